@@ -3,7 +3,7 @@
 use crate::session::{Call, Response, Session};
 use crate::{INTERRUPTED, ROOT, SESSION, Seen};
 use grov_domain::{AgentId, ClientSessionId, GuardRecord, GuardVerdict, HookSession, HookStep};
-use grov_drift::Following;
+use grov_drift::TranscriptFollower;
 use grov_rules::extract_intent;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -66,18 +66,18 @@ pub(crate) fn follow(session: &Session) -> Seen {
 
 impl Client {
     /// A process that takes up the session and follows it as far as it is written.
-    fn hook(&mut self, then: impl FnOnce(&mut Following)) -> Option<grov_domain::HookCheck> {
-        let mut following = Following::resume(self.stored.clone(), &[], Arc::new(extract_intent));
-        following.guarded(&self.guard);
-        let from = usize::try_from(following.offset(self.transcript.len() as u64)).unwrap();
-        following.read(&self.transcript.as_bytes()[from..]);
+    fn hook(&mut self, then: impl FnOnce(&mut TranscriptFollower)) -> Option<grov_domain::HookCheck> {
+        let mut follower = TranscriptFollower::resume(self.stored.clone(), &[], Arc::new(extract_intent));
+        follower.apply_guard_log(&self.guard);
+        let from = usize::try_from(follower.offset(self.transcript.len() as u64)).unwrap();
+        follower.read(&self.transcript.as_bytes()[from..]);
         for (agent, text) in &self.agents {
             let agent = AgentId::new(agent.as_str());
-            let from = usize::try_from(following.subagent_offset(&agent, text.len() as u64)).unwrap();
-            following.read_subagent(&agent, &text.as_bytes()[from..]);
+            let from = usize::try_from(follower.subagent_offset(&agent, text.len() as u64)).unwrap();
+            follower.read_subagent(&agent, &text.as_bytes()[from..]);
         }
-        then(&mut following);
-        let progress = following.into_progress(self.now);
+        then(&mut follower);
+        let progress = follower.into_progress(self.now);
         self.stored = progress.session;
         for step in progress.steps {
             self.steps.insert(step.tool_use_id.clone().unwrap(), step);
@@ -89,9 +89,9 @@ impl Client {
     fn prompt(&mut self, number: usize, text: &str) {
         self.now += Duration::seconds(1);
         let now = self.now;
-        let check = self.hook(|following| {
-            following.prompted(text, now);
-            following.check(now);
+        let check = self.hook(|follower| {
+            follower.add_prompt(text, now);
+            follower.check(now);
         });
         if let Some(level) = check.and_then(|check| check.level) {
             let behind = &self.newest_call;
@@ -140,9 +140,9 @@ impl Client {
     /// Stop: the turn is over.
     fn stop(&mut self) {
         let now = self.now;
-        self.hook(|following| {
-            following.at_end();
-            following.settle(now);
+        self.hook(|follower| {
+            follower.flush_pending();
+            follower.settle(now);
         });
         // The mode is in no row of this path, only in what it keeps to go on.
         let kept: Value = serde_json::from_str(self.stored.engine_state.as_deref().unwrap()).unwrap();

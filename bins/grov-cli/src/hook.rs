@@ -9,7 +9,7 @@ mod processor;
 mod programs;
 
 use crate::assembly::hook_services;
-use grov_drift::{Hook, LONGEST_INPUT, Reply, Work, answer, answer_nowhere, note};
+use grov_drift::{Hook, HookResponse, LONGEST_INPUT, Work, handle, handle_without_home, log_error};
 use grov_hooks::event;
 use grov_hooks::settings::DAEMON_PORT_FLAG;
 use grov_runtime::{Environment, Home};
@@ -121,10 +121,10 @@ pub(crate) fn run(asked: &Asked) -> ExitCode {
     std::panic::set_hook(Box::new(move |panic| {
         // By its place only: what a panic says may hold what a user wrote.
         let place = panic.location().map(ToString::to_string).unwrap_or_default();
-        note(log.as_ref(), &format!("panic at {place}"));
+        log_error(log.as_ref(), &format!("panic at {place}"));
     }));
     let reply = match (&asked.what, &home) {
-        (What::Event(event), Some(home)) => answer(&Hook {
+        (What::Event(event), Some(home)) => handle(&Hook {
             event: event.as_deref(),
             input: &read_input(),
             home,
@@ -139,29 +139,29 @@ pub(crate) fn run(asked: &Asked) -> ExitCode {
             },
             since,
         }),
-        (What::Event(event), None) => answer_nowhere(event.as_deref(), &environment),
+        (What::Event(event), None) => handle_without_home(event.as_deref(), &environment),
         (What::Work, Some(home)) => {
             let worked = std::panic::catch_unwind(AssertUnwindSafe(|| work(home, &environment)));
             if let Ok(Err(fault)) = worked {
-                note(Some(home), &fault);
+                log_error(Some(home), &fault);
             }
-            Reply::Silence
+            HookResponse::Empty
         }
-        (What::Work, None) => Reply::Silence,
+        (What::Work, None) => HookResponse::Empty,
     };
     match reply {
-        Reply::Text(text) => print(&text),
-        Reply::Verdict(text, noting) => {
+        HookResponse::Json(text) => print(&text),
+        HookResponse::Decision(text, noting) => {
             print(&text);
             if let Err(fault) = noting.finish() {
-                note(home.as_ref(), &fault.to_string());
+                log_error(home.as_ref(), &fault.to_string());
             }
         }
-        Reply::Refusal(reason) => {
+        HookResponse::Block(reason) => {
             let _ = writeln!(io::stderr(), "{reason}");
             return ExitCode::from(REFUSED);
         }
-        Reply::Silence => {}
+        HookResponse::Empty => {}
     }
     ExitCode::SUCCESS
 }
@@ -176,7 +176,7 @@ fn work(home: &Home, environment: &Environment) -> Result<(), String> {
     let work: Work =
         serde_json::from_slice(&text).map_err(|error| format!("what was handed over: {error}"))?;
     let services = hook_services(home.database());
-    work.done(home, environment, &services)
+    work.run(home, environment, &services)
         .map_err(|fault| fault.to_string())
 }
 

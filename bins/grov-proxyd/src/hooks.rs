@@ -5,8 +5,8 @@
 
 use async_trait::async_trait;
 use grov_drift::{
-    BASE_URL_HEADER, Fault, Hook, LONGEST_INPUT, NOTHING, Noting, PRE_TOOL_USE, PROJECT_HEADER, Programs,
-    Reply, Services, TOKEN_HEADER, Work, note, token,
+    BASE_URL_HEADER, EMPTY_RESPONSE, Fault, Hook, HookResponse, LONGEST_INPUT, PRE_TOOL_USE, PROJECT_HEADER,
+    PendingRecord, Programs, Services, TOKEN_HEADER, Work, log_error, token,
 };
 use grov_proxy_core::{AdminRequest, AdminResponse, AdminRoute};
 use grov_runtime::{Environment, Home, Settings, Shutdown, Tasks, daemon};
@@ -33,7 +33,7 @@ const MAX_PENDING_WORK: usize = 256;
 const RETRY_INTERVAL: Duration = Duration::from_millis(100);
 
 /// What answers a hook: the hook path, or a test.
-type AnswerFn = fn(&Hook<'_>) -> Reply;
+type AnswerFn = fn(&Hook<'_>) -> HookResponse;
 
 /// The page that hooks over HTTP go to.
 pub(crate) struct HookRoute {
@@ -81,7 +81,7 @@ impl HookRoute {
             daemon::scrubbed(environment, settings),
             services,
             tasks,
-            grov_drift::answer,
+            grov_drift::handle,
         )
     }
 
@@ -173,7 +173,7 @@ impl AdminRoute for HookRoute {
         });
         receiver
             .await
-            .unwrap_or_else(|_| json_response(NOTHING.to_owned()))
+            .unwrap_or_else(|_| json_response(EMPTY_RESPONSE.to_owned()))
     }
 }
 
@@ -193,8 +193,8 @@ impl Shared {
         Self::count(&self.counters.answered);
         // Nobody may be left to hear it.
         let _ = sender.send(json_response(body));
-        if let Some(Err(fault)) = noting.map(Noting::finish) {
-            note(Some(&self.home), &fault.to_string());
+        if let Some(Err(fault)) = noting.map(PendingRecord::finish) {
+            log_error(Some(&self.home), &fault.to_string());
         }
     }
 
@@ -206,9 +206,9 @@ impl Shared {
         token::read(&self.home).is_some_and(|known| token::is_shown(&known, shown.as_bytes()))
     }
 
-    fn reply(self: &Arc<Self>, request: &AdminRequest, received_at: std::time::Instant) -> Reply {
+    fn reply(self: &Arc<Self>, request: &AdminRequest, received_at: std::time::Instant) -> HookResponse {
         if request.body.is_none() {
-            note(Some(&self.home), "what the client sent is too long");
+            log_error(Some(&self.home), "what the client sent is too long");
         }
         (self.answer_fn)(&Hook {
             event: Some(&request.rest),
@@ -244,7 +244,7 @@ impl Shared {
         };
         match worked {
             Ok(()) => Self::count(&self.counters.worked),
-            Err(fault) => note(Some(&self.home), &fault.to_string()),
+            Err(fault) => log_error(Some(&self.home), &fault.to_string()),
         }
     }
 
@@ -255,14 +255,14 @@ impl Shared {
         // There is one for each that a work can name.
         let lane = Arc::clone(self.lanes.get(work.lane())?);
         let Ok(_lane) = until_shutdown(stopping, timeout_at(until, lane.acquire_owned())).await? else {
-            return Some(work.left());
+            return Some(work.abandon());
         };
         loop {
             let permit = until_shutdown(stopping, Arc::clone(&self.work_permits).acquire_owned()).await?;
             let shared = Arc::clone(self);
             let worked = tokio::task::spawn_blocking(move || {
                 let _permit = permit;
-                work.done_unless_others_work(&shared.home, &shared.environment, &shared.services)
+                work.try_run(&shared.home, &shared.environment, &shared.services)
             });
             work = match worked.await {
                 Ok(Ok(Some(work))) => work,
@@ -275,7 +275,7 @@ impl Shared {
                 }
             };
             if Instant::now() >= until {
-                return Some(work.left());
+                return Some(work.abandon());
             }
             until_shutdown(stopping, sleep(RETRY_INTERVAL)).await?;
         }
@@ -406,10 +406,10 @@ mod tests {
         }
     }
 
-    fn echo(hook: &Hook<'_>) -> Reply {
+    fn echo(hook: &Hook<'_>) -> HookResponse {
         let base = hook.environment.get("ANTHROPIC_BASE_URL");
         let event = hook.event.unwrap_or_default();
-        Reply::Text(format!(
+        HookResponse::Json(format!(
             "{event} {} {base:?}",
             String::from_utf8_lossy(hook.input)
         ))
@@ -478,7 +478,7 @@ mod tests {
 
     #[tokio::test]
     async fn what_cannot_be_read_is_noted_and_says_nothing() {
-        let scene = scene(grov_drift::answer);
+        let scene = scene(grov_drift::handle);
         for (event, body) in [
             ("Stop", Some("no json")),
             ("UserPromptSubmit", Some("[1]")),
@@ -497,7 +497,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_guard_that_fails_closed_denies_what_is_too_long_to_be_read() {
-        let scene = scene(grov_drift::answer);
+        let scene = scene(grov_drift::handle);
         std::fs::write(scene.home.config_file(), "[guard]\nfail = \"closed\"\n").unwrap();
         let (status, body) = scene.post("PreToolUse", None).await;
         let body: serde_json::Value = serde_json::from_str(&body).unwrap();
@@ -512,11 +512,11 @@ mod tests {
         static AT_ONCE: AtomicUsize = AtomicUsize::new(0);
         static MOST: AtomicUsize = AtomicUsize::new(0);
         static TOGETHER: Barrier = Barrier::new(MAX_CONCURRENT_HOOKS);
-        fn together(_: &Hook<'_>) -> Reply {
+        fn together(_: &Hook<'_>) -> HookResponse {
             MOST.fetch_max(AT_ONCE.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
             TOGETHER.wait();
             AT_ONCE.fetch_sub(1, Ordering::SeqCst);
-            Reply::Silence
+            HookResponse::Empty
         }
         let scene = Arc::new(scene(together));
         let tasks = Tasks::new(tokio::runtime::Handle::current());
@@ -531,7 +531,7 @@ mod tests {
 
     #[tokio::test]
     async fn the_work_after_a_turn_is_done_here_until_the_daemon_stops() {
-        let scene = scene(grov_drift::answer);
+        let scene = scene(grov_drift::handle);
         let input = serde_json::json!({"session_id": "s", "cwd": scene.folder.path()}).to_string();
         let ends = || scene.post("Stop", Some(&input));
         assert_eq!(ends().await, (200, "{}".to_owned()));
@@ -553,7 +553,7 @@ mod tests {
 
     #[tokio::test]
     async fn what_waits_for_others_who_work_on_its_session_holds_nobody_else_up() {
-        let scene = scene(grov_drift::answer);
+        let scene = scene(grov_drift::handle);
         let ends = async |session: &str| {
             let input = serde_json::json!({"session_id": session, "cwd": scene.folder.path()});
             let answer = scene.post("Stop", Some(&input.to_string())).await;
@@ -587,7 +587,7 @@ mod tests {
 
     #[tokio::test]
     async fn what_waits_for_others_does_not_hold_up_the_end_of_the_daemon() {
-        let scene = scene(grov_drift::answer);
+        let scene = scene(grov_drift::handle);
         let input = serde_json::json!({"session_id": "s", "cwd": scene.folder.path()}).to_string();
         scene.post("Stop", Some(&input)).await;
         assert_eq!(scene.tasks.drain(Duration::from_secs(20)).await, 0);

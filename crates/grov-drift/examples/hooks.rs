@@ -10,7 +10,7 @@
 
 use grov_actions::transcript::Reader;
 use grov_domain::{ClientSessionId, HookSession};
-use grov_drift::Following;
+use grov_drift::TranscriptFollower;
 use grov_rules::extract_intent;
 use serde_json::{Value, json};
 use std::hint::black_box;
@@ -24,11 +24,11 @@ const RUNS: usize = 100;
 fn main() {
     let now = OffsetDateTime::from_unix_timestamp(1_800_000_000).unwrap();
     let begun = HookSession::new(ClientSessionId::new("s"), ROOT.to_owned(), ROOT.to_owned(), now);
-    let resume = |session: HookSession| Following::resume(session, &[], Arc::new(extract_intent));
-    let mut following = resume(begun);
-    following.read(transcript(0..500).as_bytes());
-    following.check(now);
-    let kept = following.into_progress(now).session;
+    let resume = |session: HookSession| TranscriptFollower::resume(session, &[], Arc::new(extract_intent));
+    let mut follower = resume(begun);
+    follower.read(transcript(0..500).as_bytes());
+    follower.check(now);
+    let kept = follower.into_progress(now).session;
     println!(
         "kept between two hooks: {} bytes",
         kept.engine_state.as_ref().map_or(0, String::len)
@@ -38,18 +38,18 @@ fn main() {
     for _ in 0..RUNS {
         let session = kept.clone();
         let start = Instant::now();
-        let mut following = resume(session);
+        let mut follower = resume(session);
         parts[0].push(start.elapsed());
         let start = Instant::now();
-        following.read(new.as_bytes());
+        follower.read(new.as_bytes());
         parts[1].push(start.elapsed());
         let start = Instant::now();
         let prompt = "Also take comments in the lexer, src/lexer/scan.rs, and test it in tests/lexer.rs";
-        following.prompted(prompt, now);
-        black_box(following.check(now));
+        follower.add_prompt(prompt, now);
+        black_box(follower.check(now));
         parts[2].push(start.elapsed());
         let start = Instant::now();
-        black_box(following.into_progress(now));
+        black_box(follower.into_progress(now));
         parts[3].push(start.elapsed());
     }
     for (name, times) in ["resume", "read 20 actions", "prompt and check", "into_progress"]

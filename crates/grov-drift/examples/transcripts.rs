@@ -9,7 +9,7 @@
 #![allow(clippy::print_stdout, reason = "an example talks to a person")]
 
 use grov_domain::{ClientSessionId, GoalEdit, GoalEditId, GoalEditKind, HookSession};
-use grov_drift::Following;
+use grov_drift::TranscriptFollower;
 use grov_rules::extract_intent;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -82,11 +82,11 @@ fn judged(sequence: &Sequence, every: Option<usize>) -> Result<(Vec<u8>, Vec<usi
         })
         .collect();
     let begun = HookSession::new(ClientSessionId::new("s"), ROOT.to_owned(), ROOT.to_owned(), start);
-    let resume = |session| Following::resume(session, &edits, Arc::new(extract_intent));
+    let resume = |session| TranscriptFollower::resume(session, &edits, Arc::new(extract_intent));
     let at = |place: usize| start + Duration::seconds(i64::try_from(place + 1).unwrap_or(i64::MAX / 4));
-    let mut following = resume(begun);
-    following.prompted(&sequence.goal, start);
-    let mut session = following.into_progress(start).session;
+    let mut follower = resume(begun);
+    follower.add_prompt(&sequence.goal, start);
+    let mut session = follower.into_progress(start).session;
     let count = match every {
         None => sequence.actions.len(),
         Some(every) => sequence.actions.len().div_ceil(every.max(1)),
@@ -97,14 +97,14 @@ fn judged(sequence: &Sequence, every: Option<usize>) -> Result<(Vec<u8>, Vec<usi
     let part = every.unwrap_or(usize::MAX).max(1);
     for (number, actions) in sequence.actions.chunks(part).enumerate() {
         let first = number * part;
-        let mut following = resume(session);
+        let mut follower = resume(session);
         for (place, action) in (first..).zip(actions) {
-            following.read(lines(place, action, at(place))?.as_bytes());
+            follower.read(lines(place, action, at(place))?.as_bytes());
         }
         let last = first + actions.len() - 1;
-        following.prompted("go on", at(last));
-        let check = following.check(at(last));
-        let progress = following.into_progress(at(last));
+        follower.add_prompt("go on", at(last));
+        let check = follower.check(at(last));
+        let progress = follower.into_progress(at(last));
         if every.is_none() {
             for step in &progress.steps {
                 let place: Option<usize> = step.tool_use_id.as_deref().and_then(|id| id.parse().ok());

@@ -10,7 +10,7 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// Answers that are remembered of a session, the newest: the client goes on when all hooks of an event are done.
+/// AnsweredEvents that are remembered of a session, the newest: the client goes on when all hooks of an event are done.
 const MOST_ANSWERS: usize = 8;
 /// The most that is read of a file.
 const LONGEST_FILE: u64 = 64 * 1024;
@@ -18,11 +18,11 @@ const LOOK_AGAIN: Duration = Duration::from_millis(1);
 
 /// The events of one session that were answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Answers {
+pub(crate) struct AnsweredEvents {
     path: PathBuf,
 }
 
-impl Answers {
+impl AnsweredEvents {
     /// Those of a session, below Grov's home; `None` if the session's name can be no file's.
     pub(crate) fn of(home: &Path, session: &ClientSessionId) -> Option<Self> {
         // No session's name has a dot in it.
@@ -34,7 +34,7 @@ impl Answers {
     ///
     /// # Errors
     /// The file cannot be opened.
-    pub(crate) fn hold(&self, patience: Duration) -> io::Result<Option<Holding>> {
+    pub(crate) fn hold(&self, patience: Duration) -> io::Result<Option<LockedEvents>> {
         if let Some(folder) = self.path.parent() {
             DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
         }
@@ -60,19 +60,19 @@ impl Answers {
             .lines()
             .map(str::to_owned)
             .collect();
-        Ok(Some(Holding { file, lines }))
+        Ok(Some(LockedEvents { file, lines }))
     }
 }
 
 /// The right to answer an event, which one hook has at a time.
 #[derive(Debug)]
-pub(crate) struct Holding {
+pub(crate) struct LockedEvents {
     file: File,
     /// When, in milliseconds since 1970, and what.
     lines: Vec<String>,
 }
 
-impl Holding {
+impl LockedEvents {
     /// Whether something was answered; with `within` not longer ago than that.
     pub(crate) fn has(&self, event: &str, within: Option<Duration>) -> bool {
         let now = millis();
@@ -112,8 +112,8 @@ mod tests {
 
     const NO_TIME: Duration = Duration::ZERO;
 
-    fn answers(home: &Path) -> Answers {
-        Answers::of(home, &ClientSessionId::new("s")).unwrap()
+    fn answers(home: &Path) -> AnsweredEvents {
+        AnsweredEvents::of(home, &ClientSessionId::new("s")).unwrap()
     }
 
     #[test]

@@ -17,7 +17,7 @@ const LONGEST: usize = 9_000;
 const ABOUT: &str = "The history of this session was compacted. Grov kept of it, as information and in the words of that time:";
 
 /// The text; `None`: nothing is known that could be lost.
-pub(crate) fn recap(contract: &GoalContract, digest: &SessionDigest) -> Option<Redacted> {
+pub(crate) fn compaction_context(contract: &GoalContract, digest: &SessionDigest) -> Option<Redacted> {
     let mut lines = Vec::new();
     let mut point = |name: &str, text: &str| {
         let text = quoted(text, LINE);
@@ -76,7 +76,7 @@ pub(crate) fn recap(contract: &GoalContract, digest: &SessionDigest) -> Option<R
 }
 
 /// How much of a history that was replaced by a summary is given back, in one line for the person who works there.
-pub(crate) fn loss(contract: &GoalContract, digest: &SessionDigest) -> String {
+pub(crate) fn compaction_notice(contract: &GoalContract, digest: &SessionDigest) -> String {
     let some = |count: usize, one: &str, more: &str| match count {
         0 => None,
         1 => Some(format!("1 {one}")),
@@ -143,7 +143,7 @@ mod tests {
             next_action: "Make `cargo test` pass".to_owned(),
             ..SessionDigest::default()
         };
-        let text = recap(&contract, &digest).unwrap();
+        let text = compaction_context(&contract, &digest).unwrap();
         for part in [
             "Send failed webhooks again",
             "Use an outbox",
@@ -158,7 +158,7 @@ mod tests {
         }
         assert_eq!(without_own_text(&text), "");
         assert_eq!(
-            loss(&contract, &digest),
+            compaction_notice(&contract, &digest),
             "Grov: the summary may have lost some of it, so the agent was told again: \
              the goal, 1 constraint, 1 forbidden path, 1 decision and 1 changed file."
         );
@@ -171,7 +171,7 @@ mod tests {
             next_action: "Ask the user what to do next".to_owned(),
             ..SessionDigest::default()
         };
-        assert_eq!(recap(&GoalContract::default(), &state), None);
+        assert_eq!(compaction_context(&GoalContract::default(), &state), None);
     }
 
     #[test]
@@ -188,7 +188,7 @@ mod tests {
             files_modified: many("file").collect(),
             ..SessionDigest::default()
         };
-        let text = recap(&contract, &digest).unwrap();
+        let text = compaction_context(&contract, &digest).unwrap();
         assert!(text.chars().count() < 10_000, "{}", text.chars().count());
         assert!(text.ends_with(OWN_TEXT_CLOSING));
     }

@@ -1,6 +1,6 @@
 //! Grov's own proxy, where the client talks to it: it must be up, and what it says the hooks leave unsaid.
 
-use crate::hook::Call;
+use crate::hook::HookContext;
 use grov_runtime::port::{Listener, listener_at};
 use grov_runtime::{Home, Settings, Url, daemon};
 use std::ffi::OsStr;
@@ -12,48 +12,48 @@ const CONNECT_PATIENCE: Duration = Duration::from_millis(200);
 
 /// Starts the proxy if the client is about to talk to it, or its other hooks are, and it is down: a client without it tries
 /// for minutes.
-pub(crate) fn start(call: &Call<'_>) -> Result<(), String> {
-    if call.daemon_port.is_none() && call.environment.get("ANTHROPIC_BASE_URL").is_none() {
+pub(crate) fn start(context: &HookContext<'_>) -> Result<(), String> {
+    if context.daemon_port.is_none() && context.environment.get("ANTHROPIC_BASE_URL").is_none() {
         return Ok(());
     }
-    let settings = call.settings(None)?;
-    let is_used = call.daemon_port.is_some() || own(call, &settings).is_some();
-    if let Some(pid) = daemon::stopped(call.home).filter(|_| is_used) {
+    let settings = context.settings(None)?;
+    let is_used = context.daemon_port.is_some() || proxy_address(context, &settings).is_some();
+    if let Some(pid) = daemon::stopped(context.home).filter(|_| is_used) {
         return Err(format!(
             "grov-proxyd (process {pid}) is stopped, so that this client gets no answer. `kill -CONT {pid}` lets it go on."
         ));
     }
     let hooked = |port| SocketAddr::new(settings.proxy().host, port);
     // One daemon of a home is all there is.
-    let Some(proxy) = own(call, &settings).or(call.daemon_port.map(hooked)) else {
+    let Some(proxy) = proxy_address(context, &settings).or(context.daemon_port.map(hooked)) else {
         return Ok(());
     };
     let is_listening = TcpStream::connect_timeout(&proxy, CONNECT_PATIENCE).is_ok();
-    if is_listening && is_of(call.home, proxy.port()) {
+    if is_listening && is_home_daemon(context.home, proxy.port()) {
         return Ok(());
     }
     match is_listening.then(|| listener_at(proxy)) {
         Some(Listener::Foreign) => Err(format!(
             "another program listens at {proxy}, where this client sends {}. {}",
-            sent(call),
-            way_out(call, proxy.port())
+            traffic(context),
+            port_advice(context, proxy.port())
         )),
         // It relays requests, but keeps them in the other home, and refuses hooks.
         Some(Listener::Grov { pid }) => Err(format!(
             "the Grov daemon of another home (process {pid}) listens at {proxy}, where this client sends {}. {}",
-            sent(call),
-            way_out(call, proxy.port())
+            traffic(context),
+            port_advice(context, proxy.port())
         )),
         // Where the client looks for it, which the settings may have been changed from since.
         Some(Listener::Nothing) | None => {
-            let fault = match call.programs.start_proxy(proxy.port()) {
-                Ok(()) => elsewhere(call, proxy),
+            let fault = match context.programs.start_proxy(proxy.port()) {
+                Ok(()) => listens_elsewhere(context, proxy),
                 Err(fault) => Some(fault),
             };
             fault.map_or(Ok(()), |fault| {
                 Err(format!(
                     "grov-proxyd does not listen at {proxy}, where this client sends {}: {fault}",
-                    sent(call)
+                    traffic(context)
                 ))
             })
         }
@@ -61,11 +61,11 @@ pub(crate) fn start(call: &Call<'_>) -> Result<(), String> {
 }
 
 /// That this home's daemon runs, and listens at another address; `None` if it listens there.
-fn elsewhere(call: &Call<'_>, proxy: SocketAddr) -> Option<String> {
-    let record = daemon::read(call.home)?;
+fn listens_elsewhere(context: &HookContext<'_>, proxy: SocketAddr) -> Option<String> {
+    let record = daemon::read(context.home)?;
     let is_there = Url::parse(&record.url).is_ok_and(|url| url.port() == proxy.port());
-    (!is_there && daemon::is_at_work(call.home)).then(|| {
-        let option = if call.daemon_port.is_some() { "--http" } else { "--proxy" };
+    (!is_there && daemon::is_at_work(context.home)).then(|| {
+        let option = if context.daemon_port.is_some() { "--http" } else { "--proxy" };
         format!(
             "this home's daemon (process {}) listens at {} instead. Run `grov init {option}` and start the session anew.",
             record.pid, record.url
@@ -74,38 +74,38 @@ fn elsewhere(call: &Call<'_>, proxy: SocketAddr) -> Option<String> {
 }
 
 /// What the client sends to the daemon.
-fn sent(call: &Call<'_>) -> &'static str {
-    match call.daemon_port {
+fn traffic(context: &HookContext<'_>) -> &'static str {
+    match context.daemon_port {
         Some(_) => "its hooks",
         None => "its requests",
     }
 }
 
 /// How a person gets out of it.
-fn way_out(call: &Call<'_>, port: u16) -> String {
+fn port_advice(context: &HookContext<'_>, port: u16) -> String {
     let other = if port < u16::MAX { port + 1 } else { 8080 };
-    let option = if call.daemon_port.is_some() {
+    let option = if context.daemon_port.is_some() {
         "--http"
     } else {
         "--proxy"
     };
     format!(
         "Stop that program, or use another port: set proxy.port = {other} in {}, run `grov init {option}` and start the session anew.",
-        call.home.config_file().display()
+        context.home.config_file().display()
     )
 }
 
 /// Whether it is the daemon of a home that listens at a port, where somebody does. One that is just starting may not have said
 /// where.
-fn is_of(home: &Home, port: u16) -> bool {
+fn is_home_daemon(home: &Home, port: u16) -> bool {
     let is_there = |record: daemon::Record| Url::parse(&record.url).is_ok_and(|url| url.port() == port);
     daemon::is_at_work(home) && daemon::read(home).is_none_or(is_there)
 }
 
 /// Where Grov's proxy listens, if that is where the client sends its requests: the port of the settings, or that of the
 /// daemon that was started last.
-pub(crate) fn own(call: &Call<'_>, settings: &Settings) -> Option<SocketAddr> {
-    let url = call
+pub(crate) fn proxy_address(context: &HookContext<'_>, settings: &Settings) -> Option<SocketAddr> {
+    let url = context
         .environment
         .get("ANTHROPIC_BASE_URL")
         .and_then(OsStr::to_str)?;
@@ -114,7 +114,7 @@ pub(crate) fn own(call: &Call<'_>, settings: &Settings) -> Option<SocketAddr> {
         .filter(|url| url.is_loopback() && !url.is_secure())?;
     let configured = settings.proxy();
     let is_last = || {
-        let last = daemon::read(call.home).and_then(|record| Url::parse(&record.url).ok());
+        let last = daemon::read(context.home).and_then(|record| Url::parse(&record.url).ok());
         last.is_some_and(|last| last.port() == url.port())
     };
     let is_own = url.port() == configured.port || is_last();
@@ -131,17 +131,17 @@ mod tests {
     fn a_port_is_the_homes_while_its_daemon_is_at_work_there() {
         let folder = tempfile::tempdir().unwrap();
         let home = Home::locate(Some(folder.path()), &Environment::default()).unwrap();
-        assert!(!is_of(&home, 8080));
+        assert!(!is_home_daemon(&home, 8080));
         let lock = Lock::acquire(&home).unwrap();
-        assert!(is_of(&home, 8080), "it is just starting");
+        assert!(is_home_daemon(&home, 8080), "it is just starting");
         let record = Record::of_this_process("http://127.0.0.1:8080", "1.2.3", OffsetDateTime::UNIX_EPOCH);
         lock.publish(&record).unwrap();
-        assert!(is_of(&home, 8080) && !is_of(&home, 8081));
+        assert!(is_home_daemon(&home, 8080) && !is_home_daemon(&home, 8081));
         let left_over = std::fs::read(home.daemon_record()).unwrap();
         drop(lock);
         std::fs::write(home.daemon_record(), left_over).unwrap();
         assert!(
-            !is_of(&home, 8080),
+            !is_home_daemon(&home, 8080),
             "what a killed daemon leaves behind is no daemon"
         );
     }

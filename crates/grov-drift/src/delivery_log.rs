@@ -17,11 +17,11 @@ const KEPT_FOR: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
 /// The memories that one session was told of.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ToldList {
+pub struct DeliveryLog {
     path: PathBuf,
 }
 
-impl ToldList {
+impl DeliveryLog {
     /// The list of a session, below Grov's home; `None` if the session's name can be no file's.
     pub fn of(home: &Path, session: &ClientSessionId) -> Option<Self> {
         Some(Self {
@@ -104,8 +104,8 @@ fn folder(home: &Path) -> PathBuf {
 mod tests {
     use super::*;
 
-    fn list(home: &Path, session: &str) -> Option<ToldList> {
-        ToldList::of(home, &ClientSessionId::new(session))
+    fn list(home: &Path, session: &str) -> Option<DeliveryLog> {
+        DeliveryLog::of(home, &ClientSessionId::new(session))
     }
 
     #[test]
@@ -136,10 +136,10 @@ mod tests {
         let old = list(home.path(), "old").unwrap();
         old.add(&[TaskId::new("a")]).unwrap();
         let now = SystemTime::now();
-        ToldList::remove_old(home.path(), now + KEPT_FOR / 2);
+        DeliveryLog::remove_old(home.path(), now + KEPT_FOR / 2);
         assert_eq!(old.read().len(), 1);
-        ToldList::remove_old(home.path(), now + KEPT_FOR * 2);
+        DeliveryLog::remove_old(home.path(), now + KEPT_FOR * 2);
         assert_eq!(old.read().len(), 0);
-        ToldList::remove_old(Path::new("/nonexistent"), now);
+        DeliveryLog::remove_old(Path::new("/nonexistent"), now);
     }
 }

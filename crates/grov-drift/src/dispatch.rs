@@ -1,8 +1,8 @@
 //! What a hook says.
 
-use crate::error_log::note;
-use crate::guard::{self, Noting};
-use crate::hook::{Call, Hook};
+use crate::error_log::log_error;
+use crate::guard::{self, PendingRecord};
+use crate::hook::{Hook, HookContext};
 use crate::{prompt, session_start, turn_end};
 use grov_domain::GuardVerdict;
 use grov_hooks::event::{self, Input};
@@ -13,26 +13,26 @@ use std::panic::AssertUnwindSafe;
 
 /// What a hook says.
 #[derive(Debug)]
-pub enum Reply {
+pub enum HookResponse {
     /// Nothing.
-    Silence,
+    Empty,
     /// What the client is told: JSON.
-    Text(String),
-    /// What it is told about a tool call, and what notes it meanwhile.
-    Verdict(String, Noting),
+    Json(String),
+    /// What it is told about a tool context, and what notes it meanwhile.
+    Decision(String, PendingRecord),
     /// A tool call must not run, because nobody could look at it: why.
-    Refusal(String),
+    Block(String),
 }
 
-impl Reply {
+impl HookResponse {
     /// The body of an HTTP answer, and what is still being noted. There are no exit codes over HTTP: a refusal is a decision
     /// that the call is denied.
-    pub fn over_http(self) -> (String, Option<Noting>) {
+    pub fn over_http(self) -> (String, Option<PendingRecord>) {
         match self {
-            Self::Silence => (NOTHING.to_owned(), None),
-            Self::Text(text) => (text, None),
-            Self::Verdict(text, noting) => (text, Some(noting)),
-            Self::Refusal(reason) => (
+            Self::Empty => (EMPTY_RESPONSE.to_owned(), None),
+            Self::Json(text) => (text, None),
+            Self::Decision(text, noting) => (text, Some(noting)),
+            Self::Block(reason) => (
                 permission(GuardVerdict::Deny, &Redactor::shared().text(&reason)),
                 None,
             ),
@@ -41,24 +41,24 @@ impl Reply {
 }
 
 /// An HTTP answer that says nothing.
-pub const NOTHING: &str = "{}";
+pub const EMPTY_RESPONSE: &str = "{}";
 
-impl From<Option<String>> for Reply {
+impl From<Option<String>> for HookResponse {
     fn from(text: Option<String>) -> Self {
-        text.map_or(Self::Silence, Self::Text)
+        text.map_or(Self::Empty, Self::Json)
     }
 }
 
 /// What is said to an event. A fault of ours is written down and costs the answer, a panic too; only a guard that was set to
 /// fail closed refuses then.
-pub fn answer(hook: &Hook<'_>) -> Reply {
+pub fn handle(hook: &Hook<'_>) -> HookResponse {
     let is_guard = hook.event == Some(event::PRE_TOOL_USE);
-    unbroken(is_guard, hook.home, hook.environment, || {
+    catch_failures(is_guard, hook.home, hook.environment, || {
         let input = Input::read(hook.input);
         if input == Input::default() && !hook.input.trim_ascii().is_empty() {
-            note(Some(hook.home), "what the client sent could not be read");
+            log_error(Some(hook.home), "what the client sent could not be read");
         }
-        let call = Call {
+        let context = HookContext {
             input: &input,
             home: hook.home,
             environment: hook.environment,
@@ -67,56 +67,56 @@ pub fn answer(hook: &Hook<'_>) -> Reply {
             services: hook.services,
             since: hook.since,
         };
-        said(&call, input.event(hook.event))
+        dispatch(&context, input.event(hook.event))
     })
 }
 
 /// What is said to an event where there is no home to look in.
-pub fn answer_nowhere(event: Option<&str>, environment: &Environment) -> Reply {
+pub fn handle_without_home(event: Option<&str>, environment: &Environment) -> HookResponse {
     if event == Some(event::PRE_TOOL_USE) {
-        guard::broke_off(None, environment)
+        guard::panicked(None, environment)
     } else {
-        Reply::Silence
+        HookResponse::Empty
     }
 }
 
-fn said(call: &Call<'_>, event: Option<&str>) -> Result<Reply, String> {
+fn dispatch(context: &HookContext<'_>, event: Option<&str>) -> Result<HookResponse, String> {
     let said = match event {
-        Some(event::PRE_TOOL_USE) => return Ok(guard::before(call)),
-        Some(event::POST_TOOL_USE | event::POST_TOOL_USE_FAILURE) => guard::after(call),
-        Some(event::SESSION_START) => session_start::starts(call),
-        Some(event::USER_PROMPT_SUBMIT) => prompt::arrives(call),
+        Some(event::PRE_TOOL_USE) => return Ok(guard::pre_tool_use(context)),
+        Some(event::POST_TOOL_USE | event::POST_TOOL_USE_FAILURE) => guard::post_tool_use(context),
+        Some(event::SESSION_START) => session_start::handle(context),
+        Some(event::USER_PROMPT_SUBMIT) => prompt::handle(context),
         Some(
             event @ (event::STOP
             | event::STOP_FAILURE
             | event::SUBAGENT_STOP
             | event::SESSION_END
             | event::PRE_COMPACT),
-        ) => turn_end::is_over(call, event),
+        ) => turn_end::handle(context, event),
         _ => Ok(None),
     };
-    said.map(Reply::from)
+    said.map(HookResponse::from)
 }
 
 /// What is said, also where finding that out breaks off.
-fn unbroken(
+fn catch_failures(
     is_guard: bool,
     home: &Home,
     environment: &Environment,
-    answer: impl FnOnce() -> Result<Reply, String>,
-) -> Reply {
+    answer: impl FnOnce() -> Result<HookResponse, String>,
+) -> HookResponse {
     match std::panic::catch_unwind(AssertUnwindSafe(answer)) {
         Ok(Ok(reply)) => reply,
         Ok(Err(fault)) => {
-            note(Some(home), &fault);
-            Reply::Silence
+            log_error(Some(home), &fault);
+            HookResponse::Empty
         }
         Err(_) => {
-            note(Some(home), "an answer broke off; the fault is ours");
+            log_error(Some(home), "an answer broke off; the fault is ours");
             if is_guard {
-                guard::broke_off(Some(home), environment)
+                guard::panicked(Some(home), environment)
             } else {
-                Reply::Silence
+                HookResponse::Empty
             }
         }
     }
@@ -132,29 +132,33 @@ mod tests {
         std::fs::write(folder.path().join("config.toml"), "[guard]\nfail = \"closed\"\n").unwrap();
         let environment = Environment::default();
         let home = Home::locate(Some(folder.path()), &environment).unwrap();
-        let said = |is_guard| unbroken(is_guard, &home, &environment, || panic!("a fault of ours"));
-        assert!(matches!(said(true), Reply::Refusal(_)));
-        assert!(matches!(said(false), Reply::Silence));
+        let said = |is_guard| catch_failures(is_guard, &home, &environment, || panic!("a fault of ours"));
+        assert!(matches!(said(true), HookResponse::Block(_)));
+        assert!(matches!(said(false), HookResponse::Empty));
         std::fs::write(folder.path().join("config.toml"), "").unwrap();
-        assert!(matches!(said(true), Reply::Silence));
+        assert!(matches!(said(true), HookResponse::Empty));
     }
 
     #[test]
     fn over_http_a_refusal_denies_the_call() {
-        let (body, noting) = Reply::Refusal("not looked at".to_owned()).over_http();
+        let (body, noting) = HookResponse::Block("not looked at".to_owned()).over_http();
         assert!(noting.is_none());
         let body: serde_json::Value = serde_json::from_str(&body).unwrap();
         let said = &body["hookSpecificOutput"];
         assert_eq!(said["permissionDecision"], "deny");
         assert_eq!(said["permissionDecisionReason"], "not looked at");
-        assert_eq!(Reply::Silence.over_http().0, "{}");
+        assert_eq!(HookResponse::Empty.over_http().0, "{}");
     }
 
     #[test]
     fn without_a_home_only_a_guard_that_fails_closed_says_something() {
         let closed = Environment::from_iter([("GROV_GUARD_FAIL", "closed")]);
-        let refuses =
-            |event, environment| matches!(answer_nowhere(Some(event), environment), Reply::Refusal(_));
+        let refuses = |event, environment| {
+            matches!(
+                handle_without_home(Some(event), environment),
+                HookResponse::Block(_)
+            )
+        };
         assert!(refuses(event::PRE_TOOL_USE, &closed));
         assert!(!refuses(event::STOP, &closed));
         assert!(!refuses(event::PRE_TOOL_USE, &Environment::default()));

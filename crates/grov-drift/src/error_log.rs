@@ -21,7 +21,7 @@ impl From<String> for Fault {
 }
 
 /// Writes down a fault in `logs/hooks.log`, without secrets and on one line, for whoever looks after it later.
-pub fn note(home: Option<&Home>, fault: &str) {
+pub fn log_error(home: Option<&Home>, fault: &str) {
     let Some(path) = home
         .and_then(|home| home.create_logs().ok())
         .map(|logs| logs.join("hooks.log"))
@@ -38,12 +38,12 @@ pub fn note(home: Option<&Home>, fault: &str) {
     }
     let at = SystemClock.now().unix_timestamp();
     if let Ok(mut file) = options.open(path) {
-        let _ = file.write_all(format!("{at} {}\n", tellable(fault)).as_bytes());
+        let _ = file.write_all(format!("{at} {}\n", single_line(fault)).as_bytes());
     }
 }
 
 /// A fault as it may be written down and told: without secrets, on one line.
-pub(crate) fn tellable(fault: &str) -> String {
+pub(crate) fn single_line(fault: &str) -> String {
     let fault = Redactor::shared().redact(fault);
     let parts: Vec<&str> = fault
         .split(char::is_control)
@@ -60,7 +60,7 @@ mod tests {
     #[test]
     fn a_fault_is_told_on_one_line_and_without_secrets() {
         let secret = format!("sk-ant-api03-{}", "aB3dE6gH9k".repeat(9));
-        let told = tellable(&format!("proxy.port is the text \"{secret}\"\r\n  |\n3 | x\n"));
+        let told = single_line(&format!("proxy.port is the text \"{secret}\"\r\n  |\n3 | x\n"));
         assert!(
             !told.contains(&secret) && !told.contains(char::is_control),
             "{told}"

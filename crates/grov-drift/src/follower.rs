@@ -15,18 +15,18 @@ use grov_session::{
     CallResult, Effects, EventContext, IntentReader, ObservedAction, PendingQuestion, Policy, SessionEngine,
     SessionEvent,
 };
-use pending::waiting;
-use position::{Reading, known_by};
+use pending::pending_prompt;
+use position::{ReadPosition, text_hash};
 use std::collections::VecDeque;
 use time::OffsetDateTime;
 
 /// Follows a session: its transcript feeds the engine, and what is to be said goes out with prompts.
 ///
-/// A hook takes it up with [`Following::resume`], reads the transcript from [`Following::offset`] on, and keeps what
-/// [`Following::into_progress`] gives. What was not kept is found again by the next hook.
-pub struct Following {
+/// A hook takes it up with [`TranscriptFollower::resume`], reads the transcript from [`TranscriptFollower::offset`] on, and keeps what
+/// [`TranscriptFollower::into_progress`] gives. What was not kept is found again by the next hook.
+pub struct TranscriptFollower {
     session: HookSession,
-    reading: Reading,
+    reading: ReadPosition,
     engine: SessionEngine,
     /// What the user typed and the engine does not know of, oldest first.
     waiting: VecDeque<PendingPrompt>,
@@ -42,7 +42,7 @@ pub struct Following {
     check: Option<HookCheck>,
 }
 
-impl Following {
+impl TranscriptFollower {
     /// Takes up a session as it is stored, with what a person changed of its contract, oldest first. `read` tells what
     /// prompts ask for.
     ///
@@ -50,7 +50,7 @@ impl Following {
     /// again, and nothing of it is corrected any more. What was forgotten goes on where it was: it is not read again.
     pub fn resume(mut session: HookSession, edits: &[GoalEdit], read: IntentReader) -> Self {
         let root = root(&session).to_owned();
-        let stored = session.engine_state.as_deref().and_then(Reading::stored);
+        let stored = session.engine_state.as_deref().and_then(ReadPosition::stored);
         let is_forgotten = session.engine_state.is_none() && session.read_to > 0;
         let counts_anew = stored.is_none() && !is_forgotten;
         let id = &session.client_session_id;
@@ -70,7 +70,7 @@ impl Following {
                 };
                 let engine = SessionEngine::new(id.clone(), Some(&root), Policy::PER_PROMPT, read, since);
                 let engine = engine.start_with(typed, edits, session.escalation);
-                (Reading::new(id.as_str(), since), engine)
+                (ReadPosition::new(id.as_str(), since), engine)
             }
         };
         if counts_anew {
@@ -100,15 +100,15 @@ impl Following {
         edits: &[GoalEdit],
         read: IntentReader,
     ) -> Self {
-        let mut following = Self::resume(session, edits, read.clone());
+        let mut follower = Self::resume(session, edits, read.clone());
         if !contract.instructions.is_empty() {
-            let session = &following.session;
+            let session = &follower.session;
             let id = session.client_session_id.clone();
-            let engine = SessionEngine::new(id, Some(root(session)), Policy::PER_PROMPT, read, following.now);
-            following.engine = engine.start_with(contract.instructions.clone(), edits, session.escalation);
-            following.reading.knows_history = true;
+            let engine = SessionEngine::new(id, Some(root(session)), Policy::PER_PROMPT, read, follower.now);
+            follower.engine = engine.start_with(contract.instructions.clone(), edits, session.escalation);
+            follower.reading.knows_history = true;
         }
-        following
+        follower
     }
 
     /// Whether the agent may be told what is found, `true` if nothing else is said. Where it may not, a check gives a score
@@ -118,7 +118,7 @@ impl Following {
     }
 
     /// What a guard said before actions ran: where the user was asked and the call ran, they said yes.
-    pub fn guarded(&mut self, log: &[GuardRecord]) {
+    pub fn apply_guard_log(&mut self, log: &[GuardRecord]) {
         let asked = log
             .iter()
             .filter(|one| one.verdict == GuardVerdict::Ask || one.ran);
@@ -196,15 +196,15 @@ impl Following {
     /// the end of the last whole line.
     pub fn read(&mut self, bytes: &[u8]) -> usize {
         let mut taken = 0;
-        while let Some(before) = self.before_waiting(bytes.len() - taken) {
+        while let Some(before) = self.before_pending(bytes.len() - taken) {
             taken += self.read_lines(&bytes[taken..taken + before]);
-            self.take_in_waiting();
+            self.apply_pending();
         }
         taken + self.read_lines(&bytes[taken..])
     }
 
     /// Of so many bytes those that were written before the next of the prompts that wait, if it was typed before their end.
-    fn before_waiting(&self, bytes: usize) -> Option<usize> {
+    fn before_pending(&self, bytes: usize) -> Option<usize> {
         let before = self.waiting.front()?.at.saturating_sub(self.session.read_to);
         usize::try_from(before).ok().filter(|before| *before < bytes)
     }
@@ -217,19 +217,19 @@ impl Following {
     }
 
     /// The transcript was read to its end: whatever was typed was typed by now.
-    pub fn at_end(&mut self) {
+    pub fn flush_pending(&mut self) {
         while !self.waiting.is_empty() {
-            self.take_in_waiting();
+            self.apply_pending();
         }
     }
 
     /// Takes in the next of the prompts that wait. It was counted when the hook told of it.
-    fn take_in_waiting(&mut self) {
+    fn apply_pending(&mut self) {
         let Some(prompt) = self.waiting.pop_front() else {
             return;
         };
-        self.reading.announce(prompt.known_by);
-        self.hold(&prompt.text, self.counts_anew, self.session.updated_at);
+        self.reading.expect_prompt(prompt.known_by);
+        self.apply_prompt(&prompt.text, self.counts_anew, self.session.updated_at);
     }
 
     /// Where in the transcript of a subagent to go on reading, if it is `length` bytes long now. Of more than 1,024 subagents
@@ -269,7 +269,7 @@ impl Following {
             self.now = entry.at.unwrap_or(self.now);
             match &entry.event {
                 Event::Prompt { text, .. } => {
-                    let known = known_by(text);
+                    let known = text_hash(text);
                     let is_history = self.is_history(entry);
                     if is_history && self.reading.knows_history {
                         continue;
@@ -280,7 +280,7 @@ impl Following {
                     let waits = self.waiting.iter().position(|prompt| prompt.known_by == known);
                     let is_counted = waits.is_some_and(|place| self.waiting.remove(place).is_some());
                     let counts = !is_history && (!is_counted || self.counts_anew);
-                    self.hold(text, counts, entry.at.unwrap_or(self.now));
+                    self.apply_prompt(text, counts, entry.at.unwrap_or(self.now));
                 }
                 Event::Call(call) => self.called(entry, call),
                 Event::Ended(ended) => self.ended(entry, ended),
@@ -300,13 +300,13 @@ impl Following {
 
     /// The user typed something, which the transcript will show later. Handed over before a check, so that what is asked for
     /// now is not held against the agent.
-    pub fn prompted(&mut self, prompt: &str, at: OffsetDateTime) {
-        self.reading.announce(known_by(prompt));
+    pub fn add_prompt(&mut self, prompt: &str, at: OffsetDateTime) {
+        self.reading.expect_prompt(text_hash(prompt));
         self.now = at;
-        self.hold(prompt, true, at);
+        self.apply_prompt(prompt, true, at);
     }
 
-    fn hold(&mut self, text: &str, counts: bool, arrived_at: OffsetDateTime) {
+    fn apply_prompt(&mut self, text: &str, counts: bool, arrived_at: OffsetDateTime) {
         self.session.prompts += u64::from(counts);
         self.apply(SessionEvent::Prompt { text, arrived_at });
     }
@@ -434,9 +434,9 @@ impl Following {
 
     /// The user typed something when the transcript had `length` bytes, of which not all are read: it waits for whoever reads
     /// on.
-    pub fn waits(&mut self, prompt: &str, length: u64) {
+    pub fn queue_prompt(&mut self, prompt: &str, length: u64) {
         self.session.prompts += u64::from(!self.counts_anew);
-        self.waiting.push_back(waiting(prompt, length));
+        self.waiting.push_back(pending_prompt(prompt, length));
     }
 
     /// What was learned, to be kept.

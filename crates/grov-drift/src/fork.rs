@@ -1,10 +1,10 @@
 //! Forks: a session that goes on under a name of its own. The client tells of its start under the old name, and writes its
 //! transcript only behind its first answer; but it notes down for others which session it is in.
 
-use crate::follower::Following;
-use crate::hook::Call;
-use crate::resume::{Whose, begun, inherit, intent_reader};
-use crate::transcript_file::portion;
+use crate::follower::TranscriptFollower;
+use crate::hook::HookContext;
+use crate::resume::{SessionRef, inherit_session, intent_reader, new_session};
+use crate::transcript_file::read_range;
 use crate::{daemon, runtime};
 use grov_domain::{ClientSessionId, Clock, StoreError, SystemClock};
 use grov_redact::Redactor;
@@ -21,46 +21,50 @@ const LONGEST_NOTE: u64 = 64 * 1024;
 
 /// A session goes on: where it does so as a fork, that is registered with all that holds in it from its first prompt on. What
 /// goes through the proxy is known there.
-pub(crate) fn goes_on(call: &Call<'_>, whose: &Whose, patience: Duration) -> Result<(), String> {
-    let fork = session_of_client(call.environment);
-    let Some(session) = fork.filter(|session| *session != whose.session) else {
+pub(crate) fn register_fork(
+    context: &HookContext<'_>,
+    session_ref: &SessionRef,
+    patience: Duration,
+) -> Result<(), String> {
+    let fork = client_session(context.environment);
+    let Some(session) = fork.filter(|session| *session != session_ref.session) else {
         return Ok(());
     };
-    let settings = call.settings(Some(&whose.directory))?;
-    if daemon::own(call, &settings).is_some() {
+    let settings = context.settings(Some(&session_ref.directory))?;
+    if daemon::proxy_address(context, &settings).is_some() {
         return Ok(());
     }
-    let fork = Whose {
+    let fork = SessionRef {
         session,
-        directory: whose.directory.clone(),
+        directory: session_ref.directory.clone(),
         transcript: None,
     };
-    let registered = runtime()?.block_on(registered(call, &whose.id(), &fork, patience));
+    let registered = runtime()?.block_on(register(context, &session_ref.id(), &fork, patience));
     registered.map_err(|error| format!("a fork: {error}"))
 }
 
-async fn registered(
-    call: &Call<'_>,
+async fn register(
+    context: &HookContext<'_>,
     origin: &ClientSessionId,
-    fork: &Whose,
+    fork: &SessionRef,
     patience: Duration,
 ) -> Result<(), StoreError> {
-    let store = call.services.stores.open(Some(patience)).await?;
+    let store = context.services.stores.open(Some(patience)).await?;
     let id = fork.id();
     if store.hook_session(&id).await?.is_some() {
         return Ok(());
     }
-    inherit(&*store, call.home, origin, &id).await?;
+    inherit_session(&*store, context.home, origin, &id).await?;
     let edits = store.goal_edits(&id).await?;
     let contract = store.hook_session(origin).await?.map(|origin| origin.contract);
-    let following = Following::fork(
-        begun(fork),
+    let follower = TranscriptFollower::fork(
+        new_session(fork),
         &contract.unwrap_or_default(),
         &edits,
         intent_reader(),
     );
     // Another hook was faster: it is registered.
-    let progress = following.into_progress(SystemClock.now());
+    let progress = follower.into_progress(SystemClock.now());
     store
         .save_hook_progress(&Redactor::shared().clean(progress))
         .await?;
@@ -68,7 +72,7 @@ async fn registered(
 }
 
 /// The session that the client which runs this hook is in.
-fn session_of_client(environment: &Environment) -> Option<String> {
+fn client_session(environment: &Environment) -> Option<String> {
     let own = environment
         .get("CLAUDE_CONFIG_DIR")
         .filter(|folder| !folder.is_empty());
@@ -81,27 +85,27 @@ fn session_of_client(environment: &Environment) -> Option<String> {
 
 /// The session that the nearest of a process and its ancestors noted down.
 fn session_among(folder: &Path, process: u32) -> Option<String> {
-    let mut ancestors = std::iter::successors(Some(process), |process| parent(*process));
+    let mut ancestors = std::iter::successors(Some(process), |process| parent_process(*process));
     ancestors
         .by_ref()
         .take(MOST_ANCESTORS)
-        .find_map(|process| noted(folder, process))
+        .find_map(|process| read_note(folder, process))
 }
 
-fn noted(folder: &Path, process: u32) -> Option<String> {
+fn read_note(folder: &Path, process: u32) -> Option<String> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
     struct Note {
         pid: u32,
         session_id: String,
     }
-    let bytes = portion(&folder.join(format!("{process}.json")), 0, LONGEST_NOTE).ok()?;
+    let bytes = read_range(&folder.join(format!("{process}.json")), 0, LONGEST_NOTE).ok()?;
     let note: Note = serde_json::from_slice(&bytes).ok()?;
     (note.pid == process && !note.session_id.is_empty()).then_some(note.session_id)
 }
 
 /// The process that started another one.
-fn parent(process: u32) -> Option<u32> {
+fn parent_process(process: u32) -> Option<u32> {
     if let Ok(stat) = std::fs::read_to_string(format!("/proc/{process}/stat")) {
         // The program's name stands in parentheses, and may hold anything.
         let (_, behind) = stat.rsplit_once(')')?;
@@ -122,7 +126,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let own = std::process::id();
         assert_eq!(session_among(folder.path(), own), None);
-        let client = parent(own).unwrap();
+        let client = parent_process(own).unwrap();
         assert_eq!(client, std::os::unix::process::parent_id());
         let note = |process: u32, pid: u32, session: &str| {
             let text = format!("{{\"pid\":{pid},\"sessionId\":\"{session}\",\"cwd\":\"/p\"}}");

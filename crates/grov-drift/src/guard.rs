@@ -9,14 +9,14 @@ mod check;
 mod decision;
 mod unread_prompts;
 
-pub use decision::{Done, Question, Stop, decide};
+pub use decision::{PastAction, Question, Stop, decide};
 
-use crate::dispatch::Reply;
-use crate::error_log::{Fault, note, tellable};
-use crate::hook::Call;
+use crate::dispatch::HookResponse;
+use crate::error_log::{Fault, log_error, single_line};
+use crate::hook::HookContext;
 use crate::runtime;
 use crate::services::{STORE_TIMEOUT, Services};
-use check::{Inquiry, Looked};
+use check::{CheckOutcome, GuardCheck};
 use decision::is_never_stopped;
 use grov_domain::{ClientSessionId, StoreError};
 use grov_hooks::event::GUARD_TIMEOUT;
@@ -39,124 +39,137 @@ const GRACE: Duration = Duration::from_millis(250);
 const TIME_TO_NOTE: Duration = Duration::from_millis(if cfg!(debug_assertions) { 5_000 } else { 100 });
 
 /// Looks at a tool call that has not run yet.
-pub(crate) fn before(call: &Call<'_>) -> Reply {
-    let settings = match call.settings(None) {
+pub(crate) fn pre_tool_use(context: &HookContext<'_>) -> HookResponse {
+    let settings = match context.settings(None) {
         Ok(settings) => settings,
-        Err(fault) => return failed(call, says_closed(Some(call.home), call.environment), &fault),
+        Err(fault) => {
+            return check_failed(
+                context,
+                is_fail_closed(Some(context.home), context.environment),
+                &fault,
+            );
+        }
     };
     let guard = settings.guard();
     if guard.mode == GuardMode::Off {
-        return Reply::Silence;
+        return HookResponse::Empty;
     }
-    let until = call.since + ANSWER_WITHIN;
-    let inquiry = catch_unwind(AssertUnwindSafe(|| Inquiry::of(call, &settings, until)));
-    let inquiry = match inquiry {
-        Ok(Some(inquiry)) => inquiry,
+    let until = context.since + ANSWER_WITHIN;
+    let check = catch_unwind(AssertUnwindSafe(|| GuardCheck::of(context, &settings, until)));
+    let check = match check {
+        Ok(Some(check)) => check,
         // That is no call.
-        Ok(None) if !guard.fails_closed => return Reply::Silence,
+        Ok(None) if !guard.fails_closed => return HookResponse::Empty,
         _ => {
-            return failed(
-                call,
+            return check_failed(
+                context,
                 guard.fails_closed,
                 "what is about to run could not be understood",
             );
         }
     };
-    if is_never_stopped(&inquiry.action, Some(&inquiry.root)) {
-        return Reply::Silence;
+    if is_never_stopped(&check.action, Some(&check.root)) {
+        return HookResponse::Empty;
     }
-    let inquiry = Arc::new(inquiry);
+    let check = Arc::new(check);
     let (sender, receiver) = mpsc::channel();
     let (noter, noted) = mpsc::channel();
-    let looking = Arc::clone(&inquiry);
+    let checking = Arc::clone(&check);
     let look = move || {
-        let looked = looking.look();
-        let stop = match &looked {
-            Ok(Looked::Stopped(stop) | Looked::InPart(stop)) => Some(stop.clone()),
+        let outcome = checking.run();
+        let stop = match &outcome {
+            Ok(CheckOutcome::Stopped(stop) | CheckOutcome::StoppedWithoutHistory(stop)) => Some(stop.clone()),
             _ => None,
         };
         // Said first: what cannot be noted is asked again, which is better than not at all. Whoever waited may be gone.
-        let _ = sender.send(looked);
+        let _ = sender.send(outcome);
         if let Some(stop) = stop {
-            let _ = noter.send(looking.write_down(&stop));
+            let _ = noter.send(checking.record(&stop));
         }
     };
     if let Err(error) = thread::Builder::new().spawn(look) {
-        return unread(call, &inquiry, &format!("no thread: {error}"));
+        return store_failed(context, &check, &format!("no thread: {error}"));
     }
     match receiver.recv_timeout((until + GRACE).saturating_duration_since(Instant::now())) {
-        Ok(Ok(Looked::Fine)) => Reply::Silence,
-        Ok(Ok(Looked::Stopped(stop))) => Reply::Verdict(
+        Ok(Ok(CheckOutcome::Allowed)) => HookResponse::Empty,
+        Ok(Ok(CheckOutcome::Stopped(stop))) => HookResponse::Decision(
             permission(stop.verdict, &Redactor::shared().text(&stop.reason)),
-            Noting(noted),
+            PendingRecord(noted),
         ),
-        Ok(Ok(Looked::InPart(_))) if guard.fails_closed => failed(call, true, UNREAD_PAST),
-        Ok(Ok(Looked::InPart(stop))) => {
-            note(Some(call.home), &format!("the guard: {UNREAD_PAST}"));
-            Reply::Verdict(
+        Ok(Ok(CheckOutcome::StoppedWithoutHistory(_))) if guard.fails_closed => {
+            check_failed(context, true, HISTORY_UNREAD)
+        }
+        Ok(Ok(CheckOutcome::StoppedWithoutHistory(stop))) => {
+            log_error(Some(context.home), &format!("the guard: {HISTORY_UNREAD}"));
+            HookResponse::Decision(
                 permission(stop.verdict, &Redactor::shared().text(&stop.reason)),
-                Noting(noted),
+                PendingRecord(noted),
             )
         }
-        Ok(Ok(Looked::Unknown)) => failed(call, true, "nothing is known of this session"),
-        Ok(Ok(Looked::Late)) | Err(RecvTimeoutError::Timeout) => late(call, &inquiry),
-        Ok(Err(fault)) => unread(call, &inquiry, &fault),
-        Err(RecvTimeoutError::Disconnected) => unread(call, &inquiry, "it broke off"),
+        Ok(Ok(CheckOutcome::UnknownSession)) => {
+            check_failed(context, true, "nothing is known of this session")
+        }
+        Ok(Ok(CheckOutcome::TimedOut)) | Err(RecvTimeoutError::Timeout) => timed_out(context, &check),
+        Ok(Err(fault)) => store_failed(context, &check, &fault),
+        Err(RecvTimeoutError::Disconnected) => store_failed(context, &check, "it broke off"),
     }
 }
 
 /// Where the past could not be read, nothing in it excuses a call.
-const UNREAD_PAST: &str = "what was done before could not be read in time";
+const HISTORY_UNREAD: &str = "what was done before could not be read in time";
 
 /// What becomes of a tool call while the store cannot be read: what destroys does so whatever the store says.
-fn unread(call: &Call<'_>, inquiry: &Inquiry, fault: &str) -> Reply {
-    if inquiry.fails_closed {
-        return failed(call, true, fault);
+fn store_failed(context: &HookContext<'_>, check: &GuardCheck, fault: &str) -> HookResponse {
+    if check.fails_closed {
+        return check_failed(context, true, fault);
     }
-    note(Some(call.home), &format!("the guard: {fault}"));
-    let Some(stop) = inquiry.destroys() else {
-        return Reply::Silence;
+    log_error(Some(context.home), &format!("the guard: {fault}"));
+    let Some(stop) = check.destructive_stop() else {
+        return HookResponse::Empty;
     };
     let reason = format!(
         "{} What you forbade or allowed before could not be read: {}. grov doctor tells more.",
         stop.reason,
-        tellable(fault.lines().next().unwrap_or_default())
+        single_line(fault.lines().next().unwrap_or_default())
     );
-    Reply::Text(permission(stop.verdict, &Redactor::shared().text(&reason)))
+    HookResponse::Json(permission(stop.verdict, &Redactor::shared().text(&reason)))
 }
 
 /// What becomes of a tool call where the store was busy until the client must be answered.
-fn late(call: &Call<'_>, inquiry: &Inquiry) -> Reply {
+fn timed_out(context: &HookContext<'_>, check: &GuardCheck) -> HookResponse {
     let fault = format!("the database was busy for {} s", ANSWER_WITHIN.as_secs());
-    if inquiry.fails_closed {
-        return failed(call, true, &fault);
+    if check.fails_closed {
+        return check_failed(context, true, &fault);
     }
-    note(Some(call.home), &format!("the guard: {fault}"));
-    let why = inquiry.destroys().map(|stop| stop.reason);
+    log_error(Some(context.home), &format!("the guard: {fault}"));
+    let why = check.destructive_stop().map(|stop| stop.reason);
     let reason = format!(
-        "{} {UNREAD}",
+        "{} {STORE_BUSY}",
         why.as_deref().unwrap_or("Grov: this call could not be checked.")
     );
-    Reply::Text(permission(
-        inquiry.verdict_unread,
+    HookResponse::Json(permission(
+        check.verdict_if_busy,
         &Redactor::shared().text(&reason),
     ))
 }
 
 /// Why nobody knows whether a call is forbidden.
-const UNREAD: &str = "The database was busy for a minute, so it is not known what you forbade or allowed. Check the call before \
+const STORE_BUSY: &str = "The database was busy for a minute, so it is not known what you forbade or allowed. Check the call before \
     you allow it; grov doctor tells more.";
 
 /// Notes that a tool call ran: whoever was asked about it said yes.
-pub(crate) fn after(call: &Call<'_>) -> Result<Option<String>, String> {
-    let is_off = call
+pub(crate) fn post_tool_use(context: &HookContext<'_>) -> Result<Option<String>, String> {
+    let is_off = context
         .settings(None)
         .is_ok_and(|settings| settings.guard().mode == GuardMode::Off);
-    let (false, Some(whose), Some(tool_use_id)) = (is_off, call.whose(), call.input.tool_use_id.as_deref())
-    else {
+    let (false, Some(session_ref), Some(tool_use_id)) = (
+        is_off,
+        context.session_ref(),
+        context.input.tool_use_id.as_deref(),
+    ) else {
         return Ok(None);
     };
-    let noted = runtime()?.block_on(note_ran(call.services, &whose.id(), tool_use_id));
+    let noted = runtime()?.block_on(note_ran(context.services, &session_ref.id(), tool_use_id));
     noted.map_err(|error| error.to_string())?;
     Ok(None)
 }
@@ -182,7 +195,7 @@ async fn note_ran(
 }
 
 /// Whether something says that the guard fails closed, where the settings cannot be read.
-fn says_closed(home: Option<&Home>, environment: &Environment) -> bool {
+fn is_fail_closed(home: Option<&Home>, environment: &Environment) -> bool {
     let line_says = |line: &str| {
         let line = line.split('#').next().unwrap_or_default();
         line.contains("fail") && line.contains("closed")
@@ -195,32 +208,32 @@ fn says_closed(home: Option<&Home>, environment: &Environment) -> bool {
     }
 }
 
-/// What becomes of a tool call that could not be looked at.
-fn failed(call: &Call<'_>, fails_closed: bool, fault: &str) -> Reply {
-    note(Some(call.home), &format!("the guard: {fault}"));
-    unseen(fails_closed, fault)
+/// What becomes of a tool call that could not be outcome at.
+fn check_failed(context: &HookContext<'_>, fails_closed: bool, fault: &str) -> HookResponse {
+    log_error(Some(context.home), &format!("the guard: {fault}"));
+    fail(fails_closed, fault)
 }
 
 /// What becomes of a tool call if nobody came to look at it.
-pub(crate) fn broke_off(home: Option<&Home>, environment: &Environment) -> Reply {
-    unseen(says_closed(home, environment), "it broke off")
+pub(crate) fn panicked(home: Option<&Home>, environment: &Environment) -> HookResponse {
+    fail(is_fail_closed(home, environment), "it broke off")
 }
 
-fn unseen(fails_closed: bool, fault: &str) -> Reply {
+fn fail(fails_closed: bool, fault: &str) -> HookResponse {
     if !fails_closed {
-        return Reply::Silence;
+        return HookResponse::Empty;
     }
-    let fault = tellable(fault.lines().next().unwrap_or_default());
-    Reply::Refusal(format!(
+    let fault = single_line(fault.lines().next().unwrap_or_default());
+    HookResponse::Block(format!(
         "Grov could not look at this before it runs, and guard.fail is \"closed\": {fault}. The user can look with grov doctor."
     ))
 }
 
 /// What the guard said, being noted while it is told.
 #[derive(Debug)]
-pub struct Noting(Receiver<Result<(), String>>);
+pub struct PendingRecord(Receiver<Result<(), String>>);
 
-impl Noting {
+impl PendingRecord {
     /// Waits until it is noted, not for long. An error says what hindered it.
     ///
     /// # Errors
@@ -249,20 +262,20 @@ mod tests {
         let (sender, receiver) = mpsc::channel();
         drop(sender);
         assert!(
-            Noting(receiver)
+            PendingRecord(receiver)
                 .finish()
                 .unwrap_err()
                 .to_string()
                 .contains("broke off")
         );
         let (sender, receiver) = mpsc::channel();
-        let fault = Noting(receiver).finish_within(Duration::ZERO).unwrap_err();
+        let fault = PendingRecord(receiver).finish_within(Duration::ZERO).unwrap_err();
         assert!(fault.to_string().contains("no time"), "{fault}");
         // Whoever notes it later is not listened to any more.
         assert!(sender.send(Ok(())).is_err());
         let (sender, receiver) = mpsc::channel();
         sender.send(Ok(())).unwrap();
-        assert_eq!(Noting(receiver).finish(), Ok(()));
+        assert_eq!(PendingRecord(receiver).finish(), Ok(()));
     }
 
     struct Nothing;
@@ -283,7 +296,7 @@ mod tests {
 
     /// What is said of a command in a home whose database another process replaces all the time, to a client that has waited
     /// for a minute.
-    fn said_at_last(command: &str, configuration: &str) -> Reply {
+    fn said_at_last(command: &str, configuration: &str) -> HookResponse {
         let folder = tempfile::tempdir().unwrap();
         let environment = Environment::default();
         let home = Home::locate(Some(folder.path()), &environment).unwrap();
@@ -296,7 +309,7 @@ mod tests {
         let input = serde_json::json!({
             "session_id": "s", "cwd": folder.path(), "tool_name": "Bash", "tool_input": {"command": command},
         });
-        crate::answer(&crate::Hook {
+        crate::handle(&crate::Hook {
             event: Some("PreToolUse"),
             input: input.to_string().as_bytes(),
             home: &home,
@@ -310,11 +323,11 @@ mod tests {
 
     #[test]
     fn a_database_that_stays_busy_makes_the_guard_ask_before_the_client_lets_the_call_run() {
-        let Reply::Text(text) = said_at_last("touch a", "") else {
+        let HookResponse::Json(text) = said_at_last("touch a", "") else {
             panic!("nothing is said");
         };
         assert!(text.contains(r#""ask""#) && text.contains("busy"), "{text}");
-        let Reply::Text(text) = said_at_last("rm -rf /", "[guard]\nmode = \"deny\"\n") else {
+        let HookResponse::Json(text) = said_at_last("rm -rf /", "[guard]\nmode = \"deny\"\n") else {
             panic!("nothing is said");
         };
         assert!(
@@ -322,10 +335,10 @@ mod tests {
             "{text}"
         );
         assert!(
-            matches!(said_at_last("ls", ""), Reply::Silence),
+            matches!(said_at_last("ls", ""), HookResponse::Empty),
             "reading never waits"
         );
         let closed = said_at_last("touch a", "[guard]\nfail = \"closed\"\n");
-        assert!(matches!(closed, Reply::Refusal(_)), "{closed:?}");
+        assert!(matches!(closed, HookResponse::Block(_)), "{closed:?}");
     }
 }

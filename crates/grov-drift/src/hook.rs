@@ -1,8 +1,8 @@
 //! What the client asks, and where Grov lives.
 
 use crate::Work;
-use crate::delivery_log::ToldList;
-use crate::resume::Whose;
+use crate::delivery_log::DeliveryLog;
+use crate::resume::SessionRef;
 use crate::services::Services;
 use crate::transcript_file::first_directory;
 use grov_domain::{ClientSessionId, StoreConnection};
@@ -53,7 +53,7 @@ pub trait Programs {
 
 /// An event that was read.
 #[derive(Clone, Copy)]
-pub(crate) struct Call<'a> {
+pub(crate) struct HookContext<'a> {
     pub(crate) input: &'a Input,
     pub(crate) home: &'a Home,
     pub(crate) environment: &'a Environment,
@@ -63,9 +63,9 @@ pub(crate) struct Call<'a> {
     pub(crate) since: Instant,
 }
 
-impl Call<'_> {
+impl HookContext<'_> {
     /// Which session it is, and where; `None` if it has no name or no place in the file system.
-    pub(crate) fn whose(&self) -> Option<Whose> {
+    pub(crate) fn session_ref(&self) -> Option<SessionRef> {
         let session = self
             .input
             .session_id
@@ -77,7 +77,7 @@ impl Call<'_> {
             .transcript_path
             .as_deref()
             .filter(|path| !path.is_empty());
-        directory.is_dir().then(|| Whose {
+        directory.is_dir().then(|| SessionRef {
             session,
             directory,
             transcript: transcript.map(PathBuf::from),
@@ -108,9 +108,9 @@ impl Call<'_> {
     }
 
     /// What the session was told; `None` if it has no name.
-    pub(crate) fn told_list(&self) -> Option<ToldList> {
+    pub(crate) fn delivery_log(&self) -> Option<DeliveryLog> {
         let session = ClientSessionId::new(self.input.session_id.as_deref()?);
-        ToldList::of(self.home.root(), &session)
+        DeliveryLog::of(self.home.root(), &session)
     }
 }
 

@@ -1,6 +1,6 @@
 //! The hook path: answers Claude Code's hooks and does the work after a turn.
 //!
-//! Entry points: [`answer`] handles one hook event; [`Work`] is the work after a turn, done in the background; [`Services`]
+//! Entry points: [`handle`] handles one hook event; [`Work`] is the work after a turn, done in the background; [`Services`]
 //! are the ports to the store, the judge and the rules, which the binaries provide; [`Programs`] starts other processes;
 //! [`token`] authenticates hooks over HTTP. [`TranscriptFollower`] feeds a transcript to the engine; [`guard::decide`] decides
 //! whether an action may run.
@@ -35,15 +35,15 @@ mod transcript_file;
 mod turn_end;
 mod worker;
 
-pub use delivery_log::ToldList;
-pub use dispatch::{NOTHING, Reply, answer, answer_nowhere};
-pub use error_log::{Fault, note};
+pub use delivery_log::DeliveryLog;
+pub use dispatch::{EMPTY_RESPONSE, HookResponse, handle, handle_without_home};
+pub use error_log::{Fault, log_error};
 pub use file_reasoning::file_reasoning;
-pub use follower::Following;
+pub use follower::TranscriptFollower;
 pub use grov_hooks::event::{LONGEST_INPUT, PRE_TOOL_USE};
 pub use grov_hooks::settings::{BASE_URL_HEADER, HTTP_HOOK_PATH, PROJECT_HEADER, TOKEN_HEADER};
 pub use grov_session::IntentReader;
-pub use guard::Noting;
+pub use guard::PendingRecord;
 pub use hook::{Hook, Programs};
 pub use services::{BuildJudge, Services};
 pub use worker::Work;

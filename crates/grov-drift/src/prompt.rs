@@ -1,14 +1,14 @@
 //! The user has sent a prompt.
 
-use crate::answered_events::Answers;
-use crate::error_log::note;
-use crate::follower::pending::{announce, is_quiet, may_wait};
-use crate::hook::Call;
-use crate::resume::{Whose, begin, reader, take_up};
+use crate::answered_events::AnsweredEvents;
+use crate::error_log::log_error;
+use crate::follower::pending::{can_defer, has_no_actions, record_pending};
+use crate::hook::HookContext;
+use crate::resume::{SessionRef, reader, resume, start_session};
 use crate::room::Room;
 use crate::services::STORE_TIMEOUT;
-use crate::team_memory::{Prompt, RenderedMemories, is_off, is_worth_asking, remembered};
-use crate::transcript_file::{catch_up, length, portion};
+use crate::team_memory::{Prompt, RenderedMemories, is_off, is_worth_recalling, remembered};
+use crate::transcript_file::{catch_up, length, read_range};
 use crate::{Work, daemon, runtime};
 use grov_actions::transcript::typed_text;
 use grov_domain::{ClientSessionId, Clock, HookSession, StoreConnection, StoreError, SystemClock, TaskId};
@@ -45,38 +45,38 @@ const CHARACTERS_OF_A_TOKEN: usize = 3;
 
 /// Follows what the agent did since the last prompt, and tells what is to be told: that it left its goal, and what
 /// memory knows about the prompt.
-pub(crate) fn arrives(call: &Call<'_>) -> Result<Option<String>, String> {
-    let prompt = call.input.prompt.as_deref().unwrap_or_default();
+pub(crate) fn handle(context: &HookContext<'_>) -> Result<Option<String>, String> {
+    let prompt = context.input.prompt.as_deref().unwrap_or_default();
     // The client sends texts of its own too, such as that a subagent is done.
     let prompt = typed_text(&[Cow::Borrowed(prompt)], false);
     // Before anything is made of it: words that are cut out no longer show that they are secret.
     let prompt = Redactor::shared().redact(&prompt);
     // Without a place in the file system nobody knows whose memory it is, without a session nobody what was said.
-    let (false, Some(whose)) = (prompt.is_empty(), call.whose()) else {
+    let (false, Some(session_ref)) = (prompt.is_empty(), context.session_ref()) else {
         return Ok(None);
     };
     // The daemon keeps its threads.
-    let room = call.programs.ends().then(Room::ahead);
-    let settings = call.settings(Some(&whose.directory))?;
+    let room = context.programs.ends().then(Room::ahead);
+    let settings = context.settings(Some(&session_ref.directory))?;
     // What goes through the proxy is followed there and hears it from there: two that know nothing of one another would
     // say it twice.
-    if daemon::own(call, &settings).is_some() {
+    if daemon::proxy_address(context, &settings).is_some() {
         return Ok(None);
     }
-    let arrival = Arrival {
-        call,
-        whose: &whose,
+    let arrival = PromptHandler {
+        context,
+        session_ref: &session_ref,
         prompt: &prompt,
         settings: &settings,
         drift: settings.drift(),
         memory: settings.memory(),
         intents: Arc::<IntentMemo>::default(),
     };
-    let event = call.input.prompt_id.as_deref().map(|id| {
+    let event = context.input.prompt_id.as_deref().map(|id| {
         let prompt = BuildHasherDefault::<DefaultHasher>::default().hash_one((id, &*prompt));
         format!("prompt {prompt:016x}")
     });
-    let text = once(call, event.as_deref(), None, || {
+    let text = answer_once(context, event.as_deref(), None, || {
         if let Some(room) = room {
             room.ready();
         }
@@ -90,14 +90,14 @@ pub(crate) fn arrives(call: &Call<'_>) -> Result<Option<String>, String> {
 
 /// Asks for an answer to an event, unless another hook gave it, or is giving it: where two settings files register Grov in
 /// other words each, the client runs both. An event that no name tells from others is answered by one hook at a time.
-pub(crate) fn once(
-    call: &Call<'_>,
+pub(crate) fn answer_once(
+    context: &HookContext<'_>,
     event: Option<&str>,
     within: Option<Duration>,
     answer: impl FnOnce() -> Result<Option<String>, String>,
 ) -> Result<Option<String>, String> {
-    let session = call.input.session_id.as_deref().map(ClientSessionId::new);
-    let answers = session.and_then(|session| Answers::of(call.home.root(), &session));
+    let session = context.input.session_id.as_deref().map(ClientSessionId::new);
+    let answers = session.and_then(|session| AnsweredEvents::of(context.home.root(), &session));
     let Some(answers) = answers else { return answer() };
     let held = answers.hold(PATIENCE);
     let held = held.map_err(|error| format!("what was answered: {error}"))?;
@@ -108,14 +108,14 @@ pub(crate) fn once(
     if let Some(event) = event
         && let Err(error) = held.answered(event)
     {
-        note(Some(call.home), &format!("what was answered: {error}"));
+        log_error(Some(context.home), &format!("what was answered: {error}"));
     }
     Ok(text)
 }
 
-struct Arrival<'a> {
-    call: &'a Call<'a>,
-    whose: &'a Whose,
+struct PromptHandler<'a> {
+    context: &'a HookContext<'a>,
+    session_ref: &'a SessionRef,
     prompt: &'a str,
     settings: &'a Settings,
     drift: DriftSettings,
@@ -124,10 +124,10 @@ struct Arrival<'a> {
     intents: Arc<IntentMemo>,
 }
 
-impl Arrival<'_> {
+impl PromptHandler<'_> {
     /// What the agent is told.
     async fn answer(&self) -> Result<Option<String>, StoreError> {
-        let open = self.call.services.stores.open(Some(STORE_TIMEOUT));
+        let open = self.context.services.stores.open(Some(STORE_TIMEOUT));
         let read = async {
             if self.prompt.len() <= READ_AHEAD {
                 self.intents.prefetch_alone(&sanitize_prompt(self.prompt));
@@ -135,21 +135,21 @@ impl Arrival<'_> {
         };
         let (store, ()) = tokio::join!(open, read);
         let store = store?;
-        let mut told = ToTell::default();
+        let mut told = Additions::default();
         for _ in 0..TRIES {
-            match self.take_in(&*store, &mut told).await {
+            match self.process(&*store, &mut told).await {
                 Ok(true) => break,
                 Ok(false) => told.correction = None,
                 Err(error) => {
                     // What cannot be noted must not be said, or it would be said again with every prompt.
                     told.correction = None;
-                    note(Some(self.call.home), &format!("following a session: {error}"));
+                    log_error(Some(self.context.home), &format!("following a session: {error}"));
                     break;
                 }
             }
         }
-        self.call.put_away(store);
-        let memory = told.memory.flatten().filter(|memory| self.noted(memory));
+        self.context.put_away(store);
+        let memory = told.memory.flatten().filter(|memory| self.log_delivery(memory));
         Ok(joined(
             told.correction,
             memory.map(|memory| memory.text.into_inner()),
@@ -157,14 +157,14 @@ impl Arrival<'_> {
     }
 
     /// Takes the prompt in, and keeps what is to be told with it. `false`: somebody else wrote meanwhile.
-    async fn take_in(&self, store: &dyn StoreConnection, told: &mut ToTell) -> Result<bool, StoreError> {
-        let standing = store.hook_session_summary(&self.whose.id()).await?;
+    async fn process(&self, store: &dyn StoreConnection, told: &mut Additions) -> Result<bool, StoreError> {
+        let standing = store.hook_session_summary(&self.session_ref.id()).await?;
         let unread = self.unread(standing.as_ref());
         match unread {
             Unread::Actions => self.follow(store, told).await,
-            Unread::Words { length } => self.note(store, standing, length, told).await,
-            Unread::Much { length } => {
-                let noted = self.note(store, standing, length, told).await?;
+            Unread::NoActions { length } => self.store_pending(store, standing, length, told).await,
+            Unread::TooMuch { length } => {
+                let noted = self.store_pending(store, standing, length, told).await?;
                 if noted {
                     self.follow_later();
                 }
@@ -175,11 +175,11 @@ impl Arrival<'_> {
 
     /// What of the transcript nobody has followed yet.
     fn unread(&self, session: Option<&HookSession>) -> Unread {
-        if session.is_some_and(|session| !may_wait(session, self.drift.enabled)) {
+        if session.is_some_and(|session| !can_defer(session, self.drift.enabled)) {
             return Unread::Actions;
         }
-        let Some(path) = &self.whose.transcript else {
-            return Unread::Words { length: 0 };
+        let Some(path) = &self.session_ref.transcript else {
+            return Unread::NoActions { length: 0 };
         };
         let length = length(path).ok().flatten().unwrap_or(0);
         let read_to = session.map_or(0, |session| session.read_to);
@@ -188,41 +188,42 @@ impl Arrival<'_> {
         }
         let unread = length - read_to;
         if unread > MOST_UNREAD {
-            return Unread::Much { length };
+            return Unread::TooMuch { length };
         }
         let is_quiet = session.is_some_and(|session| {
             unread == 0
-                || portion(path, read_to, unread).is_ok_and(|bytes| is_quiet(session, &bytes, self.prompt))
+                || read_range(path, read_to, unread)
+                    .is_ok_and(|bytes| has_no_actions(session, &bytes, self.prompt))
         });
         if is_quiet {
-            Unread::Words { length }
+            Unread::NoActions { length }
         } else {
             Unread::Actions
         }
     }
 
     /// Notes the prompt, for whoever follows the session next, and keeps what is to be told with it.
-    async fn note(
+    async fn store_pending(
         &self,
         store: &dyn StoreConnection,
         session: Option<HookSession>,
         length: u64,
-        told: &mut ToTell,
+        told: &mut Additions,
     ) -> Result<bool, StoreError> {
         let mut session = match session {
             Some(session) => session,
-            None => begin(store, self.call.home, self.whose).await?,
+            None => start_session(store, self.context.home, self.session_ref).await?,
         };
         // Memory is silent by itself where Grov is off.
         let ask = self.ask(store, false, told);
         let (asked, ()) = tokio::join!(ask, self.prefetch(&session.contract.instructions));
         asked?;
-        announce(&mut session, self.prompt, length, reader(&self.intents));
-        if let Some(path) = &self.whose.transcript {
+        record_pending(&mut session, self.prompt, length, reader(&self.intents));
+        if let Some(path) = &self.session_ref.transcript {
             session.transcript_path = Some(path.to_string_lossy().into_owned());
         }
         session.updated_at = SystemClock.now();
-        self.goes_on(&mut session, told);
+        self.mark_active(&mut session, told);
         store.save_hook_session(&Redactor::shared().clean(session)).await
     }
 
@@ -242,46 +243,46 @@ impl Arrival<'_> {
     /// Hands over what is too much to be read while the client waits. Without that it is read when the turn is over.
     fn follow_later(&self) {
         let work = Work {
-            whose: self.whose.clone(),
+            session_ref: self.session_ref.clone(),
             event: event::USER_PROMPT_SUBMIT.to_owned(),
             answer: String::new(),
             agent: None,
         };
-        if let Err(fault) = self.call.programs.hand_over(work, self.settings) {
-            note(Some(self.call.home), &fault);
+        if let Err(fault) = self.context.programs.hand_over(work, self.settings) {
+            log_error(Some(self.context.home), &fault);
         }
     }
 
     async fn is_off(&self, store: &dyn StoreConnection) -> Result<bool, StoreError> {
-        let project = Place::locate(&self.whose.directory).project();
-        is_off(store, project.key(), Some(&self.whose.id())).await
+        let project = Place::locate(&self.session_ref.directory).project();
+        is_off(store, project.key(), Some(&self.session_ref.id())).await
     }
 
     /// Follows the session up to this prompt.
-    async fn follow(&self, store: &dyn StoreConnection, told: &mut ToTell) -> Result<bool, StoreError> {
-        let mut following = take_up(store, self.call.home, self.whose, reader(&self.intents)).await?;
+    async fn follow(&self, store: &dyn StoreConnection, told: &mut Additions) -> Result<bool, StoreError> {
+        let mut follower = resume(store, self.context.home, self.session_ref, reader(&self.intents)).await?;
         // After that: a fork is off where what it goes on with is.
         let is_off = self.is_off(store).await?;
         let until = Instant::now() + TIME_TO_FOLLOW;
-        let is_at_end = catch_up(&mut following, until).unwrap_or_else(|error| {
-            note(Some(self.call.home), &format!("the transcript: {error}"));
+        let is_at_end = catch_up(&mut follower, until).unwrap_or_else(|error| {
+            log_error(Some(self.context.home), &format!("the transcript: {error}"));
             false
         });
         let now = SystemClock.now();
         if is_at_end {
-            following.prompted(self.prompt, now);
+            follower.add_prompt(self.prompt, now);
         } else {
-            let path = self.whose.transcript.as_deref();
+            let path = self.session_ref.transcript.as_deref();
             let length = path.and_then(|path| length(path).ok().flatten());
-            following.waits(self.prompt, length.unwrap_or(0));
+            follower.queue_prompt(self.prompt, length.unwrap_or(0));
         }
-        following.set_corrects(self.drift.corrections && !is_off);
+        follower.set_corrects(self.drift.corrections && !is_off);
         let is_checked = self.drift.enabled && is_at_end;
-        let check = if is_checked { following.check(now) } else { None };
+        let check = if is_checked { follower.check(now) } else { None };
         told.correction = check.and_then(|check| check.correction);
         self.ask(store, is_off, told).await?;
-        self.goes_on(following.session_mut(), told);
-        let progress = following.into_progress(now);
+        self.mark_active(follower.session_mut(), told);
+        let progress = follower.into_progress(now);
         store
             .save_hook_progress(&Redactor::shared().clean(progress))
             .await
@@ -292,10 +293,10 @@ impl Arrival<'_> {
         &self,
         store: &dyn StoreConnection,
         is_off: bool,
-        told: &mut ToTell,
+        told: &mut Additions,
     ) -> Result<(), StoreError> {
         if told.memory.is_none() {
-            let is_asked = self.memory.enabled && !is_off && is_worth_asking(self.prompt);
+            let is_asked = self.memory.enabled && !is_off && is_worth_recalling(self.prompt);
             let correction = told.correction.as_deref().map_or(0, |text| text.chars().count());
             told.memory = Some(if is_asked {
                 store.begin_reading().await?;
@@ -310,7 +311,7 @@ impl Arrival<'_> {
     }
 
     /// Whoever says something goes on, and is told what is to be told.
-    fn goes_on(&self, session: &mut HookSession, told: &ToTell) {
+    fn mark_active(&self, session: &mut HookSession, told: &Additions) {
         let memory = told.memory.as_ref().and_then(Option::as_ref);
         session.memories_told += memory.map_or(0, |memory| memory.memories.len() as u64);
         session.ended_at = None;
@@ -322,12 +323,16 @@ impl Arrival<'_> {
         store: &dyn StoreConnection,
         room: usize,
     ) -> Result<Option<RenderedMemories>, StoreError> {
-        let told: HashSet<TaskId> = self.call.told_list().map(|list| list.read()).unwrap_or_default();
-        let session = self.whose.id();
+        let told: HashSet<TaskId> = self
+            .context
+            .delivery_log()
+            .map(|list| list.read())
+            .unwrap_or_default();
+        let session = self.session_ref.id();
         let prompt = Prompt {
             text: self.prompt,
             session: Some(&session),
-            directory: &self.whose.directory,
+            directory: &self.session_ref.directory,
             told: &told,
             budget: Budget {
                 tokens: self.memory.budget_tokens.min(room / CHARACTERS_OF_A_TOKEN),
@@ -338,13 +343,13 @@ impl Arrival<'_> {
     }
 
     /// Notes what is told: what nobody knows was said would be said again with every prompt.
-    fn noted(&self, memory: &RenderedMemories) -> bool {
-        let Some(list) = self.call.told_list() else {
+    fn log_delivery(&self, memory: &RenderedMemories) -> bool {
+        let Some(list) = self.context.delivery_log() else {
             return false;
         };
         let added = list.add(&memory.memories);
         if let Err(error) = &added {
-            note(Some(self.call.home), &format!("what was told: {error}"));
+            log_error(Some(self.context.home), &format!("what was told: {error}"));
         }
         added.is_ok()
     }
@@ -353,16 +358,16 @@ impl Arrival<'_> {
 /// What of a transcript nobody has followed yet.
 enum Unread {
     /// Nothing that could be off the goal, in a transcript of so many bytes.
-    Words { length: u64 },
+    NoActions { length: u64 },
     /// Something to be looked at, or something that was followed is still to be spoken of.
     Actions,
     /// More than can be looked at while the client waits.
-    Much { length: u64 },
+    TooMuch { length: u64 },
 }
 
 /// What is to be told with a prompt.
 #[derive(Default)]
-struct ToTell {
+struct Additions {
     correction: Option<String>,
     /// `None` while nobody asked memory.
     memory: Option<Option<RenderedMemories>>,

@@ -1,7 +1,7 @@
 //! Sessions that go through the proxy: what it recorded of them.
 
-use crate::hook::Call;
-use crate::resume::{Whose, intent_reader};
+use crate::hook::HookContext;
+use crate::resume::{SessionRef, intent_reader};
 use crate::services::STORE_TIMEOUT;
 use crate::task_rows;
 use crate::team_memory::is_off;
@@ -13,15 +13,15 @@ use grov_rules::session_summary;
 use grov_session::capture::PerformedAction;
 
 /// What the session is held to and where it stands; `None` where Grov is to be silent or knows nothing.
-pub(crate) async fn standing(
-    call: &Call<'_>,
-    whose: &Whose,
+pub(crate) async fn compaction_state(
+    context: &HookContext<'_>,
+    session_ref: &SessionRef,
 ) -> Result<Option<(GoalContract, SessionDigest)>, StoreError> {
-    let Some(store) = call.services.stores.open_existing(Some(STORE_TIMEOUT)).await? else {
+    let Some(store) = context.services.stores.open_existing(Some(STORE_TIMEOUT)).await? else {
         return Ok(None);
     };
-    let place = Place::locate(&whose.directory);
-    let id = whose.id();
+    let place = Place::locate(&session_ref.directory);
+    let id = session_ref.id();
     if is_off(&*store, place.project().key(), Some(&id)).await? {
         return Ok(None);
     }
@@ -33,11 +33,11 @@ pub(crate) async fn standing(
         .await?
         .contract;
     let steps = store.steps(&task.session_id).await?;
-    let root = place.work_tree().unwrap_or(&whose.directory);
+    let root = place.work_tree().unwrap_or(&session_ref.directory);
     let ignore = GrovIgnore::at(&place);
     let done = steps.iter().map(PerformedAction::from).collect();
     let material = task_rows::material(&contract, done, root, &ignore);
-    let answer = last(whose.transcript.as_deref()).answer;
+    let answer = last(session_ref.transcript.as_deref()).answer;
     let question = material.summary_question(&contract.goal, &contract.constraints, &answer);
     Ok(Some((contract, session_summary(&question))))
 }

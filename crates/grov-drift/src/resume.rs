@@ -1,8 +1,8 @@
 //! A session, taken up where the last hook left it and followed as far as its transcript goes.
 
-use crate::delivery_log::ToldList;
-use crate::follower::Following;
-use crate::transcript_file::{BEGINNING, portion};
+use crate::delivery_log::DeliveryLog;
+use crate::follower::TranscriptFollower;
+use crate::transcript_file::{BEGINNING, read_range};
 use grov_domain::{
     ClientSessionId, Clock, GoalEdit, GuardRecord, HookSession, StoreConnection, StoreError, SwitchScope,
     SystemClock,
@@ -19,7 +19,7 @@ use time::OffsetDateTime;
 
 /// Which session, and where it is.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Whose {
+pub(crate) struct SessionRef {
     /// The client's session.
     pub(crate) session: String,
     /// Where the client works.
@@ -28,47 +28,47 @@ pub(crate) struct Whose {
     pub(crate) transcript: Option<PathBuf>,
 }
 
-impl Whose {
+impl SessionRef {
     pub(crate) fn id(&self) -> ClientSessionId {
         ClientSessionId::new(self.session.as_str())
     }
 }
 
 /// The session as it is stored, or as it begins.
-pub(crate) async fn take_up(
+pub(crate) async fn resume(
     store: &dyn StoreConnection,
     home: &Home,
-    whose: &Whose,
+    session_ref: &SessionRef,
     read: IntentReader,
-) -> Result<Following, StoreError> {
-    take_up_since(store, home, whose, None, read).await
+) -> Result<TranscriptFollower, StoreError> {
+    resume_since(store, home, session_ref, None, read).await
 }
 
 /// The same; of a session that no hook could register so far, what was done since then is its own.
-pub(crate) async fn take_up_since(
+pub(crate) async fn resume_since(
     store: &dyn StoreConnection,
     home: &Home,
-    whose: &Whose,
+    session_ref: &SessionRef,
     since: Option<OffsetDateTime>,
     read: IntentReader,
-) -> Result<Following, StoreError> {
-    let id = whose.id();
+) -> Result<TranscriptFollower, StoreError> {
+    let id = session_ref.id();
     let session = match store.hook_session(&id).await? {
         Some(session) => session,
         None => {
-            let mut session = begin(store, home, whose).await?;
+            let mut session = start_session(store, home, session_ref).await?;
             session.started_at = since.map_or(session.started_at, |since| since.min(session.started_at));
             session
         }
     };
     let edits = store.goal_edits(&id).await?;
-    let mut following = Following::resume(session, &edits, read);
-    following.guarded(&store.guard_log(&id).await?);
-    let session = following.session_mut();
-    if let Some(transcript) = &whose.transcript {
+    let mut follower = TranscriptFollower::resume(session, &edits, read);
+    follower.apply_guard_log(&store.guard_log(&id).await?);
+    let session = follower.session_mut();
+    if let Some(transcript) = &session_ref.transcript {
         session.transcript_path = Some(transcript.to_string_lossy().into_owned());
     }
-    Ok(following)
+    Ok(follower)
 }
 
 /// Tells what prompts ask for, and reads each once.
@@ -83,51 +83,59 @@ pub(crate) fn intent_reader() -> IntentReader {
 }
 
 /// A session that no hook saw before, with what it inherits.
-pub(crate) async fn begin(
+pub(crate) async fn start_session(
     store: &dyn StoreConnection,
     home: &Home,
-    whose: &Whose,
+    session_ref: &SessionRef,
 ) -> Result<HookSession, StoreError> {
-    if let Some(earlier) = continued(whose) {
-        inherit(store, home, &earlier, &whose.id()).await?;
+    if let Some(earlier) = parent_session(session_ref) {
+        inherit_session(store, home, &earlier, &session_ref.id()).await?;
     }
-    Ok(begun(whose))
+    Ok(new_session(session_ref))
 }
 
 /// A session that no hook saw before.
-pub(crate) fn begun(whose: &Whose) -> HookSession {
-    let project = Place::locate(&whose.directory).project();
-    let directory = whose.directory.to_string_lossy().into_owned();
-    let mut session = HookSession::new(whose.id(), project.key().to_owned(), directory, SystemClock.now());
-    let transcript = whose.transcript.as_ref();
+pub(crate) fn new_session(session_ref: &SessionRef) -> HookSession {
+    let project = Place::locate(&session_ref.directory).project();
+    let directory = session_ref.directory.to_string_lossy().into_owned();
+    let mut session = HookSession::new(
+        session_ref.id(),
+        project.key().to_owned(),
+        directory,
+        SystemClock.now(),
+    );
+    let transcript = session_ref.transcript.as_ref();
     session.transcript_path = transcript.map(|path| path.to_string_lossy().into_owned());
     session
 }
 
 /// The session whose history stands at the beginning of this one's transcript.
-pub(crate) fn continued(whose: &Whose) -> Option<ClientSessionId> {
+pub(crate) fn parent_session(session_ref: &SessionRef) -> Option<ClientSessionId> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
     struct Line {
         #[serde(default)]
         session_id: Option<String>,
     }
-    let beginning = portion(whose.transcript.as_deref()?, 0, BEGINNING).ok()?;
+    let beginning = read_range(session_ref.transcript.as_deref()?, 0, BEGINNING).ok()?;
     let lines = beginning.split(|byte| *byte == b'\n');
     let sessions = lines.filter_map(|line| serde_json::from_slice::<Line>(line).ok()?.session_id);
-    let mut others = sessions.filter(|session| *session != whose.session);
+    let mut others = sessions.filter(|session| *session != session_ref.session);
     others.next().map(ClientSessionId::new)
 }
 
 /// What was said to another session stands in this one's history, and what a person changed of its goal, allowed in it or
 /// turned off holds here. Done twice, it comes to the same.
-pub(crate) async fn inherit(
+pub(crate) async fn inherit_session(
     store: &dyn StoreConnection,
     home: &Home,
     from: &ClientSessionId,
     to: &ClientSessionId,
 ) -> Result<(), StoreError> {
-    if let (Some(theirs), Some(own)) = (ToldList::of(home.root(), from), ToldList::of(home.root(), to)) {
+    if let (Some(theirs), Some(own)) = (
+        DeliveryLog::of(home.root(), from),
+        DeliveryLog::of(home.root(), to),
+    ) {
         let known = own.read();
         let told: Vec<_> = theirs.read().difference(&known).cloned().collect();
         if !told.is_empty() {
@@ -170,10 +178,10 @@ mod tests {
     use std::fs;
     use std::path::Path;
 
-    fn whose(folder: &Path, transcript: &str) -> Whose {
+    fn session_ref(folder: &Path, transcript: &str) -> SessionRef {
         let path = folder.join("s.jsonl");
         fs::write(&path, transcript).unwrap();
-        Whose {
+        SessionRef {
             session: "s".to_owned(),
             directory: folder.to_owned(),
             transcript: Some(path),
@@ -221,7 +229,7 @@ mod tests {
                 .await
                 .unwrap();
             for _ in 0..2 {
-                inherit(store, &home, &from, &to).await.unwrap();
+                inherit_session(store, &home, &from, &to).await.unwrap();
             }
             let edits = store.goal_edits(&to).await.unwrap();
             let edits: Vec<&str> = edits.iter().map(|edit| edit.text.as_str()).collect();
@@ -241,12 +249,12 @@ mod tests {
     fn the_session_that_is_continued_is_found() {
         let folder = tempfile::tempdir().unwrap();
         let of = |session: &str| format!("{{\"type\":\"user\",\"sessionId\":\"{session}\"}}\n");
-        let fork = whose(
+        let fork = session_ref(
             folder.path(),
             &["{\"type\":\"mode\"}\n", &of("old"), &of("s")].concat(),
         );
-        assert_eq!(continued(&fork), Some(ClientSessionId::new("old")));
-        let own = whose(folder.path(), &(of("s") + "no json\n"));
-        assert_eq!(continued(&own), None);
+        assert_eq!(parent_session(&fork), Some(ClientSessionId::new("old")));
+        let own = session_ref(folder.path(), &(of("s") + "no json\n"));
+        assert_eq!(parent_session(&own), None);
     }
 }

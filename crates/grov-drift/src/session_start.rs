@@ -1,11 +1,11 @@
 //! A session begins, goes on, or begins anew.
 
-use crate::compaction::{loss, recap};
-use crate::delivery_log::ToldList;
-use crate::error_log::{note, tellable};
-use crate::hook::Call;
-use crate::prompt::once;
-use crate::resume::{Whose, intent_reader, take_up};
+use crate::compaction::{compaction_context, compaction_notice};
+use crate::delivery_log::DeliveryLog;
+use crate::error_log::{log_error, single_line};
+use crate::hook::HookContext;
+use crate::prompt::answer_once;
+use crate::resume::{SessionRef, intent_reader, resume};
 use crate::team_memory::{Prompt, RenderedMemories, is_off, newest};
 use crate::transcript_file::{catch_up, last};
 use crate::{daemon, fork, proxied, runtime, task_rows};
@@ -29,13 +29,13 @@ const TRIES: usize = 3;
 const ONE_INSTANT: Duration = Duration::from_secs(2);
 
 /// The proxy must be up before the client's first request, and a history that is gone holds nothing any more.
-pub(crate) fn starts(call: &Call<'_>) -> Result<Option<String>, String> {
+pub(crate) fn handle(context: &HookContext<'_>) -> Result<Option<String>, String> {
     // Before anything that can fail: a client without its proxy tries for minutes.
-    let fault = daemon::start(call).err();
+    let fault = daemon::start(context).err();
     if let Some(fault) = &fault {
-        note(Some(call.home), fault);
+        log_error(Some(context.home), fault);
     }
-    let source = call.input.source.as_deref().unwrap_or_default();
+    let source = context.input.source.as_deref().unwrap_or_default();
     let event = match source {
         "compact" => "compacted",
         "clear" => "cleared",
@@ -44,53 +44,55 @@ pub(crate) fn starts(call: &Call<'_>) -> Result<Option<String>, String> {
     };
     // Outside of what is answered once: of one session two forks may begin at one instant.
     if source == "resume"
-        && let Some(whose) = call.whose()
-        && let Err(fault) = fork::goes_on(call, &whose, BUSY_PATIENCE)
+        && let Some(session_ref) = context.session_ref()
+        && let Err(fault) = fork::register_fork(context, &session_ref, BUSY_PATIENCE)
     {
-        note(Some(call.home), &fault);
+        log_error(Some(context.home), &fault);
     }
-    let answer = once(call, Some(event), Some(ONE_INSTANT), || told(call, source));
-    ToldList::remove_old(call.home.root(), SystemTime::now());
+    let answer = answer_once(context, Some(event), Some(ONE_INSTANT), || {
+        startup_context(context, source)
+    });
+    DeliveryLog::remove_old(context.home.root(), SystemTime::now());
     let Some(fault) = fault else { return answer };
     // The client would wait for minutes without a word.
-    let notice = format!("Grov: {}", tellable(&fault));
+    let notice = format!("Grov: {}", single_line(&fault));
     let answer = answer.unwrap_or_else(|fault| {
-        note(Some(call.home), &fault);
+        log_error(Some(context.home), &fault);
         None
     });
     Ok(Some(event::with_notice(answer.as_deref(), &notice)))
 }
 
 /// What the agent is told where its history begins, as the client is answered.
-fn told(call: &Call<'_>, source: &str) -> Result<Option<String>, String> {
+fn startup_context(context: &HookContext<'_>, source: &str) -> Result<Option<String>, String> {
     let is_empty = matches!(source, "compact" | "clear");
-    if is_empty && let Some(Err(error)) = call.told_list().map(|told| told.clear()) {
-        note(Some(call.home), &format!("what was told: {error}"));
+    if is_empty && let Some(Err(error)) = context.delivery_log().map(|log| log.clear()) {
+        log_error(Some(context.home), &format!("what was told: {error}"));
     }
-    let Some(whose) = call.whose() else {
+    let Some(session_ref) = context.session_ref() else {
         return Ok(None);
     };
     match source {
-        "compact" => runtime()?.block_on(goes_on(call, &whose)),
+        "compact" => runtime()?.block_on(on_compaction(context, &session_ref)),
         // What a resumed session holds is in its history.
         "resume" => Ok(None),
-        _ => runtime()?.block_on(begins(call, &whose)),
+        _ => runtime()?.block_on(on_start(context, &session_ref)),
     }
 }
 
 /// A session begins: it is registered, and hears what is remembered of its project.
-async fn begins(call: &Call<'_>, whose: &Whose) -> Result<Option<String>, String> {
-    let settings = call.settings(Some(&whose.directory))?;
-    if daemon::own(call, &settings).is_some() {
+async fn on_start(context: &HookContext<'_>, session_ref: &SessionRef) -> Result<Option<String>, String> {
+    let settings = context.settings(Some(&session_ref.directory))?;
+    if daemon::proxy_address(context, &settings).is_some() {
         return Ok(None);
     }
     let memory = settings.memory();
     let tokens = if memory.enabled { memory.budget_tokens } else { 0 };
-    let told = registered(call, whose, tokens).await;
+    let told = register(context, session_ref, tokens).await;
     let Some(told) = told.map_err(|error| error.to_string())? else {
         return Ok(None);
     };
-    let Some(list) = call.told_list() else {
+    let Some(list) = context.delivery_log() else {
         return Ok(None);
     };
     list.add(&told.memories)
@@ -98,74 +100,77 @@ async fn begins(call: &Call<'_>, whose: &Whose) -> Result<Option<String>, String
     Ok(Some(event::context(event::SESSION_START, &told.text)))
 }
 
-async fn registered(
-    call: &Call<'_>,
-    whose: &Whose,
+async fn register(
+    context: &HookContext<'_>,
+    session_ref: &SessionRef,
     tokens: usize,
 ) -> Result<Option<RenderedMemories>, StoreError> {
-    let store = call.services.stores.open(Some(BUSY_PATIENCE)).await?;
-    let told_before = call.told_list().map(|list| list.read()).unwrap_or_default();
-    let id = whose.id();
+    let store = context.services.stores.open(Some(BUSY_PATIENCE)).await?;
+    let told_before = context.delivery_log().map(|list| list.read()).unwrap_or_default();
+    let id = session_ref.id();
     let beginning = Prompt {
         text: "",
         session: Some(&id),
-        directory: &whose.directory,
+        directory: &session_ref.directory,
         told: &told_before,
         budget: Budget { tokens },
         time_for_files: TIME_FOR_FILES,
     };
     let told = newest(&*store, &beginning).await?;
-    let mut following = take_up(&*store, call.home, whose, intent_reader()).await?;
-    following.session_mut().memories_told += told.as_ref().map_or(0, |told| told.memories.len() as u64);
-    let progress = following.into_progress(SystemClock.now());
+    let mut follower = resume(&*store, context.home, session_ref, intent_reader()).await?;
+    follower.session_mut().memories_told += told.as_ref().map_or(0, |told| told.memories.len() as u64);
+    let progress = follower.into_progress(SystemClock.now());
     // Another hook was faster: it is registered.
     store
         .save_hook_progress(&Redactor::shared().clean(progress))
         .await?;
-    call.put_away(store);
+    context.put_away(store);
     Ok(told)
 }
 
 /// The history was replaced by a summary: what the session is held to, what was decided and what is open is given back, and
 /// the person who works there is told how much that was.
-async fn goes_on(call: &Call<'_>, whose: &Whose) -> Result<Option<String>, String> {
-    let settings = call.settings(Some(&whose.directory))?;
-    let known = match daemon::own(call, &settings) {
-        Some(_) => proxied::standing(call, whose).await,
-        None => standing(call, whose).await,
+async fn on_compaction(
+    context: &HookContext<'_>,
+    session_ref: &SessionRef,
+) -> Result<Option<String>, String> {
+    let settings = context.settings(Some(&session_ref.directory))?;
+    let known = match daemon::proxy_address(context, &settings) {
+        Some(_) => proxied::compaction_state(context, session_ref).await,
+        None => compaction_state(context, session_ref).await,
     };
     let known = known.map_err(|error| error.to_string())?;
     Ok(known.and_then(|(contract, digest)| {
-        let text = recap(&contract, &digest)?;
-        let notice = loss(&contract, &digest);
+        let text = compaction_context(&contract, &digest)?;
+        let notice = compaction_notice(&contract, &digest);
         Some(event::context_with_notice(event::SESSION_START, &text, &notice))
     }))
 }
 
 /// What the session is held to and where it stands; `None` where Grov is to be silent.
-async fn standing(
-    call: &Call<'_>,
-    whose: &Whose,
+async fn compaction_state(
+    context: &HookContext<'_>,
+    session_ref: &SessionRef,
 ) -> Result<Option<(GoalContract, SessionDigest)>, StoreError> {
-    let store = call.services.stores.open(Some(BUSY_PATIENCE)).await?;
-    let place = Place::locate(&whose.directory);
-    let id = whose.id();
+    let store = context.services.stores.open(Some(BUSY_PATIENCE)).await?;
+    let place = Place::locate(&session_ref.directory);
+    let id = session_ref.id();
     if is_off(&*store, place.project().key(), Some(&id)).await? {
         return Ok(None);
     }
     for _ in 0..TRIES {
-        let mut following = take_up(&*store, call.home, whose, intent_reader()).await?;
-        if let Err(error) = catch_up(&mut following, Instant::now() + TIME_TO_FOLLOW) {
-            note(Some(call.home), &format!("the transcript: {error}"));
+        let mut follower = resume(&*store, context.home, session_ref, intent_reader()).await?;
+        if let Err(error) = catch_up(&mut follower, Instant::now() + TIME_TO_FOLLOW) {
+            log_error(Some(context.home), &format!("the transcript: {error}"));
         }
-        let contract = following.contract().clone();
-        let answer = last(whose.transcript.as_deref()).answer;
-        let progress = Redactor::shared().clean(following.into_progress(SystemClock.now()));
+        let contract = follower.contract().clone();
+        let answer = last(session_ref.transcript.as_deref()).answer;
+        let progress = Redactor::shared().clean(follower.into_progress(SystemClock.now()));
         if !store.save_hook_progress(&progress).await? {
             continue;
         }
         let steps = store.hook_steps(&id).await?;
-        let root = place.work_tree().unwrap_or(&whose.directory);
+        let root = place.work_tree().unwrap_or(&session_ref.directory);
         let ignore = GrovIgnore::at(&place);
         let material = task_rows::material(&contract, task_rows::done(&steps), root, &ignore);
         let question = material.summary_question(&contract.goal, &contract.constraints, &answer);

@@ -44,7 +44,7 @@ pub(crate) struct Prompt<'a> {
 }
 
 /// Whether a prompt is worth a question to memory: acknowledgements, commands and what the client says by itself are not.
-pub(crate) fn is_worth_asking(prompt: &str) -> bool {
+pub(crate) fn is_worth_recalling(prompt: &str) -> bool {
     prompt_kind(beginning(prompt)).is_substantive()
 }
 

@@ -1,6 +1,6 @@
 //! Reads transcript files by portions: feeds a follower, and finds what was typed and said last.
 
-use crate::follower::Following;
+use crate::follower::TranscriptFollower;
 use grov_actions::transcript::{Event, Reader};
 use grov_domain::AgentId;
 use serde::Deserialize;
@@ -24,16 +24,16 @@ const MOST_OF_THE_END: u64 = 32 * 1024 * 1024;
 const MOST_AGENTS: usize = 256;
 
 /// Follows the transcript to its end, or until the time is over. Whether the end was reached.
-pub(crate) fn catch_up(following: &mut Following, until: Instant) -> io::Result<bool> {
-    let is_at_end = read_on(following, until)?;
+pub(crate) fn catch_up(follower: &mut TranscriptFollower, until: Instant) -> io::Result<bool> {
+    let is_at_end = read_on(follower, until)?;
     if is_at_end {
-        following.at_end();
+        follower.flush_pending();
     }
     Ok(is_at_end)
 }
 
-fn read_on(following: &mut Following, until: Instant) -> io::Result<bool> {
-    let Some(path) = following.session().transcript_path.clone().map(PathBuf::from) else {
+fn read_on(follower: &mut TranscriptFollower, until: Instant) -> io::Result<bool> {
+    let Some(path) = follower.session().transcript_path.clone().map(PathBuf::from) else {
         return Ok(true);
     };
     let mut portion_size = PORTION;
@@ -41,12 +41,12 @@ fn read_on(following: &mut Following, until: Instant) -> io::Result<bool> {
         let Some(length) = length(&path)? else {
             return Ok(true);
         };
-        let from = following.offset(length);
+        let from = follower.offset(length);
         if from >= length {
             return Ok(true);
         }
-        let bytes = portion(&path, from, portion_size)?;
-        let taken = following.read(&bytes);
+        let bytes = read_range(&path, from, portion_size)?;
+        let taken = follower.read(&bytes);
         let is_end = from + bytes.len() as u64 >= length;
         if taken == 0 {
             // The end of a line that is being written is none.
@@ -67,8 +67,8 @@ fn read_on(following: &mut Following, until: Instant) -> io::Result<bool> {
 }
 
 /// Follows the transcripts of the session's subagents.
-pub(crate) fn catch_up_subagents(following: &mut Following) {
-    let Some(transcript) = following.session().transcript_path.clone().map(PathBuf::from) else {
+pub(crate) fn catch_up_subagents(follower: &mut TranscriptFollower) {
+    let Some(transcript) = follower.session().transcript_path.clone().map(PathBuf::from) else {
         return;
     };
     let folder = transcript.with_extension("").join("subagents");
@@ -88,7 +88,7 @@ pub(crate) fn catch_up_subagents(following: &mut Following) {
         if let Some(agent) = agent {
             let agent = AgentId::new(agent);
             // What cannot be read now can be read later.
-            let _ = catch_up_subagent(following, &agent, &file);
+            let _ = catch_up_subagent(follower, &agent, &file);
         }
     }
 }
@@ -99,14 +99,14 @@ pub(crate) fn subagent_transcript(transcript: &Path, agent: &AgentId) -> PathBuf
     folder.join(format!("agent-{agent}.jsonl"))
 }
 
-fn catch_up_subagent(following: &mut Following, agent: &AgentId, path: &Path) -> io::Result<()> {
+fn catch_up_subagent(follower: &mut TranscriptFollower, agent: &AgentId, path: &Path) -> io::Result<()> {
     while let Some(length) = length(path)? {
-        let from = following.subagent_offset(agent, length);
+        let from = follower.subagent_offset(agent, length);
         if from >= length {
             break;
         }
-        let bytes = portion(path, from, LONGEST_LINE)?;
-        if following.read_subagent(agent, &bytes) == 0 {
+        let bytes = read_range(path, from, LONGEST_LINE)?;
+        if follower.read_subagent(agent, &bytes) == 0 {
             break;
         }
     }
@@ -125,11 +125,11 @@ pub(crate) struct Last {
 
 /// What the end of a transcript says.
 pub(crate) fn last(transcript: Option<&Path>) -> Last {
-    last_said_by(None, transcript)
+    last_messages_of(None, transcript)
 }
 
 /// What the end of a transcript says of a subagent, or of the main conversation.
-pub(crate) fn last_said_by(agent: Option<&AgentId>, transcript: Option<&Path>) -> Last {
+pub(crate) fn last_messages_of(agent: Option<&AgentId>, transcript: Option<&Path>) -> Last {
     let Some(path) = transcript else {
         return Last::default();
     };
@@ -139,7 +139,7 @@ pub(crate) fn last_said_by(agent: Option<&AgentId>, transcript: Option<&Path>) -
     let mut most = END;
     loop {
         let from = length.saturating_sub(most);
-        let Ok(bytes) = portion(path, from, most) else {
+        let Ok(bytes) = read_range(path, from, most) else {
             return Last::default();
         };
         // Nobody said a word in what a tool or a file answered at the end.
@@ -188,7 +188,7 @@ pub(crate) fn length(path: &Path) -> io::Result<Option<u64>> {
 ///
 /// # Errors
 /// Also for what is no ordinary file: opening a pipe waits for somebody who writes.
-pub(crate) fn portion(path: &Path, from: u64, most: u64) -> io::Result<Vec<u8>> {
+pub(crate) fn read_range(path: &Path, from: u64, most: u64) -> io::Result<Vec<u8>> {
     if length(path)?.is_none() {
         return Err(io::ErrorKind::NotFound.into());
     }
@@ -207,7 +207,7 @@ pub(crate) fn first_directory(transcript: &Path, session: &str) -> Option<PathBu
         session_id: String,
         cwd: PathBuf,
     }
-    let beginning = portion(transcript, 0, BEGINNING).ok()?;
+    let beginning = read_range(transcript, 0, BEGINNING).ok()?;
     let lines = beginning.split(|byte| *byte == b'\n');
     let mut lines = lines.filter_map(|line| serde_json::from_slice::<Line>(line).ok());
     lines.find(|line| line.session_id == session).map(|line| line.cwd)
@@ -216,26 +216,26 @@ pub(crate) fn first_directory(transcript: &Path, session: &str) -> Option<PathBu
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::resume::{Whose, begun, continued};
+    use crate::resume::{SessionRef, new_session, parent_session};
     use std::fs;
     use std::sync::Arc;
     use std::time::Duration;
 
-    fn whose(folder: &Path, transcript: &str) -> Whose {
+    fn session_ref(folder: &Path, transcript: &str) -> SessionRef {
         let path = folder.join("s.jsonl");
         fs::write(&path, transcript).unwrap();
-        Whose {
+        SessionRef {
             session: "s".to_owned(),
             directory: folder.to_owned(),
             transcript: Some(path),
         }
     }
 
-    fn following(whose: &Whose) -> Following {
-        let mut session = begun(whose);
+    fn new_follower(session_ref: &SessionRef) -> TranscriptFollower {
+        let mut session = new_session(session_ref);
         // What is older than the session is history.
         session.started_at = time::OffsetDateTime::UNIX_EPOCH;
-        Following::resume(session, &[], Arc::new(grov_rules::extract_intent))
+        TranscriptFollower::resume(session, &[], Arc::new(grov_rules::extract_intent))
     }
 
     fn call(id: &str, padding: usize) -> String {
@@ -254,56 +254,56 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let longer = usize::try_from(PORTION).unwrap() * 3;
         let text = [call("a", 10), call("b", longer), call("c", 10)].concat();
-        let whose = whose(folder.path(), &text);
-        let mut following = following(&whose);
-        assert!(catch_up(&mut following, long()).unwrap());
-        assert_eq!(following.session().actions, 3);
-        assert_eq!(following.session().read_to, text.len() as u64);
+        let session_ref = session_ref(folder.path(), &text);
+        let mut follower = new_follower(&session_ref);
+        assert!(catch_up(&mut follower, long()).unwrap());
+        assert_eq!(follower.session().actions, 3);
+        assert_eq!(follower.session().read_to, text.len() as u64);
     }
 
     #[test]
     fn a_line_that_is_being_written_is_read_when_it_is_whole() {
         let folder = tempfile::tempdir().unwrap();
         let line = call("a", 10);
-        let (begun, rest) = line.split_at(40);
-        let whose = whose(folder.path(), &(call("z", 1) + begun));
-        let mut following = following(&whose);
-        assert!(catch_up(&mut following, long()).unwrap());
-        assert_eq!(following.session().actions, 1);
-        let path = whose.transcript.as_ref().unwrap();
+        let (new_session, rest) = line.split_at(40);
+        let session_ref = session_ref(folder.path(), &(call("z", 1) + new_session));
+        let mut follower = new_follower(&session_ref);
+        assert!(catch_up(&mut follower, long()).unwrap());
+        assert_eq!(follower.session().actions, 1);
+        let path = session_ref.transcript.as_ref().unwrap();
         let whole = fs::read_to_string(path).unwrap() + rest;
         fs::write(path, whole).unwrap();
-        assert!(catch_up(&mut following, long()).unwrap());
-        assert_eq!(following.session().actions, 2);
+        assert!(catch_up(&mut follower, long()).unwrap());
+        assert_eq!(follower.session().actions, 2);
     }
 
     #[test]
     fn without_time_a_long_transcript_is_followed_in_part() {
         let folder = tempfile::tempdir().unwrap();
-        let portion = usize::try_from(PORTION).unwrap();
+        let read_range = usize::try_from(PORTION).unwrap();
         let text: String = (0..8)
-            .map(|number| call(&format!("c{number}"), portion / 3))
+            .map(|number| call(&format!("c{number}"), read_range / 3))
             .collect();
-        let whose = whose(folder.path(), &text);
-        let mut following = following(&whose);
-        assert!(!catch_up(&mut following, Instant::now()).unwrap());
-        let some = following.session().actions;
+        let session_ref = session_ref(folder.path(), &text);
+        let mut follower = new_follower(&session_ref);
+        assert!(!catch_up(&mut follower, Instant::now()).unwrap());
+        let some = follower.session().actions;
         assert!(some > 0 && some < 8, "{some}");
-        assert!(catch_up(&mut following, long()).unwrap());
-        assert_eq!(following.session().actions, 8);
+        assert!(catch_up(&mut follower, long()).unwrap());
+        assert_eq!(follower.session().actions, 8);
     }
 
     #[test]
     fn a_transcript_that_is_none_is_no_trouble() {
         let folder = tempfile::tempdir().unwrap();
         for path in ["missing.jsonl", ""] {
-            let whose = Whose {
+            let session_ref = SessionRef {
                 session: "s".to_owned(),
                 directory: folder.path().to_owned(),
                 transcript: Some(folder.path().join(path)),
             };
-            let mut following = following(&whose);
-            assert!(catch_up(&mut following, long()).unwrap(), "{path:?}");
+            let mut follower = new_follower(&session_ref);
+            assert!(catch_up(&mut follower, long()).unwrap(), "{path:?}");
         }
     }
 
@@ -321,7 +321,7 @@ mod tests {
             )
         };
         let turn = [typed("go"), said("First."), call("a", 1), said("Done.")].concat();
-        let one = whose(folder.path(), &turn);
+        let one = session_ref(folder.path(), &turn);
         let expected = Last {
             prompt: Some("go".to_owned()),
             prompted_at: None,
@@ -329,7 +329,7 @@ mod tests {
         };
         assert_eq!(last(one.transcript.as_deref()), expected);
         for rest in [typed("on"), call("b", 1)] {
-            let two = whose(folder.path(), &(turn.clone() + &rest));
+            let two = session_ref(folder.path(), &(turn.clone() + &rest));
             assert_eq!(last(two.transcript.as_deref()).answer, "");
         }
         assert_eq!(last(None), Last::default());
@@ -344,7 +344,7 @@ mod tests {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         let said = r#"{"type":"assistant","isSidechain":true,"agentId":"a1","sessionId":"s","message":{"id":"m","model":"m","content":[{"type":"text","text":"Three lines."}]}}"#;
         fs::write(&path, format!("{said}\n")).unwrap();
-        assert_eq!(last_said_by(Some(&agent), Some(&path)).answer, "Three lines.");
+        assert_eq!(last_messages_of(Some(&agent), Some(&path)).answer, "Three lines.");
         assert_eq!(last(Some(&path)).answer, "");
     }
 
@@ -355,7 +355,7 @@ mod tests {
         let padding = "x".repeat(usize::try_from(END).unwrap());
         let long =
             format!("{{\"type\":\"attachment\",\"sessionId\":\"s\",\"text\":\"{padding}\"}}\n").repeat(5);
-        let one = whose(folder.path(), &format!("{said}\n{long}"));
+        let one = session_ref(folder.path(), &format!("{said}\n{long}"));
         assert_eq!(last(one.transcript.as_deref()).answer, "The tests are left.");
     }
 
@@ -370,8 +370,8 @@ mod tests {
             line("s", "/later"),
         ]
         .concat();
-        let whose = whose(folder.path(), &text);
-        let transcript = whose.transcript.as_deref().unwrap();
+        let session_ref = session_ref(folder.path(), &text);
+        let transcript = session_ref.transcript.as_deref().unwrap();
         assert_eq!(first_directory(transcript, "s"), Some(PathBuf::from("/here")));
         assert_eq!(first_directory(transcript, "other"), None);
         assert_eq!(first_directory(&folder.path().join("none"), "s"), None);
@@ -383,14 +383,14 @@ mod tests {
         let path = folder.path().join("t.jsonl");
         let made = std::process::Command::new("mkfifo").arg(&path).status();
         assert!(made.unwrap().success());
-        let whose = Whose {
+        let session_ref = SessionRef {
             session: "s".to_owned(),
             directory: folder.path().to_owned(),
             transcript: Some(path.clone()),
         };
-        assert!(portion(&path, 0, BEGINNING).is_err());
-        assert_eq!(continued(&whose), None);
+        assert!(read_range(&path, 0, BEGINNING).is_err());
+        assert_eq!(parent_session(&session_ref), None);
         assert_eq!(last(Some(&path)), Last::default());
-        assert!(catch_up(&mut following(&whose), long()).unwrap());
+        assert!(catch_up(&mut new_follower(&session_ref), long()).unwrap());
     }
 }

@@ -2,12 +2,14 @@
 
 mod save;
 
-use crate::error_log::{Fault, note};
-use crate::follower::Following;
+use crate::error_log::{Fault, log_error};
+use crate::follower::TranscriptFollower;
 use crate::hook::settings;
-use crate::resume::{Whose, intent_reader, take_up_since};
+use crate::resume::{SessionRef, intent_reader, resume_since};
 use crate::services::Services;
-use crate::transcript_file::{catch_up, catch_up_subagents, last, last_said_by, length, subagent_transcript};
+use crate::transcript_file::{
+    catch_up, catch_up_subagents, last, last_messages_of, length, subagent_transcript,
+};
 use grov_domain::{AgentId, Clock, HookCheck, HookSession, StoreConnection, StoreError, SystemClock};
 use grov_hooks::event;
 use grov_redact::Redactor;
@@ -37,7 +39,8 @@ const LOCKS: usize = 64;
 /// What is to be done after a turn, a subagent or a session.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Work {
-    pub(crate) whose: Whose,
+    #[serde(rename = "whose")]
+    pub(crate) session_ref: SessionRef,
     /// What happened.
     pub(crate) event: String,
     /// What the agent said last; empty where the client does not tell.
@@ -50,7 +53,7 @@ pub struct Work {
 impl Work {
     /// The client's session that it is about.
     pub fn session(&self) -> &str {
-        &self.whose.session
+        &self.session_ref.session
     }
 
     /// So many lanes there are: work in one of them is done one after the other, by whichever process.
@@ -58,7 +61,7 @@ impl Work {
 
     /// The lane that it is in, below [`Work::LANES`]: the same for all work on a session.
     pub fn lane(&self) -> usize {
-        place(&self.whose.session)
+        lock_index(&self.session_ref.session)
     }
 
     /// How long it waits for what is before it in its lane.
@@ -70,7 +73,7 @@ impl Work {
     ///
     /// # Errors
     /// Always, but for what a subagent did: that is followed when the turn is over, at the latest.
-    pub fn left(self) -> Result<(), Fault> {
+    pub fn abandon(self) -> Result<(), Fault> {
         if self.patience().is_zero() {
             return Ok(());
         }
@@ -82,10 +85,10 @@ impl Work {
     ///
     /// # Errors
     /// What hindered it. What was done is followed by the next hook of the session then.
-    pub fn done(self, home: &Home, environment: &Environment, services: &Services) -> Result<(), Fault> {
+    pub fn run(self, home: &Home, environment: &Environment, services: &Services) -> Result<(), Fault> {
         let patience = self.patience();
-        match self.done_within(home, environment, services, patience)? {
-            Some(work) => work.left(),
+        match self.run_within(home, environment, services, patience)? {
+            Some(work) => work.abandon(),
             None => Ok(()),
         }
     }
@@ -94,16 +97,16 @@ impl Work {
     ///
     /// # Errors
     /// As [`Work::done`].
-    pub fn done_unless_others_work(
+    pub fn try_run(
         self,
         home: &Home,
         environment: &Environment,
         services: &Services,
     ) -> Result<Option<Self>, Fault> {
-        self.done_within(home, environment, services, Duration::ZERO)
+        self.run_within(home, environment, services, Duration::ZERO)
     }
 
-    fn done_within(
+    fn run_within(
         self,
         home: &Home,
         environment: &Environment,
@@ -111,16 +114,17 @@ impl Work {
         patience: Duration,
     ) -> Result<Option<Self>, Fault> {
         // One at a time works on a session, and finds what came meanwhile.
-        let lock = lock(home, &self.whose.session, patience).map_err(|error| format!("a lock: {error}"))?;
+        let lock =
+            lock(home, &self.session_ref.session, patience).map_err(|error| format!("a lock: {error}"))?;
         let Some(_lock) = lock else {
             return Ok(Some(self));
         };
         // With the lock: the end of the session, which comes next, must not overtake the end of its last turn.
-        if has_last_words(&self.event) {
-            wait_for_the_client(&self);
+        if ends_a_turn(&self.event) {
+            wait_for_transcript(&self);
         }
-        let directory = Some(self.whose.directory.as_path()).filter(|directory| directory.is_dir());
-        let after = AfterTurn {
+        let directory = Some(self.session_ref.directory.as_path()).filter(|directory| directory.is_dir());
+        let after = TurnWorker {
             settings: settings(home, environment, directory)?,
             home,
             environment,
@@ -131,14 +135,14 @@ impl Work {
             .enable_all()
             .build()
             .map_err(|error| format!("no runtime: {error}"))?;
-        let done = runtime.block_on(after.done());
+        let done = runtime.block_on(after.run());
         done.map(|()| None)
             .map_err(|error| Fault::from(error.to_string()))
     }
 }
 
 /// Whether an event tells what the agent, or the subagent, said last.
-fn has_last_words(event: &str) -> bool {
+fn ends_a_turn(event: &str) -> bool {
     matches!(event, event::STOP | event::STOP_FAILURE | event::SUBAGENT_STOP)
 }
 
@@ -152,10 +156,10 @@ fn patience(event: &str) -> Duration {
 }
 
 /// The client tells that a turn is over before the last of it stands in the transcript; a subagent has one of its own.
-fn wait_for_the_client(work: &Work) {
+fn wait_for_transcript(work: &Work) {
     let answer = work.answer.trim();
     let agent = work.agent.as_deref().map(AgentId::new);
-    let own = work.whose.transcript.as_deref();
+    let own = work.session_ref.transcript.as_deref();
     let path = match &agent {
         Some(agent) => own.map(|transcript| subagent_transcript(transcript, agent)),
         None => own.map(Path::to_owned),
@@ -163,7 +167,7 @@ fn wait_for_the_client(work: &Work) {
     let transcript = path.as_deref();
     let until = Instant::now() + TIME_TO_WRITE;
     let is_there = || {
-        let last = last_said_by(agent.as_ref(), transcript).answer;
+        let last = last_messages_of(agent.as_ref(), transcript).answer;
         // Of a long text both tell a part: the one its beginning, the other its end.
         last.trim() == answer || last.chars().count() >= 1_000
     };
@@ -182,7 +186,7 @@ fn wait_for_the_client(work: &Work) {
 }
 
 /// Which lock is a session's.
-fn place(session: &str) -> usize {
+fn lock_index(session: &str) -> usize {
     let hash = BuildHasherDefault::<DefaultHasher>::default().hash_one(session);
     usize::try_from(hash % LOCKS as u64).unwrap_or_default()
 }
@@ -191,7 +195,7 @@ fn place(session: &str) -> usize {
 fn lock(home: &Home, session: &str, patience: Duration) -> io::Result<Option<File>> {
     let folder = home.root().join("hooks/working");
     DirBuilder::new().recursive(true).mode(0o700).create(&folder)?;
-    let place = place(session);
+    let place = lock_index(session);
     let file = FileOptions::new()
         .write(true)
         .create(true)
@@ -209,7 +213,7 @@ fn lock(home: &Home, session: &str, patience: Duration) -> io::Result<Option<Fil
     }
 }
 
-struct AfterTurn<'a> {
+struct TurnWorker<'a> {
     home: &'a Home,
     environment: &'a Environment,
     services: &'a Services,
@@ -217,20 +221,20 @@ struct AfterTurn<'a> {
     work: Work,
 }
 
-impl AfterTurn<'_> {
-    async fn done(&self) -> Result<(), StoreError> {
+impl TurnWorker<'_> {
+    async fn run(&self) -> Result<(), StoreError> {
         let store = self.services.stores.open(None).await?;
-        let done = self.done_with(&*store).await;
+        let done = self.run_with(&*store).await;
         // What an older version wrote: here no hook waits for it. The next worker tries again.
         if let Err(error) = store.clean(&extract_intent).await {
-            note(Some(self.home), &format!("cleaning old rows: {error}"));
+            log_error(Some(self.home), &format!("cleaning old rows: {error}"));
         }
         // In order, also after a fault, so that no hook finds much to be read in front of the database.
         let closed = store.close().await;
         done.and(closed)
     }
 
-    async fn done_with(&self, store: &dyn StoreConnection) -> Result<(), StoreError> {
+    async fn run_with(&self, store: &dyn StoreConnection) -> Result<(), StoreError> {
         let news = self.follow(store).await?;
         let is_turn = matches!(
             self.work.event.as_str(),
@@ -238,7 +242,7 @@ impl AfterTurn<'_> {
         );
         if is_turn {
             for _ in 0..TRIES {
-                if self.kept(store, news).await? {
+                if self.save(store, news).await? {
                     break;
                 }
             }
@@ -247,35 +251,35 @@ impl AfterTurn<'_> {
     }
 
     /// Follows the session and its subagents. Since when there is something new; `None`: nothing was.
-    async fn follow(&self, store: &dyn StoreConnection) -> Result<News, StoreError> {
+    async fn follow(&self, store: &dyn StoreConnection) -> Result<Followed, StoreError> {
         let home = self.home;
         let is_end = self.work.event == event::SESSION_END;
         let intents = intent_reader();
-        let turn_began = last(self.work.whose.transcript.as_deref()).prompted_at;
+        let turn_began = last(self.work.session_ref.transcript.as_deref()).prompted_at;
         for _ in 0..TRIES {
-            let mut following =
-                take_up_since(store, home, &self.work.whose, turn_began, intents.clone()).await?;
-            let before = following.session().updated_at;
-            let known = (following.session().prompts, following.session().actions);
+            let mut follower =
+                resume_since(store, home, &self.work.session_ref, turn_began, intents.clone()).await?;
+            let before = follower.session().updated_at;
+            let known = (follower.session().prompts, follower.session().actions);
             let is_at_end =
-                catch_up(&mut following, Instant::now() + TIME_TO_FOLLOW).unwrap_or_else(|error| {
-                    note(Some(home), &format!("the transcript: {error}"));
+                catch_up(&mut follower, Instant::now() + TIME_TO_FOLLOW).unwrap_or_else(|error| {
+                    log_error(Some(home), &format!("the transcript: {error}"));
                     false
                 });
-            catch_up_subagents(&mut following);
+            catch_up_subagents(&mut follower);
             let is_over = matches!(self.work.event.as_str(), event::STOP | event::STOP_FAILURE);
             if is_over && is_at_end && self.settings.drift().enabled {
-                following.settle(SystemClock.now());
+                follower.settle(SystemClock.now());
             }
-            let session = following.session();
+            let session = follower.session();
             let is_new = (session.prompts, session.actions) != known;
             let now = SystemClock.now();
             if is_end {
-                following.session_mut().ended_at = Some(now);
+                follower.session_mut().ended_at = Some(now);
             }
-            let mut progress = following.into_progress(now);
+            let mut progress = follower.into_progress(now);
             if is_end && self.settings.drift().enabled {
-                progress.check = self.unspoken(store, &progress.session, now).await?;
+                progress.check = self.unreported_check(store, &progress.session, now).await?;
                 let score = progress.check.as_ref().map(|check| check.score);
                 progress.session.drift_score = score.or(progress.session.drift_score);
             }
@@ -283,7 +287,7 @@ impl AfterTurn<'_> {
                 .save_hook_progress(&Redactor::shared().clean(progress))
                 .await?
             {
-                return Ok(News { is_new, before });
+                return Ok(Followed { is_new, before });
             }
         }
         Err(StoreError::Busy(
@@ -293,22 +297,22 @@ impl AfterTurn<'_> {
 
     /// What a check would come to. Nobody is left to be told, but whoever takes the session up again is told then: so it is
     /// looked at anew, and this is replaced.
-    async fn unspoken(
+    async fn unreported_check(
         &self,
         store: &dyn StoreConnection,
         session: &HookSession,
         now: OffsetDateTime,
     ) -> Result<Option<HookCheck>, StoreError> {
         let edits = store.goal_edits(&session.client_session_id).await?;
-        let mut following = Following::resume(session.clone(), &edits, intent_reader());
-        following.set_corrects(false);
-        Ok(following.check(now))
+        let mut follower = TranscriptFollower::resume(session.clone(), &edits, intent_reader());
+        follower.set_corrects(false);
+        Ok(follower.check(now))
     }
 }
 
-/// What came of following.
+/// What came of follower.
 #[derive(Clone, Copy, Debug)]
-struct News {
+struct Followed {
     /// The transcript said something new.
     is_new: bool,
     /// When the session was followed last before that.
@@ -331,8 +335,8 @@ mod tests {
         assert!(lock(&home, "s", patience).unwrap().is_none());
         drop(held);
         assert!(lock(&home, "s", patience).unwrap().is_some());
-        assert!(has_last_words(event::SUBAGENT_STOP) && !has_last_words(event::PRE_COMPACT));
-        assert!(has_last_words(event::STOP) && has_last_words(event::STOP_FAILURE));
+        assert!(ends_a_turn(event::SUBAGENT_STOP) && !ends_a_turn(event::PRE_COMPACT));
+        assert!(ends_a_turn(event::STOP) && ends_a_turn(event::STOP_FAILURE));
     }
 
     #[test]
@@ -360,7 +364,7 @@ mod tests {
         let services = crate::testing::services(home.database());
         for event in [event::STOP, event::SESSION_END] {
             let work = Work {
-                whose: Whose {
+                session_ref: SessionRef {
                     session: name.to_owned(),
                     directory: project.clone(),
                     transcript: Some(transcript.clone()),
@@ -369,7 +373,7 @@ mod tests {
                 answer: answer.to_owned(),
                 agent: None,
             };
-            work.done(&home, &environment, &services).unwrap();
+            work.run(&home, &environment, &services).unwrap();
         }
         let runtime = crate::runtime().unwrap();
         runtime.block_on(async {

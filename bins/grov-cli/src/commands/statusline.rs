@@ -7,7 +7,7 @@ use crate::arguments::Common;
 use crate::assembly;
 use crate::output::{Outcome, Terminal, Verdict};
 use grov_domain::{ClientSessionId, TokenUsage};
-use grov_drift::ToldList;
+use grov_drift::DeliveryLog;
 use grov_hooks::status_line::{Classes, Figures, Span, TRANSCRIPT_END, Told};
 use grov_llm::list_price;
 use grov_query::{SessionStats, session_stats};
@@ -98,7 +98,7 @@ fn recorded(home: &Home, session: &ClientSessionId) -> SessionStats {
     });
     let mut recorded = known.unwrap_or_default();
     if recorded.memories.is_none() {
-        let told = ToldList::of(home.root(), session);
+        let told = DeliveryLog::of(home.root(), session);
         recorded.memories = told.map(|told| told.read().len() as u64);
     }
     recorded

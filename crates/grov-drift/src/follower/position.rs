@@ -24,7 +24,7 @@ const MOST_READERS: usize = 16;
 
 /// How far transcripts were read, and what is known again in them.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Reading {
+pub(crate) struct ReadPosition {
     pub(crate) reader: Reader,
     /// How far the transcripts of subagents were read, and how.
     agents: BTreeMap<String, Source>,
@@ -54,18 +54,18 @@ pub(crate) struct Source {
 #[derive(Deserialize)]
 struct Stored {
     version: u32,
-    reading: Reading,
+    reading: ReadPosition,
     engine: EngineSnapshot<'static>,
 }
 
 #[derive(Serialize)]
 struct Storing<'a, M> {
     version: u32,
-    reading: &'a Reading,
+    reading: &'a ReadPosition,
     engine: M,
 }
 
-impl Reading {
+impl ReadPosition {
     pub(crate) fn new(session: &str, since: OffsetDateTime) -> Self {
         Self {
             reader: Reader::new(Some(session)),
@@ -119,7 +119,7 @@ impl Reading {
     }
 
     /// A hook told of a prompt before the transcript does.
-    pub(crate) fn announce(&mut self, known: u64) {
+    pub(crate) fn expect_prompt(&mut self, known: u64) {
         keep(&mut self.announced, known, MOST_ANNOUNCED);
     }
 
@@ -131,7 +131,7 @@ impl Reading {
 
     /// Whether a tool call is new. It is not the second time.
     pub(crate) fn is_new_call(&mut self, call: &str) -> bool {
-        let known = known_by(call);
+        let known = text_hash(call);
         if self.calls.contains(&known) {
             return false;
         }
@@ -140,7 +140,7 @@ impl Reading {
     }
 }
 
-pub(crate) fn known_by(text: &str) -> u64 {
+pub(crate) fn text_hash(text: &str) -> u64 {
     xxh3_64(text.trim().as_bytes())
 }
 

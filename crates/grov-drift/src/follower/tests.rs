@@ -1,6 +1,6 @@
 //! Sessions as hooks see them: one process after the other.
 
-use super::pending::{announce, is_quiet, may_wait};
+use super::pending::{can_defer, has_no_actions, record_pending};
 use super::*;
 use grov_domain::{
     ClientSessionId, CorrectionLevel, GoalEditId, GoalEditKind, OFF_GOAL_BELOW, OWN_TEXT_OPENING,
@@ -28,8 +28,8 @@ fn begun() -> HookSession {
     )
 }
 
-fn resume(session: HookSession) -> Following {
-    Following::resume(session, &[], Arc::new(extract_intent))
+fn resume(session: HookSession) -> TranscriptFollower {
+    TranscriptFollower::resume(session, &[], Arc::new(extract_intent))
 }
 
 /// A transcript that is written, and the session that follows it.
@@ -111,13 +111,13 @@ impl Session {
     }
 
     /// A process that takes up the session.
-    fn hook(&mut self, then: impl FnOnce(&mut Following)) {
-        let mut following = resume(self.stored.clone());
-        following.guarded(&self.guard);
-        let from = following.offset(self.transcript.len() as u64);
-        following.read(&self.transcript.as_bytes()[usize::try_from(from).unwrap()..]);
-        then(&mut following);
-        let progress = following.into_progress(self.now);
+    fn hook(&mut self, then: impl FnOnce(&mut TranscriptFollower)) {
+        let mut follower = resume(self.stored.clone());
+        follower.apply_guard_log(&self.guard);
+        let from = follower.offset(self.transcript.len() as u64);
+        follower.read(&self.transcript.as_bytes()[usize::try_from(from).unwrap()..]);
+        then(&mut follower);
+        let progress = follower.into_progress(self.now);
         self.stored = progress.session;
         self.steps.extend(progress.steps);
         self.ended.extend(progress.ended);
@@ -128,16 +128,16 @@ impl Session {
     /// A turn is over, and what was done is followed.
     fn stop(&mut self) {
         let now = self.now;
-        self.hook(|following| {
-            following.at_end();
-            following.settle(now);
+        self.hook(|follower| {
+            follower.flush_pending();
+            follower.settle(now);
         });
     }
 
     /// What the user types, noted and no more.
-    fn announce(&mut self, text: &str) {
+    fn record_pending(&mut self, text: &str) {
         let length = self.transcript.len() as u64;
-        announce(&mut self.stored, text, length, Arc::new(extract_intent));
+        record_pending(&mut self.stored, text, length, Arc::new(extract_intent));
         self.line(json!({"type": "user", "message": {"content": text}}));
     }
 
@@ -149,9 +149,9 @@ impl Session {
     fn prompt(&mut self, text: &str) -> Option<HookCheck> {
         let before = self.checks.len();
         let now = self.now;
-        self.hook(|following| {
-            following.prompted(text, now);
-            following.check(now);
+        self.hook(|follower| {
+            follower.add_prompt(text, now);
+            follower.check(now);
         });
         self.line(json!({"type": "user", "message": {"content": text}}));
         self.checks.get(before).cloned()
@@ -321,9 +321,9 @@ fn where_the_agent_may_not_be_told_there_is_a_score_alone() {
     session.prompt(GOAL);
     session.edit("src/billing/invoice.ts", "total(lines)");
     let now = session.now;
-    session.hook(|following| {
-        following.set_corrects(false);
-        following.check(now);
+    session.hook(|follower| {
+        follower.set_corrects(false);
+        follower.check(now);
     });
     let check = &session.checks[0];
     assert!(check.score <= 3 && check.level.is_none() && check.correction.is_none());
@@ -382,10 +382,10 @@ fn a_subagent_is_judged_by_facts_and_followed_by_its_own_transcript() {
     let text = call("/home/me/app/web/theme.css", "x1") + &call("/home/me/app/src/billing/a.ts", "x2");
     let now = session.now;
     for _ in 0..2 {
-        session.hook(|following| {
-            let from = usize::try_from(following.subagent_offset(&agent, text.len() as u64)).unwrap();
-            following.read_subagent(&agent, &text.as_bytes()[from..]);
-            following.check(now);
+        session.hook(|follower| {
+            let from = usize::try_from(follower.subagent_offset(&agent, text.len() as u64)).unwrap();
+            follower.read_subagent(&agent, &text.as_bytes()[from..]);
+            follower.check(now);
         });
     }
     let scores: Vec<_> = session
@@ -430,14 +430,14 @@ fn of_many_subagents_none_is_followed_or_corrected_twice() {
         .collect();
     for round in 0..3 {
         let now = session.now;
-        session.hook(|following| {
+        session.hook(|follower| {
             for (agent, text) in &agents {
                 let length = text.len() as u64;
-                let from = following.subagent_offset(agent, length);
+                let from = follower.subagent_offset(agent, length);
                 assert!(round == 0 || from == length, "{agent} is read again");
-                following.read_subagent(agent, &text.as_bytes()[usize::try_from(from).unwrap()..]);
+                follower.read_subagent(agent, &text.as_bytes()[usize::try_from(from).unwrap()..]);
             }
-            following.check(now);
+            follower.check(now);
         });
     }
     assert_eq!(session.stored.actions, 300);
@@ -450,17 +450,17 @@ fn of_many_subagents_none_is_followed_or_corrected_twice() {
 fn of_more_subagents_than_are_followed_the_later_ones_are_left_alone() {
     let mut session = Session::new();
     session.prompt(GOAL);
-    session.hook(|following| {
+    session.hook(|follower| {
         for number in 0..1024 {
             assert_eq!(
-                following.subagent_offset(&AgentId::new(format!("a{number}")), 9),
+                follower.subagent_offset(&AgentId::new(format!("a{number}")), 9),
                 0
             );
         }
         let late = AgentId::new("late");
-        assert_eq!(following.subagent_offset(&late, 9), 9);
-        assert_eq!(following.read_subagent(&late, b"{}\n"), 0);
-        assert_eq!(following.subagent_offset(&AgentId::new("a0"), 9), 0);
+        assert_eq!(follower.subagent_offset(&late, 9), 9);
+        assert_eq!(follower.read_subagent(&late, b"{}\n"), 0);
+        assert_eq!(follower.subagent_offset(&AgentId::new("a0"), 9), 0);
     });
 }
 
@@ -507,13 +507,14 @@ fn a_fork_is_held_to_what_was_typed_before_it_from_its_first_prompt_on() {
     let id = ClientSessionId::new("f");
     let fork = HookSession::new(id, ROOT.to_owned(), ROOT.to_owned(), begins);
     let read: IntentReader = Arc::new(extract_intent);
-    let following = Following::fork(fork, &origin.stored.contract, &[], Arc::clone(&read));
-    assert!(following.contract().instructions.contains(&GOAL.to_owned()));
+    let follower = TranscriptFollower::fork(fork, &origin.stored.contract, &[], Arc::clone(&read));
+    assert!(follower.contract().instructions.contains(&GOAL.to_owned()));
 
     // Another process hears the first prompt, and only then there is a transcript.
-    let mut following = Following::resume(following.into_progress(begins).session, &[], Arc::clone(&read));
-    following.prompted("Now write tests for src/auth/token.ts as well", start());
-    let stored = following.into_progress(begins).session;
+    let mut follower =
+        TranscriptFollower::resume(follower.into_progress(begins).session, &[], Arc::clone(&read));
+    follower.add_prompt("Now write tests for src/auth/token.ts as well", start());
+    let stored = follower.into_progress(begins).session;
     let contract = stored.contract.clone();
     assert_eq!((contract.instructions.len(), stored.prompts), (2, 1));
     assert!(
@@ -523,10 +524,10 @@ fn a_fork_is_held_to_what_was_typed_before_it_from_its_first_prompt_on() {
             .any(|words| words.contains("src/billing")),
         "{contract:?}"
     );
-    let mut following = Following::resume(stored, &[], read);
-    following.read(origin.transcript.replace("\"s\"", "\"f\"").as_bytes());
-    assert_eq!(following.contract(), &contract, "its history says nothing new");
-    assert_eq!((following.session().prompts, following.session().actions), (1, 0));
+    let mut follower = TranscriptFollower::resume(stored, &[], read);
+    follower.read(origin.transcript.replace("\"s\"", "\"f\"").as_bytes());
+    assert_eq!(follower.contract(), &contract, "its history says nothing new");
+    assert_eq!((follower.session().prompts, follower.session().actions), (1, 0));
 }
 
 #[test]
@@ -541,8 +542,8 @@ fn a_course_of_another_version_is_begun_anew_without_saying_anything_again() {
         session.steps.clear();
         session.checks.clear();
         let now = session.now;
-        session.hook(|following| {
-            following.check(now);
+        session.hook(|follower| {
+            follower.check(now);
         });
         assert_eq!(session.steps, before, "{course}");
         assert_eq!(session.checks, []);
@@ -557,17 +558,17 @@ fn a_transcript_that_became_shorter_or_is_gone_is_no_harm() {
     session.prompt(GOAL);
     session.edit("src/auth/token.ts", "refreshToken(user)");
     session.hook(|_| {});
-    let mut following = resume(session.stored.clone());
-    assert_eq!(following.offset(10), 0);
-    assert_eq!(following.read(b"{\"type\":\"user\",\"mess"), 0);
-    assert_eq!(following.offset(0), 0);
-    following.prompted("", start());
-    following.follow(&[]);
+    let mut follower = resume(session.stored.clone());
+    assert_eq!(follower.offset(10), 0);
+    assert_eq!(follower.read(b"{\"type\":\"user\",\"mess"), 0);
+    assert_eq!(follower.offset(0), 0);
+    follower.add_prompt("", start());
+    follower.follow(&[]);
     assert!(
-        following.check(start() - Duration::days(400)).is_some(),
+        follower.check(start() - Duration::days(400)).is_some(),
         "the clock jumped"
     );
-    let progress = following.into_progress(start() - Duration::days(400));
+    let progress = follower.into_progress(start() - Duration::days(400));
     assert_eq!(progress.session.read_to, 0);
 }
 
@@ -595,14 +596,14 @@ fn what_a_person_changed_counts_and_is_not_stored_as_typed() {
         text: "docs/**".to_owned(),
         at: start(),
     };
-    let mut following = Following::resume(session.stored.clone(), &[edit], Arc::new(extract_intent));
-    assert_eq!(following.contract().forbidden, ["docs/**"]);
+    let mut follower = TranscriptFollower::resume(session.stored.clone(), &[edit], Arc::new(extract_intent));
+    assert_eq!(follower.contract().forbidden, ["docs/**"]);
     let from = usize::try_from(session.stored.read_to).unwrap();
     session.edit("docs/a.md", "text");
-    following.read(&session.transcript.as_bytes()[from..]);
-    let check = following.check(session.now).unwrap();
+    follower.read(&session.transcript.as_bytes()[from..]);
+    let check = follower.check(session.now).unwrap();
     assert!(check.score <= 3);
-    let progress = following.into_progress(session.now);
+    let progress = follower.into_progress(session.now);
     assert_eq!(progress.session.contract.forbidden, Vec::<String>::new());
     // The person took it back meanwhile.
     let later = resume(progress.session);
@@ -632,9 +633,9 @@ fn an_empty_goal_holds_to_nothing() {
     session.edit("web/theme.css", "color: red");
     session.run("cargo test");
     let now = session.now;
-    session.hook(|following| {
-        assert_eq!(following.contract().goal, "");
-        let check = following.check(now).unwrap();
+    session.hook(|follower| {
+        assert_eq!(follower.contract().goal, "");
+        let check = follower.check(now).unwrap();
         assert_eq!((check.score, check.level), (10, None));
     });
 }
@@ -702,10 +703,10 @@ proptest! {
             let mut stored = begun();
             let mut judged = Vec::new();
             for cut in cuts {
-                let mut following = resume(stored);
-                let from = usize::try_from(following.offset(cut as u64)).unwrap();
-                following.read(&session.transcript.as_bytes()[from.min(cut)..cut]);
-                let progress = following.into_progress(session.now);
+                let mut follower = resume(stored);
+                let from = usize::try_from(follower.offset(cut as u64)).unwrap();
+                follower.read(&session.transcript.as_bytes()[from.min(cut)..cut]);
+                let progress = follower.into_progress(session.now);
                 stored = progress.session;
                 judged.extend(progress.steps.into_iter().map(|step| (step.id, step.score, step.findings, step.prompt)));
             }
@@ -731,7 +732,7 @@ fn a_prompt_that_was_noted_alone_comes_to_the_same() {
         session.stop();
     };
     let (mut noted, mut followed) = (Session::new(), Session::new());
-    work(&mut noted, Session::announce);
+    work(&mut noted, Session::record_pending);
     work(&mut followed, |session, text| {
         session.prompt(text);
     });
@@ -762,11 +763,11 @@ fn a_prompt_that_was_noted_alone_comes_to_the_same() {
 #[test]
 fn what_was_done_before_a_noted_prompt_is_not_held_against_it() {
     let mut session = Session::new();
-    session.announce(GOAL);
+    session.record_pending(GOAL);
     session.edit("README.md", "Tokens");
     session.edit("src/auth/token.ts", "refreshToken(user)");
     // Nobody followed that turn.
-    session.announce("Do not touch README.md any more.");
+    session.record_pending("Do not touch README.md any more.");
     assert_eq!(session.stored.waiting.len(), 2);
     session.stop();
     let forbidden = session.steps.iter().flat_map(|step| &step.findings);
@@ -786,53 +787,53 @@ fn what_was_done_before_a_noted_prompt_is_not_held_against_it() {
 #[test]
 fn only_words_may_stay_unread() {
     let mut session = Session::new();
-    assert!(may_wait(&session.stored, true));
-    session.announce(GOAL);
+    assert!(can_defer(&session.stored, true));
+    session.record_pending(GOAL);
     session.line(json!({"type": "system", "subtype": "turn_duration"}));
     session.line(json!({"type": "user", "message": {"content": "go on"}}));
-    assert!(is_quiet(&session.stored, session.unread(), "go on"));
+    assert!(has_no_actions(&session.stored, session.unread(), "go on"));
     assert!(
-        !is_quiet(&session.stored, session.unread(), "go on then"),
+        !has_no_actions(&session.stored, session.unread(), "go on then"),
         "nobody noted that"
     );
     session.run("ls");
-    assert!(!is_quiet(&session.stored, session.unread(), "go on"));
+    assert!(!has_no_actions(&session.stored, session.unread(), "go on"));
     session.edit("README.md", "Tokens");
     session.edit("src/billing/bill.ts", "Tokens");
     session.stop();
-    assert!(session.stored.is_unchecked && !may_wait(&session.stored, true));
-    assert!(may_wait(&session.stored, false), "nobody checks");
+    assert!(session.stored.is_unchecked && !can_defer(&session.stored, true));
+    assert!(can_defer(&session.stored, false), "nobody checks");
     session.prompt("go on");
     for _ in 0..8 {
-        assert!(may_wait(&session.stored, true));
-        session.announce("go on");
+        assert!(can_defer(&session.stored, true));
+        session.record_pending("go on");
     }
-    assert!(!may_wait(&session.stored, true), "that is enough");
+    assert!(!can_defer(&session.stored, true), "that is enough");
 }
 
 #[test]
 fn what_waits_to_be_taken_in_is_held_to_all_the_same() {
     let mut session = Session::new();
-    session.announce(GOAL);
+    session.record_pending(GOAL);
     session.edit("src/auth/token.ts", "refreshToken(user)");
     let read_to = session.transcript.len();
     session.edit("src/auth/token.ts", "refreshToken(user, now)");
-    session.announce("Do not touch README.md any more.");
+    session.record_pending("Do not touch README.md any more.");
     let held = session.stored.contract.clone();
     assert_eq!(held.instructions.len(), 2);
     // Somebody follows a part of it: of a course that is new, and of one that is stored.
     for part in [0, read_to] {
-        let mut following = resume(session.stored.clone());
-        following.offset(session.transcript.len() as u64);
-        let from = usize::try_from(following.session().read_to).unwrap();
-        following.read(&session.transcript.as_bytes()[from..part.max(from)]);
-        session.stored = following.into_progress(session.now).session;
+        let mut follower = resume(session.stored.clone());
+        follower.offset(session.transcript.len() as u64);
+        let from = usize::try_from(follower.session().read_to).unwrap();
+        follower.read(&session.transcript.as_bytes()[from..part.max(from)]);
+        session.stored = follower.into_progress(session.now).session;
         assert_eq!(session.stored.contract, held, "{part}");
         assert_eq!(session.stored.prompts, 2, "{part}");
     }
-    let mut following = resume(session.stored.clone());
-    following.waits("And not LICENSE either.", session.transcript.len() as u64);
-    session.stored = following.into_progress(session.now).session;
+    let mut follower = resume(session.stored.clone());
+    follower.queue_prompt("And not LICENSE either.", session.transcript.len() as u64);
+    session.stored = follower.into_progress(session.now).session;
     assert_eq!((session.stored.prompts, session.stored.waiting.len()), (3, 2));
     assert_eq!(session.stored.contract.instructions.len(), 3);
     session.stop();
@@ -843,11 +844,11 @@ fn what_waits_to_be_taken_in_is_held_to_all_the_same() {
 #[test]
 fn a_prompt_that_stands_in_the_transcript_before_its_hook_runs_counts_once() {
     let mut session = Session::new();
-    session.announce(GOAL);
+    session.record_pending(GOAL);
     session.stop();
     session.line(json!({"type": "user", "message": {"content": "Now write docs/auth.md."}}));
     let length = session.transcript.len() as u64;
-    announce(
+    record_pending(
         &mut session.stored,
         "Now write docs/auth.md.",
         length,
@@ -883,8 +884,8 @@ fn a_prompt_read_ahead_is_noted_as_one_read_when_asked() {
             .iter()
             .for_each(|prompt| intents.prefetch(prompt));
         intents.prefetch_alone(prompt);
-        announce(&mut ahead, prompt, 0, reader());
-        announce(&mut session, prompt, 0, Arc::new(extract_intent));
+        record_pending(&mut ahead, prompt, 0, reader());
+        record_pending(&mut session, prompt, 0, Arc::new(extract_intent));
         assert_eq!(ahead, session);
     }
     assert!(session.contract.instructions.len() > 2);

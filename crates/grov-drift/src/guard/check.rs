@@ -1,10 +1,10 @@
 //! Checks one tool call: loads what is known of its session, and decides.
 
-use super::decision::{Done, Question, Stop, decide};
+use super::decision::{PastAction, Question, Stop, decide};
 use super::unread_prompts::{newest_prompt, with_prompt, with_unread};
-use crate::follower::Following;
-use crate::hook::Call;
-use crate::resume::{Whose, begun, intent_reader};
+use crate::follower::TranscriptFollower;
+use crate::hook::HookContext;
+use crate::resume::{SessionRef, intent_reader, new_session};
 use crate::services::{STORE_TIMEOUT, Services};
 use crate::team_memory::is_off;
 use crate::transcript_file::catch_up;
@@ -26,7 +26,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// How long what was done before is looked for.
+/// How long what was done before is outcome for.
 const TIME_FOR_PAST: Duration = Duration::from_secs(2);
 
 /// After which a busy database is asked again.
@@ -36,8 +36,8 @@ const ASK_AGAIN: Duration = Duration::from_millis(10);
 const PLAN_MODE: &str = "plan";
 
 /// A tool call, and all that is needed to look at it.
-pub(super) struct Inquiry {
-    whose: Whose,
+pub(super) struct GuardCheck {
+    session_ref: SessionRef,
     /// The folder that the session's paths are meant from.
     pub(super) root: String,
     services: Arc<Services>,
@@ -48,7 +48,7 @@ pub(super) struct Inquiry {
     masked: Option<ActionSketch>,
     verdict: GuardVerdict,
     /// What becomes of a call where the contract could not be read in time.
-    pub(super) verdict_unread: GuardVerdict,
+    pub(super) verdict_if_busy: GuardVerdict,
     /// The session goes through the proxy, which records it.
     is_proxied: bool,
     pub(super) fails_closed: bool,
@@ -57,19 +57,19 @@ pub(super) struct Inquiry {
 }
 
 /// What came out of it.
-pub(super) enum Looked {
-    Fine,
+pub(super) enum CheckOutcome {
+    Allowed,
     Stopped(Stop),
     /// It is fine only if the agent did something before, which could not be read.
-    InPart(Stop),
+    StoppedWithoutHistory(Stop),
     /// The store was busy until the client must be answered.
-    Late,
+    TimedOut,
     /// Nothing is known of the session, and the guard fails closed.
-    Unknown,
+    UnknownSession,
 }
 
 /// What is known of a session.
-pub(super) struct Known {
+pub(super) struct KnownSession {
     pub(super) contract: GoalContract,
     /// The user let go of the wish that nothing be changed.
     pub(super) is_released: bool,
@@ -77,27 +77,30 @@ pub(super) struct Known {
     pub(super) session: Option<HookSession>,
 }
 
-impl Inquiry {
-    pub(super) fn of(call: &Call<'_>, settings: &Settings, until: Instant) -> Option<Self> {
-        let input = call.input;
-        let whose = call.whose().or_else(|| nowhere(input))?;
+impl GuardCheck {
+    pub(super) fn of(context: &HookContext<'_>, settings: &Settings, until: Instant) -> Option<Self> {
+        let input = context.input;
+        let session_ref = context.session_ref().or_else(|| without_session(input))?;
         let tool = ToolCall {
             name: input.tool_name.as_deref()?,
             id: input.tool_use_id.as_deref(),
             input: input.tool_input.as_ref()?.into(),
-            working_directory: whose.directory.to_str(),
+            working_directory: session_ref.directory.to_str(),
         };
         // A shell may have gone elsewhere since the session began.
-        let began = call.began();
-        let place = Place::locate(began.as_deref().unwrap_or(&whose.directory));
-        let root = place.work_tree().or(began.as_deref()).unwrap_or(&whose.directory);
+        let began = context.began();
+        let place = Place::locate(began.as_deref().unwrap_or(&session_ref.directory));
+        let root = place
+            .work_tree()
+            .or(began.as_deref())
+            .unwrap_or(&session_ref.directory);
         let is_plan = input.permission_mode.as_deref() == Some(PLAN_MODE);
         let action = sketch(&understand_whole(&tool), content(&tool));
         let safe = understand_redacted_whole(&tool);
         let safe = sketch(&safe.action, safe.content);
         Some(Self {
             root: root.to_str()?.to_owned(),
-            services: Arc::clone(call.services),
+            services: Arc::clone(context.services),
             reader: intent_reader(),
             tool_use_id: input.tool_use_id.clone().unwrap_or_default(),
             masked: (safe != action).then_some(safe),
@@ -108,54 +111,54 @@ impl Inquiry {
                 _ => GuardVerdict::Ask,
             },
             // In plan mode a yes would let it run.
-            verdict_unread: if is_plan {
+            verdict_if_busy: if is_plan {
                 GuardVerdict::Deny
             } else {
                 GuardVerdict::Ask
             },
             fails_closed: settings.guard().fails_closed,
-            is_proxied: daemon::own(call, settings).is_some(),
+            is_proxied: daemon::proxy_address(context, settings).is_some(),
             until,
-            whose,
+            session_ref,
         })
     }
 
-    pub(super) fn look(&self) -> Result<Looked, String> {
-        let looked = runtime()?.block_on(patiently(self.until, async || self.look_once().await));
-        match looked {
-            Err(error) if error.is_transient() => Ok(Looked::Late),
-            looked => looked.map_err(|error| error.to_string()),
+    pub(super) fn run(&self) -> Result<CheckOutcome, String> {
+        let outcome = runtime()?.block_on(retry_while_busy(self.until, async || self.check_once().await));
+        match outcome {
+            Err(error) if error.is_transient() => Ok(CheckOutcome::TimedOut),
+            outcome => outcome.map_err(|error| error.to_string()),
         }
     }
 
     /// Whether the call destroys something, as far as that shows without the store.
-    pub(super) fn destroys(&self) -> Option<Stop> {
-        let look = || runtime().ok()?.block_on(self.look_with(None)).ok();
+    pub(super) fn destructive_stop(&self) -> Option<Stop> {
+        let look = || runtime().ok()?.block_on(self.check_with(None)).ok();
         match catch_unwind(AssertUnwindSafe(look)) {
-            Ok(Some(Looked::Stopped(stop) | Looked::InPart(stop))) => Some(stop),
+            Ok(Some(CheckOutcome::Stopped(stop) | CheckOutcome::StoppedWithoutHistory(stop))) => Some(stop),
             _ => None,
         }
     }
 
-    async fn look_once(&self) -> Result<Looked, StoreError> {
+    async fn check_once(&self) -> Result<CheckOutcome, StoreError> {
         let store = self.services.stores.open_existing(Some(STORE_TIMEOUT)).await?;
-        self.look_with(store.as_deref()).await
+        self.check_with(store.as_deref()).await
     }
 
-    async fn look_with(&self, store: Option<&dyn StoreConnection>) -> Result<Looked, StoreError> {
-        let id = self.whose.id();
-        let project = Place::locate(&self.whose.directory).project();
+    async fn check_with(&self, store: Option<&dyn StoreConnection>) -> Result<CheckOutcome, StoreError> {
+        let id = self.session_ref.id();
+        let project = Place::locate(&self.session_ref.directory).project();
         if let Some(store) = store
             && is_off(store, project.key(), Some(&id)).await?
         {
-            return Ok(Looked::Fine);
+            return Ok(CheckOutcome::Allowed);
         }
         let known = match store {
             Some(store) => self.known(store, &id).await?,
             None => None,
         };
         if known.is_none() && self.fails_closed {
-            return Ok(Looked::Unknown);
+            return Ok(CheckOutcome::UnknownSession);
         }
         // A session that began before there were hooks is held to what was typed last.
         let mut known = match (known, store) {
@@ -165,21 +168,21 @@ impl Inquiry {
                     Some(store) => store.goal_edits(&id).await?,
                     None => Vec::new(),
                 };
-                let newest = newest_prompt(self.whose.transcript.as_deref());
+                let newest = newest_prompt(self.session_ref.transcript.as_deref());
                 let (contract, is_released) =
                     with_prompt(GoalContract::default().with_edits(&edits), newest, &self.reader);
-                Known {
+                KnownSession {
                     contract,
                     is_released,
-                    session: Some(begun(&self.whose)),
+                    session: Some(new_session(&self.session_ref)),
                 }
             }
         };
-        let is_fine = |known: &Known| decide(&self.question(known, Some(&[]), &[])).is_none();
+        let is_fine = |known: &KnownSession| decide(&self.question(known, Some(&[]), &[])).is_none();
         if is_fine(&known) {
             match with_unread(&known, &self.reader) {
                 Some(unread) if !is_fine(&unread) => known = unread,
-                _ => return Ok(Looked::Fine),
+                _ => return Ok(CheckOutcome::Allowed),
             }
         }
         // Something stands against it, which is rare. Whether that holds depends on what happened before.
@@ -191,16 +194,18 @@ impl Inquiry {
         let past = self.past(store, &mut known, &stopped, until).await;
         let stands_with = |past| decide(&self.question(&known, past, &allowed));
         Ok(match (stands_with(past.as_deref()), past.is_some()) {
-            (Some(stop), _) => Looked::Stopped(stop),
-            (None, true) => Looked::Fine,
-            (None, false) => stands_with(Some(&[])).map_or(Looked::Fine, Looked::InPart),
+            (Some(stop), _) => CheckOutcome::Stopped(stop),
+            (None, true) => CheckOutcome::Allowed,
+            (None, false) => {
+                stands_with(Some(&[])).map_or(CheckOutcome::Allowed, CheckOutcome::StoppedWithoutHistory)
+            }
         })
     }
 
     /// Notes what is said about the call.
-    pub(super) fn write_down(&self, stop: &Stop) -> Result<(), String> {
+    pub(super) fn record(&self, stop: &Stop) -> Result<(), String> {
         let guarded = GuardRecord {
-            client_session_id: self.whose.id(),
+            client_session_id: self.session_ref.id(),
             tool_use_id: self.tool_use_id.clone(),
             verdict: stop.verdict,
             subject: stop.subject.clone(),
@@ -217,15 +222,15 @@ impl Inquiry {
 
     fn question<'a>(
         &'a self,
-        known: &'a Known,
-        past: Option<&'a [Done]>,
+        known: &'a KnownSession,
+        past: Option<&'a [PastAction]>,
         allowed: &'a [String],
     ) -> Question<'a> {
         Question {
             contract: &known.contract,
             is_released: known.is_released,
             root: Some(&self.root),
-            directory: self.whose.directory.to_str(),
+            directory: self.session_ref.directory.to_str(),
             action: &self.action,
             masked: self.masked.as_ref(),
             past,
@@ -239,7 +244,7 @@ impl Inquiry {
         &self,
         store: &dyn StoreConnection,
         id: &ClientSessionId,
-    ) -> Result<Option<Known>, StoreError> {
+    ) -> Result<Option<KnownSession>, StoreError> {
         if self.is_proxied {
             let tasks = store.client_session(id).await?;
             let contract = match active_task(tasks.iter().map(|task| &task.state)) {
@@ -250,9 +255,9 @@ impl Inquiry {
                 }
                 None => GoalContract::default().with_edits(&store.goal_edits(id).await?),
             };
-            let newest = newest_prompt(self.whose.transcript.as_deref());
+            let newest = newest_prompt(self.session_ref.transcript.as_deref());
             let (contract, is_released) = with_prompt(contract, newest, &self.reader);
-            return Ok(Some(Known {
+            return Ok(Some(KnownSession {
                 contract,
                 is_released,
                 session: None,
@@ -262,7 +267,7 @@ impl Inquiry {
             return Ok(None);
         };
         let edits = store.goal_edits(id).await?;
-        Ok(Some(Known {
+        Ok(Some(KnownSession {
             contract: session.contract.clone().with_edits(&edits),
             is_released: false,
             session: Some(session),
@@ -274,11 +279,11 @@ impl Inquiry {
     async fn past(
         &self,
         store: Option<&dyn StoreConnection>,
-        known: &mut Known,
+        known: &mut KnownSession,
         stopped: &HashSet<String>,
         until: Instant,
-    ) -> Option<Vec<Done>> {
-        let id = self.whose.id();
+    ) -> Option<Vec<PastAction>> {
+        let id = self.session_ref.id();
         let is_done =
             |call: Option<&str>| call.is_none_or(|call| call != self.tool_use_id && !stopped.contains(call));
         let Some(standing) = known.session.take() else {
@@ -289,15 +294,15 @@ impl Inquiry {
                     .into_iter()
                     .filter(|step| is_done(step.tool_use_id.as_deref()));
                 // What broke a constraint is no step: it is in the drift log.
-                past.extend(done.map(|step| Done {
+                past.extend(done.map(|step| PastAction {
                     action: ActionSketch {
                         files: step.files,
                         command: step.command,
                         effects: step.effects.iter().map(|effect| effect.kind).collect(),
                         ..ActionSketch::empty(step.action_type)
                     },
-                    broke: false,
-                    is_told: false,
+                    broke_constraint: false,
+                    is_corrected: false,
                 }));
             }
             return Some(past);
@@ -313,22 +318,22 @@ impl Inquiry {
         };
         let corrected = checks.iter().filter(|check| check.correction.is_some());
         let told_at = corrected.map(|check| check.at).max();
-        let mut following = Following::resume(session, &edits, Arc::clone(&self.reader));
-        let is_whole = catch_up(&mut following, until).unwrap_or(false);
+        let mut follower = TranscriptFollower::resume(session, &edits, Arc::clone(&self.reader));
+        let is_whole = catch_up(&mut follower, until).unwrap_or(false);
         if is_whole {
-            known.contract = following.contract().clone();
-            known.is_released = following.is_released();
+            known.contract = follower.contract().clone();
+            known.is_released = follower.is_released();
         }
-        steps.extend(following.into_progress(SystemClock.now()).steps);
+        steps.extend(follower.into_progress(SystemClock.now()).steps);
         let done = steps
             .into_iter()
             .filter(|step| is_done(step.tool_use_id.as_deref()) && step.action.failed != Some(true));
-        let done = done.map(|step| Done {
-            broke: step
+        let done = done.map(|step| PastAction {
+            broke_constraint: step
                 .findings
                 .iter()
                 .any(|finding| finding.rule == Rule::Constraint),
-            is_told: told_at.is_some_and(|told_at| step.timestamp <= told_at),
+            is_corrected: told_at.is_some_and(|told_at| step.timestamp <= told_at),
             action: step.action,
         });
         is_whole.then(|| done.collect())
@@ -336,7 +341,7 @@ impl Inquiry {
 }
 
 /// Asks a store again while it is busy, until then.
-async fn patiently<T>(
+async fn retry_while_busy<T>(
     until: Instant,
     attempt: impl AsyncFn() -> Result<T, StoreError>,
 ) -> Result<T, StoreError> {
@@ -351,8 +356,8 @@ async fn patiently<T>(
 }
 
 /// A call of a session that has no name, or works in a folder that is gone.
-fn nowhere(input: &Input) -> Option<Whose> {
-    Some(Whose {
+fn without_session(input: &Input) -> Option<SessionRef> {
+    Some(SessionRef {
         session: input.session_id.clone().unwrap_or_default(),
         directory: PathBuf::from(input.cwd.as_deref().filter(|cwd| cwd.starts_with('/'))?),
         transcript: None,

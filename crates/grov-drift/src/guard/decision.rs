@@ -34,7 +34,7 @@ pub struct Question<'a> {
     pub masked: Option<&'a ActionSketch>,
     /// What the agent did before, oldest first: what it made itself it may remove. `None` where nobody knows, and then
     /// only that is dangerous which nothing done before could excuse.
-    pub past: Option<&'a [Done]>,
+    pub past: Option<&'a [PastAction]>,
     /// The user let go of the wish that nothing be changed, by a "yes" to a question or a plan.
     pub is_released: bool,
     /// Subjects that were asked about in this session and then ran, one a line.
@@ -45,13 +45,13 @@ pub struct Question<'a> {
 
 /// An action of the past.
 #[derive(Clone, Debug)]
-pub struct Done {
+pub struct PastAction {
     /// What was done.
     pub action: ActionSketch,
     /// A constraint forbade it when it was done.
-    pub broke: bool,
+    pub broke_constraint: bool,
     /// The agent was told to take it back since.
-    pub is_told: bool,
+    pub is_corrected: bool,
 }
 
 /// That an action is not to run just so.
@@ -155,8 +155,8 @@ fn findings(question: &Question<'_>, contract: &GoalContract) -> Vec<Finding> {
         rules.lift_read_only();
     }
     for done in question.past.unwrap_or_default() {
-        rules.replay(&done.action, done.broke);
-        if done.is_told {
+        rules.replay(&done.action, done.broke_constraint);
+        if done.is_corrected {
             rules.request_revert();
         }
     }
@@ -195,12 +195,12 @@ fn subject(finding: &Finding, action: &AnalyzedAction<'_>, root: &ProjectRoot) -
         FindingSubject::Words { words, verbs } => {
             format!("{} (git {})", one_line(words, usize::MAX), verbs.join(", "))
         }
-        FindingSubject::Command(command) => format!("command {}", known_by(command)),
+        FindingSubject::Command(command) => format!("command {}", text_hash(command)),
     }
 }
 
 /// A command by which the same one is known. Cut without its secrets: half of one is none to the redactor.
-fn known_by(command: &str) -> String {
+fn text_hash(command: &str) -> String {
     let command = one_line(command, usize::MAX);
     let safe = Redactor::shared().redact(&command);
     if safe.len() <= MOST_OF_COMMAND {

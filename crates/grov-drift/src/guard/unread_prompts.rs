@@ -1,7 +1,7 @@
 //! Prompts at the end of a transcript that no hook has recorded yet.
 
-use super::check::Known;
-use crate::transcript_file::{length, portion};
+use super::check::KnownSession;
+use crate::transcript_file::{length, read_range};
 use grov_actions::transcript::{Event, Reader};
 use grov_domain::{GoalContract, IntentQuestion};
 use grov_session::objection::has_objection;
@@ -27,7 +27,7 @@ fn typed_since(path: &Path, from: u64, most: u64) -> Vec<String> {
     };
     // A transcript that is shorter than it was is another one.
     let from = if from > length { 0 } else { from };
-    let Ok(end) = portion(path, from.max(length.saturating_sub(most)), most) else {
+    let Ok(end) = read_range(path, from.max(length.saturating_sub(most)), most) else {
         return Vec::new();
     };
     let end = String::from_utf8_lossy(&end);
@@ -48,14 +48,14 @@ fn typed_since(path: &Path, from: u64, most: u64) -> Vec<String> {
 
 /// What a session is held to with prompts that hooks have not told of: for one that waited in the client's queue they are not
 /// run, and one may have been typed while the store was busy. `None` where there are none.
-pub(super) fn with_unread(known: &Known, reader: &IntentReader) -> Option<Known> {
+pub(super) fn with_unread(known: &KnownSession, reader: &IntentReader) -> Option<KnownSession> {
     let session = known.session.as_ref()?;
     let path = session.transcript_path.as_deref()?;
     let mut contract = known.contract.clone();
     for prompt in typed_since(Path::new(path), session.read_to, MOST_UNREAD) {
         contract = with_prompt(contract, Some(prompt), reader).0;
     }
-    (contract != known.contract).then(|| Known {
+    (contract != known.contract).then(|| KnownSession {
         contract,
         is_released: known.is_released,
         session: Some(session.clone()),

@@ -1,9 +1,9 @@
 //! Saving what a session did to team memory: loads, asks the judge, and saves what the engine makes of it.
 
-use super::{AfterTurn, News};
+use super::{Followed, TurnWorker};
 use crate::file_reasoning::file_reasoning;
 use crate::task_rows::{self, POLICY};
-use crate::transcript_file::{last, length, portion};
+use crate::transcript_file::{last, length, read_range};
 use grov_actions::transcript::edits;
 use grov_domain::{
     Applied, Clock, FileReasoning, GoalContract, HookSession, HookStep, OFF_GOAL_BELOW, SessionState,
@@ -37,7 +37,7 @@ struct Loaded {
     /// The same as tasks.
     known: Vec<SessionState>,
     /// The newest prompt turned to something else than the newest of them.
-    has_turned: bool,
+    has_new_goal: bool,
     place: Place,
     root: PathBuf,
     ignore: GrovIgnore,
@@ -45,7 +45,7 @@ struct Loaded {
 
 impl Loaded {
     fn tasks(&self) -> Tasks<'_> {
-        let newest = self.known.first().filter(|_| !self.has_turned);
+        let newest = self.known.first().filter(|_| !self.has_new_goal);
         Tasks {
             known: &self.known,
             current: newest.map(|task| &task.session_id),
@@ -54,34 +54,34 @@ impl Loaded {
     }
 
     /// The record of the task in work.
-    fn before(&self) -> Option<&Task> {
-        self.saved.first().filter(|_| !self.has_turned)
+    fn current(&self) -> Option<&Task> {
+        self.saved.first().filter(|_| !self.has_new_goal)
     }
 
     /// Whether there is anything that was not saved before.
-    fn has_news(&self, news: News) -> bool {
-        let is_saved = self.before().is_some_and(|task| task.created_at >= news.before);
+    fn has_changes(&self, news: Followed) -> bool {
+        let is_saved = self.current().is_some_and(|task| task.created_at >= news.before);
         !self.material.is_empty() && (news.is_new || !is_saved)
     }
 }
 
 /// What is to be saved, before the judge says what the team should remember.
-struct Due {
+struct PendingTask {
     state: SessionState,
     ending: Ending,
     answer: String,
 }
 
-impl AfterTurn<'_> {
+impl TurnWorker<'_> {
     /// Saves what the session did so far, over what was saved before. `false`: something was forgotten meanwhile, and what
     /// is left is to be looked at anew.
-    pub(super) async fn kept(&self, store: &dyn StoreConnection, news: News) -> Result<bool, StoreError> {
+    pub(super) async fn save(&self, store: &dyn StoreConnection, news: Followed) -> Result<bool, StoreError> {
         let loaded = self.load(store).await?;
-        let Some(loaded) = loaded.filter(|loaded| loaded.has_news(news)) else {
+        let Some(loaded) = loaded.filter(|loaded| loaded.has_changes(news)) else {
             return Ok(true);
         };
         let judge = (self.services.judge)(&self.settings)?;
-        let task = self.remembered(store, &loaded, &*judge).await;
+        let task = self.build_task(store, &loaded, &*judge).await;
         judge.close().await;
         let Some(task) = task? else {
             return Ok(true);
@@ -94,13 +94,13 @@ impl AfterTurn<'_> {
         if store.apply(&Redactor::shared().clean(transition)).await? == Applied::Outdated {
             return Ok(false);
         }
-        self.keep_reasoning(store, &loaded, &task).await?;
+        self.save_reasoning(store, &loaded, &task).await?;
         Ok(true)
     }
 
     async fn load(&self, store: &dyn StoreConnection) -> Result<Option<Loaded>, StoreError> {
-        let whose = &self.work.whose;
-        let id = whose.id();
+        let session_ref = &self.work.session_ref;
+        let id = session_ref.id();
         // The number first: what is forgotten after it makes what is read here outdated.
         let revision = store.revision().await?;
         let Some(session) = store.hook_session_summary(&id).await? else {
@@ -109,15 +109,15 @@ impl AfterTurn<'_> {
         let edits_of_goal = store.goal_edits(&id).await?;
         let contract = session.contract.clone().with_edits(&edits_of_goal);
         let steps = store.hook_steps(&id).await?;
-        let saved = self.saved(store).await?;
-        let place = Place::locate(&whose.directory);
-        let root = place.work_tree().unwrap_or(&whose.directory).to_owned();
+        let saved = self.saved_tasks(store).await?;
+        let place = Place::locate(&session_ref.directory);
+        let root = place.work_tree().unwrap_or(&session_ref.directory).to_owned();
         let ignore = GrovIgnore::at(&place);
         let done = task_rows::done(&steps);
         let mut material = task_rows::material(&contract, done.clone(), &root, &ignore);
         let goal = saved.first().and_then(|task| task.goal.as_deref());
-        let has_turned = material.has_turned(goal.unwrap_or_default(), &contract.goal);
-        if let Some(earlier) = saved.get(usize::from(!has_turned)) {
+        let has_new_goal = material.has_turned(goal.unwrap_or_default(), &contract.goal);
+        if let Some(earlier) = saved.get(usize::from(!has_new_goal)) {
             material = material.after_prompt(covered(&done, earlier.created_at));
         }
         Ok(Some(Loaded {
@@ -131,7 +131,7 @@ impl AfterTurn<'_> {
             steps,
             material,
             saved,
-            has_turned,
+            has_new_goal,
             place,
             root,
             ignore,
@@ -139,17 +139,17 @@ impl AfterTurn<'_> {
     }
 
     /// The record to be saved; `None`: nothing is.
-    async fn remembered(
+    async fn build_task(
         &self,
         store: &dyn StoreConnection,
         loaded: &Loaded,
         judge: &dyn SettlingJudge,
     ) -> Result<Option<Task>, StoreError> {
-        let (material, before) = (&loaded.material, loaded.before());
-        let Some(due) = self.judged(loaded, judge).await else {
+        let (material, before) = (&loaded.material, loaded.current());
+        let Some(due) = self.judge_turn(loaded, judge).await else {
             return Ok(None);
         };
-        let id = self.work.whose.id();
+        let id = self.work.session_ref.id();
         let question = Redactor::shared().clean(material.reasoning_question(&due.state, &due.answer));
         let reasoning = judge
             .extract_reasoning(Some(&id.first_task()), &question)
@@ -174,10 +174,10 @@ impl AfterTurn<'_> {
     }
 
     /// Which task the newest turn was, and whether that is done. `None`: nothing is to be saved.
-    async fn judged(&self, loaded: &Loaded, judge: &dyn SettlingJudge) -> Option<Due> {
+    async fn judge_turn(&self, loaded: &Loaded, judge: &dyn SettlingJudge) -> Option<PendingTask> {
         let (session, material, tasks) = (&loaded.session, &loaded.material, loaded.tasks());
         let client = &session.client_session_id;
-        let last = last(self.work.whose.transcript.as_deref());
+        let last = last(self.work.session_ref.transcript.as_deref());
         let answer = match self.work.answer.as_str() {
             "" => last.answer,
             answer => answer.to_owned(),
@@ -200,13 +200,13 @@ impl AfterTurn<'_> {
                 (id, SessionStatus::Active)
             }
         };
-        let saved_at = loaded.before().map(|task| task.created_at);
+        let saved_at = loaded.current().map(|task| task.created_at);
         let work = material.work(session.prompts, saved_at, is_end, &answer);
         let ending = tasks.outcome(&plan, status, work).saves?;
         let user = self.user(&loaded.place);
         let state = task_rows::task(session, &loaded.contract, id, user);
         let now = SystemClock.now();
-        Some(Due {
+        Some(PendingTask {
             state: with_turn(state, analysis.as_ref(), now, now),
             ending,
             answer,
@@ -214,9 +214,9 @@ impl AfterTurn<'_> {
     }
 
     /// What was kept of the session before, the newest first.
-    async fn saved(&self, store: &dyn StoreConnection) -> Result<Vec<Task>, StoreError> {
-        let id = self.work.whose.id();
-        let project = Place::locate(&self.work.whose.directory).project();
+    async fn saved_tasks(&self, store: &dyn StoreConnection) -> Result<Vec<Task>, StoreError> {
+        let id = self.work.session_ref.id();
+        let project = Place::locate(&self.work.session_ref.directory).project();
         let tasks = store.tasks_for_project(project.key(), LOOKED_AT).await?;
         let own = |task: &Task| {
             let session = task.session_id.as_ref();
@@ -239,16 +239,16 @@ impl AfterTurn<'_> {
     }
 
     /// Keeps why files are as they are, as far as it is new.
-    async fn keep_reasoning(
+    async fn save_reasoning(
         &self,
         store: &dyn StoreConnection,
         loaded: &Loaded,
         task: &Task,
     ) -> Result<(), StoreError> {
-        let Some(path) = self.work.whose.transcript.as_deref() else {
+        let Some(path) = self.work.session_ref.transcript.as_deref() else {
             return Ok(());
         };
-        let since = loaded.before().map(|task| task.created_at);
+        let since = loaded.current().map(|task| task.created_at);
         // What was forgotten has no words left, and what was off goal teaches nothing.
         let worth = |step: &&HookStep| {
             let is_on_goal = step.score.is_none_or(|score| score >= OFF_GOAL_BELOW);
@@ -272,7 +272,7 @@ impl AfterTurn<'_> {
                 .is_some_and(|call| calls.contains(call));
             is_worth && !loaded.ignore.ignores(&edit.file)
         });
-        let id = self.work.whose.id();
+        let id = self.work.session_ref.id();
         let root = loaded.root.to_string_lossy();
         let entries = file_reasoning(&id, &root, Some(&task.id), &edits, task.created_at);
         for entry in entries {
@@ -291,5 +291,5 @@ impl AfterTurn<'_> {
 fn end_of(path: &Path) -> Option<Vec<u8>> {
     let length = length(path).ok().flatten()?;
     let from = length.saturating_sub(MOST_OF_A_TRANSCRIPT);
-    portion(path, from, MOST_OF_A_TRANSCRIPT).ok()
+    read_range(path, from, MOST_OF_A_TRANSCRIPT).ok()
 }

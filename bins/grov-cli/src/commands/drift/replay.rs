@@ -10,7 +10,7 @@ use crate::output::{self, Outcome, Terminal, Verdict, say};
 use crate::progress::{Mark, Progress};
 use crate::show::some;
 use grov_domain::{ActionSketch, GoalContract, GuardVerdict, OFF_GOAL_BELOW};
-use grov_drift::guard::{Done, Question, decide};
+use grov_drift::guard::{PastAction, Question, decide};
 use grov_session::{Policy, replay};
 use sequence::Sequence;
 use serde::Serialize;
@@ -177,11 +177,11 @@ fn guarded(contract: &GoalContract, actions: &[ActionSketch]) -> Vec<Option<&'st
             .take(place)
             .filter(|action| action.failed != Some(true));
         // The whole sequence is held to one contract.
-        let past: Vec<Done> = done
-            .map(|action| Done {
+        let past: Vec<PastAction> = done
+            .map(|action| PastAction {
                 action: action.clone(),
-                broke: true,
-                is_told: true,
+                broke_constraint: true,
+                is_corrected: true,
             })
             .collect();
         let past = Some(past.as_slice());

@@ -60,11 +60,11 @@ fn question<'a>(contract: &'a GoalContract, action: &'a ActionSketch) -> Questio
     }
 }
 
-fn done(action: ActionSketch, broke: bool) -> Done {
-    Done {
+fn done(action: ActionSketch, broke_constraint: bool) -> PastAction {
+    PastAction {
         action,
-        broke,
-        is_told: false,
+        broke_constraint,
+        is_corrected: false,
     }
 }
 
@@ -432,7 +432,7 @@ fn work_that_was_wanted_before_it_was_forbidden_is_not_undone_without_a_question
         "Edit",
         json!({"file_path": format!("{ROOT}/src/db/pool.rs"), "old_string": "a", "new_string": "let size = 8;"}),
     );
-    let stops = |action: &ActionSketch, past: Done| {
+    let stops = |action: &ActionSketch, past: PastAction| {
         let past = [past];
         decide(&Question {
             past: Some(&past),
@@ -442,8 +442,8 @@ fn work_that_was_wanted_before_it_was_forbidden_is_not_undone_without_a_question
     };
     for undoing in [bash("git checkout -- src/db/pool.rs"), edit("src/db/pool.rs")] {
         assert!(stops(&undoing, done(earlier.clone(), false)), "{undoing:?}");
-        let corrected = Done {
-            is_told: true,
+        let corrected = PastAction {
+            is_corrected: true,
             ..done(earlier.clone(), true)
         };
         assert!(!stops(&undoing, corrected), "{undoing:?}");
