@@ -1,4 +1,4 @@
-//! The actions since somebody last looked, and how well they serve the goal together, as one score.
+//! The actions since the last check, and one score for all of them.
 
 use crate::assessed_action::AssessedAction;
 use crate::recovery_plan::is_same_file;
@@ -9,45 +9,45 @@ use grov_scope::Rules;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
-/// Steps within which a file that is changed again and again counts as repetition.
+/// A file that is changed repeatedly within this many changes counts as repetition.
 const WITHIN: usize = 5;
-/// So often.
+/// The number of changes that counts as repetition.
 const TIMES: usize = 3;
-/// What each such file costs.
+/// Points subtracted for each such file.
 const REPETITION: u8 = 2;
-/// Actions off the goal that are told one by one.
+/// Maximum number of off-goal actions kept with their findings.
 const MAX_OFF_GOAL: usize = 8;
-/// Files of one change that are looked at.
+/// Maximum number of files considered per change.
 const MAX_FILES: usize = 4;
-/// Files that are told.
+/// Maximum number of files reported.
 const MAX_REPORTED_FILES: usize = 20;
-/// So much of what an offence wrote is kept, in characters.
+/// Characters of written content kept per off-goal action.
 const MAX_CONTENT: usize = 400;
 
 /// The actions since the last check.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct ActionBatch {
-    /// All actions.
+    /// Number of actions.
     pub(crate) actions: u64,
-    /// Of these, those that change something and serve the goal.
+    /// Number of changes that serve the goal.
     on_goal: u32,
-    /// Those that are off the goal, beyond the ones that are told one by one.
+    /// Number of off-goal actions that are no longer listed.
     #[serde(rename = "untold")]
     unlisted: u32,
-    /// What was off the goal, oldest first.
+    /// Off-goal actions, oldest first.
     #[serde(rename = "offences")]
     off_goal: Vec<OffGoalAction>,
-    /// The files of the newest changes, also of those before this batch.
+    /// The files of the newest changes, across checks.
     changed: VecDeque<Vec<String>>,
-    /// Files that were changed again and again.
+    /// Files that were changed repeatedly.
     #[serde(rename = "circling")]
     repeated_files: Vec<String>,
-    /// Files that were put back after they had been changed against a constraint.
+    /// Files that were restored after a change against a constraint.
     #[serde(default, rename = "put_back")]
     restored: Vec<String>,
 }
 
-/// An action that is off the goal.
+/// An off-goal action.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct OffGoalAction {
     call: Option<String>,
@@ -57,14 +57,14 @@ struct OffGoalAction {
 }
 
 impl OffGoalAction {
-    /// A matter of fact was found of it.
+    /// Whether a hard rule found something.
     fn is_fact(&self) -> bool {
         self.findings.iter().any(|finding| finding.rule.is_hard())
     }
 }
 
 impl ActionBatch {
-    /// One more action and what the rules say of it.
+    /// Adds an action and its assessment.
     fn add(
         &mut self,
         call: Option<&str>,
@@ -92,7 +92,7 @@ impl ActionBatch {
         assessment: &Assessment,
         is_delegated: bool,
     ) {
-        // A matter of fact is not lost among many doubts.
+        // A hard finding replaces a doubt when the list is full.
         if self.off_goal.len() >= MAX_OFF_GOAL {
             self.unlisted += 1;
             let place = self.off_goal.iter().rposition(|violation| !violation.is_fact());
@@ -130,7 +130,7 @@ impl ActionBatch {
         }
     }
 
-    /// The actions of a response, with what is recorded of them.
+    /// Adds the actions of a response with their recorded verdicts.
     pub(crate) fn add_all(&mut self, response: &[AssessedAction], verdicts: &[Option<StepVerdict>]) {
         for (one, verdict) in response.iter().zip(verdicts) {
             self.mark_restored(&one.put_back);
@@ -143,12 +143,12 @@ impl ActionBatch {
         }
     }
 
-    /// Whether anything off the goal is among them.
+    /// Whether it contains off-goal actions.
     pub(crate) fn is_off_goal(&self) -> bool {
         !self.off_goal.is_empty()
     }
 
-    /// Drops what is off the goal no more by these rules.
+    /// Removes actions that these rules no longer find off goal.
     pub(crate) fn recheck(&mut self, rules: &Rules) {
         self.off_goal.retain(|stray| {
             let assessment = if stray.is_fact() || stray.is_delegated {
@@ -160,13 +160,13 @@ impl ActionBatch {
         });
     }
 
-    /// Nothing is to be said of a call: it failed and changed nothing, or the user allowed it.
+    /// Removes a call that failed, and so changed nothing, or that the user allowed.
     pub(crate) fn drop_call(&mut self, call: &str) {
         self.off_goal
             .retain(|violation| violation.call.as_deref() != Some(call));
     }
 
-    /// What was changed against a constraint was put back: nothing is left to be said of it.
+    /// Removes findings about files that were restored.
     fn mark_restored(&mut self, files: &[String]) {
         if files.is_empty() {
             return;
@@ -184,8 +184,8 @@ impl ActionBatch {
         self.restored.extend(files.iter().cloned());
     }
 
-    /// 1 to 10: by the share of the changes that serve the goal, less for each that does not and for each file changed again
-    /// and again; never more than a matter of fact allows.
+    /// Returns a score of 1 to 10: the share of changes that serve the goal, less points for each off-goal action and
+    /// each repeatedly changed file. A hard finding caps the score.
     pub(crate) fn score(&self) -> u8 {
         let off_goal = u32::try_from(self.off_goal.len()).unwrap_or(u32::MAX);
         self.score_with(off_goal.saturating_add(self.unlisted))
@@ -209,7 +209,7 @@ impl ActionBatch {
         u8::try_from(score).unwrap_or(10).min(most).clamp(1, 10)
     }
 
-    /// Files that were changed again and again, of which the rules said nothing.
+    /// Returns repeatedly changed files that the rules did not report.
     fn repeated_files(&self) -> impl Iterator<Item = &str> {
         let is_told = |file: &str| {
             let findings = self.off_goal.iter().flat_map(|violation| &violation.findings);
@@ -222,7 +222,7 @@ impl ActionBatch {
             .filter(move |file| !is_told(file))
     }
 
-    /// What was found, the gravest first, each with its action.
+    /// Returns findings below the off-goal limit with their actions, most severe first.
     fn gravest_first(&self) -> Vec<(&OffGoalAction, &Finding)> {
         let all = self.off_goal.iter();
         let mut found: Vec<(&OffGoalAction, &Finding)> = all
@@ -233,7 +233,7 @@ impl ActionBatch {
         found
     }
 
-    /// What deviates most, one sentence; that something was put back, where nothing else is to be told.
+    /// Returns one sentence about the most severe finding, or, if there is none, about restored files.
     pub(crate) fn reason(&self) -> Option<String> {
         let gravest = self
             .gravest_first()
@@ -251,7 +251,7 @@ impl ActionBatch {
         gravest.or_else(repeated_files).or_else(put_back)
     }
 
-    /// The files that deviate, each once.
+    /// Returns the files of off-goal actions, each once.
     pub(crate) fn files(&self) -> Vec<String> {
         let mut files: Vec<String> = Vec::new();
         for stray in &self.off_goal {
@@ -274,7 +274,7 @@ impl ActionBatch {
         files
     }
 
-    /// Begins anew; what was changed last is kept in mind.
+    /// Takes the batch and starts a new one, which keeps the files of the newest changes.
     pub(crate) fn take(&mut self) -> Self {
         let changed = self.changed.clone();
         std::mem::replace(

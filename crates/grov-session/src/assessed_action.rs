@@ -1,22 +1,22 @@
-//! An action and what the rules found of it.
+//! An action with the findings of the rules.
 
 use grov_domain::{ActionSketch, Assessment, StepId};
 use serde::{Deserialize, Serialize};
 
-/// An action and what was found of it.
+/// An action with its assessment.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AssessedAction {
     /// The action.
     pub action: ActionSketch,
-    /// The step it is recorded as.
+    /// The step under which it is recorded.
     pub step: Option<StepId>,
-    /// The tool call that it is.
+    /// The id of the tool call.
     pub call: Option<String>,
-    /// What was found.
+    /// The findings and the score.
     pub assessment: Assessment,
-    /// A subagent did it: only matters of fact count.
+    /// Whether a subagent acted. Only hard findings count then.
     pub is_delegated: bool,
-    /// Files that it put back: what was changed there against a constraint is undone.
+    /// Files that it restored: an earlier change of them against a constraint is undone.
     #[serde(default)]
     pub put_back: Vec<String>,
 }

@@ -1,4 +1,4 @@
-//! What of a task goes to team memory: the questions that it raises for a judge, and the record.
+//! Selects what is saved of a task to team memory: the questions for a judge, and the record.
 
 use crate::review::{Evidence, Review};
 use crate::tasks::{Ending, TaskPolicy, Turn, Work, has_turned};
@@ -9,22 +9,22 @@ use grov_domain::{
 use std::path::Path;
 use time::OffsetDateTime;
 
-/// Files kept with a task.
+/// Maximum number of files per task.
 const MAX_FILES: usize = 200;
 
 /// Bytes kept of each end of a long prompt.
 const MAX_PROMPT_END: usize = 16 * 1024;
 
-/// An action that was done.
+/// An action with its verdict.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PerformedAction {
-    /// The action, its files as the client named them.
+    /// The action, with files as the client named them.
     pub action: ActionSketch,
-    /// It was judged off goal.
+    /// Whether it was judged off goal.
     pub is_off_goal: bool,
-    /// The number of the prompt it was done for, counted from 1; 0 where prompts are not counted.
+    /// The number of its prompt, counted from 1; 0 if prompts are not counted.
     pub prompt: u64,
-    /// When.
+    /// Its time.
     pub at: OffsetDateTime,
 }
 
@@ -40,15 +40,15 @@ impl From<&StepRow> for PerformedAction {
     }
 }
 
-/// All that is known of a task when something of it is to be kept.
+/// All that is known of a task that may be saved.
 #[derive(Clone, Debug)]
 pub struct TaskMaterial {
     prompts: Vec<String>,
-    /// In order, those off goal left out, files relative to the working tree.
+    /// The actions, in order, without those off goal, with files relative to the working tree.
     done: Vec<PerformedAction>,
 }
 
-/// What is recorded with a task beside its work.
+/// Data that is saved with a task besides its work.
 #[derive(Clone, Debug)]
 pub struct SaveContext<'a> {
     /// The record's id.
@@ -61,13 +61,13 @@ pub struct SaveContext<'a> {
     pub head: Option<String>,
     /// The record that this one replaces.
     pub before: Option<&'a Task>,
-    /// Now.
+    /// The current time.
     pub at: OffsetDateTime,
 }
 
 impl TaskMaterial {
-    /// From what is stored. `prompts` are clean already, see [`prompts`]. `root` is the top of the working tree; what was
-    /// done to files that are `ignored` is left out.
+    /// Collects stored data. `prompts` come from [`prompts`]; `root` is the top of the working tree. Actions on
+    /// `ignored` files are left out.
     pub fn new(
         prompts: Vec<String>,
         done: impl IntoIterator<Item = PerformedAction>,
@@ -89,7 +89,7 @@ impl TaskMaterial {
         }
     }
 
-    /// Leaves out what was done for the prompts up to this one: earlier tasks cover it.
+    /// Removes actions for prompts up to this one; earlier tasks cover them.
     #[must_use]
     pub fn after_prompt(mut self, covered: u64) -> Self {
         self.done.retain(|done| done.prompt > covered);
@@ -100,13 +100,13 @@ impl TaskMaterial {
         self.done.iter().map(|done| &done.action)
     }
 
-    /// Whether the newest prompt turned to something else than a task of that goal.
+    /// Whether the newest prompt changed the subject from a task with this goal.
     pub fn has_turned(&self, from: &str, goal: &str) -> bool {
         has_turned(from, goal, &self.prompts)
     }
 
-    /// The turn of the newest prompt: what was done for the prompts from `first` on. `prompt` is what the user typed last; the
-    /// newest that is kept where it is not known.
+    /// Returns the turn of the newest prompt, with the actions for prompts from `first` on. `prompt` is the newest
+    /// prompt; if `None`, the newest stored one is used.
     pub fn turn(&self, prompt: Option<String>, first: u64) -> Turn {
         let mut turn = Turn::default();
         turn.prompts
@@ -117,7 +117,7 @@ impl TaskMaterial {
         turn
     }
 
-    /// Whether there is nothing to remember. Of what was forgotten actions without a word are left.
+    /// Whether there is nothing to save. A forgotten session leaves actions without text.
     pub fn is_empty(&self) -> bool {
         let is_wordless = |action: &ActionSketch| {
             action.files.is_empty() && action.command.is_none() && action.reasoning.is_none()
@@ -125,8 +125,8 @@ impl TaskMaterial {
         self.prompts.is_empty() && self.actions().all(is_wordless)
     }
 
-    /// The work at the end of a turn: of the prompts from `first` on, or after `saved_at`, when the task was saved last.
-    /// `is_last`: the session ends with the turn. Then what only looked at things may have decided something.
+    /// Returns the work of a turn: actions for prompts from `first` on, or after `saved_at`, the time of the last save.
+    /// `is_last` says that the session ends with the turn; then reads alone may have led to a decision.
     pub fn work(&self, first: u64, saved_at: Option<OffsetDateTime>, is_last: bool, answer: &str) -> Work {
         let is_new =
             |done: &&PerformedAction| done.prompt >= first || saved_at.is_some_and(|saved| done.at > saved);
@@ -145,19 +145,19 @@ impl TaskMaterial {
         self.actions().any(ActionSketch::has_changed)
     }
 
-    /// Whether the task is a memory: it changed something, or decided something for a reason. A question that did neither is
-    /// none. One that was saved `before` is kept up to date.
+    /// Whether the task is saved: it changed something or made a decision with a reason. A task that was saved before
+    /// is updated in any case.
     pub fn is_memory(&self, reasoning: &Reasoning, before: Option<&Task>) -> bool {
         before.is_some() || self.has_changed() || reasoning.has_decision()
     }
 
-    /// The prompts from the one on that the goal was taken from: what came before it was about something else.
+    /// Returns the prompts from the one that states the goal on; earlier ones are about something else.
     fn prompts_of(&self, goal: &str) -> &[String] {
         let from = prompt_of_goal(goal, &self.prompts);
         self.prompts.get(from..).unwrap_or_default()
     }
 
-    /// Asks what the team should remember.
+    /// Builds the question what the team should remember.
     pub fn reasoning_question(&self, task: &SessionState, answer: &str) -> ReasoningQuestion {
         let goal = task.original_goal.clone().unwrap_or_default();
         ReasoningQuestion {
@@ -169,7 +169,7 @@ impl TaskMaterial {
         }
     }
 
-    /// Asks how far the work has come.
+    /// Builds the question how far the work has come.
     pub fn summary_question(&self, goal: &str, constraints: &[String], answer: &str) -> SummaryQuestion {
         SummaryQuestion {
             goal: goal.to_owned(),
@@ -180,7 +180,7 @@ impl TaskMaterial {
         }
     }
 
-    /// The record for team memory. Its files are not looked at.
+    /// Returns the record for team memory. Its files are not examined.
     pub fn task(&self, task: &SessionState, reasoning: Reasoning, saving: SaveContext<'_>) -> Task {
         let mut constraints = task.constraints.clone();
         for constraint in reasoning.constraints {
@@ -224,8 +224,8 @@ impl TaskMaterial {
         }
     }
 
-    /// The commit that holds the result: `head`, if it moved. Where it is not known what was checked out at the start, an
-    /// action that committed shows that.
+    /// Returns the commit with the result: `head`, if it moved. If the first commit is unknown, a committing action
+    /// shows that.
     fn commit_since(&self, start: Option<&str>, head: Option<String>) -> Option<String> {
         head.filter(|head| match start {
             Some(start) => head != start,
@@ -233,7 +233,7 @@ impl TaskMaterial {
         })
     }
 
-    /// The files that were changed; of work that changed none, those it was about.
+    /// Returns the files that were changed or, if there are none, those that were read.
     fn files_touched(&self) -> Vec<String> {
         let changed = self.files_of(ActionSketch::has_changed);
         if changed.is_empty() {
@@ -255,7 +255,7 @@ impl TaskMaterial {
     }
 }
 
-/// The record with what drift leaves with it.
+/// Adds the result of a review to a record.
 #[must_use]
 pub fn reviewed(task: Task, evidence: &Evidence, policy: TaskPolicy) -> Task {
     let review = Review::of(evidence);
@@ -266,7 +266,7 @@ pub fn reviewed(task: Task, evidence: &Evidence, policy: TaskPolicy) -> Task {
     task
 }
 
-/// Prompts as they are kept: without text of ours, cut to both ends, and without those that are empty then.
+/// Returns prompts without Grov's own text, shortened to both ends, without empty ones.
 pub fn prompts<'a>(texts: impl IntoIterator<Item = &'a str>) -> Vec<String> {
     let clean = texts
         .into_iter()
@@ -274,12 +274,12 @@ pub fn prompts<'a>(texts: impl IntoIterator<Item = &'a str>) -> Vec<String> {
     clean.filter(|text| !text.is_empty()).collect()
 }
 
-/// The first and the last 16 KiB of a longer prompt: of a pasted log the beginning and the end say what is wanted.
+/// Shortens a prompt to its first and last 16 KiB. In a pasted log, beginning and end state the request.
 pub fn ends_of_prompt(text: &str) -> String {
     both_ends(text, MAX_PROMPT_END, "\n[…]\n").into_owned()
 }
 
-/// `file` as seen from `root`, if it lies in it.
+/// Returns `file` relative to `root` if it lies in it.
 pub fn relative(file: &str, root: Option<&Path>) -> String {
     let inside = root.and_then(|root| Path::new(file).strip_prefix(root).ok());
     inside
@@ -289,7 +289,7 @@ pub fn relative(file: &str, root: Option<&Path>) -> String {
         .to_owned()
 }
 
-/// An action with its files as seen from `root`.
+/// Makes the files of an action relative to `root`.
 #[must_use]
 pub fn relative_files(mut action: ActionSketch, root: Option<&Path>) -> ActionSketch {
     for file in &mut action.files {
@@ -298,7 +298,7 @@ pub fn relative_files(mut action: ActionSketch, root: Option<&Path>) -> ActionSk
     action
 }
 
-/// The last of these prompts that was worked on at `saved_at` or before: an earlier task was saved then and covers it.
+/// Returns the last prompt with actions up to `saved_at`: the task saved then covers it.
 pub fn covered(done: &[PerformedAction], saved_at: OffsetDateTime) -> u64 {
     let before = done.iter().filter(|done| done.at <= saved_at);
     before.map(|done| done.prompt).max().unwrap_or(0)

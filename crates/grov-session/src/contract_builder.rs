@@ -1,66 +1,66 @@
-//! What a session is held to: what the user typed, what the task in work is, and what a person changed of it.
+//! Builds goal contracts from prompts, the active task and contract edits.
 
 use grov_domain::{GoalContract, GoalEdit, Intent, IntentQuestion, both_ends, words};
 use grov_redact::Redactor;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// Tells what prompts ask for, by rules.
+/// Extracts the intent of prompts by rules.
 pub type IntentReader = Arc<dyn Fn(&IntentQuestion) -> Intent + Send + Sync>;
 
-/// Prompts that are kept, the newest.
+/// Maximum number of prompts kept.
 const MAX_INSTRUCTIONS: usize = 20;
-/// Bytes kept of each end of a long prompt: of a pasted log the beginning and the end say what is wanted.
+/// Bytes kept of each end of a long prompt. In a pasted log, beginning and end state the request.
 const MAX_END_BYTES: usize = 8 * 1024;
-/// Entries of scope and of constraints.
+/// Maximum number of entries in each list of the contract.
 const MAX_ENTRIES: usize = 80;
-/// A prompt with so many words that are new to the work, and none that is not, turns to something else.
+/// Number of new words, with none in common with the work, at which a prompt changes the subject.
 const MIN_NEW_WORDS: usize = 2;
-/// Words of a text that are compared.
+/// Maximum number of words compared.
 const MAX_WORDS: usize = 400;
 
-/// The task in work, as far as it is known.
+/// What is known of the active task.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TaskGoal {
     /// What the user wants.
     pub goal: String,
-    /// Paths and identifiers the goal names.
+    /// Paths and identifiers that the goal names.
     pub scope: Vec<String>,
     /// What the user forbade or demanded.
     pub constraints: Vec<String>,
-    /// Words for search.
+    /// Search terms.
     pub keywords: Vec<String>,
 }
 
-/// Builds the contract of one session.
+/// Builds the goal contract of one session.
 #[derive(Clone)]
 pub struct GoalContractBuilder {
     reader: IntentReader,
-    /// Prompts that say something, oldest first.
+    /// Prompts with content of their own, oldest first.
     instructions: Vec<String>,
-    /// Of these, so many are of the turn under way: no verdict says yet which task they belong to.
+    /// How many of them belong to the current turn and so to no task yet.
     this_turn: usize,
-    /// Of these, so many no reading of the store has shown yet, though they are of this task or of the turn under way.
+    /// How many of them the store has not returned yet.
     unrecorded: usize,
-    /// Prompts that stand in the history from before anything of it was seen: no store has them.
+    /// Prompts from the history before the session was observed; the store does not have them.
     inherited: Vec<String>,
-    /// What the conversation is about is known from its beginning on.
+    /// Whether the prompts are known from the start of the conversation.
     is_complete: bool,
-    /// The contract was given, and nothing that is typed or changed makes it another one.
+    /// Whether the contract is fixed and ignores prompts and edits.
     is_fixed: bool,
-    /// Counts changes.
+    /// Incremented with each change.
     version: u64,
-    /// What all of them ask for.
+    /// The intent of all instructions.
     intent: Intent,
     task: TaskGoal,
     edits: Vec<GoalEdit>,
-    /// Without what a person changed.
+    /// The contract without edits.
     typed: GoalContract,
     contract: GoalContract,
 }
 
 impl GoalContractBuilder {
-    /// An agreement of which nothing is known yet.
+    /// Creates an empty builder.
     pub fn new(reader: IntentReader) -> Self {
         Self {
             reader,
@@ -79,7 +79,7 @@ impl GoalContractBuilder {
         }
     }
 
-    /// An agreement on this contract, which does not change any more.
+    /// Creates a builder whose contract never changes.
     pub fn fixed(contract: GoalContract) -> Self {
         Self {
             instructions: contract.instructions.clone(),
@@ -91,17 +91,17 @@ impl GoalContractBuilder {
         }
     }
 
-    /// What the agent is held to, with what a person changed of it.
+    /// Returns the contract, including edits.
     pub fn contract(&self) -> &GoalContract {
         &self.contract
     }
 
-    /// The same, without what a person changed of it.
+    /// Returns the contract without edits.
     pub fn typed_contract(&self) -> &GoalContract {
         &self.typed
     }
 
-    /// The user typed something. Whether it says something of its own, and is no mere "yes".
+    /// Adds a prompt. Returns whether it has content of its own, and is not just a "yes".
     pub fn add_prompt(&mut self, prompt: &str) -> bool {
         if self.is_fixed {
             return false;
@@ -119,13 +119,13 @@ impl GoalContractBuilder {
         says_something
     }
 
-    /// Takes up what was typed before. The contract is built with the next prompt that says something.
+    /// Loads earlier instructions. The contract is built with the next prompt that has content.
     pub fn load_instructions(&mut self, instructions: Vec<String>) {
         self.instructions = instructions;
         self.read_all();
     }
 
-    /// A conversation begins: what was asked before belongs to another one.
+    /// Starts a new conversation and drops earlier instructions.
     pub fn reset(&mut self) {
         self.instructions.clear();
         self.this_turn = 0;
@@ -137,35 +137,35 @@ impl GoalContractBuilder {
         self.build();
     }
 
-    /// A conversation begins of which nothing was seen before.
+    /// Marks the instructions as complete: the session is observed from its start.
     pub fn mark_complete(&mut self) {
         self.is_complete = true;
     }
 
-    /// Whether what the conversation is about is known from its beginning on.
+    /// Whether the prompts are known from the start of the conversation.
     pub fn is_complete(&self) -> bool {
         self.is_complete
     }
 
-    /// How often it was changed.
+    /// Returns the number of changes so far.
     pub fn version(&self) -> u64 {
         self.version
     }
 
-    /// The conversation came to rest.
+    /// Ends the turn.
     pub fn turn_ended(&mut self) {
         self.this_turn = 0;
         self.version += 1;
     }
 
-    /// Another task is in work: what was typed for the last one is none of its.
+    /// Another task is active: earlier instructions do not belong to it.
     pub fn switch_task(&mut self) {
         self.version += 1;
         self.unrecorded = self.this_turn;
         self.inherited.clear();
     }
 
-    /// What was typed in this history before anything of it was seen.
+    /// Adds the prompts of the history before the session was observed.
     pub fn inherit_prompts(&mut self, prompts: &[String]) {
         self.inherited = instructions(&self.reader, prompts);
         if self.inherited.is_empty() {
@@ -184,14 +184,14 @@ impl GoalContractBuilder {
         self.build();
     }
 
-    /// What is stored of the session before anything of it was seen. Returns the agreement as it stood before what was typed
-    /// since: that can be typed into it again, so that what was done meanwhile is judged by what was asked for then.
+    /// Adds the stored task and instructions from before the session was observed. Returns the builder as of that time:
+    /// prompts since can be added to it again, so that actions are judged by the contract that was in force.
     pub fn resume(&mut self, task: TaskGoal, recorded: Vec<String>) -> Self {
         let since = self.this_turn.max(self.unrecorded);
         let known = self.instructions.len().saturating_sub(since);
         let is_older = |prompt: &String| !self.instructions[known..].contains(prompt);
         if recorded.iter().any(is_older) || !task.goal.trim().is_empty() {
-            // The store knows what was before, and which of it is of this task.
+            // The store knows the earlier prompts, and which of them belong to this task.
             self.is_complete = true;
             self.inherited.clear();
             self.instructions.drain(..known);
@@ -211,7 +211,7 @@ impl GoalContractBuilder {
         before
     }
 
-    /// Prompts that were kept when nothing was known before them: a "yes" among them says something no more.
+    /// Adds prompts again that were added without knowledge of earlier ones; a "yes" among them has no content now.
     fn replay_prompts(&mut self, since: Vec<String>) {
         let known: Vec<String> = self.instructions.iter().chain(&since).cloned().collect();
         let saying = instructions(&self.reader, &known);
@@ -229,12 +229,12 @@ impl GoalContractBuilder {
         self.build();
     }
 
-    /// The task in work, with its [`instructions`] as far as they were recorded.
+    /// Sets the active task and its recorded [`instructions`].
     pub fn set_task(&mut self, task: TaskGoal, recorded: Vec<String>) {
         self.is_complete |= !task.goal.trim().is_empty();
         self.task = task;
         if recorded.is_empty() {
-            // Not recorded yet, or the records are gone: what is in memory stands.
+            // They are not recorded yet or were deleted; those in memory remain.
             self.build();
             return;
         }
@@ -242,7 +242,7 @@ impl GoalContractBuilder {
         let kept = self
             .instructions
             .split_off(self.instructions.len().saturating_sub(kept));
-        // What the store shows as the newest it shows for good; what it lacks is on its way.
+        // What the store returned once it returns again; missing prompts are not recorded yet.
         self.unrecorded = kept
             .iter()
             .rposition(|prompt| recorded.contains(prompt))
@@ -250,7 +250,7 @@ impl GoalContractBuilder {
         let before = if self.inherited.is_empty() {
             recorded
         } else {
-            // Behind what is inherited a "continue" says nothing.
+            // After inherited prompts a "continue" has no content.
             let all: Vec<String> = self.inherited.iter().cloned().chain(recorded).collect();
             instructions(&self.reader, &all)
         };
@@ -261,7 +261,7 @@ impl GoalContractBuilder {
         self.build();
     }
 
-    /// What a person changed.
+    /// Sets the contract edits.
     pub fn set_edits(&mut self, edits: Vec<GoalEdit>) {
         if edits != self.edits {
             self.edits = edits;
@@ -336,7 +336,8 @@ impl GoalContractBuilder {
         self.typed = contract;
     }
 
-    /// The goal of the instructions before the newest: that of the first, or of the last one that turned elsewhere.
+    /// Returns the goal before the newest instruction: that of the first one, or of the last one that changed the
+    /// subject.
     fn goal_before_newest(&self) -> String {
         let mut goal = String::new();
         let mut since: Vec<&str> = Vec::new();
@@ -354,7 +355,7 @@ impl GoalContractBuilder {
         goal
     }
 
-    /// Whether the newest prompt turns to something that has nothing in common with what was wanted so far.
+    /// Whether the newest prompt has nothing in common with the work so far.
     fn changes_subject(&self, newest: &Intent, base: &str) -> bool {
         let before = self
             .instructions
@@ -365,7 +366,7 @@ impl GoalContractBuilder {
     }
 }
 
-/// Whether a prompt has nothing in common with a goal and what was said for it.
+/// Whether an intent has nothing in common with a goal and its instructions.
 fn changes_subject<'a>(newest: &Intent, base: &'a str, said: impl Iterator<Item = &'a str>) -> bool {
     let telling: HashSet<String> = newest
         .keywords
@@ -382,7 +383,7 @@ fn changes_subject<'a>(newest: &Intent, base: &'a str, said: impl Iterator<Item 
     !known.any(|word| telling.contains(&word))
 }
 
-/// Of prompts, oldest first, those that say something, as they are kept in a contract.
+/// Filters prompts, oldest first: returns those with content of their own, sanitized.
 pub fn instructions(reader: &IntentReader, prompts: &[String]) -> Vec<String> {
     let mut kept: Vec<String> = Vec::new();
     let mut before = Intent::default();
@@ -405,7 +406,7 @@ pub fn instructions(reader: &IntentReader, prompts: &[String]) -> Vec<String> {
     kept
 }
 
-/// Whether an intent says something that the other one does not.
+/// Whether an intent differs in goal, scope or constraints.
 fn adds_to(before: &Intent, after: &Intent) -> bool {
     after.goal != before.goal || after.scope != before.scope || after.constraints != before.constraints
 }
@@ -423,8 +424,8 @@ fn merged<const N: usize>(lists: [&Vec<String>; N]) -> Vec<String> {
     merged
 }
 
-/// A prompt without secrets and private parts, of a long one both ends. Cut after that: half a secret is none to the
-/// redactor.
+/// Redacts a prompt and shortens a long one to both ends. It is cut after redaction: the redactor does not recognise
+/// half a secret.
 pub fn sanitize_prompt(prompt: &str) -> String {
     let prompt = Redactor::shared().redact(prompt);
     both_ends(&prompt, MAX_END_BYTES, "\n[…]\n").into_owned()

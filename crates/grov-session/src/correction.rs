@@ -1,4 +1,4 @@
-//! What the agent is told: the texts of all levels, within a budget, made of quoted data that cannot leave its line.
+//! The texts of corrections, within a token budget. Quoted data cannot leave its line.
 
 use crate::quote::{estimated_tokens, line, quoted};
 use grov_domain::{
@@ -7,44 +7,44 @@ use grov_domain::{
 use std::fmt::Write;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// Characters of the goal and of what was found, when there is room.
+/// Maximum characters of the goal and of an issue.
 const MAX_SENTENCE: usize = 220;
-/// Characters of a step, when there is room.
+/// Maximum characters of a step.
 const MAX_STEP: usize = 180;
-/// Of these, as much is used as fits, tried in this order, in percent.
+/// Percentages of these limits, tried in this order until the text fits.
 const SCALES: [usize; 6] = [100, 70, 45, 28, 15, 6];
 
-/// So many issues are told, where there is room.
+/// Maximum number of issues in a text.
 pub(crate) const MAX_ISSUES: usize = 4;
 
-const PREAMBLE: &str = "From Grov, which looks after the goal on behalf of the user. This is information about your latest \
-    actions; what the user says counts more.";
+const PREAMBLE: &str = "From Grov, which checks your work against the user's goal. This is information about your latest \
+    actions; the user's instructions take precedence.";
 
-/// What happened, as far as it is told.
+/// The content of a correction.
 #[derive(Clone, Debug)]
 pub struct CorrectionInput<'a> {
-    /// What the agent is held to.
+    /// The goal contract.
     pub contract: &'a GoalContract,
-    /// How strongly it is corrected.
+    /// The level.
     pub level: CorrectionLevel,
     /// 1 to 10.
     pub score: u8,
-    /// 0 to 3, this correction counted.
+    /// 0 to 3, including this correction.
     pub escalation: u8,
-    /// Corrections that were not followed.
+    /// Number of ignored corrections.
     pub failed: u8,
-    /// What was found, the gravest first, one sentence each.
+    /// The issues, most severe first, one sentence each.
     pub issues: &'a [String],
-    /// The way back.
+    /// The recovery plan.
     pub plan: &'a [RecoveryStep],
-    /// What was done instead of following the last correction.
+    /// What the agent did instead of following the last correction.
     pub instead: Option<&'a str>,
-    /// Rules alone doubt that it has to do with the goal.
+    /// Whether it is only a doubt of the rules.
     pub is_doubt: bool,
 }
 
-/// The text for a situation, without the markers around it, within so many tokens with them. It is none of those whose
-/// hashes are in `delivered`.
+/// Returns the text without its frame; with it, it fits the budget. It differs from all texts whose hashes are in
+/// `delivered`.
 pub fn text(input: &CorrectionInput<'_>, budget: usize, delivered: &[u64]) -> String {
     let mut repeats = 0_usize;
     loop {
@@ -56,13 +56,13 @@ pub fn text(input: &CorrectionInput<'_>, budget: usize, delivered: &[u64]) -> St
     }
 }
 
-/// How a text is known again.
+/// Returns a hash that identifies a text.
 pub fn hash(text: &str) -> u64 {
     xxh3_64(text.as_bytes())
 }
 
-/// The text as it goes out: between the lines that mark it as Grov's own, inside a tool loop in the client's form for what
-/// the user did not type.
+/// Returns the text between the lines that mark Grov's own text, and within a tool loop between the client's tags for
+/// text that the user did not type.
 pub fn framed(text: &str, level: CorrectionLevel, in_tool_loop: bool) -> String {
     let level = level.as_str();
     let own = format!(
@@ -89,7 +89,7 @@ fn fit_to_budget(input: &CorrectionInput<'_>, budget: usize, repeats: usize) -> 
 
 struct Writer<'a> {
     input: &'a CorrectionInput<'a>,
-    /// How much of each limit is used.
+    /// The share of each limit that is used.
     percent: usize,
 }
 
@@ -105,7 +105,7 @@ impl Writer<'_> {
         if repeats > 0 {
             let _ = write!(
                 text,
-                "\nThis was said before ({} times); it still stands.",
+                "\nThis was said before ({} times) and still applies.",
                 repeats
             );
         }
@@ -125,16 +125,16 @@ impl Writer<'_> {
         if self.input.is_doubt {
             let back = match self.input.plan.last().and_then(|step| step.file.as_deref()) {
                 Some(file) => format!("to {}", line(file, self.limit(MAX_STEP))),
-                None => "to what was asked".to_owned(),
+                None => "to the request".to_owned(),
             };
             let _ = write!(
                 text,
-                "\nThis is a guess by rules. If the work needs it, say why in one sentence and go on; else go back {back}."
+                "\nThis is an estimate by rules. If the task needs it, say why in one sentence and continue; otherwise return {back}."
             );
             return text;
         }
-        self.add_steps("Way back", self.input.plan, &mut text);
-        text.push_str("\nIf the goal needs this after all, say why in one sentence and go on.");
+        self.add_steps("Steps back to the goal", self.input.plan, &mut text);
+        text.push_str("\nIf the goal needs this after all, say why in one sentence and continue.");
         text
     }
 
@@ -147,7 +147,7 @@ impl Writer<'_> {
             "\nBegin your next answer with this sentence: {}",
             self.confirmation()
         );
-        text.push_str("\nIf the goal needs this after all, say so to the user instead of going on.");
+        text.push_str("\nIf the goal needs this after all, tell the user instead of continuing.");
         text
     }
 
@@ -158,13 +158,13 @@ impl Writer<'_> {
             input.score, input.escalation
         );
         text.push_str(&self.heading());
-        self.add_first("Your next action has to be", &mut text);
+        self.add_first("Your next action must be", &mut text);
         let _ = write!(
             text,
             "\nBegin your next answer with exactly this sentence: {}",
             self.confirmation()
         );
-        text.push_str("\nStop everything else: change nothing further until this is done. If you see it otherwise, ask the user.");
+        text.push_str("\nStop everything else: change nothing further until this is done. If you disagree, ask the user.");
         text
     }
 
@@ -176,12 +176,12 @@ impl Writer<'_> {
         text
     }
 
-    /// What was asked for, what was found, what was done instead.
+    /// The request, the issues and what was done instead.
     fn heading(&self) -> String {
         let mut lines = Vec::new();
         let extra = self.separate_goal();
         if let Some(request) = self.request() {
-            let label = if extra.is_some() { "Asked last" } else { "Goal" };
+            let label = if extra.is_some() { "Latest request" } else { "Goal" };
             lines.push(format!("{label}: {request}"));
         }
         if let Some(goal) = extra {
@@ -205,7 +205,7 @@ impl Writer<'_> {
         lines.join("\n")
     }
 
-    /// The instruction in force.
+    /// The current instruction.
     fn request(&self) -> Option<String> {
         let request = quoted(
             self.input.contract.current_instruction(),
@@ -214,7 +214,7 @@ impl Writer<'_> {
         (!request.is_empty()).then_some(request)
     }
 
-    /// The goal, where it says something that nobody typed: a person set it, or a model worded it.
+    /// The goal, if it differs from the prompts: set by a person or worded by a model.
     fn separate_goal(&self) -> Option<String> {
         let contract = self.input.contract;
         let goal = quoted(contract.separate_goal()?, self.limit(MAX_STEP));
@@ -243,7 +243,7 @@ impl Writer<'_> {
             .map(|step| line(&step.action, self.limit(MAX_STEP)))
             .unwrap_or_default();
         let step = if step.is_empty() {
-            "Go back to what the user asked for"
+            "Return to what the user asked for"
         } else {
             &step
         };
@@ -263,8 +263,8 @@ impl Writer<'_> {
 
     fn confirmation(&self) -> &'static str {
         match self.input.level {
-            CorrectionLevel::Halt => "\"I stop here and go back to the goal.\"",
-            _ => "\"I was off the goal and go back to it.\"",
+            CorrectionLevel::Halt => "\"I stop here and return to the goal.\"",
+            _ => "\"I was off the goal and return to it.\"",
         }
     }
 
@@ -273,7 +273,7 @@ impl Writer<'_> {
     }
 }
 
-/// The words as a sentence.
+/// Capitalises a text and ends it with a full stop.
 fn sentence(words: &str) -> String {
     let mut sentence = String::with_capacity(words.len() + 1);
     let mut characters = words.chars();

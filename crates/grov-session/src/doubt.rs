@@ -1,9 +1,9 @@
-//! When a doubt is told to the agent.
+//! Decides when doubts are reported to the agent.
 //!
-//! A fact can be quoted to the user: a broken constraint, a destruction, the same failure again. It is told at once. A doubt
-//! (unrelated, growing scope) is an estimate, and on ordinary work most doubts are wrong. It is recorded and shown, and told
-//! when it is the third within 20 actions without a change tied to the goal since the first of them, or when a model that
-//! judges confirms it.
+//! A hard finding (a broken constraint, a destructive command) and repetition can be quoted to the user and are
+//! reported at once. A doubt (unrelated, growing scope) is an estimate, and on ordinary work most doubts are wrong. It
+//! is recorded and shown to the user, but reported to the agent only as the third within 20 actions, without a change
+//! in between that is related to the goal, or when a model confirms it.
 
 use crate::level::ON_GOAL_FROM;
 use crate::recovery_plan::{is_doubt_only, is_same_file};
@@ -11,14 +11,14 @@ use grov_domain::{ActionSketch, Assessment, OFF_GOAL_BELOW};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
-/// So many doubts that stand together are told.
+/// Number of open doubts that are reported.
 pub const REPORTED_FROM: usize = 3;
-/// Within so many actions.
+/// Number of actions after which a doubt is dropped.
 pub const WINDOW: u64 = 20;
-/// Files of one doubt that are kept in mind.
+/// Maximum number of files kept per doubt.
 const MAX_FILES: usize = 4;
 
-/// The doubts that stand unanswered.
+/// Doubts that were not reported yet.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OpenDoubts {
     actions: u64,
@@ -30,14 +30,14 @@ pub struct OpenDoubts {
 struct Doubt {
     /// The number of the action.
     at: u64,
-    /// Its tool call.
+    /// The id of the tool call.
     call: Option<String>,
-    /// What it changed, the first files.
+    /// The first files that it changed.
     files: Vec<String>,
 }
 
 impl OpenDoubts {
-    /// The agent did one more thing, and this was found of it.
+    /// Adds an action and its assessment.
     pub fn record(&mut self, action: &ActionSketch, assessment: &Assessment, call: Option<&str>) {
         self.actions += 1;
         if is_low_doubt(assessment) {
@@ -56,7 +56,7 @@ impl OpenDoubts {
         }
     }
 
-    /// Whether an action changes a file that is not doubted: to go on with one that is ties nothing to the goal.
+    /// Whether an action changes a file without a doubt. Continuing on a doubted file does not relate it to the goal.
     fn is_elsewhere(&self, action: &ActionSketch) -> bool {
         let is_low_doubt = |file: &String| {
             let mut doubted = self.open.iter().flat_map(|doubt| &doubt.files);
@@ -65,29 +65,23 @@ impl OpenDoubts {
         action.changes_files() && !action.files.iter().all(is_low_doubt)
     }
 
-    /// A call failed: it changed nothing.
+    /// Removes a failed call, which changed nothing.
     pub fn remove_call(&mut self, call: &str) {
         self.open.retain(|doubt| doubt.call.as_deref() != Some(call));
     }
 
-    /// Keeps the doubts about these calls alone: of the others there is none under what the user asks for now.
-    pub fn retain(&mut self, still: impl Fn(&str) -> bool) {
-        self.open
-            .retain(|doubt| doubt.call.as_deref().is_some_and(&still));
-    }
-
-    /// Whether enough of them stand together to be told.
+    /// Whether enough doubts are open to be reported.
     pub fn should_report(&self) -> bool {
         self.open.len() >= REPORTED_FROM
     }
 
-    /// They were told, or answered by the user.
+    /// Removes all doubts: they were reported, or the user answered them.
     pub fn clear(&mut self) {
         self.open.clear();
     }
 }
 
-/// Whether nothing but a doubt was found, and that puts the action off the goal.
+/// Whether an action is off goal by doubts alone.
 fn is_low_doubt(assessment: &Assessment) -> bool {
     assessment.score < OFF_GOAL_BELOW && is_doubt_only(assessment)
 }
@@ -190,9 +184,6 @@ mod tests {
         let mut failed = three();
         failed.remove_call("2");
         assert!(!failed.should_report());
-        let mut kept = three();
-        kept.retain(|call| call != "1");
-        assert!(!kept.should_report());
         let mut told = three();
         told.clear();
         assert!(!told.should_report());

@@ -1,4 +1,4 @@
-//! The story of a session, told once: events in, effects out.
+//! The session engine: events in, effects out.
 
 use crate::action_batch::ActionBatch;
 use crate::assessed_action::AssessedAction;
@@ -22,42 +22,43 @@ use grov_redact::Redactor;
 use grov_scope::Rules;
 use time::OffsetDateTime;
 
-/// Bytes kept of each end of words that the user said yes to.
+/// Bytes kept of each end of a text that the user agreed to.
 const MAX_CONSENT_END: usize = 1024;
-/// Questions to the user that are not answered yet.
+/// Maximum number of unanswered questions.
 const MAX_QUESTIONS: usize = 8;
-/// Suspicions for which a judge is asked, per prompt: a long turn must not use up the day's budget.
+/// Maximum number of suspicions per prompt for which a judge is asked, so that a long turn does not use up the daily
+/// budget.
 const MAX_SUSPICIONS: u8 = 2;
 
-/// Follows one session: what the agent is held to, what it did, where it stands, what it is to hear.
+/// Follows one session: its goal contract, its actions, its drift state and its corrections.
 ///
-/// Deterministic: the same events give the same effects. Time, ids and what is stored are handed in.
+/// Deterministic: the same events have the same effects. The caller supplies times, ids and stored data.
 pub struct SessionEngine {
     pub(crate) policy: Policy,
     pub(crate) root: Option<String>,
     pub(crate) builder: GoalContractBuilder,
     pub(crate) rules: Option<Rules>,
-    /// The version of the agreement that the rules are held to.
+    /// The version of the contract that the rules use.
     pub(crate) rules_version: Option<u64>,
     pub(crate) drift: DriftStateMachine,
-    /// What the agent said last: what a "yes" says yes to.
+    /// The agent's last text, which a "yes" agrees to.
     pub(crate) last_answer: Option<String>,
-    /// What the user was asked and has not answered yet.
+    /// Questions that the user has not answered.
     pub(crate) questions: Vec<PendingQuestion>,
     pub(crate) permissions: Permissions,
-    /// What was done since the last look.
+    /// Actions since the last check.
     pub(crate) batch: ActionBatch,
-    /// What was before, as long as it is not known.
+    /// Loading of the stored history.
     pub(crate) preload: Preload,
-    /// Suspicions for which a judge was asked since the newest prompt.
+    /// Suspicions since the newest prompt for which a judge was asked.
     pub(crate) suspicions: u8,
     /// The score of the newest changing response.
     pub(crate) last_score: Option<u8>,
 }
 
 impl SessionEngine {
-    /// A session of which nothing is known yet. What lies before has to be handed in, see [`Stored`](crate::Stored); a
-    /// conversation that [began](SessionEvent::Began) has nothing before it.
+    /// Creates an engine for a session of unknown history. The caller loads the history, see
+    /// [`StoredHistory`](crate::StoredHistory), or reports that the conversation [started](SessionEvent::Started).
     pub fn new(
         id: ClientSessionId,
         root: Option<&str>,
@@ -82,8 +83,8 @@ impl SessionEngine {
         }
     }
 
-    /// A session that begins, or goes on without its past: what was typed so far, where it is known, and what a person changed
-    /// of the contract, oldest first. `escalation` is 0 to 3.
+    /// Starts without loading history: with the instructions so far, if known, all contract edits, oldest first, and an
+    /// escalation of 0 to 3.
     pub fn start_with(mut self, typed: Vec<String>, edits: &[GoalEdit], escalation: u8) -> Self {
         self.on_start();
         if !typed.is_empty() {
@@ -95,7 +96,7 @@ impl SessionEngine {
         self
     }
 
-    /// A session that is held to this contract from its beginning to its end, whatever is typed.
+    /// Uses this contract throughout the session, whatever the prompts.
     pub fn with_fixed_contract(mut self, contract: GoalContract) -> Self {
         self.on_start();
         self.builder = GoalContractBuilder::fixed(contract);
@@ -103,7 +104,7 @@ impl SessionEngine {
         self
     }
 
-    /// Takes in what happened.
+    /// Processes an event.
     pub fn apply(&mut self, event: SessionEvent<'_>, context: &EventContext) -> Effects {
         match event {
             SessionEvent::Started => self.on_start(),
@@ -183,7 +184,7 @@ impl SessionEngine {
         Effects::of(transition)
     }
 
-    /// Drops what waits to be said, and what was done off the goal, where it is right no more under what was just typed.
+    /// Drops the pending correction and off-goal actions that the new prompt permits.
     pub(crate) fn recheck_pending(
         &mut self,
         new_prompt: &NewPrompt<'_>,
@@ -208,7 +209,7 @@ impl SessionEngine {
         transition.add(self.drift.promote_attached(contract, context));
     }
 
-    /// What the rules say of an action; it is in their memory from now on.
+    /// Assesses an action; the rules remember it.
     fn assess(&mut self, observed: ObservedAction) -> AssessedAction {
         let ObservedAction {
             action,
@@ -258,7 +259,7 @@ impl SessionEngine {
             }
             response.push(assessed);
         }
-        // Until what was done before is known, only a finding says anything; that there is none does not yet.
+        // While the history is not loaded, an empty result proves nothing.
         let is_inconclusive =
             !self.preload.is_loaded() && response.iter().all(|one| one.assessment.findings.is_empty());
         self.preload.response_judged(is_inconclusive, &response);
@@ -310,7 +311,7 @@ impl SessionEngine {
             failed,
         });
         if failed && self.permissions.may_be_refused(call) {
-            // They said no, unless it ran and failed by itself.
+            // The user refused, unless it ran and failed by itself.
             self.current_rules().revoke(call);
         }
         if !is_delegated {
@@ -335,7 +336,7 @@ impl SessionEngine {
         effects.needs_permission_lookup &= allowed.is_empty();
         self.on_allowed(allowed, context, &mut effects);
         if failed {
-            // It changed nothing, so there is nothing to be said of it.
+            // It changed nothing, so it is not corrected.
             self.batch.drop_call(call);
             self.drift.on_call_failed(call);
             let is_about_it = self.drift.pending_call() == Some(call);
@@ -368,7 +369,7 @@ impl SessionEngine {
         effects
     }
 
-    /// The user was asked about these actions, and they ran.
+    /// Processes actions that ran after the user was asked about them.
     fn on_allowed(&mut self, actions: Vec<AssessedAction>, context: &EventContext, effects: &mut Effects) {
         let is_allowed = |also: &AssessedAction| actions.iter().any(|one| one.call == also.call);
         let contract = self.builder.contract();
@@ -394,7 +395,7 @@ impl SessionEngine {
             .add(self.drift.promote_attached(contract, context));
     }
 
-    /// The user said yes to these words of the agent.
+    /// Records that the user agreed to a text of the agent.
     fn add_consent(&mut self, words: &str, at: OffsetDateTime) {
         self.current_rules().record_consent(words);
         let kept = sanitize_consent(words);
@@ -408,7 +409,7 @@ impl SessionEngine {
         self.drift.set_consents(all, at);
     }
 
-    /// Drops what the user said yes to where another task ended it. Whether there was anything.
+    /// Drops consents that ended with another task. Returns whether there were any.
     fn expire_consents(&mut self, at: OffsetDateTime) -> bool {
         let rules = self.rules.as_ref();
         let is_over = self.preload.is_loaded()
@@ -420,7 +421,7 @@ impl SessionEngine {
         is_over
     }
 
-    /// The reason to ask a judge about a response, if there is one.
+    /// Returns the reason to ask a judge about a response, if there is one.
     fn trigger_for(&mut self, response: &[AssessedAction]) -> Option<JudgeTrigger> {
         let scores = response
             .iter()
@@ -437,19 +438,19 @@ impl SessionEngine {
         let is_suspicious = is_suspicious(score, before, is_hard)
             && self.suspicions < MAX_SUSPICIONS
             && state.mode != SessionMode::Forced;
-        // A suspicion waits where a judge is being asked; what is merely due does not.
+        // A suspicion is queued while a judge is being asked; an interval question is not.
         is_suspicious
             .then_some(JudgeTrigger::Suspicion)
             .or(is_due.then_some(JudgeTrigger::Interval))
     }
 
-    /// The rules, held to the contract as it is now.
+    /// Returns the rules with the current contract.
     pub(crate) fn current_rules(&mut self) -> &mut Rules {
         let (contract, version) = (self.builder.contract(), self.builder.version());
         let rules = self
             .rules
             .get_or_insert_with(|| Rules::new(contract.clone(), self.root.as_deref()));
-        // Contracts are long, and seldom other ones.
+        // Contracts are long and rarely change.
         if self.rules_version.replace(version) != Some(version) && rules.contract() != contract {
             rules.set_contract(contract.clone());
         }
@@ -457,19 +458,19 @@ impl SessionEngine {
     }
 }
 
-/// What is looked at from outside, and what a judge and the delivery report back.
+/// Queries, and feedback from the judge and the delivery.
 impl SessionEngine {
-    /// What the agent is held to, with what a person changed.
+    /// Returns the goal contract, including edits.
     pub fn contract(&self) -> &GoalContract {
         self.builder.contract()
     }
 
-    /// The same, without what a person changed.
+    /// Returns the goal contract without edits.
     pub fn typed_contract(&self) -> &GoalContract {
         self.builder.typed_contract()
     }
 
-    /// The same, as if these prompts were typed now. The engine does not take them in.
+    /// Returns the goal contract without edits, as if these prompts were added. The engine does not change.
     pub fn typed_contract_with<'a>(&self, prompts: impl IntoIterator<Item = &'a str>) -> GoalContract {
         let mut prompts = prompts.into_iter().peekable();
         if prompts.peek().is_none() {
@@ -482,56 +483,58 @@ impl SessionEngine {
         builder.typed_contract().clone()
     }
 
-    /// Where the session stands.
+    /// Returns the drift state.
     pub fn state(&self) -> &DriftState {
         self.drift.state()
     }
 
-    /// At which point the session is, for verdicts that come later.
+    /// Returns the current position, to detect verdicts that arrive late.
     pub fn position(&self) -> Position {
         self.drift.position()
     }
 
-    /// The folder that relative paths are meant from.
+    /// Returns the folder to which paths are relative.
     pub fn root(&self) -> Option<&str> {
         self.root.as_deref()
     }
 
-    /// Sets the folder that relative paths are meant from, unless it is known.
+    /// Sets the folder to which paths are relative, unless it is known.
     pub fn set_root(&mut self, root: impl FnOnce() -> Option<String>) {
         if self.root.is_none() {
             self.root = root();
         }
     }
 
-    /// The agent's own words that the user said yes to and that still hold, oldest first.
+    /// Returns the texts of the agent that the user agreed to and that are still in force, oldest first.
     pub fn consents(&self) -> &[String] {
         self.rules.as_ref().map_or(&[], Rules::consents)
     }
 
-    /// Whether the user let go of the wish that nothing be changed, by a "yes" to a question or a plan.
+    /// Whether the user lifted a no-changes constraint by a "yes" to a question or a plan.
     pub fn is_released(&self) -> bool {
         self.rules
             .as_ref()
             .is_some_and(|rules| rules.lifted_read_only().is_some())
     }
 
-    /// The correction that waits to be said.
+    /// Returns the correction that was not delivered yet.
     pub fn pending_correction(&self) -> Option<&Correction> {
         self.drift.pending_correction()
     }
 
-    /// The tool call that the correction which waits to be said is about.
+    /// Returns the tool call that the pending correction is about.
     pub fn pending_call(&self) -> Option<&str> {
         self.drift.pending_call()
     }
 
-    /// The correction that is to be said now, if one is; `with_prompt`: together with a prompt that was not taken in yet.
+    /// Returns the correction to deliver now, if any; `with_prompt` if it goes out with a prompt that the engine has
+    /// not processed yet.
     pub fn deliverable_correction(&self, now: OffsetDateTime, with_prompt: bool) -> Option<&Correction> {
         self.drift.deliverable_correction(now, with_prompt)
     }
 
-    /// What waits to be said, to be looked at under a prompt that was not taken in yet. `None`: the prompt has no bearing.
+    /// Returns the pending correction for a check against a prompt that the engine has not processed yet; `None` if
+    /// prompts do not affect it.
     pub fn pending_recheck(&self) -> Option<PendingRecheck> {
         Some(PendingRecheck {
             builder: self.builder.clone(),
@@ -541,17 +544,17 @@ impl SessionEngine {
         })
     }
 
-    /// Whether a subagent did what the correction that waits to be said is about.
+    /// Whether the pending correction is about an action of a subagent.
     pub fn is_pending_delegated(&self) -> bool {
         self.drift.is_pending_delegated()
     }
 
-    /// Whether it is not known yet if the user allowed this call, though a fact is found of it.
+    /// Whether this call has a hard finding and its permission is unknown.
     pub fn is_permission_open(&self, call: &str) -> bool {
         self.permissions.is_open(call)
     }
 
-    /// A call ended, as far as what waits to be said goes: its exchange comes later.
+    /// Notes the end of a call for the pending correction, before the exchange that reports it is processed.
     pub fn note_call_ended(&mut self, call: &str, failed: bool) {
         self.permissions.ended(call, failed);
         if failed {
@@ -561,29 +564,29 @@ impl SessionEngine {
         }
     }
 
-    /// A correction was put before the agent, as it is given here. Whether it is still the one of the state.
+    /// Records the delivery of a correction. Returns whether it is the current one.
     pub fn mark_delivered(&mut self, said: &Correction, at: OffsetDateTime) -> bool {
         self.current_rules().request_revert();
         self.drift.mark_delivered(said, at)
     }
 
-    /// What was said last was taken back before the agent read it. Whether anything was.
+    /// Reverts the last delivery, which the agent has not read. Returns whether there was one.
     pub fn mark_undelivered(&mut self, at: OffsetDateTime) -> bool {
         self.drift.mark_undelivered(at)
     }
 
-    /// A person had the correction of the state forgotten.
+    /// Removes the current correction, because a person had its text forgotten.
     pub fn clear_correction(&mut self, at: OffsetDateTime) {
         self.drift.clear_correction(at);
     }
 
-    /// The question whether a response is on goal.
+    /// Builds the question whether a response is on goal.
     pub fn verdict_request(&self, response: &[AssessedAction]) -> JudgeRequest {
         let position = self.drift.position();
         self.request(response, RequestKind::Verdict { position })
     }
 
-    /// The question for the words of a demand.
+    /// Builds the question for a forced action.
     fn forced_recovery_request(&self, response: &[AssessedAction], correction: &Correction) -> JudgeRequest {
         let asked = RequestKind::ForcedRecovery {
             correction: correction.id.clone(),
@@ -597,7 +600,7 @@ impl SessionEngine {
         JudgeRequest::new(contract, self.root.as_deref(), response, asked)
     }
 
-    /// A judge is being asked, for this reason.
+    /// Records that a judge is being asked.
     pub fn judge_requested(&mut self, trigger: JudgeTrigger, at: OffsetDateTime) {
         if trigger == JudgeTrigger::Suspicion {
             self.suspicions += 1;
@@ -605,7 +608,7 @@ impl SessionEngine {
         self.drift.judge_requested(at);
     }
 
-    /// A model's verdict on a response.
+    /// Applies a model's verdict on a response.
     pub fn apply_verdict(
         &mut self,
         request: &JudgeRequest,
@@ -620,7 +623,7 @@ impl SessionEngine {
             .apply_verdict(request.response(), verdict, position, contract, context.clone())
     }
 
-    /// A model's words for the demand that waits to be said. Whether it still waits.
+    /// Applies a model's forced action. Returns whether it is still pending.
     pub fn apply_forced_recovery(
         &mut self,
         request: &JudgeRequest,
@@ -635,7 +638,7 @@ impl SessionEngine {
             .apply_forced_recovery(id, recovery, request.contract(), at)
     }
 
-    /// Looks at everything that was done since the last look. `None`: nothing was.
+    /// Checks all actions since the last check; `None` if there are none.
     pub fn check(&mut self) -> Option<CheckResult> {
         if self.batch.actions == 0 {
             return None;
@@ -649,32 +652,32 @@ impl SessionEngine {
         })
     }
 
-    /// What a look would give as its score.
+    /// Returns the score that a check would have now.
     pub fn check_score(&self) -> u8 {
         self.batch.score()
     }
 
-    /// Whether anything was done since the last look.
+    /// Whether there are actions since the last check.
     pub fn has_unchecked_actions(&self) -> bool {
         self.batch.actions > 0
     }
 }
 
-/// What the actions since the last look come to.
+/// The result of a check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CheckResult {
-    /// Their number.
+    /// The number of actions.
     pub actions: u64,
     /// 1 (far off) to 10 (on goal).
     pub score: u8,
-    /// What deviates most, one sentence.
+    /// The most severe deviation, one sentence.
     pub reason: Option<String>,
     /// The files that deviate.
     pub files: Vec<String>,
 }
 
-/// What is kept of words that the user said yes to: of long ones both ends. Half a secret is none to the redactor, so they
-/// are cut afterwards.
+/// Redacts a text that the user agreed to and shortens a long one to both ends. It is cut after redaction: the redactor
+/// does not recognise half a secret.
 fn sanitize_consent(words: &str) -> String {
     let safe = Redactor::shared().redact(words);
     both_ends(&safe, MAX_CONSENT_END, "\n").into_owned()

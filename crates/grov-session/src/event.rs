@@ -1,4 +1,4 @@
-//! What the engine is told, and what comes of it.
+//! Events that the engine takes and effects that it returns.
 
 use crate::assessed_action::AssessedAction;
 use crate::judge_request::{JudgeRequest, JudgeTrigger};
@@ -6,92 +6,92 @@ use crate::state_machine::Transition;
 use grov_domain::{ActionSketch, AskedCall, GoalEdit, StepId, StepVerdict};
 use time::OffsetDateTime;
 
-/// Something that happened in a session.
+/// An event of a session.
 #[derive(Clone, Debug)]
 pub enum SessionEvent<'a> {
-    /// A conversation begins: nothing lies before it, and what is stored is of another one.
+    /// A conversation starts. It has no history, and stored history belongs to another conversation.
     Started,
-    /// The user typed something.
+    /// The user submitted a prompt.
     Prompt {
-        /// What they typed.
+        /// The prompt.
         text: &'a str,
-        /// When it arrived: what was delivered to the agent later, the user had not seen.
+        /// When it arrived. The user had not seen anything delivered to the agent after that.
         arrived_at: OffsetDateTime,
     },
-    /// The agent acted: the actions of one response, in order; none, where it only spoke.
+    /// A response of the agent: its actions, in order; empty if it only wrote text.
     Response(Vec<ObservedAction>),
-    /// The agent acted before anything of it is judged: the rules take it in, and no more.
+    /// An action from before the session was followed. The rules record it; it is not judged.
     PriorAction(ObservedAction),
     /// A tool call ended.
     CallEnded(CallResult<'a>),
-    /// The agent asks the user something by a tool of its own.
+    /// The agent asked the user a question through a tool.
     QuestionAsked(PendingQuestion),
-    /// The agent said something; what it said last is what a "yes" says yes to.
+    /// Text of the agent. The last one is what a "yes" of the user agrees to.
     AssistantText(&'a str),
-    /// The main conversation came to rest.
+    /// The turn of the main conversation ended.
     TurnEnded,
-    /// The user was asked about these calls before they ran. What ran all the same, they allowed.
+    /// The user was asked about these calls before they ran. Those that ran were allowed.
     PermissionAsked(&'a [AskedCall]),
-    /// A person changed the contract; all changes so far, oldest first.
+    /// A person edited the contract; all edits so far, oldest first.
     GoalEdited(Vec<GoalEdit>),
-    /// A person allows corrections, or switches them off.
+    /// A person switched corrections on or off.
     CorrectionsEnabled(bool),
 }
 
-/// An action, as it is handed to the engine.
+/// An action as a path observed it.
 #[derive(Clone, Debug)]
 pub struct ObservedAction {
-    /// What was done.
+    /// The action.
     pub action: ActionSketch,
-    /// The tool call.
+    /// The id of the tool call.
     pub call: Option<String>,
-    /// The step it is recorded as.
+    /// The step under which it is recorded.
     pub step: Option<StepId>,
-    /// A subagent did it.
+    /// Whether a subagent acted.
     pub is_delegated: bool,
 }
 
-/// How a tool call ended.
+/// The result of a tool call.
 #[derive(Clone, Copy, Debug)]
 pub struct CallResult<'a> {
-    /// The call.
+    /// The id of the tool call.
     pub call: &'a str,
-    /// The tool reported an error, or was not allowed to run.
+    /// Whether the tool reported an error or was refused.
     pub failed: bool,
-    /// The end of what it put out.
+    /// The end of its output.
     pub output: Option<&'a str>,
-    /// A subagent made the call.
+    /// Whether a subagent made the call.
     pub is_delegated: bool,
 }
 
-/// A tool call that asks the user something: they answer by its result.
+/// A tool call that asks the user something. Its result holds the answer.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct PendingQuestion {
-    /// The call.
+    /// The id of the tool call.
     pub call: String,
-    /// The plan to be approved; `None`: a question, which its result repeats with the answer.
+    /// The plan to be approved; `None` for a question, whose result repeats it with the answer.
     pub plan: Option<String>,
 }
 
-/// What came of an event.
+/// What the caller has to do after an event.
 #[derive(Clone, Debug, Default)]
 pub struct Effects {
-    /// The actions of the event with what the rules found of them.
+    /// The actions of the event with their assessments.
     pub assessed: Vec<AssessedAction>,
-    /// What is to be recorded of these actions, one for each; `None`: nothing.
+    /// The verdict to record for each action, if any.
     pub verdicts: Vec<Option<StepVerdict>>,
-    /// Verdicts on steps that were recorded before.
+    /// Verdicts for steps that were recorded earlier.
     pub later_verdicts: Vec<(StepId, StepVerdict)>,
-    /// What came of it for the corrections.
+    /// The change of the state machine.
     pub transition: Transition,
-    /// What a judge is to be asked, with the reason where the engine may do without.
+    /// Questions for a judge. One with a trigger is optional.
     pub judge_requests: Vec<(JudgeRequest, Option<JudgeTrigger>)>,
-    /// A call against a fact ran: it is to be found out whether the user was asked about it.
+    /// Whether the caller should look up which calls the user was asked about: a call with a hard finding ran.
     pub needs_permission_lookup: bool,
 }
 
 impl Effects {
-    /// The effects of a change of the course alone.
+    /// Wraps a transition.
     pub(crate) fn of(transition: Transition) -> Self {
         Self {
             transition,

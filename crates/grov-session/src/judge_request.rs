@@ -1,8 +1,8 @@
-//! What a judge is asked about a response, and what its verdict means for the steps.
+//! Questions to a judge about a response, and the verdicts that follow from its answer.
 //!
-//! How rules and model are combined: a fact stands (the lower score of both counts); otherwise a model's score replaces that
-//! of the rules. The model is shown the goal, what was asked last, the constraints and the actions with what they write;
-//! not what the agent says about them, nor what its tools put out.
+//! A hard finding of the rules stands: the lower of both scores counts. Otherwise the score of the model replaces that
+//! of the rules. The model sees the goal, the newest instruction, the constraints, and the actions with what they
+//! write. It does not see the agent's explanations or the output of tools.
 
 use crate::assessed_action::AssessedAction;
 use crate::level::ON_GOAL_FROM;
@@ -14,12 +14,12 @@ use grov_domain::{
 };
 use grov_scope::{NormalizedPath, ProjectRoot};
 
-/// Why a judge is to be asked.
+/// Why a judge is asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JudgeTrigger {
-    /// So many prompts went by since it was asked last.
+    /// The configured number of prompts has passed since the last question.
     Interval,
-    /// The rules doubt what was done.
+    /// The rules found a doubt.
     Suspicion,
 }
 
@@ -27,31 +27,32 @@ pub enum JudgeTrigger {
 #[derive(Clone, Debug)]
 pub struct JudgeRequest {
     contract: GoalContract,
-    /// Where the project lies, and the same as it is written in commands.
+    /// The root of the project, and the same as commands spell it.
     root: ProjectRoot,
     folder: Option<String>,
     response: Vec<AssessedAction>,
     kind: RequestKind,
 }
 
-/// What is asked.
+/// The kind of a question.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RequestKind {
-    /// Is it on goal? Asked at this point.
+    /// Whether the response is on goal.
     Verdict {
-        /// What came later may have overtaken the verdict.
+        /// The position at which it was asked; later events may outdate the verdict.
         position: Position,
     },
-    /// What has to be done now? For this correction.
+    /// Which action the agent must take after corrections failed.
     ForcedRecovery {
-        /// The correction.
+        /// The correction that the answer rewrites.
         correction: CorrectionId,
-        /// Why it was made.
+        /// The reason for the correction.
         reason: String,
     },
 }
 
-/// Whether a response is a reason to ask: off goal by what is no fact, or the second doubtful one in a row.
+/// Whether a response should be judged: it is off goal without a hard finding, or it is the second doubtful one in a
+/// row.
 pub(crate) fn is_suspicious(score: u8, before: Option<u8>, is_hard: bool) -> bool {
     let is_doubtful = |score: u8| (OFF_GOAL_BELOW..ON_GOAL_FROM).contains(&score);
     !is_hard && (score < OFF_GOAL_BELOW || (is_doubtful(score) && before.is_some_and(is_doubtful)))
@@ -75,22 +76,22 @@ impl JudgeRequest {
         }
     }
 
-    /// What is asked.
+    /// The kind of a question.
     pub fn kind(&self) -> &RequestKind {
         &self.kind
     }
 
-    /// What the agent was held to when it was asked.
+    /// Returns the contract at the time of the question.
     pub fn contract(&self) -> &GoalContract {
         &self.contract
     }
 
-    /// The actions that it is about.
+    /// Returns the actions in question.
     pub fn response(&self) -> &[AssessedAction] {
         &self.response
     }
 
-    /// Whether nothing was typed between the question and this point.
+    /// Whether no prompt came between the question and `now`.
     pub fn is_same_prompt(&self, now: Position) -> bool {
         match self.kind {
             RequestKind::Verdict { position } => position.is_same_prompt(now),
@@ -98,7 +99,7 @@ impl JudgeRequest {
         }
     }
 
-    /// Which earlier steps of the session bear on it, `limit` at most.
+    /// Returns a query for at most `limit` related earlier steps of the session.
     pub fn related(&self, session: &ClientSessionId, limit: u32) -> RelatedSteps {
         let mut files: Vec<String> = Vec::new();
         for file in self.response.iter().flat_map(|one| &one.action.files) {
@@ -115,12 +116,12 @@ impl JudgeRequest {
         }
     }
 
-    /// Whether a step is one of those that it is about.
+    /// Whether a step is one of the actions in question.
     pub fn is_about(&self, step: &StepId) -> bool {
         self.response.iter().any(|one| one.step.as_ref() == Some(step))
     }
 
-    /// Is it on goal? `earlier` are actions that bear on it, oldest first.
+    /// Builds the question whether the actions are on goal. `earlier` are related actions, oldest first.
     pub fn drift_question(&self, earlier: &[ActionSketch]) -> DriftQuestion {
         let scope = self.contract.scope.iter().chain(&self.contract.allowed);
         DriftQuestion {
@@ -136,7 +137,7 @@ impl JudgeRequest {
         }
     }
 
-    /// What has to be done now, where that is asked.
+    /// Builds the question for a forced action; `None` if the request is of the other kind.
     pub fn forced_recovery_question(&self) -> Option<ForcedRecoveryQuestion> {
         let RequestKind::ForcedRecovery { reason, .. } = &self.kind else {
             return None;
@@ -150,8 +151,8 @@ impl JudgeRequest {
         })
     }
 
-    /// What a model's verdict means for the steps, with the correction that it gave rise to and the action that this is
-    /// about.
+    /// Converts a verdict of a model to verdicts for the steps. `made` is the correction that followed, with the index
+    /// of its action.
     pub fn verdicts(
         &self,
         verdict: &DriftVerdict,
@@ -168,13 +169,13 @@ impl JudgeRequest {
             .collect()
     }
 
-    /// How many of the steps a verdict can still change: those off the goal by the rules are in the drift log already.
+    /// Returns how many steps a verdict can change. Steps that the rules found off goal are in the drift log already.
     pub fn changeable_steps(&self) -> usize {
         let is_a_step = |one: &&AssessedAction| one.step.is_some() && one.assessment.score >= OFF_GOAL_BELOW;
         self.response.iter().filter(is_a_step).count()
     }
 
-    /// The actions without prose; what is written belongs to them.
+    /// The actions without the agent's text and without output.
     fn actions(&self) -> Vec<ActionSketch> {
         let bare = |one: &AssessedAction| ActionSketch {
             reasoning: None,
@@ -184,7 +185,7 @@ impl JudgeRequest {
         self.response.iter().map(bare).collect()
     }
 
-    /// An action as a model is shown it: places in the project by their path from there.
+    /// Makes the paths of an action relative to the project.
     fn project_relative(&self, action: &ActionSketch) -> ActionSketch {
         let files = action.files.iter();
         ActionSketch {
@@ -200,7 +201,7 @@ impl JudgeRequest {
     }
 }
 
-/// A command with the paths below a folder told from there, and the folder itself as `.`.
+/// Makes the paths of a command relative to `folder`; the folder itself becomes `.`.
 fn relative_to(folder: &str, command: &str) -> String {
     let mut relative = String::with_capacity(command.len());
     let mut rest = command;
@@ -259,7 +260,7 @@ fn step_verdict(
     }
 }
 
-/// What was demanded and ruled out, forbidden paths included.
+/// Returns the constraints, including those from forbidden globs.
 fn constraints(contract: &GoalContract) -> Vec<String> {
     let forbidden = contract
         .forbidden
@@ -268,7 +269,7 @@ fn constraints(contract: &GoalContract) -> Vec<String> {
     contract.constraints.iter().cloned().chain(forbidden).collect()
 }
 
-/// The folders of files, each once.
+/// Returns the parent folders of files, each once.
 fn folders(files: &[String]) -> Vec<String> {
     let mut folders: Vec<String> = Vec::new();
     for file in files {

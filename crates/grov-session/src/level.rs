@@ -1,19 +1,19 @@
-//! From a score to how strongly the agent is corrected.
+//! Maps scores to correction levels.
 
 use grov_domain::CorrectionLevel;
 
-/// Escalation ends here.
+/// The highest escalation.
 pub const MAX_ESCALATION: u8 = 3;
 
-/// Scores from this on are on goal: nothing is said, and escalation goes down.
+/// Scores from this one up are on goal: nothing is corrected, and escalation goes down.
 pub const ON_GOAL_FROM: u8 = 8;
 
-/// So often an agent is told of mere doubts: per prompt inside of a turn, under one goal where it is told with prompts. More
-/// of them are more likely wrong than useful.
+/// Maximum number of doubts reported per goal. More of them are rather wrong than useful.
 pub const MAX_DOUBTS: u8 = 2;
 
-/// How strongly actions of this score are corrected: by score − escalation, 8 to 10 not at all, 7 a nudge, 5 and 6 a
-/// correction, 3 and 4 an intervention, less a halt. What is on goal by itself is never corrected.
+/// Returns the level for a score and an escalation: the score minus the escalation gives none for 8 to 10, a nudge for
+/// 7, a correction for 5 and 6, an intervention for 3 and 4, and a halt below. A score that is on goal by itself has
+/// none.
 pub fn level(score: u8, escalation: u8) -> Option<CorrectionLevel> {
     if score >= ON_GOAL_FROM {
         return None;
@@ -26,7 +26,7 @@ pub fn level(score: u8, escalation: u8) -> Option<CorrectionLevel> {
     })
 }
 
-/// Escalation after a correction of this level.
+/// Returns the escalation after a correction of this level.
 pub fn raised(escalation: u8, level: CorrectionLevel) -> u8 {
     if level >= CorrectionLevel::Correct {
         escalation.saturating_add(1).min(MAX_ESCALATION)
@@ -35,12 +35,12 @@ pub fn raised(escalation: u8, level: CorrectionLevel) -> u8 {
     }
 }
 
-/// Escalation after actions that were on goal.
+/// Returns the escalation after actions on goal.
 pub fn lowered(escalation: u8) -> u8 {
     escalation.saturating_sub(1).min(MAX_ESCALATION)
 }
 
-/// The next stronger level; halt is the strongest that a score alone can give.
+/// Returns the next stronger level. Halt is the strongest that a score alone leads to.
 pub fn stronger(level: CorrectionLevel) -> CorrectionLevel {
     match level {
         CorrectionLevel::Nudge => CorrectionLevel::Correct,

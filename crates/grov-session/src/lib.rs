@@ -1,11 +1,12 @@
-//! The story of a session, told once for every path: what the agent is held to, where it stands, and how it is brought back.
+//! The drift engine: follows one session, keeps its goal contract and decides when the agent is corrected.
 //!
-//! Entry points: [`GoalContractBuilder`] makes a goal contract of what the user typed; [`level`] tells how strongly a score is
-//! corrected, [`recovery_plan`] where to go from what was found, [`correction`] puts it into words; [`quote`] makes foreign text
-//! fit to be quoted. [`tasks`] says which task a turn belongs to and when it is done, [`capture`] what of it goes to team memory,
-//! [`review`] whether that needs a review.
+//! Entry points: [`SessionEngine`] takes [`SessionEvent`]s and returns [`Effects`]. [`GoalContractBuilder`] derives a
+//! goal contract from prompts; [`level`] maps a score to the strength of a correction, [`recovery_plan`] lists the
+//! steps back to the goal, [`correction`] writes the text and [`quote`] makes untrusted text safe to quote. [`tasks`]
+//! assigns turns to tasks, [`capture`] selects what is saved to team memory, and [`review`] marks saved tasks that need
+//! a review.
 //!
-//! It does not know clocks, stores, models, HTTP or files, nor which path feeds it.
+//! This crate has no clock, store, model, HTTP or file access, and does not know which path feeds it.
 #![forbid(unsafe_code)]
 
 mod action_batch;

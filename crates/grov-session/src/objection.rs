@@ -1,6 +1,6 @@
-//! Whether what the user typed holds a "no" of some sort, and what a "yes" says yes to.
+//! Detects objections in prompts, and what a "yes" of the user agrees to.
 
-/// Words that rule out, stop or take back, in English and Romanian.
+/// Words that refuse, stop or revert something, in English and Romanian.
 const WORDS: &[&str] = &[
     "no",
     "nope",
@@ -38,11 +38,11 @@ const WORDS: &[&str] = &[
     "gresit",
 ];
 
-/// Words that are looked at.
+/// Maximum number of words examined.
 const MAX_WORDS: usize = 2000;
 
-/// Whether there is an objection in a prompt. It errs on the side of one: "no problem, go on" is taken for an objection,
-/// and nothing is held to be allowed because of it.
+/// Whether a prompt contains an objection. It errs on the side of one: "no problem, go on" counts as an objection, and
+/// grants no permission.
 pub fn has_objection(prompt: &str) -> bool {
     let is_part = |character: char| character.is_alphanumeric() || character == '\'';
     let plain = prompt.replace('\u{2019}', "'").to_lowercase();
@@ -50,8 +50,8 @@ pub fn has_objection(prompt: &str) -> bool {
     words.any(|word| WORDS.contains(&word.trim_matches('\'')))
 }
 
-/// What the user says yes to by answering a question or approving a plan of the agent. A question's result repeats the
-/// question and tells the answer, as in `"Shall I publish?"="Yes"`.
+/// Returns the text that the user agreed to by answering a question or approving a plan. The result of a question
+/// repeats it with the answer, as in `"Shall I publish?"="Yes"`.
 pub fn approved_text<'a>(plan: Option<&'a str>, failed: bool, output: Option<&'a str>) -> Option<&'a str> {
     if failed {
         return None;

@@ -1,21 +1,21 @@
-//! Calls that the user was asked about before they ran. A call that ran all the same was allowed.
+//! Tool calls that the user was asked about. A call that ran was allowed.
 
 use crate::assessed_action::AssessedAction;
 use grov_domain::{ActionSketch, AskedCall, beginning_of};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Actions that are kept until it is known whether the user was asked about them.
+/// Maximum number of actions whose permission is unknown.
 const MAX_OPEN: usize = 32;
-/// Calls that the user was asked about, kept at most.
+/// Maximum number of calls kept that the user was asked about.
 const MAX_ASKED: usize = 256;
-/// So much of what an open action wrote is kept, in characters.
+/// Characters of written content kept per open action.
 const MAX_CONTENT: usize = 400;
 
-/// What the user was asked, and actions against a fact of which it is not known yet whether the user allowed them.
+/// Calls that the user was asked about, and actions with hard findings whose permission is unknown.
 #[derive(Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Permissions {
-    /// Whether a call that the user was asked about is known to have run.
+    /// Calls that the user was asked about, and whether each is known to have run.
     asked: BTreeMap<String, bool>,
     open: Vec<Open>,
 }
@@ -27,7 +27,7 @@ struct Open {
 }
 
 impl Permissions {
-    /// An action that a fact is found of.
+    /// Adds an action with a hard finding.
     pub(crate) fn add(&mut self, action: AssessedAction) {
         if action.call.is_none() {
             return;
@@ -51,7 +51,7 @@ impl Permissions {
         });
     }
 
-    /// A call ended. Whether it is one of the open ones and ran.
+    /// Records the end of a call. Returns whether it is an open one that ran.
     pub(crate) fn ended(&mut self, call: &str, failed: bool) -> bool {
         if failed {
             self.open.retain(|open| open.action.call.as_deref() != Some(call));
@@ -67,23 +67,23 @@ impl Permissions {
         })
     }
 
-    /// Whether it is not known yet if the user allowed this call.
+    /// Whether the permission for this call is unknown.
     pub(crate) fn is_open(&self, call: &str) -> bool {
         let mut open = self.open.iter();
         open.any(|open| open.action.call.as_deref() == Some(call))
     }
 
-    /// Whether the user was asked about a call that is known to have run: they said yes.
+    /// Whether the user was asked about this call and it ran.
     pub(crate) fn was_allowed(&self, call: &str) -> bool {
         self.asked.get(call) == Some(&true)
     }
 
-    /// Whether the user was asked about a call that is not known to have run.
+    /// Whether the user was asked about this call and it is not known to have run.
     pub(crate) fn may_be_refused(&self, call: &str) -> bool {
         self.asked.get(call) == Some(&false)
     }
 
-    /// Takes in what the user was asked. Returns the open actions that ran all the same: the user said yes.
+    /// Records calls that the user was asked about. Returns the open actions that were allowed.
     pub(crate) fn asked(&mut self, calls: &[AskedCall]) -> Vec<AssessedAction> {
         for call in calls {
             if self.asked.len() >= MAX_ASKED && !self.asked.contains_key(&call.tool_use_id) {
@@ -95,7 +95,7 @@ impl Permissions {
         self.answered()
     }
 
-    /// The open actions that ran though the user was asked about them; they are open no more.
+    /// Removes and returns the open actions that the user was asked about and that ran.
     pub(crate) fn answered(&mut self) -> Vec<AssessedAction> {
         let is_asked = |open: &Open| {
             open.action

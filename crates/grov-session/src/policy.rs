@@ -1,34 +1,35 @@
-//! What differs between those who follow a session.
+//! Settings that differ between the paths.
 
 use time::Duration;
 
-/// A correction that was not delivered within this time refers to work that the conversation has left behind.
+/// Age after which an undelivered correction is dropped, because it refers to past work.
 const MAX_PENDING_AGE: Duration = Duration::minutes(10);
 
-/// When words for the agent can be delivered.
+/// When text can be delivered to the agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Delivery {
-    /// With every request of the agent, also inside a turn.
+    /// With every request of the agent, also within a turn.
     PerAction,
-    /// With the user's prompts alone: actions are checked together when the next prompt comes.
+    /// Only with prompts: all actions since the last prompt are checked together.
     PerPrompt,
 }
 
 /// How a session is judged and corrected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Policy {
-    /// Whether corrections are made at all; otherwise the state is followed and no correction is made.
+    /// Whether corrections are created. The state is followed in any case.
     pub corrects: bool,
-    /// Tokens of a correction with everything around it, by [`estimated_tokens`](crate::quote::estimated_tokens).
+    /// Maximum tokens of a correction including its frame, as counted by
+    /// [`estimated_tokens`](crate::quote::estimated_tokens).
     pub budget: usize,
     /// When corrections can be delivered.
     pub delivery: Delivery,
-    /// Prompts between two questions to a judge; 0: no judge is asked, and no question is made.
+    /// Prompts between two questions to a judge. With 0 no judge is asked.
     pub check_interval: u32,
 }
 
 impl Policy {
-    /// Corrects with the agent's requests, in at most 600 tokens; a judge is asked every three prompts.
+    /// Delivers corrections with requests, in at most 600 tokens; asks a judge every three prompts.
     pub const PER_ACTION: Self = Self {
         corrects: true,
         budget: 600,
@@ -36,20 +37,21 @@ impl Policy {
         check_interval: 3,
     };
 
-    /// Corrects with the user's prompts, in at most 600 tokens; no judge is asked.
+    /// Delivers corrections with prompts, in at most 600 tokens; asks no judge.
     pub const PER_PROMPT: Self = Self {
         check_interval: 0,
         delivery: Delivery::PerPrompt,
         ..Self::PER_ACTION
     };
 
-    /// How long a correction may wait. The next prompt may come after days, and what was broken is still broken then.
+    /// Maximum age of a pending correction. With prompts there is none: the next prompt may come after days, and a
+    /// broken constraint is still broken then.
     pub(crate) fn max_pending_age(&self) -> Option<Duration> {
         (self.delivery == Delivery::PerAction).then_some(MAX_PENDING_AGE)
     }
 
-    /// Whether a doubt that waits is still worth saying with the prompt that follows it: where words go out with prompts
-    /// alone, there is no other time.
+    /// Whether a pending doubt is still delivered with the next prompt. Where text goes out with prompts only, there is
+    /// no other time.
     pub(crate) fn doubts_survive_prompts(&self) -> bool {
         self.delivery == Delivery::PerPrompt
     }

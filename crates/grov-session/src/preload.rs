@@ -1,6 +1,7 @@
-//! What lies before an engine, while it is not known: what happens meanwhile is kept in its order, and rules go through it
-//! again once the past is known. What was done is judged by what was asked for then, not by what was asked for before it or
-//! after.
+//! Buffers events until the stored history of a session is loaded.
+//!
+//! The rules then replay the buffered events in order, so that each action is judged by the contract in force at its
+//! time.
 
 use crate::assessed_action::AssessedAction;
 use crate::contract_builder::{GoalContractBuilder, TaskGoal};
@@ -16,76 +17,76 @@ use grov_scope::Rules;
 use std::collections::HashSet;
 use time::OffsetDateTime;
 
-/// Actions of which nothing is concluded until what was before is known.
+/// Maximum number of unresolved actions.
 const MAX_UNRESOLVED: usize = 64;
-/// Prompts of which is kept what they mean for what waits to be said, until it is known what waits; the first ones.
+/// Maximum number of prompts kept for a stored correction; the first ones.
 const MAX_PROMPTS: usize = 16;
-/// So much is kept. What comes later is not judged any more.
+/// Maximum number of buffered events. Later ones are not judged again.
 const MAX_BUFFERED: usize = 256;
 
-/// An action that was done before.
+/// A recorded action.
 #[derive(Clone, Debug)]
 pub struct StoredAction {
-    /// The step it is recorded as.
+    /// The step under which it is recorded.
     pub step: StepId,
-    /// What was done.
+    /// The action.
     pub action: ActionSketch,
-    /// The tool call.
+    /// The id of the tool call.
     pub call: Option<String>,
-    /// A subagent did it.
+    /// Whether a subagent acted.
     pub is_delegated: bool,
 }
 
-/// Something that rules are told of.
+/// An event for the rules.
 #[derive(Clone)]
 pub(crate) enum BufferedEvent {
-    /// The user typed it.
+    /// A prompt.
     Prompt {
-        /// As it is kept in a contract.
+        /// The sanitized prompt.
         prompt: String,
-        /// What the agent had said, if the user says yes to it where the prompt is a mere "yes".
+        /// The agent's last text, if the prompt agrees to it in case it is just a "yes".
         consents_to: Option<String>,
     },
-    /// The agent did it.
+    /// An action.
     Action(StoredAction),
-    /// A call ended.
+    /// A tool call ended.
     Ended { call: String, failed: bool },
-    /// The agent was shown it.
+    /// Output shown to the agent.
     OutputShown(String),
-    /// The user said yes to it.
+    /// A text of the agent that the user agreed to.
     Consent(String),
-    /// The user was asked about it and let it run.
+    /// An action that the user allowed.
     Allowed {
-        /// What it is.
+        /// The action.
         action: ActionSketch,
-        /// Its tool call.
+        /// The id of the tool call.
         call: Option<String>,
     },
 }
 
-/// What was before, as far as it is known, and what happened while it is not.
+/// Progress of the loading, and the events since.
 #[derive(Default)]
 pub(crate) struct Preload {
     is_loaded: bool,
-    /// It is known where the session stood, though maybe not what was done in it.
+    /// Whether the drift state is loaded, perhaps before the history.
     is_state_loaded: bool,
-    /// What happened since, oldest first.
+    /// Events so far, oldest first.
     buffer: Vec<BufferedEvent>,
-    /// What was typed before it was known where the session stood.
+    /// Prompts that came before the drift state was loaded.
     prompts: Vec<PromptSummary>,
-    /// Early actions of which nothing was found and from which nothing was concluded.
+    /// Actions without findings that were not judged yet.
     unresolved: Vec<StepId>,
-    /// Something was typed or concluded since: nothing is said of the open ones any more.
+    /// Whether a prompt or a judged response came after the unresolved actions; they are not corrected then.
     is_unresolved_superseded: bool,
 }
 
 impl Preload {
-    /// Whether what was before is known, or nothing was.
+    /// Whether the history is loaded, or there was none.
     pub(crate) fn is_loaded(&self) -> bool {
         self.is_loaded
     }
 
-    /// Nothing was before, or it is known already.
+    /// Marks the history as loaded.
     pub(crate) fn mark_loaded(&mut self) {
         *self = Self {
             is_loaded: true,
@@ -94,14 +95,14 @@ impl Preload {
         };
     }
 
-    /// Keeps what happened until what was before is known.
+    /// Buffers an event until the history is loaded.
     pub(crate) fn push(&mut self, event: impl FnOnce() -> BufferedEvent) {
         if !self.is_loaded && self.buffer.len() < MAX_BUFFERED {
             self.buffer.push(event());
         }
     }
 
-    /// Keeps an action that is recorded as a step.
+    /// Buffers an action that is recorded as a step.
     pub(crate) fn push_action(
         &mut self,
         action: &ActionSketch,
@@ -121,19 +122,19 @@ impl Preload {
         }
     }
 
-    /// Keeps what a prompt means for what was said, until it is known what was.
+    /// Buffers a prompt until the drift state is loaded.
     pub(crate) fn push_prompt(&mut self, prompts: PromptSummary) {
         if !self.is_state_loaded && self.prompts.len() < MAX_PROMPTS {
             self.prompts.push(prompts);
         }
     }
 
-    /// A prompt overtakes what is open.
+    /// Notes that a later event supersedes the unresolved actions.
     pub(crate) fn supersede_unresolved(&mut self) {
         self.is_unresolved_superseded |= !self.unresolved.is_empty();
     }
 
-    /// A response was judged, or, where that `is_inconclusive`, left open.
+    /// Notes that a response was judged or, if inconclusive, left unresolved.
     pub(crate) fn response_judged(&mut self, is_inconclusive: bool, response: &[AssessedAction]) {
         if is_inconclusive {
             let room = MAX_UNRESOLVED.saturating_sub(self.unresolved.len());
@@ -144,7 +145,7 @@ impl Preload {
         }
     }
 
-    /// The words that the user said yes to meanwhile.
+    /// Returns the texts that the user agreed to meanwhile.
     fn consents(&self) -> impl Iterator<Item = &String> {
         self.buffer.iter().filter_map(|event| match event {
             BufferedEvent::Consent(words) => Some(words),
@@ -153,30 +154,29 @@ impl Preload {
     }
 }
 
-/// What a session is held to by what is stored.
+/// The stored inputs of a goal contract.
 #[derive(Clone, Debug, Default)]
 pub struct ContractInputs {
-    /// The task in work.
+    /// The active task.
     pub task: TaskGoal,
-    /// Prompts that say something, oldest first, see [`instructions`](crate::instructions).
+    /// Instructions, oldest first, see [`instructions`](crate::instructions).
     pub prompts: Vec<String>,
-    /// What a person changed, oldest first.
+    /// Contract edits, oldest first.
     pub edits: Vec<GoalEdit>,
 }
 
-/// What is stored of a session but where it stood.
+/// The stored history of a session, without its drift state.
 #[derive(Clone, Debug, Default)]
 pub struct StoredHistory {
-    /// What was done, oldest first.
+    /// Actions, oldest first.
     pub steps: Vec<StoredAction>,
     /// Calls that ran after the user was asked about them.
     pub allowed: HashSet<String>,
-    /// What it is held to.
+    /// The inputs of its contract.
     pub inputs: ContractInputs,
 }
 
-/// What an engine has in mind, copied out to be brought together with what is stored: that takes long, and the engine goes on
-/// meanwhile.
+/// A copy of the engine's data, to be merged with stored history. Merging takes long; the engine continues meanwhile.
 pub struct PendingLoad {
     builder: GoalContractBuilder,
     version: u64,
@@ -185,9 +185,9 @@ pub struct PendingLoad {
     events: Vec<BufferedEvent>,
 }
 
-/// What is stored of a session, half taken over.
+/// Stored history merged with the buffered events.
 pub struct MergedHistory {
-    /// What the session is held to by all that is known, if it is still at that version.
+    /// The builder with all instructions, valid for `version`.
     builder: GoalContractBuilder,
     version: u64,
     inputs: ContractInputs,
@@ -195,7 +195,7 @@ pub struct MergedHistory {
 }
 
 impl PendingLoad {
-    /// Brings it together with what is stored.
+    /// Merges the stored history.
     pub fn merge(self, stored: StoredHistory) -> MergedHistory {
         let Self {
             mut builder,
@@ -209,7 +209,7 @@ impl PendingLoad {
             allowed,
             mut inputs,
         } = stored;
-        // What was typed since may be recorded by now.
+        // Prompts since may be recorded by now.
         inputs.prompts.retain(|prompt| {
             let mut events = events.iter();
             !events
@@ -227,7 +227,7 @@ impl PendingLoad {
     }
 }
 
-/// What is stored about an agreement from before it was seen. How it stood then is returned.
+/// Adds the stored inputs to a builder. Returns the builder as of before the session was observed.
 fn resume(builder: &mut GoalContractBuilder, inputs: ContractInputs) -> GoalContractBuilder {
     let mut before = builder.resume(inputs.task, inputs.prompts);
     before.set_edits(inputs.edits.clone());
@@ -240,7 +240,7 @@ fn refresh_contract(builder: &mut GoalContractBuilder, inputs: ContractInputs) {
     builder.set_edits(inputs.edits);
 }
 
-/// A contract that is read again: prompts are read without the engine, which goes on meanwhile.
+/// A contract refresh: prompts are parsed apart from the engine, which continues meanwhile.
 pub struct ContractRefresh {
     builder: GoalContractBuilder,
     version: u64,
@@ -248,32 +248,32 @@ pub struct ContractRefresh {
 }
 
 impl SessionEngine {
-    /// Whether what was before is known.
+    /// Whether the history is loaded, or there was none.
     pub fn is_history_loaded(&self) -> bool {
         self.preload.is_loaded
     }
 
-    /// Whether it is known where the session stood.
+    /// Whether the drift state is loaded.
     pub fn is_state_loaded(&self) -> bool {
         self.preload.is_state_loaded
     }
 
-    /// Whether what the conversation is about is known from its beginning on.
+    /// Whether the prompts are known from the start of the conversation.
     pub fn is_contract_complete(&self) -> bool {
         self.builder.is_complete()
     }
 
-    /// What was typed in this history before anything of it was seen, oldest first.
+    /// Adds the prompts of the history before the session was observed, oldest first.
     pub fn inherit_prompts(&mut self, prompts: &[String]) {
         self.builder.inherit_prompts(prompts);
     }
 
-    /// Another task is in work: what was typed for the last one is none of its.
+    /// Another task is active: earlier instructions do not belong to it.
     pub fn switch_task(&mut self) {
         self.builder.switch_task();
     }
 
-    /// Reads again what the session is held to.
+    /// Starts to refresh the contract from stored inputs.
     pub fn begin_contract_refresh(&self, inputs: ContractInputs) -> ContractRefresh {
         ContractRefresh {
             builder: self.builder.clone(),
@@ -282,7 +282,7 @@ impl SessionEngine {
         }
     }
 
-    /// Takes over a contract that was read again.
+    /// Applies a refreshed contract.
     pub fn finish_contract_refresh(&mut self, refresh: ContractRefresh) {
         if self.builder.version() == refresh.version {
             self.builder = refresh.builder;
@@ -292,8 +292,8 @@ impl SessionEngine {
         }
     }
 
-    /// Takes over where the session stood; `None`: nothing is stored of it. Changed is the state if it is another one than the
-    /// stored one now.
+    /// Loads the stored drift state; `None` if none is stored. `state_changed` is set if the result differs from the
+    /// stored state.
     pub fn load_state(&mut self, state: Option<DriftState>, at: OffsetDateTime) -> Transition {
         if self.preload.is_state_loaded {
             return Transition::default();
@@ -309,7 +309,7 @@ impl SessionEngine {
         }
     }
 
-    /// What is to be brought together with what is stored.
+    /// Copies what has to be merged with stored history.
     pub fn begin_load(&self) -> PendingLoad {
         let mut consents = self.drift.state().consent.words.clone();
         consents.retain(|words| self.preload.consents().all(|since| since != words));
@@ -322,11 +322,10 @@ impl SessionEngine {
         }
     }
 
-    /// Takes over what was stored, with what happened meanwhile, and returns what is found of early actions from which
-    /// nothing was concluded yet.
+    /// Applies the merged history. Returns the assessments of unresolved actions.
     pub fn finish_load(&mut self, loading: MergedHistory) -> Reassessed {
         if self.preload.is_loaded {
-            // Another conversation began in its place.
+            // Another conversation started in its place.
             return Reassessed::default();
         }
         let MergedHistory {
@@ -345,7 +344,7 @@ impl SessionEngine {
         catch_up.follow(&buffer);
         let (mut rules, mut found) = catch_up.into_parts();
         rules.set_contract(self.builder.contract().clone());
-        // They stay open until something is concluded: something may be typed before that.
+        // They stay unresolved until they are judged; a prompt may come first.
         found.retain(&self.preload.unresolved);
         if rules.consents() != self.drift.state().consent.words {
             let latest = self.drift.state().updated_at;
@@ -358,9 +357,10 @@ impl SessionEngine {
         found
     }
 
-    /// Concludes from actions that were seen before the past was known, as if they were done now. Of what is off the goal as
-    /// a fact nothing is said where something was typed or found since. What is a guess is said by a judge alone: the stored
-    /// steps tell less than there was, and the agent may be further by now. Of what failed nothing is said.
+    /// Judges actions from before the history was loaded, as if they happened now.
+    ///
+    /// Hard findings are not corrected if a prompt or another finding came later. Doubts go to a judge only, because
+    /// stored steps lack details and the agent may have moved on. Failed calls are not corrected.
     pub fn conclude(&mut self, found: Reassessed, context: &EventContext) -> Effects {
         let Reassessed {
             done: mut unresolved,
@@ -404,44 +404,44 @@ impl SessionEngine {
 }
 
 impl ContractRefresh {
-    /// Reads the prompts, which takes long.
+    /// Parses the prompts, which takes long.
     pub fn parse(mut self) -> Self {
         refresh_contract(&mut self.builder, self.inputs.clone());
         self
     }
 }
 
-/// Rules that know what is stored of a session, on their way through what happened since.
+/// Replays the stored history and then the buffered events.
 struct CatchUp {
-    /// What the session was held to before, then what it is held to now.
+    /// The builder, advanced with each prompt.
     builder: GoalContractBuilder,
     rules: Rules,
-    /// What was done before.
+    /// The steps of the stored history.
     known: HashSet<StepId>,
     taken: usize,
     found: Reassessed,
 }
 
-/// What rules say of what was done before the session was loaded, oldest first.
+/// Assessments of actions from before the history was loaded, oldest first.
 #[derive(Debug, Default)]
 pub struct Reassessed {
-    /// Of what took place, as far as is known.
+    /// Actions that took effect, as far as known.
     pub done: Vec<AssessedAction>,
-    /// Of what failed or was denied: it changed nothing.
+    /// Actions that failed or were refused.
     pub failed: Vec<AssessedAction>,
-    /// What the user said yes to is not what is stored of it.
+    /// Whether the consents differ from the stored ones.
     pub is_consent_new: bool,
 }
 
 impl Reassessed {
-    /// Leaves out all but these steps.
+    /// Keeps only these steps.
     fn retain(&mut self, steps: &[StepId]) {
         let is_one = |one: &AssessedAction| one.step.as_ref().is_some_and(|step| steps.contains(step));
         self.done.retain(is_one);
         self.failed.retain(is_one);
     }
 
-    /// A call failed.
+    /// Moves a failed call.
     fn fail(&mut self, call: &str) {
         let is_of = |one: &mut AssessedAction| one.call.as_deref() == Some(call);
         self.failed.extend(self.done.extract_if(.., is_of));
@@ -449,7 +449,7 @@ impl Reassessed {
 }
 
 impl CatchUp {
-    /// From a session as it stood before, whose actions are `steps`. Those that are among `events` come with these.
+    /// Starts from the stored actions `steps`. Those that are among `events`, too, are taken from there.
     fn new(
         builder: GoalContractBuilder,
         root: Option<&str>,
@@ -469,7 +469,7 @@ impl CatchUp {
                 _ => None,
             })
             .collect();
-        // They come last, with what they write.
+        // The buffered ones include written content.
         steps.retain(|one| !seen.contains(&one.step));
         for one in &steps {
             if one.call.as_ref().is_some_and(|call| allowed.contains(call)) {
@@ -486,7 +486,7 @@ impl CatchUp {
         }
     }
 
-    /// Follows what it has not followed yet of all that happened.
+    /// Replays the events that were not replayed yet.
     fn follow(&mut self, events: &[BufferedEvent]) {
         for event in events.iter().skip(self.taken) {
             match event {
@@ -494,7 +494,7 @@ impl CatchUp {
                     let says_something = self.builder.add_prompt(prompt);
                     self.rules.set_contract(self.builder.contract().clone());
                     self.rules.record_prompt();
-                    // Whoever knew nothing of the session took a "yes" for what it is about.
+                    // The engine could not tell whether a "yes" had content of its own.
                     if let Some(words) = consents_to.as_ref().filter(|_| !says_something) {
                         self.rules.record_consent(words);
                     }
@@ -534,7 +534,7 @@ impl CatchUp {
         });
     }
 
-    /// The rules, and what they say of what was done since.
+    /// Returns the rules and their assessments.
     fn into_parts(self) -> (Rules, Reassessed) {
         (self.rules, self.found)
     }

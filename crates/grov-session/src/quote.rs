@@ -1,18 +1,18 @@
-//! Foreign text made fit to be quoted to an agent: one line that can neither leave its quotation marks nor pose as
-//! something else than data.
+//! Makes untrusted text safe to quote to an agent: one line that cannot leave its quotation marks or pass for an
+//! instruction.
 
 use grov_domain::without_own_text;
 use grov_redact::Redactor;
 use std::borrow::Cow;
 
-/// Bytes of a field that are looked at: what is shown of it is far shorter.
+/// Bytes of a text that are processed. Far fewer are shown.
 const WINDOW: usize = 16 * 1024;
-/// What is dropped at the end of a window that cut a field: a secret that the cut went through is not recognised, and
-/// is not longer than this.
+/// Bytes dropped where the window cut a text. A secret that was cut is not recognised, and is not longer than this.
 const AT_A_CUT: usize = 8 * 1024;
 
-/// `text` on one line, in at most `limit` characters, without secrets, Grov's own text, hidden characters, angle
-/// brackets that open a tag, double quotes and speakers' names at the start of a line. Shortened at a word, with `…`.
+/// Returns `text` on one line of at most `limit` characters, without secrets, Grov's own text, hidden characters,
+/// opening angle brackets, double quotes, and speaker names at the start of a line. A shortened text ends at a word,
+/// with `…`.
 pub fn line(text: &str, limit: usize) -> String {
     let cut = text.len() > WINDOW;
     let window = &text[..text.floor_char_boundary(WINDOW)];
@@ -30,7 +30,7 @@ pub fn line(text: &str, limit: usize) -> String {
     shortened(&flat(kept), limit, cut)
 }
 
-/// The same between double quotes; empty for a text of which nothing is left.
+/// Returns [`line`] in double quotes, or an empty string if nothing is left.
 pub fn quoted(text: &str, limit: usize) -> String {
     let line = line(text, limit);
     if line.is_empty() {
@@ -40,8 +40,8 @@ pub fn quoted(text: &str, limit: usize) -> String {
     }
 }
 
-/// Characters that are not seen and could carry what a person who reads the memory does not see: control characters,
-/// zero-width characters, direction marks, fillers, variation selectors, the tag block.
+/// Whether a character is invisible: control characters, zero-width characters, direction marks, fillers, variation
+/// selectors and tags. They could hide text from a person.
 pub fn is_hidden(character: char) -> bool {
     (character.is_control() && !character.is_whitespace())
         || matches!(character,
@@ -52,9 +52,9 @@ pub fn is_hidden(character: char) -> bool {
             | '\u{e0000}'..='\u{e0fff}')
 }
 
-/// Tokens of a text, rather too many than too few: a third of one for a letter or space (prose and code in English
-/// measure a quarter to a third), a half for a digit or sign, a half for each byte of any other script (that is one and a
-/// half for a character of Chinese, one for a letter in Cyrillic).
+/// Estimates the tokens of a text, rather too high than too low: a third of a token for a letter or space (English
+/// prose and code need a quarter to a third), a half for a digit or sign, and a half for each byte of other scripts
+/// (1.5 for a Chinese character, 1 for a Cyrillic letter).
 pub fn estimated_tokens(text: &str) -> usize {
     let sixths: usize = text
         .bytes()
@@ -66,7 +66,7 @@ pub fn estimated_tokens(text: &str) -> usize {
     sixths.div_ceil(6)
 }
 
-/// All lines as one.
+/// Joins all lines.
 fn flat(text: &str) -> String {
     let mut flat = String::with_capacity(text.len());
     for line in text.split(['\n', '\r', '\u{b}', '\u{c}', '\u{85}', '\u{2028}', '\u{2029}']) {
@@ -80,7 +80,7 @@ fn flat(text: &str) -> String {
     flat
 }
 
-/// No tag can begin and no quotation end without these. The stand-ins read alike.
+/// Replaces characters that open a tag or end a quotation by lookalikes.
 fn plain(character: char) -> char {
     match character {
         '<' | '\u{fe64}' | '\u{ff1c}' => '\u{2039}',
@@ -90,7 +90,7 @@ fn plain(character: char) -> char {
     }
 }
 
-/// A line that begins like a turn of a conversation says who speaks without saying so.
+/// Puts a speaker's name at the start of a line in parentheses.
 fn without_speaker(line: &str) -> Cow<'_, str> {
     const SPEAKERS: &[&str] = &["human", "assistant", "system", "user", "developer", "tool"];
     let bare = line.trim_start_matches(|character: char| !character.is_alphanumeric());
@@ -105,7 +105,7 @@ fn without_speaker(line: &str) -> Cow<'_, str> {
     }
 }
 
-/// At most `limit` characters; `…` says that there was more.
+/// Shortens to `limit` characters; `…` marks omitted text.
 fn shortened(line: &str, limit: usize, more: bool) -> String {
     let Some((end, _)) = line.char_indices().nth(limit) else {
         return if more && !line.is_empty() {
@@ -120,7 +120,7 @@ fn shortened(line: &str, limit: usize, more: bool) -> String {
         .map_or(end, |(at, _)| at);
     let kept = &line[..room];
     let ends_at_word = line[room..].starts_with(' ');
-    // A script without spaces, or one endless word, is cut where it has to be.
+    // A script without spaces, or one very long word, is cut within the word.
     let at_word = kept.rfind(' ').filter(|space| !ends_at_word && space * 2 > room);
     format!("{}…", kept[..at_word.unwrap_or(room)].trim_end())
 }

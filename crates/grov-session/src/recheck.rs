@@ -1,4 +1,4 @@
-//! What waits to be said while the user types something, and whether it is still right under what they typed.
+//! Checks whether a pending correction still applies after a new prompt.
 
 use crate::contract_builder::GoalContractBuilder;
 use crate::objection::has_objection;
@@ -8,22 +8,22 @@ use grov_domain::{GoalContract, OFF_GOAL_BELOW, Rule, words};
 use grov_scope::Rules;
 use std::collections::HashSet;
 
-/// Words of a text that are compared.
+/// Maximum number of words compared.
 const MAX_WORDS: usize = 2000;
-/// Words of fewer letters tell files apart badly.
+/// Shorter words do not distinguish files.
 const SHORTEST: usize = 3;
 
-/// What waits to be said, as it looks under a prompt that the engine has not taken in yet.
+/// A pending correction, to be checked against a prompt that the engine has not processed yet.
 pub struct PendingRecheck {
     pub(crate) builder: GoalContractBuilder,
-    /// `None`: what was done before is not known yet.
+    /// `None` while the history is not loaded.
     pub(crate) rules: Option<Rules>,
     pub(crate) last_answer: Option<String>,
     pub(crate) violation: Violation,
 }
 
 impl PendingRecheck {
-    /// Whether it is still right under the prompt.
+    /// Whether it still applies after the prompt.
     pub fn still_applies(mut self, prompt: &str) -> bool {
         let says_something = self.builder.add_prompt(prompt);
         let Some(mut rules) = self.rules else {
@@ -42,7 +42,7 @@ impl PendingRecheck {
     }
 }
 
-/// What the user says yes to, if they do: what the agent said last.
+/// Returns the agent's last text if the user agrees to it.
 pub(crate) fn consented_text<'a>(
     says_something: bool,
     prompt: &str,
@@ -51,17 +51,19 @@ pub(crate) fn consented_text<'a>(
     last_answer.filter(|_| !says_something && !has_objection(prompt))
 }
 
-/// What the user typed, and what they had read before.
+/// A new prompt, and the text of the agent before it.
 pub(crate) struct NewPrompt<'a> {
-    /// It is no mere "yes".
+    /// Whether it is more than a "yes".
     pub(crate) says_something: bool,
     pub(crate) prompt: &'a str,
     pub(crate) last_answer: Option<&'a str>,
 }
 
-/// Whether what is to be said of an offence is right under a contract that holds the newest prompt, as `rules` do. A fact
-/// is, if it is still one; so is what the rules find off the goal. What a model said is, as long as the work is the same and
-/// the user spoke of none of the files: whoever names them, or says "yes" to an answer that does, has seen what became of them.
+/// Whether a correction about a violation applies under a contract that includes the newest prompt, as `rules` do.
+///
+/// A hard finding applies if the rules still find it, and so does what they find off goal. A model's verdict applies as
+/// long as the work is the same and the user mentioned none of the files: a user who names them, or agrees to a text
+/// that does, knows about the change.
 pub(crate) fn still_applies(
     violation: &Violation,
     contract: &GoalContract,
@@ -69,13 +71,13 @@ pub(crate) fn still_applies(
     spoken: &NewPrompt<'_>,
 ) -> bool {
     if violation.is_hard {
-        // One that was found before a restart is known by its words alone.
+        // Of one from before a restart only the text is known.
         return violation
             .action
             .as_ref()
             .is_none_or(|action| has_hard_finding(&rules.without_history().assess_subagent(action)));
     }
-    // A prompt lets what was done before be done again, but a circle that nothing was asked for since is still one.
+    // A prompt permits repeating an action, but a loop continues while nothing new is asked for.
     let is_circle = violation.findings.iter().any(|one| one.rule == Rule::Repetition);
     if is_circle && !spoken.says_something {
         return true;
@@ -90,14 +92,14 @@ pub(crate) fn still_applies(
         && !is_spoken_of(violation, answer)
 }
 
-/// Whether two goals are of the same work: the same, or the same in other words.
+/// Whether two goals describe the same work in the same or in other words.
 fn is_same_work(one: &str, other: &str) -> bool {
     let (mine, theirs) = (word_set(one), word_set(other));
     let shared = mine.intersection(&theirs).count();
     one == other || (shared > 0 && 2 * shared >= mine.len().min(theirs.len()))
 }
 
-/// Whether a text holds a word of what was changed: of a file's name or its folder, or of a command.
+/// Whether a text mentions what was changed: a word of a file's name or folder, or of a command.
 fn is_spoken_of(violation: &Violation, text: &str) -> bool {
     let spoken = word_set(text);
     let mut subject: HashSet<String> = HashSet::new();

@@ -1,28 +1,28 @@
-//! The way back to the goal.
+//! Recovery plans: the steps that lead back to the goal.
 
 use grov_domain::{ActionSketch, Assessment, Finding, GoalContract, RecoveryStep, Rule};
 
-/// Steps of a way back at most: who gets more takes none.
+/// Maximum number of steps. Agents do not follow longer plans.
 const MAX_STEPS: usize = 3;
 
-/// Whether a finding is a matter of fact.
+/// Whether an assessment has a hard finding: a broken constraint or danger.
 pub fn has_hard_finding(assessment: &Assessment) -> bool {
     assessment.findings.iter().any(|finding| finding.rule.is_hard())
 }
 
-/// Whether what was found is only that something does not look related to the goal: a doubt, no fact and no repetition.
+/// Whether the findings only doubt that an action is related to the goal: no hard finding and no repetition.
 pub fn is_doubt_only(assessment: &Assessment) -> bool {
     let gravest = assessment.findings.first().map(|finding| finding.rule);
     gravest.is_some_and(is_doubt) && !has_hard_finding(assessment)
 }
 
-/// Whether a rule finds no more than that something does not look related to the goal.
+/// Whether a rule only doubts that an action is related to the goal.
 pub fn is_doubt(rule: Rule) -> bool {
     matches!(rule, Rule::Scope | Rule::Tangent | Rule::ScopeCreep)
 }
 
-/// The way back from an action with these findings, gravest first: undo or look into what was found, then go on with the
-/// goal. Nothing is to be undone because of a mere doubt.
+/// Returns the recovery plan for an action with these findings, most severe first: undo or check what was found, then
+/// continue with the goal. With `is_firm` false nothing is to be undone.
 pub fn recovery_plan(
     contract: &GoalContract,
     action: &ActionSketch,
@@ -44,10 +44,9 @@ pub fn recovery_plan(
 fn step_for(rule: Rule, file: Option<String>, is_firm: bool) -> RecoveryStep {
     let action = match (rule, &file) {
         (Rule::Constraint, Some(file)) => format!("Undo the change of {file}"),
-        (Rule::Constraint, None) => "Undo what the user ruled out, as far as it can be undone".to_owned(),
+        (Rule::Constraint, None) => "Undo what the user forbade, as far as possible".to_owned(),
         (Rule::Danger, _) => {
-            "Do not run anything like that again; say what it did and ask the user before you go on"
-                .to_owned()
+            "Do not run such a command again; say what it did and ask the user before you continue".to_owned()
         }
         (Rule::Repetition, Some(file)) => {
             format!(
@@ -56,16 +55,16 @@ fn step_for(rule: Rule, file: Option<String>, is_firm: bool) -> RecoveryStep {
         }
         (Rule::Repetition, None) => "Find the cause of the failure before you try the same again".to_owned(),
         (Rule::Scope | Rule::Tangent | Rule::ScopeCreep, Some(file)) if !is_firm => {
-            format!("Look again whether the goal needs the change of {file}; if it does, say why and go on")
+            format!("Check whether the goal needs the change of {file}; if it does, say why and continue")
         }
         (Rule::Scope | Rule::Tangent | Rule::ScopeCreep | Rule::Judge, Some(file)) => {
             format!("Check whether the goal needs the change of {file}, and undo it if not")
         }
         (Rule::Scope | Rule::Tangent | Rule::ScopeCreep | Rule::Judge, None) => {
-            "Check whether the goal needs this, and leave it if not".to_owned()
+            "Check whether the goal needs this, and stop if not".to_owned()
         }
     };
-    // What cannot be done to a file is not looked for there.
+    // A dangerous command is not undone in a file.
     let file = file.filter(|_| rule != Rule::Danger);
     RecoveryStep { file, action }
 }
@@ -73,13 +72,13 @@ fn step_for(rule: Rule, file: Option<String>, is_firm: bool) -> RecoveryStep {
 fn go_on(contract: &GoalContract) -> RecoveryStep {
     let file = named_file(contract);
     let action = match &file {
-        Some(file) => format!("Go on in {file} with what was asked"),
-        None => "Go on with what was asked".to_owned(),
+        Some(file) => format!("Continue with the request in {file}"),
+        None => "Continue with the request".to_owned(),
     };
     RecoveryStep { file, action }
 }
 
-/// The file where the work is, as the contract names it.
+/// Returns the first file that the scope of the contract names.
 pub fn named_file(contract: &GoalContract) -> Option<String> {
     let is_file = |entry: &&String| {
         let name = entry.rsplit(['/', '\\']).next().unwrap_or(entry);
@@ -91,7 +90,7 @@ pub fn named_file(contract: &GoalContract) -> Option<String> {
     contract.scope.iter().find(is_file).cloned()
 }
 
-/// Whether two paths are of the same file, one of them perhaps told from a folder further down.
+/// Whether two paths name the same file, where one may be relative to a subfolder.
 pub fn is_same_file(one: &str, other: &str) -> bool {
     let (one, other) = (plain(one), plain(other));
     let (long, short) = if one.len() >= other.len() {

@@ -1,4 +1,4 @@
-//! A recorded sequence of actions, judged again by the engine: without clock, store or model.
+//! Replays recorded actions through the engine, without clock, store or model.
 
 use crate::engine::{CheckResult, SessionEngine};
 use crate::event::{CallResult, ObservedAction, SessionEvent};
@@ -12,53 +12,53 @@ use grov_domain::{
 use std::sync::Arc;
 use time::{Duration, OffsetDateTime};
 
-/// What was found of a sequence.
+/// The result of a replay.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Replay {
-    /// One for each action, in their order.
+    /// One entry per action, in order.
     pub actions: Vec<ReplayedAction>,
-    /// The corrections, in the order in which the agent hears them.
+    /// The corrections, in the order of delivery.
     pub delivered: Vec<DeliveredCorrection>,
-    /// What each prompt finds, with the number of actions before it.
+    /// The check with each prompt, and the number of actions before it.
     pub checks: Vec<(usize, CheckResult)>,
 }
 
-/// What was found of one action, each taken as a response of its own.
+/// The result for one action, which is replayed as a response of its own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReplayedAction {
-    /// 1 to 10, as it would be recorded.
+    /// The score that would be recorded, 1 to 10.
     pub score: u8,
-    /// What the rules alone say, with its fraction, in hundredths, 100 to 1000: what tells actions of one score apart. A look
-    /// that goes on with a drift has less than 500 here, though it is recorded as on the goal; and nothing is added for
-    /// following a correction, of which the agent of a recorded sequence never heard. It does not depend on when corrections
-    /// are said.
+    /// The score of the rules with its fraction, in hundredths, 100 to 1000. It distinguishes actions of equal score
+    /// and does not depend on when corrections are delivered. A read that continues a drift scores below 500 here,
+    /// though it is recorded as on goal, and following a correction adds nothing, because the recorded agent never
+    /// received one.
     pub fine: u16,
-    /// Why, the gravest first.
+    /// The findings, most severe first.
     pub findings: Vec<Finding>,
-    /// What became of the correction before, where this action tells.
+    /// The outcome of the previous correction, if this action decides it.
     pub outcome: Option<CorrectionOutcome>,
-    /// Where the session stands after it.
+    /// The mode of the session after it.
     pub mode: SessionMode,
 }
 
-/// A correction that the agent would hear.
+/// A correction that the agent would receive.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeliveredCorrection {
-    /// The place of the action that it is about, from 0.
+    /// The index of the action that it is about.
     pub action: usize,
-    /// How many actions were done when it is said.
+    /// The number of actions before its delivery.
     pub after: usize,
-    /// What it is.
+    /// The correction.
     pub correction: Correction,
 }
 
 impl Replay {
-    /// The scores.
+    /// Returns the scores.
     pub fn scores(&self) -> Vec<u8> {
         self.actions.iter().map(|action| action.score).collect()
     }
 
-    /// The scores with their fractions.
+    /// Returns the scores of the rules with their fractions.
     pub fn fine_scores(&self) -> Vec<f64> {
         self.actions
             .iter()
@@ -67,11 +67,12 @@ impl Replay {
     }
 }
 
-/// Judges a sequence of actions under a contract. The user types something that asks for nothing behind every
-/// `prompt_every` actions and behind the last one; with 0 they type nothing. Where corrections go out with actions, each
-/// counts as said before the next action; else with the next prompt. How an action ended is known when its successor is
-/// judged. The same arguments give the same answer, and what the rules alone say of an action is the same whenever corrections
-/// are said.
+/// Replays actions under a contract.
+///
+/// A prompt without content follows every `prompt_every` actions and the last one; with 0 there are no prompts.
+/// Corrections are delivered before the next action or with the next prompt, depending on the policy. The result of an
+/// action is known when its successor is judged. The replay is deterministic, and what the rules find does not depend
+/// on when corrections are delivered.
 pub fn replay(
     contract: GoalContract,
     actions: &[ActionSketch],
@@ -90,7 +91,7 @@ pub fn replay(
     player.replay
 }
 
-/// A replay under way.
+/// A running replay.
 struct Player {
     engine: SessionEngine,
     session: ClientSessionId,
@@ -160,7 +161,7 @@ impl Player {
         });
     }
 
-    /// The user types something that asks for nothing.
+    /// Submits a prompt without content.
     fn prompt(&mut self, done: usize) {
         let context = self.context(done - 1);
         self.engine.on_empty_prompt(&context);
@@ -170,7 +171,7 @@ impl Player {
         self.deliver(done, context.at);
     }
 
-    /// What waits is said now.
+    /// Delivers the pending correction.
     fn deliver(&mut self, done: usize, at: OffsetDateTime) {
         let Some(correction) = self.engine.deliverable_correction(at, false).cloned() else {
             return;
@@ -188,15 +189,15 @@ impl Player {
 }
 
 impl SessionEngine {
-    /// The score of the action that was assessed last with its fraction, in hundredths.
+    /// Returns the score of the last assessed action with its fraction, in hundredths.
     fn fine_score(&self) -> u16 {
         self.rules
             .as_ref()
             .map_or(1000, grov_scope::Rules::score_hundredths)
     }
 
-    /// The user typed something that asks for nothing. The rules do not learn of it, for an action has one score whenever the
-    /// user speaks.
+    /// Processes a prompt without content. The rules are not informed, so that the score of an action does not depend
+    /// on prompts.
     fn on_empty_prompt(&mut self, context: &EventContext) {
         let spoken = PromptSummary {
             has_objection: false,
@@ -211,8 +212,8 @@ impl SessionEngine {
         self.recheck_pending(&new_prompt, context, &mut transition);
     }
 
-    /// A correction counts as said. The rules do not learn of it: the agent of a recorded sequence never heard it, and what it
-    /// did next was no answer.
+    /// Assumes the delivery of a correction. The rules are not informed: the recorded agent never received it, so its
+    /// next action is no reaction.
     fn assume_delivered(&mut self, delivered: &Correction, at: OffsetDateTime) {
         self.drift.mark_delivered(delivered, at);
     }

@@ -1,55 +1,55 @@
-//! Whether a task that is saved has to be looked at, because the agent left its goal.
+//! Decides whether a saved task needs a review because of drift.
 
 use grov_domain::{
     Correction, CorrectionLevel, DriftEvent, OFF_GOAL_BELOW, StepRow, Task, TaskStatus, TriggerReason,
 };
 use time::OffsetDateTime;
 
-/// The tag of a task in which the agent left its goal.
+/// Tag of a task that had drift.
 const HAD_DRIFT: &str = "had-drift";
-/// The tag of a task that somebody should look at.
+/// Tag of a task that needs a review.
 const NEEDS_REVIEW: &str = "needs-review";
-/// How the lines of a trace begin that tell why the agent was to stop.
+/// Prefix of the lines in the trace that explain a halt.
 const HALT_PREFIX: &str = "Warning (halt): ";
 
-/// So many corrections that the agent was told.
-const MAX_CORRECTIONS: usize = 3;
-/// A mean of the changes' scores below this.
+/// Number of delivered corrections from which a review is needed.
+const REVIEW_FROM_CORRECTIONS: usize = 3;
+/// Mean score of changes below which a review is needed.
 const MIN_MEAN: usize = 6;
-/// The mean counts from so many scores on.
+/// Minimum number of scores for a mean.
 const MIN_SCORES: usize = 2;
-/// Escalation from this on.
-const MAX_FINAL_ESCALATION: u32 = 2;
-/// Halts that are told one by one.
+/// Final escalation from which a review is needed.
+const REVIEW_FROM_ESCALATION: u32 = 2;
+/// Maximum number of halts listed.
 const MAX_HALTS: usize = 3;
 
-/// What a check that gave no reason says.
-const NO_REASON: &str = "what it did was far off the goal";
+/// Reason of a check without one.
+const NO_REASON: &str = "its actions were far off the goal";
 
-/// What is known of a piece of work when it is reviewed.
+/// The evidence for a review.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Evidence {
-    /// What was scored, oldest first.
+    /// Scored actions, oldest first.
     pub scored: Vec<Scored>,
-    /// The corrections made, oldest first.
+    /// Corrections, oldest first.
     pub corrections: Vec<CorrectionRecord>,
-    /// The escalation that the work ended with, 0 to 3.
+    /// The final escalation, 0 to 3.
     pub escalation: u32,
 }
 
 /// An action, or several that were checked together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Scored {
-    /// 1 to 10; `None` where it was not scored.
+    /// 1 to 10; `None` if it was not scored.
     pub score: Option<u8>,
-    /// It was off goal.
+    /// Whether it was off goal.
     pub is_off_goal: bool,
-    /// It changed something. Reading is always on goal and would hide changes that are not.
+    /// Whether it changed something. Reads are always on goal and would hide changes that are not.
     pub is_change: bool,
 }
 
 impl Scored {
-    /// Work with this score.
+    /// Creates an entry from a score.
     pub fn new(score: Option<u8>, is_change: bool) -> Self {
         Self {
             score,
@@ -62,17 +62,17 @@ impl Scored {
 /// A correction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CorrectionRecord {
-    /// How strong it is.
+    /// The level.
     pub level: CorrectionLevel,
-    /// What deviates, where that is known.
+    /// The deviation, if known.
     pub reason: Option<String>,
-    /// The agent received it.
+    /// Whether the agent received it.
     pub is_delivered: bool,
 }
 
 impl Evidence {
-    /// From records: the steps of a task, its actions that were judged off goal, all corrections of its client session, and
-    /// the escalation it ended with.
+    /// Collects evidence from stored records: the steps of a task, its off-goal actions, all corrections of its client
+    /// session, and the final escalation.
     pub fn of_records(
         steps: &[StepRow],
         events: &[DriftEvent],
@@ -105,7 +105,7 @@ impl Evidence {
             };
             (correction.made_at, said)
         });
-        // An event whose correction is not kept.
+        // Events without a stored correction.
         let is_alone = |event: &&DriftEvent| {
             let mut corrections = own.iter();
             !corrections.any(|correction| correction.step_id.is_some() && correction.step_id == event.step_id)
@@ -126,7 +126,7 @@ impl Evidence {
         }
     }
 
-    /// The scores of the changes.
+    /// Returns the scores of changes.
     fn scores(&self) -> Vec<usize> {
         let changes = self.scored.iter().filter(|scored| scored.is_change);
         changes
@@ -135,12 +135,12 @@ impl Evidence {
             .collect()
     }
 
-    /// How many corrections the agent received.
+    /// Returns the number of delivered corrections.
     fn delivered(&self) -> usize {
         self.corrections.iter().filter(|said| said.is_delivered).count()
     }
 
-    /// Why the agent was to stop, each reason once.
+    /// Returns the reasons of halts, each once.
     fn halts(&self) -> Vec<String> {
         let mut halts: Vec<String> = Vec::new();
         for said in &self.corrections {
@@ -152,8 +152,7 @@ impl Evidence {
         halts
     }
 
-    /// The scores in one line: how many there are, how many corrections were made, the mean and the last one. `None`: there
-    /// are none.
+    /// Returns one line with the number of scores and corrections, the mean and the last score; `None` without scores.
     pub fn summary(&self) -> Option<String> {
         let scores = self.scores();
         let last = scores.last()?;
@@ -174,39 +173,39 @@ fn in_order<T>(items: impl Iterator<Item = (OffsetDateTime, T)>) -> Vec<T> {
     items.into_iter().map(|(_, item)| item).collect()
 }
 
-/// What drift leaves with a task.
+/// The result of a review.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Review {
-    /// The agent left its goal.
+    /// Whether an action was off goal.
     pub had_drift: bool,
-    /// Somebody should look at what came of it.
+    /// Whether a person should review the task.
     pub needs_review: bool,
-    /// Why the agent was told to stop, each reason once, oldest first.
+    /// The reasons of halts, each once, oldest first.
     pub halts: Vec<String>,
 }
 
 impl Review {
-    /// Reviews a piece of work.
+    /// Reviews the evidence.
     ///
-    /// It had drift if an action was off goal. It needs a review if the agent received three corrections or more, if its
-    /// changes have a mean score below 6 (from two on), if it was told to stop or an action was demanded of it, or if it
-    /// ended with an escalation of 2 or more.
+    /// The task had drift if an action was off goal. It needs a review if the agent received three corrections or more,
+    /// if its changes (two or more) have a mean score below 6, if it was halted or an action was forced, or if it ended
+    /// with an escalation of 2 or more.
     pub fn of(evidence: &Evidence) -> Self {
         let scores = evidence.scores();
         let is_low = scores.len() >= MIN_SCORES && scores.iter().sum::<usize>() < MIN_MEAN * scores.len();
         let halts = evidence.halts();
         Self {
             had_drift: evidence.scored.iter().any(|scored| scored.is_off_goal),
-            needs_review: evidence.delivered() >= MAX_CORRECTIONS
+            needs_review: evidence.delivered() >= REVIEW_FROM_CORRECTIONS
                 || is_low
                 || !halts.is_empty()
-                || evidence.escalation >= MAX_FINAL_ESCALATION,
+                || evidence.escalation >= REVIEW_FROM_ESCALATION,
             halts,
         }
     }
 
-    /// The task with what drift leaves with it: tags, a status that says that it is not simply done, and a warning for
-    /// each halt in the trace.
+    /// Marks a task: adds tags, changes the status from complete to partial if a review is needed, and adds a warning
+    /// to the trace for each halt.
     pub fn annotate(&self, mut task: Task) -> Task {
         let mut tag = |name: &str| {
             if !task.tags.iter().any(|tag| tag == name) {
@@ -233,8 +232,7 @@ impl Review {
         task
     }
 
-    /// A task that was saved with what an earlier review left with it, marked by this one instead: what came to light later
-    /// may convict it and may acquit it.
+    /// Replaces the marks of an earlier review; later verdicts may add or remove them.
     pub fn reannotate(&self, mut task: Task) -> Task {
         let was_to_be_reviewed = task.tags.iter().any(|tag| tag == NEEDS_REVIEW);
         let is_partial = task.status == TaskStatus::Partial;
@@ -247,8 +245,9 @@ impl Review {
     }
 }
 
-/// Until when what is recorded in a task belongs to what was saved of it. What came later belongs to the next turn, and is
-/// recorded there only until that is judged. `judged_at` is when a verdict last put a turn into the task.
+/// Returns the time up to which the steps of a task belong to its saved record. Later steps belong to the next turn,
+/// and are stored here only until that is judged. `judged_at` is the time of the last verdict that put a turn into the
+/// task.
 pub fn saved_until(task: &Task, judged_at: Option<OffsetDateTime>) -> OffsetDateTime {
     let is_complete = task.trigger_reason == Some(TriggerReason::Complete);
     judged_at

@@ -1,25 +1,25 @@
-//! Where a session stands, as a state machine: normal, drifted, forced, and back by a recovery that was seen.
+//! The drift state machine: normal, drifted and forced mode, and the correction that is open.
 //!
-//! Pure: what was done and found goes in, what is to be said and what became of what was said comes out.
+//! It does no I/O: assessed actions go in, corrections and their outcomes come out.
 //!
-//! # When something is said
+//! # When a correction is created
 //!
-//! A score below 8 is not yet a reason to speak, for a false alarm costs more than a miss.
+//! A score below 8 alone is not enough, because a false alarm costs more than a miss.
 //!
-//! - What is a matter of fact (a constraint, danger) is said at once, at every score below 8.
-//! - So is every other score below 5 that is no doubt.
-//! - Other scores of 5 to 7 are said when three of the last four changing responses were no better, or when the session is
-//!   escalated, and then not within four changing responses of the last correction.
-//! - What is *firm* (a fact, repetition, what a model agrees with) escalates: after a correction that was not followed, the
-//!   next one comes at once and stronger, up to forced. An action is demanded [`MAX_FORCED`] times; then there is silence
-//!   until the session is back on its goal or the user speaks.
-//! - What is *soft* (a change that only does not look related to the goal) is a doubt. It is told when several stand together
-//!   (see [`crate::doubt`]): never stronger than [`CorrectionLevel::Correct`], nothing is to be undone, no escalation,
-//!   at most [`MAX_DOUBTS`] times under one goal.
-//! - Facts that are found while a correction waits are said with it.
-//! - What the user let pass after a correction (they spoke, and did not object) is not corrected again.
-//! - A call that failed or was denied changed nothing: what was to be said of it is not said. Nor is what was put back before
-//!   it was said, were it in the same response.
+//! - A hard finding (constraint, danger) is corrected at once, at every score below 8.
+//! - So is every other score below 5 that is not a doubt.
+//! - Other scores of 5 to 7 are corrected if three of the last four changing responses were no better, or if the
+//!   session is escalated, and not within four changing responses of the last correction.
+//! - A *firm* finding (hard, repetition, or confirmed by a model) escalates: after a correction that was ignored, the
+//!   next one comes at once and is stronger, up to a forced action. A forced action is demanded [`MAX_FORCED`] times;
+//!   then no correction is created until the session is back on its goal or the user types a prompt.
+//! - A *doubt* (a change that only looks unrelated to the goal) is corrected once several are open (see
+//!   [`crate::doubt`]): never more strongly than [`CorrectionLevel::Correct`], without an undo or escalation, and at
+//!   most [`MAX_DOUBTS`] times per goal.
+//! - Hard findings that occur while a correction is pending are attached to it.
+//! - What the user let pass after a correction (a prompt without an objection) is not corrected again.
+//! - A call that failed or was refused changed nothing and is not corrected. The same holds for files that were
+//!   restored before a correction was delivered, also within one response.
 
 use crate::assessed_action::AssessedAction;
 use crate::correction::{self, MAX_ISSUES};
@@ -49,21 +49,21 @@ pub(crate) use response::combined;
 pub(crate) use transition::PromptSummary;
 pub use transition::{EventContext, Position, Transition};
 
-/// Failed recoveries after which an action is demanded.
+/// Ignored corrections after which an action is forced.
 const FAILURES_TO_FORCE: u8 = 3;
-/// How often an action is demanded.
+/// How often a forced action is demanded.
 const MAX_FORCED: u8 = 2;
-/// Changing responses that are kept in mind.
+/// Number of changing responses whose scores are kept.
 const WINDOW: usize = 4;
 /// Changing responses between two mild corrections.
 const MIN_PAUSE: usize = 4;
-/// Responses in which the undoing of one file may go on.
+/// Responses over which an undo may extend.
 const MAX_UNDO_RESPONSES: u8 = 3;
-/// Texts whose hashes are kept.
+/// Maximum number of hashes of delivered texts.
 const MAX_DELIVERED_HASHES: usize = 64;
-/// Files that the user let pass, and files whose undoing was seen, kept at most.
+/// Maximum number of files kept in each list of files.
 const MAX_FILES: usize = 64;
-/// Earlier offences kept at most.
+/// Maximum number of earlier violations and of attached facts.
 const MAX_EARLIER: usize = 8;
 
 /// Tracks whether a session is on its goal and which correction is open.
@@ -85,7 +85,7 @@ pub struct DriftStateMachine {
     /// Changing responses since the last correction was created.
     #[serde(rename = "since")]
     since_correction: usize,
-    /// Changing responses so far.
+    /// Number of changing responses.
     responses: u64,
     /// How often a forced action was demanded.
     #[serde(rename = "demands")]
@@ -115,7 +115,7 @@ pub struct DriftStateMachine {
 }
 
 impl DriftStateMachine {
-    /// Goes on from a state.
+    /// Starts from a state.
     pub fn new(state: DriftState, policy: Policy) -> Self {
         Self {
             state,
@@ -138,22 +138,22 @@ impl DriftStateMachine {
         }
     }
 
-    /// Goes on with a stored course under a policy.
+    /// Sets the policy, which is not stored.
     pub fn with_policy(self, policy: Policy) -> Self {
         Self { policy, ..self }
     }
 
-    /// Where the session stands.
+    /// Returns the state of the session.
     pub fn state(&self) -> &DriftState {
         &self.state
     }
 
-    /// Goes on with an escalation of 0 to 3.
+    /// Sets the escalation, 0 to 3.
     pub fn set_escalation(&mut self, escalation: u8) {
         self.state.escalation = escalation.min(MAX_ESCALATION);
     }
 
-    /// Whether corrections are made from now on.
+    /// Switches corrections on or off.
     pub fn set_corrections_enabled(&mut self, corrects: bool) {
         self.policy.corrects = corrects;
         if !corrects {
@@ -161,7 +161,7 @@ impl DriftStateMachine {
         }
     }
 
-    /// At which point the session is, for verdicts that come later.
+    /// Returns the current position, to detect verdicts that arrive late.
     pub fn position(&self) -> Position {
         Position {
             responses: self.responses,
@@ -169,14 +169,14 @@ impl DriftStateMachine {
         }
     }
 
-    /// The correction that waits to be said.
+    /// Returns the correction that was not delivered yet.
     pub fn pending_correction(&self) -> Option<&Correction> {
         let correction = self.state.correction.as_ref();
         correction.filter(|correction| correction.delivered_at.is_none())
     }
 
-    /// The correction that waits to be said, unless it waited too long or the prompt that comes with it overtakes it: a
-    /// fact may still be one under what the prompt says, and a model's verdict may come between two prompts.
+    /// Returns the pending correction unless it expired or the prompt it would go out with outdates it. A hard finding
+    /// may still hold after that prompt, and a model's verdict may arrive between two prompts.
     pub fn deliverable_correction(&self, now: OffsetDateTime, with_prompt: bool) -> Option<&Correction> {
         let pending = self.pending_correction()?;
         let is_overtaken = with_prompt && !self.survives_prompts();
@@ -188,12 +188,12 @@ impl DriftStateMachine {
         most.is_some_and(|most| now - pending.made_at > most)
     }
 
-    /// Whether the correction of the state may still be right under the next prompt.
+    /// Whether the current correction may still apply after the next prompt.
     fn survives_prompts(&self) -> bool {
         self.violation.survives_prompts() || self.policy.doubts_survive_prompts()
     }
 
-    /// Judges one response by what was found of its actions. The worst one decides.
+    /// Processes a response. Its worst action decides.
     pub fn on_response(
         &mut self,
         response: &[AssessedAction],
@@ -287,8 +287,8 @@ impl DriftStateMachine {
         transition
     }
 
-    /// Takes in what a model says of a response that the rules have judged already. `responses_since` is [`DriftStateMachine::position`] when
-    /// it was judged: what came after may have overtaken the verdict.
+    /// Processes a model's verdict on a response that the rules have assessed. `position` is
+    /// [`DriftStateMachine::position`] at the time of the question; later events may outdate the verdict.
     pub fn apply_verdict(
         &mut self,
         response: &[AssessedAction],
@@ -315,7 +315,7 @@ impl DriftStateMachine {
             let is_doubt_of_rules = self.state.correction.is_some() && !self.violation.is_firm;
             if is_doubt_of_rules && self.pending_correction().is_none() && self.violation.is_same_step(action)
             {
-                // It was told already; from now on it is more than a doubt.
+                // It was delivered as a doubt; from now on it is firm.
                 self.violation.is_firm = true;
             }
             let is_free =
@@ -366,7 +366,7 @@ impl DriftStateMachine {
         transition
     }
 
-    /// The user said something.
+    /// Processes a prompt.
     pub fn on_prompt(&mut self, spoken: PromptSummary, at: OffsetDateTime) -> Transition {
         let mut transition = Transition::default();
         self.state.prompts = self.state.prompts.saturating_add(1);
@@ -380,7 +380,8 @@ impl DriftStateMachine {
                 push_bounded(&mut self.state.consent.files, self.violation.files.clone());
             }
         }
-        // What a fact or a model says waits until it is looked at again, see [`DriftStateMachine::unsaid`].
+        // A hard finding or a model's verdict stays pending until it is rechecked, see
+        // [`DriftStateMachine::pending_violation`].
         if was_read || (self.pending_correction().is_some() && !self.survives_prompts()) {
             self.expire(&mut transition);
         }
@@ -392,20 +393,20 @@ impl DriftStateMachine {
         transition
     }
 
-    /// What the correction is about that waits to be said and may outlive a prompt: whoever knows the prompt has to look
-    /// whether it does.
+    /// Returns the violation of a pending correction that may survive a prompt. The caller rechecks it against the
+    /// prompt.
     pub(crate) fn pending_violation(&self) -> Option<&Violation> {
         self.pending_correction()?;
         Some(&self.violation).filter(|_| self.survives_prompts())
     }
 
-    /// What the user said yes to and still holds, in the agent's own words.
+    /// Sets the texts of the agent that the user agreed to and that are still in force.
     pub fn set_consents(&mut self, words: Vec<String>, at: OffsetDateTime) {
         self.state.consent.words = words;
         self.touch(true, at);
     }
 
-    /// The user was asked about an action and let it run.
+    /// Processes the user's permission for an action.
     pub(crate) fn on_allowed(&mut self, one: &AssessedAction, at: OffsetDateTime) -> Transition {
         self.replace_last_score(one.assessment.score, ON_GOAL_FROM);
         if self.violation.call.is_some() && self.violation.call == one.call {
@@ -422,17 +423,17 @@ impl DriftStateMachine {
         Transition::default()
     }
 
-    /// The user asked for something new.
+    /// Clears open doubts: the user asked for something new.
     pub fn on_new_request(&mut self) {
         self.open_doubts.clear();
     }
 
-    /// A call failed: it changed nothing.
+    /// Removes a failed call, which changed nothing.
     pub fn on_call_failed(&mut self, call: &str) {
         self.open_doubts.remove_call(call);
     }
 
-    /// What waits to be said is right no more: the user allowed it meanwhile, or it did not happen.
+    /// Drops the pending correction, because the user allowed the action or it had no effect.
     pub fn drop_pending(&mut self, at: OffsetDateTime) -> Transition {
         let mut transition = Transition::default();
         let Some(score) = self.pending_correction().map(|pending| pending.score) else {
@@ -450,18 +451,18 @@ impl DriftStateMachine {
         transition
     }
 
-    /// The tool call that the correction which waits to be said is about.
+    /// Returns the tool call that the pending correction is about.
     pub fn pending_call(&self) -> Option<&str> {
         self.pending_correction()?;
         self.violation.call.as_deref()
     }
 
-    /// Whether a subagent did what the correction that waits to be said is about.
+    /// Whether the pending correction is about an action of a subagent.
     pub fn is_pending_delegated(&self) -> bool {
         self.pending_correction().is_some() && self.violation.is_delegated
     }
 
-    /// A person had the correction of the state forgotten.
+    /// Removes the current correction, because a person had its text forgotten.
     pub fn clear_correction(&mut self, at: OffsetDateTime) {
         self.state.correction = None;
         self.violation = Violation::default();
@@ -471,22 +472,22 @@ impl DriftStateMachine {
         self.touch(true, at);
     }
 
-    /// A judge was asked.
+    /// Records that a judge was asked.
     pub fn judge_requested(&mut self, at: OffsetDateTime) {
         self.state.judged_at_prompt = self.state.prompts;
         self.touch(true, at);
     }
 
-    /// A correction was put into a request, as it is given here. Whether it is still the one of the state.
+    /// Records the delivery of a correction. Returns whether it is the current one.
     pub fn mark_delivered(&mut self, said: &Correction, at: OffsetDateTime) -> bool {
         let Some(correction) = self.state.correction.as_mut().filter(|one| one.id == said.id) else {
             return false;
         };
-        // It may have got other words meanwhile, which the agent has not read.
+        // Its text may have changed meanwhile; the agent has not read the new text.
         let is_complete = correction.text == said.text;
         correction.clone_from(said);
         correction.delivered_at = Some(at);
-        // What there was no room for, or came after the words went out, is still to be said.
+        // Facts that were left out for lack of room, or were found later, remain to be delivered.
         let issues = self.all_issues();
         let shown = &issues[..issues.len().min(MAX_ISSUES)];
         let should_correct =
@@ -509,7 +510,7 @@ impl DriftStateMachine {
         true
     }
 
-    /// What was said last was taken back before anybody read it.
+    /// Reverts the last delivery, which the agent has not read. Returns whether there was one.
     pub fn mark_undelivered(&mut self, at: OffsetDateTime) -> bool {
         let Some(correction) = self
             .state
@@ -525,7 +526,7 @@ impl DriftStateMachine {
         true
     }
 
-    /// A model's words for the demand that waits to be said.
+    /// Replaces the pending forced action and its text by those of a model.
     pub fn apply_forced_recovery(
         &mut self,
         id: &CorrectionId,
@@ -545,8 +546,8 @@ impl DriftStateMachine {
         true
     }
 
-    /// Takes over what was known of the session before this program saw it. What was `spoken` since, as far as it is known,
-    /// counts for it as if it were spoken now. Changed is the state if it is another one than the stored one.
+    /// Merges the stored state of the session. Prompts that arrived since (`spoken`) are applied to it as if they
+    /// arrived now. `state_changed` is set if the result differs from the stored state.
     pub fn resume(&mut self, stored: DriftState, spoken: &[PromptSummary], at: OffsetDateTime) -> Transition {
         let live = &mut self.state;
         let is_untouched = live.mode == SessionMode::Normal && live.correction.is_none();
@@ -602,7 +603,7 @@ impl DriftStateMachine {
 }
 
 impl DriftStateMachine {
-    /// What became of the correction of the state. The level of a firm one that was not followed.
+    /// Resolves the current correction. Returns its level if it is firm and was ignored.
     fn resolve_correction(
         &mut self,
         score: Option<u8>,
@@ -629,7 +630,7 @@ impl DriftStateMachine {
         };
         let is_back = is_followed || score.is_none_or(|score| score >= enough);
         let level = correction.level;
-        // Work on the goal goes on while what a constraint forbids still stands: that is no undoing.
+        // Other work on the goal does not undo a broken constraint.
         let is_left = self.violation.is_hard && !self.violation.files.is_empty() && !is_followed;
         let outcome = if is_back && !is_left {
             CorrectionOutcome::Followed
@@ -646,7 +647,7 @@ impl DriftStateMachine {
         (!is_back && self.violation.is_firm).then_some(level)
     }
 
-    /// Mode, failures and escalation after a response.
+    /// Updates mode, failed recoveries and escalation after a response.
     fn update_mode(
         &mut self,
         score: Option<u8>,
@@ -682,7 +683,7 @@ impl DriftStateMachine {
         }
     }
 
-    /// Whether something is said about an action, see the head of this module.
+    /// Whether an action is corrected, see the module documentation.
     fn should_correct(&self, action: &AssessedAction, contract: &GoalContract) -> bool {
         let score = action.assessment.score;
         if score >= ON_GOAL_FROM || !self.may_correct() {
@@ -739,15 +740,15 @@ impl DriftStateMachine {
         self.recent.push_back(score);
     }
 
-    /// The newest score is another one than was thought.
+    /// Replaces the newest score.
     fn replace_last_score(&mut self, before: u8, score: u8) {
         if let Some(newest) = self.recent.back_mut().filter(|newest| **newest == before) {
             *newest = score;
         }
     }
 
-    /// The time of a change is later than that of the one before, also when the clock was put back, in milliseconds: of two
-    /// states that arrive in another order the later one is kept.
+    /// Sets the time of a change: at least one millisecond after the previous one, even if the clock was set back, so
+    /// that stores keep the newer of two states.
     fn touch(&mut self, changed: bool, at: OffsetDateTime) {
         if changed {
             let next = self.state.updated_at.saturating_add(Duration::milliseconds(1));
@@ -756,12 +757,12 @@ impl DriftStateMachine {
     }
 }
 
-/// How a goal is known again.
+/// Returns a hash that identifies a goal.
 fn goal_hash(contract: &GoalContract) -> u64 {
     correction::hash(contract.goal.trim())
 }
 
-/// Adds to a bounded list; the oldest go.
+/// Adds new values to a bounded list and removes the oldest.
 fn push_bounded<T: PartialEq>(list: &mut Vec<T>, more: Vec<T>) {
     for one in more {
         if !list.contains(&one) {

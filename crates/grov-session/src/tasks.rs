@@ -1,7 +1,7 @@
-//! The tasks of a session: which one a turn belongs to, when it is done, and when it is saved.
+//! The tasks of a session: which one a turn belongs to, when it is finished, and when it is saved.
 //!
-//! A path hands in the [`Tasks`] it knows and the verdict on a [`Turn`]; it gets back a [`Plan`] and an [`TaskOutcome`], and
-//! stores what they say. Paths differ in their [`TaskPolicy`] alone.
+//! A path passes the known [`Tasks`] and the verdict on a [`Turn`] and stores what the returned [`Plan`] and
+//! [`TaskOutcome`] say. Paths differ in their [`TaskPolicy`] only.
 
 mod begin;
 mod turn;
@@ -17,27 +17,29 @@ use grov_domain::{
 use std::path::Path;
 use time::{Duration, OffsetDateTime};
 
-/// Constraints kept per task.
+/// Maximum number of constraints per task.
 const MAX_CONSTRAINTS: usize = 40;
 
-/// What paths decide differently about tasks, each for a reason of how sessions reach it.
+/// Task settings that differ between the paths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TaskPolicy {
     /// What divides a session into tasks.
     pub division: Division,
-    /// Save unfinished work after each turn, as abandoned, and finished work over it. For a path that does not look for
-    /// abandoned work later.
+    /// Whether unfinished work is saved after each turn as abandoned, to be replaced when it is finished. For a path
+    /// that does not look for abandoned work later.
     pub saves_unfinished: bool,
-    /// Sum up the drift scores in a saved task that had drift. For a path on which later scores do not mark it anew.
+    /// Whether drift scores are summed up in a saved task that had drift. For a path on which later scores do not
+    /// update it.
     pub sums_up_drift: bool,
 }
 
 /// What divides a session into tasks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Division {
-    /// The verdict on each turn: it may open a task, resume an older one, and nest one in another. Needs a row per task.
+    /// The verdict on each turn: it may start a task, resume an older one or start a subtask. Needs a row per task.
     ByVerdict,
-    /// The prompts: a task ends where a prompt turns to something else. A verdict only says whether the task is finished.
+    /// The prompts: a task ends with a prompt that changes the subject. A verdict only says whether the task is
+    /// finished.
     ByPrompt,
 }
 
@@ -51,7 +53,7 @@ pub enum Ending {
 }
 
 impl Ending {
-    /// The status of the task while in work.
+    /// Returns the status of the session's task.
     pub fn session_status(self) -> SessionStatus {
         match self {
             Self::Complete => SessionStatus::Completed,
@@ -59,7 +61,7 @@ impl Ending {
         }
     }
 
-    /// The status of the task in team memory, and why it is saved.
+    /// Returns the status of the task in team memory, and the reason for saving it.
     pub fn saved_as(self) -> (TaskStatus, TriggerReason) {
         match self {
             Self::Complete => (TaskStatus::Complete, TriggerReason::Complete),
@@ -68,13 +70,13 @@ impl Ending {
     }
 }
 
-/// The tasks of a client session, as a turn finds them.
+/// The tasks of a client session before a turn.
 #[derive(Clone, Copy, Debug)]
 pub struct Tasks<'a> {
-    /// All that are known.
+    /// All known tasks.
     pub known: &'a [SessionState],
-    /// The task in work. None before the first, after a finished one, and where the conversation left its tasks: it began
-    /// anew under the same id, or a prompt [turned](has_turned) to something else.
+    /// The active task; `None` before the first task, after a finished one, and where the conversation left its tasks:
+    /// it started over under the same id, or a prompt [changed the subject](has_turned).
     pub current: Option<&'a SessionId>,
     /// How they are divided and saved.
     pub policy: TaskPolicy,
@@ -85,9 +87,9 @@ pub struct Tasks<'a> {
 pub enum Target {
     /// A task that exists.
     Existing(SessionId),
-    /// A task that begins with the turn.
+    /// A task that starts with the turn.
     New {
-        /// Its place among the tasks.
+        /// Its type.
         task_type: TaskType,
         /// The task it was started from.
         parent: Option<SessionId>,
@@ -106,23 +108,23 @@ pub struct Plan {
 /// The work of a task at the end of a turn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Work {
-    /// The turn changed something.
+    /// Whether the turn changed something.
     pub is_changed: bool,
-    /// The task holds something that is worth saving although it is unfinished.
+    /// Whether the task is worth saving although it is unfinished.
     pub is_worth_saving: bool,
 }
 
-/// What becomes of a task at the end of a turn.
+/// What happens to a task at the end of a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TaskOutcome {
-    /// Save it to team memory, as ended in this way.
+    /// Save it to team memory with this ending.
     pub saves: Option<Ending>,
-    /// It is the task in work.
+    /// Whether it is the active task.
     pub is_in_work: bool,
 }
 
 impl<'a> Tasks<'a> {
-    /// The task of that id.
+    /// Returns the task with this id.
     pub fn task(&self, id: &SessionId) -> Option<&'a SessionState> {
         self.known.iter().find(|task| &task.session_id == id)
     }
@@ -131,7 +133,8 @@ impl<'a> Tasks<'a> {
         self.current.and_then(|id| self.task(id))
     }
 
-    /// Asks which task a turn belongs to, and whether that is done. `root` is the top of the working tree.
+    /// Builds the question which task a turn belongs to and whether it is finished. `root` is the top of the working
+    /// tree.
     pub fn question(
         &self,
         turn: &Turn,
@@ -156,7 +159,7 @@ impl<'a> Tasks<'a> {
         }
     }
 
-    /// The other tasks for the judge: open ones, and the one completed last, newest first.
+    /// Returns the other tasks for the judge: open ones and the one completed last, newest first.
     fn others(&self) -> Vec<TaskSketch> {
         let is_other = |task: &&SessionState| Some(&task.session_id) != self.current;
         let mut others: Vec<&SessionState> = self.known.iter().filter(is_other).collect();
@@ -170,7 +173,7 @@ impl<'a> Tasks<'a> {
         others.into_iter().map(sketch).collect()
     }
 
-    /// What the verdict on a turn means here. `None`: the turn broke off, and there is no verdict.
+    /// Returns the plan for a verdict on a turn; `None` if the turn was interrupted and has no verdict.
     pub fn plan(&self, analysis: Option<&TaskAnalysis>) -> Plan {
         let Some(analysis) = analysis else {
             return self.goes_on(None, false);
@@ -190,7 +193,7 @@ impl<'a> Tasks<'a> {
         }
     }
 
-    /// The named task goes on, or else the one in work. Without either it is work all the same.
+    /// Continues the named task, or else the active one, or else starts a task.
     fn goes_on(&self, named: Option<&SessionId>, completes: bool) -> Plan {
         let named = match self.policy.division {
             Division::ByVerdict => named.and_then(|id| self.task(id)),
@@ -205,7 +208,7 @@ impl<'a> Tasks<'a> {
         }
     }
 
-    /// A task that begins. Without one in work there is nothing to be under or beside.
+    /// Starts a task. Without an active task it is a main task.
     fn begin(&self, wanted: TaskType, completes: bool) -> Plan {
         let current = self.active_task().map(|task| task.session_id.clone());
         let (task_type, parent) = match (wanted, current) {
@@ -218,8 +221,8 @@ impl<'a> Tasks<'a> {
         }
     }
 
-    /// What becomes of the task that a turn was put into. `before` is its status before the turn. What is finished stays
-    /// finished, and is saved anew only if there is something new to it.
+    /// Returns what happens to the task of a turn. `before` is its status before the turn. A finished task stays
+    /// finished, and is saved again only if something changed.
     pub fn outcome(&self, plan: &Plan, before: SessionStatus, work: Work) -> TaskOutcome {
         let was_completed = before == SessionStatus::Completed;
         let is_over = was_completed || plan.completes;
@@ -237,10 +240,10 @@ impl<'a> Tasks<'a> {
         }
     }
 
-    /// The task in work once `done` is finished: the nearest one it served that is still open.
+    /// Returns the active task once `done` is finished: its nearest ancestor that is still open.
     pub fn after(&self, done: &SessionState) -> Option<SessionId> {
         let mut served = done.parent_session_id.as_ref();
-        // As many steps as there are tasks: a store that was tampered with may hold a circle.
+        // Bounded, because parents in a damaged store may form a cycle.
         for _ in 0..self.known.len() {
             let task = self.task(served?)?;
             if task.status != SessionStatus::Completed {
@@ -251,15 +254,15 @@ impl<'a> Tasks<'a> {
         None
     }
 
-    /// The task that is to be saved as abandoned, if it is: it is open, and the session is quiet since before `limit`. A task
-    /// is in work while one that serves it is.
+    /// Returns the task to be saved as abandoned, if it is open and the session was quiet since before `limit`. A task
+    /// is active while one of its subtasks is.
     pub fn abandoned(&self, id: &SessionId, limit: OffsetDateTime) -> Option<&'a SessionState> {
         let is_quiet = self.known.iter().all(|task| task.last_update <= limit);
         let task = self.task(id).filter(|_| is_quiet)?;
         (task.status == SessionStatus::Active).then_some(task)
     }
 
-    /// The time of the next verdict: now, but after every earlier verdict, for the clock may have been set back.
+    /// Returns the time of the next verdict: now, but after every earlier verdict, even if the clock was set back.
     pub fn next_verdict_at(&self, now: OffsetDateTime) -> OffsetDateTime {
         let newest = self.known.iter().filter_map(|task| task.judged_at).max();
         newest.map_or(now, |newest| {
@@ -268,7 +271,7 @@ impl<'a> Tasks<'a> {
     }
 }
 
-/// A task with a turn put into it by a verdict: constraints that the turn added, and resumed if it was abandoned.
+/// Adds a turn to a task: the constraints that it added. An abandoned task becomes active.
 #[must_use]
 pub fn with_turn(
     mut task: SessionState,
@@ -289,7 +292,7 @@ pub fn with_turn(
     task
 }
 
-/// Whether the newest prompt turned to something else than a task of that goal: `goal`, which is held to now, was taken from
+/// Whether the newest prompt changed the subject from a task with this goal: `goal`, the current goal, was taken from
 /// this prompt in its own words.
 pub fn has_turned(from: &str, goal: &str, prompts: &[String]) -> bool {
     let Some((newest, earlier)) = prompts.split_last() else {

@@ -3,7 +3,7 @@
 use crate::assessed_action::AssessedAction;
 use grov_domain::{ActionSketch, ActionType, Assessment, EffectKind, Finding, Rule};
 
-/// For tests.
+/// Builds a value for tests.
 pub fn action(action_type: ActionType, files: &[&str]) -> ActionSketch {
     ActionSketch {
         files: files.iter().map(|file| (*file).to_owned()).collect(),
@@ -11,7 +11,7 @@ pub fn action(action_type: ActionType, files: &[&str]) -> ActionSketch {
     }
 }
 
-/// For tests.
+/// Builds a value for tests.
 pub fn edit(file: &str, content: &str) -> ActionSketch {
     ActionSketch {
         content: Some(content.to_owned()),
@@ -19,12 +19,12 @@ pub fn edit(file: &str, content: &str) -> ActionSketch {
     }
 }
 
-/// For tests.
+/// Builds a value for tests.
 pub fn read(file: &str) -> ActionSketch {
     action(ActionType::Read, &[file])
 }
 
-/// For tests.
+/// Builds a value for tests.
 pub fn bash(command: &str, effect: EffectKind, files: &[&str]) -> ActionSketch {
     ActionSketch {
         command: Some(command.to_owned()),
@@ -33,7 +33,7 @@ pub fn bash(command: &str, effect: EffectKind, files: &[&str]) -> ActionSketch {
     }
 }
 
-/// For tests.
+/// Builds a value for tests.
 pub fn finding(rule: Rule, at_most: u8) -> Finding {
     Finding {
         rule,
@@ -43,7 +43,7 @@ pub fn finding(rule: Rule, at_most: u8) -> Finding {
     }
 }
 
-/// For tests.
+/// Builds a value for tests.
 pub fn assessed(action: ActionSketch, rule: Rule, score: u8) -> AssessedAction {
     let findings = if score >= 8 {
         Vec::new()
@@ -63,8 +63,8 @@ pub fn assessed(action: ActionSketch, rule: Rule, score: u8) -> AssessedAction {
     }
 }
 
-/// What prompts ask for, in the simplest way: the goal of the newest that is no assent, every word with a dot as scope, and
-/// sentences with "do not" as constraints.
+/// A simple intent reader: the goal is the newest prompt that is no assent, the scope every word with a dot, and the
+/// constraints every prompt with "do not".
 pub fn read_intent(question: &grov_domain::IntentQuestion) -> grov_domain::Intent {
     const ASSENT: &[&str] = &["yes", "ok", "continue", "looks good", "go on"];
     let saying: Vec<&String> = question

@@ -1,16 +1,16 @@
-//! What is recorded of actions.
+//! Verdicts that are recorded for actions.
 
 use crate::assessed_action::AssessedAction;
 use crate::state_machine::Transition;
 use grov_domain::{Assessment, Finding, JudgedBy, Rule, StepVerdict};
 
-/// What does as a correction asked is at least this good.
+/// Minimum score of an action that follows a correction.
 pub(crate) const FOLLOWS: u8 = 8;
-/// Danger of this score is none that anybody asks for: a device is overwritten, everything is deleted.
+/// Danger of this score is never asked for: a device is overwritten, everything is deleted.
 const GRAVE: u8 = 1;
 
-/// Of what was found while it is not known what the user asked for: what is bad whatever they asked, and, once it is known
-/// what a person allowed, what they ruled out since.
+/// Keeps the findings that hold without knowing what the user asked for: repetition and grave danger, and, once the
+/// history is loaded, broken constraints.
 pub(crate) fn certain_findings(assessment: Assessment, is_loaded: bool) -> Assessment {
     let mut findings = assessment.findings;
     findings.retain(|finding| match finding.rule {
@@ -28,7 +28,7 @@ pub(crate) fn certain_findings(assessment: Assessment, is_loaded: bool) -> Asses
     }
 }
 
-/// What is recorded with the steps. Of a subagent's actions only what was found is recorded: the others are not judged.
+/// Returns the verdict to record for each action. Actions of subagents have one only if something was found.
 pub(crate) fn verdicts(response: &[AssessedAction], transition: &Transition) -> Vec<Option<StepVerdict>> {
     let new_correction = transition.new_correction.as_ref();
     let verdict = |(place, one): (usize, &AssessedAction)| {
@@ -62,7 +62,7 @@ pub(crate) fn verdicts(response: &[AssessedAction], transition: &Transition) -> 
     response.iter().enumerate().map(verdict).collect()
 }
 
-/// The verdict on what the user allowed.
+/// Returns the verdict for an action that the user allowed.
 pub(crate) fn allowed_verdict() -> StepVerdict {
     StepVerdict {
         score: 10,

@@ -1,4 +1,4 @@
-//! What a correction is about, and whether an action takes it back.
+//! The violation that a correction is about, and the actions that undo it.
 
 use crate::assessed_action::AssessedAction;
 use crate::correction;
@@ -8,40 +8,40 @@ use grov_domain::{
 };
 use serde::{Deserialize, Serialize};
 
-/// What a correction is about.
+/// The violation that a correction is about.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Violation {
-    /// The action, where it is known.
+    /// The action, if known.
     pub(crate) action: Option<ActionSketch>,
-    /// Its tool call.
+    /// The id of the tool call.
     pub(crate) call: Option<String>,
-    /// Its step.
+    /// The step.
     pub(crate) step: Option<StepId>,
-    /// The matters of fact among what was found, see [`fingerprint`].
+    /// The [`fingerprint`]s of hard findings.
     pub(crate) facts: Vec<u64>,
-    /// It is more than a doubt: see [`is_doubt_only`](crate::way_back::is_soft).
+    /// Whether it is more than a doubt, see [`is_doubt_only`](crate::recovery_plan::is_doubt_only).
     pub(crate) is_firm: bool,
     /// The files that were changed off goal.
     pub(crate) files: Vec<String>,
-    /// The beginning of what was written.
+    /// The beginning of the written content.
     pub(crate) content: Option<String>,
-    /// A matter of fact was found, which no judge overrules.
+    /// Whether a hard rule found something, which no judge overrules.
     pub(crate) is_hard: bool,
-    /// The goal under which a model said so.
+    /// The goal under which a model judged it.
     pub(crate) judged_under: Option<String>,
-    /// What was found.
+    /// The findings.
     pub(crate) findings: Vec<Finding>,
-    /// A subagent did it.
+    /// Whether a subagent acted.
     pub(crate) is_delegated: bool,
 }
 
-/// How a finding is known again without its words.
+/// Returns a hash that identifies a finding without storing its text.
 pub(crate) fn fingerprint(finding: &Finding) -> u64 {
     correction::hash(&format!("{}\n{}", finding.rule.as_str(), finding.reason))
 }
 
 impl Violation {
-    /// What the correction for this action is about.
+    /// Describes the violation of an action.
     pub(crate) fn of(one: &AssessedAction, is_firm: bool) -> Self {
         let findings = &one.assessment.findings;
         let mut files: Vec<String> = findings
@@ -67,7 +67,7 @@ impl Violation {
         }
     }
 
-    /// The action with what was found of it, where it is known.
+    /// Returns the action with its findings, if the action is known.
     pub(crate) fn assessed(&self, score: u8) -> Option<AssessedAction> {
         Some(AssessedAction {
             action: self.action.clone()?,
@@ -82,7 +82,7 @@ impl Violation {
         })
     }
 
-    /// Whether these files are all that it is about, so that a fact is undone once they are put back.
+    /// Whether restoring these files undoes it: it consists of changes of these files alone.
     pub(crate) fn is_undone_by(&self, put_back: &[String]) -> bool {
         let is_back = |file: &String| put_back.iter().any(|back| is_same_file(back, file));
         let is_restored = |finding: &Finding| {
@@ -92,7 +92,7 @@ impl Violation {
         self.is_hard && !self.files.is_empty() && self.files.iter().all(is_back) && facts.all(is_restored)
     }
 
-    /// Whether what is to be said of it may still be right under the next prompt.
+    /// Whether a pending correction about it may still apply after the next prompt.
     pub(crate) fn survives_prompts(&self) -> bool {
         self.is_hard || self.judged_under.is_some()
     }
@@ -102,13 +102,12 @@ impl Violation {
         self.step.is_some() && self.step == one.step
     }
 
-    /// Whether an edit may be part of taking back what was changed: it is of the same files, and what was written does not
-    /// come again.
+    /// Whether an edit may be part of undoing it: same files, and the written content does not come again.
     pub(crate) fn may_be_undone_by(&self, action: &ActionSketch) -> bool {
         self.is_edited_by(action) && action.content.is_some() && !self.is_repeated_by(action)
     }
 
-    /// Whether an edit of the same files writes again what was written.
+    /// Whether an edit of the same files writes the same content again.
     pub(crate) fn is_repeated_by(&self, action: &ActionSketch) -> bool {
         let written = self.content.as_deref().map(str::trim).unwrap_or_default();
         let new = action.content.as_deref().unwrap_or_default();
@@ -126,8 +125,8 @@ impl Violation {
     }
 }
 
-/// The one action that is demanded when corrections failed: undo what the user ruled out, else turn to the file where the
-/// work is, else to the user.
+/// Returns the action that is demanded after corrections failed: undo what the user forbade, or else continue in the
+/// file named by the goal, or else ask the user.
 pub(crate) fn forced_step(contract: &GoalContract, violation: &Violation) -> RecoveryStep {
     let undo = violation.files.first();
     match (named_file(contract), undo) {
@@ -136,7 +135,7 @@ pub(crate) fn forced_step(contract: &GoalContract, violation: &Violation) -> Rec
             file: Some(file.clone()),
         },
         (Some(file), _) => RecoveryStep {
-            action: format!("Read {file} and go on there with what was asked"),
+            action: format!("Read {file} and continue with the request there"),
             file: Some(file),
         },
         (None, Some(file)) => RecoveryStep {
@@ -145,23 +144,23 @@ pub(crate) fn forced_step(contract: &GoalContract, violation: &Violation) -> Rec
         },
         (None, None) => RecoveryStep {
             file: None,
-            action: "Tell the user where the work stands and ask how to go on".to_owned(),
+            action: "Report the state of the work to the user and ask how to continue".to_owned(),
         },
     }
 }
 
-/// How an action relates to the first step of a way back.
+/// Whether an action follows a recovery step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum StepMatch {
-    /// It has nothing to do with it.
+    /// It does not.
     No,
-    /// It takes the step.
+    /// It does.
     Yes,
-    /// It changes the file that is to be undone in a way that may be the undoing: what stood there before is not known.
+    /// It changes the file in a way that may be the undo; the earlier content is not known.
     Perhaps,
 }
 
-/// Whether `action` takes `step`, which leads away from `violation`.
+/// Whether `action` follows `step`, a step of the recovery from `violation`.
 pub(crate) fn match_step(action: &ActionSketch, step: &RecoveryStep, violation: &Violation) -> StepMatch {
     let Some(file) = &step.file else {
         return StepMatch::No;
@@ -173,7 +172,7 @@ pub(crate) fn match_step(action: &ActionSketch, step: &RecoveryStep, violation: 
         return StepMatch::Yes;
     }
     if !action.is_change() {
-        // Looking at what is to be undone is a beginning, where it is not plain that it has to go.
+        // Reading the file is a first step, unless the user forbade the change.
         return if violation.is_hard {
             StepMatch::No
         } else {
@@ -183,7 +182,7 @@ pub(crate) fn match_step(action: &ActionSketch, step: &RecoveryStep, violation: 
     undoes(action, violation)
 }
 
-/// Whether `action` undoes what the offence changed.
+/// Whether `action` undoes the violation.
 fn undoes(action: &ActionSketch, violation: &Violation) -> StepMatch {
     if !action.files.iter().all(|file| violation.is_about(file)) {
         return StepMatch::No;
@@ -207,13 +206,13 @@ fn undoes(action: &ActionSketch, violation: &Violation) -> StepMatch {
     match violation.content.as_deref().map(str::trim) {
         _ if new.is_empty() => StepMatch::Yes,
         Some(written) if !written.is_empty() && new.contains(written) => StepMatch::No,
-        // Taking back writes about as much as was there; going on tends to write more.
+        // An undo writes about as much as was there; further work tends to write more.
         Some(written) if new.len() > 2 * written.len() + 80 => StepMatch::No,
         _ => StepMatch::Perhaps,
     }
 }
 
-/// Whether the action names the file.
+/// Whether an action names a file.
 fn touches(action: &ActionSketch, file: &str) -> bool {
     let is_command = action.action_type == ActionType::Bash;
     action.files.iter().any(|own| is_same_file(own, file))

@@ -56,7 +56,7 @@ fn every_level_says_what_it_has_to() {
             CorrectionLevel::Correct,
             &[
                 "Goal: \"Fix the token refresh\"",
-                "Asked last:",
+                "Latest request:",
                 "Issue:",
                 "1. Undo",
                 "2. Go on",

@@ -1,4 +1,4 @@
-//! Facts that are found while a correction waits: they are said with it, and none is lost when that one turns out moot.
+//! Hard findings that occur while a correction is pending. They are delivered with it, or after it if it is dropped.
 
 use super::corrections::CorrectionBasis;
 use super::response::{facts, reasons, worst};
@@ -10,7 +10,7 @@ use crate::violation::Violation;
 use grov_domain::GoalContract;
 
 impl DriftStateMachine {
-    /// Has these facts said with the correction that waits. Whether that changed its words.
+    /// Attaches hard findings to the pending correction. Returns whether its text changed.
     pub(super) fn attach(&mut self, facts: &[&AssessedAction], contract: &GoalContract) -> bool {
         let is_own = |one: &AssessedAction| self.violation.call.is_some() && self.violation.call == one.call;
         let mut is_new = false;
@@ -27,12 +27,12 @@ impl DriftStateMachine {
         is_new && self.rebuild_text(contract)
     }
 
-    /// Whether facts are to be said beside the correction of the state, or after it.
+    /// Whether facts are attached that remain to be delivered.
     pub(crate) fn has_attached_facts(&self) -> bool {
         !self.attached.is_empty()
     }
 
-    /// The issues of the correction of the state, with the facts that are said with it, each once.
+    /// Returns the issues of the current correction and of the attached facts, each once.
     pub(super) fn all_issues(&self) -> Vec<String> {
         let mut issues = self.issues.clone();
         for reason in self.attached.iter().flat_map(facts) {
@@ -43,7 +43,7 @@ impl DriftStateMachine {
         issues
     }
 
-    /// Puts the correction that waits into words again. Whether there is one.
+    /// Writes the text of the pending correction again. Returns whether there is one.
     fn rebuild_text(&mut self, contract: &GoalContract) -> bool {
         let Some(mut correction) = self.pending_correction().cloned() else {
             return false;
@@ -53,7 +53,7 @@ impl DriftStateMachine {
         true
     }
 
-    /// Drops facts that are said with the correction that waits, unless `stands`. Whether that changed its words.
+    /// Keeps the attached facts for which `stands` returns true. Returns whether the text changed.
     pub(crate) fn retain_attached(
         &mut self,
         contract: &GoalContract,
@@ -64,7 +64,7 @@ impl DriftStateMachine {
         self.attached.len() < before && self.rebuild_text(contract)
     }
 
-    /// Makes a correction of the gravest fact that was to be said with one that ended unsaid.
+    /// Creates a correction for the most severe attached fact, if no correction is left to deliver it with.
     pub(crate) fn promote_attached(&mut self, contract: &GoalContract, context: &EventContext) -> Transition {
         let mut transition = Transition::default();
         if self.state.correction.is_some() || !self.may_correct() {
@@ -86,7 +86,7 @@ impl DriftStateMachine {
         transition
     }
 
-    /// Drops what waits to be said of files that these actions put back.
+    /// Drops pending corrections and facts about files that these actions restore.
     pub(super) fn drop_restored(
         &mut self,
         response: &[AssessedAction],

@@ -1,4 +1,4 @@
-//! Makes the correction of the state, and ends it.
+//! Creates and ends the current correction.
 
 use super::transition::{EventContext, Transition};
 use super::{DriftStateMachine, MAX_EARLIER, goal_hash};
@@ -10,18 +10,18 @@ use grov_domain::{
     Correction, CorrectionId, CorrectionLevel, CorrectionOutcome, GoalContract, RecoveryStep, SessionMode,
 };
 
-/// Why something is said, and how.
+/// The reasons for a correction.
 pub(super) struct CorrectionBasis {
-    /// The gravest first, one sentence each.
+    /// One sentence per issue, most severe first.
     pub(super) issues: Vec<String>,
     pub(super) plan: Vec<RecoveryStep>,
-    /// It is more than a doubt.
+    /// Whether it is more than a doubt.
     pub(super) is_firm: bool,
     pub(super) min_level: Option<CorrectionLevel>,
 }
 
 impl DriftStateMachine {
-    /// Makes the correction for an action.
+    /// Creates the correction for an action.
     pub(super) fn correct(
         &mut self,
         place: Option<usize>,
@@ -59,7 +59,7 @@ impl DriftStateMachine {
             plan = vec![forced_step(contract, &self.violation)];
             self.forced_demands = self.forced_demands.saturating_add(1);
         }
-        // Nobody has read a pending one yet; of one that was said nobody will know any more whether it was followed.
+        // The agent has not read a pending one; whether it would follow a delivered one is no longer observed.
         self.end(CorrectionOutcome::Overtaken, transition);
         transition.expired += usize::from(replaces);
         let after = if ground.is_firm {
@@ -119,7 +119,7 @@ impl DriftStateMachine {
         correction::text(&input, self.policy.budget, &self.state.said)
     }
 
-    /// The id of the next correction: of several in one moment each has its own.
+    /// Returns the id of the next correction. Several corrections of one event get different ids.
     fn next_id(&mut self, context: &EventContext) -> CorrectionId {
         let (id, times) = match self.newest_id.take() {
             Some((id, times)) if id == context.id => (id, times + 1),
@@ -142,13 +142,13 @@ impl DriftStateMachine {
         self.earlier_violations.push(violation);
     }
 
-    /// How many doubts were said under the goal of a contract.
+    /// Returns how many doubts were reported under this goal.
     pub(super) fn doubts_reported(&self, contract: &GoalContract) -> u8 {
         let (goal, times) = self.doubts;
         if goal == goal_hash(contract) { times } else { 0 }
     }
 
-    /// Ends the correction of the state.
+    /// Ends the current correction.
     pub(super) fn end(&mut self, outcome: CorrectionOutcome, transition: &mut Transition) {
         if let Some(mut correction) = self.state.correction.take() {
             correction.outcome = Some(outcome);
@@ -157,7 +157,7 @@ impl DriftStateMachine {
         }
     }
 
-    /// The correction of the state is of no use any more; one that was never said leaves no trace in the escalation.
+    /// Ends the current correction as overtaken. One that was never delivered does not count for the escalation.
     pub(super) fn expire(&mut self, transition: &mut Transition) {
         if self.pending_correction().is_some() {
             transition.expired += 1;

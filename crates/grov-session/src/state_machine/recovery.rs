@@ -1,4 +1,4 @@
-//! The way back, as far as actions show that it is taken.
+//! Recognises actions that follow a recovery plan.
 
 use super::response::worst;
 use super::{DriftStateMachine, push_bounded};
@@ -9,7 +9,7 @@ use crate::violation::{StepMatch, Violation, fingerprint, match_step};
 use grov_domain::Finding;
 use serde::{Deserialize, Serialize};
 
-/// The undoing of something goes on.
+/// An undo that extends over several responses.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct OngoingUndo {
     #[serde(rename = "offence")]
@@ -19,7 +19,7 @@ pub(super) struct OngoingUndo {
 }
 
 impl DriftStateMachine {
-    /// Actions that take the first step of the correction that was said.
+    /// Returns the actions that follow the first step of the delivered correction.
     pub(super) fn followed(&mut self, response: &[AssessedAction]) -> Vec<usize> {
         let correction = self.state.correction.as_ref();
         let Some(step) = correction
@@ -49,10 +49,10 @@ impl DriftStateMachine {
         followed
     }
 
-    /// Actions that the user let pass, or that go on with an undoing that was believed.
+    /// Returns the actions that the user let pass or that continue an accepted undo.
     pub(super) fn exempt(&mut self, response: &[AssessedAction], followed: &[usize]) -> Vec<usize> {
         let is_exempt = |one: &AssessedAction| {
-            // That it also looks unrelated went with it.
+            // The user let pass the doubts along with the hard findings.
             let is_known = |finding: &Finding| {
                 self.state.consent.facts.contains(&fingerprint(finding)) || is_doubt(finding.rule)
             };
@@ -62,8 +62,7 @@ impl DriftStateMachine {
                 .undoing
                 .as_ref()
                 .is_some_and(|undoing| undoing.violation.may_be_undone_by(&one.action));
-            // Only where the newest correction was followed, and once for each file: nobody can prove by an edit that it
-            // takes back.
+            // Only after the newest correction was followed, and once per file: an edit alone does not prove an undo.
             let is_old = |file: &String| self.undone.contains(file) || self.violation.files.contains(file);
             let is_new = !one.action.files.iter().any(is_old);
             let is_free = is_new && self.state.correction.is_none();

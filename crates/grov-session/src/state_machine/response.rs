@@ -1,4 +1,4 @@
-//! What a response comes down to.
+//! Evaluates the actions of a response.
 
 use crate::assessed_action::AssessedAction;
 use crate::level::ON_GOAL_FROM;
@@ -7,10 +7,10 @@ use crate::violation::Violation;
 use grov_domain::{ActionSketch, Assessment, Finding};
 use grov_redact::Redactor;
 
-/// Longest description of what was done instead, in characters.
+/// Maximum length of the description of an action, in characters.
 pub(super) const MAX_DESCRIPTION: usize = 160;
 
-/// A response of which these actions are no deviation.
+/// Returns the response with these actions counted as on goal.
 pub(super) fn with_exemptions(response: &[AssessedAction], exempt: &[usize]) -> Vec<AssessedAction> {
     let mut eased = response.to_vec();
     for place in exempt {
@@ -24,7 +24,7 @@ pub(super) fn with_exemptions(response: &[AssessedAction], exempt: &[usize]) -> 
     eased
 }
 
-/// The actions whose facts a later one of the same response puts back: nothing is left to be said of them.
+/// Returns the actions whose violations a later action of the same response undoes.
 pub(super) fn restored_within(response: &[AssessedAction]) -> Vec<usize> {
     let is_undone = |(place, one): &(usize, &AssessedAction)| {
         let later = response.iter().skip(place + 1);
@@ -35,7 +35,7 @@ pub(super) fn restored_within(response: &[AssessedAction]) -> Vec<usize> {
     found.map(|(place, _)| place).collect()
 }
 
-/// The score that counts: a model's, except that what is a matter of fact stands.
+/// Combines scores: that of the model counts, unless a hard finding is worse.
 pub(crate) fn combined(rules: &Assessment, model: u8) -> u8 {
     let model = model.clamp(1, 10);
     if has_hard_finding(rules) {
@@ -45,7 +45,7 @@ pub(crate) fn combined(rules: &Assessment, model: u8) -> u8 {
     }
 }
 
-/// The worst action that counts: one that changes something or that something was found of.
+/// Returns the worst action that changed something or has findings.
 pub(super) fn worst(response: &[AssessedAction], followed: &[usize]) -> Option<usize> {
     let counts = |one: &AssessedAction| {
         if one.is_delegated {
@@ -61,13 +61,13 @@ pub(super) fn worst(response: &[AssessedAction], followed: &[usize]) -> Option<u
         .map(|(place, _)| place)
 }
 
-/// What was found of an action, one sentence each.
+/// Returns the reasons of all findings.
 pub(super) fn reasons(one: &AssessedAction) -> Vec<String> {
     let findings = one.assessment.findings.iter();
     findings.map(|finding| reason(one, finding)).collect()
 }
 
-/// The facts that were found of an action, one sentence each.
+/// Returns the reasons of hard findings.
 pub(super) fn facts(one: &AssessedAction) -> Vec<String> {
     let findings = one.assessment.findings.iter();
     let facts = findings.filter(|finding| finding.rule.is_hard());
@@ -81,11 +81,11 @@ fn reason(one: &AssessedAction, finding: &Finding) -> String {
     }
 }
 
-/// An action in a few words.
+/// Describes an action in a few words.
 pub(super) fn described(action: &ActionSketch) -> String {
     let what = action.action_type.as_str();
     let on = action.files.first().or(action.command.as_ref());
-    // Half a secret is none to the redactor, so it is cut afterwards.
+    // Redacted before it is cut: the redactor does not recognise half a secret.
     let on = on.map(|text| Redactor::shared().redact(text)).unwrap_or_default();
     let on: String = on.chars().take(MAX_DESCRIPTION).collect();
     format!("{what} of {on}")

@@ -463,7 +463,7 @@ fn a_doubt_of_rules_is_told_mildly_twice_and_never_escalates() {
         let file = format!("docs/{number}.md");
         levels.push(level_of(&session.change(&file, Rule::Tangent, 2)));
         if let Some(said) = session.deliver() {
-            assert!(said.text.contains("guess by rules"), "{}", said.text);
+            assert!(said.text.contains("estimate by rules"), "{}", said.text);
             let plan = format!("{} {:?}", said.text, said.recovery_plan).to_lowercase();
             assert!(!plan.contains("undo") && !plan.contains("stop"), "{plan}");
         }

@@ -1,40 +1,40 @@
-//! What goes into a course, and what comes out.
+//! Input and output of the state machine.
 
 use grov_domain::{Correction, CorrectionId, SessionId};
 use time::OffsetDateTime;
 
-/// What a change of the course needs from outside.
+/// Values that the caller supplies with each event.
 #[derive(Clone, Debug)]
 pub struct EventContext {
-    /// Now.
+    /// The current time.
     pub at: OffsetDateTime,
-    /// The id of the correction, if one is made.
+    /// The id for a new correction.
     pub id: CorrectionId,
-    /// The task in work.
+    /// The active task.
     pub task: SessionId,
 }
 
-/// What came of it.
+/// The result of an event.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Transition {
-    /// A correction that waits to be said from now on, and the action of the response that it is about; `None`: an earlier
+    /// A correction that is pending from now on, with the index of its action in the response; `None` for an earlier
     /// action.
     pub new_correction: Option<(Option<usize>, Correction)>,
-    /// Corrections of which it is known now what became of them.
+    /// Corrections whose outcome is known now.
     pub resolved: Vec<Correction>,
-    /// Of these, how many were never said.
+    /// How many of them were never delivered.
     pub expired: usize,
-    /// Actions that are no deviation, whatever the rules say: they did what a correction asked for, go on with undoing, or
-    /// the user let them pass.
+    /// Indexes of actions that count as on goal whatever the rules found: they follow a correction or continue an undo,
+    /// or the user let them pass.
     pub exempt: Vec<usize>,
-    /// An action is demanded for the first time.
+    /// Whether the session entered forced mode.
     pub entered_forced_mode: bool,
-    /// The state is another one now.
+    /// Whether the state changed.
     pub state_changed: bool,
 }
 
 impl Transition {
-    /// Adds what came of a later change.
+    /// Merges a later transition.
     pub(crate) fn add(&mut self, later: Self) {
         self.new_correction = later.new_correction.or(self.new_correction.take());
         self.resolved.extend(later.resolved);
@@ -45,16 +45,16 @@ impl Transition {
     }
 }
 
-/// Something that the user said: were it a mere "yes", it means the same for what was said before.
+/// A prompt, as far as it matters for earlier corrections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PromptSummary {
-    /// It holds a "no" of some sort: nothing is taken for allowed because of it.
+    /// Whether it contains an objection; then it permits nothing.
     pub has_objection: bool,
-    /// When the request arrived that brought it: what was told with that request the user had not seen.
+    /// When its request arrived. The user had not seen text delivered with that request.
     pub arrived_at: OffsetDateTime,
 }
 
-/// At which point of a session something was asked.
+/// A position in a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Position {
     pub(super) responses: u64,
@@ -62,7 +62,7 @@ pub struct Position {
 }
 
 impl Position {
-    /// Whether nothing was typed between this point and another one.
+    /// Whether there is no prompt between two positions.
     pub(crate) fn is_same_prompt(self, other: Self) -> bool {
         self.prompts == other.prompts
     }

@@ -1,14 +1,14 @@
-//! How a task begins: what the user wants of it.
+//! Starts tasks: what the user wants of them.
 
 use super::Turn;
 use crate::capture::relative;
 use grov_domain::{Intent, IntentQuestion, SessionState, TaskAnalysis};
 use std::path::Path;
 
-/// Longest goal, in characters.
+/// Maximum length of a goal, in characters.
 const MAX_GOAL: usize = 200;
 
-/// Asks what the user wants of a task that begins with this turn. `root` is the top of the working tree.
+/// Builds the question what the user wants of a task that starts with this turn. `root` is the top of the working tree.
 pub fn intent_question(turn: &Turn, root: Option<&Path>) -> IntentQuestion {
     IntentQuestion {
         prompts: turn.prompts.clone(),
@@ -20,7 +20,7 @@ pub fn intent_question(turn: &Turn, root: Option<&Path>) -> IntentQuestion {
     }
 }
 
-/// A task of which the user wants this.
+/// Sets goal, scope, constraints and keywords of a task.
 #[must_use]
 pub fn with_intent(mut task: SessionState, intent: &Intent) -> SessionState {
     task.original_goal = goal(&intent.goal);
@@ -30,7 +30,7 @@ pub fn with_intent(mut task: SessionState, intent: &Intent) -> SessionState {
     task
 }
 
-/// A task that begins with this turn. Where the intent names no goal, the verdict's counts, and then the first prompt.
+/// Starts a task with this turn. If the intent names no goal, that of the verdict is used, or else the first prompt.
 #[must_use]
 pub fn begun(task: SessionState, intent: &Intent, analysis: &TaskAnalysis, turn: &Turn) -> SessionState {
     let mut task = with_intent(task, intent);
@@ -41,7 +41,7 @@ pub fn begun(task: SessionState, intent: &Intent, analysis: &TaskAnalysis, turn:
     task
 }
 
-/// A goal of bounded length; `None` if there is none.
+/// Shortens a goal; `None` if it is empty.
 fn goal(text: &str) -> Option<String> {
     let text: String = text.trim().chars().take(MAX_GOAL).collect();
     Some(text).filter(|text| !text.is_empty())

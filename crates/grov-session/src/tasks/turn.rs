@@ -1,24 +1,24 @@
-//! A turn: everything from a prompt to the point where the conversation comes to rest.
+//! A turn: everything from a prompt to the end of the agent's work on it.
 
 use grov_domain::{ActionSketch, ActionType};
 
-/// Actions of a turn that are kept for its verdict; of more, the first and the last half of this.
+/// Maximum number of actions kept per turn. Of more, the first and the last half are kept.
 const MAX_ACTIONS: usize = 200;
 
-/// Files that tell where the work began.
+/// Maximum number of files that show where the work started.
 const MAX_FIRST_FILES: usize = 8;
 
-/// A turn under way.
+/// The current turn.
 #[derive(Clone, Debug, Default)]
 pub struct Turn {
-    /// What the user typed, oldest first.
+    /// The prompts, oldest first.
     pub prompts: Vec<String>,
-    /// Each with the tool call it was.
+    /// The actions with the ids of their tool calls.
     actions: Vec<(Option<String>, ActionSketch)>,
 }
 
 impl Turn {
-    /// Adds an action; `call` is the tool call that it was.
+    /// Adds an action; `call` is the id of its tool call.
     pub fn act(&mut self, call: Option<String>, action: ActionSketch) {
         if self.actions.len() >= MAX_ACTIONS {
             self.actions.remove(MAX_ACTIONS / 2);
@@ -26,7 +26,7 @@ impl Turn {
         self.actions.push((call, action));
     }
 
-    /// Notes how a tool call of the turn ended.
+    /// Records the result of a tool call.
     pub fn ended(&mut self, call: &str, failed: bool, output: Option<&str>) {
         let mut newest_first = self.actions.iter_mut().rev();
         if let Some((_, action)) = newest_first.find(|(own, _)| own.as_deref() == Some(call)) {
@@ -35,7 +35,7 @@ impl Turn {
         }
     }
 
-    /// Whether there is something to judge: a repeated request carries neither a new prompt nor an action.
+    /// Whether there is something to judge. A repeated request has neither a new prompt nor an action.
     pub fn has_substance(&self) -> bool {
         !self.prompts.is_empty() || !self.actions.is_empty()
     }
@@ -45,12 +45,12 @@ impl Turn {
         self.actions().any(ActionSketch::has_changed)
     }
 
-    /// The actions, in order.
+    /// Returns the actions, in order.
     pub fn actions(&self) -> impl Iterator<Item = &ActionSketch> {
         self.actions.iter().map(|(_, action)| action)
     }
 
-    /// The files that were read or searched before anything was changed.
+    /// Returns the files that were read or searched before the first change.
     pub fn first_files(&self) -> Vec<String> {
         let mut files: Vec<String> = Vec::new();
         let looking = self
