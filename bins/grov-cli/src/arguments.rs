@@ -1,20 +1,19 @@
-//! The command line's words.
+//! The command line's definition.
 
 mod drift;
-
-pub(crate) use drift::{DriftCommand, DriftTestArguments, GoalArguments, GoalCommand, ReplayPath};
 
 use crate::failure::Failure;
 use clap::error::ErrorKind;
 use clap::{Args, ColorChoice, CommandFactory, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
+pub(crate) use drift::{DriftCommand, DriftTestArguments, GoalArguments, GoalCommand, ReplayPath};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// Above the flags that every command has, so that a command's own stand by themselves.
-const EVERYWHERE: &str = "Options of every command";
+/// The help heading of the flags that every command accepts.
+const GLOBAL: &str = "Global options";
 
-/// See what your coding agent did, and run the proxy that records it.
+/// Team memory, a goal guard and a session record for coding agents.
 #[derive(Debug, Parser)]
 #[command(name = "grov", version, disable_help_subcommand = true)]
 pub(crate) struct Grov {
@@ -24,17 +23,17 @@ pub(crate) struct Grov {
     pub(crate) command: Command,
 }
 
-/// What every command accepts.
+/// Flags of every command.
 #[derive(Args, Debug)]
 pub(crate) struct Common {
-    /// Directory that holds configuration, database and logs [default: $GROV_HOME, else ~/.grov]
-    #[arg(long, value_name = "DIR", global = true, help_heading = EVERYWHERE)]
+    /// Directory of the configuration, database and logs [default: $GROV_HOME, else ~/.grov]
+    #[arg(long, value_name = "DIR", global = true, help_heading = GLOBAL)]
     pub(crate) home: Option<PathBuf>,
-    /// Project: a directory, or a project's key where there is no such directory [default: the current directory]
-    #[arg(long, value_name = "P", global = true, help_heading = EVERYWHERE)]
+    /// Project: a directory, or the key of a project without one [default: the current directory]
+    #[arg(long, value_name = "P", global = true, help_heading = GLOBAL)]
     pub(crate) project: Option<PathBuf>,
     /// Print one JSON object instead of text
-    #[arg(long, global = true, help_heading = EVERYWHERE)]
+    #[arg(long, global = true, help_heading = GLOBAL)]
     pub(crate) json: bool,
     /// When to use colour: auto, always or never
     #[arg(
@@ -43,79 +42,79 @@ pub(crate) struct Common {
         default_value = "auto",
         hide_default_value = true,
         global = true,
-        help_heading = EVERYWHERE
+        help_heading = GLOBAL
     )]
     pub(crate) color: ColorChoice,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Register Grov in Claude Code's settings; everything else in them stays byte for byte
+    /// Register Grov in Claude Code's settings; the rest of the file stays unchanged
     Init(InitArguments),
-    /// Take Grov out of Claude Code's settings again, in every file where it was registered
+    /// Remove Grov from Claude Code's settings, in every file where it is registered
     Unregister(UnregisterArguments),
-    /// The same, and stop the proxy; what was recorded stays
+    /// Unregister Grov and stop the proxy; recorded data is kept
     Uninstall(UnregisterArguments),
-    /// Look whether everything works, and say what follows if it does not and how to mend it
+    /// Check the installation; explain each problem and how to fix it
     Doctor {
-        /// Mend what can be mended without asking: permissions, hooks that call a Grov that is gone, a proxy that is down
+        /// Fix what needs no decision: permissions, hooks that call a missing program, a proxy that is not running
         #[arg(long)]
         fix: bool,
     },
-    /// Print the client's status line from what the client tells on standard input
+    /// Print the client's status line, from the JSON that the client writes to standard input
     Statusline,
     /// Run the proxy (grov-proxyd), in the foreground or detached
     Proxy(ProxyArguments),
-    /// Show whether the proxy runs, and the sessions that were recorded
+    /// Show the state of the proxy, and recorded sessions
     ProxyStatus {
-        /// Show at most so many sessions, newest first; 0 = all [default: 20, with --json all]
+        /// Maximum number of sessions, newest first; 0 = all [default: 20, with --json all]
         #[arg(long, value_name = "N")]
         limit: Option<u32>,
     },
-    /// Show what is stored for this project
+    /// Show a summary of this project's records
     Status,
-    /// Show what Grov's own model calls cost, in all projects, and what is left of today's budget
+    /// Show the cost of Grov's own model calls in all projects, and today's remaining budget
     Usage {
-        /// Sum up by day (UTC), session or purpose
+        /// Group by day (UTC), session or purpose
         #[arg(long, value_name = "GROUP", value_enum)]
         by: Option<UsageGroup>,
-        /// Only calls since then: so long ago (24h, 7d) or a date (2026-01-31) [default: all that are kept]
+        /// Only calls since a duration ago (24h, 7d) or a date (2026-01-31) [default: all]
         #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
         since: Option<String>,
     },
     /// List the actions of a session
     Steps {
-        /// A session's id as the client knows it, a task's id, or an unmistakable beginning of one
+        /// The client's session id, a task id, or a unique prefix of one
         session: String,
     },
-    /// See and change what the agent is held to: its goal, what it may touch and what not
+    /// Show and edit the goal contract: the goal, and what the agent may and must not change
     Goal(GoalArguments),
-    /// See where the agent left its goal, what it was told, and whether it came back
+    /// Show actions off the goal, the corrections sent, and whether the agent recovered
     Drift {
         #[command(subcommand)]
         command: DriftCommand,
     },
     DriftTest(DriftTestArguments),
-    /// Search, fill and empty team memory: what was done in finished tasks
+    /// Search and manage team memory: records of finished tasks
     Memory {
         #[command(subcommand)]
         command: MemoryCommand,
     },
-    /// Turn Grov's words off: nothing new is added to prompts of this project, or of one session
+    /// Stop adding text to prompts, for this project or one session
     Off(SwitchArguments),
-    /// Turn Grov's words on again
+    /// Add text to prompts again
     On(SwitchArguments),
-    /// Look after the database
+    /// Manage the database
     Store {
         #[command(subcommand)]
         command: StoreCommand,
     },
-    /// Explain the configuration
+    /// Show settings and where their values come from
     Config {
         #[command(subcommand)]
         command: ConfigCommand,
     },
-    /// Play a whole session with a simulated model and a scripted client: no key, no agent, no network
+    /// Play a session with a simulated model and client: no API key, no agent, no network
     Demo,
     /// Print a completion script for a shell
     Completions {
@@ -126,7 +125,7 @@ pub(crate) enum Command {
 
 #[derive(Args, Debug)]
 pub(crate) struct InitArguments {
-    /// Whose settings: user, project (shared by everybody who works on it) or local (the project's, for you alone)
+    /// Which settings: user, project (shared with everyone) or local (this project, for you only)
     #[arg(
         long,
         value_name = "SCOPE",
@@ -136,21 +135,21 @@ pub(crate) struct InitArguments {
         hide_possible_values = true
     )]
     pub(crate) scope: InitScope,
-    /// Send the client's requests through the proxy as well; a gateway that is set up stays in use behind it
+    /// Also route the client's requests through the proxy; a configured gateway becomes its upstream
     #[arg(long)]
     pub(crate) proxy: bool,
-    /// Have the client ask a running grov-proxyd instead of starting a process, at the events where it can
+    /// Let a running grov-proxyd answer hooks over HTTP where the client supports it, instead of a process for each
     #[arg(long)]
     pub(crate) http: bool,
-    /// Set the status line as well; one that is there already stays
+    /// Also set the status line, unless there is another one
     #[arg(long)]
     pub(crate) statusline: bool,
-    /// Only show what would be changed
+    /// Show the changes without making them
     #[arg(long)]
     pub(crate) dry_run: bool,
 }
 
-/// Whose settings.
+/// Which settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum InitScope {
     User,
@@ -160,7 +159,7 @@ pub(crate) enum InitScope {
 
 #[derive(Args, Debug)]
 pub(crate) struct UnregisterArguments {
-    /// Only show what would be changed
+    /// Show the changes without making them
     #[arg(long)]
     pub(crate) dry_run: bool,
 }
@@ -173,21 +172,21 @@ pub(crate) struct ProxyArguments {
     /// Address to listen on; loopback only
     #[arg(long, value_name = "IP")]
     pub(crate) host: Option<String>,
-    /// Base address that requests are forwarded to
+    /// Base URL to forward requests to
     #[arg(long, value_name = "URL")]
     pub(crate) upstream: Option<String>,
-    /// What is logged: off, error, warn, info, debug or trace
+    /// Log level: off, error, warn, info, debug or trace
     #[arg(long, value_name = "LEVEL")]
     pub(crate) log_level: Option<String>,
-    /// Start it in the background, wait until it accepts, and print where it listens
+    /// Start it in the background, wait until it listens, and print its URL
     #[arg(long)]
     pub(crate) detach: bool,
-    /// Become the leader of a session of its own first: the second half of --detach
+    /// Start a new process session first; used by --detach
     #[arg(long, hide = true, conflicts_with = "detach")]
     pub(crate) own_session: bool,
 }
 
-/// What calls are summed up by.
+/// How calls are grouped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum UsageGroup {
     Day,
@@ -199,37 +198,37 @@ pub(crate) enum UsageGroup {
 pub(crate) enum MemoryCommand {
     /// List memories, newest first
     List {
-        /// Show at most so many; 0 = all [default: 20, with --json all]
+        /// Maximum number; 0 = all [default: 20, with --json all]
         #[arg(long, value_name = "N")]
         limit: Option<u32>,
     },
-    /// Show one memory in full, what replaced it and what it replaced
+    /// Show one memory in full, and what it replaced or is replaced by
     Show {
-        /// A memory's id, or an unmistakable beginning or end of one
+        /// A memory's id, or a unique prefix or suffix of it
         id: String,
     },
-    /// Find memories that fit a prompt, best first
+    /// Find memories that match a prompt, best first
     Search(SearchArguments),
-    /// Read task records, one JSON object per line; a record with a known id replaces the one that is there
+    /// Import task records, one JSON object per line; a record with a known id replaces the stored one
     Import(ImportArguments),
-    /// Print task records as they are imported, oldest first
+    /// Print task records in the import format, oldest first
     Export,
-    /// Change a memory; without a flag its record is opened in $VISUAL or $EDITOR
+    /// Edit a memory, in $VISUAL or $EDITOR or by flags
     Edit(Box<EditArguments>),
-    /// Say that what one memory knows is replaced by what another knows; both are kept
+    /// Mark a memory as replaced by another one; both are kept
     Supersede {
-        /// The memory that is replaced: its id, or an unmistakable beginning or end of it
+        /// The replaced memory: its id, or a unique prefix or suffix of it
         old: String,
-        /// The memory that replaces it
+        /// Its replacement
         #[arg(required_unless_present = "undo", conflicts_with = "undo")]
         new: Option<String>,
-        /// Say that it is not replaced
+        /// Mark it as not replaced
         #[arg(long)]
         undo: bool,
     },
-    /// Look for memories that speak to the agent instead of telling what was done, or hold what .grovignore keeps out
+    /// Find memories that contain instructions to the agent, or paths that .grovignore excludes
     Audit,
-    /// Delete memories for good, their traces in the index, in running sessions and on disk included
+    /// Delete memories for good, including their text in the index, in running sessions and on disk
     Forget(ForgetArguments),
     /// Count memories
     Stats,
@@ -237,7 +236,7 @@ pub(crate) enum MemoryCommand {
 
 #[derive(Args, Debug)]
 pub(crate) struct SwitchArguments {
-    /// Only this session: its id as the client knows it, or an unmistakable beginning of it
+    /// Only this session: the client's session id, or a unique prefix of it
     #[arg(long, value_name = "S", conflicts_with = "project")]
     pub(crate) session: Option<String>,
 }
@@ -246,36 +245,36 @@ pub(crate) struct SwitchArguments {
 pub(crate) struct ImportArguments {
     /// The file; - for standard input
     pub(crate) file: PathBuf,
-    /// Pass over the lines before this one: to go on with an import that broke off
+    /// Start at this line, to continue an import that failed
     #[arg(long, value_name = "N", default_value_t = 1, hide_default_value = true, value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) from_line: u64,
-    /// Tell how far it is also where nobody watches (not on a terminal)
+    /// Report progress even when standard error is not a terminal
     #[arg(long)]
     pub(crate) progress: bool,
 }
 
 #[derive(Args, Debug)]
 pub(crate) struct EditArguments {
-    /// A memory's id, or an unmistakable beginning or end of one
+    /// A memory's id, or a unique prefix or suffix of it
     pub(crate) id: String,
     #[command(flatten)]
     pub(crate) changes: ChangeArguments,
-    /// Take the edited record from a file instead of an editor; - for standard input
+    /// Read the edited record from a file; - for standard input
     #[arg(long, value_name = "FILE")]
     pub(crate) from: Option<PathBuf>,
 }
 
-/// To remove something, part of its text is enough if nothing else has it.
+/// Items to remove are named by their text, or a part of it that no other item contains.
 #[derive(Args, Debug, Default, PartialEq, Eq)]
 #[group(id = "changes", multiple = true, conflicts_with = "from")]
 pub(crate) struct ChangeArguments {
-    /// The goal; nothing for none
+    /// Set the goal; empty for none
     #[arg(long, value_name = "TEXT")]
     pub(crate) goal: Option<String>,
-    /// What was asked
+    /// Set the prompt
     #[arg(long, value_name = "TEXT")]
     pub(crate) query: Option<String>,
-    /// How it ended: complete, partial or abandoned
+    /// Set the status: complete, partial or abandoned
     #[arg(long, value_name = "STATUS", value_parser = ["complete", "partial", "abandoned"], hide_possible_values = true)]
     pub(crate) status: Option<String>,
     /// Add a decision
@@ -290,10 +289,10 @@ pub(crate) struct ChangeArguments {
     /// Remove a constraint
     #[arg(long, value_name = "TEXT")]
     pub(crate) remove_constraint: Vec<String>,
-    /// Add to what was done and found
+    /// Add a finding
     #[arg(long, value_name = "TEXT")]
     pub(crate) add_finding: Vec<String>,
-    /// Remove from what was done and found
+    /// Remove a finding
     #[arg(long, value_name = "TEXT")]
     pub(crate) remove_finding: Vec<String>,
     /// Add a file
@@ -312,43 +311,43 @@ pub(crate) struct ChangeArguments {
 
 #[derive(Args, Debug)]
 pub(crate) struct ForgetArguments {
-    /// Memories: their ids, or unmistakable beginnings or ends of them
+    /// Memories: their ids, or unique prefixes or suffixes of them
     #[arg(required = true)]
     pub(crate) ids: Vec<String>,
-    /// Do not ask; needed with --json
+    /// Do not ask for confirmation; required with --json
     #[arg(long)]
     pub(crate) yes: bool,
-    /// Only say what would be forgotten, and what that costs
+    /// Show what would be deleted, and the cost
     #[arg(long)]
     pub(crate) dry_run: bool,
 }
 
 #[derive(Args, Debug)]
 pub(crate) struct SearchArguments {
-    /// The prompt, or some words of it
+    /// The prompt, or words of it
     #[arg(required_unless_present = "batch", conflicts_with = "batch")]
     pub(crate) query: Option<String>,
-    /// Show at most so many
+    /// Maximum number of results
     #[arg(long, value_name = "K", default_value_t = 10)]
     pub(crate) limit: usize,
-    /// Files that the prompt is about, parted by commas
+    /// Files that the prompt is about, separated by commas
     #[arg(long, value_name = "PATHS", value_delimiter = ',', conflicts_with = "batch")]
     pub(crate) files: Vec<String>,
     /// Answer each line {"id", "text", "files"?, "before"?} of a file with a line {"id", "results"}; - for standard input
     #[arg(long, value_name = "FILE")]
     pub(crate) batch: Option<PathBuf>,
-    /// Show what each result's score is made of
+    /// Show the parts of each result's score
     #[arg(long)]
     pub(crate) why: bool,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum StoreCommand {
-    /// Show what the database holds
+    /// Show the size of the database and its tables
     Stats,
-    /// Remove what is older than the configured retention; finished tasks are kept
+    /// Delete records older than the configured retention; memories are kept
     Prune {
-        /// Only say what would be removed
+        /// Show what would be deleted
         #[arg(long)]
         dry_run: bool,
     },
@@ -356,28 +355,28 @@ pub(crate) enum StoreCommand {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ConfigCommand {
-    /// Show a setting's value, where it comes from and what it was chosen over
+    /// Show a setting's value, its origin, and the values it overrides
     Explain {
-        /// The setting, as in proxy.port
+        /// The setting, such as proxy.port
         key: String,
     },
     /// List every setting with its value and origin
     List,
 }
 
-/// What was asked for.
+/// A parsed command line.
 pub(crate) enum Invocation {
-    /// A command.
+    /// A command to run.
     Command(Box<Grov>),
-    /// Help or version.
+    /// Help or version, to be printed.
     Text(String),
-    /// Nothing that can be understood.
-    Mistake { failure: Failure, json: bool },
+    /// Bad usage.
+    Invalid { failure: Failure, json: bool },
 }
 
-/// Understands the words of the command line, the program's name first.
+/// Parses the command line, which begins with the program's name.
 pub(crate) fn parse(arguments: Vec<OsString>) -> Invocation {
-    // Looked for by hand: a command line that cannot be understood may still have asked for JSON.
+    // Bad usage is reported as JSON too, if that was requested.
     let json = arguments
         .iter()
         .skip(1)
@@ -391,7 +390,7 @@ pub(crate) fn parse(arguments: Vec<OsString>) -> Invocation {
         Err(error) => {
             let text = error.render().to_string();
             let text = text.strip_prefix("error: ").unwrap_or(&text).trim_end();
-            Invocation::Mistake {
+            Invocation::Invalid {
                 failure: Failure::usage(text),
                 json,
             }
@@ -411,7 +410,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_definition_is_consistent() {
+    fn the_definition_is_valid() {
         Grov::command().debug_assert();
     }
 }

@@ -1,4 +1,4 @@
-//! Opens the store and builds the judge: the one place that knows which.
+//! Chooses the implementations of store and judge.
 
 use grov_domain::{Clock, MicroUsd, SettlingJudge, SpendingStore, StoreConnection, StoreError, SystemClock};
 use grov_drift::{IntentReader, Services};
@@ -12,27 +12,27 @@ use std::sync::Arc;
 
 pub(crate) use grov_store::{IntegrityReport, set_aside_databases};
 
-/// What a command reads and writes.
+/// The store of a command.
 pub(crate) trait CommandStore: StoreConnection {}
 
 impl<T: StoreConnection> CommandStore for T {}
 
-/// The store, opened for writing and created if there is none.
+/// Opens the store for writing, and creates it if there is none.
 pub(crate) async fn open(database: &Path) -> Result<impl CommandStore + 'static, StoreError> {
     SqliteStore::open(database, &OpenOptions::default()).await
 }
 
-/// The store that is there, opened for reading alone; `None` if there is none.
+/// Opens the existing store for reading; `None` if there is none.
 pub(crate) async fn open_existing(database: &Path) -> Result<Option<impl CommandStore>, StoreError> {
     SqliteStore::open_existing(database, &OpenOptions::default()).await
 }
 
-/// The same for a short process, which keeps nobody waiting.
+/// Like [`open_existing`], but does not wait for a busy database.
 pub(crate) async fn open_briefly(database: &Path) -> Result<Option<impl CommandStore>, StoreError> {
     SqliteStore::open_existing(database, &OpenOptions::brief()).await
 }
 
-/// What a look into the whole database finds, and how many records wait beside it; `None` if there is none.
+/// Checks the whole database, and counts the records in the spool; `None` if there is no database.
 pub(crate) async fn examine(database: &Path) -> Result<Option<(IntegrityReport, u64)>, StoreError> {
     let Some(store) = SqliteStore::open_existing(database, &OpenOptions::default()).await? else {
         return Ok(None);
@@ -41,19 +41,19 @@ pub(crate) async fn examine(database: &Path) -> Result<Option<(IntegrityReport, 
     Ok(Some((store.check_integrity().await?, spooled)))
 }
 
-/// Whether a database is known to hold no rows of an older version.
+/// Whether a database is known to have no rows of an older version.
 pub(crate) async fn is_clean(database: &Path) -> Result<bool, StoreError> {
     SqliteStore::is_clean(database, &OpenOptions::brief()).await
 }
 
-/// Takes secrets out of what an older version wrote.
+/// Redacts what an older version wrote.
 pub(crate) async fn clean(database: &Path) -> Result<(), StoreError> {
     let store = SqliteStore::open(database, &OpenOptions::default()).await?;
     let cleaned = store.clean(&extract_intent).await;
     store.close().await.and(cleaned)
 }
 
-/// The spending ledger in this database, opened with the first call.
+/// The spending ledger of a database, opened with the first call.
 pub(crate) fn ledger(database: &Path) -> Arc<dyn SpendingStore> {
     Arc::new(SqliteStore::reopening(
         database,
@@ -62,13 +62,13 @@ pub(crate) fn ledger(database: &Path) -> Arc<dyn SpendingStore> {
     ))
 }
 
-/// The judge that the settings name, with its ledger in this database; `None` where rules judge alone. If it cannot be
-/// used, rules judge as well, and `tell` is given the reason.
-pub(crate) fn judge(settings: &Settings, database: &Path, tell: impl Fn(&str)) -> Option<ModelJudge> {
+/// The configured judge with the ledger of this database; `None` if rules judge alone. `warn` is called with the reason if
+/// the judge cannot be used.
+pub(crate) fn judge(settings: &Settings, database: &Path, warn: impl Fn(&str)) -> Option<ModelJudge> {
     let proxy = settings.proxy();
     let settings = settings.llm();
     if let Some(missing) = settings.missing {
-        tell(&format!("rules judge alone: {missing}"));
+        warn(&format!("rules judge alone: {missing}"));
     }
     let wanted = JudgeSettings {
         provider: match settings.provider {
@@ -88,8 +88,8 @@ pub(crate) fn judge(settings: &Settings, database: &Path, tell: impl Fn(&str)) -
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     match ModelJudge::new(wanted, ledger(database), clock) {
         Ok(judge) => Some(judge),
-        Err(trouble) => {
-            tell(&format!("rules judge alone: {trouble}"));
+        Err(error) => {
+            warn(&format!("rules judge alone: {error}"));
             None
         }
     }

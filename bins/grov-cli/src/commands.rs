@@ -1,4 +1,4 @@
-//! One module for each command.
+//! The commands, one module each.
 
 mod completions;
 mod config;

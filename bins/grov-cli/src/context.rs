@@ -1,15 +1,15 @@
-//! What a command works with: home, settings, project, store.
+//! The environment of a command: home, settings, project, store.
 
 use crate::arguments::Common;
 use crate::assembly::{self, CommandStore};
 use crate::failure::Failure;
-use crate::output::say;
+use crate::output::note;
 use grov_domain::{Project, SettlingJudge};
 use grov_project::{GrovIgnore, Place};
 use grov_runtime::{Environment, Home, Inputs, Settings, logging};
 use std::path::{Path, PathBuf};
 
-/// What a command works with.
+/// The environment of a command.
 pub(crate) struct Context {
     pub(crate) home: Home,
     pub(crate) settings: Settings,
@@ -19,7 +19,7 @@ pub(crate) struct Context {
 }
 
 impl Context {
-    /// Reads the configuration as it holds in the project, and tells what was ignored in it.
+    /// Reads the configuration for the project, and prints its warnings.
     pub(crate) fn load(common: &Common) -> Result<Self, Failure> {
         let environment = Environment::of_process();
         let home = Home::locate(common.home.as_deref(), &environment)?;
@@ -35,15 +35,15 @@ impl Context {
         };
         let settings = Settings::load(inputs)?;
         for warning in settings.warnings() {
-            say(&format!("warning: {warning}"));
+            note!("warning: {warning}");
         }
-        // Without being asked a command says only what it was asked for.
+        // Commands log only if that is configured.
         if settings.is_set("log.level") {
             let log = grov_runtime::LogSettings {
                 file: None,
                 ..settings.log().clone()
             };
-            logging::init(&log).map_err(|error| Failure::error("configuration", error.to_string(), None))?;
+            logging::init(&log).map_err(|error| Failure::error("configuration", error.to_string()))?;
         }
         Ok(Self {
             home,
@@ -53,7 +53,7 @@ impl Context {
         })
     }
 
-    /// The project that the command is about: that of `--project` or of the current directory.
+    /// The project of `--project` or of the current directory.
     pub(crate) fn project(&self) -> Result<Project, Failure> {
         match (&self.directory, &self.project) {
             (Some(directory), _) => Ok(Place::locate(directory).project()),
@@ -61,11 +61,8 @@ impl Context {
                 path: Some(key.to_string_lossy().into_owned()),
                 remote: None,
             }),
-            (None, None) => Err(Failure::error(
-                "project",
-                "the current directory cannot be found",
-                Some("name the project with --project P"),
-            )),
+            (None, None) => Err(Failure::error("project", "cannot find the current directory")
+                .hint("name the project with --project P")),
         }
     }
 
@@ -77,23 +74,23 @@ impl Context {
         }
     }
 
-    /// What the project wants kept out of memory; what cannot be understood of it is told.
+    /// The project's `.grovignore`. Prints its problems.
     pub(crate) fn ignore(&self) -> GrovIgnore {
         let place = self.directory.as_deref().map(Place::locate);
         let ignore = place.as_ref().map(GrovIgnore::at).unwrap_or_default();
         for problem in ignore.problems() {
-            say(&format!("warning: {problem}"));
+            note!("warning: {problem}");
         }
         ignore
     }
 
-    /// The top of the working tree that the command is about; `None` where a project is named by its key alone.
+    /// The top of the project's working tree; `None` if the project is named by its key.
     pub(crate) fn top(&self) -> Option<PathBuf> {
         let place = Place::locate(self.directory.as_deref()?);
         Some(place.work_tree().unwrap_or(place.root()).to_owned())
     }
 
-    /// The directory that the command is about; `None` where a project is named by its key alone.
+    /// The current directory or that of `--project`; `None` if the project is named by its key.
     pub(crate) fn directory(&self) -> Option<&Path> {
         self.directory.as_deref()
     }
@@ -102,7 +99,7 @@ impl Context {
         self.home.database()
     }
 
-    /// Runs `work` on the store that is there, opened for reading; `None` when there is none.
+    /// Runs `work` on the existing store, opened for reading; `None` if there is none.
     pub(crate) fn read<T>(
         &self,
         work: impl AsyncFnOnce(&dyn CommandStore) -> Result<T, Failure>,
@@ -113,18 +110,18 @@ impl Context {
         })
     }
 
-    /// Runs `work` on the store that is there, opened for writing; `None` when there is none.
+    /// Runs `work` on the existing store, opened for writing; `None` if there is none.
     pub(crate) fn write<T>(
         &self,
         work: impl AsyncFnOnce(&dyn CommandStore) -> Result<T, Failure>,
     ) -> Result<Option<T>, Failure> {
-        if !is_there(&self.database()) {
+        if !is_created(&self.database()) {
             return Ok(None);
         }
         self.create(work).map(Some)
     }
 
-    /// Runs `work` on the store, opened for writing and created when there is none.
+    /// Runs `work` on the store, opened for writing and created if there is none.
     pub(crate) fn create<T>(
         &self,
         work: impl AsyncFnOnce(&dyn CommandStore) -> Result<T, Failure>,
@@ -132,27 +129,26 @@ impl Context {
         self.with(async |path| Ok(work(&assembly::open(&path).await?).await?))
     }
 
-    /// Waits for something that needs no store.
+    /// Runs `work` that opens what it needs by itself.
     pub(crate) fn wait<T>(&self, work: impl Future<Output = T>) -> Result<T, Failure> {
         self.with(async |_| Ok(work.await))
     }
 
-    /// The judge that the settings name; `None` where rules judge alone. One that cannot be used costs its help and no more.
+    /// The configured judge; `None` if rules judge alone. Prints a warning if the judge cannot be used.
     pub(crate) fn judge(&self) -> Option<impl SettlingJudge + 'static> {
-        let warn = |trouble: &str| say(&format!("warning: {trouble}"));
+        let warn = |trouble: &str| note!("warning: {trouble}");
         assembly::judge(&self.settings, &self.database(), warn)
     }
 
     fn with<T>(&self, work: impl AsyncFnOnce(PathBuf) -> Result<T, Failure>) -> Result<T, Failure> {
-        // Only a command that needs the store pays for a runtime, and that on its own thread.
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()
-            .map_err(|error| Failure::error("system", format!("no runtime can be started: {error}"), None))?;
+            .map_err(|error| Failure::error("system", format!("cannot start the async runtime: {error}")))?;
         runtime.block_on(work(self.database()))
     }
 }
 
-fn is_there(database: &Path) -> bool {
+fn is_created(database: &Path) -> bool {
     std::fs::metadata(database).is_ok_and(|metadata| metadata.len() > 0)
 }

@@ -1,7 +1,7 @@
 //! Whether the daemon of a home answers.
 
 use grov_runtime::port::{Listener, ask_health, listener_at};
-use grov_runtime::{Home, ProxySettings, Url, daemon};
+use grov_runtime::{Home, Url, daemon};
 use rustix::process::{Pid, test_kill_process};
 use serde::{Deserialize, Serialize};
 use std::io;
@@ -9,9 +9,9 @@ use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
 use std::time::Duration;
 
 /// On one machine a connection is made at once or never.
-const CONNECT_PATIENCE: Duration = Duration::from_millis(300);
+const CONNECT_TIMEOUT: Duration = Duration::from_millis(300);
 
-/// The proxy of a home, as it answers now.
+/// The current state of a home's proxy.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub(crate) struct ProxyView {
     pub(crate) running: bool,
@@ -19,61 +19,52 @@ pub(crate) struct ProxyView {
     pub(crate) url: Option<String>,
     pub(crate) pid: Option<u32>,
     pub(crate) version: Option<String>,
-    /// How its judge stands; a daemon of an older version does not tell.
+    /// `None` for a daemon of an older version.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) judge: Option<LiveJudge>,
-    /// Whether it can record; a daemon of an older version does not tell.
+    /// `None` for a daemon of an older version.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) store: Option<LiveStore>,
 }
 
-/// Whether there is a daemon, and whether it can be used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum ProxyState {
     /// It answers.
     Running,
-    /// Its process holds the home, and does not answer: stopped, out of connections, overloaded, or just starting.
+    /// Its process holds the home's lock but does not answer: stopped, out of connections, overloaded or starting.
     NotAnswering,
-    /// There is none in this home.
     #[default]
     NotRunning,
 }
 
 impl ProxyView {
-    /// What is wrong with a daemon that does not answer, and what to do about it; `None` for any other.
-    pub(crate) fn no_answer(&self) -> Option<(String, String)> {
+    /// The problem and its fix, for a daemon that does not answer.
+    pub(crate) fn not_answering(&self) -> Option<(String, String)> {
         if self.state != ProxyState::NotAnswering {
             return None;
         }
         let Some(pid) = self.pid else {
-            let what = "grov-proxyd is just starting, or cannot say where it listens".to_owned();
-            return Some((what, "ask again in a moment".to_owned()));
+            let problem = "grov-proxyd is starting, or has not recorded its address";
+            return Some((problem.to_owned(), "try again in a moment".to_owned()));
         };
         let url = self.url.as_deref().unwrap_or("its address");
         Some(match daemon::is_stopped(pid) {
             true => (
                 format!("grov-proxyd (pid {pid}) is stopped and does not answer at {url}"),
-                format!("kill -CONT {pid} lets it go on"),
+                format!("kill -CONT {pid} resumes it"),
             ),
             false => (
-                format!("grov-proxyd (pid {pid}) is running and does not answer at {url}"),
+                format!("grov-proxyd (pid {pid}) is running but does not answer at {url}"),
                 format!(
-                    "see its log; it may be overloaded or out of connections. To start it anew: kill {pid}, \
-                     then grov proxy --detach"
+                    "see its log: it may be overloaded or out of connections; restart it with kill {pid}, then grov proxy --detach"
                 ),
             ),
         })
     }
 }
 
-fn is_alive(pid: u32) -> bool {
-    let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
-    // Another user's process is one too, but not our daemon.
-    pid.is_some_and(|pid| test_kill_process(pid).is_ok())
-}
-
-/// What a running daemon says of its records.
+/// Whether the daemon can record.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct LiveStore {
     pub(crate) ok: bool,
@@ -93,7 +84,7 @@ pub(crate) struct LiveJudge {
     pub(crate) answers_by_rules: u64,
 }
 
-/// The part of `/_grov/health` that is of interest here.
+/// The fields of `/_grov/health` that are used here.
 #[derive(Debug, Deserialize)]
 struct Health {
     status: String,
@@ -103,34 +94,29 @@ struct Health {
     store: Option<LiveStore>,
 }
 
-/// Asks the daemon that the home's record names. A record whose daemon does not answer, or in whose place another one
-/// does, is left over from one that was killed, unless somebody holds the lock of the home.
-pub(crate) fn ask(home: &Home) -> ProxyView {
-    let Some(record) = daemon::read(home) else {
-        return silent(home, None);
-    };
-    match health(&record.url) {
-        Some(health) if health.status == "ok" && health.pid.is_none_or(|pid| pid == record.pid) => {
-            ProxyView {
-                running: true,
-                state: ProxyState::Running,
-                url: Some(record.url),
-                pid: Some(record.pid),
-                version: Some(health.version.unwrap_or(record.version)),
-                judge: health.judge,
-                store: health.store,
-            }
-        }
-        _ => silent(home, Some(record)),
+/// Queries the daemon that the home's record names. A record whose daemon does not answer, or that another daemon answers
+/// for, is stale unless a process holds the home's lock.
+pub(crate) fn query(home: &Home) -> ProxyView {
+    let record = daemon::read(home);
+    if let Some(record) = &record
+        && let Some(health) = health(&record.url)
+        && health.status == "ok"
+        && health.pid.is_none_or(|pid| pid == record.pid)
+    {
+        return ProxyView {
+            running: true,
+            state: ProxyState::Running,
+            url: Some(record.url.clone()),
+            pid: Some(record.pid),
+            version: health.version.or_else(|| Some(record.version.clone())),
+            judge: health.judge,
+            store: health.store,
+        };
     }
-}
-
-/// The view of a daemon that does not answer.
-fn silent(home: &Home, record: Option<daemon::Record>) -> ProxyView {
     if !daemon::is_at_work(home) {
         return ProxyView::default();
     }
-    // A killed daemon leaves its record behind, and the next one may just be starting.
+    // The record of a killed daemon stays until the next one has started.
     let record = record.filter(|record| is_alive(record.pid));
     ProxyView {
         state: ProxyState::NotAnswering,
@@ -140,13 +126,14 @@ fn silent(home: &Home, record: Option<daemon::Record>) -> ProxyView {
     }
 }
 
-/// What listens on the port of the settings, where no daemon of this home does; `None` if the port is free.
-pub(crate) fn taken(settings: &ProxySettings) -> Option<String> {
-    taken_at(SocketAddr::new(settings.host, settings.port))
+fn is_alive(pid: u32) -> bool {
+    let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
+    // No permission means another user's process, which is not this home's daemon.
+    pid.is_some_and(|pid| test_kill_process(pid).is_ok())
 }
 
-/// The same of any address.
-pub(crate) fn taken_at(address: SocketAddr) -> Option<String> {
+/// What listens on an address that no daemon of this home uses; `None` if the port is free.
+pub(crate) fn port_taken_by(address: SocketAddr) -> Option<String> {
     let port = address.port();
     match listener_at(address) {
         Listener::Nothing => None,
@@ -158,23 +145,22 @@ pub(crate) fn taken_at(address: SocketAddr) -> Option<String> {
 }
 
 fn health(url: &str) -> Option<Health> {
-    let url = Url::parse(url)
-        .ok()
-        .filter(|url| url.is_loopback() && !url.is_secure())?;
+    let url = Url::parse(url).ok()?;
+    if !url.is_loopback() || url.is_secure() {
+        return None;
+    }
     let answer = get(&url).ok()?;
     let (head, body) = answer.split_once("\r\n\r\n")?;
     let status = head.lines().next()?.split(' ').nth(1)?;
-    // The object alone, whatever framing is around it.
+    // Skips the chunk sizes around the object, if there are any.
     let json = body.get(body.find('{')?..=body.rfind('}')?)?;
     (status == "200").then(|| serde_json::from_str(json).ok())?
 }
 
 fn get(url: &Url) -> io::Result<String> {
-    let address = (url.host(), url.port())
-        .to_socket_addrs()?
-        .next()
-        .ok_or(io::ErrorKind::NotFound)?;
-    let stream = TcpStream::connect_timeout(&address, CONNECT_PATIENCE)?;
+    let mut addresses = (url.host(), url.port()).to_socket_addrs()?;
+    let address = addresses.next().ok_or(io::ErrorKind::NotFound)?;
+    let stream = TcpStream::connect_timeout(&address, CONNECT_TIMEOUT)?;
     ask_health(stream, url.port())
 }
 
@@ -185,7 +171,7 @@ mod tests {
     use std::io::{Read, Write};
     use std::net::TcpListener;
 
-    /// Answers one request with `answer`, then hangs up.
+    /// Answers one request with `answer`, then closes the connection.
     fn answering(answer: &'static str) -> String {
         let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
@@ -204,7 +190,7 @@ mod tests {
             r#"{{"schema":1,"pid":{pid},"url":"{url}","version":"0.0.9","started_at":"2026-01-02T03:04:05Z"}}"#
         );
         std::fs::write(home.daemon_record(), record).unwrap();
-        ask(&home)
+        query(&home)
     }
 
     #[test]
@@ -234,18 +220,18 @@ mod tests {
     }
 
     #[test]
-    fn a_daemon_that_holds_its_home_and_does_not_answer_is_not_called_not_running() {
+    fn a_daemon_that_holds_its_home_but_does_not_answer_is_not_answering() {
         let directory = tempfile::tempdir().unwrap();
         let home = Home::locate(Some(directory.path()), &Environment::default()).unwrap();
         let lock = daemon::Lock::acquire(&home).unwrap();
-        let starting = ask(&home);
+        let starting = query(&home);
         assert_eq!(
             (starting.running, starting.state),
             (false, ProxyState::NotAnswering)
         );
         assert!(
             starting
-                .no_answer()
+                .not_answering()
                 .is_some_and(|(what, _)| what.contains("starting"))
         );
         // Accepts, by the system's queue, and never answers.
@@ -254,15 +240,15 @@ mod tests {
         let now = grov_domain::Clock::now(&grov_domain::SystemClock);
         lock.publish(&daemon::Record::of_this_process(&*url, "1.2.3", now))
             .unwrap();
-        let silent = ask(&home);
+        let silent = query(&home);
         assert_eq!((silent.running, silent.state), (false, ProxyState::NotAnswering));
         assert_eq!((silent.url, silent.pid), (Some(url), Some(std::process::id())));
         drop(lock);
-        assert_eq!(ask(&home), ProxyView::default());
+        assert_eq!(query(&home), ProxyView::default());
     }
 
     #[test]
-    fn whatever_else_answers_is_not_our_daemon() {
+    fn other_answers_are_not_from_the_daemon() {
         for answer in [
             "",
             "HTTP/1.1 404 Not Found\r\n\r\n{\"status\":\"ok\"}",
@@ -276,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn a_record_that_was_left_over_means_not_running() {
+    fn a_stale_record_means_not_running() {
         let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
         let port = listener.local_addr().unwrap().port();
         // Accepts, by the system's queue, and never answers.

@@ -1,8 +1,8 @@
-//! The model that says what a question means, where one is set up.
+//! The embedding model for searches, if one is configured.
 
 use crate::assembly::{self, CommandStore};
 use crate::context::Context;
-use crate::output::say;
+use crate::output::note;
 use grov_domain::{Embedder, MicroUsd, StoreError, SystemClock};
 use grov_llm::{EmbedderProvider, EmbedderSettings, HttpEmbedder, StaticEmbedder};
 use grov_memory::{Found, Query, Ranking, search, semantic_search};
@@ -12,30 +12,30 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long somebody who searches waits for the model at most.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// How long a search waits for the model at most.
+const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Searches memory, with the help of a model where one is set up.
+/// Searches memory, by meaning if a model is configured.
 pub(crate) struct Searcher {
     embedder: Option<Box<dyn Embedder>>,
-    /// Trouble is told once.
-    told: Cell<bool>,
+    /// Whether a failure of the model was reported.
+    warned: Cell<bool>,
 }
 
 impl Searcher {
-    /// What the settings come to. A model that cannot be used costs its help and no more.
+    /// Searches by words alone if the model cannot be used, with a warning.
     pub(crate) fn of(context: &Context) -> Self {
-        let embedder = embedder(context).unwrap_or_else(|trouble| {
-            say(&format!("warning: searching by words alone: {trouble}"));
+        let embedder = embedder(context).unwrap_or_else(|error| {
+            note!("warning: searching by words alone: {error}");
             None
         });
         Self {
             embedder,
-            told: Cell::new(false),
+            warned: Cell::new(false),
         }
     }
 
-    /// The memories that fit a question, best first.
+    /// The memories that match a query, best first.
     pub(crate) async fn search(
         &self,
         store: &dyn CommandStore,
@@ -46,14 +46,14 @@ impl Searcher {
             return search(store, query, &ranking).await;
         };
         let answer = semantic_search(store, embedder.as_ref(), query, &ranking).await?;
-        if let Some(trouble) = answer.error.filter(|_| !self.told.replace(true)) {
-            say(&format!("warning: searching by words alone: {trouble}"));
+        if let Some(error) = answer.error.filter(|_| !self.warned.replace(true)) {
+            note!("warning: searching by words alone: {error}");
         }
         Ok(answer.found)
     }
 }
 
-/// The embedder that the settings name; `None` where they name none.
+/// The configured embedder; `None` if there is none.
 pub(crate) fn embedder(context: &Context) -> Result<Option<Box<dyn Embedder>>, String> {
     let (settings, llm) = (context.settings.embedder(), context.settings.llm());
     if let Some(missing) = settings.missing {
@@ -73,12 +73,12 @@ pub(crate) fn embedder(context: &Context) -> Result<Option<Box<dyn Embedder>>, S
         base_url: settings.base_url.as_ref().map(|url| url.as_str().to_owned()),
         api_key: settings.api_key.clone(),
         daily_budget: MicroUsd(llm.daily_budget_micro_usd),
-        timeout: llm.timeout.min(PATIENCE),
+        timeout: llm.timeout.min(TIMEOUT),
         proxy: llm.proxy.as_ref().map(|url| url.as_str().to_owned()),
         own_listeners: vec![SocketAddr::new(proxy.host, proxy.port)],
         ..EmbedderSettings::new(provider, &settings.model)
     };
-    // What the search itself reads is opened for reading alone.
+    // The search's own connection is read-only.
     let ledger = assembly::ledger(&context.database());
     let embedder = HttpEmbedder::new(wanted, ledger, Arc::new(SystemClock));
     Ok(Some(Box::new(embedder.map_err(|error| error.to_string())?)))

@@ -12,16 +12,16 @@ pub(crate) const EXIT_ERROR: u8 = 2;
 /// Why a command ended without its answer.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// Whoever read the output has seen enough. No error at all.
+    /// The reader of standard output closed it. Not an error.
     BrokenPipe,
-    /// To be told.
-    Told(Told),
+    /// An error to report.
+    Report(Report),
 }
 
-/// What is told to a person, or to a script as JSON.
+/// An error as it is reported: to a person as text, to a script as JSON.
 #[derive(Debug)]
-pub(crate) struct Told {
-    /// A name that scripts can compare.
+pub(crate) struct Report {
+    /// A stable name for scripts.
     pub(crate) kind: &'static str,
     pub(crate) message: String,
     pub(crate) hint: Option<String>,
@@ -29,50 +29,40 @@ pub(crate) struct Told {
 }
 
 impl Failure {
-    /// An error with exit code 2.
-    pub(crate) fn error(kind: &'static str, message: impl Into<String>, hint: Option<&str>) -> Self {
-        let (message, hint) = (message.into(), hint.map(str::to_owned));
-        Self::Told(Told {
+    pub(crate) fn new(kind: &'static str, exit_code: u8, message: impl Into<String>) -> Self {
+        Self::Report(Report {
             kind,
-            message,
-            hint,
-            exit_code: EXIT_ERROR,
-        })
-    }
-
-    /// A negative result: what was asked for is not there or does not hold. Exit code 1.
-    pub(crate) fn negative(kind: &'static str, message: impl Into<String>, hint: Option<&str>) -> Self {
-        let (message, hint) = (message.into(), hint.map(str::to_owned));
-        Self::Told(Told {
-            kind,
-            message,
-            hint,
-            exit_code: EXIT_NEGATIVE,
-        })
-    }
-
-    /// The same with this hint in front of its own.
-    pub(crate) fn with_hint(self, first: String) -> Self {
-        match self {
-            Self::BrokenPipe => Self::BrokenPipe,
-            Self::Told(told) => Self::Told(Told {
-                hint: Some(match told.hint {
-                    Some(own) => format!("{first}; {own}"),
-                    None => first,
-                }),
-                ..told
-            }),
-        }
-    }
-
-    /// A command line that cannot be understood, exit code 64.
-    pub(crate) fn usage(message: impl Into<String>) -> Self {
-        Self::Told(Told {
-            kind: "usage",
             message: message.into(),
             hint: None,
-            exit_code: EXIT_USAGE,
+            exit_code,
         })
+    }
+
+    /// An error with exit code 2.
+    pub(crate) fn error(kind: &'static str, message: impl Into<String>) -> Self {
+        Self::new(kind, EXIT_ERROR, message)
+    }
+
+    /// A negative result: the requested item does not exist or a condition does not hold. Exit code 1.
+    pub(crate) fn negative(kind: &'static str, message: impl Into<String>) -> Self {
+        Self::new(kind, EXIT_NEGATIVE, message)
+    }
+
+    /// Bad usage, exit code 64.
+    pub(crate) fn usage(message: impl Into<String>) -> Self {
+        Self::new("usage", EXIT_USAGE, message)
+    }
+
+    /// Adds a hint, before the one that is there.
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
+        if let Self::Report(report) = &mut self {
+            let mut hint = hint.into();
+            if let Some(present) = &report.hint {
+                hint = format!("{hint}; {present}");
+            }
+            report.hint = Some(hint);
+        }
+        self
     }
 }
 
@@ -83,12 +73,11 @@ impl From<SettingsError> for Failure {
             SettingsError::UnknownKey { .. } => "usage",
             _ => "configuration",
         };
-        Self::Told(Told {
-            kind,
-            message: error.to_string(),
-            hint: error.hint(),
-            exit_code: EXIT_USAGE,
-        })
+        let failure = Self::new(kind, EXIT_USAGE, error.to_string());
+        match error.hint() {
+            Some(hint) => failure.hint(hint),
+            None => failure,
+        }
     }
 }
 
@@ -98,44 +87,38 @@ impl From<HomeError> for Failure {
             HomeError::Unknown | HomeError::Relative { .. } => EXIT_USAGE,
             _ => EXIT_ERROR,
         };
-        Self::Told(Told {
-            kind: "home",
-            message: error.to_string(),
-            hint: Some(error.hint().to_owned()),
-            exit_code,
-        })
+        Self::new("home", exit_code, error.to_string()).hint(error.hint())
     }
 }
 
 impl From<StoreError> for Failure {
     fn from(error: StoreError) -> Self {
         let (kind, hint) = match &error {
-            StoreError::Busy(_) => ("store_busy", Some("try again; another process is writing to it")),
+            StoreError::Busy(_) => (
+                "store_busy",
+                "another process is writing to the database; try again",
+            ),
             StoreError::NotWritable(_) => (
                 "store_not_writable",
-                Some("check the disk and the file's permissions"),
+                "check the free disk space and the permissions of the file",
             ),
-            StoreError::NewerSchema { .. } => ("store_newer", Some("install the newest version of Grov")),
+            StoreError::NewerSchema { .. } => ("store_newer", "install the newest version of Grov"),
             StoreError::Corrupt(_) => (
                 "store_corrupt",
-                Some("grov-proxyd sets a damaged database aside when it starts and begins a new one"),
+                "start grov-proxyd: it renames a damaged database and creates a new one",
             ),
-            _ => ("store", None),
+            _ => return Self::error("store", error.to_string()),
         };
-        Self::error(kind, error.to_string(), hint)
+        Self::error(kind, error.to_string()).hint(hint)
     }
 }
 
-/// For output only: every other use of files says which file it was.
+/// For standard output only: errors of other files name the file.
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
         match error.kind() {
             io::ErrorKind::BrokenPipe => Self::BrokenPipe,
-            _ => Self::error(
-                "output",
-                format!("standard output cannot be written: {error}"),
-                None,
-            ),
+            _ => Self::error("output", format!("cannot write to standard output: {error}")),
         }
     }
 }

@@ -1,81 +1,71 @@
-//! Who judges the work, and what that may cost today.
+//! The judge's model and budget, as they are shown.
 
+use crate::format::{as_dollars, dollars};
 use crate::output::Style;
-use crate::show::dollars;
-use crate::table::harmless;
+use crate::table::one_line;
 use grov_domain::{Clock, MicroUsd, SpendingStore, StoreError, SystemClock};
 use grov_llm::DEFAULT_ANTHROPIC_MODEL;
 use grov_runtime::{LlmProvider, LlmSettings};
 use serde::Serialize;
 use time::{OffsetDateTime, Time, UtcOffset};
 
-/// The budget of the day, in dollars.
+/// The budget of the day.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(crate) struct BudgetView {
-    daily_usd: f64,
-    spent_today_usd: f64,
-    left_usd: f64,
-    #[serde(skip)]
-    daily: MicroUsd,
-    #[serde(skip)]
-    spent: MicroUsd,
+    #[serde(serialize_with = "as_dollars")]
+    daily_usd: MicroUsd,
+    #[serde(serialize_with = "as_dollars")]
+    spent_today_usd: MicroUsd,
+    #[serde(serialize_with = "as_dollars")]
+    left_usd: MicroUsd,
 }
 
-/// Who judges the work, as the configuration has it.
+/// The judge that is configured.
 #[derive(Debug, Serialize)]
 pub(crate) struct JudgeView {
     /// `anthropic`, `openai` or `offline`.
     provider: &'static str,
-    /// `None`: rules judge, no model.
+    /// `None`: rules judge, without a model.
     model: Option<String>,
-    /// Why a provider that was asked for is not used.
+    /// What the configured provider lacks, so that it is not used.
     missing: Option<&'static str>,
     budget: BudgetView,
 }
 
 impl BudgetView {
     pub(crate) fn of(settings: &LlmSettings, spent: MicroUsd) -> Self {
-        let daily = MicroUsd(settings.daily_budget_micro_usd);
+        let daily = settings.daily_budget_micro_usd;
         Self {
-            daily_usd: daily.dollars(),
-            spent_today_usd: spent.dollars(),
-            left_usd: left(daily, spent).dollars(),
-            daily,
-            spent,
+            daily_usd: MicroUsd(daily),
+            spent_today_usd: spent,
+            left_usd: MicroUsd(daily.saturating_sub(spent.0)),
         }
     }
 
     /// One line for a person, without its newline.
     pub(crate) fn text(&self) -> String {
-        if self.daily == MicroUsd(0) && self.spent == MicroUsd(0) {
-            return "no money may be spent (llm.daily_budget_usd is 0)".to_owned();
+        let (daily, spent) = (self.daily_usd, self.spent_today_usd);
+        if daily == MicroUsd(0) && spent == MicroUsd(0) {
+            return "spending is off (llm.daily_budget_usd is 0)".to_owned();
         }
-        let left = left(self.daily, self.spent);
-        let rest = match left {
+        let rest = match self.left_usd {
             MicroUsd(0) => "nothing left until midnight UTC, rules judge".to_owned(),
             left => format!("{} left", dollars(left)),
         };
-        format!(
-            "{} of {} spent today, {rest}",
-            dollars(self.spent),
-            dollars(self.daily)
-        )
+        format!("{} of {} spent today, {rest}", dollars(spent), dollars(daily))
     }
 }
 
 impl JudgeView {
     pub(crate) fn of(settings: &LlmSettings, spent: MicroUsd) -> Self {
-        let model = match settings.provider {
-            LlmProvider::Offline => None,
-            LlmProvider::Anthropic => settings
-                .model
-                .clone()
-                .or_else(|| Some(DEFAULT_ANTHROPIC_MODEL.to_owned())),
-            LlmProvider::OpenAi => settings.model.clone(),
-        };
+        let model = settings.model.clone();
         Self {
             provider: settings.provider.as_str(),
-            model,
+            model: match settings.provider {
+                LlmProvider::Offline => None,
+                LlmProvider::Anthropic => model.or_else(|| Some(DEFAULT_ANTHROPIC_MODEL.to_owned())),
+                LlmProvider::OpenAi => model,
+            },
             missing: settings.missing,
             budget: BudgetView::of(settings, spent),
         }
@@ -84,16 +74,14 @@ impl JudgeView {
     /// One line for a person, without its newline.
     pub(crate) fn text(&self, style: Style) -> String {
         match (&self.model, self.missing) {
-            (Some(model), _) => {
-                format!("{} {}; {}", self.provider, harmless(model), self.budget.text())
-            }
+            (Some(model), _) => format!("{} {}; {}", self.provider, one_line(model), self.budget.text()),
             (None, None) => "offline rules".to_owned(),
             (None, Some(missing)) => format!("offline rules; {}", style.red(missing)),
         }
     }
 }
 
-/// What is spent and set aside since the budget's day began.
+/// What was spent or reserved since the budget's day began.
 pub(crate) async fn spent_today(store: &dyn SpendingStore) -> Result<MicroUsd, StoreError> {
     store.spent_since(start_of_day(SystemClock.now())).await
 }
@@ -101,10 +89,6 @@ pub(crate) async fn spent_today(store: &dyn SpendingStore) -> Result<MicroUsd, S
 /// The budget counts days in UTC.
 fn start_of_day(now: OffsetDateTime) -> OffsetDateTime {
     now.to_offset(UtcOffset::UTC).replace_time(Time::MIDNIGHT)
-}
-
-fn left(daily: MicroUsd, spent: MicroUsd) -> MicroUsd {
-    MicroUsd(daily.0.saturating_sub(spent.0))
 }
 
 #[cfg(test)]

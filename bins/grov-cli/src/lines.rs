@@ -1,25 +1,27 @@
-//! Reading a file line by line, whatever it holds.
+//! Reads a file line by line.
 
 use crate::failure::Failure;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
-/// Longer lines are not read: a record is text, not an archive.
-const LONGEST: u64 = 64 * 1024 * 1024;
+/// Invalid lines that are reported one by one.
+pub(crate) const MAX_REPORTED: u64 = 20;
+/// Longer lines are skipped.
+const MAX_LINE: u64 = 64 * 1024 * 1024;
 
 /// The lines of a file or of standard input, numbered from 1.
 pub(crate) struct Lines {
     reader: Box<dyn BufRead>,
     path: PathBuf,
     number: u64,
-    /// Bytes read so far, and in all if that is known.
+    /// Bytes read so far, and in total if known.
     pub(crate) bytes: u64,
     pub(crate) size: Option<u64>,
     buffer: Vec<u8>,
 }
 
-/// One line, without its end; `None` in place of one that is too long.
+/// One line without its end; `bytes` is `None` for a line that is too long.
 pub(crate) struct Line<'a> {
     pub(crate) number: u64,
     pub(crate) bytes: Option<&'a [u8]>,
@@ -51,7 +53,7 @@ impl Lines {
     pub(crate) fn next(&mut self) -> Result<Option<Line<'_>>, Failure> {
         loop {
             self.buffer.clear();
-            let read = io::Read::take(&mut self.reader, LONGEST)
+            let read = io::Read::take(&mut self.reader, MAX_LINE)
                 .read_until(b'\n', &mut self.buffer)
                 .map_err(|error| unreadable(&self.path, &error))?;
             if read == 0 {
@@ -59,7 +61,7 @@ impl Lines {
             }
             self.number += 1;
             self.bytes += read as u64;
-            if self.buffer.len() as u64 == LONGEST && !self.buffer.ends_with(b"\n") {
+            if self.buffer.len() as u64 == MAX_LINE && !self.buffer.ends_with(b"\n") {
                 self.skip_rest()?;
                 return Ok(Some(Line {
                     number: self.number,
@@ -80,7 +82,7 @@ impl Lines {
         }))
     }
 
-    /// Passes over the lines before this one.
+    /// Skips the lines before this one.
     pub(crate) fn go_to(&mut self, line: u64) -> Result<(), Failure> {
         while self.number + 1 < line {
             let before = self.bytes;
@@ -113,9 +115,5 @@ impl Lines {
 }
 
 fn unreadable(path: &Path, error: &io::Error) -> Failure {
-    Failure::error(
-        "input",
-        format!("{} cannot be read: {error}", path.display()),
-        None,
-    )
+    Failure::error("input", format!("cannot read {}: {error}", path.display()))
 }

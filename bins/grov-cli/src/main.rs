@@ -1,23 +1,24 @@
-//! `grov`, the command line: what a person or a script asks of Grov.
+//! `grov`, the command line.
 //!
-//! Parses, wires the libraries together, prints, and turns the outcome into an exit code. What is stored and how,
-//! which project a directory belongs to and where a setting comes from is known by the libraries alone.
+//! Parses arguments, connects the libraries, prints answers and returns exit codes. Storage, project discovery and settings
+//! are left to the libraries.
 #![forbid(unsafe_code)]
 
 mod arguments;
 mod assembly;
-mod chosen;
 mod commands;
 mod context;
 mod daemon_health;
 mod embedder;
 mod failure;
+mod format;
 mod hook;
 mod judge;
 mod lines;
 mod output;
+mod programs;
 mod progress;
-mod show;
+mod session;
 mod table;
 
 use arguments::Invocation;
@@ -27,13 +28,7 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let arguments: Vec<OsString> = std::env::args_os().collect();
-    if matches!(arguments.as_slice(), [_, only] if only == "--version" || only == "-V") {
-        return output::finish(
-            output::print(concat!("grov ", env!("CARGO_PKG_VERSION"), "\n")),
-            false,
-        );
-    }
-    // Before anything that has opinions about the words: a hook always succeeds.
+    // Not parsed by clap, because a hook succeeds even on bad usage.
     if let Some(asked) = hook::Asked::of(&arguments) {
         return hook::run(&asked);
     }
@@ -44,6 +39,6 @@ fn main() -> ExitCode {
             output::finish(outcome, terminal.wants_json())
         }
         Invocation::Text(text) => output::finish(output::print(&text), false),
-        Invocation::Mistake { failure, json } => output::finish(Err(failure), json),
+        Invocation::Invalid { failure, json } => output::finish(Err(failure), json),
     }
 }

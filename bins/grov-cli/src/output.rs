@@ -1,4 +1,4 @@
-//! Data on standard output, talk on standard error, and the exit code.
+//! Answers on standard output, messages on standard error, and the exit code.
 
 use crate::arguments::Common;
 use crate::failure::{EXIT_NEGATIVE, Failure};
@@ -8,18 +8,30 @@ use serde::Serialize;
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 
-/// What a command found.
+/// How a command that gave its answer ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Verdict {
-    /// What was asked for; exit code 0.
-    Found,
-    /// Nothing; exit code 1.
-    Nothing,
+pub(crate) enum ExitStatus {
+    /// Exit code 0.
+    Success,
+    /// Nothing found, or a check failed: exit code 1.
+    Negative,
 }
 
-pub(crate) type Outcome = Result<Verdict, Failure>;
+impl ExitStatus {
+    pub(crate) fn success_if(is_success: bool) -> Self {
+        if is_success { Self::Success } else { Self::Negative }
+    }
+}
 
-/// How to print.
+pub(crate) type Outcome = Result<ExitStatus, Failure>;
+
+/// Prints a message for the person who runs the command, formatted as by `format!`, on standard error.
+macro_rules! note {
+    ($($argument:tt)*) => { $crate::output::message(&format!($($argument)*)) };
+}
+pub(crate) use note;
+
+/// How answers are printed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Terminal {
     json: bool,
@@ -46,7 +58,7 @@ struct ErrorBody<'a> {
 }
 
 impl Terminal {
-    /// As the flags and the environment want it.
+    /// From the flags and the environment.
     pub(crate) fn of(common: &Common) -> Self {
         let is_set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
         let color = match common.color {
@@ -68,22 +80,32 @@ impl Terminal {
         self.json
     }
 
-    /// Prints the answer as JSON, or as the text that `text` makes.
-    pub(crate) fn answer<T: Serialize>(
-        self,
-        answer: T,
-        text: impl FnOnce(&T, Style) -> String,
-    ) -> Result<(), Failure> {
-        let printed = if self.json {
-            json(&answer)?
+    /// How many rows to show: `limit` if given (0 means all); else all with `--json`, and `default` as text.
+    pub(crate) fn limit(self, limit: Option<u32>, default: u32) -> Option<u32> {
+        match limit {
+            None if !self.json => Some(default),
+            limit => limit.filter(|limit| *limit > 0),
+        }
+    }
+
+    /// Prints the answer as JSON, or as the text that `text` makes of it.
+    pub(crate) fn answer<T: Serialize>(self, answer: T, text: impl FnOnce(&T, Style) -> String) -> Outcome {
+        if self.json {
+            print(&json(&Envelope { schema: 1, answer })?)
         } else {
-            printable_styled(&text(&answer, Style { color: self.color }), self.color)
-        };
-        write_out(printed.as_bytes())
+            let style = Style { color: self.color };
+            print(&escaped(&text(&answer, style), self.color))
+        }
     }
 }
 
-/// How text is emphasised.
+const RESET: &str = "[0m";
+const BOLD: &str = "[1m";
+const FAINT: &str = "[2m";
+const RED: &str = "[31m";
+const GREEN: &str = "[32m";
+
+/// Emphasis by terminal escape sequences, or none.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Style {
     color: bool,
@@ -91,98 +113,77 @@ pub(crate) struct Style {
 
 impl Style {
     pub(crate) fn bold(self, text: &str) -> String {
-        self.wrapped("1", text)
+        self.wrapped(BOLD, text)
     }
 
     pub(crate) fn faint(self, text: &str) -> String {
-        self.wrapped("2", text)
+        self.wrapped(FAINT, text)
     }
 
     pub(crate) fn green(self, text: &str) -> String {
-        self.wrapped("32", text)
+        self.wrapped(GREEN, text)
     }
 
     pub(crate) fn red(self, text: &str) -> String {
-        self.wrapped("31", text)
+        self.wrapped(RED, text)
     }
 
     fn wrapped(self, code: &str, text: &str) -> String {
         if self.color && !text.is_empty() {
-            format!("\u{1b}[{code}m{text}\u{1b}[0m")
+            format!("\u{1b}{code}{text}\u{1b}{RESET}")
         } else {
             text.to_owned()
         }
     }
 
-    /// Without any.
+    /// No emphasis.
     pub(crate) fn plain() -> Self {
         Self { color: false }
     }
 }
 
-fn json<T: Serialize>(answer: &T) -> Result<String, Failure> {
-    serde_json::to_string(&Envelope { schema: 1, answer })
-        .map(|text| text + "\n")
-        .map_err(|error| {
-            Failure::error(
-                "output",
-                format!("the answer cannot be written as JSON: {error}"),
-                None,
-            )
-        })
-}
-
-fn write_out(bytes: &[u8]) -> Result<(), Failure> {
-    let mut stdout = io::stdout().lock();
-    stdout.write_all(bytes)?;
-    Ok(stdout.flush()?)
-}
-
-/// Prints one line of JSON, without the envelope of a whole answer.
-pub(crate) fn line<T: Serialize>(line: &T) -> Result<(), Failure> {
-    let mut text = serde_json::to_vec(line).map_err(|error| {
-        Failure::error(
-            "output",
-            format!("a line cannot be written as JSON: {error}"),
-            None,
-        )
-    })?;
-    text.push(b'\n');
-    write_out(&text)
-}
-
-/// Prints text.
-pub(crate) fn print(text: &str) -> Outcome {
-    write_out(text.as_bytes()).map(|()| Verdict::Found)
-}
-
-/// Says something to the person who runs the command.
-pub(crate) fn say(text: &str) {
-    // Nobody can be told that telling failed.
-    let _ = writeln!(io::stderr().lock(), "{}", printable(text));
-}
-
-/// The text with everything escaped that a terminal would obey, but for the emphasis of [`Style`].
-fn printable_styled(text: &str, color: bool) -> String {
-    const EMPHASIS: [&str; 5] = ["\u{1b}[0m", "\u{1b}[1m", "\u{1b}[2m", "\u{1b}[31m", "\u{1b}[32m"];
-    let mut shown = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(at) = rest.find('\u{1b}') {
-        let (before, escape) = rest.split_at(at);
-        shown.push_str(&printable(before));
-        let emphasis = EMPHASIS.iter().find(|code| color && escape.starts_with(**code));
-        let length = emphasis.map_or(1, |code| code.len());
-        match emphasis {
-            Some(code) => shown.push_str(code),
-            None => shown.push_str(&printable(&escape[..length])),
+/// Escapes control characters, except for the sequences of [`Style`] when colour is on.
+fn escaped(text: &str, color: bool) -> String {
+    let mut parts = text.split('\u{1b}');
+    let mut shown = printable(parts.next().unwrap_or_default()).into_owned();
+    for part in parts {
+        let codes = [RESET, BOLD, FAINT, RED, GREEN];
+        if color && codes.iter().any(|code| part.starts_with(code)) {
+            shown.push('\u{1b}');
+        } else {
+            shown.push_str(&printable("\u{1b}"));
         }
-        rest = &escape[length..];
+        shown.push_str(&printable(part));
     }
-    shown.push_str(&printable(rest));
     shown
 }
 
-/// Asks the person at the terminal; `None` when nobody sits there.
+fn json<T: Serialize>(value: &T) -> Result<String, Failure> {
+    serde_json::to_string(value)
+        .map(|text| text + "\n")
+        .map_err(|error| Failure::error("output", format!("cannot write the answer as JSON: {error}")))
+}
+
+/// Prints one line of JSON, without the `schema` field of an answer.
+pub(crate) fn line<T: Serialize>(line: &T) -> Outcome {
+    print(&json(line)?)
+}
+
+/// Prints text as it is.
+pub(crate) fn print(text: &str) -> Outcome {
+    let mut stdout = io::stdout().lock();
+    stdout.write_all(text.as_bytes())?;
+    stdout.flush()?;
+    Ok(ExitStatus::Success)
+}
+
+/// Prints a message on standard error; see [`note!`].
+pub(crate) fn message(text: &str) {
+    // There is no other place to report that standard error cannot be written.
+    let _ = writeln!(io::stderr().lock(), "{}", printable(text));
+}
+
+/// Asks a yes-or-no question; `None` when there is no terminal.
 pub(crate) fn ask(question: &str) -> Option<bool> {
     let (stdin, mut stderr) = (io::stdin(), io::stderr());
     if !stdin.is_terminal() || !stderr.is_terminal() {
@@ -190,33 +191,33 @@ pub(crate) fn ask(question: &str) -> Option<bool> {
     }
     let _ = write!(stderr, "{} [y/N] ", printable(question)).and_then(|()| stderr.flush());
     let mut answer = String::new();
-    // No answer is no.
+    // A failed read leaves the answer empty, which is a no.
     let _ = stdin.read_line(&mut answer);
     Some(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
 }
 
-/// Tells what went wrong, if anything did, and gives the exit code.
+/// Reports a failure, if there is one, and returns the exit code.
 pub(crate) fn finish(outcome: Outcome, as_json: bool) -> ExitCode {
-    let told = match outcome {
-        Ok(Verdict::Found) | Err(Failure::BrokenPipe) => return ExitCode::SUCCESS,
-        Ok(Verdict::Nothing) => return ExitCode::from(EXIT_NEGATIVE),
-        Err(Failure::Told(told)) => told,
+    let report = match outcome {
+        Ok(ExitStatus::Success) | Err(Failure::BrokenPipe) => return ExitCode::SUCCESS,
+        Ok(ExitStatus::Negative) => return ExitCode::from(EXIT_NEGATIVE),
+        Err(Failure::Report(report)) => report,
     };
     if as_json {
-        let error = ErrorBody {
-            kind: told.kind,
-            message: &told.message,
-            hint: told.hint.as_deref(),
+        let answer = ErrorAnswer {
+            error: ErrorBody {
+                kind: report.kind,
+                message: &report.message,
+                hint: report.hint.as_deref(),
+            },
         };
-        if let Ok(text) = json(&ErrorAnswer { error }) {
-            // The exit code says it as well.
-            let _ = write_out(text.as_bytes());
-        }
+        // If this fails too, the exit code is all that is left to tell.
+        let _ = json(&Envelope { schema: 1, answer }).and_then(|text| print(&text));
     } else {
-        say(&format!("grov: {}", told.message));
-        if let Some(hint) = told.hint {
-            say(&format!("hint: {hint}"));
+        note!("grov: {}", report.message);
+        if let Some(hint) = report.hint {
+            note!("hint: {hint}");
         }
     }
-    ExitCode::from(told.exit_code)
+    ExitCode::from(report.exit_code)
 }

@@ -1,79 +1,66 @@
-//! Telling a person how far the work on a file is.
+//! Progress reports while a file is processed.
 
 use std::io::{self, IsTerminal, Write};
 use std::time::{Duration, Instant};
 
-/// How often it is told, and how long something may take before it is told at all.
-const OFTEN: Duration = Duration::from_secs(1);
+/// Between two reports, and before the first.
+const INTERVAL: Duration = Duration::from_secs(1);
 
-/// How far it is.
+/// How far a file is processed.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Mark {
-    /// The last line that is done.
+pub(crate) struct Position {
+    /// The last processed line.
     pub(crate) line: u64,
-    /// Records that were dealt with.
     pub(crate) records: u64,
     /// Bytes read.
     pub(crate) bytes: u64,
 }
 
-/// Tells now and then, on standard error.
+/// Reports progress on standard error: on a terminal in one line that is overwritten, else line by line.
 pub(crate) struct Progress {
     started: Instant,
-    told: Instant,
-    /// Bytes in all, if known.
+    reported: Instant,
+    /// The size of the file, if known.
     size: Option<u64>,
-    /// What the records are called.
     noun: &'static str,
-    how: How,
-    /// A line that is to be written over stands on the terminal.
+    is_enabled: bool,
+    is_terminal: bool,
+    /// The cursor is behind a line that is to be overwritten.
     is_open: bool,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum How {
-    Not,
-    /// One line, written over.
-    Over,
-    /// A line each time.
-    Lines,
-}
-
 impl Progress {
-    /// On a terminal, and elsewhere where `asked`.
-    pub(crate) fn new(asked: bool, size: Option<u64>, noun: &'static str) -> Self {
-        let how = match (io::stderr().is_terminal(), asked) {
-            (true, _) => How::Over,
-            (false, true) => How::Lines,
-            (false, false) => How::Not,
-        };
+    /// Reports on a terminal, and elsewhere if `always`.
+    pub(crate) fn new(always: bool, size: Option<u64>, noun: &'static str) -> Self {
+        let is_terminal = io::stderr().is_terminal();
         Self {
             started: Instant::now(),
-            told: Instant::now(),
+            reported: Instant::now(),
             size,
             noun,
-            how,
+            is_enabled: is_terminal || always,
+            is_terminal,
             is_open: false,
         }
     }
 
-    /// Tells, if it is time.
-    pub(crate) fn tell(&mut self, mark: Mark) {
-        if self.how == How::Not || self.told.elapsed() < OFTEN {
+    /// Reports the position, if it is time.
+    pub(crate) fn update(&mut self, position: Position) {
+        if !self.is_enabled || self.reported.elapsed() < INTERVAL {
             return;
         }
-        self.told = Instant::now();
-        let text = told(mark, self.size, self.noun, self.started.elapsed());
-        // Nobody can be told that telling failed.
+        self.reported = Instant::now();
+        let text = report(position, self.size, self.noun, self.started.elapsed());
         let mut stderr = io::stderr().lock();
-        let _ = match self.how {
-            How::Over => write!(stderr, "\r\u{1b}[K{text}").and_then(|()| stderr.flush()),
-            _ => writeln!(stderr, "{text}"),
+        // There is no other place to report that standard error cannot be written.
+        let _ = match self.is_terminal {
+            true => write!(stderr, "\r\u{1b}[K{text}").and_then(|()| stderr.flush()),
+            false => writeln!(stderr, "{text}"),
         };
-        self.is_open = self.how == How::Over;
+        self.is_open = self.is_terminal;
     }
 
-    /// Ends the line that stands on the terminal, so that something else can be told.
+    /// Ends a line that is to be overwritten, so that other messages can follow.
     pub(crate) fn close(&mut self) {
         if std::mem::take(&mut self.is_open) {
             let _ = writeln!(io::stderr().lock());
@@ -81,18 +68,15 @@ impl Progress {
     }
 }
 
-fn told(mark: Mark, size: Option<u64>, noun: &str, elapsed: Duration) -> String {
+fn report(position: Position, size: Option<u64>, noun: &str, elapsed: Duration) -> String {
     let share = size
         .filter(|size| *size > 0)
-        .map(|size| format!(" ({} %)", mark.bytes.min(size).saturating_mul(100) / size))
+        .map(|size| format!(" ({} %)", position.bytes.min(size).saturating_mul(100) / size))
         .unwrap_or_default();
     let seconds = elapsed.as_secs().max(1);
-    format!(
-        "line {} done{share}: {} {noun} in {seconds} s, {} a second",
-        mark.line,
-        mark.records,
-        mark.records / seconds
-    )
+    let Position { line, records, .. } = position;
+    let rate = records / seconds;
+    format!("line {line} done{share}: {records} {noun} in {seconds} s, {rate} per second")
 }
 
 #[cfg(test)]
@@ -100,24 +84,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn how_far_it_is() {
-        let mark = Mark {
+    fn reports_tell_share_and_rate() {
+        let position = Position {
             line: 30,
             records: 20,
             bytes: 50,
         };
         assert_eq!(
-            told(mark, Some(200), "records", Duration::from_secs(2)),
-            "line 30 done (25 %): 20 records in 2 s, 10 a second"
+            report(position, Some(200), "records", Duration::from_secs(2)),
+            "line 30 done (25 %): 20 records in 2 s, 10 per second"
         );
         for size in [None, Some(0)] {
             assert_eq!(
-                told(mark, size, "records", Duration::ZERO),
-                "line 30 done: 20 records in 1 s, 20 a second"
+                report(position, size, "records", Duration::ZERO),
+                "line 30 done: 20 records in 1 s, 20 per second"
             );
         }
         assert!(
-            told(mark, Some(10), "records", Duration::ZERO).contains("100 %"),
+            report(position, Some(10), "records", Duration::ZERO).contains("100 %"),
             "a file that grew"
         );
     }

@@ -1,23 +1,26 @@
-//! Aligned columns.
+//! Aligned columns, and text made safe to print on one line.
 
 use crate::output::Style;
 
-/// Longer cells are cut.
-const WIDEST: usize = 72;
+/// Longer cells are truncated.
+const MAX_CELL_WIDTH: usize = 72;
 
-/// Rows under a head. Text is made harmless for a terminal on its way in.
+/// Rows below a header. Cells are made safe for a terminal when a row is added.
 #[derive(Debug)]
 pub(crate) struct Table {
-    head: Vec<&'static str>,
+    header: Vec<String>,
     numeric: Vec<bool>,
     rows: Vec<Vec<String>>,
 }
 
 impl Table {
     /// A table with these columns; a name that ends in `#` is a column of numbers, aligned to the right.
-    pub(crate) fn new(columns: &[&'static str]) -> Self {
+    pub(crate) fn new(columns: &[&str]) -> Self {
         Self {
-            head: columns.iter().map(|name| name.trim_end_matches('#')).collect(),
+            header: columns
+                .iter()
+                .map(|name| name.trim_end_matches('#').to_owned())
+                .collect(),
             numeric: columns.iter().map(|name| name.ends_with('#')).collect(),
             rows: Vec::new(),
         }
@@ -25,67 +28,91 @@ impl Table {
 
     /// Adds a row with one cell for each column.
     pub(crate) fn row(&mut self, cells: impl IntoIterator<Item = String>) {
-        let cells = cells.into_iter();
-        self.rows
-            .push(cells.map(|cell| shortened(&harmless(&cell), WIDEST)).collect());
+        let cells = cells
+            .into_iter()
+            .map(|cell| truncated(&one_line(&cell), MAX_CELL_WIDTH));
+        self.rows.push(cells.collect());
     }
 
     /// The lines, each with its newline.
     pub(crate) fn render(&self, style: Style) -> String {
-        let width = |text: &str| text.chars().count();
-        let widths: Vec<usize> = (0..self.head.len())
-            .map(|column| {
-                let cells = self
-                    .rows
-                    .iter()
-                    .filter_map(|row| row.get(column))
-                    .map(|cell| width(cell));
-                cells.chain([width(self.head[column])]).max().unwrap_or(0)
-            })
-            .collect();
-        let line = |cells: &[&str]| {
-            let padded = cells.iter().enumerate().map(|(column, cell)| {
-                let space = " ".repeat(widths.get(column).map_or(0, |all| all - width(cell)));
-                if self.numeric.get(column) == Some(&true) {
-                    space + cell
-                } else {
-                    format!("{cell}{space}")
-                }
+        let width = |text: &String| text.chars().count();
+        let mut widths: Vec<usize> = self.header.iter().map(width).collect();
+        for row in &self.rows {
+            for (column, cell) in widths.iter_mut().zip(row) {
+                *column = width(cell).max(*column);
+            }
+        }
+        let line = |cells: &[String]| {
+            let columns = cells.iter().zip(&widths).zip(&self.numeric);
+            let padded = columns.map(|((cell, &width), is_numeric)| match is_numeric {
+                true => format!("{cell:>width$}"),
+                false => format!("{cell:<width$}"),
             });
             padded.collect::<Vec<_>>().join("  ").trim_end().to_owned()
         };
-        let mut text = style.bold(&line(&self.head)) + "\n";
+        let mut text = style.bold(&line(&self.header)) + "\n";
         for row in &self.rows {
-            text.push_str(&line(&row.iter().map(String::as_str).collect::<Vec<_>>()));
+            text.push_str(&line(row));
             text.push('\n');
         }
         text
     }
 }
 
-/// The text on one line and without characters that a terminal would obey: what is shown was written by an agent.
-pub(crate) fn harmless(text: &str) -> String {
+/// Lines of a name and a value, with the names padded to one width. Values are made safe for a terminal.
+pub(crate) struct Fields {
+    name_width: usize,
+    max_value: usize,
+    text: String,
+}
+
+impl Fields {
+    /// Names padded to `name_width`, values truncated to `max_value` characters.
+    pub(crate) fn new(name_width: usize, max_value: usize) -> Self {
+        Self {
+            name_width,
+            max_value,
+            text: String::new(),
+        }
+    }
+
+    pub(crate) fn add(&mut self, name: &str, value: &str) {
+        self.add_styled(name, &truncated(&one_line(value), self.max_value));
+    }
+
+    /// Adds a value that is safe already and may be styled.
+    pub(crate) fn add_styled(&mut self, name: &str, value: &str) {
+        let line = format!("{name:<width$} {value}", width = self.name_width);
+        self.text.push_str(line.trim_end());
+        self.text.push('\n');
+    }
+
+    pub(crate) fn into_text(self) -> String {
+        self.text
+    }
+}
+
+/// The text on one line, without control characters and without characters that reorder or hide text. For text that an
+/// agent or a user wrote.
+pub(crate) fn one_line(text: &str) -> String {
     let is_hidden = |c: char| {
-        // Marks that reorder or hide text.
         c.is_control()
             || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}')
     };
-    let mut shown = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character {
-            '\n' | '\r' | '\t' => shown.push(' '),
-            other if is_hidden(other) => shown.push(char::REPLACEMENT_CHARACTER),
-            other => shown.push(other),
-        }
-    }
-    shown
+    let shown = text.chars().map(|character| match character {
+        '\n' | '\r' | '\t' => ' ',
+        other if is_hidden(other) => char::REPLACEMENT_CHARACTER,
+        other => other,
+    });
+    shown.collect()
 }
 
-/// The text, cut to `most` characters.
-pub(crate) fn shortened(text: &str, most: usize) -> String {
-    match text.char_indices().nth(most) {
+/// The text, cut to `max` characters.
+pub(crate) fn truncated(text: &str, max: usize) -> String {
+    match text.char_indices().nth(max) {
         None => text.to_owned(),
-        Some(_) => text.chars().take(most.saturating_sub(1)).chain(['…']).collect(),
+        Some(_) => text.chars().take(max.saturating_sub(1)).chain(['…']).collect(),
     }
 }
 
@@ -94,7 +121,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn columns_are_aligned_and_numbers_stand_right() {
+    fn columns_are_aligned_and_numbers_to_the_right() {
         let mut table = Table::new(&["NAME", "COUNT#", "NOTE"]);
         table.row(["a".to_owned(), "5".to_owned(), "é".to_owned()]);
         table.row(["longer".to_owned(), "1234567".to_owned(), String::new()]);
@@ -116,7 +143,7 @@ mod tests {
             table
                 .render(Style::plain())
                 .lines()
-                .all(|line| line.chars().count() <= WIDEST)
+                .all(|line| line.chars().count() <= MAX_CELL_WIDTH)
         );
     }
 }

@@ -1,7 +1,7 @@
 //! `grov completions SHELL`
 
 use crate::arguments;
-use crate::output::{Outcome, Terminal, Verdict};
+use crate::output::{Outcome, Terminal};
 use clap_complete::Shell;
 use serde::Serialize;
 
@@ -17,6 +17,5 @@ pub(crate) fn run(shell: Shell, terminal: Terminal) -> Outcome {
         shell: shell.to_string(),
         script,
     };
-    terminal.answer(answer, |answer, _| answer.script.clone())?;
-    Ok(Verdict::Found)
+    terminal.answer(answer, |answer, _| answer.script.clone())
 }

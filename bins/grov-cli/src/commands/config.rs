@@ -2,12 +2,11 @@
 
 use crate::arguments::Common;
 use crate::context::Context;
-use crate::output::{Outcome, Style, Terminal, Verdict};
-use crate::table::{Table, harmless};
+use crate::output::{Outcome, Style, Terminal};
+use crate::table::{Fields, Table, one_line};
 use grov_runtime::{CandidateStatus, Explanation, Origin};
 use serde::Serialize;
 use serde_json::Value;
-use std::fmt::Write;
 
 #[derive(Serialize)]
 struct OriginView {
@@ -17,54 +16,50 @@ struct OriginView {
     name: Option<&'static str>,
     path: Option<String>,
     line: Option<usize>,
+    #[serde(skip)]
+    text: String,
 }
 
+/// A value that was found for a setting.
 #[derive(Serialize)]
 struct CandidateView {
     value: String,
     origin: OriginView,
+    /// `used`, `overridden` or `refused`.
     #[serde(rename = "standing")]
     status: &'static str,
     reason: Option<&'static str>,
-    #[serde(skip)]
-    place: String,
 }
 
+/// A setting and its value.
 #[derive(Serialize)]
-struct Explained {
+struct SettingView {
     key: &'static str,
     value: Value,
     origin: OriginView,
+    #[serde(skip)]
+    text: String,
+}
+
+#[derive(Serialize)]
+struct ExplainAnswer {
+    #[serde(flatten)]
+    setting: SettingView,
     candidates: Vec<CandidateView>,
     expected: String,
     doc: &'static str,
     environment: &'static [&'static str],
     flag: Option<&'static str>,
     project_may_set: bool,
-    #[serde(skip)]
-    shown: String,
-    #[serde(skip)]
-    place: String,
 }
 
 #[derive(Serialize)]
-struct Listed {
-    settings: Vec<Setting>,
+struct ListAnswer {
+    settings: Vec<SettingView>,
 }
 
-#[derive(Serialize)]
-struct Setting {
-    key: &'static str,
-    value: Value,
-    origin: OriginView,
-    #[serde(skip)]
-    shown: String,
-    #[serde(skip)]
-    place: String,
-}
-
-impl OriginView {
-    fn of(origin: &Origin) -> Self {
+impl From<&Origin> for OriginView {
+    fn from(origin: &Origin) -> Self {
         let (name, place) = match origin {
             Origin::Flag(name) | Origin::Environment(name) => (Some(*name), None),
             Origin::EnvFile { name, path, line } => (Some(*name), Some((path, line))),
@@ -76,101 +71,89 @@ impl OriginView {
             name,
             path: place.map(|(path, _)| path.display().to_string()),
             line: place.map(|(_, line)| *line),
+            text: origin.to_string(),
         }
     }
 }
 
-impl Explained {
-    fn of(explanation: &Explanation<'_>) -> Self {
-        let key = explanation.key;
-        let candidates = explanation.candidates.iter().map(|candidate| CandidateView {
-            value: candidate.shown.clone(),
-            origin: OriginView::of(&candidate.origin),
-            status: candidate.status.as_str(),
-            reason: match candidate.status {
-                CandidateStatus::Refused(reason) => Some(reason),
-                CandidateStatus::Used | CandidateStatus::Overridden => None,
-            },
-            place: candidate.origin.to_string(),
-        });
+impl From<&Explanation<'_>> for SettingView {
+    fn from(explanation: &Explanation<'_>) -> Self {
         Self {
-            key: key.name,
+            key: explanation.key.name,
             value: explanation.value.to_json(),
-            origin: OriginView::of(explanation.origin),
-            candidates: candidates.collect(),
-            expected: key.kind.expected(),
-            doc: key.doc,
-            environment: key.environment,
-            flag: key.flag,
-            project_may_set: key.project,
-            shown: explanation.value.to_string(),
-            place: explanation.origin.to_string(),
+            origin: OriginView::from(explanation.origin),
+            text: explanation.value.to_string(),
         }
     }
 }
 
 pub(crate) fn explain(common: &Common, key: &str, terminal: Terminal) -> Outcome {
     let context = Context::load(common)?;
-    let answer = Explained::of(&context.settings.explain(key)?);
-    terminal.answer(answer, explained_text)?;
-    Ok(Verdict::Found)
+    let explanation = context.settings.explain(key)?;
+    let key = explanation.key;
+    let candidates = explanation.candidates.iter().map(|candidate| CandidateView {
+        value: candidate.shown.clone(),
+        origin: OriginView::from(&candidate.origin),
+        status: candidate.status.as_str(),
+        reason: match candidate.status {
+            CandidateStatus::Refused(reason) => Some(reason),
+            CandidateStatus::Used | CandidateStatus::Overridden => None,
+        },
+    });
+    let answer = ExplainAnswer {
+        setting: SettingView::from(&explanation),
+        candidates: candidates.collect(),
+        expected: key.kind.expected(),
+        doc: key.doc,
+        environment: key.environment,
+        flag: key.flag,
+        project_may_set: key.project,
+    };
+    terminal.answer(answer, explain_text)
 }
 
 pub(crate) fn list(common: &Common, terminal: Terminal) -> Outcome {
     let context = Context::load(common)?;
-    let settings = context.settings.explain_all().map(|explanation| Setting {
-        key: explanation.key.name,
-        value: explanation.value.to_json(),
-        origin: OriginView::of(explanation.origin),
-        shown: explanation.value.to_string(),
-        place: explanation.origin.to_string(),
-    });
-    terminal.answer(
-        Listed {
-            settings: settings.collect(),
-        },
-        listed_text,
-    )?;
-    Ok(Verdict::Found)
+    let settings = context.settings.explain_all();
+    let settings = settings
+        .map(|explanation| SettingView::from(&explanation))
+        .collect();
+    terminal.answer(ListAnswer { settings }, list_text)
 }
 
-fn explained_text(answer: &Explained, style: Style) -> String {
-    let mut text = String::new();
-    // Writing to a string cannot fail.
-    let _ = writeln!(text, "{} = {}", style.bold(answer.key), harmless(&answer.shown));
-    let _ = writeln!(text, "  from      {}", harmless(&answer.place));
+fn explain_text(answer: &ExplainAnswer, style: Style) -> String {
+    let setting = &answer.setting;
+    let heading = format!("{} = {}", style.bold(setting.key), one_line(&setting.text));
+    let mut fields = Fields::new(11, usize::MAX);
+    fields.add("  from", &setting.origin.text);
     for candidate in answer
         .candidates
         .iter()
         .filter(|candidate| candidate.status != "used")
     {
-        let reason = candidate
-            .reason
-            .map(|reason| format!(" ({reason})"))
-            .unwrap_or_default();
-        let (value, place) = (harmless(&candidate.value), harmless(&candidate.place));
-        let _ = writeln!(text, "  {:<9} {value} from {place}{reason}", candidate.status);
+        let mut text = format!("{} from {}", candidate.value, candidate.origin.text);
+        if let Some(reason) = candidate.reason {
+            text.push_str(&format!(" ({reason})"));
+        }
+        fields.add(&format!("  {}", candidate.status), &text);
     }
-    let _ = writeln!(text, "  {}", answer.doc);
-    let _ = writeln!(text, "  must be   {}", answer.expected);
-    let mut ways: Vec<String> = answer.flag.map(str::to_owned).into_iter().collect();
-    ways.extend(answer.environment.iter().map(|name| (*name).to_owned()));
-    ways.push("the user's config.toml".to_owned());
+    fields.add("  meaning", answer.doc);
+    fields.add("  must be", &answer.expected);
+    let mut ways: Vec<&str> = answer.flag.into_iter().collect();
+    ways.extend(answer.environment);
+    ways.push("the user's config.toml");
     if answer.project_may_set {
-        ways.push("a project's .grov/config.toml".to_owned());
+        ways.push("a project's .grov/config.toml");
     }
-    let _ = writeln!(text, "  set it by {}", ways.join(", "));
-    text
+    fields.add("  set by", &ways.join(", "));
+    format!("{heading}\n{}", fields.into_text())
 }
 
-fn listed_text(answer: &Listed, style: Style) -> String {
+fn list_text(answer: &ListAnswer, style: Style) -> String {
     let mut table = Table::new(&["SETTING", "VALUE", "FROM"]);
     for setting in &answer.settings {
-        table.row([
-            setting.key.to_owned(),
-            setting.shown.clone(),
-            setting.place.clone(),
-        ]);
+        let (value, origin) = (setting.text.clone(), setting.origin.text.clone());
+        table.row([setting.key.to_owned(), value, origin]);
     }
     table.render(style)
 }

@@ -1,13 +1,13 @@
-//! `grov demo`: a whole session with a simulated model and a scripted client, through the real proxy and store.
+//! `grov demo`: plays a session with a simulated model and a scripted client through the real proxy and store.
 
 use crate::assembly::{self, CommandStore};
 use crate::failure::Failure;
-use crate::output::{Outcome, Style, Terminal, Verdict, say};
-use crate::show::moment;
-use crate::table::{Table, harmless};
+use crate::format::timestamp;
+use crate::output::{ExitStatus, Outcome, Style, Terminal, note};
+use crate::table::{Table, one_line};
 use grov_domain::{
     ClientSessionId, Lineage, RecordSink, SessionStore, SessionSummary, SpendingStore, StepRow, SystemClock,
-    Task, TaskStore, TokenTotals,
+    Task, TaskStore,
 };
 use grov_live::{Injection, MemorySource, Recorder, TaskOrchestrator, UserNaming};
 use grov_llm::{JudgeSettings, ModelJudge};
@@ -17,55 +17,66 @@ use grov_query::{SessionView, StepView, TaskView, TokensView};
 use grov_sim::{Player, PlayerConfig, ScenarioSet, Sim, SimConfig, Transcript};
 use grov_store::{BatchWriter, WriterOptions};
 use serde::Serialize;
-use std::fmt::{Display, Write};
+use std::fmt::Display;
+use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 
-/// What is typed in the demo. The mark names the scenario that the simulated model plays.
+/// The prompts of the first session. The mark names the scenario that the simulated model plays.
 const PROMPTS: [&str; 3] = [
     "Write a greeting to greeting.txt and change the name in it. Do not touch other files. [[scenario:greeting]]",
     "Let somebody else count the lines of a list [[scenario:subagent]]",
     "Now compare left.txt with right.txt [[scenario:parallel]]",
 ];
 
-/// What is typed in a second session, when the first task of the first one is remembered.
+/// The prompt of a second session, after the first task is saved to memory.
 const FOLLOW_UP: &str = "Why is the name in greeting.txt written in lower case? [[scenario:recall]]";
 
-/// What the simulated model does in the demo, besides its built-in scenarios.
+/// Scenarios besides the built-in ones.
 const SCENARIOS: &[u8] = include_bytes!("demo.json");
 
-/// Nobody waits that long in a demo.
+/// Longer than the demo takes.
 const ABANDON_AFTER: Duration = Duration::from_secs(60 * 60);
 
 /// More tasks than the demo has.
-const MEMORY_LIMIT: u32 = 100;
+const MAX_TASKS: u32 = 100;
 
-/// Sessions that ask. On a busy machine memory may be out of time for one of them, which then goes on without.
-const TRIES: usize = 5;
+/// Sessions that send the follow-up. On a busy machine memory may miss its time limit for one of them.
+const ATTEMPTS: usize = 5;
 
 /// Longest wait for the last record.
-const FLUSH_LIMIT: Duration = Duration::from_secs(5);
+const FLUSH_TIMEOUT: Duration = Duration::from_secs(5);
 
 #[derive(Serialize)]
 struct Answer {
     session_id: String,
     prompts: u64,
     steps: Vec<StepView>,
-    /// What the work was divided into.
     tasks: Vec<SessionView>,
-    /// What was saved of it.
+    /// What was saved to memory.
     memory: Vec<TaskView>,
-    /// What the second session was told of that.
+    /// What was injected into the second session.
     told: Option<String>,
     tokens: TokensView,
     exchanges: u64,
     client_actions: usize,
+    /// Whether the recorded actions are those of the client.
     agrees: bool,
     cache_misses: usize,
     seconds: f64,
+}
+
+/// What the demo recorded.
+struct Recording {
+    transcript: Transcript,
+    tasks: Vec<SessionSummary>,
+    memory: Vec<Task>,
+    injected: Option<String>,
+    steps: Vec<StepRow>,
+    cache_misses: usize,
 }
 
 pub(crate) fn run(terminal: Terminal) -> Outcome {
@@ -74,324 +85,261 @@ pub(crate) fn run(terminal: Terminal) -> Outcome {
         .worker_threads(2)
         .enable_all()
         .build()
-        .map_err(|error| failed("no runtime can be started", error))?;
-    let directory =
-        tempfile::tempdir().map_err(|error| failed("no temporary directory can be made", error))?;
-    let project = directory.path().join("project");
-    let played_in = project.to_string_lossy().into_owned();
-    let played = runtime.block_on(play(directory.path()))?;
-    let Played {
-        transcript,
-        tasks,
-        memory,
-        told,
-        steps,
-        cache_misses,
-    } = played;
-    let recorded = steps.iter().filter_map(|step| step.tool_use_id.as_deref());
-    let agrees = transcript.first_error().is_none() && same_calls(&transcript, recorded);
+        .map_err(failed("cannot start the async runtime"))?;
+    let directory = tempfile::tempdir().map_err(failed("cannot create a temporary directory"))?;
+    let project = directory.path().join("project").to_string_lossy().into_owned();
+    let recording = runtime.block_on(play(directory.path()))?;
+    let (transcript, tasks) = (&recording.transcript, &recording.tasks);
+    let agrees = transcript.first_error().is_none() && has_same_calls(transcript, &recording.steps);
+    let tokens = tasks.iter().map(|task| TokensView::from(task.tokens));
     let answer = Answer {
         session_id: transcript.session_id.clone(),
         prompts: tasks.iter().map(|task| task.prompts).sum(),
-        tokens: TokensView::from(total(&tasks)),
+        tokens: tokens.fold(TokensView::default(), TokensView::plus),
         exchanges: tasks.iter().map(|task| task.exchanges).sum(),
-        tasks: tasks.into_iter().map(SessionView::from).collect(),
-        memory: memory.into_iter().map(TaskView::from).collect(),
-        told,
-        steps: steps.into_iter().map(StepView::from).collect(),
+        tasks: recording.tasks.into_iter().map(SessionView::from).collect(),
+        memory: recording.memory.into_iter().map(TaskView::from).collect(),
+        told: recording.injected,
+        steps: recording.steps.into_iter().map(StepView::from).collect(),
         client_actions: transcript.actions.len(),
         agrees,
-        cache_misses,
+        cache_misses: recording.cache_misses,
         seconds: started.elapsed().as_secs_f64(),
     };
-    terminal.answer(answer, |answer, style| {
-        text(answer, &transcript, &played_in, style)
-    })?;
-    Ok(if agrees && cache_misses == 0 {
-        Verdict::Found
-    } else {
-        Verdict::Nothing
-    })
+    let is_success = agrees && answer.cache_misses == 0;
+    terminal.answer(answer, |answer, style| text(answer, transcript, &project, style))?;
+    Ok(ExitStatus::success_if(is_success))
 }
 
-/// What came of the session.
-struct Played {
-    transcript: Transcript,
-    tasks: Vec<SessionSummary>,
-    memory: Vec<Task>,
-    told: Option<String>,
-    steps: Vec<StepRow>,
-    cache_misses: usize,
-}
-
-async fn play(directory: &Path) -> Result<Played, Failure> {
+/// Runs model, proxy and client until the client is done.
+async fn play(directory: &Path) -> Result<Recording, Failure> {
     let (home, project) = (directory.join("home"), directory.join("project"));
     for folder in [&home, &project] {
-        std::fs::create_dir(folder).map_err(|error| failed("no folder can be made", error))?;
+        std::fs::create_dir(folder).map_err(failed("cannot create a directory"))?;
     }
-    let scenarios = ScenarioSet::default()
-        .with_json(SCENARIOS)
-        .map_err(|error| failed("the simulated model cannot be told what to do", error))?;
+    let scenarios = ScenarioSet::default().with_json(SCENARIOS);
     let config = SimConfig {
-        scenarios,
+        scenarios: scenarios.map_err(failed("cannot read the scenarios"))?,
         ..SimConfig::default()
     };
     let sim = Sim::start(config)
         .await
-        .map_err(|error| failed("the simulated model cannot start", error))?;
+        .map_err(failed("cannot start the simulated model"))?;
     let listener = TcpListener::bind("127.0.0.1:0")
         .await
-        .map_err(|error| failed("no port is free", error))?;
-    let address = listener
-        .local_addr()
-        .map_err(|error| failed("no port is free", error))?;
+        .map_err(failed("no port is free"))?;
+    let address = listener.local_addr().map_err(failed("no port is free"))?;
 
     let store = Arc::new(assembly::open(&home.join("grov.db")).await?);
-    let spool = grov_store::Spool::new(home.join("spool.jsonl"));
-    let writer = BatchWriter::start(Arc::clone(&store) as Arc<_>, WriterOptions::new(spool));
-    let writer = Arc::new(writer.map_err(|error| failed("the writer cannot start", error))?);
+    let options = WriterOptions::new(grov_store::Spool::new(home.join("spool.jsonl")));
+    let writer = BatchWriter::start(Arc::clone(&store) as Arc<_>, options);
+    let writer = Arc::new(writer.map_err(failed("cannot start the writer"))?);
     let sink: Arc<dyn RecordSink> = Arc::clone(&writer) as Arc<_>;
-    let judge = ModelJudge::new(
-        JudgeSettings::default(),
-        Arc::clone(&store) as Arc<dyn SpendingStore>,
-        Arc::new(SystemClock),
-    )
-    .map_err(|error| failed("the judge cannot start", error))?;
-    let (tasks, orchestration) = TaskOrchestrator::new(
-        Arc::new(judge),
-        Arc::clone(&store) as Arc<_>,
-        Arc::new(SystemClock),
-        ABANDON_AFTER,
-    );
-    let upstream = Upstream::parse(&sim.url()).map_err(|error| failed("the proxy cannot start", error))?;
-    let source = MemorySource::new(
+    let clock = Arc::new(SystemClock);
+    let ledger = Arc::clone(&store) as Arc<dyn SpendingStore>;
+    let judge = ModelJudge::new(JudgeSettings::default(), ledger, Arc::clone(&clock) as Arc<_>);
+    let judge = Arc::new(judge.map_err(failed("cannot start the judge"))?);
+    let (tasks, orchestration) =
+        TaskOrchestrator::new(judge, Arc::clone(&store) as Arc<_>, clock, ABANDON_AFTER);
+    let memory = MemorySource::new(
         Arc::clone(&store) as Arc<_>,
         Ranking::for_injection(),
         Budget::default(),
     );
-    let (injection, keeping) = Injection::new(Arc::clone(&store) as Arc<_>, vec![Arc::new(source)]);
+    let (injection, ledger_writer) = Injection::new(Arc::clone(&store) as Arc<_>, vec![Arc::new(memory)]);
+    let upstream = Upstream::parse(&sim.url()).map_err(failed("cannot start the proxy"))?;
     let proxy = grov_live::configure(Proxy::builder(upstream), &sink)
         .policy(injection)
         .observer(Recorder::new(sink, UserNaming::Off, None).with_tasks(tasks))
         .build()
-        .map_err(|error| failed("the proxy cannot start", error))?;
+        .map_err(failed("cannot start the proxy"))?;
 
-    let (stop, stopped) = oneshot::channel::<()>();
-    let serving = proxy.serve(listener, async move {
-        // The sender goes only when the client is done, one way or the other.
-        let _ = stopped.await;
-    });
-    let (all_told, told) = oneshot::channel::<()>();
-    let serving = async move {
-        let served = serving.await;
-        drop(all_told);
+    // Dropping a sender ends the part that waits for it: the client ends the proxy, and the proxy the judge.
+    let (client_done, until_client_done) = oneshot::channel::<()>();
+    let (ledger_done, until_ledger_done) = oneshot::channel::<()>();
+    let (proxy_done, until_proxy_done) = oneshot::channel::<()>();
+    let serving = async {
+        let served = proxy.serve(listener, ended(until_client_done)).await;
+        drop(proxy_done);
         served
     };
-    let judging = orchestration.run(async move {
-        // Gone once every exchange was observed.
-        let _ = told.await;
-    });
-    let (all_said, said) = oneshot::channel::<()>();
-    let keeping = keeping.run(async move {
-        let _ = said.await;
-    });
-    let remembered = Arc::clone(&store);
-    let playing = async move {
-        let config = PlayerConfig {
-            interactive: true,
-            ..PlayerConfig::in_directory(&project)
-        };
-        let mut player = Player::new(&format!("http://{address}"), config)
-            .map_err(|error| failed("the client cannot start", error))?;
-        for (number, prompt) in PROMPTS.iter().enumerate() {
-            say(&format!(
-                "prompt {} of {}: {}",
-                number + 1,
-                PROMPTS.len(),
-                spoken(prompt)
-            ));
-            player.run([*prompt]).await;
-        }
-        wait_for_memory(&*remembered).await?;
-        say(&format!("a second session: {}", spoken(FOLLOW_UP)));
-        let mut told = None;
-        for _ in 0..TRIES {
-            let config = PlayerConfig::in_directory(&project);
-            let mut second = Player::new(&format!("http://{address}"), config)
-                .map_err(|error| failed("the client cannot start", error))?;
-            second.run([FOLLOW_UP]).await;
-            told = said_to(
-                &*remembered,
-                &ClientSessionId::new(&second.transcript().session_id),
-            )
-            .await?;
-            if told.is_some() {
-                break;
-            }
-        }
-        drop((stop, all_said));
-        Ok::<_, Failure>((player.transcript().clone(), told))
+    let playing = async {
+        let played = play_client(&*store, address, &project).await;
+        drop((client_done, ledger_done));
+        played
     };
-    let (served, played, (), ()) = tokio::join!(serving, playing, judging, keeping);
-    served.map_err(|error| failed("the proxy stopped", error))?;
-    let (transcript, told) = played?;
-    writer.shutdown(FLUSH_LIMIT).await;
+    let judging = orchestration.run(ended(until_proxy_done));
+    let (served, played, (), ()) = tokio::join!(
+        serving,
+        playing,
+        judging,
+        ledger_writer.run(ended(until_ledger_done))
+    );
+    served.map_err(failed("the proxy failed"))?;
+    let (transcript, injected) = played?;
+    writer.shutdown(FLUSH_TIMEOUT).await;
 
     let session = ClientSessionId::new(&transcript.session_id);
     let tasks = store.client_session(&session).await?;
-    let project = tasks.first().map(|task| task.state.project_path.clone());
-    let project = project.ok_or_else(|| failed("nothing was recorded", "the store has no such session"))?;
-    let mut memory = store.tasks_for_project(&project, MEMORY_LIMIT).await?;
+    let Some(task) = tasks.first() else {
+        return Err(Failure::error("demo", "nothing was recorded"));
+    };
+    let mut memory = store
+        .tasks_for_project(&task.state.project_path, MAX_TASKS)
+        .await?;
     memory.retain(|task| task.client_session_id.as_ref() == Some(&session));
     memory.reverse();
-    let steps = store.client_steps(&session).await?;
-    let cache_misses = sim.cache_report().broken().count();
-    Ok(Played {
+    Ok(Recording {
+        steps: store.client_steps(&session).await?,
+        cache_misses: sim.cache_report().broken().count(),
         transcript,
         tasks,
         memory,
-        told,
-        steps,
-        cache_misses,
+        injected,
     })
 }
 
-/// Waits until the first finished task is saved.
-async fn wait_for_memory(store: &dyn CommandStore) -> Result<(), Failure> {
-    let deadline = Instant::now() + FLUSH_LIMIT;
+/// Completes when the sender is dropped.
+async fn ended(receiver: oneshot::Receiver<()>) {
+    let _ = receiver.await;
+}
+
+/// Plays both sessions. Returns the transcript of the first one, and what was injected into the second.
+async fn play_client(
+    store: &dyn CommandStore,
+    proxy: SocketAddr,
+    project: &Path,
+) -> Result<(Transcript, Option<String>), Failure> {
+    let url = format!("http://{proxy}");
+    // Each configuration has a session id of its own.
+    let interactive = PlayerConfig {
+        interactive: true,
+        ..PlayerConfig::in_directory(project)
+    };
+    let mut first = Player::new(&url, interactive).map_err(failed("cannot start the client"))?;
+    for (number, prompt) in (1..).zip(PROMPTS) {
+        note!("prompt {number} of {}: {}", PROMPTS.len(), without_mark(prompt));
+        first.run([prompt]).await;
+    }
+    let deadline = Instant::now() + FLUSH_TIMEOUT;
     while store.memory_stats(None).await?.memories == 0 && Instant::now() < deadline {
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
-    Ok(())
+    note!("second session: {}", without_mark(FOLLOW_UP));
+    let mut injected = None;
+    for _ in 0..ATTEMPTS {
+        let config = PlayerConfig::in_directory(project);
+        let mut second = Player::new(&url, config).map_err(failed("cannot start the client"))?;
+        second.run([FOLLOW_UP]).await;
+        injected = injected_into(store, &second.transcript().session_id).await?;
+        if injected.is_some() {
+            break;
+        }
+    }
+    Ok((first.transcript().clone(), injected))
 }
 
-/// What was said to a session.
-async fn said_to(store: &dyn CommandStore, session: &ClientSessionId) -> Result<Option<String>, Failure> {
+/// The text that was injected into a session.
+async fn injected_into(store: &dyn CommandStore, session: &str) -> Result<Option<String>, Failure> {
     let lineage = Lineage {
-        session: session.clone(),
+        session: ClientSessionId::new(session),
         agent: None,
     };
-    let kept = store.lineage(&lineage).await?.unwrap_or_default();
-    let block = kept.entries.into_iter().find_map(|entry| entry.block);
-    let block = block.and_then(|block| serde_json::from_str::<serde_json::Value>(&block).ok());
+    let ledger = store.lineage(&lineage).await?.unwrap_or_default();
+    let block = ledger.entries.into_iter().find_map(|entry| entry.block);
+    let block: Option<serde_json::Value> = block.and_then(|block| serde_json::from_str(&block).ok());
     Ok(block.and_then(|block| Some(block.get("text")?.as_str()?.to_owned())))
 }
 
-fn total(tasks: &[SessionSummary]) -> TokenTotals {
-    let mut total = TokenTotals::default();
-    for tokens in tasks.iter().map(|task| task.tokens) {
-        total.input += tokens.input;
-        total.cache_read += tokens.cache_read;
-        total.cache_creation += tokens.cache_creation;
-        total.cache_creation_5m += tokens.cache_creation_5m;
-        total.cache_creation_1h += tokens.cache_creation_1h;
-        total.output += tokens.output;
-    }
-    total
-}
-
-/// Whether the client ran exactly the calls that were recorded. Parallel ones may have ended in another order.
-fn same_calls<'a>(transcript: &'a Transcript, recorded: impl Iterator<Item = &'a str>) -> bool {
-    let mut ran: Vec<&str> = transcript
-        .actions
+/// Whether exactly the calls of the client were recorded. Parallel ones may be in another order.
+fn has_same_calls(transcript: &Transcript, steps: &[StepRow]) -> bool {
+    let actions = transcript.actions.iter();
+    let mut made: Vec<&str> = actions.map(|action| action.tool_use_id.as_str()).collect();
+    let mut recorded: Vec<&str> = steps
         .iter()
-        .map(|action| action.tool_use_id.as_str())
+        .filter_map(|step| step.tool_use_id.as_deref())
         .collect();
-    let mut seen: Vec<&str> = recorded.collect();
-    ran.sort_unstable();
-    seen.sort_unstable();
-    ran == seen
+    made.sort_unstable();
+    recorded.sort_unstable();
+    made == recorded
 }
 
-fn spoken(prompt: &str) -> &str {
+/// A prompt without the mark of its scenario.
+fn without_mark(prompt: &str) -> &str {
     prompt.split(" [[").next().unwrap_or(prompt)
 }
 
-fn text(answer: &Answer, transcript: &Transcript, played_in: &str, style: Style) -> String {
-    let mut out = String::new();
-    let mut table = Table::new(&["TIME", "ACTION", "TOOL", "AGENT", "SUBJECT"]);
+fn text(answer: &Answer, transcript: &Transcript, project: &str, style: Style) -> String {
+    let mut steps = Table::new(&["TIME", "ACTION", "TOOL", "AGENT", "SUBJECT"]);
     for step in &answer.steps {
-        table.row([
-            moment(step.timestamp),
+        steps.row([
+            timestamp(step.timestamp),
             step.action_type.to_owned(),
             step.tool.clone(),
             step.agent_id.clone().unwrap_or_default(),
-            step.subject().replace(&format!("{}/", played_in), ""),
+            step.subject().replace(&format!("{project}/"), ""),
         ]);
     }
-    let tokens = answer.tokens;
-    // Writing to a String cannot fail.
-    let _ = writeln!(out, "{}", style.bold("What Grov saw"));
-    out.push_str(&table.render(style));
-    let _ = writeln!(out, "\n{}", style.bold("What Grov understood, by rules alone"));
-    let mut table = Table::new(&["TASK", "STATUS", "STEPS#", "GOAL"]);
+    let mut tasks = Table::new(&["TASK", "STATUS", "STEPS#", "GOAL"]);
     for task in &answer.tasks {
-        table.row([
+        let goal = task.original_goal.as_deref().unwrap_or_default();
+        tasks.row([
             task.task_type.to_owned(),
             task.status.to_owned(),
             task.steps.to_string(),
-            harmless(spoken(task.original_goal.as_deref().unwrap_or(""))).to_string(),
+            without_mark(goal).to_owned(),
         ]);
     }
-    out.push_str(&table.render(style));
+    let mut lines = vec![
+        style.bold("Recorded actions"),
+        steps.render(style),
+        style.bold("Tasks, by rules alone"),
+        tasks.render(style).trim_end().to_owned(),
+    ];
     for task in &answer.memory {
-        let goal = harmless(spoken(task.goal.as_deref().unwrap_or(&task.original_query))).to_string();
-        let _ = writeln!(out, "remembered for the team: {goal}");
-        for line in &task.reasoning_trace {
-            let _ = writeln!(out, "  - {}", harmless(line));
-        }
+        let goal = task.goal.as_deref().unwrap_or(&task.original_query);
+        lines.push(format!("saved to team memory: {}", one_line(without_mark(goal))));
+        let findings = task.reasoning_trace.iter();
+        lines.extend(findings.map(|finding| format!("  - {}", one_line(finding))));
     }
-    let _ = writeln!(
-        out,
-        "\n{}",
-        style.bold("What the second session was told, behind its prompt")
-    );
-    match &answer.told {
-        Some(told) => {
-            for line in told.lines() {
-                let _ = writeln!(out, "{}", harmless(line));
-            }
-        }
-        None => out.push_str("nothing\n"),
-    }
-    let _ = writeln!(
-        out,
+    lines.push(String::new());
+    lines.push(style.bold("Injected into the second session, after its prompt"));
+    let injected = answer.told.as_deref().unwrap_or("nothing");
+    lines.extend(injected.lines().map(one_line));
+    lines.push(format!(
         "\n{} prompts, {} actions, {} requests to the model (title and suggestions included)",
         answer.prompts,
         answer.steps.len(),
         answer.exchanges
-    );
-    let _ = writeln!(
-        out,
+    ));
+    let tokens = answer.tokens;
+    lines.push(format!(
         "tokens: {} uncached, {} read from the prompt cache, {} written to it, {} of output",
         tokens.input, tokens.cache_read, tokens.cache_creation, tokens.output
-    );
-    let agreement = if answer.agrees {
-        style.green("yes")
-    } else {
-        style.red("NO")
+    ));
+    let yes = |is_so| {
+        if is_so {
+            style.green("yes")
+        } else {
+            style.red("NO")
+        }
     };
-    let _ = writeln!(out, "every action of the client recorded, none more: {agreement}");
+    lines.push(format!(
+        "recorded actions are exactly the client's: {}",
+        yes(answer.agrees)
+    ));
     if let Some(error) = transcript.first_error() {
-        let _ = writeln!(out, "the client met an error: {error}");
+        lines.push(format!("error of the client: {error}"));
     }
-    let unbroken = if answer.cache_misses == 0 {
-        style.green("yes")
-    } else {
-        style.red("NO")
-    };
-    let _ = writeln!(out, "prompt cache unbroken: {unbroken}");
-    let _ = writeln!(
-        out,
-        "{}",
-        style.faint(&format!(
-            "played in {:.1} s, in a directory that is gone now",
-            answer.seconds
-        ))
+    lines.push(format!("prompt cache intact: {}", yes(answer.cache_misses == 0)));
+    let seconds = format!(
+        "played in {:.1} s in a temporary directory, now deleted",
+        answer.seconds
     );
-    out
+    lines.push(style.faint(&seconds));
+    lines.join("\n") + "\n"
 }
 
-fn failed(what: &str, why: impl Display) -> Failure {
-    Failure::error("demo", format!("{what}: {why}"), None)
+fn failed<E: Display>(what: &'static str) -> impl Fn(E) -> Failure {
+    move |error| Failure::error("demo", format!("{what}: {error}"))
 }

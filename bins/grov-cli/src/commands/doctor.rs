@@ -1,10 +1,10 @@
-//! `grov doctor`: whether everything works, what follows if it does not, and how to mend it.
+//! `grov doctor`: checks the installation, and for each problem says what it means and how to fix it.
 
 mod client;
 mod embedding;
 mod home;
-mod judging;
-mod over_http;
+mod http_hooks;
+mod judge;
 mod proxy;
 mod store;
 mod version;
@@ -12,91 +12,109 @@ mod version;
 use crate::arguments::Common;
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::output::{Outcome, Style, Terminal, Verdict, say};
-use crate::table::harmless;
+use crate::output::{ExitStatus, Outcome, Style, Terminal, note};
+use crate::table::one_line;
 use serde::Serialize;
+use std::path::PathBuf;
 
-/// One thing that was looked at.
+/// The result of one check.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 struct Check {
     name: &'static str,
     ok: bool,
-    /// What was seen.
+    status: Status,
+    /// What was found.
     evidence: String,
-    /// What follows, where it is not well.
+    /// What the problem means for the user.
     consequence: Option<&'static str>,
-    /// The command or the change that mends it.
+    /// The command or the change that solves it.
     fix: Option<String>,
     /// What `--fix` does about it.
     #[serde(skip)]
     remedy: Option<Remedy>,
 }
 
-/// What can be mended without asking.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Status {
+    Ok,
+    /// Something to look at; Grov works.
+    Warn,
+    /// Something does not work.
+    Fail,
+}
+
+/// A fix that needs no decision by the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Remedy {
-    /// Nobody else may look into these.
-    MakePrivate(Vec<(std::path::PathBuf, u32)>),
-    /// Start the proxy.
-    StartProxy,
-    /// The same, at this port.
-    StartProxyAt(u16),
-    /// Take secrets out of what an older version wrote into these databases.
-    Clean(Vec<std::path::PathBuf>),
+    /// Set these permissions.
+    MakePrivate(Vec<(PathBuf, u32)>),
+    /// Start the proxy, at this port or the configured one.
+    StartProxy(Option<u16>),
+    /// Redact what an older version wrote to these databases.
+    Clean(Vec<PathBuf>),
     /// Register again, as `grov init` does.
     Register {
         scope: &'static str,
-        /// With hooks over HTTP.
         http: bool,
-        /// With the status line.
         status_line: bool,
     },
 }
 
 impl Remedy {
-    /// The words of `grov init` that register again.
-    fn init(&self) -> Vec<&'static str> {
-        let Self::Register {
-            scope,
-            http,
-            status_line,
-        } = self
-        else {
-            return Vec::new();
+    /// The arguments of the `grov` command that does it; empty if there is none.
+    fn arguments(&self) -> Vec<String> {
+        let port;
+        let words = match self {
+            Self::MakePrivate(_) | Self::Clean(_) => vec![],
+            Self::StartProxy(None) => vec!["proxy", "--detach"],
+            Self::StartProxy(Some(number)) => {
+                port = number.to_string();
+                vec!["proxy", "--detach", "--port", &port]
+            }
+            Self::Register {
+                scope,
+                http,
+                status_line,
+            } => {
+                let mut words = vec!["init", "--scope", scope];
+                words.extend(http.then_some("--http"));
+                words.extend(status_line.then_some("--statusline"));
+                words
+            }
         };
-        let flags = [(*http, "--http"), (*status_line, "--statusline")];
-        let flags = flags
-            .into_iter()
-            .filter(|(is_set, _)| *is_set)
-            .map(|(_, flag)| flag);
-        ["init", "--scope", scope].into_iter().chain(flags).collect()
+        words.into_iter().map(str::to_owned).collect()
     }
 
-    /// The command that does it; empty where it takes more than one.
-    fn words(&self) -> String {
+    /// The command line that does it.
+    fn command(&self) -> String {
+        format!("grov {}", self.arguments().join(" "))
+    }
+
+    fn apply(&self, common: &Common) -> Result<(), String> {
         match self {
-            Self::MakePrivate(_) | Self::Clean(_) => String::new(),
-            Self::StartProxy => "grov proxy --detach".to_owned(),
-            Self::StartProxyAt(port) => format!("grov proxy --detach --port {port}"),
-            Self::Register { .. } => format!("grov {}", self.init().join(" ")),
+            Self::MakePrivate(paths) => home::set_permissions(paths),
+            Self::Clean(databases) => store::clean(databases),
+            Self::StartProxy(_) | Self::Register { .. } => run_grov(common, &self.arguments()),
         }
     }
 }
 
 #[derive(Serialize)]
 struct Answer {
-    /// Whether everything is well.
+    /// Whether every check passed.
     ok: bool,
     checks: Vec<Check>,
-    /// The names of the checks that `--fix` did something about.
+    /// The names of the checks whose remedy `--fix` applied.
     fixed: Vec<&'static str>,
 }
 
 impl Check {
-    fn well(name: &'static str, evidence: impl Into<String>) -> Self {
+    fn new(name: &'static str, status: Status, evidence: impl Into<String>) -> Self {
         Self {
             name,
-            ok: true,
+            ok: status == Status::Ok,
+            status,
             evidence: evidence.into(),
             consequence: None,
             fix: None,
@@ -104,23 +122,39 @@ impl Check {
         }
     }
 
-    fn ill(
-        name: &'static str,
-        evidence: impl Into<String>,
-        consequence: &'static str,
-        fix: impl Into<String>,
-    ) -> Self {
+    fn ok(name: &'static str, evidence: impl Into<String>) -> Self {
+        Self::new(name, Status::Ok, evidence)
+    }
+
+    fn warn(name: &'static str, evidence: impl Into<String>) -> Self {
+        Self::new(name, Status::Warn, evidence)
+    }
+
+    fn fail(name: &'static str, evidence: impl Into<String>) -> Self {
+        Self::new(name, Status::Fail, evidence)
+    }
+
+    fn consequence(self, consequence: &'static str) -> Self {
         Self {
-            ok: false,
             consequence: Some(consequence),
-            fix: Some(fix.into()),
-            ..Self::well(name, evidence)
+            ..self
         }
     }
 
-    fn with(mut self, remedy: Remedy) -> Self {
-        self.remedy = Some(remedy);
-        self
+    fn fix(self, fix: impl Into<String>) -> Self {
+        Self {
+            fix: Some(fix.into()),
+            ..self
+        }
+    }
+
+    /// What `--fix` does, which is also the fix unless one is given.
+    fn remedy(self, remedy: Remedy) -> Self {
+        Self {
+            fix: self.fix.or_else(|| Some(remedy.command())),
+            remedy: Some(remedy),
+            ..self
+        }
     }
 }
 
@@ -129,65 +163,53 @@ pub(crate) fn run(common: &Common, fix: bool, terminal: Terminal) -> Outcome {
     let mut fixed = Vec::new();
     if fix {
         for check in &checks {
-            if let Some(remedy) = &check.remedy {
-                match mend(common, remedy) {
-                    Ok(()) => fixed.push(check.name),
-                    Err(reason) => say(&format!("{} cannot be mended: {reason}", check.name)),
-                }
+            match check.remedy.as_ref().map(|remedy| remedy.apply(common)) {
+                Some(Ok(())) => fixed.push(check.name),
+                Some(Err(error)) => note!("cannot fix {}: {error}", check.name),
+                None => {}
             }
         }
         if !fixed.is_empty() {
-            // What is told is how it is now.
             checks = all(common)?;
         }
     }
     let ok = checks.iter().all(|check| check.ok);
     terminal.answer(Answer { ok, checks, fixed }, text)?;
-    Ok(if ok { Verdict::Found } else { Verdict::Nothing })
+    Ok(ExitStatus::success_if(ok))
 }
 
 fn all(common: &Common) -> Result<Vec<Check>, Failure> {
     let context = match Context::load(common) {
         Ok(context) => context,
-        // A configuration that cannot be read is what the doctor is asked about.
-        Err(Failure::Told(told)) if told.kind == "configuration" => {
-            let consequence = "no command works, hooks say nothing, and the proxy does not start";
-            let fix = told.hint.unwrap_or_else(|| "mend the file".to_owned());
-            return Ok(vec![Check::ill("configuration", told.message, consequence, fix)]);
+        Err(Failure::Report(report)) if report.kind == "configuration" => {
+            let check = Check::fail("configuration", report.message)
+                .consequence("No command works, hooks do nothing, and the proxy does not start.")
+                .fix(report.hint.unwrap_or_else(|| "correct the file".to_owned()));
+            return Ok(vec![check]);
         }
         Err(other) => return Err(other),
     };
-    let mut checks = vec![Check::well("configuration", "it can be read")];
+    let mut checks = vec![Check::ok("configuration", "valid")];
     checks.extend(home::checks(&context.home));
     checks.extend(store::checks(&context));
     checks.extend(client::checks(&context)?);
     checks.extend(proxy::checks(&context)?);
-    checks.push(judging::check(&context));
+    checks.push(judge::check(&context));
     checks.extend(embedding::check(&context));
     Ok(checks)
 }
 
-fn mend(common: &Common, remedy: &Remedy) -> Result<(), String> {
-    match remedy {
-        Remedy::MakePrivate(paths) => home::make_private(paths),
-        Remedy::Clean(databases) => store::clean(databases),
-        Remedy::StartProxy => again(common, &["proxy", "--detach"]),
-        Remedy::StartProxyAt(port) => again(common, &["proxy", "--detach", "--port", &port.to_string()]),
-        Remedy::Register { .. } => again(common, &remedy.init()),
-    }
-}
-
 /// Runs another command of this program.
-fn again(common: &Common, words: &[&str]) -> Result<(), String> {
-    let own = std::env::current_exe().map_err(|error| error.to_string())?;
-    let mut command = std::process::Command::new(own);
+fn run_grov(common: &Common, arguments: &[String]) -> Result<(), String> {
+    let grov = std::env::current_exe().map_err(|error| error.to_string())?;
+    let mut command = std::process::Command::new(grov);
     for (flag, value) in [("--home", &common.home), ("--project", &common.project)] {
         if let Some(value) = value {
             command.arg(flag).arg(value);
         }
     }
     let output = command
-        .args(words)
+        .args(arguments)
         .stdin(std::process::Stdio::null())
         .output()
         .map_err(|error| error.to_string())?;
@@ -200,17 +222,18 @@ fn again(common: &Common, words: &[&str]) -> Result<(), String> {
 fn text(answer: &Answer, style: Style) -> String {
     let mut text = String::new();
     for check in &answer.checks {
-        let mark = match check.ok {
-            true => style.green("ok  "),
-            false => style.red("ILL "),
+        let status = match check.status {
+            Status::Ok => style.green("ok  "),
+            Status::Warn => style.red("WARN"),
+            Status::Fail => style.red("FAIL"),
         };
         let name = style.bold(check.name);
-        text.push_str(&format!("{mark}  {name}: {}\n", harmless(&check.evidence)));
+        text.push_str(&format!("{status}  {name}: {}\n", one_line(&check.evidence)));
         if let Some(consequence) = check.consequence {
             text.push_str(&format!("      {consequence}\n"));
         }
         if let Some(fix) = &check.fix {
-            text.push_str(&format!("      mend it: {}\n", harmless(fix)));
+            text.push_str(&format!("      Fix: {}\n", one_line(fix)));
         }
     }
     text

@@ -1,14 +1,16 @@
 //! `grov drift …`
 
 mod explain;
+mod format;
 mod log;
 mod replay;
 mod status;
-mod view;
 
 use crate::arguments::{Common, DriftCommand};
 use crate::context::Context;
 use crate::output::{Outcome, Terminal};
+use grov_actions::{ToolCall, understand};
+use grov_domain::ActionSketch;
 
 pub(crate) fn run(common: &Common, command: &DriftCommand, terminal: Terminal) -> Outcome {
     let context = || Context::load(common);
@@ -23,15 +25,26 @@ pub(crate) fn run(common: &Common, command: &DriftCommand, terminal: Terminal) -
             guard,
             ..
         } => {
-            let play = replay::Play {
+            let options = replay::Options {
                 path: *path,
                 every: every.get(),
                 guard: *guard,
             };
-            replay::file(file, play, terminal)
+            replay::file(file, options, terminal)
         }
         DriftCommand::Replay {
             session, file: None, ..
         } => replay::session(&context()?, session.as_deref(), terminal),
     }
+}
+
+/// The action of a command line.
+pub(super) fn command_action(command: &str) -> ActionSketch {
+    let input = serde_json::json!({ "command": command });
+    ActionSketch::of(&understand(&ToolCall {
+        name: "Bash",
+        id: None,
+        input: (&input).into(),
+        working_directory: None,
+    }))
 }

@@ -1,11 +1,11 @@
-//! `grov drift-test`: what would Grov say of an action under a goal?
+//! `grov drift-test`: judges an action that a prompt describes.
 
+use super::drift::command_action;
 use crate::arguments::{Common, DriftTestArguments};
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::output::{Outcome, Style, Terminal, Verdict, say};
-use crate::table::harmless;
-use grov_actions::{ToolCall, understand};
+use crate::output::{Outcome, Style, Terminal, note};
+use crate::table::one_line;
 use grov_domain::{
     ActionSketch, ActionType, Assessment, DriftQuestion, DriftType, DriftVerdict, EffectKind, Finding,
     GoalContract, IntentQuestion, Judge, SettlingJudge,
@@ -27,7 +27,7 @@ struct Answer {
     drift_type: &'static str,
     /// `rules` or `model`.
     judged_by: &'static str,
-    /// What the words were taken for.
+    /// The action that the prompt was taken for.
     action: ActionView,
     findings: Vec<Finding>,
 }
@@ -43,21 +43,19 @@ struct ActionView {
 pub(crate) fn run(common: &Common, arguments: &DriftTestArguments, terminal: Terminal) -> Outcome {
     for (name, text) in [("PROMPT", &arguments.prompt), ("--goal", &arguments.goal)] {
         if text.trim().is_empty() {
-            return Err(Failure::usage(format!("{name} must say something")));
+            return Err(Failure::usage(format!("{name} must not be empty")));
         }
     }
     let context = Context::load(common)?;
     let contract = contract(arguments);
     let action = action(&arguments.prompt);
-    // Relative names are meant from here, as the agent's are from where it works.
     let here = context.directory().and_then(Path::to_str);
     let assessment = Rules::new(contract.clone(), here).assess(&action, None);
-    let verdict = asked(&context, &contract, &arguments.prompt, &action)?;
-    terminal.answer(answer(action, assessment, verdict), text)?;
-    Ok(Verdict::Found)
+    let verdict = model_verdict(&context, &contract, &arguments.prompt, &action)?;
+    terminal.answer(answer(action, assessment, verdict), text)
 }
 
-/// What the goal says as a prompt, and what the flags say besides.
+/// The contract that the goal states as a prompt, and the scope and constraints of the flags.
 fn contract(arguments: &DriftTestArguments) -> GoalContract {
     let intent = extract_intent(&IntentQuestion {
         prompts: vec![arguments.goal.clone()],
@@ -76,27 +74,20 @@ fn contract(arguments: &DriftTestArguments) -> GoalContract {
     contract
 }
 
-/// The action that the words are taken for: a command line, else a change of the files that they name.
+/// The action that the prompt describes: a command line, else a change of the files that it names.
 fn action(prompt: &str) -> ActionSketch {
-    let input = serde_json::json!({ "command": prompt });
-    let command = understand(&ToolCall {
-        name: "Bash",
-        id: None,
-        input: (&input).into(),
-        working_directory: None,
-    });
-    // A line whose effects are known is a command; any words could be the name of a program.
+    let command = command_action(prompt);
+    // Any word could be the name of a program, so only known effects make it a command.
     if command
         .effects
         .iter()
-        .any(|effect| effect.kind != EffectKind::Execute)
+        .any(|effect| *effect != EffectKind::Execute)
     {
         return ActionSketch {
             command: Some(prompt.to_owned()),
-            ..ActionSketch::of(&command)
+            ..command
         };
     }
-    // What the offline judge takes for paths in a prompt, it takes for paths here.
     let named = extract_intent(&IntentQuestion {
         prompts: vec![prompt.to_owned()],
         first_files: Vec::new(),
@@ -108,8 +99,8 @@ fn action(prompt: &str) -> ActionSketch {
     }
 }
 
-/// What a model says, where one is set up and answers.
-fn asked(
+/// The model's verdict, if a model is configured and answers.
+fn model_verdict(
     context: &Context,
     contract: &GoalContract,
     prompt: &str,
@@ -124,7 +115,7 @@ fn asked(
         constraints: contract.constraints.clone(),
         scope: contract.scope.clone(),
         earlier: Vec::new(),
-        // A model is not shown what an action writes, and here that is all there is.
+        // Models do not see an action's content, which is all there is here.
         actions: vec![ActionSketch {
             command: Some(prompt.to_owned()),
             ..action.clone()
@@ -136,13 +127,12 @@ fn asked(
         verdict
     })?;
     if verdict.is_none() {
-        say("warning: the model gave no answer; rules judged alone");
+        note!("warning: the model did not answer; rules judge alone");
     }
     Ok(verdict)
 }
 
-/// The rules and the model together, as for a session: the model's score counts, except that what is a matter of fact
-/// stands.
+/// Combines rules and model as for a session: the model's score counts, unless a hard rule is broken.
 fn answer(action: ActionSketch, assessment: Assessment, verdict: Option<DriftVerdict>) -> Answer {
     let is_hard = assessment.findings.iter().any(|finding| finding.rule.is_hard());
     let found = assessment.findings.first().map(|finding| finding.reason.clone());
@@ -154,7 +144,7 @@ fn answer(action: ActionSketch, assessment: Assessment, verdict: Option<DriftVer
     Answer {
         score,
         level: level(score, 0).map_or("none", |level| level.as_str()),
-        reason: reason.unwrap_or_else(|| "nothing speaks against it".to_owned()),
+        reason: reason.unwrap_or_else(|| "no objections".to_owned()),
         drift_type: DriftType::of_score(score).as_str(),
         judged_by,
         action: ActionView {
@@ -169,26 +159,25 @@ fn answer(action: ActionSketch, assessment: Assessment, verdict: Option<DriftVer
 
 fn text(answer: &Answer, style: Style) -> String {
     let action = &answer.action;
-    let what = match (&action.command, action.files.as_slice()) {
+    let described = match (&action.command, action.files.as_slice()) {
         (Some(command), _) => format!("the command {command}"),
-        (None, []) => "a change of files that are not named".to_owned(),
+        (None, []) => "a change of unnamed files".to_owned(),
         (None, files) => format!("a change of {}", files.join(", ")),
     };
     let score = format!("{} of 10", answer.score);
-    let score = if answer.score < grov_domain::OFF_GOAL_BELOW {
-        style.red(&score)
-    } else {
-        style.green(&score)
+    let score = match answer.score < grov_domain::OFF_GOAL_BELOW {
+        true => style.red(&score),
+        false => style.green(&score),
     };
-    let told = match answer.level {
-        "none" => "the agent would be told nothing".to_owned(),
-        level => format!("the agent would get: {level}"),
+    let correction = match answer.level {
+        "none" => "no correction".to_owned(),
+        level => format!("correction: {level}"),
     };
     format!(
-        "{score} ({}): {}\n{told}\ntaken for {}, judged by {}\n",
+        "{score} ({}): {}\n{correction}\ntaken for {}, judged by {}\n",
         answer.drift_type,
-        harmless(&answer.reason),
-        harmless(&what),
+        one_line(&answer.reason),
+        one_line(&described),
         answer.judged_by
     )
 }

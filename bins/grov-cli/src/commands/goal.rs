@@ -1,31 +1,29 @@
-//! `grov goal …`: what the agent is held to.
+//! `grov goal …`: the goal contract.
 
 mod glob;
 mod show;
-mod whose;
 
 use crate::arguments::{Common, GoalArguments, GoalCommand};
-use crate::chosen;
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::output::{Outcome, Style, Terminal, Verdict, say};
-use crate::table::harmless;
-use glob::{Here, normalised};
+use crate::output::{ExitStatus, Outcome, Style, Terminal, note};
+use crate::session;
+use crate::table::one_line;
 use grov_domain::{Clock, GoalEdit, GoalEditId, GoalEditKind, SystemClock};
 use grov_redact::Redactor;
 use serde::Serialize;
 use time::OffsetDateTime;
 
-/// More is a document, not a goal.
-const LONGEST: usize = 2000;
+/// Characters of a goal or a constraint.
+const MAX_TEXT: usize = 2000;
 
-/// What was changed.
+/// The edit that was made.
 #[derive(Serialize)]
 struct Answer {
     client_session_id: String,
     /// `set`, `allow`, `forbid` or `constraint`.
     kind: &'static str,
-    /// As it is kept: globs as seen from the top of the project.
+    /// As it is stored: globs are relative to the top of the project.
     text: String,
     #[serde(with = "time::serde::rfc3339")]
     at: OffsetDateTime,
@@ -33,29 +31,27 @@ struct Answer {
 
 pub(crate) fn run(common: &Common, arguments: &GoalArguments, terminal: Terminal) -> Outcome {
     let context = Context::load(common)?;
+    let session = arguments.session.as_deref();
     let (kind, text) = match &arguments.command {
-        GoalCommand::Show => return show::run(&context, arguments.session.as_deref(), terminal),
-        GoalCommand::Set { text } => (GoalEditKind::Set, words(text, "goal")?),
-        GoalCommand::Constraint { text } => (GoalEditKind::Constraint, words(text, "constraint")?),
+        GoalCommand::Show => return show::run(&context, session, terminal),
+        GoalCommand::Set { text } => (GoalEditKind::Set, joined(text, "goal")?),
+        GoalCommand::Constraint { text } => (GoalEditKind::Constraint, joined(text, "constraint")?),
         GoalCommand::Allow { glob } => (GoalEditKind::Allow, glob_of(&context, glob)?),
         GoalCommand::Forbid { glob } => (GoalEditKind::Forbid, glob_of(&context, glob)?),
     };
-    let wanted = arguments.session.clone();
     let project = context.project()?.key().to_owned();
-    let edit = context
-        .write(async |store| {
-            let edit = GoalEdit {
-                id: GoalEditId::fresh(),
-                client_session_id: whose::session(store, wanted.as_deref(), &project).await?,
-                kind,
-                text,
-                at: SystemClock.now(),
-            };
-            let edit = Redactor::shared().clean(edit);
-            store.edit_goal(&edit).await?;
-            Ok(edit.into_inner())
-        })?
-        .ok_or_else(|| chosen::none(arguments.session.as_deref()))?;
+    let edit = context.write(async |store| {
+        let edit = Redactor::shared().clean(GoalEdit {
+            id: GoalEditId::fresh(),
+            client_session_id: session::resolve_id(store, session, &project).await?,
+            kind,
+            text,
+            at: SystemClock.now(),
+        });
+        store.edit_goal(&edit).await?;
+        Ok(edit.into_inner())
+    })?;
+    let edit = edit.ok_or_else(|| session::not_found(session))?;
     let answer = Answer {
         client_session_id: edit.client_session_id.to_string(),
         kind: edit.kind.as_str(),
@@ -63,18 +59,18 @@ pub(crate) fn run(common: &Common, arguments: &GoalArguments, terminal: Terminal
         at: edit.at,
     };
     terminal.answer(answer, text_of)?;
-    say("hooks notice at once, a running grov-proxyd within about a second");
-    Ok(Verdict::Found)
+    note!("hooks follow at once, a running grov-proxyd within a second");
+    Ok(ExitStatus::Success)
 }
 
-/// The words of a goal or a constraint.
-fn words(words: &[String], what: &str) -> Result<String, Failure> {
+/// The words of a goal or a constraint as one text.
+fn joined(words: &[String], what: &str) -> Result<String, Failure> {
     let text = words.join(" ").trim().to_owned();
     match text.chars().count() {
-        0 => Err(Failure::usage(format!("the {what} must say something"))),
-        1..=LONGEST => Ok(text),
-        long => Err(Failure::usage(format!(
-            "the {what} must be at most {LONGEST} characters long, but has {long}"
+        0 => Err(Failure::usage(format!("the {what} must not be empty"))),
+        1..=MAX_TEXT => Ok(text),
+        length => Err(Failure::usage(format!(
+            "the {what} must be at most {MAX_TEXT} characters long, but has {length}"
         ))),
     }
 }
@@ -82,20 +78,17 @@ fn words(words: &[String], what: &str) -> Result<String, Failure> {
 fn glob_of(context: &Context, typed: &str) -> Result<String, Failure> {
     let directory = context.directory().and_then(|path| path.canonicalize().ok());
     let top = context.top().map(|path| path.canonicalize().unwrap_or(path));
-    let here = Here {
-        directory: directory.as_deref(),
-        top: top.as_deref(),
-    };
-    normalised(typed, here).map_err(|wrong| Failure::usage(format!("{:?} {wrong}", harmless(typed))))
+    glob::relative_to_top(typed, directory.as_deref(), top.as_deref())
+        .map_err(|problem| Failure::usage(format!("{:?} {problem}", one_line(typed))))
 }
 
 fn text_of(answer: &Answer, style: Style) -> String {
-    let session = harmless(&answer.client_session_id);
-    let text = style.bold(&harmless(&answer.text));
+    let session = one_line(&answer.client_session_id);
+    let text = style.bold(&one_line(&answer.text));
     match answer.kind {
-        "set" => format!("the goal of session {session} is: {text}\n"),
+        "set" => format!("goal of session {session}: {text}\n"),
         "allow" => format!("session {session} may change {text}, whatever the rules say\n"),
-        "forbid" => format!("session {session} may not change {text}\n"),
-        _ => format!("session {session} has to keep to: {text}\n"),
+        "forbid" => format!("session {session} must not change {text}\n"),
+        _ => format!("session {session} must keep to: {text}\n"),
     }
 }

@@ -1,23 +1,24 @@
-//! `grov proxy`: finds `grov-proxyd` and becomes it, or starts it in the background.
+//! `grov proxy`: finds `grov-proxyd` and replaces itself with it, or starts it in the background.
 
 use crate::arguments::{Common, ProxyArguments};
 use crate::daemon_health::{self, ProxyView};
-use crate::failure::{EXIT_ERROR, Failure, Told};
-use crate::output::{Outcome, Style, Terminal, Verdict, say};
+use crate::failure::{EXIT_ERROR, Failure};
+use crate::output::{Outcome, Style, Terminal, note};
+use crate::programs::{in_path, is_executable};
 use grov_runtime::{EXIT_USAGE, Environment, Home, Inputs, Settings, daemon};
 use serde::Serialize;
 use std::ffi::OsString;
 use std::fs::{File, OpenOptions};
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 const PROGRAM: &str = "grov-proxyd";
-/// A daemon accepts within milliseconds; a machine under load may take longer.
-const START_PATIENCE: Duration = Duration::from_secs(15);
-const LOOK_AGAIN: Duration = Duration::from_millis(10);
+/// A daemon starts within milliseconds; a machine under load may take longer.
+const START_TIMEOUT: Duration = Duration::from_secs(15);
+const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
 #[derive(Serialize)]
 struct Answer {
@@ -32,37 +33,36 @@ pub(crate) fn run(common: &Common, arguments: &ProxyArguments, terminal: Termina
     let environment = Environment::of_process();
     let home = Home::locate(common.home.as_deref(), &environment)?;
     if arguments.own_session {
-        // Fails only for the leader of a process group, which then has what it wants.
+        // Fails only for a process group leader, which does not need it.
         let _ = rustix::process::setsid();
     }
-    let flags = flags(arguments);
+    let flags: Vec<(&str, String)> = given(arguments)
+        .map(|(setting, _, value)| (setting, value.to_owned()))
+        .collect();
     let load = |environment: &Environment| {
-        // The daemon serves many projects, so the one of this directory has no say.
-        let inputs = Inputs {
+        // The daemon serves many projects, so this directory's configuration does not apply.
+        Settings::load(Inputs {
             home: &home,
             environment,
             directory: None,
             flags: &flags,
-        };
-        Settings::load(inputs)
+        })
     };
     let settings = load(&environment)?;
     let program = find_program(&environment)?;
     if !arguments.detach {
         settings.ensure_startable(&environment)?;
-        let failed = Command::new(&program).args(daemon_words(&home, arguments)).exec();
-        return Err(Failure::error(
-            "proxy",
-            format!("{} cannot be started: {failed}", program.display()),
-            None,
-        ));
+        let error = Command::new(&program)
+            .args(daemon_arguments(&home, arguments))
+            .exec();
+        return Err(failed(&format!("cannot start {}", program.display()), &error));
     }
-    // What holds for the daemon is what it finds in the environment that is left.
+    // The daemon gets a scrubbed environment, so its settings are read from that.
     let environment = daemon::scrubbed(&environment, &settings);
     let settings = load(&environment)?;
     settings.ensure_startable(&environment)?;
     for warning in settings.warnings() {
-        say(&format!("warning: {warning}"));
+        note!("warning: {warning}");
     }
     let (proxy, started) = detach(&home, &environment, &settings, arguments)?;
     let answer = Answer {
@@ -71,72 +71,44 @@ pub(crate) fn run(common: &Common, arguments: &ProxyArguments, terminal: Termina
         version: proxy.version,
         started,
     };
-    terminal.answer(answer, text)?;
-    Ok(Verdict::Found)
+    terminal.answer(answer, text)
 }
 
-/// What the flags say, as settings.
-fn flags(arguments: &ProxyArguments) -> Vec<(&'static str, String)> {
-    let given = [
-        ("proxy.port", &arguments.port),
-        ("proxy.host", &arguments.host),
-        ("proxy.upstream", &arguments.upstream),
-        ("log.level", &arguments.log_level),
+/// The flags that are given: setting, flag, value.
+fn given(arguments: &ProxyArguments) -> impl Iterator<Item = (&'static str, &'static str, &str)> {
+    let flags = [
+        ("proxy.port", "--port", &arguments.port),
+        ("proxy.host", "--host", &arguments.host),
+        ("proxy.upstream", "--upstream", &arguments.upstream),
+        ("log.level", "--log-level", &arguments.log_level),
     ];
-    given
+    flags
         .into_iter()
-        .filter_map(|(name, value)| Some((name, value.clone()?)))
-        .collect()
+        .filter_map(|(setting, flag, value)| Some((setting, flag, value.as_deref()?)))
 }
 
-/// The daemon's command line.
-fn daemon_words(home: &Home, arguments: &ProxyArguments) -> Vec<OsString> {
-    let given = [
-        ("--port", &arguments.port),
-        ("--host", &arguments.host),
-        ("--upstream", &arguments.upstream),
-        ("--log-level", &arguments.log_level),
-    ];
+fn daemon_arguments(home: &Home, arguments: &ProxyArguments) -> Vec<OsString> {
     let mut words = vec!["--home".into(), home.root().as_os_str().to_owned()];
-    for (flag, value) in given {
-        if let Some(value) = value {
-            // One word, so that a value that begins with a dash stays a value.
-            words.push(format!("{flag}={value}").into());
-        }
-    }
+    // In one word, so that a value may begin with a dash.
+    words.extend(given(arguments).map(|(_, flag, value)| format!("{flag}={value}").into()));
     words
 }
 
-/// The daemon's program: next to this one, else in the directories of `PATH`.
+/// The daemon's program: next to this one, else in `PATH`.
 fn find_program(environment: &Environment) -> Result<PathBuf, Failure> {
     let own = std::env::current_exe().ok();
     let resolved = own.as_deref().and_then(|path| path.canonicalize().ok());
-    let beside = own
+    let mut beside = own
         .iter()
         .chain(&resolved)
-        .filter_map(|path| path.parent())
-        .map(Path::to_path_buf);
-    let in_path: Vec<PathBuf> = environment
-        .get("PATH")
-        .map(|path| std::env::split_paths(path).collect())
-        .unwrap_or_default();
+        .map(|path| path.with_file_name(PROGRAM));
     beside
-        // A relative entry would mean whatever lies in the directory that this was started in.
-        .chain(in_path.into_iter().filter(|folder| folder.is_absolute()))
-        .map(|folder| folder.join(PROGRAM))
         .find(|path| is_executable(path))
+        .or_else(|| in_path(PROGRAM, environment).next())
         .ok_or_else(|| {
-            Failure::error(
-                "proxy",
-                format!("{PROGRAM} is neither next to grov nor in a directory of PATH"),
-                Some("install it beside grov, or add its directory to PATH"),
-            )
+            Failure::error("proxy", format!("{PROGRAM} is neither next to grov nor in PATH"))
+                .hint("install it next to grov, or add its directory to PATH")
         })
-}
-
-fn is_executable(path: &Path) -> bool {
-    std::fs::metadata(path)
-        .is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
 }
 
 /// The running daemon, and whether it was started here.
@@ -146,50 +118,41 @@ fn detach(
     settings: &Settings,
     arguments: &ProxyArguments,
 ) -> Result<(ProxyView, bool), Failure> {
-    let running = daemon_health::ask(home);
+    let running = daemon_health::query(home);
     if running.running {
         return Ok((running, false));
     }
     home.create()?;
     let logs = home.create_logs()?;
-    // What it says before its log is open, and should it crash.
-    let said = logs.join("grov-proxyd.stderr");
-    let failed = |what: &Path, error| {
-        Failure::error(
-            "proxy",
-            format!("{} cannot be used: {error}", what.display()),
-            None,
-        )
-    };
-    let said_file = private(&said).map_err(|error| failed(&said, error))?;
-    let own = std::env::current_exe().map_err(|error| failed(Path::new("grov"), error))?;
+    // For messages before the log is open, and for crashes.
+    let stderr = logs.join("grov-proxyd.stderr");
+    let unusable = |path: &Path, error| failed(&format!("cannot use {}", path.display()), &error);
+    let stderr_file = create_private(&stderr).map_err(|error| unusable(&stderr, error))?;
+    let grov = std::env::current_exe().map_err(|error| unusable(Path::new("grov"), error))?;
 
-    let mut command = Command::new(&own);
+    let mut command = Command::new(&grov);
     command
-        .arg("proxy")
-        .arg("--own-session")
-        .args(daemon_words(home, arguments));
-    command.env_clear().envs(environment.iter());
-    if settings.log().file.is_none() {
-        command.env("GROV_LOG_FILE", logs.join("grov-proxyd.log"));
-    }
-    if let Some(config) = environment
-        .get("GROV_CONFIG")
-        .and_then(|path| std::path::absolute(path).ok())
-    {
-        command.env("GROV_CONFIG", config);
-    }
-    // In its home, so that it keeps no other directory in use.
-    command
+        .args(["proxy", "--own-session"])
+        .args(daemon_arguments(home, arguments))
+        .env_clear()
+        .envs(environment.iter())
+        // So that it keeps no other directory in use.
         .current_dir(home.root())
         .stdin(Stdio::null())
         .stdout(Stdio::null())
-        .stderr(said_file);
-    let child = command.spawn().map_err(|error| failed(&own, error))?;
-    wait_until_it_accepts(home, child, &said).map(|proxy| (proxy, true))
+        .stderr(stderr_file);
+    if settings.log().file.is_none() {
+        command.env("GROV_LOG_FILE", logs.join("grov-proxyd.log"));
+    }
+    let config = environment.get("GROV_CONFIG");
+    if let Some(config) = config.and_then(|path| std::path::absolute(path).ok()) {
+        command.env("GROV_CONFIG", config);
+    }
+    let child = command.spawn().map_err(|error| unusable(&grov, error))?;
+    wait_until_running(home, child, &stderr).map(|proxy| (proxy, true))
 }
 
-fn private(path: &Path) -> std::io::Result<File> {
+fn create_private(path: &Path) -> std::io::Result<File> {
     OpenOptions::new()
         .write(true)
         .create(true)
@@ -198,66 +161,63 @@ fn private(path: &Path) -> std::io::Result<File> {
         .open(path)
 }
 
-fn wait_until_it_accepts(home: &Home, mut child: Child, said: &Path) -> Result<ProxyView, Failure> {
-    let deadline = Instant::now() + START_PATIENCE;
+fn wait_until_running(home: &Home, mut child: Child, stderr: &Path) -> Result<ProxyView, Failure> {
+    let deadline = Instant::now() + START_TIMEOUT;
     loop {
-        let proxy = daemon_health::ask(home);
+        let proxy = daemon_health::query(home);
         if proxy.running && proxy.pid == Some(child.id()) {
             return Ok(proxy);
         }
         match child.try_wait() {
             Ok(None) => {}
-            // Another one was started at the same moment and won.
+            // Another process started one at the same time.
             Ok(Some(_)) if proxy.running => return Ok(proxy),
             Ok(Some(status)) => {
                 let is_usage = status.code() == Some(i32::from(EXIT_USAGE));
-                return Err(not_started(said, if is_usage { EXIT_USAGE } else { EXIT_ERROR }));
-            }
-            Err(error) => {
-                return Err(Failure::error(
-                    "proxy",
-                    format!("{PROGRAM} is lost: {error}"),
-                    None,
+                return Err(not_started(
+                    stderr,
+                    if is_usage { EXIT_USAGE } else { EXIT_ERROR },
                 ));
             }
+            Err(error) => return Err(failed(&format!("cannot wait for {PROGRAM}"), &error)),
         }
         if Instant::now() >= deadline {
-            // It may accept later, when nobody waits for it any more.
             let _ = child.kill();
             let _ = child.wait();
-            return Err(not_started(said, EXIT_ERROR));
+            return Err(not_started(stderr, EXIT_ERROR));
         }
-        std::thread::sleep(LOOK_AGAIN);
+        std::thread::sleep(POLL_INTERVAL);
     }
 }
 
-/// With the daemon's own words and its hint.
-fn not_started(said: &Path, exit_code: u8) -> Failure {
-    let words = std::fs::read_to_string(said).unwrap_or_default();
-    let (words, hint) = match words.trim().rsplit_once("\nhint: ") {
-        Some((words, hint)) => (words, Some(hint.to_owned())),
-        None => (words.trim(), None),
+fn failed(what: &str, error: &std::io::Error) -> Failure {
+    Failure::error("proxy", format!("{what}: {error}"))
+}
+
+/// With the daemon's own message and hint.
+fn not_started(stderr: &Path, exit_code: u8) -> Failure {
+    let text = std::fs::read_to_string(stderr).unwrap_or_default();
+    let (message, hint) = match text.trim().rsplit_once("\nhint: ") {
+        Some((message, hint)) => (message, Some(hint)),
+        None => (text.trim(), None),
     };
-    let message = match words.strip_prefix("grov-proxyd: ").unwrap_or(words) {
+    let message = match message.strip_prefix("grov-proxyd: ").unwrap_or(message) {
         "" => format!(
-            "{PROGRAM} did not start and said nothing; its log is beside {}",
-            said.display()
+            "{PROGRAM} did not start and printed no error; its log is next to {}",
+            stderr.display()
         ),
-        words => format!("{PROGRAM} did not start: {words}"),
+        message => format!("{PROGRAM} did not start: {message}"),
     };
-    Failure::Told(Told {
-        kind: "proxy",
-        message,
-        hint,
-        exit_code,
-    })
+    let failure = Failure::new("proxy", exit_code, message);
+    match hint {
+        Some(hint) => failure.hint(hint),
+        None => failure,
+    }
 }
 
 fn text(answer: &Answer, _style: Style) -> String {
     let url = answer.url.as_deref().unwrap_or("an unknown address");
-    let pid = answer
-        .pid
-        .map_or_else(|| "unknown".to_owned(), |pid| pid.to_string());
+    let pid = answer.pid.map_or("unknown".to_owned(), |pid| pid.to_string());
     let verb = if answer.started {
         "listens"
     } else {

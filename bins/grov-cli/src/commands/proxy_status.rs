@@ -2,27 +2,27 @@
 
 use crate::arguments::Common;
 use crate::context::Context;
-use crate::daemon_health::{self, ProxyState, ProxyView, taken};
+use crate::daemon_health::{self, ProxyState, ProxyView, port_taken_by};
+use crate::format::{ago, count};
 use crate::judge::{JudgeView, spent_today};
-use crate::output::{Outcome, Style, Terminal, Verdict};
-use crate::show::{ago, count};
-use crate::table::{Table, harmless, shortened};
+use crate::output::{Outcome, Style, Terminal};
+use crate::table::{Table, one_line, truncated};
 use grov_domain::{Clock, SessionFilter, SystemClock};
 use grov_query::SessionView;
 use serde::Serialize;
 use std::collections::{HashMap, HashSet};
-use std::fmt::Write;
+use std::net::SocketAddr;
 
-/// Sessions that a person is shown without `--limit`.
-const SHOWN: u32 = 20;
+/// Sessions that are shown as text without `--limit`.
+const DEFAULT_LIMIT: u32 = 20;
 
-/// Indentation that still fits a line.
-const DEEPEST: usize = 8;
+/// Deeper tasks are not indented further, so that a line stays readable.
+const MAX_INDENTATION: usize = 8;
 
 #[derive(Serialize)]
 struct Answer {
     proxy: ProxyView,
-    /// What listens on the port of the settings in place of this home's daemon.
+    /// What else listens on the configured port.
     #[serde(skip_serializing_if = "Option::is_none")]
     port_taken_by: Option<String>,
     judge: JudgeView,
@@ -31,84 +31,77 @@ struct Answer {
 
 pub(crate) fn run(common: &Common, limit: Option<u32>, terminal: Terminal) -> Outcome {
     let context = Context::load(common)?;
-    let limit = match limit {
-        Some(0) => None,
-        None if terminal.wants_json() => None,
-        other => Some(other.unwrap_or(SHOWN)),
-    };
     let filter = SessionFilter {
         project_path: context.named_project()?,
-        limit,
+        limit: terminal.limit(limit, DEFAULT_LIMIT),
         ..SessionFilter::default()
     };
     let stored =
         context.read(async |store| Ok((store.sessions(&filter).await?, spent_today(store).await?)))?;
     let (sessions, spent) = stored.unwrap_or_default();
-    let proxy = daemon_health::ask(&context.home);
+    let proxy = daemon_health::query(&context.home);
+    let configured = context.settings.proxy();
     let answer = Answer {
         port_taken_by: match proxy.state {
-            ProxyState::NotRunning => taken(context.settings.proxy()),
+            ProxyState::NotRunning => port_taken_by(SocketAddr::new(configured.host, configured.port)),
             ProxyState::Running | ProxyState::NotAnswering => None,
         },
         proxy,
         judge: JudgeView::of(context.settings.llm(), spent),
         sessions: sessions.into_iter().map(SessionView::from).collect(),
     };
-    terminal.answer(answer, text)?;
-    Ok(Verdict::Found)
+    terminal.answer(answer, text)
 }
 
 fn text(answer: &Answer, style: Style) -> String {
-    let mut text = match &answer.proxy {
-        ProxyView {
-            running: true,
-            url,
-            pid,
-            version,
-            ..
-        } => {
-            let of = |value: &Option<String>| harmless(value.as_deref().unwrap_or("unknown"));
-            let pid = pid.map_or_else(|| "unknown".to_owned(), |pid| pid.to_string());
-            format!(
-                "proxy {} at {} (pid {pid}, version {})\n",
-                style.green("running"),
-                of(url),
-                of(version)
-            )
-        }
-        view => match (view.no_answer(), &answer.port_taken_by) {
-            (Some((what, fix)), _) => format!(
-                "proxy {}: {}; {}\n",
-                style.red("not answering"),
-                harmless(&what),
-                harmless(&fix)
-            ),
-            (None, Some(taken)) => format!(
-                "proxy {}: {taken}; stop that program, or set proxy.port to another port\n",
-                style.red("not running")
-            ),
-            (None, None) => format!(
-                "proxy {}; `grov proxy --detach` starts it\n",
-                style.red("not running")
-            ),
-        },
-    };
+    let mut text = proxy_text(answer, style);
     if let Some(store) = answer.proxy.store.as_ref().filter(|store| !store.ok) {
-        let why = store.last_error.as_deref().unwrap_or("some records were lost");
-        let _ = writeln!(text, "store: {}", style.red(&harmless(why)));
+        let error = store.last_error.as_deref().unwrap_or("some records were lost");
+        text.push_str(&format!("store: {}\n", style.red(&one_line(error))));
     }
-    // Writing to a string cannot fail.
-    let _ = writeln!(text, "judge: {}", answer.judge.text(style));
-    if let Some(judge) = &answer.proxy.judge
-        && let Some(why) = judge.why_rules.as_deref().filter(|why| *why != "offline")
-    {
-        let why = harmless(&why.replace('_', " "));
-        let _ = writeln!(text, "       at present rules answer: {}", style.red(&why));
+    text.push_str(&format!("judge: {}\n", answer.judge.text(style)));
+    let reason = answer
+        .proxy
+        .judge
+        .as_ref()
+        .and_then(|judge| judge.why_rules.as_deref());
+    if let Some(reason) = reason.filter(|reason| *reason != "offline") {
+        let reason = style.red(&one_line(&reason.replace('_', " ")));
+        text.push_str(&format!("       rules answer now: {reason}\n"));
     }
     if answer.sessions.is_empty() {
         text.push_str("no sessions recorded\n");
-        return text;
+    } else {
+        text.push_str(&session_table(&answer.sessions).render(style));
     }
+    text
+}
+
+fn proxy_text(answer: &Answer, style: Style) -> String {
+    let proxy = &answer.proxy;
+    if proxy.running {
+        let shown = |value: &Option<String>| one_line(value.as_deref().unwrap_or("unknown"));
+        let pid = proxy.pid.map_or("unknown".to_owned(), |pid| pid.to_string());
+        let (url, version) = (shown(&proxy.url), shown(&proxy.version));
+        return format!(
+            "proxy {} at {url} (pid {pid}, version {version})\n",
+            style.green("running")
+        );
+    }
+    if let Some((problem, fix)) = proxy.not_answering() {
+        let state = style.red("not answering");
+        return format!("proxy {state}: {}; {}\n", one_line(&problem), one_line(&fix));
+    }
+    let state = style.red("not running");
+    match &answer.port_taken_by {
+        Some(taken) => {
+            format!("proxy {state}: {taken}; stop that program, or set proxy.port to another port\n")
+        }
+        None => format!("proxy {state}; `grov proxy --detach` starts it\n"),
+    }
+}
+
+fn session_table(sessions: &[SessionView]) -> Table {
     let mut table = Table::new(&[
         "SESSION",
         "TASK",
@@ -126,100 +119,76 @@ fn text(answer: &Answer, style: Style) -> String {
         "LAST ACTION",
     ]);
     let now = SystemClock.now();
-    let mut shown = None;
-    for Branch { task: session, depth } in branches(&answer.sessions) {
-        // Named once, in front of its first task.
-        let is_next = shown.replace(&session.client_session_id) != Some(&session.client_session_id);
-        let last_action = session
-            .last_action
-            .as_ref()
-            .map(|step| format!("{} {}", step.tool, step.subject()));
+    let mut last_session = None;
+    for (task, depth) in task_tree(sessions) {
+        // The session is named in the row of its first task only.
+        let session = Some(&task.client_session_id);
+        let is_first = last_session != session;
+        last_session = session;
+        let last_action = task.last_action.as_ref();
+        let last_action = last_action.map(|step| format!("{} {}", step.tool, step.subject()));
         table.row([
-            if is_next {
-                session.client_session_id.clone()
-            } else {
-                String::new()
+            session.filter(|_| is_first).cloned().unwrap_or_default(),
+            match depth.min(MAX_INDENTATION) {
+                0 => task.task_type.to_owned(),
+                depth => format!("{}└ {}", "  ".repeat(depth - 1), task.task_type),
             },
-            match depth {
-                0 => session.task_type.to_owned(),
-                depth => format!("{}└ {}", "  ".repeat(depth.min(DEEPEST) - 1), session.task_type),
-            },
-            session.status.to_owned(),
-            session.session_mode.to_owned(),
-            session.prompts.to_string(),
-            session.steps.to_string(),
-            count(session.tokens.input),
-            count(session.tokens.cache_read),
-            count(session.tokens.cache_creation),
-            count(session.tokens.output),
-            ago(session.last_update, now),
-            session
-                .project_path
-                .clone()
-                .unwrap_or_else(|| "unknown".to_owned()),
-            shortened(session.original_goal.as_deref().unwrap_or_default(), 48),
-            shortened(&last_action.unwrap_or_default(), 48),
+            task.status.to_owned(),
+            task.session_mode.to_owned(),
+            task.prompts.to_string(),
+            task.steps.to_string(),
+            count(task.tokens.input),
+            count(task.tokens.cache_read),
+            count(task.tokens.cache_creation),
+            count(task.tokens.output),
+            ago(task.last_update, now),
+            task.project_path.clone().unwrap_or_else(|| "unknown".to_owned()),
+            truncated(task.original_goal.as_deref().unwrap_or_default(), 48),
+            truncated(&last_action.unwrap_or_default(), 48),
         ]);
     }
-    text.push_str(&table.render(style));
-    text
+    table
 }
 
-/// A task and how many known tasks are above it.
-struct Branch<'a> {
-    task: &'a SessionView,
-    depth: usize,
-}
-
-/// The tasks in the order in which they are shown: client sessions as they come, in each of them the oldest task first
-/// and behind every task those that it started. A task whose parent is not among them stands on its own.
-fn branches(tasks: &[SessionView]) -> Vec<Branch<'_>> {
+/// The tasks in display order, each with its depth: client sessions in the given order; in each of them the oldest task
+/// first, and after every task those that it started. A task whose parent is not listed counts as a root.
+fn task_tree(tasks: &[SessionView]) -> Vec<(&SessionView, usize)> {
+    let mut session_order: HashMap<&str, usize> = HashMap::new();
+    for (place, task) in tasks.iter().enumerate() {
+        session_order.entry(&task.client_session_id).or_insert(place);
+    }
+    let mut sorted: Vec<&SessionView> = tasks.iter().collect();
+    sorted.sort_by_key(|task| {
+        (
+            session_order.get(task.client_session_id.as_str()),
+            task.start_time,
+        )
+    });
     let known: HashSet<&str> = tasks.iter().map(|task| task.session_id.as_str()).collect();
-    let parent_of = |task: &'_ SessionView| {
-        let parent = task.parent_session_id.as_deref()?;
-        known
-            .get(parent)
-            .copied()
-            .filter(|parent| *parent != task.session_id)
-    };
-    let mut roots: HashMap<&str, Vec<&SessionView>> = HashMap::new();
-    let mut children: HashMap<&str, Vec<&SessionView>> = HashMap::new();
-    let mut by_age: Vec<&SessionView> = tasks.iter().collect();
-    by_age.sort_by_key(|task| task.start_time);
-    for task in by_age {
-        match parent_of(task) {
-            Some(parent) => children.entry(parent).or_default().push(task),
-            None => roots.entry(&task.client_session_id).or_default().push(task),
-        }
+    let mut children: HashMap<Option<&str>, Vec<&SessionView>> = HashMap::new();
+    for task in sorted {
+        let parent = task.parent_session_id.as_deref();
+        let parent = parent.filter(|parent| known.contains(parent) && *parent != task.session_id);
+        children.entry(parent).or_default().push(task);
     }
-    let mut order = Vec::with_capacity(tasks.len());
-    for task in tasks {
-        // A client session comes where its first task is; the last one in is the next one out.
-        let mut waiting: Vec<Branch<'_>> = roots
-            .remove(task.client_session_id.as_str())
-            .unwrap_or_default()
-            .into_iter()
-            .rev()
-            .map(|task| Branch { task, depth: 0 })
-            .collect();
-        while let Some(branch) = waiting.pop() {
-            let below = children
-                .remove(branch.task.session_id.as_str())
-                .unwrap_or_default();
-            waiting.extend(below.into_iter().rev().map(|task| Branch {
-                task,
-                depth: branch.depth + 1,
-            }));
-            order.push(branch);
-        }
+    let mut tree = Vec::with_capacity(tasks.len());
+    add_children(None, 0, &mut children, &mut tree);
+    // What is left are tasks that are each other's parents.
+    let mut cyclic: Vec<&SessionView> = children.into_values().flatten().collect();
+    cyclic.sort_by_key(|task| (task.start_time, &task.session_id));
+    tree.extend(cyclic.into_iter().map(|task| (task, 0)));
+    tree
+}
+
+/// Adds the tasks below `parent`, each followed by its own.
+fn add_children<'a>(
+    parent: Option<&'a str>,
+    depth: usize,
+    children: &mut HashMap<Option<&'a str>, Vec<&'a SessionView>>,
+    tree: &mut Vec<(&'a SessionView, usize)>,
+) {
+    for task in children.remove(&parent).unwrap_or_default() {
+        tree.push((task, depth));
+        add_children(Some(&task.session_id), depth + 1, children, tree);
     }
-    // Tasks that are each other's parents have no root; they are shown all the same.
-    let mut circular: Vec<Branch<'_>> = children
-        .into_values()
-        .flatten()
-        .map(|task| Branch { task, depth: 0 })
-        .collect();
-    circular.sort_by_key(|branch| (branch.task.start_time, &branch.task.session_id));
-    order.append(&mut circular);
-    order
 }

@@ -1,36 +1,35 @@
-//! `grov init`, `grov unregister`, `grov uninstall`: Grov in the settings of the client.
+//! `grov init`, `grov unregister`, `grov uninstall`: Grov in the client's settings.
 
 mod gateway;
+mod http_hooks;
 mod init;
-mod over_http;
 mod unregister;
-
-pub(crate) use gateway::shown;
-pub(crate) use init::run as init;
-pub(crate) use over_http::others_can_read;
-pub(crate) use unregister::{run as unregister, uninstall};
 
 use crate::failure::Failure;
 use crate::output::Style;
-use crate::table::harmless;
+use crate::table::one_line;
+pub(crate) use gateway::without_credentials;
 use grov_hooks::settings::{Plan, SettingsError, difference, masked, user_folder};
-use grov_runtime::{Environment, Home};
+use grov_runtime::Environment;
+pub(crate) use http_hooks::others_can_read;
+pub(crate) use init::run as init;
 use serde::Serialize;
 use std::path::PathBuf;
+pub(crate) use unregister::{run as unregister, uninstall};
 
-/// What is done to one file.
+/// The change of one file.
 #[derive(Serialize)]
 struct FileAnswer {
     path: String,
     /// Whether it is, or would be, changed.
     changed: bool,
-    /// Where a copy of it was put.
+    /// The copy of the old file.
     backup: Option<String>,
-    /// Whether it is, or would be, removed, because it was there only for Grov.
+    /// Whether it is, or would be, removed, because only Grov used it.
     removed: bool,
     /// The lines that differ, with `--dry-run`.
     diff: Option<String>,
-    /// What the user has changed since and stays.
+    /// Grov's entries that stay because the user has changed them since.
     left: Vec<String>,
 }
 
@@ -46,9 +45,9 @@ impl FileAnswer {
         }
     }
 
-    /// What was or would be done, in words.
+    /// For a person.
     fn text(&self, style: Style) -> String {
-        let path = style.bold(&harmless(&self.path));
+        let path = style.bold(&one_line(&self.path));
         let verb = match (self.changed, self.removed, self.diff.is_some()) {
             (false, ..) => "unchanged",
             (true, true, true) => "would be removed",
@@ -58,11 +57,11 @@ impl FileAnswer {
         };
         let mut text = format!("{path} {verb}\n");
         if let Some(backup) = &self.backup {
-            text.push_str(&format!("  as it was: {}\n", harmless(backup)));
+            text.push_str(&format!("  backup: {}\n", one_line(backup)));
         }
         for line in self.diff.as_deref().unwrap_or_default().lines() {
             let (sign, rest) = line.split_at(line.chars().next().map_or(0, char::len_utf8));
-            let line = format!("{sign}{}", without_controls(rest));
+            let line = format!("{sign}{}", safe_line(rest));
             let line = match sign {
                 "+" => style.green(&line),
                 "-" => style.red(&line),
@@ -75,49 +74,37 @@ impl FileAnswer {
     }
 }
 
-/// A line as it may be shown, indentation kept.
-fn without_controls(line: &str) -> String {
+/// [`one_line`], with the indentation kept.
+fn safe_line(line: &str) -> String {
     let indentation = line.len() - line.trim_start().len();
-    format!("{}{}", &line[..indentation], harmless(&line[indentation..]))
+    format!("{}{}", &line[..indentation], one_line(&line[indentation..]))
 }
 
-/// The client's directory for the user.
-pub(crate) fn clients_folder(environment: &Environment) -> Result<PathBuf, Failure> {
-    let folder = user_folder(|name| environment.get(name));
-    let folder = folder.ok_or_else(|| {
-        let hint = Some("set HOME, or CLAUDE_CONFIG_DIR to the client's directory");
-        Failure::error(
-            "settings",
-            "the client's settings cannot be found: there is no home directory",
-            hint,
-        )
-    })?;
-    std::path::absolute(&folder).map_err(|error| {
-        let message = format!("{} cannot be found: {error}", folder.display());
-        Failure::error("settings", message, None)
-    })
-}
-
-/// The home, made unless it exists.
-fn made(home: &Home) -> Result<&Home, Failure> {
-    home.create()?;
-    Ok(home)
+/// The client's configuration directory of the user.
+pub(crate) fn client_folder(environment: &Environment) -> Result<PathBuf, Failure> {
+    let Some(folder) = user_folder(|name| environment.get(name)) else {
+        let message = "the client's settings cannot be found: there is no home directory";
+        let hint = "set HOME, or CLAUDE_CONFIG_DIR to the client's directory";
+        return Err(Failure::error("settings", message).hint(hint));
+    };
+    std::path::absolute(&folder)
+        .map_err(|error| Failure::error("settings", format!("cannot find {}: {error}", folder.display())))
 }
 
 impl From<SettingsError> for Failure {
     fn from(error: SettingsError) -> Self {
-        let hint = match &error {
+        let failure = Self::error("settings", error.to_string());
+        match &error {
             SettingsError::Malformed { .. } => {
-                Some("mend the file first; comments and trailing commas are fine")
+                failure.hint("correct the file first; comments and trailing commas are allowed")
             }
             SettingsError::NotWritable { .. } | SettingsError::Unreadable { .. } => {
-                Some("check the permissions of the file and of its directory")
+                failure.hint("check the permissions of the file and of its directory")
             }
             SettingsError::Record { .. } => {
-                Some("restore it, or move it away and take what Grov registered out of the settings by hand")
+                failure.hint("restore it, or move it away and remove Grov from the settings by hand")
             }
-            SettingsError::NotText { .. } | SettingsError::Changed { .. } => None,
-        };
-        Self::error("settings", error.to_string(), hint)
+            SettingsError::NotText { .. } | SettingsError::Changed { .. } => failure,
+        }
     }
 }

@@ -2,19 +2,18 @@
 
 use crate::arguments::Common;
 use crate::context::Context;
+use crate::format::{plural, timestamp};
 use crate::judge::{JudgeView, spent_today};
-use crate::output::{Outcome, Style, Terminal, Verdict};
-use crate::show::{moment, some};
-use crate::table::{harmless, shortened};
+use crate::output::{Outcome, Style, Terminal};
+use crate::table::{Fields, one_line, truncated};
 use grov_domain::SwitchScope;
 use grov_query::{TaskView, project_status};
 use serde::Serialize;
-use std::fmt::Write;
 
-/// Decisions, and constraints, that a person is shown.
-const MOST: usize = 8;
+/// Decisions, and constraints, that are shown as text.
+const MAX_SHOWN: usize = 8;
 /// Characters of one of them.
-const LINE: usize = 160;
+const MAX_LINE: usize = 160;
 
 #[derive(Serialize)]
 struct Answer {
@@ -29,13 +28,13 @@ struct Answer {
     judge: JudgeView,
 }
 
-/// Whether Grov adds anything to prompts.
+/// Whether Grov adds text to prompts.
 #[derive(Serialize)]
 struct SwitchView {
     on: bool,
     /// Why not: `project` (`grov off`) or `setting` (`memory.enabled`).
     off_by: Option<&'static str>,
-    /// Sessions that are turned off by themselves, of all projects.
+    /// Sessions of all projects that are switched off individually.
     sessions_off: Vec<String>,
 }
 
@@ -66,8 +65,8 @@ impl SwitchView {
             Some(_) => style.red("off; memory.enabled is false"),
         };
         if !self.sessions_off.is_empty() {
-            let number = some(self.sessions_off.len() as u64, "session", "sessions");
-            text.push_str(&format!("; off for {number}"));
+            let sessions = plural(self.sessions_off.len() as u64, "session", "sessions");
+            text.push_str(&format!("; off for {sessions}"));
         }
         text
     }
@@ -77,9 +76,8 @@ pub(crate) fn run(common: &Common, terminal: Terminal) -> Outcome {
     let context = Context::load(common)?;
     let project = context.project()?;
     let key = project.key().to_owned();
-    let asked = key.clone();
     let stored = context.read(async |store| {
-        let status = project_status(store, &asked).await?;
+        let status = project_status(store, &key).await?;
         Ok((status, spent_today(store).await?, store.switched_off().await?))
     })?;
     let (stored, spent, off) = stored.unwrap_or_default();
@@ -94,56 +92,51 @@ pub(crate) fn run(common: &Common, terminal: Terminal) -> Outcome {
         switch: SwitchView::of(&key, context.settings.memory().enabled, off),
         judge: JudgeView::of(context.settings.llm(), spent),
     };
-    terminal.answer(answer, text)?;
-    Ok(Verdict::Found)
+    terminal.answer(answer, text)
 }
 
 fn text(answer: &Answer, style: Style) -> String {
-    let mut text = String::new();
-    let path = harmless(answer.project_path.as_deref().unwrap_or("unknown"));
-    // Writing to a string cannot fail.
-    let _ = writeln!(text, "project   {}", style.bold(&path));
+    let mut fields = Fields::new(9, usize::MAX);
+    let path = one_line(answer.project_path.as_deref().unwrap_or("unknown"));
+    fields.add_styled("project", &style.bold(&path));
     if let Some(remote) = &answer.project_remote {
-        let _ = writeln!(text, "remote    {}", harmless(remote));
+        fields.add("remote", remote);
     }
-    let _ = writeln!(text, "sessions  {} with {} steps", answer.sessions, answer.steps);
-    let _ = writeln!(text, "tasks     {}", answer.tasks);
-    let _ = writeln!(text, "memories  {}", answer.memory_items);
-    let _ = writeln!(text, "switch    {}", answer.switch.text(style));
-    let _ = writeln!(text, "judge     {}", answer.judge.text(style));
+    fields.add(
+        "sessions",
+        &format!("{} with {} steps", answer.sessions, answer.steps),
+    );
+    fields.add("tasks", &answer.tasks.to_string());
+    fields.add("memories", &answer.memory_items.to_string());
+    fields.add_styled("switch", &answer.switch.text(style));
+    fields.add_styled("judge", &answer.judge.text(style));
     if let Some(task) = &answer.last_task {
-        text.push_str(&task_text(task));
+        add_task(&mut fields, task);
     }
-    text
+    fields.into_text()
 }
 
-fn task_text(task: &TaskView) -> String {
-    let line = |words: &str| shortened(&harmless(words), LINE);
-    let goal = task.goal.as_deref().unwrap_or(&task.original_query);
-    let trigger = task
-        .trigger_reason
-        .map(|reason| format!(", saved because {reason}"))
-        .unwrap_or_default();
-    let mut text = format!(
-        "last task {} ({}{trigger}, {})\n",
-        shortened(&harmless(goal), 72),
-        task.status,
-        moment(task.created_at)
+fn add_task(fields: &mut Fields, task: &TaskView) {
+    let goal = truncated(
+        &one_line(task.goal.as_deref().unwrap_or(&task.original_query)),
+        72,
     );
-    // Writing to a string cannot fail.
-    for decision in task.decisions.iter().take(MOST) {
-        let _ = writeln!(
-            text,
-            "  decided    {}",
-            line(&format!("{} ({})", decision.choice, decision.reason))
-        );
+    let saved = match task.trigger_reason {
+        Some(reason) => format!("{}, saved because {reason}", task.status),
+        None => task.status.to_owned(),
+    };
+    let at = timestamp(task.created_at);
+    fields.add("last task", &format!("{goal} ({saved}, {at})"));
+    for decision in task.decisions.iter().take(MAX_SHOWN) {
+        let decision = format!("{} ({})", decision.choice, decision.reason);
+        fields.add("  decided   ", &truncated(&decision, MAX_LINE));
     }
-    for constraint in task.constraints.iter().take(MOST) {
-        let _ = writeln!(text, "  constraint {}", line(constraint));
+    for constraint in task.constraints.iter().take(MAX_SHOWN) {
+        fields.add("  constraint", &truncated(constraint, MAX_LINE));
     }
-    let hidden = task.decisions.len().saturating_sub(MOST) + task.constraints.len().saturating_sub(MOST);
+    let more = |count: usize| count.saturating_sub(MAX_SHOWN);
+    let hidden = more(task.decisions.len()) + more(task.constraints.len());
     if hidden > 0 {
-        let _ = writeln!(text, "  {hidden} more with --json");
+        fields.add("", &format!("{hidden} more with --json"));
     }
-    text
 }

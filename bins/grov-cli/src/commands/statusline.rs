@@ -1,11 +1,11 @@
 //! `grov statusline`: the line that the client shows below its prompt.
 //!
-//! The client calls it often and shows what it prints, so it never fails and waits for nobody: what cannot be had at once
-//! is left out, and on any doubt the line is empty.
+//! The client calls it often and shows what it prints, so it never fails and does not wait: values that are not available
+//! at once are left out.
 
 use crate::arguments::Common;
 use crate::assembly;
-use crate::output::{Outcome, Terminal, Verdict};
+use crate::output::{ExitStatus, Outcome, Terminal};
 use grov_domain::{ClientSessionId, TokenUsage};
 use grov_drift::DeliveryLog;
 use grov_hooks::status_line::{Classes, Figures, Span, TRANSCRIPT_END, Told};
@@ -18,17 +18,17 @@ use std::panic::AssertUnwindSafe;
 use std::path::Path;
 use std::time::Duration;
 
-/// The most that is read of what the client sends: a few kilobytes.
-const LONGEST_INPUT: u64 = 1024 * 1024;
-/// Time for what the database knows.
-const TIME_FOR_STORE: Duration = Duration::from_millis(100);
+/// The client sends a few kilobytes.
+const MAX_INPUT: u64 = 1024 * 1024;
+/// For the database.
+const STORE_TIMEOUT: Duration = Duration::from_millis(100);
 
 pub(crate) fn run(common: &Common, terminal: Terminal) -> Outcome {
     std::panic::set_hook(Box::new(|_| {}));
     let figures = std::panic::catch_unwind(AssertUnwindSafe(|| figures(common))).unwrap_or_default();
-    // Whoever reads it may be gone.
+    // The client may have closed the pipe.
     let _ = terminal.answer(figures, |figures, _| format!("{}\n", figures.line()));
-    Ok(Verdict::Found)
+    Ok(ExitStatus::Success)
 }
 
 fn figures(common: &Common) -> Figures {
@@ -57,20 +57,20 @@ fn figures(common: &Common) -> Figures {
     }
 }
 
-/// What the client sends; nothing where a person sits there.
+/// What the client sends; empty on a terminal.
 fn input() -> Vec<u8> {
     let mut bytes = Vec::new();
     let stdin = io::stdin();
     if !stdin.is_terminal() {
-        // What was read until a fault is no JSON, which is as good as nothing.
-        let _ = stdin.take(LONGEST_INPUT).read_to_end(&mut bytes);
+        // After an error the text is not JSON, which counts as empty.
+        let _ = stdin.take(MAX_INPUT).read_to_end(&mut bytes);
     }
     bytes
 }
 
 /// The end of a file.
 fn end_of(path: &Path) -> Option<Vec<u8>> {
-    // Asked first: opening a pipe waits for somebody who writes.
+    // Checked first, because opening a pipe waits for a writer.
     let metadata = std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file)?;
     let mut file = File::open(path).ok()?;
     let start = metadata.len().saturating_sub(TRANSCRIPT_END);
@@ -80,7 +80,7 @@ fn end_of(path: &Path) -> Option<Vec<u8>> {
     Some(end)
 }
 
-/// What is known of the session; nothing of what takes too long.
+/// The recorded values of the session, as far as they are available in time.
 fn recorded(home: &Home, session: &ClientSessionId) -> SessionStats {
     let database = home.database();
     let asked = async {
@@ -93,7 +93,7 @@ fn recorded(home: &Home, session: &ClientSessionId) -> SessionStats {
         .enable_time()
         .build();
     let known = runtime.ok().and_then(|runtime| {
-        let asked = async { tokio::time::timeout(TIME_FOR_STORE, asked).await.ok().flatten() };
+        let asked = async { tokio::time::timeout(STORE_TIMEOUT, asked).await.ok().flatten() };
         runtime.block_on(asked)
     });
     let mut recorded = known.unwrap_or_default();

@@ -2,10 +2,10 @@
 
 use crate::arguments::Common;
 use crate::context::Context;
-use crate::failure::Failure;
-use crate::output::{Outcome, Style, Terminal, Verdict, say};
-use crate::show::moment;
-use crate::table::{Table, harmless, shortened};
+use crate::format::timestamp;
+use crate::output::{ExitStatus, Outcome, Style, Terminal, note};
+use crate::session;
+use crate::table::{Table, one_line, truncated};
 use grov_domain::SessionState;
 use grov_query::{Lookup, SessionSteps, StepView, find_steps};
 use serde::Serialize;
@@ -21,36 +21,23 @@ struct Answer {
 
 pub(crate) fn run(common: &Common, session: &str, terminal: Terminal) -> Outcome {
     let context = Context::load(common)?;
-    let (wanted, project) = (session.to_owned(), context.project()?.key().to_owned());
-    let search = context
-        .read(async |store| Ok(find_steps(store, &wanted, &project).await?))?
-        .unwrap_or(Lookup::NotFound);
-    let (session_id, work, verdict) = match search {
-        Lookup::Found(work) => (work.id.clone(), work, Verdict::Found),
-        Lookup::NotFound => (session.to_owned(), SessionSteps::default(), Verdict::Nothing),
-        Lookup::Ambiguous(ids) => {
-            let some: Vec<&str> = ids.iter().take(5).map(String::as_str).collect();
-            return Err(Failure::usage(format!(
-                "{} sessions begin with {session:?}: {}{}",
-                ids.len(),
-                some.join(", "),
-                if ids.len() > some.len() { ", …" } else { "" }
-            )));
+    let project = context.project()?.key().to_owned();
+    let search = context.read(async |store| Ok(find_steps(store, session, &project).await?))?;
+    let (session_id, work, status) = match search.unwrap_or(Lookup::NotFound) {
+        Lookup::Found(work) => (work.id.clone(), work, ExitStatus::Success),
+        Lookup::Ambiguous(ids) => return Err(session::ambiguous(session, &ids)),
+        Lookup::NotFound => {
+            note!("no session {session:?}; `grov proxy-status` lists sessions");
+            (session.to_owned(), SessionSteps::default(), ExitStatus::Negative)
         }
     };
-    if verdict == Verdict::Nothing {
-        say(&format!(
-            "there is no session {:?}; `grov proxy-status` lists them",
-            session
-        ));
-    }
     let answer = Answer {
         session_id,
         steps: work.steps.into_iter().map(StepView::from).collect(),
         tasks: work.tasks,
     };
     terminal.answer(answer, text)?;
-    Ok(verdict)
+    Ok(status)
 }
 
 fn text(answer: &Answer, style: Style) -> String {
@@ -61,7 +48,7 @@ fn text(answer: &Answer, style: Style) -> String {
     let groups = by_task(&answer.steps);
     for step in groups.iter().flatten() {
         table.row([
-            moment(step.timestamp),
+            timestamp(step.timestamp),
             step.action_type.to_owned(),
             step.drift_score
                 .map(|score| score.to_string())
@@ -72,21 +59,21 @@ fn text(answer: &Answer, style: Style) -> String {
         ]);
     }
     let table = table.render(style);
-    let mut lines = table.lines();
-    let mut text = vec![style.faint(&format!("session {}", harmless(&answer.session_id)))];
-    text.extend(lines.next().map(str::to_owned));
+    let mut rows = table.lines();
+    let mut text = vec![style.faint(&format!("session {}", one_line(&answer.session_id)))];
+    text.extend(rows.next().map(str::to_owned));
     for group in &groups {
         text.extend(
             group
                 .first()
                 .map(|step| heading(&step.task_id, &answer.tasks, style)),
         );
-        text.extend(lines.by_ref().take(group.len()).map(str::to_owned));
+        text.extend(rows.by_ref().take(group.len()).map(str::to_owned));
     }
     text.join("\n") + "\n"
 }
 
-/// The steps of each task together, tasks in the order of their first step.
+/// The steps grouped by task, the tasks in the order of their first step.
 fn by_task(steps: &[StepView]) -> Vec<Vec<&StepView>> {
     let mut places: HashMap<&str, usize> = HashMap::new();
     let mut groups: Vec<Vec<&StepView>> = Vec::new();
@@ -100,18 +87,17 @@ fn by_task(steps: &[StepView]) -> Vec<Vec<&StepView>> {
     groups
 }
 
-/// What a task is about, in front of its steps.
+/// A task's line above its steps.
 fn heading(id: &str, tasks: &[SessionState], style: Style) -> String {
-    let name = style.bold(&harmless(id));
-    match tasks.iter().find(|task| task.session_id.as_str() == id) {
-        Some(task) => {
-            let goal = task.original_goal.as_deref().unwrap_or("goal unknown");
-            let (kind, status) = (task.task_type.as_str(), task.status.as_str());
-            format!(
-                "task {name} ({kind}, {status}): {}",
-                shortened(&harmless(goal), 72)
-            )
-        }
-        None => format!("task {name}"),
-    }
+    let name = style.bold(&one_line(id));
+    let Some(task) = tasks.iter().find(|task| task.session_id.as_str() == id) else {
+        return format!("task {name}");
+    };
+    let goal = task.original_goal.as_deref().unwrap_or("goal unknown");
+    let goal = truncated(&one_line(goal), 72);
+    format!(
+        "task {name} ({}, {}): {goal}",
+        task.task_type.as_str(),
+        task.status.as_str()
+    )
 }

@@ -2,13 +2,12 @@
 
 use crate::arguments::Common;
 use crate::context::Context;
-use crate::output::{Outcome, Style, Terminal, Verdict};
-use crate::show::bytes;
-use crate::table::{Table, harmless};
+use crate::format::{bytes, plural};
+use crate::output::{Outcome, Style, Terminal};
+use crate::table::{Table, one_line};
 use grov_domain::{Clock, PruneReport, Retention, SystemClock};
 use grov_store::Spool;
 use serde::Serialize;
-use std::fmt::Write;
 
 #[derive(Serialize)]
 struct StatsAnswer {
@@ -63,8 +62,7 @@ pub(crate) fn stats(common: &Common, terminal: Terminal) -> Outcome {
             tables: Vec::new(),
         },
     };
-    terminal.answer(answer, stats_text)?;
-    Ok(Verdict::Found)
+    terminal.answer(answer, stats_text)
 }
 
 pub(crate) fn prune(common: &Common, dry_run: bool, terminal: Terminal) -> Outcome {
@@ -78,39 +76,32 @@ pub(crate) fn prune(common: &Common, dry_run: bool, terminal: Terminal) -> Outco
         ledger: configured.retention_ledger,
     };
     let now = SystemClock.now();
-    let report = if dry_run {
-        context.read(async |store| Ok(store.prune(&retention, now, true).await?))?
-    } else {
-        context.write(async |store| Ok(store.prune(&retention, now, false).await?))?
+    let report = match dry_run {
+        true => context.read(async |store| Ok(store.prune(&retention, now, true).await?))?,
+        false => context.write(async |store| Ok(store.prune(&retention, now, false).await?))?,
     };
     let answer = PruneAnswer {
         dry_run,
         removed: report.unwrap_or_default(),
     };
-    terminal.answer(answer, prune_text)?;
-    Ok(Verdict::Found)
+    terminal.answer(answer, prune_text)
 }
 
 fn stats_text(answer: &StatsAnswer, style: Style) -> String {
-    let mut text = String::new();
-    // Writing to a string cannot fail.
-    let _ = writeln!(
-        text,
-        "{} {}",
-        answer.backend,
-        style.bold(&harmless(&answer.location))
-    );
-    if !answer.exists {
-        text.push_str("no database yet; grov-proxyd makes it with the first record\n");
+    let location = style.bold(&one_line(&answer.location));
+    let mut text = format!("{} {location}\n", answer.backend);
+    if answer.exists {
+        text.push_str(&format!(
+            "schema {}, {}\n",
+            answer.schema_version,
+            bytes(answer.bytes)
+        ));
     } else {
-        let _ = writeln!(text, "schema {}, {}", answer.schema_version, bytes(answer.bytes));
+        text.push_str("no database yet; grov-proxyd creates it with the first record\n");
     }
     if answer.spooled > 0 {
-        let _ = writeln!(
-            text,
-            "{} records wait in the spool for the next writer",
-            answer.spooled
-        );
+        let records = plural(answer.spooled, "record waits", "records wait");
+        text.push_str(&format!("{records} in the spool for the next writer\n"));
     }
     if !answer.tables.is_empty() {
         let mut table = Table::new(&["TABLE", "ROWS#"]);
@@ -132,23 +123,18 @@ fn prune_text(answer: &PruneAnswer, _style: Style) -> String {
         (removed.drift_states, "drift states"),
         (removed.corrections, "corrections"),
         (removed.goal_edits, "goal edits"),
-        (removed.hook_sessions, "sessions of hooks"),
-        (removed.hook_steps, "steps of hooks"),
-        (removed.hook_checks, "checks of hooks"),
-        (removed.guarded, "answers of the guard"),
+        (removed.hook_sessions, "hook sessions"),
+        (removed.hook_steps, "hook steps"),
+        (removed.hook_checks, "hook checks"),
+        (removed.guarded, "guard verdicts"),
         (removed.llm_calls, "model calls"),
         (removed.lineages, "lineages"),
     ];
-    let counts: Vec<String> = counts
-        .into_iter()
-        .filter(|(count, _)| *count > 0)
-        .map(|(count, what)| format!("{count} {what}"))
-        .collect();
-    let counts = if counts.is_empty() {
-        "nothing".to_owned()
-    } else {
-        counts.join(", ")
-    };
-    let done = if answer.dry_run { "would remove" } else { "removed" };
-    format!("{done} {counts}\n")
+    let counts = counts.into_iter().filter(|(count, _)| *count > 0);
+    let mut counts: Vec<String> = counts.map(|(count, what)| format!("{count} {what}")).collect();
+    if counts.is_empty() {
+        counts.push("nothing".to_owned());
+    }
+    let verb = if answer.dry_run { "would remove" } else { "removed" };
+    format!("{verb} {}\n", counts.join(", "))
 }

@@ -4,11 +4,11 @@ use crate::arguments::{Common, SwitchArguments};
 use crate::assembly::CommandStore;
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::output::{Outcome, Style, Terminal, Verdict, say};
-use crate::table::harmless;
-use grov_domain::{ClientSessionId, SessionFilter, StoreError, SwitchScope};
+use crate::output::{ExitStatus, Outcome, Style, Terminal, note};
+use crate::session;
+use crate::table::one_line;
+use grov_domain::{ClientSessionId, SwitchScope};
 use serde::Serialize;
-use std::collections::BTreeSet;
 
 #[derive(Serialize)]
 struct Answer {
@@ -16,33 +16,25 @@ struct Answer {
     /// `project` or `session`.
     scope: &'static str,
     key: String,
-    /// Whether it was the other way before.
+    /// Whether the switch was in the other position before.
     changed: bool,
-}
-
-/// What `--session` names.
-enum Named {
-    Session(ClientSessionId),
-    Several(BTreeSet<String>),
 }
 
 pub(crate) fn run(common: &Common, arguments: &SwitchArguments, on: bool, terminal: Terminal) -> Outcome {
     let context = Context::load(common)?;
     let scope = match &arguments.session {
-        Some(session) => SwitchScope::Session(session_named(&context, session)?),
+        Some(session) => SwitchScope::Session(session_id(&context, session)?),
         None => SwitchScope::Project(context.project()?.key().to_owned()),
     };
-    let wanted = scope.clone();
-    let turn = async |store: &dyn CommandStore| {
-        let was_on = !store.switched_off().await?.contains(&wanted);
-        store.switch(&wanted, on).await?;
+    let switch = async |store: &dyn CommandStore| {
+        let was_on = !store.switched_off().await?.contains(&scope);
+        store.switch(&scope, on).await?;
         Ok(was_on != on)
     };
-    // What is off nowhere is on already, and no database has to be made for that.
-    let changed = if on {
-        context.write(turn)?.unwrap_or_default()
-    } else {
-        context.create(turn)?
+    // Without a database nothing is switched off, so `on` need not create one.
+    let changed = match on {
+        true => context.write(switch)?.unwrap_or_default(),
+        false => context.create(switch)?,
     };
     let (scope, key) = match scope {
         SwitchScope::Project(key) => ("project", key),
@@ -56,65 +48,35 @@ pub(crate) fn run(common: &Common, arguments: &SwitchArguments, on: bool, termin
     };
     terminal.answer(answer, text)?;
     if !on {
-        say(
-            "what is in the history of running sessions already stays there, byte for byte, so that no prompt cache is lost",
+        note!(
+            "text that running sessions already have in their history stays, so that their prompt cache stays valid"
         );
     }
     if on && !context.settings.memory().enabled {
-        say("memory.enabled is false, so nothing is added all the same");
+        note!("memory.enabled is false, so no memories are added");
     }
     if changed {
-        say("a running grov-proxyd notices within about a second");
+        note!("a running grov-proxyd follows within a second");
     }
-    Ok(Verdict::Found)
+    Ok(ExitStatus::Success)
 }
 
-/// A session that was recorded, by a beginning of its id; else the id itself, for one that is still to come.
-fn session_named(context: &Context, session: &str) -> Result<ClientSessionId, Failure> {
-    if session.is_empty() {
-        return Err(Failure::usage("--session must name a session"));
-    }
-    let wanted = session.to_owned();
-    let named = context
-        .read(async |store| Ok(named(store, wanted).await?))?
-        .unwrap_or_else(|| Named::Session(ClientSessionId::new(session)));
-    match named {
-        Named::Session(session) => Ok(session),
-        Named::Several(ids) => Err(Failure::usage(format!(
-            "{} sessions begin with {session:?}: {}",
-            ids.len(),
-            ids.iter().take(5).cloned().collect::<Vec<_>>().join(", ")
-        ))),
-    }
-}
-
-async fn named(store: &dyn CommandStore, wanted: String) -> Result<Named, StoreError> {
-    let exact = ClientSessionId::new(wanted);
-    if !store.client_session(&exact).await?.is_empty() {
-        return Ok(Named::Session(exact));
-    }
-    let sessions = store.sessions(&SessionFilter::default()).await?;
-    let ids: BTreeSet<String> = sessions
-        .into_iter()
-        .map(|session| session.state.client_session_id.to_string())
-        .filter(|id| id.starts_with(exact.as_str()))
-        .collect();
-    Ok(match ids.first() {
-        Some(only) if ids.len() == 1 => Named::Session(ClientSessionId::new(only.as_str())),
-        None => Named::Session(exact),
-        Some(_) => Named::Several(ids),
+/// The session that the name or prefix stands for; an unknown name is the id of a session that is yet to start.
+fn session_id(context: &Context, wanted: &str) -> Result<ClientSessionId, Failure> {
+    let project = context.project()?.key().to_owned();
+    let found = context.read(async |store| session::find(store, wanted, &project).await)?;
+    Ok(match found.flatten() {
+        Some(session) => session.id,
+        None => ClientSessionId::new(wanted),
     })
 }
 
 fn text(answer: &Answer, style: Style) -> String {
-    format!(
-        "Grov adds {} to prompts of the {} {}\n",
-        if answer.on {
-            "what fits from memory"
-        } else {
-            "nothing new"
-        },
-        answer.scope,
-        style.bold(&harmless(&answer.key))
-    )
+    let verb = if answer.on {
+        "adds matching memories"
+    } else {
+        "adds no new text"
+    };
+    let key = style.bold(&one_line(&answer.key));
+    format!("Grov {verb} to prompts of the {} {key}\n", answer.scope)
 }

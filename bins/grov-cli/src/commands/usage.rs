@@ -3,9 +3,9 @@
 use crate::arguments::{Common, UsageGroup};
 use crate::context::Context;
 use crate::failure::Failure;
+use crate::format::{as_dollars, count, plural, timestamp};
 use crate::judge::{BudgetView, spent_today};
-use crate::output::{Outcome, Style, Terminal, Verdict};
-use crate::show::{count, moment};
+use crate::output::{Outcome, Style, Terminal};
 use crate::table::Table;
 use grov_domain::{CallFilter, Clock, LlmCall, MicroUsd, SystemClock, time_before};
 use grov_query::TokensView;
@@ -15,18 +15,17 @@ use std::collections::BTreeMap;
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
-/// Single calls that a person is shown.
-const SHOWN: usize = 20;
+/// Calls that are shown as text.
+const MAX_SHOWN: usize = 20;
 
 #[derive(Serialize)]
 struct Answer {
     calls: Vec<CallView>,
     #[serde(skip_serializing_if = "Option::is_none")]
     groups: Option<Vec<GroupView>>,
-    total_usd: f64,
+    #[serde(serialize_with = "as_dollars")]
+    total_usd: MicroUsd,
     budget: BudgetView,
-    #[serde(skip)]
-    total: MicroUsd,
     #[serde(skip)]
     grouped_by: Option<UsageGroup>,
 }
@@ -38,24 +37,22 @@ struct CallView {
     model: String,
     session_id: Option<String>,
     tokens: TokensView,
-    cost_usd: f64,
+    #[serde(serialize_with = "as_dollars")]
+    cost_usd: MicroUsd,
     latency_ms: u64,
     outcome: &'static str,
     #[serde(with = "time::serde::rfc3339")]
     at: OffsetDateTime,
-    #[serde(skip)]
-    cost: MicroUsd,
 }
 
 #[derive(Debug, Default, Serialize)]
 struct GroupView {
-    /// The day, the session or the purpose; `None` for calls about no session.
+    /// The day, the session or the purpose; `None` for calls that belong to no session.
     key: Option<String>,
     calls: u64,
-    cost_usd: f64,
+    #[serde(serialize_with = "as_dollars")]
+    cost_usd: MicroUsd,
     tokens: TokensView,
-    #[serde(skip)]
-    cost: MicroUsd,
 }
 
 impl From<LlmCall> for CallView {
@@ -66,11 +63,10 @@ impl From<LlmCall> for CallView {
             model: call.model,
             session_id: call.session_id.map(|id| id.to_string()),
             tokens: call.usage.into(),
-            cost_usd: call.cost.dollars(),
+            cost_usd: call.cost,
             latency_ms: u64::try_from(call.latency.as_millis()).unwrap_or(u64::MAX),
             outcome: call.outcome.as_str(),
             at: call.at,
-            cost: call.cost,
         }
     }
 }
@@ -81,33 +77,30 @@ pub(crate) fn run(
     since: Option<&str>,
     terminal: Terminal,
 ) -> Outcome {
+    let since = since
+        .map(|text| parse_since(text, SystemClock.now()))
+        .transpose()?;
     let filter = CallFilter {
-        since: since
-            .map(|text| moment_since(text, SystemClock.now()))
-            .transpose()?,
+        since,
         ..CallFilter::default()
     };
     let context = Context::load(common)?;
     let stored = context.read(async |store| Ok((store.calls(&filter).await?, spent_today(store).await?)))?;
     let (calls, spent) = stored.unwrap_or_default();
     let calls: Vec<CallView> = calls.into_iter().map(CallView::from).collect();
-    let total = calls
-        .iter()
-        .fold(MicroUsd::default(), |sum, call| sum.plus(call.cost));
+    let costs = calls.iter().map(|call| call.cost_usd);
     let answer = Answer {
         groups: by.map(|by| grouped(&calls, by)),
-        calls,
-        total_usd: total.dollars(),
+        total_usd: costs.fold(MicroUsd::default(), MicroUsd::plus),
         budget: BudgetView::of(context.settings.llm(), spent),
-        total,
         grouped_by: by,
+        calls,
     };
-    terminal.answer(answer, text)?;
-    Ok(Verdict::Found)
+    terminal.answer(answer, text)
 }
 
-/// The time that `--since` names: so long ago, or a date (its beginning, UTC), or a date and time.
-fn moment_since(text: &str, now: OffsetDateTime) -> Result<OffsetDateTime, Failure> {
+/// Parses `--since`: a duration before now, a date (its beginning, UTC), or a date and time.
+fn parse_since(text: &str, now: OffsetDateTime) -> Result<OffsetDateTime, Failure> {
     let text = text.trim();
     if let Ok(Value::Duration(ago)) = (Kind::Duration { least_seconds: 0 }).parse_text(text) {
         return Ok(time_before(now, ago));
@@ -116,35 +109,29 @@ fn moment_since(text: &str, now: OffsetDateTime) -> Result<OffsetDateTime, Failu
         .or_else(|_| OffsetDateTime::parse(&format!("{text}T00:00:00Z"), &Rfc3339))
         .map_err(|_| {
             Failure::usage(format!(
-                "--since must be a time like 24h or 7d, or a date like 2026-01-31, but is {text:?}"
+                "--since must be a duration like 24h or 7d, or a date like 2026-01-31, but is {text:?}"
             ))
         })
 }
 
-/// Days in their order, everything else by cost, the dearest first.
+/// Days in chronological order; sessions and purposes by cost, the most expensive first.
 fn grouped(calls: &[CallView], by: UsageGroup) -> Vec<GroupView> {
     let mut groups: BTreeMap<Option<String>, GroupView> = BTreeMap::new();
     for call in calls {
         let key = match by {
-            UsageGroup::Day => Some(moment(call.at).chars().take(10).collect()),
+            UsageGroup::Day => Some(timestamp(call.at).chars().take(10).collect()),
             UsageGroup::Session => call.session_id.clone(),
             UsageGroup::Purpose => Some(call.purpose.to_owned()),
         };
-        let group = groups.entry(key).or_default();
+        let group = groups.entry(key.clone()).or_default();
+        group.key = key;
         group.calls += 1;
-        group.cost = group.cost.plus(call.cost);
+        group.cost_usd = group.cost_usd.plus(call.cost_usd);
         group.tokens = group.tokens.plus(call.tokens);
     }
-    let mut groups: Vec<GroupView> = groups
-        .into_iter()
-        .map(|(key, group)| GroupView {
-            key,
-            cost_usd: group.cost.dollars(),
-            ..group
-        })
-        .collect();
+    let mut groups: Vec<GroupView> = groups.into_values().collect();
     if by != UsageGroup::Day {
-        groups.sort_by_key(|group| std::cmp::Reverse(group.cost));
+        groups.sort_by_key(|group| std::cmp::Reverse(group.cost_usd));
     }
     groups
 }
@@ -154,28 +141,19 @@ fn text(answer: &Answer, style: Style) -> String {
     if answer.calls.is_empty() {
         return format!("no model calls recorded\n{budget}");
     }
-    let tokens = answer
-        .calls
-        .iter()
-        .fold(TokensView::default(), |sum, call| sum.plus(call.tokens));
-    let calls = answer.calls.len();
     let mut text = match (&answer.groups, answer.grouped_by) {
-        (Some(groups), Some(by)) => group_table(groups, by, calls, tokens, answer.total).render(style),
-        _ => {
-            let hidden = calls.saturating_sub(SHOWN);
-            let mut text = call_table(&answer.calls[hidden..], calls, tokens, answer.total).render(style);
-            if hidden > 0 {
-                let note = format!("the newest {SHOWN} calls are shown; the total counts all\n");
-                text.push_str(&note);
-            }
-            text
-        }
+        (Some(groups), Some(by)) => group_table(answer, groups, by).render(style),
+        _ => call_table(answer).render(style),
     };
-    text.push_str(&budget);
-    text
+    if answer.groups.is_none() && answer.calls.len() > MAX_SHOWN {
+        text.push_str(&format!(
+            "only the newest {MAX_SHOWN} calls are shown; the total counts all\n"
+        ));
+    }
+    text + &budget
 }
 
-fn call_table(calls: &[CallView], all: usize, tokens: TokensView, total: MicroUsd) -> Table {
+fn call_table(answer: &Answer) -> Table {
     let mut table = Table::new(&[
         "TIME",
         "PURPOSE",
@@ -189,52 +167,36 @@ fn call_table(calls: &[CallView], all: usize, tokens: TokensView, total: MicroUs
         "OUTCOME",
         "SESSION",
     ]);
-    for call in calls {
-        let [input, cache_read, cache_creation, output] = token_cells(call.tokens);
-        table.row([
-            moment(call.at),
-            call.purpose.to_owned(),
-            call.model.clone(),
-            input,
-            cache_read,
-            cache_creation,
-            output,
-            call.cost.to_string(),
+    let hidden = answer.calls.len().saturating_sub(MAX_SHOWN);
+    for call in answer.calls.iter().skip(hidden) {
+        let first = [timestamp(call.at), call.purpose.to_owned(), call.model.clone()];
+        let last = [
             format!("{} ms", call.latency_ms),
             call.outcome.to_owned(),
             call.session_id.clone().unwrap_or_default(),
-        ]);
+        ];
+        table.row(
+            first
+                .into_iter()
+                .chain(amounts(call.tokens, call.cost_usd))
+                .chain(last),
+        );
     }
-    let [input, cache_read, cache_creation, output] = token_cells(tokens);
-    table.row([
-        "total".to_owned(),
-        calls_cell(all),
-        String::new(),
-        input,
-        cache_read,
-        cache_creation,
-        output,
-        total.to_string(),
-        String::new(),
-        String::new(),
-        String::new(),
-    ]);
+    let calls = plural(answer.calls.len() as u64, "call", "calls");
+    let first = ["total".to_owned(), calls, String::new()];
+    let last = [String::new(), String::new(), String::new()];
+    table.row(first.into_iter().chain(total(answer)).chain(last));
     table
 }
 
-fn group_table(
-    groups: &[GroupView],
-    by: UsageGroup,
-    all: usize,
-    tokens: TokensView,
-    total: MicroUsd,
-) -> Table {
+fn group_table(answer: &Answer, groups: &[GroupView], by: UsageGroup) -> Table {
+    let name = match by {
+        UsageGroup::Day => "DAY",
+        UsageGroup::Session => "SESSION",
+        UsageGroup::Purpose => "PURPOSE",
+    };
     let mut table = Table::new(&[
-        match by {
-            UsageGroup::Day => "DAY",
-            UsageGroup::Session => "SESSION",
-            UsageGroup::Purpose => "PURPOSE",
-        },
+        name,
         "CALLS#",
         "INPUT#",
         "CACHE READ#",
@@ -242,41 +204,32 @@ fn group_table(
         "OUTPUT#",
         "COST#",
     ]);
-    let mut row = |name: &str, calls: String, tokens: TokensView, cost: MicroUsd| {
-        let [input, cache_read, cache_creation, output] = token_cells(tokens);
-        table.row([
-            name.to_owned(),
-            calls,
-            input,
-            cache_read,
-            cache_creation,
-            output,
-            cost.to_string(),
-        ]);
-    };
     for group in groups {
-        let name = group.key.as_deref().unwrap_or("none");
-        row(name, group.calls.to_string(), group.tokens, group.cost);
+        let name = group.key.clone().unwrap_or_else(|| "none".to_owned());
+        let first = [name, group.calls.to_string()];
+        table.row(first.into_iter().chain(amounts(group.tokens, group.cost_usd)));
     }
-    row("total", all.to_string(), tokens, total);
+    let first = ["total".to_owned(), answer.calls.len().to_string()];
+    table.row(first.into_iter().chain(total(answer)));
     table
 }
 
-fn token_cells(tokens: TokensView) -> [String; 4] {
-    [
-        tokens.input,
-        tokens.cache_read,
-        tokens.cache_creation,
-        tokens.output,
-    ]
-    .map(count)
+fn total(answer: &Answer) -> [String; 5] {
+    let tokens = answer.calls.iter().map(|call| call.tokens);
+    amounts(
+        tokens.fold(TokensView::default(), TokensView::plus),
+        answer.total_usd,
+    )
 }
 
-fn calls_cell(number: usize) -> String {
-    match number {
-        1 => "1 call".to_owned(),
-        number => format!("{number} calls"),
-    }
+fn amounts(tokens: TokensView, cost: MicroUsd) -> [String; 5] {
+    [
+        count(tokens.input),
+        count(tokens.cache_read),
+        count(tokens.cache_creation),
+        count(tokens.output),
+        cost.to_string(),
+    ]
 }
 
 #[cfg(test)]
@@ -285,9 +238,9 @@ mod tests {
     use time::macros::datetime;
 
     #[test]
-    fn since_is_a_span_a_date_or_a_moment() {
+    fn since_is_a_duration_a_date_or_a_time() {
         let now = datetime!(2026-05-28 20:00 UTC);
-        let since = |text| moment_since(text, now).ok();
+        let since = |text| parse_since(text, now).ok();
         assert_eq!(since("2h"), Some(datetime!(2026-05-28 18:00 UTC)));
         assert_eq!(since("7d"), Some(datetime!(2026-05-21 20:00 UTC)));
         assert_eq!(since("2026-05-01"), Some(datetime!(2026-05-01 0:00 UTC)));

@@ -25,13 +25,13 @@ fn a_whole_session_is_played_and_every_action_recorded() {
 }
 
 #[test]
-fn a_person_is_told_what_grov_saw() {
+fn the_text_lists_the_recorded_actions() {
     let ended = Scene::new().run(&["demo"]);
     assert_eq!(ended.code, 0, "{ended:?}");
     assert!(
         ended
             .stdout
-            .contains("every action of the client recorded, none more: yes"),
+            .contains("recorded actions are exactly the client's: yes"),
         "{ended:?}"
     );
     assert!(ended.stdout.contains("greeting.txt"), "{ended:?}");

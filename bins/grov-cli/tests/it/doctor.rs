@@ -43,13 +43,17 @@ fn a_new_registration_is_well() {
         (1, &Value::Bool(false)),
         "no hooks yet: {answer}"
     );
-    assert_eq!(check(&answer, "hooks")["fix"], "grov init");
+    let hooks = check(&answer, "hooks");
+    assert_eq!(
+        (&hooks["status"], &hooks["fix"]),
+        (&"fail".into(), &"grov init".into())
+    );
     scene.ask(&["init"]);
     let (code, answer) = doctor(&scene, &[]);
     assert_eq!((code, &answer["ok"]), (0, &Value::Bool(true)), "{answer}");
     let ended = scene.run(&["doctor"]);
     assert!(
-        !ended.stdout.contains("ILL") && ended.stdout.contains("ok    hooks: registered"),
+        !ended.stdout.contains("FAIL") && ended.stdout.contains("ok    hooks: registered"),
         "{ended:?}"
     );
 }
@@ -177,7 +181,7 @@ fn a_proxy_that_the_client_needs_and_that_is_down_is_told() {
     assert!(!ok && evidence.contains("another program"), "{evidence}");
     drop(taken);
     let (ok, evidence) = said(&scene, "proxy");
-    assert!(!ok && evidence.contains("nobody listens"), "{evidence}");
+    assert!(!ok && evidence.contains("nothing listens"), "{evidence}");
     assert!(said(&scene, "base address").0 && said(&scene, "tool search").0);
 }
 
@@ -214,7 +218,7 @@ fn a_sound_database_is_told_with_its_version() {
     let scene = Scene::new();
     scene.ask(&["off"]);
     let (ok, evidence) = said(&scene, "database");
-    assert!(ok && evidence.contains("is sound, schema version"), "{evidence}");
+    assert!(ok && evidence.contains("is intact, schema version"), "{evidence}");
     assert!(said(&scene, "clock").0);
     let (ok, evidence) = said(&scene, "disk");
     assert!(ok && evidence.contains("MB are free"), "{evidence}");
@@ -380,7 +384,7 @@ fn what_others_could_misuse_of_hooks_over_http_is_told() {
     }
     let (ok, evidence) = said(&scene, "hooks over HTTP");
     assert!(
-        !ok && evidence.contains("others can read the token"),
+        !ok && evidence.contains("other users can read the token"),
         "{evidence}"
     );
     doctor(&scene, &["--fix"]);

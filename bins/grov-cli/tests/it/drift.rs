@@ -258,8 +258,8 @@ fn status_tells_where_active_sessions_stand() {
     for part in [
         ": drifted, escalation 1 of 3",
         "█▅▁·",
-        "awaited  src/auth.rs",
-        "1 said, 0 followed",
+        "expected   src/auth.rs",
+        "1 delivered, 0 followed",
     ] {
         assert!(text.contains(part), "{part} is missing in\n{text}");
     }
@@ -322,10 +322,10 @@ fn an_event_is_explained() {
     for part in [
         "score      2 of 10 (critical), judged by rules",
         "found      tangent (score at most 2): src/theme.css has nothing",
-        "said 2026-05-28T20:32:43Z",
-        "not known yet whether followed",
-        "way back",
-        "allow it   grov goal allow src/theme.css",
+        "delivered 2026-05-28T20:32:43Z",
+        "outcome not known yet",
+        "recovery",
+        "to allow   grov goal allow src/theme.css",
     ] {
         assert!(text.contains(part), "{part} is missing in\n{text}");
     }

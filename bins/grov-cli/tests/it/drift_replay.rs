@@ -71,7 +71,7 @@ fn the_guard_tells_what_it_would_have_asked_about() {
     let ended = scene.run(&["drift", "replay", "--json", file.to_str().unwrap()]);
     assert_eq!(lines(&ended)[0].get("guard"), None);
     let ended = scene.run(&["drift", "replay", "--guard", file.to_str().unwrap()]);
-    assert!(ended.stdout.contains("3 asked about before"), "{ended:?}");
+    assert!(ended.stdout.contains("the guard asks about 3"), "{ended:?}");
     assert_eq!(
         scene.run(&["drift", "replay", "--guard"]).code,
         64,
@@ -139,7 +139,7 @@ fn on_hooks_scores_are_the_same_and_corrections_come_with_prompts() {
 }
 
 #[test]
-fn a_line_that_cannot_be_understood_is_told_and_left_out() {
+fn a_malformed_line_is_reported_and_skipped() {
     let scene = Scene::new();
     let text = format!(
         "{}\nnot json\n{{\"seq_id\": 2}}\n{}\n",
@@ -151,7 +151,7 @@ fn a_line_that_cannot_be_understood_is_told_and_left_out() {
     assert_eq!(ended.code, 1, "{ended:?}");
     let ids: Vec<Value> = lines(&ended).iter().map(|line| line["seq_id"].clone()).collect();
     assert_eq!(ids, [object!(1), object!(3)]);
-    for part in ["line 2 is left out", "line 3 is left out", "missing field"] {
+    for part in ["line 2 is skipped", "line 3 is skipped", "missing field"] {
         assert!(ended.stderr.contains(part), "{part}: {ended:?}");
     }
     let missing = scene.run(&["drift", "replay", "--json", "nowhere.jsonl"]);

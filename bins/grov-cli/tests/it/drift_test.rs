@@ -59,7 +59,7 @@ fn a_constraint_counts_for_changes_and_for_commands() {
     let text = scene.run(&["drift-test", "rm -rf docs", "--goal", GOAL]).stdout;
     for part in [
         "of 10",
-        "the agent would get: ",
+        "correction: ",
         "taken for the command rm -rf docs, judged by rules",
     ] {
         assert!(text.contains(part), "{part} is missing in\n{text}");

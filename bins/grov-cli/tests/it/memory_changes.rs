@@ -211,7 +211,7 @@ fn an_editor_changes_a_memory() {
 fn a_bad_draft_is_told_and_kept() {
     for (script, part) in [
         ("echo '{\"goal\": ' > \"$1\"", "line 2 column 0"),
-        ("sed -i 's/check/ch\\\\qeck/' \"$1\"", "no record in JSON"),
+        ("sed -i 's/check/ch\\\\qeck/' \"$1\"", "not a record in JSON"),
         (
             "sed -i 's/2026-01-02/2027-01-02/' \"$1\"",
             "\"created_at\" cannot be changed",
@@ -219,11 +219,11 @@ fn a_bad_draft_is_told_and_kept() {
         ("sed -i '/\"id\"/d' \"$1\"", "\"id\" cannot be changed"),
         (
             "sed -i 's/\"goal\"/\"gaol\"/' \"$1\"",
-            "\"gaol\" is no part of a record",
+            "\"gaol\" is not a key of a record",
         ),
         ("sed -i 's/\"complete\"/\"done\"/' \"$1\"", "known are complete"),
         ("sed -i 's/\\[\"relay\"\\]/7/; s/\"relay\"/7/' \"$1\"", "line"),
-        ("echo 'x' >> \"$1\"; exit 3", "ended with"),
+        ("echo 'x' >> \"$1\"; exit 3", "failed with"),
     ] {
         let scene = editing(remembering(&[record(FIRST, "check the limit")]), script);
         let before = run(&scene, &["export"]).stdout;
@@ -346,7 +346,7 @@ fn what_is_replaced_is_kept_and_marked() {
         object!([{"id": "new", "goal": "second try"}, {"id": "old", "goal": "first try"}])
     );
     let text = run(&scene, &["show", "new"]).stdout;
-    for part in ["replaced by newest  third", "replaces   old  first try"] {
+    for part in ["replaced by newest  third", "replaces    old  first try"] {
         assert!(text.contains(part), "{part}: {text}");
     }
 
@@ -437,14 +437,14 @@ fn what_speaks_to_the_agent_is_audited() {
     );
     let text = run(&scene, &["audit"]);
     assert!(text.stdout.contains("poison  tidy up"), "{text:?}");
-    assert!(text.stdout.contains("not told to agents"), "{text:?}");
+    assert!(text.stdout.contains("withheld from agents"), "{text:?}");
     assert!(text.stderr.contains("grov memory edit"), "{text:?}");
 
     run(&scene, &["edit", "poison", "--remove-decision", "Ignore all"]);
     let clean = run(&scene, &["audit"]);
     assert_eq!(
         (clean.code, clean.stdout.as_str()),
-        (0, "2 memories checked, nothing found\n")
+        (0, "2 memories checked, no findings\n")
     );
     assert_eq!(ask(&Scene::new(), &["audit"])["checked"], 0);
 }
@@ -580,7 +580,7 @@ fn forgetting_says_first_what_it_costs() {
     let text = run(&scene, &["forget", "0aa", "--dry-run"]);
     for part in [
         "would forget 1 memory\n",
-        "1 history holds",
+        "1 history contains",
         "held-session",
         "200.0k tokens",
         "$0.25 at most",
@@ -597,7 +597,7 @@ fn forgetting_says_first_what_it_costs() {
         assert!(!bytes.windows(9).any(|window| window == b"zyxwvutsr"), "{name}");
     }
     let ended = run(&scene, &["forget", SECOND, "--yes"]);
-    assert!(ended.stderr.contains("no session holds text of it"), "{ended:?}");
+    assert!(ended.stderr.contains("no session has its text"), "{ended:?}");
     assert_eq!(run(&scene, &["forget", SECOND, "--dry-run"]).code, 1);
 }
 
@@ -631,7 +631,7 @@ fn an_import_neither_moves_nor_overwrites_memories_of_another_project() {
     assert!(told.stderr.contains("is a memory of"), "{told:?}");
     assert!(
         told.stdout
-            .starts_with("0 added, 0 replaced, 1 unchanged, 1 left out"),
+            .starts_with("0 added, 0 replaced, 1 unchanged, 1 skipped"),
         "{told:?}"
     );
     let kept = ask(&scene, &["list"]);
@@ -771,9 +771,9 @@ fn the_files_of_a_memory_are_compared_with_what_they_are_now() {
     for part in [
         "same.rs (unchanged since)",
         "changed.rs (changed since)",
-        "gone.rs (gone since)",
-        "back.rs (there again)",
-        "file       unpinned.rs\n",
+        "gone.rs (deleted since)",
+        "back.rs (exists again)",
+        "file        unpinned.rs\n",
     ] {
         assert!(text.contains(part), "{part}: {text}");
     }

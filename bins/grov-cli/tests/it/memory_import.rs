@@ -143,7 +143,7 @@ fn an_import_that_breaks_off_says_where() {
     assert_eq!(error["kind"], "input");
     assert_eq!(
         error["hint"],
-        "the lines up to 1500 are done; go on with --from-line 1501"
+        "lines up to 1500 are imported; continue with --from-line 1501"
     );
     assert_eq!(export(&scene).lines().count(), 1500);
 }

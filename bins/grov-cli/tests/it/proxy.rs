@@ -336,7 +336,7 @@ fn a_detached_daemon_that_refuses_is_quoted() {
     let installed = installed.env("GROV_FAKE_REFUSAL", "");
     let ended = installed.run(&["proxy", "--detach"]);
     assert!(
-        ended.code == 2 && ended.stderr.contains("said nothing"),
+        ended.code == 2 && ended.stderr.contains("printed no error"),
         "{ended:?}"
     );
 }

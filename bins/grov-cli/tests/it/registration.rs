@@ -450,7 +450,7 @@ fn a_token_stands_in_no_file_that_is_shared() {
     let (own, before) = (work.join(".claude/settings.local.json"), text(&shared));
     let ended = scene.run(&["init", "--scope", "project", "--http"]);
     assert_eq!(ended.code, 0, "{ended:?}");
-    assert!(ended.stderr.contains("registers Grov for everybody"), "{ended:?}");
+    assert!(ended.stderr.contains("registers Grov for everyone"), "{ended:?}");
     assert!(ended.stderr.contains("keep it out of commits"), "{ended:?}");
     assert_eq!(text(&shared), before);
     assert_eq!(called(&settings(&own), "Stop").0, "http");
@@ -468,7 +468,7 @@ fn a_guard_that_fails_closed_stays_a_process() {
     scene.write("home/.grov/config.toml", "[guard]\nfail = \"closed\"\n");
     let ended = scene.run(&["init", "--http"]);
     assert!(
-        ended.code == 0 && ended.stderr.contains("PreToolUse stays a process"),
+        ended.code == 0 && ended.stderr.contains("PreToolUse stays a command"),
         "{ended:?}"
     );
     let settings = settings(&scene.path(USER));

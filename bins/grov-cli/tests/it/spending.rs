@@ -240,7 +240,7 @@ fn who_judges_is_told_with_what_is_missing() {
         ]),
         told(
             "\"openai\" \"local\"",
-            "openai local; no money may be spent (llm.daily_budget_usd is 0)"
+            "openai local; spending is off (llm.daily_budget_usd is 0)"
         )
     );
 }

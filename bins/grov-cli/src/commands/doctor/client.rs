@@ -1,285 +1,244 @@
-//! The client's settings.
+//! The client's settings files and the hooks in them.
 
-use super::{Check, Remedy, over_http, version};
-use crate::commands::registration::clients_folder;
+use super::{Check, Remedy, http_hooks, version};
+use crate::commands::registration::client_folder;
 use crate::context::Context;
 use crate::failure::Failure;
+use crate::programs::{in_path, is_executable};
 use grov_hooks::event::{GUARD_TIMEOUT, PRE_TOOL_USE, registered};
 use grov_hooks::settings::{Inspected, OwnHook, Scope, SettingsFile, inspect, settings_path};
 use grov_runtime::Environment;
 use std::collections::{BTreeMap, BTreeSet};
-use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 const SETTINGS: &str = "client settings";
 const HOOKS: &str = "hooks";
-/// What is called where no program is.
-const OVER_HTTP: &str = "the daemon";
+/// Stands for the program of a hook over HTTP.
+const DAEMON: &str = "the daemon";
 const SCOPES: [(Scope, &str); 3] = [
     (Scope::User, "user"),
     (Scope::Project, "project"),
     (Scope::Local, "local"),
 ];
 
-/// What the client finds in its settings.
-pub(super) struct Found {
-    pub(super) files: Vec<(PathBuf, &'static str, Inspected)>,
-    broken: Vec<String>,
+/// The settings that the client reads in this directory.
+pub(super) struct ClientSettings {
+    pub(super) files: Vec<ClientFile>,
+    /// Why the others cannot be read.
+    errors: Vec<String>,
 }
 
-impl Found {
-    /// Reads the files that the client reads here.
-    pub(super) fn here(context: &Context, environment: &Environment) -> Result<Self, Failure> {
-        let folder = clients_folder(environment)?;
+/// A settings file of the client.
+pub(super) struct ClientFile {
+    pub(super) path: PathBuf,
+    pub(super) scope: &'static str,
+    pub(super) content: Inspected,
+}
+
+impl ClientSettings {
+    pub(super) fn read(context: &Context, environment: &Environment) -> Result<Self, Failure> {
+        let folder = client_folder(environment)?;
         let project = context.top().unwrap_or_else(|| folder.clone());
-        let mut found = Self {
+        let mut settings = Self {
             files: Vec::new(),
-            broken: Vec::new(),
+            errors: Vec::new(),
         };
-        for (scope, word) in SCOPES {
+        for (scope, name) in SCOPES {
             let path = settings_path(scope, &folder, &project);
             match SettingsFile::read(&path) {
                 Ok(file) if !file.exists() => {}
                 Ok(file) => match inspect(file.text()) {
-                    Ok(inspected) => found.files.push((path, word, inspected)),
-                    Err(error) => found.broken.push(format!("{}, {error}", path.display())),
+                    Ok(content) => settings.files.push(ClientFile {
+                        path,
+                        scope: name,
+                        content,
+                    }),
+                    Err(error) => settings.errors.push(format!("{}, {error}", path.display())),
                 },
-                Err(error) => found.broken.push(error.to_string()),
+                Err(error) => settings.errors.push(error.to_string()),
             }
         }
-        Ok(found)
+        Ok(settings)
     }
 
-    /// The variables that the client gets: files rank above its environment, and later files above earlier ones.
+    /// The client's environment variables: files override the process, later files earlier ones.
     pub(super) fn environment(&self, process: &Environment) -> BTreeMap<String, String> {
-        let own = process.iter();
-        let own = own.filter_map(|(name, value)| Some((name.to_owned(), value.to_str()?.to_owned())));
+        let process = process
+            .iter()
+            .filter_map(|(name, value)| Some((name.to_owned(), value.to_str()?.to_owned())));
         let files = self
             .files
             .iter()
-            .flat_map(|(_, _, inspected)| inspected.environment.clone());
-        own.chain(files).collect()
+            .flat_map(|file| file.content.environment.clone());
+        process.chain(files).collect()
     }
 }
 
-/// What registers again what stands in a file.
-trait Registration {
-    fn registration(&self, scope: &'static str) -> Remedy;
-}
-
-impl Registration for Inspected {
-    fn registration(&self, scope: &'static str) -> Remedy {
-        let http = self.hooks.iter().any(|hook| hook.daemon_port.is_some());
+impl ClientFile {
+    /// Registers again what is registered in this file.
+    fn register(&self, status_line: bool) -> Remedy {
         Remedy::Register {
-            scope,
-            http,
-            status_line: false,
+            scope: self.scope,
+            http: self.content.hooks.iter().any(|hook| hook.daemon_port.is_some()),
+            status_line,
         }
+    }
+
+    fn problem(&self, problem: impl std::fmt::Display) -> Check {
+        Check::fail(HOOKS, format!("{}: {problem}", self.path.display()))
     }
 }
 
 pub(super) fn checks(context: &Context) -> Result<Vec<Check>, Failure> {
     let environment = Environment::of_process();
-    let found = Found::here(context, &environment)?;
-    Ok([
+    let settings = ClientSettings::read(context, &environment)?;
+    let mut checks = vec![
         version::check(&environment),
-        syntax(&found),
-        hooks(&found, &environment),
-    ]
-    .into_iter()
-    .chain(over_http::check(context, &found, &environment))
-    .collect())
+        syntax(&settings),
+        hooks(&settings, &environment),
+    ];
+    checks.extend(http_hooks::check(context, &settings, &environment));
+    Ok(checks)
 }
 
-fn syntax(found: &Found) -> Check {
-    if found.broken.is_empty() {
-        return Check::well(SETTINGS, format!("{} files, all of them JSON", found.files.len()));
+fn syntax(settings: &ClientSettings) -> Check {
+    if settings.errors.is_empty() {
+        return Check::ok(SETTINGS, format!("{} valid files", settings.files.len()));
     }
-    let consequence =
-        "the client ignores the whole file, and Grov can neither register in it nor be taken out";
-    Check::ill(
-        SETTINGS,
-        found.broken.join("; "),
-        consequence,
-        "mend the file at that place",
-    )
+    Check::fail(SETTINGS, settings.errors.join("; "))
+        .consequence("The client ignores the whole file, and Grov can neither register in it nor unregister.")
+        .fix("correct the file at that place")
 }
 
-fn hooks(found: &Found, environment: &Environment) -> Check {
-    let own = std::env::current_exe().and_then(|own| own.canonicalize()).ok();
+fn hooks(settings: &ClientSettings, environment: &Environment) -> Check {
+    let grov = std::env::current_exe().and_then(|grov| grov.canonicalize()).ok();
+    // By event, the programs that are called.
     let mut calls: BTreeMap<&str, BTreeSet<PathBuf>> = BTreeMap::new();
-    let mut others = BTreeSet::new();
-    for (path, scope, inspected) in &found.files {
-        if inspected.hooks_disabled && !inspected.hooks.is_empty() {
-            let evidence = format!("{}: disableAllHooks is true", path.display());
-            let consequence =
-                "the client runs no hook, so nothing is remembered, told or guarded without a proxy";
-            return Check::ill(HOOKS, evidence, consequence, "remove disableAllHooks there");
+    let mut other_grov = None;
+    for file in &settings.files {
+        let content = &file.content;
+        if content.hooks_disabled && !content.hooks.is_empty() {
+            return file
+                .problem("disableAllHooks is true")
+                .consequence("The client runs no hooks. Without the proxy Grov will not inject memory, guard actions or record sessions.")
+                .fix("remove disableAllHooks there");
         }
-        for hook in &inspected.hooks {
-            let (event, called) = (&hook.event, hook.program.as_deref());
-            let found = called.map(|program| located(program, environment));
-            if let (Some(program), Some(None)) = (called, &found) {
-                let evidence = format!("{}: {event} calls {program}, which cannot be run", path.display());
-                let consequence =
-                    "the client shows an error at every such event, and the agent is told nothing";
-                let remedy = inspected.registration(scope);
-                return Check::ill(HOOKS, evidence, consequence, remedy.words()).with(remedy);
+        for hook in &content.hooks {
+            let program = match &hook.program {
+                None => PathBuf::from(DAEMON),
+                Some(name) => {
+                    match resolve(name, environment) {
+                        Some(program) => program,
+                        None => {
+                            return file
+                            .problem(format!("{} calls {name}, which cannot be run", hook.event))
+                            .consequence("The client shows an error at every such event, and the hook does nothing.")
+                            .remedy(file.register(false));
+                        }
+                    }
+                }
+            };
+            if hook.program.is_some() && grov.as_ref().is_some_and(|grov| *grov != program) {
+                other_grov.get_or_insert((program.clone(), file.register(false)));
             }
-            let found = found.flatten();
-            if let Some(found) = &found
-                && own.as_ref().is_some_and(|own| own != found)
-            {
-                others.insert((found.clone(), inspected.registration(scope).words()));
-            }
-            // A file that is shared calls by name what another one calls by its path.
-            calls
-                .entry(event)
-                .or_default()
-                .insert(found.unwrap_or_else(|| PathBuf::from(OVER_HTTP)));
+            // Files may name one program in two ways, so the resolved paths are compared.
+            calls.entry(&hook.event).or_default().insert(program);
         }
-        if let Some(check) =
-            too_short(path, scope, inspected).or_else(|| lost_line(path, scope, inspected, environment))
-        {
+        if let Some(check) = short_timeout(file).or_else(|| broken_status_line(file, environment)) {
             return check;
         }
     }
     if let Some((event, programs)) = calls.iter().find(|(_, programs)| programs.len() > 1) {
         let programs: Vec<String> = programs.iter().map(|path| path.display().to_string()).collect();
         let programs = programs.join(" and ");
-        return Check::ill(
-            HOOKS,
-            format!("{event} calls Grov more than once: {programs}"),
-            "each costs a process, and the client waits for all of them",
-            "grov unregister, then grov init once",
-        );
+        return Check::warn(HOOKS, format!("{event} calls Grov more than once: {programs}"))
+            .consequence("Each call starts a process, and the client waits for all of them.")
+            .fix("grov unregister, then grov init once");
     }
-    let missing: Vec<&str> = registered()
-        .map(|event| event.name)
-        .filter(|name| !calls.contains_key(name))
-        .collect();
+    let names = registered().map(|event| event.name);
+    let missing: Vec<&str> = names.filter(|name| !calls.contains_key(name)).collect();
     if !missing.is_empty() {
         let evidence = match calls.is_empty() {
-            true => "none is registered".to_owned(),
+            true => "not registered".to_owned(),
             false => format!("not registered: {}", missing.join(", ")),
         };
-        let consequence =
-            "there Grov neither tells, checks nor keeps anything, and no session starts the proxy";
-        return Check::ill(HOOKS, evidence, consequence, "grov init");
+        return Check::fail(HOOKS, evidence)
+            .consequence("Grov will not inject memory, guard actions or record sessions.")
+            .fix("grov init");
     }
-    if let Some(check) = by_name(found) {
+    if let Some(check) = bare_name(settings) {
         return check;
     }
-    if let Some((program, again)) = others.first() {
-        return Check::ill(
-            HOOKS,
-            format!(
-                "they call {}, which is another Grov than this one",
-                program.display()
-            ),
-            "two versions work on one database, and what this one tells need not hold for the hooks",
-            format!("{again}, to have them call this one"),
+    if let Some((program, remedy)) = other_grov {
+        let evidence = format!(
+            "they call {}, which is another Grov than this one",
+            program.display()
         );
+        return Check::warn(HOOKS, evidence)
+            .consequence("Two versions share one database, and this report may not apply to the hooks.")
+            .fix(format!("{}, so that they call this one", remedy.command()));
     }
-    Check::well(
+    Check::ok(
         HOOKS,
         format!("registered: {}", Vec::from_iter(calls.into_keys()).join(", ")),
     )
 }
 
-/// That the client waits for the guard for less time than the guard may take, as earlier versions registered it.
-fn too_short(path: &Path, scope: &'static str, inspected: &Inspected) -> Option<Check> {
-    let guard = |hook: &&OwnHook| hook.event == PRE_TOOL_USE;
-    let timeout = inspected.hooks.iter().find(guard)?.timeout?;
-    let remedy = inspected.registration(scope);
+/// The client's timeout for the guard is shorter than the guard needs, as earlier versions registered it.
+fn short_timeout(file: &ClientFile) -> Option<Check> {
+    let is_guard = |hook: &&OwnHook| hook.event == PRE_TOOL_USE;
+    let timeout = file.content.hooks.iter().find(is_guard)?.timeout?;
     (timeout < GUARD_TIMEOUT).then(|| {
-        Check::ill(
-            HOOKS,
-            format!(
-                "{}: the client waits {timeout} s for the guard, not {GUARD_TIMEOUT} s",
-                path.display()
-            ),
-            "on a busy machine a call that you forbade runs before the guard has answered",
-            remedy.words(),
-        )
-        .with(remedy)
+        file.problem(format!(
+            "the client waits {timeout} s for the guard, not {GUARD_TIMEOUT} s"
+        ))
+        .consequence("On a busy machine a forbidden action may run before the guard has answered.")
+        .remedy(file.register(false))
     })
 }
 
-/// That hooks of this machine call Grov by its name, as earlier versions registered it. Beside a file that everybody shares the
-/// same words are there on purpose.
-fn by_name(found: &Found) -> Option<Check> {
-    let is_shared = |(_, scope, inspected): &(PathBuf, &str, Inspected)| {
-        *scope == "project" && !inspected.hooks.is_empty()
-    };
-    if found.files.iter().any(is_shared) {
+/// Hooks of this machine call Grov by its bare name, as earlier versions registered it. That is intended where a shared file
+/// does the same.
+fn bare_name(settings: &ClientSettings) -> Option<Check> {
+    let is_shared = |file: &ClientFile| file.scope == "project" && !file.content.hooks.is_empty();
+    if settings.files.iter().any(is_shared) {
         return None;
     }
-    let is_name = |hook: &OwnHook| {
+    let is_bare = |hook: &OwnHook| {
         hook.program
             .as_ref()
             .is_some_and(|program| !program.contains('/'))
     };
-    let mut files = found.files.iter();
-    let (path, scope, inspected) = files.find(|(_, _, inspected)| inspected.hooks.iter().any(is_name))?;
-    let remedy = inspected.registration(scope);
+    let mut files = settings.files.iter();
+    let file = files.find(|file| file.content.hooks.iter().any(is_bare))?;
     Some(
-        Check::ill(
-            HOOKS,
-            format!("{}: they call Grov by its name alone", path.display()),
-            "a client with another PATH finds no Grov: nothing is guarded, and no session starts the proxy",
-            remedy.words(),
-        )
-        .with(remedy),
+        file.problem("hooks call Grov by its name, without a path")
+            .consequence(
+                "A client with another PATH does not find Grov: no guard, and no session starts the proxy.",
+            )
+            .remedy(file.register(false)),
     )
 }
 
-/// That the status line calls a program that is gone.
-fn lost_line(
-    path: &Path,
-    scope: &'static str,
-    inspected: &Inspected,
-    environment: &Environment,
-) -> Option<Check> {
-    let line = inspected.status_line.as_ref().filter(|line| line.is_grovs)?;
+/// The status line calls a program that does not exist.
+fn broken_status_line(file: &ClientFile, environment: &Environment) -> Option<Check> {
+    let line = file.content.status_line.as_ref().filter(|line| line.is_grovs)?;
     let program = line.program();
-    if located(&program, environment).is_some() {
+    if resolve(&program, environment).is_some() {
         return None;
     }
-    let remedy = match inspected.registration(scope) {
-        Remedy::Register { scope, http, .. } => Remedy::Register {
-            scope,
-            http,
-            status_line: true,
-        },
-        other => other,
-    };
     Some(
-        Check::ill(
-            HOOKS,
-            format!(
-                "{}: the status line calls {program}, which cannot be run",
-                path.display()
-            ),
-            "the client shows no status line",
-            remedy.words(),
-        )
-        .with(remedy),
+        file.problem(format!("the status line calls {program}, which cannot be run"))
+            .consequence("The client shows no status line.")
+            .remedy(file.register(true)),
     )
 }
 
-/// What a shell runs under that name; `None` where there is nothing that can be run.
-fn located(program: &str, environment: &Environment) -> Option<PathBuf> {
-    let is_executable = |path: &Path| {
-        let metadata = std::fs::metadata(path);
-        metadata.is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
+/// The executable that a shell runs under this name.
+fn resolve(program: &str, environment: &Environment) -> Option<PathBuf> {
+    let found = match program.contains('/') {
+        true => Some(PathBuf::from(program)).filter(|path| is_executable(path)),
+        false => in_path(program, environment).next(),
     };
-    let found = if program.contains('/') {
-        Some(PathBuf::from(program))
-    } else {
-        let path = environment.get("PATH")?;
-        let mut places = std::env::split_paths(path).map(|folder| folder.join(program));
-        places.find(|place| is_executable(place))
-    };
-    found.filter(|found| is_executable(found))?.canonicalize().ok()
+    found?.canonicalize().ok()
 }

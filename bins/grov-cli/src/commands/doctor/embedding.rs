@@ -1,4 +1,4 @@
-//! Who embeds memories, and whether that can be.
+//! The embedding model.
 
 use super::Check;
 use crate::context::Context;
@@ -6,15 +6,16 @@ use crate::embedder::embedder;
 
 const NAME: &str = "embedder";
 
-/// Says something only where embeddings were asked for. Files are read, servers are not asked.
+/// `None` if no embedder is configured. Model files are read; servers are not contacted.
 pub(super) fn check(context: &Context) -> Option<Check> {
     match embedder(context) {
-        Ok(embedder) => embedder.map(|embedder| Check::well(NAME, format!("it is {}", embedder.model()))),
-        Err(trouble) => Some(Check::ill(
-            NAME,
-            trouble,
-            "memories are not embedded, and `grov memory search` goes by words, files and time",
-            "correct embedder.provider and embedder.model, or set embedder.provider = \"off\"; then start the proxy anew",
-        )),
+        Ok(embedder) => embedder.map(|embedder| Check::ok(NAME, embedder.model())),
+        Err(error) => Some(
+            Check::fail(NAME, error)
+                .consequence("`grov memory search` ranks by words, files and age only.")
+                .fix(
+                    "correct embedder.provider and embedder.model, or set embedder.provider = \"off\"; then restart the proxy",
+                ),
+        ),
     }
 }

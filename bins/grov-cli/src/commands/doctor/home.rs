@@ -1,7 +1,7 @@
-//! Grov's own directory.
+//! Grov's home directory.
 
 use super::{Check, Remedy};
-use crate::show::moment;
+use crate::format::timestamp;
 use grov_domain::{Clock, SystemClock};
 use grov_runtime::Home;
 use rustix::fs::{Access, StatVfs, access, statvfs};
@@ -14,53 +14,55 @@ use time::OffsetDateTime;
 const NAME: &str = "home";
 const PRIVATE_DIRECTORY: u32 = 0o700;
 const PRIVATE_FILE: u32 = 0o600;
-/// The newest faults of hooks that are told.
-const TOLD_FAULTS: usize = 3;
-/// What went wrong before that may be mended by now.
+/// Hook errors that are shown, the newest.
+const MAX_SHOWN_ERRORS: usize = 3;
+/// Older hook errors may be solved by now.
 const RECENT: Duration = Duration::from_secs(24 * 60 * 60);
-/// A database grows by some megabytes a day, and to forget something it is written anew.
-const LEAST_FREE: u64 = 256 * 1024 * 1024;
+/// A database grows by some megabytes a day, and forgetting a memory rewrites it.
+const MIN_FREE_BYTES: u64 = 256 * 1024 * 1024;
 
 pub(super) fn checks(home: &Home) -> Vec<Check> {
     let root = home.root();
     if !root.exists() {
         let evidence = format!(
-            "{} is not there yet; it is made when there is something to keep",
+            "{} does not exist yet; Grov creates it when needed",
             root.display()
         );
-        return vec![Check::well(NAME, evidence)];
+        return vec![Check::ok(NAME, evidence)];
     }
     let mut checks = vec![permissions(home)];
     checks.extend(statvfs(root).ok().map(|found| space(root, &found)));
-    checks.push(faults(home, SystemClock.now()));
+    checks.push(hook_errors(home, SystemClock.now()));
     checks
 }
 
-/// Whether there is room for what is recorded.
+/// Whether the disk has room for new records.
 fn space(root: &Path, found: &StatVfs) -> Check {
     let name = "disk";
     let free = found.f_bavail.saturating_mul(found.f_frsize);
-    let evidence = format!("{} MB are free where {} is", free / 1024 / 1024, root.display());
-    if free >= LEAST_FREE {
-        return Check::well(name, evidence);
+    let evidence = format!(
+        "{} MB are free on the disk of {}",
+        free / 1024 / 1024,
+        root.display()
+    );
+    if free >= MIN_FREE_BYTES {
+        return Check::ok(name, evidence);
     }
-    Check::ill(
-        name,
-        evidence,
-        "soon nothing can be recorded or remembered; requests pass all the same",
-        "make room on the disk; grov store prune removes what is old",
-    )
+    Check::warn(name, evidence)
+        .consequence("Grov will soon be unable to record sessions and memories. Requests still pass.")
+        .fix("free disk space; `grov store prune` removes old records")
 }
 
 fn permissions(home: &Home) -> Check {
-    let not_ours = access(home.root(), Access::READ_OK | Access::WRITE_OK | Access::EXEC_OK).err();
-    if let Some(error) = not_ours {
-        return Check::ill(
-            NAME,
-            format!("{} cannot be written to: {error}", home.root().display()),
-            "nothing can be recorded or remembered, and hooks say nothing; requests pass all the same",
-            format!("make {} yours: chown, chmod u+rwx", home.root().display()),
-        );
+    let root = home.root().display();
+    if let Err(error) = access(home.root(), Access::READ_OK | Access::WRITE_OK | Access::EXEC_OK) {
+        return Check::fail(NAME, format!("cannot write to {root}: {error}"))
+            .consequence(
+                "Grov cannot record or remember anything, and hooks do nothing. Requests still pass.",
+            )
+            .fix(format!(
+                "make {root} yours with chown, and run chmod u+rwx {root}"
+            ));
     }
     let files = [
         home.database(),
@@ -69,82 +71,68 @@ fn permissions(home: &Home) -> Check {
         home.config_file(),
         home.daemon_record(),
     ];
-    let expected = files.into_iter().map(|file| (file, PRIVATE_FILE));
-    let open: Vec<(PathBuf, u32)> = [(home.root().to_owned(), PRIVATE_DIRECTORY)]
-        .into_iter()
-        .chain(expected)
-        .filter(|(path, _)| {
-            let metadata = std::fs::metadata(path);
-            metadata.is_ok_and(|metadata| metadata.permissions().mode() & 0o077 != 0)
-        })
-        .collect();
+    let is_open = |path: &Path| {
+        let metadata = std::fs::metadata(path);
+        metadata.is_ok_and(|metadata| metadata.permissions().mode() & 0o077 != 0)
+    };
+    let mut open = vec![(home.root().to_owned(), PRIVATE_DIRECTORY)];
+    open.extend(files.into_iter().map(|file| (file, PRIVATE_FILE)));
+    open.retain(|(path, _)| is_open(path));
     if open.is_empty() {
-        return Check::well(NAME, format!("{} is for its owner alone", home.root().display()));
+        return Check::ok(NAME, format!("only its owner can read {root}"));
     }
     let paths: Vec<String> = open.iter().map(|(path, _)| path.display().to_string()).collect();
-    let evidence = format!("others may look into {}", paths.join(", "));
-    let consequence = "other users of this machine can read what you asked and what was done";
-    Check::ill(
-        NAME,
-        evidence,
-        consequence,
-        format!("chmod go= {}", paths.join(" ")),
-    )
-    .with(Remedy::MakePrivate(open))
+    Check::fail(NAME, format!("other users can access {}", paths.join(", ")))
+        .consequence("Other users of this machine can read your prompts and the agent's actions.")
+        .fix(format!("chmod go= {}", paths.join(" ")))
+        .remedy(Remedy::MakePrivate(open))
 }
 
-/// What went wrong in hooks, which may tell nobody.
-fn faults(home: &Home, now: OffsetDateTime) -> Check {
+/// Errors of hooks, which have no other place to report them.
+fn hook_errors(home: &Home, now: OffsetDateTime) -> Check {
     let name = "hook faults";
     let log = home.logs().join("hooks.log");
     let text = std::fs::read_to_string(&log).unwrap_or_default();
+    let log = log.display();
     let lines: Vec<&str> = text.lines().collect();
     let since = (now - RECENT).unix_timestamp();
-    let recent = lines
-        .iter()
-        .filter(|line| at(line).is_none_or(|at| at >= since))
-        .count();
-    match (recent, lines.len()) {
-        (0, 0) => Check::well(name, "none was noted"),
-        (0, count) => Check::well(
-            name,
-            format!("none in the last day; {count} before in {}", log.display()),
-        ),
-        (recent, _) => {
-            let newest = &lines[lines.len().saturating_sub(TOLD_FAULTS.min(recent))..];
-            let newest: Vec<String> = newest.iter().map(|line| with_time(line)).collect();
-            let evidence = format!(
-                "{recent} in the last day in {}, the newest: {}",
-                log.display(),
-                newest.join("; ")
-            );
-            let consequence = "at these times the agent was told nothing";
-            Check::ill(
-                name,
-                evidence,
-                consequence,
-                format!("mend the cause, then remove {}", log.display()),
-            )
-        }
+    let is_recent = |line: &&&str| logged_at(line).is_none_or(|at| at >= since);
+    let recent = lines.iter().filter(is_recent).count();
+    if lines.is_empty() {
+        return Check::ok(name, "none");
     }
+    if recent == 0 {
+        return Check::ok(
+            name,
+            format!("none in the last day; {} before in {log}", lines.len()),
+        );
+    }
+    let newest = &lines[lines.len().saturating_sub(MAX_SHOWN_ERRORS.min(recent))..];
+    let newest: Vec<String> = newest.iter().map(|line| with_time(line)).collect();
+    let newest = newest.join("; ");
+    Check::warn(
+        name,
+        format!("{recent} in the last day in {log}, the newest: {newest}"),
+    )
+    .consequence("The hooks that failed did nothing for the agent.")
+    .fix(format!("solve the cause, then remove {log}"))
 }
 
-/// When a line of the log was written.
-fn at(line: &str) -> Option<i64> {
+/// The Unix time at the beginning of a log line.
+fn logged_at(line: &str) -> Option<i64> {
     line.split(' ').next()?.parse().ok()
 }
 
-/// A line of the log with its time for people.
+/// A log line with its time for people.
 fn with_time(line: &str) -> String {
-    let time = at(line).and_then(|at| OffsetDateTime::from_unix_timestamp(at).ok());
+    let time = logged_at(line).and_then(|at| OffsetDateTime::from_unix_timestamp(at).ok());
     match (time, line.split_once(' ')) {
-        (Some(time), Some((_, fault))) => format!("{} {fault}", moment(time)),
+        (Some(time), Some((_, error))) => format!("{} {error}", timestamp(time)),
         _ => line.to_owned(),
     }
 }
 
-/// Takes from everybody but the owner what they may do with these.
-pub(super) fn make_private(paths: &[(PathBuf, u32)]) -> Result<(), String> {
+pub(super) fn set_permissions(paths: &[(PathBuf, u32)]) -> Result<(), String> {
     for (path, mode) in paths {
         std::fs::set_permissions(path, Permissions::from_mode(*mode))
             .map_err(|error| format!("{}: {error}", path.display()))?;
@@ -159,18 +147,18 @@ mod tests {
     use time::macros::datetime;
 
     #[test]
-    fn faults_of_the_last_day_are_ill_and_older_ones_are_told() {
+    fn recent_hook_errors_fail_the_check_and_older_ones_are_counted() {
         let folder = tempfile::tempdir().unwrap();
         let home = Home::locate(Some(folder.path()), &Environment::default()).unwrap();
         let now = datetime!(2026-05-02 12:00 UTC);
-        assert!(faults(&home, now).ok);
+        assert!(hook_errors(&home, now).ok);
         let log = home.create_logs().unwrap().join("hooks.log");
         let line = |hours: i64| format!("{} the store is busy\n", now.unix_timestamp() - hours * 3_600);
         std::fs::write(&log, line(30)).unwrap();
-        let check = faults(&home, now);
+        let check = hook_errors(&home, now);
         assert!(check.ok && check.evidence.contains("1 before"), "{check:?}");
         std::fs::write(&log, line(30) + &line(2) + &line(1)).unwrap();
-        let check = faults(&home, now);
+        let check = hook_errors(&home, now);
         assert!(
             !check.ok && check.evidence.starts_with("2 in the last day"),
             "{check:?}"
@@ -179,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn a_home_that_cannot_be_written_to_is_ill() {
+    fn a_home_that_is_not_writable_fails_the_check() {
         let folder = tempfile::tempdir().unwrap();
         std::fs::set_permissions(folder.path(), Permissions::from_mode(0o700)).unwrap();
         let home = Home::locate(Some(folder.path()), &Environment::default()).unwrap();

@@ -1,10 +1,10 @@
 //! The proxy, and whether the client's requests reach it.
 
-use super::client::Found;
-use super::{Check, Remedy, over_http};
-use crate::commands::registration::shown;
+use super::client::ClientSettings;
+use super::{Check, Remedy, http_hooks};
+use crate::commands::registration::without_credentials;
 use crate::context::Context;
-use crate::daemon_health::{self, LiveStore, taken_at};
+use crate::daemon_health::{self, LiveStore, port_taken_by};
 use crate::failure::Failure;
 use grov_hooks::settings::{Route, route};
 use grov_runtime::{Environment, Url};
@@ -16,80 +16,65 @@ const BASE_URL: &str = "base address";
 
 pub(super) fn checks(context: &Context) -> Result<Vec<Check>, Failure> {
     let process = Environment::of_process();
-    let found = Found::here(context, &process)?;
-    let variables = found.environment(&process);
-    let has_hooks = over_http::are_registered(&found);
-    let running = daemon_health::ask(&context.home);
+    let client = ClientSettings::read(context, &process)?;
+    let variables = client.environment(&process);
+    let has_http_hooks = http_hooks::are_registered(&client);
+    let daemon = daemon_health::query(&context.home);
     let settings = context.settings.proxy();
-    let listener = match (&running.url, running.running) {
+    let configured = SocketAddr::new(settings.host, settings.port);
+    let listener = match (&daemon.url, daemon.running) {
         (Some(url), true) => url.clone(),
-        _ => format!("http://{}", SocketAddr::new(settings.host, settings.port)),
+        _ => format!("http://{configured}"),
     };
-    let set = variables.get("ANTHROPIC_BASE_URL").filter(|set| !set.is_empty());
-    let is_sent_here = set.is_some_and(|set| is_same_port(set, &listener));
+    let base_url = variables.get("ANTHROPIC_BASE_URL").filter(|url| !url.is_empty());
+    let uses_proxy = base_url.is_some_and(|url| is_same_port(url, &listener));
 
-    let no_answer = running.no_answer();
-    let taken = match (running.running, is_sent_here, &no_answer) {
-        (false, true, None) => taken(&listener),
-        _ => None,
-    };
-    let mut checks = vec![match (running.running, is_sent_here, taken) {
-        (false, ..) if no_answer.is_some() => {
-            let (what, fix) = no_answer.unwrap_or_default();
-            let consequence = "requests and hooks that go to it wait until the client gives up";
-            Check::ill(PROXY, what, consequence, fix)
-        }
-        (true, ..) => Check::well(PROXY, format!("it answers at {listener}")),
-        (false, false, _) if has_hooks => Check::well(PROXY, "it is not running, and only hooks go to it"),
-        (false, false, _) => Check::well(PROXY, "it is not running, and the client does not need it"),
-        (false, true, Some(taken)) => Check::ill(
-            PROXY,
-            taken,
-            "the client sends its requests to that program, and may wait for it for minutes",
-            "stop that program, or set proxy.port and run `grov init --proxy` again",
-        ),
-        (false, true, None) => Check::ill(
-            PROXY,
-            format!("nobody listens at {listener}"),
-            "the client tries for three minutes and then gives up",
-            "grov proxy --detach",
-        )
-        .with(Remedy::StartProxy),
+    let mut checks = vec![if daemon.running {
+        Check::ok(PROXY, format!("running at {listener}"))
+    } else if let Some((problem, fix)) = daemon.not_answering() {
+        Check::fail(PROXY, problem)
+            .consequence("Requests and hooks that go to it wait until the client gives up.")
+            .fix(fix)
+    } else if uses_proxy {
+        not_running(&listener, configured)
+    } else if has_http_hooks {
+        Check::ok(PROXY, "not running; only hooks use it")
+    } else {
+        Check::ok(PROXY, "not running, and the client does not use it")
     }];
-    checks.extend(running.store.as_ref().and_then(recording));
-    match set {
-        Some(set) if is_sent_here => {
-            checks.push(Check::well(
-                BASE_URL,
-                format!("the client sends its requests to {set}"),
-            ));
-            checks.extend(around(&variables, &listener));
-        }
-        Some(set) if running.running && !has_hooks => checks.push(Check::ill(
-            BASE_URL,
-            format!("the client sends its requests to {}", shown(set)),
-            "the proxy runs and sees none of them",
-            "grov init --proxy",
-        )),
-        Some(set) => {
-            let evidence = format!("the client sends its requests to {}", shown(set));
-            checks.push(Check::well(BASE_URL, evidence));
-        }
-        None if running.running && !has_hooks => checks.push(Check::ill(
-            BASE_URL,
-            "the client sends its requests straight to the API",
-            "the proxy runs and sees none of them",
-            "grov init --proxy",
-        )),
-        None => checks.push(Check::well(
-            BASE_URL,
-            "the client sends its requests straight to the API",
-        )),
+    checks.extend(daemon.store.as_ref().and_then(recording));
+    let target = match base_url {
+        Some(url) if uses_proxy => url.clone(),
+        Some(url) => without_credentials(url),
+        None => "the API directly".to_owned(),
+    };
+    let evidence = format!("the client sends its requests to {target}");
+    if uses_proxy {
+        checks.push(Check::ok(BASE_URL, evidence));
+        checks.extend(environment(&variables, &listener));
+    } else if daemon.running && !has_http_hooks {
+        let check =
+            Check::warn(BASE_URL, evidence).consequence("The proxy is running but receives no requests.");
+        checks.push(check.fix("grov init --proxy"));
+    } else {
+        checks.push(Check::ok(BASE_URL, evidence));
     }
     Ok(checks)
 }
 
-/// What hinders the daemon in recording; `None` where nothing does.
+/// The client uses the proxy, which is not running.
+fn not_running(listener: &str, address: SocketAddr) -> Check {
+    match port_taken_by(address) {
+        Some(taken) => Check::fail(PROXY, taken)
+            .consequence("The client sends its requests to that program, and may wait minutes for an answer.")
+            .fix("stop that program, or set proxy.port and run `grov init --proxy` again"),
+        None => Check::fail(PROXY, format!("nothing listens at {listener}"))
+            .consequence("The client retries for three minutes and then fails.")
+            .remedy(Remedy::StartProxy(None)),
+    }
+}
+
+/// What keeps the daemon from recording; `None` if nothing does.
 fn recording(store: &LiveStore) -> Option<Check> {
     if store.ok {
         return None;
@@ -99,49 +84,39 @@ fn recording(store: &LiveStore) -> Option<Check> {
         (None, 1) => "the proxy lost 1 record since it started".to_owned(),
         (None, lost) => format!("the proxy lost {lost} records since it started"),
     };
-    let consequence = "requests pass; steps and memory of this time may be incomplete";
-    Some(Check::ill(
-        "recording",
-        evidence,
-        consequence,
-        "see the proxy's log",
-    ))
+    Some(
+        Check::fail("recording", evidence)
+            .consequence("Requests pass, but steps and memories of this time may be incomplete.")
+            .fix("see the log of grov-proxyd"),
+    )
 }
 
-/// What else the client's environment must say: what `grov init --proxy` would still set.
-fn around(variables: &BTreeMap<String, String>, listener: &str) -> Vec<Check> {
+/// The other variables that `grov init --proxy` sets.
+fn environment(variables: &BTreeMap<String, String>, listener: &str) -> Vec<Check> {
     let to = Route {
         url: listener,
         project: None,
     };
-    // An empty file always can be read.
-    let routed = route("", |name| variables.get(name).cloned(), &[], to).unwrap_or_default();
-    let wanted = |name: &str| {
-        routed
-            .environment
-            .iter()
-            .find(|(known, _)| known.eq_ignore_ascii_case(name))
-    };
+    // An empty file cannot be malformed.
+    let wanted = route("", |name| variables.get(name).cloned(), &[], to).unwrap_or_default();
     let is_on = variables
         .get("ENABLE_TOOL_SEARCH")
         .is_some_and(|value| value == "true");
     let tool_search = match is_on {
-        true => Check::well("tool search", "ENABLE_TOOL_SEARCH is true"),
-        false => Check::ill(
-            "tool search",
-            "ENABLE_TOOL_SEARCH is not true",
-            "behind a base address of one's own the client sends every tool in full with each request",
-            "grov init --proxy, or set ENABLE_TOOL_SEARCH to true",
-        ),
+        true => Check::ok("tool search", "ENABLE_TOOL_SEARCH is true"),
+        false => Check::warn("tool search", "ENABLE_TOOL_SEARCH is not true")
+            .consequence("With a custom base URL the client then sends every tool in full with each request.")
+            .fix("grov init --proxy, or set ENABLE_TOOL_SEARCH to true"),
     };
-    let loopback = match wanted("NO_PROXY") {
-        None => Check::well("no_proxy", "requests to this machine go nowhere else"),
-        Some((name, value)) => Check::ill(
+    let mut environment = wanted.environment.iter();
+    let loopback = match environment.find(|(name, _)| name.eq_ignore_ascii_case("NO_PROXY")) {
+        None => Check::ok("no_proxy", "requests to this machine go through no other proxy"),
+        Some((name, value)) => Check::fail(
             "no_proxy",
-            format!("there is a proxy for everything, and {name} does not leave out this machine"),
-            "the client sends requests for grov-proxyd to that proxy",
-            format!("grov init --proxy, or set {name}={value}"),
-        ),
+            format!("an HTTP proxy is configured, and {name} does not exclude this machine"),
+        )
+        .consequence("The client sends requests for grov-proxyd to that proxy.")
+        .fix(format!("grov init --proxy, or set {name}={value}")),
     };
     vec![tool_search, loopback]
 }
@@ -153,9 +128,4 @@ fn is_same_port(one: &str, other: &str) -> bool {
         }
         _ => false,
     }
-}
-
-fn taken(listener: &str) -> Option<String> {
-    let url = Url::parse(listener).ok()?;
-    taken_at(SocketAddr::new(url.host().parse().ok()?, url.port()))
 }

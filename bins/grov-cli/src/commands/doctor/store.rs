@@ -4,6 +4,7 @@ use super::{Check, Remedy};
 use crate::assembly::{self, IntegrityReport, set_aside_databases};
 use crate::context::Context;
 use crate::failure::Failure;
+use crate::format::plural;
 use grov_domain::{Clock, StoreError, SystemClock};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -11,173 +12,144 @@ use time::OffsetDateTime;
 
 const DATABASE: &str = "database";
 const CLOCK: &str = "clock";
-const SPOOL: &str = "spool";
-const REFUSED: &str = "refused additions";
-const OLD_ROWS: &str = "old rows";
-const ASIDE: &str = "databases set aside";
-const MAY_HOLD: &str =
-    "older versions kept words of secrets among scopes, keywords and names of files; they may still be there";
-/// Clocks of machines that share a home may differ so much.
-const TOLERATED: Duration = Duration::from_secs(5 * 60);
+const MAY_HOLD_SECRETS: &str =
+    "Older versions could keep parts of secrets in scopes, keywords and file names. They may still be there.";
+/// Clocks of machines that share a home may differ this much.
+const CLOCK_TOLERANCE: Duration = Duration::from_secs(5 * 60);
 
 pub(super) fn checks(context: &Context) -> Vec<Check> {
-    let path = context.database();
-    let looked = context
-        .wait(assembly::examine(&path))
-        .and_then(|looked| Ok(looked?));
-    let path = path.display();
-    match looked {
+    let database = context.database();
+    let path = database.display().to_string();
+    let examined = context.wait(assembly::examine(&database));
+    let mut checks = match examined.and_then(|examined| Ok(examined?)) {
         Ok(Some((found, spooled))) => {
-            let mut checks = vec![
-                database(&found, &path.to_string()),
-                clock(&found, SystemClock.now()),
-            ];
+            let mut checks = vec![integrity(&found, &path), clock(&found, SystemClock.now())];
             checks.extend(spool(spooled));
-            checks.extend(refused(&found));
-            checks.extend(uncleaned(&found, context.database()));
-            checks.extend(set_aside(&context.database()));
+            checks.extend(refused_injections(&found));
+            checks.extend(uncleaned(&found, &database));
             checks
         }
-        Ok(None) => {
-            let mut checks = vec![Check::well(DATABASE, format!("{path} is not there yet"))];
-            checks.extend(set_aside(&context.database()));
-            checks
+        Ok(None) => vec![Check::ok(DATABASE, format!("{path} does not exist yet"))],
+        Err(Failure::Report(report)) => {
+            let fix = report.hint.unwrap_or_else(|| "see the error".to_owned());
+            let check = Check::fail(DATABASE, report.message).fix(fix).consequence(
+                "Grov remembers nothing, and keeps new records in a file beside it. Requests still pass.",
+            );
+            return vec![check];
         }
-        Err(Failure::Told(told)) => {
-            let consequence =
-                "nothing is remembered, and what is recorded waits in a file; requests pass all the same";
-            let fix = told.hint.unwrap_or_else(|| "see what was seen".to_owned());
-            vec![Check::ill(DATABASE, told.message, consequence, fix)]
-        }
-        Err(Failure::BrokenPipe) => vec![Check::well(DATABASE, "nobody reads the answer")],
-    }
+        Err(Failure::BrokenPipe) => Vec::new(),
+    };
+    checks.extend(set_aside(&database));
+    checks
 }
 
-fn database(found: &IntegrityReport, path: &str) -> Check {
+fn integrity(found: &IntegrityReport, path: &str) -> Check {
     if found.faults.is_empty() {
-        let evidence = format!("{path} is sound, schema version {}", found.schema_version);
-        return Check::well(DATABASE, evidence);
+        let version = found.schema_version;
+        return Check::ok(DATABASE, format!("{path} is intact, schema version {version}"));
     }
-    Check::ill(
+    Check::fail(
         DATABASE,
         format!("{path} is damaged: {}", found.faults.join("; ")),
-        "some of what was recorded may be lost, and what is recorded next may be as well",
-        format!("grov memory export saves what can be read; then move {path} away: a new one is made"),
     )
+    .consequence("Some records may be lost, and new ones may get lost as well.")
+    .fix(format!(
+        "save what can be read with `grov memory export`, then move {path} away; Grov creates a new one"
+    ))
 }
 
 fn clock(found: &IntegrityReport, now: OffsetDateTime) -> Check {
     match found.newest {
-        Some(newest) if newest > now + TOLERATED => Check::ill(
+        Some(newest) if newest > now + CLOCK_TOLERANCE => Check::fail(
             CLOCK,
-            format!("the newest record is of {newest}, and now it is {now}"),
-            "what is new counts as old: memories are ranked wrongly, and records are removed too late",
-            "set this machine's clock",
-        ),
-        _ => Check::well(CLOCK, "no record is of the future"),
+            format!("the newest record is from {newest}, but it is {now} now"),
+        )
+        .consequence("New memories count as old and rank wrongly, and records are removed too late.")
+        .fix("set this machine's clock"),
+        _ => Check::ok(CLOCK, "no record is from the future"),
     }
 }
 
-/// What was recorded while the database took nothing.
+/// Records that were written while the database was not available.
 fn spool(waiting: u64) -> Option<Check> {
-    let what = match waiting {
-        0 => return None,
-        1 => "1 record waits".to_owned(),
-        count => format!("{count} records wait"),
-    };
-    Some(Check::ill(
-        SPOOL,
-        format!("{what} outside the database"),
-        "they are not in steps, sessions and memory yet",
-        "grov proxy --detach; a running proxy takes them in",
-    ))
+    let records = plural(waiting, "record waits", "records wait");
+    (waiting > 0).then(|| {
+        Check::warn("spool", format!("{records} outside the database"))
+            .consequence("They do not appear in steps, sessions and memory yet.")
+            .fix("grov proxy --detach; a running proxy stores them")
+    })
 }
 
-/// Rows that an older version wrote.
-fn uncleaned(found: &IntegrityReport, database: PathBuf) -> Option<Check> {
-    let check = || {
-        let evidence = format!(
-            "{} holds rows of an older version that were not cleaned",
-            database.display()
-        );
-        Check::ill(
-            OLD_ROWS,
-            evidence,
-            MAY_HOLD,
-            "grov doctor --fix; a running proxy cleans them when it starts",
+/// Rows of an older version.
+fn uncleaned(found: &IntegrityReport, database: &Path) -> Option<Check> {
+    found.needs_cleaning.then(|| {
+        let path = database.display();
+        Check::warn(
+            "old rows",
+            format!("{path} holds rows of an older version that were not cleaned"),
         )
-        .with(Remedy::Clean(vec![database.clone()]))
-    };
-    found.needs_cleaning.then(check)
+        .consequence(MAY_HOLD_SECRETS)
+        .fix("grov doctor --fix; a running proxy cleans them when it starts")
+        .remedy(Remedy::Clean(vec![database.to_owned()]))
+    })
 }
 
-/// Databases that were damaged, or whose log was deleted or overwritten, and were kept.
+/// Databases that were damaged or cut off from their log, and were renamed.
 fn set_aside(database: &Path) -> Option<Check> {
+    let name = "databases set aside";
     let kept = set_aside_databases(database);
     if kept.is_empty() {
         return None;
     }
-    let named = |paths: &[PathBuf]| {
-        let names: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
-        names.join(", ")
+    let listed = |paths: &[PathBuf]| {
+        let paths: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
+        paths.join(", ")
     };
-    let reason = "look for the reason in the proxy's log; delete the file with its -wal and -shm when you do not need it";
-    let unclean: Vec<PathBuf> = kept
-        .iter()
-        .filter(|path| may_hold_secrets(path))
-        .cloned()
-        .collect();
+    let fix = "see the reason in the log of grov-proxyd; delete the file with its -wal and -shm when you no longer need it";
+    let may_hold_secrets = |path: &&PathBuf| !block_on(assembly::is_clean(path)).unwrap_or(false);
+    let unclean: Vec<PathBuf> = kept.iter().filter(may_hold_secrets).cloned().collect();
     if unclean.is_empty() {
-        let lost = "what was recorded last before that may be only in there";
-        let what = format!("damaged or cut off from its log, and set aside: {}", named(&kept));
-        return Some(Check::ill(ASIDE, what, lost, reason));
+        let evidence = format!("damaged or cut off from its log, and renamed: {}", listed(&kept));
+        let check = Check::warn(name, evidence).fix(fix);
+        return Some(check.consequence("The last records before that may exist only in there."));
     }
-    let what = format!("damaged and set aside, not cleaned: {}", named(&unclean));
-    let fix = format!("grov doctor --fix cleans those that can be read; {reason}");
-    Some(Check::ill(ASIDE, what, MAY_HOLD, fix).with(Remedy::Clean(unclean)))
+    Some(
+        Check::warn(
+            name,
+            format!("damaged and renamed, not cleaned: {}", listed(&unclean)),
+        )
+        .consequence(MAY_HOLD_SECRETS)
+        .fix(format!("grov doctor --fix cleans those that can be read; {fix}"))
+        .remedy(Remedy::Clean(unclean)),
+    )
 }
 
-/// Whether it is not known to be clean.
-fn may_hold_secrets(database: &Path) -> bool {
-    let is_clean = with_runtime(assembly::is_clean(database));
-    !is_clean.unwrap_or(false)
-}
-
-/// Takes secrets out of what an older version wrote.
+/// Redacts what an older version wrote.
 pub(super) fn clean(databases: &[PathBuf]) -> Result<(), String> {
-    let mut faults = Vec::new();
-    for path in databases {
-        let cleaned = with_runtime(assembly::clean(path));
-        if let Err(error) = cleaned {
-            faults.push(format!("{}: {error}", path.display()));
-        }
-    }
-    if faults.is_empty() {
-        Ok(())
-    } else {
-        Err(faults.join("; "))
-    }
+    let clean = |path: &PathBuf| block_on(assembly::clean(path)).err();
+    let errors = databases
+        .iter()
+        .filter_map(|path| Some(format!("{}: {}", path.display(), clean(path)?)));
+    let errors = errors.collect::<Vec<_>>().join("; ");
+    if errors.is_empty() { Ok(()) } else { Err(errors) }
 }
 
-fn with_runtime<T>(work: impl Future<Output = Result<T, StoreError>>) -> Result<T, String> {
+fn block_on<T>(work: impl Future<Output = Result<T, StoreError>>) -> Result<T, String> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| error.to_string())?;
     runtime.block_on(work).map_err(|error| error.to_string())
 }
 
-/// Histories in which the API did not take what was added.
-fn refused(found: &IntegrityReport) -> Option<Check> {
-    let what = match found.edits_disabled {
-        0 => return None,
-        1 => "1 conversation".to_owned(),
-        count => format!("{count} conversations"),
-    };
-    Some(Check::ill(
-        REFUSED,
-        format!("in {what} the API refused a request with an addition and took it without"),
-        "nothing is added to these any more: the agent is told nothing there",
-        "begin a new session; if it happens again, report it with the client's version",
-    ))
+/// Conversations in which the API refused a request with an injection.
+fn refused_injections(found: &IntegrityReport) -> Option<Check> {
+    let conversations = plural(found.edits_disabled, "conversation", "conversations");
+    (found.edits_disabled > 0).then(|| {
+        let evidence =
+            format!("in {conversations} the API refused an injected request and accepted the original");
+        Check::warn("refused additions", evidence)
+            .consequence("Grov injects nothing into these conversations any more.")
+            .fix("start a new session; if it happens again, report it with the client's version")
+    })
 }
 
 #[cfg(test)]
@@ -198,19 +170,19 @@ mod tests {
     }
 
     #[test]
-    fn records_of_the_future_mean_that_the_clock_is_wrong() {
-        for (newest, is_well) in [
+    fn a_record_from_the_future_fails_the_clock_check() {
+        for (newest, is_ok) in [
             (None, true),
             (Some(NOW), true),
             (Some(NOW + Duration::from_secs(60)), true),
             (Some(NOW + Duration::from_secs(3_600)), false),
         ] {
-            assert_eq!(clock(&found(newest), NOW).ok, is_well, "{newest:?}");
+            assert_eq!(clock(&found(newest), NOW).ok, is_ok, "{newest:?}");
         }
     }
 
     #[test]
-    fn a_database_that_was_set_aside_is_told() {
+    fn databases_set_aside_are_listed() {
         let folder = tempfile::tempdir().unwrap();
         let database = folder.path().join("grov.db");
         std::fs::write(&database, "").unwrap();
@@ -226,16 +198,16 @@ mod tests {
     }
 
     #[test]
-    fn what_is_broken_is_told() {
-        assert!(database(&found(None), "/db").ok);
+    fn damage_and_spooled_records_are_reported() {
+        assert!(integrity(&found(None), "/db").ok);
         let damaged = IntegrityReport {
             faults: vec!["row 1 missing from index i".to_owned()],
             ..found(None)
         };
-        let check = database(&damaged, "/db");
+        let check = integrity(&damaged, "/db");
         assert!(!check.ok && check.evidence.contains("row 1 missing"), "{check:?}");
         assert_eq!(spool(0), None);
         assert!(spool(2).is_some_and(|check| !check.ok));
-        assert_eq!(refused(&damaged), None);
+        assert_eq!(refused_injections(&damaged), None);
     }
 }

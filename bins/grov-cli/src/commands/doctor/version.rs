@@ -1,30 +1,31 @@
-//! Which client there is, and whether Grov was tried with it.
+//! The client's version, and whether Grov is tested with it.
 
 use super::Check;
+use crate::programs::in_path;
 use grov_runtime::Environment;
 use std::io::Read;
-use std::path::PathBuf;
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 const NAME: &str = "client version";
 const CLIENT: &str = "claude";
-/// The client's release that Grov is tested with (`scripts/client/package.json`), and the first that it should get along
-/// with: earlier ones do not run hooks at all events that Grov uses.
+/// The client's release that Grov is tested with (`scripts/client/package.json`).
 const TESTED: Version = Version(2, 1, 197);
+/// The first release that runs hooks at all events that Grov uses.
 const OLDEST: Version = Version(2, 1, 0);
-/// It starts an interpreter, which takes its time on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(10);
-const LOOK_AGAIN: Duration = Duration::from_millis(20);
-const LONGEST_ANSWER: u64 = 1024;
+/// The client starts an interpreter, which is slow on a busy machine.
+const TIMEOUT: Duration = Duration::from_secs(10);
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
+const MAX_OUTPUT: u64 = 1024;
 
 /// Major, minor, patch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Version(u32, u32, u32);
 
 impl Version {
-    /// The first word that is one: `2.1.197 (Claude Code)`.
-    fn read(text: &str) -> Option<Self> {
+    /// The first word that is a version: `2.1.197 (Claude Code)`.
+    fn find(text: &str) -> Option<Self> {
         text.split_whitespace().find_map(|word| {
             let mut numbers = word.trim_start_matches('v').splitn(3, '.');
             let mut number = || {
@@ -44,64 +45,52 @@ impl std::fmt::Display for Version {
 }
 
 pub(super) fn check(environment: &Environment) -> Check {
-    let Some(program) = program(environment) else {
-        return Check::well(NAME, format!("there is no {CLIENT} on the path"));
+    let Some(program) = in_path(CLIENT, environment).next() else {
+        return Check::ok(NAME, format!("{CLIENT} is not in PATH"));
     };
-    match said(&program).as_deref().and_then(Version::read) {
-        Some(version) => judged(version),
-        None => Check::well(NAME, format!("{} does not say its version", program.display())),
+    match version_output(&program).as_deref().and_then(Version::find) {
+        Some(version) => compared(version),
+        None => Check::ok(NAME, format!("{} prints no version", program.display())),
     }
 }
 
-fn program(environment: &Environment) -> Option<PathBuf> {
-    let path = environment.get("PATH")?;
-    let mut places = std::env::split_paths(path).map(|folder| folder.join(CLIENT));
-    places.find(|place| place.is_file())
-}
-
-/// What the client answers when it is asked for its version.
-fn said(program: &std::path::Path) -> Option<String> {
-    let mut command = Command::new(program);
-    command
+/// What `claude --version` prints.
+fn version_output(program: &Path) -> Option<String> {
+    let mut child = Command::new(program)
         .arg("--version")
         .stdin(Stdio::null())
-        .stderr(Stdio::null());
-    let mut child = command.stdout(Stdio::piped()).spawn().ok()?;
-    let deadline = Instant::now() + PATIENCE;
-    // The answer is short, so it waits in the pipe until the client is done.
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .ok()?;
+    let deadline = Instant::now() + TIMEOUT;
+    // The output is short, so it fits into the pipe until the client has ended.
     while child.try_wait().ok()?.is_none() {
         if Instant::now() > deadline {
             let _ = child.kill();
             let _ = child.wait();
             return None;
         }
-        std::thread::sleep(LOOK_AGAIN);
+        std::thread::sleep(POLL_INTERVAL);
     }
-    let mut answer = String::new();
-    child
-        .stdout?
-        .take(LONGEST_ANSWER)
-        .read_to_string(&mut answer)
-        .ok()?;
-    Some(answer)
+    let mut output = String::new();
+    child.stdout?.take(MAX_OUTPUT).read_to_string(&mut output).ok()?;
+    Some(output)
 }
 
-fn judged(version: Version) -> Check {
+fn compared(version: Version) -> Check {
     let evidence = format!("{version}; Grov is tested with {TESTED}");
     if version < OLDEST {
-        let consequence = "it may not run all hooks that Grov uses, so memory or corrections may be missing";
-        return Check::ill(
-            NAME,
-            evidence,
-            consequence,
-            "bring Claude Code up to date: claude update",
-        );
+        return Check::fail(NAME, evidence)
+            .consequence("It may not run all hooks that Grov uses, so memory or corrections may be missing.")
+            .fix("update Claude Code: claude update");
     }
     if version.0 > TESTED.0 {
-        let consequence = "what it sends may have changed: what Grov does not understand passes untouched";
-        return Check::ill(NAME, evidence, consequence, "install the newest version of Grov");
+        return Check::warn(NAME, evidence)
+            .consequence("Its requests may have changed. What Grov does not understand passes unchanged.")
+            .fix("install the newest version of Grov");
     }
-    Check::well(NAME, evidence)
+    Check::ok(NAME, evidence)
 }
 
 #[cfg(test)]
@@ -109,17 +98,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn versions_are_read_as_clients_say_them() {
-        assert_eq!(Version::read("2.1.197 (Claude Code)\n"), Some(TESTED));
-        assert_eq!(Version::read("claude v3.0.1-beta"), Some(Version(3, 0, 1)));
+    fn versions_are_found_in_the_output_of_clients() {
+        assert_eq!(Version::find("2.1.197 (Claude Code)\n"), Some(TESTED));
+        assert_eq!(Version::find("claude v3.0.1-beta"), Some(Version(3, 0, 1)));
         for text in ["", "Claude Code", "2.1", "a.b.c"] {
-            assert_eq!(Version::read(text), None, "{text:?}");
+            assert_eq!(Version::find(text), None, "{text:?}");
         }
     }
 
     #[test]
-    fn what_was_never_tried_is_told() {
-        for (version, is_well) in [
+    fn untested_versions_are_reported() {
+        for (version, is_ok) in [
             (TESTED, true),
             (Version(2, 1, 250), true),
             (Version(2, 4, 0), true),
@@ -127,7 +116,7 @@ mod tests {
             (Version(1, 0, 126), false),
             (Version(3, 0, 0), false),
         ] {
-            assert_eq!(judged(version).ok, is_well, "{version}");
+            assert_eq!(compared(version).ok, is_ok, "{version}");
         }
     }
 

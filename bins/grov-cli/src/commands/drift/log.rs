@@ -1,16 +1,18 @@
 //! `grov drift log`
 
-use crate::chosen::{self, chosen};
+use crate::assembly::CommandStore;
 use crate::context::Context;
-use crate::output::{Outcome, Style, Terminal, Verdict, say};
-use crate::show::moment;
+use crate::failure::Failure;
+use crate::format::timestamp;
+use crate::output::{Outcome, Style, Terminal, note};
+use crate::session;
 use crate::table::Table;
-use grov_domain::ClientSessionId;
+use grov_domain::{ClientSessionId, DriftEvent};
 use grov_query::{EventView, LogScope, drift_log};
 use serde::Serialize;
 
-/// Events that a person is shown unless they ask for more.
-const SOME: u32 = 20;
+/// Events that are shown as text without `--limit`.
+const DEFAULT_LIMIT: u32 = 20;
 
 #[derive(Serialize)]
 struct Answer {
@@ -23,54 +25,55 @@ pub(super) fn run(
     limit: Option<u32>,
     terminal: Terminal,
 ) -> Outcome {
-    let limit = match limit {
-        Some(0) => None,
-        None if terminal.wants_json() => None,
-        other => Some(other.unwrap_or(SOME)),
-    };
+    let limit = terminal.limit(limit, DEFAULT_LIMIT);
     let project = context.project()?.key().to_owned();
-    let wanted = session.map(str::to_owned);
-    let events = context.read(async |store| {
-        let of = match wanted {
-            Some(wanted) => match chosen(store, Some(&wanted), &project).await {
-                Ok(chosen) => chosen
-                    .task_id
-                    .map_or(LogScope::Session(chosen.id), LogScope::Task),
-                Err(failure) => {
-                    let gone = LogScope::Deleted(ClientSessionId::new(&wanted));
-                    let events = drift_log(store, &gone, limit).await?;
-                    return if events.is_empty() {
-                        Err(failure)
-                    } else {
-                        Ok(events)
-                    };
-                }
-            },
-            None => LogScope::Project(project.clone()),
-        };
-        Ok(drift_log(store, &of, limit).await?)
+    let events = context.read(async |store| match session {
+        Some(session) => of_session(store, session, &project, limit).await,
+        None => Ok(drift_log(store, &LogScope::Project(project), limit).await?),
     })?;
     let events = match (events, session) {
-        (Some(events), _) => events,
-        (None, Some(session)) => return Err(chosen::none(Some(session))),
-        (None, None) => Vec::new(),
+        (None, Some(session)) => return Err(session::not_found(Some(session))),
+        (events, _) => events.unwrap_or_default(),
     };
     if events.is_empty() {
-        say("nothing was judged off goal");
+        note!("no action was judged off the goal");
     }
     let events = events.into_iter().map(EventView::from).collect();
-    terminal.answer(Answer { events }, text)?;
-    Ok(Verdict::Found)
+    terminal.answer(Answer { events }, text)
+}
+
+/// The events of a session or task. Events stay when their session is removed, under its full id.
+async fn of_session(
+    store: &dyn CommandStore,
+    wanted: &str,
+    project: &str,
+    limit: Option<u32>,
+) -> Result<Vec<DriftEvent>, Failure> {
+    match session::resolve(store, Some(wanted), project).await {
+        Ok(found) => {
+            let log = found.task_id.map_or(LogScope::Session(found.id), LogScope::Task);
+            Ok(drift_log(store, &log, limit).await?)
+        }
+        Err(failure) => {
+            let removed = LogScope::Deleted(ClientSessionId::new(wanted));
+            let events = drift_log(store, &removed, limit).await?;
+            if events.is_empty() {
+                Err(failure)
+            } else {
+                Ok(events)
+            }
+        }
+    }
 }
 
 fn text(answer: &Answer, style: Style) -> String {
     if answer.events.is_empty() {
         return String::new();
     }
-    let mut table = Table::new(&["TIME", "EVENT", "SCORE#", "TOLD", "ACTION", "SUBJECT", "WHY"]);
+    let mut table = Table::new(&["TIME", "EVENT", "SCORE#", "LEVEL", "ACTION", "SUBJECT", "WHY"]);
     for event in &answer.events {
         table.row([
-            moment(event.timestamp),
+            timestamp(event.timestamp),
             event.id.clone(),
             event
                 .drift_score

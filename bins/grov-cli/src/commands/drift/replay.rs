@@ -1,14 +1,14 @@
-//! `grov drift replay`: recorded work, judged by today's rules.
+//! `grov drift replay`: judges recorded actions by the current rules.
 
 mod sequence;
 mod stored;
 
 use crate::arguments::ReplayPath;
 use crate::failure::Failure;
-use crate::lines::Lines;
-use crate::output::{self, Outcome, Terminal, Verdict, say};
-use crate::progress::{Mark, Progress};
-use crate::show::some;
+use crate::format::plural;
+use crate::lines::{Lines, MAX_REPORTED};
+use crate::output::{self, ExitStatus, Outcome, Terminal, note};
+use crate::progress::{Position, Progress};
 use grov_domain::{ActionSketch, GoalContract, GuardVerdict, OFF_GOAL_BELOW};
 use grov_drift::guard::{PastAction, Question, decide};
 use grov_session::{Policy, replay};
@@ -17,20 +17,17 @@ use serde::Serialize;
 use std::path::Path;
 pub(super) use stored::run as session;
 
-/// Bad lines that are told one by one.
-const MOST_TOLD: u64 = 20;
-
-/// What is said of one sequence.
+/// The result for one sequence.
 #[derive(Serialize)]
 struct Answer {
     seq_id: serde_json::Value,
-    /// One for each action, 1 to 10, with a fraction that ranks them.
+    /// One for each action, 1 to 10, with a fraction that ranks equal scores.
     scores: Vec<f64>,
     corrections: Vec<CorrectionView>,
-    /// What each prompt finds, where the agent is corrected with prompts.
+    /// The check at each prompt, where corrections are delivered with prompts.
     #[serde(skip_serializing_if = "Option::is_none")]
     looks: Option<Vec<LookView>>,
-    /// What the guard would have said to each action before it ran.
+    /// The guard's verdict before each action.
     #[serde(skip_serializing_if = "Option::is_none")]
     guard: Option<Vec<Option<&'static str>>>,
 }
@@ -38,19 +35,19 @@ struct Answer {
 /// A correction that would have been delivered.
 #[derive(Serialize)]
 struct CorrectionView {
-    /// The place of the action that gave rise to it, from 0.
+    /// The index of the action that caused it.
     action: usize,
-    /// How many actions are done when it is said, where that is not before the next action.
+    /// Actions before it is delivered, unless that is before the next action.
     #[serde(skip_serializing_if = "Option::is_none")]
     behind: Option<usize>,
     level: &'static str,
     reason: String,
 }
 
-/// What a prompt finds of the actions since the one before.
+/// The check of the actions between two prompts.
 #[derive(Serialize)]
 struct LookView {
-    /// How many actions are done.
+    /// Actions before it.
     behind: usize,
     /// 1 to 10, whole.
     score: u8,
@@ -59,37 +56,32 @@ struct LookView {
 
 /// How a file is replayed.
 #[derive(Clone, Copy)]
-pub(super) struct Play {
-    /// How the agent is corrected.
+pub(super) struct Options {
     pub(super) path: ReplayPath,
-    /// With prompts, behind so many actions.
+    /// Actions between two prompts.
     pub(super) every: usize,
-    /// Whether the guard is asked.
+    /// Whether to report the guard's verdicts.
     pub(super) guard: bool,
 }
 
-/// Answers a file line by line, in order; at most one line is in memory.
-pub(super) fn file(path: &Path, play: Play, terminal: Terminal) -> Outcome {
+/// Answers a file line by line, in order, with one line in memory at a time.
+pub(super) fn file(path: &Path, options: Options, terminal: Terminal) -> Outcome {
     let mut lines = Lines::open(path)?;
     let mut progress = Progress::new(true, lines.size, "sequences");
-    let ended = answer_all(&mut lines, &mut progress, play, terminal);
+    let outcome = answer_all(&mut lines, &mut progress, options, terminal);
     progress.close();
-    let skipped = ended?;
-    if skipped > MOST_TOLD {
-        say(&format!("{} more lines were left out", skipped - MOST_TOLD));
+    let skipped = outcome?;
+    if skipped > MAX_REPORTED {
+        note!("{} more lines were skipped", skipped - MAX_REPORTED);
     }
-    Ok(if skipped > 0 {
-        Verdict::Nothing
-    } else {
-        Verdict::Found
-    })
+    Ok(ExitStatus::success_if(skipped == 0))
 }
 
-/// How many lines were left out.
+/// Returns the number of skipped lines.
 fn answer_all(
     lines: &mut Lines,
     progress: &mut Progress,
-    play: Play,
+    options: Options,
     terminal: Terminal,
 ) -> Result<u64, Failure> {
     let (mut answered, mut skipped) = (0, 0);
@@ -101,23 +93,22 @@ fn answer_all(
         };
         match sequence {
             Ok(sequence) => {
-                let answer = answer(sequence, play);
-                if terminal.wants_json() {
-                    output::line(&answer)?;
-                } else {
-                    output::print(&text(&answer))?;
-                }
+                let answer = answer(sequence, options);
+                match terminal.wants_json() {
+                    true => output::line(&answer)?,
+                    false => output::print(&text(&answer))?,
+                };
                 answered += 1;
             }
-            Err(trouble) => {
+            Err(error) => {
                 skipped += 1;
-                if skipped <= MOST_TOLD {
+                if skipped <= MAX_REPORTED {
                     progress.close();
-                    say(&format!("line {number} is left out: {trouble}"));
+                    note!("line {number} is skipped: {error}");
                 }
             }
         }
-        progress.tell(Mark {
+        progress.update(Position {
             line: number,
             records: answered,
             bytes: lines.bytes,
@@ -126,15 +117,14 @@ fn answer_all(
     Ok(skipped)
 }
 
-fn answer(sequence: Sequence, play: Play) -> Answer {
+fn answer(sequence: Sequence, options: Options) -> Answer {
     let actions: Vec<ActionSketch> = sequence.actions().collect();
     let contract = sequence.contract();
-    let guard = play.guard.then(|| guarded(&contract, &actions));
-    let by_prompt = play.path == ReplayPath::Hooks;
-    let replay = if by_prompt {
-        replay(contract, &actions, Policy::PER_PROMPT, play.every)
-    } else {
-        replay(contract, &actions, Policy::PER_ACTION, 0)
+    let guard = options.guard.then(|| guard_verdicts(&contract, &actions));
+    let by_prompt = options.path == ReplayPath::Hooks;
+    let replay = match by_prompt {
+        true => replay(contract, &actions, Policy::PER_PROMPT, options.every),
+        false => replay(contract, &actions, Policy::PER_ACTION, 0),
     };
     let corrections = replay.delivered.iter().map(|delivered| CorrectionView {
         action: delivered.action,
@@ -156,9 +146,9 @@ fn answer(sequence: Sequence, play: Play) -> Answer {
     }
 }
 
-/// What the guard would have said to each action. The recorded ones all ran, so that what came before is what was done.
-fn guarded(contract: &GoalContract, actions: &[ActionSketch]) -> Vec<Option<&'static str>> {
-    let said = |(place, action)| {
+/// The guard's verdict on each action. All recorded actions ran, so each of them is in the past of the next.
+fn guard_verdicts(contract: &GoalContract, actions: &[ActionSketch]) -> Vec<Option<&'static str>> {
+    let verdict = |(place, action)| {
         let question = Question {
             contract,
             root: None,
@@ -170,13 +160,13 @@ fn guarded(contract: &GoalContract, actions: &[ActionSketch]) -> Vec<Option<&'st
             is_released: false,
             verdict: GuardVerdict::Ask,
         };
-        // The past lifts what stands against an action, and brings nothing up; most have nothing against them.
+        // The past can only lift an objection, and most actions have none.
         decide(&question)?;
         let done = actions
             .iter()
             .take(place)
             .filter(|action| action.failed != Some(true));
-        // The whole sequence is held to one contract.
+        // One contract holds for the whole sequence.
         let past: Vec<PastAction> = done
             .map(|action| PastAction {
                 action: action.clone(),
@@ -188,24 +178,21 @@ fn guarded(contract: &GoalContract, actions: &[ActionSketch]) -> Vec<Option<&'st
         let stop = decide(&Question { past, ..question })?;
         Some(stop.verdict.as_str())
     };
-    actions.iter().enumerate().map(said).collect()
+    actions.iter().enumerate().map(verdict).collect()
 }
 
 fn text(answer: &Answer) -> String {
-    let off = answer
-        .scores
-        .iter()
-        .filter(|score| **score < f64::from(OFF_GOAL_BELOW));
-    let asked = answer.guard.as_ref().map(|guard| {
+    let is_off = |score: &&f64| **score < f64::from(OFF_GOAL_BELOW);
+    let guard = answer.guard.as_ref().map(|guard| {
         let asked = guard.iter().flatten().count();
-        format!(", {asked} asked about before")
+        format!(", the guard asks about {asked}")
     });
     format!(
         "{}  {}, {} off goal, {}{}\n",
         answer.seq_id,
-        some(answer.scores.len() as u64, "action", "actions"),
-        off.count(),
-        some(answer.corrections.len() as u64, "correction", "corrections"),
-        asked.unwrap_or_default(),
+        plural(answer.scores.len() as u64, "action", "actions"),
+        answer.scores.iter().filter(is_off).count(),
+        plural(answer.corrections.len() as u64, "correction", "corrections"),
+        guard.unwrap_or_default(),
     )
 }

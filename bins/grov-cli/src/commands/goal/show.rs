@@ -1,62 +1,52 @@
 //! `grov goal show`
 
 use crate::assembly;
-use crate::chosen::{self, chosen};
 use crate::context::Context;
-use crate::output::{Outcome, Style, Terminal, Verdict};
-use crate::show::ago;
-use crate::table::{harmless, shortened};
+use crate::format::ago;
+use crate::output::{Outcome, Style, Terminal};
+use crate::session;
+use crate::table::{Fields, one_line, truncated};
 use grov_domain::{Clock, SystemClock};
 use grov_query::{ActiveConstraints, GoalView};
-use std::fmt::Write;
 
 /// Characters of one line.
-const LINE: usize = 160;
+const MAX_LINE: usize = 160;
 
 pub(super) fn run(context: &Context, session: Option<&str>, terminal: Terminal) -> Outcome {
-    let wanted = session.map(str::to_owned);
     let project = context.project()?.key().to_owned();
-    let answer = context
-        .read(async |store| {
-            let chosen = chosen(store, wanted.as_deref(), &project).await?;
-            let task = chosen.task().ok_or_else(|| chosen::none(wanted.as_deref()))?;
-            let constraints = ActiveConstraints::load(store, assembly::intent_reader(), task, None).await?;
-            Ok(GoalView::of(task, &constraints))
-        })?
-        .ok_or_else(|| chosen::none(session))?;
-    terminal.answer(answer, text)?;
-    Ok(Verdict::Found)
+    let answer = context.read(async |store| {
+        let found = session::resolve(store, session, &project).await?;
+        let task = found.task().ok_or_else(|| session::not_found(session))?;
+        let active = ActiveConstraints::load(store, assembly::intent_reader(), task, None).await?;
+        Ok(GoalView::of(task, &active))
+    })?;
+    terminal.answer(answer.ok_or_else(|| session::not_found(session))?, text)
 }
 
 fn text(answer: &GoalView, style: Style) -> String {
     let now = SystemClock.now();
-    let mut text = format!(
-        "{}\n",
-        style.faint(&format!(
-            "session {} ({}, {})",
-            harmless(&answer.client_session_id),
-            answer.status,
-            answer.session_mode
-        ))
-    );
-    // Writing to a string cannot fail.
-    let mut line = |name: &str, words: &str, from: &str| {
-        let words = shortened(&harmless(words), LINE);
-        let _ = writeln!(text, "{name:<11} {words}  {}", style.faint(from));
+    let session = one_line(&answer.client_session_id);
+    let heading = format!("session {session} ({}, {})", answer.status, answer.session_mode);
+    let mut fields = Fields::new(11, usize::MAX);
+    let mut add = |name: &str, value: &str, origin: &str| {
+        let value = truncated(&one_line(value), MAX_LINE);
+        fields.add_styled(name, &format!("{value}  {}", style.faint(origin)));
     };
     if answer.goal.is_empty() {
-        line("goal", "not known yet", "`grov goal set TEXT` says it");
+        add("goal", "unknown", "`grov goal set TEXT` sets it");
     }
-    let keywords: Vec<&str> = answer.keywords.iter().map(String::as_str).collect();
     for origin in answer.origins.iter().filter(|origin| origin.part != "keyword") {
-        let from = format!("{}, {}", origin.from, ago(origin.at, now));
-        line(origin.part, &origin.text, &from);
+        add(
+            origin.part,
+            &origin.text,
+            &format!("{}, {}", origin.from, ago(origin.at, now)),
+        );
         if origin.part == "goal" && !answer.newest_instruction.is_empty() {
-            line("asked last", &answer.newest_instruction, "");
+            add("asked last", &answer.newest_instruction, "");
         }
     }
-    if !keywords.is_empty() {
-        line("keywords", &keywords.join(", "), "task");
+    if !answer.keywords.is_empty() {
+        add("keywords", &answer.keywords.join(", "), "task");
     }
-    text.lines().map(str::trim_end).collect::<Vec<_>>().join("\n") + "\n"
+    format!("{}\n{}", style.faint(&heading), fields.into_text())
 }

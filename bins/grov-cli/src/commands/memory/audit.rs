@@ -2,19 +2,18 @@
 
 use super::scope;
 use crate::context::Context;
-use crate::output::{Outcome, Style, Terminal, Verdict, say};
-use crate::show::some;
-use crate::table::{harmless, shortened};
+use crate::format::plural;
+use crate::output::{ExitStatus, Outcome, Style, Terminal, note};
+use crate::table::{one_line, truncated};
 use grov_domain::{Decision, Task};
 use grov_memory::suspicions;
 use grov_project::{GrovIgnore, without_ignored};
 use grov_query::title;
 use serde::Serialize;
-use std::fmt::Write;
 use std::ops::ControlFlow;
 
 /// Characters of an excerpt, and of a goal.
-const EXCERPT: usize = 120;
+const MAX_EXCERPT: usize = 120;
 
 #[derive(Serialize)]
 struct Answer {
@@ -27,55 +26,48 @@ struct Answer {
 struct FindingView {
     id: String,
     goal: String,
-    /// As `grov-memory` names it, or `ignored_path`.
+    /// A kind of `grov-memory`, or `ignored_path`.
     kind: &'static str,
     reason: &'static str,
-    /// The field of the record, with the place in a list.
+    /// The field of the record, with the index in a list.
     field: String,
     excerpt: String,
-    /// Whether the memory is kept from agents because of it.
+    /// Whether the memory is therefore withheld from agents.
     withheld: bool,
 }
 
 pub(super) fn run(context: &Context, terminal: Terminal) -> Outcome {
     let scope = scope(context)?;
     let ignore = context.ignore();
-    let project_path = scope.project_path.clone();
-    let checked = context.read(async |store| {
-        let mut findings = Vec::new();
-        let mut checked = 0_u64;
+    let mut findings = Vec::new();
+    let mut checked = 0;
+    context.read(async |store| {
         let mut check = |task: Task| {
             checked += 1;
             findings.extend(suspicious(&task));
             findings.extend(ignored(&task, &ignore));
             ControlFlow::Continue(())
         };
-        store.each_memory(&scope, &mut check).await?;
-        Ok((checked, findings))
+        Ok(store.each_memory(&scope, &mut check).await?)
     })?;
-    let (checked, findings) = checked.unwrap_or_default();
-    let verdict = if findings.is_empty() {
-        Verdict::Found
-    } else {
-        Verdict::Nothing
-    };
-    let holds_ignored = findings.iter().any(|finding| finding.kind == IGNORED);
+    let is_clean = findings.is_empty();
+    let has_ignored = findings.iter().any(|finding| finding.kind == IGNORED);
     let answer = Answer {
-        project_path,
+        project_path: scope.project_path,
         checked,
         findings,
     };
-    let is_clean = answer.findings.is_empty();
     terminal.answer(answer, text)?;
     if !is_clean {
-        say("mend a memory with `grov memory edit ID`, or delete it with `grov memory forget ID`");
+        note!("correct a memory with `grov memory edit ID`, or delete it with `grov memory forget ID`");
     }
-    if holds_ignored {
-        say("take out what .grovignore keeps out: grov memory export | grov memory import -");
+    if has_ignored {
+        note!("remove what .grovignore excludes: grov memory export | grov memory import -");
     }
-    Ok(verdict)
+    Ok(ExitStatus::success_if(is_clean))
 }
 
+/// The kind of a finding that `.grovignore` excludes.
 const IGNORED: &str = "ignored_path";
 
 fn suspicious(task: &Task) -> Vec<FindingView> {
@@ -90,7 +82,7 @@ fn suspicious(task: &Task) -> Vec<FindingView> {
         .collect()
 }
 
-/// What the task would lose.
+/// What `.grovignore` would remove from the task.
 fn ignored(task: &Task, ignore: &GrovIgnore) -> Vec<FindingView> {
     let kept = without_ignored(task.clone(), ignore);
     let mut found = Vec::new();
@@ -122,7 +114,7 @@ fn ignored(task: &Task, ignore: &GrovIgnore) -> Vec<FindingView> {
     for (name, before, after) in lists {
         let mut kept = after.iter().peekable();
         for (place, item) in before.iter().enumerate() {
-            // What is kept is in the same order.
+            // What is kept has the same order.
             if kept.next_if_eq(&item).is_none() {
                 found.push(finding(task, format!("{name}[{place}]"), item));
             }
@@ -137,9 +129,9 @@ fn finding(task: &Task, field: String, excerpt: &str) -> FindingView {
         id: task.id.to_string(),
         goal: title(task).to_owned(),
         kind: IGNORED,
-        reason: "holds a path that .grovignore keeps out",
+        reason: "contains a path that .grovignore excludes",
         field,
-        excerpt: shortened(&harmless(excerpt), EXCERPT),
+        excerpt: truncated(&one_line(excerpt), MAX_EXCERPT),
         withheld: false,
     }
 }
@@ -148,33 +140,23 @@ fn text(answer: &Answer, style: Style) -> String {
     let mut text = String::new();
     let mut last = None;
     for finding in &answer.findings {
-        // Writing to a string cannot fail.
         if last != Some(&finding.id) {
-            let goal = shortened(&harmless(&finding.goal), EXCERPT);
-            let _ = writeln!(text, "{}  {goal}", style.bold(&harmless(&finding.id)));
+            let goal = truncated(&one_line(&finding.goal), MAX_EXCERPT);
+            text.push_str(&format!("{}  {goal}\n", style.bold(&one_line(&finding.id))));
         }
         last = Some(&finding.id);
-        let _ = writeln!(
-            text,
-            "  {} {}{}: {}",
-            style.red(finding.kind),
-            harmless(&finding.field),
-            if finding.withheld {
-                " (not told to agents)"
-            } else {
-                ""
-            },
-            finding.excerpt
-        );
+        let (kind, field) = (style.red(finding.kind), one_line(&finding.field));
+        let withheld = if finding.withheld {
+            " (withheld from agents)"
+        } else {
+            ""
+        };
+        text.push_str(&format!("  {kind} {field}{withheld}: {}\n", finding.excerpt));
     }
-    let _ = writeln!(
-        text,
-        "{} checked, {}",
-        some(answer.checked, "memory", "memories"),
-        match answer.findings.len() as u64 {
-            0 => "nothing found".to_owned(),
-            number => some(number, "finding", "findings"),
-        }
-    );
-    text
+    let findings = match answer.findings.len() as u64 {
+        0 => "no findings".to_owned(),
+        number => plural(number, "finding", "findings"),
+    };
+    let checked = plural(answer.checked, "memory", "memories");
+    text + &format!("{checked} checked, {findings}\n")
 }

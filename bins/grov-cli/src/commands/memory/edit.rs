@@ -8,9 +8,9 @@ use super::named;
 use crate::arguments::{ChangeArguments, EditArguments};
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::output::{Outcome, Style, Terminal, Verdict, say};
-use crate::show::some;
-use crate::table::harmless;
+use crate::format::plural;
+use crate::output::{Outcome, Style, Terminal, note};
+use crate::table::one_line;
 use editor::Draft;
 use grov_domain::Task;
 use grov_query::TaskView;
@@ -28,61 +28,58 @@ struct Answer {
     fields: Vec<&'static str>,
 }
 
-/// What became of an edit.
+/// The result of an edit.
 struct Saved {
     task: Task,
+    /// The fields that were changed.
     fields: Vec<&'static str>,
-    /// Sessions whose history holds the text as it was.
-    holders: usize,
+    /// Running sessions that have the old text in their history.
+    sessions: usize,
 }
 
 pub(super) fn run(context: &Context, arguments: &EditArguments, terminal: Terminal) -> Outcome {
-    let wanted = arguments.id.clone();
     let before = context
-        .read(async |store| Ok(named::one(store, &wanted).await?))?
+        .read(async |store| named::find(store, &arguments.id).await)?
         .ok_or_else(|| named::unknown(&arguments.id))?;
-    let saved = match &arguments.from {
-        Some(file) => save(context, &before, draft::understood(&contents(file)?, &before)?)?,
-        None if arguments.changes != ChangeArguments::default() => save(
-            context,
-            &before,
-            changes::apply(before.clone(), &arguments.changes)?,
-        )?,
-        None => by_editor(context, &before, terminal)?,
+    let saved = if let Some(file) = &arguments.from {
+        save(context, &before, draft::parse(&read(file)?, &before)?)?
+    } else if arguments.changes != ChangeArguments::default() {
+        let after = changes::apply(before.clone(), &arguments.changes)?;
+        save(context, &before, after)?
+    } else {
+        edit_interactively(context, &before, terminal)?
     };
-    if saved.holders > 0 {
-        say(&format!(
-            "{} in the history; it stays as it was told, so that no prompt cache is lost",
-            some(
-                saved.holders as u64,
+    if saved.sessions > 0 {
+        note!(
+            "{} in the history; it stays there, so that no prompt cache is lost",
+            plural(
+                saved.sessions as u64,
                 "running session has the old text",
                 "running sessions have the old text"
             )
-        ));
+        );
     }
     let answer = Answer {
         changed: !saved.fields.is_empty(),
         memory: TaskView::from(saved.task),
         fields: saved.fields,
     };
-    terminal.answer(answer, text)?;
-    Ok(Verdict::Found)
+    terminal.answer(answer, text)
 }
 
-/// What a person makes of it. Whatever goes wrong, what they wrote is kept.
-fn by_editor(context: &Context, before: &Task, terminal: Terminal) -> Result<Saved, Failure> {
+/// Opens the record in an editor. If anything fails, the edited file is kept.
+fn edit_interactively(context: &Context, before: &Task, terminal: Terminal) -> Result<Saved, Failure> {
     let draft = Draft::of(before)?;
     let saved = draft.open(terminal).and_then(|()| draft.text()).and_then(|text| {
-        let after = if text.trim_ascii().is_empty() {
-            before.clone()
-        } else {
-            draft::understood(&text, before)?
+        let after = match text.trim_ascii() {
+            [] => before.clone(),
+            _ => draft::parse(&text, before)?,
         };
         save(context, before, after)
     });
     saved.map_err(|failure| match draft.keep_if_changed() {
-        Some(path) => failure.with_hint(format!(
-            "what you wrote is kept in {path}; mend it and run: grov memory edit {} --from {path}",
+        Some(path) => failure.hint(format!(
+            "your text is in {path}; correct it and run: grov memory edit {} --from {path}",
             before.id,
             path = path.display(),
         )),
@@ -91,42 +88,39 @@ fn by_editor(context: &Context, before: &Task, terminal: Terminal) -> Result<Sav
 }
 
 fn save(context: &Context, before: &Task, mut after: Task) -> Result<Saved, Failure> {
-    let gone: HashSet<&String> = before
-        .files_touched
-        .iter()
-        .filter(|file| !after.files_touched.contains(file))
-        .collect();
-    after.file_pins.retain(|pin| !gone.contains(&pin.path));
+    let files = &after.files_touched;
+    let is_removed = |file: &String| before.files_touched.contains(file) && !files.contains(file);
+    after.file_pins.retain(|pin| !is_removed(&pin.path));
+    let unknown = || named::unknown(before.id.as_str());
     let saved = context.write(async |store| {
-        let stored = store.task(&before.id).await?;
-        let stored = stored.ok_or_else(|| named::unknown(before.id.as_str()))?;
+        let stored = store.task(&before.id).await?.ok_or_else(unknown)?;
         if stored != *before {
-            return Err(Failure::error(
-                "changed_meanwhile",
-                format!("the memory {} was changed by somebody else meanwhile", before.id),
-                Some("look at it again with `grov memory show`"),
-            ));
+            let message = format!(
+                "the memory {} was changed by another process meanwhile",
+                before.id
+            );
+            let hint = "see the current version with `grov memory show`";
+            return Err(Failure::error("changed_meanwhile", message).hint(hint));
         }
         if after == stored {
             return Ok(Saved {
                 task: stored,
                 fields: Vec::new(),
-                holders: 0,
+                sessions: 0,
             });
         }
         store.import(&[Redacted::of(&after)]).await?;
         let uses = store.uses(std::slice::from_ref(&before.id)).await?;
-        let holders: HashSet<_> = uses.into_iter().map(|held| held.lineage).collect();
-        // What is stored was redacted.
-        let task = store.task(&before.id).await?;
-        let task = task.ok_or_else(|| named::unknown(before.id.as_str()))?;
+        let lineages: HashSet<_> = uses.into_iter().map(|held| held.lineage).collect();
+        // Redaction may have changed it.
+        let task = store.task(&before.id).await?.ok_or_else(unknown)?;
         Ok(Saved {
             fields: changed(before, &task),
-            holders: holders.len(),
+            sessions: lineages.len(),
             task,
         })
     })?;
-    saved.ok_or_else(|| named::unknown(before.id.as_str()))
+    saved.ok_or_else(unknown)
 }
 
 fn changed(before: &Task, after: &Task) -> Vec<&'static str> {
@@ -148,27 +142,20 @@ fn changed(before: &Task, after: &Task) -> Vec<&'static str> {
         .collect()
 }
 
-fn contents(file: &Path) -> Result<Vec<u8>, Failure> {
+fn read(file: &Path) -> Result<Vec<u8>, Failure> {
     let read = if file == Path::new("-") {
         let mut bytes = Vec::new();
         std::io::stdin().read_to_end(&mut bytes).map(|_| bytes)
     } else {
         std::fs::read(file)
     };
-    read.map_err(|error| {
-        Failure::error(
-            "input",
-            format!("{} cannot be read: {error}", file.display()),
-            None,
-        )
-    })
+    read.map_err(|error| Failure::error("input", format!("cannot read {}: {error}", file.display())))
 }
 
 fn text(answer: &Answer, style: Style) -> String {
-    let id = style.bold(&harmless(&answer.memory.id));
-    if answer.changed {
-        format!("changed {} of {id}\n", answer.fields.join(", "))
-    } else {
-        format!("nothing was changed in {id}\n")
+    let id = style.bold(&one_line(&answer.memory.id));
+    match answer.changed {
+        true => format!("changed {} of {id}\n", answer.fields.join(", ")),
+        false => format!("nothing was changed in {id}\n"),
     }
 }

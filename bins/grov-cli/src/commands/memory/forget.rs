@@ -6,9 +6,9 @@ use super::named::ambiguous;
 use crate::arguments::ForgetArguments;
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::output::{self, Outcome, Style, Terminal, Verdict, say};
-use crate::show::some;
-use crate::table::harmless;
+use crate::format::plural;
+use crate::output::{self, ExitStatus, Outcome, Style, Terminal, note};
+use crate::table::one_line;
 use cost::Cost;
 use grov_domain::{Clock, MemoryStore, SystemClock, TaskId};
 use grov_query::{Lookup, find_memory};
@@ -18,7 +18,7 @@ use serde::Serialize;
 struct Answer {
     dry_run: bool,
     forgotten: Vec<String>,
-    /// With `dry_run`: those that are there.
+    /// With `dry_run`: the memories that exist.
     #[serde(skip_serializing_if = "Option::is_none")]
     would_forget: Option<Vec<String>>,
     unknown: Vec<String>,
@@ -26,101 +26,73 @@ struct Answer {
     cost: Cost,
 }
 
-/// What is to go.
-#[derive(Default)]
-struct Plan {
-    known: Vec<TaskId>,
-    unknown: Vec<String>,
-    cost: Cost,
-}
-
 pub(super) fn run(context: &Context, arguments: &ForgetArguments, terminal: Terminal) -> Outcome {
     if terminal.wants_json() && !arguments.yes && !arguments.dry_run {
         return Err(Failure::usage(
-            "forgetting cannot be undone, and with --json nobody is asked: add --yes, or --dry-run to see what it costs",
+            "forgetting cannot be undone, and --json asks no questions: add --yes, or --dry-run to see the cost",
         ));
     }
-    let ids = arguments.ids.clone();
-    let plan = context.read(async |store| {
-        let mut plan = Plan::default();
-        for id in ids {
-            match find_memory(store, &id).await? {
-                Lookup::Found(task) if plan.known.contains(&task.id) => {}
-                Lookup::Found(task) => plan.known.push(task.id),
-                Lookup::NotFound => plan.unknown.push(id),
-                Lookup::Ambiguous(tasks) => return Err(ambiguous(&id, &tasks)),
+    let mut known: Vec<TaskId> = Vec::new();
+    let mut unknown = Vec::new();
+    let cost = context.read(async |store| {
+        for id in &arguments.ids {
+            match find_memory(store, id).await? {
+                Lookup::Found(task) if known.contains(&task.id) => {}
+                Lookup::Found(task) => known.push(task.id),
+                Lookup::NotFound => unknown.push(id.clone()),
+                Lookup::Ambiguous(tasks) => return Err(ambiguous(id, &tasks)),
             }
         }
-        plan.cost = Cost::of(store.uses(&plan.known).await?, SystemClock.now());
-        Ok(plan)
+        Ok(Cost::of(store.uses(&known).await?, SystemClock.now()))
     })?;
-    let Plan { known, unknown, cost } = plan.unwrap_or_else(|| Plan {
-        unknown: arguments.ids.clone(),
-        ..Plan::default()
-    });
-    for id in &unknown {
-        say(&format!("there is no memory {:?}", harmless(id)));
+    if cost.is_none() {
+        unknown.clone_from(&arguments.ids);
     }
+    for id in &unknown {
+        note!("no memory {:?}", one_line(id));
+    }
+    let ids = |ids: &[TaskId]| ids.iter().map(ToString::to_string).collect::<Vec<_>>();
     let mut answer = Answer {
         dry_run: arguments.dry_run,
         forgotten: Vec::new(),
-        would_forget: None,
+        would_forget: arguments.dry_run.then(|| ids(&known)),
         unknown,
-        cost,
+        cost: cost.unwrap_or_default(),
     };
-    if arguments.dry_run {
-        answer.would_forget = Some(known.iter().map(ToString::to_string).collect());
-    } else if !known.is_empty() {
+    if !arguments.dry_run && !known.is_empty() {
         if !terminal.wants_json() {
-            say(answer.cost.text().trim_end());
+            note!("{}", answer.cost.text().trim_end());
         }
-        let question = format!("Forget {} for good?", memories(known.len()));
-        if !arguments.yes {
-            match output::ask(&question) {
-                Some(true) => {}
-                Some(false) => {
-                    say("nothing was forgotten");
-                    return Ok(Verdict::Nothing);
-                }
-                None => {
-                    return Err(Failure::error(
-                        "confirmation",
-                        "nothing was forgotten: forgetting cannot be undone, and there is no terminal to ask at",
-                        Some("add --yes to forget without being asked, or --dry-run to see what it costs"),
-                    ));
-                }
-            }
+        if !arguments.yes && !confirm(known.len())? {
+            note!("nothing was deleted");
+            return Ok(ExitStatus::Negative);
         }
-        let forgotten = context
-            .write(async |store| Ok(MemoryStore::forget(store, &known).await?))?
-            .unwrap_or_default();
-        answer.forgotten = forgotten.iter().map(ToString::to_string).collect();
+        let forgotten = context.write(async |store| Ok(MemoryStore::forget(store, &known).await?))?;
+        answer.forgotten = ids(&forgotten.unwrap_or_default());
     }
     let found = answer.would_forget.as_ref().unwrap_or(&answer.forgotten);
-    let verdict = if found.is_empty() {
-        Verdict::Nothing
-    } else {
-        Verdict::Found
-    };
+    let status = ExitStatus::success_if(!found.is_empty());
     terminal.answer(answer, text)?;
-    Ok(verdict)
+    Ok(status)
+}
+
+fn confirm(number: usize) -> Result<bool, Failure> {
+    output::ask(&format!("Delete {} for good?", memories(number))).ok_or_else(|| {
+        let message =
+            "nothing was deleted: this cannot be undone, and there is no terminal to ask for confirmation";
+        let hint = "add --yes to skip the question, or --dry-run to see the cost";
+        Failure::error("confirmation", message).hint(hint)
+    })
 }
 
 fn memories(number: usize) -> String {
-    some(number as u64, "memory", "memories")
+    plural(number as u64, "memory", "memories")
 }
 
 fn text(answer: &Answer, _style: Style) -> String {
-    match &answer.would_forget {
-        Some(ids) => format!(
-            "would forget {}\n{}",
-            memories(ids.len()),
-            if ids.is_empty() {
-                String::new()
-            } else {
-                answer.cost.text()
-            }
-        ),
+    match answer.would_forget.as_deref() {
+        Some([]) => format!("would forget {}\n", memories(0)),
+        Some(ids) => format!("would forget {}\n{}", memories(ids.len()), answer.cost.text()),
         None => format!("forgot {}\n", memories(answer.forgotten.len())),
     }
 }

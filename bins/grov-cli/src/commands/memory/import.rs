@@ -5,66 +5,63 @@ use crate::arguments::ImportArguments;
 use crate::assembly::CommandStore;
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::lines::Lines;
-use crate::output::{Outcome, Style, Terminal, Verdict, say};
-use crate::progress::{Mark, Progress};
-use crate::show::some;
-use crate::table::{harmless, shortened};
+use crate::format::plural;
+use crate::lines::{Lines, MAX_REPORTED};
+use crate::output::{ExitStatus, Outcome, Style, Terminal, note};
+use crate::progress::{Position, Progress};
+use crate::table::{one_line, truncated};
 use grov_domain::{Clock, Project, SystemClock, Task, TaskId};
 use grov_project::{GrovIgnore, without_ignored};
 use grov_redact::Redacted;
 use serde::Serialize;
-use std::collections::{BTreeMap, HashMap, HashSet};
-use time::OffsetDateTime;
+use std::collections::{BTreeMap, HashSet};
 
-/// Records in one transaction: others get their turn in between.
+/// Records in one transaction: other processes can write in between.
 const BATCH: usize = 1000;
 /// Bytes of lines in one transaction.
 const BATCH_BYTES: usize = 8 * 1024 * 1024;
-/// Bad lines that are told one by one.
-const MOST_TOLD: u64 = 20;
 
 #[derive(Debug, Default, Serialize)]
 struct Answer {
     project_path: String,
     added: u64,
     replaced: u64,
-    /// Records that were there just so.
+    /// Records that were stored already.
     unchanged: u64,
-    /// Lines that were left out, for whatever reason.
+    /// Lines that were not imported.
     skipped: u64,
-    /// Of these, records that belong to another project.
+    /// Of these, records whose id belongs to another project.
     of_other_projects: u64,
-    /// Records that lost what `.grovignore` keeps out.
+    /// Records without what `.grovignore` excludes of them.
     ignored: u64,
-    /// Keys that are not kept, and in how many records they were.
+    /// Unknown keys, and in how many records they were.
     unknown_keys: BTreeMap<String, u64>,
 }
 
+impl Answer {
+    fn imported(&self) -> u64 {
+        self.added + self.replaced + self.unchanged
+    }
+}
+
 /// Records to save in one transaction.
+#[derive(Default)]
 struct Batch {
     tasks: Vec<Task>,
-    /// The ids of those without a time of their own.
-    undated: Vec<TaskId>,
-    /// The last line that was read for it; 0: none.
-    last: u64,
-    then: Then,
+    /// The ids of those without a time.
+    undated: HashSet<TaskId>,
+    bytes: usize,
+    /// The last line of it; 0 if it is empty.
+    last_line: u64,
 }
 
-/// What comes behind a batch.
-enum Then {
-    More,
-    End,
-    Broken(Failure),
-}
-
-struct Reading {
+struct Import {
     lines: Lines,
     project: Project,
     ignore: GrovIgnore,
     answer: Answer,
     progress: Progress,
-    /// The last line that is in memory, or was left out.
+    /// The last line that is stored or skipped.
     done: u64,
 }
 
@@ -72,7 +69,7 @@ pub(super) fn run(context: &Context, arguments: &ImportArguments, terminal: Term
     let project = context.project()?;
     let mut lines = Lines::open(&arguments.file)?;
     lines.go_to(arguments.from_line)?;
-    let mut reading = Reading {
+    let mut import = Import {
         progress: Progress::new(arguments.progress, lines.size, "records"),
         lines,
         ignore: context.ignore(),
@@ -83,117 +80,80 @@ pub(super) fn run(context: &Context, arguments: &ImportArguments, terminal: Term
         project,
         done: arguments.from_line - 1,
     };
-    let ended = context.create(async |store| {
-        let ended = reading.all(store).await;
-        reading.progress.close();
-        // In order, so that no hook finds much to be read in front of the database. What was saved is, also without.
+    let outcome = context.create(async |store| {
+        let outcome = import.run(store).await;
+        import.progress.close();
+        // Moves the log into the database, so that the next hook need not read it. Nothing is lost if that fails.
         let _ = store.close().await;
-        Ok((reading, ended))
-    });
-    let (reading, ended) = ended?;
-    if let Err(failure) = ended {
-        return Err(failure.with_hint(format!(
-            "the lines up to {} are done; go on with --from-line {}",
-            reading.done,
-            reading.done + 1
-        )));
-    }
-    let answer = reading.answer;
-    if answer.skipped > MOST_TOLD {
-        say(&format!(
-            "{} more lines were left out",
-            answer.skipped - MOST_TOLD
-        ));
-    }
-    for (key, records) in &answer.unknown_keys {
-        say(&format!(
-            "warning: the key {:?} is not known and was not kept ({records} records)",
-            shortened(&harmless(key), 40)
-        ));
-    }
-    if answer.ignored > 0 {
-        say(&format!(
-            "{} lost what .grovignore keeps out",
-            some(answer.ignored, "record", "records")
-        ));
-    }
-    if answer.of_other_projects > 0 {
-        say(&format!(
-            "{} left out because another project has a memory of that id; an import changes no other project: \
-             `grov memory forget ID` there first, or give the record another id",
-            some(answer.of_other_projects, "record was", "records were")
-        ));
-    }
-    let taken = answer.added + answer.replaced + answer.unchanged;
-    let verdict = match (answer.skipped, taken) {
-        (1.., 0) => Verdict::Nothing,
-        _ => Verdict::Found,
-    };
+        Ok(outcome)
+    })?;
+    outcome.map_err(|failure| {
+        let done = import.done;
+        failure.hint(format!(
+            "lines up to {done} are imported; continue with --from-line {}",
+            done + 1
+        ))
+    })?;
+    let answer = import.answer;
+    report(&answer);
+    let status = ExitStatus::success_if(answer.skipped == 0 || answer.imported() > 0);
     terminal.answer(answer, text)?;
-    Ok(verdict)
+    Ok(status)
 }
 
-impl Reading {
-    /// Saves batch after batch.
-    async fn all(&mut self, store: &dyn CommandStore) -> Result<(), Failure> {
+fn report(answer: &Answer) {
+    if answer.skipped > MAX_REPORTED {
+        note!("{} more lines were skipped", answer.skipped - MAX_REPORTED);
+    }
+    for (key, records) in &answer.unknown_keys {
+        let key = truncated(&one_line(key), 40);
+        note!("warning: the unknown key {key:?} was ignored ({records} records)");
+    }
+    if answer.ignored > 0 {
+        let records = plural(answer.ignored, "record", "records");
+        note!("{records} imported without what .grovignore excludes");
+    }
+    if answer.of_other_projects > 0 {
+        let records = plural(answer.of_other_projects, "record was", "records were");
+        note!(
+            "{records} skipped because a memory of another project has the id, and an import does not change other projects: \
+             run `grov memory forget ID` there first, or change the record's id"
+        );
+    }
+}
+
+impl Import {
+    async fn run(&mut self, store: &dyn CommandStore) -> Result<(), Failure> {
         loop {
-            let mut batch = self.batch();
+            let mut batch = Batch::default();
+            let filled = self.fill(&mut batch);
             if !batch.tasks.is_empty() {
-                keep_times(store, &mut batch).await?;
-                let report = store.import(&Redacted::each(&batch.tasks)).await?;
-                self.answer.added += report.added;
-                self.answer.replaced += report.replaced;
-                self.answer.unchanged += report.unchanged;
-                for refused in &report.refused {
-                    self.answer.of_other_projects += 1;
-                    self.left_out(&format!(
-                        "record {} is a memory of {}",
-                        refused.id, refused.project_path
-                    ));
-                }
+                self.save(store, &mut batch).await?;
             }
-            self.done = self.done.max(batch.last);
-            match batch.then {
-                Then::More => self.progress.tell(Mark {
-                    line: self.done,
-                    records: self.answer.added + self.answer.replaced + self.answer.unchanged,
-                    bytes: self.lines.bytes,
-                }),
-                Then::End => return Ok(()),
-                Then::Broken(failure) => return Err(failure),
+            self.done = self.done.max(batch.last_line);
+            if !filled? {
+                return Ok(());
             }
+            self.progress.update(Position {
+                line: self.done,
+                records: self.answer.imported(),
+                bytes: self.lines.bytes,
+            });
         }
     }
 
-    /// What to save next.
-    fn batch(&mut self) -> Batch {
-        let mut batch = Batch {
-            tasks: Vec::new(),
-            undated: Vec::new(),
-            last: 0,
-            then: Then::More,
-        };
-        let mut bytes = 0;
+    /// Reads the next batch; returns whether lines may follow it. What was read before an error is in the batch.
+    fn fill(&mut self, batch: &mut Batch) -> Result<bool, Failure> {
         let now = SystemClock.now();
-        while batch.tasks.len() < BATCH && bytes < BATCH_BYTES {
-            let line = match self.lines.next() {
-                Ok(Some(line)) => line,
-                Ok(None) => {
-                    batch.then = Then::End;
-                    break;
-                }
-                Err(failure) => {
-                    batch.then = Then::Broken(failure);
-                    break;
-                }
+        while batch.tasks.len() < BATCH && batch.bytes < BATCH_BYTES {
+            let Some(line) = self.lines.next()? else {
+                return Ok(false);
             };
             let number = line.number;
-            batch.last = number;
+            batch.last_line = number;
+            batch.bytes += line.bytes.unwrap_or_default().len();
             let read = match line.bytes {
-                Some(text) => {
-                    bytes += text.len();
-                    record::read(text, &self.project, now)
-                }
+                Some(text) => record::read(text, &self.project, now),
                 None => Err("is too long".to_owned()),
             };
             match read {
@@ -201,29 +161,41 @@ impl Reading {
                     for key in read.unknown {
                         *self.answer.unknown_keys.entry(key).or_default() += 1;
                     }
-                    let task = self.kept(read.task);
                     if read.is_undated {
-                        batch.undated.push(task.id.clone());
+                        batch.undated.insert(read.task.id.clone());
                     }
-                    batch.tasks.push(task);
+                    batch.tasks.push(self.without_ignored(read.task));
                 }
-                Err(reason) => self.left_out(&format!("line {number} {reason}")),
+                Err(reason) => self.skip(&format!("line {number} {reason}")),
             }
         }
-        batch
+        Ok(true)
     }
 
-    /// Counts what is not imported, and says why.
-    fn left_out(&mut self, reason: &str) {
+    async fn save(&mut self, store: &dyn CommandStore, batch: &mut Batch) -> Result<(), Failure> {
+        keep_times(store, batch).await?;
+        let report = store.import(&Redacted::each(&batch.tasks)).await?;
+        self.answer.added += report.added;
+        self.answer.replaced += report.replaced;
+        self.answer.unchanged += report.unchanged;
+        for refused in &report.refused {
+            self.answer.of_other_projects += 1;
+            let (id, project) = (&refused.id, &refused.project_path);
+            self.skip(&format!("record {id} is a memory of {project}"));
+        }
+        Ok(())
+    }
+
+    /// Counts what is not imported, and prints the reason.
+    fn skip(&mut self, reason: &str) {
         self.answer.skipped += 1;
-        if self.answer.skipped <= MOST_TOLD {
+        if self.answer.skipped <= MAX_REPORTED {
             self.progress.close();
-            say(&harmless(reason));
+            note!("{}", one_line(reason));
         }
     }
 
-    /// The task without what the project keeps out.
-    fn kept(&mut self, task: Task) -> Task {
+    fn without_ignored(&mut self, task: Task) -> Task {
         if self.ignore.is_empty() {
             return task;
         }
@@ -233,17 +205,20 @@ impl Reading {
     }
 }
 
-/// A record without a time keeps the one it got when it was first imported.
+/// A record without a time keeps the time of its first import.
 async fn keep_times(store: &dyn CommandStore, batch: &mut Batch) -> Result<(), Failure> {
     if batch.undated.is_empty() {
         return Ok(());
     }
-    let known = store.memories(&batch.undated).await?;
-    let times: HashMap<&TaskId, OffsetDateTime> =
-        known.iter().map(|task| (&task.id, task.created_at)).collect();
-    let undated: HashSet<&TaskId> = batch.undated.iter().collect();
-    for task in &mut batch.tasks {
-        if let Some(time) = times.get(&task.id).filter(|_| undated.contains(&task.id)) {
+    let undated: Vec<TaskId> = batch.undated.iter().cloned().collect();
+    let stored = store.memories(&undated).await?.into_iter();
+    let times: BTreeMap<TaskId, _> = stored.map(|task| (task.id, task.created_at)).collect();
+    for task in batch
+        .tasks
+        .iter_mut()
+        .filter(|task| batch.undated.contains(&task.id))
+    {
+        if let Some(time) = times.get(&task.id) {
             task.created_at = *time;
         }
     }
@@ -252,11 +227,11 @@ async fn keep_times(store: &dyn CommandStore, batch: &mut Batch) -> Result<(), F
 
 fn text(answer: &Answer, style: Style) -> String {
     format!(
-        "{} added, {} replaced, {} unchanged, {} left out in {}\n",
+        "{} added, {} replaced, {} unchanged, {} skipped in {}\n",
         answer.added,
         answer.replaced,
         answer.unchanged,
         answer.skipped,
-        style.bold(&harmless(&answer.project_path))
+        style.bold(&one_line(&answer.project_path))
     )
 }

@@ -2,20 +2,18 @@
 
 use super::record::Record;
 use super::scope;
-use crate::assembly::CommandStore;
 use crate::context::Context;
-use crate::output::{self, Outcome, Style, Terminal, Verdict, say};
-use crate::show::moment;
-use crate::table::{Table, harmless};
-use grov_domain::{MemoryScope, StoreError, Task};
+use crate::format::timestamp;
+use crate::output::{self, ExitStatus, Outcome, Style, Terminal, note};
+use crate::table::{Fields, Table, one_line};
+use grov_domain::Task;
 use grov_query::TaskView;
 use serde::Serialize;
-use std::fmt::Write;
 use std::ops::ControlFlow;
 use time::OffsetDateTime;
 
-/// Memories that a person is shown unless they ask for more.
-const SOME: u32 = 20;
+/// Memories that are shown as text without `--limit`.
+const DEFAULT_LIMIT: u32 = 20;
 
 #[derive(Serialize)]
 struct ListAnswer {
@@ -37,49 +35,48 @@ struct StatsAnswer {
 }
 
 pub(super) fn list(context: &Context, limit: Option<u32>, terminal: Terminal) -> Outcome {
-    let limit = limit.unwrap_or(if terminal.wants_json() { 0 } else { SOME });
     let scope = scope(context)?;
-    let mut tasks = context
-        .read(async |store| Ok(all(store, &scope).await?))?
-        .unwrap_or_default();
-    tasks.reverse();
-    if limit > 0 {
-        tasks.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
+    let mut memories = Vec::new();
+    context.read(async |store| {
+        let mut keep = |task| {
+            memories.push(TaskView::from(task));
+            ControlFlow::Continue(())
+        };
+        Ok(store.each_memory(&scope, &mut keep).await?)
+    })?;
+    memories.reverse();
+    if let Some(limit) = terminal.limit(limit, DEFAULT_LIMIT) {
+        memories.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
     }
-    if tasks.is_empty() {
-        say("this project has no memories yet");
+    if memories.is_empty() {
+        note!("this project has no memories yet");
     }
-    let memories = tasks.into_iter().map(TaskView::from).collect();
-    terminal.answer(ListAnswer { memories }, list_text)?;
-    Ok(Verdict::Found)
+    terminal.answer(ListAnswer { memories }, list_text)
 }
 
 pub(super) fn export(context: &Context) -> Outcome {
     let scope = scope(context)?;
-    let printed = context.read(async |store| {
-        let mut printed = Ok(());
-        let mut print = |task: Task| match output::line(&Record::from(task)) {
-            Ok(()) => ControlFlow::Continue(()),
-            Err(failure) => {
-                printed = Err(failure);
-                ControlFlow::Break(())
+    let mut outcome = Ok(ExitStatus::Success);
+    context.read(async |store| {
+        let mut print = |task: Task| {
+            outcome = output::line(&Record::from(task));
+            match outcome {
+                Ok(_) => ControlFlow::Continue(()),
+                Err(_) => ControlFlow::Break(()),
             }
         };
-        store.each_memory(&scope, &mut print).await?;
-        Ok(printed)
+        Ok(store.each_memory(&scope, &mut print).await?)
     })?;
-    printed.unwrap_or(Ok(())).map(|()| Verdict::Found)
+    outcome
 }
 
 pub(super) fn stats(context: &Context, terminal: Terminal) -> Outcome {
     let scope = scope(context)?;
-    let project_path = scope.project_path.clone();
-    let stats = context
-        .read(async |store| Ok(store.memory_stats(Some(&scope)).await?))?
-        .unwrap_or_default();
+    let stats = context.read(async |store| Ok(store.memory_stats(Some(&scope)).await?))?;
+    let stats = stats.unwrap_or_default();
     let [complete, partial, abandoned] = stats.by_status;
     let answer = StatsAnswer {
-        project_path,
+        project_path: scope.project_path,
         memories: stats.memories,
         complete,
         partial,
@@ -88,19 +85,7 @@ pub(super) fn stats(context: &Context, terminal: Terminal) -> Outcome {
         oldest: stats.oldest,
         newest: stats.newest,
     };
-    terminal.answer(answer, stats_text)?;
-    Ok(Verdict::Found)
-}
-
-/// All memories of a scope, oldest first.
-async fn all(store: &dyn CommandStore, scope: &MemoryScope) -> Result<Vec<Task>, StoreError> {
-    let mut tasks = Vec::new();
-    let mut keep = |task| {
-        tasks.push(task);
-        ControlFlow::Continue(())
-    };
-    store.each_memory(scope, &mut keep).await?;
-    Ok(tasks)
+    terminal.answer(answer, stats_text)
 }
 
 fn list_text(answer: &ListAnswer, style: Style) -> String {
@@ -109,34 +94,35 @@ fn list_text(answer: &ListAnswer, style: Style) -> String {
     }
     let mut table = Table::new(&["SAVED", "STATUS", "ID", "GOAL"]);
     for memory in &answer.memories {
+        let status = match memory.superseded_by {
+            Some(_) => format!("{}, replaced", memory.status),
+            None => memory.status.to_owned(),
+        };
+        let goal = memory.goal.as_ref().unwrap_or(&memory.original_query);
         table.row([
-            moment(memory.created_at),
-            match memory.superseded_by {
-                Some(_) => format!("{}, replaced", memory.status),
-                None => memory.status.to_owned(),
-            },
+            timestamp(memory.created_at),
+            status,
             memory.id.clone(),
-            memory
-                .goal
-                .clone()
-                .unwrap_or_else(|| memory.original_query.clone()),
+            goal.clone(),
         ]);
     }
     table.render(style)
 }
 
 fn stats_text(answer: &StatsAnswer, style: Style) -> String {
-    let mut text = String::new();
-    // Writing to a string cannot fail.
-    let _ = writeln!(text, "project   {}", style.bold(&harmless(&answer.project_path)));
-    let _ = writeln!(
-        text,
-        "memories  {} ({} complete, {} partial, {} abandoned)",
-        answer.memories, answer.complete, answer.partial, answer.abandoned
+    let mut fields = Fields::new(9, usize::MAX);
+    fields.add_styled("project", &style.bold(&one_line(&answer.project_path)));
+    let by_status = format!(
+        "{} complete, {} partial, {} abandoned",
+        answer.complete, answer.partial, answer.abandoned
     );
-    let _ = writeln!(text, "files     {}", answer.files);
+    fields.add("memories", &format!("{} ({by_status})", answer.memories));
+    fields.add("files", &answer.files.to_string());
     if let (Some(oldest), Some(newest)) = (answer.oldest, answer.newest) {
-        let _ = writeln!(text, "saved     {} to {}", moment(oldest), moment(newest));
+        fields.add(
+            "saved",
+            &format!("{} to {}", timestamp(oldest), timestamp(newest)),
+        );
     }
-    text
+    fields.into_text()
 }

@@ -1,19 +1,19 @@
-//! Memories as people and agents name them: by their id, or by a beginning or end of it.
+//! Finds memories by their id, or a prefix or suffix of it.
 
 use crate::assembly::CommandStore;
 use crate::failure::Failure;
-use crate::table::{harmless, shortened};
+use crate::table::{one_line, truncated};
 use grov_domain::Task;
 use grov_query::{Lookup, MAX_MATCHES, find_memory, title};
 
 /// Characters of a candidate's goal.
-const GOAL: usize = 60;
+const MAX_GOAL: usize = 60;
 
-/// The task that `name` stands for.
+/// The memory that `name` stands for.
 ///
 /// # Errors
 /// A negative result when there is none, bad usage when there are several.
-pub(super) async fn one(store: &dyn CommandStore, name: &str) -> Result<Task, Failure> {
+pub(super) async fn find(store: &dyn CommandStore, name: &str) -> Result<Task, Failure> {
     match find_memory(store, name).await? {
         Lookup::Found(task) => Ok(task),
         Lookup::NotFound => Err(unknown(name)),
@@ -22,18 +22,15 @@ pub(super) async fn one(store: &dyn CommandStore, name: &str) -> Result<Task, Fa
 }
 
 pub(super) fn unknown(name: &str) -> Failure {
-    Failure::negative(
-        "unknown_memory",
-        format!("there is no memory {:?}", harmless(name)),
-        Some("`grov memory list` lists those of this project"),
-    )
+    Failure::negative("unknown_memory", format!("no memory {:?}", one_line(name)))
+        .hint("`grov memory list` lists the memories of this project")
 }
 
 pub(super) fn ambiguous(name: &str, tasks: &[Task]) -> Failure {
-    let mut message = format!("more than one memory is meant by {:?}:", harmless(name));
+    let mut message = format!("{:?} matches several memories:", one_line(name));
     for task in tasks.iter().take(MAX_MATCHES) {
-        let goal = shortened(&harmless(title(task)), GOAL);
-        message.push_str(&format!("\n  {}  {goal}", harmless(task.id.as_str())));
+        let goal = truncated(&one_line(title(task)), MAX_GOAL);
+        message.push_str(&format!("\n  {}  {goal}", one_line(task.id.as_str())));
     }
     if tasks.len() > MAX_MATCHES {
         message.push_str("\n  …");

@@ -1,11 +1,11 @@
-//! A task record, as it is imported and exported.
+//! The task record of imports and exports.
 
 use grov_domain::{ClientSessionId, Decision, FilePin, SessionId, Task, TaskId, TaskStatus, TriggerReason};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use time::OffsetDateTime;
 
-/// One line. Keys that are missing are empty; `null` is as good as missing.
+/// One line. A missing key and `null` mean the same.
 #[derive(Debug, Default, Deserialize, Serialize)]
 #[serde(default)]
 pub(super) struct Record {
@@ -40,30 +40,30 @@ pub(super) struct Record {
     superseded_by: Option<String>,
     #[serde(with = "time::serde::rfc3339::option")]
     created_at: Option<OffsetDateTime>,
-    /// Keys that are not known.
+    /// Unknown keys.
     #[serde(flatten, skip_serializing)]
-    memory_refs: Map<String, Value>,
+    unknown: Map<String, Value>,
 }
 
-/// Whether there is nothing to tell.
 fn none_or_empty(pins: &Option<Vec<FilePin>>) -> bool {
     pins.as_ref().is_none_or(Vec::is_empty)
 }
 
-/// What a line said.
+/// A line that was read.
 pub(super) struct Read {
     pub(super) task: Task,
-    /// Whether the line names no time, so that the task has the present one.
+    /// Whether the line has no time, so that the task has the current one.
     pub(super) is_undated: bool,
-    /// Keys that are not kept.
+    /// Unknown keys, which are not stored.
     pub(super) unknown: Vec<String>,
 }
 
-/// Reads one line for a project; the reason when it cannot be understood.
+/// Reads one line for a project. The error completes a sentence that begins with the line.
 pub(super) fn read(line: &[u8], project: &grov_domain::Project, now: OffsetDateTime) -> Result<Read, String> {
     let text = std::str::from_utf8(line)
         .map_err(|error| format!("is not UTF-8 (byte {})", error.valid_up_to() + 1))?;
-    let record: Record = serde_json::from_str(text).map_err(|error| format!("is no task record: {error}"))?;
+    let record: Record =
+        serde_json::from_str(text).map_err(|error| format!("is not a task record: {error}"))?;
     let id = record.id.filter(|id| !id.is_empty()).ok_or("has no id")?;
     let original_query = match (record.original_query, &record.goal) {
         (Some(query), _) if !query.is_empty() => query,
@@ -106,7 +106,7 @@ pub(super) fn read(line: &[u8], project: &grov_domain::Project, now: OffsetDateT
             superseded_by: record.superseded_by.map(TaskId::new),
             created_at: record.created_at.unwrap_or(now),
         },
-        unknown: record.memory_refs.into_iter().map(|(key, _)| key).collect(),
+        unknown: record.unknown.into_iter().map(|(key, _)| key).collect(),
     })
 }
 
@@ -134,7 +134,7 @@ impl From<Task> for Record {
             file_pins: Some(task.file_pins),
             superseded_by: task.superseded_by.map(|id| id.to_string()),
             created_at: Some(task.created_at),
-            memory_refs: Map::new(),
+            unknown: Map::new(),
         }
     }
 }

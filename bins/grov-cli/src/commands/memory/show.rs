@@ -4,13 +4,12 @@ mod files;
 
 use super::named;
 use crate::context::Context;
-use crate::output::{Outcome, Style, Terminal, Verdict};
-use crate::show::moment;
-use crate::table::harmless;
+use crate::format::timestamp;
+use crate::output::{Outcome, Style, Terminal};
+use crate::table::{Fields, one_line};
 use files::FileView;
 use grov_query::{MemoryRefView, TaskView, memory_refs, replaced_memories, replacements};
 use serde::Serialize;
-use std::fmt::Write;
 
 #[derive(Serialize)]
 struct Answer {
@@ -19,83 +18,79 @@ struct Answer {
     project_remote: Option<String>,
     client_session_id: Option<String>,
     files: Vec<FileView>,
-    /// What replaced it, what replaced that, and so on; the last one holds.
+    /// Its replacement, the replacement of that, and so on; the last one is valid.
     replaced_by: Vec<MemoryRefView>,
-    /// What it replaced, and what that replaced, the nearest first.
+    /// What it replaced, directly and indirectly, the nearest first.
     replaces: Vec<MemoryRefView>,
 }
 
 pub(super) fn run(context: &Context, id: &str, terminal: Terminal) -> Outcome {
-    let wanted = id.to_owned();
-    let here = context.project().ok();
+    let project = context.project().ok();
     let top = context.top();
-    let answer = context
-        .read(async |store| {
-            let task = named::one(store, &wanted).await?;
-            let replaced_by = memory_refs(store, &replacements(store, &task.id).await?).await?;
-            let replaces = memory_refs(store, &replaced_memories(store, &task.id).await?).await?;
-            // Files of another project would be looked for in the wrong place.
-            let is_here = here.is_some_and(|here| {
-                here.key() == task.project_path
-                    || (here.remote.is_some() && here.remote == task.project_remote)
-            });
-            Ok(Answer {
-                files: files::of(&task, top.as_deref().filter(|_| is_here)),
-                user: task.user.clone(),
-                project_remote: task.project_remote.clone(),
-                client_session_id: task.client_session_id.as_ref().map(ToString::to_string),
-                replaced_by,
-                replaces,
-                memory: TaskView::from(task),
-            })
-        })?
-        .ok_or_else(|| named::unknown(id))?;
-    terminal.answer(answer, text)?;
-    Ok(Verdict::Found)
+    let answer = context.read(async |store| {
+        let task = named::find(store, id).await?;
+        let replaced_by = memory_refs(store, &replacements(store, &task.id).await?).await?;
+        let replaces = memory_refs(store, &replaced_memories(store, &task.id).await?).await?;
+        // The files of another project are not here.
+        let is_here = project.is_some_and(|project| {
+            project.key() == task.project_path
+                || (project.remote.is_some() && project.remote == task.project_remote)
+        });
+        Ok(Answer {
+            files: files::of(&task, top.as_deref().filter(|_| is_here)),
+            user: task.user.clone(),
+            project_remote: task.project_remote.clone(),
+            client_session_id: task.client_session_id.as_ref().map(ToString::to_string),
+            replaced_by,
+            replaces,
+            memory: TaskView::from(task),
+        })
+    })?;
+    terminal.answer(answer.ok_or_else(|| named::unknown(id))?, text)
 }
 
 fn text(answer: &Answer, style: Style) -> String {
     let memory = &answer.memory;
-    let mut text = String::new();
-    // Writing to a string cannot fail.
-    let mut line = |name: &str, words: &str| {
-        let _ = writeln!(text, "{name:<10} {}", harmless(words));
-    };
-    line("id", &memory.id);
-    line("project", &memory.project_path);
-    line(
+    let mut fields = Fields::new(11, usize::MAX);
+    fields.add("id", &memory.id);
+    fields.add("project", &memory.project_path);
+    fields.add(
         "saved",
-        &format!("{} ({})", moment(memory.created_at), memory.status),
+        &format!("{} ({})", timestamp(memory.created_at), memory.status),
     );
-    let single = [
+    for (name, value) in [
         ("by", &answer.user),
         ("session", &answer.client_session_id),
         ("commit", &memory.linked_commit),
-        ("served", &memory.parent_task_id),
-    ];
-    for (name, value) in single {
-        if let Some(value) = value {
-            line(name, value);
+        ("parent", &memory.parent_task_id),
+    ] {
+        value.iter().for_each(|value| fields.add(name, value));
+    }
+    for (name, others) in [
+        ("replaced by", &answer.replaced_by),
+        ("replaces", &answer.replaces),
+    ] {
+        for other in others {
+            fields.add(name, &format!("{}  {}", other.id, other.goal));
         }
     }
-    for other in &answer.replaced_by {
-        line("replaced by", &format!("{}  {}", other.id, other.goal));
-    }
-    for other in &answer.replaces {
-        line("replaces", &format!("{}  {}", other.id, other.goal));
-    }
-    line("prompt", &memory.original_query);
+    fields.add("prompt", &memory.original_query);
     for decision in &memory.decisions {
-        line("decided", &format!("{} ({})", decision.choice, decision.reason));
+        fields.add("decided", &format!("{} ({})", decision.choice, decision.reason));
     }
-    for (name, list) in [
-        ("constraint", &memory.constraints),
-        ("found", &memory.reasoning_trace),
-    ] {
-        list.iter().for_each(|item| line(name, item));
-    }
-    answer.files.iter().for_each(|file| line("file", &file.text()));
-    memory.tags.iter().for_each(|tag| line("tag", tag));
+    memory
+        .constraints
+        .iter()
+        .for_each(|constraint| fields.add("constraint", constraint));
+    memory
+        .reasoning_trace
+        .iter()
+        .for_each(|finding| fields.add("found", finding));
+    answer
+        .files
+        .iter()
+        .for_each(|file| fields.add("file", &file.text()));
+    memory.tags.iter().for_each(|tag| fields.add("tag", tag));
     let goal = memory.goal.as_deref().unwrap_or(&memory.original_query);
-    format!("{}\n{text}", style.bold(&harmless(goal)))
+    format!("{}\n{}", style.bold(&one_line(goal)), fields.into_text())
 }

@@ -1,22 +1,23 @@
 //! `grov init`
 
-use super::gateway::{self, shown};
-use super::over_http::{Daemon, tell_of_readers};
-use super::{FileAnswer, clients_folder, made};
+use super::gateway::{self, without_credentials};
+use super::http_hooks::{Daemon, warn_of_readers};
+use super::{FileAnswer, client_folder};
 use crate::arguments::{Common, InitArguments, InitScope};
 use crate::context::Context;
 use crate::daemon_health;
 use crate::failure::Failure;
-use crate::output::{Outcome, Style, Terminal, Verdict, say};
-use crate::table::harmless;
+use crate::output::{ExitStatus, Outcome, Style, Terminal, note};
+use crate::programs::in_path;
+use crate::table::one_line;
 use grov_hooks::event::{Event, registered};
 use grov_hooks::settings::{
-    Hook, Plan, Registry, Route, Scope, SettingsError, SettingsFile, StatusLine, SyntaxError, Wanted,
+    Hook, Inspected, Registry, Route, Scope, SettingsError, SettingsFile, StatusLine, SyntaxError, Wanted,
     inspect, reachable, route, settings_path, shell_word,
 };
 use grov_runtime::Environment;
 use serde::Serialize;
-use std::net::IpAddr;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 const PROGRAM: &str = "grov";
@@ -29,23 +30,53 @@ struct Answer {
     proxy: Option<String>,
     /// Where it will send hooks; null without `--http`.
     hooks: Option<String>,
-    /// Where it sent them before, and where the proxy sends them from now on.
+    /// Where it sent requests before, which the proxy now forwards to.
     gateway: Option<String>,
 }
 
-/// A file and what it is to hold.
+/// A settings file and what to register in it.
 struct Target {
     path: PathBuf,
-    hooks: Vec<Hook>,
-    /// Hooks over HTTP that stand there are for programs again.
-    turns_back: bool,
-    /// What the client's environment is made for: the project's directory, where the file belongs to one.
-    environment: Option<Option<String>>,
+    hooks: Hooks,
+    variables: Variables,
+}
+
+enum Hooks {
+    These(Vec<Hook>),
+    /// Commands in place of the file's hooks over HTTP.
+    CommandsForHttp,
+}
+
+/// The environment variables to set.
+enum Variables {
+    None,
+    /// For all projects.
+    User,
+    /// For the project in this directory; `None` if its name is not UTF-8.
+    Project(Option<String>),
+}
+
+/// What `grov init` registers, and where.
+struct Init<'a> {
+    common: &'a Common,
+    arguments: &'a InitArguments,
+    context: Context,
+    environment: Environment,
+    /// The client's directory for the user.
+    client_folder: PathBuf,
+    project: PathBuf,
+    /// How a shell calls this program.
+    program: String,
+    /// Where the proxy listens, with `--proxy`.
+    proxy: Option<String>,
+    /// The daemon for hooks, with `--http`.
+    daemon: Option<Daemon>,
 }
 
 pub(crate) fn run(common: &Common, arguments: &InitArguments, terminal: Terminal) -> Outcome {
     let context = Context::load(common)?;
     let environment = Environment::of_process();
+    let dry_run = arguments.dry_run;
     let project = context
         .top()
         .ok_or_else(|| Failure::usage("--project must name a directory that exists"))?;
@@ -53,225 +84,219 @@ pub(crate) fn run(common: &Common, arguments: &InitArguments, terminal: Terminal
         true => Some(listener(&context)?),
         false => None,
     };
-    let proxy = listener.clone().filter(|_| arguments.proxy);
-    let home = context.home.root();
-    let mut registry = match arguments.dry_run {
-        true => Registry::look(home)?,
-        false => Registry::open(made(&context.home)?.root())?,
+    let home = context.home.root().to_owned();
+    let mut registry = if dry_run {
+        Registry::look(&home)?
+    } else {
+        context.home.create()?;
+        Registry::open(&home)?
     };
-    let daemon = match listener.filter(|_| arguments.http) {
+    let daemon = match listener.as_ref().filter(|_| arguments.http) {
         Some(url) => {
             let fails_closed = context.settings.guard().fails_closed;
-            Some(Daemon::at(&url, &context.home, fails_closed, arguments.dry_run)?)
+            Some(Daemon::at(url, &context.home, fails_closed, dry_run)?)
         }
         None => None,
     };
-    let places = Places {
-        folder: clients_folder(&environment)?,
+    let init = Init {
+        common,
+        arguments,
+        client_folder: client_folder(&environment)?,
         project,
         program: program(&environment),
+        proxy: listener.filter(|_| arguments.proxy),
+        daemon,
+        context,
+        environment,
     };
-    let targets = places.targets(arguments.scope, daemon.as_ref())?;
 
     let mut plans = Vec::new();
-    let mut upstream = None;
-    for target in targets {
+    let mut gateway = None;
+    for target in init.targets()? {
         let file = SettingsFile::read(&target.path)?;
-        let mut wanted = Wanted {
-            hooks: target.hooks,
-            ..Wanted::default()
-        };
-        if target.turns_back {
-            wanted.hooks = turned_back(&file)?;
-        }
-        if let Some(project) = &target.environment {
-            if arguments.statusline {
-                wanted.status_line = status_line(&file, &environment)?;
-            }
-            let of_process = |name: &str| environment.get(name)?.to_str().map(str::to_owned);
-            if let Some(url) = &proxy {
-                let to = Route {
-                    url,
-                    project: project.as_deref(),
-                };
-                let changes = registry.changes(&file);
-                let routed = route(file.text(), of_process, changes, to);
-                let routed = routed.map_err(|error| malformed(&file, error))?;
-                routed.notes.iter().for_each(|note| say(note));
-                wanted.environment = routed.environment;
-                if let Some(gateway) = routed.gateway {
-                    upstream = Some((gateway::to_note(&gateway, &context.settings)?, gateway));
-                }
-            } else if daemon.is_some() {
-                let reachable = reachable(file.text(), of_process);
-                wanted.environment = reachable.map_err(|error| malformed(&file, error))?;
-            }
-            if let Some(home) = common.home.as_ref().and(home.to_str()) {
-                // A home that only this command was told of has to be told to the hooks.
-                wanted.environment.push(("GROV_HOME".to_owned(), home.to_owned()));
-            }
-        }
+        let wanted = init.wanted(target, &file, &registry, &mut gateway)?;
         plans.push(registry.registration(file, &wanted)?);
     }
-
-    let gateway = upstream.as_ref().map(|(_, gateway)| shown(gateway));
-    if !arguments.dry_run
-        && let Some((Some(upstream), _)) = &upstream
+    if let Some(gateway) = &gateway
+        && let Some(upstream) = gateway::upstream(gateway, &init.context.settings)?
+        && !dry_run
     {
-        // Before the client is sent to the proxy, the proxy must know where to send it on.
-        gateway::note(&context.home, upstream)?;
-        say("a running grov-proxyd must be started anew to forward to the gateway");
+        // Before the client uses the proxy, the proxy must know its upstream.
+        gateway::write(&init.context.home, &upstream)?;
+        note!("restart a running grov-proxyd so that it forwards to the gateway");
     }
-    let files = carried_out(&mut registry, &plans, arguments.dry_run)?;
-    if daemon.is_some() && !arguments.dry_run {
-        for plan in &plans {
-            tell_of_readers(&SettingsFile::read(plan.path())?);
-        }
-    }
-    let anything = files.iter().any(|file| file.changed);
-    let answer = Answer {
-        dry_run: arguments.dry_run,
-        files,
-        proxy,
-        hooks: daemon.map(|daemon| daemon.url),
-        gateway,
-    };
-    terminal.answer(answer, text)?;
-    if anything && !arguments.dry_run {
-        say("sessions that are running keep their old settings; `grov unregister` takes all of it back");
-    }
-    Ok(Verdict::Found)
-}
-
-fn carried_out(
-    registry: &mut Registry,
-    plans: &[Plan],
-    dry_run: bool,
-) -> Result<Vec<FileAnswer>, SettingsError> {
     let mut files = Vec::new();
-    for plan in plans {
+    for plan in &plans {
         let mut answer = FileAnswer::of(plan, dry_run);
         if !dry_run {
             let done = registry.carry_out(plan)?;
             answer.backup = done.backup.map(|path| path.to_string_lossy().into_owned());
+            if init.daemon.is_some() {
+                warn_of_readers(&SettingsFile::read(plan.path())?);
+            }
         }
         files.push(answer);
     }
-    Ok(files)
-}
-
-/// The command that prints the status line; `None` where there is another one, which is the user's.
-fn status_line(file: &SettingsFile, environment: &Environment) -> Result<Option<String>, SettingsError> {
-    let wanted = format!("{} statusline", program(environment));
-    let inspected = inspect(file.text()).map_err(|error| malformed(file, error))?;
-    match inspected.status_line {
-        // What else is said there of its look stays.
-        Some(line) if line.command == wanted => Ok(None),
-        Some(StatusLine {
-            command,
-            is_grovs: false,
-        }) => {
-            say(&format!(
-                "a status line is set up in {} and stays: {}; its program may pass what it is given on to `grov statusline`",
-                file.path().display(),
-                harmless(&command)
-            ));
-            Ok(None)
-        }
-        _ => Ok(Some(wanted)),
+    let is_changed = files.iter().any(|file| file.changed);
+    let answer = Answer {
+        dry_run,
+        files,
+        proxy: init.proxy,
+        hooks: init.daemon.map(|daemon| daemon.url),
+        gateway: gateway.as_deref().map(without_credentials),
+    };
+    terminal.answer(answer, text)?;
+    if is_changed && !dry_run {
+        note!("running sessions keep their old settings; `grov unregister` reverts the changes");
     }
+    Ok(ExitStatus::Success)
 }
 
-/// Where settings are, and how this program is called.
-struct Places {
-    /// The client's directory for the user.
-    folder: PathBuf,
-    project: PathBuf,
-    program: String,
-}
-
-impl Places {
-    /// Which files are to hold what. A file that everybody who works on a project shares says nothing that holds on this
-    /// machine alone: no path, no address, no token.
-    fn targets(&self, scope: InitScope, daemon: Option<&Daemon>) -> Result<Vec<Target>, SettingsError> {
-        let hooks = |program: &str| -> Vec<Hook> {
-            let hook = |event: Event| match daemon {
-                Some(daemon) => daemon.hook(program, event),
-                None => Hook::command(program, event.name, event.timeout),
-            };
-            registered()
-                .map(|event| hook(event).matching(event.matcher))
-                .collect()
+impl Init<'_> {
+    /// The files of the scope. A file that is shared with others gets nothing that is specific to this machine: no path, no
+    /// URL, no token.
+    fn targets(&self) -> Result<Vec<Target>, SettingsError> {
+        let target = |scope, variables| Target {
+            path: self.path(scope),
+            hooks: Hooks::These(self.hooks(&self.program)),
+            variables,
         };
-        let own = Target {
-            path: self.path(Scope::Local),
-            hooks: hooks(&self.program),
-            turns_back: false,
-            environment: Some(self.project.to_str().map(str::to_owned)),
-        };
-        Ok(match scope {
-            InitScope::User => vec![Target {
-                path: self.path(Scope::User),
-                environment: Some(None),
-                ..own
-            }],
-            InitScope::Local => vec![own],
-            InitScope::Project if daemon.is_some() => {
-                self.tell_of_shared()?;
-                vec![own]
+        let project = Variables::Project(self.project.to_str().map(str::to_owned));
+        Ok(match self.arguments.scope {
+            InitScope::User => vec![target(Scope::User, Variables::User)],
+            InitScope::Local => vec![target(Scope::Local, project)],
+            InitScope::Project if self.daemon.is_some() => {
+                self.explain_shared_file()?;
+                vec![target(Scope::Local, project)]
             }
             InitScope::Project => {
-                say(&format!(
-                    "{} is shared, so it calls `{PROGRAM}` by name: whoever works on the project needs it in PATH",
-                    self.path(Scope::Project).display()
-                ));
-                vec![
-                    Target {
-                        path: self.path(Scope::Project),
-                        hooks: hooks(PROGRAM),
-                        turns_back: false,
-                        environment: None,
-                    },
-                    Target {
-                        hooks: Vec::new(),
-                        turns_back: true,
-                        ..own
-                    },
-                ]
+                let path = self.path(Scope::Project);
+                note!(
+                    "{} is shared, so it calls `{PROGRAM}` by name: everyone who works on the project needs it in PATH",
+                    path.display()
+                );
+                let shared = Target {
+                    path,
+                    hooks: Hooks::These(self.hooks(PROGRAM)),
+                    variables: Variables::None,
+                };
+                let local = Target {
+                    hooks: Hooks::CommandsForHttp,
+                    ..target(Scope::Local, project)
+                };
+                vec![shared, local]
             }
         })
     }
 
     fn path(&self, scope: Scope) -> PathBuf {
-        settings_path(scope, &self.folder, &self.project)
+        settings_path(scope, &self.client_folder, &self.project)
     }
 
-    /// That hooks over HTTP are nobody else's, and those of everybody run beside them.
-    fn tell_of_shared(&self) -> Result<(), SettingsError> {
+    fn hooks(&self, program: &str) -> Vec<Hook> {
+        let hook = |event: Event| match &self.daemon {
+            Some(daemon) => daemon.hook(program, event),
+            None => Hook::command(program, event.name, event.timeout),
+        };
+        registered()
+            .map(|event| hook(event).matching(event.matcher))
+            .collect()
+    }
+
+    /// Explains why `--scope project --http` leaves the shared file alone.
+    fn explain_shared_file(&self) -> Result<(), SettingsError> {
         let shared = SettingsFile::read(&self.path(Scope::Project))?;
-        let inspected = inspect(shared.text()).map_err(|error| malformed(&shared, error))?;
         let path = shared.path().display();
-        say(&match inspected.hooks.is_empty() {
-            true => format!("an address and a token hold on this machine alone: {path} stays as it is"),
-            false => format!(
-                "{path} registers Grov for everybody and stays as it is: here each event runs that hook too, and the one that comes first answers"
-            ),
-        });
+        if inspected(&shared)?.hooks.is_empty() {
+            note!("{path} is not changed, because the daemon's URL and token are valid on this machine only");
+        } else {
+            note!(
+                "{path} registers Grov for everyone and is not changed: each event here also runs that hook, and the first one to come answers"
+            );
+        }
         Ok(())
+    }
+
+    /// What to register in a file. `gateway` is set if the client uses one.
+    fn wanted(
+        &self,
+        target: Target,
+        file: &SettingsFile,
+        registry: &Registry,
+        gateway: &mut Option<String>,
+    ) -> Result<Wanted, SettingsError> {
+        let mut wanted = Wanted {
+            hooks: match target.hooks {
+                Hooks::These(hooks) => hooks,
+                Hooks::CommandsForHttp => commands_for_http(file)?,
+            },
+            ..Wanted::default()
+        };
+        let project = match target.variables {
+            Variables::None => return Ok(wanted),
+            Variables::User => None,
+            Variables::Project(project) => project,
+        };
+        if self.arguments.statusline {
+            wanted.status_line = self.status_line(file)?;
+        }
+        let variable = |name: &str| self.environment.get(name)?.to_str().map(str::to_owned);
+        let malformed = |error| malformed(file, error);
+        if let Some(url) = &self.proxy {
+            let to = Route {
+                url,
+                project: project.as_deref(),
+            };
+            let routed = route(file.text(), variable, registry.changes(file), to).map_err(malformed)?;
+            for message in &routed.notes {
+                note!("{message}");
+            }
+            wanted.environment = routed.environment;
+            *gateway = routed.gateway.or(gateway.take());
+        } else if self.daemon.is_some() {
+            wanted.environment = reachable(file.text(), variable).map_err(malformed)?;
+        }
+        // Hooks do not get this command's --home.
+        let home = self.common.home.as_ref().and(self.context.home.root().to_str());
+        let home = home.map(|home| ("GROV_HOME".to_owned(), home.to_owned()));
+        wanted.environment.extend(home);
+        Ok(wanted)
+    }
+
+    /// The command for the status line; `None` if it is set, or if the user has another one.
+    fn status_line(&self, file: &SettingsFile) -> Result<Option<String>, SettingsError> {
+        let command = format!("{} statusline", self.program);
+        Ok(match inspected(file)?.status_line {
+            Some(line) if line.command == command => None,
+            Some(StatusLine {
+                command,
+                is_grovs: false,
+            }) => {
+                note!(
+                    "{} has another status line, which stays: {}; its program may pass its input on to `grov statusline`",
+                    file.path().display(),
+                    one_line(&command)
+                );
+                None
+            }
+            _ => Some(command),
+        })
     }
 }
 
-/// Commands in place of the hooks over HTTP in a file that stands beside one that everybody shares: the same words as there,
-/// which the client runs once.
-fn turned_back(file: &SettingsFile) -> Result<Vec<Hook>, SettingsError> {
-    let inspected = inspect(file.text()).map_err(|error| malformed(file, error))?;
-    let is_of_daemon = |name: &str| {
+/// Commands for the events of the file's hooks over HTTP: the same commands as in the shared file, which the client runs once.
+fn commands_for_http(file: &SettingsFile) -> Result<Vec<Hook>, SettingsError> {
+    let inspected = inspected(file)?;
+    let is_http = |event: &Event| {
         let mut hooks = inspected.hooks.iter();
-        hooks.any(|hook| hook.event == name && hook.daemon_port.is_some())
+        hooks.any(|hook| hook.event == event.name && hook.daemon_port.is_some())
     };
-    let events = registered().filter(|event| is_of_daemon(event.name));
     let command = |event: Event| Hook::command(PROGRAM, event.name, event.timeout).matching(event.matcher);
-    Ok(events.map(command).collect())
+    Ok(registered().filter(is_http).map(command).collect())
+}
+
+fn inspected(file: &SettingsFile) -> Result<Inspected, SettingsError> {
+    inspect(file.text()).map_err(|error| malformed(file, error))
 }
 
 fn malformed(file: &SettingsFile, error: SyntaxError) -> SettingsError {
@@ -281,66 +306,54 @@ fn malformed(file: &SettingsFile, error: SyntaxError) -> SettingsError {
     }
 }
 
-/// How a shell calls this program, whatever its PATH: by the path of a folder of PATH that leads to it, which stays where an
-/// upgrade puts the program elsewhere, else by its own path.
+/// How a shell calls this program whatever its `PATH`: by the path in a `PATH` directory that leads to it, which stays valid
+/// after an upgrade, else by its own path.
 fn program(environment: &Environment) -> String {
     let Ok(own) = std::env::current_exe() else {
         return PROGRAM.to_owned();
     };
-    let real = own.canonicalize().ok();
-    let found = environment.get("PATH").and_then(|path| {
-        let mut folders = std::env::split_paths(path).filter(|folder| folder.is_absolute());
-        folders.find_map(|folder| {
-            let program = folder.join(PROGRAM);
-            program.canonicalize().ok().map(|real| (program, real))
-        })
-    });
-    let path = match found {
-        Some((program, leads_to)) if Some(&leads_to) == real.as_ref() => program,
-        _ => own,
-    };
-    shell_word(&path.to_string_lossy())
+    let resolved = own.canonicalize().ok();
+    let found = in_path(PROGRAM, environment).next();
+    let found = found.filter(|path| path.canonicalize().ok() == resolved);
+    shell_word(&found.unwrap_or(own).to_string_lossy())
 }
 
-/// Where the proxy listens, or will.
+/// The URL where the proxy listens, or will listen.
 fn listener(context: &Context) -> Result<String, Failure> {
-    let running = daemon_health::ask(&context.home);
-    if let (Some(url), true) = (&running.url, running.running) {
+    let daemon = daemon_health::query(&context.home);
+    if let (Some(url), true) = (&daemon.url, daemon.running) {
         return Ok(url.clone());
     }
-    let (host, port) = (context.settings.proxy().host, context.settings.proxy().port);
-    if port == 0 {
-        return Err(Failure::error(
-            "proxy",
-            "proxy.port is 0, so nobody knows where the proxy will listen",
-            Some("set proxy.port, or start the proxy first: grov proxy --detach"),
-        ));
+    let settings = context.settings.proxy();
+    if settings.port == 0 {
+        let message = "proxy.port is 0, so the proxy's port is not known yet";
+        let hint = "set proxy.port, or start the proxy first: grov proxy --detach";
+        return Err(Failure::error("proxy", message).hint(hint));
     }
-    match running.no_answer() {
-        Some((what, fix)) => say(&format!("{what}: {fix}")),
+    match daemon.not_answering() {
+        Some((problem, fix)) => note!("{problem}: {fix}"),
         None => {
-            say("grov-proxyd is not running: sessions start it, or start it now with `grov proxy --detach`");
+            note!("grov-proxyd is not running: sessions start it, or start it now with `grov proxy --detach`")
         }
     }
-    Ok(match host {
-        IpAddr::V4(host) => format!("http://{host}:{port}"),
-        IpAddr::V6(host) => format!("http://[{host}]:{port}"),
-    })
+    Ok(format!(
+        "http://{}",
+        SocketAddr::new(settings.host, settings.port)
+    ))
 }
 
 fn text(answer: &Answer, style: Style) -> String {
-    let files = answer.files.iter().map(|file| file.text(style));
-    let mut text: String = files.collect();
+    let mut text: String = answer.files.iter().map(|file| file.text(style)).collect();
     if let Some(proxy) = &answer.proxy {
         text.push_str(&format!("requests go to {proxy}"));
         if let Some(gateway) = &answer.gateway {
-            text.push_str(&format!(", and from there to {gateway} as before"));
+            text.push_str(&format!(", which forwards them to {gateway} as before"));
         }
         text.push('\n');
     }
     if let Some(hooks) = &answer.hooks {
         text.push_str(&format!(
-            "hooks go to {hooks}, which sessions start if it is down\n"
+            "hooks go to {hooks}; sessions start it if it is not running\n"
         ));
     }
     text

@@ -1,12 +1,12 @@
-//! A sequence of actions as a line of a file tells it.
+//! A sequence of actions as one line of a file.
 
-use grov_actions::{ToolCall, understand};
+use super::super::command_action;
 use grov_domain::{ActionSketch, ActionType, GoalContract, IntentQuestion};
 use grov_rules::extract_intent;
 use serde::Deserialize;
 use serde_json::Value;
 
-/// Actions under a goal.
+/// A goal and actions.
 #[derive(Deserialize)]
 pub(super) struct Sequence {
     pub(super) seq_id: Value,
@@ -15,40 +15,39 @@ pub(super) struct Sequence {
     expected_scope: Option<Vec<String>>,
     #[serde(default)]
     constraints: Option<Vec<String>>,
-    actions: Vec<Told>,
+    actions: Vec<RecordedAction>,
 }
 
-/// One action as it is told.
 #[derive(Deserialize)]
-struct Told {
+struct RecordedAction {
     #[serde(rename = "type")]
     action_type: String,
     #[serde(default)]
     files: Option<Vec<String>>,
     #[serde(default)]
     command: Option<String>,
-    /// Free text that belongs to the action.
+    /// Free text, such as an edit's content.
     #[serde(default)]
     text: Option<String>,
-    /// It failed.
+    /// Whether the action failed.
     #[serde(default)]
     error: Option<bool>,
 }
 
 impl Sequence {
-    /// Understands a line. The error says what is wrong with it.
+    /// Parses a line. The error completes a sentence that begins with the line.
     pub(super) fn read(line: &[u8]) -> Result<Self, String> {
-        serde_json::from_slice(line).map_err(|error| format!("it is no sequence: {error}"))
+        serde_json::from_slice(line).map_err(|error| format!("it is not a sequence: {error}"))
     }
 
-    /// What the agent was held to: what the goal says as a prompt, and what the line says besides.
+    /// The contract that the goal states, and the scope and constraints of the line.
     pub(super) fn contract(&self) -> GoalContract {
         let intent = extract_intent(&IntentQuestion {
             prompts: vec![self.goal.clone()],
             first_files: Vec::new(),
         });
         GoalContract {
-            // Nobody typed it: it is the goal, whole, and no instruction that lifts what was said before.
+            // The goal is not an instruction, which could lift an earlier one.
             goal: self.goal.clone(),
             scope: merged(intent.scope, self.expected_scope.as_deref()),
             constraints: merged(intent.constraints, self.constraints.as_deref()),
@@ -57,7 +56,7 @@ impl Sequence {
         }
     }
 
-    /// The actions, in their order.
+    /// The actions, in order.
     pub(super) fn actions(&self) -> impl Iterator<Item = ActionSketch> {
         self.actions.iter().map(sketch)
     }
@@ -72,26 +71,18 @@ fn merged(mut list: Vec<String>, more: Option<&[String]>) -> Vec<String> {
     list
 }
 
-fn sketch(told: &Told) -> ActionSketch {
-    let action_type = ActionType::from_name(&told.action_type).unwrap_or_default();
-    let mut sketch = ActionSketch::empty(action_type);
-    if action_type == ActionType::Bash
-        && let Some(command) = &told.command
-    {
-        // What a command does is in the command; told files may be only some of it.
-        let input = serde_json::json!({ "command": command });
-        sketch = ActionSketch::of(&understand(&ToolCall {
-            name: "Bash",
-            id: None,
-            input: (&input).into(),
-            working_directory: None,
-        }));
-    }
+fn sketch(recorded: &RecordedAction) -> ActionSketch {
+    let action_type = ActionType::from_name(&recorded.action_type).unwrap_or_default();
+    let sketch = match &recorded.command {
+        // The files of the line may be only some of the command's.
+        Some(command) if action_type == ActionType::Bash => command_action(command),
+        _ => ActionSketch::empty(action_type),
+    };
     ActionSketch {
-        files: merged(sketch.files, told.files.as_deref()),
-        command: told.command.clone(),
-        failed: told.error,
-        content: told.text.clone(),
+        files: merged(sketch.files, recorded.files.as_deref()),
+        command: recorded.command.clone(),
+        failed: recorded.error,
+        content: recorded.text.clone(),
         ..sketch
     }
 }
@@ -106,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_goal_says_and_what_the_line_says_are_one_contract() {
+    fn the_goal_and_the_line_make_one_contract() {
         let sequence = read(
             r#"{"seq_id": 1, "goal": "Fix the login in src/auth.rs. Do not touch the docs.",
                 "expected_scope": ["src/auth.rs", "src/session"], "constraints": ["no new dependencies"], "actions": []}"#,
@@ -125,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn commands_are_understood_as_on_the_wire() {
+    fn commands_are_parsed_like_recorded_ones() {
         let sequence = read(
             r#"{"seq_id": "s", "goal": "", "actions": [
                 {"type": "bash", "files": ["x"], "command": "cd src && rm old.rs"},

@@ -1,14 +1,14 @@
-//! What was done in a session, judged anew.
+//! Judges the stored actions of a session again.
 
-use super::super::view::picture;
+use super::super::command_action;
+use super::super::format::sparkline;
 use crate::assembly::{self, CommandStore};
-use crate::chosen::{self, chosen};
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::output::{Outcome, Style, Terminal, Verdict, say};
-use crate::show::{moment, some};
-use crate::table::{Table, harmless};
-use grov_actions::{ToolCall, understand};
+use crate::format::{plural, timestamp};
+use crate::output::{Outcome, Style, Terminal, note};
+use crate::session;
+use crate::table::{Table, one_line};
 use grov_domain::{
     ActionSketch, ActionType, DriftEvent, DriftFilter, EffectKind, Finding, GoalContract, HookStep,
     OFF_GOAL_BELOW, SessionId, SessionState, StepRow,
@@ -26,10 +26,10 @@ struct Answer {
     actions: Vec<ActionView>,
 }
 
-/// One action, as it was judged and as it is judged now.
+/// An action with its stored and its new score.
 #[derive(Serialize)]
 struct ActionView {
-    /// The step, or the event that took its place.
+    /// The step, or the drift event that replaced it.
     id: String,
     session_id: String,
     #[serde(with = "time::serde::rfc3339")]
@@ -38,16 +38,16 @@ struct ActionView {
     files: Vec<String>,
     command: Option<String>,
     agent_id: Option<String>,
-    /// What was said of it then, by the proxy where both paths recorded it; `null` where it was not judged.
+    /// The stored score, by the proxy where both paths recorded the action; `null` if it was not judged.
     then: Option<u8>,
-    /// The same, of each path that recorded it.
+    /// The stored score of each path.
     live: Live,
-    /// What the rules say of it now.
+    /// The score by the current rules.
     now: u8,
     findings: Vec<Finding>,
 }
 
-/// The whole scores that are stored of an action. A path that did not record it has no field, one that did not judge it `null`.
+/// The stored scores of an action. A path that did not record it has no field, one that did not judge it `null`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 struct Live {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -56,48 +56,25 @@ struct Live {
     hooks: Option<Option<u8>>,
 }
 
-/// A path, its column, and what it stored of an action.
-struct PathScores {
-    name: &'static str,
-    column: &'static str,
-    of: fn(&Live) -> Option<Option<u8>>,
-}
-
-const PATHS: [PathScores; 2] = [
-    PathScores {
-        name: "proxy",
-        column: "PROXY#",
-        of: |live| live.proxy,
-    },
-    PathScores {
-        name: "hooks",
-        column: "HOOKS#",
-        of: |live| live.hooks,
-    },
-];
-
-/// An action that was recorded, wherever it is kept.
+/// A stored action.
 struct Recorded {
     id: String,
-    call: Option<String>,
+    tool_use_id: Option<String>,
     task: SessionId,
     at: OffsetDateTime,
     agent_id: Option<String>,
     live: Live,
-    sketch: ActionSketch,
+    action: ActionSketch,
 }
 
 impl Recorded {
-    /// Whether a hook saw the same action. What was off the goal is kept by the proxy without its tool call.
-    fn is(&self, hooked: &Self) -> bool {
-        match (&self.call, &hooked.call) {
-            (Some(own), Some(theirs)) => own == theirs,
-            _ => {
-                let (own, theirs) = (&self.sketch, &hooked.sketch);
-                (own.action_type, &own.files, &own.command)
-                    == (theirs.action_type, &theirs.files, &theirs.command)
-            }
+    /// Whether a hook recorded the same action. The proxy stores actions off the goal without their tool call.
+    fn is_same(&self, hook: &Self) -> bool {
+        if let (Some(this), Some(other)) = (&self.tool_use_id, &hook.tool_use_id) {
+            return this == other;
         }
+        let (this, other) = (&self.action, &hook.action);
+        this.action_type == other.action_type && this.files == other.files && this.command == other.command
     }
 }
 
@@ -107,37 +84,35 @@ pub(in crate::commands::drift) fn run(
     terminal: Terminal,
 ) -> Outcome {
     let project = context.project()?.key().to_owned();
-    let wanted = session.map(str::to_owned);
-    let answer = context
-        .read(async |store| {
-            let chosen = chosen(store, wanted.as_deref(), &project).await?;
-            let actions = judged(store, &chosen).await?;
-            Ok(Answer {
-                client_session_id: chosen.id.to_string(),
-                actions,
-            })
-        })?
-        .ok_or_else(|| chosen::none(session))?;
+    let answer = context.read(async |store| {
+        let found = session::resolve(store, session, &project).await?;
+        let actions = judged(store, &found).await?;
+        Ok(Answer {
+            client_session_id: found.id.to_string(),
+            actions,
+        })
+    })?;
+    let answer = answer.ok_or_else(|| session::not_found(session))?;
     if answer.actions.is_empty() {
-        say("nothing is kept of what was done in this session");
+        note!("no actions of this session are stored");
     }
-    terminal.answer(answer, text)?;
-    Ok(Verdict::Found)
+    terminal.answer(answer, text)
 }
 
-/// The actions in order of time, each judged under what its task was held to then.
-async fn judged(store: &dyn CommandStore, chosen: &SelectedSession) -> Result<Vec<ActionView>, Failure> {
+/// The actions in chronological order, each judged under its task's contract at that time.
+async fn judged(store: &dyn CommandStore, session: &SelectedSession) -> Result<Vec<ActionView>, Failure> {
+    let tasks: Vec<&SessionState> = session.tasks.iter().map(|task| &task.state).collect();
     let mut views = Vec::new();
     let mut rules: Option<Rules> = None;
-    let mut constraints: Option<(SessionId, OffsetDateTime)> = None;
-    for recorded in recorded(store, chosen).await? {
-        let here = (recorded.task.clone(), recorded.at);
-        if constraints.as_ref() != Some(&here) {
-            let tasks = || chosen.tasks.iter().map(|task| &task.state);
-            let task = tasks().find(|task| task.session_id == recorded.task);
+    let mut contract_of: Option<(SessionId, OffsetDateTime)> = None;
+    for recorded in recorded(store, session).await? {
+        let key = (recorded.task.clone(), recorded.at);
+        if contract_of.as_ref() != Some(&key) {
+            let task = tasks.iter().find(|task| task.session_id == recorded.task);
             let contract = match task {
                 Some(task) => {
-                    ActiveConstraints::load(store, assembly::intent_reader(), task, Some(recorded.at))
+                    let reader = assembly::intent_reader();
+                    ActiveConstraints::load(store, reader, task, Some(recorded.at))
                         .await?
                         .contract
                 }
@@ -146,26 +121,24 @@ async fn judged(store: &dyn CommandStore, chosen: &SelectedSession) -> Result<Ve
             match &mut rules {
                 Some(rules) => rules.set_contract(contract),
                 None => {
-                    rules = Some(Rules::new(
-                        contract,
-                        root(task.or_else(|| tasks().next())).as_deref(),
-                    ))
+                    let root = task.or(tasks.first()).and_then(|task| root(task));
+                    rules = Some(Rules::new(contract, root.as_deref()));
                 }
             }
-            constraints = Some(here);
+            contract_of = Some(key);
         }
         let Some(rules) = &mut rules else { continue };
         let assessment = match recorded.agent_id {
-            Some(_) => rules.assess_subagent(&recorded.sketch),
-            None => rules.assess(&recorded.sketch, None),
+            Some(_) => rules.assess_subagent(&recorded.action),
+            None => rules.assess(&recorded.action, None),
         };
         views.push(ActionView {
             id: recorded.id,
             session_id: recorded.task.to_string(),
             timestamp: recorded.at,
-            action_type: recorded.sketch.action_type.as_str(),
-            files: recorded.sketch.files,
-            command: recorded.sketch.command,
+            action_type: recorded.action.action_type.as_str(),
+            files: recorded.action.files,
+            command: recorded.action.command,
             agent_id: recorded.agent_id,
             then: recorded.live.proxy.or(recorded.live.hooks).flatten(),
             live: recorded.live,
@@ -176,34 +149,35 @@ async fn judged(store: &dyn CommandStore, chosen: &SelectedSession) -> Result<Ve
     Ok(views)
 }
 
-/// Steps and what was taken from among them, of the named task or of the whole session, in order of time.
-async fn recorded(store: &dyn CommandStore, chosen: &SelectedSession) -> Result<Vec<Recorded>, Failure> {
+/// The steps and drift events of the named task or the whole session, in chronological order.
+async fn recorded(store: &dyn CommandStore, session: &SelectedSession) -> Result<Vec<Recorded>, Failure> {
     let filter = DriftFilter {
-        client_session_id: Some(chosen.id.clone()),
+        client_session_id: Some(session.id.clone()),
         ..DriftFilter::default()
     };
-    let steps = store.client_steps(&chosen.id).await?.into_iter().map(of_step);
-    let events = store.drift_events(&filter).await?.into_iter().map(of_event);
+    let steps = store.client_steps(&session.id).await?.into_iter().map(from_step);
+    let events = store.drift_events(&filter).await?.into_iter().map(from_event);
     let mut all: Vec<Recorded> = steps.chain(events).collect();
-    let task = chosen.id.first_task();
-    for step in store.hook_steps(&chosen.id).await? {
-        let hooked = of_hook_step(step, &task);
-        let mut proxied = all.iter_mut().filter(|one| one.live.hooks.is_none());
-        match proxied.find(|one| one.is(&hooked)) {
-            Some(one) => one.live.hooks = hooked.live.hooks,
-            None => all.push(hooked),
+    let task = session.id.first_task();
+    for step in store.hook_steps(&session.id).await? {
+        let hook = from_hook_step(step, &task);
+        let mut unmatched = all.iter_mut().filter(|one| one.live.hooks.is_none());
+        match unmatched.find(|one| one.is_same(&hook)) {
+            Some(one) => one.live.hooks = hook.live.hooks,
+            None => all.push(hook),
         }
     }
-    all.retain(|one| chosen.task_id.as_ref().is_none_or(|task| one.task == *task));
-    // Steps of one response have one time, and ids in their order.
+    all.retain(|one| session.task_id.as_ref().is_none_or(|task| one.task == *task));
+    // The steps of one response have the same time; their ids are in order.
     all.sort_by(|a, b| (a.at, &a.id).cmp(&(b.at, &b.id)));
     Ok(all)
 }
 
-fn of_step(step: StepRow) -> Recorded {
+fn from_step(step: StepRow) -> Recorded {
+    let effects = step.effects.iter().map(|effect| effect.kind).collect();
     Recorded {
         id: step.id.to_string(),
-        call: step.tool_use_id,
+        tool_use_id: step.tool_use_id,
         task: step.session_id,
         at: step.timestamp,
         agent_id: step.agent_id.map(|id| id.to_string()),
@@ -211,25 +185,20 @@ fn of_step(step: StepRow) -> Recorded {
             proxy: Some(step.drift_score),
             hooks: None,
         },
-        sketch: sketch(
-            step.action_type,
-            step.files,
-            step.command,
-            step.effects.iter().map(|effect| effect.kind).collect(),
-        ),
+        action: action(step.action_type, step.files, step.command, effects),
     }
 }
 
-fn of_event(event: DriftEvent) -> Recorded {
+fn from_event(event: DriftEvent) -> Recorded {
     let action_type = event.action_type.unwrap_or(ActionType::Other);
     let effects = match &event.command {
-        Some(command) if action_type == ActionType::Bash => effects(command),
+        Some(command) if action_type == ActionType::Bash => command_action(command).effects,
         _ => Vec::new(),
     };
-    let id = event.step_id.map(|id| id.to_string());
+    let step = event.step_id.map(|id| id.to_string());
     Recorded {
-        id: id.unwrap_or_else(|| event.id.to_string()),
-        call: None,
+        id: step.unwrap_or_else(|| event.id.to_string()),
+        tool_use_id: None,
         task: event.session_id,
         at: event.timestamp,
         agent_id: None,
@@ -237,14 +206,14 @@ fn of_event(event: DriftEvent) -> Recorded {
             proxy: Some(event.drift_score),
             hooks: None,
         },
-        sketch: sketch(action_type, event.files, event.command, effects),
+        action: action(action_type, event.files, event.command, effects),
     }
 }
 
-fn of_hook_step(step: HookStep, task: &SessionId) -> Recorded {
+fn from_hook_step(step: HookStep, task: &SessionId) -> Recorded {
     Recorded {
         id: step.id.to_string(),
-        call: step.tool_use_id,
+        tool_use_id: step.tool_use_id,
         task: task.clone(),
         at: step.timestamp,
         agent_id: step.agent_id.map(|id| id.to_string()),
@@ -252,22 +221,11 @@ fn of_hook_step(step: HookStep, task: &SessionId) -> Recorded {
             proxy: None,
             hooks: Some(step.score),
         },
-        sketch: step.action,
+        action: step.action,
     }
 }
 
-fn effects(command: &str) -> Vec<EffectKind> {
-    let input = serde_json::json!({ "command": command });
-    let action = understand(&ToolCall {
-        name: "Bash",
-        id: None,
-        input: (&input).into(),
-        working_directory: None,
-    });
-    action.effects.iter().map(|effect| effect.kind).collect()
-}
-
-fn sketch(
+fn action(
     action_type: ActionType,
     files: Vec<String>,
     command: Option<String>,
@@ -281,37 +239,52 @@ fn sketch(
     }
 }
 
-/// The folder that relative paths of the contract are meant from.
-fn root(task: Option<&SessionState>) -> Option<String> {
-    let directory = task?.working_directory.as_deref()?;
-    let place = Place::locate(Path::new(directory));
+/// The directory that relative paths of the contract refer to.
+fn root(task: &SessionState) -> Option<String> {
+    let place = Place::locate(Path::new(task.working_directory.as_deref()?));
     let top = place.work_tree().unwrap_or(place.root());
     Some(top.to_string_lossy().into_owned())
 }
 
-fn shown(score: Option<u8>) -> String {
-    score.map_or_else(|| "-".to_owned(), |score| score.to_string())
+/// A path's name and its scores of all actions; `None` if it recorded none of them.
+fn scores_of(
+    path: &'static str,
+    actions: &[ActionView],
+    of: impl Fn(&Live) -> Option<Option<u8>>,
+) -> Option<(&'static str, Vec<Option<u8>>)> {
+    let scores = || actions.iter().map(|action| of(&action.live));
+    let is_recorded = scores().any(|score| score.is_some());
+    is_recorded.then(|| (path, scores().map(Option::flatten).collect()))
 }
 
 fn text(answer: &Answer, style: Style) -> String {
-    let session = harmless(&answer.client_session_id);
     let actions = &answer.actions;
     if actions.is_empty() {
         return String::new();
     }
-    let has_recorded = |path: &&PathScores| actions.iter().any(|action| (path.of)(&action.live).is_some());
-    let paths: Vec<&PathScores> = PATHS.iter().filter(has_recorded).collect();
-    let mut head = vec!["TIME", "ACTION"];
-    head.extend(paths.iter().map(|path| path.column));
-    head.extend(["NOW#", "SUBJECT", "WHY"]);
-    let mut table = Table::new(&head);
-    for action in actions {
+    let paths: Vec<(&str, Vec<Option<u8>>)> = [
+        scores_of("proxy", actions, |live| live.proxy),
+        scores_of("hooks", actions, |live| live.hooks),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    let columns: Vec<String> = paths.iter().map(|(path, _)| path.to_uppercase() + "#").collect();
+    let mut header = vec!["TIME", "ACTION"];
+    header.extend(columns.iter().map(String::as_str));
+    header.extend(["NOW#", "SUBJECT", "WHY"]);
+    let mut table = Table::new(&header);
+    for (place, action) in actions.iter().enumerate() {
         let subject = match &action.command {
             Some(command) if action.action_type == "bash" || action.files.is_empty() => command.clone(),
             _ => action.files.join(" "),
         };
-        let mut row = vec![moment(action.timestamp), action.action_type.to_owned()];
-        row.extend(paths.iter().map(|path| shown((path.of)(&action.live).flatten())));
+        let score = |scores: &[Option<u8>]| match scores.get(place) {
+            Some(Some(score)) => score.to_string(),
+            _ => "-".to_owned(),
+        };
+        let mut row = vec![timestamp(action.timestamp), action.action_type.to_owned()];
+        row.extend(paths.iter().map(|(_, scores)| score(scores)));
         let reason = action.findings.first().map(|finding| finding.reason.clone());
         row.extend([action.now.to_string(), subject, reason.unwrap_or_default()]);
         table.row(row);
@@ -320,34 +293,23 @@ fn text(answer: &Answer, style: Style) -> String {
         let off = scores.iter().flatten().filter(|score| **score < OFF_GOAL_BELOW);
         off.count()
     };
-    let then: Vec<(&str, Vec<Option<u8>>)> = paths
-        .iter()
-        .map(|path| {
-            let scores = actions.iter().map(|action| (path.of)(&action.live).flatten());
-            (path.name, scores.collect())
-        })
-        .collect();
-    let now: Vec<Option<u8>> = actions.iter().map(|action| Some(action.now)).collect();
-    let then_off = match then.as_slice() {
+    let then = match paths.as_slice() {
         [(_, scores)] => format!("{} off goal then", off(scores)),
-        several => {
-            let each: Vec<String> = several
-                .iter()
-                .map(|(name, scores)| format!("{} off goal by {name}", off(scores)))
-                .collect();
-            each.join(", ")
+        paths => {
+            let of_path = |(path, scores): &(&str, Vec<_>)| format!("{} off goal by {path}", off(scores));
+            paths.iter().map(of_path).collect::<Vec<_>>().join(", ")
         }
     };
-    let pictures: String = then
-        .iter()
-        .map(|(name, scores)| format!("{name} {}\n", picture(scores, style)))
-        .collect();
-    format!(
-        "{}\n{}{}: {then_off}, {} now\n{pictures}now   {}\n",
-        style.faint(&format!("session {session}")),
+    let now: Vec<Option<u8>> = actions.iter().map(|action| Some(action.now)).collect();
+    let session = style.faint(&format!("session {}", one_line(&answer.client_session_id)));
+    let count = plural(actions.len() as u64, "action", "actions");
+    let mut text = format!(
+        "{session}\n{}{count}: {then}, {} now\n",
         table.render(style),
-        some(actions.len() as u64, "action", "actions"),
-        off(&now),
-        picture(&now, style),
-    )
+        off(&now)
+    );
+    for (path, scores) in &paths {
+        text.push_str(&format!("{path} {}\n", sparkline(scores, style)));
+    }
+    text + &format!("now   {}\n", sparkline(&now, style))
 }

@@ -1,18 +1,21 @@
-//! Changes that flags ask for. Pure.
+//! Applies the changes that flags describe.
 
 use crate::arguments::ChangeArguments;
 use crate::failure::Failure;
-use crate::table::harmless;
+use crate::table::one_line;
 use grov_domain::{Decision, Task, TaskStatus};
 
 /// The task with the changes.
+///
+/// # Errors
+/// Bad usage for empty or ambiguous texts; a negative result for something to remove that does not exist.
 pub(super) fn apply(mut task: Task, changes: &ChangeArguments) -> Result<Task, Failure> {
     if let Some(goal) = &changes.goal {
         task.goal = Some(goal.clone()).filter(|goal| !goal.trim().is_empty());
     }
     if let Some(query) = &changes.query {
         if query.trim().is_empty() {
-            return Err(Failure::usage("--query must say what was asked"));
+            return Err(Failure::usage("--query must not be empty"));
         }
         task.original_query.clone_from(query);
     }
@@ -78,37 +81,37 @@ fn decision(text: &str) -> Result<Decision, Failure> {
         }),
         _ => Err(Failure::usage(format!(
             "--add-decision must be a choice and its reason, as in \"count frames: reading all is slow\", but is {:?}",
-            harmless(text)
+            one_line(text)
         ))),
     }
 }
 
-/// Removes what is `text`, or else the only thing that has it in it.
+/// Removes the item that equals `text`, or else the only one that contains it.
 fn remove<T>(
     list: &mut Vec<T>,
     name: &str,
     text: &str,
-    words: impl Fn(&T) -> &String,
+    text_of: impl Fn(&T) -> &String,
 ) -> Result<(), Failure> {
-    let exact = list.iter().position(|item| words(item) == text);
-    let mut holding = list
+    let exact = list.iter().position(|item| text_of(item) == text);
+    let mut containing = list
         .iter()
         .enumerate()
-        .filter(|(_, item)| !text.is_empty() && words(item).contains(text))
+        .filter(|(_, item)| !text.is_empty() && text_of(item).contains(text))
         .map(|(place, _)| place);
-    let place = match (exact, holding.next(), holding.next()) {
+    let place = match (exact, containing.next(), containing.next()) {
         (Some(place), ..) | (None, Some(place), None) => place,
         (None, None, _) => {
             return Err(Failure::negative(
                 "unknown",
-                format!("there is no {name} {:?}; nothing was changed", harmless(text)),
-                Some("`grov memory show` shows what there is"),
-            ));
+                format!("no {name} {:?}; nothing was changed", one_line(text)),
+            )
+            .hint("`grov memory show` lists them"));
         }
         (None, Some(_), Some(_)) => {
             return Err(Failure::usage(format!(
-                "more than one {name} has {:?} in it; name the one in full",
-                harmless(text)
+                "{:?} matches several {name}s; give the whole text",
+                one_line(text)
             )));
         }
     };

@@ -1,13 +1,13 @@
-//! A record that somebody edited. Pure.
+//! Writes a task record for editing and parses the edited text.
 
 use crate::commands::memory::record::{self, Record};
 use crate::failure::Failure;
-use crate::table::{harmless, shortened};
+use crate::table::{one_line, truncated};
 use grov_domain::{Project, Task};
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 
-/// What a person may change; everything else says where a memory comes from and has to stay true.
+/// The keys that a person may change. The others tell where the memory comes from.
 const EDITABLE: [&str; 10] = [
     "user",
     "original_query",
@@ -21,29 +21,32 @@ const EDITABLE: [&str; 10] = [
     "linked_commit",
 ];
 
-/// The record of a task, to be edited.
-pub(super) fn written(task: &Task) -> Result<String, Failure> {
+/// The record of a task as text.
+pub(super) fn serialize(task: &Task) -> Result<String, Failure> {
     serde_json::to_string_pretty(&Record::from(task.clone()))
         .map(|text| text + "\n")
-        .map_err(|error| bad(format!("the record cannot be written as JSON: {error}")))
+        .map_err(|error| invalid(format!("cannot write the record as JSON: {error}")))
 }
 
-/// The task `before` with what `text` says.
-pub(super) fn understood(text: &[u8], before: &Task) -> Result<Task, Failure> {
+/// The task `before` with the changes in `text`.
+///
+/// # Errors
+/// The text is not a record, or changes a key that is not editable.
+pub(super) fn parse(text: &[u8], before: &Task) -> Result<Task, Failure> {
     let draft: Map<String, Value> = serde_json::from_slice(text)
-        .map_err(|error| bad(format!("the draft is no record in JSON: {error}")))?;
-    let original = written(before)?;
-    let original: Map<String, Value> =
-        serde_json::from_str(&original).map_err(|error| bad(format!("the record is no JSON: {error}")))?;
+        .map_err(|error| invalid(format!("the draft is not a record in JSON: {error}")))?;
+    let original = serialize(before)?;
+    let original: Map<String, Value> = serde_json::from_str(&original)
+        .map_err(|error| invalid(format!("the record is not JSON: {error}")))?;
     let names: BTreeSet<&String> = draft.keys().chain(original.keys()).collect();
     for name in names {
         if EDITABLE.contains(&name.as_str()) || draft.get(name) == original.get(name) {
             continue;
         }
-        let shown = shortened(&harmless(name), 40);
-        return Err(bad(match original.get(name) {
-            Some(value) => format!("{shown:?} cannot be changed; it has to be {value}"),
-            None => format!("{shown:?} is no part of a record that can be changed"),
+        let shown = truncated(&one_line(name), 40);
+        return Err(invalid(match original.get(name) {
+            Some(value) => format!("{shown:?} cannot be changed; it must be {value}"),
+            None => format!("{shown:?} is not a key of a record"),
         }));
     }
     let project = Project {
@@ -51,7 +54,7 @@ pub(super) fn understood(text: &[u8], before: &Task) -> Result<Task, Failure> {
         remote: before.project_remote.clone(),
     };
     let read = record::read(text, &project, before.created_at)
-        .map_err(|reason| bad(format!("the draft {reason}")))?;
+        .map_err(|reason| invalid(format!("the draft {reason}")))?;
     let edited = read.task;
     Ok(Task {
         user: edited.user,
@@ -68,6 +71,6 @@ pub(super) fn understood(text: &[u8], before: &Task) -> Result<Task, Failure> {
     })
 }
 
-fn bad(message: String) -> Failure {
-    Failure::error("draft", message, None)
+fn invalid(message: String) -> Failure {
+    Failure::error("draft", message)
 }

@@ -1,31 +1,29 @@
-//! What it costs to take text out of the history of running sessions.
+//! What it costs to remove text from the history of running sessions: their prompt cache is written again.
 
+use crate::format::{ago, count, dollars, plural, timestamp};
 use crate::output::Style;
-use crate::show::{ago, count, dollars, moment, some};
 use crate::table::Table;
 use grov_domain::{LedgerUse, Lineage, MicroUsd, TokenUsage};
 use grov_llm::list_price;
-use serde::Serialize;
-use std::fmt::Write;
+use serde::{Serialize, Serializer};
 use time::{Duration, OffsetDateTime};
 
-/// The longest that a prompt cache lives: what was not used for so long is written anew whatever we do.
-const CACHE_LIFE: Duration = Duration::hours(1);
+/// The longest lifetime of a prompt cache.
+const CACHE_LIFETIME: Duration = Duration::hours(1);
 
-/// Who holds the text, and what its going costs.
+/// The histories that hold the text, and the cost of removing it.
 #[derive(Debug, Default, Serialize)]
 pub(super) struct Cost {
-    /// Histories that hold it, last seen first.
+    /// The most recently seen first.
     uses: Vec<UseView>,
     /// Tokens that are billed as cache writes again, at most.
     prompt_tokens_at_most: u64,
-    /// What those writes cost; `None` where a size or a price is not known.
-    cost_usd_at_most: Option<f64>,
-    #[serde(skip)]
-    cost: Option<MicroUsd>,
+    /// `None` where a size or a price is unknown.
+    #[serde(serialize_with = "as_dollars")]
+    cost_usd_at_most: Option<MicroUsd>,
 }
 
-/// One history.
+/// A history that holds the text.
 #[derive(Debug, Serialize)]
 struct UseView {
     client_session_id: String,
@@ -37,14 +35,18 @@ struct UseView {
     added_at: OffsetDateTime,
     #[serde(with = "time::serde::rfc3339")]
     last_seen_at: OffsetDateTime,
-    /// Whether a cache of it may still live.
+    /// Whether it may still be in a prompt cache.
     may_be_cached: bool,
     prompt_tokens: Option<u64>,
-    cost_usd: Option<f64>,
-    #[serde(skip)]
-    cost: Option<MicroUsd>,
+    /// `None` where the cache has expired, or the size or the price is unknown.
+    #[serde(serialize_with = "as_dollars")]
+    cost_usd: Option<MicroUsd>,
     #[serde(skip)]
     seen: String,
+}
+
+fn as_dollars<S: Serializer>(amount: &Option<MicroUsd>, serializer: S) -> Result<S::Ok, S::Error> {
+    amount.map(MicroUsd::dollars).serialize(serializer)
 }
 
 impl Cost {
@@ -64,11 +66,10 @@ impl Cost {
         }
         let uses: Vec<UseView> = histories.into_iter().map(|(_, view)| view).collect();
         let cached = || uses.iter().filter(|view| view.may_be_cached);
-        let cost = cached().try_fold(MicroUsd::default(), |sum, view| Some(sum.plus(view.cost?)));
         Self {
             prompt_tokens_at_most: cached().filter_map(|view| view.prompt_tokens).sum(),
-            cost_usd_at_most: cost.map(MicroUsd::dollars),
-            cost,
+            cost_usd_at_most: cached()
+                .try_fold(MicroUsd::default(), |sum, view| Some(sum.plus(view.cost_usd?))),
             uses,
         }
     }
@@ -76,7 +77,7 @@ impl Cost {
     /// For a person.
     pub(super) fn text(&self) -> String {
         if self.uses.is_empty() {
-            return "no session holds text of it in its history\n".to_owned();
+            return "no session has its text in its history\n".to_owned();
         }
         let mut table = Table::new(&[
             "SESSION",
@@ -88,48 +89,45 @@ impl Cost {
             "COST#",
         ]);
         for view in &self.uses {
+            let cost = match (view.may_be_cached, view.cost_usd) {
+                (false, _) => "none".to_owned(),
+                (true, Some(cost)) => dollars(cost),
+                (true, None) => "unknown".to_owned(),
+            };
             table.row([
                 view.client_session_id.clone(),
                 view.agent_id.clone().unwrap_or_default(),
                 view.model.clone(),
-                moment(view.added_at),
+                timestamp(view.added_at),
                 view.seen.clone(),
                 view.prompt_tokens.map(count).unwrap_or_default(),
-                match (view.may_be_cached, view.cost) {
-                    (false, _) => "none".to_owned(),
-                    (true, Some(cost)) => dollars(cost),
-                    (true, None) => "not known".to_owned(),
-                },
+                cost,
             ]);
         }
-        let holders = some(self.uses.len() as u64, "history holds", "histories hold");
-        let mut text = format!("{holders} text of it:\n{}", table.render(Style::plain()));
+        let histories = plural(self.uses.len() as u64, "history contains", "histories contain");
+        let table = table.render(Style::plain());
         let cached = self.uses.iter().filter(|view| view.may_be_cached).count() as u64;
-        // Writing to a string cannot fail.
-        let _ = match (cached, self.cost) {
-            (0, _) => writeln!(
-                text,
-                "none was seen within an hour, so no prompt cache is lost and nothing is billed again"
-            ),
-            (_, cost) => writeln!(
-                text,
-                "the next request of {} is billed up to {} tokens as cache writes again: {}",
-                some(cached, "of them", "of those seen within an hour"),
-                count(self.prompt_tokens_at_most),
-                match cost {
-                    Some(cost) => format!("{} at most", dollars(cost)),
-                    None => "the price is not known".to_owned(),
-                }
-            ),
+        let bill = if cached == 0 {
+            "none was used within an hour, so no prompt cache is lost and nothing is billed again".to_owned()
+        } else {
+            let which = plural(cached, "of them", "of those used within an hour");
+            let tokens = count(self.prompt_tokens_at_most);
+            let cost = match self.cost_usd_at_most {
+                Some(cost) => format!("{} at most", dollars(cost)),
+                None => "the price is unknown".to_owned(),
+            };
+            format!(
+                "the next request of {which} is billed up to {tokens} tokens as cache writes again: {cost}"
+            )
         };
-        text
+        format!("{histories} its text:\n{table}{bill}\n")
     }
 }
 
 impl UseView {
     fn of(held: LedgerUse, memory: String, now: OffsetDateTime) -> Self {
-        let may_be_cached = now - held.last_seen_at < CACHE_LIFE;
-        let cost = held.prompt_tokens.and_then(|tokens| {
+        let may_be_cached = now - held.last_seen_at < CACHE_LIFETIME;
+        let cost = held.prompt_tokens.filter(|_| may_be_cached).and_then(|tokens| {
             let usage = TokenUsage {
                 cache_creation: tokens,
                 ..TokenUsage::default()
@@ -145,8 +143,7 @@ impl UseView {
             last_seen_at: held.last_seen_at,
             may_be_cached,
             prompt_tokens: held.prompt_tokens,
-            cost_usd: cost.filter(|_| may_be_cached).map(MicroUsd::dollars),
-            cost,
+            cost_usd: cost,
             seen: ago(held.last_seen_at, now),
         }
     }
@@ -186,20 +183,23 @@ mod tests {
         assert_eq!(cost.uses[0].memories, ["a", "b"]);
         assert_eq!(cost.prompt_tokens_at_most, 120_000);
         // 1.25 dollars for a million tokens written.
-        assert_eq!(cost.cost, Some(MicroUsd(150_000)));
+        assert_eq!(cost.cost_usd_at_most, Some(MicroUsd(150_000)));
         assert!(cost.text().contains("120.0k tokens"), "{}", cost.text());
         assert!(cost.text().contains("$0.15 at most"), "{}", cost.text());
     }
 
     #[test]
-    fn a_cache_that_ran_out_costs_nothing() {
+    fn an_expired_cache_costs_nothing() {
         let cost = cost(vec![held("s", None, "a", 60, Some(100_000))]);
-        assert_eq!((cost.prompt_tokens_at_most, cost.cost), (0, Some(MicroUsd(0))));
+        assert_eq!(
+            (cost.prompt_tokens_at_most, cost.cost_usd_at_most),
+            (0, Some(MicroUsd(0)))
+        );
         assert!(cost.text().contains("nothing is billed again"), "{}", cost.text());
     }
 
     #[test]
-    fn what_is_not_known_is_not_made_up() {
+    fn unknown_sizes_and_prices_are_not_guessed() {
         let mut unpriced = held("t", None, "a", 1, Some(7));
         unpriced.model = "some-model".to_owned();
         for uses in [
@@ -208,8 +208,8 @@ mod tests {
         ] {
             let cost = cost(uses);
             assert_eq!(cost.cost_usd_at_most, None);
-            assert!(cost.text().contains("the price is not known"), "{}", cost.text());
+            assert!(cost.text().contains("the price is unknown"), "{}", cost.text());
         }
-        assert!(cost(Vec::new()).text().starts_with("no session holds"));
+        assert!(cost(Vec::new()).text().starts_with("no session has"));
     }
 }

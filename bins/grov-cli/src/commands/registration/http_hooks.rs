@@ -1,7 +1,7 @@
-//! Hooks that go to a running daemon.
+//! Registration of hooks over HTTP, which a running daemon answers.
 
 use crate::failure::Failure;
-use crate::output::say;
+use crate::output::note;
 use grov_drift::token;
 use grov_hooks::event::{Event, PRE_TOOL_USE, SESSION_START};
 use grov_hooks::settings::{Hook, MASK, SettingsFile};
@@ -17,25 +17,27 @@ pub(super) struct Daemon {
     pub(super) url: String,
     port: u16,
     token: Secret,
-    /// The guard must refuse also where the daemon is down, which only a process can.
+    /// The guard must refuse actions while the daemon is down, which only a command can.
     guard_is_command: bool,
 }
 
 impl Daemon {
-    /// The one at this address, with the token of this home, which is made unless it is there.
+    /// The daemon at this address with the home's token, which is created unless it exists.
     pub(super) fn at(url: &str, home: &Home, fails_closed: bool, dry_run: bool) -> Result<Self, Failure> {
-        let parsed = Url::parse(url).map_err(|error| Failure::error("proxy", error.to_string(), None))?;
+        let parsed = Url::parse(url).map_err(|error| Failure::error("proxy", error.to_string()))?;
         let token = match dry_run {
             true => token::read(home).unwrap_or(Secret::from(MASK)),
             false => token::made(home).map_err(|error| {
-                let message = format!("{} cannot be written: {error}", home.hook_token().display());
-                Failure::error("home", message, None)
+                Failure::error(
+                    "home",
+                    format!("cannot write {}: {error}", home.hook_token().display()),
+                )
             })?,
         };
         if fails_closed {
-            say(&format!(
-                "guard.fail is \"closed\": {PRE_TOOL_USE} stays a process, because a daemon that is down can refuse nothing"
-            ));
+            note!(
+                "guard.fail is \"closed\": {PRE_TOOL_USE} stays a command, because a daemon that is down cannot refuse actions"
+            );
         }
         Ok(Self {
             url: url.to_owned(),
@@ -45,7 +47,7 @@ impl Daemon {
         })
     }
 
-    /// What is registered at an event: a hook over HTTP where the client sends one.
+    /// The hook of an event: over HTTP where the client supports it.
     pub(super) fn hook(&self, program: &str, event: Event) -> Hook {
         let is_command = self.guard_is_command && event.name == PRE_TOOL_USE;
         let hook = if event.goes_over_http() && !is_command {
@@ -60,79 +62,82 @@ impl Daemon {
     }
 }
 
-/// Tells where others could come by the token in a settings file.
-pub(super) fn tell_of_readers(file: &SettingsFile) {
+/// Warns where others could read the token in a settings file.
+pub(super) fn warn_of_readers(file: &SettingsFile) {
     let path = file.path();
     let shown = path.display();
     if others_can_read(path) {
-        say(&format!(
-            "{shown} holds a token now, and other users of this machine can read it: chmod 600 {shown}"
-        ));
+        note!("warning: {shown} now holds a token, and other users can read it; run chmod 600 {shown}");
     }
-    let is_in_work_tree = path
-        .parent()
-        .is_some_and(|folder| Place::locate(folder).work_tree().is_some());
-    if is_in_work_tree {
-        say(&format!(
-            "{shown} holds a token now and lies in a git working tree: keep it out of commits"
-        ));
+    let parent = path.parent();
+    if parent.is_some_and(|folder| Place::locate(folder).work_tree().is_some()) {
+        note!("warning: {shown} now holds a token and lies in a git working tree; keep it out of commits");
     }
 }
 
-/// Whether other users of this machine can read a file: it is open to all, or to a group of several, and so is the way to it.
+/// Whether other users of this machine can read a file: all of them, or the members of its group.
 pub(crate) fn others_can_read(path: &Path) -> bool {
-    let Ok(file) = std::fs::metadata(path) else {
+    let access = |path: &Path| std::fs::metadata(path).map(|metadata| Access::of(&metadata));
+    let folders: Result<Vec<Access>, _> = path.ancestors().skip(1).map(access).collect();
+    let (Ok(metadata), Ok(folders)) = (std::fs::metadata(path), folders) else {
         return false;
     };
-    let gate = |metadata: &Metadata| Gate {
-        mode: metadata.permissions().mode(),
-        group: metadata.gid(),
-    };
-    let folders = path.ancestors().skip(1).map(std::fs::metadata);
-    let Ok(way) = folders
-        .map(|folder| folder.map(|folder| gate(&folder)))
-        .collect::<Result<Vec<_>, _>>()
-    else {
-        return false;
-    };
+    let file = Access::of(&metadata);
     let list = |path: &str| std::fs::read_to_string(path).unwrap_or_default();
-    let is_private = || is_private_group(file.uid(), file.gid(), &list("/etc/passwd"), &list("/etc/group"));
-    is_open_to_all(gate(&file), &way) || is_open_to_group(gate(&file), &way) && !is_private()
+    let is_private = || {
+        is_private_group(
+            metadata.uid(),
+            metadata.gid(),
+            &list("/etc/passwd"),
+            &list("/etc/group"),
+        )
+    };
+    is_open_to_all(file, &folders) || is_open_to_group(file, &folders) && !is_private()
 }
 
-/// Who may pass a file or a folder.
+/// The permissions and the group of a file or a folder.
 #[derive(Clone, Copy)]
-struct Gate {
+struct Access {
     mode: u32,
     group: u32,
 }
 
-fn is_open_to_all(file: Gate, way: &[Gate]) -> bool {
-    file.mode & 0o004 != 0 && way.iter().all(|folder| folder.mode & 0o001 != 0)
+impl Access {
+    fn of(metadata: &Metadata) -> Self {
+        Self {
+            mode: metadata.permissions().mode(),
+            group: metadata.gid(),
+        }
+    }
 }
 
-fn is_open_to_group(file: Gate, way: &[Gate]) -> bool {
-    let passes = |folder: &Gate| match folder.group == file.group {
+fn is_open_to_all(file: Access, folders: &[Access]) -> bool {
+    file.mode & 0o004 != 0 && folders.iter().all(|folder| folder.mode & 0o001 != 0)
+}
+
+fn is_open_to_group(file: Access, folders: &[Access]) -> bool {
+    let can_enter = |folder: &Access| match folder.group == file.group {
         true => folder.mode & 0o010 != 0,
         false => folder.mode & 0o001 != 0,
     };
-    file.mode & 0o040 != 0 && way.iter().all(passes)
+    file.mode & 0o040 != 0 && folders.iter().all(can_enter)
 }
 
-/// Whether a group is its user's alone: it bears the same name, and no others are listed in it. Where the lists of this machine
-/// do not have both, it is the one of the same number.
+/// Whether only its user is in a group: it has the user's name, and no other members are listed. If either is unknown to
+/// this machine, the numbers must be equal.
 fn is_private_group(user: u32, group: u32, users: &str, groups: &str) -> bool {
-    let named = |list: &str, number: u32| {
-        let lines = list.lines().map(|line| line.split(':').collect::<Vec<_>>());
-        let mut found = lines.filter_map(|fields| match fields.as_slice() {
-            [name, _, own, .., last] if own.parse() == Ok(number) => {
-                Some(((*name).to_owned(), (*last).to_owned()))
+    let entry = |list: &str, number: u32| {
+        list.lines().find_map(|line| {
+            let fields: Vec<&str> = line.split(':').collect();
+            match fields.as_slice() {
+                [name, _, id, .., last] if id.parse() == Ok(number) => {
+                    Some((String::from(*name), String::from(*last)))
+                }
+                _ => None,
             }
-            _ => None,
-        });
-        found.next()
+        })
     };
-    match (named(users, user), named(groups, group)) {
+    match (entry(users, user), entry(groups, group)) {
         (Some((user, _)), Some((group, members))) => {
             let mut members = members.split(',').filter(|member| !member.is_empty());
             user == group && members.all(|member| member == user)
@@ -170,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn a_guard_that_fails_closed_stays_a_process() {
+    fn a_guard_that_fails_closed_stays_a_command() {
         let daemon = Daemon {
             url: "http://127.0.0.1:8080".to_owned(),
             port: 8080,
@@ -189,25 +194,25 @@ mod tests {
     }
 
     #[test]
-    fn a_group_of_several_reads_what_is_open_to_it() {
-        let gate = |mode, group| Gate { mode, group };
-        for (file, way, all, group) in [
-            (0o600, [gate(0o755, 0), gate(0o755, 7)], false, false),
-            (0o640, [gate(0o755, 0), gate(0o755, 7)], false, true),
-            (0o640, [gate(0o755, 0), gate(0o750, 7)], false, true),
-            (0o640, [gate(0o755, 0), gate(0o700, 7)], false, false),
-            (0o640, [gate(0o750, 0), gate(0o750, 7)], false, false),
-            (0o644, [gate(0o755, 0), gate(0o755, 7)], true, true),
-            (0o644, [gate(0o755, 0), gate(0o750, 7)], false, true),
+    fn the_members_of_a_group_read_what_is_open_to_it() {
+        let access = |mode, group| Access { mode, group };
+        for (file, folders, all, group) in [
+            (0o600, [access(0o755, 0), access(0o755, 7)], false, false),
+            (0o640, [access(0o755, 0), access(0o755, 7)], false, true),
+            (0o640, [access(0o755, 0), access(0o750, 7)], false, true),
+            (0o640, [access(0o755, 0), access(0o700, 7)], false, false),
+            (0o640, [access(0o750, 0), access(0o750, 7)], false, false),
+            (0o644, [access(0o755, 0), access(0o755, 7)], true, true),
+            (0o644, [access(0o755, 0), access(0o750, 7)], false, true),
         ] {
-            let file = gate(file, 7);
-            let open = (is_open_to_all(file, &way), is_open_to_group(file, &way));
+            let file = access(file, 7);
+            let open = (is_open_to_all(file, &folders), is_open_to_group(file, &folders));
             assert_eq!(open, (all, group), "{:o}", file.mode);
         }
     }
 
     #[test]
-    fn a_group_of_the_users_name_is_private_while_nobody_joins_it() {
+    fn a_group_with_the_name_of_its_only_member_is_private() {
         let users = "root:x:0:0::/root:/bin/sh\nana:x:1000:1001::/home/ana:/bin/sh\n";
         let groups = "root:x:0:\nstaff:x:50:ana\nana:x:1001:\nshared:x:1000:\n";
         assert!(is_private_group(1000, 1001, users, groups));

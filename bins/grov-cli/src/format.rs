@@ -1,11 +1,12 @@
-//! Times, sizes and amounts as people read them.
+//! Times, sizes and amounts for people.
 
 use grov_domain::MicroUsd;
+use serde::Serializer;
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
 /// Date and time to the second, UTC.
-pub(crate) fn moment(time: OffsetDateTime) -> String {
+pub(crate) fn timestamp(time: OffsetDateTime) -> String {
     let seconds = time.replace_nanosecond(0).unwrap_or(time);
     seconds.format(&Rfc3339).unwrap_or_else(|_| time.to_string())
 }
@@ -21,7 +22,7 @@ pub(crate) fn ago(time: OffsetDateTime, now: OffsetDateTime) -> String {
     }
 }
 
-/// A number of tokens, short.
+/// A number of tokens, abbreviated.
 pub(crate) fn count(number: u64) -> String {
     let in_tenths = |unit: u64, name: &str| {
         let tenths = number / (unit / 10);
@@ -34,8 +35,8 @@ pub(crate) fn count(number: u64) -> String {
     }
 }
 
-/// So many of something: the noun for one and for several.
-pub(crate) fn some(number: u64, one: &str, several: &str) -> String {
+/// A number with its noun in the singular or plural.
+pub(crate) fn plural(number: u64, one: &str, several: &str) -> String {
     format!("{number} {}", if number == 1 { one } else { several })
 }
 
@@ -47,7 +48,12 @@ pub(crate) fn dollars(amount: MicroUsd) -> String {
     text[..short.len().max(least)].to_owned()
 }
 
-/// A number of bytes, short.
+/// Serialises an amount as a number of dollars.
+pub(crate) fn as_dollars<S: Serializer>(amount: &MicroUsd, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_f64(amount.dollars())
+}
+
+/// A number of bytes, abbreviated.
 pub(crate) fn bytes(number: u64) -> String {
     let in_tenths = |unit: u64, name: &str| format!("{}.{} {name}", number / unit, number % unit * 10 / unit);
     match number {
@@ -81,7 +87,7 @@ mod tests {
     #[test]
     fn times_and_sizes_for_people() {
         let now = OffsetDateTime::UNIX_EPOCH + Duration::days(100) + Duration::milliseconds(5);
-        assert_eq!(moment(now), "1970-04-11T00:00:00Z");
+        assert_eq!(timestamp(now), "1970-04-11T00:00:00Z");
         let shown = |seconds| ago(now - Duration::seconds(seconds), now);
         assert_eq!(
             [

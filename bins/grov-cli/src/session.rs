@@ -1,0 +1,96 @@
+//! Finds the session that a command is about.
+
+use crate::assembly::CommandStore;
+use crate::failure::Failure;
+use crate::format::ago;
+use crate::output::note;
+use crate::table::one_line;
+use grov_domain::{ClientSessionId, Clock, SystemClock};
+use grov_query::{Lookup, SelectedSession, find_session, newest_active_session, newest_session};
+use std::collections::BTreeSet;
+
+/// Candidates that are listed for an ambiguous prefix.
+const MAX_LISTED: usize = 5;
+
+/// The session that `wanted` names: a client session or a task by its id or a unique prefix of it. Without it the newest
+/// active session of the project, which is printed.
+///
+/// # Errors
+/// A negative result when there is none, bad usage when the prefix is ambiguous.
+pub(crate) async fn resolve(
+    store: &dyn CommandStore,
+    wanted: Option<&str>,
+    project: &str,
+) -> Result<SelectedSession, Failure> {
+    let Some(wanted) = wanted else {
+        let newest = newest_active_session(store, project).await?;
+        let newest = newest.ok_or_else(|| not_found(None))?;
+        let age = ago(newest.at, SystemClock.now());
+        note!(
+            "session {}, the newest active one of this project ({age})",
+            newest.session.id
+        );
+        return Ok(newest.session);
+    };
+    let found = find(store, wanted, project).await?;
+    found.ok_or_else(|| not_found(Some(wanted)))
+}
+
+/// Like [`resolve`], but without `wanted` the newest session counts even if it has ended: it can be resumed.
+pub(crate) async fn resolve_id(
+    store: &dyn CommandStore,
+    wanted: Option<&str>,
+    project: &str,
+) -> Result<ClientSessionId, Failure> {
+    if wanted.is_some() {
+        return Ok(resolve(store, wanted, project).await?.id);
+    }
+    let (at, id) = newest_session(store, project)
+        .await?
+        .ok_or_else(|| not_found(None))?;
+    let age = ago(at, SystemClock.now());
+    note!("session {id}, the newest one of this project ({age})");
+    Ok(id)
+}
+
+/// The session that `wanted` names; `None` if there is none.
+///
+/// # Errors
+/// Bad usage when it is empty or ambiguous.
+pub(crate) async fn find(
+    store: &dyn CommandStore,
+    wanted: &str,
+    project: &str,
+) -> Result<Option<SelectedSession>, Failure> {
+    if wanted.is_empty() {
+        return Err(Failure::usage("--session needs a session id"));
+    }
+    match find_session(store, wanted, project).await? {
+        Lookup::Found(session) => Ok(Some(session)),
+        Lookup::NotFound => Ok(None),
+        Lookup::Ambiguous(ids) => Err(ambiguous(wanted, &ids)),
+    }
+}
+
+/// Bad usage: a prefix that several ids have.
+pub(crate) fn ambiguous(prefix: &str, ids: &BTreeSet<String>) -> Failure {
+    let listed: Vec<&str> = ids.iter().take(MAX_LISTED).map(String::as_str).collect();
+    let more = if ids.len() > MAX_LISTED { ", …" } else { "" };
+    Failure::usage(format!(
+        "{} sessions begin with {:?}: {}{more}",
+        ids.len(),
+        one_line(prefix),
+        listed.join(", ")
+    ))
+    .hint("use a longer prefix")
+}
+
+/// A negative result: no such session.
+pub(crate) fn not_found(wanted: Option<&str>) -> Failure {
+    let message = match wanted {
+        Some(wanted) => format!("no session {:?}", one_line(wanted)),
+        None => "this project has no active session".to_owned(),
+    };
+    let hint = "`grov proxy-status` lists sessions; name one with --session S";
+    Failure::negative("no_session", message).hint(hint)
+}
