@@ -16,7 +16,7 @@ use grov_hooks::event;
 use grov_memory::Budget;
 use grov_project::Place;
 use grov_redact::Redactor;
-use grov_rules::IntentMemo;
+use grov_rules::IntentCache;
 use grov_runtime::{DriftSettings, MemorySettings, Settings};
 use grov_session::sanitize_prompt;
 use std::borrow::Cow;
@@ -70,7 +70,7 @@ pub(crate) fn handle(context: &HookContext<'_>) -> Result<Option<String>, String
         settings: &settings,
         drift: settings.drift(),
         memory: settings.memory(),
-        intents: Arc::<IntentMemo>::default(),
+        intents: Arc::<IntentCache>::default(),
     };
     let event = context.input.prompt_id.as_deref().map(|id| {
         let prompt = BuildHasherDefault::<DefaultHasher>::default().hash_one((id, &*prompt));
@@ -121,7 +121,7 @@ struct PromptHandler<'a> {
     drift: DriftSettings,
     memory: MemorySettings,
     /// What prompts ask for: each is read once, while the database has the word where that can be.
-    intents: Arc<IntentMemo>,
+    intents: Arc<IntentCache>,
 }
 
 impl PromptHandler<'_> {

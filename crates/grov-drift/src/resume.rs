@@ -9,7 +9,7 @@ use grov_domain::{
 };
 use grov_project::Place;
 use grov_redact::Redactor;
-use grov_rules::IntentMemo;
+use grov_rules::IntentCache;
 use grov_runtime::Home;
 use grov_session::IntentReader;
 use serde::{Deserialize, Serialize};
@@ -72,7 +72,7 @@ pub(crate) async fn resume_since(
 }
 
 /// Tells what prompts ask for, and reads each once.
-pub(crate) fn reader(intents: &Arc<IntentMemo>) -> IntentReader {
+pub(crate) fn reader(intents: &Arc<IntentCache>) -> IntentReader {
     let intents = Arc::clone(intents);
     Arc::new(move |question| intents.extract_intent(question))
 }

@@ -209,7 +209,7 @@ impl Default for Watch {
 }
 
 impl Watch {
-    async fn turn(
+    async fn acquire(
         &mut self,
         asked: &Asked,
         prompt: &str,
@@ -274,10 +274,10 @@ struct Session {
 }
 
 impl Session {
-    async fn turn(&mut self, asked: &Asked, turn: Turn) -> Result<(), serde_json::Error> {
+    async fn acquire(&mut self, asked: &Asked, turn: Turn) -> Result<(), serde_json::Error> {
         let prompts = vec![turn.prompt];
         let actions: Vec<ActionSketch> = turn.actions.into_iter().map(Action::sketch).collect();
-        self.watch.turn(asked, &prompts[0], &actions).await?;
+        self.watch.acquire(asked, &prompts[0], &actions).await?;
         let read = actions
             .iter()
             .filter(|action| !action.action_type.modifies_files());
@@ -403,7 +403,7 @@ async fn replay(turns: Vec<Turn>) -> Result<(), Box<dyn Error>> {
     let mut sessions: BTreeMap<String, Session> = BTreeMap::new();
     for turn in turns {
         let session = sessions.entry(turn.session.clone()).or_default();
-        session.turn(&asked, turn).await?;
+        session.acquire(&asked, turn).await?;
     }
     // What nobody finished is saved as well, once the session has been idle for long.
     let mut left = 0;

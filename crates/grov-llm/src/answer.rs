@@ -1,17 +1,17 @@
-//! A model's text becomes fields, or a reason why it cannot.
+//! Parses the text of a model's answer into typed fields.
 
 use crate::quote::is_hidden;
 use grov_domain::{Decision, RecoveryStep, without_own_text};
 use grov_redact::Redactor;
 use serde_json::{Map, Value};
 
-/// Text beyond this is not looked at: no answer of ours comes near it.
+/// Text beyond this is ignored; expected answers are far shorter.
 const MAX_ANSWER: usize = 64 * 1024;
 
-/// How many `{` are tried as the beginning of the answer.
+/// How many `{` are tried as the start of the answer.
 const MAX_STARTS: usize = 64;
 
-/// Why an answer cannot be used. The message is told to the model, which is asked once more.
+/// Why an answer is unusable. The message is sent to the model with one more request.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum AnswerError {
     /// There is no text at all.
@@ -38,8 +38,8 @@ pub(crate) enum AnswerError {
 pub(crate) struct Fields(Map<String, Value>);
 
 impl Fields {
-    /// The JSON object in `text`: alone, in a code fence or within prose. Of several the longest is taken, so that a small
-    /// example before the answer is not taken for it.
+    /// Finds the JSON object in `text`: alone, in a code fence or within prose. Of several the longest, so that a small example
+    /// before the answer is not mistaken for it.
     pub(crate) fn find(text: &str) -> Result<Self, AnswerError> {
         let text = &text[..text.floor_char_boundary(MAX_ANSWER)];
         let text = text
@@ -72,7 +72,7 @@ impl Fields {
             .ok_or(AnswerError::NoObject)
     }
 
-    /// A text that must not be empty, in one line of at most `limit` characters.
+    /// A non-empty text, on one line of at most `limit` characters.
     pub(crate) fn text(&self, field: &'static str, limit: usize) -> Result<String, AnswerError> {
         let text = self
             .0
@@ -85,7 +85,7 @@ impl Fields {
         })
     }
 
-    /// A text, or `None` where it is missing, null or empty.
+    /// A text; `None` if missing, null or empty.
     pub(crate) fn optional_text(
         &self,
         field: &'static str,
@@ -101,7 +101,7 @@ impl Fields {
         }
     }
 
-    /// A list of at most `count` different texts of at most `limit` characters. Empty ones are left out.
+    /// At most `count` distinct, non-empty texts of at most `limit` characters.
     pub(crate) fn texts(
         &self,
         field: &'static str,
@@ -168,7 +168,7 @@ impl Fields {
         })
     }
 
-    /// Yes or no.
+    /// A boolean.
     pub(crate) fn flag(&self, field: &'static str) -> Result<bool, AnswerError> {
         self.0
             .get(field)
@@ -204,10 +204,9 @@ fn step(value: &Value) -> Option<RecoveryStep> {
     (!action.is_empty()).then_some(RecoveryStep { file, action })
 }
 
-/// `text` on one line, without control characters, emojis and anything that would pass as text of Grov's own, and in at
-/// most `limit` characters.
+/// `text` on one line of at most `limit` characters, without control characters, emoji and Grov's own text.
 pub(crate) fn tidy(text: &str, limit: usize) -> String {
-    // Before lines are joined, letters folded and ends cut: what is left of a secret then is not known as one.
+    // Redacted first: joining lines and cutting would make secrets unrecognisable.
     let public = Redactor::shared().redact(text);
     let plain: String = public
         .chars()

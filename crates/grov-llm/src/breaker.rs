@@ -1,32 +1,38 @@
-//! The circuit breaker: a provider that fails again and again is left alone for a while.
+//! A circuit breaker: a provider that fails repeatedly gets no calls for a while.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// So many failed calls in a row open the breaker.
+/// The breaker opens after so many failures in a row.
 const FAILURES: u32 = 5;
 
-/// How long it stays open after them.
+/// How long it then stays open.
 const PAUSE: Duration = Duration::from_secs(60);
 
-/// How long it stays open after the key was refused: that does not mend itself soon.
-const KEY_PAUSE: Duration = Duration::from_secs(15 * 60);
+/// How long it stays open after the key was refused.
+const KEY_REFUSED_PAUSE: Duration = Duration::from_secs(15 * 60);
 
-/// Lets calls through, or not.
+/// The breaker of one provider.
 #[derive(Debug)]
 pub(crate) struct Breaker {
-    /// Who is left alone, for the log.
+    /// The provider's name, for the log.
     provider: &'static str,
-    /// What happens meanwhile, for the log.
+    /// What happens while it is open, for the log.
     meanwhile: &'static str,
     state: Mutex<State>,
 }
 
 #[derive(Clone, Copy, Debug)]
 enum State {
-    Closed { failures: u32 },
-    Open { until: Instant, why: Why, probing: bool },
+    Closed {
+        failures: u32,
+    },
+    Open {
+        until: Instant,
+        why: OpenReason,
+        probing: bool,
+    },
 }
 
 impl Default for State {
@@ -37,33 +43,33 @@ impl Default for State {
 
 /// Why the breaker is open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Why {
+pub(crate) enum OpenReason {
     /// Too many failures in a row.
     Failures,
     /// The key was refused.
     KeyRefused,
 }
 
-/// How a call ended, as far as the provider's health goes.
+/// The result of a call, as far as the provider's health is concerned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Health {
-    /// The provider answered, usably or not.
-    Works,
+    /// The provider answered, with a usable answer or not.
+    Success,
     /// It did not.
-    Fails,
+    Failure,
     /// It refused the key.
-    RefusesKey,
+    KeyRefused,
 }
 
-/// Leave to make one call. Dropped without a report it changes nothing.
+/// Permission for one call. Dropped without a report, it leaves the state unchanged.
 #[derive(Debug)]
-pub(crate) struct Pass<'a> {
+pub(crate) struct Permit<'a> {
     breaker: &'a Breaker,
     probe: bool,
 }
 
 impl Breaker {
-    /// A closed breaker before `provider`; while it is open, `meanwhile`.
+    /// A closed breaker for `provider`. `meanwhile` says what happens while it is open.
     pub(crate) fn new(provider: &'static str, meanwhile: &'static str) -> Self {
         Self {
             provider,
@@ -72,8 +78,8 @@ impl Breaker {
         }
     }
 
-    /// Leave to make a call: always while the breaker is closed, to one caller at a time once it was open long enough.
-    pub(crate) fn admit(&self) -> Option<Pass<'_>> {
+    /// A permit for a call: always while closed; after the pause, one probe at a time.
+    pub(crate) fn try_acquire(&self) -> Option<Permit<'_>> {
         let mut state = self.lock();
         let probe = match &mut *state {
             State::Closed { .. } => false,
@@ -83,11 +89,11 @@ impl Breaker {
             }
             State::Open { .. } => return None,
         };
-        Some(Pass { breaker: self, probe })
+        Some(Permit { breaker: self, probe })
     }
 
-    /// Why no call would be let through now, if so.
-    pub(crate) fn blocked(&self) -> Option<Why> {
+    /// Why the breaker is open now; `None` if calls are permitted.
+    pub(crate) fn blocked(&self) -> Option<OpenReason> {
         match *self.lock() {
             State::Open { until, why, probing } if probing || Instant::now() < until => Some(why),
             _ => None,
@@ -99,24 +105,24 @@ impl Breaker {
     }
 }
 
-impl Pass<'_> {
-    /// Tells how the call ended.
+impl Permit<'_> {
+    /// Reports the result of the call.
     pub(crate) fn report(self, health: Health) {
         let mut state = self.breaker.lock();
         let (pause, why) = match (health, *state) {
-            (Health::Works, _) => {
+            (Health::Success, _) => {
                 *state = State::default();
                 return;
             }
-            (Health::RefusesKey, _) => (KEY_PAUSE, Why::KeyRefused),
-            (Health::Fails, State::Closed { failures }) if failures + 1 < FAILURES => {
+            (Health::KeyRefused, _) => (KEY_REFUSED_PAUSE, OpenReason::KeyRefused),
+            (Health::Failure, State::Closed { failures }) if failures + 1 < FAILURES => {
                 *state = State::Closed {
                     failures: failures + 1,
                 };
                 return;
             }
-            (Health::Fails, State::Open { .. }) if !self.probe => return,
-            (Health::Fails, _) => (PAUSE, Why::Failures),
+            (Health::Failure, State::Open { .. }) if !self.probe => return,
+            (Health::Failure, _) => (PAUSE, OpenReason::Failures),
         };
         let known = matches!(*state, State::Open { why: known, .. } if known == why);
         *state = State::Open {
@@ -132,11 +138,11 @@ impl Pass<'_> {
             provider, meanwhile, ..
         } = self.breaker;
         match why {
-            Why::KeyRefused => tracing::error!(
+            OpenReason::KeyRefused => tracing::error!(
                 pause_seconds = pause.as_secs(),
                 "{provider} refused the API key; {meanwhile}. Check the key and restart, or wait"
             ),
-            Why::Failures => tracing::warn!(
+            OpenReason::Failures => tracing::warn!(
                 pause_seconds = pause.as_secs(),
                 "{provider} failed {FAILURES} times in a row; {meanwhile} until it works again"
             ),
@@ -144,7 +150,7 @@ impl Pass<'_> {
     }
 }
 
-impl Drop for Pass<'_> {
+impl Drop for Permit<'_> {
     fn drop(&mut self) {
         if self.probe
             && let State::Open { probing, .. } = &mut *self.breaker.lock()
@@ -164,7 +170,7 @@ mod tests {
 
     fn fail(breaker: &Breaker, times: u32) {
         for _ in 0..times {
-            breaker.admit().unwrap().report(Health::Fails);
+            breaker.try_acquire().unwrap().report(Health::Failure);
         }
     }
 
@@ -172,15 +178,15 @@ mod tests {
     async fn it_opens_after_failures_in_a_row_and_closes_after_one_success() {
         let breaker = closed();
         fail(&breaker, FAILURES - 1);
-        breaker.admit().unwrap().report(Health::Works);
+        breaker.try_acquire().unwrap().report(Health::Success);
         fail(&breaker, FAILURES - 1);
         assert_eq!(breaker.blocked(), None);
         fail(&breaker, 1);
-        assert_eq!(breaker.blocked(), Some(Why::Failures));
-        assert!(breaker.admit().is_none());
+        assert_eq!(breaker.blocked(), Some(OpenReason::Failures));
+        assert!(breaker.try_acquire().is_none());
         tokio::time::advance(PAUSE).await;
         assert_eq!(breaker.blocked(), None);
-        breaker.admit().unwrap().report(Health::Works);
+        breaker.try_acquire().unwrap().report(Health::Success);
         fail(&breaker, FAILURES - 1);
         assert_eq!(breaker.blocked(), None);
     }
@@ -190,12 +196,12 @@ mod tests {
         let breaker = closed();
         fail(&breaker, FAILURES);
         tokio::time::advance(PAUSE).await;
-        let probe = breaker.admit().unwrap();
-        assert!(breaker.admit().is_none());
-        probe.report(Health::Fails);
-        assert!(breaker.admit().is_none());
+        let probe = breaker.try_acquire().unwrap();
+        assert!(breaker.try_acquire().is_none());
+        probe.report(Health::Failure);
+        assert!(breaker.try_acquire().is_none());
         tokio::time::advance(PAUSE).await;
-        assert!(breaker.admit().is_some());
+        assert!(breaker.try_acquire().is_some());
     }
 
     #[tokio::test(start_paused = true)]
@@ -203,21 +209,21 @@ mod tests {
         let breaker = closed();
         fail(&breaker, FAILURES);
         tokio::time::advance(PAUSE).await;
-        drop(breaker.admit().unwrap());
-        assert!(breaker.admit().is_some());
+        drop(breaker.try_acquire().unwrap());
+        assert!(breaker.try_acquire().is_some());
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_refused_key_opens_it_at_once_and_for_long() {
         let breaker = closed();
-        let late = breaker.admit().unwrap();
-        breaker.admit().unwrap().report(Health::RefusesKey);
-        assert_eq!(breaker.blocked(), Some(Why::KeyRefused));
+        let late = breaker.try_acquire().unwrap();
+        breaker.try_acquire().unwrap().report(Health::KeyRefused);
+        assert_eq!(breaker.blocked(), Some(OpenReason::KeyRefused));
         // A call that began before and failed otherwise does not shorten the pause.
-        late.report(Health::Fails);
+        late.report(Health::Failure);
         tokio::time::advance(PAUSE).await;
-        assert_eq!(breaker.blocked(), Some(Why::KeyRefused));
-        tokio::time::advance(KEY_PAUSE).await;
+        assert_eq!(breaker.blocked(), Some(OpenReason::KeyRefused));
+        tokio::time::advance(KEY_REFUSED_PAUSE).await;
         assert_eq!(breaker.blocked(), None);
     }
 }

@@ -1,15 +1,17 @@
-//! The judge: a model where one is set up, rules otherwise.
+//! The judge: asks a model if one is configured, and otherwise answers by rules.
 
-use crate::address::{self, Endpoint};
 use crate::answer::Fields;
-use crate::ask::{Asker, Unanswered};
-use crate::flights::Flights;
+use crate::endpoint::{self, Endpoint};
 use crate::model::{Anthropic, Model, OpenAi, Transport};
 use crate::model::{anthropic, openai};
+use crate::model_client::{ModelClient, NoAnswer};
 use crate::questions::Question;
+use crate::singleflight::Singleflight;
 use crate::spending::{Ledger, Price};
 use crate::status::Counters;
-use crate::{Answering, DEFAULT_ANTHROPIC_MODEL, JudgeSettings, JudgeStatus, Provider, SetupError, WhyRules};
+use crate::{
+    Answering, DEFAULT_ANTHROPIC_MODEL, JudgeSettings, JudgeStatus, Provider, RulesReason, SetupError,
+};
 use async_trait::async_trait;
 use grov_domain::{
     Clock, DriftQuestion, DriftVerdict, ForcedRecovery, ForcedRecoveryQuestion, Intent, IntentQuestion,
@@ -19,19 +21,19 @@ use grov_domain::{
 use std::fmt;
 use std::sync::Arc;
 
-/// Answers questions by a model, within a budget, and by rules where that is not possible. Always answers.
+/// Answers questions with a model, within a budget, and with rules if that is not possible.
 pub struct ModelJudge {
     provider: Provider,
     model: Option<String>,
-    /// `Err` where there is no model to ask, now or later.
-    asker: Result<Arc<Asker>, WhyRules>,
-    flights: Flights,
+    /// `Err` if no model is configured.
+    client: Result<Arc<ModelClient>, RulesReason>,
+    singleflight: Singleflight,
     counters: Arc<Counters>,
 }
 
 impl ModelJudge {
-    /// A judge with these settings. Makes no connection and no client: that is left to the first question, which must be
-    /// asked within a tokio runtime.
+    /// A judge with these settings. The HTTP client is created by the first question, which must be asked within a tokio
+    /// runtime.
     pub fn new(
         settings: JudgeSettings,
         ledger: Arc<dyn SpendingStore>,
@@ -39,8 +41,8 @@ impl ModelJudge {
     ) -> Result<Self, SetupError> {
         let counters = Arc::new(Counters::default());
         let chosen = Chosen::new(&settings)?;
-        let (model, asker) = match chosen {
-            Chosen::Nobody(why) => (None, Err(why)),
+        let (model, client) = match chosen {
+            Chosen::Rules(why) => (None, Err(why)),
             Chosen::Model { name, price, model } => {
                 let provider = settings.provider.as_str();
                 let ledger = Ledger::new(
@@ -51,31 +53,31 @@ impl ModelJudge {
                     name.clone(),
                     price,
                 );
-                let asker = Asker::new(
+                let client = ModelClient::new(
                     model,
                     ledger,
                     settings.concurrency,
                     settings.timeout,
                     Arc::clone(&counters),
                 );
-                (Some(name), Ok(Arc::new(asker)))
+                (Some(name), Ok(Arc::new(client)))
             }
         };
         Ok(Self {
             provider: settings.provider,
             model,
-            asker,
-            flights: Flights::default(),
+            client,
+            singleflight: Singleflight::default(),
             counters,
         })
     }
 
-    /// How the judge stands.
+    /// The current state.
     pub fn status(&self) -> JudgeStatus {
-        let why = match &self.asker {
+        let why = match &self.client {
             Err(why) => Some(*why),
-            Ok(_) if self.flights.is_closed() => Some(WhyRules::Closed),
-            Ok(asker) => asker.blocked(),
+            Ok(_) if self.singleflight.is_closed() => Some(RulesReason::Closed),
+            Ok(client) => client.blocked(),
         };
         JudgeStatus {
             provider: self.provider,
@@ -117,7 +119,7 @@ impl ModelJudge {
             }
             Err(reason) => {
                 Counters::add(&self.counters.by_rules);
-                if reason == Unanswered::TurnedAway(crate::queue::TurnedAway) {
+                if reason == NoAnswer::QueueFull(crate::queue::QueueFull) {
                     Counters::add(&self.counters.turned_away);
                 }
                 tracing::debug!(%reason, "the model gave no answer");
@@ -130,21 +132,21 @@ impl ModelJudge {
         &self,
         session: Option<&SessionId>,
         question: &Redacted<Q>,
-    ) -> Result<Q::Answer, Unanswered> {
-        let asker = self.asker.as_ref().map_err(|_| Unanswered::NoModel)?;
-        if self.flights.is_closed() {
-            return Err(Unanswered::Closed);
+    ) -> Result<Q::Answer, NoAnswer> {
+        let client = self.client.as_ref().map_err(|_| NoAnswer::NoModel)?;
+        if self.singleflight.is_closed() {
+            return Err(NoAnswer::Closed);
         }
-        if asker.is_provider_blocked() {
-            return Err(Unanswered::Blocked);
+        if client.is_provider_blocked() {
+            return Err(NoAnswer::Blocked);
         }
         let request = question.request();
-        let share = self.flights.join(&request, || {
-            let asker = Arc::clone(asker);
+        let share = self.singleflight.join(&request, || {
+            let client = Arc::clone(client);
             let (session, request, known) = (session.cloned(), request.clone(), question.known());
             async move {
                 let check = |text: &str| Q::read(&Fields::find(text)?, &known).map(drop);
-                asker.answer(session.as_ref(), request, check).await
+                client.answer(session.as_ref(), request, check).await
             }
         })?;
         if share.joined {
@@ -161,9 +163,9 @@ impl fmt::Debug for ModelJudge {
     }
 }
 
-/// What the settings come to.
+/// The model to use, by the settings.
 enum Chosen {
-    Nobody(WhyRules),
+    Rules(RulesReason),
     Model {
         name: String,
         price: Price,
@@ -178,17 +180,17 @@ impl Chosen {
             .as_ref()
             .filter(|key| !key.expose().trim().is_empty());
         let (default_base, headers) = match (settings.provider, key) {
-            (Provider::Offline, _) => return Ok(Self::Nobody(WhyRules::Offline)),
-            (Provider::Anthropic, None) => return Ok(Self::Nobody(WhyRules::NoKey)),
+            (Provider::Offline, _) => return Ok(Self::Rules(RulesReason::Offline)),
+            (Provider::Anthropic, None) => return Ok(Self::Rules(RulesReason::NoKey)),
             (Provider::OpenAi, None) if settings.base_url.is_none() => {
-                return Ok(Self::Nobody(WhyRules::NoKey));
+                return Ok(Self::Rules(RulesReason::NoKey));
             }
             (Provider::Anthropic, Some(key)) => (anthropic::BASE_URL, Anthropic::headers(key)?),
             (Provider::OpenAi, key) => (openai::BASE_URL, OpenAi::headers(key)?),
         };
         let endpoint = Endpoint::parse(settings.base_url.as_deref().unwrap_or(default_base))?;
         let on_this_machine = endpoint.is_loopback();
-        let proxy = settings.proxy.as_deref().map(address::proxy).transpose()?;
+        let proxy = settings.proxy.as_deref().map(endpoint::proxy).transpose()?;
         let transport = Transport::new(endpoint, proxy, settings.own_listeners.clone(), headers)?;
         let named = settings
             .model
@@ -212,15 +214,15 @@ impl Chosen {
 
 #[async_trait]
 impl SettlingJudge for ModelJudge {
-    // From the first poll on, questions that are under way are answered by rules too. A judge that is dropped without this
-    // breaks its calls off, and they count in the ledger with the most they could cost.
+    // From the first poll on, questions in flight are answered by rules too. A judge dropped without this aborts its calls, and
+    // they stay in the ledger at their reserved cost.
     async fn close(&self) {
-        if let Ok(asker) = &self.asker {
-            asker.queue.close();
+        if let Ok(client) = &self.client {
+            client.queue.close();
         }
-        self.flights.close().await;
-        if let Ok(asker) = &self.asker {
-            asker.ledger.close().await;
+        self.singleflight.close().await;
+        if let Ok(client) = &self.client {
+            client.ledger.close().await;
         }
     }
 }

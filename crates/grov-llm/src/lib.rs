@@ -9,20 +9,20 @@
 //! every setting is passed in.
 #![forbid(unsafe_code)]
 
-mod address;
 mod answer;
-mod ask;
 mod breaker;
 mod embed;
-mod flights;
+mod endpoint;
 mod judge;
 mod model;
+mod model_client;
 mod questions;
 mod queue;
 mod quote;
 mod request;
 mod retry;
 mod settings;
+mod singleflight;
 mod spending;
 mod status;
 
@@ -33,4 +33,4 @@ pub use settings::{
     Provider, SetupError,
 };
 pub use spending::list_price;
-pub use status::{Answering, JudgeCounters, JudgeStatus, WhyRules};
+pub use status::{Answering, JudgeCounters, JudgeStatus, RulesReason};

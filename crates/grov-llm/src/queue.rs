@@ -1,25 +1,25 @@
-//! The one queue to the provider: so many calls at once, so many waiting, no more.
+//! Limits concurrent calls to the provider, and the number of those waiting.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::Instant;
 
-/// How many questions may wait for their turn. More would be answered too late to be of use.
+/// The most questions that wait. More would be answered too late to be useful.
 const MAX_WAITING: usize = 32;
 
-/// Turns at the provider.
+/// A semaphore with a bounded number of waiters.
 #[derive(Debug)]
 pub(crate) struct Queue {
     turns: Semaphore,
     waiting: AtomicUsize,
 }
 
-/// There is no turn for this question: too many wait, it waited too long, or the queue was closed.
+/// No permit: too many questions wait, the deadline has passed, or the queue was closed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("too many questions are waiting for the model")]
-pub(crate) struct TurnedAway;
+pub(crate) struct QueueFull;
 
-/// Counted as waiting until dropped.
+/// Counts as waiting until dropped.
 struct Waiting<'a>(&'a AtomicUsize);
 
 impl Drop for Waiting<'_> {
@@ -29,7 +29,7 @@ impl Drop for Waiting<'_> {
 }
 
 impl Queue {
-    /// A queue with `concurrency` turns at once, at least one.
+    /// A queue that permits `concurrency` calls at a time, at least one.
     pub(crate) fn new(concurrency: usize) -> Self {
         Self {
             turns: Semaphore::new(concurrency.clamp(1, 64)),
@@ -37,23 +37,23 @@ impl Queue {
         }
     }
 
-    /// Waits for a turn, in order, until `deadline`.
-    pub(crate) async fn turn(&self, deadline: Instant) -> Result<SemaphorePermit<'_>, TurnedAway> {
+    /// Waits for a permit, first come first served, until `deadline`.
+    pub(crate) async fn acquire(&self, deadline: Instant) -> Result<SemaphorePermit<'_>, QueueFull> {
         if let Ok(turn) = self.turns.try_acquire() {
             return Ok(turn);
         }
         let before = self.waiting.fetch_add(1, Ordering::AcqRel);
         let _waiting = Waiting(&self.waiting);
         if before >= MAX_WAITING {
-            return Err(TurnedAway);
+            return Err(QueueFull);
         }
         match tokio::time::timeout_at(deadline, self.turns.acquire()).await {
             Ok(Ok(turn)) => Ok(turn),
-            Ok(Err(_)) | Err(_) => Err(TurnedAway),
+            Ok(Err(_)) | Err(_) => Err(QueueFull),
         }
     }
 
-    /// Gives no more turns; whoever waits is turned away.
+    /// Grants no more permits; waiters get [`QueueFull`].
     pub(crate) fn close(&self) {
         self.turns.close();
     }
@@ -83,14 +83,16 @@ mod tests {
     async fn turns_and_waiting_are_bounded() {
         let queue = Queue::new(2);
         let held = (
-            queue.turn(soon()).await.unwrap(),
-            queue.turn(soon()).await.unwrap(),
+            queue.acquire(soon()).await.unwrap(),
+            queue.acquire(soon()).await.unwrap(),
         );
-        let mut waiting: Vec<_> = (0..MAX_WAITING).map(|_| Box::pin(queue.turn(soon()))).collect();
+        let mut waiting: Vec<_> = (0..MAX_WAITING)
+            .map(|_| Box::pin(queue.acquire(soon())))
+            .collect();
         for turn in &mut waiting {
             assert!(is_pending(turn).await);
         }
-        assert_eq!(queue.turn(soon()).await.unwrap_err(), TurnedAway);
+        assert_eq!(queue.acquire(soon()).await.unwrap_err(), QueueFull);
         drop(held);
         assert!(waiting.remove(0).await.is_ok());
     }
@@ -98,11 +100,11 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn nobody_waits_for_ever() {
         let queue = Queue::new(0);
-        let _held = queue.turn(soon()).await.unwrap();
-        assert_eq!(queue.turn(soon()).await.unwrap_err(), TurnedAway);
-        let mut waiting = Box::pin(queue.turn(soon()));
+        let _held = queue.acquire(soon()).await.unwrap();
+        assert_eq!(queue.acquire(soon()).await.unwrap_err(), QueueFull);
+        let mut waiting = Box::pin(queue.acquire(soon()));
         assert!(is_pending(&mut waiting).await);
         queue.close();
-        assert_eq!(waiting.await.unwrap_err(), TurnedAway);
+        assert_eq!(waiting.await.unwrap_err(), QueueFull);
     }
 }

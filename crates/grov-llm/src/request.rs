@@ -1,4 +1,4 @@
-//! What is asked of a model, as text: a system prompt, quoted data of bounded size, and the shape of the answer.
+//! A request to a model: a system prompt, quoted data of bounded size, and the schema of the answer.
 
 use crate::quote;
 use grov_domain::{ActionSketch, EffectKind, Purpose};
@@ -8,24 +8,24 @@ use std::fmt::Write;
 /// One request to a model, independent of the provider.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct ModelRequest {
-    /// What it is for.
+    /// The purpose.
     pub(crate) purpose: Purpose,
     /// Instructions; the same for every question of one purpose.
     pub(crate) system: String,
-    /// The material, quoted between tags.
+    /// The data, quoted between tags.
     pub(crate) user: String,
     /// JSON schema of the answer.
     pub(crate) schema: Value,
-    /// The most the answer may have, in tokens.
+    /// The longest answer, in tokens.
     pub(crate) max_tokens: u32,
 }
 
 impl ModelRequest {
-    /// A request whose system prompt is the common part and `instructions`.
+    /// A request with the common system prompt followed by `instructions`.
     pub(crate) fn new(
         purpose: Purpose,
         instructions: &str,
-        material: Material,
+        material: PromptData,
         schema: Value,
         max_tokens: u32,
     ) -> Self {
@@ -38,7 +38,7 @@ impl ModelRequest {
         }
     }
 
-    /// The same question once more, after an answer that could not be used because of `problem`.
+    /// The same request after an answer that was unusable because of `problem`.
     pub(crate) fn repaired(&self, answer: &str, problem: &str) -> Self {
         let mut user = self.user.clone();
         let _ = write!(
@@ -51,8 +51,8 @@ impl ModelRequest {
     }
 }
 
-/// How much of what a request may hold, in bytes where nothing else is said. Together they bound a request to about
-/// 30 KB, some ten thousand tokens.
+/// Limits of a request's parts, in bytes unless stated otherwise. Together they bound a request to about 30 KB, some ten
+/// thousand tokens.
 pub(crate) mod limits {
     /// The newest instruction.
     pub(crate) const NEWEST_PROMPT: usize = 4_000;
@@ -68,7 +68,7 @@ pub(crate) mod limits {
     pub(crate) const ENTRY_COUNT: usize = 20;
     /// One action, its files, output and reason included.
     pub(crate) const ACTION: usize = 700;
-    /// The beginning of what an action writes, behind that.
+    /// The beginning of what an action writes, after that.
     pub(crate) const WRITTEN: usize = 400;
     /// All actions of one list; the newest are kept.
     pub(crate) const ACTIONS: usize = 8_000;
@@ -88,27 +88,26 @@ pub(crate) mod limits {
     pub(crate) const TASK_COUNT: usize = 12;
     /// An identifier. Those of tasks are UUIDs; longer ones are not offered to the model.
     pub(crate) const ID: usize = 80;
-    /// An answer that is shown once more for repair.
+    /// An earlier answer in a request for repair.
     pub(crate) const EARLIER_ANSWER: usize = 1_000;
 }
 
-/// Whether the assistant's own words may be seen.
+/// Whether the agent's own text is included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Words {
-    /// Reasons and outputs are shown.
+pub(crate) enum AgentText {
+    /// With reasons and outputs.
     Shown,
-    /// Only what was done, and the beginning of what was written by it: a judge of actions is not to be persuaded, and
-    /// what an edit does it does by what it writes.
+    /// Only the actions, and the beginning of what they write: the agent's reasons could persuade a judge of its actions.
     Hidden,
 }
 
 /// The quoted data of a request, section by section. Empty sections are left out.
 #[derive(Debug, Default)]
-pub(crate) struct Material {
+pub(crate) struct PromptData {
     text: String,
 }
 
-impl Material {
+impl PromptData {
     /// A section with one text.
     pub(crate) fn text(mut self, name: &str, text: &str, limit: usize) -> Self {
         self.section(name, &quote::block(text, limit));
@@ -131,7 +130,7 @@ impl Material {
         self
     }
 
-    /// What the user typed, oldest first: the newest ones, and the newest of all in a section of its own.
+    /// The newest prompts, oldest first; the last one in a section of its own.
     pub(crate) fn prompts(mut self, prompts: &[String]) -> Self {
         let Some((newest, earlier)) = prompts.split_last() else {
             return self;
@@ -151,12 +150,12 @@ impl Material {
         self.text("newest_prompt", newest, limits::NEWEST_PROMPT)
     }
 
-    /// Actions, one a line, in order. Where they are too many the newest are kept.
-    pub(crate) fn actions(mut self, name: &str, actions: &[ActionSketch], words: Words) -> Self {
+    /// Actions in order, one per line. Of too many the newest are kept.
+    pub(crate) fn actions(mut self, name: &str, actions: &[ActionSketch], text: AgentText) -> Self {
         let mut lines = Vec::new();
         let mut room = limits::ACTIONS;
         for (index, action) in actions.iter().enumerate().rev() {
-            let line = format!("{}. {}", index + 1, action_line(action, words));
+            let line = format!("{}. {}", index + 1, action_line(action, text));
             if line.len() > room {
                 lines.push(left_out(index + 1, "earlier actions"));
                 break;
@@ -190,7 +189,7 @@ fn left_out(count: usize, what: &str) -> String {
     format!("[... {count} {what} left out ...]")
 }
 
-fn action_line(action: &ActionSketch, words: Words) -> String {
+fn action_line(action: &ActionSketch, text: AgentText) -> String {
     let mut line = action.action_type.as_str().to_owned();
     let files: Vec<String> = action
         .files
@@ -221,7 +220,7 @@ fn action_line(action: &ActionSketch, words: Words) -> String {
         Some(false) => line.push_str(" | succeeded"),
         None => {}
     }
-    if words == Words::Shown {
+    if text == AgentText::Shown {
         if let Some(output) = action
             .output
             .as_deref()
@@ -241,7 +240,7 @@ fn action_line(action: &ActionSketch, words: Words) -> String {
         line.truncate(line.floor_char_boundary(limits::ACTION));
         line.push_str(" [...]");
     }
-    let written = action.content.as_deref().filter(|_| words == Words::Hidden);
+    let written = action.content.as_deref().filter(|_| text == AgentText::Hidden);
     if let Some(written) = written.filter(|written| !written.trim().is_empty()) {
         let _ = write!(line, " | writes: {}", quote::beginning(written, limits::WRITTEN));
     }

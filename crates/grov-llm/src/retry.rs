@@ -1,29 +1,29 @@
-//! When a failed call is made again.
+//! Retry with exponential backoff.
 
 use crate::model::ModelError;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::time::Duration;
 
-/// So many failed calls end a question.
+/// A question fails after so many failed calls.
 const MAX_FAILURES: u32 = 3;
 
 /// The pause after the first failure; doubled after each further one.
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
 
-/// How long to wait before the next call after `error`, the `failures`th of this question; `None` to give up. At least as
-/// long as the provider asked for, or not at all where that is more than `remaining`.
+/// The pause before the next call after `error`, the `failures`th of this question; `None` to give up. At least the provider's
+/// `retry-after`; gives up if the pause would exceed `remaining`.
 pub(crate) fn pause(error: &ModelError, failures: u32, remaining: Duration) -> Option<Duration> {
     if !error.may_pass() || failures >= MAX_FAILURES {
         return None;
     }
     let doubled = FIRST_PAUSE * 2_u32.pow(failures.saturating_sub(1).min(8));
-    // Between half and the whole of it, so that many processes do not come back at once.
+    // Jitter, so that many processes do not retry at once.
     let jittered = doubled / 2 + doubled / 2 * (random() % 1024) / 1024;
     let pause = jittered.max(error.retry_after().unwrap_or_default());
     (pause < remaining).then_some(pause)
 }
 
-/// A number that differs between processes and calls. Not for secrets.
+/// A random number. Not for secrets.
 fn random() -> u32 {
     // Of 64 random bits the lower half will do.
     RandomState::new().build_hasher().finish() as u32

@@ -1,4 +1,4 @@
-//! What the judge is set up with. Every value is handed in: this crate reads no environment and no file.
+//! Settings of the judge. Every value is passed in: this crate reads no environment and no file.
 
 use grov_domain::MicroUsd;
 use grov_redact::Secret;
@@ -6,22 +6,22 @@ use std::fmt;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-/// The model asked where none is named: small, and with structured output.
+/// The default model: small, and with structured output.
 pub const DEFAULT_ANTHROPIC_MODEL: &str = "claude-haiku-4-5-20251001";
 
-/// How long one call may take where nothing else is said.
+/// The default timeout of a call.
 pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// How many calls run at once where nothing else is said.
+/// The default number of concurrent calls.
 pub const DEFAULT_CONCURRENCY: usize = 2;
 
-/// What own calls may cost per UTC day where nothing else is said: half a dollar.
+/// The default budget of Grov's own calls per UTC day: half a dollar.
 pub const DEFAULT_DAILY_BUDGET: MicroUsd = MicroUsd(500_000);
 
-/// Who is asked.
+/// The provider of the model.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Provider {
-    /// Nobody: rules answer.
+    /// None: rules answer.
     #[default]
     Offline,
     /// The Anthropic Messages API.
@@ -51,23 +51,23 @@ impl Provider {
 /// Settings of a [`crate::ModelJudge`].
 #[derive(Clone)]
 pub struct JudgeSettings {
-    /// Who is asked.
+    /// The provider.
     pub provider: Provider,
     /// The server, with or without `/v1` at its end; `None` for the vendor's own.
     pub base_url: Option<String>,
-    /// Grov's own credential, never a client's. Needed except where `base_url` names an OpenAI-compatible server.
+    /// Grov's own credential, never a client's. Optional with an OpenAI-compatible server at `base_url`.
     pub api_key: Option<Secret>,
     /// The model; `None` for [`DEFAULT_ANTHROPIC_MODEL`]. OpenAI-compatible servers need one.
     pub model: Option<String>,
-    /// What own calls may cost per UTC day.
+    /// The budget of Grov's own calls per UTC day.
     pub daily_budget: MicroUsd,
-    /// How long one call may take.
+    /// The timeout of a call.
     pub timeout: Duration,
-    /// How many calls run at once; at least one.
+    /// The number of concurrent calls, at least one.
     pub concurrency: usize,
-    /// The only HTTP proxy used on the way to the server. May hold a user and a password.
+    /// The HTTP proxy to use; none is taken from the environment. May contain credentials.
     pub proxy: Option<String>,
-    /// Where Grov itself listens. Neither the server nor the proxy may be one of these.
+    /// Grov's own listeners. Neither the server nor the proxy may be one of them.
     pub own_listeners: Vec<SocketAddr>,
 }
 
@@ -88,7 +88,7 @@ impl Default for JudgeSettings {
 }
 
 impl fmt::Debug for JudgeSettings {
-    /// Addresses may hold passwords, so only their presence is shown.
+    /// URLs may contain passwords, so only their presence is shown.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("JudgeSettings")
             .field("provider", &self.provider)
@@ -104,27 +104,27 @@ impl fmt::Debug for JudgeSettings {
     }
 }
 
-/// Why settings cannot be used. Messages never hold the value, which may contain a password.
+/// Invalid settings. Messages never contain the value, which may hold a password.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SetupError {
-    /// The server's address is no usable address.
+    /// The base URL is invalid.
     #[error(
         "the base URL of the model's server cannot be used: {reason}; give one like https://api.anthropic.com"
     )]
     BaseUrl {
-        /// What is wrong.
+        /// The reason.
         reason: String,
     },
-    /// The proxy's address is no usable address.
+    /// The proxy URL is invalid.
     #[error(
         "the proxy for Grov's own model calls cannot be used: {reason}; give one like http://proxy.example:3128"
     )]
     Proxy {
-        /// What is wrong.
+        /// The reason.
         reason: String,
     },
-    /// The address is one of Grov's own listeners: calls would come back to us.
+    /// The URL is one of Grov's own listeners: calls would loop.
     #[error(
         "the {what} for Grov's own model calls is Grov's own listener {listener}, so they would come back to Grov; name the provider itself"
     )]
@@ -134,10 +134,10 @@ pub enum SetupError {
         /// The listener.
         listener: SocketAddr,
     },
-    /// A provider without a model of its own was chosen without one.
+    /// The provider has no default model and none was named.
     #[error("there is a provider and no model; name a model that the server offers")]
     NoModel,
-    /// The credential cannot be a header's value.
+    /// The credential is not a valid header value.
     #[error("the API key holds characters that no HTTP header may hold; check that it was copied whole")]
     Credential,
 }

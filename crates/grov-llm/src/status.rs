@@ -1,51 +1,51 @@
-//! How the judge stands, for status displays.
+//! The state of the judge, for status displays.
 
 use crate::Provider;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// How the judge stands.
+/// The state of the judge.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JudgeStatus {
-    /// Who is asked.
+    /// The provider.
     pub provider: Provider,
     /// The model; `None` with [`Provider::Offline`].
     pub model: Option<String>,
-    /// Who would answer the next question.
+    /// What would answer the next question.
     pub answering: Answering,
-    /// What happened since the start.
+    /// Counts since the start.
     pub counters: JudgeCounters,
 }
 
-/// Who answers questions at present.
+/// What currently answers questions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answering {
     /// The model.
     Model,
-    /// Rules, and why.
-    Rules(WhyRules),
+    /// Rules, for this reason.
+    Rules(RulesReason),
 }
 
 /// Why rules answer instead of a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum WhyRules {
+pub enum RulesReason {
     /// No provider is set up.
     Offline,
     /// The provider needs a key and none is set.
     NoKey,
     /// Today's budget did not allow the last call.
     BudgetSpent,
-    /// The ledger could not be written, so that nothing may be spent.
+    /// The ledger could not be written, so nothing may be spent.
     LedgerFailed,
     /// The provider refused the key (401 or 403).
     KeyRefused,
-    /// The provider failed several times in a row and is left alone for a while.
+    /// The circuit breaker is open after repeated failures.
     ProviderDown,
     /// The judge was closed.
     Closed,
 }
 
-impl WhyRules {
+impl RulesReason {
     /// The name used in JSON output.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -60,28 +60,28 @@ impl WhyRules {
     }
 }
 
-/// What happened since the start.
+/// Counts since the start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct JudgeCounters {
     /// Questions that a model answered.
     pub by_model: u64,
-    /// Questions that rules answered.
+    /// Questions that the model gave no answer to.
     pub by_rules: u64,
     /// Calls made to the model, retries and repairs included.
     pub calls: u64,
-    /// Calls made again after a failure that may pass.
+    /// Retries after a transient failure.
     pub retries: u64,
-    /// Calls made again because the answer could not be used.
+    /// Calls to repair an unusable answer.
     pub repairs: u64,
-    /// Calls that were not answered.
+    /// Failed calls.
     pub failures: u64,
     /// Questions that shared the call of an identical one.
     pub shared: u64,
-    /// Questions turned away because too many were waiting or waited too long.
+    /// Questions rejected because too many were waiting, or after waiting too long.
     pub turned_away: u64,
 }
 
-/// [`JudgeCounters`] while they count.
+/// The live values of [`JudgeCounters`].
 #[derive(Debug, Default)]
 pub(crate) struct Counters {
     pub(crate) by_model: AtomicU64,

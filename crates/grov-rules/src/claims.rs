@@ -1,17 +1,17 @@
-//! What an answer claims and what the actions prove.
+//! What an answer claims about the work, and what the actions prove.
 
 use super::clean::clean;
 use super::text::{Word, any_phrase_at, ends_with_question, has_phrase, sentences, words};
 use grov_domain::{ActionSketch, EffectKind};
 
-/// What the last text of a turn says about the work.
+/// What the last text of a turn claims.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Claims {
-    /// There is a text.
+    /// The text is not empty.
     pub(crate) says_something: bool,
     /// "All done", "task complete".
     pub(crate) done: bool,
-    /// "I've added …", "Fixed …": work is told as past.
+    /// It reports completed work: "I've added …", "Fixed …".
     pub(crate) worked: bool,
     /// Sentences that report like a log: "Fixed the typo in …".
     pub(crate) reports: Vec<String>,
@@ -30,11 +30,11 @@ pub(crate) struct Claims {
 pub(crate) struct Proof {
     /// Something was changed.
     pub(crate) changed: bool,
-    /// The last tests or build behind the last change passed.
+    /// The last tests or build after the last change passed.
     pub(crate) tested: bool,
     /// The last tests or build failed.
     pub(crate) failed: bool,
-    /// A commit was made, and nothing was changed after it.
+    /// There was a commit and no change after it.
     pub(crate) committed: bool,
 }
 
@@ -79,7 +79,7 @@ const TESTS_PASS: &[&str] = &[
     "toate trec", "testele sunt verzi",
 ];
 
-/// Words that turn a claim into its opposite or into something to come.
+/// Words that negate a claim or move it to the future.
 #[rustfmt::skip]
 const DOUBTING: &[&str] = &[
     "not", "isn't", "aren't", "don't", "doesn't", "didn't", "hasn't", "haven't", "won't", "can't", "cannot",
@@ -118,14 +118,14 @@ const PLANS: &[&str] = &[
     "am nevoie de confirmare", "inainte sa incep", "inainte sa continui",
 ];
 
-/// Questions that ask nothing.
+/// Polite closing questions.
 #[rustfmt::skip]
 const COURTESY: &[&str] = &[
     "anything else", "what else", "what would you like to do next", "how can i help", "what's next",
     "altceva", "cu ce te mai pot", "mai pot",
 ];
 
-/// How a report of done work begins.
+/// First words of a report of completed work.
 #[rustfmt::skip]
 const REPORTS: &[&str] = &[
     "fixed", "added", "updated", "implemented", "created", "removed", "refactored", "renamed", "replaced",
@@ -135,7 +135,7 @@ const REPORTS: &[&str] = &[
     "actualizat", "sters", "scos", "mutat", "modificat", "creat", "implementat",
 ];
 
-/// Words of a part.
+/// Phrases for partial work.
 #[rustfmt::skip]
 const PARTIAL: &[&str] = &[
     "first half", "first part", "half of", "part of the", "first step", "step 1", "phase 1", "first of",
@@ -143,7 +143,7 @@ const PARTIAL: &[&str] = &[
     "partea intai", "jumatate din", "so far", "pana acum", "deocamdata",
 ];
 
-/// Forms that announce what comes next.
+/// Phrases that announce the next step.
 #[rustfmt::skip]
 const ANNOUNCING: &[&str] = &[
     "next step", "next steps", "next thing", "next is", "next up", "next comes", "i'll", "i will",
@@ -152,29 +152,26 @@ const ANNOUNCING: &[&str] = &[
     "urmatorul pas", "pasul urmator", "o sa", "voi", "acum trec la", "trec la", "incep cu", "imediat",
 ];
 
-/// Whether a sentence says what the agent will do now.
+/// Phrases of an offer rather than an announcement.
+#[rustfmt::skip]
+const COURTEOUS: &[&str] = &[
+    "let me know", "i'll be happy", "i will be happy", "i'll be glad", "if you", "whenever", "daca",
+    "now we can", "now i can", "you might", "you could", "you can", "optional", "if needed", "you may",
+];
+
+/// Whether a sentence announces what the agent will do next.
 fn announces(words: &[Word<'_>]) -> bool {
-    let courteous = [
-        "let me know",
-        "i'll be happy",
-        "i will be happy",
-        "i'll be glad",
-        "if you",
-        "whenever",
-        "daca",
-        "now we can",
-        "now i can",
-        "you might",
-        "you could",
-        "you can",
-        "optional",
-        "if needed",
-        "you may",
-    ];
-    has_phrase(words, ANNOUNCING) && !has_phrase(words, &courteous)
+    has_phrase(words, ANNOUNCING) && !has_phrase(words, COURTEOUS)
 }
 
-/// Reads an answer. Code and quotations in it claim nothing.
+/// Phrases in which a word of unfinished work means the opposite.
+#[rustfmt::skip]
+const NOTHING_UNFINISHED: &[&str] = &[
+    "no remaining", "nothing remains", "no failing", "no longer failing", "was failing", "were failing",
+    "0 failing",
+];
+
+/// Parses an answer. Code and quotations are ignored.
 pub(crate) fn claims_of(answer: &str) -> Claims {
     let cleaned = clean(answer);
     let prose = without_quotations(&cleaned.prose);
@@ -196,20 +193,7 @@ pub(crate) fn claims_of(answer: &str) -> Claims {
             claims.plans |= has_phrase(&words, PLANS);
             continue;
         }
-        if has_phrase(&words, UNFINISHED)
-            && !has_phrase(
-                &words,
-                &[
-                    "no remaining",
-                    "nothing remains",
-                    "no failing",
-                    "no longer failing",
-                    "was failing",
-                    "were failing",
-                    "0 failing",
-                ],
-            )
-        {
+        if has_phrase(&words, UNFINISHED) && !has_phrase(&words, NOTHING_UNFINISHED) {
             claims.unfinished = true;
         }
         claims.plans |= has_phrase(&words, PLANS);
@@ -225,7 +209,7 @@ pub(crate) fn claims_of(answer: &str) -> Claims {
         claims.done |= alone || claimed(&words, DONE);
         claims.worked |= claimed(&words, WORKED);
         let reports =
-            words.first().is_some_and(|word| word.is_any(REPORTS)) || tells_of_deed(&words).is_some();
+            words.first().is_some_and(|word| word.is_any(REPORTS)) || reported_verb(&words).is_some();
         if reports && claims.reports.len() < 8 {
             claims.reports.push(sentence.clone());
         }
@@ -235,7 +219,7 @@ pub(crate) fn claims_of(answer: &str) -> Claims {
     claims
 }
 
-/// Whether one of the phrases stands in the sentence, and nothing before it puts it in doubt.
+/// Whether the sentence contains one of the phrases, with no doubting word before it in the clause.
 fn claimed(words: &[Word<'_>], phrases: &[&str]) -> bool {
     (0..words.len()).any(|at| {
         let Some(length) = any_phrase_at(words, at, phrases) else {
@@ -252,7 +236,7 @@ fn claimed(words: &[Word<'_>], phrases: &[&str]) -> bool {
     })
 }
 
-/// The text with what stands in double quotation marks or backticks blanked.
+/// The text with quotations in double quotes or backticks replaced by a placeholder.
 fn without_quotations(text: &str) -> String {
     let mut kept = String::with_capacity(text.len());
     for line in text.lines() {
@@ -272,7 +256,7 @@ fn without_quotations(text: &str) -> String {
                 None => kept.push(letter),
             }
         }
-        // A mark that is not closed quotes nothing.
+        // An unclosed mark is not a quotation.
         kept.push_str(&quoted);
         kept.push('\n');
     }
@@ -280,15 +264,15 @@ fn without_quotations(text: &str) -> String {
 }
 
 /// Whether an action runs tests, checks or a build.
-pub(crate) fn proves(action: &ActionSketch) -> bool {
+pub(crate) fn is_check(action: &ActionSketch) -> bool {
     action
         .effects
         .iter()
         .any(|effect| matches!(effect, EffectKind::Test | EffectKind::Build))
 }
 
-/// Whether the end of a test's output tells that something failed: a pipe behind the tests hides their exit status.
-fn tells_failure(output: &str) -> bool {
+/// Whether test output reports a failure: a pipe after the tests hides their exit status.
+fn reports_failure(output: &str) -> bool {
     let words = words(output);
     words.iter().enumerate().any(|(at, word)| {
         let counted = at > 0 && words[at - 1].raw.parse::<u64>().is_ok_and(|count| count > 0);
@@ -302,14 +286,14 @@ pub(crate) fn proof_of(actions: &[ActionSketch]) -> Proof {
     let mut proof = Proof::default();
     for action in actions {
         let failed = action.failed == Some(true);
-        if proves(action) {
-            let failed = failed || action.output.as_deref().is_some_and(tells_failure);
+        if is_check(action) {
+            let failed = failed || action.output.as_deref().is_some_and(reports_failure);
             proof.failed = failed;
             proof.tested = !failed && action.failed == Some(false);
         }
         if action.changes_build_inputs() && !failed {
             proof.changed = true;
-            if !proves(action) {
+            if !is_check(action) {
                 proof.tested = false;
                 proof.committed = false;
             }
@@ -322,7 +306,7 @@ pub(crate) fn proof_of(actions: &[ActionSketch]) -> Proof {
     proof
 }
 
-/// Whether the work of a turn is done, and why that is believed. `goal` is what the work was about.
+/// Whether the work on `goal` is finished, as the reason to believe so.
 pub(crate) fn finished(
     claims: &Claims,
     proof: &Proof,
@@ -349,7 +333,7 @@ pub(crate) fn finished(
     }
     let reported = claims.reports.iter().any(|report| {
         let words = words(report);
-        let same_deed = tells_of_deed(&words).is_none_or(|deed| is_deed_of(deed, goal));
+        let same_deed = reported_verb(&words).is_none_or(|deed| matches_goal_verb(deed, goal));
         same_deed && super::scope::overlap(report, goal) > 0
     });
     (reported && proof.changed)
@@ -357,14 +341,14 @@ pub(crate) fn finished(
 }
 
 /// The participle of "I have added …".
-fn tells_of_deed<'w>(words: &'w [Word<'_>]) -> Option<&'w str> {
+fn reported_verb<'w>(words: &'w [Word<'_>]) -> Option<&'w str> {
     let length = any_phrase_at(words, 0, &["i've", "i have", "we've"])?;
     let deed = words.get(length)?;
     deed.folded.ends_with("ed").then_some(deed.folded.as_str())
 }
 
-/// Whether the deed is what the goal asks for: "added" for "add".
-fn is_deed_of(deed: &str, goal: &str) -> bool {
+/// Whether the verb reported is one that the goal asks for: "added" for "add".
+fn matches_goal_verb(deed: &str, goal: &str) -> bool {
     let goal = words(goal);
     goal.iter()
         .take(40)

@@ -1,23 +1,23 @@
-//! What somebody really typed: text without what the client, hooks, tools and Grov itself put around it, and without
-//! pasted code and logs.
+//! Reduces a text to what its author wrote: without text added by the client, hooks, tools and Grov, and without pasted code
+//! and logs.
 
 use grov_domain::{ClientDialect, both_ends, without_own_text};
 use std::borrow::Cow;
 
 const CLIENT: ClientDialect = ClientDialect::CLAUDE_CODE;
 
-/// Of longer texts the beginning and the end are looked at, so much of each: instructions stand before or behind what
-/// is pasted, not in the middle of it.
+/// How much is kept of the beginning and the end of a long text: instructions come before or after what is pasted, not in the
+/// middle.
 const HEAD: usize = 8 * 1024;
 const TAIL: usize = 4 * 1024;
 
-/// Of a longer text so much of each end is looked at, and the middle not even for tags.
-const MOST_OF_AN_END: usize = 256 * 1024;
+/// How much of each end of a long text is read, in bytes.
+const MAX_END: usize = 64 * 1024;
 
-/// So many kinds of tags without an end are mentioned by a person; more are junk.
+/// The most distinct unclosed tags that a person would mention; a text with more is junk from there on.
 const MOST_UNCLOSED: usize = 16;
 
-/// Blocks that nobody typed, by the beginning of the tag's name.
+/// Tags of blocks that the user did not type. A trailing dash matches any suffix.
 #[rustfmt::skip]
 const FOREIGN_TAGS: &[&str] = &[
     "system-reminder", "command-", "local-command-", "bash-", "task-notification", "tool_result",
@@ -25,7 +25,7 @@ const FOREIGN_TAGS: &[&str] = &[
     "post-tool-use-hook", "ide_selection", "ide_opened_file", "ide_diagnostics", "new-diagnostics",
 ];
 
-/// Lines that a client or a hook wrote.
+/// Prefixes of lines that a client or a hook wrote.
 #[rustfmt::skip]
 const FOREIGN_LINES: &[&str] = &[
     CLIENT.interrupted, CLIENT.suggestion, "Stop hook feedback:", "Output token limit hit.",
@@ -34,29 +34,29 @@ const FOREIGN_LINES: &[&str] = &[
     "PostToolUse hook", "PostToolUse:", "SubagentStop hook", "Stop hook",
 ];
 
-/// Texts that are not the user's from here to the end.
+/// Prefixes of lines from which on nothing is the user's.
 #[rustfmt::skip]
 const FOREIGN_ENDINGS: &[&str] = &[
     CLIENT.continued,
     "CRITICAL: Respond with TEXT ONLY. Do NOT call any tools.",
 ];
 
-/// A text, cleaned.
+/// A cleaned text.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Cleaned {
-    /// Without foreign blocks, code and logs: what the rules for goals, constraints and transitions read.
+    /// Without foreign blocks, code and logs: for goals, constraints and transitions.
     pub(crate) prose: String,
     /// Without foreign blocks only: code and logs name files too.
     pub(crate) whole: String,
 }
 
 impl Cleaned {
-    /// The sentences of the prose, or of everything where there is no prose.
+    /// The sentences of the prose; without prose, of the whole text.
     pub(crate) fn sentences(&self) -> Vec<String> {
         super::text::leading_sentences(self.best())
     }
 
-    /// The same as [`Cleaned::best`], without the rest.
+    /// Like [`Cleaned::best`], by value.
     pub(crate) fn into_best(self) -> String {
         if self.prose.trim().is_empty() {
             self.whole
@@ -65,7 +65,7 @@ impl Cleaned {
         }
     }
 
-    /// The prose, or everything where there is no prose.
+    /// The prose; without prose, the whole text.
     pub(crate) fn best(&self) -> &str {
         if self.prose.trim().is_empty() {
             &self.whole
@@ -77,26 +77,15 @@ impl Cleaned {
 
 /// Cleans a text.
 pub(crate) fn clean(text: &str) -> Cleaned {
-    let text = both_ends(text, MOST_OF_AN_END, "\n\n");
+    let text = both_ends(text, MAX_END, "\n\n");
     let own = without_own_text(&text);
     let stripped = without_blocks(&own);
-    let mut whole = Kept::default();
-    let mut prose = Kept::default();
+    let mut whole = String::new();
+    let mut prose = String::new();
     let mut fence: Option<&str> = None;
     let mut after_log = false;
-    let mut offset = 0;
     for line in stripped.split('\n') {
-        let in_the_middle = offset > 4 * HEAD && offset + 4 * TAIL < stripped.len();
-        offset += line.len() + 1;
         let line = line.strip_suffix('\r').unwrap_or(line);
-        if in_the_middle && line.len() < HEAD {
-            // Too far from both ends to be kept: only fences matter.
-            let trimmed = line.trim_start();
-            if trimmed.starts_with("```") {
-                fence = if fence.is_some() { None } else { Some("```") };
-            }
-            continue;
-        }
         let trimmed = line.trim();
         if FOREIGN_ENDINGS.iter().any(|ending| trimmed.starts_with(ending)) {
             break;
@@ -107,7 +96,7 @@ pub(crate) fn clean(text: &str) -> Cleaned {
         {
             continue;
         }
-        whole.push(line);
+        append(&mut whole, line);
         if let Some(mark) = fence {
             if trimmed.starts_with(mark) {
                 fence = None;
@@ -126,59 +115,23 @@ pub(crate) fn clean(text: &str) -> Cleaned {
             continue;
         }
         after_log = false;
-        prose.push(line);
+        append(&mut prose, line);
     }
     Cleaned {
-        prose: prose.into_text(),
-        whole: whole.into_text(),
+        prose: window(prose),
+        whole: window(whole),
     }
 }
 
-/// The first and the last of many lines.
-#[derive(Default)]
-struct Kept {
-    head: String,
-    tail: String,
-}
-
-impl Kept {
-    fn push(&mut self, line: &str) {
-        // A line of megabytes is not worth copying: what is kept of it is its two ends.
-        let (beginning, end) = if line.len() > HEAD + TAIL {
-            let beginning = &line[..line.floor_char_boundary(HEAD)];
-            (
-                beginning,
-                Some(&line[line.ceil_char_boundary(line.len() - TAIL)..]),
-            )
-        } else {
-            (line, None)
-        };
-        for part in std::iter::once(beginning).chain(end) {
-            if self.head.len() + part.len() <= HEAD && self.tail.is_empty() {
-                append(&mut self.head, part);
-            } else {
-                append(&mut self.tail, part);
-                if self.tail.len() > 4 * (HEAD + TAIL) {
-                    self.tail
-                        .drain(..self.tail.ceil_char_boundary(self.tail.len() - TAIL));
-                }
-            }
-        }
+/// The first [`HEAD`] and the last [`TAIL`] bytes of a longer text, cut at lines if they are short enough.
+fn window(text: String) -> String {
+    if text.len() <= HEAD + TAIL {
+        return text;
     }
-
-    fn into_text(mut self) -> String {
-        let room = HEAD.saturating_sub(self.head.len()) + TAIL;
-        if self.tail.len() > room {
-            if self.head.is_empty() {
-                let end = self.tail.floor_char_boundary(HEAD);
-                append(&mut self.head, &self.tail[..end]);
-            }
-            self.tail
-                .drain(..self.tail.ceil_char_boundary(self.tail.len() - TAIL));
-        }
-        self.head.push_str(&self.tail);
-        self.head
-    }
+    let head = &text[..text.floor_char_boundary(HEAD)];
+    let head = head.rfind('\n').map_or(head, |end| &head[..=end]);
+    let tail = &text[text.ceil_char_boundary(text.len() - TAIL)..];
+    [head, tail].concat()
 }
 
 /// Appends a line without control characters, and without placeholders of pasted things.
@@ -187,18 +140,18 @@ fn append(text: &mut String, line: &str) {
     if line.bytes().all(|byte| matches!(byte, b' '..=b'~' | b'\t')) {
         text.push_str(&line);
     } else {
-        text.extend(line.chars().filter(|letter| !is_junk(*letter)));
+        text.extend(line.chars().filter(|letter| !is_invisible(*letter)));
     }
     text.push('\n');
 }
 
-/// Control characters, replacement characters, and characters that nobody sees.
-fn is_junk(letter: char) -> bool {
+/// Control characters, replacement characters and invisible characters.
+fn is_invisible(letter: char) -> bool {
     (letter.is_control() && letter != '\t')
         || matches!(letter, '\u{fffd}' | '\u{feff}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{e000}'..='\u{f8ff}')
 }
 
-/// `[Image #1]` and `[Pasted text #2 +30 lines]` left out.
+/// Removes `[Image #1]` and `[Pasted text #2 +30 lines]`.
 fn without_placeholders(line: &str) -> Cow<'_, str> {
     if !line.contains("[Image #") && !line.contains("[Pasted text #") {
         return Cow::Borrowed(line);
@@ -219,14 +172,14 @@ fn without_placeholders(line: &str) -> Cow<'_, str> {
     Cow::Owned(kept)
 }
 
-/// The text without blocks of foreign tags. A block that is not closed reaches to the end if its tag begins a line;
-/// a tag that is merely mentioned is left out alone.
+/// Removes blocks of foreign tags. An unclosed block extends to the end if its tag begins a line; otherwise only the tag is
+/// removed.
 fn without_blocks(text: &str) -> Cow<'_, str> {
     if !text.contains('<') {
         return Cow::Borrowed(text);
     }
     let mut kept = String::with_capacity(text.len().min(64 * 1024));
-    // Tags that are not closed any more: nothing is searched twice, so this stays linear.
+    // Tags known to have no closing tag. They are not searched again, which keeps this linear.
     let mut never_closed: Vec<&str> = Vec::new();
     let mut copied = 0;
     let mut at = 0;
@@ -246,7 +199,7 @@ fn without_blocks(text: &str) -> Cow<'_, str> {
         kept.push_str(&text[copied..start]);
         copied = behind;
         if !never_closed.contains(&name) {
-            if let Some(end) = closing_of(&text[behind..], name) {
+            if let Some(end) = closing_tag_end(&text[behind..], name) {
                 copied = behind + end;
                 at = copied;
                 kept.push(' ');
@@ -263,7 +216,7 @@ fn without_blocks(text: &str) -> Cow<'_, str> {
     Cow::Owned(kept)
 }
 
-/// Whether a foreign tag's name begins with this byte.
+/// Whether the name of a foreign tag can start with this byte.
 fn may_be_foreign(first: Option<u8>) -> bool {
     const FIRST_LETTERS: [bool; 256] = {
         let mut letters = [false; 256];
@@ -277,7 +230,7 @@ fn may_be_foreign(first: Option<u8>) -> bool {
     first.is_some_and(|byte| FIRST_LETTERS[usize::from(byte)])
 }
 
-/// Whether a tag of that name is not the user's.
+/// Whether this is the name of a foreign tag.
 fn is_foreign(name: &str) -> bool {
     !name.is_empty()
         && FOREIGN_TAGS.iter().any(|tag| match tag.strip_suffix('-') {
@@ -286,7 +239,7 @@ fn is_foreign(name: &str) -> bool {
         })
 }
 
-/// The name at the beginning of what stands behind `<`.
+/// The tag name that `text`, which follows a `<`, starts with.
 fn tag_name(text: &str) -> &str {
     let end = text
         .bytes()
@@ -296,15 +249,15 @@ fn tag_name(text: &str) -> &str {
     &text[..end]
 }
 
-/// The offset behind the closing tag of that name.
-fn closing_of(text: &str, name: &str) -> Option<usize> {
+/// The offset after the closing tag of that name.
+fn closing_tag_end(text: &str, name: &str) -> Option<usize> {
     let closing = format!("</{name}>");
     text.find(&closing).map(|at| at + closing.len())
 }
 
-/// Beginnings of lines that programs write.
+/// Prefixes of program output.
 #[rustfmt::skip]
-const OF_PROGRAMS: &[&str] = &[
+const LOG_PREFIXES: &[&str] = &[
     "Traceback (most recent call last)", "File \"", "at Object.", "at async ", "at new ", "at java.",
     "at org.", "at com.", "at <anonymous>", "at node:", "error[E", "warning: unused", "-->", "thread '",
     "note: run with", "npm ERR!", "npm WARN", "+++ ", "--- a/", "@@ ", "diff --git", "index ", "Caused by:",
@@ -315,13 +268,13 @@ const OF_PROGRAMS: &[&str] = &[
     "AssertionError", "java.lang.", "error TS",
 ];
 
-/// Whether a line is pasted: output of a program or code.
+/// Whether a line looks pasted: program output or code.
 fn is_pasted(line: &str, after_log: bool) -> bool {
     let trimmed = line.trim_start();
     if trimmed.is_empty() {
         return false;
     }
-    if OF_PROGRAMS.iter().any(|beginning| {
+    if LOG_PREFIXES.iter().any(|beginning| {
         trimmed.starts_with(beginning) && !matches!(*beginning, "index " | "running " | "Finished ")
             || (trimmed.starts_with(beginning) && trimmed.bytes().any(|byte| byte.is_ascii_digit()))
     }) {

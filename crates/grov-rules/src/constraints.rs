@@ -1,7 +1,7 @@
-//! What a prompt forbids or demands of the work.
+//! Finds the constraints in a prompt: what it forbids or demands.
 //!
-//! A constraint begins with a cue ("don't", "only", "fără") that stands where an order stands: at the beginning of a
-//! clause. The same word elsewhere tells a story ("it doesn't compile", "only happens when").
+//! A constraint starts with a cue ("don't", "only", "fără") where an instruction can start: at the beginning of a clause. The
+//! same word elsewhere describes something ("it doesn't compile", "only happens when").
 
 use super::goal;
 use super::lexicon::{WORK_VERBS, WORK_VERBS_RO};
@@ -10,13 +10,13 @@ use super::text::{Word, any_phrase_at, ends_with_question, has_phrase, phrase_at
 
 use std::cell::OnceCell;
 
-mod words_of_limits;
-use words_of_limits::*;
+mod lexicon;
+use lexicon::*;
 
-/// At most so many constraints of a task.
+/// The most constraints of a task.
 pub(crate) const MOST: usize = 20;
 
-/// At most so many characters of one.
+/// The longest constraint, in characters.
 const MOST_CHARACTERS: usize = 200;
 
 /// The constraints in a prompt's sentences, in order.
@@ -26,7 +26,7 @@ pub(crate) fn find(sentences: &[String], found: &mut Vec<String>) {
     }
 }
 
-/// Whether a sentence begins with one that forbids, where it holds these.
+/// Whether `sentence`, which contains `constraints`, starts with a prohibition.
 pub(crate) fn opens_with_one(sentence: &str, constraints: &[String]) -> bool {
     constraints.first().is_some_and(|first| {
         let forbids = words(first).first().is_some_and(|word| {
@@ -71,7 +71,7 @@ pub(crate) fn of_sentence(sentence: &str, all: &[Word<'_>], found: &mut Vec<Stri
     }
 }
 
-/// A backtick or quotation mark that opens right before a word belongs to it.
+/// The length of a backtick or quotation mark directly before a word.
 fn leading_mark(word: &Word<'_>) -> usize {
     usize::from(word.before.ends_with(['`', '"', '\'']))
 }
@@ -80,7 +80,7 @@ fn closing_mark(word: &Word<'_>) -> usize {
     usize::from(word.after.starts_with(['`', '"', '\'']))
 }
 
-/// Byte ranges in quotation marks: what is quoted is not said.
+/// The byte ranges of quotations, which contain no constraints of the speaker.
 fn quotations(sentence: &str) -> Vec<(usize, usize)> {
     let mut ranges = Vec::new();
     let mut open: Option<(usize, char)> = None;
@@ -89,7 +89,7 @@ fn quotations(sentence: &str) -> Vec<(usize, usize)> {
         match open {
             Some((from, mark)) if letter == mark => {
                 let next = sentence[at + letter.len_utf8()..].chars().next();
-                // An apostrophe inside a word closes nothing.
+                // An apostrophe inside a word does not close a quotation.
                 if mark != '\'' || next.is_none_or(|next| !next.is_alphanumeric()) {
                     ranges.push((from, at));
                     open = None;
@@ -113,7 +113,7 @@ fn quotations(sentence: &str) -> Vec<(usize, usize)> {
     ranges
 }
 
-/// For each word, whether a clause begins with it.
+/// For each word, whether it starts a clause.
 fn clause_starts(words: &[Word<'_>]) -> Vec<bool> {
     let mut starts: Vec<bool> = Vec::with_capacity(words.len());
     for (at, word) in words.iter().enumerate() {
@@ -127,19 +127,19 @@ fn clause_starts(words: &[Word<'_>]) -> Vec<bool> {
     starts
 }
 
-/// A sentence, prepared for the search.
+/// A sentence prepared for the search.
 struct Sentence<'s, 't> {
     all: &'s [Word<'t>],
     starts: Vec<bool>,
     quoted: Vec<(usize, usize)>,
-    /// From here on somebody else's words are told.
+    /// The word from which on somebody else is quoted.
     reported: Option<usize>,
     /// See [`Sentence::is_instruction`].
     instruction: OnceCell<bool>,
 }
 
 impl Sentence<'_, '_> {
-    /// First and last word of the constraint whose cue stands at `at`.
+    /// The first and last word of the constraint whose cue is at `at`.
     fn constraint_at(&self, at: usize) -> Option<(usize, usize)> {
         let position = self.all[at].start;
         if self
@@ -151,17 +151,17 @@ impl Sentence<'_, '_> {
             return None;
         }
         let from = self.cue(at)?;
-        // "Docs only, please": what the cue limits stands before it.
+        // "Docs only, please": the limited thing comes before the cue.
         let ends_here = from < at && self.all[at].pauses();
         Some((from, if ends_here { at } else { clause_end(self.all, at) }))
     }
 
-    /// Where the clause begins in which `at` stands.
+    /// The start of the clause that contains `at`.
     fn clause(&self, at: usize) -> usize {
         (0..=at).rev().find(|index| self.starts[*index]).unwrap_or(0)
     }
 
-    /// Where the constraint begins whose cue stands at `at`.
+    /// The start of the constraint whose cue is at `at`, if there is one.
     fn cue(&self, at: usize) -> Option<usize> {
         let all = self.all;
         let word = &all[at];
@@ -169,23 +169,11 @@ impl Sentence<'_, '_> {
         let next_is = |words: &[&str]| next.is_some_and(|next| next.is_any(words));
         let begins = self.starts[at];
         let start = self.clause(at);
-        let first = &all[start];
-        let idle_subject = first.is_any(&[
-            "i",
-            "there",
-            "it",
-            "that",
-            "something",
-            "this",
-            "they",
-            "he",
-            "she",
-        ]);
         if let Some(length) = any_phrase_at(all, at, PLAIN_CUES) {
             return (all.len() > at + length && begins).then_some(at);
         }
         if any_phrase_at(all, at, CUES_ANYWHERE).is_some() {
-            // "Nothing else" says nothing without what came before it.
+            // "Nothing else" needs the text before it.
             let from = if word.is_any(&["nothing", "nimic"]) {
                 0
             } else if begins {
@@ -196,78 +184,18 @@ impl Sentence<'_, '_> {
             return (at == 0 || self.is_instruction()).then_some(from);
         }
         if any_phrase_at(all, at, CUES_OF_A_STATE).is_some() {
-            // "You" leads in elsewhere; here it is whom the state is about.
+            // "You" is the subject of the state here, not a lead-in.
             let from = if at > 0 && all[at - 1].is_any(&["you", "we"]) {
                 at - 1
             } else {
                 start
             };
-            return (from < at && !idle_subject).then_some(from);
+            return (from < at && !all[start].is_any(IDLE_SUBJECTS)).then_some(from);
         }
         match word.folded.as_str() {
-            "don't" | "do" | "never" => {
-                let length = any_phrase_at(all, at, &["don't", "do not", "never"])?;
-                let verb = all.get(at + length)?;
-                let never = word.folded == "never";
-                // "They don't run here and don't fail there" goes on with a story.
-                let goes_on = at > 0
-                    && all[at - 1].is_any(&["and", "or", "but"])
-                    && (1..at).any(|index| {
-                        !self.starts[index] && all[index].is_any(&["don't", "doesn't", "didn't"])
-                    });
-                if goes_on {
-                    return None;
-                }
-                if at > 0 && !never && all[at - 1].is_any(&["i", "we"]) {
-                    return verb.is_any(&["want"]).then_some(at - 1);
-                }
-                if at > 0 && never && all[at - 1].is_any(&["should", "must", "can", "may", "shall"]) {
-                    return Some(start);
-                }
-                let idle = verb.is_any(IDLE_AFTER_DONT)
-                    && !(never && verb.is_any(&["ask", "get", "show", "pass", "run"]));
-                let told = never && is_narrated(verb);
-                let forbids = begins && !idle && !told && !word.pauses();
-                forbids.then_some(at)
-            }
-            "must" | "mustn't" | "shall" => {
-                let guesses = next.is_none()
-                    || next_is(&["have", "i"])
-                    || (next_is(&["be"])
-                        && (idle_subject && !next_is(&["not"]))
-                        && all.get(at + 2).is_none_or(|word| !word.is_any(MEASURES)))
-                    || (next_is(&["be"])
-                        && all
-                            .get(at + 2)
-                            .is_some_and(|word| word.is_any(GUESSES) || word.folded.ends_with("ing")));
-                (!guesses && !first.is_any(&["i"])).then_some(start)
-            }
-            "should" | "shouldn't" => {
-                let length = any_phrase_at(all, at, &["should not", "shouldn't"])?;
-                let verb = all.get(at + length)?;
-                let touched = verb.is_any(&["be"])
-                    && all.get(at + length + 1).is_some_and(|word| {
-                        word.is_any(&[
-                            "changed",
-                            "modified",
-                            "touched",
-                            "removed",
-                            "renamed",
-                            "edited",
-                            "altered",
-                            "affected",
-                            "exposed",
-                            "logged",
-                            "committed",
-                        ])
-                    });
-                (touched || verb.is_any(FORBIDDEN_VERBS)).then_some(start)
-            }
-            "can't" | "cannot" | "may" | "can" => {
-                let length = any_phrase_at(all, at, &["can't", "cannot", "may not", "can not"])?;
-                let verb = all.get(at + length)?;
-                let whose = at > 0 && all[at - 1].is_any(&["we", "you"]);
-                (whose && verb.is_any(DENIED_VERBS)).then_some(start)
+            "don't" | "do" | "never" => self.dont(at, start, begins),
+            "must" | "mustn't" | "shall" | "should" | "shouldn't" | "can't" | "cannot" | "may" | "can" => {
+                self.modal(at, start)
             }
             "make" | "be" => {
                 let length = any_phrase_at(all, at, &["make sure", "be sure", "be careful"])?;
@@ -327,6 +255,69 @@ impl Sentence<'_, '_> {
         }
     }
 
+    /// "Don't", "do not" and "never" before a verb.
+    fn dont(&self, at: usize, start: usize, begins: bool) -> Option<usize> {
+        let all = self.all;
+        let word = &all[at];
+        let length = any_phrase_at(all, at, &["don't", "do not", "never"])?;
+        let verb = all.get(at + length)?;
+        let never = word.folded == "never";
+        // "They don't run here and don't fail there" continues a description.
+        let goes_on = at > 0
+            && all[at - 1].is_any(&["and", "or", "but"])
+            && (1..at).any(|index| !self.starts[index] && all[index].is_any(&["don't", "doesn't", "didn't"]));
+        if goes_on {
+            return None;
+        }
+        if at > 0 && !never && all[at - 1].is_any(&["i", "we"]) {
+            return verb.is_any(&["want"]).then_some(at - 1);
+        }
+        if at > 0 && never && all[at - 1].is_any(&["should", "must", "can", "may", "shall"]) {
+            return Some(start);
+        }
+        let idle =
+            verb.is_any(IDLE_AFTER_DONT) && !(never && verb.is_any(&["ask", "get", "show", "pass", "run"]));
+        let told = never && is_narrated(verb);
+        let forbids = begins && !idle && !told && !word.pauses();
+        forbids.then_some(at)
+    }
+
+    /// "Must", "should not" and "can't" after their subject.
+    fn modal(&self, at: usize, start: usize) -> Option<usize> {
+        let all = self.all;
+        let next = all.get(at + 1);
+        let next_is = |words: &[&str]| next.is_some_and(|next| next.is_any(words));
+        match all[at].folded.as_str() {
+            "must" | "mustn't" | "shall" => {
+                let guesses = next.is_none()
+                    || next_is(&["have", "i"])
+                    || (next_is(&["be"])
+                        && (all[start].is_any(IDLE_SUBJECTS) && !next_is(&["not"]))
+                        && all.get(at + 2).is_none_or(|word| !word.is_any(MEASURES)))
+                    || (next_is(&["be"])
+                        && all
+                            .get(at + 2)
+                            .is_some_and(|word| word.is_any(GUESSES) || word.folded.ends_with("ing")));
+                (!guesses && !all[start].is_any(&["i"])).then_some(start)
+            }
+            "should" | "shouldn't" => {
+                let length = any_phrase_at(all, at, &["should not", "shouldn't"])?;
+                let verb = all.get(at + length)?;
+                let touched = verb.is_any(&["be"])
+                    && all
+                        .get(at + length + 1)
+                        .is_some_and(|word| word.is_any(FORBIDDEN_PARTICIPLES));
+                (touched || verb.is_any(FORBIDDEN_VERBS)).then_some(start)
+            }
+            _ => {
+                let length = any_phrase_at(all, at, &["can't", "cannot", "may not", "can not"])?;
+                let verb = all.get(at + length)?;
+                let whose = at > 0 && all[at - 1].is_any(&["we", "you"]);
+                (whose && verb.is_any(DENIED_VERBS)).then_some(start)
+            }
+        }
+    }
+
     /// The Romanian cues.
     fn cue_ro(&self, at: usize, start: usize, begins: bool) -> Option<usize> {
         let all = self.all;
@@ -351,19 +342,7 @@ impl Sentence<'_, '_> {
                         next.is_any(&["in", "pe", "pentru", "la", "cu", "din", "fisierul", "fisierele"])
                             || is_path(next.raw)
                     });
-                let told = all.iter().any(|word| {
-                    word.is_any(&[
-                        "apare",
-                        "merge",
-                        "pica",
-                        "crapa",
-                        "functioneaza",
-                        "e",
-                        "este",
-                        "sunt",
-                        "cred",
-                    ])
-                }) && !after_order;
+                let told = all.iter().any(|word| word.is_any(NARRATING_RO)) && !after_order;
                 (!idle && !told && (begins || after_order || late)).then_some(if after_order {
                     at - 1
                 } else {
@@ -380,17 +359,7 @@ impl Sentence<'_, '_> {
             "trebuie" => {
                 let length = phrase_at(all, at, "trebuie sa")?;
                 let verb = all.get(at + length)?;
-                let demands = verb.is_any(&[
-                    "nu",
-                    "ramana",
-                    "functioneze",
-                    "mearga",
-                    "fie",
-                    "suporte",
-                    "respecte",
-                    "pastreze",
-                    "treaca",
-                ]);
+                let demands = verb.is_any(DEMANDED_RO);
                 let softened = at > 0 && all[at - 1].is_any(&["ar", "nu", "ca"]);
                 let guesses = verb.is_any(&["fie"])
                     && all
@@ -451,7 +420,7 @@ impl Sentence<'_, '_> {
         (begins && forbids).then_some(at)
     }
 
-    /// "Only": beside an order, or before what is meant.
+    /// "Only" next to an instruction, or before the thing it limits.
     fn only(&self, at: usize, start: usize, begins: bool) -> Option<usize> {
         let all = self.all;
         let next = all.get(at + 1);
@@ -480,7 +449,7 @@ impl Sentence<'_, '_> {
         {
             return Some(start);
         }
-        if goal::is_order(all, start + goal::behind_lead_ins(&all[start..])) {
+        if goal::is_order(all, start + goal::skip_lead_ins(&all[start..])) {
             return Some(start);
         }
         let told = all[start..at]
@@ -489,45 +458,16 @@ impl Sentence<'_, '_> {
         ((next.is_none() || all[at].pauses()) && at - start <= 5 && !told).then_some(start)
     }
 
-    /// "Use pnpm, not npm": what is not to be, behind an order.
+    /// "Use pnpm, not npm": a contrast after an instruction.
     fn contrast(&self, at: usize, start: usize) -> Option<usize> {
         let all = self.all;
         let next = all.get(at + 1)?;
         let before = all.get(at.checked_sub(1)?)?;
-        let idle = before.is_any(AUXILIARIES)
-            || next.is_any(&[
-                "sure",
-                "yet",
-                "only",
-                "working",
-                "found",
-                "just",
-                "necessarily",
-                "because",
-                "necessary",
-                "needed",
-                "if",
-                "when",
-                "able",
-                "clear",
-                "what",
-                "how",
-                "why",
-                "ok",
-                "good",
-                "right",
-                "so",
-                "much",
-                "very",
-                "really",
-                "that",
-                "as",
-                "being",
-            ]);
+        let idle = before.is_any(AUXILIARIES) || next.is_any(IDLE_AFTER_NOT);
         (!idle && goal::asks_for_work(&all[..at])).then_some(if self.starts[at] { at } else { start })
     }
 
-    /// Whether the sentence tells somebody to do something.
+    /// Whether the sentence is an instruction.
     fn is_instruction(&self) -> bool {
         *self.instruction.get_or_init(|| self.instructs())
     }
@@ -548,7 +488,7 @@ impl Sentence<'_, '_> {
     }
 }
 
-/// Third persons and past forms behind "never" and "only".
+/// Third-person and past forms after "never" and "only", which describe instead of instruct.
 fn is_narrated(word: &Word<'_>) -> bool {
     let folded = &word.folded;
     (folded.len() > 3
@@ -569,7 +509,7 @@ fn forbidden_ro(word: &Word<'_>) -> bool {
     })
 }
 
-/// The last word of the clause whose cue stands at `at`.
+/// The last word of the clause whose cue is at `at`.
 fn clause_end(all: &[Word<'_>], at: usize) -> usize {
     let is_verb = |word: &Word<'_>| word.is_any(WORK_VERBS) || word.is_any(WORK_VERBS_RO);
     let mut end = at;

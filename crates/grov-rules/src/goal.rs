@@ -1,33 +1,33 @@
-//! The sentence that asks for work.
+//! Finds the sentence that states the goal.
 
 use super::lexicon::{AFTER_A_NOUN, LEAD_INS, WORK_VERBS, WORK_VERBS_RO};
 use super::prompt::Assent;
 use super::text::{Word, any_phrase_at, ends_with_question, fold, has_phrase, shorten, words};
 
-/// At most so many characters of a goal.
+/// The longest goal, in characters.
 pub(crate) const MOST_CHARACTERS: usize = 200;
 
-/// So many lead-ins one behind the other are believed.
+/// The most lead-ins in a row.
 const MOST_LEAD_INS: usize = 8;
 
-/// Forms that ask for work without an order.
+/// Phrases that request work without an imperative.
 #[rustfmt::skip]
-const WISHES: &[&str] = &[
+const REQUESTS: &[&str] = &[
     "i want", "i only want", "i just want", "i need", "we need", "i'd like", "i would like", "we want",
     "can you", "could you", "would you", "will you", "help me", "please", "there should be", "it should",
     "we should", "should have", "needs to", "need to", "vreau", "as vrea", "as dori", "am nevoie",
     "avem nevoie", "te rog", "va rog", "poti sa", "ai putea", "trebuie sa", "ar trebui",
 ];
 
-/// Single words that may stand between the beginning of a clause and its verb.
+/// Words allowed between the start of a clause and its verb.
 #[rustfmt::skip]
 pub(crate) const LEADING_WORDS: &[&str] = &[
     "please", "just", "also", "and", "but", "so", "then", "ok", "te", "rog", "sa", "you", "should",
     "absolutely", "of", "course",
 ];
 
-/// The offset of the first word behind what may stand before an order.
-pub(crate) fn behind_lead_ins(words: &[Word<'_>]) -> usize {
+/// The index of the first word after the lead-ins.
+pub(crate) fn skip_lead_ins(words: &[Word<'_>]) -> usize {
     let mut at = 0;
     for _ in 0..MOST_LEAD_INS {
         match any_phrase_at(words, at, LEAD_INS) {
@@ -38,14 +38,14 @@ pub(crate) fn behind_lead_ins(words: &[Word<'_>]) -> usize {
     at
 }
 
-/// Words behind the Romanian verb "merge".
+/// Words after the Romanian verb "merge" (works).
 #[rustfmt::skip]
 const ROMANIAN_AFTER_MERGE: &[&str] = &[
     "doar", "numai", "bine", "acum", "pe", "dar", "greu", "prost", "foarte", "la", "cu", "si", "asa",
     "cand", "daca", "perfect",
 ];
 
-/// Whether an order stands at `at`.
+/// Whether the word at `at` is an imperative.
 pub(crate) fn is_order(words: &[Word<'_>], at: usize) -> bool {
     let Some(verb) = words.get(at) else {
         return false;
@@ -55,28 +55,28 @@ pub(crate) fn is_order(words: &[Word<'_>], at: usize) -> bool {
     }
     let next = words.get(at + 1);
     let next_is = |words: &[&str]| next.is_some_and(|next| next.is_any(words));
-    // Romanian "merge" says that something works.
+    // Romanian "merge" states that something works.
     let works = verb.folded == "merge" && (next.is_none() || next_is(ROMANIAN_AFTER_MERGE));
     !works && !verb.after.contains(':') && !next_is(AFTER_A_NOUN)
 }
 
 /// Whether a sentence asks for work.
 pub(crate) fn asks_for_work(words: &[Word<'_>]) -> bool {
-    is_order(words, behind_lead_ins(words)) || orders_later(words)
+    is_order(words, skip_lead_ins(words)) || orders_later(words)
 }
 
-/// An order behind a pause or an "and": "The page crashes, fix it".
+/// An imperative after a pause or an "and": "The page crashes, fix it".
 fn orders_later(words: &[Word<'_>]) -> bool {
     (1..words.len()).any(|at| {
         let before = &words[at - 1];
         (before.pauses() || before.is_any(&["please", "rog"])) && {
-            let behind = at + behind_lead_ins(&words[at..]);
+            let behind = at + skip_lead_ins(&words[at..]);
             is_order(words, behind)
         }
     })
 }
 
-/// A sentence, with the constraints it holds.
+/// A sentence and its constraints.
 #[derive(Clone, Debug)]
 pub(crate) struct Sentence {
     text: String,
@@ -84,7 +84,7 @@ pub(crate) struct Sentence {
 }
 
 impl Sentence {
-    /// Reads sentences.
+    /// Parses sentences.
     pub(crate) fn read(texts: impl IntoIterator<Item = String>) -> Vec<Self> {
         let sentences = texts.into_iter().map(|text| {
             let mut constraints = Vec::new();
@@ -94,18 +94,18 @@ impl Sentence {
         sentences.collect()
     }
 
-    /// What it forbids or demands.
+    /// Its constraints.
     pub(crate) fn constraints(&self) -> &[String] {
         &self.constraints
     }
 
-    /// How well it tells the goal, where these are its words.
+    /// How well it states the goal, 0 to 5.
     fn weight(&self, words: &[Word<'_>]) -> u8 {
         let sentence = &*self.text;
         if words.is_empty() {
             return 0;
         }
-        let at = behind_lead_ins(words);
+        let at = skip_lead_ins(words);
         if at >= words.len() {
             return 0;
         }
@@ -117,7 +117,7 @@ impl Sentence {
         if is_order(words, at) {
             return 5;
         }
-        if orders_later(words) || has_phrase(words, WISHES) {
+        if orders_later(words) || has_phrase(words, REQUESTS) {
             return 4;
         }
         if !self.constraints.is_empty() {
@@ -127,12 +127,12 @@ impl Sentence {
     }
 }
 
-/// The goal that a prompt tells.
+/// The goal of a prompt.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Goal {
-    /// At most 200 characters, empty for an empty prompt.
+    /// At most 200 characters; empty for an empty prompt.
     pub(crate) text: String,
-    /// The prompt is thanks or a "go ahead", and nothing else.
+    /// The prompt only acknowledges or approves.
     pub(crate) assents: bool,
 }
 
@@ -143,24 +143,24 @@ impl AsRef<Self> for Goal {
 }
 
 impl Goal {
-    /// That of a prompt's sentences.
+    /// The goal of a prompt with these sentences.
     pub(crate) fn of(sentences: &[Sentence]) -> Self {
         let read: Vec<Vec<Word<'_>>> = sentences.iter().map(|sentence| words(&sentence.text)).collect();
         let texts = sentences.iter().map(|sentence| &*sentence.text);
         Self {
-            text: told(sentences, &read),
+            text: best_sentence(sentences, &read),
             assents: Assent::of(texts, &read) != Assent::None,
         }
     }
 }
 
-/// The goal that a prompt's sentences tell: at most 200 characters, empty for an empty text.
+/// The goal stated in sentences: at most 200 characters; empty for no sentences.
 pub(crate) fn goal_of(sentences: Vec<String>) -> String {
     Goal::of(&Sentence::read(sentences)).text
 }
 
-/// The same, where the sentences have these words.
-fn told(sentences: &[Sentence], read: &[Vec<Word<'_>>]) -> String {
+/// The goal of sentences with these words.
+fn best_sentence(sentences: &[Sentence], read: &[Vec<Word<'_>>]) -> String {
     let both = sentences.iter().zip(read);
     let weights: Vec<u8> = both.map(|(sentence, words)| sentence.weight(words)).collect();
     let Some(best) = weights.iter().max().copied() else {
@@ -170,7 +170,7 @@ fn told(sentences: &[Sentence], read: &[Vec<Word<'_>>]) -> String {
         return String::new();
     };
     let sentence = without_greeting(&sentences[at].text, &read[at]);
-    // "Fix it." alone says nothing: what was said before it belongs to it.
+    // "Fix it." needs the sentence before it.
     if at > 0 && words(sentence).len() <= 4 && weights[at - 1] > 0 {
         let before = without_greeting(&sentences[at - 1].text, &read[at - 1]);
         let joined = format!("{before} {sentence}");
@@ -181,31 +181,18 @@ fn told(sentences: &[Sentence], read: &[Vec<Word<'_>>]) -> String {
     shorten(sentence, MOST_CHARACTERS)
 }
 
-/// A sentence, with its words, without the greeting or thanks at its beginning.
+/// Words of greetings and thanks.
+#[rustfmt::skip]
+const GREETINGS: &[&str] = &[
+    "hi", "hey", "hello", "claude", "thanks", "thank", "you", "great", "ok", "okay", "perfect", "salut",
+    "buna", "mersi", "multumesc", "there", "cool", "nice", "super",
+];
+
+/// The sentence without a leading greeting or thanks.
 fn without_greeting<'s>(sentence: &'s str, found: &[Word<'_>]) -> &'s str {
     let mut from = 0;
     for (at, word) in found.iter().enumerate().take(5) {
-        let greets = word.is_any(&[
-            "hi",
-            "hey",
-            "hello",
-            "claude",
-            "thanks",
-            "thank",
-            "you",
-            "great",
-            "ok",
-            "okay",
-            "perfect",
-            "salut",
-            "buna",
-            "mersi",
-            "multumesc",
-            "there",
-            "cool",
-            "nice",
-            "super",
-        ]);
+        let greets = word.is_any(GREETINGS);
         if !greets {
             break;
         }

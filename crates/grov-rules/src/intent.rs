@@ -1,61 +1,60 @@
-//! What the user wants.
+//! Extracts the intent of prompts.
 
 use super::goal::Goal;
-use super::reading::Reading;
-use super::scope::SearchWords;
+use super::parsed_prompt::ParsedPrompt;
+use super::scope::Keywords;
 use super::text::{Entry, add_new, shorten};
 use super::{constraints, scope};
 use grov_domain::{Intent, IntentQuestion};
 
-/// At most so many prompts are looked at, the newest.
+/// The most prompts read; the newest count.
 pub(crate) const MOST_PROMPTS: usize = 20;
 
-/// So many of the files first read say where the work is.
+/// How many of the files read first are taken into the scope.
 const FIRST_FILES: usize = 8;
 
-/// What the user wants: the goal from the newest instruction, scope from what is named and from the files first read,
-/// constraints from all prompts, and words for search. Goal at most 200 characters; 40 entries of scope, 20 constraints and
-/// 12 keywords at most.
+/// The intent of prompts: the goal of the newest instruction; the scope from paths and identifiers named and from the files read
+/// first; constraints of all prompts; keywords. At most 200 characters of goal, 40 scope entries, 20 constraints, 12 keywords.
 pub fn extract_intent(question: &IntentQuestion) -> Intent {
-    let readings: Vec<Reading> = newest(&question.prompts)
+    let parsed: Vec<ParsedPrompt> = newest(&question.prompts)
         .iter()
-        .map(|prompt| Reading::of(prompt))
+        .map(|prompt| ParsedPrompt::of(prompt))
         .collect();
-    let readings: Vec<&Reading> = readings.iter().collect();
-    put_together(&readings, &question.first_files)
+    let parsed: Vec<&ParsedPrompt> = parsed.iter().collect();
+    combine(&parsed, &question.first_files)
 }
 
-/// The prompts that are looked at.
+/// The newest prompts.
 pub(crate) fn newest(prompts: &[String]) -> &[String] {
     &prompts[prompts.len().saturating_sub(MOST_PROMPTS)..]
 }
 
-/// What prompts want, oldest first, of a task whose work read these files first.
-pub(crate) fn put_together(readings: &[&Reading], first_files: &[String]) -> Intent {
+/// Combines parsed prompts, oldest first, into the intent of a task that read these files first.
+pub(crate) fn combine(parsed: &[&ParsedPrompt], first_files: &[String]) -> Intent {
     let files = first_files.iter().take(FIRST_FILES).map(|file| file.trim());
     let files: Vec<Entry> = files
         .filter(|file| !file.is_empty())
         .map(|file| Entry::new(shorten(file, 300)))
         .collect();
     let mut scope = Vec::new();
-    let named = readings.iter().flat_map(|reading| &reading.named);
+    let named = parsed.iter().flat_map(|reading| &reading.named);
     for entry in named.chain(&files) {
         add_new(&mut scope, entry, scope::MOST_ENTRIES);
     }
     let mut constraints = Vec::new();
-    for entry in readings.iter().flat_map(|reading| &reading.constraints) {
+    for entry in parsed.iter().flat_map(|reading| &reading.constraints) {
         add_new(&mut constraints, entry, constraints::MOST);
     }
-    let telling = newest_goal(readings.iter().rev().copied());
-    let searched = telling.map(Reading::goal_words).into_iter();
-    let searched = searched.chain(readings.last().map(|last| last.text_words()));
+    let telling = newest_goal(parsed.iter().rev().copied());
+    let searched = telling.map(ParsedPrompt::goal_words).into_iter();
+    let searched = searched.chain(parsed.last().map(|last| last.text_words()));
     Intent {
         goal: telling
             .map(|reading| reading.goal().text.clone())
             .unwrap_or_default(),
         scope: texts(scope),
         constraints: texts(constraints),
-        keywords: SearchWords::of_all(searched),
+        keywords: Keywords::of_all(searched),
     }
 }
 
@@ -63,7 +62,7 @@ fn texts(entries: Vec<&Entry>) -> Vec<String> {
     entries.into_iter().map(|entry| entry.text.clone()).collect()
 }
 
-/// Of prompts, newest first, the one whose goal counts: thanks and "go ahead" say none.
+/// Of prompts, newest first, the first with a goal; those that only acknowledge or approve count last.
 pub(crate) fn newest_goal<G: AsRef<Goal>>(prompts: impl Iterator<Item = G>) -> Option<G> {
     let mut fall_back = None;
     for prompt in prompts {

@@ -1,6 +1,6 @@
-//! The words the rules look for, all folded: lower case and without diacritics.
+//! Vocabulary of the rules, folded: lower case, without diacritics.
 
-/// Verbs that ask for work when they stand where an order stands.
+/// Verbs that request work as an imperative.
 #[rustfmt::skip]
 pub(crate) const WORK_VERBS: &[&str] = &[
     "add", "adjust", "align", "analyse", "analyze", "apply", "audit", "benchmark", "build", "bump",
@@ -20,7 +20,7 @@ pub(crate) const WORK_VERBS: &[&str] = &[
     "update", "upgrade", "use", "validate", "verify", "wire", "wrap", "write",
 ];
 
-/// The same in Romanian: orders, and the forms behind "să".
+/// The same in Romanian: imperatives, and the forms after "să".
 #[rustfmt::skip]
 pub(crate) const WORK_VERBS_RO: &[&str] = &[
     "adauga", "adaugi", "actualizeaza", "actualizezi", "ajusteaza", "analizeaza", "arata", "cauta", "caută",
@@ -37,7 +37,7 @@ pub(crate) const WORK_VERBS_RO: &[&str] = &[
     "verifica", "verifici",
 ];
 
-/// What may stand before an order without changing it. Longest first does not matter: all are tried.
+/// Phrases that may precede an imperative.
 #[rustfmt::skip]
 pub(crate) const LEAD_INS: &[&str] = &[
     "please", "pls", "plz", "kindly", "now", "ok", "okay", "so", "then", "also", "first", "firstly", "next",
@@ -60,14 +60,14 @@ pub(crate) const LEAD_INS: &[&str] = &[
     "urmatorul pas", "in continuare", "mai",
 ];
 
-/// Words that make a noun of the "order" before them: "test fails", "build is broken".
+/// Words after which the verb before them is a noun: "test fails", "build is broken".
 #[rustfmt::skip]
 pub(crate) const AFTER_A_NOUN: &[&str] = &[
     "fails", "failed", "is", "are", "was", "were", "has", "have", "results", "broke", "breaks", "seems",
     "seem", "does", "doesn't", "isn't", "works", "worked", "time", "takes", "says",
 ];
 
-/// Sentences made of these alone acknowledge.
+/// A sentence of these words only is an acknowledgement.
 #[rustfmt::skip]
 pub(crate) const ACKNOWLEDGING: &[&str] = &[
     "thanks", "thank", "you", "thx", "ty", "cheers", "ok", "okay", "k", "kk", "great", "good", "nice",
@@ -83,7 +83,7 @@ pub(crate) const ACKNOWLEDGING: &[&str] = &[
     "inteles",
 ];
 
-/// At least one of these makes it a word of thanks or of satisfaction.
+/// An acknowledgement contains at least one of these.
 #[rustfmt::skip]
 pub(crate) const SATISFIED: &[&str] = &[
     "thanks", "thank", "thx", "ty", "cheers", "ok", "okay", "great", "good", "nice", "perfect", "awesome",
@@ -93,7 +93,7 @@ pub(crate) const SATISFIED: &[&str] = &[
     "merge", "functioneaza", "regula", "tare", "misto", "k", "kk", "right", "correct", "looks",
 ];
 
-/// Words without a meaning of their own, English and Romanian.
+/// Stop words, English and Romanian.
 #[rustfmt::skip]
 pub(crate) const STOP_WORDS: &[&str] = &[
     "a", "about", "above", "after", "again", "all", "also", "an", "and", "any", "are", "as", "at", "be",

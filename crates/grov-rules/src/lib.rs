@@ -1,7 +1,7 @@
 //! The judge that needs no model: deterministic rules over prompts, actions and answers.
 //!
 //! [`extract_intent`], [`analyze_task_context`], [`extract_reasoning`] and [`session_summary`] answer the questions of
-//! [`grov_domain::Judge`] of the same name; [`IntentMemo`] answers the first with a cache. Drift is scored by `grov-scope`. All
+//! [`grov_domain::Judge`] of the same name; [`IntentCache`] answers the first with a cache. Drift is scored by `grov-scope`. All
 //! are infallible and linear in the size of their input: texts are bounded and
 //! stripped of what the user did not type before any rule reads them. Text is data and never an instruction: the rules
 //! match a fixed set of phrases in English and Romanian (with or without diacritics). Without a match they return the
@@ -13,13 +13,13 @@
 mod claims;
 mod clean;
 mod constraints;
+mod extraction;
 mod goal;
 mod intent;
+mod intent_cache;
 mod lexicon;
-mod material;
-mod memo;
+mod parsed_prompt;
 mod prompt;
-mod reading;
 mod reasoning;
 mod scope;
 mod summary;
@@ -30,7 +30,7 @@ mod transition;
 mod tests;
 
 pub use intent::extract_intent;
-pub use memo::IntentMemo;
+pub use intent_cache::IntentCache;
 pub use reasoning::extract_reasoning;
 pub use summary::session_summary;
 pub use transition::analyze_task_context;

@@ -1,13 +1,13 @@
-//! What a prompt is: work, a question, thanks, an objection, a change of subject.
+//! Classifies prompts: work, question, thanks, objection, change of subject.
 
 use super::goal;
 use super::lexicon::{ACKNOWLEDGING, SATISFIED};
 use super::text::{Word, any_phrase_at, ends_with_question, find_phrase, has_phrase, phrase_at, words};
 
-/// How a prompt stands to the work before it.
+/// How a prompt relates to the work before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Relation {
-    /// It says nothing about that.
+    /// Unspecified.
     Unsaid,
     /// "New task", "moving on", "something else".
     Other,
@@ -21,21 +21,21 @@ pub(crate) enum Relation {
     Back,
 }
 
-/// How a prompt objects.
+/// An objection in a prompt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Objection {
-    /// Not at all.
+    /// None.
     None,
-    /// It tells of a fault, perhaps of something else: "doesn't work".
+    /// It mentions a fault, possibly of something else: "doesn't work".
     Fault,
     /// To what was just done: "no, …", "still failing", "you forgot".
     Plain,
 }
 
-/// A prompt, understood.
+/// A classified prompt.
 #[derive(Clone, Debug)]
 pub(crate) struct Prompt {
-    /// Nothing was typed.
+    /// There is no text.
     pub(crate) empty: bool,
     /// Thanks, praise or "ok", and nothing else.
     pub(crate) acknowledges: bool,
@@ -47,18 +47,18 @@ pub(crate) struct Prompt {
     pub(crate) only_asks: bool,
     /// Asks for work.
     pub(crate) orders: bool,
-    /// How it stands to the work before it.
+    /// How it relates to the work before it.
     pub(crate) relation: Relation,
-    /// It leans on what was said before: "it", "that", "instead".
-    pub(crate) leans: bool,
-    /// It names work that nearly every task ends with: run the tests, commit, push.
+    /// It refers to earlier text: "it", "that", "instead".
+    pub(crate) is_anaphoric: bool,
+    /// It requests the usual end of a task: run the tests, commit, push.
     pub(crate) routine: bool,
 }
 
-/// A prompt that says no more than that the work is right, or is to go on.
+/// A prompt that only confirms the work or lets it continue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Assent {
-    /// It says more.
+    /// It is more than that.
     None,
     /// Thanks, praise or "ok".
     Acknowledges,
@@ -67,7 +67,7 @@ pub(crate) enum Assent {
 }
 
 impl Assent {
-    /// That of a prompt with these sentences, of these words.
+    /// Classifies a prompt with these sentences and their words.
     pub(crate) fn of<'s>(sentences: impl Iterator<Item = &'s str>, read: &[Vec<Word<'_>>]) -> Self {
         let length: usize = read.iter().map(Vec::len).sum();
         let all_of = |list: &[&str]| length > 0 && read.iter().flatten().all(|word| word.is_any(list));
@@ -87,7 +87,7 @@ impl Assent {
     }
 }
 
-/// Words that make a go-ahead of a short sentence.
+/// A short sentence of these words only may be an approval.
 #[rustfmt::skip]
 const APPROVING: &[&str] = &[
     "yes", "yep", "yeah", "yup", "sure", "go", "ahead", "proceed", "continue", "do", "it", "please",
@@ -99,7 +99,7 @@ const APPROVING: &[&str] = &[
     "o", "data", "din", "nou", "termina", "acum", "prima", "varianta",
 ];
 
-/// At least one of these must be there.
+/// An approval contains at least one of these.
 #[rustfmt::skip]
 const GO_AHEAD: &[&str] = &[
     "yes", "yep", "yeah", "yup", "sure", "go", "proceed", "continue", "approved", "approve", "keep",
@@ -129,7 +129,7 @@ const OBJECTIONS: &[&str] = &[
     "nu a ajutat", "tot la fel", "acum nu mai", "nu mai merge", "nu am cerut", "n-am cerut",
 ];
 
-/// Faults of what was done, or of something else.
+/// Phrases that mention a fault.
 #[rustfmt::skip]
 const FAULTS: &[&str] = &[
     "broken", "crashes", "fails", "breaks", "crapa", "pica", "nu se", "doesn't work", "does not work",
@@ -200,12 +200,12 @@ const BESIDE_STARTS: &[&str] = &[
 ];
 
 #[rustfmt::skip]
-const LEANING: &[&str] = &[
+const ANAPHORA: &[&str] = &[
     "it's", "that's", "they", "it", "its", "that", "this", "these", "those", "them", "instead", "same",
     "too", "again", "previous", "above", "asta", "aia", "acesta", "aceasta", "aceea", "astea", "la-fel",
 ];
 
-/// Words of which requests for the usual end of a task are made.
+/// Words of requests for the usual end of a task.
 #[rustfmt::skip]
 const ROUTINE: &[&str] = &[
     "run", "test", "tests", "testele", "testul", "suite", "unit", "commit", "push", "check", "verify",
@@ -216,7 +216,7 @@ const ROUTINE: &[&str] = &[
 ];
 
 impl Prompt {
-    /// Reads a prompt.
+    /// Classifies a prompt.
     pub(crate) fn read(sentences: &[String]) -> Self {
         let read: Vec<Vec<Word<'_>>> = sentences.iter().map(|sentence| words(sentence)).collect();
         let empty = read.iter().all(Vec::is_empty);
@@ -239,7 +239,7 @@ impl Prompt {
             only_asks: asks && !orders,
             orders,
             relation: relation(&read),
-            leans: some_of(LEANING),
+            is_anaphoric: some_of(ANAPHORA),
             routine: length <= 12
                 && super::scope::subject(&sentences.join(" "))
                     .iter()
@@ -258,7 +258,7 @@ fn asks(sentence: &str, words: &[Word<'_>]) -> bool {
     !orders(words) && (ends_with_question(sentence) || opens_question(words))
 }
 
-/// Whether a sentence opens like a question for information.
+/// Whether a sentence starts like a question for information.
 fn opens_question(words: &[Word<'_>]) -> bool {
     let at = usize::from(words.first().is_some_and(|word| {
         word.is_any(&["and", "but", "so", "ok", "hmm", "now", "si", "dar", "also", "btw"])

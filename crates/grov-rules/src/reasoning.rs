@@ -1,22 +1,22 @@
-//! What the team should remember of a task.
+//! Extracts what team memory keeps of a task.
 
 use super::constraints;
-use super::material;
+use super::extraction;
 use super::text::{push_new, shorten};
 use grov_domain::{Reasoning, ReasoningQuestion};
 
-/// What the team should remember: what was done (at most 20 lines), decisions with reasons (8), limits (20), labels (8).
+/// What team memory keeps of a task: a trace (at most 20 lines), decisions with reasons (8), constraints (20), tags (8).
 pub fn extract_reasoning(question: &ReasoningQuestion) -> Reasoning {
-    let actions = material::newest(&question.actions);
+    let actions = extraction::newest(&question.actions);
     let texts = || {
         actions
             .iter()
             .filter_map(|action| action.reasoning.as_deref())
             .chain(std::iter::once(question.answer.as_str()))
     };
-    let mut reasoning_trace = material::trace(actions);
+    let mut reasoning_trace = extraction::trace(actions);
     if reasoning_trace.is_empty()
-        && let Some(said) = material::first_sentence(&question.answer, 200)
+        && let Some(said) = extraction::first_sentence(&question.answer, 200)
     {
         reasoning_trace.push(format!("Answered: {said}"));
     }
@@ -24,12 +24,12 @@ pub fn extract_reasoning(question: &ReasoningQuestion) -> Reasoning {
     for known in &question.constraints {
         push_new(&mut limits, shorten(known, 200), constraints::MOST);
     }
-    material::limits(texts(), &mut limits);
+    extraction::limits(texts(), &mut limits);
     Reasoning {
         reasoning_trace,
-        decisions: material::decisions(texts()),
+        decisions: extraction::decisions(texts()),
         constraints: limits,
-        tags: material::tags(actions, &question.goal),
+        tags: extraction::tags(actions, &question.goal),
     }
 }
 

@@ -1,44 +1,44 @@
-//! Paths and identifiers that a text names, and words for search.
+//! Keywords and subject words of a text.
 
 use super::lexicon::{STOP_WORDS, WORK_VERBS, WORK_VERBS_RO};
 use super::text::{Word, push_new, words};
 
 pub(crate) use grov_scope::names::{MOST_ENTRIES, is_path, named};
 
-/// At most so many words for search.
+/// The most keywords.
 const MOST_KEYWORDS: usize = 12;
 
-/// Words that tell what a text is about, folded, in order.
+/// The distinct content words of a text, folded, in order.
 pub(crate) fn content_words(text: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     for word in words(text) {
         if found.len() >= 200 {
             break;
         }
-        if is_telling(&word) && !found.contains(&word.folded) {
+        if is_content_word(&word) && !found.contains(&word.folded) {
             found.push(word.folded);
         }
     }
     found
 }
 
-fn is_telling(word: &Word<'_>) -> bool {
+fn is_content_word(word: &Word<'_>) -> bool {
     (3..=60).contains(&word.folded.chars().count())
         && word.folded.chars().any(char::is_alphabetic)
         && !word.is_any(STOP_WORDS)
 }
 
-/// What of a text may be among the words for search.
+/// Keyword candidates of a text.
 #[derive(Debug, Default)]
-pub(crate) struct SearchWords {
-    /// Verbs of work left out.
+pub(crate) struct Keywords {
+    /// Without work verbs.
     names: Vec<String>,
-    /// Verbs of work as well.
+    /// With work verbs.
     all: Vec<String>,
 }
 
-impl SearchWords {
-    /// Those of a text: of each kind as many as there may be of all texts, so that those of several texts can be put together.
+impl Keywords {
+    /// The candidates of one text, up to the limit for all texts, so that several can be combined.
     pub(crate) fn of(text: &str) -> Self {
         let mut found = Self::default();
         for word in content_words(text) {
@@ -53,7 +53,7 @@ impl SearchWords {
         found
     }
 
-    /// Words for search: names first come first served, verbs of work left out where there are others.
+    /// Combines candidates, in order. Work verbs are used only if there is nothing else.
     pub(crate) fn of_all<'w>(texts: impl Iterator<Item = &'w Self> + Clone) -> Vec<String> {
         let mut found = Vec::new();
         for word in texts.clone().flat_map(|text| &text.names) {
@@ -68,7 +68,7 @@ impl SearchWords {
     }
 }
 
-/// Whether two words have the same stem, roughly: equal, or equal but for a short ending.
+/// Whether two words are equal except for a short ending.
 pub(crate) fn same_stem(one: &str, other: &str) -> bool {
     if one == other {
         return true;
@@ -77,7 +77,7 @@ pub(crate) fn same_stem(one: &str, other: &str) -> bool {
     common >= 4 && one.len() - common <= 3 && other.len() - common <= 3
 }
 
-/// Words of work that nearly every goal has: that two goals share one says nothing.
+/// Words that most goals contain.
 #[rustfmt::skip]
 const GENERIC: &[&str] = &[
     "add", "adauga", "build", "change", "check", "code", "create", "creeaza", "file", "files", "find",
@@ -86,7 +86,7 @@ const GENERIC: &[&str] = &[
     "task-ul", "back", "inapoi", "work", "done", "new", "now",
 ];
 
-/// The words of a text that tell what it is about, words of work left out.
+/// The content words of a text without generic ones.
 pub(crate) fn subject(text: &str) -> Vec<String> {
     let mut found = content_words(text);
     found.retain(|word| !GENERIC.contains(&word.as_str()));
@@ -94,7 +94,7 @@ pub(crate) fn subject(text: &str) -> Vec<String> {
     found
 }
 
-/// How many telling words of the first text are in the second.
+/// How many subject words of the first text are in the second.
 pub(crate) fn overlap(one: &str, other: &str) -> usize {
     let others = subject(other);
     subject(one)
@@ -108,7 +108,7 @@ mod tests {
     use super::*;
 
     fn keywords(text: &str) -> Vec<String> {
-        SearchWords::of_all(std::iter::once(&SearchWords::of(text)))
+        Keywords::of_all(std::iter::once(&Keywords::of(text)))
     }
 
     #[test]

@@ -1,17 +1,17 @@
-//! Where a session stands.
+//! Summarises a session.
 
-use super::claims::{claims_of, finished, proof_of, proves};
+use super::claims::{claims_of, finished, is_check, proof_of};
 use super::clean::clean;
 use super::text::{ends_with_question, push_new, sentences, shorten};
-use super::{goal, material};
+use super::{extraction, goal};
 use grov_domain::{SessionDigest, SummaryQuestion};
 
-/// At most so many files.
+/// The most files.
 const MOST_FILES: usize = 50;
 
-/// Where a session stands: what was done, decided and changed, how far it came, and what is next.
+/// A summary of a session: progress, decisions, changed files, current state and next action.
 pub fn session_summary(question: &SummaryQuestion) -> SessionDigest {
-    let actions = material::newest(&question.actions);
+    let actions = extraction::newest(&question.actions);
     let texts = actions
         .iter()
         .filter_map(|action| action.reasoning.as_deref())
@@ -31,7 +31,7 @@ pub fn session_summary(question: &SummaryQuestion) -> SessionDigest {
     }
     let claims = claims_of(&question.answer);
     let proof = proof_of(actions);
-    let last_proof = actions.iter().rfind(|action| proves(action));
+    let last_proof = actions.iter().rfind(|action| is_check(action));
     let command = last_proof
         .and_then(|action| action.command.as_deref())
         .map(|command| shorten(command, 100));
@@ -90,8 +90,8 @@ pub fn session_summary(question: &SummaryQuestion) -> SessionDigest {
         format!("Go on with: {wanted}")
     };
     SessionDigest {
-        progress: material::trace(actions),
-        decisions: material::decisions(texts),
+        progress: extraction::trace(actions),
+        decisions: extraction::decisions(texts),
         files_modified,
         current_state: format!("{changed}{tested}{committed}{waits}."),
         next_action,

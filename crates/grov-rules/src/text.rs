@@ -1,23 +1,23 @@
-//! Sentences, as far as the rules need them, beside words.
+//! Splits texts into sentences.
 
 pub(crate) use grov_scope::words::{
     Word, any_phrase_at, find_phrase, fold, folds_alike, has_phrase, phrase_at, words,
 };
 
-/// Of more sentences the middle is not looked at.
+/// The most sentences; of more, the middle is dropped.
 const MOST_SENTENCES: usize = 240;
 
-/// Where nobody ends a sentence it is ended after so many bytes, before the next word.
+/// A longer sentence, in bytes, is split before the next word.
 const LONGEST_SENTENCE: usize = 900;
 
-/// Abbreviations whose dot ends no sentence.
+/// Abbreviations whose dot does not end a sentence.
 #[rustfmt::skip]
 const ABBREVIATIONS: &[&str] = &[
     "e.g", "i.e", "etc", "vs", "cf", "ex", "nr", "approx", "resp", "incl", "dvs",
 ];
 
-/// The sentences of a text: ended by `.`, `!`, `?` or `;` before a space, by a blank line, a list item, or a line end
-/// behind which a new line begins with a capital or a bullet.
+/// The sentences of a text. They end at `.`, `!`, `?` or `;` before a space, at a blank line or list item, and at a line break
+/// before a capital or a bullet.
 pub(crate) fn sentences(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut pending = String::new();
@@ -67,7 +67,7 @@ pub(crate) fn sentences(text: &str) -> Vec<String> {
     found
 }
 
-/// Whether the text ends with an abbreviation, or with the number of a list.
+/// Whether the text ends with an abbreviation or a list number.
 fn is_abbreviation(text: &str) -> bool {
     let last = text.rsplit(char::is_whitespace).next().unwrap_or_default();
     let last = fold(last.trim_start_matches(['(', '"']));
@@ -75,7 +75,7 @@ fn is_abbreviation(text: &str) -> bool {
         || (!last.is_empty() && last.bytes().all(|b| b.is_ascii_digit()) && last == text.trim())
 }
 
-/// The sentences that are looked at: the first and the last ones of many.
+/// The sentences of a text; of too many the first and the last.
 pub(crate) fn leading_sentences(text: &str) -> Vec<String> {
     let mut found = sentences(text);
     if found.len() > MOST_SENTENCES {
@@ -94,7 +94,7 @@ fn flush(pending: &mut String, found: &mut Vec<String>) {
     pending.clear();
 }
 
-/// A line without its list mark, and whether it had one.
+/// A line without its bullet or number, and whether it had one.
 fn without_bullet(line: &str) -> (&str, bool) {
     for bullet in ["- [ ] ", "- [x] ", "- ", "* ", "• ", "+ ", "– ", "— ", "> "] {
         if let Some(rest) = line.strip_prefix(bullet) {
@@ -115,7 +115,7 @@ fn without_bullet(line: &str) -> (&str, bool) {
     (line, false)
 }
 
-/// At most `limit` characters, cut behind a word where there is one; white space becomes single spaces.
+/// At most `limit` characters, cut after a word if possible, with white space collapsed.
 pub(crate) fn shorten(text: &str, limit: usize) -> String {
     let mut short = String::new();
     let mut count = 0;
@@ -141,18 +141,18 @@ pub(crate) fn shorten(text: &str, limit: usize) -> String {
     short
 }
 
-/// Whether a sentence asks, by its mark.
+/// Whether a sentence ends with a question mark, closing marks aside.
 pub(crate) fn ends_with_question(sentence: &str) -> bool {
     sentence
         .trim_end_matches([' ', ')', '"', '*', '_', '”', '!', '\''])
         .ends_with('?')
 }
 
-/// An item of a list in which none stands twice, case aside.
+/// An item of a list without duplicates, ignoring case.
 #[derive(Clone, Debug)]
 pub(crate) struct Entry {
     pub(crate) text: String,
-    /// What equal ones have in common.
+    /// The folded text, for comparison.
     folded: String,
 }
 
@@ -163,7 +163,7 @@ impl Entry {
     }
 }
 
-/// Adds `item` as [`push_new`] does.
+/// Like [`push_new`], with the folded texts at hand.
 pub(crate) fn add_new<'e>(list: &mut Vec<&'e Entry>, item: &'e Entry, limit: usize) {
     let is_known = |item: &Entry| list.iter().any(|known| known.folded == item.folded);
     if !item.text.is_empty() && list.len() < limit && !is_known(item) {
@@ -171,7 +171,7 @@ pub(crate) fn add_new<'e>(list: &mut Vec<&'e Entry>, item: &'e Entry, limit: usi
     }
 }
 
-/// Adds `item` unless an equal one (case aside) is there or the list is full.
+/// Adds `item` unless it is empty, already there (ignoring case) or the list is full.
 pub(crate) fn push_new(list: &mut Vec<String>, item: String, limit: usize) {
     if item.is_empty() || list.len() >= limit {
         return;

@@ -1,4 +1,4 @@
-//! Which task a turn belongs to, and whether it is done.
+//! Decides which task a turn belongs to, and whether it is done.
 
 use super::claims::{Claims, Proof, claims_of, finished, proof_of};
 use super::clean::clean;
@@ -6,17 +6,17 @@ use super::goal::{Goal, Sentence};
 use super::intent::{MOST_PROMPTS, newest_goal};
 use super::prompt::{Objection, Prompt, Relation};
 use super::text::{has_phrase, shorten, words};
-use super::{constraints, goal, material, scope};
+use super::{constraints, extraction, goal, scope};
 use grov_domain::{ClientDialect, TaskAction, TaskAnalysis, TaskContextQuestion, TaskSketch, TaskType};
 
-/// A goal with so many telling words stands on its own.
-const TELLING_GOAL: usize = 4;
+/// A goal with so many subject words is self-contained.
+const SELF_CONTAINED_GOAL: usize = 4;
 
-/// At most so many other tasks are compared.
+/// The most other tasks compared.
 const MOST_TASKS: usize = 64;
 
-/// Which task a turn belongs to, and whether it is done. Where nothing is known the current task goes on; without one, a
-/// new task begins.
+/// Decides which task a turn belongs to, and whether it is done. By default the current task continues; without one, a new task
+/// starts.
 pub fn analyze_task_context(question: &TaskContextQuestion) -> TaskAnalysis {
     let newest = &question.prompts[question.prompts.len().saturating_sub(MOST_PROMPTS)..];
     let prompts: Vec<Vec<String>> = newest.iter().map(|prompt| clean(prompt).sentences()).collect();
@@ -36,7 +36,7 @@ pub fn analyze_task_context(question: &TaskContextQuestion) -> TaskAnalysis {
         .map(|goal| goal.text)
         .unwrap_or_default(),
         claims: claims_of(&question.answer),
-        proof: proof_of(material::newest(&question.actions)),
+        proof: proof_of(extraction::newest(&question.actions)),
         stop_reason: question.stop_reason.as_deref(),
         question,
         cleared: newest
@@ -54,7 +54,7 @@ pub fn analyze_task_context(question: &TaskContextQuestion) -> TaskAnalysis {
     analysis
 }
 
-/// The newest prompt that is no mere acknowledgement, else the newest.
+/// The newest prompt that is more than an acknowledgement, else the newest.
 fn leading_prompt(prompts: &[Vec<String>]) -> Prompt {
     let mut newest = None;
     for sentences in prompts.iter().rev() {
@@ -82,30 +82,37 @@ struct Turn<'a> {
     cleared: bool,
 }
 
+/// Phrases of a question about what the agent did.
+#[rustfmt::skip]
+const ABOUT_ACTIONS: &[&str] = &[
+    "did you", "have you", "you changed", "you added", "you did", "you used", "you put", "ai facut",
+    "ai schimbat", "ai pus", "ai adaugat", "ai folosit",
+];
+
 impl Turn<'_> {
-    /// The verdict while `current` is in work.
+    /// The analysis while `current` is open.
     fn within(&self, current: &TaskSketch, others: &[&TaskSketch]) -> TaskAnalysis {
         let prompt = &self.prompt;
         if self.cleared {
             return self.start(TaskAction::NewTask, "the conversation was cleared");
         }
         if prompt.empty {
-            return self.go_on(current, None, "nothing new was asked");
+            return self.continue_with(current, None, "nothing new was asked");
         }
         if prompt.acknowledges {
             return if self.can_end() && !self.proof.changed {
                 self.end(current, None, "the user is content with the work")
             } else {
-                self.go_on(current, None, "the user agreed and the work went on")
+                self.continue_with(current, None, "the user agreed and the work went on")
             };
         }
         if prompt.approves {
-            return self.go_on(current, None, "the user let the work go on");
+            return self.continue_with(current, None, "the user let the work go on");
         }
         if prompt.relation == Relation::Back {
             return match self.named_task(others, current) {
-                Some(task) => self.go_on(task, Some(task), "the user went back to an earlier task"),
-                None => self.go_on(current, None, "the user went back to the task"),
+                Some(task) => self.continue_with(task, Some(task), "the user went back to an earlier task"),
+                None => self.continue_with(current, None, "the user went back to the task"),
             };
         }
         if prompt.only_asks {
@@ -123,7 +130,7 @@ impl Turn<'_> {
             Relation::Now
                 if prompt.orders
                     && !objects
-                    && !prompt.leans
+                    && !prompt.is_anaphoric
                     && !prompt.routine
                     && self.shared(current) == 0 =>
             {
@@ -140,10 +147,10 @@ impl Turn<'_> {
                 "the user asked for work that has nothing to do with the task",
             );
         }
-        self.go_on(current, None, "the turn goes on with the task")
+        self.continue_with(current, None, "the turn goes on with the task")
     }
 
-    /// The verdict while no task is in work.
+    /// The analysis while no task is open.
     fn without_current(&self, others: &[&TaskSketch]) -> TaskAnalysis {
         let prompt = &self.prompt;
         if self.cleared {
@@ -152,20 +159,20 @@ impl Turn<'_> {
         if prompt.relation == Relation::Back
             && let Some(task) = self.best_match(others)
         {
-            return self.go_on(task, Some(task), "the user went back to an earlier task");
+            return self.continue_with(task, Some(task), "the user went back to an earlier task");
         }
         if let Some(last) = others.iter().rfind(|task| task.completed) {
-            let about_it = prompt.leans || self.shared(last) > 0;
+            let about_it = prompt.is_anaphoric || self.shared(last) > 0;
             if prompt.empty || prompt.acknowledges || prompt.approves {
                 return continued(last, Some(last), "the user acknowledged finished work");
             }
             if prompt.objection == Objection::Plain || (prompt.objection == Objection::Fault && about_it) {
                 return continued(last, Some(last), "the user objected to finished work");
             }
-            if prompt.orders && prompt.leans && scope::subject(&self.text).is_empty() {
+            if prompt.orders && prompt.is_anaphoric && scope::subject(&self.text).is_empty() {
                 return continued(last, Some(last), "the user asked for more of finished work");
             }
-            if prompt.only_asks && (about_it || self.asks_about_deeds()) {
+            if prompt.only_asks && (about_it || self.asks_about_actions()) {
                 return continued(last, Some(last), "the user asked about finished work");
             }
         }
@@ -173,43 +180,27 @@ impl Turn<'_> {
     }
 
     /// "Why did you …", "did you …": a question about what was done.
-    fn asks_about_deeds(&self) -> bool {
+    fn asks_about_actions(&self) -> bool {
         let words = words(&self.text);
-        has_phrase(
-            &words,
-            &[
-                "did you",
-                "have you",
-                "you changed",
-                "you added",
-                "you did",
-                "you used",
-                "you put",
-                "ai facut",
-                "ai schimbat",
-                "ai pus",
-                "ai adaugat",
-                "ai folosit",
-            ],
-        )
+        has_phrase(&words, ABOUT_ACTIONS)
     }
 
-    /// How much the prompts share with a task's goal.
+    /// How many subject words the prompts share with a task's goal.
     fn shared(&self, task: &TaskSketch) -> usize {
         scope::overlap(&self.text, &task.goal)
     }
 
-    /// Whether the prompt, without saying so, tells a goal of its own: rich in words, leaning on nothing, and sharing none.
+    /// Whether the prompt states another goal: self-contained, and without subject words of the current one.
     fn is_different(&self, current: &TaskSketch) -> bool {
-        !self.prompt.leans
+        !self.prompt.is_anaphoric
             && !self.prompt.routine
-            && scope::subject(&self.goal).len() >= TELLING_GOAL
+            && scope::subject(&self.goal).len() >= SELF_CONTAINED_GOAL
             && !scope::subject(&current.goal).is_empty()
             && self.shared(current) == 0
     }
 
-    /// The other task that the prompt names, if it does not name the current one better. "The main task" is the one that
-    /// the current one was started from.
+    /// The other task that the prompt names, unless it matches the current one better; without a match, the current task's
+    /// parent.
     fn named_task<'t>(&self, others: &[&'t TaskSketch], current: &TaskSketch) -> Option<&'t TaskSketch> {
         let shared = self.shared(current);
         if let Some(task) = self.best_match(others) {
@@ -236,17 +227,17 @@ impl Turn<'_> {
             .map(|(_, _, task)| task)
     }
 
-    /// Why the work is believed to be done, if it is. `goal` is what it was about.
+    /// Whether the work on `goal` is finished, as the reason to believe so.
     fn finished(&self, goal: &str) -> Option<&'static str> {
         finished(&self.claims, &self.proof, self.stop_reason, goal)
     }
 
-    /// Whether nothing speaks against an end.
+    /// Whether the task can end.
     fn can_end(&self) -> bool {
         self.answered() && !self.claims.unfinished && !self.proof.failed
     }
 
-    /// Whether the agent ended its turn and waits for nothing.
+    /// Whether the agent ended its turn without a question or plan.
     fn answered(&self) -> bool {
         self.stop_reason.is_none_or(|reason| reason == "end_turn") && !self.claims.asks && !self.claims.plans
     }
@@ -260,7 +251,7 @@ impl Turn<'_> {
             shorten(&self.text, goal::MOST_CHARACTERS)
         } else {
             let TaskContextQuestion { actions, answer, .. } = self.question;
-            material::goal_of_deeds(actions, answer, goal::MOST_CHARACTERS)
+            extraction::goal_from_actions(actions, answer, goal::MOST_CHARACTERS)
         };
         let proof = self.finished(&goal);
         TaskAnalysis {
@@ -277,7 +268,7 @@ impl Turn<'_> {
         }
     }
 
-    fn go_on(&self, task: &TaskSketch, other: Option<&TaskSketch>, why: &str) -> TaskAnalysis {
+    fn continue_with(&self, task: &TaskSketch, other: Option<&TaskSketch>, why: &str) -> TaskAnalysis {
         match self.finished(&task.goal) {
             Some(proof) if !task.completed => self.end(task, other, proof),
             _ => continued(task, other, why),

@@ -5,7 +5,7 @@ use super::*;
 use grov_domain::{
     ClientSessionId, CorrectionLevel, GoalEditId, GoalEditKind, OFF_GOAL_BELOW, OWN_TEXT_OPENING,
 };
-use grov_rules::{IntentMemo, extract_intent};
+use grov_rules::{IntentCache, extract_intent};
 use grov_session::level::MAX_DOUBTS;
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -862,7 +862,7 @@ fn a_prompt_that_stands_in_the_transcript_before_its_hook_runs_counts_once() {
 
 #[test]
 fn a_prompt_read_ahead_is_noted_as_one_read_when_asked() {
-    let intents = Arc::new(IntentMemo::default());
+    let intents = Arc::new(IntentCache::default());
     let reader = || -> IntentReader {
         let intents = Arc::clone(&intents);
         Arc::new(move |question| intents.extract_intent(question))

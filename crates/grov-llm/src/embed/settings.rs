@@ -1,4 +1,4 @@
-//! What an embedder is set up with.
+//! Settings of an embedder.
 
 use crate::{DEFAULT_DAILY_BUDGET, DEFAULT_TIMEOUT};
 use grov_domain::MicroUsd;
@@ -7,10 +7,10 @@ use std::fmt;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-/// Whose way of asking for embeddings is spoken.
+/// The API of the embedding server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum EmbedderProvider {
-    /// OpenAI's `/v1/embeddings`, as llama.cpp, vLLM and others speak it too.
+    /// OpenAI's `/v1/embeddings`, also offered by llama.cpp, vLLM and others.
     OpenAi,
     /// Ollama's `/api/embed`.
     Ollama,
@@ -25,7 +25,7 @@ impl EmbedderProvider {
         }
     }
 
-    /// The server where none is named.
+    /// The default server.
     pub(super) fn base_url(self) -> &'static str {
         match self {
             Self::OpenAi => "https://api.openai.com",
@@ -33,7 +33,7 @@ impl EmbedderProvider {
         }
     }
 
-    /// What is called, below the base.
+    /// The path below the base URL.
     pub(super) fn path(self) -> &'static str {
         match self {
             Self::OpenAi => "v1/embeddings",
@@ -45,26 +45,26 @@ impl EmbedderProvider {
 /// Settings of a [`crate::HttpEmbedder`].
 #[derive(Clone)]
 pub struct EmbedderSettings {
-    /// Whose way is spoken.
+    /// The API.
     pub provider: EmbedderProvider,
-    /// The server, with or without `/v1` at its end; `None` for the vendor's own, which with Ollama is on this machine.
+    /// The server, with or without `/v1` at its end; `None` for the vendor's own (with Ollama: this machine).
     pub base_url: Option<String>,
     /// Grov's own credential, never a client's. Servers on this machine need none.
     pub api_key: Option<Secret>,
     /// The model.
     pub model: String,
-    /// What all own calls, judgements included, may cost per UTC day.
+    /// The budget of all own calls, judgements included, per UTC day.
     pub daily_budget: MicroUsd,
-    /// How long one call may take.
+    /// The timeout of a call.
     pub timeout: Duration,
-    /// The only HTTP proxy used on the way to the server. May hold a user and a password.
+    /// The HTTP proxy to use; none is taken from the environment. May contain credentials.
     pub proxy: Option<String>,
-    /// Where Grov itself listens. Neither the server nor the proxy may be one of these.
+    /// Grov's own listeners. Neither the server nor the proxy may be one of them.
     pub own_listeners: Vec<SocketAddr>,
 }
 
 impl EmbedderSettings {
-    /// `model` of `provider`, and otherwise what is used where nothing else is said.
+    /// `model` of `provider`, with defaults for the rest.
     pub fn new(provider: EmbedderProvider, model: &str) -> Self {
         Self {
             provider,
@@ -80,7 +80,7 @@ impl EmbedderSettings {
 }
 
 impl fmt::Debug for EmbedderSettings {
-    /// Addresses may hold passwords, so only their presence is shown.
+    /// URLs may contain passwords, so only their presence is shown.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("EmbedderSettings")
             .field("provider", &self.provider)

@@ -1,4 +1,4 @@
-//! How embeddings are asked for, and what answers are taken: one for each text, all of one space, nothing else.
+//! Request and response bodies of embedding servers. A response must have one embedding per text, all of the same dimension.
 
 use super::EmbedderProvider;
 use crate::model::{ModelError, Reply};
@@ -6,16 +6,16 @@ use grov_domain::{Embedding, TokenUsage};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-/// What a server answered.
+/// A parsed response.
 #[derive(Debug)]
 pub(super) struct Answer {
     /// One for each text, in order.
     pub(super) embeddings: Vec<Embedding>,
-    /// Tokens; `None` where the server does not say.
+    /// Tokens used, if the server reports them.
     pub(super) usage: Option<TokenUsage>,
 }
 
-/// The question.
+/// The request body.
 pub(super) fn body(provider: EmbedderProvider, model: &str, texts: &[String]) -> Value {
     match provider {
         EmbedderProvider::OpenAi => json!({"model": model, "input": texts, "encoding_format": "float"}),
@@ -31,7 +31,7 @@ struct OpenAiAnswer {
 
 #[derive(Deserialize)]
 struct Item {
-    /// Which text it is of. Servers that leave it out keep the order.
+    /// The index of its text. Servers that omit it keep the order.
     index: Option<usize>,
     embedding: Vec<f32>,
 }
@@ -47,7 +47,7 @@ struct OllamaAnswer {
     prompt_eval_count: Option<u64>,
 }
 
-/// Reads the answer to a question of so many texts.
+/// Parses the response to a request with so many texts.
 pub(super) fn read(provider: EmbedderProvider, reply: &Reply, texts: usize) -> Result<Answer, ModelError> {
     let (vectors, tokens) = match provider {
         EmbedderProvider::OpenAi => {

@@ -174,12 +174,12 @@ fn stage_with(actor: &Actor, book: Book, budget: MicroUsd) -> Stage {
         price,
     );
     let model = Box::new(actor.clone());
-    let asker = Asker::new(model, ledger, 2, Duration::from_secs(30), Arc::clone(&counters));
+    let client = ModelClient::new(model, ledger, 2, Duration::from_secs(30), Arc::clone(&counters));
     let judge = ModelJudge {
         provider: Provider::Anthropic,
         model: Some(name),
-        asker: Ok(Arc::new(asker)),
-        flights: Flights::default(),
+        client: Ok(Arc::new(client)),
+        singleflight: Singleflight::default(),
         counters,
     };
     Stage {
@@ -345,7 +345,7 @@ async fn a_spent_budget_ends_the_calls_and_not_the_answers() {
     assert_eq!(stage.book.costs().len(), stage.actor.heard());
     assert_eq!(
         stage.judge.status().answering,
-        Answering::Rules(WhyRules::BudgetSpent)
+        Answering::Rules(RulesReason::BudgetSpent)
     );
 }
 
@@ -360,7 +360,7 @@ async fn without_a_ledger_nothing_is_spent() {
     assert_eq!(stage.actor.heard(), 0);
     assert_eq!(
         stage.judge.status().answering,
-        Answering::Rules(WhyRules::LedgerFailed)
+        Answering::Rules(RulesReason::LedgerFailed)
     );
 }
 
@@ -378,7 +378,7 @@ async fn a_provider_that_is_down_is_left_alone_and_found_again() {
     assert_eq!(stage.actor.heard(), 5);
     assert_eq!(
         stage.judge.status().answering,
-        Answering::Rules(WhyRules::ProviderDown)
+        Answering::Rules(RulesReason::ProviderDown)
     );
     tokio::time::advance(Duration::from_secs(60)).await;
     *stage.actor.lines.lock().unwrap() = [says(GOOD)].into();
@@ -395,7 +395,7 @@ async fn a_refused_key_is_not_tried_again() {
     assert_eq!(stage.actor.heard(), 1);
     assert_eq!(
         stage.judge.status().answering,
-        Answering::Rules(WhyRules::KeyRefused)
+        Answering::Rules(RulesReason::KeyRefused)
     );
 }
 
@@ -456,7 +456,10 @@ async fn a_closed_judge_answers_by_rules() {
     let stage = stage([says(GOOD)]);
     stage.judge.close().await;
     assert_eq!(stage.ask("fix the login").await.by, JudgedBy::Rules);
-    assert_eq!(stage.judge.status().answering, Answering::Rules(WhyRules::Closed));
+    assert_eq!(
+        stage.judge.status().answering,
+        Answering::Rules(RulesReason::Closed)
+    );
     assert_eq!(stage.actor.heard(), 0);
 }
 
@@ -516,7 +519,7 @@ async fn without_a_model_rules_answer_what_they_can() {
         .generate_forced_recovery(None, &Redacted::of(&ForcedRecoveryQuestion::default()))
         .await;
     assert_eq!(demanded, None);
-    assert_eq!(judge.status().answering, Answering::Rules(WhyRules::Offline));
+    assert_eq!(judge.status().answering, Answering::Rules(RulesReason::Offline));
     assert_eq!(judge.status().counters.by_rules, 6);
 }
 
@@ -532,7 +535,7 @@ fn settings_decide_who_answers() {
         ..JudgeSettings::default()
     };
     let answering = |settings: JudgeSettings| setup(settings).unwrap().status().answering;
-    assert_eq!(answering(anthropic.clone()), Answering::Rules(WhyRules::NoKey));
+    assert_eq!(answering(anthropic.clone()), Answering::Rules(RulesReason::NoKey));
     let keyed = JudgeSettings {
         api_key: key(),
         ..anthropic.clone()
@@ -547,7 +550,7 @@ fn settings_decide_who_answers() {
         model: Some("smollm2".to_owned()),
         ..JudgeSettings::default()
     };
-    assert_eq!(answering(open.clone()), Answering::Rules(WhyRules::NoKey));
+    assert_eq!(answering(open.clone()), Answering::Rules(RulesReason::NoKey));
     let local = JudgeSettings {
         base_url: Some("http://localhost:11434/v1".to_owned()),
         ..open

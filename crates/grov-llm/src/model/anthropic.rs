@@ -1,6 +1,6 @@
 //! The Anthropic Messages API.
 
-use super::{Completion, Format, FormatWay, Model, ModelError, Stop, Transport};
+use super::{Completion, FormatFallback, Model, ModelError, OutputFormat, Stop, Transport};
 use crate::SetupError;
 use crate::request::ModelRequest;
 use async_trait::async_trait;
@@ -9,14 +9,14 @@ use grov_redact::Secret;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
 use serde_json::{Value, json};
 
-/// The vendor's own address.
+/// The vendor's base URL.
 pub(crate) const BASE_URL: &str = "https://api.anthropic.com";
 
 /// A model behind the Messages API.
 pub(crate) struct Anthropic {
     transport: Transport,
     model: String,
-    format: Format,
+    formats: FormatFallback,
 }
 
 impl Anthropic {
@@ -31,23 +31,23 @@ impl Anthropic {
         Ok(headers)
     }
 
-    /// `model`, reached by `transport`.
+    /// A model behind `transport`.
     pub(crate) fn new(transport: Transport, model: String) -> Self {
         Self {
             transport,
             model,
-            format: Format::new(&[FormatWay::Schema, FormatWay::Prompt]),
+            formats: FormatFallback::new(&[OutputFormat::Schema, OutputFormat::Prompt]),
         }
     }
 
-    fn body(&self, request: &ModelRequest, way: FormatWay) -> Value {
+    fn body(&self, request: &ModelRequest, format: OutputFormat) -> Value {
         let mut body = json!({
             "model": self.model,
             "max_tokens": request.max_tokens,
             "system": request.system,
             "messages": [{"role": "user", "content": request.user}],
         });
-        if way == FormatWay::Schema {
+        if format == OutputFormat::Schema {
             body["output_config"] =
                 json!({"format": {"type": "json_schema", "schema": without_bounds(&request.schema)}});
         }
@@ -58,22 +58,23 @@ impl Anthropic {
 #[async_trait]
 impl Model for Anthropic {
     async fn complete(&self, request: &ModelRequest) -> Result<Completion, ModelError> {
-        let (place, way) = self.format.way();
-        // The header and the field belong together; one without the other is refused.
-        let beta = (way == FormatWay::Schema).then_some(("anthropic-beta", "structured-outputs-2025-12-15"));
+        let (index, format) = self.formats.current();
+        // The API refuses the header without the field and vice versa.
+        let beta =
+            (format == OutputFormat::Schema).then_some(("anthropic-beta", "structured-outputs-2025-12-15"));
         let reply = self
             .transport
-            .post("v1/messages", &self.body(request, way), beta)
+            .post("v1/messages", &self.body(request, format), beta)
             .await?;
         match reply.status {
             200 => read(&reply.json()?),
-            400 if self.format.refused(place) => Err(ModelError::FormatRefused),
+            400 if self.formats.refused(index) => Err(ModelError::FormatRefused),
             _ => Err(ModelError::of_status(&reply)),
         }
     }
 }
 
-/// The schema without the number of entries of its lists: structured output refuses such bounds with a 400.
+/// The schema without `maxItems`, which structured output refuses with a 400.
 fn without_bounds(schema: &Value) -> Value {
     match schema {
         Value::Object(fields) => fields

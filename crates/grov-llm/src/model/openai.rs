@@ -1,6 +1,6 @@
-//! OpenAI's chat completions, as Ollama, llama.cpp, vLLM and others speak them too.
+//! OpenAI's chat completions, also offered by Ollama, llama.cpp, vLLM and others.
 
-use super::{Completion, Format, FormatWay, Model, ModelError, Stop, Transport};
+use super::{Completion, FormatFallback, Model, ModelError, OutputFormat, Stop, Transport};
 use crate::SetupError;
 use crate::request::ModelRequest;
 use async_trait::async_trait;
@@ -9,7 +9,7 @@ use grov_redact::Secret;
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue};
 use serde_json::{Value, json};
 
-/// The vendor's own address.
+/// The vendor's base URL.
 pub(crate) const BASE_URL: &str = "https://api.openai.com";
 
 const VENDOR_HOST: &str = "api.openai.com";
@@ -18,7 +18,7 @@ const VENDOR_HOST: &str = "api.openai.com";
 pub(crate) struct OpenAi {
     transport: Transport,
     model: String,
-    format: Format,
+    formats: FormatFallback,
 }
 
 impl OpenAi {
@@ -35,16 +35,16 @@ impl OpenAi {
         Ok(headers)
     }
 
-    /// `model`, reached by `transport`.
+    /// A model behind `transport`.
     pub(crate) fn new(transport: Transport, model: String) -> Self {
         Self {
             transport,
             model,
-            format: Format::new(&[FormatWay::Schema, FormatWay::Object, FormatWay::Prompt]),
+            formats: FormatFallback::new(&[OutputFormat::Schema, OutputFormat::Object, OutputFormat::Prompt]),
         }
     }
 
-    fn body(&self, request: &ModelRequest, way: FormatWay) -> Value {
+    fn body(&self, request: &ModelRequest, format: OutputFormat) -> Value {
         let mut body = json!({
             "model": self.model,
             "messages": [
@@ -53,22 +53,22 @@ impl OpenAi {
             ],
             "stream": false,
         });
-        // The vendor's newer models take neither the old name nor a temperature; other servers know only the old name.
+        // Newer models of the vendor accept neither `max_tokens` nor a temperature; other servers know only `max_tokens`.
         if self.transport.endpoint().host() == VENDOR_HOST {
             body["max_completion_tokens"] = json!(request.max_tokens);
         } else {
             body["max_tokens"] = json!(request.max_tokens);
             body["temperature"] = json!(0);
         }
-        match way {
-            FormatWay::Schema => {
+        match format {
+            OutputFormat::Schema => {
                 body["response_format"] = json!({
                     "type": "json_schema",
                     "json_schema": {"name": request.purpose.as_str(), "strict": true, "schema": request.schema},
                 });
             }
-            FormatWay::Object => body["response_format"] = json!({"type": "json_object"}),
-            FormatWay::Prompt => {}
+            OutputFormat::Object => body["response_format"] = json!({"type": "json_object"}),
+            OutputFormat::Prompt => {}
         }
         body
     }
@@ -77,14 +77,14 @@ impl OpenAi {
 #[async_trait]
 impl Model for OpenAi {
     async fn complete(&self, request: &ModelRequest) -> Result<Completion, ModelError> {
-        let (place, way) = self.format.way();
+        let (index, format) = self.formats.current();
         let reply = self
             .transport
-            .post("v1/chat/completions", &self.body(request, way), None)
+            .post("v1/chat/completions", &self.body(request, format), None)
             .await?;
         match reply.status {
             200 => read(&reply.json()?),
-            400 | 422 if self.format.refused(place) => Err(ModelError::FormatRefused),
+            400 | 422 if self.formats.refused(index) => Err(ModelError::FormatRefused),
             _ => Err(ModelError::of_status(&reply)),
         }
     }
@@ -115,7 +115,7 @@ fn read(body: &Value) -> Result<Completion, ModelError> {
     })
 }
 
-/// Cached tokens are a part of `prompt_tokens` here; we count them apart.
+/// Cached tokens are part of `prompt_tokens` here; they are counted separately.
 fn usage(usage: &Value) -> Option<TokenUsage> {
     let prompt = usage.get("prompt_tokens")?.as_u64()?;
     let cached = usage

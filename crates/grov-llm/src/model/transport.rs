@@ -1,8 +1,8 @@
-//! HTTP to the provider: one client, made with the first call, that goes nowhere but to its endpoint.
+//! HTTP to the provider: one client, created by the first call.
 
 use super::ModelError;
 use crate::SetupError;
-use crate::address::{self, Endpoint};
+use crate::endpoint::{self, Endpoint};
 use bytes::Bytes;
 use grov_domain::{Clock, SystemClock};
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
@@ -15,35 +15,35 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 use tokio::sync::OnceCell;
 
-/// The most an answer may have where nothing else is said. Judgements have a few kilobytes.
+/// The default limit of a response body, in bytes. Judgements have a few kilobytes.
 const LONGEST_ANSWER: usize = 1024 * 1024;
 
-/// How long a connection may take to be made.
+/// The timeout for connecting.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// How long an unused connection is kept.
+/// How long an idle connection is kept.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Tells a Grov on the way to this machine's own servers to leave our call alone.
+/// Tells a Grov proxy on the way to a local server not to process the call.
 const BYPASS: HeaderName = HeaderName::from_static("x-grov-bypass");
 
-/// The way to one endpoint.
+/// A connection to one endpoint.
 pub(crate) struct Transport {
     endpoint: Endpoint,
     proxy: Option<Url>,
     own_listeners: Vec<SocketAddr>,
     headers: HeaderMap,
     longest_answer: usize,
-    /// Made with the first call: reading the machine's certificates costs time and memory.
+    /// Created by the first call: loading the system's certificates costs time and memory.
     client: OnceCell<Client>,
 }
 
-/// An answer, whole.
+/// A complete response.
 #[derive(Debug)]
 pub(crate) struct Reply {
     /// The status.
     pub(crate) status: u16,
-    /// When the server wants to be asked again.
+    /// The server's `retry-after`.
     pub(crate) retry_after: Option<Duration>,
     /// Whether the server allows the same request again (`x-should-retry`).
     pub(crate) may_retry: bool,
@@ -51,8 +51,8 @@ pub(crate) struct Reply {
 }
 
 impl Transport {
-    /// A way to `endpoint`, through `proxy` if there is one, with `headers` on every request. Fails if either is a
-    /// listener of our own.
+    /// A transport to `endpoint`, optionally through `proxy`, with `headers` on every request. Fails if either is one of our
+    /// own listeners.
     pub(crate) fn new(
         endpoint: Endpoint,
         proxy: Option<Url>,
@@ -61,7 +61,7 @@ impl Transport {
     ) -> Result<Self, SetupError> {
         let named = [("base URL", Some(endpoint.url())), ("proxy", proxy.as_ref())];
         for (what, url) in named {
-            if let Some(listener) = url.and_then(|url| address::own_listener(url, &own_listeners)) {
+            if let Some(listener) = url.and_then(|url| endpoint::own_listener(url, &own_listeners)) {
                 return Err(SetupError::OwnListener { what, listener });
             }
         }
@@ -78,7 +78,7 @@ impl Transport {
         })
     }
 
-    /// The same way, on which an answer may have so many bytes.
+    /// With another limit of the response body.
     pub(crate) fn with_longest_answer(self, longest_answer: usize) -> Self {
         Self {
             longest_answer,
@@ -91,7 +91,7 @@ impl Transport {
         &self.endpoint
     }
 
-    /// Posts JSON to `path` below the base, with one more header if there is one, and reads the whole answer.
+    /// Posts JSON to `path` below the base URL, with an optional extra header, and reads the whole response.
     pub(crate) async fn post(
         &self,
         path: &str,
@@ -99,7 +99,7 @@ impl Transport {
         header: Option<(&'static str, &'static str)>,
     ) -> Result<Reply, ModelError> {
         for url in std::iter::once(self.endpoint.url()).chain(self.proxy.as_ref()) {
-            if let Some(listener) = address::resolves_to_own(url, &self.own_listeners).await {
+            if let Some(listener) = endpoint::resolves_to_own(url, &self.own_listeners).await {
                 return Err(ModelError::OwnListener(listener));
             }
         }
@@ -146,7 +146,7 @@ impl Transport {
         let tls = if self.endpoint.is_secure()
             || self.proxy.as_ref().is_some_and(|proxy| proxy.scheme() == "https")
         {
-            // Reading the machine's certificates is file work.
+            // Loading the system's certificates blocks.
             tokio::task::spawn_blocking(tls_with_machine_roots)
                 .await
                 .map_err(|error| error.to_string())??
@@ -185,7 +185,7 @@ impl Reply {
         self.read()
     }
 
-    /// The body as JSON of a certain shape.
+    /// The body, deserialised.
     pub(crate) fn read<T: DeserializeOwned>(&self) -> Result<T, ModelError> {
         serde_json::from_slice(&self.body).map_err(|error| {
             let fault = if error.is_data() {
@@ -199,7 +199,7 @@ impl Reply {
         })
     }
 
-    /// The server's short name for the error, if it gave one that can be shown.
+    /// The server's error type, if it is safe to show.
     pub(crate) fn error_kind(&self) -> String {
         let body: Value = serde_json::from_slice(&self.body).unwrap_or_default();
         let error = body.get("error");
@@ -216,7 +216,7 @@ fn retry_after(text: &str, now: time::OffsetDateTime) -> Option<Duration> {
     if let Ok(seconds) = text.trim().parse::<u64>() {
         return Some(Duration::from_secs(seconds));
     }
-    // Dates of HTTP end in GMT where RFC 2822 wants an offset.
+    // HTTP dates end in GMT, RFC 2822 wants an offset.
     let dated = text.trim().replace("GMT", "+0000");
     let at = time::OffsetDateTime::parse(&dated, &time::format_description::well_known::Rfc2822).ok()?;
     Some(Duration::try_from(at - now).unwrap_or_default())
@@ -229,7 +229,7 @@ fn tls_with_machine_roots() -> Result<rustls::ClientConfig, String> {
     Ok(config.with_no_client_auth())
 }
 
-/// For plain HTTP, which has no use for certificates.
+/// For plain HTTP, without certificates.
 fn tls_without_roots() -> Result<rustls::ClientConfig, String> {
     Ok(tls_builder()?
         .with_root_certificates(rustls::RootCertStore::empty())
@@ -243,7 +243,7 @@ fn tls_builder() -> Result<rustls::ConfigBuilder<rustls::ClientConfig, rustls::W
         .map_err(|error| error.to_string())
 }
 
-/// The machine's clock; rustls's own panics when it is before 1970.
+/// The system clock; the one in rustls panics before 1970.
 #[derive(Debug)]
 struct TlsClock;
 
@@ -254,7 +254,7 @@ impl rustls::time_provider::TimeProvider for TlsClock {
     }
 }
 
-/// The error and what caused it, in one line.
+/// The error and its causes, on one line.
 fn with_causes(error: &(dyn std::error::Error + 'static)) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
@@ -323,7 +323,7 @@ mod tests {
 
     fn to(base: &str, proxy: Option<&str>) -> Result<Transport, SetupError> {
         let own = vec!["127.0.0.1:8080".parse().unwrap()];
-        let proxy = proxy.map(|proxy| address::proxy(proxy).unwrap());
+        let proxy = proxy.map(|proxy| endpoint::proxy(proxy).unwrap());
         Transport::new(Endpoint::parse(base)?, proxy, own, HeaderMap::new())
     }
 

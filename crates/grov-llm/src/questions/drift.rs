@@ -2,7 +2,7 @@
 
 use super::{Question, schema};
 use crate::answer::{AnswerError, Fields};
-use crate::request::{Material, ModelRequest, Words, limits};
+use crate::request::{AgentText, ModelRequest, PromptData, limits};
 use grov_domain::{DriftQuestion, DriftType, DriftVerdict, Purpose};
 use serde_json::json;
 
@@ -17,7 +17,7 @@ impl Question for DriftQuestion {
     type Known = ();
 
     fn request(&self) -> ModelRequest {
-        let material = Material::default()
+        let material = PromptData::default()
             .text("goal", &self.goal, limits::GOAL)
             .text(
                 "newest_instruction",
@@ -26,8 +26,8 @@ impl Question for DriftQuestion {
             )
             .list("constraints", &self.constraints)
             .list("scope", &self.scope)
-            .actions("earlier_actions", &self.earlier, Words::Hidden)
-            .actions("actions_to_judge", &self.actions, Words::Hidden);
+            .actions("earlier_actions", &self.earlier, AgentText::Hidden)
+            .actions("actions_to_judge", &self.actions, AgentText::Hidden);
         let shape = schema::object(&[
             ("score", json!({"type": "integer"})),
             ("diagnostic", schema::text()),

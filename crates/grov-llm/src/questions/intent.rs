@@ -2,7 +2,7 @@
 
 use super::{Question, schema};
 use crate::answer::{AnswerError, Fields};
-use crate::request::{Material, ModelRequest};
+use crate::request::{ModelRequest, PromptData};
 use grov_domain::{Intent, IntentQuestion, Purpose};
 
 /// Entries of the lists of an answer.
@@ -15,7 +15,7 @@ impl Question for IntentQuestion {
     type Known = ();
 
     fn request(&self) -> ModelRequest {
-        let material = Material::default()
+        let material = PromptData::default()
             .prompts(&self.prompts)
             .list("first_files", &self.first_files);
         let shape = schema::object(&[

@@ -2,7 +2,7 @@
 
 use super::{Question, schema};
 use crate::answer::{AnswerError, Fields};
-use crate::request::{Material, ModelRequest, Words, limits};
+use crate::request::{AgentText, ModelRequest, PromptData, limits};
 use grov_domain::{Purpose, Reasoning, ReasoningQuestion};
 
 /// Entries of the lists of an answer.
@@ -16,11 +16,11 @@ impl Question for ReasoningQuestion {
     type Known = ();
 
     fn request(&self) -> ModelRequest {
-        let material = Material::default()
+        let material = PromptData::default()
             .text("goal", &self.goal, limits::GOAL)
             .prompts(&self.prompts)
             .list("known_constraints", &self.constraints)
-            .actions("actions", &self.actions, Words::Shown)
+            .actions("actions", &self.actions, AgentText::Shown)
             .text("last_words", &self.answer, limits::ANSWER);
         let shape = schema::object(&[
             ("reasoning_trace", schema::texts(MOST_TRACE)),

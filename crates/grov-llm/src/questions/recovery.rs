@@ -2,7 +2,7 @@
 
 use super::{Question, schema};
 use crate::answer::{AnswerError, Fields};
-use crate::request::{Material, ModelRequest, Words, limits};
+use crate::request::{AgentText, ModelRequest, PromptData, limits};
 use grov_domain::{ForcedRecovery, ForcedRecoveryQuestion, Purpose};
 
 impl Question for ForcedRecoveryQuestion {
@@ -10,7 +10,7 @@ impl Question for ForcedRecoveryQuestion {
     type Known = ();
 
     fn request(&self) -> ModelRequest {
-        let material = Material::default()
+        let material = PromptData::default()
             .text("goal", &self.goal, limits::GOAL)
             .text(
                 "newest_instruction",
@@ -18,7 +18,7 @@ impl Question for ForcedRecoveryQuestion {
                 limits::NEWEST_PROMPT,
             )
             .list("constraints", &self.constraints)
-            .actions("actions_off_goal", &self.actions, Words::Hidden)
+            .actions("actions_off_goal", &self.actions, AgentText::Hidden)
             .list("found_wrong", &self.diagnostics);
         let shape = schema::object(&[
             ("recovery_prompt", schema::text()),

@@ -1,6 +1,6 @@
-//! JSON schemas of answers, within what structured output takes everywhere: every property required, no further ones. The
-//! only bound is the number of entries of a list, without which a small model may never come to the end of one; a provider
-//! that refuses bounds takes them out. Longer lists are cut on our side in any case.
+//! JSON schemas of answers, within what every provider accepts for structured output: all properties required, no additional
+//! ones. Lists are bounded, because a small model may never end an unbounded one; the provider that refuses bounds removes
+//! them. Longer lists are cut in any case.
 
 use serde_json::{Map, Value, json};
 

@@ -2,7 +2,7 @@
 
 use super::{Question, schema};
 use crate::answer::{AnswerError, Fields};
-use crate::request::{Material, ModelRequest, Words, limits};
+use crate::request::{AgentText, ModelRequest, PromptData, limits};
 use grov_domain::{Purpose, SessionDigest, SummaryQuestion};
 
 /// How many changed files a summary names.
@@ -18,11 +18,11 @@ impl Question for SummaryQuestion {
     type Known = Vec<String>;
 
     fn request(&self) -> ModelRequest {
-        let material = Material::default()
+        let material = PromptData::default()
             .text("goal", &self.goal, limits::GOAL)
             .list("constraints", &self.constraints)
             .prompts(&self.prompts)
-            .actions("actions", &self.actions, Words::Shown)
+            .actions("actions", &self.actions, AgentText::Shown)
             .text("last_words", &self.answer, limits::ANSWER);
         let shape = schema::object(&[
             ("progress", schema::texts(MOST_PROGRESS)),

@@ -3,7 +3,7 @@
 use super::{Question, schema};
 use crate::answer::{AnswerError, Fields};
 use crate::quote;
-use crate::request::{Material, ModelRequest, Words, limits};
+use crate::request::{AgentText, ModelRequest, PromptData, limits};
 use grov_domain::{Purpose, SessionId, TaskAction, TaskAnalysis, TaskContextQuestion, TaskSketch, TaskType};
 use serde_json::json;
 
@@ -42,7 +42,7 @@ impl Question for TaskContextQuestion {
     type Known = KnownTasks;
 
     fn request(&self) -> ModelRequest {
-        let mut material = Material::default();
+        let mut material = PromptData::default();
         let current = self.current.as_ref().filter(|task| offered(task)).map(described);
         material.section("task_in_work", current.as_deref().unwrap_or("none"));
         let others: Vec<String> = self
@@ -55,7 +55,7 @@ impl Question for TaskContextQuestion {
         material.section("other_tasks", &others.join("\n"));
         let material = material
             .prompts(&self.prompts)
-            .actions("actions", &self.actions, Words::Shown)
+            .actions("actions", &self.actions, AgentText::Shown)
             .text("last_words", &self.answer, limits::ANSWER)
             .text(
                 "ended_with",

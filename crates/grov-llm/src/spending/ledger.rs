@@ -1,4 +1,4 @@
-//! Money is set aside before a call and settled after it.
+//! Reserves the cost of a call before it, and settles it afterwards.
 
 use super::Price;
 use crate::model::ModelError;
@@ -12,17 +12,17 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::task::JoinSet;
 
-/// How long the ledger may take to answer before a call is given up.
+/// The timeout of the ledger.
 const STORE_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Bytes a token has at the least, on the average of a prompt: English has four; Chinese in UTF-8, hexadecimal digits and
-/// base 64 have two to three. Taken low, so that the estimate is high.
+/// A low average of bytes per token, so that the estimate is high: English has four; Chinese in UTF-8, hexadecimal digits and
+/// base64 have two to three.
 const BYTES_PER_TOKEN: usize = 2;
 
-/// Tokens that a provider adds to a prompt for its own framing and the schema's.
+/// Tokens that a provider adds for framing and schema.
 const FRAMING_TOKENS: u64 = 300;
 
-/// The ledger as a judge or an embedder uses it.
+/// The spending ledger of one model.
 pub(crate) struct Ledger {
     store: Arc<dyn SpendingStore>,
     clock: Arc<dyn Clock>,
@@ -30,21 +30,21 @@ pub(crate) struct Ledger {
     provider: &'static str,
     model: String,
     price: Price,
-    /// What was set aside too late, on its way back.
+    /// Releases of reservations that were granted too late.
     releases: Mutex<JoinSet<()>>,
 }
 
-/// A call that may be made. To be settled.
+/// A reserved call, to be settled.
 #[derive(Debug)]
 pub(crate) struct Reserved(LlmCall);
 
-/// Why a call may not be made.
+/// Why a call was not reserved.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum NotAllowed {
+pub(crate) enum ReserveError {
     /// The day's budget is used up.
-    #[error("{spent} of today's budget of {budget} is spent or set aside, this call may cost {wanted}")]
+    #[error("{spent} of today's budget of {budget} is spent or reserved, this call may cost {wanted}")]
     Budget {
-        /// Spent and set aside.
+        /// Spent and reserved.
         spent: MicroUsd,
         /// The budget.
         budget: MicroUsd,
@@ -84,7 +84,7 @@ impl Ledger {
         self.releases.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits a while until what was set aside too late is given back.
+    /// Waits until late reservations are released, with a timeout.
     pub(crate) async fn close(&self) {
         let mut releases = std::mem::take(&mut *self.releases());
         let all = async { while releases.join_next().await.is_some() {} };
@@ -95,27 +95,27 @@ impl Ledger {
         }
     }
 
-    /// Today, by UTC: budgets are per day.
+    /// Today in UTC; budgets are per day.
     pub(crate) fn today(&self) -> time::Date {
         self.clock.now().date()
     }
 
-    /// Sets aside the most that `request` may cost.
+    /// Reserves the most that `request` may cost.
     pub(crate) async fn reserve(
         &self,
         session: Option<&SessionId>,
         request: &ModelRequest,
-    ) -> Result<Reserved, NotAllowed> {
-        self.set_aside(session, request.purpose, most(request)).await
+    ) -> Result<Reserved, ReserveError> {
+        self.reserve_usage(session, request.purpose, most(request)).await
     }
 
-    /// Sets aside what a call that uses no more than `usage` costs.
-    pub(crate) async fn set_aside(
+    /// Reserves the cost of a call that uses at most `usage`.
+    pub(crate) async fn reserve_usage(
         &self,
         session: Option<&SessionId>,
         purpose: Purpose,
         usage: TokenUsage,
-    ) -> Result<Reserved, NotAllowed> {
+    ) -> Result<Reserved, ReserveError> {
         let at = self.clock.now();
         let call = LlmCall {
             id: LlmCallId::fresh(),
@@ -139,11 +139,11 @@ impl Ledger {
             let mut releases = self.releases();
             while releases.try_join_next().is_some() {}
             releases.spawn(release(Arc::clone(&self.store), call, reserving));
-            return Err(NotAllowed::Slow(STORE_TIMEOUT));
+            return Err(ReserveError::Slow(STORE_TIMEOUT));
         };
         match answer? {
             Reservation::Granted => Ok(Reserved(call)),
-            Reservation::Refused { spent } => Err(NotAllowed::Budget {
+            Reservation::Refused { spent } => Err(ReserveError::Budget {
                 spent,
                 budget: self.budget,
                 wanted: call.cost,
@@ -151,9 +151,8 @@ impl Ledger {
         }
     }
 
-    /// Replaces what was set aside by what the call cost: the tokens of an answer, if it counts them, or why there was
-    /// none. What cannot be known stays as it was set aside: an answer without a count of tokens, and a call that the
-    /// provider may have worked on without our seeing the end.
+    /// Replaces the reserved cost by the actual one. The reservation stays if the cost is unknown: an answer without a token
+    /// count, or a failed call that the provider may have processed.
     pub(crate) async fn settle(
         &self,
         reserved: Reserved,
@@ -190,13 +189,13 @@ impl Ledger {
     }
 }
 
-/// Gives back what `call`, which is not made, set aside, once the ledger has answered whether it did.
+/// Releases the reservation of `call`, which is not made, once the ledger has answered.
 async fn release(
     store: Arc<dyn SpendingStore>,
     mut call: LlmCall,
     reserving: impl Future<Output = Result<Reservation, StoreError>>,
 ) {
-    // Whatever failed may have been written all the same.
+    // A failed reservation may have been written all the same.
     if let Ok(Reservation::Refused { .. }) = reserving.await {
         return;
     }
@@ -206,13 +205,13 @@ async fn release(
     if let Err(error) = store.settle(&Redactor::shared().clean(call)).await {
         tracing::warn!(
             %error,
-            "what was set aside for a model call that was not made could not be given back; it counts until tomorrow"
+            "the reservation of a model call that was not made could not be released; it counts until tomorrow"
         );
     }
 }
 
-/// The most tokens that a text of so many bytes has.
-pub(crate) fn most_tokens(bytes: usize) -> u64 {
+/// An upper estimate of the tokens in so many bytes.
+pub(crate) fn max_tokens_of(bytes: usize) -> u64 {
     bytes.div_ceil(BYTES_PER_TOKEN) as u64
 }
 
@@ -220,7 +219,7 @@ pub(crate) fn most_tokens(bytes: usize) -> u64 {
 fn most(request: &ModelRequest) -> TokenUsage {
     let bytes = request.system.len() + request.user.len() + request.schema.to_string().len();
     TokenUsage {
-        input: most_tokens(bytes) + FRAMING_TOKENS,
+        input: max_tokens_of(bytes) + FRAMING_TOKENS,
         output: u64::from(request.max_tokens),
         ..TokenUsage::default()
     }

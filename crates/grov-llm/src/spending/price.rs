@@ -1,4 +1,4 @@
-//! What tokens cost. The table is data: `prices.json`.
+//! Token prices, from `prices.json`.
 
 use grov_domain::{MicroUsd, TokenUsage};
 use serde::Deserialize;
@@ -30,7 +30,7 @@ struct Row {
     cache_write: f64,
 }
 
-/// Dollars per million tokens; there are none but those of the input.
+/// Dollars per million input tokens.
 #[derive(Deserialize)]
 struct EmbeddingRow {
     model: String,
@@ -46,7 +46,7 @@ impl EmbeddingRow {
     }
 }
 
-/// A dollar per million tokens is a thousand billionths per token. Prices are positive and small.
+/// Dollars per million tokens as billionths of a dollar per token.
 fn billionths(dollars: f64) -> u64 {
     (dollars * 1_000.0).round() as u64
 }
@@ -62,28 +62,28 @@ impl Row {
     }
 }
 
-/// What `usage` costs at the list price of `model`, rounded up; `None` where that is not known.
+/// The cost of `usage` at the list price of `model`, rounded up; `None` for an unknown model.
 pub fn list_price(model: &str, usage: &TokenUsage) -> Option<MicroUsd> {
     let rows = table().models;
     let row = rows.iter().find(|row| names(&row.model, model))?;
     Some(row.price().cost(usage))
 }
 
-/// The table is part of the program and read in a test; an empty one would make every model free.
+/// The built-in price table; a test parses it.
 fn table() -> Table {
     serde_json::from_str(TABLE).unwrap_or_default()
 }
 
 impl Price {
-    /// The price of `model`. One that is not in the table costs nothing on this machine, and elsewhere as much as the
-    /// dearest that is known, so that the budget holds.
+    /// The price of `model`. An unknown model is free on this machine, and elsewhere costs as much as the most expensive known
+    /// one, so that the budget holds.
     pub(crate) fn of(model: &str, on_this_machine: bool) -> Self {
         let rows = table().models;
         let prices = rows.iter().map(|row| (row.model.as_str(), row.price()));
         Self::among(prices, model, on_this_machine)
     }
 
-    /// The same of a model that embeds texts.
+    /// The price of an embedding model.
     pub(crate) fn of_embedding(model: &str, on_this_machine: bool) -> Self {
         let rows = table().embeddings;
         let prices = rows.iter().map(|row| (row.model.as_str(), row.price()));
@@ -101,10 +101,10 @@ impl Price {
         if on_this_machine {
             return Self::default();
         }
-        prices.map(|(_, price)| price).fold(Self::default(), Self::dearer)
+        prices.map(|(_, price)| price).fold(Self::default(), Self::max)
     }
 
-    /// What `usage` costs, rounded up.
+    /// The cost of `usage`, rounded up.
     pub(crate) fn cost(&self, usage: &TokenUsage) -> MicroUsd {
         let billionths = usage
             .input
@@ -115,7 +115,7 @@ impl Price {
         MicroUsd(billionths.div_ceil(1_000))
     }
 
-    fn dearer(self, other: Self) -> Self {
+    fn max(self, other: Self) -> Self {
         Self {
             input: self.input.max(other.input),
             output: self.output.max(other.output),
@@ -125,7 +125,7 @@ impl Price {
     }
 }
 
-/// Whether `model` is the model `known`, perhaps with the date of its release. Other endings are other models.
+/// Whether `model` is `known`, possibly with a release date. Other suffixes are other models.
 fn names(known: &str, model: &str) -> bool {
     let Some(rest) = model.strip_prefix(known) else {
         return false;

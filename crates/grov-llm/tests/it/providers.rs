@@ -1,7 +1,7 @@
 use crate::ledger::Book;
 use crate::server::{Line, Server};
 use grov_domain::{CallOutcome, IntentQuestion, Judge, Judged, JudgedBy, MicroUsd, Redacted, SystemClock};
-use grov_llm::{Answering, JudgeSettings, ModelJudge, Provider, SetupError, WhyRules};
+use grov_llm::{Answering, JudgeSettings, ModelJudge, Provider, RulesReason, SetupError};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;
@@ -234,7 +234,7 @@ async fn a_refused_key_ends_the_calls_and_is_never_shown() {
     assert_eq!(stage.server.heard().len(), 1);
     assert_eq!(
         stage.judge.status().answering,
-        Answering::Rules(WhyRules::KeyRefused)
+        Answering::Rules(RulesReason::KeyRefused)
     );
     let shown = format!(
         "{:?} {:?} {:?}",
@@ -256,7 +256,7 @@ async fn a_server_that_is_not_there_is_left_alone_in_the_end() {
     stage.ask().await;
     assert_eq!(
         stage.judge.status().answering,
-        Answering::Rules(WhyRules::ProviderDown)
+        Answering::Rules(RulesReason::ProviderDown)
     );
     assert!(stage.server.heard().is_empty());
 }

@@ -96,7 +96,7 @@ fn turns_within_a_task() {
         (
             "Let's do something else. Clean up the CI",
             "r",
-            "Reading the workflow.",
+            "ParsedPrompt the workflow.",
             NewTask,
         ),
         ("Acum repară bugul de la login", "r", "Caut cauza.", NewTask),
@@ -108,7 +108,7 @@ fn turns_within_a_task() {
             Subtask,
         ),
         ("Mai întâi instalează dependințele", "r", "Pornesc.", Subtask),
-        ("Also update the tests", "r", "Reading them.", ParallelTask),
+        ("Also update the tests", "r", "ParsedPrompt them.", ParallelTask),
         (
             "While you're at it, rename the config key",
             "r",
@@ -202,7 +202,12 @@ fn turns_within_a_task() {
 #[test]
 fn the_first_turn_starts_a_task() {
     let cases = [
-        ("Add a retry to the client", "r", "Reading the client.", false),
+        (
+            "Add a retry to the client",
+            "r",
+            "ParsedPrompt the client.",
+            false,
+        ),
         (
             "Add a retry to the client",
             "et",

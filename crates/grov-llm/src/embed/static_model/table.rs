@@ -1,4 +1,4 @@
-//! The numbers of each token: `model.safetensors`, kept as the file has them.
+//! The embedding table: `model.safetensors`, kept in its file format.
 
 use super::tensors::{Format, Header, Tensor};
 use std::ops::Range;
@@ -6,26 +6,25 @@ use std::ops::Range;
 /// The most dimensions of a row.
 const MOST_DIMENSIONS: usize = 8192;
 
-/// A row of numbers for each token.
+/// One row per token.
 #[derive(Debug)]
 pub(super) struct Table {
-    /// The whole file: numbers are read from it as they are needed, so that it is in memory once.
+    /// The whole file; numbers are converted as they are read.
     file: Vec<u8>,
-    /// Where the rows stand in it.
+    /// The byte range of the rows.
     rows: Range<usize>,
     format: Format,
     dimension: usize,
     tokens: usize,
-    /// The row of each token, where several share one; otherwise a token's number is that of its row.
+    /// The row of each token, if several share one; otherwise the token's number.
     row_of: Option<Vec<usize>>,
-    /// What each token counts; otherwise all the same.
+    /// The weight of each token; `None` if all are equal.
     weights: Option<Vec<f32>>,
     unknown_counts: bool,
 }
 
 impl Table {
-    /// Reads the file as model2vec writes it (tensor `embeddings`) or sentence-transformers does (`embedding.weight`). The
-    /// error says what cannot be used.
+    /// Reads a file of model2vec (tensor `embeddings`) or sentence-transformers (`embedding.weight`).
     pub(super) fn read(file: Vec<u8>) -> Result<Self, String> {
         let header = Header::read(&file)?;
         let (rows, unknown_counts) = match (header.tensor("embeddings")?, header.tensor("embedding.weight")?)
@@ -69,23 +68,22 @@ impl Table {
         })
     }
 
-    /// Numbers of a row.
+    /// The length of a row.
     pub(super) fn dimension(&self) -> usize {
         self.dimension
     }
 
-    /// How many tokens have a row.
+    /// The number of tokens.
     pub(super) fn tokens(&self) -> usize {
         self.tokens
     }
 
-    /// Whether the token that stands for unknown words counts like any other: with sentence-transformers it does, with
-    /// model2vec it does not.
+    /// Whether the token for unknown words counts: with sentence-transformers it does, with model2vec it does not.
     pub(super) fn unknown_counts(&self) -> bool {
         self.unknown_counts
     }
 
-    /// Adds the row of a token, which must be one of [`Table::tokens`], to `sum`, which must be a row.
+    /// Adds the row of a token below [`Table::tokens`] to `sum`, which must be as long as a row.
     pub(super) fn add(&self, token: u32, sum: &mut [f32]) {
         let token = token as usize;
         let row = self.row_of.as_ref().map_or(token, |row_of| row_of[token]);
@@ -118,7 +116,7 @@ fn row_numbers(file: &[u8], mapping: &Tensor, rows: usize) -> Result<Vec<usize>,
     numbers.into_iter().map(row).collect()
 }
 
-/// What each token counts.
+/// The weight of each token.
 fn weights_of(file: &[u8], weights: &Tensor, tokens: usize) -> Result<Vec<f32>, String> {
     if weights.shape != [tokens] {
         return Err(format!(
@@ -136,7 +134,7 @@ fn weights_of(file: &[u8], weights: &Tensor, tokens: usize) -> Result<Vec<f32>, 
     Ok(numbers)
 }
 
-/// The place of the first number that is not finite.
+/// The index of the first number that is not finite.
 fn not_finite(file: &[u8], tensor: &Tensor) -> Option<usize> {
     let (mut at, mut found) = (0, None);
     each(tensor.format, &file[tensor.place.clone()], |number| {
@@ -148,13 +146,13 @@ fn not_finite(file: &[u8], tensor: &Tensor) -> Option<usize> {
     found
 }
 
-/// Hands over each number.
+/// Calls `take` with each number.
 fn each(format: Format, bytes: &[u8], mut take: impl FnMut(f32)) {
     match format {
         Format::I8 => bytes.iter().for_each(|byte| take(byte.cast_signed().into())),
         Format::F16 => of_width(bytes).for_each(|bytes| take(of_half(u16::from_le_bytes(bytes)))),
         Format::F32 => of_width(bytes).for_each(|bytes| take(f32::from_le_bytes(bytes))),
-        // Directions need no more digits.
+        // Single precision suffices for a direction.
         Format::F64 => of_width(bytes).for_each(|bytes| take(f64::from_le_bytes(bytes) as f32)),
         Format::I32 => of_width(bytes).for_each(|bytes| take(i32::from_le_bytes(bytes) as f32)),
         Format::I64 => of_width(bytes).for_each(|bytes| take(i64::from_le_bytes(bytes) as f32)),

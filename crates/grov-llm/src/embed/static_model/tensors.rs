@@ -1,23 +1,23 @@
-//! Where the numbers stand in a safetensors file: its header, read and checked.
+//! Parses the header of a safetensors file.
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::collections::HashMap;
 use std::ops::Range;
 
-/// Bytes that say how long the header is.
+/// Bytes of the header's length.
 const LENGTH: usize = 8;
 
-/// A block of numbers in the file.
+/// A tensor in the file.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Tensor {
     pub(super) format: Format,
     pub(super) shape: Vec<usize>,
-    /// Where it stands in the file; as long as its shape says.
+    /// Its byte range in the file; the length matches the shape.
     pub(super) place: Range<usize>,
 }
 
-/// How a number is written, low byte first.
+/// The number format, little-endian.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Format {
     I8,
@@ -28,7 +28,7 @@ pub(super) enum Format {
     F64,
 }
 
-/// The header's word for a tensor.
+/// The header entry of a tensor.
 #[derive(Deserialize)]
 struct Entry {
     dtype: String,
@@ -39,12 +39,12 @@ struct Entry {
 /// The tensors of a file, by name. Only those that are asked for are checked.
 pub(super) struct Header<'a> {
     entries: HashMap<String, &'a RawValue>,
-    /// Where the numbers begin, and where the file ends.
+    /// The byte range of all tensors.
     data: Range<usize>,
 }
 
 impl<'a> Header<'a> {
-    /// Reads the header of a file. The error says what is wrong with it.
+    /// Parses the header of a file.
     pub(super) fn read(file: &'a [u8]) -> Result<Self, String> {
         let cut_off = || "it is cut off, or no safetensors file".to_owned();
         let (length, rest) = file.split_first_chunk::<LENGTH>().ok_or_else(cut_off)?;
@@ -58,7 +58,7 @@ impl<'a> Header<'a> {
         })
     }
 
-    /// The tensor of that name; `None` if there is none.
+    /// The tensor with that name, if any.
     pub(super) fn tensor(&self, name: &str) -> Result<Option<Tensor>, String> {
         let Some(entry) = self.entries.get(name) else {
             return Ok(None);
@@ -113,7 +113,7 @@ impl Format {
         })
     }
 
-    /// Bytes of a number.
+    /// Bytes per number.
     pub(super) fn width(self) -> usize {
         match self {
             Self::I8 => 1,

@@ -1,25 +1,24 @@
-//! From text to the numbers of its tokens, as `tokenizer.json` says: WordPiece with BERT's words.
+//! A WordPiece tokenizer with BERT's pre-tokenizer, as described by `tokenizer.json`.
 
-use super::words::{self, Normalizer};
+use super::pretokenizer::{Normalizer, split_words};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
-/// Tokens that stand outside the vocabulary's rules, `[PAD]` and the like: there are five of them, and each is looked for in
-/// every text.
+/// The most added tokens (`[PAD]` and the like). Usually five; each is searched for in every text.
 const MOST_ADDED: usize = 256;
 
-/// Knows the tokens of a model.
+/// The tokenizer of a model.
 #[derive(Debug)]
 pub(super) struct Tokenizer {
     normalizer: Normalizer,
     vocabulary: HashMap<String, u32>,
-    /// Tokens that are recognised in the text as it came.
+    /// Tokens recognised in the text before normalisation.
     added: Vec<Added>,
-    /// What stands before a piece that begins inside of a word.
+    /// The prefix of a piece inside of a word.
     prefix: String,
-    /// A word of more characters is unknown.
+    /// A longer word, in characters, is unknown.
     longest_word: usize,
     /// Bytes of the longest piece, prefix included.
     longest_piece: usize,
@@ -71,7 +70,7 @@ struct WordPiece {
 }
 
 impl Tokenizer {
-    /// Reads `tokenizer.json`. The error says what cannot be used.
+    /// Parses `tokenizer.json`.
     pub(super) fn read(json: &[u8]) -> Result<Self, String> {
         let file: File<'_> = serde_json::from_slice(json).map_err(|error| error.to_string())?;
         let normalizer = of_kind(file.normalizer, "normalizer", "BertNormalizer")?;
@@ -96,7 +95,7 @@ impl Tokenizer {
         })
     }
 
-    /// How many tokens there are.
+    /// The number of tokens.
     pub(super) fn size(&self) -> usize {
         let beyond = self
             .added
@@ -105,7 +104,7 @@ impl Tokenizer {
         self.vocabulary.len() + beyond.count()
     }
 
-    /// The largest number of a token.
+    /// The largest token id.
     pub(super) fn last(&self) -> Option<u32> {
         let added = self.added.iter().map(|added| added.token);
         self.vocabulary.values().copied().chain(added).max()
@@ -129,7 +128,7 @@ impl Tokenizer {
         tokens
     }
 
-    /// The first added token in a text, of several at one place the longest.
+    /// The first added token in a text; of several at one position the longest.
     fn next_added(&self, text: &str) -> Option<(usize, &Added)> {
         let found = self
             .added
@@ -140,7 +139,7 @@ impl Tokenizer {
 
     fn add_tokens(&self, text: &str, tokens: &mut Vec<u32>) {
         let mut piece = String::with_capacity(self.longest_piece);
-        words::words(&self.normalizer.apply(text), |word| {
+        split_words(&self.normalizer.apply(text), |word| {
             let before = tokens.len();
             if !self.add_pieces(word, &mut piece, tokens) {
                 tokens.truncate(before);
@@ -149,7 +148,7 @@ impl Tokenizer {
         });
     }
 
-    /// The longest pieces that a word is made of, from its beginning; `false` where it is not made of pieces.
+    /// Splits a word greedily into the longest pieces; `false` if that is not possible.
     fn add_pieces(&self, word: &str, piece: &mut String, tokens: &mut Vec<u32>) -> bool {
         if word.chars().count() > self.longest_word {
             return false;
@@ -193,7 +192,7 @@ impl AddedToken {
     }
 }
 
-/// Reads a part of the file, which must be of this type.
+/// Parses a part of the file, which must be of this type.
 fn of_kind<'a, T: Deserialize<'a>>(part: Option<&'a RawValue>, name: &str, kind: &str) -> Result<T, String> {
     let otherwise = |found: &str| format!("its {name} is {found}; Grov reads {kind} alone");
     let Some(part) = part else {

@@ -71,7 +71,7 @@ async fn left_by(refuses: bool) -> Vec<(CallOutcome, MicroUsd)> {
         price,
     );
     let given_up = ledger.reserve(None, &request("x".to_owned())).await;
-    assert!(matches!(given_up, Err(NotAllowed::Slow(_))), "{given_up:?}");
+    assert!(matches!(given_up, Err(ReserveError::Slow(_))), "{given_up:?}");
     ledger.close().await;
     let calls = store.calls.lock().unwrap();
     calls.iter().map(|call| (call.outcome, call.cost)).collect()

@@ -1,6 +1,6 @@
-//! The words around limits, all folded.
+//! Vocabulary of constraints, folded: lower case, without diacritics.
 
-/// Cues that need nothing but the beginning of a clause and something behind them.
+/// Cues at the start of a clause, followed by at least one word.
 #[rustfmt::skip]
 pub(super) const PLAIN_CUES: &[&str] = &[
     "avoid", "refrain from", "preserve", "ensure", "hands off", "stay within", "stay in", "stay inside",
@@ -17,7 +17,7 @@ pub(super) const PLAIN_CUES: &[&str] = &[
     "intreaba-ma inainte", "asteapta",
 ];
 
-/// Cues that count wherever an instruction has them.
+/// Cues anywhere in an instruction.
 #[rustfmt::skip]
 pub(super) const CUES_ANYWHERE: &[&str] = &[
     "nothing else", "nothing more", "at most", "no more than", "not more than", "apart from", "other than",
@@ -26,7 +26,7 @@ pub(super) const CUES_ANYWHERE: &[&str] = &[
     "mai putin de", "atat si nimic",
 ];
 
-/// Cues behind their subject.
+/// Cues after their subject.
 #[rustfmt::skip]
 pub(super) const CUES_OF_A_STATE: &[&str] = &[
     "should stay", "should remain", "has to stay", "have to stay", "needs to stay", "need to stay",
@@ -48,7 +48,7 @@ pub(super) const CONJUNCTIONS: &[&str] = &[
     "ca", "sa", "tu",
 ];
 
-/// Words behind a comma with which something else begins.
+/// Words that start a new thought after a comma.
 #[rustfmt::skip]
 pub(super) const NEW_THOUGHT: &[&str] = &[
     "i'll", "i've", "i'm", "we'll", "you'll", "it'll", "they're", "max", "maximum", "maxim", "cel", "must",
@@ -59,7 +59,7 @@ pub(super) const NEW_THOUGHT: &[&str] = &[
     "instead", "ensure", "thanks", "mersi", "ok",
 ];
 
-/// Verbs of work that are nouns as well: behind "and" they go on with a list.
+/// Work verbs that are also nouns: after "and" they continue a list.
 #[rustfmt::skip]
 pub(super) const NOUNS: &[&str] = &[
     "test", "build", "release", "log", "format", "check", "plan", "search", "list", "set", "change",
@@ -68,7 +68,7 @@ pub(super) const NOUNS: &[&str] = &[
     "patch", "port", "sort", "setup", "benchmark", "modifica",
 ];
 
-/// Verbs that a person is told that they cannot do.
+/// Verbs after "you can't" that make it a prohibition.
 #[rustfmt::skip]
 pub(super) const DENIED_VERBS: &[&str] = &[
     "add", "change", "break", "introduce", "modify", "touch", "rename", "remove", "drop", "alter", "depend",
@@ -76,14 +76,14 @@ pub(super) const DENIED_VERBS: &[&str] = &[
     "merge", "push", "commit", "deploy",
 ];
 
-/// What "nu da" forbids, as borrowed words.
+/// English loanwords that "nu da" forbids.
 #[rustfmt::skip]
 pub(super) const GIVEN_RO: &[&str] = &[
     "commit", "push", "merge", "deploy", "drop", "restart", "rollback", "release", "rebase", "revert",
     "upgrade", "update", "delete", "force", "reset", "publish",
 ];
 
-/// Verbs behind "don't" that forbid nothing.
+/// Words after "don't" that make it no prohibition.
 #[rustfmt::skip]
 pub(super) const IDLE_AFTER_DONT: &[&str] = &[
     "worry", "know", "think", "understand", "see", "mind", "you", "get", "believe", "care", "recall",
@@ -92,7 +92,7 @@ pub(super) const IDLE_AFTER_DONT: &[&str] = &[
     "really", "quite", "always", "necessarily", "expect", "the", "fear", "mention", "trust",
 ];
 
-/// Words behind "no" that forbid nothing.
+/// Words after "no" that make it no prohibition.
 #[rustfmt::skip]
 pub(super) const IDLE_AFTER_NO: &[&str] = &[
     "one", "idea", "way", "problem", "problems", "worries", "thanks", "luck", "need", "longer", "matter",
@@ -101,14 +101,14 @@ pub(super) const IDLE_AFTER_NO: &[&str] = &[
     "output", "response", "offense", "such", "thank", "don't", "do", "its", "it's",
 ];
 
-/// Words that tell a story in which "no …" is a finding.
+/// Words of a description, in which "no …" is an observation.
 #[rustfmt::skip]
 pub(super) const NARRATING: &[&str] = &[
     "is", "are", "was", "were", "has", "happens", "happened", "appears", "works", "worked", "fails",
     "failed", "crashes", "get", "got", "gets", "shows", "seems", "breaks", "broke", "returns", "throws",
 ];
 
-/// Forms that tell of something.
+/// Words after "never" or "only" that describe something.
 #[rustfmt::skip]
 pub(super) const NARRATED: &[&str] = &[
     "saw", "got", "worked", "ran", "mind", "had", "been", "was", "is", "seen", "knew", "came", "made",
@@ -125,7 +125,7 @@ pub(super) const AUXILIARIES: &[&str] = &[
     "apparently", "obviously", "though", "just", "probably", "shall",
 ];
 
-/// What is kept as it is, or within bounds.
+/// Complements of "keeping".
 #[rustfmt::skip]
 pub(super) const KEPT: &[&str] = &[
     "unchanged", "as", "intact", "stable", "working", "compatible", "compatibility", "same", "backwards",
@@ -134,7 +134,7 @@ pub(super) const KEPT: &[&str] = &[
     "current",
 ];
 
-/// How something is left.
+/// Complements of "leave".
 #[rustfmt::skip]
 pub(super) const LEFT: &[&str] = &[
     "day", "later", "now", "it", "there", "here", "alone", "unchanged", "untouched", "as", "out", "intact",
@@ -142,14 +142,14 @@ pub(super) const LEFT: &[&str] = &[
     "neatins", "neatinsa", "neatinse", "cum", "intacte", "intacta", "locul",
 ];
 
-/// Measures behind "must be".
+/// Words after "must be" that state a requirement.
 #[rustfmt::skip]
 pub(super) const MEASURES: &[&str] = &[
     "under", "below", "above", "within", "at", "less", "more", "no", "not", "only", "idempotent",
     "deterministic", "valid", "optional", "backward", "backwards", "compatible", "fast", "faster", "able",
 ];
 
-/// Words behind "must be" that guess.
+/// Words after "must be" that state a guess.
 #[rustfmt::skip]
 pub(super) const GUESSES: &[&str] = &[
     "wrong", "broken", "stale", "missing", "a", "an", "something", "somewhere", "because", "due", "caused",
@@ -157,7 +157,7 @@ pub(super) const GUESSES: &[&str] = &[
     "corrupt", "corrupted",
 ];
 
-/// Verbs that "should not" forbids; others tell of a fault.
+/// Verbs after "should not" that make it a prohibition; others describe a fault.
 #[rustfmt::skip]
 pub(super) const FORBIDDEN_VERBS: &[&str] = &[
     "change", "require", "touch", "break", "affect", "depend", "need", "add", "modify", "block", "log",
@@ -166,21 +166,21 @@ pub(super) const FORBIDDEN_VERBS: &[&str] = &[
     "allocate", "edit", "commit",
 ];
 
-/// Verbs before a constraint that say who else says it.
+/// Verbs that introduce somebody else's words.
 #[rustfmt::skip]
 pub(super) const REPORTING: &[&str] = &[
     "says", "said", "say", "saying", "complains", "complaining", "reads", "warns", "prints", "printing",
     "states", "zice", "spune", "claims", "insists",
 ];
 
-/// Nouns before a colon behind which a message is told.
+/// Nouns that introduce a message after a colon.
 #[rustfmt::skip]
 pub(super) const MESSAGES: &[&str] = &[
     "error", "message", "warning", "eroare", "eroarea", "mesaj", "mesajul", "output", "log", "panicked",
     "failed", "exception",
 ];
 
-/// Words that open an instruction that is nothing but a limit.
+/// First words of a sentence that consists of a constraint only.
 #[rustfmt::skip]
 pub(super) const OPENERS: &[&str] = &[
     "without", "fara", "except", "at", "maxim", "cel", "must", "don't", "do", "never", "nu", "all",
@@ -188,7 +188,7 @@ pub(super) const OPENERS: &[&str] = &[
     "totul", "same", "not",
 ];
 
-/// Verbs behind "nu" that forbid nothing.
+/// Words after "nu" that make it no prohibition.
 #[rustfmt::skip]
 pub(super) const IDLE_AFTER_NU: &[&str] = &[
     "merge", "merg", "mearga", "functioneaza", "functioneze", "stiu", "stie", "inteleg", "intelege", "e",
@@ -214,4 +214,37 @@ pub(super) const FORBIDDEN_RO: &[&str] = &[
     "implement", "deploy", "inchid", "declar", "loga", "logh", "testa", "testezi", "amestec", "complic",
     "ascun", "bloca", "blochez", "atinge", "porni", "pornesti", "opri", "opresti", "sterge", "reporn",
     "inghit", "comenta", "comentezi", "dezactiv", "activ", "arunc", "merge-ui",
+];
+
+/// Subjects of descriptions.
+#[rustfmt::skip]
+pub(super) const IDLE_SUBJECTS: &[&str] = &[
+    "i", "there", "it", "that", "something", "this", "they", "he", "she",
+];
+
+/// Participles after "should not be" that make it a prohibition.
+#[rustfmt::skip]
+pub(super) const FORBIDDEN_PARTICIPLES: &[&str] = &[
+    "changed", "modified", "touched", "removed", "renamed", "edited", "altered", "affected", "exposed",
+    "logged", "committed",
+];
+
+/// Romanian words of a description.
+#[rustfmt::skip]
+pub(super) const NARRATING_RO: &[&str] = &[
+    "apare", "merge", "pica", "crapa", "functioneaza", "e", "este", "sunt", "cred",
+];
+
+/// Words after "trebuie să" that make it a demand.
+#[rustfmt::skip]
+pub(super) const DEMANDED_RO: &[&str] = &[
+    "nu", "ramana", "functioneze", "mearga", "fie", "suporte", "respecte", "pastreze", "treaca",
+];
+
+/// Words after "not" that make it no contrast.
+#[rustfmt::skip]
+pub(super) const IDLE_AFTER_NOT: &[&str] = &[
+    "sure", "yet", "only", "working", "found", "just", "necessarily", "because", "necessary", "needed",
+    "if", "when", "able", "clear", "what", "how", "why", "ok", "good", "right", "so", "much", "very",
+    "really", "that", "as", "being",
 ];

@@ -1,4 +1,4 @@
-//! What texts mean, as numbers: asked of a server, under the rules of every own call, or looked up in this process.
+//! Text embeddings: from a server, within the budget, or from a static model in this process.
 
 mod settings;
 mod static_model;
@@ -8,10 +8,10 @@ pub use settings::{EmbedderProvider, EmbedderSettings};
 pub use static_model::{StaticEmbedder, StaticModelError};
 
 use crate::SetupError;
-use crate::address::{self, Endpoint};
-use crate::breaker::{Breaker, Health, Why};
+use crate::breaker::{Breaker, Health, OpenReason};
+use crate::endpoint::{self, Endpoint};
 use crate::model::{ModelError, OpenAi, Reply, Transport};
-use crate::spending::{Ledger, Price, most_tokens};
+use crate::spending::{Ledger, Price, max_tokens_of};
 use crate::{quote, retry};
 use async_trait::async_trait;
 use grov_domain::{
@@ -24,13 +24,13 @@ use std::time::Duration;
 use tokio::time::Instant;
 use wire::Answer;
 
-/// The most an answer may have: so many texts, of 4096 dimensions each, with numbers written at length.
+/// The longest response, in bytes: 4096 dimensions per text, with long numbers.
 const LONGEST_ANSWER: usize = MAX_TEXTS * 4096 * 24;
 
-/// How long one question may take, with all its calls.
+/// The deadline of one request, retries included.
 const OVERALL: Duration = Duration::from_secs(90);
 
-/// Asks a server for embeddings, within the budget of all own calls. What leaves is redacted.
+/// Gets embeddings from a server, within the budget of all own calls. Sends redacted text only.
 pub struct HttpEmbedder {
     provider: EmbedderProvider,
     /// The model, as the server knows it.
@@ -44,7 +44,7 @@ pub struct HttpEmbedder {
 }
 
 impl HttpEmbedder {
-    /// An embedder with these settings. Makes no connection; the first question must be asked within a tokio runtime.
+    /// An embedder with these settings. Makes no connection; the first call must be within a tokio runtime.
     ///
     /// # Errors
     /// When the settings cannot be used: see [`SetupError`].
@@ -60,7 +60,7 @@ impl HttpEmbedder {
             .filter(|key| !key.expose().trim().is_empty());
         let endpoint = Endpoint::parse(settings.base_url.as_deref().unwrap_or(provider.base_url()))?;
         let on_this_machine = endpoint.is_loopback();
-        let proxy = settings.proxy.as_deref().map(address::proxy).transpose()?;
+        let proxy = settings.proxy.as_deref().map(endpoint::proxy).transpose()?;
         let headers = OpenAi::headers(key)?;
         let transport = Transport::new(endpoint, proxy, settings.own_listeners, headers)?
             .with_longest_answer(LONGEST_ANSWER);
@@ -88,18 +88,18 @@ impl HttpEmbedder {
         })
     }
 
-    /// One call, allowed by the breaker and the ledger, and settled.
-    async fn call(&self, texts: &[String], deadline: Instant) -> Result<Answer, Trouble> {
+    /// One call, permitted by the breaker, reserved and settled in the ledger.
+    async fn call(&self, texts: &[String], deadline: Instant) -> Result<Answer, CallError> {
         let pass = self
             .breaker
-            .admit()
-            .ok_or_else(|| Trouble::Paused(self.why_blocked().to_owned()))?;
+            .try_acquire()
+            .ok_or_else(|| CallError::Paused(self.why_blocked().to_owned()))?;
         let most = TokenUsage {
-            input: texts.iter().map(|text| most_tokens(text.len())).sum(),
+            input: texts.iter().map(|text| max_tokens_of(text.len())).sum(),
             ..TokenUsage::default()
         };
-        let reserved = self.ledger.set_aside(None, Purpose::Embedding, most).await;
-        let reserved = reserved.map_err(|error| Trouble::Paused(error.to_string()))?;
+        let reserved = self.ledger.reserve_usage(None, Purpose::Embedding, most).await;
+        let reserved = reserved.map_err(|error| CallError::Paused(error.to_string()))?;
         let begun = Instant::now();
         let limit = self.timeout.min(deadline.saturating_duration_since(begun));
         let asked = tokio::time::timeout(limit, self.ask(texts)).await;
@@ -113,7 +113,7 @@ impl HttpEmbedder {
             });
         pass.report(health(&result));
         let used = match (&result, &reply) {
-            // An answer that cannot be used was paid for as well.
+            // An unusable answer was paid for as well.
             (Err(_), Ok(reply)) if reply.status == 200 => Ok(None),
             (result, _) => result.as_ref().map(|answer| answer.usage),
         };
@@ -123,7 +123,7 @@ impl HttpEmbedder {
         if let Err(error) = &result {
             tracing::debug!(%error, "a call for embeddings failed");
         }
-        result.map_err(Trouble::Failed)
+        result.map_err(CallError::Failed)
     }
 
     async fn ask(&self, texts: &[String]) -> Result<Reply, ModelError> {
@@ -133,7 +133,7 @@ impl HttpEmbedder {
 
     fn why_blocked(&self) -> &'static str {
         match self.breaker.blocked() {
-            Some(Why::KeyRefused) => "the provider refused the API key and is left alone for a while",
+            Some(OpenReason::KeyRefused) => "the provider refused the API key and is left alone for a while",
             _ => "the provider failed several times in a row and is left alone for a while",
         }
     }
@@ -150,7 +150,7 @@ impl Embedder for HttpEmbedder {
             let refusal = format!("{} are more than {MAX_TEXTS}", texts.len());
             return Err(EmbedError::Refused(refusal));
         }
-        // Servers refuse an empty text; a dash means as little.
+        // Servers refuse an empty text.
         let shown = |text: &Redacted| match quote::line(text, MAX_TEXT_BYTES) {
             line if line.is_empty() => "-".to_owned(),
             line => line,
@@ -164,8 +164,8 @@ impl Embedder for HttpEmbedder {
         loop {
             let error = match self.call(&shown, deadline).await {
                 Ok(answer) => return Ok(answer.embeddings),
-                Err(Trouble::Paused(reason)) => return Err(EmbedError::Paused(reason)),
-                Err(Trouble::Failed(error)) => error,
+                Err(CallError::Paused(reason)) => return Err(EmbedError::Paused(reason)),
+                Err(CallError::Failed(error)) => error,
             };
             failures += 1;
             let remaining = deadline.saturating_duration_since(Instant::now());
@@ -179,7 +179,7 @@ impl Embedder for HttpEmbedder {
         }
     }
 
-    /// Waits a while until what was set aside too late is given back.
+    /// Waits until late reservations are released, with a timeout.
     async fn close(&self) {
         self.ledger.close().await;
     }
@@ -193,25 +193,25 @@ impl fmt::Debug for HttpEmbedder {
     }
 }
 
-/// Why a call gave nothing.
-enum Trouble {
-    /// It was not made.
+/// Why a call failed.
+enum CallError {
+    /// It was not permitted.
     Paused(String),
-    /// It was made.
+    /// The provider failed.
     Failed(ModelError),
 }
 
-/// What a result says of the provider.
+/// The provider's health by this result.
 fn health(result: &Result<Answer, ModelError>) -> Health {
     match result {
-        Ok(_) => Health::Works,
-        Err(ModelError::KeyRefused { .. }) => Health::RefusesKey,
-        Err(error) if is_about_the_texts(error) => Health::Works,
-        Err(_) => Health::Fails,
+        Ok(_) => Health::Success,
+        Err(ModelError::KeyRefused { .. }) => Health::KeyRefused,
+        Err(error) if is_about_the_texts(error) => Health::Success,
+        Err(_) => Health::Failure,
     }
 }
 
-/// Whether a provider that works says that these texts are too long or otherwise not to its liking.
+/// Whether a healthy provider rejected these texts, for instance as too long.
 fn is_about_the_texts(error: &ModelError) -> bool {
     matches!(
         error,

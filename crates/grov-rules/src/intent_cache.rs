@@ -1,30 +1,30 @@
-//! Prompts that are read once and asked about often.
+//! A cache of parsed prompts.
 
-use super::intent::{newest, put_together};
-use super::reading::Reading;
+use super::intent::{combine, newest};
+use super::parsed_prompt::ParsedPrompt;
 use grov_domain::{Intent, IntentQuestion};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Prompts that are remembered; a question looks at far fewer.
+/// The most prompts cached; a question needs far fewer.
 const MOST_READINGS: usize = 64;
-/// Bytes of a prompt that is remembered: longer ones than a contract keeps are read anew.
+/// The longest prompt cached, in bytes; a contract has no longer ones.
 const LONGEST: usize = 32 * 1024;
 
-/// Answers as [`extract_intent`](super::extract_intent) does, and reads no prompt twice: whoever follows a session asks
-/// about the same prompts again and again, each time with one more.
+/// Answers like [`extract_intent`](super::extract_intent) and parses each prompt once: following a session asks about the same
+/// prompts again with each new one.
 #[derive(Debug, Default)]
-pub struct IntentMemo {
-    readings: Mutex<HashMap<String, Arc<Reading>>>,
+pub struct IntentCache {
+    parsed: Mutex<HashMap<String, Arc<ParsedPrompt>>>,
 }
 
-impl IntentMemo {
+impl IntentCache {
     /// Answers as [`extract_intent`](super::extract_intent) does.
     pub fn extract_intent(&self, question: &IntentQuestion) -> Intent {
         let prompts = newest(&question.prompts);
-        let readings: Vec<Arc<Reading>> = prompts.iter().map(|prompt| self.reading(prompt)).collect();
-        let readings: Vec<&Reading> = readings.iter().map(AsRef::as_ref).collect();
-        put_together(&readings, &question.first_files)
+        let parsed: Vec<Arc<ParsedPrompt>> = prompts.iter().map(|prompt| self.reading(prompt)).collect();
+        let parsed: Vec<&ParsedPrompt> = parsed.iter().map(AsRef::as_ref).collect();
+        combine(&parsed, &question.first_files)
     }
 
     /// Caches the reading of a prompt.
@@ -34,26 +34,26 @@ impl IntentMemo {
 
     /// Caches the reading of a prompt that a question asks about alone, or as the newest of several.
     pub fn prefetch_alone(&self, prompt: &str) {
-        put_together(&[&self.reading(prompt)], &[]);
+        combine(&[&self.reading(prompt)], &[]);
     }
 
-    fn reading(&self, prompt: &str) -> Arc<Reading> {
+    fn reading(&self, prompt: &str) -> Arc<ParsedPrompt> {
         if let Some(known) = self.lock().get(prompt) {
             return Arc::clone(known);
         }
-        let reading = Arc::new(Reading::of(prompt));
+        let reading = Arc::new(ParsedPrompt::of(prompt));
         if prompt.len() <= LONGEST {
-            let mut readings = self.lock();
-            if readings.len() >= MOST_READINGS {
-                readings.clear();
+            let mut parsed = self.lock();
+            if parsed.len() >= MOST_READINGS {
+                parsed.clear();
             }
-            readings.insert(prompt.to_owned(), Arc::clone(&reading));
+            parsed.insert(prompt.to_owned(), Arc::clone(&reading));
         }
         reading
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<String, Arc<Reading>>> {
-        self.readings.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<String, Arc<ParsedPrompt>>> {
+        self.parsed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -77,7 +77,7 @@ mod tests {
             "Now add a toggle to src/settings.rs",
         ]
         .map(str::to_owned);
-        let memo = IntentMemo::default();
+        let memo = IntentCache::default();
         memo.prefetch(&prompts[2]);
         memo.prefetch_alone(&prompts[0]);
         for _ in 0..2 {
@@ -91,7 +91,7 @@ mod tests {
 
     #[test]
     fn what_is_remembered_is_bounded() {
-        let memo = IntentMemo::default();
+        let memo = IntentCache::default();
         for number in 0..10 * MOST_READINGS {
             memo.prefetch(&format!("Fix the login bug {number}"));
             assert!(memo.lock().len() <= MOST_READINGS);

@@ -1,4 +1,4 @@
-//! The seam to a model: one request, one completion or one error. Providers speak their own format behind it.
+//! The [`Model`] trait and its providers.
 
 pub(crate) mod anthropic;
 pub(crate) mod openai;
@@ -15,14 +15,14 @@ use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::Duration;
 
-/// Answers requests. One call on the wire for each `complete`, never more, so that each can be paid for.
+/// A model. Each `complete` makes exactly one call, so that each can be accounted for.
 #[async_trait]
 pub(crate) trait Model: Send + Sync {
     /// Makes one call.
     async fn complete(&self, request: &ModelRequest) -> Result<Completion, ModelError>;
 }
 
-/// What a model answered.
+/// The answer of a model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Completion {
     /// Its text.
@@ -44,7 +44,7 @@ pub(crate) enum Stop {
     Refusal,
 }
 
-/// Why there is no completion. No text of the server is in it: that may repeat the key.
+/// Why there is no completion. Contains no text of the server, which may repeat the key.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum ModelError {
     /// 401 or 403.
@@ -63,7 +63,7 @@ pub(crate) enum ModelError {
         /// The provider's name for it.
         kind: String,
     },
-    /// The server does not know the way in which the answer's format was asked for. The next call asks in another way.
+    /// The server does not know the format in which the answer's format was asked for. The next call asks in another format.
     #[error("the provider does not take this kind of output format")]
     FormatRefused,
     /// 429, 5xx or 529: may pass.
@@ -77,13 +77,13 @@ pub(crate) enum ModelError {
     /// No connection.
     #[error("the provider cannot be reached: {reason}")]
     Unreachable {
-        /// Why.
+        /// The cause.
         reason: String,
     },
     /// The connection broke, or what came is no answer of this API.
     #[error("the provider's answer was broken: {reason}")]
     Broken {
-        /// Why.
+        /// The cause.
         reason: String,
     },
     /// No answer in time.
@@ -133,46 +133,46 @@ impl ModelError {
     }
 }
 
-/// In which way the format of the answer is asked for. Servers differ; the best that was not refused is remembered.
+/// The output formats of a provider, best first, and the best one that the server has not refused.
 #[derive(Debug)]
-struct Format {
-    ways: &'static [FormatWay],
+struct FormatFallback {
+    formats: &'static [OutputFormat],
     used: AtomicU8,
 }
 
-/// A way to ask for JSON.
+/// How JSON output is requested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum FormatWay {
-    /// By a schema that the server enforces.
+enum OutputFormat {
+    /// With a schema that the server enforces.
     Schema,
     /// As a JSON object of any shape.
     Object,
-    /// By the prompt alone.
+    /// Only by the prompt.
     Prompt,
 }
 
-impl Format {
-    fn new(ways: &'static [FormatWay]) -> Self {
+impl FormatFallback {
+    fn new(formats: &'static [OutputFormat]) -> Self {
         Self {
-            ways,
+            formats,
             used: AtomicU8::new(0),
         }
     }
 
-    /// The way to use now, with its place.
-    fn way(&self) -> (u8, FormatWay) {
-        let place = self.used.load(Ordering::Relaxed);
-        let way = self.ways.get(usize::from(place)).copied();
-        (place, way.unwrap_or(FormatWay::Prompt))
+    /// The index and value of the format to use now.
+    fn current(&self) -> (u8, OutputFormat) {
+        let index = self.used.load(Ordering::Relaxed);
+        let format = self.formats.get(usize::from(index)).copied();
+        (index, format.unwrap_or(OutputFormat::Prompt))
     }
 
-    /// Notes that the server answered 400 to a request that used `place`. Whether there is another way to try; if not,
-    /// the format was not the reason, and the best way is used again.
-    fn refused(&self, place: u8) -> bool {
-        let next = place + 1;
-        let more = usize::from(next) < self.ways.len();
+    /// Records that the server answered 400 to a request with format `index`. Returns whether there is another format to try; if
+    /// not, the format was not the cause, and the best one is used again.
+    fn refused(&self, index: u8) -> bool {
+        let next = index + 1;
+        let more = usize::from(next) < self.formats.len();
         let _ = self.used.compare_exchange(
-            place,
+            index,
             if more { next } else { 0 },
             Ordering::Relaxed,
             Ordering::Relaxed,
@@ -187,18 +187,19 @@ mod tests {
 
     #[test]
     fn formats_are_tried_one_after_the_other_and_then_from_the_start() {
-        let format = Format::new(&[FormatWay::Schema, FormatWay::Object, FormatWay::Prompt]);
-        let (first, way) = format.way();
-        assert_eq!(way, FormatWay::Schema);
-        assert!(format.refused(first));
-        // A second request that was under way with the same format moves nothing further.
-        assert!(format.refused(first));
-        let (second, way) = format.way();
-        assert_eq!(way, FormatWay::Object);
-        assert!(format.refused(second));
-        let (third, way) = format.way();
-        assert_eq!(way, FormatWay::Prompt);
-        assert!(!format.refused(third));
-        assert_eq!(format.way().1, FormatWay::Schema);
+        let fallback =
+            FormatFallback::new(&[OutputFormat::Schema, OutputFormat::Object, OutputFormat::Prompt]);
+        let (first, format) = fallback.current();
+        assert_eq!(format, OutputFormat::Schema);
+        assert!(fallback.refused(first));
+        // A second request that was in flight with the same format moves nothing further.
+        assert!(fallback.refused(first));
+        let (second, format) = fallback.current();
+        assert_eq!(format, OutputFormat::Object);
+        assert!(fallback.refused(second));
+        let (third, format) = fallback.current();
+        assert_eq!(format, OutputFormat::Prompt);
+        assert!(!fallback.refused(third));
+        assert_eq!(fallback.current().1, OutputFormat::Schema);
     }
 }

@@ -1,17 +1,17 @@
-//! Addresses of servers and proxies: what may be called, and never ourselves.
+//! Addresses of servers and proxies. Grov's own listeners are refused.
 
 use crate::SetupError;
 use reqwest::Url;
 use std::net::{IpAddr, SocketAddr};
 
-/// The server that is asked.
+/// The server to call.
 #[derive(Clone)]
 pub(crate) struct Endpoint {
     url: Url,
 }
 
 impl Endpoint {
-    /// Reads a base URL, with or without `/v1` at its end.
+    /// Parses a base URL, with or without `/v1` at its end.
     pub(crate) fn parse(text: &str) -> Result<Self, SetupError> {
         let refused = |reason: &str| SetupError::BaseUrl {
             reason: reason.to_owned(),
@@ -30,7 +30,7 @@ impl Endpoint {
         Ok(Self { url })
     }
 
-    /// The address of `path` below the base: `v1/messages`, `api/embed`.
+    /// The URL of `path` below the base: `v1/messages`, `api/embed`.
     pub(crate) fn below(&self, path: &str) -> Url {
         let mut url = self.url.clone();
         let base = url.path().trim_end_matches('/');
@@ -50,18 +50,18 @@ impl Endpoint {
         self.url.scheme() == "https"
     }
 
-    /// The host as it is named in the address.
+    /// The host as written in the URL.
     pub(crate) fn host(&self) -> &str {
         self.url.host_str().unwrap_or_default()
     }
 
-    /// The address without its path.
+    /// The base URL.
     pub(crate) fn url(&self) -> &Url {
         &self.url
     }
 }
 
-/// Reads the address of an HTTP proxy.
+/// Parses the URL of an HTTP proxy.
 pub(crate) fn proxy(text: &str) -> Result<Url, SetupError> {
     http_url(text).map_err(|reason| SetupError::Proxy { reason })
 }
@@ -75,7 +75,7 @@ fn http_url(text: &str) -> Result<Url, String> {
     }
 }
 
-/// Whether `url` names this machine as such: `localhost`, a name below it, a loopback or an unspecified address.
+/// Whether the host is `localhost`, a name below it, a loopback or an unspecified address.
 fn is_loopback(url: &Url) -> bool {
     let host = url.host_str().unwrap_or_default();
     let name = host.trim_end_matches('.');
@@ -95,7 +95,7 @@ fn is_this_machine(address: IpAddr) -> bool {
     address.is_loopback() || address.is_unspecified()
 }
 
-/// The one of `own` that `url` names, as far as the text shows.
+/// The listener of `own` that `url` names, without name resolution.
 pub(crate) fn own_listener(url: &Url, own: &[SocketAddr]) -> Option<SocketAddr> {
     let port = url.port_or_known_default()?;
     let named = url.host_str().and_then(address);
@@ -105,8 +105,8 @@ pub(crate) fn own_listener(url: &Url, own: &[SocketAddr]) -> Option<SocketAddr> 
     })
 }
 
-/// The one of `own` that `url` leads to, once its name is resolved. Names are asked for only where the port is one of
-/// our own, so that ordinary providers cost no extra look-up.
+/// The listener of `own` that `url` resolves to. Only resolves the name if the port is one of our own, so that ordinary
+/// providers cost no extra lookup.
 pub(crate) async fn resolves_to_own(url: &Url, own: &[SocketAddr]) -> Option<SocketAddr> {
     let port = url.port_or_known_default()?;
     let host = url.host_str()?;

@@ -1,17 +1,17 @@
-//! Text cut into words as BERT does: cleaned, without accents, in lower case; CJK characters and punctuation stand alone.
+//! BERT's normaliser and pre-tokenizer: cleans, strips accents, lowercases, and splits off CJK characters and punctuation.
 
 use icu_normalizer::DecomposingNormalizerBorrowed;
 use icu_properties::CodePointMapData;
 use icu_properties::props::{GeneralCategory, GeneralCategoryGroup};
 use serde::Deserialize;
 
-/// What is done to a text before it is cut: `normalizer` of `tokenizer.json`, type `BertNormalizer`.
+/// The normaliser: `normalizer` of `tokenizer.json`, type `BertNormalizer`.
 #[derive(Debug, Deserialize)]
 pub(super) struct Normalizer {
-    /// Control characters go, white space becomes spaces.
+    /// Removes control characters, turns white space into spaces.
     clean_text: bool,
     handle_chinese_chars: bool,
-    /// As `lowercase` where nothing is said.
+    /// Defaults to `lowercase`.
     strip_accents: Option<bool>,
     lowercase: bool,
 }
@@ -35,15 +35,15 @@ impl Normalizer {
                 .collect();
         }
         if self.lowercase {
-            // Letter by letter: `str::to_lowercase` looks at the end of a word, which the reference does not.
+            // Per character: `str::to_lowercase` treats a final sigma differently from the reference.
             clean = clean.chars().flat_map(char::to_lowercase).collect();
         }
         clean
     }
 }
 
-/// The words of a text that was normalised: what stands between white space, punctuation apart.
-pub(super) fn words(text: &str, mut take: impl FnMut(&str)) {
+/// Calls `take` with each word of a normalised text. Punctuation characters are words of their own.
+pub(super) fn split_words(text: &str, mut take: impl FnMut(&str)) {
     let mut start = 0;
     for (at, c) in text.char_indices() {
         let alone = is_punctuation(c);
@@ -85,7 +85,7 @@ fn is_punctuation(c: char) -> bool {
     GeneralCategoryGroup::Punctuation.contains(category(c))
 }
 
-/// The ranges that BERT looks at.
+/// The ranges of the reference implementation.
 fn is_cjk(c: char) -> bool {
     matches!(c,
         '\u{3400}'..='\u{4DBF}'

@@ -1,12 +1,12 @@
-//! What texts mean, as numbers, without a server: a table with a row for each token, whose rows are added up.
+//! Static embeddings without a server: a table with one row per token; the embedding of a text is the sum of its rows.
 //!
-//! Such models are distilled from larger ones; model2vec and sentence-transformers write them. The length of a vector says
-//! nothing here (an [`Embedding`] is a direction), so whether a model is normalised makes no difference.
+//! Such models are distilled from larger ones, by model2vec or sentence-transformers. An [`Embedding`] is a direction, so it
+//! makes no difference whether a model is normalised.
 
+mod pretokenizer;
 mod table;
 mod tensors;
 mod tokenizer;
-mod words;
 
 use crate::quote;
 use async_trait::async_trait;
@@ -23,12 +23,12 @@ const TOKENIZER: &str = "tokenizer.json";
 const TABLE: &str = "model.safetensors";
 /// Where sentence-transformers puts both.
 const NESTED: &str = "0_StaticEmbedding";
-/// Bytes of a file that is read into memory; tables have 8 to 500 million.
+/// The largest file, in bytes; tables have 8 to 500 million.
 const LARGEST: u64 = 1 << 30;
-/// Changes when the same files come to mean other numbers.
+/// Version of the computation, part of the model's id. To be raised when the same files yield other embeddings.
 const READING: &[u8] = b"1";
 
-/// Why a folder holds no model that can be used.
+/// Why a model could not be loaded.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum StaticModelError {
@@ -40,10 +40,10 @@ pub enum StaticModelError {
     Unreadable {
         /// The file.
         file: PathBuf,
-        /// What the system said.
+        /// The system's error.
         reason: String,
     },
-    /// A file of the model does not hold what it should.
+    /// A file of the model is invalid or not supported.
     #[error(
         "{} cannot be used: {reason}; take a static embedding model with a WordPiece tokenizer, and copy its files whole",
         file.display()
@@ -51,12 +51,12 @@ pub enum StaticModelError {
     Unusable {
         /// The file.
         file: PathBuf,
-        /// What is wrong with it.
+        /// The reason.
         reason: String,
     },
 }
 
-/// Embeds texts in this process, with the files of a static model. The table is in memory as long as this is.
+/// Computes embeddings with a static model, whose table it keeps in memory.
 pub struct StaticEmbedder {
     id: String,
     tokenizer: Tokenizer,
@@ -104,11 +104,11 @@ impl StaticEmbedder {
         })
     }
 
-    /// What a text means; `None` where it has no word that the model knows.
+    /// The embedding of a text; `None` if it has no word that the model knows.
     fn embedding(&self, text: &str) -> Option<Embedding> {
         let passed_over = self.tokenizer.unknown().filter(|_| !self.table.unknown_counts());
         let mut sum = vec![0.0; self.table.dimension()];
-        // Cut and cleaned as for a server, so that models are shown the same.
+        // Cut and cleaned as for a server.
         for token in self.tokenizer.tokens(&quote::line(text, MAX_TEXT_BYTES)) {
             if Some(token) != passed_over {
                 self.table.add(token, &mut sum);
@@ -118,8 +118,7 @@ impl StaticEmbedder {
     }
 }
 
-/// The name is a hash of the files: with other weights memories are embedded anew, with the same ones in another folder
-/// they are not.
+/// The model id is a hash of the files: other weights cause memories to be embedded again, another folder does not.
 #[async_trait]
 impl Embedder for StaticEmbedder {
     fn model(&self) -> &str {
@@ -133,7 +132,7 @@ impl Embedder for StaticEmbedder {
                 EmbedError::Refused(format!("text {at} has no word that the static model knows"))
             })?;
             embeddings.push(embedding);
-            // Others on this thread need not wait for all of them.
+            // Lets other tasks of this thread run.
             tokio::task::yield_now().await;
         }
         Ok(embeddings)
@@ -150,10 +149,10 @@ impl fmt::Debug for StaticEmbedder {
     }
 }
 
-/// A file as it is.
+/// Reads a whole file.
 fn read(path: &Path) -> Result<Vec<u8>, StaticModelError> {
     let read = || {
-        // Opening a pipe would wait for somebody to write into it.
+        // Opening a named pipe would block until a writer opens it.
         let kind = path.metadata()?;
         if !kind.is_file() {
             return Err(io::Error::other("it is no file"));

@@ -1,4 +1,4 @@
-//! The questions: how each is put to a model, and how its answer is read and checked.
+//! The questions: how each is rendered for a model, and how its answer is parsed and checked.
 
 mod drift;
 mod intent;
@@ -15,14 +15,14 @@ use crate::request::ModelRequest;
 pub(crate) trait Question: Sync {
     /// The typed answer.
     type Answer: Send;
-    /// What an answer is checked against. It outlives the question, which the caller keeps.
+    /// What an answer is checked against.
     type Known: Send + Sync + 'static;
 
-    /// The question as text, bounded.
+    /// The question as a bounded request.
     fn request(&self) -> ModelRequest;
     /// What an answer is checked against.
     fn known(&self) -> Self::Known;
-    /// The answer, if it can be used.
+    /// Parses and checks an answer.
     fn read(fields: &Fields, known: &Self::Known) -> Result<Self::Answer, AnswerError>;
 }
 

@@ -1,7 +1,7 @@
-//! Questions under way: each in a task of its own, so that a caller who goes away leaves no call unsettled, and each once,
-//! so that identical questions share one answer.
+//! Deduplicates concurrent calls: identical questions share one call. Each call runs in its own task, so that it is settled in
+//! the ledger even if its caller goes away.
 
-use crate::ask::Unanswered;
+use crate::model_client::NoAnswer;
 use crate::request::ModelRequest;
 use grov_domain::Purpose;
 use std::collections::HashMap;
@@ -10,44 +10,44 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
-/// What came of a question: the text of an answer that was found usable.
-pub(crate) type Outcome = Result<Arc<str>, Unanswered>;
+/// The result of a call: the text of a usable answer.
+pub(crate) type Outcome = Result<Arc<str>, NoAnswer>;
 
-/// Two questions are identical when they are put in the same words.
+/// Questions with the same purpose and text are identical.
 type Key = (Purpose, String);
 
-/// Questions under way.
-pub(crate) struct Flights {
+/// Runs calls and shares those in flight.
+pub(crate) struct Singleflight {
     state: Arc<Mutex<State>>,
-    /// `None` once closed. Apart from the state that the tasks share: a task that holds what holds it would never be broken
-    /// off, and one that is dropped while it is spawned locks the state.
+    /// `None` once closed. Not part of the state that the tasks share: a task that owned its own `JoinSet` would never be aborted,
+    /// and a task dropped while it is spawned locks the state.
     tasks: Mutex<Option<JoinSet<()>>>,
-    /// Whether nobody waits any more.
+    /// Becomes true when callers have to stop waiting.
     closing: watch::Sender<bool>,
 }
 
 #[derive(Default)]
 struct State {
-    under_way: HashMap<Key, watch::Receiver<Option<Outcome>>>,
+    in_flight: HashMap<Key, watch::Receiver<Option<Outcome>>>,
 }
 
-/// One asker's share in a question.
-pub(crate) struct Share {
+/// Waits for the outcome of a call.
+pub(crate) struct Waiter {
     outcome: watch::Receiver<Option<Outcome>>,
     closing: watch::Receiver<bool>,
-    /// Whether the question was under way already.
+    /// Whether the call was already in flight.
     pub(crate) joined: bool,
 }
 
-/// Takes a question off the list when it ends, however it ends.
-struct Landing {
+/// Removes a call from the map when it ends, even by a panic.
+struct Removal {
     key: Key,
     state: Arc<Mutex<State>>,
 }
 
-impl Drop for Landing {
+impl Drop for Removal {
     fn drop(&mut self) {
-        lock(&self.state).under_way.remove(&self.key);
+        lock(&self.state).in_flight.remove(&self.key);
     }
 }
 
@@ -55,7 +55,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Default for Flights {
+impl Default for Singleflight {
     fn default() -> Self {
         Self {
             state: Arc::default(),
@@ -65,35 +65,35 @@ impl Default for Flights {
     }
 }
 
-impl Flights {
-    /// Takes part in the question `request`: begins it by `ask`, or joins the one that is under way.
-    pub(crate) fn join<F>(&self, request: &ModelRequest, ask: impl FnOnce() -> F) -> Result<Share, Unanswered>
+impl Singleflight {
+    /// Joins the call for `request` in flight, or starts one with `ask`.
+    pub(crate) fn join<F>(&self, request: &ModelRequest, ask: impl FnOnce() -> F) -> Result<Waiter, NoAnswer>
     where
         F: Future<Output = Outcome> + Send + 'static,
     {
         if self.is_closed() {
-            return Err(Unanswered::Closed);
+            return Err(NoAnswer::Closed);
         }
         let key = (request.purpose, request.user.clone());
         let (sender, outcome) = watch::channel(None);
-        let share = |outcome, joined| Share {
+        let share = |outcome, joined| Waiter {
             outcome,
             closing: self.closing.subscribe(),
             joined,
         };
-        match lock(&self.state).under_way.entry(key.clone()) {
+        match lock(&self.state).in_flight.entry(key.clone()) {
             Entry::Occupied(known) => return Ok(share(known.get().clone(), true)),
             Entry::Vacant(place) => place.insert(outcome.clone()),
         };
-        let landing = Landing {
+        let removal = Removal {
             key,
             state: Arc::clone(&self.state),
         };
         let asking = ask();
         let flight = async move {
             let outcome = asking.await;
-            // Off the list before the answer is known: who asks from now on asks anew.
-            drop(landing);
+            // Removed before the outcome is published: later callers start a new call.
+            drop(removal);
             sender.send_replace(Some(outcome));
         };
         match &mut *lock(&self.tasks) {
@@ -101,12 +101,12 @@ impl Flights {
                 while tasks.try_join_next().is_some() {}
                 tasks.spawn(flight);
             }
-            None => return Err(Unanswered::Closed),
+            None => return Err(NoAnswer::Closed),
         }
         Ok(share(outcome, false))
     }
 
-    /// Begins nothing any more, tells those who wait that they wait in vain, and waits for what is under way.
+    /// Starts no further calls, releases all waiters, and waits until the calls in flight have ended.
     pub(crate) async fn close(&self) {
         self.closing.send_replace(true);
         let tasks = lock(&self.tasks).take();
@@ -115,24 +115,24 @@ impl Flights {
         }
     }
 
-    /// Whether the flights were closed.
+    /// Whether [`close`](Self::close) was called.
     pub(crate) fn is_closed(&self) -> bool {
         *self.closing.borrow()
     }
 }
 
-impl Share {
-    /// The outcome, once it is there, or that the flights were closed before.
+impl Waiter {
+    /// The outcome of the call, or [`NoAnswer::Closed`].
     pub(crate) async fn outcome(mut self) -> Outcome {
         tokio::select! {
-            // An answer that is there is taken.
+            // An outcome that is already there wins.
             biased;
             outcome = self.outcome.wait_for(Option::is_some) => match outcome {
-                Ok(outcome) => outcome.clone().unwrap_or(Err(Unanswered::Lost)),
-                // The task ended without an outcome: it panicked, or its runtime is going down.
-                Err(_) => Err(Unanswered::Lost),
+                Ok(outcome) => outcome.clone().unwrap_or(Err(NoAnswer::Lost)),
+                // The task ended without an outcome: it panicked, or the runtime is shutting down.
+                Err(_) => Err(NoAnswer::Lost),
             },
-            _ = self.closing.wait_for(|closed| *closed) => Err(Unanswered::Closed),
+            _ = self.closing.wait_for(|closed| *closed) => Err(NoAnswer::Closed),
         }
     }
 }

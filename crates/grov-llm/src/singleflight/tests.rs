@@ -26,30 +26,33 @@ fn a_question_at_the_shutdown_of_the_runtime_does_not_lock_itself_out() {
         let handle = runtime.handle().clone();
         drop(runtime);
         let entered = handle.enter();
-        let flights = Flights::default();
-        let share = flights.join(&request(), never).unwrap();
+        let singleflight = Singleflight::default();
+        let share = singleflight.join(&request(), never).unwrap();
         let outcome = tokio::runtime::Builder::new_current_thread().build().unwrap();
         drop(entered);
         done.send(outcome.block_on(share.outcome())).unwrap();
     });
     // Only a deadlock takes that long.
     let outcome = is_done.recv_timeout(Duration::from_secs(60)).unwrap();
-    assert_eq!(outcome, Err(Unanswered::Lost));
+    assert_eq!(outcome, Err(NoAnswer::Lost));
 }
 
 #[tokio::test]
 async fn flights_that_are_dropped_break_their_questions_off() {
-    let flights = Flights::default();
-    let share = flights.join(&request(), never).unwrap();
-    drop(flights);
+    let singleflight = Singleflight::default();
+    let share = singleflight.join(&request(), never).unwrap();
+    drop(singleflight);
     let mut outcome = share.outcome;
     assert!(outcome.wait_for(Option::is_some).await.is_err());
 }
 
 #[tokio::test]
 async fn closed_flights_begin_nothing() {
-    let flights = Flights::default();
-    flights.close().await;
-    assert!(matches!(flights.join(&request(), never), Err(Unanswered::Closed)));
-    assert!(lock(&flights.state).under_way.is_empty());
+    let singleflight = Singleflight::default();
+    singleflight.close().await;
+    assert!(matches!(
+        singleflight.join(&request(), never),
+        Err(NoAnswer::Closed)
+    ));
+    assert!(lock(&singleflight.state).in_flight.is_empty());
 }

@@ -1,13 +1,13 @@
 //! One question, asked until it is answered, given up or too late: turn, breaker, budget, call, check, retry, repair.
 
 use crate::answer::AnswerError;
-use crate::breaker::{Breaker, Health, Why};
+use crate::breaker::{Breaker, Health, OpenReason};
 use crate::model::{Completion, Model, ModelError, Stop};
-use crate::queue::{Queue, TurnedAway};
+use crate::queue::{Queue, QueueFull};
 use crate::request::ModelRequest;
 use crate::retry;
-use crate::spending::{Ledger, NotAllowed};
-use crate::status::{Counters, WhyRules};
+use crate::spending::{Ledger, ReserveError};
+use crate::status::{Counters, RulesReason};
 use grov_domain::SessionId;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -16,39 +16,39 @@ use tokio::time::Instant;
 /// How long a question may take in all, waiting for its turn and for retries included.
 const OVERALL: Duration = Duration::from_secs(60);
 
-/// A call that has less time than this is not begun.
+/// A call with less time than this is not started.
 const TOO_LITTLE_TIME: Duration = Duration::from_millis(200);
 
-/// Asks one model.
-pub(crate) struct Asker {
+/// Calls one model, with queue, breaker, ledger, retries and one repair.
+pub(crate) struct ModelClient {
     model: Box<dyn Model>,
     pub(crate) ledger: Ledger,
     breaker: Breaker,
     pub(crate) queue: Queue,
     timeout: Duration,
     counters: Arc<Counters>,
-    /// Why the ledger allowed no call, and on which day.
-    denied: Mutex<Option<(WhyRules, time::Date)>>,
+    /// Why the ledger refused the last call, and on which day.
+    denied: Mutex<Option<(RulesReason, time::Date)>>,
 }
 
-/// Why a question has no answer from the model.
+/// Why the model gave no answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum Unanswered {
+pub(crate) enum NoAnswer {
     /// There is no model to ask.
     #[error("no model is set up")]
     NoModel,
     /// The judge was closed.
     #[error("the judge is closed")]
     Closed,
-    /// The provider is left alone for a while.
+    /// The circuit breaker is open.
     #[error("the provider is left alone for a while")]
     Blocked,
-    /// Too many questions wait.
+    /// The queue is full.
     #[error(transparent)]
-    TurnedAway(#[from] TurnedAway),
-    /// The ledger does not allow the call.
+    QueueFull(#[from] QueueFull),
+    /// The ledger refused the call.
     #[error("{0}")]
-    NotAllowed(String),
+    ReserveError(String),
     /// There is no time left.
     #[error("there is no time left for another call")]
     TooLate,
@@ -61,12 +61,12 @@ pub(crate) enum Unanswered {
     /// The model's answers could not be used.
     #[error("the model's answer could not be used: {0}")]
     Unusable(#[from] AnswerError),
-    /// The task that asked is gone.
+    /// The task of the call is gone.
     #[error("the question was lost")]
     Lost,
 }
 
-/// What one call came to.
+/// The result of one call.
 enum Attempt {
     Usable(String),
     Unusable { text: String, problem: AnswerError },
@@ -74,7 +74,7 @@ enum Attempt {
     Failed(ModelError),
 }
 
-impl Asker {
+impl ModelClient {
     pub(crate) fn new(
         model: Box<dyn Model>,
         ledger: Ledger,
@@ -93,11 +93,11 @@ impl Asker {
         }
     }
 
-    /// Why a question would not go to the model at present.
-    pub(crate) fn blocked(&self) -> Option<WhyRules> {
+    /// Why the model would not be called now.
+    pub(crate) fn blocked(&self) -> Option<RulesReason> {
         let why = self.breaker.blocked().map(|why| match why {
-            Why::Failures => WhyRules::ProviderDown,
-            Why::KeyRefused => WhyRules::KeyRefused,
+            OpenReason::Failures => RulesReason::ProviderDown,
+            OpenReason::KeyRefused => RulesReason::KeyRefused,
         });
         why.or_else(|| {
             let denied = *self.denied.lock().unwrap_or_else(PoisonError::into_inner);
@@ -106,33 +106,33 @@ impl Asker {
         })
     }
 
-    /// Whether the provider is left alone at present.
+    /// Whether the circuit breaker is open.
     pub(crate) fn is_provider_blocked(&self) -> bool {
         self.breaker.blocked().is_some()
     }
 
-    /// The text of an answer to `request` in which `check` finds no fault. At most three calls that fail, and one repair.
+    /// The text of an answer to `request` that passes `check`. At most three failed calls and one repair.
     pub(crate) async fn answer(
         &self,
         session: Option<&SessionId>,
         mut request: ModelRequest,
         check: impl Fn(&str) -> Result<(), AnswerError>,
-    ) -> Result<Arc<str>, Unanswered> {
+    ) -> Result<Arc<str>, NoAnswer> {
         let deadline = Instant::now() + OVERALL;
-        let _turn = self.queue.turn(deadline).await?;
+        let _turn = self.queue.acquire(deadline).await?;
         let mut repaired = false;
         let mut failures = 0;
         loop {
             match self.call(session, &request, deadline, &check).await? {
                 Attempt::Usable(text) => return Ok(text.into()),
-                Attempt::Refused => return Err(Unanswered::Refused),
+                Attempt::Refused => return Err(NoAnswer::Refused),
                 Attempt::Unusable { problem, .. } if repaired => return Err(problem.into()),
                 Attempt::Unusable { text, problem } => {
                     repaired = true;
                     request = request.repaired(&text, &problem.to_string());
                     Counters::add(&self.counters.repairs);
                 }
-                // The next call asks for the format in another way; there are only so many ways.
+                // The next call falls back to another output format.
                 Attempt::Failed(ModelError::FormatRefused) => {}
                 Attempt::Failed(error) => {
                     failures += 1;
@@ -145,20 +145,20 @@ impl Asker {
                 }
             }
             if self.queue.is_closed() {
-                return Err(Unanswered::Closed);
+                return Err(NoAnswer::Closed);
             }
         }
     }
 
-    /// One call, allowed by the breaker and the ledger, and settled.
+    /// One call, permitted by the breaker, reserved and settled in the ledger.
     async fn call(
         &self,
         session: Option<&SessionId>,
         request: &ModelRequest,
         deadline: Instant,
         check: &impl Fn(&str) -> Result<(), AnswerError>,
-    ) -> Result<Attempt, Unanswered> {
-        let pass = self.breaker.admit().ok_or(Unanswered::Blocked)?;
+    ) -> Result<Attempt, NoAnswer> {
+        let pass = self.breaker.try_acquire().ok_or(NoAnswer::Blocked)?;
         let reserved = self.ledger.reserve(session, request).await;
         let reserved = self.noted(reserved)?;
         let begun = Instant::now();
@@ -177,7 +177,7 @@ impl Asker {
             self.ledger
                 .settle(reserved, Err(&unsent), false, Duration::ZERO)
                 .await;
-            return Err(Unanswered::TooLate);
+            return Err(NoAnswer::TooLate);
         };
         let health = health(&result);
         match health {
@@ -201,12 +201,12 @@ impl Asker {
         Ok(attempt)
     }
 
-    /// Remembers for the status what the ledger said.
-    fn noted<T>(&self, answer: Result<T, NotAllowed>) -> Result<T, Unanswered> {
+    /// Records the ledger's refusal for the status.
+    fn noted<T>(&self, answer: Result<T, ReserveError>) -> Result<T, NoAnswer> {
         let why = match &answer {
             Ok(_) => None,
-            Err(NotAllowed::Budget { .. }) => Some(WhyRules::BudgetSpent),
-            Err(NotAllowed::Store(_) | NotAllowed::Slow(_)) => Some(WhyRules::LedgerFailed),
+            Err(ReserveError::Budget { .. }) => Some(RulesReason::BudgetSpent),
+            Err(ReserveError::Store(_) | ReserveError::Slow(_)) => Some(RulesReason::LedgerFailed),
         };
         let mut denied = self.denied.lock().unwrap_or_else(PoisonError::into_inner);
         let before = denied.map(|(why, _)| why);
@@ -216,18 +216,18 @@ impl Asker {
             if before != why {
                 tracing::warn!(%error, "rules answer instead of the model");
             }
-            Unanswered::NotAllowed(error.to_string())
+            NoAnswer::ReserveError(error.to_string())
         })
     }
 }
 
-/// What a result says of the provider; nothing, where only the form of the request was refused.
+/// The provider's health by this result; `None` if only the output format was refused.
 fn health(result: &Result<Completion, ModelError>) -> Option<Health> {
     match result {
-        Ok(_) => Some(Health::Works),
+        Ok(_) => Some(Health::Success),
         Err(ModelError::FormatRefused) => None,
-        Err(ModelError::KeyRefused { .. }) => Some(Health::RefusesKey),
-        Err(_) => Some(Health::Fails),
+        Err(ModelError::KeyRefused { .. }) => Some(Health::KeyRefused),
+        Err(_) => Some(Health::Failure),
     }
 }
 
@@ -241,7 +241,7 @@ fn attempt(
     };
     let problem = match completion.stop {
         Stop::Refusal => return Attempt::Refused,
-        // What was cut off can be whole by chance: a small model that goes on after its answer.
+        // A truncated text may still contain the answer: small models go on after it.
         Stop::Length => check(&completion.text).err().map(|_| AnswerError::CutOff),
         Stop::End => check(&completion.text).err(),
     };

@@ -1,28 +1,28 @@
-//! What actions and the texts beside them tell: lines of a trace, decisions, limits, labels.
+//! Extracts trace lines, decisions, limits and tags from actions and their texts.
 
-use super::claims::proves;
+use super::claims::is_check;
 use super::clean::clean;
 use super::text::{find_phrase, fold, has_phrase, push_new, sentences, shorten, words};
 use grov_domain::{ActionSketch, ActionType, Decision, EffectKind};
 
-/// At most so many lines of a trace.
+/// The most lines of a trace.
 pub(crate) const MOST_LINES: usize = 20;
 
-/// At most so many decisions.
+/// The most decisions.
 pub(crate) const MOST_DECISIONS: usize = 8;
 
-/// At most so many labels.
+/// The most tags.
 const MOST_TAGS: usize = 8;
 
-/// At most so many actions are looked at, the newest.
+/// The most actions read; the newest count.
 pub(crate) const MOST_ACTIONS: usize = 2_000;
 
-/// The newest actions, as many as are looked at.
+/// The newest actions.
 pub(crate) fn newest(actions: &[ActionSketch]) -> &[ActionSketch] {
     &actions[actions.len().saturating_sub(MOST_ACTIONS)..]
 }
 
-/// The first sentence of a text that says something, at most `limit` characters.
+/// The first sentence of at least three words, at most `limit` characters.
 pub(crate) fn first_sentence(text: &str, limit: usize) -> Option<String> {
     let cleaned = clean(&text[..text.floor_char_boundary(4_000)]);
     sentences(&cleaned.prose)
@@ -31,7 +31,7 @@ pub(crate) fn first_sentence(text: &str, limit: usize) -> Option<String> {
         .map(|sentence| shorten(&sentence, limit))
 }
 
-/// A file for people: relative where it can be told.
+/// A file without a leading `./`.
 fn shown(file: &str) -> &str {
     file.strip_prefix("./").unwrap_or(file)
 }
@@ -46,7 +46,7 @@ fn files(action: &ActionSketch) -> String {
     shorten(&told.join(", "), 160)
 }
 
-/// How a command ended.
+/// The outcome of a command.
 fn outcome(action: &ActionSketch) -> &'static str {
     match action.failed {
         Some(true) => "failed",
@@ -64,29 +64,28 @@ fn command(action: &ActionSketch) -> Option<String> {
     Some(shorten(line, 100))
 }
 
-/// The line that an action is worth, if it is worth one.
-fn line(action: &ActionSketch) -> Option<String> {
-    let why = || {
-        action
-            .reasoning
-            .as_deref()
-            .and_then(|text| first_sentence(text, 160))
-    };
-    let with_why = |what: String| match why() {
-        Some(why) => format!("{what}: {why}"),
+/// `what`, with the reason the agent gave.
+fn with_reason(what: String, action: &ActionSketch) -> String {
+    let reason = action.reasoning.as_deref();
+    match reason.and_then(|text| first_sentence(text, 160)) {
+        Some(reason) => format!("{what}: {reason}"),
         None => what,
-    };
+    }
+}
+
+/// The trace line of an action, if it deserves one.
+fn line(action: &ActionSketch) -> Option<String> {
     if action.action_type.modifies_files() && !action.files.is_empty() {
         let verb = match (action.action_type, action.failed) {
             (_, Some(true)) => "Failed to change",
             (ActionType::Write, _) => "Wrote",
             _ => "Edited",
         };
-        return Some(with_why(format!("{verb} {}", files(action))));
+        return Some(with_reason(format!("{verb} {}", files(action)), action));
     }
     if action.action_type == ActionType::Bash || !action.effects.is_empty() {
         let command = command(action)?;
-        if action.is_commit() || proves(action) {
+        if action.is_commit() || is_check(action) {
             let end = if action.is_commit() && action.failed == Some(false) {
                 "committed"
             } else {
@@ -111,7 +110,7 @@ fn line(action: &ActionSketch) -> Option<String> {
     }
 }
 
-/// The lines of the trace. Where there are more than fit, the beginning and the end are kept.
+/// The trace. Of too many lines the first and the last are kept.
 pub(crate) fn trace(actions: &[ActionSketch]) -> Vec<String> {
     let mut lines = Vec::new();
     for action in newest(actions) {
@@ -119,19 +118,14 @@ pub(crate) fn trace(actions: &[ActionSketch]) -> Vec<String> {
             push_new(&mut lines, line, MOST_ACTIONS);
         }
     }
-    // Nothing was changed or proven: what was looked at is what there is to tell.
+    // Without changes or checks, list what was read.
     if lines.is_empty() {
         for action in newest(actions) {
             let looked = matches!(action.action_type, ActionType::Read | ActionType::Search);
             if looked && !action.files.is_empty() {
-                let what = format!("Read {}", files(action));
-                let why = action
-                    .reasoning
-                    .as_deref()
-                    .and_then(|text| first_sentence(text, 160));
                 push_new(
                     &mut lines,
-                    why.map_or(what.clone(), |why| format!("{what}: {why}")),
+                    with_reason(format!("Read {}", files(action)), action),
                     MOST_LINES,
                 );
             }
@@ -145,23 +139,23 @@ pub(crate) fn trace(actions: &[ActionSketch]) -> Vec<String> {
     lines
 }
 
-/// What work was about that nobody asked for in words: the first thing that was done, or said. At most `limit` characters;
-/// empty where nothing was.
-pub(crate) fn goal_of_deeds(actions: &[ActionSketch], answer: &str, limit: usize) -> String {
+/// A goal for work without a prompt: the first action, or the first sentence of the answer. At most `limit` characters; may be
+/// empty.
+pub(crate) fn goal_from_actions(actions: &[ActionSketch], answer: &str, limit: usize) -> String {
     let deed = trace(actions).into_iter().next();
     deed.map(|line| shorten(&line, limit))
         .or_else(|| first_sentence(answer, limit))
         .unwrap_or_default()
 }
 
-/// Forms in which a choice stands before its reason.
+/// Phrases between a choice and its reason.
 #[rustfmt::skip]
 const REASONS: &[&str] = &[
     "because", "since", "so that", "in order to", "due to", "as this", "as it", "to avoid", "to keep",
     "which avoids", "which keeps", "pentru ca", "deoarece", "fiindca", "ca sa",
 ];
 
-/// Words of a choice.
+/// Phrases of a choice.
 #[rustfmt::skip]
 const CHOICES: &[&str] = &[
     "instead of", "rather than", "chose", "decided", "choose", "opted", "went with", "going with", "prefer",
@@ -169,7 +163,7 @@ const CHOICES: &[&str] = &[
     "mai degraba", "am preferat",
 ];
 
-/// Choices with an alternative: the alternative is reason enough.
+/// Phrases between a choice and its alternative, which counts as a reason.
 const ALTERNATIVES: &[&str] = &["instead of", "rather than", "over the", "in loc de", "in locul"];
 
 #[rustfmt::skip]
@@ -178,7 +172,7 @@ const STRONG_CHOICES: &[&str] = &[
     "switched to", "instead of", "rather than", "in loc de",
 ];
 
-/// The decisions that texts state with a reason.
+/// The decisions stated in texts with a reason.
 pub(crate) fn decisions<'a>(texts: impl Iterator<Item = &'a str>) -> Vec<Decision> {
     let mut found: Vec<Decision> = Vec::new();
     let mut seen: Vec<String> = Vec::new();
@@ -218,7 +212,7 @@ fn decision(sentence: &str) -> Option<Decision> {
         (None, Some(at)) => (&sentence[..all[at].start], &sentence[all[at].start..]),
         _ => return None,
     };
-    // "Use" and "keep" are choices only where an alternative or a reason is told as such.
+    // "Use" and "keep" are choices only with an explicit alternative or reason.
     if alternative_at.is_none()
         && !has_phrase(&all, STRONG_CHOICES)
         && !all[reason_at?].is_any(&["because", "since", "so", "deoarece", "fiindca", "pentru"])
@@ -235,7 +229,7 @@ fn decision(sentence: &str) -> Option<Decision> {
     (words(&choice).len() >= 2 && words(&reason).len() >= 2).then_some(Decision { choice, reason })
 }
 
-/// Words of a limit that was found.
+/// Phrases of a limitation.
 #[rustfmt::skip]
 const LIMITS: &[&str] = &[
     "requires", "rate limit", "rate limits", "rate limited", "incompatible", "only supports",
@@ -245,7 +239,7 @@ const LIMITS: &[&str] = &[
     "incompatibil", "limita de", "cel mult",
 ];
 
-/// Limits that texts tell of, added to those known.
+/// Adds the limitations stated in texts to `found`.
 pub(crate) fn limits<'a>(texts: impl Iterator<Item = &'a str>, found: &mut Vec<String>) {
     for text in texts {
         let cleaned = clean(text);
@@ -264,64 +258,29 @@ pub(crate) fn limits<'a>(texts: impl Iterator<Item = &'a str>, found: &mut Vec<S
     }
 }
 
-/// Labels from the files, the effects and the goal.
+/// Tags by words of the goal.
+#[rustfmt::skip]
+const GOAL_TAGS: &[(&str, &[&str])] = &[
+    ("bugfix", &["fix", "fixes", "bug", "repair", "repara", "rezolva", "crash", "crashes"]),
+    ("feature", &["add", "implement", "create", "adauga", "implementeaza", "creeaza", "adaugi"]),
+    ("refactor", &["refactor", "rename", "restructure", "simplify", "refactorizeaza", "redenumeste", "split", "extract"]),
+    ("performance", &["optimize", "optimise", "faster", "slow", "performance", "optimizeaza"]),
+    ("docs", &["document", "readme", "docs", "documenteaza"]),
+    ("upgrade", &["upgrade", "migrate", "bump", "migreaza"]),
+    ("removal", &["remove", "delete", "drop", "sterge", "elimina"]),
+];
+
+/// Tags from the files, the effects and the goal.
 pub(crate) fn tags(actions: &[ActionSketch], goal: &str) -> Vec<String> {
     let mut tags = Vec::new();
     let goal_words = words(goal);
-    let verbs: &[(&str, &[&str])] = &[
-        (
-            "bugfix",
-            &[
-                "fix", "fixes", "bug", "repair", "repara", "rezolva", "crash", "crashes",
-            ],
-        ),
-        (
-            "feature",
-            &[
-                "add",
-                "implement",
-                "create",
-                "adauga",
-                "implementeaza",
-                "creeaza",
-                "adaugi",
-            ],
-        ),
-        (
-            "refactor",
-            &[
-                "refactor",
-                "rename",
-                "restructure",
-                "simplify",
-                "refactorizeaza",
-                "redenumeste",
-                "split",
-                "extract",
-            ],
-        ),
-        (
-            "performance",
-            &[
-                "optimize",
-                "optimise",
-                "faster",
-                "slow",
-                "performance",
-                "optimizeaza",
-            ],
-        ),
-        ("docs", &["document", "readme", "docs", "documenteaza"]),
-        ("upgrade", &["upgrade", "migrate", "bump", "migreaza"]),
-        ("removal", &["remove", "delete", "drop", "sterge", "elimina"]),
-    ];
-    for (tag, of) in verbs {
+    for (tag, of) in GOAL_TAGS {
         if goal_words.iter().any(|word| word.is_any(of)) {
             push_new(&mut tags, (*tag).to_owned(), 3);
         }
     }
     let newest = newest(actions);
-    if newest.iter().any(proves) {
+    if newest.iter().any(is_check) {
         push_new(&mut tags, "tests".to_owned(), MOST_TAGS);
     }
     if newest
@@ -348,7 +307,7 @@ pub(crate) fn tags(actions: &[ActionSketch], goal: &str) -> Vec<String> {
     tags
 }
 
-/// What kind of file it is, by its ending.
+/// The tag of a file's extension.
 fn kind_of(file: &str) -> Option<&'static str> {
     let name = file.rsplit('/').next()?;
     let (_, ending) = name.rsplit_once('.')?;
@@ -376,7 +335,7 @@ fn kind_of(file: &str) -> Option<&'static str> {
     })
 }
 
-/// The part of the project a file lies in: the folder below the usual roots.
+/// The area of a project that a file belongs to: its first folder below the usual roots.
 fn area_of(file: &str) -> Option<String> {
     if file.starts_with('/') {
         return None;

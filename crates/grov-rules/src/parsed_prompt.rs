@@ -1,29 +1,29 @@
-//! One prompt, read by itself: what intents are put together from.
+//! A parsed prompt, from which intents are combined.
 
 use super::clean::clean;
 use super::constraints;
 use super::goal::{Goal, Sentence};
-use super::scope::{self, SearchWords};
+use super::scope::{self, Keywords};
 use super::text::{Entry, add_new};
 use std::sync::OnceLock;
 
-/// A prompt, read. What only the newest prompts are asked is read when it is asked.
+/// A parsed prompt. The parts that only the newest prompts need are computed lazily.
 #[derive(Debug)]
-pub(crate) struct Reading {
-    /// The text without what nobody typed.
+pub(crate) struct ParsedPrompt {
+    /// The cleaned text.
     text: String,
     sentences: Vec<Sentence>,
     /// Paths and identifiers it names.
     pub(crate) named: Vec<Entry>,
-    /// What it forbids or demands.
+    /// Its constraints.
     pub(crate) constraints: Vec<Entry>,
     goal: OnceLock<Goal>,
-    goal_words: OnceLock<SearchWords>,
-    text_words: OnceLock<SearchWords>,
+    goal_words: OnceLock<Keywords>,
+    text_words: OnceLock<Keywords>,
 }
 
-impl Reading {
-    /// Reads a prompt.
+impl ParsedPrompt {
+    /// Parses a prompt.
     pub(crate) fn of(prompt: &str) -> Self {
         let cleaned = clean(prompt);
         let mut named = Vec::new();
@@ -50,23 +50,23 @@ impl Reading {
         }
     }
 
-    /// What it wants.
+    /// Its goal.
     pub(crate) fn goal(&self) -> &Goal {
         self.goal.get_or_init(|| Goal::of(&self.sentences))
     }
 
-    /// Words for search in its goal.
-    pub(crate) fn goal_words(&self) -> &SearchWords {
-        self.goal_words.get_or_init(|| SearchWords::of(&self.goal().text))
+    /// Keywords of its goal.
+    pub(crate) fn goal_words(&self) -> &Keywords {
+        self.goal_words.get_or_init(|| Keywords::of(&self.goal().text))
     }
 
-    /// Words for search in all of it.
-    pub(crate) fn text_words(&self) -> &SearchWords {
-        self.text_words.get_or_init(|| SearchWords::of(&self.text))
+    /// Keywords of the whole text.
+    pub(crate) fn text_words(&self) -> &Keywords {
+        self.text_words.get_or_init(|| Keywords::of(&self.text))
     }
 }
 
-impl AsRef<Goal> for Reading {
+impl AsRef<Goal> for ParsedPrompt {
     fn as_ref(&self) -> &Goal {
         self.goal()
     }

@@ -1,0 +1,8 @@
+//! Prices of calls, and the ledger that enforces the budget.
+
+mod ledger;
+mod price;
+
+pub(crate) use ledger::{Ledger, ReserveError, max_tokens_of};
+pub(crate) use price::Price;
+pub use price::list_price;
