@@ -1,23 +1,29 @@
-//! The proxy inside another program, with a policy and an observer of its own.
+//! A program that embeds the proxy, with its own policy, observer and admin route, and a graceful shutdown.
 //!
-//! Run it with `cargo run -p grov-proxy-core --example embed`: it starts a little upstream and the proxy in one
-//! process, sends one request through, and prints what the upstream received and what the observer saw.
+//! `cargo run -p grov-proxy-core --example embed` starts a small upstream and the proxy in one process and sends a request
+//! through. It prints what the upstream received, what the observer saw and what the admin route returns.
 
 use anyhow::Context;
 use async_trait::async_trait;
 use bytes::Bytes;
-use grov_proxy_core::{MessagesRequest, ObservedExchange, Proxy, RequestPolicy, TurnObserver, Upstream};
+use grov_proxy_core::{
+    AdminRequest, AdminResponse, AdminRoute, MessagesRequest, ObservedExchange, Proxy, RequestPolicy,
+    TurnObserver, Upstream,
+};
 use grov_wire::{Edit, text_block};
+use http::StatusCode;
 use http_body_util::{BodyExt, Full};
 use hyper::service::service_fn;
 use hyper::{Request, Response};
 use hyper_util::rt::TokioIo;
 use std::io::Write;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 
-/// Reminds the model of the house rules, behind what the user typed.
+/// Appends a house rule to what the user typed.
 struct HouseRules;
 
 #[async_trait]
@@ -28,33 +34,48 @@ impl RequestPolicy for HouseRules {
 
     async fn propose(&self, request: &MessagesRequest) -> Vec<Edit> {
         let newest = request.index().and_then(|index| index.newest_user_message());
-        let behind = newest.and_then(|message| message.end_seam());
-        behind
-            .map(|at| Edit::Insert {
-                at,
-                bytes: text_block("House rule: tests first."),
-            })
-            .into_iter()
-            .collect()
+        let end = newest.and_then(|message| message.end_seam());
+        end.map(|at| Edit::Insert {
+            at,
+            bytes: text_block("House rule: tests first."),
+        })
+        .into_iter()
+        .collect()
     }
 }
 
-/// Prints what was answered.
-struct Printer;
+/// Prints each answer and counts its output tokens.
+struct CountTokens(Arc<AtomicU64>);
 
-impl TurnObserver for Printer {
+impl TurnObserver for CountTokens {
     fn name(&self) -> &'static str {
-        "printer"
+        "count-tokens"
     }
 
     fn observe(&self, exchange: &ObservedExchange) {
-        let usage = &exchange.turn.usage;
-        let line = format!(
-            "observed: {:?}, {} tokens of output",
-            exchange.outcome, usage.output
-        );
-        // Nobody is left to tell when standard output is closed.
+        let tokens = exchange.turn.usage.output;
+        self.0.fetch_add(tokens, Ordering::Relaxed);
+        let line = format!("observed: {:?}, {tokens} output tokens", exchange.outcome);
+        // Standard output may be closed.
         let _ = writeln!(std::io::stdout(), "{line}");
+    }
+}
+
+/// Serves the number of output tokens at `/_grov/tokens/`.
+struct TokenRoute(Arc<AtomicU64>);
+
+#[async_trait]
+impl AdminRoute for TokenRoute {
+    fn body_limit(&self) -> u64 {
+        0
+    }
+
+    async fn handle(&self, _: AdminRequest) -> AdminResponse {
+        AdminResponse {
+            status: StatusCode::OK,
+            content_type: "text/plain",
+            body: self.0.load(Ordering::Relaxed).to_string().into(),
+        }
     }
 }
 
@@ -65,59 +86,70 @@ async fn main() -> anyhow::Result<()> {
     let upstream_address = upstream.local_addr()?;
     background.spawn(async move { answer_everything(upstream).await });
 
+    let tokens = Arc::new(AtomicU64::new(0));
     let proxy = Proxy::builder(Upstream::parse(&format!("http://{upstream_address}"))?)
         .policy(HouseRules)
-        .observer(Printer)
+        .observer(CountTokens(Arc::clone(&tokens)))
+        .admin_route("tokens/", Arc::new(TokenRoute(tokens)))
         .build()?;
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     let address = listener.local_addr()?;
     let (stop, stopped) = oneshot::channel::<()>();
-    let serving = proxy.serve(listener, async move {
+    // A program that runs until it is told to stop passes `tokio::signal::ctrl_c()` here.
+    let shutdown = async move {
         let _ = stopped.await;
-    });
-    let asking = async move {
-        let received = ask(address).await;
-        let _ = stop.send(());
-        received
     };
-    let (served, received) = tokio::join!(serving, asking);
-    served?;
-    writeln!(std::io::stdout(), "the upstream received: {}", received?)?;
+    let client = async move {
+        let body = r#"{"model":"any","messages":[{"role":"user","content":"fix the bug"}]}"#;
+        let answered = send(address, "POST", "/v1/messages", body).await;
+        let counted = send(address, "GET", "/_grov/tokens/", "").await;
+        let _ = stop.send(());
+        Ok::<_, anyhow::Error>((answered?, counted?))
+    };
+    // Returns once running responses have ended and the observers have seen them.
+    let (cut, answers) = tokio::join!(proxy.serve(listener, shutdown), client);
+    anyhow::ensure!(cut? == 0, "a response was cut");
+    let (answered, counted) = answers?;
+    let message: serde_json::Value = serde_json::from_slice(&answered)?;
+    let received = message["content"][0]["text"].as_str().unwrap_or_default();
+    let mut out = std::io::stdout();
+    writeln!(out, "the upstream received: {received}")?;
+    writeln!(
+        out,
+        "the admin route returned: {}",
+        String::from_utf8_lossy(&counted)
+    )?;
     background.shutdown().await;
     Ok(())
 }
 
-/// Sends one request through the proxy and returns what the upstream echoes of it.
-async fn ask(proxy: std::net::SocketAddr) -> anyhow::Result<String> {
-    let stream = TcpStream::connect(proxy).await.context("the proxy accepts")?;
+/// Sends a request to the proxy and returns the body of the response.
+async fn send(
+    proxy: std::net::SocketAddr,
+    method: &str,
+    path: &str,
+    body: &'static str,
+) -> anyhow::Result<Bytes> {
+    let stream = TcpStream::connect(proxy)
+        .await
+        .context("cannot connect to the proxy")?;
     let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream)).await?;
-    let body = r#"{"model":"any","messages":[{"role":"user","content":"fix the bug"}]}"#;
-    let request = Request::post("/v1/messages")
+    let request = Request::builder()
+        .method(method)
+        .uri(path)
         .header("host", "localhost")
-        .header("content-type", "application/json")
+        .header("connection", "close")
         .body(Full::new(Bytes::from_static(body.as_bytes())))?;
-    let answer = async move {
-        let answer = sender
-            .send_request(request)
-            .await?
-            .into_body()
-            .collect()
-            .await?
-            .to_bytes();
-        let message: serde_json::Value = serde_json::from_slice(&answer)?;
-        Ok::<_, anyhow::Error>(
-            message["content"][0]["text"]
-                .as_str()
-                .unwrap_or_default()
-                .to_owned(),
-        )
+    let exchange = async move {
+        let response = sender.send_request(request).await?;
+        Ok::<_, anyhow::Error>(response.into_body().collect().await?.to_bytes())
     };
-    let (connected, answer) = tokio::join!(connection, answer);
+    let (connected, body) = tokio::join!(connection, exchange);
     connected?;
-    answer
+    body
 }
 
-/// An upstream that answers every message with the last message it received.
+/// An upstream that answers with the first message it received.
 async fn answer_everything(listener: TcpListener) -> anyhow::Result<()> {
     loop {
         let (stream, _) = listener.accept().await?;

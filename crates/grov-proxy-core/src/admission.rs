@@ -1,21 +1,21 @@
-//! Who may talk to the listener: programs on this machine, and no web page of another host.
+//! Checks `Host` and `Origin`: only programs on this machine and allowed hosts are served.
 //!
-//! A page in the user's browser can reach loopback, by name rebinding (foreign `Host`) or directly (foreign `Origin`).
+//! A web page can reach loopback by DNS rebinding (foreign `Host`) or directly (foreign `Origin`).
 
 use crate::error_response::ErrorKind;
 use crate::headers::is_request_coding_understood;
 use http::{HeaderMap, Method, Uri, header};
 use std::net::IpAddr;
 
-/// What a connection may ask for.
+/// What a connection may request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Access {
     Everything,
-    /// One request for a page below `/_grov/`: there are too many connections for more.
+    /// One request to an admin route: too many connections are open.
     AdminOnly,
 }
 
-/// The host names that are answered, loopback always included.
+/// The allowed host names. Loopback is always allowed.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Admission {
     allowed_hosts: Vec<String>,
@@ -31,7 +31,7 @@ impl Admission {
         }
     }
 
-    /// `Err` with the reason when the request is not to be served.
+    /// Returns an error if the request must be refused.
     pub(crate) fn check(&self, method: &Method, uri: &Uri, headers: &HeaderMap) -> Result<(), ErrorKind> {
         if method == Method::CONNECT {
             return Err(ErrorKind::NotAForwardProxy);
@@ -83,7 +83,7 @@ impl Admission {
     }
 }
 
-/// The host part of `host`, `host:port` or `[v6]:port`, without brackets and without a trailing dot.
+/// Returns the host of `host`, `host:port` or `[v6]:port`, without brackets and trailing dot.
 fn host_of(authority: &str) -> &str {
     let authority = authority.trim();
     let authority = authority.rsplit_once('@').map_or(authority, |(_, rest)| rest);

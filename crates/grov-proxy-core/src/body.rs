@@ -1,4 +1,4 @@
-//! Request bodies on their route to the upstream.
+//! Request bodies for the upstream.
 
 use crate::body_budget::{BodyBudget, BodyReservation};
 use crate::buffers::{self, Buffer, BufferPool};
@@ -14,14 +14,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
-/// What is sent upstream: a chain of slices held in memory, or the client's own stream.
+/// A body for the upstream: slices in memory, or the client's stream.
 pub(crate) enum UpstreamBody {
     Slices(VecDeque<Bytes>),
     Stream {
         body: Incoming,
-        /// Frames that have been taken from it so far.
+        /// Frames read so far.
         frames: Arc<AtomicU64>,
-        /// Dropped with it: the rest of the request is awaited no more.
+        /// Dropped with the stream.
         receiving: BodyProgress,
     },
 }
@@ -39,7 +39,7 @@ impl UpstreamBody {
         }
     }
 
-    /// Counts the frames of a stream while it is on its route.
+    /// Returns the counter of frames read from a stream.
     pub(crate) fn frames(&self) -> Arc<AtomicU64> {
         match self {
             Self::Slices(_) => Arc::default(),
@@ -47,7 +47,7 @@ impl UpstreamBody {
         }
     }
 
-    /// The bytes in one piece; `None`: they stream.
+    /// Returns the bytes in one piece, or `None` for a stream.
     pub(crate) fn collected(self) -> Option<Bytes> {
         let Self::Slices(mut slices) = self else {
             return None;
@@ -110,48 +110,48 @@ impl Body for UpstreamBody {
 pub(crate) enum CollectError {
     /// Over the limit.
     TooLarge,
-    /// The bodies of all requests take as much memory as they may.
+    /// The collected bodies take all their memory.
     NoMemory,
-    /// The client broke off, or its framing is wrong.
+    /// The client disconnected, or its framing is invalid.
     Broken(hyper::Error),
 }
 
-/// What is read and thrown away of a body that is refused, so that the client gets to read the answer.
+/// How much of a refused body is read and discarded, in bytes, so that the client reads the response.
 const DRAIN_LIMIT: u64 = 256 * 1024 * 1024;
-/// How long that is done: what a client has already sent over loopback comes in far less.
+/// How long a refused body is read.
 const DRAIN_TIME: Duration = Duration::from_secs(10);
 
 /// Collects bodies, each into one piece of memory.
 #[derive(Clone, Debug)]
 pub(crate) struct Collector {
-    pages: BufferPool,
+    buffer: BufferPool,
     memory: BodyBudget,
 }
 
-/// A body that was collected.
+/// A collected body.
 pub(crate) struct WholeBody {
     pub(crate) bytes: Bytes,
-    /// Kept as long as the exchange is in work.
+    /// IdleState as long as the exchange is in work.
     pub(crate) reservation: BodyReservation,
 }
 
 impl Collector {
     pub(crate) fn new(memory: BodyBudget) -> Self {
         Self {
-            pages: BufferPool::default(),
+            buffer: BufferPool::default(),
             memory,
         }
     }
 
-    /// One with the same memory, which leaves some of it to this one.
+    /// Returns a collector with the same memory that leaves some of it to this one.
     pub(crate) fn with_reserve(&self) -> Self {
         Self {
-            pages: self.pages.clone(),
+            buffer: self.buffer.clone(),
             memory: self.memory.with_reserve(),
         }
     }
 
-    /// Memory that the bodies of requests in work take, in bytes.
+    /// Returns the memory of all collected bodies, in bytes.
     pub(crate) fn reserved(&self) -> u64 {
         self.memory.reserved()
     }
@@ -170,7 +170,7 @@ impl Collector {
             return Err(CollectError::TooLarge);
         }
         if buffers::is_tiny(announced) {
-            self.pages.tidy(Instant::now);
+            self.buffer.remove_unused(Instant::now);
         }
         let mut reservation = self.memory.reservation();
         let mut collected = Collected::default();
@@ -182,7 +182,7 @@ impl Collector {
             let Ok(data) = frame.map_err(CollectError::Broken)?.into_data() else {
                 continue;
             };
-            collected = collected.with(data, announced, &self.pages);
+            collected = collected.with(data, announced, &self.buffer);
             if collected.len() as u64 > limit {
                 break CollectError::TooLarge;
             }
@@ -196,17 +196,17 @@ impl Collector {
     }
 }
 
-/// Reads a body of a request that is refused and throws it away.
+/// Reads and discards the body of a refused request.
 pub(crate) async fn discard(body: Incoming, serving: &RequestGuard) {
     let _receiving = serving.expect_body();
     drain(body).await;
 }
 
-/// What there is of a body.
+/// The received part of a body.
 enum Collected {
     /// The first frame of a large one, or nothing.
     Only(Bytes),
-    /// It is tiny, or the system has no pages.
+    /// It is tiny, or memory for a buffer is exhausted.
     Joined(BytesMut),
     Buffered(Buffer),
 }
@@ -218,11 +218,11 @@ impl Default for Collected {
 }
 
 impl Collected {
-    /// The same with the next frame, of a body of at least `announced` bytes. Of a large body room is made when the second
-    /// frame comes: a client that announces much and sends nothing takes no memory.
+    /// Appends a frame of a body of at least `announced` bytes. A large body gets its buffer with the second frame: a client that
+    /// announces much and sends nothing takes no memory.
     fn with(mut self, data: Bytes, announced: u64, pool: &BufferPool) -> Self {
-        if let Self::Buffered(pages) = &mut self
-            && pages.extend(&data)
+        if let Self::Buffered(buffer) = &mut self
+            && buffer.extend(&data)
         {
             return self;
         }
@@ -231,17 +231,17 @@ impl Collected {
         if there.is_empty() && buffers::is_large(announced.max(total)) {
             return Self::Only(data);
         }
-        // A body in chunks announces nothing.
+        // A chunked body announces nothing.
         let room = match there {
             _ if announced >= total => announced,
             [] => total,
             _ => 2 * total,
         };
-        if let Some(mut pages) = pool.for_body(room)
-            && pages.extend(there)
-            && pages.extend(&data)
+        if let Some(mut buffer) = pool.for_body(room)
+            && buffer.extend(there)
+            && buffer.extend(&data)
         {
-            return Self::Buffered(pages);
+            return Self::Buffered(buffer);
         }
         let mut joined = match self {
             Self::Joined(joined) => joined,
@@ -255,12 +255,12 @@ impl Collected {
         self.as_ref().len()
     }
 
-    /// The memory that it takes, in bytes; nothing where that is too little to be counted.
+    /// Returns the memory that it takes, in bytes; 0 if tiny.
     fn memory(&self) -> u64 {
         let bytes = match self {
             Self::Only(only) => only.len(),
             Self::Joined(joined) => joined.capacity(),
-            Self::Buffered(pages) => pages.resident(),
+            Self::Buffered(buffer) => buffer.resident(),
         } as u64;
         if buffers::is_tiny(bytes) { 0 } else { bytes }
     }
@@ -269,7 +269,7 @@ impl Collected {
         match self {
             Self::Only(only) => only,
             Self::Joined(joined) => joined.freeze(),
-            Self::Buffered(pages) => pages.freeze(),
+            Self::Buffered(buffer) => buffer.freeze(),
         }
     }
 }
@@ -279,7 +279,7 @@ impl AsRef<[u8]> for Collected {
         match self {
             Self::Only(only) => only,
             Self::Joined(joined) => joined,
-            Self::Buffered(pages) => pages.as_ref(),
+            Self::Buffered(buffer) => buffer.as_ref(),
         }
     }
 }
@@ -294,7 +294,7 @@ async fn drain(mut body: Incoming) {
             }
         }
     };
-    // A client that takes longer reads the answer, or a reset, all the same.
+    // A slower client reads the response, or a reset.
     let _ = tokio::time::timeout(DRAIN_TIME, read_all).await;
 }
 

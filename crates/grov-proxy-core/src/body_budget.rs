@@ -1,14 +1,14 @@
-//! How much memory the bodies of all requests in work may take together.
+//! The memory that all collected request bodies may take together.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Memory that is given out in shares.
+/// Memory given out in reservations.
 #[derive(Clone, Debug)]
 pub(crate) struct BodyBudget {
-    /// What all shares have, in bytes.
+    /// All reservations together, in bytes.
     reserved: Arc<AtomicU64>,
-    /// Beyond this no reservation grows, in bytes.
+    /// Limit of all reservations, in bytes.
     most: u64,
 }
 
@@ -20,7 +20,7 @@ impl BodyBudget {
         }
     }
 
-    /// The same memory for users who leave an eighth of it to others.
+    /// Returns the same budget with an eighth of it left to others.
     pub(crate) fn with_reserve(&self) -> Self {
         Self {
             reserved: Arc::clone(&self.reserved),
@@ -28,7 +28,7 @@ impl BodyBudget {
         }
     }
 
-    /// A reservation of nothing.
+    /// Returns an empty reservation.
     pub(crate) fn reservation(&self) -> BodyReservation {
         BodyReservation {
             memory: self.clone(),
@@ -36,13 +36,13 @@ impl BodyBudget {
         }
     }
 
-    /// What all shares have, in bytes.
+    /// All reservations together, in bytes.
     pub(crate) fn reserved(&self) -> u64 {
         self.reserved.load(Ordering::Relaxed)
     }
 }
 
-/// What one request has of it. Given back when dropped.
+/// The reservation of one request. Released when dropped.
 #[derive(Debug)]
 pub(crate) struct BodyReservation {
     memory: BodyBudget,
@@ -50,7 +50,7 @@ pub(crate) struct BodyReservation {
 }
 
 impl BodyReservation {
-    /// Grows to so many bytes, if it is smaller. `false`: there is not so much left. The only reservation may have any size.
+    /// Grows the reservation to `bytes`. Returns `false` if the budget is exhausted. A single reservation may have any size.
     #[must_use]
     pub(crate) fn grow_to(&mut self, bytes: u64) -> bool {
         let Some(more) = bytes.checked_sub(self.bytes).filter(|more| *more > 0) else {

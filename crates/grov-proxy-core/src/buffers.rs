@@ -1,11 +1,9 @@
-//! Memory for bodies: pages apart from the allocator's.
+//! Memory for request bodies, mapped separately from the allocator.
 //!
-//! A body arrives on one thread and is let go on another, the observers': from the allocator each would cost both a lock
-//! on the heap of the first. Large memory the allocator asks of the system too, but once some was freed it keeps what is
-//! as large and cuts it up for other uses: after a few long conversations every small request runs through a heap of
-//! twice the size. Buffer are used again for the next body, because new ones cost more than the bytes that are copied
-//! into them. Beyond [`MOST_KEPT`] they go back to the system at once, and those that nobody asked for in a while with
-//! the next body.
+//! A body arrives on one thread and is dropped on another, the observers': with the allocator both would contend for the heap of
+//! the first. Large freed bodies would also stay in the heap and be split for other uses. Buffers are reused, because new buffer
+//! cost more than copying the bytes into them. Beyond [`MAX_IDLE_BYTES`] they are unmapped at once, and those unused for
+//! [`MAX_IDLE`] with the next body.
 
 use bytes::Bytes;
 use memmap2::{MmapMut, MmapOptions};
@@ -13,139 +11,138 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Up to this size a body needs no pages, in bytes: the allocator keeps such pieces for the thread that frees them.
+/// Bodies up to this size use the allocator, in bytes.
 const TINY: u64 = 1024;
 
-/// From this size on a body is large, in bytes: the size from which glibc's allocator gives a piece pages of its own,
-/// until the first such piece is freed.
+/// Bodies from this size on are large, in bytes: glibc's allocator maps such pieces separately at first.
 const LARGE: u64 = 128 * 1024;
 
-/// Sizes are rounded up to a multiple of this, in bytes, so that pages fit the next body too.
+/// Buffer sizes are a multiple of this, in bytes, so that a buffer fits the next body too.
 const STEP: usize = 32 * 1024;
 
-/// The same for large ones.
+/// Large buffer sizes are a multiple of this, in bytes.
 const LARGE_STEP: usize = 256 * 1024;
 
-/// Most that is kept for the next bodies, in bytes.
-const MOST_KEPT: usize = 4 * 1024 * 1024;
+/// Most memory idle in idle buffers, in bytes.
+const MAX_IDLE_BYTES: usize = 4 * 1024 * 1024;
 
-/// How long pages are kept that no body asks for; they go with the next body after that.
-const KEPT_FOR: Duration = Duration::from_secs(1);
+/// How long an unused buffer is idle.
+const MAX_IDLE: Duration = Duration::from_secs(1);
 
-/// Whether a body of that size fits where everything small does.
+/// Returns whether a body of this size uses the allocator.
 pub(crate) fn is_tiny(size: u64) -> bool {
     size <= TINY
 }
 
-/// Whether a body of that size is large: its pages should be asked for only when some of it has come.
+/// Returns whether a body of this size is large. Its buffer should be allocated only once its second frame arrives.
 pub(crate) fn is_large(size: u64) -> bool {
     size >= LARGE
 }
 
-/// Where the pages of bodies come from and go back to.
+/// A pool of buffers for request bodies.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct BufferPool {
-    kept: Arc<Kept>,
+    idle: Arc<IdleState>,
 }
 
-/// What waits for the next bodies.
+/// The idle buffers.
 #[derive(Debug, Default)]
-struct Kept {
-    pages: Mutex<IdleBuffers>,
-    /// Whether there are any, to be known without the lock.
+struct IdleState {
+    buffer: Mutex<IdleBuffers>,
+    /// Whether there are any. Read without the lock.
     any: AtomicBool,
 }
 
 #[derive(Debug, Default)]
 struct IdleBuffers {
-    /// With the time since when; the newest is the last.
+    /// The buffers with the time they became idle, newest last.
     all: Vec<(Instant, MmapMut)>,
-    /// Of all of them together, in bytes.
+    /// Their total size, in bytes.
     size: usize,
 }
 
-/// A body, as far as it has come.
+/// A buffer that holds the received part of a body.
 pub(crate) struct Buffer {
-    /// `None` only while it is dropped.
+    /// `None` only in `drop`.
     memory: Option<MmapMut>,
     filled: usize,
-    /// How much of the pages was asked of the system.
-    asked: usize,
+    /// Length of the buffer that were populated, in bytes.
+    populated: usize,
     pool: BufferPool,
 }
 
 impl BufferPool {
-    /// Room for a body of that size; `None` if it is tiny, or the system has none.
+    /// Returns a buffer for a body of this size, or `None` if it is tiny or memory is exhausted.
     pub(crate) fn for_body(&self, size: u64) -> Option<Buffer> {
         if is_tiny(size) {
             return None;
         }
         let step = if is_large(size) { LARGE_STEP } else { STEP };
         let size = usize::try_from(size).ok()?.checked_next_multiple_of(step)?;
-        let kept = self.take(size, size.saturating_add(2 * step));
-        // A few pages come faster as they are written to.
-        let is_there = kept.is_some() || step == STEP;
-        let memory = kept.or_else(|| new(size))?;
+        let idle = self.take(size, size.saturating_add(2 * step));
+        // A few buffer are populated faster by writing to them.
+        let is_there = idle.is_some() || step == STEP;
+        let memory = idle.or_else(|| new(size))?;
         Some(Buffer {
-            asked: if is_there { memory.len() } else { 0 },
+            populated: if is_there { memory.len() } else { 0 },
             memory: Some(memory),
             filled: 0,
             pool: self.clone(),
         })
     }
 
-    fn kept(&self) -> MutexGuard<'_, IdleBuffers> {
-        self.kept.pages.lock().unwrap_or_else(PoisonError::into_inner)
+    fn idle(&self) -> MutexGuard<'_, IdleBuffers> {
+        self.idle.buffer.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Kept pages of about that size.
+    /// Takes an idle buffer of about this size.
     fn take(&self, least: usize, most: usize) -> Option<MmapMut> {
-        let mut kept = self.kept();
-        let fits = |(_, pages): &(_, MmapMut)| (least..=most).contains(&pages.len());
-        let found = kept.all.iter().rposition(fits)?;
-        let (_, pages) = kept.all.remove(found);
-        kept.size -= pages.len();
-        Some(pages)
+        let mut idle = self.idle();
+        let fits = |(_, buffer): &(_, MmapMut)| (least..=most).contains(&buffer.len());
+        let found = idle.all.iter().rposition(fits)?;
+        let (_, buffer) = idle.all.remove(found);
+        idle.size -= buffer.len();
+        Some(buffer)
     }
 
-    fn give_back(&self, pages: MmapMut) {
-        if pages.len() > MOST_KEPT {
+    fn put(&self, buffer: MmapMut) {
+        if buffer.len() > MAX_IDLE_BYTES {
             return;
         }
         let now = Instant::now();
-        let mut kept = self.kept();
-        kept.size += pages.len();
-        kept.all.push((now, pages));
-        self.kept.any.store(true, Ordering::Relaxed);
-        let gone = kept.drop_out(now);
-        // Giving them back takes a while: not under the lock.
-        drop(kept);
+        let mut idle = self.idle();
+        idle.size += buffer.len();
+        idle.all.push((now, buffer));
+        self.idle.any.store(true, Ordering::Relaxed);
+        let gone = idle.remove_expired(now);
+        // Unmapping takes a while: not under the lock.
+        drop(idle);
         drop(gone);
     }
 
-    /// Gives back what no body asked for in a while. Costs next to nothing where nothing is kept.
-    pub(crate) fn tidy(&self, now: impl FnOnce() -> Instant) {
-        if !self.kept.any.load(Ordering::Relaxed) {
+    /// Unmaps buffers unused for [`MAX_IDLE`].
+    pub(crate) fn remove_unused(&self, now: impl FnOnce() -> Instant) {
+        if !self.idle.any.load(Ordering::Relaxed) {
             return;
         }
-        let Ok(mut kept) = self.kept.pages.try_lock() else {
+        let Ok(mut idle) = self.idle.buffer.try_lock() else {
             return;
         };
-        let gone = kept.drop_out(now());
-        self.kept.any.store(!kept.all.is_empty(), Ordering::Relaxed);
-        drop(kept);
+        let gone = idle.remove_expired(now());
+        self.idle.any.store(!idle.all.is_empty(), Ordering::Relaxed);
+        drop(idle);
         drop(gone);
     }
 }
 
 impl IdleBuffers {
-    /// Takes out what is too much, or too old. The oldest are of a size that nobody asked for lately.
-    fn drop_out(&mut self, now: Instant) -> Vec<(Instant, MmapMut)> {
+    /// Removes buffers beyond the limit or unused for too long, oldest first.
+    fn remove_expired(&mut self, now: Instant) -> Vec<(Instant, MmapMut)> {
         let mut size = self.size;
-        let gone = self.all.iter().take_while(|(since, pages)| {
-            let goes = size > MOST_KEPT || now.saturating_duration_since(*since) >= KEPT_FOR;
+        let gone = self.all.iter().take_while(|(since, buffer)| {
+            let goes = size > MAX_IDLE_BYTES || now.saturating_duration_since(*since) >= MAX_IDLE;
             if goes {
-                size -= pages.len();
+                size -= buffer.len();
             }
             goes
         });
@@ -155,20 +152,20 @@ impl IdleBuffers {
     }
 }
 
-/// New pages, none of which takes memory yet.
+/// Maps new buffer. They take no memory yet.
 fn new(size: usize) -> Option<MmapMut> {
     MmapOptions::new().len(size).map_anon().ok()
 }
 
 impl Buffer {
-    /// Adds the next part. `false`, and nothing is added, where it is more than there is room for.
+    /// Appends a part of the body. Returns `false` and appends nothing if it does not fit.
     #[must_use]
     pub(crate) fn extend(&mut self, part: &[u8]) -> bool {
         let end = self.filled.saturating_add(part.len());
         if self.memory.as_ref().is_none_or(|memory| end > memory.len()) {
             return false;
         }
-        self.ask(end);
+        self.populate(end);
         let Some(room) = self
             .memory
             .as_mut()
@@ -181,32 +178,31 @@ impl Buffer {
         true
     }
 
-    /// Has the system find the pages up to there, some at a time: one by one, as they are written to, takes longer. What is
-    /// only announced takes no memory.
-    fn ask(&mut self, end: usize) {
-        if end <= self.asked {
+    /// Populates the buffer up to `end`, some at a time, which is faster than one page fault each.
+    fn populate(&mut self, end: usize) {
+        if end <= self.populated {
             return;
         }
         let until = end.next_multiple_of(LARGE_STEP);
         #[cfg(target_os = "linux")]
         if let Some(memory) = &self.memory {
-            // Where the system does not know of it (before Linux 5.14), they come one by one.
+            // Unknown before Linux 5.14: then each page faults.
             let _ = memory.advise_range(
                 memmap2::Advice::PopulateWrite,
-                self.asked,
-                until.min(memory.len()) - self.asked,
+                self.populated,
+                until.min(memory.len()) - self.populated,
             );
         }
-        self.asked = until;
+        self.populated = until;
     }
 
-    /// How much memory it takes by now, in bytes.
+    /// Returns the memory that it takes, in bytes.
     pub(crate) fn resident(&self) -> usize {
-        let pages = self.memory.as_ref().map_or(0, |memory| memory.len());
-        self.asked.min(pages)
+        let buffer = self.memory.as_ref().map_or(0, |memory| memory.len());
+        self.populated.min(buffer)
     }
 
-    /// The body. Its pages go back when the last part of it is dropped.
+    /// Returns the body. The buffer returns to the pool when the last slice is dropped.
     pub(crate) fn freeze(self) -> Bytes {
         Bytes::from_owner(self)
     }
@@ -222,7 +218,7 @@ impl AsRef<[u8]> for Buffer {
 impl Drop for Buffer {
     fn drop(&mut self) {
         if let Some(memory) = self.memory.take() {
-            self.pool.give_back(memory);
+            self.pool.put(memory);
         }
     }
 }
@@ -233,9 +229,9 @@ mod tests {
 
     impl BufferPool {
         fn sizes(&self) -> Vec<usize> {
-            let kept = self.kept();
-            let sizes: Vec<usize> = kept.all.iter().map(|(_, pages)| pages.len()).collect();
-            assert_eq!(kept.size, sizes.iter().sum::<usize>());
+            let idle = self.idle();
+            let sizes: Vec<usize> = idle.all.iter().map(|(_, buffer)| buffer.len()).collect();
+            assert_eq!(idle.size, sizes.iter().sum::<usize>());
             sizes
         }
     }
@@ -255,9 +251,9 @@ mod tests {
         let pool = BufferPool::default();
         let bodies: Vec<Bytes> = (0..3)
             .map(|number| {
-                let mut pages = pool.for_body(20_000).unwrap();
-                assert!(pages.extend(&[number; 20_000]));
-                pages.freeze()
+                let mut buffer = pool.for_body(20_000).unwrap();
+                assert!(buffer.extend(&[number; 20_000]));
+                buffer.freeze()
             })
             .collect();
         drop(bodies);
@@ -270,14 +266,14 @@ mod tests {
 
     #[test]
     fn what_was_added_is_the_body_and_nothing_beyond_its_room() {
-        let mut pages = BufferPool::default().for_body(LARGE_STEP as u64).unwrap();
+        let mut buffer = BufferPool::default().for_body(LARGE_STEP as u64).unwrap();
         let half = vec![b'a'; LARGE_STEP / 2];
-        assert!(pages.extend(&half));
-        assert_eq!(pages.as_ref(), half, "as far as it came");
-        assert!(!pages.extend(&vec![b'b'; half.len() + 1]));
-        assert!(pages.extend(&vec![b'c'; half.len()]));
-        assert!(!pages.extend(b"d"));
-        let body = pages.freeze();
+        assert!(buffer.extend(&half));
+        assert_eq!(buffer.as_ref(), half, "as far as it came");
+        assert!(!buffer.extend(&vec![b'b'; half.len() + 1]));
+        assert!(buffer.extend(&vec![b'c'; half.len()]));
+        assert!(!buffer.extend(b"d"));
+        let body = buffer.freeze();
         assert_eq!(body.len(), LARGE_STEP);
         assert_eq!((body[half.len() - 1], body[half.len()]), (b'a', b'c'));
     }
@@ -306,8 +302,8 @@ mod tests {
         drop(pool.for_body(LARGE));
         drop(bodies);
         assert_eq!(pool.sizes(), [1024 * 1024; 4]);
-        drop(pool.for_body(MOST_KEPT as u64 + 1));
-        assert_eq!(pool.sizes(), [1024 * 1024; 4], "more than may be kept");
+        drop(pool.for_body(MAX_IDLE_BYTES as u64 + 1));
+        assert_eq!(pool.sizes(), [1024 * 1024; 4], "more than may be idle");
         assert!(
             pool.for_body(u64::MAX).is_none(),
             "no memory of that size is no fault"
@@ -317,17 +313,17 @@ mod tests {
     #[test]
     fn only_what_has_come_takes_memory() {
         let pool = BufferPool::default();
-        let mut pages = pool.for_body(64 * LARGE_STEP as u64).unwrap();
-        assert_eq!(pages.asked, 0);
-        assert!(pages.extend(b"a"));
-        assert_eq!(pages.asked, LARGE_STEP);
-        assert!(pages.extend(&vec![b'a'; LARGE_STEP]));
-        assert_eq!(pages.asked, 2 * LARGE_STEP);
+        let mut buffer = pool.for_body(64 * LARGE_STEP as u64).unwrap();
+        assert_eq!(buffer.populated, 0);
+        assert!(buffer.extend(b"a"));
+        assert_eq!(buffer.populated, LARGE_STEP);
+        assert!(buffer.extend(&vec![b'a'; LARGE_STEP]));
+        assert_eq!(buffer.populated, 2 * LARGE_STEP);
         drop(pool.for_body(LARGE));
         assert_eq!(
-            pool.for_body(LARGE).unwrap().asked,
+            pool.for_body(LARGE).unwrap().populated,
             LARGE_STEP,
-            "kept pages are there"
+            "idle buffer are there"
         );
     }
 
@@ -344,23 +340,23 @@ mod tests {
         let pool = BufferPool::default();
         drop(pool.for_body(LARGE));
         let now = Instant::now();
-        pool.tidy(|| now);
-        assert_eq!(pool.sizes(), [LARGE_STEP], "kept for a while");
-        pool.tidy(|| now + KEPT_FOR);
+        pool.remove_unused(|| now);
+        assert_eq!(pool.sizes(), [LARGE_STEP], "idle for a while");
+        pool.remove_unused(|| now + MAX_IDLE);
         assert!(pool.sizes().is_empty());
-        pool.tidy(|| panic!("nothing is kept, so nobody looks at the clock"));
+        pool.remove_unused(|| panic!("nothing is idle, so nobody looks at the clock"));
     }
 
     #[test]
     fn what_nobody_asks_for_goes_while_others_are_used() {
-        let mut kept = IdleBuffers::default();
+        let mut idle = IdleBuffers::default();
         let start = Instant::now();
         for (seconds, size) in [(0, LARGE_STEP), (1, STEP), (2, STEP)] {
             let since = start + Duration::from_secs(seconds) / 2;
-            kept.all.push((since, new(size).unwrap()));
-            kept.size += size;
+            idle.all.push((since, new(size).unwrap()));
+            idle.size += size;
         }
-        assert_eq!(kept.drop_out(start + KEPT_FOR).len(), 1);
-        assert_eq!((kept.all.len(), kept.size), (2, 2 * STEP));
+        assert_eq!(idle.remove_expired(start + MAX_IDLE).len(), 1);
+        assert_eq!((idle.all.len(), idle.size), (2, 2 * STEP));
     }
 }

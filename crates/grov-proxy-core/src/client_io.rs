@@ -1,9 +1,8 @@
-//! Broken HTTP is answered in the API's own error shape.
+//! Replaces hyper's responses to invalid HTTP by errors in the shape of the Messages API.
 //!
-//! hyper answers a request it cannot parse by itself, with an empty body. This stream sits between hyper and the
-//! socket and puts our answer in that place. It looks at a write only while no request of the connection is being
-//! served and every answer has left, and only for the exact bytes that hyper writes. It also notes reads and flushes in the
-//! connection's [`ConnectionState`].
+//! hyper answers a request that it cannot parse with an empty body. This stream sits between hyper and the socket and writes the
+//! proxy's error instead. It checks a write only while the connection is idle, for the exact bytes that hyper writes. It also notes
+//! reads and flushes in the [`ConnectionState`].
 
 use crate::connection_state::ConnectionState;
 use crate::error_response::{ErrorKind, request_id};
@@ -13,11 +12,11 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// A client's socket that replaces hyper's bare refusals.
+/// A client socket that replaces hyper's error responses.
 pub(crate) struct ClientIo<S> {
     socket: S,
     state: ConnectionState,
-    /// Our answer while it is being written, and how much of it is out.
+    /// The response being written, and the number of bytes written.
     own: Option<(Vec<u8>, usize)>,
 }
 
@@ -31,14 +30,14 @@ impl<S> ClientIo<S> {
     }
 }
 
-/// The statuses with which hyper's HTTP/1 server refuses what it cannot parse.
+/// The statuses of hyper's own error responses.
 const REFUSALS: [StatusCode; 3] = [
     StatusCode::BAD_REQUEST,
     StatusCode::URI_TOO_LONG,
     StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
 ];
 
-/// Our answer, if `bytes` is exactly what hyper writes for a request that never reached the service.
+/// Returns the replacement if `bytes` is an error response of hyper.
 fn replacement(bytes: &[u8]) -> Option<Vec<u8>> {
     let status = REFUSALS.into_iter().find(|status| {
         let reason = status.canonical_reason().unwrap_or_default();
@@ -113,7 +112,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for ClientIo<S> {
         bufs: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         if self.own.is_some() || self.state.is_idle() {
-            // Possibly hyper's own kind, which is a single piece.
+            // hyper writes its error response in one piece.
             let first = bufs
                 .iter()
                 .find(|piece| !piece.is_empty())

@@ -1,4 +1,4 @@
-//! The seam through which an upstream may speak another dialect than its clients.
+//! Translation between the Messages API and the API of another upstream.
 
 use bytes::{Bytes, BytesMut};
 use http::{request, response};
@@ -8,52 +8,54 @@ use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-/// Why something cannot be said in the other dialect. The client is told the message, so it must not hold secrets.
+/// A request or response that cannot be translated. The client sees the message: it must not contain secrets.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct CodecError(pub String);
 
 /// Translates the exchanges of a [`Route`](crate::Route).
 ///
-/// An error before the head of the answer was sent becomes an error in the shape of the Messages API. A panic is an error.
+/// An error before the response head was sent becomes an error response of the Messages API. A panic counts as an error.
 pub trait Codec: Send + Sync + 'static {
-    /// The request for the upstream: its body is returned, its head changed in place. `accept-encoding` has been taken out, and
-    /// length, host and framing are set afterwards. A codec for another provider has to take the client's credentials out.
+    /// Translates a request. Returns the body for the upstream and the decoder of the response; changes the head in place.
+    ///
+    /// `accept-encoding` is already removed; length, host and framing are set afterwards. A codec for another provider must
+    /// remove the client's credentials.
     ///
     /// # Errors
-    /// Where the request has no form in the upstream's dialect. It is not sent then, and answered with 400.
+    /// If the request cannot be translated. It is answered with status 400.
     fn encode(&self, head: &mut request::Parts, body: Bytes)
     -> Result<(Bytes, Box<dyn Decoder>), CodecError>;
 }
 
-/// Translates the answer to one request while it streams through.
+/// Translates one response while it streams.
 pub trait Decoder: Send + 'static {
-    /// Changes the head of the answer, before anything of it is sent. The length is taken out afterwards.
+    /// Translates the response head in place. Its `content-length` is removed afterwards.
     ///
     /// # Errors
-    /// Where the answer has no form in the client's dialect. The client gets a 502 then.
+    /// If the response cannot be translated. The client receives status 502.
     fn head(&mut self, head: &mut response::Parts) -> Result<(), CodecError>;
 
-    /// Appends to `out` what the client is sent for a chunk: nothing where more has to come first.
+    /// Translates a chunk and appends the result to `out`. May append nothing until more chunks arrive.
     ///
     /// # Errors
-    /// What is in `out` is sent, and then the response breaks off.
+    /// If the chunk cannot be translated. The bytes in `out` are sent, then the response is cut.
     fn chunk(&mut self, chunk: &[u8], out: &mut BytesMut) -> Result<(), CodecError>;
 
-    /// Appends what is left when the upstream has come to its proper end. Not called where it broke off.
+    /// Appends the rest when the upstream's response ended properly.
     ///
     /// # Errors
-    /// As [`Decoder::chunk`]: also where the upstream ended before its dialect says that it may.
+    /// Like [`Decoder::chunk`], also if the upstream ended too early.
     fn end(&mut self, out: &mut BytesMut) -> Result<(), CodecError>;
 }
 
-/// Runs a part of a codec; a panic in it is an error.
+/// Calls a codec. A panic becomes an error.
 pub(crate) fn caught<T>(part: impl FnOnce() -> Result<T, CodecError>) -> Result<T, CodecError> {
     std::panic::catch_unwind(AssertUnwindSafe(part))
         .unwrap_or_else(|_| Err(CodecError("the translation panicked".to_owned())))
 }
 
-/// Why the body of an answer broke.
+/// Why a response body ended early.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum BodyError {
     #[error("the upstream broke the response: {0}")]
@@ -62,7 +64,7 @@ pub(crate) enum BodyError {
     Codec(#[from] CodecError),
 }
 
-/// The body of an answer, in the client's dialect. Empty frames say nothing.
+/// The body of a response, decoded. Frames may be empty.
 pub(crate) struct ResponseBody {
     body: Incoming,
     decoding: Option<Decoding>,
@@ -70,9 +72,9 @@ pub(crate) struct ResponseBody {
 
 struct Decoding {
     decoder: Box<dyn Decoder>,
-    /// What came before it has to be sent first.
+    /// An error to return after the frame before it.
     failed: Option<CodecError>,
-    /// Nothing is left to be decoded.
+    /// Whether everything is decoded.
     over: bool,
 }
 
@@ -115,7 +117,7 @@ impl Decoding {
         Pin::new(body).poll_frame(cx).map(|polled| match polled {
             Some(Ok(frame)) => match frame.into_data() {
                 Ok(data) => self.frame(|decoder, out| decoder.chunk(&data, out)),
-                // Trailers are the upstream's dialect.
+                // Trailers are not translated.
                 Err(_) => Some(Ok(Frame::data(Bytes::new()))),
             },
             Some(Err(error)) => {

@@ -1,35 +1,35 @@
-//! Why a proxy could not be built or could not serve.
+//! Public errors.
 
-/// A proxy could not be built.
+/// An error of [`ProxyBuilder::build`](crate::ProxyBuilder::build) or [`Upstream::parse`](crate::Upstream::parse).
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BuildError {
-    /// The upstream's address is not usable.
+    /// The URL of the upstream is not usable.
     #[error("the upstream {given:?} cannot be used: {reason}")]
     Upstream {
-        /// What was given, without credentials.
+        /// The URL, without credentials.
         given: String,
-        /// What is wrong with it.
+        /// Why it is not usable.
         reason: String,
     },
 }
 
-/// A proxy could not serve.
+/// An error of [`Proxy::serve`](crate::Proxy::serve).
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ServeError {
-    /// The upstream, or the proxy on the route to it, is this very listener.
-    #[error("{what} is this proxy's own address {address}: requests would go round in circles")]
+    /// The upstream, or the HTTP proxy before it, is the listener itself.
+    #[error("{what} is this proxy's own address {address}: requests would loop")]
     Loop {
-        /// What points at us.
+        /// What points to the listener.
         what: &'static str,
-        /// Our address.
+        /// The address of the listener.
         address: std::net::SocketAddr,
     },
     /// The listener failed.
     #[error("the listener failed: {0}")]
     Listener(#[from] std::io::Error),
-    /// The threads that serve or observe could not be started.
-    #[error("the system gives no more threads: {0}")]
+    /// A thread could not be started.
+    #[error("a thread cannot be started: {0}")]
     Threads(std::io::Error),
 }

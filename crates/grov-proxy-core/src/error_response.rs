@@ -1,10 +1,10 @@
-//! Our own answers: errors in the shape the client knows from the model's API.
+//! Error responses of the proxy, in the shape of the Messages API.
 
 use bytes::Bytes;
 use http::{HeaderValue, Response, StatusCode};
 use std::borrow::Cow;
 
-/// Why we answer ourselves. The status is chosen here and nowhere else.
+/// Why the proxy responds itself. Determines status and message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ErrorKind {
     /// The request is not valid HTTP.
@@ -19,33 +19,33 @@ pub(crate) enum ErrorKind {
     UnknownCoding,
     /// The body is over the limit.
     TooLarge,
-    /// The bodies of all requests in work take as much memory as they may.
+    /// The collected bodies take all their memory.
     NoMemory,
-    /// As many clients are connected as may be, and all are busy.
+    /// Too many clients are connected, and all are busy.
     Full,
-    /// No connection to the upstream, or it broke before it answered.
+    /// The upstream cannot be reached, or it closed before it responded.
     Unreachable,
     /// The upstream's answer has a transfer coding besides `chunked`.
     UnknownAnswerCoding,
     /// The upstream did not answer in time.
     TimedOut,
-    /// Nothing of ours lives at this path below `/_grov/`.
+    /// No admin route has this path.
     UnknownAdminRoute,
-    /// A page of the embedder panicked.
+    /// An admin route panicked.
     AdminRoutePanicked,
-    /// The embedder's router panicked, or its route leads nowhere.
+    /// The router panicked, or its route is invalid.
     NoRoute,
-    /// The request has no form in the dialect of its upstream.
+    /// The codec cannot translate the request.
     Untranslatable,
-    /// The answer has no form in the dialect of the client.
+    /// The codec cannot translate the response.
     UntranslatableAnswer,
 }
 
-/// Why an exchange ended without an answer of the upstream, with what the log is told.
+/// An exchange that failed before the upstream responded.
 pub(crate) struct ExchangeError {
     pub(crate) kind: ErrorKind,
     pub(crate) detail: String,
-    /// The client is told the detail too.
+    /// Whether the client sees the detail.
     is_public: bool,
 }
 
@@ -58,7 +58,7 @@ impl ExchangeError {
         }
     }
 
-    /// The same, where the client is told the detail too.
+    /// Like [`ExchangeError::new`], with a detail that the client sees.
     pub(crate) fn with_public_detail(kind: ErrorKind, detail: impl ToString) -> Self {
         Self {
             is_public: true,
@@ -66,7 +66,7 @@ impl ExchangeError {
         }
     }
 
-    /// Whether a codec could not translate the request or the head of its answer.
+    /// Returns whether a codec could not translate the request or the response head.
     pub(crate) fn is_of_codec(&self) -> bool {
         matches!(
             self.kind,
@@ -74,7 +74,7 @@ impl ExchangeError {
         )
     }
 
-    /// The answer; `request_id` is the one in the log line.
+    /// Returns the response. `request_id` is also in the log line.
     pub(crate) fn response(&self, request_id: &str) -> Response<Bytes> {
         let detail = self.is_public.then_some(self.detail.as_str());
         self.kind.response(request_id, detail)
@@ -82,7 +82,7 @@ impl ExchangeError {
 }
 
 impl From<hyper::Error> for ExchangeError {
-    /// A request that got no answer: the upstream's doing, unless the client's own body broke on the route.
+    /// A user error of hyper comes from the client's body, any other from the upstream.
     fn from(error: hyper::Error) -> Self {
         let kind = if error.is_user() {
             ErrorKind::BadFraming
@@ -117,7 +117,7 @@ impl ErrorKind {
             }
             Self::ForeignHost | Self::ForeignOrigin => "permission_error",
             Self::TooLarge => "request_too_large",
-            // Not `overloaded_error`: that is the model's to say, and a client may change the model for it.
+            // Not `overloaded_error`: a client may switch the model for it.
             Self::NoMemory
             | Self::Full
             | Self::Unreachable
@@ -130,7 +130,7 @@ impl ErrorKind {
         }
     }
 
-    /// What the client is told. No internals: the log line with the same request id has them.
+    /// Returns the message for the client. Details are in the log line with the same request id.
     fn message(self) -> &'static str {
         match self {
             Self::BadFraming => "grov-proxyd: the request is not valid HTTP/1.1.",
@@ -165,7 +165,7 @@ impl ErrorKind {
         }
     }
 
-    /// The body, in the error shape of the Messages API.
+    /// Returns the body, in the error shape of the Messages API.
     pub(crate) fn body(self, detail: Option<&str>) -> Bytes {
         let message = self.message();
         let message = detail.map_or(Cow::Borrowed(message), |detail| {
@@ -178,7 +178,7 @@ impl ErrorKind {
         Bytes::from(shape.to_string())
     }
 
-    /// The answer; `request_id` is the one in the log line.
+    /// Returns the response. `request_id` is also in the log line.
     fn response(self, request_id: &str, detail: Option<&str>) -> Response<Bytes> {
         let mut response = Response::new(self.body(detail));
         *response.status_mut() = self.status();
@@ -198,14 +198,14 @@ impl ErrorKind {
         }
         if self.status() == StatusCode::SERVICE_UNAVAILABLE {
             headers.insert(http::header::RETRY_AFTER, HeaderValue::from_static("1"));
-            // The client obeys this before it looks at the status.
+            // The client checks this before the status.
             headers.insert("x-should-retry", HeaderValue::from_static("true"));
         }
         response
     }
 }
 
-/// A short id for one request, unique within this process's life and unlikely to repeat across processes.
+/// Returns a short id, unique within this process.
 pub(crate) fn request_id() -> String {
     use std::sync::atomic::{AtomicU64, Ordering};
     static NEXT: AtomicU64 = AtomicU64::new(0);

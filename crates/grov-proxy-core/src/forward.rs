@@ -1,4 +1,4 @@
-//! A request on its route to an upstream, until the head of the answer is there.
+//! A request on its way to an upstream, until the head of the answer is there.
 
 use crate::body::UpstreamBody;
 use crate::codec::{Codec, Decoder, ResponseBody, caught};

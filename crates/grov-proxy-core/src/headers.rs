@@ -1,18 +1,18 @@
-//! Which headers cross the proxy.
+//! Header filtering in both directions.
 
 use http::{HeaderMap, HeaderName, HeaderValue, header};
 
 /// Which request headers are forwarded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum HeaderPolicy {
-    /// Every end-to-end header. The client's features depend on headers that no list can know.
+    /// Every end-to-end header, except `x-grov-*`. The default: clients depend on headers that no list can name.
     #[default]
     Open,
-    /// Only what the Messages API cannot do without.
+    /// Only the headers that the Messages API requires.
     Strict,
 }
 
-/// Names that [`HeaderPolicy::Strict`] lets through.
+/// Headers that [`HeaderPolicy::Strict`] forwards.
 const STRICT: &[&str] = &[
     "x-api-key",
     "anthropic-version",
@@ -24,7 +24,7 @@ const STRICT: &[&str] = &[
     "user-agent",
 ];
 
-/// Headers that belong to one connection (RFC 9110 §7.6.1), `te` being handled apart.
+/// Hop-by-hop headers (RFC 9110 §7.6.1), except `te`.
 const HOP_BY_HOP: [HeaderName; 7] = [
     header::CONNECTION,
     HeaderName::from_static("keep-alive"),
@@ -35,11 +35,10 @@ const HOP_BY_HOP: [HeaderName; 7] = [
     header::UPGRADE,
 ];
 
-/// Prefix of the headers by which a client talks to Grov itself.
+/// Prefix of headers for the proxy itself.
 const OWN_PREFIX: &str = "x-grov-";
 
-/// Makes the client's headers fit for the upstream: hop-by-hop and our own ones go, `host` becomes the upstream's. What
-/// stays keeps its order.
+/// Removes hop-by-hop headers and `x-grov-*` from a request, and sets `host`. Keeps the order of the others.
 pub(crate) fn for_upstream(headers: &mut HeaderMap, policy: HeaderPolicy, host: &HeaderValue) {
     let trailers_only = headers.get(header::TE).is_some_and(|te| te == "trailers");
     let named = named_by_connection(headers);
@@ -53,15 +52,14 @@ pub(crate) fn for_upstream(headers: &mut HeaderMap, policy: HeaderPolicy, host: 
     headers.insert(header::HOST, host.clone());
 }
 
-/// Makes the upstream's headers fit for the client: only hop-by-hop ones go.
+/// Removes hop-by-hop headers from a response.
 pub(crate) fn for_client(headers: &mut HeaderMap) {
     let named = named_by_connection(headers);
     keep(headers, |name| is_end_to_end(name, &named));
 }
 
-/// Whether the framing of a request leaves nothing of a transfer coding on its body: hyper undoes `chunked`, and passes any other
-/// coding before it on without a word. Every spelling but the plain one is refused: a request that is understood in two ways can
-/// be smuggled.
+/// Returns whether a request has no transfer coding besides a plain `chunked`. hyper decodes `chunked` and passes a coding
+/// before it on without its name. Unusual spellings are refused, to prevent request smuggling.
 pub(crate) fn is_request_coding_understood(headers: &HeaderMap) -> bool {
     let mut codings = headers.get_all(header::TRANSFER_ENCODING).iter();
     match (codings.next(), codings.next()) {
@@ -71,8 +69,8 @@ pub(crate) fn is_request_coding_understood(headers: &HeaderMap) -> bool {
     }
 }
 
-/// The same for a response. The obsolete `identity`, which changes nothing, may stand before `chunked` or alone, and `chunked` may
-/// stand in several lines: some gateways repeat it, and the body is in chunks once.
+/// Like [`is_request_coding_understood`] for a response. The obsolete `identity` and repeated `chunked` headers of some gateways
+/// are accepted.
 pub(crate) fn is_response_coding_understood(headers: &HeaderMap) -> bool {
     let values = || headers.get_all(header::TRANSFER_ENCODING).iter();
     if values().all(|value| value.as_bytes().trim_ascii().eq_ignore_ascii_case(b"chunked")) {

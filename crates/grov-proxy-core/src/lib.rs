@@ -1,12 +1,68 @@
-//! The embeddable proxy between a coding agent and its model.
+//! An embeddable proxy for the Anthropic Messages API.
 //!
-//! Entry points: [`Proxy::builder`] takes an [`Upstream`], any number of [`RequestPolicy`] (what may be added to a
-//! request) and [`TurnObserver`] (who is told what was answered), and [`Proxy::serve`] runs it on a listener. Streams that
-//! come from elsewhere, such as a TLS handshake, are handed over by an [`Intake`].
-//! A [`Router`] sends exchanges to other upstreams, and a [`Codec`] translates them where these speak another dialect.
-//! Everything Grov does on the wire is one of these; a program that embeds the proxy brings its own.
+//! The proxy sits between a client, such as a coding agent, and the API. It relays every byte unchanged and as it arrives, in
+//! both directions. A program that embeds it can add text to requests, observe the answers, route exchanges to other
+//! upstreams and serve its own admin routes:
 //!
-//! It knows HTTP and `grov-wire`. It does not know sessions, stores, models, hooks, configuration files or the terminal.
+//! | To | implement | and pass it to |
+//! |---|---|---|
+//! | add text to requests | [`RequestPolicy`] | [`ProxyBuilder::policy`] |
+//! | see requests with their answers | [`TurnObserver`] | [`ProxyBuilder::observer`] |
+//! | choose the upstream of an exchange | [`Router`] | [`ProxyBuilder::router`] |
+//! | translate for another API | [`Codec`] | [`Route::codec`] |
+//! | answer requests below `/_grov/` | [`AdminRoute`] | [`ProxyBuilder::admin_route`] |
+//!
+//! # Example
+//!
+//! A proxy that logs the output tokens of each answer:
+//!
+//! ```no_run
+//! use grov_proxy_core::{ObservedExchange, Proxy, TurnObserver, Upstream};
+//! use tokio::net::TcpListener;
+//!
+//! struct LogUsage;
+//!
+//! impl TurnObserver for LogUsage {
+//!     fn name(&self) -> &'static str {
+//!         "log-usage"
+//!     }
+//!
+//!     fn observe(&self, exchange: &ObservedExchange) {
+//!         let tokens = exchange.turn.usage.output;
+//!         tracing::info!(status = exchange.status, tokens, "answered");
+//!     }
+//! }
+//!
+//! # async fn run() -> Result<(), Box<dyn std::error::Error>> {
+//! let proxy = Proxy::builder(Upstream::parse("https://api.anthropic.com")?)
+//!     .observer(LogUsage)
+//!     .build()?;
+//! let listener = TcpListener::bind("127.0.0.1:8080").await?;
+//! let shutdown = async {
+//!     let _ = tokio::signal::ctrl_c().await;
+//! };
+//! proxy.serve(listener, shutdown).await?;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! `examples/embed.rs` is a whole program with a policy, an observer and an admin route.
+//!
+//! # Guarantees
+//!
+//! - **Bytes pass unchanged.** Without a policy that edits, the upstream receives the client's bytes, and the client the
+//!   upstream's. Only hop-by-hop headers, `host`, `x-grov-*` and the framing differ.
+//! - **Fail open.** If a policy panics, is late, or proposes edits that do not fit, the request goes out as the client sent
+//!   it. If the upstream rejects an edited request, the original is sent once.
+//! - **Bounded.** Bodies, connections, waiting times and the work that waits for observers have limits, see [`Limits`].
+//! - **Local.** Requests from web pages of other hosts are refused, as are requests for other host names.
+//!
+//! # Runtime
+//!
+//! The proxy needs a Tokio runtime with I/O and time enabled. With [`ProxyBuilder::workers`] it starts threads of its own,
+//! each with its own runtime. Observers run on one further thread.
+//!
+//! The crate knows HTTP and [`grov_wire`]. It does not know sessions, stores, models, configuration files or the terminal.
 #![forbid(unsafe_code)]
 
 mod admin;

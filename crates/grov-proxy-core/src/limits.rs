@@ -1,61 +1,70 @@
-//! How much the proxy takes on, and how long it waits.
+//! Sizes, counts and waiting times.
 
 use std::time::Duration;
 
-/// Connections beyond the limit, for a moment: those that idle ones are about to make room for.
-pub(crate) const ON_CREDIT: usize = 32;
+/// Connections accepted beyond the limit for a moment, while idle ones close.
+pub(crate) const CONNECTIONS_ON_CREDIT: usize = 32;
 
-/// Connections beyond these, for one request to a page below `/_grov/` each. Others are told to come again.
-const FOR_OWN_PAGES: usize = 32;
+/// Further connections, each for one request to an admin route. Other requests on them are answered with 503.
+const ADMIN_CONNECTIONS: usize = 32;
 
-/// How much and how long.
+/// Sizes, counts and waiting times of a proxy.
+///
+/// ```
+/// use grov_proxy_core::Limits;
+/// use std::time::Duration;
+///
+/// let limits = Limits {
+///     connect: Duration::from_secs(5),
+///     ..Limits::default()
+/// };
+/// assert_eq!(limits.body, 32 * 1024 * 1024);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Largest body for `/v1/messages` and below, in bytes. Other bodies stream through unlimited.
+    /// Largest body of a request to `/v1/messages` or below, in bytes. Larger ones are answered with 413. Other bodies
+    /// stream without a limit. Default: 32 MiB.
     pub body: u64,
-    /// Time to reach the upstream.
+    /// Time to connect to the upstream. Default: 30 seconds.
     pub connect: Duration,
-    /// Longest silence of the upstream between the request, once there is a connection, and the head of the response.
+    /// Longest time between a request, once connected, and the head of the response. Default: 15 minutes.
     pub response: Duration,
-    /// Longest silence inside a response.
+    /// Longest pause of the upstream inside a response body. Default: 5 minutes.
     pub idle: Duration,
-    /// How long running responses may go on after shutdown was asked for.
+    /// How long running responses may continue after shutdown began. Default: 30 seconds.
     pub grace: Duration,
-    /// Most clients that are connected at a time. A further one takes the place of the one that has been idle longest; if all are
-    /// busy, it is served pages below `/_grov/` alone. Up to [`Limits::BEYOND`] more may be connected for a moment. Each client may
-    /// need a connection to the upstream too: of file descriptors there should be more than twice as many.
+    /// Most clients connected at a time. A further one replaces the connection that was idle longest. If all are busy, it
+    /// is served admin routes alone. Up to [`Limits::BEYOND`] more connections may be open for a moment. The process needs
+    /// more than twice as many file descriptors: each client may need an upstream connection. Default: 4096.
     pub connections: usize,
-    /// Most memory that the bodies of requests in work take together, in bytes, but that a lone one may take more. A request beyond
-    /// it is answered with 503.
+    /// Most memory that collected request bodies take together, in bytes. A single body may take more. A request beyond the
+    /// limit is answered with 503. Default: 512 MiB.
     pub bodies: u64,
-    /// Longest wait for the first request of a connection, and for the rest of a head.
+    /// Longest wait for the first request of a connection, and for the rest of a request head. Default: 30 seconds.
     pub head: Duration,
-    /// How long a connection is kept for its client's next request.
+    /// How long an idle connection is kept for its next request. Default: 10 minutes.
     pub keep_alive: Duration,
-    /// Longest silence of the client inside a body, which may take twice as long to be noticed. A slow body goes on.
+    /// Longest pause of the client inside a request body. It may take twice as long to be detected. Default: 60 seconds.
     pub body_silence: Duration,
 }
 
 impl Limits {
-    /// Connections that there may be for a moment beyond [`Limits::connections`].
-    pub const BEYOND: usize = ON_CREDIT + FOR_OWN_PAGES;
+    /// Connections that may be open for a moment beyond [`Limits::connections`].
+    pub const BEYOND: usize = CONNECTIONS_ON_CREDIT + ADMIN_CONNECTIONS;
 
-    /// The limits that hold where nothing else is said.
+    /// The default limits.
     pub const DEFAULT: Self = Self {
         body: 32 * 1024 * 1024,
         connect: Duration::from_secs(30),
         response: Duration::from_secs(15 * 60),
         idle: Duration::from_secs(5 * 60),
         grace: Duration::from_secs(30),
-        // Far more than the agents of one machine have; each takes some ten kilobytes.
+        // Far more than the agents of one machine need. Each connection takes about ten kilobytes.
         connections: 4096,
-        // Sixteen of the largest.
         bodies: 512 * 1024 * 1024,
-        // On one machine a head takes no time; a client that is stopped in a debugger may take some.
         head: Duration::from_secs(30),
-        // Longer than clients keep theirs: who closes first loses no request.
+        // Longer than clients keep theirs: a connection closed by the server may lose a request.
         keep_alive: Duration::from_secs(10 * 60),
-        // A client has its body whole before it sends it.
         body_silence: Duration::from_secs(60),
     };
 }

@@ -1,4 +1,4 @@
-//! What the proxy counts. Names and values only: no header, no text, no path of a user ever gets in here.
+//! Counters and gauges. They hold names and numbers, never headers, texts or paths.
 
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::counter::Counter;
@@ -18,7 +18,9 @@ struct FaultLabel {
     kind: &'static str,
 }
 
-/// Counters of one proxy.
+/// The counters and gauges of a proxy.
+///
+/// Also served as OpenMetrics text at `/_grov/metrics`.
 #[derive(Debug, Default)]
 pub struct Metrics {
     responses: Family<StatusLabel, Counter>,
@@ -29,7 +31,7 @@ pub struct Metrics {
     edited: Counter,
     connections: Gauge,
     evictions: Counter,
-    /// The last error for which no client could be accepted.
+    /// The last error of `accept`.
     accept_error: Mutex<Option<String>>,
 }
 
@@ -38,7 +40,7 @@ impl Metrics {
         self.responses.get_or_create(&StatusLabel { status }).inc();
     }
 
-    /// Counts a fault that the client did not notice, or that was not the client's.
+    /// Counts a fault.
     pub(crate) fn fault(&self, kind: &'static str) {
         self.faults.get_or_create(&FaultLabel { kind }).inc();
     }
@@ -63,7 +65,7 @@ impl Metrics {
         self.edited.inc();
     }
 
-    /// An idle connection was asked to end for a new client.
+    /// Counts an idle connection that was closed for a new client.
     pub(crate) fn evicted(&self) {
         self.evictions.inc();
     }
@@ -72,13 +74,13 @@ impl Metrics {
         self.connections.set(i64::try_from(open).unwrap_or(i64::MAX));
     }
 
-    /// A client could not be accepted.
+    /// Counts an error of `accept`.
     pub(crate) fn not_accepted(&self, error: &io::Error) {
         self.fault("not_accepted");
         *self.accept_error.lock().unwrap_or_else(PoisonError::into_inner) = Some(error.to_string());
     }
 
-    /// The last error for which a client could not be accepted.
+    /// Returns the last error of `accept`.
     pub(crate) fn accept_error(&self) -> Option<String> {
         self.accept_error
             .lock()
@@ -86,32 +88,32 @@ impl Metrics {
             .clone()
     }
 
-    /// ConnectionSet that are connected right now.
+    /// Returns the number of connected clients.
     pub fn connections(&self) -> u64 {
         u64::try_from(self.connections.get()).unwrap_or(0)
     }
 
-    /// Idle connections that were ended for a new client.
+    /// Returns how many idle connections were closed for a new client.
     pub fn evictions(&self) -> u64 {
         self.evictions.get()
     }
 
-    /// Responses on their route to a client right now.
+    /// Returns the number of responses being relayed.
     pub fn streams(&self) -> u64 {
         u64::try_from(self.streams.get()).unwrap_or(0)
     }
 
-    /// Exchanges with the Messages API that observers were told of.
+    /// Returns the number of observed exchanges.
     pub fn exchanges_observed(&self) -> u64 {
         self.observed.get()
     }
 
-    /// How often a fault of this kind was counted.
+    /// Returns how often a fault was counted, such as `policy_panic` or `upstream_timeout`.
     pub fn faults(&self, kind: &'static str) -> u64 {
         self.faults.get_or_create(&FaultLabel { kind }).get()
     }
 
-    /// The counters as Prometheus text; `more` adds what others count.
+    /// Returns the metrics as OpenMetrics text. `more` registers further ones.
     pub(crate) fn render(&self, more: impl FnOnce(&mut Registry)) -> String {
         let mut registry = Registry::with_prefix("grov");
         registry.register(
@@ -122,12 +124,12 @@ impl Metrics {
         registry.register("faults", "Faults, by kind", self.faults.clone());
         registry.register(
             "streams",
-            "Responses on their route right now",
+            "Responses on their way right now",
             self.streams.clone(),
         );
         registry.register(
             "client_connections",
-            "ConnectionSet that are connected right now",
+            "Clients that are connected right now",
             self.connections.clone(),
         );
         registry.register(
@@ -137,7 +139,7 @@ impl Metrics {
         );
         registry.register(
             "clients_gone",
-            "ConnectionSet that left before the end",
+            "Clients that left before the end",
             self.clients_gone.clone(),
         );
         registry.register(
@@ -152,7 +154,7 @@ impl Metrics {
         );
         more(&mut registry);
         let mut text = String::new();
-        // Writing to a String cannot fail.
+        // Writing to a String does not fail.
         let _ = prometheus_client::encoding::text::encode(&mut text, &registry);
         text
     }

@@ -1,4 +1,4 @@
-//! The seam through which others learn what was answered.
+//! Observers: they see each exchange after its response ended.
 
 use crate::metrics::Metrics;
 use crate::request::MessagesRequest;
@@ -12,20 +12,20 @@ use std::time::Duration;
 use time::OffsetDateTime;
 use tokio::sync::{Notify, mpsc};
 
-/// Bytes of exchanges that may wait for slow observers; behind that much, further exchanges go unobserved.
+/// Bytes of exchanges that may wait for slow observers. Further exchanges are dropped and counted.
 const MAX_WAITING: usize = 256 * 1024 * 1024;
 
-/// One request to the Messages API and what came back, after the client has it all.
+/// A request to the Messages API and its response, after the response ended.
 pub struct ObservedExchange {
-    /// The request as the client sent it.
+    /// The request, as the client sent it.
     pub request: Arc<MessagesRequest>,
-    /// Status of the answer.
+    /// The status of the response.
     pub status: u16,
-    /// The answer.
+    /// The parsed response: content blocks, usage, stop reason.
     pub turn: Turn,
-    /// How it ended.
+    /// How the exchange ended.
     pub outcome: Outcome,
-    /// When the answer ended.
+    /// When the response ended.
     pub ended_at: OffsetDateTime,
 }
 
@@ -42,74 +42,75 @@ pub enum Outcome {
     UpstreamError,
 }
 
-/// Is told of every exchange with the Messages API.
+/// Observes the exchanges with the Messages API.
 ///
-/// Called after the response ended, one exchange at a time, in the order in which responses ended, on a thread of its
-/// own: what an observer does never holds up a relay. It should not wait for long all the same, for others wait behind
-/// it. A panic is caught, logged and counted, and the next exchange is observed as usual.
+/// Observers run on one thread of their own, so they never delay a relay. They see one exchange at a time, in the order in
+/// which responses ended. A slow observer delays the others; beyond 256 MiB of waiting exchanges, further ones are dropped
+/// and counted as the fault `observation_overrun`. A panic is caught, logged and counted as `observer_panic`.
+///
+/// Requests with the header `x-grov-bypass: 1` and requests other than `POST /v1/messages` are not observed.
 pub trait TurnObserver: Send + Sync + 'static {
-    /// Name for log and metrics.
+    /// Returns the name for log lines.
     fn name(&self) -> &'static str;
 
-    /// An exchange has ended.
+    /// Called when an exchange ended.
     fn observe(&self, exchange: &ObservedExchange);
 }
 
-/// What is known of a response when its last byte has passed.
+/// A finished exchange that waits for the observers.
 pub(crate) struct FinishedExchange {
     pub(crate) request: Arc<MessagesRequest>,
     pub(crate) status: u16,
     pub(crate) tap: ResponseTap,
     /// Size of the response as it was relayed, in bytes.
     pub(crate) relayed: usize,
-    /// The newest bytes, not yet fed: the client gets them first.
+    /// The last bytes, not yet fed to the tap.
     pub(crate) unfed: Option<Bytes>,
-    /// The upstream's body came to its proper end.
+    /// Whether the upstream's body ended properly.
     pub(crate) body_ended: bool,
-    /// The client went away before that.
+    /// Whether the client disconnected before that.
     pub(crate) client_gone: bool,
     pub(crate) ended_at: OffsetDateTime,
 }
 
 impl FinishedExchange {
-    /// Roughly the memory it holds, in bytes.
+    /// Returns roughly how much memory it holds, in bytes.
     fn weight(&self) -> usize {
         self.request.body().len().next_multiple_of(PAGE) + self.relayed
     }
 }
 
-/// What a body takes of memory is a multiple of this, in bytes.
+/// Bodies take a multiple of this, in bytes.
 const PAGE: usize = 4 * 1024;
 
-/// While more than this waits for the observers, a new request lets them catch up first, in bytes.
-const CALM: usize = 512 * 1024;
+/// While more than this waits for the observers, new requests wait for them, in bytes.
+const CATCH_UP_ABOVE: usize = 512 * 1024;
 
-/// Longest time that a request lets the observers catch up.
+/// Longest time that a request waits for the observers.
 const CATCH_UP_LIMIT: Duration = Duration::from_millis(5);
 
-/// With more than this waiting the observers rest no longer, in bytes.
-const PRESSING: usize = CALM / 2;
+/// With more than this waiting, the observers are woken at once, in bytes.
+const WAKE_ABOVE: usize = CATCH_UP_ABOVE / 2;
 
-/// How long the observers rest before they wait for the next exchange: being woken for each one costs both sides more
-/// than observing it. What comes after a longer silence is observed at once.
-const REST: Duration = Duration::from_millis(1);
+/// How long the observers park before they wait for the next exchange. Waking them for each exchange costs more than
+/// observing it.
+const PARK_TIME: Duration = Duration::from_millis(1);
 
-/// Hands ended exchanges to the observers.
+/// Hands finished exchanges to the observers.
 #[derive(Clone, Debug)]
 pub(crate) struct ObserverQueue {
     queue: mpsc::UnboundedSender<FinishedExchange>,
-    /// Weight of what waits in the queue.
+    /// Weight of the queued exchanges.
     waiting: Arc<AtomicUsize>,
-    /// Told when what waits falls to [`CALM`].
+    /// Notified when the weight falls to [`CATCH_UP_ABOVE`].
     calm: Arc<Notify>,
-    /// The thread of the observers, once it runs.
+    /// The observers' thread, once it runs.
     observers: Arc<OnceLock<Thread>>,
     metrics: Arc<Metrics>,
 }
 
 impl ObserverQueue {
-    /// The handle for the relay, and the loop that serves it on a thread of its own; the loop ends when every handle is
-    /// gone.
+    /// Returns the handle for the relay and the loop for the observers' thread. The loop ends when every handle is dropped.
     pub(crate) fn new(
         observers: Vec<Arc<dyn TurnObserver>>,
         metrics: Arc<Metrics>,
@@ -125,13 +126,13 @@ impl ObserverQueue {
         // Only the count: another handle would keep the queue open.
         let waiting = Arc::clone(&handle.waiting);
         let calm = Arc::clone(&handle.calm);
-        let own_thread = Arc::clone(&handle.observers);
+        let thread = Arc::clone(&handle.observers);
         let observing = move || {
-            let _ = own_thread.set(std::thread::current());
+            let _ = thread.set(std::thread::current());
             while let Some(ended) = next(&mut ended) {
                 let weight = ended.weight();
                 let before = waiting.fetch_sub(weight, Ordering::Relaxed);
-                if before > CALM && before - weight <= CALM {
+                if before > CATCH_UP_ABOVE && before - weight <= CATCH_UP_ABOVE {
                     calm.notify_waiters();
                 }
                 let complete = std::panic::catch_unwind(AssertUnwindSafe(|| finish(ended)));
@@ -152,16 +153,14 @@ impl ObserverQueue {
         (handle, observing)
     }
 
-    /// Returns at once, but for when clients ask faster than exchanges can be observed: then a request waits until that
-    /// is no longer so, 5 ms at most. Otherwise the bodies of the past would fill the memory.
+    /// Waits up to 5 ms while too many exchanges wait for the observers, so that their bodies do not fill the memory.
     pub(crate) async fn catch_up(&self) {
-        if self.waiting.load(Ordering::Relaxed) <= CALM {
+        if self.waiting.load(Ordering::Relaxed) <= CATCH_UP_ABOVE {
             return;
         }
         let calm = self.calm.notified();
-        // Registered by now, so a fall between the two looks is not missed.
-        if self.waiting.load(Ordering::Relaxed) > CALM {
-            // Late is late: the request goes on.
+        // Registered, so a notification from here on is not missed.
+        if self.waiting.load(Ordering::Relaxed) > CATCH_UP_ABOVE {
             let _ = tokio::time::timeout(CATCH_UP_LIMIT, calm).await;
         }
     }
@@ -172,13 +171,13 @@ impl ObserverQueue {
         if before > MAX_WAITING {
             self.waiting.fetch_sub(weight, Ordering::Relaxed);
             self.metrics.fault("observation_overrun");
-            tracing::error!("the observers are too far behind; an exchange is not recorded");
+            tracing::error!("the observers are too slow; an exchange is not observed");
             return;
         }
         // Fails only while the process is going down.
         let _ = self.queue.send(ended);
-        if before <= PRESSING
-            && before + weight > PRESSING
+        if before <= WAKE_ABOVE
+            && before + weight > WAKE_ABOVE
             && let Some(observers) = self.observers.get()
         {
             observers.unpark();
@@ -186,12 +185,12 @@ impl ObserverQueue {
     }
 }
 
-/// The next exchange to observe; `None` when none will follow.
+/// Returns the next exchange, or `None` when every handle is dropped.
 fn next(queue: &mut mpsc::UnboundedReceiver<FinishedExchange>) -> Option<FinishedExchange> {
     if let Ok(ended) = queue.try_recv() {
         return Some(ended);
     }
-    std::thread::park_timeout(REST);
+    std::thread::park_timeout(PARK_TIME);
     queue.blocking_recv()
 }
 
@@ -203,7 +202,7 @@ fn finish(mut ended: FinishedExchange) -> ObservedExchange {
     let outcome = if ended.status >= 400 || turn.error.is_some() {
         Outcome::UpstreamError
     } else if turn.end == TurnEnd::Complete || (ended.body_ended && turn.end != TurnEnd::Truncated) {
-        // What we could not read to its end may still have reached the client whole.
+        // A body that the tap could not parse to its end may still have arrived whole.
         Outcome::Complete
     } else if ended.client_gone {
         Outcome::ClientGone
@@ -272,7 +271,7 @@ mod tests {
         let start = tokio::time::Instant::now();
         observation.catch_up().await;
         assert_eq!(start.elapsed(), Duration::ZERO);
-        observation.waiting.store(CALM + 1, Ordering::Relaxed);
+        observation.waiting.store(CATCH_UP_ABOVE + 1, Ordering::Relaxed);
         observation.catch_up().await;
         assert_eq!(start.elapsed(), CATCH_UP_LIMIT);
     }

@@ -1,4 +1,4 @@
-//! The seam through which something may be added to a request.
+//! Policies: they add text to requests.
 
 use crate::metrics::Metrics;
 use crate::request::MessagesRequest;
@@ -10,56 +10,83 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long all policies together may look for new text before the request goes out without it.
-const NEW_TEXT_BUDGET: Duration = Duration::from_millis(10);
+/// Time for the proposals of all policies together.
+const PROPOSAL_TIMEOUT: Duration = Duration::from_millis(10);
 
-/// Decides what is added to a request to the Messages API.
+/// Adds text to requests to the Messages API.
 ///
-/// A policy that panics, or proposes edits that do not fit the request, changes nothing: the request goes out as
-/// the client sent it, and the fault is logged and counted. Policies are not asked for requests that carry
-/// `x-grov-bypass: 1`, nor for bodies that are no valid Messages request.
+/// The proxy calls [`prepare`](Self::prepare) and [`replay`](Self::replay) of every policy, then
+/// [`propose`](Self::propose), and applies all edits together. If a policy panics, its edits are left out. If the edits do not
+/// fit the request, it goes out as the client sent it. Both are logged and counted as faults.
+///
+/// Policies are not asked for requests with the header `x-grov-bypass: 1`, and for bodies that are not valid Messages
+/// requests. They run on the thread that serves the connection and must not block.
+///
+/// # Example
+///
+/// ```
+/// use async_trait::async_trait;
+/// use grov_proxy_core::{MessagesRequest, RequestPolicy};
+/// use grov_wire::{Edit, text_block};
+///
+/// /// Appends a rule to the newest user message.
+/// struct HouseRule;
+///
+/// #[async_trait]
+/// impl RequestPolicy for HouseRule {
+///     fn name(&self) -> &'static str {
+///         "house-rule"
+///     }
+///
+///     async fn propose(&self, request: &MessagesRequest) -> Vec<Edit> {
+///         let message = request.index().and_then(|index| index.newest_user_message());
+///         let seam = message.and_then(|message| message.end_seam());
+///         let insert = |at| Edit::Insert { at, bytes: text_block("Tests first.") };
+///         seam.map(insert).into_iter().collect()
+///     }
+/// }
+/// ```
 #[async_trait]
 pub trait RequestPolicy: Send + Sync + 'static {
-    /// Name for log and metrics.
+    /// Returns the name for log lines.
     fn name(&self) -> &'static str;
 
-    /// Brings into memory what [`Self::replay`] needs. It is exempt from the time budget for new text, for what was
-    /// added to a history before has to be there again; it should wait for something once per conversation at most.
+    /// Loads what [`replay`](Self::replay) needs. Has no time limit; it should wait at most once per conversation.
     async fn prepare(&self, request: &MessagesRequest) {
         let _ = request;
     }
 
-    /// What was added to this history before and has to be there again, byte for byte. From memory only: it is
-    /// exempt from the time budget, so it must not wait for anything.
+    /// Returns the edits that were made to this history before. They must be repeated byte for byte, or the cached prompt is
+    /// lost. Must not block.
     fn replay(&self, request: &MessagesRequest) -> Vec<Edit> {
         let _ = request;
         Vec::new()
     }
 
-    /// What is to be added for the first time. All policies together have 10 ms; what comes later is dropped.
+    /// Returns new edits. All policies together have 10 ms; later proposals are dropped.
     async fn propose(&self, request: &MessagesRequest) -> Vec<Edit> {
         let _ = request;
         Vec::new()
     }
 
-    /// The edits of all policies did not fit together: the request goes out as the client sent it.
+    /// Called when the edits did not fit and the request goes out as the client sent it.
     fn untouched(&self, request: &MessagesRequest) {
         let _ = request;
     }
 
-    /// The upstream took the request as it was edited, or untouched: its answer has begun.
+    /// Called when the upstream accepted the request, edited or not.
     fn accepted(&self, request: &MessagesRequest) {
         let _ = request;
     }
 
-    /// The upstream refused the edited request and took the original. A policy should edit this conversation no more: each
-    /// such request is sent twice.
+    /// Called when the upstream rejected the edited request and accepted the original. The policy should not edit this
+    /// conversation again: each such request is sent twice.
     fn refused(&self, request: &MessagesRequest) {
         let _ = request;
     }
 }
 
-/// The policies of a proxy, and what became of their edits.
+/// The policies of a proxy.
 pub(crate) struct Policies {
     policies: Vec<Arc<dyn RequestPolicy>>,
     metrics: Arc<Metrics>,
@@ -70,27 +97,27 @@ impl Policies {
         Self { policies, metrics }
     }
 
-    /// The body with what the policies add; `None` when nothing is to be added, or on any doubt.
+    /// Returns the edited body as slices, or `None` if the request goes out unchanged.
     pub(crate) async fn edit(&self, request: &MessagesRequest) -> Option<Vec<Bytes>> {
         let edited = AssertUnwindSafe(self.edited(request)).catch_unwind().await;
         edited.unwrap_or_else(|_| {
             self.metrics.fault("edit_panic");
             tracing::error!("a panic while a request was edited; it goes out untouched");
-            self.tell(request, |policy, request| policy.untouched(request));
+            self.notify(request, |policy, request| policy.untouched(request));
             None
         })
     }
 
-    /// The upstream took the request.
+    /// Tells the policies that the upstream accepted the request.
     pub(crate) fn accepted(&self, request: &MessagesRequest) {
-        self.tell(request, |policy, request| policy.accepted(request));
+        self.notify(request, |policy, request| policy.accepted(request));
     }
 
-    /// The upstream refused the edited request and took the original.
+    /// Tells the policies that the upstream rejected the edited request and accepted the original.
     pub(crate) fn refused(&self, request: &MessagesRequest) {
         self.metrics.fault("edit_refused_upstream");
         tracing::error!("the upstream refused an edited request and took the original");
-        self.tell(request, |policy, request| policy.refused(request));
+        self.notify(request, |policy, request| policy.refused(request));
     }
 
     async fn edited(&self, request: &MessagesRequest) -> Option<Vec<Bytes>> {
@@ -118,14 +145,14 @@ impl Policies {
             Err(error) => {
                 self.metrics.fault("splice_refused");
                 tracing::error!(%error, "proposed edits do not fit the request; it goes out untouched");
-                self.tell(request, |policy, request| policy.untouched(request));
+                self.notify(request, |policy, request| policy.untouched(request));
                 None
             }
         }
     }
 
-    /// Tells every policy something about its request; one that panics hears no more of it.
-    fn tell(&self, request: &MessagesRequest, what: fn(&dyn RequestPolicy, &MessagesRequest)) {
+    /// Calls a function of every policy. Panics are caught.
+    fn notify(&self, request: &MessagesRequest, what: fn(&dyn RequestPolicy, &MessagesRequest)) {
         for policy in &self.policies {
             if std::panic::catch_unwind(AssertUnwindSafe(|| what(policy.as_ref(), request))).is_err() {
                 tracing::error!(policy = policy.name(), "a policy panicked");
@@ -134,17 +161,17 @@ impl Policies {
     }
 }
 
-/// What came of asking the policies.
+/// The answers of the policies.
 #[derive(Default)]
 struct Planned {
     edits: Vec<Edit>,
-    /// Policies that panicked.
+    /// The policies that panicked.
     panicked: Vec<&'static str>,
-    /// The time budget was spent.
+    /// Whether the time ran out.
     over_budget: bool,
 }
 
-/// Asks every policy in order: all replays first, then new text within the budget.
+/// Asks every policy in order: all replays first, then proposals until the time runs out.
 async fn plan(policies: &[Arc<dyn RequestPolicy>], request: &MessagesRequest) -> Planned {
     let mut planned = Planned::default();
     for policy in policies {
@@ -162,7 +189,7 @@ async fn plan(policies: &[Arc<dyn RequestPolicy>], request: &MessagesRequest) ->
             Err(_) => planned.panicked.push(policy.name()),
         }
     }
-    let deadline = tokio::time::Instant::now() + NEW_TEXT_BUDGET;
+    let deadline = tokio::time::Instant::now() + PROPOSAL_TIMEOUT;
     for policy in policies {
         if planned.panicked.contains(&policy.name()) {
             continue;

@@ -1,4 +1,4 @@
-//! The proxy as a library: built from parts, run on a listener.
+//! The proxy and its builder.
 
 use crate::admin::{AdminRoute, AdminService, EmbedderMetric, HealthSection, MetricKind};
 use crate::admission::Admission;
@@ -23,20 +23,24 @@ use std::time::{Duration, Instant};
 use tokio::net::TcpListener;
 use tokio::sync::mpsc;
 
-/// Most threads that serve connections.
+/// Most threads of [`ProxyBuilder::workers`].
 const MAX_WORKERS: usize = 64;
 
-/// A proxy between clients and their upstream, or several.
+/// A proxy between clients and one or more upstreams.
+///
+/// Created by [`Proxy::builder`], run by [`Proxy::serve`].
 pub struct Proxy {
     service: Service,
     observers: Vec<Arc<dyn TurnObserver>>,
     workers: usize,
     grace: Duration,
-    /// What was handed over, where the embedder asked for an intake.
+    /// The intake and its receiver, if the embedder asked for one.
     intake: Option<(Intake, mpsc::Receiver<BoxedStream>)>,
 }
 
 /// Builds a [`Proxy`].
+///
+/// Created by [`Proxy::builder`].
 pub struct ProxyBuilder {
     upstream: Upstream,
     others: Vec<Upstream>,
@@ -55,7 +59,7 @@ pub struct ProxyBuilder {
 }
 
 impl Proxy {
-    /// Begins to build a proxy for this upstream.
+    /// Returns a builder for a proxy in front of `upstream`.
     pub fn builder(upstream: Upstream) -> ProxyBuilder {
         ProxyBuilder {
             upstream,
@@ -75,18 +79,23 @@ impl Proxy {
         }
     }
 
-    /// What the proxy counts; may be kept while it serves.
+    /// Returns the counters of the proxy. They stay valid while it serves.
     pub fn metrics(&self) -> Arc<Metrics> {
         Arc::clone(&self.service.metrics)
     }
 
-    /// A route in for streams that the proxy does not accept itself; it is open until [`Proxy::serve`] ends.
+    /// Returns an [`Intake`] for streams that the embedder accepts itself. It is open until [`Proxy::serve`] returns.
     pub fn intake(&mut self) -> Intake {
         self.intake.get_or_insert_with(Intake::new).0.clone()
     }
 
-    /// Serves clients until `shutdown` resolves, then lets running responses end within the grace period.
-    /// Returns when every observer was told of every exchange. The result counts the responses that were cut off.
+    /// Serves clients until `shutdown` resolves.
+    ///
+    /// Then idle connections close, and running responses may continue for [`Limits::grace`]. Returns the number of responses
+    /// that were cut, once every observer has seen every exchange.
+    ///
+    /// # Errors
+    /// If the listener has no address, the upstream is the listener itself, or a thread cannot be started.
     pub async fn serve(
         self,
         listener: TcpListener,
@@ -103,7 +112,7 @@ impl Proxy {
             grace,
             intake,
         } = self;
-        // Without a handle of its own it learns when the embedder has dropped every one.
+        // Keeping no sender: the channel closes when the embedder has dropped every intake.
         let streams = intake.map(|(_, streams)| streams);
         let workers = Workers::start(workers).map_err(ServeError::Threads)?;
         let observer = (!observers.is_empty())
@@ -117,8 +126,7 @@ impl Proxy {
             .map_err(ServeError::Threads)?;
         let cut = server::serve(listener, streams, Arc::new(service), &workers, shutdown, grace).await;
         if let Some(observer) = observer {
-            // The service is gone, and with it the last handle: the thread ends once its queue is empty. Panics of
-            // observers were caught in it.
+            // The service is dropped, and with it the last handle: the thread ends once its queue is empty.
             let _ = tokio::task::spawn_blocking(move || observer.join()).await;
         }
         Ok(cut)
@@ -126,25 +134,25 @@ impl Proxy {
 }
 
 impl ProxyBuilder {
-    /// Adds an upstream that a [`Router`] can name in its routes.
+    /// Adds an upstream for the routes of a [`Router`]. Returns its id.
     pub fn add_upstream(&mut self, upstream: Upstream) -> UpstreamId {
         self.others.push(upstream);
         UpstreamId::nth(self.others.len())
     }
 
-    /// Sets what names the route of each exchange. Without a router all go to the upstream that the proxy is built for.
+    /// Sets the router. Without one, all exchanges go to the main upstream.
     pub fn router(mut self, router: impl Router) -> Self {
         self.router = Some(Arc::new(router));
         self
     }
 
-    /// Adds a policy. Policies are asked in the order in which they were added.
+    /// Adds a policy. Policies are called in the order in which they were added.
     pub fn policy(mut self, policy: impl RequestPolicy) -> Self {
         self.policies.push(Arc::new(policy));
         self
     }
 
-    /// Adds an observer.
+    /// Adds an observer. Observers are called in the order in which they were added.
     pub fn observer(mut self, observer: impl TurnObserver) -> Self {
         self.observers.push(Arc::new(observer));
         self
@@ -159,19 +167,19 @@ impl ProxyBuilder {
         self
     }
 
-    /// Sets sizes and times.
+    /// Sets the limits.
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
         self
     }
 
-    /// Sets which request headers are forwarded.
+    /// Sets which request headers are forwarded. Default: [`HeaderPolicy::Open`].
     pub fn headers(mut self, policy: HeaderPolicy) -> Self {
         self.header_policy = policy;
         self
     }
 
-    /// Host names that are answered besides loopback.
+    /// Adds host names that requests may name in `Host`, besides loopback names and addresses.
     pub fn allowed_hosts(mut self, hosts: impl IntoIterator<Item = String>) -> Self {
         self.allowed_hosts.extend(hosts);
         self
@@ -196,14 +204,13 @@ impl ProxyBuilder {
         self
     }
 
-    /// The version that `/_grov/health` shows.
+    /// Sets the version shown in `/_grov/health`. Default: the version of this crate.
     pub fn version(mut self, version: impl Into<String>) -> Self {
         self.version = version.into();
         self
     }
 
-    /// A section of its own in `/_grov/health`: what `state` tells, under `name`. It is asked with every look, so it
-    /// should not wait for anything.
+    /// Adds a section to `/_grov/health`. `state` is called for every request and must not block.
     pub fn health_section(
         mut self,
         name: &'static str,
@@ -220,7 +227,10 @@ impl ProxyBuilder {
         self
     }
 
-    /// The proxy, ready to serve. Nothing is opened or resolved yet.
+    /// Builds the proxy. Opens and resolves nothing yet.
+    ///
+    /// # Errors
+    /// None at present.
     pub fn build(self) -> Result<Proxy, BuildError> {
         let metrics = Arc::new(Metrics::default());
         let pools = Arc::new(Pools::new(

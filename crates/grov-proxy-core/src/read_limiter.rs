@@ -1,29 +1,29 @@
-//! A stream that is read in small pieces.
+//! Limits the size of reads, so that hyper's read buffers stay small.
 //!
-//! hyper doubles the buffer of a connection whenever a read fills it, and keeps the larger one while the connection
-//! lives. What limits it there limits the size of heads as well. Here reads are kept too short to fill a larger buffer.
+//! hyper doubles a connection's read buffer whenever a read fills it, and keeps the larger one. Its own limit would limit the size
+//! of heads as well. Short reads do not fill a larger buffer.
 
 use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, ReadBuf, Take};
 
-/// Largest short read of an answer, in bytes: one less than what hyper would take for a reason to offer twice as much.
+/// Largest short read of a response, in bytes: hyper grows its buffer above.
 pub(crate) const SHORT_ANSWER: u64 = 16 * 1024 - 1;
 
-/// Largest short read of a request, in bytes: a small request is there in one piece then (docs/performance.md).
+/// Largest short read of a request, in bytes: a small request arrives in one read (docs/performance.md).
 const SHORT_REQUEST: u64 = 24 * 1024 - 1;
 
-/// Past so many bytes without a pause a message is large, and is read as fast as hyper likes: 1 MB in short reads alone costs
-/// the proxy a fifth more (docs/performance.md).
+/// After this many bytes without a pause, reads are no longer limited: short reads cost a fifth more for 1 MB
+/// (docs/performance.md).
 const LARGE: u64 = 8 * SHORT_ANSWER;
 
-/// Reads little of `S` at a time, but for large messages; writes go through as they are.
+/// Limits the reads of `S` except for large messages. Writes pass through.
 pub(crate) struct ReadLimiter<S> {
     stream: Take<S>,
     /// Largest short read, in bytes.
     short: u64,
-    /// Bytes read since the stream had none.
+    /// Bytes read since the stream was last pending.
     run: u64,
 }
 

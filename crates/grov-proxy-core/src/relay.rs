@@ -1,4 +1,4 @@
-//! The response body on its route to the client.
+//! The response body on its way to the client.
 //!
 //! The upstream connection is driven from here, in the exchange's own task. Frames that are already there leave as
 //! one write; a lone frame leaves at once. What was sent is fed to the tap only when the client's write is done.
@@ -22,16 +22,16 @@ use std::time::Duration;
 use time::OffsetDateTime;
 use tokio::time::Instant;
 
-/// Frames are joined up to this size; a bigger frame goes alone, and so does one that a short read fills.
+/// Frames are joined up to this size.
 const JOIN_LIMIT: usize = SHORT_ANSWER as usize;
 
-/// First size of the memory in which frames are joined.
+/// Initial capacity for joined frames.
 const JOIN_START: usize = 8 * 1024;
 
-/// Up to so many bytes are copied for the observers, who look at them later.
+/// Up to this many bytes are copied for the observers.
 const COPY_LIMIT: usize = 4 * 1024;
 
-/// Why a response body broke.
+/// Why a response body was cut.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum RelayError {
     #[error(transparent)]
@@ -42,7 +42,7 @@ pub(crate) enum RelayError {
     Idle(Duration),
 }
 
-/// The part of an exchange that is observed.
+/// The response as the observers will see it.
 pub(crate) struct ObservedResponse {
     pub(crate) request: Arc<MessagesRequest>,
     pub(crate) status: u16,
@@ -50,7 +50,7 @@ pub(crate) struct ObservedResponse {
     pub(crate) observation: ObserverQueue,
 }
 
-/// A response body, relayed.
+/// A response body on its way to the client.
 pub(crate) struct Relay {
     connection: Option<UpstreamConnection>,
     wake_filter: Option<WakeFilter>,
@@ -58,23 +58,23 @@ pub(crate) struct Relay {
     pool: Arc<Pool>,
     metrics: Arc<Metrics>,
     observed: Option<ObservedResponse>,
-    /// Bytes of data that were relayed.
+    /// Bytes relayed so far.
     relayed: usize,
-    /// Sent to the client and not yet fed to the tap.
+    /// Sent to the client, not yet fed to the tap.
     unfed: Option<Bytes>,
-    /// Came behind data that had to leave first.
+    /// Trailers that follow data still to be sent.
     trailers: Option<Frame<Bytes>>,
-    /// The client's write had its turn since the last frame.
+    /// Whether the connection could flush since the last frame.
     yielded: bool,
-    /// Nothing more was there behind the last frame: the task is woken when something comes.
+    /// Whether the upstream had no further frame: the task will be woken.
     drained: bool,
-    /// The last frame is a copy, in memory of its own.
+    /// Whether the last frame is a copy.
     joined: bool,
     state: State,
     idle_limit: Duration,
     timer: DeadlineTimer,
     last_frame: Instant,
-    /// The memory of the request's body, which observers get to see.
+    /// Memory of the request body, which observers read.
     _reservation: Option<BodyReservation>,
 }
 
@@ -118,7 +118,7 @@ impl Relay {
         }
     }
 
-    /// Takes what is there, joined. `Pending` with nothing: the upstream is silent.
+    /// Returns the available frames, joined. `Pending` if there are none.
     fn poll_ready_frames(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, RelayError>>> {
         let Some(wake_filter) = self.wake_filter.take() else {
             return Poll::Pending;
@@ -148,7 +148,7 @@ impl Relay {
             }
             match Pin::new(&mut self.body).poll_frame(cx) {
                 Poll::Ready(Some(Ok(frame))) => match frame.into_data() {
-                    // A codec may hold back what it is sent: the upstream is not silent.
+                    // A codec may return nothing for a chunk: the upstream is not idle.
                     Ok(data) if data.is_empty() => self.last_frame = Instant::now(),
                     Ok(data) => {
                         match first.take() {
@@ -168,7 +168,7 @@ impl Relay {
                     Err(trailers) if first.is_none() && joined.is_empty() => {
                         return Poll::Ready(Some(Ok(trailers)));
                     }
-                    // Data that is already joined leaves before them.
+                    // Joined data is sent first.
                     Err(trailers) => {
                         self.trailers = Some(trailers);
                         break;
@@ -186,17 +186,17 @@ impl Relay {
                     if first.is_none() && joined.is_empty() && is_flushed {
                         return Poll::Ready(Some(Err(error.into())));
                     }
-                    // What came before the break is the client's; the break follows with the next poll.
+                    // Data before the error is sent first. The next poll returns the error.
                     cx.waker().wake_by_ref();
                     break;
                 }
                 Poll::Ready(None) => {
                     self.end();
-                    // The client's connection may hold its next request already, and looks for it when it is polled again.
+                    // The client connection may have buffered the next request. It looks for it when polled again.
                     cx.waker().wake_by_ref();
                     break;
                 }
-                // Once: where tokio wants the task to yield, it rings every time.
+                // Once: when tokio's budget is spent, every poll wakes.
                 Poll::Pending if state.is_woken() && !again => again = true,
                 Poll::Pending => {
                     self.drained = true;
@@ -233,13 +233,12 @@ impl Relay {
         }
     }
 
-    /// Whether what is not fed yet can wait for the observers: it is in memory of its own, or small enough to be copied.
+    /// Returns whether the unfed bytes can wait: they are a copy, or small enough to be copied.
     fn is_apart(&self) -> bool {
         self.joined || self.unfed.as_ref().is_none_or(|bytes| bytes.len() <= COPY_LIMIT)
     }
 
-    /// Pending once, so that the client's write has its turn. Its task is to be woken only where nothing else will wake it: a task
-    /// that wakes itself is polled once more for nothing, with every frame of a stream.
+    /// Returns pending once, so that the connection flushes. Wakes the task only if nothing else will.
     fn poll_yield<T>(&mut self, cx: &mut Context<'_>) -> Poll<T> {
         self.yielded = true;
         if !self.drained || self.poll_idle(cx).is_ready() {
@@ -267,12 +266,12 @@ impl Body for Relay {
     ) -> Poll<Option<Result<Frame<Bytes>, RelayError>>> {
         let this = self.get_mut();
         if this.state == State::Ended && this.trailers.is_none() && this.is_apart() {
-            // The end leaves in one write with what came before it, which the observers look into themselves.
+            // The end is written together with the last frame. The observers feed that frame.
             return Poll::Ready(None);
         }
         if let Some(bytes) = this.unfed.take() {
             if !this.yielded {
-                // Being pending once lets the connection flush what it has before we look into it. It polls again when it has.
+                // Lets the connection flush before the tap reads the bytes.
                 this.unfed = Some(bytes);
                 return this.poll_yield(cx);
             }
@@ -285,7 +284,7 @@ impl Body for Relay {
             State::Flowing => {}
             State::Ended => return Poll::Ready(None),
             State::Broken if !this.yielded => {
-                // What came before the break has to be flushed: an error ends the connection at once.
+                // Data before the error is sent first. The next poll returns the error.
                 return this.poll_yield(cx);
             }
             State::Broken => return Poll::Ready(Some(Err(RelayError::Cut))),
@@ -323,8 +322,7 @@ impl Body for Relay {
     }
 }
 
-/// The same bytes, if they are few in memory of their own: else they hold the connection's whole read buffer, which it then
-/// cannot use for the next answer.
+/// Copies the bytes if they are few: a slice would hold the whole read buffer of the connection.
 fn apart(bytes: Bytes) -> Bytes {
     if bytes.len() <= COPY_LIMIT {
         return Bytes::copy_from_slice(&bytes);
@@ -336,7 +334,7 @@ impl Drop for Relay {
     fn drop(&mut self) {
         self.metrics.stream_closed();
         if self.state == State::Flowing {
-            // With a known length the connection stops polling at the last byte, so the end shows only here.
+            // With a known length, hyper stops polling at the last byte.
             if let Some(connection) = self.connection.as_mut() {
                 let _ = connection.poll_drive(&mut Context::from_waker(Waker::noop()));
             }

@@ -1,4 +1,4 @@
-//! The seam through which an exchange goes to another upstream than the proxy's own.
+//! Routing of exchanges to other upstreams.
 
 use crate::codec::Codec;
 use crate::request::MessagesRequest;
@@ -6,7 +6,7 @@ use crate::upstream::UpstreamId;
 use http::{HeaderMap, Method, Uri};
 use std::sync::Arc;
 
-/// What a router goes by.
+/// The request that a [`Router`] routes.
 #[derive(Clone, Copy)]
 pub struct RouteRequest<'a> {
     /// The method.
@@ -15,24 +15,24 @@ pub struct RouteRequest<'a> {
     pub uri: &'a Uri,
     /// The headers, as the client sent them.
     pub headers: &'a HeaderMap,
-    /// The body, indexed when somebody asks; `None` for paths other than `/v1/messages` and below, whose bodies stream.
+    /// The message, or `None` for paths other than `/v1/messages` and below, whose bodies stream.
     pub message: Option<&'a MessagesRequest>,
 }
 
-/// Where an exchange goes.
+/// The upstream of an exchange, and its codec.
 #[derive(Clone)]
 pub struct Route {
-    /// The upstream. It gets the client's headers, credentials among them, as far as the codec leaves them.
+    /// The upstream. It receives the client's headers, including credentials, unless the codec removes them.
     pub upstream: UpstreamId,
-    /// What translates between the client and the upstream; `None`: they speak the same dialect, and every byte passes as it is.
-    /// Policies add to the request before it is translated, and observers see what the client was sent. The body of a request that
-    /// is translated is collected, whatever its path.
+    /// Translates the exchange. With `None`, all bytes pass unchanged. Policies edit the request before it is translated, and
+    /// observers see the translated response. The body of a translated request is always collected.
     pub codec: Option<Arc<dyn Codec>>,
 }
 
-/// Names the route of each exchange. It is asked before the policies are, on the request's route: it must not wait for anything. Where
-/// it panics, the request is not sent anywhere.
+/// Chooses the upstream of each exchange.
+///
+/// Called before the policies. Must not block. If it panics, the request is answered with status 500.
 pub trait Router: Send + Sync + 'static {
-    /// The route; `None`: to the proxy's own upstream, untranslated.
+    /// Returns the route, or `None` for the main upstream without a codec.
     fn route(&self, request: &RouteRequest<'_>) -> Option<Route>;
 }

@@ -1,11 +1,11 @@
-//! The listener: accepts clients as long as there is room for them, and lets running streams end at shutdown.
+//! The accept loop, and the shutdown of all connections.
 
 use crate::admission::Access;
 use crate::connection;
 use crate::connection_state::{ConnectionState, NOT_EVICTABLE, Phase, Signal};
 use crate::exchange::Service;
 use crate::intake::BoxedStream;
-use crate::limits::{Limits, ON_CREDIT};
+use crate::limits::{CONNECTIONS_ON_CREDIT, Limits};
 use crate::workers::{Transfer, Workers};
 use std::collections::HashMap;
 use std::io;
@@ -18,11 +18,10 @@ use tokio::sync::mpsc;
 use tokio::task::{Id, JoinError, JoinSet};
 use tokio::time::Instant;
 
-/// That clients cannot be accepted is logged at most so often.
+/// Errors of `accept` are logged at most this often.
 const LOG_EVERY: Duration = Duration::from_secs(60);
 
-/// Serves until `shutdown` resolves, then stops accepting, waits for running exchanges up to `grace`, and returns
-/// how many were cut off.
+/// Serves until `shutdown` resolves, then waits up to `grace` for running exchanges. Returns how many were cut.
 pub(crate) async fn serve(
     listener: TcpListener,
     mut streams: Option<mpsc::Receiver<BoxedStream>>,
@@ -78,7 +77,7 @@ pub(crate) async fn serve(
     0
 }
 
-/// The next stream that was handed over; waits for ever once none will come.
+/// Returns the next stream of the intake. Never resolves once it is closed.
 async fn next(streams: &mut Option<mpsc::Receiver<BoxedStream>>) -> Option<BoxedStream> {
     let Some(receiver) = streams else {
         return std::future::pending().await;
@@ -90,17 +89,17 @@ async fn next(streams: &mut Option<mpsc::Receiver<BoxedStream>>) -> Option<Boxed
     stream
 }
 
-/// Why no clients are accepted for a moment.
+/// Why the accept loop pauses.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Pause {
-    /// One could not be.
+    /// `accept` failed.
     ExchangeError,
-    /// Idle ones are about to make room.
+    /// Idle connections are closing.
     Room,
 }
 
 impl Pause {
-    /// How long it takes at most.
+    /// Returns the longest pause.
     fn length(self) -> Duration {
         match self {
             Self::ExchangeError => Duration::from_millis(200),
@@ -109,13 +108,13 @@ impl Pause {
     }
 }
 
-/// The clients that are connected.
+/// All client connections.
 struct ConnectionSet {
     service: Arc<Service>,
     start: Instant,
     tasks: JoinSet<()>,
     open: HashMap<Id, ConnectionState>,
-    /// When it was logged that clients cannot be accepted.
+    /// When an error of `accept` was last logged.
     logged: Option<Instant>,
 }
 
@@ -130,21 +129,21 @@ impl ConnectionSet {
         }
     }
 
-    /// Whether another connection can be taken on at all. If not, one of those beyond the limit ends soon.
+    /// Returns whether another connection can be accepted.
     fn has_capacity(&self) -> bool {
         self.open.len() < self.most().saturating_add(Limits::BEYOND)
     }
 
-    /// Whether those that make room take their time.
+    /// Returns whether too many connections are open while idle ones close.
     fn is_crowded(&self) -> bool {
-        self.open.len() >= self.most().saturating_add(ON_CREDIT)
+        self.open.len() >= self.most().saturating_add(CONNECTIONS_ON_CREDIT)
     }
 
     fn most(&self) -> usize {
         self.service.limits.connections
     }
 
-    /// Serves a connection. Returns whether to pause before the next.
+    /// Serves a connection. Returns a pause before the next one.
     fn serve<S>(&mut self, workers: &Workers, socket: S) -> Option<Pause>
     where
         S: Transfer + AsyncRead + AsyncWrite + Unpin,
@@ -175,7 +174,7 @@ impl ConnectionSet {
         (self.is_crowded() && self.open.values().any(asked)).then_some(Pause::Room)
     }
 
-    /// Asks the connection that can be spared most to end. `false`: all are busy.
+    /// Asks the connection with the lowest eviction rank to close. Returns `false` if all are busy.
     fn make_room(&self) -> bool {
         let ranked = self.open.values().map(|state| (state.eviction_rank(), state));
         match ranked.min_by_key(|(rank, _)| *rank) {
@@ -198,7 +197,7 @@ impl ConnectionSet {
         self.service.metrics.set_connections(self.open.len());
     }
 
-    /// Returns whether to pause before the next attempt. An idle connection gives its file descriptor back meanwhile.
+    /// Handles an error of `accept`. Closing an idle connection frees a file descriptor.
     fn not_accepted(&mut self, error: &io::Error) -> Option<Pause> {
         let one_client_only = matches!(
             error.kind(),

@@ -1,18 +1,17 @@
-//! Waiting for an upstream, but not for ever.
+//! A timer for deadlines that move.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use tokio::time::{Instant, Sleep};
 
-/// A timer that stays with a connection. Limits are minutes and exchanges are short, so it is moved only where a deadline
-/// is nearer than the one it is set to: it looks again when it fires.
+/// A reusable timer. Deadlines are usually extended, so the timer is reset only when a deadline is earlier, or when it fires.
 #[derive(Debug, Default)]
 pub(crate) struct DeadlineTimer {
     timer: Option<Pin<Box<Sleep>>>,
 }
 
 impl DeadlineTimer {
-    /// Ready once the deadline is past.
+    /// Ready once the deadline has passed.
     pub(crate) fn poll(&mut self, cx: &mut Context<'_>, deadline: Instant) -> Poll<()> {
         let timer = self
             .timer

@@ -1,4 +1,4 @@
-//! The route to the model's API: where it is, how it is connected to, and the connections kept ready.
+//! Upstreams: their addresses, connecting to them, and the connection pool.
 
 mod connect;
 mod connection;
@@ -18,32 +18,32 @@ pub(crate) use wake::{WakeFilter, WakeState};
 
 use std::time::Duration;
 
-/// Why no connection to the upstream could be had.
+/// An error while connecting to an upstream.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConnectError {
-    /// The upstream, or the proxy before it, refused or could not be found.
+    /// The upstream, or the HTTP proxy before it, refused or was not found.
     #[error("cannot connect to {to}: {reason}")]
     Connect {
         /// Host and port tried.
         to: String,
-        /// What the system or the proxy said.
+        /// The error of the system or the proxy.
         reason: String,
     },
-    /// No connection within the time allowed.
+    /// The connection was not made in time.
     #[error("no connection to {to} within {limit:?}")]
     TimedOut {
         /// Host and port tried.
         to: String,
-        /// Time allowed.
+        /// The time limit.
         limit: Duration,
     },
-    /// The certificates of this machine could not be used, or the upstream's was refused.
+    /// The TLS handshake failed, or the certificates of this machine could not be read.
     #[error("no secure connection to {to}: {reason}")]
     Tls {
         /// Host tried.
         to: String,
-        /// What the TLS library said.
+        /// The error of the TLS library.
         reason: String,
     },
 }

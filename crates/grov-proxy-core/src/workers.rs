@@ -1,9 +1,8 @@
 //! Threads that serve connections, each with a runtime of its own.
 //!
-//! A connection stays on one thread with everything that relaying it touches: no task moves or is woken across threads, and
-//! buffers are given back where they were taken. (Observers have a thread of their own.) The price is that a thread which is
-//! busy for long keeps its other connections waiting, and those of others that drive an upstream connection which it opened. So
-//! nothing that takes long runs on it.
+//! A connection stays on one thread with everything it needs: no task is woken across threads, and memory is freed where it was
+//! allocated. The price: blocking a thread delays its other connections, and those of other threads that use an upstream connection
+//! it opened.
 
 use crate::connection::render_date;
 use crate::intake::BoxedStream;
@@ -21,39 +20,39 @@ thread_local! {
     static NUMBER: Cell<usize> = const { Cell::new(0) };
 }
 
-/// The number of the worker that this thread is, counted from 0; 0 where it is none.
+/// Returns the number of the worker that this thread is, or 0.
 pub(crate) fn number() -> usize {
     NUMBER.get()
 }
 
-/// Threads that serve connections. They end when this goes.
+/// Threads that serve connections. They end when this is dropped.
 pub(crate) struct Workers(Vec<Worker>);
 
 struct Worker {
     runtime: Handle,
-    /// How many connections it serves.
+    /// Number of its connections.
     connections: Arc<AtomicUsize>,
-    /// The thread runs until this goes.
+    /// Dropping it ends the thread.
     _running: oneshot::Sender<Infallible>,
 }
 
-/// A connection that a worker serves, for as long as it does.
+/// Counts a connection of a worker until dropped.
 struct LoadGuard(Arc<AtomicUsize>);
 
 impl Workers {
-    /// Starts so many threads.
+    /// Starts `count` threads.
     ///
     /// # Errors
-    /// Where the system gives no more threads or file descriptors.
+    /// If a thread or its runtime cannot be created.
     pub(crate) fn start(count: usize) -> io::Result<Self> {
         (0..count).map(Worker::start).collect::<io::Result<_>>().map(Self)
     }
 
-    /// Has a connection served by the worker that serves the fewest, the first of them: an upstream connection that was
-    /// used lately is there. The id of the task that serves it.
+    /// Serves a connection on the worker with the fewest connections, the first of these: recently used upstream connections are
+    /// there. Returns the id of its task.
     ///
     /// # Errors
-    /// Where the socket cannot be handed over.
+    /// If the socket cannot be moved to the worker.
     pub(crate) fn serve<S, F>(
         &self,
         connections: &mut JoinSet<()>,
@@ -68,11 +67,11 @@ impl Workers {
         let Some(worker) = self.0.iter().min_by_key(load) else {
             return Ok(connections.spawn(serve(socket)).id());
         };
-        let socket = socket.leave()?;
+        let socket = socket.detach()?;
         let served = LoadGuard::by(worker);
         let serving = async move {
             let _served = served;
-            match S::arrive(socket) {
+            match S::attach(socket) {
                 Ok(socket) => serve(socket).await,
                 Err(error) => tracing::error!(%error, "a client's connection cannot be served"),
             }
@@ -81,39 +80,39 @@ impl Workers {
     }
 }
 
-/// A client's stream that one runtime hands to another.
+/// A client stream that can move from one runtime to another.
 pub(crate) trait Transfer: Sized + Send + 'static {
-    /// What it is on the route.
+    /// The stream between two runtimes.
     type Detached: Send + 'static;
 
-    /// Leaves the runtime that this is called on.
-    fn leave(self) -> io::Result<Self::Detached>;
+    /// Detaches it from the current runtime.
+    fn detach(self) -> io::Result<Self::Detached>;
 
-    /// Arrives at the runtime that this is called on.
-    fn arrive(stream: Self::Detached) -> io::Result<Self>;
+    /// Attaches it to the current runtime.
+    fn attach(stream: Self::Detached) -> io::Result<Self>;
 }
 
 impl Transfer for TcpStream {
     type Detached = std::net::TcpStream;
 
-    fn leave(self) -> io::Result<Self::Detached> {
+    fn detach(self) -> io::Result<Self::Detached> {
         self.into_std()
     }
 
-    fn arrive(stream: Self::Detached) -> io::Result<Self> {
+    fn attach(stream: Self::Detached) -> io::Result<Self> {
         Self::from_std(stream)
     }
 }
 
-/// What is beneath it stays with the runtime that it was made on.
+/// The inner stream stays with the runtime that created it.
 impl Transfer for BoxedStream {
     type Detached = Self;
 
-    fn leave(self) -> io::Result<Self> {
+    fn detach(self) -> io::Result<Self> {
         Ok(self)
     }
 
-    fn arrive(stream: Self) -> io::Result<Self> {
+    fn attach(stream: Self) -> io::Result<Self> {
         Ok(stream)
     }
 }

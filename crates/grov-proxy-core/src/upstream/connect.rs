@@ -57,12 +57,12 @@ impl Connector {
         }
     }
 
-    /// The upstream.
+    /// Returns the upstream.
     pub fn upstream(&self) -> &Upstream {
         &self.upstream
     }
 
-    /// What, if anything, on the route out is the listener `own`: the upstream itself or the proxy before it.
+    /// What, if anything, on the way out is the listener `own`: the upstream itself or the proxy before it.
     pub fn points_at(&self, own: SocketAddr) -> Option<&'static str> {
         if is_own(self.upstream.host(), self.upstream.port(), own) {
             return Some("the upstream");
@@ -72,7 +72,7 @@ impl Connector {
         is_own(proxy.uri.host()?, port, own).then_some("the proxy named by HTTPS_PROXY or ALL_PROXY")
     }
 
-    /// A fresh connection, ready for a request.
+    /// Opens a connection.
     pub(crate) async fn connect(&self) -> Result<Transport, ConnectError> {
         let to = || format!("{}:{}", self.upstream.host(), self.upstream.port());
         match tokio::time::timeout(self.limit, self.open()).await {
@@ -127,7 +127,7 @@ impl Connector {
             )
         };
         if !matches!(proxy.uri.scheme_str(), Some("http") | None) {
-            let reason = "only http:// proxies are supported on the route to the upstream".to_owned();
+            let reason = "only http:// proxies are supported on the way to the upstream".to_owned();
             return Err(ConnectError::Connect { to: to(), reason });
         }
         let mut tunnel = Tunnel::new(proxy.uri.clone(), tcp);

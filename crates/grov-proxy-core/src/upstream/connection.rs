@@ -1,7 +1,7 @@
-//! One driver to the upstream, driven by the task that uses it.
+//! One connection to the upstream, polled by the task that uses it.
 //!
-//! hyper's own pooled client drives each driver in a task of its own and hands every chunk over between tasks.
-//! Here the driver is polled by whoever waits for its answer, so a chunk needs no hand-over.
+//! hyper's pooled client drives each connection in a task of its own and hands every chunk over between tasks. Here the task that
+//! waits for the response polls the connection.
 
 use super::pool::Owner;
 use super::transport::Transport;
@@ -19,34 +19,34 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// Largest head of an answer, in bytes, as far as it is read by then.
+/// Largest response head, in bytes.
 const MAX_BUFFER: usize = 32 * 1024;
 
 type Driver = http1::Connection<TokioIo<ReadLimiter<Transport>>, UpstreamBody>;
 
-/// A driver that speaks HTTP/1.1, one exchange at a time.
+/// An HTTP/1.1 connection for one exchange at a time.
 pub(crate) struct UpstreamConnection {
     sender: http1::SendRequest<UpstreamBody>,
-    /// `None` once it has come to its end: a request that it never took up comes back only when it is dropped.
+    /// `None` once it ended. A request that it never sent is returned only when it is dropped.
     driver: Option<Driver>,
-    /// For whoever waits on this driver.
+    /// For the deadline of the current wait.
     timer: DeadlineTimer,
     wake_filter: WakeFilter,
     owner: Owner,
 }
 
-/// Why a request got no answer.
+/// Why a request got no response.
 pub(crate) enum SendError {
-    /// The driver was closed and not one byte of the request written: it may be sent again.
+    /// The connection was closed before one byte was written: the request can be sent again.
     Unsent(Box<Request<UpstreamBody>>, hyper::Error),
-    /// The driver broke.
+    /// The connection broke.
     Broken(hyper::Error),
-    /// The upstream said nothing within the limit.
+    /// The upstream did not respond in time.
     TimedOut,
 }
 
 impl UpstreamConnection {
-    /// Prepares a fresh driver for its first request.
+    /// Prepares a new connection for its first request.
     pub(crate) async fn new(transport: Transport, owner: Owner) -> Result<Self, hyper::Error> {
         let stream = match &transport {
             Transport::Plain(_) => ReadLimiter::of_answers(transport),
@@ -64,7 +64,7 @@ impl UpstreamConnection {
             wake_filter: WakeFilter::new(),
             owner,
         };
-        // The sender reports ready only after the driver was polled once.
+        // The sender is ready only after the connection was polled once.
         poll_fn(|cx| {
             connection.poll_drive(cx);
             connection.sender.poll_ready(cx)
@@ -73,19 +73,18 @@ impl UpstreamConnection {
         Ok(connection)
     }
 
-    /// Where the pool keeps it.
+    /// Returns the worker that opened it.
     pub(crate) fn owner(&self) -> &Owner {
         &self.owner
     }
 
-    /// Whether the driver is still open and free, found out without waiting.
+    /// Returns whether the connection is open and free. Does not wait.
     pub(crate) fn is_usable(&mut self) -> bool {
         let mut cx = Context::from_waker(Waker::noop());
         !self.poll_drive(&mut cx) && matches!(self.sender.poll_ready(&mut cx), Poll::Ready(Ok(())))
     }
 
-    /// Sends a request and waits for the head of the answer, as long as the upstream is not silent for `limit`: an upload
-    /// may take as long as it moves.
+    /// Sends a request and waits for the response head. Times out when nothing moved for `limit`; a slow upload may continue.
     pub(crate) async fn send(
         &mut self,
         request: Request<UpstreamBody>,
@@ -93,7 +92,7 @@ impl UpstreamConnection {
     ) -> Result<Response<hyper::body::Incoming>, SendError> {
         let frames = request.body().frames();
         let mut seen = frames.load(Ordering::Relaxed);
-        // Beyond the end of time: no limit.
+        // An overflow means no limit.
         let mut deadline = Instant::now().checked_add(limit);
         let mut answer = pin!(self.sender.try_send_request(request));
         let (driver, timer) = (&mut self.driver, &mut self.timer);
@@ -120,22 +119,22 @@ impl UpstreamConnection {
         .await
     }
 
-    /// What wakes whoever polls it together with the body of its answer.
+    /// Returns the filter for polling the connection together with its response body.
     pub(crate) fn wake_filter(&self) -> WakeFilter {
         self.wake_filter.clone()
     }
 
-    /// The timer, for waiting for the rest of an answer.
+    /// Takes the timer, for waiting for the rest of a response.
     pub(crate) fn take_timer(&mut self) -> DeadlineTimer {
         std::mem::take(&mut self.timer)
     }
 
-    /// Takes the timer back.
+    /// Returns the timer.
     pub(crate) fn put_timer(&mut self, timer: DeadlineTimer) {
         self.timer = timer;
     }
 
-    /// Moves bytes; `true` when the driver has come to its end.
+    /// Polls the connection. Returns `true` when it ended.
     pub(crate) fn poll_drive(&mut self, cx: &mut Context<'_>) -> bool {
         drive(&mut self.driver, cx)
     }

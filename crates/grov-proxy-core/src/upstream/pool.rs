@@ -1,4 +1,4 @@
-//! Connections kept ready for the next request.
+//! Idle connections for the next request.
 
 use super::{ConnectError, Connector, UpstreamConnection};
 use crate::workers;
@@ -6,40 +6,40 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
-/// An idle connection older than this is not trusted: middle boxes drop them silently after a minute.
+/// How long an idle connection is kept. Middleboxes drop them silently after a minute.
 const MAX_IDLE: Duration = Duration::from_secs(50);
 
-/// A worker that used none of its idle connections for this long lends them: to open a new one takes longer than to be
-/// woken by another thread. To one that has none at all it lends at once.
+/// After this long without use, other workers may take an idle connection: opening one takes longer than being woken by
+/// another thread. A worker without any connection may take one at once.
 const LEND_AFTER: Duration = Duration::from_millis(100);
 
-/// Most idle connections kept, of all workers together.
+/// Most idle connections of all workers.
 const MAX_IDLE_CONNECTIONS: usize = 256;
 
 struct Idle {
     connection: UpstreamConnection,
     since: Instant,
-    /// The wall clock goes on while the machine sleeps; the monotonic one may not.
+    /// The monotonic clock may stop while the machine sleeps.
     since_wall: SystemTime,
 }
 
-/// The connections that one worker opened. The system tells that worker what happens to them.
+/// The connections that one worker opened. Their I/O events wake that worker.
 #[derive(Default)]
 struct WorkerConnections {
-    /// The newest on top.
+    /// The newest last.
     idle: Mutex<Vec<Idle>>,
-    /// How many there are, idle or not.
+    /// Number of connections, idle or not.
     open: Arc<AtomicUsize>,
 }
 
-/// Where a connection belongs: among those of the worker that opened it.
+/// The worker that opened a connection.
 pub(crate) struct Owner {
     worker: usize,
     open: Arc<AtomicUsize>,
 }
 
 impl Owner {
-    /// A place among the connections of that number, which are counted there.
+    /// Counts a connection of this worker.
     pub(crate) fn new(worker: usize, open: &Arc<AtomicUsize>) -> Self {
         open.fetch_add(1, Ordering::Relaxed);
         Self {
@@ -64,7 +64,7 @@ pub(crate) struct Pool {
 }
 
 impl Pool {
-    /// A pool for so many workers; 0 means that connections are used wherever the runtime likes.
+    /// Creates a pool for `workers` threads; 0 means that any thread uses the connections.
     pub(crate) fn new(connector: Connector, workers: usize) -> Self {
         Self {
             connector,
@@ -80,7 +80,7 @@ impl Pool {
         &self.connector
     }
 
-    /// An idle connection that is still good, if there is one: of this worker, or of one that has no use for it now.
+    /// Returns an idle connection: of this worker, or of one that does not use it now.
     pub(crate) fn take(&self) -> Option<UpstreamConnection> {
         let (others, own) = self.by_worker.split_at(self.own());
         let (own, more) = own.split_first()?;
@@ -94,12 +94,12 @@ impl Pool {
         Some(connection)
     }
 
-    /// The place of this worker's connections.
+    /// Returns the index of this worker.
     fn own(&self) -> usize {
         workers::number() % self.by_worker.len()
     }
 
-    /// A new connection.
+    /// Opens a connection.
     pub(crate) async fn open(&self) -> Result<UpstreamConnection, ConnectError> {
         let transport = self.connector.connect().await?;
         let number = self.own();
@@ -116,7 +116,7 @@ impl Pool {
         Ok(connection)
     }
 
-    /// Takes back a connection whose exchange is over; drops it if it is not free for another.
+    /// Keeps a connection whose exchange is over, if it is free for another.
     pub(crate) fn give_back(&self, mut connection: UpstreamConnection) {
         if !connection.is_usable() {
             return;
@@ -140,7 +140,7 @@ impl Pool {
         }
     }
 
-    /// Requests that found a connection ready, and connections opened.
+    /// Returns how many connections were reused and opened.
     pub(crate) fn counts(&self) -> (u64, u64) {
         (
             self.reused.load(Ordering::Relaxed),
@@ -150,7 +150,7 @@ impl Pool {
 }
 
 impl WorkerConnections {
-    /// The newest connection that is still good, if it was idle for so long.
+    /// Returns the newest usable connection that was idle for `at_least`.
     fn take(&self, at_least: Duration) -> Option<UpstreamConnection> {
         loop {
             let mut idle = {

@@ -5,15 +5,15 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// One upstream of a proxy.
+/// Identifies an upstream of a proxy, see [`ProxyBuilder::add_upstream`](crate::ProxyBuilder::add_upstream).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct UpstreamId(usize);
 
 impl UpstreamId {
-    /// The upstream that the proxy was built for.
+    /// The main upstream.
     pub const MAIN: Self = Self(0);
 
-    /// The one that was added as the `number`th, counted from 1.
+    /// The `number`th added upstream, counted from 1.
     pub(crate) fn nth(number: usize) -> Self {
         Self(number)
     }
@@ -38,7 +38,7 @@ impl Pools {
         &self.main
     }
 
-    /// `None`: it is an upstream of another proxy.
+    /// Returns `None` for an upstream of another proxy.
     pub(crate) fn get(&self, upstream: UpstreamId) -> Option<&Arc<Pool>> {
         match upstream.0.checked_sub(1) {
             None => Some(&self.main),
@@ -50,12 +50,12 @@ impl Pools {
         std::iter::once(&self.main).chain(&self.others)
     }
 
-    /// What, if anything, on the route to one of them is the listener `own`.
+    /// What, if anything, on the way to one of them is the listener `own`.
     pub(crate) fn points_at(&self, own: SocketAddr) -> Option<&'static str> {
         self.all().find_map(|pool| pool.connector().points_at(own))
     }
 
-    /// Requests that found a connection ready, and connections opened, of all upstreams together.
+    /// Returns how many connections were reused and opened, of all upstreams.
     pub(crate) fn counts(&self) -> (u64, u64) {
         self.all()
             .map(|pool| pool.counts())

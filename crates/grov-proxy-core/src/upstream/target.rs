@@ -4,7 +4,15 @@ use crate::error::BuildError;
 use http::uri::{Authority, PathAndQuery, Scheme};
 use http::{HeaderValue, Uri};
 
-/// Where requests go: scheme, host, port and an optional path that is put before the client's.
+/// The address of an upstream: scheme, host, port and an optional path prefix.
+///
+/// ```
+/// use grov_proxy_core::Upstream;
+///
+/// let upstream = Upstream::parse("https://api.anthropic.com")?;
+/// assert_eq!((upstream.host(), upstream.port()), ("api.anthropic.com", 443));
+/// # Ok::<(), grov_proxy_core::BuildError>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Upstream {
     uri: Uri,
@@ -16,7 +24,10 @@ pub struct Upstream {
 }
 
 impl Upstream {
-    /// Parses `https://api.anthropic.com`, `http://127.0.0.1:9000/some/prefix` and the like.
+    /// Parses a URL such as `https://api.anthropic.com` or `http://127.0.0.1:9000/some/prefix`.
+    ///
+    /// # Errors
+    /// If the URL is not `http` or `https`, has no host, or has a user name, a password or a query.
     pub fn parse(text: &str) -> Result<Self, BuildError> {
         let wrong = |reason: &str| BuildError::Upstream {
             given: without_user(text),
@@ -52,12 +63,12 @@ impl Upstream {
         })
     }
 
-    /// The `host` header for the upstream.
+    /// Returns the value of the `host` header.
     pub fn host_header(&self) -> &HeaderValue {
         &self.host
     }
 
-    /// Host name or address, without brackets.
+    /// Returns the host name or address, without brackets.
     pub fn host(&self) -> &str {
         self.authority
             .host()
@@ -65,24 +76,24 @@ impl Upstream {
             .trim_end_matches(']')
     }
 
-    /// Port, by scheme where none is named.
+    /// Returns the port, or the default port of the scheme.
     pub fn port(&self) -> u16 {
         self.authority
             .port_u16()
             .unwrap_or(if self.secure { 443 } else { 80 })
     }
 
-    /// Whether TLS is spoken.
+    /// Returns whether the scheme is `https`.
     pub fn is_secure(&self) -> bool {
         self.secure
     }
 
-    /// The whole address as a URI.
+    /// Returns the URL.
     pub fn uri(&self) -> &Uri {
         &self.uri
     }
 
-    /// The request target for the client's path and query: origin form, with the prefix before it.
+    /// Returns the request target for the client's path and query, in origin form with the path prefix.
     pub(crate) fn request_target(&self, uri: &Uri) -> Result<Uri, http::Error> {
         let asked = uri
             .path_and_query()
@@ -98,7 +109,7 @@ impl Upstream {
     }
 }
 
-/// The text with anything before an `@` in its authority masked, so that a password never reaches a message.
+/// Masks everything before an `@` in the authority, so that no password reaches a message.
 fn without_user(text: &str) -> String {
     match (text.find("://"), text.rfind('@')) {
         (Some(scheme), Some(at)) if at > scheme => format!("{}://…{}", &text[..scheme], &text[at..]),
