@@ -1,39 +1,39 @@
-//! An action as the rules look at it: what it changes, what it runs, whether it merely looks.
+//! An action prepared for the rules: the files it changes, the programs it runs, whether it only reads.
 
 use crate::normalized_path::{NormalizedPath, ProjectRoot};
 use grov_domain::{ActionSketch, ActionType, CommandLine, EffectKind, ExecutionHost, Program};
 use std::sync::Arc;
 
-/// Of an action with more files the first ones are looked at.
+/// Only the first files of an action are analyzed.
 const MOST_FILES: usize = grov_actions::MAX_FILES;
 
-/// So many files that a command changes are looked at.
+/// The maximum number of changed files analyzed per command.
 const MOST_CHANGED: usize = 4096;
 
-/// So many effects of a command are told at most.
+/// The maximum number of effects that an action lists.
 const MOST_EFFECTS: usize = 200;
 
-/// An action, looked at once for all rules.
+/// An action, analyzed once for all rules.
 #[derive(Debug)]
 pub struct AnalyzedAction<'a> {
     /// The action.
     pub sketch: &'a ActionSketch,
-    /// Every file that it touches in any way.
+    /// Every file that it reads or changes.
     pub touched: Vec<NormalizedPath>,
     /// The files and folders that it changes, creates or removes.
     pub changed: Vec<NormalizedPath>,
-    /// Those of them that it may have created. `touch` and `mkdir -p` leave what is there, so that they tell nothing.
+    /// Changed files that it may have created. `touch` and `mkdir -p` keep existing files, so they are not counted.
     pub(crate) created: Vec<NormalizedPath>,
     /// It removes or moves what it changes.
     pub removes: bool,
     /// The command line that it runs.
     line: Arc<CommandLine>,
-    /// A bound left out some of it.
+    /// A limit cut off part of the analysis.
     is_truncated: bool,
 }
 
 impl<'a> AnalyzedAction<'a> {
-    /// The action that an action is, its paths seen from `root`.
+    /// Analyzes an action. Relative paths are resolved against `root`.
     pub fn new(root: &ProjectRoot, action: &'a ActionSketch) -> Self {
         let touched: Vec<NormalizedPath> = action
             .files
@@ -84,7 +84,7 @@ impl<'a> AnalyzedAction<'a> {
         &self.line.programs
     }
 
-    /// Whether the action looks at something and changes nothing: reading, searching, planning, asking, delegating.
+    /// Whether the action changes nothing: it reads, searches, plans, asks or delegates.
     pub fn is_read_only(&self) -> bool {
         match self.sketch.action_type {
             ActionType::Read | ActionType::Search | ActionType::Web | ActionType::Todo | ActionType::Task => {
@@ -103,7 +103,7 @@ impl<'a> AnalyzedAction<'a> {
         }
     }
 
-    /// Whether more of it is done than was looked at, and something may be changed there.
+    /// Whether part of the action was not analyzed and may change something.
     pub fn is_partially_analyzed(&self) -> bool {
         let proves = |effect: &EffectKind| matches!(effect, EffectKind::Read | EffectKind::Test);
         self.is_truncated
@@ -126,25 +126,25 @@ impl<'a> AnalyzedAction<'a> {
         self.sketch.effects.contains(&EffectKind::Install)
     }
 
-    /// Whether the action talks to other machines.
+    /// Whether the action uses the network.
     pub fn uses_network(&self) -> bool {
         self.sketch.action_type == ActionType::Web || self.sketch.effects.contains(&EffectKind::Network)
     }
 
-    /// The text that it writes, as far as it was seen; empty otherwise.
+    /// The text that it writes; empty if it is not known.
     pub fn content(&self) -> &str {
         self.sketch.content.as_deref().unwrap_or_default()
     }
 }
 
-/// What programs change, each place once.
+/// The paths that programs change, without duplicates.
 fn changed_by<'p>(
     programs: impl Iterator<Item = &'p Program>,
     touched: &[NormalizedPath],
     root: &ProjectRoot,
 ) -> Vec<NormalizedPath> {
     let mut found: Vec<NormalizedPath> = Vec::new();
-    // What lies on another machine is none of these files.
+    // Files on another machine do not count.
     let here = programs.filter(|program| program.host != ExecutionHost::Remote);
     for path in here.flat_map(|program| &program.changes).take(MOST_CHANGED) {
         let place = NormalizedPath::new(root, path);

@@ -1,4 +1,4 @@
-//! What is legitimately touched beside the files that the work is about.
+//! Files that work on other files legitimately touches: tests, imports, manifests, documentation.
 
 use crate::analyzed_action::AnalyzedAction;
 use crate::file_kind::{FileKind, is_build_output, is_temporary, tested_stem};
@@ -6,20 +6,20 @@ use crate::normalized_path::NormalizedPath;
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 
-/// So many names of files are kept in mind; then none is added.
+/// The maximum number of recorded file names.
 const MOST_NAMES: usize = 2_000;
 
-/// So many lines of a text are searched for imports, which stand at its beginning.
+/// The number of first lines that are searched for imports.
 const MOST_LINES: usize = 300;
 
-/// Names that too many files have to tell one from another.
+/// Names that too many files share to identify one.
 #[rustfmt::skip]
 const COMMON: &[&str] = &[
     "index", "mod", "main", "lib", "init", "__init__", "test", "tests", "utils", "util", "types", "common", "src", "super", "self", "crate", "std",
     "react", "core", "self", "config", "constants", "helpers", "errors", "error", "app", "path", "default", "from", "import", "type", "const",
 ];
 
-/// Files that the work is about, and what lies around them.
+/// The files that the work is about, and the names that associate other files with them.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct AssociatedFiles {
     /// Stems of files that the work is about.
@@ -30,27 +30,27 @@ pub(crate) struct AssociatedFiles {
     imported: HashSet<String>,
 }
 
-/// Why a file is a neighbour.
+/// How a file is associated with the files that the work is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Association {
-    /// The test of a file that the work is about, or what such a test tests.
+    /// It tests one of them, or is tested by one of them.
     Test,
-    /// It is imported there.
+    /// One of them imports it.
     Imported,
-    /// It imports something from there.
+    /// It imports one of them.
     Imports,
-    /// It ties the files of a folder together in which the work is.
+    /// It is the index of a folder that contains one of them.
     Index,
-    /// A lock file or a manifest above the work.
+    /// It is a lock file, or a manifest of an enclosing folder.
     Settings,
-    /// Documentation beside the work.
+    /// It is documentation in an enclosing folder.
     Docs,
-    /// It is for the moment only, or made by a build.
+    /// It is temporary or build output.
     Temporary,
 }
 
 impl AssociatedFiles {
-    /// Learns of a file that the work is about.
+    /// Adds a file that the work is about.
     pub(crate) fn add(&mut self, place: &NormalizedPath) {
         if self.stems.len() < MOST_NAMES {
             self.stems.insert(base(place).to_owned());
@@ -58,7 +58,7 @@ impl AssociatedFiles {
         }
     }
 
-    /// Learns what the text of such a file imports.
+    /// Adds the imports in the text of such a file.
     pub(crate) fn read(&mut self, text: &str) {
         for name in imports(text) {
             if self.imported.len() >= MOST_NAMES {
@@ -68,7 +68,7 @@ impl AssociatedFiles {
         }
     }
 
-    /// Why a action's file is a neighbour of what the work is about; `None` where it is none.
+    /// How a file of an action is associated with the work, if it is.
     pub(crate) fn association(
         &self,
         place: &NormalizedPath,
@@ -128,26 +128,10 @@ fn base(place: &NormalizedPath) -> &str {
 
 /// The names that lines of code bring in, folded: the last parts of paths and modules.
 fn imports(text: &str) -> impl Iterator<Item = String> {
+    #[rustfmt::skip]
     const BEGINNINGS: &[&str] = &[
-        "import ",
-        "from ",
-        "use ",
-        "pub use ",
-        "mod ",
-        "pub mod ",
-        "require ",
-        "#include",
-        "@import",
-        "export ",
-        "\"",
-        "} from",
-        "include ",
-        "using ",
-        "const ",
-        "pub(crate) use ",
-        "pub(crate) mod ",
-        "load(",
-        "source ",
+        "import ", "from ", "use ", "pub use ", "mod ", "pub mod ", "require ", "#include", "@import", "export ",
+        "\"", "} from", "include ", "using ", "const ", "pub(crate) use ", "pub(crate) mod ", "load(", "source ",
         ". ",
     ];
     text.lines()

@@ -206,7 +206,7 @@ impl Constraints {
                 finding(
                     BROKEN,
                     Some(place.display()),
-                    format!("{} is changed against \"{text}\"", place.display()),
+                    format!("{} is changed in violation of \"{text}\"", place.display()),
                 )
             })
             .collect();
@@ -214,7 +214,7 @@ impl Constraints {
             found.push(finding(
                 BROKEN,
                 None,
-                format!("A command changes the project against \"{text}\""),
+                format!("A command changes the project in violation of \"{text}\""),
             ));
         }
         found
@@ -242,7 +242,11 @@ impl Constraints {
                 found.push(finding(
                     BROKEN,
                     Some(place.display()),
-                    format!("{} is changed against \"{}\"", place.display(), shown(text)),
+                    format!(
+                        "{} is changed in violation of \"{}\"",
+                        place.display(),
+                        shown(text)
+                    ),
                 ));
             }
         }
@@ -250,7 +254,7 @@ impl Constraints {
             found.push(finding(
                 BROKEN,
                 None,
-                format!("A command is run against \"{}\"", shown(limit.text())),
+                format!("A command violates \"{}\"", shown(limit.text())),
             ));
         }
         if let Some((limit, certain)) = self
@@ -266,7 +270,10 @@ impl Constraints {
                     (false, false) => PERHAPS_BROKEN,
                 },
                 action.changed.first().map(NormalizedPath::display),
-                format!("A dependency is brought in against \"{}\"", shown(limit.text())),
+                format!(
+                    "A dependency is added in violation of \"{}\"",
+                    shown(limit.text())
+                ),
             ));
         }
         found

@@ -1,4 +1,4 @@
-//! What the agent is held to, prepared once so that an action is compared quickly.
+//! The goal contract, compiled once so that actions are compared quickly.
 
 use crate::constraints::{ConstraintAges, Constraints};
 use crate::names::{named, paths};
@@ -8,31 +8,31 @@ use crate::words::words;
 use grov_domain::GoalContract;
 use std::collections::HashSet;
 
-/// Of longer lists the first entries count.
+/// Only the first entries of a list count.
 const MOST_ENTRIES: usize = 200;
 
-/// Of the instructions the newest ones are looked at, and so much of each.
+/// The number of newest instructions that count, and the bytes of each.
 const MOST_INSTRUCTIONS: usize = 20;
 const MOST_BYTES: usize = 16 * 1024;
 
-/// A contract, prepared.
+/// A compiled contract.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CompiledContract {
     allowed: Vec<Pattern>,
     forbidden: Vec<Pattern>,
-    /// What the work is expected to touch; empty where nobody said.
+    /// Paths that the work is expected to touch; empty if none were given.
     pub(crate) scope: Vec<Pattern>,
-    /// What the user named, in the goal or in any instruction.
+    /// Paths that the user named in the goal or in an instruction.
     pub(crate) named: Vec<Pattern>,
-    /// What the agent's words name that the user said yes to.
+    /// Paths named in the agent's proposals that the user accepted.
     agreed: Vec<Pattern>,
     pub(crate) limits: Constraints,
-    /// The words of what was asked for.
+    /// The words of the request.
     pub(crate) asked: Asked,
 }
 
 impl CompiledContract {
-    /// Prepares a contract whose relative paths are meant from `root`. What the user said yes to is asked for, and forbids
+    /// Compiles a contract. Relative paths are resolved against `root`. Accepted proposals count as requested and forbid
     /// nothing.
     pub(crate) fn new(
         root: &ProjectRoot,
@@ -70,34 +70,34 @@ impl CompiledContract {
         }
     }
 
-    /// Whether the user allowed a place: no rule about places says anything of it.
+    /// Whether the user allowed a path. Rules about paths then do not apply.
     pub(crate) fn is_allowed(&self, place: &NormalizedPath) -> bool {
         self.allowed.iter().any(|pattern| pattern.covers(place))
     }
 
-    /// The entry by which the user forbade a place.
+    /// The entry that forbids a path.
     pub(crate) fn forbids(&self, place: &NormalizedPath) -> Option<&str> {
         let pattern = self.forbidden.iter().find(|pattern| pattern.covers(place))?;
         (!self.is_allowed(place)).then_some(pattern.text())
     }
 
-    /// Whether the user named the place.
+    /// Whether the user named the path.
     pub(crate) fn is_named(&self, place: &NormalizedPath) -> bool {
         self.named.iter().any(|pattern| pattern.expects(place))
     }
 
-    /// Whether the user said yes to words of the agent that name the place.
+    /// Whether the user accepted a proposal of the agent that names the path.
     pub(crate) fn is_agreed(&self, place: &NormalizedPath) -> bool {
         self.agreed.iter().any(|pattern| pattern.expects(place))
     }
 
-    /// Whether the place is in the told scope.
+    /// Whether the path is in the expected scope.
     pub(crate) fn is_in_scope(&self, place: &NormalizedPath) -> bool {
         self.scope.iter().any(|pattern| pattern.expects(place))
     }
 }
 
-/// What texts name.
+/// The paths and identifiers that texts name.
 fn patterns_in<'a>(root: &ProjectRoot, texts: impl Iterator<Item = &'a str>) -> Vec<Pattern> {
     let mut names = Vec::new();
     for text in texts {
@@ -113,7 +113,7 @@ fn bounded(text: &str) -> &str {
     &text[..text.floor_char_boundary(MOST_BYTES)]
 }
 
-/// The words of what was asked for.
+/// The words of the user's request.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Asked(HashSet<String>);
 
@@ -134,12 +134,12 @@ impl Asked {
         Self(all)
     }
 
-    /// Whether a word was said.
+    /// Whether the request contains a word.
     pub(crate) fn names(&self, word: &str) -> bool {
         self.0.contains(&word.to_lowercase())
     }
 
-    /// Whether a word with one of these beginnings was said.
+    /// Whether the request contains a word that starts with one of these stems.
     pub(crate) fn speaks_of(&self, stems: &[&str]) -> bool {
         self.0.iter().any(|word| {
             stems

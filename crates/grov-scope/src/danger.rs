@@ -1,7 +1,7 @@
-//! Destructive and outward commands that nobody asked for.
+//! Destructive and outbound commands that were not requested.
 //!
-//! What the goal or an instruction speaks of ("publish", "force-push", "reset") is no danger. Neither is what a build makes
-//! again, nor what lies in a folder for temporary files.
+//! A command that the goal or an instruction mentions ("publish", "force-push", "reset") is not reported. Neither is the
+//! removal of build output or of temporary files.
 
 mod destructive;
 mod outbound;
@@ -18,45 +18,45 @@ use grov_domain::Program;
 use grov_domain::{Finding, Rule};
 use std::collections::HashMap;
 
-/// The scores: what cannot be undone and reaches beyond the project; what destroys or goes out; what is merely rough.
+/// Scores: irreversible and beyond the project; destructive or outbound; risky.
 const CRITICAL: u8 = 1;
 const DESTRUCTIVE: u8 = 3;
 const RISKY: u8 = 4;
-/// A rough thing that deserves a word and no more.
+/// Worth mentioning, but not off the goal.
 const MINOR: u8 = 7;
 
-/// Stems of words that ask for something to be taken away, English and Romanian.
+/// Stems of words that ask for a removal, English and Romanian.
 #[rustfmt::skip]
 const REMOVING: &[&str] = &[
     "delet", "remov", "clean", "prun", "purg", "wipe", "tidy", "rid", "sterg", "elimin", "curat",
 ];
 
-/// What an action is seen against.
+/// The context in which an action's commands are evaluated.
 pub(crate) struct EvaluationContext<'a> {
     pub(crate) root: &'a ProjectRoot,
     pub(crate) compiled: &'a CompiledContract,
     history: &'a History,
-    /// Nobody knows what the agent did before: whatever that could excuse is excused.
+    /// The agent's earlier actions are unknown; findings that they could excuse are left out.
     pub(crate) is_history_unknown: bool,
-    /// Where the next command is run.
+    /// The working directory of the next command.
     pub(crate) directory: WorkingDirectory,
-    /// The shell that runs it, and where the others are.
+    /// The shell that runs it, and the working directories of the other shells.
     shell: u32,
     other_shells: HashMap<u32, WorkingDirectory>,
-    /// An earlier command of the same line gave commits another history, which then goes out by force alone.
+    /// An earlier command of the same line rewrote commits, which can then only be pushed by force.
     pub(crate) rewrites_history: bool,
-    /// An earlier command of the same line keeps what is not committed: a stash, a commit.
+    /// An earlier command of the same line saves uncommitted changes: a stash, a commit.
     pub(crate) saves_changes: bool,
-    /// An earlier command of the same line brings back what was stashed.
+    /// An earlier command of the same line applies the stash.
     pub(crate) applies_stash: bool,
-    /// The same line makes a database.
+    /// The same line creates a database.
     pub(crate) makes_database: bool,
-    /// Folders that the same line makes.
+    /// Folders that the same line creates.
     pub(crate) created_paths: Vec<&'a str>,
 }
 
 impl<'a> EvaluationContext<'a> {
-    /// What an action is seen against, before its first command.
+    /// The context before an action's first command.
     pub(crate) fn new(root: &'a ProjectRoot, compiled: &'a CompiledContract, history: &'a History) -> Self {
         Self {
             root,
@@ -74,7 +74,7 @@ impl<'a> EvaluationContext<'a> {
         }
     }
 
-    /// Whether commits were given another history, in this line or before.
+    /// Whether commits were rewritten, in this line or before.
     fn has_rewritten(&self) -> bool {
         self.rewrites_history
             || ["rebase", "--amend", "reset"]
@@ -82,17 +82,17 @@ impl<'a> EvaluationContext<'a> {
                 .any(|word| self.has_run(word))
     }
 
-    /// Whether an earlier command had this word, or may have had it.
+    /// Whether an earlier command contained this word, or may have.
     fn has_run(&self, word: &str) -> bool {
         self.is_history_unknown || self.history.has_run(word)
     }
 
-    /// Whether the agent made or changed a file before, or may have.
+    /// Whether the agent created or changed a file before, or may have.
     fn has_changed(&self, place: &NormalizedPath) -> bool {
         self.is_history_unknown || self.history.has_changed(place)
     }
 
-    /// Goes to the shell that runs a command. One that is new begins where it is begun.
+    /// Switches to a shell. A new shell starts in the current working directory.
     fn enter_shell(&mut self, shell: u32) {
         if shell != self.shell {
             let directory = self.other_shells.get(&shell).cloned();
@@ -102,7 +102,7 @@ impl<'a> EvaluationContext<'a> {
         }
     }
 
-    /// Goes on behind a command of the line.
+    /// Records the effects of a command on the commands that follow it.
     fn advance(&mut self, command: &Program) {
         self.directory.follow(command);
         self.rewrites_history |= match command.git() {
@@ -124,7 +124,7 @@ impl<'a> EvaluationContext<'a> {
     }
 }
 
-/// What is found of an action.
+/// The findings for an action.
 pub(crate) fn findings<'a>(
     action: &'a AnalyzedAction<'_>,
     mut context: EvaluationContext<'a>,
@@ -145,12 +145,11 @@ pub(crate) fn findings<'a>(
         let source = source(command, action.programs());
         let danger = destructive::of_command(command, source, &context)
             .or_else(|| outbound::of_command(command, source, action.programs(), &context))
-            // A container is no machine of the user's.
             .or_else(|| match command.host {
                 ExecutionHost::Container => None,
                 _ => system::of_command(command, before, &context),
             });
-        // One word about a command line is enough of each kind.
+        // One finding of each kind per command line is enough.
         if let Some(danger) = danger
             && !found.iter().any(|known| known.reason == danger.reason)
             && found.len() < 4
@@ -165,7 +164,7 @@ pub(crate) fn findings<'a>(
         found.extend(finding(
             RISKY,
             None,
-            "The command is too long to be looked at as a whole, and changes something",
+            "The command is too long to analyze completely and changes something",
         ));
     }
     if action.programs().is_empty()
@@ -180,29 +179,18 @@ pub(crate) fn findings<'a>(
     found
 }
 
+/// Programs that only select lines of their input.
+#[rustfmt::skip]
+const FILTERS: &[&str] = &[
+    "grep", "egrep", "fgrep", "rg", "head", "tail", "sort", "uniq", "sed", "awk", "cut", "tee", "cat", "nl", "tac",
+];
+
 /// The command whose output a command reads, behind programs that only select lines.
 fn source<'c>(command: &Program, programs: &'c [Program]) -> Option<&'c Program> {
     let mut number = command.source?;
     loop {
         let before = programs.get(number)?;
-        let selects = matches!(
-            before.name(),
-            "grep"
-                | "egrep"
-                | "fgrep"
-                | "rg"
-                | "head"
-                | "tail"
-                | "sort"
-                | "uniq"
-                | "sed"
-                | "awk"
-                | "cut"
-                | "tee"
-                | "cat"
-                | "nl"
-                | "tac"
-        );
+        let selects = FILTERS.contains(&before.name());
         match before.source {
             // It is an earlier one always.
             Some(earlier) if selects && earlier < number => number = earlier,

@@ -1,31 +1,31 @@
-//! Kinds of files that their names tell.
+//! Kinds of files, recognised by their names.
 
 use crate::normalized_path::NormalizedPath;
 
-/// What a file is for, as far as its name and folder tell.
+/// The purpose of a file, judged by its name and folders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FileKind {
     /// Tests and their data.
     Test,
-    /// What describes the shape of stored data.
+    /// Schemas of stored data.
     Schema,
-    /// Steps from one shape of stored data to the next.
+    /// Schema migrations.
     Migration,
     /// Documentation, change logs.
     Docs,
     /// Style sheets.
     Styles,
-    /// Pipelines that run elsewhere.
+    /// CI pipelines.
     Pipeline,
-    /// What a package manager writes itself.
+    /// Lock files of package managers.
     Lock,
-    /// Where dependencies are declared.
+    /// Manifests that declare dependencies.
     Manifest,
-    /// What was taken over from others or made by a program.
+    /// Vendored or generated code.
     Vendored,
-    /// Settings of tools and of the program itself.
+    /// Configuration of tools and of the program itself.
     Config,
-    /// What ties the files of a folder together.
+    /// Module indexes such as `mod.rs` and `index.ts`.
     Index,
 }
 
@@ -49,6 +49,18 @@ const MANIFESTS: &[&str] = &[
 const INDEXES: &[&str] = &[
     "mod.rs", "lib.rs", "index.ts", "index.tsx", "index.js", "index.jsx", "index.mjs", "__init__.py", "index.d.ts",
     "barrel.ts", "module.ts",
+];
+
+/// Files that configure a pipeline.
+#[rustfmt::skip]
+const PIPELINE_FILES: &[&str] = &[
+    ".gitlab-ci.yml", ".travis.yml", "jenkinsfile", "azure-pipelines.yml", "cloudbuild.yaml",
+];
+
+/// Names of folders that hold the code of others, or code that a program wrote.
+#[rustfmt::skip]
+const VENDOR_DIRS: &[&str] = &[
+    "vendor", "vendored", "third_party", "third-party", "node_modules", "generated", "__generated__",
 ];
 
 impl FileKind {
@@ -79,14 +91,7 @@ impl FileKind {
             Self::Styles => matches!(ending, "css" | "scss" | "sass" | "less" | "styl"),
             Self::Pipeline => {
                 lies_in(&[".github", ".circleci", ".buildkite", ".gitlab", "workflows"])
-                    || matches!(
-                        name,
-                        ".gitlab-ci.yml"
-                            | ".travis.yml"
-                            | "jenkinsfile"
-                            | "azure-pipelines.yml"
-                            | "cloudbuild.yaml"
-                    )
+                    || PIPELINE_FILES.contains(&name)
             }
             Self::Lock => LOCKS.contains(&name),
             Self::Manifest => {
@@ -94,15 +99,7 @@ impl FileKind {
                     || name.starts_with("requirements") && matches!(ending, "txt" | "in")
                     || matches!(ending, "csproj" | "gemspec" | "cabal")
             }
-            Self::Vendored => lies_in(&[
-                "vendor",
-                "vendored",
-                "third_party",
-                "third-party",
-                "node_modules",
-                "generated",
-                "__generated__",
-            ]),
+            Self::Vendored => lies_in(VENDOR_DIRS),
             Self::Config => {
                 matches!(ending, "toml" | "ini" | "cfg" | "conf" | "env" | "properties")
                     || name.starts_with('.') && place.components().count() <= 2
@@ -115,51 +112,31 @@ impl FileKind {
     }
 }
 
+/// Names of folders that hold tests.
+#[rustfmt::skip]
+const TEST_DIRS: &[&str] = &[
+    "test", "tests", "__tests__", "spec", "specs", "e2e", "testdata", "fixtures", "__snapshots__",
+    "integration_test", "integration_tests", "androidtest", "unittests", "testing",
+];
+
 /// Whether a file holds tests, by the conventions of the common languages.
 fn is_test(place: &NormalizedPath) -> bool {
     let name = place.name();
     let base = name.rsplit_once('.').map_or(name, |(base, _)| base);
-    let in_folder = place.parent().split('/').any(|part| {
-        matches!(
-            part,
-            "test"
-                | "tests"
-                | "__tests__"
-                | "spec"
-                | "specs"
-                | "e2e"
-                | "testdata"
-                | "fixtures"
-                | "__snapshots__"
-                | "integration_test"
-                | "integration_tests"
-                | "androidtest"
-                | "unittests"
-                | "testing"
-        ) || part.ends_with(".tests")
-    });
+    let in_folder = place
+        .parent()
+        .split('/')
+        .any(|part| TEST_DIRS.contains(&part) || part.ends_with(".tests"));
     in_folder || tested_stem(base) != base || matches!(base, "tests" | "test" | "conftest")
 }
 
-/// The name of what a test is about: `form` of `form.test`, `test_form`, `form_spec`; the name itself where it is no test's.
+/// The stem that a test's name is about: `form` for `form.test`, `test_form` and `form_spec`. Other names are returned
+/// unchanged.
 pub(crate) fn tested_stem(base: &str) -> &str {
+    #[rustfmt::skip]
     const ENDINGS: &[&str] = &[
-        ".test",
-        ".tests",
-        ".spec",
-        ".e2e",
-        ".stories",
-        "_test",
-        "_tests",
-        "_spec",
-        "-test",
-        "-spec",
-        "_unittest",
-        ".integration",
-        "_integration_test",
-        "tests",
-        "test",
-        "spec",
+        ".test", ".tests", ".spec", ".e2e", ".stories", "_test", "_tests", "_spec", "-test", "-spec", "_unittest",
+        ".integration", "_integration_test", "tests", "test", "spec",
     ];
     let base = base
         .strip_prefix("test_")
@@ -178,7 +155,7 @@ pub(crate) fn tested_stem(base: &str) -> &str {
     base
 }
 
-/// Whether a file is for the moment only: below a folder for temporary files or in the agent's own scratch folder.
+/// Whether a path is in a folder for temporary files or in the agent's scratch folder.
 pub fn is_temporary(place: &NormalizedPath) -> bool {
     let text = place.as_str();
     [
@@ -206,57 +183,22 @@ pub fn is_temporary(place: &NormalizedPath) -> bool {
     }) || text.contains("appdata/local/temp")
 }
 
-/// Whether a folder is made by a build or an installation, and made again by the next one.
+/// Names of folders that a build or an installation creates.
+#[rustfmt::skip]
+const BUILD_DIRS: &[&str] = &[
+    "target", "node_modules", "dist", "build", "out", ".next", ".nuxt", ".svelte-kit", "__pycache__",
+    ".pytest_cache", ".mypy_cache", ".ruff_cache", "coverage", ".coverage", "htmlcov", ".turbo", ".parcel-cache",
+    ".vite", ".gradle", ".venv", "venv", ".tox", "bin", "obj", "pods", ".dart_tool", "deriveddata", ".build",
+    "_build", ".eggs", "logs", ".nyc_output", ".angular", ".docusaurus", ".terraform", "test-results",
+    "playwright-report", "storybook-static", "vendor", ".output", ".expo", "cmake-build-debug",
+    "cmake-build-release",
+];
+
+/// Whether a path is in a folder that a build or an installation creates.
 pub fn is_build_output(place: &NormalizedPath) -> bool {
-    place.components().any(|part| {
-        matches!(
-            part,
-            "target"
-                | "node_modules"
-                | "dist"
-                | "build"
-                | "out"
-                | ".next"
-                | ".nuxt"
-                | ".svelte-kit"
-                | "__pycache__"
-                | ".pytest_cache"
-                | ".mypy_cache"
-                | ".ruff_cache"
-                | "coverage"
-                | ".coverage"
-                | "htmlcov"
-                | ".turbo"
-                | ".parcel-cache"
-                | ".vite"
-                | ".gradle"
-                | ".venv"
-                | "venv"
-                | ".tox"
-                | "bin"
-                | "obj"
-                | "pods"
-                | ".dart_tool"
-                | "deriveddata"
-                | ".build"
-                | "_build"
-                | ".eggs"
-                | "logs"
-                | ".nyc_output"
-                | ".angular"
-                | ".docusaurus"
-                | ".terraform"
-                | "test-results"
-                | "playwright-report"
-                | "storybook-static"
-                | "vendor"
-                | ".output"
-                | ".expo"
-                | "cmake-build-debug"
-                | "cmake-build-release"
-        ) || part.ends_with(".egg-info")
-            || part.ends_with("-cache")
-    })
+    place
+        .components()
+        .any(|part| BUILD_DIRS.contains(&part) || part.ends_with(".egg-info") || part.ends_with("-cache"))
 }
 
 #[cfg(test)]

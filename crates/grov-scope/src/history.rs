@@ -1,4 +1,4 @@
-//! What the agent did so far, compact and bounded.
+//! A compact, bounded record of the agent's actions.
 
 use crate::analyzed_action::AnalyzedAction;
 use crate::normalized_path::NormalizedPath;
@@ -7,25 +7,25 @@ use serde::{Deserialize, Serialize};
 use std::collections::{HashSet, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// So many actions are kept in mind; circles are found within far fewer.
+/// The maximum number of recorded actions; loops are found within far fewer.
 const MOST_ENTRIES: usize = 500;
 
-/// So many files of one action are kept in mind.
+/// The maximum number of recorded files per action.
 const MOST_FILES: usize = 8;
 
-/// So many names (files, words of commands) are kept in mind; then none is added.
+/// The maximum number of recorded names (files, words of commands).
 const MOST_NAMES: usize = 4_000;
 
-/// Of longer texts the beginning is compared.
+/// Only the beginning of a text is compared.
 const MOST_BYTES: usize = 16 * 1024;
 
-/// Texts that begin with the same so many bytes are variations of one another, within a circle.
+/// Texts that share this many first bytes are variants of each other within a loop.
 const BEGINNING: usize = 24;
 
-/// So many of the smallest hashes of a text's words stand for it.
+/// The number of smallest word hashes in a fingerprint.
 const SKETCH: usize = 32;
 
-/// A text, so that the same one and a nearly equal one are known again.
+/// Identifies a text and texts that are nearly equal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Fingerprint {
     exact: u64,
@@ -80,14 +80,14 @@ impl Fingerprint {
     }
 }
 
-/// What kind of thing an action was.
+/// The kind of an action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Kind {
     /// It changed files.
     Change,
     /// It ran something.
     Run,
-    /// It looked.
+    /// It only read.
     Look,
 }
 
@@ -101,19 +101,19 @@ pub(crate) struct Entry {
     pub(crate) command: Option<u64>,
     call: Option<u64>,
     pub(crate) failed: Option<bool>,
-    /// It was found to repeat what was done before.
+    /// It repeats an earlier change.
     pub(crate) repeats: bool,
 }
 
-/// Where commands are run, as far as their `cd` tells; a shell of an agent stays where the last command left it.
+/// The working directory, as far as `cd` commands show it. It persists between the agent's commands.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum WorkingDirectory {
-    /// At the root.
+    /// The project root.
     #[default]
     Root,
-    /// In that folder.
+    /// This folder.
     Folder(String),
-    /// Nobody knows.
+    /// Unknown.
     Unknown,
 }
 
@@ -121,7 +121,7 @@ impl WorkingDirectory {
     /// Longer paths are no folders that anybody went to.
     const MOST_BYTES: usize = 1024;
 
-    /// Goes where a command goes.
+    /// Follows a command that changes the directory.
     pub(crate) fn follow(&mut self, command: &Program) {
         match command.name() {
             // Whether it runs is not known.
@@ -140,7 +140,7 @@ impl WorkingDirectory {
         }
     }
 
-    /// A path that is meant from here, as it is meant from the root. `None` where nobody knows.
+    /// A path relative to this directory as a path relative to the root; `None` if it cannot be resolved.
     pub(crate) fn path(&self, path: &str) -> Option<String> {
         let is_home = path == "$HOME"
             || path == "${HOME}"
@@ -160,18 +160,18 @@ impl WorkingDirectory {
     }
 }
 
-/// What the agent did since the newest instruction.
+/// The agent's activity since the newest instruction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Activity {
     /// Actions that changed files.
     pub changes: u32,
-    /// Files that were changed and had not been touched in the conversation before.
+    /// Changed files that the conversation had not touched before.
     pub new_files: u32,
-    /// Bytes of text written, as far as it was seen.
+    /// Bytes of text written, as far as known.
     pub volume: u64,
 }
 
-/// The conversation so far.
+/// The recorded actions of the conversation.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct History {
     entries: VecDeque<Entry>,
@@ -221,14 +221,14 @@ impl History {
         self.words.contains(&hash(&word))
     }
 
-    /// A new instruction: what is counted since the newest one begins anew.
-    /// Whoever said something may have changed something as well: what was done before is no part of a circle.
+    /// Resets the activity and the entries for a new instruction: the user may have changed something meanwhile, so
+    /// earlier actions are no part of a loop.
     pub(crate) fn start_prompt(&mut self) {
         self.activity = Activity::default();
         self.entries.clear();
     }
 
-    /// Keeps an action in mind.
+    /// Records an action.
     pub(crate) fn record(
         &mut self,
         action: &AnalyzedAction<'_>,
@@ -274,7 +274,7 @@ impl History {
         });
     }
 
-    /// Keeps in mind what a subagent made and ran: it may end that again. And what it looked at: that was there before.
+    /// Records the files and commands of a subagent's action, without an entry.
     pub(crate) fn record_subagent(&mut self, action: &AnalyzedAction<'_>) {
         insert_bounded(&mut self.touched, action.touched.iter().map(hash));
         self.record_changes(action);
@@ -297,7 +297,7 @@ impl History {
         }
     }
 
-    /// How an earlier action ended.
+    /// Records the result of an earlier action.
     pub(crate) fn record_result(&mut self, call: &str, failed: bool) {
         let call = hash(&call);
         if let Some(entry) = self
@@ -320,12 +320,12 @@ pub(crate) fn fingerprint_of(action: &AnalyzedAction<'_>) -> Option<Fingerprint>
     }
 }
 
-/// How a tool call is known again.
+/// The hash by which a tool call is recognised.
 pub(crate) fn call_hash(call: &str) -> u64 {
     hash(&call)
 }
 
-/// A command, whatever the spaces in it.
+/// The hash of a command, independent of its spacing.
 pub(crate) fn command_hash(action: &AnalyzedAction<'_>) -> Option<u64> {
     if action.programs().is_empty() {
         return None;

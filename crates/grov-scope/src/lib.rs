@@ -1,9 +1,9 @@
-//! Is this action inside the goal's contract? Findings with a reason each.
+//! Checks whether an action stays within the goal's contract. Each finding has a reason.
 //!
-//! Entry point: [`Rules`] follows one conversation, action by action. [`NormalizedPath`], [`Pattern`] and [`FileKind`] compare
-//! files as text; [`words`] and [`names`] read what a person typed.
+//! Entry point: [`Rules`] follows one conversation, action by action. [`NormalizedPath`], [`Pattern`] and [`FileKind`]
+//! compare files as text; [`words`] and [`names`] parse what a person typed.
 //!
-//! It knows no model, no store and no file system: paths are compared as text.
+//! The crate uses no model, no store and no file system: paths are compared as text.
 #![forbid(unsafe_code)]
 
 mod analyzed_action;

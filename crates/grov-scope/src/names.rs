@@ -1,8 +1,8 @@
-//! Paths and identifiers that a text names.
+//! Finds paths and identifiers in a text.
 
 use crate::words::{fold, folds_alike, words};
 
-/// At most so many entries of a scope.
+/// The maximum number of entries of a scope.
 pub const MOST_ENTRIES: usize = 40;
 
 /// Endings of file names that are not words with a dot in them.
@@ -118,7 +118,7 @@ const PRODUCTS: &[&str] = &[
     "vscode", "stackoverflow", "clickhouse",
 ];
 
-/// The paths and identifiers named in a text, in order.
+/// Adds the paths and identifiers in a text to `entries`, in order and without duplicates.
 pub fn named(text: &str, entries: &mut Vec<String>) {
     for word in words(text) {
         if entries.len() >= MOST_ENTRIES {
@@ -136,7 +136,7 @@ pub fn named(text: &str, entries: &mut Vec<String>) {
     }
 }
 
-/// The paths named in a text.
+/// The paths in a text, without duplicates.
 pub fn paths(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     for word in words(text) {

@@ -1,25 +1,25 @@
-//! Paths as text: written in one way, so that two spellings of a file are found to be one. No file system is asked.
+//! Paths normalised as text, so that two spellings of a file compare equal. No file system is used.
 //!
-//! Comparison takes no notice of case. File systems of Windows and macOS take none either, people type paths as they
-//! remember them, and two files of a project that differ in case alone are too rare to tell apart.
+//! Comparison ignores case, as the file systems of Windows and macOS do. People type paths as they remember them, and two
+//! files of a project rarely differ in case alone.
 
 use crate::words::fold;
 use std::hash::{Hash, Hasher};
 
-/// Of longer paths the beginning counts; Linux allows 4,096 bytes.
+/// Only the beginning of a path counts; Linux allows 4,096 bytes.
 const MOST_BYTES: usize = 4096;
 
-/// The folder that relative paths are meant from, and the home that it lies in.
+/// The folder that relative paths are resolved against, and the home directory that contains it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ProjectRoot {
     /// Parts of the absolute path, folded; empty where no root is known.
     parts: Vec<String>,
-    /// How many of the parts are somebody's home.
+    /// The number of components that form the home directory.
     home: usize,
 }
 
 impl ProjectRoot {
-    /// A root by its absolute path; anything else is no root.
+    /// The root with an absolute path; unknown for anything else.
     pub fn new(path: Option<&str>) -> Self {
         let Some(path) = path.map(unified).filter(|path| is_absolute(path)) else {
             return Self::default();
@@ -41,23 +41,23 @@ impl ProjectRoot {
     }
 }
 
-/// A file or folder, in the one spelling that is compared: `/` between the parts, no `.` and `..`, below the root without
-/// it, folded.
+/// The path of a file or folder in normalised form: `/` as separator, no `.` and `..`, case-folded, relative if it is below
+/// the root.
 #[derive(Clone, Debug)]
 pub struct NormalizedPath {
     text: String,
-    /// The same as a person wrote it.
+    /// The path in its original case.
     shown: String,
-    /// Where each part begins and ends.
+    /// The byte range of each component.
     bounds: Vec<(usize, usize)>,
-    /// Where the last part begins, and where its stem ends.
+    /// Where the last component begins, and where its stem ends.
     name: usize,
     stem_end: usize,
     relative: bool,
 }
 
 impl NormalizedPath {
-    /// The place that a path names, seen from `root`.
+    /// Normalises a path relative to `root`.
     pub fn new(root: &ProjectRoot, path: &str) -> Self {
         let original = path;
         let path = unified(path);
@@ -122,22 +122,22 @@ impl NormalizedPath {
         }
     }
 
-    /// The path, folded.
+    /// The normalised path.
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// The path for people, in the case in which it was written.
+    /// The path for display, in its original case.
     pub fn display(&self) -> &str {
         &self.shown
     }
 
-    /// Whether it lies below the root, or is told without any.
+    /// Whether it is below the root, or relative where no root is known.
     pub fn is_in_project(&self) -> bool {
         self.relative
     }
 
-    /// The last part.
+    /// The last component.
     pub fn name(&self) -> &str {
         &self.text[self.name..]
     }
@@ -147,27 +147,27 @@ impl NormalizedPath {
         &self.text[self.name..self.stem_end]
     }
 
-    /// What stands behind the name's last dot.
+    /// The text after the name's last dot.
     pub fn extension(&self) -> &str {
         self.name().rsplit_once('.').map_or("", |(_, ending)| ending)
     }
 
-    /// The folder that holds it; empty for a lone name.
+    /// The containing folder; empty for a single component.
     pub fn parent(&self) -> &str {
         &self.text[..self.name.saturating_sub(1)]
     }
 
-    /// The parts, from the root on.
+    /// The components.
     pub fn components(&self) -> impl Iterator<Item = &str> {
         self.bounds.iter().map(|(start, end)| &self.text[*start..*end])
     }
 
-    /// How many parts there are.
+    /// The number of components.
     pub(crate) fn depth(&self) -> usize {
         self.bounds.len()
     }
 
-    /// One part; empty where there is none.
+    /// One component; empty if there is none.
     pub(crate) fn component(&self, at: usize) -> &str {
         self.bounds
             .get(at)

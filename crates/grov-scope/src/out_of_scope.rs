@@ -1,6 +1,6 @@
-//! A change outside of what the work is expected to touch.
+//! Changes outside the expected scope.
 //!
-//! A told scope is incomplete by nature, so this alone is a hint and no verdict.
+//! An expected scope is rarely complete, so this alone is a hint and no verdict.
 
 use crate::analyzed_action::AnalyzedAction;
 use crate::association::AssociatedFiles;
@@ -9,10 +9,10 @@ use crate::history::History;
 use crate::normalized_path::NormalizedPath;
 use grov_domain::{Finding, Rule};
 
-/// The score of a change outside of the scope.
+/// The score of a change outside the scope.
 const OUTSIDE: u8 = 8;
 
-/// What is found of an action.
+/// The findings for an action.
 pub(crate) fn findings(
     action: &AnalyzedAction<'_>,
     compiled: &CompiledContract,
@@ -26,15 +26,12 @@ pub(crate) fn findings(
     Some(Finding {
         rule: Rule::Scope,
         file: Some(place.display().to_owned()),
-        reason: format!(
-            "{} is outside of what the work is expected to touch",
-            place.display()
-        ),
+        reason: format!("{} is outside the expected scope", place.display()),
         at_most: OUTSIDE,
     })
 }
 
-/// Whether a changed place lies in the project, outside of the told scope, and is no neighbour of it.
+/// Whether a changed path is in the project, outside the expected scope, and not associated with it.
 fn is_outside(
     place: &NormalizedPath,
     action: &AnalyzedAction<'_>,

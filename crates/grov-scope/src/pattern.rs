@@ -1,15 +1,15 @@
-//! What an entry of a scope, a permission or a ban names: a path, a glob, a file by its name, an identifier.
+//! Patterns of scopes, permissions and bans: paths, globs, file names, identifiers.
 
 use crate::normalized_path::{NormalizedPath, ProjectRoot};
 use crate::words::fold;
 
-/// Of longer entries the beginning counts.
+/// Only the beginning of an entry counts.
 const MOST_BYTES: usize = 400;
 
-/// At most so many forms of `{a,b}` of one entry.
+/// The maximum number of alternatives of `{a,b}` in one entry.
 const MOST_ALTERNATIVES: usize = 32;
 
-/// A part of a pattern, between two slashes.
+/// A component of a pattern.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Part {
     /// Just this one.
@@ -41,21 +41,21 @@ impl Part {
     }
 }
 
-/// An entry, prepared for comparison.
+/// A parsed entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pattern {
     /// The entry as it was written.
     text: String,
     /// The parts of each alternative.
     alternatives: Vec<Vec<Part>>,
-    /// The parts are counted from the root (or from `/`), not from any folder.
+    /// The pattern starts at the root (or at `/`), not in any folder.
     anchored: bool,
-    /// Words that name a file by its stem, for entries that are no paths.
+    /// Words that name a file by its stem, for entries that are not paths.
     stems: Vec<String>,
 }
 
 impl Pattern {
-    /// Prepares an entry. A relative one matches below any folder: people leave out where they stand.
+    /// Parses an entry. A relative one matches below any folder, because people omit the current folder.
     pub fn new(root: &ProjectRoot, entry: &str) -> Self {
         let text = entry
             .trim()
@@ -92,7 +92,7 @@ impl Pattern {
         &self.text
     }
 
-    /// Whether the place is what the entry names, or lies in it.
+    /// Whether the pattern names the path or a folder that contains it.
     pub fn covers(&self, place: &NormalizedPath) -> bool {
         let starts = if self.anchored { 1 } else { place.depth() };
         self.alternatives
@@ -100,7 +100,7 @@ impl Pattern {
             .any(|pattern| (0..starts).any(|start| matches_parts(pattern, place, start)))
     }
 
-    /// Whether the place is covered, or has the name of the identifier: `crate::parser` is expected in `parser.rs`.
+    /// Whether the path is covered, or has the name of the identifier: `crate::parser` is expected in `parser.rs`.
     pub fn expects(&self, place: &NormalizedPath) -> bool {
         if self.covers(place) {
             return true;

@@ -1,11 +1,10 @@
-//! How far a change is related to the work: to the goal, the told scope and everything that was done so far.
+//! Scores how far a change is related to the work: to the goal, the expected scope and all earlier actions.
 //!
 //! Work on a goal is connected. The next file that is changed was named, was looked at in the beginning, lies beside what was
 //! worked on, or is written about in words that the work uses already. Drift is the change of a file never worked on that has
 //! none of these ties. So only the first changes of a file are judged, by the evidence sum of its ties ([`weights`]).
 //!
-//! To look is never drift. A look that nothing explains waits for the change that follows: with that it belongs to the work
-//! or to the drift.
+//! Reading is never drift. A read without ties waits for the next change, and belongs with it to the work or to the drift.
 
 mod broad_request;
 mod evidence;

@@ -1,24 +1,23 @@
-//! The same thing again without getting on.
+//! Repeated actions without progress.
 //!
-//! Many different edits of one file, and edit–test–edit, are how work looks. What is a circle: the same text is written
-//! into the same file for the third time, two texts take turns, a command that failed is given again and again with
-//! nothing new in between.
+//! Many different edits of one file, and edit–test–edit, are normal work. Loops are: the same text written to the same
+//! file for the third time, two texts that alternate, and a failed command that is rerun with nothing new in between.
 
 use crate::analyzed_action::AnalyzedAction;
 use crate::history::{Entry, Fingerprint, History, Kind, command_hash};
 use crate::normalized_path::NormalizedPath;
 use grov_domain::{EffectKind, Finding, Rule};
 
-/// So many actions are looked back on: what lies further back was done for another reason.
+/// The number of previous actions that count.
 const WITHIN: usize = 40;
 
-/// Shorter texts are written at several places of a file without being a circle (a closing bracket, an attribute).
+/// Shorter texts are often written several times without a loop (a closing bracket, an attribute).
 const LEAST_BYTES: usize = 20;
 
-/// So often a text may be written where the file is looked at in between.
+/// How often a text may be written if the file is read in between.
 const SEEN_AND_REPEATED: usize = 5;
 
-/// What is found of an action.
+/// The findings for an action.
 pub(crate) fn findings(
     action: &AnalyzedAction<'_>,
     fingerprint: Option<&Fingerprint>,
@@ -116,7 +115,7 @@ fn same_text(action: &AnalyzedAction<'_>, fingerprint: &Fingerprint, history: &H
         && three.is(one)
         && !one.is(fingerprint)
     {
-        let reason = format!("Two versions of {name} take turns: the change goes back and forth");
+        let reason = format!("Two versions of {name} alternate: the change goes back and forth");
         return Some(finding(4, Some(name), reason));
     }
     None
@@ -153,7 +152,7 @@ fn same_failure(action: &AnalyzedAction<'_>, history: &History) -> Option<Findin
     Some(finding(
         at_most,
         None,
-        format!("A command that failed {times} is run again with nothing new in between"),
+        format!("A command that failed {times} is rerun although nothing changed in between"),
     ))
 }
 

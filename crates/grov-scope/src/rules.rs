@@ -1,4 +1,4 @@
-//! One conversation, followed action by action.
+//! Evaluates the actions of one conversation.
 
 mod memo;
 mod reverts;
@@ -22,29 +22,29 @@ use grov_domain::{
 use reverts::UnrevertedChanges;
 use subject::Grants;
 
-/// The score of what nothing was found of.
+/// The score of an action without findings, in hundredths.
 const ON_GOAL: u16 = 1000;
 
-/// The score of a change that the user forbade by its path.
+/// The score of a change of a forbidden path.
 const FORBIDDEN: u8 = 3;
 
-/// So many words of the agent that the user said yes to are kept, the newest, and so much of each of their ends.
+/// The number of newest accepted proposals that are kept, and the bytes kept of each end.
 const MOST_CONSENTS: usize = 8;
 const CONSENT_END: usize = 2 * 1024;
 
-/// So much is heard of each end of a text that the agent was shown.
+/// The bytes used of each end of an output.
 const OUTPUT_END: usize = 2 * 1024;
 
-/// Follows one conversation: what the agent is held to, and what it did so far.
+/// Evaluates one conversation: the contract, and the actions so far.
 ///
-/// Every rule gives findings, each with the score that an action has at most because of it; the action's score is the
-/// least of them, 10 where nothing was found. What looks and changes nothing is never found.
+/// Every rule returns findings, each with the maximum score of the action. The action's score is the lowest of these, or
+/// 10 without findings. Actions that only read have no findings.
 #[derive(Clone, Debug)]
 pub struct Rules {
     contract: GoalContract,
     root: ProjectRoot,
     compiled: CompiledContract,
-    /// The agent's own words that the user said yes to.
+    /// Proposals of the agent that the user accepted.
     consents: Vec<String>,
     /// ConstraintAges when the constraints hold.
     constraint_ages: ConstraintAges,
@@ -53,19 +53,19 @@ pub struct Rules {
     relatedness: Relatedness,
     /// The score of the newest action in hundredths.
     hundredths: u16,
-    /// What was changed against a constraint and stands.
+    /// Changes that violate a constraint and were not reverted.
     unreverted: UnrevertedChanges,
-    /// What the user said yes to when they were asked about a call.
+    /// Findings that the user permitted when asked about a call.
     grants: Grants,
-    /// The wish that nothing be changed, in its own words, which the user let go of by a "yes".
+    /// The text of a read-only constraint that the user lifted.
     lifted_read_only: Option<String>,
-    /// The files that the newest action put back.
+    /// The files that the newest action reverted.
     reverted_files: Vec<String>,
 }
 
 impl Rules {
-    /// Rules for a conversation that begins. `root` is the folder that relative paths of the contract are meant from; files
-    /// of actions below it are told by their path from there.
+    /// Rules for a new conversation. Relative paths of the contract are resolved against `root`; findings name files below
+    /// it by their relative paths.
     pub fn new(contract: GoalContract, root: Option<&str>) -> Self {
         let root = ProjectRoot::new(root);
         let mut constraint_ages = ConstraintAges::default();
@@ -91,12 +91,12 @@ impl Rules {
         rules
     }
 
-    /// What the agent is held to.
+    /// The contract.
     pub fn contract(&self) -> &GoalContract {
         &self.contract
     }
 
-    /// Holds the agent to something else from now on; what it did so far is kept in mind.
+    /// Replaces the contract and keeps the history.
     pub fn set_contract(&mut self, contract: GoalContract) {
         if contract == self.contract {
             return;
@@ -131,7 +131,8 @@ impl Rules {
         }
     }
 
-    /// Judges the next action of the conversation. `call` is its tool call, under which its result is told later.
+    /// Assesses the next action of the conversation and records it. `call` is its tool call, by which
+    /// [`Rules::record_result`] finds it.
     pub fn assess(&mut self, action: &ActionSketch, call: Option<&str>) -> Assessment {
         let action = AnalyzedAction::new(&self.root, action);
         let fingerprint = fingerprint_of(&action);
@@ -158,14 +159,14 @@ impl Rules {
         self.conclude(findings, related)
     }
 
-    /// The score of the action assessed last with its fraction, in hundredths, 100 to 1000: it ranks actions that have the
-    /// same whole score, and lies on the same side of 5. One difference is meant: a look that goes on with a drift has less
-    /// than 500 here and yet a whole score that is on the goal, for nobody is corrected for looking.
+    /// The score of the newest action in hundredths, 100 to 1000. It ranks actions with the same whole score and is on the
+    /// same side of 5, with one exception: reading that continues a drift is below 500 here although its whole score is on
+    /// the goal, because reading is never corrected.
     pub fn score_hundredths(&self) -> u16 {
         self.hundredths
     }
 
-    /// Judges an action of a subagent, whose errand is its own: facts alone count (constraints, danger).
+    /// Assesses an action of a subagent, which has its own task: only constraints and danger count.
     pub fn assess_subagent(&mut self, action: &ActionSketch) -> Assessment {
         let action = AnalyzedAction::new(&self.root, action);
         let mut findings = self.facts(&action, false);
@@ -174,8 +175,8 @@ impl Rules {
         assessment(findings)
     }
 
-    /// Keeps an action of the past in mind. `broke` tells that a constraint forbade it then: what was forbidden only later
-    /// was no breach, and stays.
+    /// Records a past action without assessing it. `broke` says that it violated a constraint at that time; constraints
+    /// that were added later do not count.
     pub fn replay(&mut self, action: &ActionSketch, broke: bool) {
         let action = AnalyzedAction::new(&self.root, action);
         let mut findings = self.facts(&action, false);
@@ -186,7 +187,7 @@ impl Rules {
         self.history.record_subagent(&action);
     }
 
-    /// Leaves out what takes back what was changed against a constraint, and keeps in mind what is changed against one.
+    /// Removes the findings of an action that reverts violations, and records new violations.
     fn track_violations(
         &mut self,
         action: &AnalyzedAction<'_>,
@@ -202,8 +203,8 @@ impl Rules {
         self.unreverted.note(action, call, findings, makes);
     }
 
-    /// The same rules as if nothing had been done yet, to judge an action of the past anew under what is asked for now: what
-    /// it did itself must not excuse it.
+    /// The same rules with an empty history, to reassess a past action under the current contract. Its own effects must
+    /// not excuse it.
     pub fn without_history(&self) -> Self {
         Self {
             history: History::default(),
@@ -213,25 +214,25 @@ impl Rules {
         }
     }
 
-    /// Whether the user asked for something to be taken back.
+    /// Whether the user asked to undo something.
     pub fn is_undo_requested(&self) -> bool {
         self.compiled
             .asked
             .speaks_of(&["undo", "revert", "restor", "rollback", "anul"])
     }
 
-    /// The agent was told to take back what it changed against a constraint.
+    /// Records that the agent was asked to revert its violations.
     pub fn request_revert(&mut self) {
         self.unreverted.mark_requested();
     }
 
-    /// The files that the newest action put back: what was changed there against a constraint stands no more.
+    /// The files whose violations the newest action reverted.
     pub fn reverted_files(&self) -> &[String] {
         &self.reverted_files
     }
 
-    /// The user was asked about an action and let it run: that, and whatever is the same, breaks nothing any more. `call` is
-    /// its tool call.
+    /// Records that the user permitted an action when asked. The same findings are not reported again. `call` is its tool
+    /// call.
     pub fn grant(&mut self, action: &ActionSketch, call: Option<&str>) {
         let action = AnalyzedAction::new(&self.root, action);
         let facts = self.facts(&action, false);
@@ -239,12 +240,12 @@ impl Rules {
         self.unreverted.forget(&facts, &self.root);
     }
 
-    /// A call that the user was asked about did not run.
+    /// Revokes the permission of a call that did not run.
     pub fn revoke(&mut self, call: &str) {
         self.grants.withdraw(call);
     }
 
-    /// The user approved a plan, or said yes to a question whether to go on: that nothing be changed is over.
+    /// Lifts the read-only constraint: the user approved a plan or a change.
     pub fn lift_read_only(&mut self) {
         self.lifted_read_only = self
             .compiled
@@ -255,18 +256,18 @@ impl Rules {
         self.compiled.limits.release();
     }
 
-    /// The wish that nothing be changed, in its own words, which the user let go of.
+    /// The text of the read-only constraint that the user lifted.
     pub fn lifted_read_only(&self) -> Option<&str> {
         self.lifted_read_only.as_deref()
     }
 
-    /// What stands against an action whatever the agent did before, facts alone. What it may remove because it may have made
-    /// it is left out.
+    /// Assesses an action by constraints and danger alone, without the history. Findings that the history could excuse are
+    /// left out.
     pub fn assess_without_history(&self, action: &ActionSketch) -> Assessment {
         assessment(self.facts(&AnalyzedAction::new(&self.root, action), true))
     }
 
-    /// How an earlier action ended.
+    /// Records the result of an earlier action.
     pub fn record_result(&mut self, call: &str, failed: bool) {
         self.history.record_result(call, failed);
         if failed {
@@ -274,22 +275,21 @@ impl Rules {
         }
     }
 
-    /// The user said something, were it a mere "yes": what was repeated before may be repeated again.
+    /// Records a prompt of the user, even a mere "yes": earlier repetitions and drift no longer count.
     pub fn record_prompt(&mut self) {
         self.history.start_prompt();
         self.relatedness.clear_drift();
     }
 
-    /// The agent was shown a text: what a command or a tool put out. What it says ties later changes to the work, as a plan
-    /// or a log that names files does. Of long texts both ends count.
+    /// Records the output of a command or a tool. Files and words in it relate later changes to the work. Only both ends of
+    /// a long text count.
     pub fn record_output(&mut self, text: &str) {
         self.relatedness
             .record_shown(&self.root, &both_ends(text, OUTPUT_END, "\n"));
     }
 
-    /// The user said yes to a question or a plan of the agent, whose words these are: what they speak of is asked for, as
-    /// far as danger and named files go. They constrain nothing, and hold until another task is begun. Words that are known
-    /// count once, as the newest.
+    /// Records a question or plan of the agent that the user accepted. Its words count as requested where danger and named
+    /// files are checked, until another task starts. They constrain nothing. A repeated text counts once, as the newest.
     pub fn record_consent(&mut self, words: &str) {
         if words.trim().is_empty() {
             return;
@@ -308,17 +308,17 @@ impl Rules {
         self.relatedness.clear_drift();
     }
 
-    /// The agent's own words that the user said yes to and that still hold, oldest first.
+    /// The accepted proposals that still hold, oldest first.
     pub fn consents(&self) -> &[String] {
         &self.consents
     }
 
-    /// What was done since the newest instruction.
+    /// The activity since the newest instruction.
     pub fn activity(&self) -> Activity {
         self.history.activity
     }
 
-    /// Why a file that an action touches is a neighbour of what the work is about; `None` where it is none.
+    /// How a file that an action touches is associated with the work, if it is.
     pub fn association(&self, action: &ActionSketch, file: &str) -> Option<Association> {
         self.associated.association(
             &NormalizedPath::new(&self.root, file),
@@ -326,7 +326,7 @@ impl Rules {
         )
     }
 
-    /// What the user forbade, and what is dangerous: matters of fact.
+    /// Violated constraints and dangerous commands.
     fn facts(&self, action: &AnalyzedAction<'_>, is_history_unknown: bool) -> Vec<Finding> {
         let looks_by_tool = matches!(
             action.sketch.action_type,
@@ -354,7 +354,7 @@ impl Rules {
         found
     }
 
-    /// The findings and how far the action is related to the work, put together.
+    /// Combines the findings with the relatedness of the action.
     fn conclude(&mut self, mut findings: Vec<Finding>, related: RelatednessScore) -> Assessment {
         let least = findings
             .iter()
@@ -371,12 +371,12 @@ impl Rules {
         Some(Finding {
             rule: Rule::Constraint,
             file: Some(place.display().to_owned()),
-            reason: format!("{} is changed, and you forbade {entry}", place.display()),
+            reason: format!("{} is changed, but {entry} is forbidden", place.display()),
             at_most: FORBIDDEN,
         })
     }
 
-    /// The scope's own files are what the work is about.
+    /// Adds the files of the expected scope to the associated files.
     fn add_scope_files(&mut self) {
         for pattern in &self.compiled.scope {
             let place = NormalizedPath::new(&self.root, pattern.text());
@@ -386,7 +386,7 @@ impl Rules {
         }
     }
 
-    /// Files in the scope or named by the user are what the work is about, and what they import belongs to it.
+    /// Adds touched files that are in the scope or that the user named, and their imports.
     fn add_associated(&mut self, action: &AnalyzedAction<'_>) {
         let about =
             |place: &&NormalizedPath| self.compiled.is_in_scope(place) || self.compiled.is_named(place);
@@ -404,13 +404,13 @@ impl Rules {
     }
 }
 
-/// Whether words end with a question whether to change something: "Shall I remove one of the checks?"
+/// Whether a text ends with a proposal to change something: "Shall I remove one of the checks?"
 fn proposes_change(words: &str) -> bool {
     let last = words.trim_end().rsplit('\n').next().unwrap_or_default();
     last.contains('?') && constraints::proposes_change(last)
 }
 
-/// Whether nothing of what was asked for before is asked for now.
+/// Whether the new contract shares neither goal nor instructions with the old one.
 fn is_another_task(before: &GoalContract, now: &GoalContract) -> bool {
     before.goal != now.goal
         && !before
@@ -419,12 +419,12 @@ fn is_another_task(before: &GoalContract, now: &GoalContract) -> bool {
             .any(|instruction| now.instructions.contains(instruction))
 }
 
-/// Whether something was found that puts the action off the goal.
+/// Whether a finding puts the action off the goal.
 fn is_off_goal(findings: &[Finding]) -> bool {
     findings.iter().any(|finding| finding.at_most < OFF_GOAL_BELOW)
 }
 
-/// The findings as an assessment: the gravest first, the least score counts.
+/// The assessment with the most severe finding first and its score.
 fn assessment(mut findings: Vec<Finding>) -> Assessment {
     findings.sort_by_key(|finding| (finding.at_most, finding.rule));
     let score = findings

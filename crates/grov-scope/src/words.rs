@@ -1,6 +1,6 @@
-//! Words of a text that a person typed, as far as rules need them.
+//! Splits what a person typed into words.
 
-/// A word and where it stands.
+/// A word and its position.
 #[derive(Clone, Debug)]
 pub struct Word<'a> {
     /// As written, without the punctuation around it.
@@ -9,11 +9,11 @@ pub struct Word<'a> {
     pub folded: String,
     /// Offset of the first byte.
     pub start: usize,
-    /// Offset behind the last byte.
+    /// Offset after the last byte.
     pub end: usize,
     /// The punctuation before it.
     pub before: &'a str,
-    /// The punctuation behind it.
+    /// The punctuation after it.
     pub after: &'a str,
 }
 
@@ -23,14 +23,15 @@ impl Word<'_> {
         words.contains(&self.folded.as_str())
     }
 
-    /// Whether a pause is written behind it.
+    /// Whether punctuation after it marks a pause.
     pub fn pauses(&self) -> bool {
         self.after
             .contains([',', ';', ':', '—', '–', ')', '(', '.', '!', '?'])
     }
 }
 
-/// Lower case, without the diacritics of Romanian and its neighbours, with straight apostrophes.
+/// Folds a text for comparison: lower case, without the diacritics of Romanian and related alphabets, with straight
+/// apostrophes.
 pub fn fold(text: &str) -> String {
     if text.is_ascii() {
         return text.to_ascii_lowercase();
@@ -126,7 +127,7 @@ fn without_bold(token: &str, first: usize, last: usize) -> (usize, usize) {
     (first + marks(opens), last - marks(closes))
 }
 
-/// The words of a text, in order. What stands between spaces is one word, so that a path stays whole.
+/// The words of a text, in order. Words are separated by spaces, so that a path is one word.
 pub fn words(text: &str) -> Vec<Word<'_>> {
     let mut found: Vec<Word<'_>> = Vec::new();
     let mut rest = 0;
@@ -187,7 +188,7 @@ pub fn words(text: &str) -> Vec<Word<'_>> {
     found
 }
 
-/// How many words the phrase (folded words, one space between) takes if it stands at `at`.
+/// The number of words that a phrase (folded words, separated by one space) takes at `at`, if it occurs there.
 pub fn phrase_at(words: &[Word<'_>], at: usize, phrase: &str) -> Option<usize> {
     let mut rest = phrase;
     let mut count = 0;
@@ -201,7 +202,7 @@ pub fn phrase_at(words: &[Word<'_>], at: usize, phrase: &str) -> Option<usize> {
     }
 }
 
-/// The longest of these phrases that stands at `at`, in words.
+/// The length in words of the longest of these phrases at `at`.
 pub fn any_phrase_at(words: &[Word<'_>], at: usize, phrases: &[&str]) -> Option<usize> {
     let first = words.get(at)?.folded.as_bytes();
     phrases
@@ -212,7 +213,7 @@ pub fn any_phrase_at(words: &[Word<'_>], at: usize, phrases: &[&str]) -> Option<
         .max()
 }
 
-/// Where the first of these phrases stands.
+/// The index of the first word at which one of these phrases occurs.
 pub fn find_phrase(words: &[Word<'_>], phrases: &[&str]) -> Option<usize> {
     (0..words.len()).find(|at| any_phrase_at(words, *at, phrases).is_some())
 }

@@ -59,7 +59,7 @@ fn an_agent_that_left_its_goal_is_told_so_with_the_next_prompt_and_once() -> Res
     hooked.grov.steps_when(&session, 1)?;
     hooked.prompt("Is the greeting there? [[scenario:answer]]", &["--continue"])?;
     let told = hooked.newest_request()?;
-    assert!(told.contains("main.rs is changed against"), "{told}");
+    assert!(told.contains("main.rs is changed in violation of"), "{told}");
     let times = told.matches(OWN_TEXT_OPENING).count();
     hooked.prompt("Is it really there? [[scenario:answer]]", &["--continue"])?;
     let again = hooked.newest_request()?;

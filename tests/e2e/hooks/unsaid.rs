@@ -72,7 +72,7 @@ fn with_drift_turned_off_nothing_is_judged_aloud() -> Result<()> {
     let session = run.session()?.to_owned();
     hooked.prompt("Is it there? [[scenario:answer]]", &["--continue"])?;
     let told = hooked.newest_request()?;
-    assert!(!told.contains("main.rs is changed against"), "{told}");
+    assert!(!told.contains("main.rs is changed in violation of"), "{told}");
     hooked.known_when("the session to end", &session, |known| {
         known.prompts == 2 && known.ended_at.is_some()
     })?;

@@ -190,26 +190,8 @@ fn command_at(words: &[Word<'_>], at: usize, running: bool) -> Option<(Forbidden
         }
         _ => {}
     }
-    if let Some((_, command)) = GIT_VERBS.iter().find(|(name, _)| *name == folded) {
-        // "Don't commit secrets" is about secrets; "don't push to main" about that branch.
-        let mut line: Vec<String> = std::iter::once("git")
-            .chain(command.split(' '))
-            .map(str::to_owned)
-            .collect();
-        let branch = words[at + 1..]
-            .iter()
-            .take(3)
-            .find(|word| word.is_any(&["main", "master", "develop", "production", "prod"]));
-        line.extend(branch.map(|branch| branch.folded.clone()));
-        let to_branch = next_is(&["to", "on", "into", "pe", "in", "directly", "straight"]);
-        if to_branch && branch.is_none() && !next_is(&["in"]) {
-            return None;
-        }
-        // A merge that a pull makes, and "merge" that means "work" in Romanian, are not meant.
-        if folded == "merge" && words[..at].iter().any(|word| word.is_any(&["nu", "n-ai"])) && !running {
-            return None;
-        }
-        return (ends || to_branch).then_some((Forbidden::Program(line), 1));
+    if GIT_VERBS.iter().any(|(name, _)| *name == folded) {
+        return git_command_at(words, at, running);
     }
     if PROGRAMS.contains(&folded) && (running || folded == "git" || folded == "sudo") {
         let mut line = vec![folded.to_owned()];
@@ -232,6 +214,34 @@ fn command_at(words: &[Word<'_>], at: usize, running: bool) -> Option<(Forbidden
         return Some((Forbidden::Program(line), length));
     }
     None
+}
+
+/// The command of Git that a word names without Git.
+fn git_command_at(words: &[Word<'_>], at: usize, running: bool) -> Option<(Forbidden, usize)> {
+    let word = &words[at];
+    let next = words.get(at + 1);
+    let next_is = |names: &[&str]| next.is_some_and(|next| next.is_any(names)) && !word.pauses();
+    let ends = word.pauses() || next.is_none_or(|next| next.is_any(GO_ON));
+    let (_, command) = GIT_VERBS.iter().find(|(name, _)| *name == word.folded)?;
+    // "Don't commit secrets" is about secrets; "don't push to main" about that branch.
+    let mut line: Vec<String> = std::iter::once("git")
+        .chain(command.split(' '))
+        .map(str::to_owned)
+        .collect();
+    let branch = words[at + 1..]
+        .iter()
+        .take(3)
+        .find(|word| word.is_any(&["main", "master", "develop", "production", "prod"]));
+    line.extend(branch.map(|branch| branch.folded.clone()));
+    let to_branch = next_is(&["to", "on", "into", "pe", "in", "directly", "straight"]);
+    if to_branch && branch.is_none() && !next_is(&["in"]) {
+        return None;
+    }
+    // A merge that a pull makes, and "merge" that means "work" in Romanian, are not meant.
+    if word.folded == "merge" && words[..at].iter().any(|word| word.is_any(&["nu", "n-ai"])) && !running {
+        return None;
+    }
+    (ends || to_branch).then_some((Forbidden::Program(line), 1))
 }
 
 impl CommandConstraint {

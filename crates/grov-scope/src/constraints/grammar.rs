@@ -206,45 +206,27 @@ pub(super) fn orders_change(word: &Word<'_>) -> bool {
     word.is_any(ORDERS) && !word.is_any(HARMLESS)
 }
 
+/// Words that order a change, besides [`ORDERS`].
+#[rustfmt::skip]
+const OTHER_ORDERS: &[&str] = &[
+    "make", "apply", "fixing", "convert", "port", "do", "put", "extinde", "aplica", "implementeaza", "andere",
+    "behebe", "fixe", "implementiere", "schreibe", "mach", "korrigiere", "fuge",
+];
+
 /// Whether a word, wherever it stands in a sentence that forbids nothing, orders that files become other ones.
 pub(super) fn is_order(word: &Word<'_>) -> bool {
-    orders_change(word) && !word.is_any(&["touch", "include", "clean"])
-        || word.is_any(&[
-            "make",
-            "apply",
-            "fixing",
-            "convert",
-            "port",
-            "do",
-            "put",
-            "extinde",
-            "aplica",
-            "implementeaza",
-            "andere",
-            "behebe",
-            "fixe",
-            "implementiere",
-            "schreibe",
-            "mach",
-            "korrigiere",
-            "fuge",
-        ])
+    orders_change(word) && !word.is_any(&["touch", "include", "clean"]) || word.is_any(OTHER_ORDERS)
 }
+
+/// Words that forbid or confine without a negation.
+#[rustfmt::skip]
+const CONFINING: &[&str] = &[
+    "keep", "leave", "except", "only", "hands", "frozen", "read-only", "untouched", "lasa",
+];
 
 /// Whether words forbid or confine something.
 pub(super) fn forbids(words: &[Word<'_>]) -> bool {
-    words.iter().any(|word| {
-        is_negation(word)
-            || word.is_any(&[
-                "keep",
-                "leave",
-                "except",
-                "only",
-                "hands",
-                "frozen",
-                "read-only",
-                "untouched",
-                "lasa",
-            ])
-    })
+    words
+        .iter()
+        .any(|word| is_negation(word) || word.is_any(CONFINING))
 }

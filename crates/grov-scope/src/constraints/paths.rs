@@ -168,9 +168,9 @@ impl PathConstraints {
     pub(super) fn read(&mut self, root: &ProjectRoot, text: &str, words: &[Word<'_>]) {
         let exception = words.iter().position(|word| word.is_any(EXCEPTIONS));
         let (rule, except) = words.split_at(exception.unwrap_or(words.len()));
-        let limit = |targets| PathConstraint {
+        let constraint = PathConstraint {
             text: text.to_owned(),
-            targets,
+            targets: Vec::new(),
             except: paths_in(root, except),
             lifted: Vec::new(),
             removal_only: false,
@@ -178,92 +178,29 @@ impl PathConstraints {
                 .iter()
                 .any(|word| word.is_any(&["existing", "current", "existente"])),
         };
-        if let Some(targets) = subject_of_state(root, rule) {
-            self.forbidden.push(limit(targets));
-            return;
-        }
-        if let Some(targets) = confines(root, rule) {
-            self.only.push(limit(targets));
-            return;
-        }
-        // "Nothing in src/ may change"
-        let nothing = rule
-            .first()
-            .is_some_and(|word| word.is_any(&["nothing", "nimic"]));
-        if nothing && rule.iter().any(is_change) {
-            let targets = object_of(root, &rule[1..]);
-            if !targets.is_empty() {
-                self.forbidden.push(limit(targets));
-            }
-            return;
-        }
-        if let Some(behind) = stays_away(rule) {
-            let targets = object_of(root, &rule[behind..]);
-            if !targets.is_empty() {
-                self.forbidden.push(limit(targets));
-            }
-            return;
-        }
-        if let Some(verb) = forbidden(rule, is_change) {
-            let object = &rule[verb + 1..];
-            let mut targets = object_of(root, object);
-            // "src/db/ is another team's, do not change it"
-            if targets.is_empty()
-                && object
-                    .first()
-                    .is_some_and(|word| word.is_any(&["it", "them", "those", "there"]))
-            {
-                targets = paths_in(root, &rule[..verb]);
-            }
-            if !targets.is_empty() {
-                self.forbidden.push(limit(targets));
-            } else if !except.is_empty() && object.iter().any(|word| word.is_any(ANYTHING)) {
-                let targets = paths_in(root, except);
-                if !targets.is_empty() {
-                    self.only.push(PathConstraint {
-                        except: Vec::new(),
-                        ..limit(targets)
-                    });
-                }
-            }
-            return;
-        }
-        if let Some(verb) = forbidden(rule, is_removal) {
-            let targets = object_of(root, &rule[verb + 1..]);
-            if !targets.is_empty() {
-                self.forbidden.push(PathConstraint {
-                    removal_only: true,
-                    ..limit(targets)
+        match Reading::of(root, rule, except) {
+            Reading::Forbids(targets) if !targets.is_empty() => self.forbidden.push(PathConstraint {
+                targets,
+                ..constraint
+            }),
+            Reading::ForbidsRemoval(targets) if !targets.is_empty() => self.forbidden.push(PathConstraint {
+                targets,
+                removal_only: true,
+                ..constraint
+            }),
+            Reading::AllowsOnly { targets, is_excepted } if !targets.is_empty() => {
+                let except = if is_excepted {
+                    Vec::new()
+                } else {
+                    constraint.except
+                };
+                self.only.push(PathConstraint {
+                    targets,
+                    except,
+                    ..constraint
                 });
             }
-            return;
-        }
-        if let Some(verb) = forbidden(rule, |word| word.is_any(WRITES)) {
-            // "Don't add files to src/": what is added lies in the folder; "don't add tests" names no file.
-            let object = &rule[verb + 1..];
-            let into = object.iter().position(|word| word.is_any(INTO));
-            let things = object.first().is_none_or(|word| {
-                word.is_any(ANYTHING) || word.is_any(&["new", "noi"]) || is_path(word.raw)
-            });
-            if things {
-                let targets = object_of(root, &object[into.unwrap_or(0)..]);
-                if !targets.is_empty() {
-                    self.forbidden.push(limit(targets));
-                }
-            }
-            return;
-        }
-        let keeps = rule
-            .iter()
-            .position(|word| word.is_any(KEEPING))
-            .filter(|at| *at <= 2);
-        if let Some(at) = keeps
-            && stays_the_same(&rule[at..])
-        {
-            let targets = object_of(root, &rule[at + 1..]);
-            if !targets.is_empty() {
-                self.forbidden.push(limit(targets));
-            }
+            _ => {}
         }
     }
 
@@ -287,6 +224,103 @@ impl PathConstraints {
             .find(forbids)
             .or_else(|| self.only.iter().find(excludes))?;
         Some(&limit.text)
+    }
+}
+
+/// What a constraint says of paths.
+enum Reading {
+    /// These must not change.
+    Forbids(Vec<Target>),
+    /// These must not be removed.
+    ForbidsRemoval(Vec<Target>),
+    /// Nothing else may change.
+    AllowsOnly {
+        targets: Vec<Target>,
+        /// The targets are the exceptions of the sentence.
+        is_excepted: bool,
+    },
+    /// Nothing.
+    Nothing,
+}
+
+impl Reading {
+    /// Reads a sentence: the rule and what follows "except".
+    fn of(root: &ProjectRoot, rule: &[Word<'_>], except: &[Word<'_>]) -> Self {
+        if let Some(targets) = subject_of_state(root, rule) {
+            return Self::Forbids(targets);
+        }
+        if let Some(targets) = confines(root, rule) {
+            return Self::AllowsOnly {
+                targets,
+                is_excepted: false,
+            };
+        }
+        // "Nothing in src/ may change"
+        let nothing = rule
+            .first()
+            .is_some_and(|word| word.is_any(&["nothing", "nimic"]));
+        if nothing && rule.iter().any(is_change) {
+            return Self::Forbids(object_of(root, &rule[1..]));
+        }
+        if let Some(behind) = stays_away(rule) {
+            return Self::Forbids(object_of(root, &rule[behind..]));
+        }
+        if let Some(verb) = forbidden(rule, is_change) {
+            return Self::of_forbidden_change(root, &rule[..verb], &rule[verb + 1..], except);
+        }
+        if let Some(verb) = forbidden(rule, is_removal) {
+            return Self::ForbidsRemoval(object_of(root, &rule[verb + 1..]));
+        }
+        if let Some(verb) = forbidden(rule, |word| word.is_any(WRITES)) {
+            // "Don't add files to src/": what is added lies in the folder; "don't add tests" names no file.
+            let object = &rule[verb + 1..];
+            let into = object.iter().position(|word| word.is_any(INTO));
+            let things = object.first().is_none_or(|word| {
+                word.is_any(ANYTHING) || word.is_any(&["new", "noi"]) || is_path(word.raw)
+            });
+            return if things {
+                Self::Forbids(object_of(root, &object[into.unwrap_or(0)..]))
+            } else {
+                Self::Nothing
+            };
+        }
+        let keeps = rule.iter().position(|word| word.is_any(KEEPING));
+        match keeps {
+            Some(at) if at <= 2 && stays_the_same(&rule[at..]) => {
+                Self::Forbids(object_of(root, &rule[at + 1..]))
+            }
+            _ => Self::Nothing,
+        }
+    }
+
+    /// Reads "do not change `object`".
+    fn of_forbidden_change(
+        root: &ProjectRoot,
+        before: &[Word<'_>],
+        object: &[Word<'_>],
+        except: &[Word<'_>],
+    ) -> Self {
+        let targets = object_of(root, object);
+        if !targets.is_empty() {
+            return Self::Forbids(targets);
+        }
+        // "src/db/ is another team's, do not change it"
+        let refers_back = object
+            .first()
+            .is_some_and(|word| word.is_any(&["it", "them", "those", "there"]));
+        if refers_back {
+            let targets = paths_in(root, before);
+            if !targets.is_empty() {
+                return Self::Forbids(targets);
+            }
+        }
+        if !except.is_empty() && object.iter().any(|word| word.is_any(ANYTHING)) {
+            return Self::AllowsOnly {
+                targets: paths_in(root, except),
+                is_excepted: true,
+            };
+        }
+        Self::Nothing
     }
 }
 

@@ -310,7 +310,7 @@ fn a_reason_quotes_the_constraint() {
     );
     assert_eq!(
         found[0].reason,
-        "src/Auth/A.rs is changed against \"Do not touch src/Auth/\""
+        "src/Auth/A.rs is changed in violation of \"Do not touch src/Auth/\""
     );
     assert_eq!(found[0].file.as_deref(), Some("src/Auth/A.rs"));
     assert_eq!((found[0].rule, found[0].at_most), (Rule::Constraint, 3));

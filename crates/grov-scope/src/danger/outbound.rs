@@ -26,7 +26,10 @@ pub(super) fn of_command(
         return finding(
             DESTRUCTIVE,
             None,
-            format!("`{}` publishes something; nobody asked for it", shown(command)),
+            format!(
+                "`{}` publishes something, which was not requested",
+                shown(command)
+            ),
         );
     }
     if remote_script::runs(command, source, programs)
@@ -36,7 +39,7 @@ pub(super) fn of_command(
         return finding(
             RISKY,
             None,
-            "A script from the network, or one that is encoded, is run unseen; nobody asked for it",
+            "A downloaded or encoded script is run without inspection, which was not requested",
         );
     }
     None
@@ -136,6 +139,13 @@ fn sends_secrets(command: &Program, before: Option<&Program>) -> bool {
     remote && (sent_file || piped)
 }
 
+/// Files that hold credentials or what was typed.
+#[rustfmt::skip]
+const SECRET_FILES: &[&str] = &[
+    ".npmrc", ".netrc", ".pypirc", "credentials", ".pgpass", ".git-credentials", "credentials.json",
+    ".bash_history", ".zsh_history", "shadow",
+];
+
 /// Whether a file's name says that it holds secrets.
 pub(crate) fn is_secret_file(path: &str) -> bool {
     let path = path.to_lowercase();
@@ -150,19 +160,7 @@ pub(crate) fn is_secret_file(path: &str) -> bool {
             || name.starts_with("id_rsa")
             || name.starts_with("id_ed25519")
             || name.starts_with("id_ecdsa")
-            || matches!(
-                name,
-                ".npmrc"
-                    | ".netrc"
-                    | ".pypirc"
-                    | "credentials"
-                    | ".pgpass"
-                    | ".git-credentials"
-                    | "credentials.json"
-                    | ".bash_history"
-                    | ".zsh_history"
-                    | "shadow"
-            )
+            || SECRET_FILES.contains(&name)
             || name.ends_with(".pem")
             || name.ends_with(".p12")
             || name.ends_with(".key")

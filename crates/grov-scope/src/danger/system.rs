@@ -13,123 +13,112 @@ pub(super) fn of_command(
     context: &EvaluationContext<'_>,
 ) -> Option<Finding> {
     let asked = &context.compiled.asked;
+    let has = |words: &[&str]| {
+        command
+            .arguments
+            .iter()
+            .any(|word| words.contains(&word.as_str()))
+    };
     match command.name() {
         "chmod" => {
-            let open = command
-                .operands()
-                .next()
-                .is_some_and(|mode| matches!(mode, "777" | "0777" | "a+rwx" | "ugo+rwx"));
-            let recursive = command.has("--recursive", 'R');
-            let permissions = asked.speaks_of(&["chmod", "permission", "777", "permisiun"]);
-            (open && recursive && !permissions).then(|| {
-                finding(
-                    RISKY,
-                    None,
-                    "Everybody may write everything afterwards (`chmod -R 777`)",
-                )
-            })?
+            let mode = command.operands().next().unwrap_or_default();
+            let opens =
+                matches!(mode, "777" | "0777" | "a+rwx" | "ugo+rwx") && command.has("--recursive", 'R');
+            if !opens || asked.speaks_of(&["chmod", "permission", "777", "permisiun"]) {
+                return None;
+            }
+            let reason = "`chmod -R 777` makes everything writable for everybody";
+            finding(RISKY, None, reason)
         }
-        "chown" | "chgrp" if command.has("--recursive", 'R') => {
-            let outside = command
-                .operands()
-                .skip(1)
-                .map(|path| NormalizedPath::new(context.root, path))
-                .find(|place| !place.is_in_project());
-            let place = outside
-                .filter(|_| context.root.is_known() && !asked.speaks_of(&["chown", "owner", "permission"]))?;
-            finding(
-                DESTRUCTIVE,
-                Some(place.display()),
-                format!("The owner of {} is changed", place.display()),
-            )
-        }
-        "shutdown" | "reboot" | "halt" | "poweroff" => finding(CRITICAL, None, "The machine is stopped"),
+        "chown" | "chgrp" if command.has("--recursive", 'R') => owner(command, context),
+        "shutdown" | "reboot" | "halt" | "poweroff" => finding(CRITICAL, None, "The machine is shut down"),
         "kill"
-            if command.arguments.iter().any(|word| word == "-1")
-                && command.arguments.len() > 1
-                && command.arguments.last().is_some_and(|word| word == "-1") =>
+            if command.arguments.len() > 1 && command.arguments.last().is_some_and(|word| word == "-1") =>
         {
             finding(CRITICAL, None, "Every process of the user is killed")
         }
-        "killall" | "pkill" => {
-            let target = command.operands().last().unwrap_or_default();
-            // What the conversation started it may stop; names of development servers are of that kind.
-            let ours = names_in(target).any(|name| context.has_run(name) || asked.names(name))
-                || asked.speaks_of(&["kill", "stop", "restart", "process", "opreste", "reporn"])
-                || before.is_some_and(|before| {
-                    names_in(target).any(|name| before.words().any(|word| word.contains(name)))
-                });
-            (!ours && !target.is_empty()).then(|| {
-                finding(
-                    MINOR,
-                    None,
-                    format!("Processes are killed by their name ({target}), whoever started them"),
-                )
-            })?
-        }
-        "crontab" if !command.arguments.iter().any(|word| word == "-l") => {
-            (!asked.speaks_of(&["cron", "schedul"])).then(|| {
-                finding(
-                    DESTRUCTIVE,
-                    None,
-                    "The user's crontab is changed; nobody asked for it",
-                )
-            })?
+        "killall" | "pkill" => kill_by_name(command, before, context),
+        "crontab" if !has(&["-l"]) => {
+            if asked.speaks_of(&["cron", "schedul"]) {
+                return None;
+            }
+            let reason = "The user's crontab is changed, which was not requested";
+            finding(DESTRUCTIVE, None, reason)
         }
         "systemctl" | "service" | "launchctl" => {
-            let changes = command
-                .operands()
-                .any(|word| matches!(word, "stop" | "disable" | "mask" | "unload" | "bootout" | "kill"));
-            (changes
-                && !asked.speaks_of(&[
-                    "service",
-                    "systemd",
-                    "daemon",
-                    "systemctl",
-                    "launchctl",
-                    "stop",
-                    "disabl",
-                ]))
-            .then(|| {
-                finding(
-                    RISKY,
-                    None,
-                    "A service of the machine is stopped; nobody asked for it",
-                )
-            })?
+            let changes = command.operands().any(|word| STOPPING.contains(&word));
+            if !changes || asked.speaks_of(SERVICES) {
+                return None;
+            }
+            let reason = "A service of the machine is stopped, which was not requested";
+            finding(RISKY, None, reason)
         }
-        "userdel" | "useradd" | "usermod" | "passwd" | "visudo" | "iptables" | "nft" | "ufw"
-        | "setenforce" | "csrutil" | "spctl" => {
-            let name = command.name();
-            let looks = command
-                .arguments
-                .iter()
-                .any(|word| matches!(word.as_str(), "-L" | "-S" | "status" | "list"));
-            (!looks && !asked.names(name) && !asked.speaks_of(&["user", "firewall", "password"])).then(
-                || {
-                    finding(
-                        DESTRUCTIVE,
-                        None,
-                        format!("`{name}` changes the machine's accounts or its protection"),
-                    )
-                },
-            )?
+        name @ ("userdel" | "useradd" | "usermod" | "passwd" | "visudo" | "iptables" | "nft" | "ufw"
+        | "setenforce" | "csrutil" | "spctl") => {
+            let looks = has(&["-L", "-S", "status", "list"]);
+            if looks || asked.names(name) || asked.speaks_of(&["user", "firewall", "password"]) {
+                return None;
+            }
+            let reason = format!("`{name}` changes user accounts or security settings");
+            finding(DESTRUCTIVE, None, reason)
         }
         _ if is_grov(command) && frees(command) && !asked.names("grov") => finding(
             DESTRUCTIVE,
             None,
-            "The agent frees itself from what it is held to; nobody asked for it",
+            "The agent loosens its own constraints, which was not requested",
         ),
         program if !is_grov(command) && !only_reads(program) && !asked.names("grov") => {
             let own = command.operands().find(|path| is_of_grov(path, context))?;
-            finding(
-                DESTRUCTIVE,
-                None,
-                format!("`{program}` may change what Grov keeps ({own}); nobody asked for it"),
-            )
+            let reason = format!("`{program}` may change Grov's own files ({own}), which was not requested");
+            finding(DESTRUCTIVE, None, reason)
         }
         _ => None,
     }
+}
+
+const STOPPING: &[&str] = &["stop", "disable", "mask", "unload", "bootout", "kill"];
+#[rustfmt::skip]
+const SERVICES: &[&str] = &["service", "systemd", "daemon", "systemctl", "launchctl", "stop", "disabl"];
+
+/// A change of owner outside of the project.
+fn owner(command: &Program, context: &EvaluationContext<'_>) -> Option<Finding> {
+    let mut paths = command
+        .operands()
+        .skip(1)
+        .map(|path| NormalizedPath::new(context.root, path));
+    let place = paths.find(|place| !place.is_in_project())?;
+    let asked = context
+        .compiled
+        .asked
+        .speaks_of(&["chown", "owner", "permission"]);
+    if asked || !context.root.is_known() {
+        return None;
+    }
+    let name = place.display();
+    finding(DESTRUCTIVE, Some(name), format!("The owner of {name} is changed"))
+}
+
+/// Processes that are killed by their name and that the conversation did not start.
+fn kill_by_name(
+    command: &Program,
+    before: Option<&Program>,
+    context: &EvaluationContext<'_>,
+) -> Option<Finding> {
+    let asked = &context.compiled.asked;
+    let target = command.operands().last().filter(|target| !target.is_empty())?;
+    let is_ours = |name: &str| {
+        context.has_run(name)
+            || asked.names(name)
+            || before.is_some_and(|before| before.words().any(|word| word.contains(name)))
+    };
+    if names_in(target).any(is_ours)
+        || asked.speaks_of(&["kill", "stop", "restart", "process", "opreste", "reporn"])
+    {
+        return None;
+    }
+    let reason =
+        format!("Processes are killed by name ({target}), including ones that the agent did not start");
+    finding(MINOR, None, reason)
 }
 
 /// Whether a command is Grov, also by a name that the shell looks up: `$(which grov)`.
@@ -179,7 +168,7 @@ pub(super) fn of_files(action: &AnalyzedAction<'_>, context: &EvaluationContext<
             return None;
         }
         let what = if is_client {
-            "the client's settings, where hooks are switched off"
+            "the client's settings, which can disable hooks"
         } else {
             protected(place)?
         };
@@ -187,7 +176,7 @@ pub(super) fn of_files(action: &AnalyzedAction<'_>, context: &EvaluationContext<
         finding(
             DESTRUCTIVE,
             Some(name),
-            format!("{name} belongs to {what}; nobody asked for its change"),
+            format!("{name} belongs to {what}, and its change was not requested"),
         )
     })
 }
@@ -200,40 +189,26 @@ fn is_client_setting(place: &NormalizedPath) -> bool {
     is_folder && place.name().starts_with("settings") && path.ends_with(".json")
 }
 
+/// Files that shells read at their start.
+#[rustfmt::skip]
+const SHELL_FILES: &[&str] = &[
+    ".bashrc", ".bash_profile", ".profile", ".zshrc", ".zprofile", ".zshenv", ".bash_logout", ".inputrc",
+    "config.fish",
+];
+
 /// Whose a file outside of the project is.
 fn protected(place: &NormalizedPath) -> Option<&'static str> {
     let text = place.as_str();
     let name = place.name();
+    #[rustfmt::skip]
     const SYSTEM: &[&str] = &[
-        "/etc/",
-        "/usr/bin/",
-        "/usr/sbin/",
-        "/usr/lib/",
-        "/bin/",
-        "/sbin/",
-        "/lib/",
-        "/boot/",
-        "/system/",
-        "/library/",
-        "/var/spool/cron",
-        "c:/windows/",
-        "c:/program files",
+        "/etc/", "/usr/bin/", "/usr/sbin/", "/usr/lib/", "/bin/", "/sbin/", "/lib/", "/boot/", "/system/",
+        "/library/", "/var/spool/cron", "c:/windows/", "c:/program files",
     ];
     if SYSTEM.iter().any(|folder| text.starts_with(folder)) {
         return Some("the system");
     }
-    let shell = matches!(
-        name,
-        ".bashrc"
-            | ".bash_profile"
-            | ".profile"
-            | ".zshrc"
-            | ".zprofile"
-            | ".zshenv"
-            | ".bash_logout"
-            | ".inputrc"
-            | "config.fish"
-    );
+    let shell = SHELL_FILES.contains(&name);
     // A file of that name in a project is the project's: `.npmrc` of a workspace.
     let behind = behind_home(text)?;
     let own = behind.split('/').next().unwrap_or_default();

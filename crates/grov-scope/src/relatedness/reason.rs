@@ -12,9 +12,9 @@ const LITTLE: f64 = 0.3;
 pub(super) fn finding(file: &str, evidence: &Evidence, number: u32, at_most: u8) -> Finding {
     let mut reasons = Vec::new();
     if evidence.talk <= NEXT_TO_NOTHING {
-        reasons.push("shares next to nothing with the goal or with anything worked on so far");
+        reasons.push("shares almost no words with the goal or the work so far");
     } else if evidence.talk < LITTLE {
-        reasons.push("its text shares little with the goal and the work so far");
+        reasons.push("its text shares few words with the goal and the work so far");
     }
     if evidence.is_new_part {
         reasons.push("a part of the project not touched before");
@@ -22,10 +22,10 @@ pub(super) fn finding(file: &str, evidence: &Evidence, number: u32, at_most: u8)
         reasons.push("a folder not worked in before");
     }
     if evidence.is_out_of_scope {
-        reasons.push("outside of what the work is expected to touch");
+        reasons.push("outside the expected scope");
     }
     if reasons.is_empty() {
-        reasons.push("only loosely tied to the goal");
+        reasons.push("only loosely related to the goal");
     }
     let again = if number > 1 {
         format!("; change number {number} of this kind")

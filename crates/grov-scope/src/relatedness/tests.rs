@@ -117,7 +117,7 @@ fn a_style_sheet_under_a_goal_about_tokens_is_off_at_its_first_edit() {
     assert!((3..=4).contains(&found.score), "{found:?}");
     assert_eq!(
         found.findings[0].reason,
-        "src/styles/theme.css: shares next to nothing with the goal or with anything worked on so far, a folder not worked \
+        "src/styles/theme.css: shares almost no words with the goal or the work so far, a folder not worked \
          in before"
     );
     actions.push(edit(

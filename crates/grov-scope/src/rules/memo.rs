@@ -1,4 +1,4 @@
-//! What rules have to keep in mind to go on in another process.
+//! The serialised state of [`Rules`], to continue in another process.
 
 use super::reverts::UnrevertedChanges;
 use super::subject::Grants;
@@ -12,10 +12,10 @@ use crate::relatedness::{Relatedness, RelatednessState};
 use grov_domain::GoalContract;
 use serde::{Deserialize, Serialize};
 
-/// Changes whenever what is kept changes its meaning or form.
+/// Changes whenever the meaning or form of the state changes.
 const VERSION: u32 = 1;
 
-/// What rules know of a conversation beside its contract, fit to be stored.
+/// The state of [`Rules`] without the contract.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Memo {
     version: u32,
@@ -37,7 +37,7 @@ pub struct Memo {
     lifted_read_only: Option<String>,
 }
 
-/// The same, lent.
+/// A borrowed [`Memo`].
 #[derive(Serialize)]
 struct MemoRef<'a> {
     version: u32,
@@ -60,7 +60,7 @@ struct MemoRef<'a> {
 }
 
 impl Rules {
-    /// What has to be kept to go on elsewhere; read back as a [`Memo`].
+    /// The state to store; deserialises as a [`Memo`].
     pub fn memo(&self) -> impl Serialize + '_ {
         MemoRef {
             version: VERSION,
@@ -76,8 +76,7 @@ impl Rules {
         }
     }
 
-    /// Goes on under the contract that held when the memo was made, and from the same root. `None`: it was made by another
-    /// version.
+    /// Restores rules from a memo, with the contract and root from when it was made. `None` if another version made it.
     pub fn restore(contract: GoalContract, root: Option<&str>, memo: Memo) -> Option<Self> {
         if memo.version != VERSION {
             return None;

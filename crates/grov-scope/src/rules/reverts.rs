@@ -1,4 +1,4 @@
-//! Taking back what was changed against a constraint. That is what the user wants, and breaks nothing.
+//! Reverting changes that violate a constraint. The revert itself is no violation.
 
 use crate::analyzed_action::AnalyzedAction;
 use crate::history::call_hash;
@@ -7,14 +7,14 @@ use grov_domain::Program;
 use grov_domain::{ActionType, EffectKind, Finding, Rule, beginning_to};
 use serde::{Deserialize, Serialize};
 
-/// Files that are kept in mind.
+/// The maximum number of recorded changes.
 const MOST: usize = 64;
-/// So much of what was written is kept, in bytes.
+/// The bytes kept of the written text.
 const MOST_WRITTEN: usize = 200;
-/// Taking back writes about as much as was there; going on tends to write more.
+/// A revert writes about as much as it replaces; other edits tend to write more.
 const MORE_THAN_BACK: usize = 80;
 
-/// What was changed against a constraint and stands.
+/// Changes that violate a constraint and were not reverted.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct UnrevertedChanges(Vec<UnrevertedChange>);
 
@@ -22,16 +22,16 @@ pub(super) struct UnrevertedChanges(Vec<UnrevertedChange>);
 struct UnrevertedChange {
     place: String,
     call: Option<u64>,
-    /// The file was not there before.
+    /// The change created the file.
     is_made: bool,
-    /// The beginning of what was written, where that was seen.
+    /// The beginning of the written text, if known.
     written: Option<String>,
-    /// The agent was told to take it back.
+    /// The agent was asked to revert it.
     is_told: bool,
 }
 
 impl UnrevertedChanges {
-    /// Keeps in mind what a action changes against a constraint. `makes` tells whether nobody knew a place before.
+    /// Records the violations of an action. `makes` says whether a path was unknown before.
     pub(super) fn note(
         &mut self,
         action: &AnalyzedAction<'_>,
@@ -64,20 +64,20 @@ impl UnrevertedChanges {
         }
     }
 
-    /// The agent was told to take back what stands.
+    /// Records that the agent was asked to revert all changes.
     pub(super) fn mark_requested(&mut self) {
         for breach in &mut self.0 {
             breach.is_told = true;
         }
     }
 
-    /// A call failed: it changed nothing.
+    /// Drops the changes of a call that failed.
     pub(super) fn failed(&mut self, call: &str) {
         let call = call_hash(call);
         self.0.retain(|breach| breach.call != Some(call));
     }
 
-    /// The user allowed what was found: there is nothing to be taken back.
+    /// Drops changes that the user permitted.
     pub(super) fn forget(&mut self, facts: &[Finding], root: &ProjectRoot) {
         for file in facts.iter().filter_map(|finding| finding.file.as_deref()) {
             let place = NormalizedPath::new(root, file);
@@ -85,7 +85,7 @@ impl UnrevertedChanges {
         }
     }
 
-    /// Takes out of the findings what a action puts back, if it puts back all that it changes against a constraint. The files.
+    /// Removes the constraint findings of an action if it reverts all of them. Returns the reverted files.
     pub(super) fn take_reverted(
         &mut self,
         action: &AnalyzedAction<'_>,
@@ -127,8 +127,8 @@ impl UnrevertedChanges {
 }
 
 impl UnrevertedChanges {
-    /// Takes out what a action puts back with all that is not committed: files that Git knows. `git stash` names none, so that
-    /// nothing stands against it.
+    /// Drops the changes that an action discards with all uncommitted changes, such as `git stash`, which names no files.
+    /// Created files are untracked and stay. Returns the reverted files.
     fn take_discarded(&mut self, action: &AnalyzedAction<'_>) -> Vec<String> {
         let brings_back = |command: &Program| matches!(command.git(), ("stash", rest) if rest.first().is_some_and(|word| word == "pop" || word == "apply"));
         let clears = |command: &Program| match command.git() {
@@ -155,7 +155,7 @@ impl UnrevertedChanges {
 }
 
 impl UnrevertedChange {
-    /// Whether a action that changes `place` puts this back.
+    /// Whether an action that changes `place` reverts this change.
     fn is_reverted_by(&self, place: &NormalizedPath, action: &AnalyzedAction<'_>) -> bool {
         let is_it = self.place == place.as_str();
         if action.sketch.action_type.modifies_files() {
@@ -171,8 +171,8 @@ impl UnrevertedChange {
         restores && (is_it || below()) || is_it && self.is_made && is_removed(action)
     }
 
-    /// What stood there before is not known: of an agent that was told so, an edit that leaves out what was written, and
-    /// writes no more than that, is believed, once for each change.
+    /// Whether an edit may be the revert. The previous content is unknown, so an edit is accepted once per change if the
+    /// agent was asked to revert, and the edit drops the written text and writes no more than that.
     fn may_revert(&self, action: &AnalyzedAction<'_>) -> bool {
         let Some(new) = action.sketch.content.as_deref().map(str::trim) else {
             return false;
@@ -188,13 +188,13 @@ impl UnrevertedChange {
     }
 }
 
-/// Whether a action may bring files into being.
+/// Whether an action may create files.
 fn creates(action: &AnalyzedAction<'_>) -> bool {
     let creates = |effect: &EffectKind| matches!(effect, EffectKind::Write | EffectKind::Copy);
     action.sketch.action_type == ActionType::Write || action.sketch.effects.iter().any(creates)
 }
 
-/// Whether a action removes or moves what it changes, and nothing else.
+/// Whether an action removes or moves files and does nothing else.
 fn is_removed(action: &AnalyzedAction<'_>) -> bool {
     let is_removal = |effect: &EffectKind| {
         matches!(
@@ -205,7 +205,7 @@ fn is_removed(action: &AnalyzedAction<'_>) -> bool {
     action.removes && action.sketch.effects.iter().all(is_removal)
 }
 
-/// Whether a command puts files back as they were committed: `git checkout -- FILE`, `git restore FILE`.
+/// Whether a command restores committed files: `git checkout -- FILE`, `git restore FILE`.
 fn restores(command: &Program) -> bool {
     match command.git() {
         ("restore", rest) => rest.iter().all(|word| {
@@ -226,7 +226,7 @@ fn restores(command: &Program) -> bool {
     }
 }
 
-/// Whether a command puts everything back: `git stash`, `git checkout .`.
+/// Whether a command restores all files: `git stash`, `git checkout .`.
 fn restores_all(command: &Program) -> bool {
     match command.git() {
         ("stash", rest) => rest

@@ -1,4 +1,4 @@
-//! What a finding is about: what somebody allows who says yes when asked.
+//! The subject of a finding: what the user permits by saying yes.
 
 use crate::analyzed_action::AnalyzedAction;
 use crate::history::{call_hash, command_hash};
@@ -8,32 +8,32 @@ use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// Yeses that are kept, the newest.
+/// The maximum number of kept permissions; the oldest are dropped.
 const MOST: usize = 256;
 
-/// What a finding is about.
+/// The subject of a finding.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum FindingSubject<'a> {
-    /// A change of a file or, which is asked about apart, its removal.
+    /// A change of a file, or its removal, which is asked about separately.
     File {
-        /// The file in the one spelling that is compared.
+        /// The normalised path.
         place: String,
         /// It is removed or moved.
         removes: bool,
     },
-    /// What was forbidden in words. Done once, it is forbidden no longer.
+    /// A constraint in words. Once permitted, it no longer holds.
     Words {
-        /// The words.
+        /// The finding's reason, which quotes the constraint.
         words: &'a str,
-        /// What Git is told to do against them, if it is Git: a yes to a commit is none to a push.
+        /// The Git commands that violate it, if any: permission to commit is no permission to push.
         verbs: Vec<String>,
     },
-    /// This very command.
+    /// This exact command.
     Command(&'a str),
 }
 
 impl<'a> FindingSubject<'a> {
-    /// The subject of what was found of a action.
+    /// The subject of a finding for an action.
     pub fn of(finding: &'a Finding, action: &AnalyzedAction<'a>, root: &ProjectRoot) -> Self {
         match (&finding.file, &action.sketch.command) {
             (Some(file), _) => Self::File {
@@ -58,19 +58,11 @@ impl<'a> FindingSubject<'a> {
     }
 }
 
-/// What Git is told to do beside looking and preparing, in one order.
+/// The Git commands of an action that neither read nor stage, sorted.
 fn git_verbs(action: &AnalyzedAction<'_>) -> Vec<String> {
+    #[rustfmt::skip]
     const LOOKS: &[&str] = &[
-        "",
-        "add",
-        "diff",
-        "fetch",
-        "log",
-        "ls-files",
-        "remote",
-        "rev-parse",
-        "show",
-        "status",
+        "", "add", "diff", "fetch", "log", "ls-files", "remote", "rev-parse", "show", "status",
     ];
     let verbs = action.programs().iter().map(|command| command.git().0);
     let mut verbs: Vec<String> = verbs
@@ -82,7 +74,7 @@ fn git_verbs(action: &AnalyzedAction<'_>) -> Vec<String> {
     verbs
 }
 
-/// What the user said yes to.
+/// Findings that the user permitted.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Grants(VecDeque<Grant>);
 
@@ -93,7 +85,7 @@ struct Grant {
 }
 
 impl Grants {
-    /// The user said yes to an action of which this was found.
+    /// Records that the user permitted an action with these findings.
     pub(super) fn add(
         &mut self,
         facts: &[Finding],
@@ -112,13 +104,13 @@ impl Grants {
         }
     }
 
-    /// The call did not run after all.
+    /// Removes the permissions of a call that did not run.
     pub(super) fn withdraw(&mut self, call: &str) {
         let call = call_hash(call);
         self.0.retain(|grant| grant.call != Some(call));
     }
 
-    /// Leaves out what the user said yes to.
+    /// Removes permitted findings.
     pub(super) fn remove_from(
         &self,
         found: &mut Vec<Finding>,

@@ -29,7 +29,7 @@ fn forbidden_is_hard_and_allowed_beats_it() {
     assert_eq!(found.findings[0].rule, Rule::Constraint);
     assert_eq!(
         found.findings[0].reason,
-        "src/auth/A.rs is changed, and you forbade src/auth/**"
+        "src/auth/A.rs is changed, but src/auth/** is forbidden"
     );
     let allowed = contract(
         &["src/parser.rs"],

@@ -48,30 +48,10 @@ fn folders(command: &Program) -> Vec<&str> {
 
 /// Whether only some of the files are found: those of a name, an age, a size.
 fn selects(command: &Program) -> bool {
+    #[rustfmt::skip]
     const ALL: &[&str] = &[
-        "-H",
-        "-L",
-        "-P",
-        "-delete",
-        "-depth",
-        "-d",
-        "-exec",
-        "-execdir",
-        "-f",
-        "-maxdepth",
-        "-mindepth",
-        "-mount",
-        "-o",
-        "-ok",
-        "-okdir",
-        "-print",
-        "-print0",
-        "-r",
-        "-rf",
-        "-fr",
-        "-type",
-        "-v",
-        "-xdev",
+        "-H", "-L", "-P", "-delete", "-depth", "-d", "-exec", "-execdir", "-f", "-maxdepth", "-mindepth", "-mount",
+        "-o", "-ok", "-okdir", "-print", "-print0", "-r", "-rf", "-fr", "-type", "-v", "-xdev",
     ];
     let tests = command.arguments.iter().take_while(|word| !is_exec(word));
     let mut options = tests.filter(|word| word.starts_with('-'));
@@ -157,7 +137,7 @@ pub(super) fn fed(
         _ => finding(
             RISKY,
             None,
-            "Files are removed by a list that the command does not show; nobody asked for it",
+            "Files from a list that is not shown are removed, which was not requested",
         ),
     }
 }
