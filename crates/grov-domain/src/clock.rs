@@ -4,12 +4,12 @@ use std::time::SystemTime;
 use time::OffsetDateTime;
 use time::macros::datetime;
 
-/// What a clock tells at most and at least. A clock that is set wrong must stop nothing, and what is added to or taken from a
-/// time stays a time that can be written.
+/// The range of times that a clock returns. A wrong clock must not stop anything, and sums and differences with these
+/// times can still be formatted.
 const LATEST: OffsetDateTime = datetime!(9000-01-01 00:00 UTC);
 const EARLIEST: OffsetDateTime = datetime!(1000-01-01 00:00 UTC);
 
-/// Tells the time. A port, so that tests can set it.
+/// A source of the current time. A port, so that tests can set it.
 pub trait Clock: Send + Sync {
     /// The current time, UTC.
     fn now(&self) -> OffsetDateTime;
@@ -25,7 +25,7 @@ impl Clock for SystemClock {
     }
 }
 
-/// A time of the system, brought into the range that a clock tells.
+/// Clamps a system time to the range of a clock.
 fn of_system(time: SystemTime) -> OffsetDateTime {
     let since = |length: std::time::Duration| time::Duration::try_from(length).unwrap_or(time::Duration::MAX);
     let told = match time.duration_since(SystemTime::UNIX_EPOCH) {
@@ -35,7 +35,7 @@ fn of_system(time: SystemTime) -> OffsetDateTime {
     told.clamp(EARLIEST, LATEST)
 }
 
-/// The time so long before `time`; the earliest there is where that would be before it.
+/// Returns `time` minus `length`, or the earliest time.
 pub fn time_before(time: OffsetDateTime, length: std::time::Duration) -> OffsetDateTime {
     time::Duration::try_from(length).map_or(EARLIEST, |length| time.saturating_sub(length).max(EARLIEST))
 }

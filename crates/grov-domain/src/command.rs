@@ -1,6 +1,6 @@
-//! Command lines, understood: the programs that one runs, with their arguments.
+//! Command lines as parsed: the programs that one runs, with their arguments.
 //!
-//! The reader of command lines makes these; rules look at them. Here they are plain data.
+//! The parser of command lines creates these; rules evaluate them.
 
 use std::ops::Range;
 
@@ -66,7 +66,7 @@ pub enum Role {
     Operand,
 }
 
-/// Where a program runs.
+/// The machine on which a program runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ExecutionHost {
     /// On this machine.

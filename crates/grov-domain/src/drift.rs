@@ -1,4 +1,4 @@
-//! Drift: what the agent is held to, what was found of its actions, what it was told, and where a session stands.
+//! Drift: goal contracts, findings, verdicts, corrections, and the drift state of a session.
 
 use crate::macros::named;
 use crate::{
@@ -10,16 +10,16 @@ use grov_redact::Redacted;
 use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
 
-/// What the agent is held to. Empty parts hold it to nothing.
+/// The goal contract of a session: what the agent may and must do. Empty parts impose nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GoalContract {
-    /// The goal of the work under way.
+    /// The goal of the current work.
     pub goal: String,
-    /// What the user typed for it, oldest first; the newest counts most.
+    /// The prompts for it, oldest first; the newest counts most.
     pub instructions: Vec<String>,
     /// Paths, globs and identifiers that the work is expected to touch; incomplete by nature.
     pub scope: Vec<String>,
-    /// Globs that the user allowed, whatever the rules say.
+    /// Globs that the user allowed, whatever the rules find.
     pub allowed: Vec<String>,
     /// Globs that the user forbade.
     pub forbidden: Vec<String>,
@@ -30,12 +30,12 @@ pub struct GoalContract {
 }
 
 impl GoalContract {
-    /// What the user typed last.
+    /// Returns the newest prompt.
     pub fn newest_instruction(&self) -> &str {
         self.instructions.last().map_or("", String::as_str)
     }
 
-    /// The instruction in force: what the user typed last, or the goal where nothing typed is known.
+    /// Returns the newest prompt or, without prompts, the goal.
     pub fn current_instruction(&self) -> &str {
         match self.newest_instruction() {
             "" => &self.goal,
@@ -43,7 +43,8 @@ impl GoalContract {
         }
     }
 
-    /// The goal, unless it only repeats an instruction: an earlier one must not be quoted as what is wanted now.
+    /// Returns the goal, unless it repeats an instruction: an earlier instruction must not be quoted as the current
+    /// one.
     pub fn separate_goal(&self) -> Option<&str> {
         let goal = self.goal.trim().trim_end_matches(['.', '…']).trim_end();
         let repeats = |instruction: &String| instruction.contains(goal);
@@ -51,30 +52,30 @@ impl GoalContract {
     }
 }
 
-/// How a person changes a contract.
+/// The kind of a contract edit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum GoalEditKind {
-    /// The goal, in other words.
+    /// Replaces the goal.
     Set,
-    /// A glob that may be changed.
+    /// Allows changes to a glob.
     Allow,
-    /// A glob that may not be changed.
+    /// Forbids changes to a glob.
     Forbid,
-    /// A constraint in words.
+    /// Adds a constraint in words.
     Constraint,
 }
 
 named!(GoalEditKind { Set => "set", Allow => "allow", Forbid => "forbid", Constraint => "constraint" });
 
-/// A change that a person made to the contract of a session. Of two that contradict each other the newer one counts.
+/// An edit of a session's contract by a person. Of contradicting edits the newer one counts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GoalEdit {
     /// Key.
     pub id: GoalEditId,
-    /// Whose contract.
+    /// The session.
     pub client_session_id: ClientSessionId,
-    /// What is changed.
+    /// The kind.
     pub kind: GoalEditKind,
     /// The goal, glob or constraint.
     pub text: String,
@@ -83,7 +84,7 @@ pub struct GoalEdit {
 }
 
 impl GoalContract {
-    /// The contract with a person's edits, oldest first, on top.
+    /// Returns the contract with edits applied, oldest first.
     #[must_use]
     pub fn with_edits<'a>(mut self, edits: impl IntoIterator<Item = &'a GoalEdit>) -> Self {
         for edit in edits {
@@ -111,7 +112,7 @@ fn push_new(list: &mut Vec<String>, text: String) {
     }
 }
 
-/// A rule that found something.
+/// A rule that produces findings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Rule {
@@ -119,15 +120,15 @@ pub enum Rule {
     Constraint,
     /// A destructive or outward command that the goal does not ask for.
     Danger,
-    /// The same thing again without getting on.
+    /// Repetition without progress.
     Repetition,
-    /// A change outside of what the work is expected to touch.
+    /// A change outside of the expected scope.
     Scope,
-    /// Work on something that has nothing to do with the goal.
+    /// Work unrelated to the goal.
     Tangent,
-    /// Far more than was asked for.
+    /// Much more work than requested.
     ScopeCreep,
-    /// A model found it.
+    /// The judgement of a model.
     Judge,
 }
 
@@ -137,36 +138,36 @@ named!(Rule {
 });
 
 impl Rule {
-    /// Whether what it finds is a matter of fact, and no judge may overrule it.
+    /// Whether its findings are facts, which no judge overrules.
     pub fn is_hard(self) -> bool {
         matches!(self, Self::Constraint | Self::Danger)
     }
 }
 
-/// What a rule found of an action.
+/// A finding of a rule about an action.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
     /// Which rule.
     pub rule: Rule,
-    /// The file it is about, where there is one.
+    /// The file, if there is one.
     pub file: Option<String>,
-    /// Why, in one line that a person understands.
+    /// The reason, one line for a person.
     pub reason: String,
-    /// The action's score is at most this, 1 to 10.
+    /// The upper limit of the action's score, 1 to 10.
     pub at_most: u8,
 }
 
-/// What the rules say of one action.
+/// The assessment of an action by the rules.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Assessment {
     /// 1 (far off) to 10 (on goal).
     pub score: u8,
-    /// Why, the gravest first; empty where there is nothing to say.
+    /// The findings, most severe first.
     pub findings: Vec<Finding>,
 }
 
 impl Assessment {
-    /// Nothing to say.
+    /// An assessment without findings.
     pub fn on_goal() -> Self {
         Self {
             score: 10,
@@ -185,9 +186,9 @@ pub enum CorrectionLevel {
     Correct,
     /// A strong correction with a first action that is to be confirmed.
     Intervene,
-    /// Stop, and one action that is demanded.
+    /// A demand to stop and take one action first.
     Halt,
-    /// Corrections failed: one action is forced.
+    /// One forced action, after corrections failed.
     Forced,
 }
 
@@ -198,25 +199,25 @@ named!(CorrectionLevel {
 /// The verdict on a recorded action.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StepVerdict {
-    /// 1 (far off) to 10 (on goal). Below 5 the action is kept in the drift log instead of among the steps.
+    /// 1 (far off) to 10 (on goal). Below 5 the action is stored in the drift log instead of among the steps.
     pub score: u8,
-    /// Who said so.
+    /// Who judged.
     pub by: JudgedBy,
-    /// What was found, the gravest first.
+    /// The findings, most severe first.
     pub findings: Vec<Finding>,
-    /// The correction it gave rise to.
+    /// The level of the correction that followed.
     pub level: Option<CorrectionLevel>,
-    /// What the agent is told because of it.
+    /// The text of that correction.
     pub correction: Option<String>,
-    /// The way back.
+    /// The recovery plan.
     pub recovery_plan: Vec<RecoveryStep>,
 }
 
-/// Scores below this are off goal: stored apart, and the session counts as drifted.
+/// Scores below this are off goal: the actions are stored apart, and the session counts as drifted.
 pub const OFF_GOAL_BELOW: u8 = 5;
 
 impl StepVerdict {
-    /// The kind of deviation.
+    /// Returns the kind of deviation.
     pub fn drift_type(&self) -> DriftType {
         DriftType::of_score(self.score)
     }
@@ -227,7 +228,7 @@ impl StepVerdict {
     }
 }
 
-/// What became of a correction.
+/// The outcome of a correction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CorrectionOutcome {
@@ -235,87 +236,87 @@ pub enum CorrectionOutcome {
     Followed,
     /// The next actions did not.
     Ignored,
-    /// The user said something new, or the work was over, before anything could follow.
+    /// A new prompt or the end of the work came before the next actions.
     Overtaken,
 }
 
 named!(CorrectionOutcome { Followed => "followed", Ignored => "ignored", Overtaken => "overtaken" });
 
-/// Something the agent is told, or was told.
+/// A correction that is pending or was delivered to the agent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Correction {
     /// Key.
     pub id: CorrectionId,
     /// The client's session.
     pub client_session_id: ClientSessionId,
-    /// The task in work when it was made.
+    /// The active task at its creation.
     pub session_id: SessionId,
     /// The action it is about.
     pub step_id: Option<StepId>,
     /// The tool call of that action, as the client names it.
     #[serde(default)]
     pub tool_use_id: Option<String>,
-    /// How strong.
+    /// The level.
     pub level: CorrectionLevel,
-    /// The score that gave rise to it, 1 to 10.
+    /// The score that caused it, 1 to 10.
     pub score: u8,
-    /// What deviates, one sentence.
+    /// The deviation, one sentence.
     pub reason: String,
-    /// What is said, without the markers around it.
+    /// The text, without its frame.
     pub text: String,
-    /// The way back.
+    /// The recovery plan.
     pub recovery_plan: Vec<RecoveryStep>,
-    /// When it was made.
+    /// Time of its creation.
     pub made_at: OffsetDateTime,
-    /// When it was put into a request; `None`: not yet, or it was overtaken before.
+    /// Time of its delivery; `None` if it is pending or was never delivered.
     pub delivered_at: Option<OffsetDateTime>,
-    /// What became of it, once that is known.
+    /// The outcome, once known.
     pub outcome: Option<CorrectionOutcome>,
 }
 
-/// Where a client session stands.
+/// The drift state of a client session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DriftState {
-    /// Which session.
+    /// The session.
     pub client_session_id: ClientSessionId,
     /// Normal, drifted or forced.
     pub mode: SessionMode,
-    /// 0 to 3: how much more strongly than the score says the agent is corrected.
+    /// The escalation, 0 to 3, which makes corrections stronger than the score alone.
     pub escalation: u8,
-    /// Corrections since the session drifted that were not followed.
+    /// Ignored corrections since the session drifted.
     pub failed_recoveries: u8,
-    /// The newest correction, while it is waiting to be said or its first step is waited for.
+    /// The newest correction, while it is pending or awaits its first step.
     pub correction: Option<Correction>,
-    /// It is about a matter of fact, which no judge overrules.
+    /// Whether the correction is about a hard finding, which no judge overrules.
     #[serde(default)]
     pub is_fact: bool,
-    /// Hashes of the texts said lately: nothing is said twice in the same words.
+    /// Hashes of recently delivered texts: no text is delivered twice.
     pub said: Vec<u64>,
-    /// Prompts of the session so far.
+    /// Number of prompts so far.
     pub prompts: u64,
-    /// Of these, how many there were when a judge was asked last.
+    /// Number of prompts when a judge was last asked.
     pub judged_at_prompt: u64,
-    /// What the user let pass or said yes to.
+    /// What the user permitted.
     #[serde(default)]
     pub consent: Consent,
-    /// When this was so.
+    /// Time of the last change.
     pub updated_at: OffsetDateTime,
 }
 
-/// What the user let pass or said yes to: it is not held against the agent.
+/// What the user permitted; it is not counted as drift.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Consent {
-    /// Files whose change they let pass after a correction.
+    /// Files whose change the user let pass after a correction.
     pub files: Vec<String>,
-    /// Hashes of the matters of fact that they let pass.
+    /// Hashes of hard findings that the user let pass.
     pub facts: Vec<u64>,
-    /// The agent's own words that they said yes to, oldest first. They hold until another task is begun.
+    /// Texts of the agent that the user agreed to, oldest first. They hold until another task starts.
     pub words: Vec<String>,
 }
 
 impl DriftState {
-    /// A session of which nothing is known.
+    /// Creates the state of a new session.
     pub fn new(client_session_id: ClientSessionId, at: OffsetDateTime) -> Self {
         Self {
             client_session_id,
@@ -333,7 +334,7 @@ impl DriftState {
     }
 }
 
-/// Which entries of the drift log.
+/// Selects entries of the drift log.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DriftFilter {
     /// Only this task.
@@ -342,11 +343,11 @@ pub struct DriftFilter {
     pub client_session_id: Option<ClientSessionId>,
     /// Only this project.
     pub project_path: Option<String>,
-    /// At most so many, the newest; `None` for all.
+    /// Maximum number, the newest; `None` for all.
     pub limit: Option<u32>,
 }
 
-/// Which earlier steps of a session bear on the actions to be judged.
+/// Selects earlier steps of a session that are related to actions to be judged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RelatedSteps {
     /// The session.
@@ -355,48 +356,49 @@ pub struct RelatedSteps {
     pub files: Vec<String>,
     /// Folders of the actions.
     pub folders: Vec<String>,
-    /// Words of the goal.
+    /// Keywords of the goal.
     pub keywords: Vec<String>,
-    /// At most so many altogether; each of the four questions gives at most half of it.
+    /// Maximum number in total. Each of the four criteria contributes at most half.
     pub limit: u32,
 }
 
-/// Of a session's steps so many of the newest are asked what they have to do with the actions to be judged: what is older
-/// says little, and looking at all 20,000 steps of a very long session takes twice as long as looking at these.
+/// Number of the newest steps of a session among which related ones are searched. Older steps are of little use, and
+/// searching all 20,000 steps of a very long session takes twice as long.
 pub const MAX_RELATED_CANDIDATES: u32 = 2000;
 
-/// What is known about drift, and what was said because of it.
+/// Stores drift events, states, corrections and verdicts.
 #[async_trait]
 pub trait DriftStore: Send + Sync {
-    /// Events that pass the filter, oldest first.
+    /// Returns events that match the filter, oldest first.
     async fn drift_events(&self, filter: &DriftFilter) -> Result<Vec<DriftEvent>, StoreError>;
-    /// One event.
+    /// Returns one event.
     async fn drift_event(&self, id: &DriftEventId) -> Result<Option<DriftEvent>, StoreError>;
-    /// Where a session stands; `None` for one that was never looked at.
+    /// Returns the drift state of a session, or `None` if there is none.
     async fn drift_state(&self, session: &ClientSessionId) -> Result<Option<DriftState>, StoreError>;
-    /// Keeps where a session stands, with its newest correction, unless what is kept is newer. The task in work shows it too.
+    /// Saves a drift state with its correction, unless the stored state is newer. The row of the active task is
+    /// updated, too.
     async fn save_drift_state(
         &self,
         state: &Redacted<DriftState>,
         task: &SessionId,
     ) -> Result<(), StoreError>;
-    /// Keeps a correction; replaces the one of the same id, but for its task. Words of a task that was forgotten since they
-    /// were made are not kept, here and with a state.
+    /// Saves a correction; replaces the one with the same id except for its task. The text of a task that was forgotten
+    /// since is not stored, here and in a state.
     async fn save_correction(&self, correction: &Redacted<Correction>) -> Result<(), StoreError>;
-    /// Corrections of a session, oldest first.
+    /// Returns the corrections of a session, oldest first.
     async fn corrections(&self, session: &ClientSessionId) -> Result<Vec<Correction>, StoreError>;
-    /// Later verdicts on recorded actions of a session: those below [`OFF_GOAL_BELOW`] move steps to the drift log, the
-    /// others give a step its new score, or make it one again that is in the log, unless a hard rule found something of
-    /// it. What is not there (not recorded yet, moved already) is passed over. A task that is saved already is marked anew
-    /// by its review, in the same transaction. How many were changed.
+    /// Applies later verdicts to recorded actions of a session. Verdicts below [`OFF_GOAL_BELOW`] move steps to the
+    /// drift log; others set a step's score, or move it back from the log unless it has a hard finding. Actions that
+    /// are not stored, or moved already, are skipped. The review of a saved task is updated in the same transaction.
+    /// Returns how many actions changed.
     async fn judge_steps(
         &self,
         session: &ClientSessionId,
         verdicts: &[(StepId, Redacted<StepVerdict>)],
     ) -> Result<usize, StoreError>;
-    /// Steps that bear on the actions to be judged: of the same files, of the same folders, with the goal's words, and key
-    /// decisions, in this order, without repetition, none that was judged off goal. Only the newest [`MAX_RELATED_CANDIDATES`] steps
-    /// count.
+    /// Returns steps related to the actions to be judged: with the same files, the same folders, keywords of the goal,
+    /// and key decisions, in this order, each once, without off-goal steps. Only the newest [`MAX_RELATED_CANDIDATES`]
+    /// steps are searched.
     async fn related_steps(&self, related: &RelatedSteps) -> Result<Vec<StepRow>, StoreError>;
 }
 
@@ -405,18 +407,19 @@ pub trait DriftStore: Send + Sync {
 pub struct AskedCall {
     /// The tool call.
     pub tool_use_id: String,
-    /// It is known to have run: the user said yes.
+    /// Whether it is known to have run, which means that the user agreed.
     pub ran: bool,
 }
 
-/// What people changed of goal contracts, and what they were asked.
+/// Stores contract edits and calls that the user was asked about.
 #[async_trait]
 pub trait GoalStore: Send + Sync {
-    /// Keeps an edit. Running programs learn of it by the store's revision.
+    /// Saves an edit. Running programs notice it by the store's revision.
     async fn edit_goal(&self, edit: &Redacted<GoalEdit>) -> Result<(), StoreError>;
-    /// The edits of a session, oldest first.
+    /// Returns the edits of a session, oldest first.
     async fn goal_edits(&self, session: &ClientSessionId) -> Result<Vec<GoalEdit>, StoreError>;
-    /// The calls of a session that the user was asked about before they ran. Each is kept before the question is shown.
+    /// Returns the calls of a session that the user was asked about before they ran. Each is stored before the question
+    /// is shown.
     async fn asked_calls(&self, session: &ClientSessionId) -> Result<Vec<AskedCall>, StoreError>;
 }
 

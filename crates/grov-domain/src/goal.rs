@@ -1,13 +1,13 @@
-//! Which prompt a goal comes from.
+//! Finds the prompt that states a goal.
 
 use crate::words;
 use std::collections::HashSet;
 
-/// Words of a text that are compared.
+/// Maximum number of words compared.
 const MOST_WORDS: usize = 400;
 
-/// The place of the prompt that a goal was taken from, oldest first: what is kept of a task must come from one task. Of a
-/// goal in a model's words the prompt that shares the most of them; the first one where none shares any.
+/// Returns the index of the prompt that a goal was taken from. For a goal worded by a model this is the prompt with the
+/// most words in common, or the first one if there is none.
 pub fn prompt_of_goal(goal: &str, prompts: &[String]) -> usize {
     let goal = goal.trim().trim_end_matches(['.', '…']).trim_end();
     if goal.is_empty() {

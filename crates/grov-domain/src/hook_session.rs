@@ -1,6 +1,7 @@
-//! What the hook path keeps: a session as its hooks saw it, what the agent did, what was found, and what a guard said.
+//! Records of the hook path: sessions, actions, checks and guard decisions.
 //!
-//! A hook is a short process. It reads what the transcript says since the last one, and keeps what the next one needs.
+//! A hook is a short process. It reads what was added to the transcript since the last hook, and stores what the next
+//! one needs.
 
 use crate::macros::named;
 use crate::{
@@ -12,49 +13,49 @@ use grov_redact::Redacted;
 use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
 
-/// A client session as hooks know it. A proxy knows nothing of it, and keeps its own.
+/// A client session of the hook path. The proxy path has its own records.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HookSession {
     /// The session.
     pub client_session_id: ClientSessionId,
     /// The project's key.
     pub project_path: String,
-    /// Where the client works.
+    /// The working directory of the client.
     pub working_directory: String,
-    /// The client's own record of the session.
+    /// The client's transcript of the session.
     pub transcript_path: Option<String>,
-    /// So many bytes of it were followed; always the end of a line.
+    /// Number of bytes read from it, up to the end of a line.
     pub read_to: u64,
-    /// What the agent is held to, without what a person changed of it.
+    /// The goal contract, without edits.
     pub contract: GoalContract,
-    /// What following the session needs to go on, as JSON. The store masks secrets in its texts and asks no more of it.
+    /// The engine's state as JSON. The store masks secrets in it and does not interpret it.
     pub engine_state: Option<String>,
-    /// Prompts that the course does not know of yet, oldest first; the contract does.
+    /// Prompts that the engine has not processed yet, oldest first; the contract includes them.
     pub waiting: Vec<PendingPrompt>,
-    /// Actions were followed that nobody has checked.
+    /// Whether there are actions since the last check.
     pub is_unchecked: bool,
     /// The score of the newest check, 1 to 10.
     pub drift_score: Option<u8>,
-    /// 0 to 3: how much more strongly than the score says the agent is corrected.
+    /// The escalation, 0 to 3, which makes corrections stronger than the score alone.
     pub escalation: u8,
-    /// Prompts the user typed.
+    /// Number of prompts.
     pub prompts: u64,
-    /// Actions followed.
+    /// Number of actions.
     pub actions: u64,
-    /// Memories that the agent was told of.
+    /// Number of memories injected.
     pub memories_told: u64,
-    /// When the first hook ran.
+    /// Time of the first hook.
     pub started_at: OffsetDateTime,
-    /// When the newest one did.
+    /// Time of the newest hook.
     pub updated_at: OffsetDateTime,
-    /// When the client said that it ends; `None` while it goes on, or went on since.
+    /// Time when the client reported the end; `None` while the session continues or was resumed.
     pub ended_at: Option<OffsetDateTime>,
-    /// Counts changes: who writes says which one he read. 0 for one that is not stored yet.
+    /// Incremented with each change, for optimistic locking; 0 if not stored yet.
     pub revision: u64,
 }
 
 impl HookSession {
-    /// A session that begins.
+    /// Creates a new session.
     pub fn new(
         client_session_id: ClientSessionId,
         project_path: String,
@@ -84,21 +85,21 @@ impl HookSession {
     }
 }
 
-/// A prompt that a hook told of, for whoever follows the session next.
+/// A prompt that a hook noted for the next reader of the transcript.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PendingPrompt {
-    /// What the user typed; of a long text both ends.
+    /// The prompt; of a long text both ends.
     pub text: String,
-    /// A hash of all of it, by which it is known in the transcript.
+    /// A hash of the full text, by which it is recognised in the transcript.
     pub known_by: u64,
-    /// So many bytes of transcript there were: what stands before was done before it was typed.
+    /// Length of the transcript at that time: earlier entries precede the prompt.
     pub at: u64,
 }
 
-/// An action that was found in a transcript.
+/// An action from a transcript.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HookStep {
-    /// Key: derived from the session and the tool call, so that following a transcript twice yields the same rows.
+    /// Key, derived from session and tool call, so that reading a transcript twice gives the same rows.
     pub id: StepId,
     /// The tool call.
     pub tool_use_id: Option<String>,
@@ -106,57 +107,57 @@ pub struct HookStep {
     pub agent_id: Option<AgentId>,
     /// The tool's name.
     pub tool: String,
-    /// What was done.
+    /// The action.
     pub action: ActionSketch,
-    /// The number of the prompt it was done for, counted from 1.
+    /// The number of its prompt, counted from 1.
     pub prompt: u64,
     /// 1 to 10; `None` while unjudged.
     pub score: Option<u8>,
-    /// What was found of it, the gravest first.
+    /// The findings, most severe first.
     pub findings: Vec<Finding>,
     /// When.
     pub timestamp: OffsetDateTime,
 }
 
-/// How an action ended that was kept while it ran.
+/// The result of an action that was stored while it ran.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HookEnded {
-    /// The action; one that is not kept has no end either.
+    /// The action. Results of unknown actions are ignored.
     pub id: StepId,
-    /// The tool reported an error, or was not allowed to run.
+    /// Whether the tool reported an error or was refused.
     pub failed: bool,
-    /// The end of what it put out.
+    /// The end of its output.
     pub output: Option<String>,
 }
 
-/// What came out when the actions since the last check were looked at.
+/// The result of a check of the actions since the last one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HookCheck {
     /// Key.
     pub id: String,
-    /// The number of actions looked at.
+    /// The number of actions checked.
     pub actions: u64,
     /// 1 (far off) to 10 (on goal).
     pub score: u8,
-    /// How strongly the agent is corrected; `None`: not at all.
+    /// The level of the correction; `None` without one.
     pub level: Option<CorrectionLevel>,
-    /// What deviates, one sentence.
+    /// The deviation, one sentence.
     pub reason: Option<String>,
     /// The files that deviate.
     pub files: Vec<String>,
-    /// The way back.
+    /// The recovery plan.
     pub recovery_plan: Vec<RecoveryStep>,
-    /// What the agent was told.
+    /// The text of the correction.
     pub correction: Option<String>,
     /// When.
     pub at: OffsetDateTime,
 }
 
-/// How the reason of a check begins in which the agent put back what it had changed against a constraint.
+/// Prefix of the reason of a check in which the agent restored what it had changed against a constraint.
 pub const PUT_BACK: &str = "put back what a constraint forbids: ";
 
 impl HookCheck {
-    /// Whether the agent put back what it had changed against a constraint.
+    /// Whether the agent restored what it had changed against a constraint.
     pub fn has_put_back(&self) -> bool {
         self.reason
             .as_deref()
@@ -164,74 +165,74 @@ impl HookCheck {
     }
 }
 
-/// What a guard said to an action before it ran.
+/// The decision of the guard on an action before it ran.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum GuardVerdict {
-    /// The user was to be asked.
+    /// Ask the user.
     Ask,
-    /// It was not to run.
+    /// Do not run it.
     Deny,
 }
 
 named!(GuardVerdict { Ask => "ask", Deny => "deny" });
 
-/// An action that a guard stopped or asked about.
+/// An action that the guard stopped or asked about.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GuardRecord {
     /// The session.
     pub client_session_id: ClientSessionId,
     /// The tool call.
     pub tool_use_id: String,
-    /// What was said.
+    /// The decision.
     pub verdict: GuardVerdict,
-    /// What it is about: what is the same is not asked twice once it was allowed.
+    /// The subject. Once allowed, the same subject is not asked about again.
     pub subject: String,
-    /// Why, in one line.
+    /// The reason, one line.
     pub reason: String,
-    /// Whether it ran after all: whoever was asked said yes.
+    /// Whether it ran, which means that the user agreed.
     pub ran: bool,
     /// When.
     pub at: OffsetDateTime,
 }
 
-/// What was learned of a session since it was read.
+/// Changes of a session since it was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HookProgress {
-    /// As it is now; `revision` as it was read.
+    /// The new state; `revision` as it was read.
     pub session: HookSession,
-    /// Actions found since.
+    /// New actions.
     pub steps: Vec<HookStep>,
-    /// How actions ended that were kept before.
+    /// Results of actions that were stored before.
     pub ended: Vec<HookEnded>,
-    /// Actions kept before that the user turned out to have allowed: they are on the goal.
+    /// Stored actions that the user turned out to have allowed: they are on goal.
     pub allowed: Vec<StepId>,
-    /// What came out of looking at them, if anybody looked.
+    /// The result of a check, if there was one.
     pub check: Option<HookCheck>,
 }
 
-/// Sessions of the hook path.
+/// Stores sessions of the hook path.
 #[async_trait]
 pub trait HookStore: Send + Sync {
-    /// One session; `None`: no hook ever ran in it.
+    /// Returns a session; `None` if no hook ran in it.
     async fn hook_session(&self, id: &ClientSessionId) -> Result<Option<HookSession>, StoreError>;
-    /// The same without its course, which may be long: to be looked at, or to be kept by [`HookStore::save_hook_session`].
+    /// Returns a session without the engine's state, which may be long; to be read, or saved by
+    /// [`HookStore::save_hook_session`].
     async fn hook_session_summary(&self, id: &ClientSessionId) -> Result<Option<HookSession>, StoreError>;
-    /// Keeps a session without its course: that which is stored stays. `false`, and nothing is kept: somebody else wrote
-    /// since the session was read.
+    /// Saves a session without the engine's state; the stored one remains. Returns `false`, and saves nothing, if the
+    /// session was changed since it was read.
     async fn save_hook_session(&self, session: &Redacted<HookSession>) -> Result<bool, StoreError>;
-    /// Sessions of a project without their courses, the newest update first; at most `limit`.
+    /// Returns at most `limit` sessions of a project without the engine's state, last updated first.
     async fn hook_sessions(&self, project_path: &str, limit: u32) -> Result<Vec<HookSession>, StoreError>;
-    /// Keeps what was learned, all of it or nothing. `false`, and nothing is kept: somebody else wrote since the session
-    /// was read.
+    /// Saves all changes or nothing. Returns `false`, and saves nothing, if the session was changed since it was read.
     async fn save_hook_progress(&self, progress: &Redacted<HookProgress>) -> Result<bool, StoreError>;
-    /// The actions of a session, in order.
+    /// Returns the actions of a session, in order.
     async fn hook_steps(&self, id: &ClientSessionId) -> Result<Vec<HookStep>, StoreError>;
-    /// The checks of a session, oldest first.
+    /// Returns the checks of a session, oldest first.
     async fn hook_checks(&self, id: &ClientSessionId) -> Result<Vec<HookCheck>, StoreError>;
-    /// Keeps what a guard said; the same tool call replaces what was kept of it.
+    /// Saves a decision of the guard; replaces an earlier one for the same tool call.
     async fn save_guard_record(&self, guarded: &Redacted<GuardRecord>) -> Result<(), StoreError>;
-    /// Notes that a tool call ran. `true`: a guard had something to say about it.
+    /// Records that a tool call ran. Returns whether the guard had stopped it or asked about it.
     async fn mark_guarded_run(&self, id: &ClientSessionId, tool_use_id: &str) -> Result<bool, StoreError>;
-    /// What a guard said in a session, oldest first.
+    /// Returns the decisions of the guard in a session, oldest first.
     async fn guard_log(&self, id: &ClientSessionId) -> Result<Vec<GuardRecord>, StoreError>;
 }

@@ -1,6 +1,6 @@
-//! Reading what prompts ask for, without a model.
+//! Extraction of intents from prompts without a model.
 
 use crate::{Intent, IntentQuestion};
 
-/// Tells what prompts ask for.
+/// Extracts the intent of prompts.
 pub type IntentFn<'a> = &'a (dyn Fn(&IntentQuestion) -> Intent + Send + Sync);

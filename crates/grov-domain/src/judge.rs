@@ -1,7 +1,7 @@
-//! The judge port: questions about the agent's work that ask for understanding, and their typed answers.
+//! The judge port: questions about the agent's work, and their typed answers.
 //!
-//! A judge always answers. Whether a model, a repaired answer or plain rules gave it is told by [`JudgedBy`]; callers
-//! need no path of their own for a model that is slow, wrong or not there.
+//! A judge always answers. [`JudgedBy`] says whether a model or rules gave the answer; callers need no code of their
+//! own for a model that is slow, wrong or missing.
 
 use crate::macros::named;
 use crate::{Action, ActionType, CommandLine, Decision, EffectKind, SessionId, TaskType};
@@ -31,7 +31,7 @@ pub struct Judged<T> {
     pub by: JudgedBy,
 }
 
-/// One action, as much of it as a judgement needs.
+/// The data of an action that a judgement needs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ActionSketch {
     /// Kind of action.
@@ -58,7 +58,7 @@ pub struct ActionSketch {
 }
 
 impl ActionSketch {
-    /// The sketch of an action, without what was said, written and put out.
+    /// Creates the sketch of an action, without explanation, content and output.
     pub fn of(action: &Action) -> Self {
         Self {
             files: action.files.clone(),
@@ -69,7 +69,7 @@ impl ActionSketch {
         }
     }
 
-    /// An action of which the type alone is known.
+    /// Creates a sketch with the type alone.
     pub fn empty(action_type: ActionType) -> Self {
         Self {
             action_type,
@@ -228,7 +228,7 @@ impl Reasoning {
     }
 }
 
-/// Where does this session stand?
+/// How far has the work come?
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SummaryQuestion {
     /// The goal.
@@ -243,7 +243,7 @@ pub struct SummaryQuestion {
     pub answer: String,
 }
 
-/// Where a session stands, so that the work can go on without its history.
+/// A summary of a session, so that the work can continue without its history.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SessionDigest {
     /// What was achieved.
@@ -252,7 +252,7 @@ pub struct SessionDigest {
     pub decisions: Vec<Decision>,
     /// Files changed.
     pub files_modified: Vec<String>,
-    /// Where the work was left.
+    /// The current state of the work.
     pub current_state: String,
     /// What to do next.
     pub next_action: String,
@@ -303,7 +303,7 @@ impl DriftType {
     }
 }
 
-/// One step of a way back to the goal.
+/// One step of a recovery plan.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RecoveryStep {
     /// The file to turn to, if the step has one.
@@ -321,7 +321,7 @@ pub struct DriftVerdict {
     pub drift_type: DriftType,
     /// What deviates, one sentence.
     pub diagnostic: String,
-    /// The way back; empty when on goal.
+    /// The recovery plan; empty when on goal.
     pub recovery_plan: Vec<RecoveryStep>,
 }
 
@@ -340,10 +340,10 @@ pub struct ForcedRecoveryQuestion {
     pub diagnostics: Vec<String>,
 }
 
-/// The one action that is demanded.
+/// The forced action.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ForcedRecovery {
-    /// What the agent is told.
+    /// The text for the agent.
     pub recovery_prompt: String,
     /// The action that must come first.
     pub mandatory_action: RecoveryStep,
@@ -373,7 +373,7 @@ pub trait Judge: Send + Sync {
         question: &Redacted<ReasoningQuestion>,
     ) -> Judged<Reasoning>;
 
-    /// Where a session stands.
+    /// Summarises a session.
     async fn session_summary(
         &self,
         session: Option<&SessionId>,
@@ -398,8 +398,8 @@ pub trait Judge: Send + Sync {
 /// A judge that settles its spending before its process ends.
 #[async_trait]
 pub trait SettlingJudge: Judge {
-    /// Takes no more questions to a model and waits until the calls under way are in the ledger, at most about a minute.
-    /// Questions that come later are answered by rules.
+    /// Stops asking the model and waits until running calls are in the ledger, at most about a minute. Later questions
+    /// are answered by rules.
     async fn close(&self);
 }
 

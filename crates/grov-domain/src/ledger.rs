@@ -1,5 +1,5 @@
-//! The injection ledger: what was added to which history, so that it is added again, byte for byte, as long as the
-//! client sends that history. Whoever is asked twice gives the same answer, "nothing" included.
+//! The injection ledger: text that was added to a history, so that it is added again, byte for byte, while the client
+//! sends that history. The decision for a place never changes, including the decision to add nothing.
 
 use crate::{AgentId, ClientSessionId, StoreError, TaskId};
 use async_trait::async_trait;
@@ -17,7 +17,7 @@ pub struct Lineage {
     pub agent: Option<AgentId>,
 }
 
-/// A hash of a history up to some point. How it is made is the business of whoever reads the wire.
+/// A hash of a history up to some point, computed by the reader of the wire format.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct HistoryKey(pub u128);
 
@@ -27,14 +27,14 @@ impl fmt::Debug for HistoryKey {
     }
 }
 
-/// What was decided for one place of a history.
+/// The decision for one place of a history.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LedgerEntry<T = String> {
-    /// The history up to the part that something is added behind.
+    /// The history up to the part after which text is added.
     pub anchor: HistoryKey,
-    /// The content block that was added, as JSON, byte for byte as it was sent. `None`: nothing is added here.
+    /// The content block that was added, as JSON, byte for byte as it was sent; `None` to add nothing.
     pub block: Option<T>,
-    /// Memories that the block quotes: forgetting one of them takes the block away.
+    /// Memories quoted in the block. Forgetting one of them removes the block.
     pub memories: Vec<TaskId>,
     /// When.
     pub decided_at: OffsetDateTime,
@@ -52,15 +52,15 @@ impl LedgerEntry {
     }
 }
 
-/// What a ledger holds of one lineage.
+/// The ledger's data of a lineage.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LedgerLineage {
-    /// The decisions, in no order.
+    /// The decisions, in any order.
     pub entries: Vec<LedgerEntry>,
-    /// An edited request was refused while the original was taken: this lineage is edited no more.
+    /// Whether edits are disabled, because an edited request was refused and the original was accepted.
     pub edits_disabled: bool,
-    /// The history up to the last thing that the assistant had said at the newest request, `None` if it had not; of a lineage that was taken
-    /// over, the latest tip that stands in the history. What was added behind it may never have been cached.
+    /// The history up to the last assistant message of the newest request; `None` without one. For an adopted lineage,
+    /// the latest tip in this history. Blocks added after it may never have been cached.
     pub tip: Option<HistoryKey>,
 }
 
@@ -69,9 +69,9 @@ pub struct LedgerLineage {
 pub struct NewLineage {
     /// Which.
     pub lineage: Lineage,
-    /// The project's key, `""` while unknown: a lineage is only continued in the same project.
+    /// The project's key, `""` if unknown. A lineage is only continued in the same project.
     pub project_path: String,
-    /// The model: its own cache is the one that can be lost first.
+    /// The model, whose cache is at stake.
     pub model: String,
     /// The keys of the history that it arrives with, from the first part to the last; empty without one.
     pub history: Vec<HistoryKey>,
@@ -79,7 +79,7 @@ pub struct NewLineage {
     pub at: OffsetDateTime,
 }
 
-/// Where a lineage stood at one of its requests.
+/// The position of a lineage at one of its requests.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LineageTip {
     /// Which.
@@ -97,10 +97,10 @@ pub struct LineageTip {
     pub at: OffsetDateTime,
 }
 
-/// A live use of a memory: text in the history of a session.
+/// A use of a memory: text in the history of a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LedgerUse {
-    /// Whose history.
+    /// The lineage.
     pub lineage: Lineage,
     /// The model last asked.
     pub model: String,
@@ -115,10 +115,10 @@ pub struct LedgerUse {
     pub prompt_tokens: Option<u64>,
 }
 
-/// Keeps the ledger.
+/// Stores the ledger.
 #[async_trait]
 pub trait LedgerStore: Send + Sync {
-    /// What is kept of a lineage; `None`: it was never seen.
+    /// Returns the data of a lineage; `None` if it is unknown.
     async fn lineage(&self, lineage: &Lineage) -> Result<Option<LedgerLineage>, StoreError>;
     /// Makes a lineage known. Where its history contains a tip of another lineage of the same project, it takes over that
     /// one's decisions for the places that are in this history, and is barred if that one is: of several, of one that
@@ -128,28 +128,27 @@ pub trait LedgerStore: Send + Sync {
     /// leave out older tips than one that it found. Returns what is kept of the lineage now; one that is known already is
     /// left as it is.
     async fn adopt(&self, new: &NewLineage) -> Result<LedgerLineage, StoreError>;
-    /// Keeps a decision, unless one is kept for that place already. Waits until `until` and begins no commit
-    /// after it. `false`: nothing was kept, because something is kept there already, because the time was over or
-    /// because the lineage is not known.
+    /// Saves a decision unless there is one for that place. Waits until `until` and starts no commit after it. Returns
+    /// `false` if nothing was saved: there is a decision already, the time was over, or the lineage is unknown.
     async fn decide(
         &self,
         lineage: &Lineage,
         entry: &LedgerEntry<Redacted>,
         until: Instant,
     ) -> Result<bool, StoreError>;
-    /// Takes back what was decided for these places: from now on nothing is added there.
+    /// Reverts the decisions for these places: nothing is added there from now on.
     async fn withdraw(&self, lineage: &Lineage, anchors: &[HistoryKey]) -> Result<(), StoreError>;
-    /// Records where lineages stand, in one transaction; unknown ones become known.
+    /// Saves the tips of lineages in one transaction; unknown lineages become known.
     async fn note_tips(&self, tips: &[LineageTip]) -> Result<(), StoreError>;
-    /// This lineage is edited no more; an unknown one becomes known.
+    /// Disables edits for a lineage; an unknown one becomes known.
     async fn disable_edits(&self, lineage: &Lineage) -> Result<(), StoreError>;
-    /// Lineages that are edited no more, newest first.
+    /// Returns the lineages with edits disabled, newest first.
     async fn lineages_with_edits_disabled(&self) -> Result<Vec<Lineage>, StoreError>;
-    /// Where these memories stand in the history of sessions, last seen first.
+    /// Returns where these memories are used in histories, last seen first.
     async fn uses(&self, tasks: &[TaskId]) -> Result<Vec<LedgerUse>, StoreError>;
 }
 
-/// What a switch is for.
+/// The scope of a switch.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum SwitchScope {
     /// A project, by its key.
@@ -158,14 +157,14 @@ pub enum SwitchScope {
     Session(ClientSessionId),
 }
 
-/// Turning Grov's words off and on. What is in a history stays there either way.
+/// Switches injection off and on. Text in histories stays in either case.
 #[async_trait]
 pub trait SwitchStore: Send + Sync {
-    /// Turns off or on. Turning on what is on changes nothing.
+    /// Switches a scope on or off. Repeating it changes nothing.
     async fn switch(&self, scope: &SwitchScope, on: bool) -> Result<(), StoreError>;
-    /// Everything that is turned off.
+    /// Returns the scopes that are switched off.
     async fn switched_off(&self) -> Result<Vec<SwitchScope>, StoreError>;
-    /// A number that changes whenever another process may have changed what a long-running one holds in memory: a memory
-    /// that was forgotten, text taken out of the ledger, a switch.
+    /// Returns a number that changes when another process may have changed data that a long-running one caches: a
+    /// forgotten memory, text removed from the ledger, a switch.
     async fn revision(&self) -> Result<i64, StoreError>;
 }

@@ -1,8 +1,8 @@
-//! The nouns and the ports of Grov: what a session, an exchange, a step and a task are, and the traits
-//! through which the other crates reach a store, a judge or a clock.
+//! The data types of Grov (sessions, exchanges, steps, tasks) and its ports: the traits through which other crates
+//! reach a store, a judge or a clock.
 //!
-//! Plain data and traits only. This crate does no I/O, knows no wire format, no SQL and no HTTP. Of the other crates it knows
-//! `grov-redact` alone: what is kept, said or sent is taken as [`Redacted`].
+//! Plain data and traits only. This crate does no I/O and knows no wire format, SQL or HTTP. Of the other crates it
+//! uses `grov-redact` alone: what is stored or sent is passed as [`Redacted`].
 #![forbid(unsafe_code)]
 
 mod action;

@@ -40,9 +40,9 @@ pub enum SessionStatus {
     /// In work.
     #[default]
     Active,
-    /// Done and saved.
+    /// Finished and saved.
     Completed,
-    /// Left lying.
+    /// Left unfinished.
     Abandoned,
 }
 
@@ -104,8 +104,7 @@ pub struct SessionState {
 }
 
 impl SessionState {
-    /// A task that was just begun: in the main line of work, open and on its goal, and nothing else is known of it.
-    /// `project_path` is the project's key, empty while unknown.
+    /// Creates a new task: a main task, active, on its goal. `project_path` is the project's key, empty if unknown.
     pub fn begun(
         client_session_id: ClientSessionId,
         session_id: SessionId,
@@ -202,7 +201,7 @@ pub struct StepRow {
 }
 
 impl StepRow {
-    /// The action as a judgement sees it; its result is stored elsewhere, if at all.
+    /// Returns the action for a judgement, without its result, which is stored elsewhere.
     pub fn sketch(&self) -> ActionSketch {
         ActionSketch {
             files: self.files.clone(),
@@ -214,9 +213,9 @@ impl StepRow {
     }
 }
 
-/// The task in work of a client session: of those that are not done the one that a verdict put a turn into last; where all
-/// are done, of these, as long as nobody knows what comes next. Not by the newest record, for what no verdict was given on
-/// stands in the first task; that tells only where no verdict does.
+/// Returns the active task of a client session: of the open tasks the one that last received a verdict or, if all are
+/// finished, of those. Records decide only between tasks without a verdict, because turns without a verdict are stored
+/// in the first task.
 pub fn active_task<'a>(tasks: impl IntoIterator<Item = &'a SessionState>) -> Option<&'a SessionState> {
     tasks.into_iter().max_by_key(|task| {
         let is_open = task.status != SessionStatus::Completed;

@@ -41,7 +41,7 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// Whether the same call may succeed later without anybody doing anything.
+    /// Whether a retry may succeed without intervention.
     pub fn is_transient(&self) -> bool {
         matches!(self, Self::Busy(_))
     }
@@ -94,7 +94,7 @@ pub trait SessionStore: Send + Sync {
     ) -> Result<Vec<StepRow>, StoreError>;
 }
 
-/// What is stored for a project.
+/// Counts for a project.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ProjectStatus {
     /// Finished tasks.
@@ -201,11 +201,11 @@ pub struct PruneReport {
     pub steps: u64,
     /// Drift log rows.
     pub drift_events: u64,
-    /// Client sessions of which was known where they stand.
+    /// Drift states.
     pub drift_states: u64,
     /// Corrections.
     pub corrections: u64,
-    /// What people changed of goals.
+    /// Contract edits.
     pub goal_edits: u64,
     /// Sessions of hooks.
     pub hook_sessions: u64,
@@ -213,11 +213,11 @@ pub struct PruneReport {
     pub hook_steps: u64,
     /// Checks in sessions of hooks.
     pub hook_checks: u64,
-    /// What a guard said of actions.
+    /// Decisions of the guard.
     pub guarded: u64,
     /// Rows of the spending ledger.
     pub llm_calls: u64,
-    /// Lineages of the injection ledger, with all that was added to them.
+    /// Lineages of the injection ledger, with their blocks.
     pub lineages: u64,
 }
 
@@ -247,7 +247,7 @@ pub struct StoreStats {
     pub tables: Vec<TableStats>,
 }
 
-/// Looking after a store.
+/// Maintains a store.
 #[async_trait]
 pub trait MaintenanceStore: Send + Sync {
     /// Size and state.
@@ -352,6 +352,6 @@ pub struct SinkHealth {
 pub trait RecordSink: Send + Sync {
     /// Accepts one record for storing within a second.
     fn submit(&self, record: Redacted<ExchangeRecord>);
-    /// How it goes.
+    /// Returns the health of the sink.
     fn health(&self) -> SinkHealth;
 }

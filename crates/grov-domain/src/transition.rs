@@ -5,7 +5,7 @@ use async_trait::async_trait;
 use grov_redact::Redacted;
 use time::OffsetDateTime;
 
-/// Exchanges that belong to a task, wherever in their client session they were recorded.
+/// Moves exchanges to a task.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Move {
     /// The client session.
@@ -14,11 +14,11 @@ pub struct Move {
     pub exchanges: Vec<ExchangeId>,
     /// The task they belong to. Its row exists or is among [`TaskTransition::sessions`].
     pub to: SessionId,
-    /// Change nothing at all while one of the exchanges is not stored yet.
+    /// Change nothing while one of the exchanges is not stored yet.
     pub all_or_nothing: bool,
 }
 
-/// What a verdict changes. All of it is one transaction.
+/// The changes of a verdict, applied in one transaction.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TaskTransition {
     /// Tasks to create or change. Counters are not touched.
@@ -32,17 +32,17 @@ pub struct TaskTransition {
     pub judged_under: Option<i64>,
 }
 
-/// What became of a transition.
+/// The result of a transition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Applied {
-    /// Everything was done. The exchanges that are not stored were passed over.
+    /// All changes were applied. Exchanges that are not stored were skipped.
     Done {
         /// Exchanges that are not stored.
         missing: Vec<ExchangeId>,
     },
-    /// Nothing was done, because the store's revision is not [`TaskTransition::judged_under`] any more.
+    /// Nothing was changed: the store's revision differs from [`TaskTransition::judged_under`].
     Outdated,
-    /// Nothing was done, because these exchanges are not stored yet.
+    /// Nothing was changed: these exchanges are not stored yet.
     NotYet {
         /// Exchanges that are not stored.
         missing: Vec<ExchangeId>,

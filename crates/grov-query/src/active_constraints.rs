@@ -1,4 +1,4 @@
-//! What an agent is held to: what the task knows, and what a person changed of it.
+//! The active constraints of a task: its goal contract and contract edits.
 
 use grov_domain::{
     ClientSessionId, GoalContract, GoalEdit, GoalEditKind, SessionState, Store, StoreError, without_own_text,
@@ -6,19 +6,16 @@ use grov_domain::{
 use grov_session::{GoalContractBuilder, IntentReader, TaskGoal, instructions};
 use time::OffsetDateTime;
 
-/// What the agent is held to in a task.
+/// The active constraints of a task.
 pub struct ActiveConstraints {
     /// Goal, constraints, scope and what was said.
     pub contract: GoalContract,
-    /// What a person changed, oldest first.
+    /// Contract edits, oldest first.
     edits: Vec<GoalEdit>,
 }
 
 impl ActiveConstraints {
-    /// As it was at `until`, or as it is now.
-    ///
-    /// # Errors
-    /// Those of the store.
+    /// Loads the constraints as of `until`, or the current ones.
     pub async fn load(
         store: &dyn Store,
         reader: IntentReader,
@@ -31,7 +28,7 @@ impl ActiveConstraints {
             .iter()
             .map(|prompt| without_own_text(&prompt.text).into_owned())
             .collect();
-        // What goes through the proxy has its prompts there.
+        // Prompts that went through the proxy are stored there.
         if prompts.is_empty()
             && let Some(hook_sessions) = store.hook_session_summary(&task.client_session_id).await?
         {
@@ -56,7 +53,7 @@ impl ActiveConstraints {
         })
     }
 
-    /// The edit that a part of the contract comes from; `None` where it comes from the task.
+    /// Returns the edit that added a part of the contract; `None` if it comes from the task.
     pub fn edit(&self, kind: GoalEditKind, text: &str) -> Option<&GoalEdit> {
         self.edits
             .iter()

@@ -1,4 +1,4 @@
-//! How sessions keep to their goals: the log, where they stand, and what they were told.
+//! The drift log, the drift status of sessions, and their corrections.
 
 use crate::{ActiveConstraints, Lookup, SelectedSession, find_session, hook_sessions};
 use grov_domain::{
@@ -10,14 +10,14 @@ use grov_session::IntentReader;
 use serde::Serialize;
 use time::OffsetDateTime;
 
-/// So many of the last scores are shown.
+/// Number of newest scores shown.
 const LAST: usize = 20;
-/// Sessions that hooks alone know and that are active, of the newest.
+/// Maximum number of active sessions of the hook path.
 const MOST_ACTIVE: u32 = 20;
-/// Sessions that hooks alone know in a log, the newest.
+/// Maximum number of sessions of the hook path in a log.
 const MOST_LOGGED: u32 = 100;
 
-/// One action that was judged off goal. The names are a contract.
+/// An off-goal action. The field names are a contract.
 #[derive(Debug, Serialize)]
 pub struct EventView {
     /// Its id.
@@ -126,14 +126,14 @@ impl From<&Correction> for CorrectionView {
     }
 }
 
-/// Where a session stands.
+/// The drift status of a session.
 #[derive(Debug, Serialize)]
 pub struct DriftStatusView {
     /// The client's session.
     pub client_session_id: String,
     /// The task in work.
     pub session_id: String,
-    /// What it is held to.
+    /// The goal.
     pub goal: String,
     /// Whether it drifted.
     pub session_mode: &'static str,
@@ -141,7 +141,7 @@ pub struct DriftStatusView {
     pub escalation: u8,
     /// Corrections since it drifted that were not followed.
     pub failed_recoveries: u8,
-    /// The step back that is waited for.
+    /// The recovery step that is awaited.
     pub awaited: Option<String>,
     /// The newest one.
     pub correction: Option<CorrectionView>,
@@ -175,23 +175,20 @@ pub struct Counts {
     pub overtaken: usize,
 }
 
-/// Of what a log is.
+/// The scope of a drift log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LogScope {
     /// One task.
     Task(SessionId),
     /// All tasks of a client session.
     Session(ClientSessionId),
-    /// What is left of a session, in a log that outlives its sessions.
+    /// A deleted session, whose log remains.
     Deleted(ClientSessionId),
     /// All sessions of a project.
     Project(String),
 }
 
-/// Actions judged off goal, oldest first, at most so many of the newest.
-///
-/// # Errors
-/// Those of the store.
+/// Returns off-goal actions, oldest first, at most `limit` of the newest.
 pub async fn drift_log(
     store: &dyn Store,
     of: &LogScope,
@@ -225,7 +222,7 @@ pub async fn drift_log(
     Ok(events)
 }
 
-/// What hooks found off goal in sessions.
+/// Returns off-goal actions of the hook path.
 async fn found(store: &dyn Store, sessions: &[ClientSessionId]) -> Result<Vec<DriftEvent>, StoreError> {
     let mut events = Vec::new();
     for session in sessions {
@@ -240,10 +237,7 @@ async fn found(store: &dyn Store, sessions: &[ClientSessionId]) -> Result<Vec<Dr
     Ok(events)
 }
 
-/// The sessions of a project that are active, newest first.
-///
-/// # Errors
-/// Those of the store.
+/// Returns the active sessions of a project, newest first.
 pub async fn active_sessions(store: &dyn Store, project: &str) -> Result<Vec<SelectedSession>, StoreError> {
     let filter = SessionFilter {
         project_path: Some(project.to_owned()),
@@ -269,10 +263,7 @@ pub async fn active_sessions(store: &dyn Store, project: &str) -> Result<Vec<Sel
     Ok(all)
 }
 
-/// Where a session stands that has this task in work.
-///
-/// # Errors
-/// Those of the store.
+/// Returns the drift status of the session with this active task.
 pub async fn drift_status(
     store: &dyn Store,
     reader: IntentReader,
@@ -322,7 +313,7 @@ pub async fn drift_status(
     })
 }
 
-/// The first step of a way back that was told and is not followed yet.
+/// Returns the first recovery step that was delivered and not followed yet.
 fn awaited(state: &DriftState) -> Option<String> {
     let correction = state.correction.as_ref()?;
     let is_told = state.mode != SessionMode::Normal && correction.delivered_at.is_some();
@@ -373,10 +364,7 @@ pub async fn find_event(store: &dyn Store, id: &str) -> Result<Lookup<DriftEvent
     Ok(events.into())
 }
 
-/// The correction that is about the event's action.
-///
-/// # Errors
-/// Those of the store.
+/// Returns the correction for an event.
 pub async fn correction_of(store: &dyn Store, event: &DriftEvent) -> Result<Option<Correction>, StoreError> {
     let (Some(session), Some(step)) = (&event.client_session_id, &event.step_id) else {
         return Ok(None);
@@ -388,7 +376,7 @@ pub async fn correction_of(store: &dyn Store, event: &DriftEvent) -> Result<Opti
         .find(|correction| correction.step_id.as_ref() == Some(step)))
 }
 
-/// One step of a way back, in words.
+/// Returns the text of a recovery step.
 pub fn recovery_step_text(step: &RecoveryStep) -> String {
     match &step.file {
         Some(file) if !step.action.contains(file.as_str()) => format!("{file}: {}", step.action),

@@ -1,11 +1,11 @@
-//! What a session is held to, and where each part of that comes from.
+//! The goal contract of a task, with the origin of each part.
 
 use crate::active_constraints::ActiveConstraints;
 use grov_domain::{GoalEditKind, SessionState};
 use serde::Serialize;
 use time::OffsetDateTime;
 
-/// What the agent is held to.
+/// The goal contract of a task.
 #[derive(Debug, Serialize)]
 pub struct GoalView {
     /// The task.
@@ -38,7 +38,7 @@ pub struct GoalView {
     pub origins: Vec<OriginView>,
 }
 
-/// Where a part of the contract comes from.
+/// The origin of a part of the contract.
 #[derive(Debug, Serialize)]
 pub struct OriginView {
     /// `goal`, `scope`, `allowed`, `forbidden`, `constraint` or `keyword`.
@@ -53,7 +53,7 @@ pub struct OriginView {
 }
 
 impl GoalView {
-    /// What the agent is held to in a task.
+    /// Creates the view of a task.
     pub fn of(task: &SessionState, constraints: &ActiveConstraints) -> Self {
         let contract = &constraints.contract;
         let origin = |part, kind: Option<GoalEditKind>, text: &str| {

@@ -1,4 +1,4 @@
-//! Sessions that hooks alone know, in the shape of those that the proxy recorded: one task each.
+//! Sessions that only hooks recorded, in the shape of those that the proxy recorded: one task each.
 
 use grov_domain::{
     ClientSessionId, Correction, CorrectionId, CorrectionLevel, CorrectionOutcome, DriftEvent, DriftEventId,
@@ -31,7 +31,7 @@ pub(crate) async fn find(
 /// What is stored for a project, with the sessions that hooks alone know and the actions found in them.
 ///
 /// # Errors
-/// Those of the store.
+/// Returns the store's error.
 pub async fn project_status(store: &dyn Store, project: &str) -> Result<ProjectStatus, StoreError> {
     let mut status = store.project_status(project).await?;
     let sessions = store.hook_sessions(project, MOST).await?;

@@ -96,7 +96,7 @@ pub fn title(task: &Task) -> &str {
 /// These memories, as far as they are there.
 ///
 /// # Errors
-/// Those of the store.
+/// Returns the store's error.
 pub async fn memory_refs(store: &dyn Store, ids: &[TaskId]) -> Result<Vec<MemoryRefView>, StoreError> {
     let tasks = store.memories(ids).await?;
     Ok(tasks
@@ -111,7 +111,7 @@ pub async fn memory_refs(store: &dyn Store, ids: &[TaskId]) -> Result<Vec<Memory
 /// What replaces a memory, what replaces that, and so on. A chain that somebody closed by hand ends where it began.
 ///
 /// # Errors
-/// Those of the store.
+/// Returns the store's error.
 pub async fn replacements(store: &dyn Store, id: &TaskId) -> Result<Vec<TaskId>, StoreError> {
     let mut chain = Vec::new();
     let mut seen = HashSet::from([id.clone()]);
@@ -126,7 +126,7 @@ pub async fn replacements(store: &dyn Store, id: &TaskId) -> Result<Vec<TaskId>,
 /// What a memory replaces, what that replaced, and so on, the nearest first.
 ///
 /// # Errors
-/// Those of the store.
+/// Returns the store's error.
 pub async fn replaced_memories(store: &dyn Store, id: &TaskId) -> Result<Vec<TaskId>, StoreError> {
     let mut found: Vec<TaskId> = Vec::new();
     let mut seen = HashSet::from([id.clone()]);

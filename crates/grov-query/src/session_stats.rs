@@ -1,9 +1,9 @@
-//! A session at a glance: tokens, drift and memories.
+//! Statistics of a session: tokens, drift and memories.
 
 use grov_domain::{ClientSessionId, Lineage, OFF_GOAL_BELOW, SessionMode, Store, TokenUsage};
 use std::collections::HashSet;
 
-/// What is known of a session at a glance.
+/// Statistics of a session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SessionStats {
     /// Tokens of all its requests, where they went through the proxy.
@@ -16,8 +16,7 @@ pub struct SessionStats {
     pub memories: Option<u64>,
 }
 
-/// What the proxy recorded of a session, or what hooks found where it did not go through the proxy. `None` where neither
-/// knows it, and where the store fails.
+/// Returns what the proxy recorded, or else what hooks recorded; `None` if there is neither, or if the store fails.
 pub async fn session_stats(store: &dyn Store, session: &ClientSessionId) -> Option<SessionStats> {
     match proxied(store, session).await {
         Some(session_stats) => Some(session_stats),

@@ -30,7 +30,7 @@ pub fn line(text: &str, limit: usize) -> String {
     shortened(&flat(kept), limit, cut)
 }
 
-/// Returns [`line`] in double quotes, or an empty string if nothing is left.
+/// Returns [`line()`] in double quotes, or an empty string if nothing is left.
 pub fn quoted(text: &str, limit: usize) -> String {
     let line = line(text, limit);
     if line.is_empty() {
