@@ -1,20 +1,20 @@
-//! What the programs ask of the linker. Each wish is tried on a small program first, and dropped where that cannot be built
-//! or does not run: linkers differ.
+//! Linker options of the programs. Each option is tried on a small program first, and dropped if that cannot be built or
+//! does not run, because linkers differ.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Panics and catches that: it works only where the unwinder was linked as it should be.
+/// Panics and catches that, which works only if the unwinder is linked correctly.
 const TRIAL: &str = "fn main() {
     std::panic::set_hook(Box::new(|_| {}));
     let caught = std::panic::catch_unwind(|| panic!());
     std::process::exit(i32::from(caught.is_ok()));
 }";
 
-/// Instead of the unwinder's shared library: its archives.
+/// Links the unwinder's archives instead of its shared library.
 const ARCHIVES: &str = "GROUP ( -lgcc_eh -lgcc )\n";
 
-/// Asks for all of it, for the program of this package: in optimised builds for Linux and this machine's kind.
+/// Sets all options for the program of this package, in optimised native builds for Linux.
 pub(crate) fn ask(program: &str) {
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rerun-if-changed=../link.rs");
@@ -26,8 +26,8 @@ pub(crate) fn ask(program: &str) {
         return;
     }
     let trial = Trial(PathBuf::from(variable("OUT_DIR")));
-    // Functions that run stand side by side, so that few pieces of the program are read into memory. Names that are not
-    // there are passed over; `scripts/order-functions` makes the list.
+    // Functions that run are placed together, so that few pages of the program are read. Unknown names are
+    // ignored; `scripts/order-functions` makes the list.
     let list = Path::new(&variable("CARGO_MANIFEST_DIR")).join("functions.txt");
     let order = format!(
         "--symbol-ordering-file={},--no-warn-symbol-ordering",
@@ -35,10 +35,10 @@ pub(crate) fn ask(program: &str) {
     );
     // 20,000 addresses in half a megabyte that stays in memory, or in 6 KB: the loader has to know of it, glibc 2.36 does.
     let packed = "-z,pack-relative-relocs".to_owned();
-    for wish in [order, packed] {
-        let wish = format!("-Wl,{wish}");
-        if trial.works(&["-C", &format!("link-arg={wish}")]) {
-            println!("cargo::rustc-link-arg-bin={program}={wish}");
+    for option in [order, packed] {
+        let option = format!("-Wl,{option}");
+        if trial.works(&["-C", &format!("link-arg={option}")]) {
+            println!("cargo::rustc-link-arg-bin={program}={option}");
         }
     }
     // A shared library less to be found, mapped and connected at each start.

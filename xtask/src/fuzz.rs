@@ -1,4 +1,4 @@
-//! `cargo xtask fuzz`: runs libFuzzer on the parsers that read bytes from outside.
+//! `cargo xtask fuzz`: runs libFuzzer on the parsers of untrusted bytes.
 //!
 //! Works with a stable compiler: coverage counters come from LLVM's own pass, which needs no sanitizer.
 
@@ -25,9 +25,9 @@ const COVERAGE: &str = "--cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-saniti
 
 /// How long each target runs in CI, in seconds.
 const SECONDS: u64 = 60;
-/// So many run at once.
+/// Targets that run at once.
 const AT_ONCE: usize = 2;
-/// Inputs are at most so long: what parsers do with long ones is a matter of property tests and benchmarks.
+/// Longer inputs are left to property tests and benchmarks.
 const MOST_BYTES: usize = 16 * 1024;
 
 /// Runs the targets that are named, or all of them. `--seconds N` sets how long each runs.
@@ -54,7 +54,7 @@ pub(crate) fn run(workspace: &Workspace, arguments: &[String]) -> Result<()> {
         for (name, mut child) in running {
             let status = child.wait().with_context(|| format!("cannot wait for {name}"))?;
             if status.success() {
-                println!("fuzzed {name} for {seconds} s: nothing found");
+                println!("fuzzed {name} for {seconds} s: no findings");
             } else {
                 eprintln!("{}", log(&folder, name)?);
                 let kept = artifacts(&folder, name);
@@ -96,7 +96,7 @@ fn start(workspace: &Workspace, program: &Path, folder: &Path, name: &str, secon
         .with_context(|| format!("cannot start {command:?}"))
 }
 
-/// What a target said.
+/// The output of a target.
 fn log(folder: &Path, name: &str) -> Result<String> {
     let path = folder.join(format!("{name}.log"));
     let bytes = std::fs::read(&path).with_context(|| format!("cannot read {}", path.display()))?;

@@ -12,7 +12,7 @@ struct Tool {
     name: &'static str,
     /// The script that installs it.
     script: &'static str,
-    /// What the script leaves behind.
+    /// The file that the script creates.
     leaves: &'static str,
     /// The module of the tests that cannot run without it.
     tests: &'static str,
@@ -83,7 +83,7 @@ pub(crate) fn run(workspace: &Workspace, extra: &[String]) -> Result<()> {
     outcome
 }
 
-/// What cargo is told, so that the summary of the test runner counts what is left out.
+/// The arguments for cargo, so that the test runner's summary counts skipped tests.
 fn arguments(setting: &Setting, extra: &[String]) -> Vec<String> {
     let runner: &[&str] = if setting.nextest {
         &["nextest", "run", "--workspace"]

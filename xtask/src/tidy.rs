@@ -1,4 +1,4 @@
-//! `cargo xtask tidy`: the rules of the house that no compiler knows.
+//! `cargo xtask tidy`: project rules that the compiler does not check.
 //!
 //! Each module holds one kind of rule as a function from plain data to a list of findings; only [`check`] reads files.
 
@@ -18,7 +18,7 @@ use std::path::Path;
 pub(crate) struct Finding {
     /// File or package.
     pub(crate) place: String,
-    /// What is wrong and how to put it right.
+    /// The problem and its fix.
     pub(crate) message: String,
 }
 

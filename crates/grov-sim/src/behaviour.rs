@@ -8,9 +8,9 @@
 //! | `status=N` | an error of that status instead of the answer; `retry-after=SECONDS` adds the header |
 //! | `reset` / `hangup` | the connection is reset / closed before any byte |
 //! | `cut=N` / `cut-events=N` | the connection ends after N bytes of the response, head included / after N events; `cut-reset` makes it a reset |
-//! | `stall=N` / `stall-events=N` | nothing more comes after N bytes / events, the connection stays open |
-//! | `malformed=N` | after N events comes a `data:` line that is no JSON, then the stream ends |
-//! | `error-event=N` | after N events comes an `error` event, then the stream ends |
+//! | `stall=N` / `stall-events=N` | no data follows after N bytes / events, the connection stays open |
+//! | `malformed=N` | after N events a `data:` line that is not JSON, then the stream ends |
+//! | `error-event=N` | after N events an `error` event, then the stream ends |
 //! | `html` / `empty` / `json` | 200 with a web page / with nothing / with a JSON message, whatever was asked |
 //! | `answer=WRONG` | a judge's answer is `truncated`, within `prose`, `fenced`, a `refusal`, `empty`, of other `types`, or has impossible `values` |
 //! | `structured=objects`, `none` | a wish for JSON by a schema is refused, for any JSON at all is refused |
@@ -21,9 +21,9 @@
 //! | `length` / `until-close` | delimited by `Content-Length` / by the end of the connection, instead of chunked |
 //! | `http10` | an HTTP/1.0 response, delimited by the end of the connection |
 //! | `connection-close` | `Connection: close`, and so it happens |
-//! | `trailer=NAME:VALUE` | a trailer behind the last chunk |
+//! | `trailer=NAME:VALUE` | a trailer after the last chunk |
 //! | `interim=N` | an interim response (100, 103) before the head |
-//! | `crlf` / `comments` | SSE lines end with CRLF / comment lines and pings stand between the events |
+//! | `crlf` / `comments` | SSE lines end with CRLF / comment lines and pings between the events |
 //! | `times=N` | only for the first N requests that it would apply to |
 //! | `step=N` | only for the N-th step (from 1) of a prompt |
 
@@ -34,7 +34,7 @@ use std::time::Duration;
 /// The request header that holds a behaviour.
 pub const HEADER: &str = "x-sim-behaviour";
 
-/// What goes wrong.
+/// A fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// An error response of that status.
@@ -43,7 +43,7 @@ pub enum Fault {
     NoAnswer(Ending),
     /// The connection ends after this point.
     Cut(Point),
-    /// Nothing comes after this point.
+    /// No data follows after this point.
     Stall(Point),
     /// A broken line after so many events.
     MalformedLine(usize),
@@ -62,9 +62,9 @@ pub enum Fault {
 pub enum Wrong {
     /// It ends in the middle, for lack of tokens.
     Truncated,
-    /// The JSON stands between sentences.
+    /// The JSON is surrounded by sentences.
     Prose,
-    /// The JSON stands in a code fence.
+    /// The JSON is in a code fence.
     Fenced,
     /// The model will not answer.
     Refusal,
@@ -166,7 +166,7 @@ pub enum Size {
     Bytes(usize),
 }
 
-/// How the end of a body is told.
+/// How the end of a body is marked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Delimiter {
     /// Chunked for streams, by length for everything else.
@@ -183,7 +183,7 @@ pub enum Delimiter {
 /// How one answer is delivered. The default is: properly, one chunk and one write per event, no delay.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Behaviour {
-    /// What goes wrong.
+    /// A fault.
     pub fault: Option<Fault>,
     /// How the connection ends after a cut.
     pub ending: Ending,
@@ -199,7 +199,7 @@ pub struct Behaviour {
     pub head_delay: Duration,
     /// Wait before every event but the first.
     pub event_delay: Duration,
-    /// How the end of the body is told.
+    /// How the end of the body is marked.
     pub delimiter: Delimiter,
     /// Say `Connection: close` and close.
     pub connection_close: bool,
@@ -339,7 +339,7 @@ pub enum When {
     JudgeFor(Purpose),
 }
 
-/// A behaviour for the requests that a condition chooses. The first rule that fits is taken.
+/// A behaviour for the requests that a condition chooses. The first matching rule applies.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rule {
     /// The condition.

@@ -1,9 +1,9 @@
-//! A model of the API's prompt cache: what of a prompt is read from the cache, what is written to it, what is billed.
+//! A model of the API's prompt cache: which tokens of a prompt are read, written and billed.
 //!
 //! Pure: bodies and times in, numbers out. The rules, as the API's documentation states them:
 //!
 //! - The prompt is rendered as tools, then system, then messages. The cache matches prefixes of that; a change at one
-//!   block loses everything behind it. The model and its effort are part of every prefix; `tool_choice`, `thinking`
+//!   block loses everything after it. The model and its effort are part of every prefix; `tool_choice`, `thinking`
 //!   and whether there are images are part of every prefix that reaches into the messages.
 //! - Entries are written where the request has a breakpoint (`cache_control`, four at most; one at the top level of
 //!   the body stands for the last block), and only if the prefix has at least the model's minimum of tokens.

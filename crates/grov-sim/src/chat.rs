@@ -26,7 +26,7 @@ pub(crate) struct ChatRequest {
 }
 
 impl ChatRequest {
-    /// Reads a body; what is wrong with it is worded as the API does.
+    /// Parses a body. Errors have the API's wording.
     pub(crate) fn parse(bytes: &[u8]) -> Result<Self, Refusal> {
         let body = Json::parse(bytes).map_err(|error| {
             refused(format!(

@@ -1,4 +1,4 @@
-//! A clock that stands still until it is moved.
+//! A clock that only advances when it is told to.
 
 use crate::state::lock;
 use grov_domain::Clock;

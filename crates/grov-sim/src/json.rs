@@ -1,5 +1,5 @@
-//! JSON that keeps the order of keys: the prompt cache sees the order inside tool inputs, and what the scripted
-//! client sends must have the real client's order.
+//! JSON values that keep the order of keys, on top of serde_json: the prompt cache depends on the order inside tool inputs,
+//! and the scripted client must send the real client's order. A feature of serde_json does the same, but for the whole build.
 
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};

@@ -10,7 +10,7 @@
 //! ```
 //!
 //! The n-th question for a purpose gets its n-th answer, and once they are used up the last one; a question that is
-//! repeated byte for byte gets the same answer. An object is sent as JSON, a string as it stands.
+//! repeated byte for byte gets the same answer. An object is sent as JSON, a string verbatim.
 
 mod distort;
 mod instance;
@@ -44,7 +44,7 @@ pub struct JudgeScript {
 }
 
 impl JudgeScript {
-    /// Adds an answer behind those there are for the purpose. A string is sent as it stands.
+    /// Adds an answer after the existing ones of the purpose. A string is sent verbatim.
     #[must_use]
     pub fn with(mut self, purpose: Purpose, answer: impl Into<Json>) -> Self {
         self.answers.entry(purpose).or_default().push(answer.into());
@@ -171,13 +171,13 @@ pub struct JudgeCall {
     pub model: String,
     /// The system prompt.
     pub system: String,
-    /// What the user role said, all of it.
+    /// The complete text of the user role.
     pub user: String,
     /// The schema asked for; `None` where the system prompt alone describes the answer.
     pub schema: Option<Json>,
     /// The most tokens that the answer may have.
     pub max_tokens: Option<u64>,
-    /// The credential that came: the value of `x-api-key`, else of `authorization`.
+    /// The credential of the request: the value of `x-api-key`, else of `authorization`.
     pub key: Option<String>,
 }
 

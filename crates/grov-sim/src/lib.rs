@@ -2,15 +2,15 @@
 //! Code on the wire: everything needed to run and test a proxy between the two without a network or a key.
 //!
 //! - [`Sim::start`] runs the API in this process on a free port; the binary `grov-sim` runs it on its own.
-//! - [`scenario`] says what the simulated model answers, [`behaviour`] how an answer is delivered or spoiled.
-//! - [`cache`] is the prompt-cache model, pure; [`Sim::cache_report`] and [`cache::CacheAudit`] tell who broke it.
-//! - [`history`] plays random lives of a client: requests as they are sent when sessions are resumed, forked, rewound,
-//!   compacted and so on.
-//! - [`judge`] answers questions that ask for JSON, rightly or wrongly; also as `/v1/chat/completions`.
+//! - [`scenario`] defines what the simulated model answers, [`behaviour`] how an answer is delivered or corrupted.
+//! - [`cache`] is the prompt-cache model, pure; [`Sim::cache_report`] and [`cache::CacheAudit`] attribute its misses.
+//! - [`history`] generates random client histories: the requests of sessions that are resumed, forked, rewound, compacted
+//!   and so on.
+//! - [`judge`] answers questions that ask for JSON, correctly or not; also as `/v1/chat/completions`.
 //! - [`player::Player`] is the scripted client.
-//! - [`wire`] is HTTP/1.1 with every byte in sight, for tests that need it.
+//! - [`wire`] is HTTP/1.1 that shows every byte, for tests that need it.
 //!
-//! It knows nothing of Grov's own crates but the clock port: what it finds out about a proxy, it finds out by itself.
+//! It depends on none of Grov's crates but `grov-domain`, so that it checks a proxy independently.
 #![forbid(unsafe_code)]
 
 pub mod behaviour;

@@ -4,7 +4,7 @@ use crate::cache::CacheUsage;
 use crate::json::Json;
 use crate::request::is_type;
 
-/// Everything that an answer says, whichever way it is sent.
+/// The content of an answer, however it is sent.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Answer {
     pub(crate) id: String,

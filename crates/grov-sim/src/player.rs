@@ -300,7 +300,7 @@ impl Player {
     }
 }
 
-/// An answer of the model, taken apart.
+/// The parts of a model's answer.
 struct Answer {
     text: String,
     calls: Vec<Json>,
@@ -313,7 +313,7 @@ impl Conversation {
             return Err(reply.error().unwrap_or_else(|| "no answer".to_owned()));
         };
         if !message.complete {
-            // What was said is kept; a call without a result would make the history invalid.
+            // The text is kept; a call without a result would make the history invalid.
             let said: Vec<Json> = message
                 .blocks
                 .iter()

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::OnceLock;
 use time::OffsetDateTime;
 
-/// How much of every request is kept.
+/// How much of each request is recorded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Recording {
     /// Heads and bodies. Bodies on paths other than `/v1/messages*` and `/v1/chat/completions` are kept as length and hash only.
@@ -40,7 +40,7 @@ pub struct RecordedRequest {
     pub body_length: u64,
     /// XXH3 hash of the body, 128 bits.
     pub body_hash: u128,
-    /// Trailers behind a chunked body.
+    /// Trailers after a chunked body.
     pub trailers: Vec<(String, String)>,
     /// When the body was complete, by the simulation's clock.
     pub received_at: OffsetDateTime,

@@ -90,7 +90,7 @@ pub fn is_type(block: &Json, name: &str) -> bool {
     block.get_str("type") == Some(name)
 }
 
-/// What a request is for, told from its body alone; a subagent's steps are told apart by their header.
+/// The purpose of a request, from its body alone; a subagent's steps are recognised by their header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
     /// A step of a conversation.
@@ -170,7 +170,7 @@ impl MessagesRequest {
         })
     }
 
-    /// What the request is for. The signs are those by which the real client's requests can be told apart.
+    /// The purpose of the request, by the features that distinguish the real client's requests.
     pub fn purpose(&self) -> Purpose {
         let wants_title = self
             .schema()
@@ -198,7 +198,7 @@ impl MessagesRequest {
         }
     }
 
-    /// Why the API would refuse what the request says, if it would: roles, pairing of calls and results, empty texts,
+    /// Why the API would refuse the content of the request, if it would: roles, pairing of calls and results, empty texts,
     /// breakpoints.
     pub fn refusal(&self) -> Option<String> {
         let refusal = crate::validate::check_content(self).err();

@@ -1,4 +1,4 @@
-//! Decides the answer to a request: which endpoint, which behaviour, what the model says, what the cache holds.
+//! Decides the answer to a request: endpoint, behaviour, the model's content, cache usage.
 
 use crate::behaviour::{Behaviour, Fault, HEADER, Structured};
 use crate::cache::{CacheObservation, Plan, RenderedPrompt};
@@ -36,7 +36,7 @@ pub(crate) struct Cached {
     pub(crate) seen: CacheObservation,
 }
 
-/// What is done about a request.
+/// The decision for a request.
 pub(crate) struct Decided {
     pub(crate) response: Response,
     pub(crate) cached: Option<Box<Cached>>,
@@ -170,7 +170,7 @@ fn messages(
     }
 }
 
-/// What the model says to a question for the judge.
+/// The model's answer to a judge's question.
 fn judged(shared: &Shared, incoming: &Incoming, question: &Question, behaviour: &Behaviour) -> script::Reply {
     let state = &mut *lock(&shared.state);
     let answer = question.answer(state.scenarios.judge(), &mut state.questions, incoming.hash);

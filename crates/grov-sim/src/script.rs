@@ -1,5 +1,5 @@
 //! Finds the answer to a request: which scenario, which step. Nothing is remembered between requests; the
-//! conversation itself tells how far it has come, so a repeated request gets the same answer.
+//! conversation itself shows its progress, so a repeated request gets the same answer.
 
 use crate::behaviour::Behaviour;
 use crate::json::Json;
@@ -26,10 +26,10 @@ const INTERRUPTED: &str = "[Request interrupted by user";
 /// How a message begins that replaces a conversation by its summary.
 const CONTINUED: &str = "This session is being continued from a previous conversation";
 
-/// What the simulated model says to a request.
+/// The simulated model's reply to a request.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Reply {
-    /// Blocks as they stand in a message: placeholders filled, ids and signatures given.
+    /// The blocks of the message, with placeholders, ids and signatures filled in.
     pub(crate) blocks: Vec<Json>,
     /// Why the model stops.
     pub(crate) stop_reason: String,
@@ -41,7 +41,7 @@ pub(crate) struct Reply {
     pub(crate) index: usize,
 }
 
-/// Where a conversation stands in its script.
+/// A conversation's position in its script.
 #[derive(Debug, PartialEq, Eq)]
 struct Place<'a> {
     scenario: &'a str,
@@ -103,14 +103,14 @@ pub(crate) fn reply(set: &ScenarioSet, request: &MessagesRequest, conversation: 
     Reply {
         blocks,
         stop_reason: step.stop_reason().to_owned(),
-        // Meant for the conversation, not for what is asked beside it.
+        // For the conversation, not for its side requests.
         said: marker(place.prompt, "sim").filter(|_| purpose == Purpose::Step),
         behaviour: step.behaviour,
         index: place.index,
     }
 }
 
-/// Finds the newest prompt and counts the assistant's messages behind it.
+/// Finds the newest prompt and counts the assistant's messages after it.
 fn place<'a>(set: &'a ScenarioSet, request: &'a MessagesRequest) -> Place<'a> {
     let mut answered: Vec<&Message> = Vec::new();
     for message in request.messages.iter().rev() {
@@ -124,7 +124,7 @@ fn place<'a>(set: &'a ScenarioSet, request: &'a MessagesRequest) -> Place<'a> {
                 let marked = marker(text, "scenario").unwrap_or_default();
                 let (name, start) = parse_place(&marked);
                 let name = set.names().find(|known| *known == name);
-                // Behind a summary the client keeps the last exchange, which the summary has counted already.
+                // After a summary the client keeps the last exchange, which the summary has counted already.
                 let counted = answered
                     .iter()
                     .filter(|message| start == 0 || step_of(message).is_some_and(|step| step >= start))
@@ -144,8 +144,8 @@ fn place<'a>(set: &'a ScenarioSet, request: &'a MessagesRequest) -> Place<'a> {
     }
 }
 
-/// The prompt that a user message carries, if it is one. A text with a marker is preferred: somebody on the way may
-/// have added another one behind it. Beside tool results only a marked text counts, or what follows an interruption.
+/// The prompt that a user message carries, if it is one. A text with a marker is preferred: a proxy may have
+/// added another one after it. Beside tool results only a marked text counts, or what follows an interruption.
 fn prompt_of(message: &Message) -> Option<&str> {
     let typed = || message.texts().rev().filter(|text| is_typed(text));
     let in_loop = message.tool_result_ids().next().is_some();
@@ -184,7 +184,7 @@ fn parse_place(marker: &str) -> (&str, usize) {
     with_steps.unwrap_or((marker, 0))
 }
 
-/// The summary carries the scenario's marker and the steps done, so that the work goes on behind a compaction.
+/// The summary carries the scenario's marker and the steps done, so that the work continues after a compaction.
 fn summary(scenario: &Scenario, place: &Place<'_>) -> String {
     let text = scenario
         .summary
@@ -227,8 +227,8 @@ fn web_search(request: &MessagesRequest) -> Step {
     ])
 }
 
-/// A hash of the place in the conversation. The beginning is part of it, so that ids do not come again when the
-/// messages start anew behind a compaction.
+/// A hash of the place in the conversation. The beginning is part of it, so that ids do not repeat when the
+/// messages start over after a compaction.
 fn place_hash(conversation: &str, request: &MessagesRequest, place: &Place<'_>) -> u64 {
     let first = request.messages.first().and_then(prompt_of).unwrap_or_default();
     let length = request.messages.len().to_string();
@@ -240,12 +240,12 @@ fn place_hash(conversation: &str, request: &MessagesRequest, place: &Place<'_>) 
     hash.digest()
 }
 
-/// 22 characters: a hash, and the step in the last four, so that the step of a tool call can be told from its id.
+/// 22 characters: a hash, and the step in the last four, so that a tool call's id reveals its step.
 fn block_id(place: u64, step: usize, at: usize) -> String {
     format!("{place:016x}{:02x}{:04x}", at & 0xff, step & 0xffff)
 }
 
-/// The step that a message of the simulated model was, told from its tool calls.
+/// The step of a message of the simulated model, from its tool calls.
 fn step_of(message: &Message) -> Option<usize> {
     let id = message
         .blocks

@@ -22,9 +22,9 @@ pub struct SimConfig {
     pub listen: SocketAddr,
     /// The scenarios. Default: the built-in ones.
     pub scenarios: ScenarioSet,
-    /// How every answer is delivered for which nothing else is said.
+    /// The default delivery of answers.
     pub behaviour: Behaviour,
-    /// How much of the requests is kept in memory.
+    /// How much of each request is kept in memory.
     pub recording: Recording,
     /// Directory to which every request is written.
     pub directory: Option<PathBuf>,
@@ -34,7 +34,7 @@ pub struct SimConfig {
     pub delta: usize,
     /// The prompt cache at the start. Default: empty, with the documented minimums.
     pub cache: PromptCache,
-    /// Tells the time, for the cache and the `date` header. Default: the machine's clock.
+    /// The clock of the cache and the `date` header. Default: the machine's clock.
     pub clock: Arc<dyn Clock>,
 }
 
@@ -147,7 +147,7 @@ impl Sim {
         state.report = CacheReport::default();
     }
 
-    /// Waits until the recorded requests are as wanted. Asked anew at every arrival and every end of a response.
+    /// Waits until the recorded requests meet a condition, which is checked at every arrival and every end of a response.
     pub async fn wait_until(&self, wanted: impl Fn(&[Arc<RecordedRequest>]) -> bool) {
         let mut changes = self.shared.changes.subscribe();
         loop {
@@ -178,7 +178,7 @@ impl Sim {
             .collect()
     }
 
-    /// Adds a rule behind those there are.
+    /// Adds a rule after the existing ones.
     pub fn inject(&self, rule: Rule) {
         lock(&self.shared.state).rules.push((rule, 0));
     }

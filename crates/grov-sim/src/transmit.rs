@@ -127,7 +127,7 @@ impl<F: FnOnce()> Sending<'_, F> {
             } else {
                 allowed.max(1)
             };
-            // Before the bytes are out: whoever has seen them may rely on it.
+            // Recorded before the bytes are sent, so that a client that has read them finds the record.
             if segment.event.is_some()
                 && let Some(begun) = self.begun.take()
             {

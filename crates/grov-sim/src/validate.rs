@@ -72,7 +72,7 @@ pub(crate) fn check_messages(head: &Head, request: &MessagesRequest) -> Result<(
     check_content(request)
 }
 
-/// Checks what the request says: roles, pairing of calls and results, texts, breakpoints.
+/// Checks the content of a request: roles, pairing of calls and results, texts, breakpoints.
 pub(crate) fn check_content(request: &MessagesRequest) -> Result<(), Refusal> {
     check_conversation(request)?;
     check_texts(request)?;
@@ -212,7 +212,7 @@ fn unanswered<'a>(at: usize, ids: impl Iterator<Item = &'a &'a str>) -> Refusal 
     ))
 }
 
-/// The messages of user and assistant in turns: neighbours of one role are one turn. System messages stand outside.
+/// The messages of user and assistant in turns: neighbours of one role are one turn. System messages are not part of them.
 fn turns(messages: &[Message]) -> Vec<(usize, Vec<&Message>)> {
     let mut turns: Vec<(usize, Vec<&Message>)> = Vec::new();
     for (at, message) in messages
@@ -228,7 +228,7 @@ fn turns(messages: &[Message]) -> Vec<(usize, Vec<&Message>)> {
     turns
 }
 
-/// A system message stands behind a user message (or another system message) and before an assistant's or the end.
+/// A system message comes after a user message (or another system message) and before an assistant's or the end.
 fn check_system_role(request: &MessagesRequest) -> Result<(), Refusal> {
     let messages = &request.messages;
     for (at, _) in messages

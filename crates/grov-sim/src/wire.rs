@@ -1,4 +1,4 @@
-//! Just enough HTTP/1.1, both ends, with every byte in sight: heads as they came, bodies frame by frame.
+//! A minimal HTTP/1.1 client and server codec that shows every byte: raw heads, bodies frame by frame.
 //!
 //! Strict where leniency would hide smuggling: conflicting lengths, a length beside `chunked`, and malformed chunk
 //! sizes are errors.
@@ -189,7 +189,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Wire<S> {
         self.stream.shutdown().await
     }
 
-    /// Waits until the other side is gone. What it sends meanwhile is kept for the next head.
+    /// Waits until the peer closes the connection. Bytes that it sends meanwhile are kept for the next head.
     pub async fn gone(&mut self) {
         while let Ok(more) = self.read_more().await {
             if !more {

@@ -4,7 +4,7 @@ use super::Finding;
 use crate::workspace::Package;
 use std::collections::BTreeSet;
 
-/// Where a crate stands. Arrows point down only: binaries, the hook path, read models and edges, effects, pure.
+/// The layer of a crate. Dependencies point down only: binaries, the hook path, read models and edges, effects, pure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Floor {
     /// Computes, knows no I/O.
@@ -17,7 +17,7 @@ enum Floor {
     ProxyEdge,
     /// The client's hook protocol and its settings file.
     HookEdge,
-    /// Reads what is stored, for whoever shows it.
+    /// Read models of stored data.
     Query,
     /// Answers hooks, for the programs that run them.
     HookPath,
@@ -179,7 +179,7 @@ const CRATES: &[Crate] = &[
     },
 ];
 
-/// Libraries that only some crates may use, so that what they stand for stays in one place.
+/// Libraries that only some crates may use, so that their purpose stays in one place.
 const LIBRARIES: &[(&[&str], &[&str], &str)] = &[
     (
         &["sqlx"],

@@ -1,4 +1,4 @@
-//! What the manifests must say: lints and versions come from the workspace, every dependency is used and explained.
+//! Checks manifests: lints and versions come from the workspace, every dependency is used and explained.
 
 use super::Finding;
 use crate::workspace::Package;

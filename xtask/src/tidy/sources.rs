@@ -1,10 +1,10 @@
-//! How a source file looks: a crate opens with its charter, a file stays small enough to be read.
+//! Checks source files: a crate opens with its purpose, and files stay small.
 
 use super::Finding;
 use crate::lines;
 use std::path::Path;
 
-/// Lines of a source file without its tests. A file that outgrows this holds more than one idea.
+/// Lines of a source file without its tests.
 const MOST_LINES: usize = 800;
 
 /// Checks the root file of a library or a binary.

@@ -1,4 +1,4 @@
-//! The wall between the hook path and the proxy path: what both may stand on, and what runs a hook may not import.
+//! The wall between the hook path and the proxy path: what both may depend on, and what code that runs a hook may not import.
 //!
 //! The edges of each crate are checked one by one; here it is what they lead to, and what the programs, which see both paths,
 //! do with them.
@@ -13,7 +13,7 @@ const HOOK_PATH: &[&str] = &["grov-hooks", "grov-drift"];
 /// The crates of the proxy path.
 const PROXY_PATH: &[&str] = &["grov-proxy-core", "grov-live", "grov-drift-proxy"];
 
-/// What both paths may stand on.
+/// What both paths may depend on.
 const SHARED: &[&str] = &[
     "grov-domain",
     "grov-redact",
@@ -72,7 +72,7 @@ fn closure<'a>(edges: &BTreeMap<&'a str, Vec<&'a str>>, from: &[&'a str]) -> BTr
     let mut reached = BTreeSet::new();
     let mut left = from.to_vec();
     while let Some(name) = left.pop() {
-        // What is no member of the workspace is a library.
+        // A package that is not a workspace member is a library.
         if let Some(next) = edges.get(name)
             && reached.insert(name)
         {

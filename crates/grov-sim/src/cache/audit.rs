@@ -1,4 +1,4 @@
-//! Who broke the cache: the client itself, or somebody between the client and the API?
+//! Attributes cache misses to the client itself or to a program between client and API.
 
 use super::{PromptCache, RenderedPrompt};
 use crate::request::{MessagesRequest, Unreadable};
@@ -96,7 +96,7 @@ impl CacheAudit {
     }
 }
 
-/// How many of the first `read` blocks that arrived are the client's: those that stand in the client's order.
+/// How many of the first `read` received blocks are the client's: those in the client's order.
 fn of_client(sent: &RenderedPrompt, arrived: &RenderedPrompt, read: usize) -> usize {
     let mut own = sent.blocks.iter().map(|block| block.content).peekable();
     arrived.blocks[..read]

@@ -184,7 +184,7 @@ fn reason(cached: &Cached, prompt: &RenderedPrompt) -> BreakReason {
     }
 }
 
-/// The first thing the user said; another one after a compaction, so that the conversation counts as a new one.
+/// The first text of the user; another one after a compaction, so that the conversation counts as a new one.
 fn opening(request: &MessagesRequest) -> Option<String> {
     let first = request
         .messages

@@ -1,4 +1,4 @@
-//! What stands around the messages of a request.
+//! The parts of a request besides its messages.
 
 use super::transcript::{marked, text_block};
 use crate::json::Json;
@@ -16,14 +16,14 @@ pub const MODELS: [&str; 4] = [
 pub const DIRECTORY: &str = "/home/dev/project";
 const TITLE_MODEL: &str = "claude-haiku-4-5-20251001";
 
-/// Whose request it is, as its body tells.
+/// The session that the body of a request names.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Asker<'a> {
     pub(super) model: &'a str,
     pub(super) session: &'a str,
     /// A subagent with a prompt and tools of its own.
     pub(super) subagent: bool,
-    /// What the first message says last: the billing line depends on it.
+    /// The last text of the first message, which the billing line depends on.
     pub(super) first_words: &'a str,
 }
 

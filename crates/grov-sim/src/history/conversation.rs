@@ -18,7 +18,7 @@ pub(super) struct Conversation {
     pub(super) items: Vec<Item>,
     /// A turn runs: the newest request waits for its answer.
     pub(super) running: bool,
-    /// Goes out with what comes next.
+    /// Sent with the next message.
     pub(super) waiting: Vec<Piece>,
     /// What `/clear` and `/compact` leave before the next prompt.
     pub(super) before_prompt: Vec<Piece>,
@@ -78,8 +78,8 @@ impl Conversation {
             .unwrap_or_default()
     }
 
-    /// Adds the user's side, with everything that waited for it. Contexts of hooks and reminders stand before a prompt
-    /// and behind results.
+    /// Adds the user's side, with everything that waited for it. Hook contexts and reminders come before a prompt
+    /// and after results.
     pub(super) fn hear_user(&mut self, pieces: Vec<Piece>, prompt: bool) {
         let waiting = std::mem::take(&mut self.waiting);
         let mut all = Vec::new();

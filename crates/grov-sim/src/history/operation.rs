@@ -1,6 +1,6 @@
 //! What can happen in a client's life, one thing at a time.
 
-/// One thing that happens. Which conversation it happens to is told by `who`: 0 is the one that was busy last, other
+/// One event. `who` selects its conversation: 0 is the one that was active last, other
 /// numbers count round all that there are. What does not fit a conversation's state is brought about first where that is
 /// natural (a model that calls tools was asked something), and otherwise nothing happens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,7 +27,7 @@ pub enum Operation {
         calls: u8,
         /// The model thinks first.
         thinking: bool,
-        /// The model says something first.
+        /// The model writes text first.
         says: bool,
         /// The results come in another order than the calls.
         swapped: bool,
@@ -81,7 +81,7 @@ pub enum Operation {
         /// Why.
         why: Why,
     },
-    /// The client has a reminder for the model; it goes out with what comes next.
+    /// The client has a reminder for the model, which is sent with the next message.
     Remind {
         /// Whose.
         who: u8,
@@ -105,12 +105,12 @@ pub enum Operation {
         /// Which.
         model: u8,
     },
-    /// The conversation is summed up and starts anew with the summary.
+    /// The conversation is compacted and continues from the summary.
     Compact {
         /// Whose.
         who: u8,
     },
-    /// `/clear`: the client goes on with a new session.
+    /// `/clear`: the client continues with a new session.
     Clear {
         /// Whose.
         who: u8,
@@ -130,7 +130,7 @@ pub enum Operation {
         back: u8,
         /// With which model; 0 is the same.
         model: u8,
-        /// What is typed is what was typed there before.
+        /// The same prompt is typed again.
         same_words: bool,
     },
     /// The user goes back to an earlier prompt.
@@ -163,9 +163,9 @@ pub enum Operation {
 /// When a turn is broken off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Moment {
-    /// Before the model said anything.
+    /// Before the model wrote anything.
     Before,
-    /// While the model was speaking; what it said is kept.
+    /// While the model was writing; its text so far is kept.
     Speaking,
     /// When a tool was to run; the call is answered by a refusal.
     Tool,

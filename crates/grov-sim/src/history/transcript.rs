@@ -1,15 +1,15 @@
-//! A conversation as the client keeps it, and as it writes it down for each request.
+//! A conversation in the client's memory, and its form in each request.
 
 use crate::json::Json;
 use crate::request::{Role, is_type};
 
-/// What stands where an old result was.
+/// Replaces an old result that was cleared.
 const CLEARED: &str = "[Old tool result content cleared]";
 const SUGGESTION: &str = "[SUGGESTION MODE: Suggest what the user might naturally type next.]";
 const COMPACTION: &str =
     "CRITICAL: Respond with TEXT ONLY. Do NOT call any tools.\n\nSum up the conversation.";
 
-/// A part of what stands on the user's side.
+/// A part of a user message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Piece {
     /// A text of its own block: a prompt, or the client in the user's name.
@@ -38,7 +38,7 @@ pub(super) enum Item {
     Assistant(Vec<Json>),
 }
 
-/// What is asked beside the conversation.
+/// A side request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Extra {
     Nothing,
@@ -163,7 +163,7 @@ impl Written {
     }
 }
 
-/// The messages of a request. What stands on the user's side in a row is one message; its notes follow it.
+/// The messages of a request. Consecutive user parts are one message; their notes follow it.
 pub(super) fn write(items: &[Item], style: Style, extra: Extra) -> Json {
     let mut messages: Vec<Written> = Vec::new();
     for item in items {
@@ -198,7 +198,7 @@ pub(super) fn write(items: &[Item], style: Style, extra: Extra) -> Json {
             mark
         }
         Extra::Compaction => {
-            // The instruction goes into the last user message; an answer behind that is left out.
+            // The instruction goes into the last user message; a later answer is omitted.
             messages.truncate(last_of(&messages, Role::User).map_or(0, |last| last + 1));
             if let Some(message) = messages.last_mut() {
                 message.blocks.push(text_block(COMPACTION));

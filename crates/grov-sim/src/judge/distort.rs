@@ -14,10 +14,10 @@ pub(crate) enum Stop {
     Refused,
 }
 
-/// What the model says.
+/// The model's answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Saying {
-    /// Its text; empty if it says nothing.
+    /// Its text; may be empty.
     pub(crate) text: String,
     /// Why it ended.
     pub(crate) stop: Stop,

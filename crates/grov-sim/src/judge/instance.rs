@@ -6,7 +6,7 @@ use crate::json::Json;
 const MAX_DEPTH: usize = 12;
 /// Longest list, however many entries a schema wants.
 const MAX_ITEMS: u64 = 16;
-/// A number within no stated bounds. As a score from 1 to 10 it says that all is well.
+/// A number within no stated bounds. As a score from 1 to 10 it means no drift.
 const NUMBER: f64 = 9.0;
 
 /// A small valid instance of a JSON schema: what is required, `null` where that will do, lists of one entry.

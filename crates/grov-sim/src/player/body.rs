@@ -51,7 +51,7 @@ pub(super) fn is_newer(model: &str) -> bool {
     takes_system_role(model)
 }
 
-/// What is asked beside the conversation.
+/// A side request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Extra {
     Nothing,
@@ -65,7 +65,7 @@ struct Message {
     blocks: Vec<Json>,
 }
 
-/// One message list with everything that goes around it.
+/// One message list and the rest of its request.
 #[derive(Clone, Debug)]
 pub(super) struct Conversation {
     model: String,
@@ -181,7 +181,7 @@ impl Conversation {
         }
     }
 
-    /// Adds the model's answer. What it called is kept as the client sends it back.
+    /// Adds the model's answer, with its tool calls in the form in which the client sends them back.
     pub(super) fn answer(&mut self, blocks: &[Json]) {
         let blocks: Vec<Json> = blocks
             .iter()
@@ -316,7 +316,7 @@ impl Conversation {
                 mark
             }
             Extra::Compaction => {
-                // The instruction goes into the last user message; an answer behind that is left out.
+                // The instruction goes into the last user message; a later answer is omitted.
                 let last = messages.iter().rposition(|message| message.role == Role::User);
                 messages.truncate(last.map_or(0, |last| last + 1));
                 if let Some(message) = messages.last_mut() {
@@ -470,7 +470,7 @@ fn tool(name: &str, size: usize) -> Json {
     tool
 }
 
-/// Text of about that size that stands for the client's own.
+/// Filler text of about that size in place of the client's own.
 fn filler(about: &str, size: usize) -> String {
     let line = format!("Here the client says something about {about}.\n");
     let mut text = line.repeat(size.div_ceil(line.len()));

@@ -1,4 +1,4 @@
-//! Sends requests, repeats them and falls back as the client does.
+//! Sends requests, with the client's retries and fallbacks.
 
 use super::decode::{Message, unpack};
 use super::{PlayerConfig, headers};
@@ -24,7 +24,7 @@ pub enum PlayError {
     BaseUrl(String),
 }
 
-/// What came of a request, all repetitions included.
+/// The outcome of a request, including all retries.
 pub(super) struct Reply {
     pub(super) exchanges: Vec<Exchange>,
     message: Option<Message>,
@@ -52,11 +52,11 @@ pub(super) struct Client {
     idle: Option<Wire<TcpStream>>,
 }
 
-/// One response, as far as it came.
+/// One response, possibly incomplete.
 struct Response {
     head: Head,
     body: Bytes,
-    /// Whether the body ended as its framing says.
+    /// Whether the body is complete according to its framing.
     ended: bool,
     first_byte: Duration,
 }
@@ -246,7 +246,7 @@ impl Client {
     }
 }
 
-/// Fills in what the response says and decides what the client does about it.
+/// Evaluates the response and decides what the client does next.
 fn judge(response: Response, exchange: &mut Exchange, reply: &mut Reply) -> Next {
     let Response {
         head,

@@ -1,4 +1,4 @@
-//! What an answer says, from a stream or a JSON message.
+//! Decodes an answer from a stream or a JSON message.
 
 use crate::behaviour::Encoding;
 use crate::json::Json;
@@ -15,7 +15,7 @@ pub(super) struct Message {
     pub(super) complete: bool,
     pub(super) stop_reason: Option<String>,
     pub(super) usage: TokenUsage,
-    /// What the stream said went wrong.
+    /// The error that the stream reported.
     pub(super) error: Option<String>,
 }
 
@@ -163,10 +163,10 @@ impl Open {
     }
 }
 
-/// Undoes a content encoding, as far as the data goes.
+/// Decodes a content encoding, as far as the data goes.
 pub(super) fn unpack(body: &[u8], encoding: Option<&str>) -> Vec<u8> {
     let mut plain = Vec::new();
-    // A body that was cut short ends in an error; what came before it counts.
+    // A truncated body ends with an error; the data before it counts.
     let _ = match encoding.and_then(Encoding::from_name) {
         None => return body.to_vec(),
         Some(Encoding::Gzip) => flate2::read::GzDecoder::new(body).read_to_end(&mut plain),

@@ -9,11 +9,11 @@ use std::time::Duration;
 /// Longest run of a command.
 const COMMAND_TIME: Duration = Duration::from_secs(120);
 
-/// What a tool call came to.
+/// The result of a tool call.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Outcome {
     content: Json,
-    /// `is_error` as it stands in the result; commands always have it, other tools only when they fail.
+    /// `is_error` of the result; commands always have it, other tools only when they fail.
     is_error: Option<bool>,
 }
 
@@ -61,7 +61,7 @@ impl Outcome {
         }
     }
 
-    /// The `tool_result` block. Its keys stand in the order that the client uses, which is another one for failures.
+    /// The `tool_result` block. Its keys are in the client's order, which differs for failures.
     pub(super) fn into_block(self, id: &str) -> Json {
         let kind = ("type", "tool_result".into());
         let content = ("content", self.content);

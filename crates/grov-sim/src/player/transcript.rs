@@ -49,7 +49,7 @@ pub struct PlayedAction {
     pub is_error: bool,
 }
 
-/// One prompt and what came of it.
+/// One prompt and its outcome.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Turn {
     /// What was typed.
@@ -71,7 +71,7 @@ pub struct Transcript {
     pub turns: Vec<Turn>,
     /// The tool calls, in the order in which they ended.
     pub actions: Vec<PlayedAction>,
-    /// The requests, in the order in which they were sent; a title's stands behind those of its turn.
+    /// The requests, in the order in which they were sent; a title's comes after those of its turn.
     pub exchanges: Vec<Exchange>,
     /// The title, if one was asked for.
     pub title: Option<String>,
