@@ -12,23 +12,18 @@ use std::sync::Arc;
 
 pub(crate) use grov_store::{IntegrityReport, set_aside_databases};
 
-/// The store of a command.
-pub(crate) trait CommandStore: StoreConnection {}
-
-impl<T: StoreConnection> CommandStore for T {}
-
 /// Opens the store for writing, and creates it if there is none.
-pub(crate) async fn open(database: &Path) -> Result<impl CommandStore + 'static, StoreError> {
+pub(crate) async fn open(database: &Path) -> Result<impl StoreConnection + 'static, StoreError> {
     SqliteStore::open(database, &OpenOptions::default()).await
 }
 
 /// Opens the existing store for reading; `None` if there is none.
-pub(crate) async fn open_existing(database: &Path) -> Result<Option<impl CommandStore>, StoreError> {
+pub(crate) async fn open_existing(database: &Path) -> Result<Option<impl StoreConnection>, StoreError> {
     SqliteStore::open_existing(database, &OpenOptions::default()).await
 }
 
 /// Like [`open_existing`], but does not wait for a busy database.
-pub(crate) async fn open_briefly(database: &Path) -> Result<Option<impl CommandStore>, StoreError> {
+pub(crate) async fn open_briefly(database: &Path) -> Result<Option<impl StoreConnection>, StoreError> {
     SqliteStore::open_existing(database, &OpenOptions::brief()).await
 }
 

@@ -1,9 +1,10 @@
 //! The environment of a command: home, settings, project, store.
 
 use crate::arguments::Common;
-use crate::assembly::{self, CommandStore};
+use crate::assembly;
 use crate::failure::Failure;
 use crate::output::note;
+use grov_domain::StoreConnection;
 use grov_domain::{Project, SettlingJudge};
 use grov_project::{GrovIgnore, Place};
 use grov_runtime::{Environment, Home, Inputs, Settings, logging};
@@ -102,7 +103,7 @@ impl Context {
     /// Runs `work` on the existing store, opened for reading; `None` if there is none.
     pub(crate) fn read<T>(
         &self,
-        work: impl AsyncFnOnce(&dyn CommandStore) -> Result<T, Failure>,
+        work: impl AsyncFnOnce(&dyn StoreConnection) -> Result<T, Failure>,
     ) -> Result<Option<T>, Failure> {
         self.with(async |path| match assembly::open_existing(&path).await? {
             Some(store) => Ok(Some(work(&store).await?)),
@@ -113,7 +114,7 @@ impl Context {
     /// Runs `work` on the existing store, opened for writing; `None` if there is none.
     pub(crate) fn write<T>(
         &self,
-        work: impl AsyncFnOnce(&dyn CommandStore) -> Result<T, Failure>,
+        work: impl AsyncFnOnce(&dyn StoreConnection) -> Result<T, Failure>,
     ) -> Result<Option<T>, Failure> {
         if !is_created(&self.database()) {
             return Ok(None);
@@ -124,7 +125,7 @@ impl Context {
     /// Runs `work` on the store, opened for writing and created if there is none.
     pub(crate) fn create<T>(
         &self,
-        work: impl AsyncFnOnce(&dyn CommandStore) -> Result<T, Failure>,
+        work: impl AsyncFnOnce(&dyn StoreConnection) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
         self.with(async |path| Ok(work(&assembly::open(&path).await?).await?))
     }

@@ -1,8 +1,9 @@
 //! The embedding model for searches, if one is configured.
 
-use crate::assembly::{self, CommandStore};
+use crate::assembly;
 use crate::context::Context;
 use crate::output::note;
+use grov_domain::StoreConnection;
 use grov_domain::{Embedder, MicroUsd, StoreError, SystemClock};
 use grov_llm::{EmbedderProvider, EmbedderSettings, HttpEmbedder, StaticEmbedder};
 use grov_memory::{Found, Query, Ranking, search, semantic_search};
@@ -38,7 +39,7 @@ impl Searcher {
     /// The memories that match a query, best first.
     pub(crate) async fn search(
         &self,
-        store: &dyn CommandStore,
+        store: &dyn StoreConnection,
         query: &Query,
     ) -> Result<Vec<Found>, StoreError> {
         let ranking = Ranking::default();

@@ -1,10 +1,10 @@
 //! Finds the session that a command is about.
 
-use crate::assembly::CommandStore;
 use crate::failure::Failure;
 use crate::format::ago;
 use crate::output::note;
 use crate::table::one_line;
+use grov_domain::StoreConnection;
 use grov_domain::{ClientSessionId, Clock, SystemClock};
 use grov_query::{Lookup, SelectedSession, find_session, newest_active_session, newest_session};
 use std::collections::BTreeSet;
@@ -18,7 +18,7 @@ const MAX_LISTED: usize = 5;
 /// # Errors
 /// A negative result when there is none, bad usage when the prefix is ambiguous.
 pub(crate) async fn resolve(
-    store: &dyn CommandStore,
+    store: &dyn StoreConnection,
     wanted: Option<&str>,
     project: &str,
 ) -> Result<SelectedSession, Failure> {
@@ -38,7 +38,7 @@ pub(crate) async fn resolve(
 
 /// Like [`resolve`], but without `wanted` the newest session counts even if it has ended: it can be resumed.
 pub(crate) async fn resolve_id(
-    store: &dyn CommandStore,
+    store: &dyn StoreConnection,
     wanted: Option<&str>,
     project: &str,
 ) -> Result<ClientSessionId, Failure> {
@@ -58,7 +58,7 @@ pub(crate) async fn resolve_id(
 /// # Errors
 /// Bad usage when it is empty or ambiguous.
 pub(crate) async fn find(
-    store: &dyn CommandStore,
+    store: &dyn StoreConnection,
     wanted: &str,
     project: &str,
 ) -> Result<Option<SelectedSession>, Failure> {

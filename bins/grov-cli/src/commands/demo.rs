@@ -1,10 +1,11 @@
 //! `grov demo`: plays a session with a simulated model and a scripted client through the real proxy and store.
 
-use crate::assembly::{self, CommandStore};
+use crate::assembly;
 use crate::failure::Failure;
 use crate::format::timestamp;
 use crate::output::{ExitStatus, Outcome, Style, Terminal, note};
 use crate::table::{Table, one_line};
+use grov_domain::StoreConnection;
 use grov_domain::{
     ClientSessionId, Lineage, RecordSink, SessionStore, SessionSummary, SpendingStore, StepRow, SystemClock,
     Task, TaskStore,
@@ -206,7 +207,7 @@ async fn ended(receiver: oneshot::Receiver<()>) {
 
 /// Plays both sessions. Returns the transcript of the first one, and what was injected into the second.
 async fn play_client(
-    store: &dyn CommandStore,
+    store: &dyn StoreConnection,
     proxy: SocketAddr,
     project: &Path,
 ) -> Result<(Transcript, Option<String>), Failure> {
@@ -240,7 +241,7 @@ async fn play_client(
 }
 
 /// The text that was injected into a session.
-async fn injected_into(store: &dyn CommandStore, session: &str) -> Result<Option<String>, Failure> {
+async fn injected_into(store: &dyn StoreConnection, session: &str) -> Result<Option<String>, Failure> {
     let lineage = Lineage {
         session: ClientSessionId::new(session),
         agent: None,

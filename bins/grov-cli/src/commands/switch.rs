@@ -1,12 +1,12 @@
 //! `grov off`, `grov on`
 
 use crate::arguments::{Common, SwitchArguments};
-use crate::assembly::CommandStore;
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::output::{ExitStatus, Outcome, Style, Terminal, note};
 use crate::session;
 use crate::table::one_line;
+use grov_domain::StoreConnection;
 use grov_domain::{ClientSessionId, SwitchScope};
 use serde::Serialize;
 
@@ -26,7 +26,7 @@ pub(crate) fn run(common: &Common, arguments: &SwitchArguments, on: bool, termin
         Some(session) => SwitchScope::Session(session_id(&context, session)?),
         None => SwitchScope::Project(context.project()?.key().to_owned()),
     };
-    let switch = async |store: &dyn CommandStore| {
+    let switch = async |store: &dyn StoreConnection| {
         let was_on = !store.switched_off().await?.contains(&scope);
         store.switch(&scope, on).await?;
         Ok(was_on != on)

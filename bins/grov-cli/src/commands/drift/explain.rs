@@ -1,12 +1,13 @@
 //! `grov drift explain EVENT`
 
 use super::format::delivery;
-use crate::assembly::{self, CommandStore};
+use crate::assembly;
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::format::timestamp;
 use crate::output::{Outcome, Style, Terminal};
 use crate::table::{Fields, one_line, truncated};
+use grov_domain::StoreConnection;
 use grov_domain::{Clock, DriftEvent, DriftType, GoalContract, Rule, SystemClock};
 use grov_hooks::settings::shell_word;
 use grov_query::{ActiveConstraints, CorrectionView, EventView, Lookup, correction_of, find_event};
@@ -80,7 +81,7 @@ impl From<GoalContract> for ContractView {
 }
 
 /// The event that `name` stands for.
-async fn find(store: &dyn CommandStore, name: &str) -> Result<DriftEvent, Failure> {
+async fn find(store: &dyn StoreConnection, name: &str) -> Result<DriftEvent, Failure> {
     match find_event(store, name).await? {
         Lookup::Found(event) => Ok(event),
         Lookup::NotFound => Err(unknown(name)),

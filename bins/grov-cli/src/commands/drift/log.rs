@@ -1,12 +1,12 @@
 //! `grov drift log`
 
-use crate::assembly::CommandStore;
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::format::timestamp;
 use crate::output::{Outcome, Style, Terminal, note};
 use crate::session;
 use crate::table::Table;
+use grov_domain::StoreConnection;
 use grov_domain::{ClientSessionId, DriftEvent};
 use grov_query::{EventView, LogScope, drift_log};
 use serde::Serialize;
@@ -44,7 +44,7 @@ pub(super) fn run(
 
 /// The events of a session or task. Events stay when their session is removed, under its full id.
 async fn of_session(
-    store: &dyn CommandStore,
+    store: &dyn StoreConnection,
     wanted: &str,
     project: &str,
     limit: Option<u32>,

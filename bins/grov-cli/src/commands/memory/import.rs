@@ -2,7 +2,6 @@
 
 use super::record;
 use crate::arguments::ImportArguments;
-use crate::assembly::CommandStore;
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::format::plural;
@@ -10,6 +9,7 @@ use crate::lines::{Lines, MAX_REPORTED};
 use crate::output::{ExitStatus, Outcome, Style, Terminal, note};
 use crate::progress::{Position, Progress};
 use crate::table::{one_line, truncated};
+use grov_domain::StoreConnection;
 use grov_domain::{Clock, Project, SystemClock, Task, TaskId};
 use grov_project::{GrovIgnore, without_ignored};
 use grov_redact::Redacted;
@@ -123,7 +123,7 @@ fn report(answer: &Answer) {
 }
 
 impl Import {
-    async fn run(&mut self, store: &dyn CommandStore) -> Result<(), Failure> {
+    async fn run(&mut self, store: &dyn StoreConnection) -> Result<(), Failure> {
         loop {
             let mut batch = Batch::default();
             let filled = self.fill(&mut batch);
@@ -172,7 +172,7 @@ impl Import {
         Ok(true)
     }
 
-    async fn save(&mut self, store: &dyn CommandStore, batch: &mut Batch) -> Result<(), Failure> {
+    async fn save(&mut self, store: &dyn StoreConnection, batch: &mut Batch) -> Result<(), Failure> {
         keep_times(store, batch).await?;
         let report = store.import(&Redacted::each(&batch.tasks)).await?;
         self.answer.added += report.added;
@@ -206,7 +206,7 @@ impl Import {
 }
 
 /// A record without a time keeps the time of its first import.
-async fn keep_times(store: &dyn CommandStore, batch: &mut Batch) -> Result<(), Failure> {
+async fn keep_times(store: &dyn StoreConnection, batch: &mut Batch) -> Result<(), Failure> {
     if batch.undated.is_empty() {
         return Ok(());
     }

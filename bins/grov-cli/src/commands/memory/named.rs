@@ -1,8 +1,8 @@
 //! Finds memories by their id, or a prefix or suffix of it.
 
-use crate::assembly::CommandStore;
 use crate::failure::Failure;
 use crate::table::{one_line, truncated};
+use grov_domain::StoreConnection;
 use grov_domain::Task;
 use grov_query::{Lookup, MAX_MATCHES, find_memory, title};
 
@@ -13,7 +13,7 @@ const MAX_GOAL: usize = 60;
 ///
 /// # Errors
 /// A negative result when there is none, bad usage when there are several.
-pub(super) async fn find(store: &dyn CommandStore, name: &str) -> Result<Task, Failure> {
+pub(super) async fn find(store: &dyn StoreConnection, name: &str) -> Result<Task, Failure> {
     match find_memory(store, name).await? {
         Lookup::Found(task) => Ok(task),
         Lookup::NotFound => Err(unknown(name)),

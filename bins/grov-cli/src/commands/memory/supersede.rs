@@ -1,11 +1,11 @@
 //! `grov memory supersede OLD NEW`, `grov memory supersede OLD --undo`
 
 use super::named;
-use crate::assembly::CommandStore;
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::output::{Outcome, Style, Terminal};
 use crate::table::one_line;
+use grov_domain::StoreConnection;
 use grov_domain::{Task, TaskId};
 use grov_query::replacements;
 use serde::Serialize;
@@ -38,7 +38,7 @@ pub(crate) fn run(context: &Context, old: &str, new: Option<&str>, terminal: Ter
 }
 
 /// Why the store did not record a replacement.
-async fn refusal(store: &dyn CommandStore, old: &Task, new: Option<&TaskId>) -> Result<Failure, Failure> {
+async fn refusal(store: &dyn StoreConnection, old: &Task, new: Option<&TaskId>) -> Result<Failure, Failure> {
     let Some(new) = new else {
         return Ok(named::unknown(old.id.as_str()));
     };

@@ -2,13 +2,14 @@
 
 use super::super::command_action;
 use super::super::format::sparkline;
-use crate::assembly::{self, CommandStore};
+use crate::assembly;
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::format::{plural, timestamp};
 use crate::output::{Outcome, Style, Terminal, note};
 use crate::session;
 use crate::table::{Table, one_line};
+use grov_domain::StoreConnection;
 use grov_domain::{
     ActionSketch, ActionType, DriftEvent, DriftFilter, EffectKind, Finding, GoalContract, HookStep,
     OFF_GOAL_BELOW, SessionId, SessionState, StepRow,
@@ -100,7 +101,7 @@ pub(in crate::commands::drift) fn run(
 }
 
 /// The actions in chronological order, each judged under its task's contract at that time.
-async fn judged(store: &dyn CommandStore, session: &SelectedSession) -> Result<Vec<ActionView>, Failure> {
+async fn judged(store: &dyn StoreConnection, session: &SelectedSession) -> Result<Vec<ActionView>, Failure> {
     let tasks: Vec<&SessionState> = session.tasks.iter().map(|task| &task.state).collect();
     let mut views = Vec::new();
     let mut rules: Option<Rules> = None;
@@ -150,7 +151,7 @@ async fn judged(store: &dyn CommandStore, session: &SelectedSession) -> Result<V
 }
 
 /// The steps and drift events of the named task or the whole session, in chronological order.
-async fn recorded(store: &dyn CommandStore, session: &SelectedSession) -> Result<Vec<Recorded>, Failure> {
+async fn recorded(store: &dyn StoreConnection, session: &SelectedSession) -> Result<Vec<Recorded>, Failure> {
     let filter = DriftFilter {
         client_session_id: Some(session.id.clone()),
         ..DriftFilter::default()
