@@ -1,6 +1,6 @@
 //! Whether the daemon of a home answers.
 
-use grov_runtime::port::{Listener, ask_health, listener_at};
+use grov_runtime::port::{Listener, fetch_health, listener_at};
 use grov_runtime::{Home, Url, daemon};
 use rustix::process::{Pid, test_kill_process};
 use serde::{Deserialize, Serialize};
@@ -113,7 +113,7 @@ pub(crate) fn query(home: &Home) -> ProxyView {
             store: health.store,
         };
     }
-    if !daemon::is_at_work(home) {
+    if !daemon::is_running(home) {
         return ProxyView::default();
     }
     // The record of a killed daemon stays until the next one has started.
@@ -161,7 +161,7 @@ fn get(url: &Url) -> io::Result<String> {
     let mut addresses = (url.host(), url.port()).to_socket_addrs()?;
     let address = addresses.next().ok_or(io::ErrorKind::NotFound)?;
     let stream = TcpStream::connect_timeout(&address, CONNECT_TIMEOUT)?;
-    ask_health(stream, url.port())
+    fetch_health(stream, url.port())
 }
 
 #[cfg(test)]

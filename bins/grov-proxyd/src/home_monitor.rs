@@ -207,7 +207,7 @@ mod tests {
         std::fs::remove_dir_all(home.root()).unwrap();
         watch.look();
         assert_eq!(watch.fault(), None);
-        assert!(daemon::is_at_work(&home), "a second daemon cannot start there");
+        assert!(daemon::is_running(&home), "a second daemon cannot start there");
         assert_eq!(
             daemon::read(&home).map(|record| record.pid),
             Some(std::process::id())

@@ -78,7 +78,7 @@ impl HookRoute {
     ) -> Self {
         Self::with_answer_fn(
             home,
-            daemon::scrubbed(environment, settings),
+            daemon::scrubbed_environment(environment, settings),
             services,
             tasks,
             grov_drift::handle,

@@ -18,7 +18,7 @@ pub(crate) fn start(context: &HookContext<'_>) -> Result<(), String> {
     }
     let settings = context.settings(None)?;
     let is_used = context.daemon_port.is_some() || proxy_address(context, &settings).is_some();
-    if let Some(pid) = daemon::stopped(context.home).filter(|_| is_used) {
+    if let Some(pid) = daemon::stopped_process(context.home).filter(|_| is_used) {
         return Err(format!(
             "grov-proxyd (process {pid}) is stopped, so that this client gets no answer. `kill -CONT {pid}` lets it go on."
         ));
@@ -64,7 +64,7 @@ pub(crate) fn start(context: &HookContext<'_>) -> Result<(), String> {
 fn listens_elsewhere(context: &HookContext<'_>, proxy: SocketAddr) -> Option<String> {
     let record = daemon::read(context.home)?;
     let is_there = Url::parse(&record.url).is_ok_and(|url| url.port() == proxy.port());
-    (!is_there && daemon::is_at_work(context.home)).then(|| {
+    (!is_there && daemon::is_running(context.home)).then(|| {
         let option = if context.daemon_port.is_some() { "--http" } else { "--proxy" };
         format!(
             "this home's daemon (process {}) listens at {} instead. Run `grov init {option}` and start the session anew.",
@@ -99,7 +99,7 @@ fn port_advice(context: &HookContext<'_>, port: u16) -> String {
 /// where.
 fn is_home_daemon(home: &Home, port: u16) -> bool {
     let is_there = |record: daemon::Record| Url::parse(&record.url).is_ok_and(|url| url.port() == port);
-    daemon::is_at_work(home) && daemon::read(home).is_none_or(is_there)
+    daemon::is_running(home) && daemon::read(home).is_none_or(is_there)
 }
 
 /// Where Grov's proxy listens, if that is where the client sends its requests: the port of the settings, or that of the
@@ -128,7 +128,7 @@ mod tests {
     use time::OffsetDateTime;
 
     #[test]
-    fn a_port_is_the_homes_while_its_daemon_is_at_work_there() {
+    fn a_port_is_the_homes_while_its_daemon_is_running_there() {
         let folder = tempfile::tempdir().unwrap();
         let home = Home::locate(Some(folder.path()), &Environment::default()).unwrap();
         assert!(!is_home_daemon(&home, 8080));

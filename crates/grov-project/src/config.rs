@@ -1,9 +1,9 @@
-//! Git's configuration files, as far as names and addresses are kept in them.
+//! Git's configuration files, as far as user names and remotes need them.
 
 use crate::read::small_text;
 use std::path::{Path, PathBuf};
 
-/// Git's own files of this kind have a few kilobytes.
+/// In bytes; real files have a few kilobytes.
 const LENGTH_LIMIT: u64 = 1024 * 1024;
 /// Git itself gives up at ten.
 const INCLUDE_DEPTH: usize = 10;
@@ -27,47 +27,41 @@ pub(crate) struct Config {
     entries: Vec<Entry>,
 }
 
-/// What conditions and `~/` in includes are measured against.
+/// The context of conditions and of `~/` in includes.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Surroundings<'a> {
+pub(crate) struct IncludeContext<'a> {
     pub(crate) home: Option<&'a Path>,
     pub(crate) git_directory: Option<&'a Path>,
 }
 
 impl Config {
-    /// Reads files one after the other, later ones ranking higher, with what they include. Missing ones are skipped.
-    pub(crate) fn read(paths: &[PathBuf], surroundings: Surroundings<'_>) -> Self {
+    /// Reads files with their includes; later files take precedence. Missing ones are skipped.
+    pub(crate) fn read(paths: &[PathBuf], context: IncludeContext<'_>) -> Self {
         let mut config = Self::default();
         let mut remaining = INCLUDE_LIMIT;
         for path in paths {
-            config.read_file(path, surroundings, INCLUDE_DEPTH, &mut remaining);
+            config.read_file(path, context, INCLUDE_DEPTH, &mut remaining);
         }
         config
     }
 
-    fn read_file(
-        &mut self,
-        path: &Path,
-        surroundings: Surroundings<'_>,
-        depth: usize,
-        remaining: &mut usize,
-    ) {
+    fn read_file(&mut self, path: &Path, context: IncludeContext<'_>, depth: usize, remaining: &mut usize) {
         let Some(text) = small_text(path, LENGTH_LIMIT) else {
             return;
         };
         for entry in parse(&text) {
             let included = (depth > 0 && *remaining > 0)
-                .then(|| included_path(&entry, path, surroundings))
+                .then(|| included_path(&entry, path, context))
                 .flatten();
             self.entries.push(entry);
             if let Some(included) = included {
                 *remaining -= 1;
-                self.read_file(&included, surroundings, depth - 1, remaining);
+                self.read_file(&included, context, depth - 1, remaining);
             }
         }
     }
 
-    /// The value that counts: the last one.
+    /// The effective value: the last one.
     pub(crate) fn last(&self, section: &str, key: &str) -> Option<&str> {
         let mut entries = self.entries.iter().rev();
         entries
@@ -105,17 +99,17 @@ impl Config {
 }
 
 /// The file that an entry includes, if it does and its condition holds.
-fn included_path(entry: &Entry, from: &Path, surroundings: Surroundings<'_>) -> Option<PathBuf> {
+fn included_path(entry: &Entry, from: &Path, context: IncludeContext<'_>) -> Option<PathBuf> {
     if entry.key != "path" || entry.value.is_empty() {
         return None;
     }
     let holds = match (entry.section.as_str(), entry.subsection.as_deref()) {
         ("include", None) => true,
-        ("includeif", Some(condition)) => condition_holds(condition, from, surroundings),
+        ("includeif", Some(condition)) => condition_holds(condition, from, context),
         _ => false,
     };
     let path = || match entry.value.strip_prefix("~/") {
-        Some(rest) => Some(surroundings.home?.join(rest)),
+        Some(rest) => Some(context.home?.join(rest)),
         None => Some(from.parent()?.join(&entry.value)),
     };
     holds.then(path).flatten()
@@ -123,7 +117,7 @@ fn included_path(entry: &Entry, from: &Path, surroundings: Surroundings<'_>) -> 
 
 /// `gitdir:` and `gitdir/i:` conditions whose only wildcard is `**` at an end, which is how identities are kept apart
 /// by folder. Others count as not met.
-fn condition_holds(condition: &str, from: &Path, surroundings: Surroundings<'_>) -> bool {
+fn condition_holds(condition: &str, from: &Path, context: IncludeContext<'_>) -> bool {
     let (pattern, ignores_case) = match (
         condition.strip_prefix("gitdir:"),
         condition.strip_prefix("gitdir/i:"),
@@ -132,11 +126,11 @@ fn condition_holds(condition: &str, from: &Path, surroundings: Surroundings<'_>)
         (None, Some(pattern)) => (pattern, true),
         (None, None) => return false,
     };
-    let Some(git_directory) = surroundings.git_directory.and_then(Path::to_str) else {
+    let Some(git_directory) = context.git_directory.and_then(Path::to_str) else {
         return false;
     };
     let mut pattern = match (pattern.strip_prefix("~/"), pattern.strip_prefix("./")) {
-        (Some(rest), _) => match surroundings.home.and_then(Path::to_str) {
+        (Some(rest), _) => match context.home.and_then(Path::to_str) {
             Some(home) => format!("{home}/{rest}"),
             None => return false,
         },
@@ -173,7 +167,7 @@ fn condition_holds(condition: &str, from: &Path, surroundings: Surroundings<'_>)
     }
 }
 
-/// Reads what can be read; a line that is no configuration is skipped.
+/// Parses a file; lines that are no configuration are skipped.
 fn parse(text: &str) -> Vec<Entry> {
     let mut entries = Vec::new();
     let mut section: Option<(String, Option<String>)> = None;
@@ -217,7 +211,7 @@ fn behind_line(text: &str) -> &str {
     text.split_once('\n').map_or("", |(_, rest)| rest)
 }
 
-/// What stands between `[` and `]`, and what follows. A broken header opens no section.
+/// The section between `[` and `]`, and the rest of the text. A broken header opens no section.
 fn parse_header(text: &str) -> (Option<(String, Option<String>)>, &str) {
     let line_end = text.find('\n').unwrap_or(text.len());
     let name_end = text.find(['"', ']']).filter(|end| *end < line_end);
@@ -251,7 +245,7 @@ fn parse_header(text: &str) -> (Option<(String, Option<String>)>, &str) {
     (None, &text[line_end..])
 }
 
-/// The value behind `=` with quotes, escapes, comments and continued lines resolved, and what follows its line.
+/// The value after `=` with quotes, escapes, comments and continued lines resolved, and the rest of the text.
 fn parse_value(text: &str) -> (String, &str) {
     let mut value = String::new();
     // Up to here the value counts; spaces behind it are trailing so far.
@@ -341,11 +335,11 @@ mod tests {
     #[test]
     fn conditions_on_the_folder() {
         let holds = |condition: &str| {
-            let surroundings = Surroundings {
+            let context = IncludeContext {
                 home: Some(Path::new("/h")),
                 git_directory: Some(Path::new("/h/Work/x/.git")),
             };
-            condition_holds(condition, Path::new("/h/.gitconfig"), surroundings)
+            condition_holds(condition, Path::new("/h/.gitconfig"), context)
         };
         for condition in [
             "gitdir:~/Work/",
@@ -378,14 +372,11 @@ mod tests {
             "[include]\npath = config\npath = config\npath = ~/config\n[user]\nname = N\n",
         )
         .unwrap();
-        let surroundings = Surroundings {
+        let context = IncludeContext {
             home: Some(directory.path()),
             git_directory: None,
         };
-        assert_eq!(
-            Config::read(&[path], surroundings).last("user", "name"),
-            Some("N")
-        );
+        assert_eq!(Config::read(&[path], context).last("user", "name"), Some("N"));
     }
 
     proptest! {

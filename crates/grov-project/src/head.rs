@@ -1,4 +1,4 @@
-//! What is checked out.
+//! The checked-out branch and commit.
 
 use crate::read::{find_line, small_text};
 use std::path::Path;
@@ -10,7 +10,7 @@ const PACKED_LIMIT: u64 = 64 * 1024 * 1024;
 /// References to references. Git itself gives up at five.
 const DEPTH: usize = 5;
 
-/// What is checked out.
+/// The checked-out branch and commit.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Head {
     /// The branch; `None` if a commit is checked out directly.
@@ -30,7 +30,7 @@ impl Head {
                 head.commit = as_commit(text);
                 break;
             };
-            // `.invalid` stands where the references are kept in a form that is not read here.
+            // `.invalid` marks a repository whose references have a format that is not read here.
             if !is_reference_name(name) || name.ends_with("/.invalid") {
                 break;
             }

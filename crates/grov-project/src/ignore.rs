@@ -1,4 +1,4 @@
-//! `.grovignore`: paths whose names and contents never enter memory.
+//! `.grovignore`: paths that never enter memory.
 
 mod task;
 
@@ -12,32 +12,31 @@ use std::path::{Component, Path, PathBuf};
 
 /// The file's name, in the top folder of a project.
 const NAME: &str = ".grovignore";
-/// Larger files are none that a person wrote.
-const MOST_BYTES: u64 = 64 * 1024;
-/// More patterns would make every path slow to look at.
-const MOST_PATTERNS: usize = 1000;
-/// Bytes of a path that are looked at: what is longer is made to keep us busy.
-const MOST_OF_A_PATH: usize = 1024;
+/// In bytes; a hand-written file is smaller.
+const MAX_BYTES: u64 = 64 * 1024;
+/// More patterns would make every check slow.
+const MAX_PATTERNS: usize = 1000;
+/// The bytes of a path that are checked, against denial of service.
+const MAX_PATH_BYTES: usize = 1024;
 
-/// What a project wants kept out of memory.
+/// The paths that a project keeps out of memory.
 ///
-/// A file that is there and cannot be understood as a whole (too large, unreadable, no file) keeps everything out: who
-/// wrote one wants something kept out. A line that cannot be understood is left out alone. Both are in
-/// [`GrovIgnore::problems`], to be told.
+/// A file that cannot be used as a whole (too large, unreadable, no regular file) keeps everything out of memory, since its
+/// author wants something kept out. An invalid line is skipped. Both are reported by [`GrovIgnore::problems`].
 #[derive(Clone, Debug, Default)]
 pub struct GrovIgnore {
     layers: Vec<Layer>,
     problems: Vec<IgnoreProblem>,
 }
 
-/// Something in a `.grovignore` that could not be understood. Its text is not repeated.
+/// An invalid line or file. Its text is not repeated.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IgnoreProblem {
     /// The file.
     pub path: PathBuf,
     /// The line, counted from 1; `None` when it is about the whole file.
     pub line: Option<usize>,
-    /// What is wrong, and what follows from it.
+    /// What is wrong, and its effect.
     pub reason: String,
 }
 
@@ -54,13 +53,13 @@ impl fmt::Display for IgnoreProblem {
 /// One file.
 #[derive(Clone, Debug)]
 struct Layer {
-    /// The folder that it stands in, under each of its names.
+    /// The folder of the file, under each of its names.
     roots: Vec<PathBuf>,
-    wanted: Wanted,
+    rules: Rules,
 }
 
 #[derive(Clone, Debug)]
-enum Wanted {
+enum Rules {
     Patterns(Gitignore),
     Everything,
 }
@@ -73,8 +72,8 @@ impl GrovIgnore {
         ignore
     }
 
-    /// Reads the files of a place: that of its working tree and that of its project. What either ignores is ignored, so
-    /// that a file that is in no commit holds in every working tree.
+    /// Reads the files of a place: that of its working tree and that of its project. A path that either ignores is ignored,
+    /// so that a file that is in no commit applies to every working tree.
     pub fn at(place: &Place) -> Self {
         let mut ignore = Self::load(place.root());
         if let Some(work_tree) = place.work_tree().filter(|folder| *folder != place.root()) {
@@ -88,75 +87,79 @@ impl GrovIgnore {
         self.layers.is_empty()
     }
 
-    /// What could not be understood.
+    /// The invalid lines and files.
     pub fn problems(&self) -> &[IgnoreProblem] {
         &self.problems
     }
 
-    /// Whether a path is ignored: it, or a folder that it is in. The path is relative to the project's top or absolute,
-    /// with `.` and `..` as they come. Nothing is asked of the disk: a path that may be a folder or a file is ignored if
-    /// either would be, and one outside of the project by the names in it.
+    /// Whether a path, or a folder that it is in, is ignored. The path is relative to the project's top or absolute, and may
+    /// contain `.` and `..`. The disk is not read: a path that may be a folder or a file is ignored if either would be. A
+    /// path outside of the project is matched by its names.
     pub fn ignores(&self, path: &str) -> bool {
         !path.is_empty() && self.layers.iter().any(|layer| layer.ignores(beginning(path)))
     }
 
     fn add(&mut self, root: &Path) {
         let path = root.join(NAME);
-        let wanted = match bounded(&path, MOST_BYTES) {
+        let rules = match bounded(&path, MAX_BYTES) {
             Contents::Missing => return,
             Contents::Unusable(reason) => {
-                self.tell(&path, None, format!("{reason}: everything is kept out of memory"));
-                Wanted::Everything
+                self.report(&path, None, format!("{reason}: everything is kept out of memory"));
+                Rules::Everything
             }
-            Contents::Bytes(bytes) => self.understand(&path, &bytes),
+            Contents::Bytes(bytes) => self.parse(&path, &bytes),
         };
-        if matches!(&wanted, Wanted::Patterns(patterns) if patterns.is_empty()) {
+        if matches!(&rules, Rules::Patterns(patterns) if patterns.is_empty()) {
             return;
         }
         let mut roots = vec![root.canonicalize().unwrap_or_else(|_| root.to_owned())];
         if root.is_absolute() && roots.iter().all(|known| known != root) {
             roots.push(root.to_owned());
         }
-        self.layers.push(Layer { roots, wanted });
+        self.layers.push(Layer { roots, rules });
     }
 
-    fn understand(&mut self, path: &Path, bytes: &[u8]) -> Wanted {
+    fn parse(&mut self, path: &Path, bytes: &[u8]) -> Rules {
         let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
-        // Paths are made relative before they are asked about.
+        // Paths are made relative before they are matched.
         let mut builder = GitignoreBuilder::new("");
         let mut patterns = 0;
         for (index, line) in bytes.split(|byte| *byte == b'\n').enumerate() {
             let number = Some(index + 1);
             let Ok(line) = std::str::from_utf8(line) else {
-                self.tell(path, number, "is not UTF-8 and is left out".to_owned());
+                self.report(path, number, "is not UTF-8 and is skipped".to_owned());
                 continue;
             };
             patterns += usize::from(!line.trim().is_empty() && !line.starts_with('#'));
-            if patterns > MOST_PATTERNS {
+            if patterns > MAX_PATTERNS {
                 let reason =
-                    format!("has more than {MOST_PATTERNS} patterns: everything is kept out of memory");
-                self.tell(path, None, reason);
-                return Wanted::Everything;
+                    format!("has more than {MAX_PATTERNS} patterns: everything is kept out of memory");
+                self.report(path, None, reason);
+                return Rules::Everything;
             }
-            if let Err(error) = builder.add_line(None, &without_alternatives(line)) {
+            if let Err(error) = builder.add_line(None, &escape_braces(line)) {
                 let reason = match error {
                     ignore::Error::Glob { err, .. } => err,
                     other => other.to_string(),
                 };
-                self.tell(path, number, format!("is no pattern and is left out: {reason}"));
+                self.report(
+                    path,
+                    number,
+                    format!("is no valid pattern and is skipped: {reason}"),
+                );
             }
         }
         match builder.build() {
-            Ok(patterns) => Wanted::Patterns(patterns),
+            Ok(patterns) => Rules::Patterns(patterns),
             Err(error) => {
                 let reason = format!("cannot be used as a whole ({error}): everything is kept out of memory");
-                self.tell(path, None, reason);
-                Wanted::Everything
+                self.report(path, None, reason);
+                Rules::Everything
             }
         }
     }
 
-    fn tell(&mut self, path: &Path, line: Option<usize>, reason: String) {
+    fn report(&mut self, path: &Path, line: Option<usize>, reason: String) {
         self.problems.push(IgnoreProblem {
             path: path.to_owned(),
             line,
@@ -167,9 +170,9 @@ impl GrovIgnore {
 
 impl Layer {
     fn ignores(&self, path: &str) -> bool {
-        match &self.wanted {
-            Wanted::Everything => true,
-            Wanted::Patterns(patterns) => is_ignored(patterns, &self.names(Path::new(path))),
+        match &self.rules {
+            Rules::Everything => true,
+            Rules::Patterns(patterns) => is_ignored(patterns, &self.names(Path::new(path))),
         }
     }
 
@@ -184,7 +187,7 @@ impl Layer {
     }
 }
 
-/// Folders first, from the top: what is in an ignored folder cannot be taken back in, as git has it.
+/// Folders first, from the top: as in git, a path in an ignored folder cannot be re-included.
 fn is_ignored(patterns: &Gitignore, names: &[String]) -> bool {
     let mut path = String::new();
     for (index, name) in names.iter().enumerate() {
@@ -202,7 +205,7 @@ fn is_ignored(patterns: &Gitignore, names: &[String]) -> bool {
     false
 }
 
-/// The names that a path is made of, without `.`, and without what `..` leaves.
+/// The names in a path, with `.` and `..` resolved.
 fn names(path: &Path) -> Vec<String> {
     let mut names = Vec::new();
     for component in path.components() {
@@ -218,15 +221,15 @@ fn names(path: &Path) -> Vec<String> {
 }
 
 fn beginning(path: &str) -> &str {
-    let mut end = path.len().min(MOST_OF_A_PATH);
+    let mut end = path.len().min(MAX_PATH_BYTES);
     while !path.is_char_boundary(end) {
         end -= 1;
     }
     &path[..end]
 }
 
-/// Braces are plain characters to git; the matcher would take them for alternatives.
-fn without_alternatives(line: &str) -> String {
+/// Escapes braces: plain characters to git, alternatives to the matcher.
+fn escape_braces(line: &str) -> String {
     let mut plain = String::with_capacity(line.len());
     let (mut is_escaped, mut in_class) = (false, false);
     for character in line.chars() {

@@ -1,12 +1,11 @@
 //! Which project a directory belongs to, found without starting git.
 //!
 //! Entry points: [`Place::locate`], then [`Place::project`], [`Place::head`] and [`Place::user`] as needed; each reads
-//! a few small files. [`pins`] says how files of a working tree are now.
-//! [`normalize_remote`] and [`hash_user`] stand for themselves. [`GrovIgnore`] is what a project wants
-//! kept out of memory, and [`without_ignored`] a task without it.
+//! a few small files. [`pins`] hashes files of a working tree. [`GrovIgnore`] holds the paths that a project keeps out of
+//! memory, and [`without_ignored`] removes them from a task.
 //!
-//! Whatever is missing, broken, huge or made to mislead is treated as not there: the answer is then the directory
-//! itself. This crate writes nothing, runs nothing, asks no environment variable and knows no session and no store.
+//! Files that are missing, broken, huge or misleading are ignored: the project is then the directory itself. This crate
+//! writes nothing, runs nothing, reads no environment variable and knows no session and no store.
 #![forbid(unsafe_code)]
 
 mod config;

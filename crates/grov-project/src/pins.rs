@@ -1,4 +1,4 @@
-//! How files are now, so that what is known about them can be told from what was.
+//! Hashes of files as they are now, to notice later that they changed.
 
 use crate::read::open_regular;
 use grov_domain::FilePin;
@@ -7,18 +7,18 @@ use std::io::Read;
 use std::path::{Component, Path, PathBuf};
 use xxhash_rust::xxh3::Xxh3;
 
-/// Files that are looked at in one call.
-const MOST_FILES: usize = 32;
-/// Bytes of a file that is looked at: larger ones are data and change on their own.
-const LARGEST: u64 = 4 * 1024 * 1024;
+/// Files per call.
+const MAX_FILES: usize = 32;
+/// In bytes; larger files are data that changes on its own.
+const MAX_FILE_BYTES: u64 = 4 * 1024 * 1024;
 
-/// The files as they are below `root`, the top of a working tree; each once, in the order given, at most 32.
+/// Pins files below `root`, the top of a working tree: each once, in the order given, at most 32.
 ///
 /// `files` may be relative to `root` or absolute; a pin's path is relative, with `/` between folders. A file that does not
-/// exist has a pin without a hash. Left out: what lies outside of `root`, also by way of a link; folders and whatever else
+/// exist has a pin without a hash. Left out: files outside of `root`, also through a link; folders and anything else that
 /// is no regular file; files of more than 4 MB and files that cannot be read.
 ///
-/// It reads up to 128 MB and waits for the disk: call it where waiting is allowed.
+/// Reads up to 128 MB and blocks on the disk.
 pub fn pins(root: &Path, files: &[String]) -> Vec<FilePin> {
     let Ok(real_root) = root.canonicalize() else {
         return Vec::new();
@@ -28,7 +28,7 @@ pub fn pins(root: &Path, files: &[String]) -> Vec<FilePin> {
         .iter()
         .filter_map(|file| relative(root, &real_root, Path::new(file)))
         .filter(|path| seen.insert(path.clone()))
-        .take(MOST_FILES)
+        .take(MAX_FILES)
         .filter_map(|path| pin(&real_root, &path))
         .collect()
 }
@@ -68,7 +68,7 @@ fn pin(real_root: &Path, path: &Path) -> Option<FilePin> {
             Some(hash(&real)?)
         }
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            // What is missing below a folder that a link leads out of the root is none of ours.
+            // A link may lead the missing file's folder out of the root.
             let folder = whole
                 .ancestors()
                 .skip(1)
@@ -89,8 +89,8 @@ fn pin(real_root: &Path, path: &Path) -> Option<FilePin> {
 
 /// XXH3-128 of a regular file's content, in hexadecimal.
 fn hash(path: &Path) -> Option<String> {
-    // One byte more than allowed tells a file that grew meanwhile.
-    let mut file = open_regular(path, LARGEST)?.take(LARGEST + 1);
+    // One byte more than allowed shows a file that grew meanwhile.
+    let mut file = open_regular(path, MAX_FILE_BYTES)?.take(MAX_FILE_BYTES + 1);
     let mut hash = Xxh3::new();
     let mut buffer = vec![0; 64 * 1024];
     let mut length = 0;
@@ -102,7 +102,7 @@ fn hash(path: &Path) -> Option<String> {
         length += read as u64;
         hash.update(buffer.get(..read)?);
     }
-    (length <= LARGEST).then(|| format!("{:032x}", hash.digest128()))
+    (length <= MAX_FILE_BYTES).then(|| format!("{:032x}", hash.digest128()))
 }
 
 #[cfg(test)]
@@ -161,7 +161,7 @@ mod tests {
         fs::create_dir_all(root.join("src")).unwrap();
         fs::write(folder.path().join("outside.rs"), "x").unwrap();
         let large = fs::File::create(root.join("large")).unwrap();
-        large.set_len(LARGEST + 1).unwrap();
+        large.set_len(MAX_FILE_BYTES + 1).unwrap();
         let outside = folder.path().join("outside.rs").to_string_lossy().into_owned();
         let files = [
             "../outside.rs",
@@ -211,6 +211,6 @@ mod tests {
     fn only_so_many_are_looked_at() {
         let folder = tempfile::tempdir().unwrap();
         let files: Vec<String> = (0..100).map(|number| format!("f{number}")).collect();
-        assert_eq!(pins(folder.path(), &files).len(), MOST_FILES);
+        assert_eq!(pins(folder.path(), &files).len(), MAX_FILES);
     }
 }

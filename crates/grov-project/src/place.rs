@@ -1,6 +1,6 @@
 //! From a directory to its repository.
 
-use crate::config::{Config, Surroundings};
+use crate::config::{Config, IncludeContext};
 use crate::head::Head;
 use crate::read::small_text;
 use crate::remote::normalize_remote;
@@ -8,10 +8,10 @@ use crate::user::GitUser;
 use grov_domain::Project;
 use std::path::{Path, PathBuf};
 
-/// A path in a file that git wrote.
+/// In bytes; such a file holds one path.
 const POINTER_LIMIT: u64 = 8192;
 
-/// A directory's place: the project, and the repository if it is in one.
+/// The project of a directory, and its repository if it is in one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
     root: PathBuf,
@@ -21,9 +21,9 @@ pub struct Place {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Repository {
-    /// What belongs to this working tree alone: `HEAD`.
+    /// The files of this working tree alone, such as `HEAD`.
     git_directory: PathBuf,
-    /// What all working trees share: configuration, references.
+    /// The files that all working trees share: configuration, references.
     common_directory: PathBuf,
 }
 
@@ -59,7 +59,7 @@ impl Place {
             });
         }
         if entry.is_file() {
-            return Some(Self::behind_pointer(folder, &entry));
+            return Some(Self::at_pointer(folder, &entry));
         }
         if is_git_directory(folder) {
             let repository = Repository::of(folder.to_owned());
@@ -74,9 +74,9 @@ impl Place {
 
     /// A working tree whose `.git` is a file: a linked working tree, a submodule, or a repository kept elsewhere.
     ///
-    /// Such a file may have come with a download, so it is believed only if the repository that it names agrees;
-    /// otherwise the folder could pass itself off as another project and be shown that project's memory.
-    fn behind_pointer(folder: &Path, entry: &Path) -> Self {
+    /// Such a file may have come with a download, so it is trusted only if the repository that it names refers back to it;
+    /// otherwise the folder could impersonate another project and be shown that project's memory.
+    fn at_pointer(folder: &Path, entry: &Path) -> Self {
         let alone = |repository| Self {
             root: folder.to_owned(),
             work_tree: Some(folder.to_owned()),
@@ -128,7 +128,7 @@ impl Place {
         normalize_remote(config.first_in("remote", name, "url")?)
     }
 
-    /// What is checked out; empty outside git.
+    /// The checked-out branch and commit; empty outside git.
     pub fn head(&self) -> Head {
         self.repository
             .as_ref()
@@ -146,7 +146,7 @@ impl Place {
             Some(repository) => repository.config(home, &global),
             None => Config::read(
                 &global,
-                Surroundings {
+                IncludeContext {
                     home,
                     git_directory: None,
                 },
@@ -167,8 +167,8 @@ impl Place {
 }
 
 impl Repository {
-    /// The repository of a git directory: that of a linked working tree if it lies where its common directory keeps
-    /// those. A common directory that knows nothing of it is not believed.
+    /// The repository of a git directory: of a linked working tree, if it is where its common directory keeps those. A
+    /// common directory that does not list it is not trusted.
     fn of(git_directory: PathBuf) -> Self {
         let common_directory = small_text(&git_directory.join("commondir"), POINTER_LIMIT)
             .and_then(|text| git_directory.join(text.trim()).canonicalize().ok())
@@ -185,7 +185,7 @@ impl Repository {
         paths.push(self.common_directory.join("config"));
         Config::read(
             &paths,
-            Surroundings {
+            IncludeContext {
                 home,
                 git_directory: Some(&self.git_directory),
             },
@@ -212,7 +212,7 @@ impl Repository {
         (pointer_target(&work_tree, &work_tree.join(".git"))? == self.common_directory).then_some(work_tree)
     }
 
-    /// Whether the repository knows of the working tree in `folder` with the pointer `entry`.
+    /// Whether the repository lists the working tree in `folder` with the pointer `entry`.
     fn names_working_tree(&self, folder: &Path, entry: &Path) -> bool {
         if self.git_directory == self.common_directory {
             return self.configured_work_tree().as_deref() == Some(folder);
@@ -223,7 +223,7 @@ impl Repository {
     }
 }
 
-/// Where the `.git` file `entry` in `folder` points.
+/// The target of the `.git` file `entry` in `folder`.
 fn pointer_target(folder: &Path, entry: &Path) -> Option<PathBuf> {
     let text = small_text(entry, POINTER_LIMIT)?;
     folder
@@ -232,7 +232,7 @@ fn pointer_target(folder: &Path, entry: &Path) -> Option<PathBuf> {
         .ok()
 }
 
-/// What git itself asks of a git directory, as far as files show it.
+/// Whether git would accept this as a git directory, as far as files show it.
 fn is_git_directory(path: &Path) -> bool {
     path.join("HEAD").is_file()
         && (path.join("commondir").is_file() || (path.join("objects").is_dir() && path.join("refs").is_dir()))

@@ -1,4 +1,4 @@
-//! Reading files that may be anything.
+//! Bounded reads of untrusted files.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, ErrorKind, Read};
@@ -14,17 +14,17 @@ pub(crate) fn small_text(path: &Path, limit: u64) -> Option<String> {
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// What a path holds.
+/// The contents of a path.
 pub(crate) enum Contents {
-    /// Nothing is there.
+    /// There is no file.
     Missing,
-    /// Something is there that is not read, and why.
+    /// The file is not read; why.
     Unusable(String),
     /// The bytes of a regular file within the limit.
     Bytes(Vec<u8>),
 }
 
-/// The bytes of a regular file of at most `limit` bytes, told apart from what is there and is none.
+/// The bytes of a regular file of at most `limit` bytes; distinguishes a missing file from an unusable one.
 pub(crate) fn bounded(path: &Path, limit: u64) -> Contents {
     let metadata = match std::fs::metadata(path) {
         Ok(metadata) => metadata,
@@ -43,8 +43,8 @@ pub(crate) fn bounded(path: &Path, limit: u64) -> Contents {
     }
 }
 
-/// The first line of a regular file of at most `limit` bytes that `wanted` finds something in.
-pub(crate) fn find_line<T>(path: &Path, limit: u64, wanted: impl Fn(&[u8]) -> Option<T>) -> Option<T> {
+/// The first result of `find` on the lines of a regular file of at most `limit` bytes.
+pub(crate) fn find_line<T>(path: &Path, limit: u64, find: impl Fn(&[u8]) -> Option<T>) -> Option<T> {
     let mut reader = BufReader::new(open_regular(path, limit)?.take(limit));
     let mut line = Vec::new();
     loop {
@@ -52,7 +52,7 @@ pub(crate) fn find_line<T>(path: &Path, limit: u64, wanted: impl Fn(&[u8]) -> Op
         if reader.read_until(b'\n', &mut line).ok()? == 0 {
             return None;
         }
-        if let Some(found) = wanted(line.trim_ascii_end()) {
+        if let Some(found) = find(line.trim_ascii_end()) {
             return Some(found);
         }
     }

@@ -1,4 +1,4 @@
-//! Who works: the user that git knows.
+//! The user that git knows.
 
 use sha2::{Digest, Sha256};
 use std::fmt;
@@ -30,12 +30,12 @@ impl fmt::Display for GitUser {
     }
 }
 
-/// A stable name that does not tell who it is: `user:` and 32 hexadecimal digits, from the e-mail address in lower
+/// A stable pseudonym: `user:` and 32 hexadecimal digits, from the e-mail address in lower
 /// case, or the name where there is none. The same on every machine, so that a team's records of one person stay
 /// together.
 ///
-/// SHA-256, since a fast hash could be turned round at leisure. It hides an address from a reader, not from somebody
-/// who has a list of addresses to try; there is `user = "off"` for that.
+/// SHA-256, since a fast hash could be reversed by brute force. It hides an address from a reader, not from somebody who
+/// has a list of addresses to try; use `user = "off"` against that.
 pub fn hash_user(user: &GitUser) -> Option<String> {
     let text = user
         .email

@@ -1,4 +1,4 @@
-//! The one proxy daemon of a home: its lock, and the record by which others find it.
+//! The proxy daemon of a home: its lock, and the record by which other programs find it.
 
 use crate::home::{create_private, write_private};
 use crate::settings::PROXY_VARIABLES;
@@ -11,12 +11,12 @@ use std::time::{Duration, Instant};
 use time::OffsetDateTime;
 
 /// How long a starting daemon waits for the lock.
-const PATIENCE: Duration = Duration::from_millis(100);
+const LOCK_TIMEOUT: Duration = Duration::from_millis(100);
 
-/// No record of ours is longer; a longer file is not ours.
+/// The largest record in bytes; a larger file is none.
 const RECORD_LIMIT: u64 = 64 * 1024;
 
-/// What a running daemon says of itself in `daemon.json`.
+/// The content of `daemon.json`: describes a running daemon.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Record {
     /// Version of this shape.
@@ -49,8 +49,8 @@ impl Record {
     }
 }
 
-/// The newest daemon's record. `None` if there is none or it is not readable as one: it is only a pointer, and
-/// whoever follows it asks the daemon itself.
+/// The newest daemon's record. `None` if there is none or it cannot be read. It is a hint only: verify it with the daemon
+/// itself.
 pub fn read(home: &Home) -> Option<Record> {
     let mut content = Vec::new();
     File::open(home.daemon_record())
@@ -61,20 +61,20 @@ pub fn read(home: &Home) -> Option<Record> {
     serde_json::from_slice(&content).ok()
 }
 
-/// Whether a daemon works in a home, or is starting. Its lock tells, which nobody else can hold.
-pub fn is_at_work(home: &Home) -> bool {
+/// Whether a daemon runs in a home, or is starting, which its lock shows.
+pub fn is_running(home: &Home) -> bool {
     let lock = File::open(home.daemon_lock());
-    // Let go of at once where it is free.
+    // Released at once if it was free.
     lock.is_ok_and(|lock| matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock)))
 }
 
-/// The process of a home's daemon, if a signal stopped it: it accepts connections and answers nothing.
-pub fn stopped(home: &Home) -> Option<u32> {
+/// The process of a home's daemon, if a signal stopped it: it accepts connections and does not answer.
+pub fn stopped_process(home: &Home) -> Option<u32> {
     let pid = read(home)?.pid;
-    (is_at_work(home) && is_stopped(pid)).then_some(pid)
+    (is_running(home) && is_stopped(pid)).then_some(pid)
 }
 
-/// Whether a signal stopped a process. Elsewhere than on Linux that is not known.
+/// Whether a signal stopped a process; `false` on systems other than Linux.
 pub fn is_stopped(pid: u32) -> bool {
     let status = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     // The name before the state may hold anything.
@@ -82,7 +82,7 @@ pub fn is_stopped(pid: u32) -> bool {
     state.is_some_and(|state| state.starts_with(['T', 't']))
 }
 
-/// What every program may need of the system: where programs, files and certificates are, and how people write.
+/// Variables that any program may need: paths of programs, files and certificates, and the locale.
 const SYSTEM_VARIABLES: &[&str] = &[
     "PATH",
     "HOME",
@@ -103,19 +103,18 @@ const SYSTEM_VARIABLES: &[&str] = &[
     "LD_LIBRARY_PATH",
     "DYLD_LIBRARY_PATH",
     "DYLD_FALLBACK_LIBRARY_PATH",
-    // Faults of ours and of the allocator.
+    // Diagnostics, and the allocator.
     "RUST_BACKTRACE",
     "MALLOC_ARENA_MAX",
 ];
 
-/// The same by how names begin: Grov's own settings, languages, base directories.
+/// Prefixes of such variables: Grov's own settings, the locale, base directories.
 const SYSTEM_PREFIXES: &[&str] = &["GROV_", "LC_", "XDG_"];
 
-/// The environment of a process that outlives the command that starts it: the variables that it needs, by name, and no
-/// others. A shell and a client hold keys, tokens and addresses that are none of ours. Of the client's, the one key that
-/// stays is `ANTHROPIC_API_KEY` where `llm.use_anthropic_key` gives it to Grov. An HTTP proxy that is the daemon itself is
-/// left out.
-pub fn scrubbed(environment: &Environment, settings: &Settings) -> Environment {
+/// The environment for a process that outlives the command that starts it: only the variables that it needs, because a
+/// shell and a client hold foreign keys, tokens and addresses. Of the client's keys only `ANTHROPIC_API_KEY` stays, where
+/// `llm.use_anthropic_key` allows it. An HTTP proxy that is the daemon itself is dropped.
+pub fn scrubbed_environment(environment: &Environment, settings: &Settings) -> Environment {
     let is_setting = |name: &str| KEYS.iter().any(|key| key.environment.contains(&name));
     environment.filtered(|name, value| {
         let is_needed = SYSTEM_VARIABLES.contains(&name)
@@ -131,8 +130,8 @@ pub fn scrubbed(environment: &Environment, settings: &Settings) -> Environment {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LockError {
-    /// Another daemon works in this home.
-    #[error("another grov-proxyd works in {}: {}", home.display(), describe(record.as_ref()))]
+    /// Another daemon runs in this home.
+    #[error("another grov-proxyd runs in {}: {}", home.display(), describe(record.as_ref()))]
     Held {
         /// The home.
         home: PathBuf,
@@ -144,7 +143,7 @@ pub enum LockError {
     Io {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
 }
@@ -156,7 +155,7 @@ fn describe(record: Option<&Record>) -> String {
     }
 }
 
-/// Held by the daemon for its life; the system releases it also when the process is killed.
+/// The lock of the running daemon; the system releases it also when the process is killed.
 #[derive(Debug)]
 pub struct Lock {
     home: Home,
@@ -164,10 +163,10 @@ pub struct Lock {
 }
 
 impl Lock {
-    /// Becomes the daemon of `home`, which must exist. Waits a moment for processes that only
-    /// [look](is_at_work) whether a daemon is there, for which they take the lock.
+    /// Locks `home`, which must exist, for this daemon. Waits a moment for processes that take the lock only to [check](is_running)
+    /// whether a daemon runs.
     pub fn acquire(home: &Home) -> Result<Self, LockError> {
-        Self::acquire_within(home, PATIENCE)
+        Self::acquire_within(home, LOCK_TIMEOUT)
     }
 
     /// The same without waiting.
@@ -175,7 +174,7 @@ impl Lock {
         Self::acquire_within(home, Duration::ZERO)
     }
 
-    fn acquire_within(home: &Home, patience: Duration) -> Result<Self, LockError> {
+    fn acquire_within(home: &Home, timeout: Duration) -> Result<Self, LockError> {
         let path = home.daemon_lock();
         let failed = |path: &Path, source| LockError::Io {
             path: path.to_owned(),
@@ -184,7 +183,7 @@ impl Lock {
         // Never removed: two processes could otherwise each lock a file of that name.
         let file = create_private(&path, OpenOptions::new().write(true).create(true).truncate(false))
             .map_err(|source| failed(&path, source))?;
-        match lock_within(patience, || file.try_lock()) {
+        match lock_within(timeout, || file.try_lock()) {
             Ok(()) => Ok(Self {
                 home: home.clone(),
                 file,
@@ -218,15 +217,15 @@ impl Lock {
     }
 }
 
-/// Tries to lock until `patience` is over.
+/// Tries to lock until `timeout` is over.
 fn lock_within(
-    patience: Duration,
+    timeout: Duration,
     try_lock: impl Fn() -> Result<(), TryLockError>,
 ) -> Result<(), TryLockError> {
     let start = Instant::now();
     loop {
         match try_lock() {
-            Err(TryLockError::WouldBlock) if start.elapsed() < patience => {
+            Err(TryLockError::WouldBlock) if start.elapsed() < timeout => {
                 std::thread::sleep(Duration::from_millis(1));
             }
             other => return other,
@@ -236,7 +235,7 @@ fn lock_within(
 
 impl Drop for Lock {
     fn drop(&mut self) {
-        // Both are a courtesy: readers verify the record and the system releases the lock.
+        // Best effort: readers verify the record, and the system releases the lock.
         if self.is_in_place() {
             let _ = std::fs::remove_file(self.home.daemon_record());
         }
@@ -271,9 +270,9 @@ mod tests {
     fn a_second_daemon_is_told_about_the_first() {
         let directory = tempfile::tempdir().unwrap();
         let home = home(directory.path());
-        assert!(!is_at_work(&home));
+        assert!(!is_running(&home));
         let lock = Lock::acquire(&home).unwrap();
-        assert!(is_at_work(&home));
+        assert!(is_running(&home));
         let starting = Lock::acquire(&home).unwrap_err();
         assert!(starting.to_string().contains("just starting"), "{starting}");
         lock.publish(&record()).unwrap();
@@ -282,12 +281,12 @@ mod tests {
         assert!(refused.contains("http://127.0.0.1:8080"), "{refused}");
         assert!(refused.contains(&std::process::id().to_string()), "{refused}");
         drop(lock);
-        assert_eq!((read(&home), is_at_work(&home)), (None, false));
+        assert_eq!((read(&home), is_running(&home)), (None, false));
         Lock::acquire(&home).unwrap();
     }
 
     #[test]
-    fn a_daemon_starts_while_others_look_whether_one_is_at_work() {
+    fn a_daemon_starts_while_others_look_whether_one_is_running() {
         let directory = tempfile::tempdir().unwrap();
         let home = home(directory.path());
         drop(Lock::acquire(&home).unwrap());
@@ -316,7 +315,7 @@ mod tests {
         let mut child = std::process::Command::new("sleep").arg("600").spawn().unwrap();
         let pid = child.id();
         lock.publish(&Record { pid, ..record() }).unwrap();
-        assert_eq!(stopped(&home), None);
+        assert_eq!(stopped_process(&home), None);
         let signal = |name: &str| {
             let sent = std::process::Command::new("kill")
                 .args([name, &pid.to_string()])
@@ -324,13 +323,13 @@ mod tests {
             assert!(sent.unwrap().success());
         };
         signal("-STOP");
-        while stopped(&home).is_none() {
+        while stopped_process(&home).is_none() {
             std::thread::yield_now();
         }
-        assert_eq!(stopped(&home), Some(pid));
+        assert_eq!(stopped_process(&home), Some(pid));
         signal("-KILL");
         child.wait().unwrap();
-        assert_eq!(stopped(&home), None);
+        assert_eq!(stopped_process(&home), None);
     }
 
     #[test]
@@ -386,7 +385,7 @@ mod tests {
         let environment: Environment = kept.into_iter().chain(dropped).collect();
         let directory = tempfile::tempdir().unwrap();
         assert_eq!(
-            scrubbed(&environment, &settings(directory.path(), &environment)),
+            scrubbed_environment(&environment, &settings(directory.path(), &environment)),
             kept.into_iter().collect()
         );
     }
@@ -401,7 +400,7 @@ mod tests {
                 ("GROV_LLM_API_KEY", "own"),
                 ("GROV_LLM_USE_ANTHROPIC_KEY", allowed),
             ]);
-            let left = scrubbed(&environment, &settings(directory.path(), &environment));
+            let left = scrubbed_environment(&environment, &settings(directory.path(), &environment));
             assert_eq!(left.get("ANTHROPIC_API_KEY").is_some(), kept, "{allowed}");
             assert_eq!(left.get("ANTHROPIC_AUTH_TOKEN"), None);
             assert_eq!(left.get("GROV_LLM_API_KEY"), Some("own".as_ref()));

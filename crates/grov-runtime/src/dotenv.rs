@@ -1,6 +1,6 @@
-//! `KEY=VALUE` files, as far as people write them by hand: `export`, quotes, comments. No expansion.
+//! `.env` files: `KEY=VALUE` lines with `export`, quotes and comments. Variables are not expanded.
 
-/// One assignment and the line it stands on, counted from one.
+/// An assignment and its line, counted from one.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Assignment {
     pub(crate) name: String,
@@ -8,14 +8,14 @@ pub(crate) struct Assignment {
     pub(crate) line: usize,
 }
 
-/// What a file says, and the lines that say nothing understandable.
+/// The assignments of a file, and its invalid lines.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Contents {
     pub(crate) assignments: Vec<Assignment>,
     pub(crate) broken_lines: Vec<usize>,
 }
 
-/// Reads every line by itself: a broken one never hides its neighbours. Of a repeated name the last counts.
+/// Parses every line by itself, so that an invalid one does not affect others. Of a repeated name the last counts.
 pub(crate) fn parse(text: &str) -> Contents {
     let mut contents = Contents::default();
     for (index, line) in text.trim_start_matches('\u{feff}').lines().enumerate() {
@@ -67,7 +67,7 @@ fn parse_line(line: &str) -> Line {
     }
 }
 
-/// The value behind `=`; `None` if a quote stays open or text follows the closing one.
+/// The value after `=`; `None` if a quote stays open or text follows the closing one.
 fn parse_value(text: &str) -> Option<String> {
     let mut characters = text.chars();
     match characters.next() {
@@ -93,7 +93,7 @@ fn parse_value(text: &str) -> Option<String> {
             only_comment(characters.as_str()).then_some(value)
         }
         _ => {
-            // A `#` starts a comment only behind a space, so that URLs and passwords may hold one.
+            // A `#` starts a comment only after a space, so that URLs and passwords may contain one.
             let end = text
                 .char_indices()
                 .find(|&(at, c)| c == '#' && (at == 0 || text[..at].ends_with([' ', '\t'])))

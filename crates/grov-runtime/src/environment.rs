@@ -1,4 +1,4 @@
-//! The environment as data: taken once at the edge, passed to whoever needs it.
+//! The environment as a value: read once at the start of a program and passed on.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -11,7 +11,7 @@ pub struct Environment {
 }
 
 impl Environment {
-    /// The environment of this process. Variables whose names are not UTF-8 are left out: no name of ours is one.
+    /// The environment of this process, without variables whose names are not UTF-8.
     pub fn of_process() -> Self {
         let variables = std::env::vars_os()
             .filter_map(|(name, value)| Some((name.into_string().ok()?, value)))
@@ -19,7 +19,7 @@ impl Environment {
         Self { variables }
     }
 
-    /// The variable's value. A variable set to nothing counts as not set.
+    /// The variable's value. An empty variable counts as not set.
     pub fn get(&self, name: &str) -> Option<&OsStr> {
         self.variables
             .get(name)
@@ -34,7 +34,7 @@ impl Environment {
             .map(|(name, value)| (name.as_str(), value.as_os_str()))
     }
 
-    /// Only the variables that `keep` says yes to.
+    /// The variables for which `keep` returns `true`.
     #[must_use]
     pub fn filtered(&self, mut keep: impl FnMut(&str, &OsStr) -> bool) -> Self {
         self.iter().filter(|(name, value)| keep(name, value)).collect()

@@ -1,4 +1,4 @@
-//! The one directory in which a user's Grov keeps everything.
+//! The directory of a user's configuration, database and logs.
 
 use crate::Environment;
 use std::fs::{DirBuilder, File, OpenOptions, Permissions};
@@ -22,7 +22,7 @@ pub struct Home {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum HomeError {
-    /// Neither `--home` nor `GROV_HOME` nor `HOME` says where it is.
+    /// None of `--home`, `GROV_HOME` and `HOME` is given.
     #[error("there is no home directory to work in: HOME is not set to an absolute path")]
     Unknown,
     /// A relative path was given and the working directory is gone.
@@ -30,7 +30,7 @@ pub enum HomeError {
     Relative {
         /// The path as given.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// The directory does not exist and cannot be made, or is no directory.
@@ -38,7 +38,7 @@ pub enum HomeError {
     Unusable {
         /// The directory.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
 }
@@ -76,7 +76,7 @@ impl Home {
         Ok(Self { root })
     }
 
-    /// Makes the directory (mode 0700) unless it exists. An existing one keeps its mode: it may be somebody's choice.
+    /// Creates the directory (mode 0700) unless it exists. An existing one keeps its mode.
     pub fn create(&self) -> Result<(), HomeError> {
         self.create_directory(&self.root)
     }
@@ -114,7 +114,7 @@ impl Home {
         self.root.join("spool.jsonl")
     }
 
-    /// What the running daemon says of itself.
+    /// Describes the running daemon.
     pub fn daemon_record(&self) -> PathBuf {
         self.root.join("daemon.json")
     }
@@ -134,7 +134,7 @@ impl Home {
         self.root.join(".env")
     }
 
-    /// What hooks over HTTP prove with that they come from the client of this user.
+    /// The token by which hooks over HTTP authenticate.
     pub fn hook_token(&self) -> PathBuf {
         self.root.join("hook-token")
     }
@@ -148,7 +148,7 @@ impl Home {
 /// Writes a file that only its owner may read, whole or not at all: readers see the old content or the new.
 ///
 /// # Errors
-/// What the system says.
+/// The system's error.
 pub fn write_private(path: &Path, content: &[u8]) -> io::Result<()> {
     static NUMBER: AtomicU64 = AtomicU64::new(0);
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
@@ -162,7 +162,7 @@ pub fn write_private(path: &Path, content: &[u8]) -> io::Result<()> {
     .and_then(|mut file| file.write_all(content))
     .and_then(|()| std::fs::rename(&temporary, path));
     if written.is_err() {
-        // The first error is the one to tell; a file that was never made cannot be removed.
+        // The first error is reported; the file may never have been created.
         let _ = std::fs::remove_file(&temporary);
     }
     written

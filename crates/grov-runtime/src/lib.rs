@@ -3,7 +3,7 @@
 //!
 //! Entry points: [`Home::locate`] and [`Settings::load`] at start, [`logging::init`] once, [`Tasks`] for anything
 //! that runs in the background, [`daemon::Lock`] for the one proxy daemon of a home,
-//! [`port::listener_at`] to tell such a daemon from other programs.
+//! [`port::listener_at`] to distinguish such a daemon from other programs.
 //!
 //! This crate does not know what Grov is about: no session, no request, no database.
 #![forbid(unsafe_code)]

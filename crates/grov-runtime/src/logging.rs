@@ -1,4 +1,4 @@
-//! The log: to standard error, or to a file that does not grow without end.
+//! The log: to standard error, or to a file of limited size.
 
 use crate::home::create_private;
 use std::fs::{File, OpenOptions};
@@ -13,15 +13,15 @@ use tracing_subscriber::util::SubscriberInitExt;
 
 use crate::LogSettings;
 
-/// A log file is set aside as `NAME.1` when it has grown to 10 MiB: with the older one 20 MiB at most.
+/// A log file of this size is rotated to `NAME.1`: with the older one 20 MiB at most.
 const FILE_LIMIT: u64 = 10 * 1024 * 1024;
 
-/// Why there is no log.
+/// Why logging could not be initialised.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LogError {
-    /// The levels are not understood.
-    #[error("{levels:?} names no levels of logging: {reason}")]
+    /// The levels are invalid.
+    #[error("invalid log levels {levels:?}: {reason}")]
     Levels {
         /// As given.
         levels: String,
@@ -33,16 +33,16 @@ pub enum LogError {
     File {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
-    /// Something else has set up logging in this process.
-    #[error("logging was already set up in this process")]
-    Twice,
+    /// Logging is already initialised in this process.
+    #[error("logging is already initialised in this process")]
+    AlreadyInitialized,
 }
 
-/// Starts the log of this process: plain lines, without colour. Also logs panics, by place only: what a panic says
-/// may hold what a user wrote.
+/// Initialises the log of this process: plain lines without colour. Panics are logged by location only: their message may
+/// contain a user's text.
 pub fn init(settings: &LogSettings) -> Result<(), LogError> {
     let levels: Targets = settings.levels.parse().map_err(|error| LogError::Levels {
         levels: settings.levels.clone(),
@@ -52,7 +52,7 @@ pub fn init(settings: &LogSettings) -> Result<(), LogError> {
     let layer = match &settings.file {
         None => lines.with_writer(io::stderr).boxed(),
         Some(path) => {
-            let file = CappedFile::open(path, FILE_LIMIT).map_err(|source| LogError::File {
+            let file = RotatingFile::open(path, FILE_LIMIT).map_err(|source| LogError::File {
                 path: path.clone(),
                 source,
             })?;
@@ -62,23 +62,23 @@ pub fn init(settings: &LogSettings) -> Result<(), LogError> {
     tracing_subscriber::registry()
         .with(layer.with_filter(levels))
         .try_init()
-        .map_err(|_| LogError::Twice)?;
+        .map_err(|_| LogError::AlreadyInitialized)?;
     std::panic::set_hook(Box::new(|panic| {
         let place = panic.location().map(ToString::to_string);
-        tracing::error!(place, "a panic was met; this is a fault in Grov");
+        tracing::error!(place, "panic; this is a bug in Grov");
     }));
     Ok(())
 }
 
-/// A file that is set aside when it has grown to its limit.
-struct CappedFile {
+/// A file that is rotated when it reaches its limit.
+struct RotatingFile {
     path: PathBuf,
     file: File,
     length: u64,
     limit: u64,
 }
 
-impl CappedFile {
+impl RotatingFile {
     fn open(path: &Path, limit: u64) -> io::Result<Self> {
         let file = create_private(path, OpenOptions::new().append(true).create(true))?;
         let length = file.metadata()?.len();
@@ -90,7 +90,7 @@ impl CappedFile {
         })
     }
 
-    fn set_aside(&mut self) -> io::Result<()> {
+    fn rotate(&mut self) -> io::Result<()> {
         let mut aside = self.path.clone().into_os_string();
         aside.push(".1");
         std::fs::rename(&self.path, aside)?;
@@ -99,11 +99,11 @@ impl CappedFile {
     }
 }
 
-impl Write for CappedFile {
-    /// Takes the whole line or nothing, so that no line is torn between two files.
+impl Write for RotatingFile {
+    /// Writes the whole line or nothing, so that no line is split between two files.
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
         if self.length > 0 && self.length + line.len() as u64 > self.limit {
-            self.set_aside()?;
+            self.rotate()?;
         }
         self.file.write_all(line)?;
         self.length += line.len() as u64;
@@ -115,9 +115,9 @@ impl Write for CappedFile {
     }
 }
 
-struct SharedFile(Mutex<CappedFile>);
+struct SharedFile(Mutex<RotatingFile>);
 
-struct SharedWriter<'a>(std::sync::MutexGuard<'a, CappedFile>);
+struct SharedWriter<'a>(std::sync::MutexGuard<'a, RotatingFile>);
 
 impl Write for SharedWriter<'_> {
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
@@ -146,7 +146,7 @@ mod tests {
     fn a_log_file_is_set_aside_at_its_limit_and_lines_stay_whole() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("log");
-        let mut file = CappedFile::open(&path, 10).unwrap();
+        let mut file = RotatingFile::open(&path, 10).unwrap();
         for line in ["first\n", "second\n", "third\n"] {
             file.write_all(line.as_bytes()).unwrap();
         }
@@ -156,7 +156,7 @@ mod tests {
             ("third\n".into(), "second\n".into())
         );
         drop(file);
-        let mut file = CappedFile::open(&path, 100).unwrap();
+        let mut file = RotatingFile::open(&path, 100).unwrap();
         file.write_all(b"more\n").unwrap();
         assert_eq!(read(&path), "third\nmore\n");
     }

@@ -1,18 +1,18 @@
-//! Who listens on a port of this machine: a Grov daemon or another program.
+//! Identifies the program that listens on a local port: a Grov daemon or another one.
 
 use serde::Deserialize;
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
-/// On one machine a connection is made at once or never.
-const CONNECT_PATIENCE: Duration = Duration::from_millis(300);
-/// A daemon of ours answers within this time also on a busy machine. What does not answer is taken for another program.
-const ANSWER_PATIENCE: Duration = Duration::from_secs(1);
+/// A local connection is made at once or never.
+const CONNECT_TIMEOUT: Duration = Duration::from_millis(300);
+/// A Grov daemon answers within this time even on a busy machine. A program that does not is taken for another one.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(1);
 /// The answer of a daemon is shorter.
 const LENGTH_LIMIT: usize = 64 * 1024;
 
-/// What listens on a port.
+/// The program that listens on a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Listener {
     /// No program.
@@ -26,12 +26,12 @@ pub enum Listener {
     Foreign,
 }
 
-/// Finds out what listens at an address. It takes little more than a second, whatever the program there does.
+/// Identifies the program that listens at an address, in little more than a second.
 pub fn listener_at(address: SocketAddr) -> Listener {
-    let Ok(stream) = TcpStream::connect_timeout(&address, CONNECT_PATIENCE) else {
+    let Ok(stream) = TcpStream::connect_timeout(&address, CONNECT_TIMEOUT) else {
         return Listener::Nothing;
     };
-    let answer = ask_health(stream, address.port()).ok();
+    let answer = fetch_health(stream, address.port()).ok();
     match answer.and_then(|answer| pid_of(&answer)) {
         Some(pid) => Listener::Grov { pid },
         None => Listener::Foreign,
@@ -40,7 +40,7 @@ pub fn listener_at(address: SocketAddr) -> Listener {
 
 /// The process that an answer of `/_grov/health` names; `None` if it is no such answer.
 fn pid_of(answer: &str) -> Option<u32> {
-    /// What tells a daemon's answer from that of another program which says that it is well.
+    /// The fields that distinguish a daemon's answer from another program's.
     #[derive(Deserialize)]
     struct Health {
         pid: u32,
@@ -52,15 +52,13 @@ fn pid_of(answer: &str) -> Option<u32> {
     serde_json::from_str::<Health>(json).ok().map(|health| health.pid)
 }
 
-/// Asks the program at the other end of a connection for `/_grov/health` and returns its whole answer, head and body.
-///
-/// Waits a second at most, however the answer trickles in.
+/// Requests `/_grov/health` over a connection and returns the whole response, head and body. Waits a second at most.
 ///
 /// # Errors
-/// Where the connection breaks, or the time is over.
-pub fn ask_health(mut stream: TcpStream, port: u16) -> io::Result<String> {
-    let deadline = Instant::now() + ANSWER_PATIENCE;
-    stream.set_write_timeout(Some(ANSWER_PATIENCE))?;
+/// When the connection breaks, or on a timeout.
+pub fn fetch_health(mut stream: TcpStream, port: u16) -> io::Result<String> {
+    let deadline = Instant::now() + ANSWER_TIMEOUT;
+    stream.set_write_timeout(Some(ANSWER_TIMEOUT))?;
     // In one piece: a server may answer, and hang up, as soon as it has seen the first line.
     let request =
         format!("GET /_grov/health HTTP/1.1\r\nhost: localhost:{port}\r\nconnection: close\r\n\r\n");
@@ -68,7 +66,7 @@ pub fn ask_health(mut stream: TcpStream, port: u16) -> io::Result<String> {
     let mut answer = Vec::new();
     let mut buffer = [0; 4096];
     while answer.len() < LENGTH_LIMIT {
-        // Each wait gets what is left, so that a trickle cannot stretch it.
+        // Each read gets the time that is left, so that a slow trickle cannot extend it.
         let left = deadline.saturating_duration_since(Instant::now());
         if left.is_zero() {
             return Err(io::ErrorKind::TimedOut.into());

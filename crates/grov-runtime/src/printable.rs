@@ -1,12 +1,12 @@
-//! Text from outside on a terminal.
+//! Untrusted text on a terminal.
 
 use std::borrow::Cow;
 use std::fmt::Write;
 
-/// The text with characters escaped that a terminal would obey instead of showing, or that show a text in another order
-/// than it has: control characters but line breaks and tabs, marks of direction, invisible characters.
+/// Escapes characters that a terminal would interpret, or that reorder or hide text: control characters except line breaks
+/// and tabs, direction marks, invisible characters.
 ///
-/// Names of directories, files and branches, and whatever an agent wrote, may hold such characters.
+/// Names of directories, files and branches, and the agent's texts, may contain such characters.
 pub fn printable(text: &str) -> Cow<'_, str> {
     if !text.chars().any(is_escaped) {
         return Cow::Borrowed(text);

@@ -26,13 +26,13 @@ pub use value::{Kind, Value};
 
 use crate::dotenv::{self, Assignment};
 use crate::{Environment, Home};
-use file::{Found, Owner};
+use file::{FileValue, Owner};
 use grov_redact::Secret;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use table::Sections;
 
-/// What configuration is made from.
+/// The inputs of a configuration.
 #[derive(Clone, Copy, Debug)]
 pub struct Inputs<'a> {
     /// The home, whose `config.toml` and `.env` are read. It need not exist.
@@ -66,7 +66,7 @@ struct Resolved {
 }
 
 impl Settings {
-    /// Reads the files and puts everything together.
+    /// Reads the files and merges all sources.
     ///
     /// A value of the wrong type is an error if it is in a file or would be used; unknown names in files, and values
     /// that a project's file may not set, are ignored with a warning.
@@ -173,7 +173,7 @@ impl Settings {
             .any(|resolved| resolved.key.name == name && resolved.origin != Origin::Default)
     }
 
-    /// Where a setting's value came from, and what it was chosen over.
+    /// A setting's value, its origin and the values that it overrides.
     pub fn explain(&self, name: &str) -> Result<Explanation<'_>, SettingsError> {
         self.explain_all()
             .find(|explanation| explanation.key.name == name)
@@ -193,9 +193,8 @@ impl Settings {
         })
     }
 
-    /// Whether a proxy may be started like this. Refused are settings whose protection is not built (so that nobody
-    /// relies on it), addresses that other machines can reach, and loops: an upstream, a model's server, or an `HTTPS_PROXY`, that is
-    /// the proxy itself.
+    /// Refuses to start a proxy with settings whose protection is not implemented, with an address that other machines can
+    /// reach, or with a loop: an upstream, a model's server or an `HTTPS_PROXY` that is the proxy itself.
     pub fn ensure_startable(&self, environment: &Environment) -> Result<(), SettingsError> {
         let proxy = &self.sections.proxy;
         for (name, is_wanted, what) in [
@@ -281,7 +280,7 @@ impl Settings {
     }
 }
 
-/// The variables by which processes are told of an HTTP proxy.
+/// The variables that name an HTTP proxy.
 pub(crate) const PROXY_VARIABLES: [&str; 6] = [
     "HTTPS_PROXY",
     "https_proxy",
@@ -291,7 +290,7 @@ pub(crate) const PROXY_VARIABLES: [&str; 6] = [
     "http_proxy",
 ];
 
-/// A value as found: text still to be understood, or already a value.
+/// A value as found: text still to be parsed, or already parsed.
 enum Offer {
     Text(OsString),
     Value(Value),
@@ -311,7 +310,7 @@ fn resolve(key: &'static Key, offers: Vec<(Origin, Offer, String)>) -> Result<Re
                     Err(found) => found.clone(),
                 };
                 if chosen.is_some() {
-                    // A value that is not used is not judged either: several of these names are common ones.
+                    // A value that is not used is not validated: several of these names are common ones.
                     CandidateStatus::Overridden
                 } else {
                     let value = parsed.map_err(|found| SettingsError::Invalid {
@@ -351,7 +350,7 @@ fn parse(key: &Key, text: &OsStr) -> Result<Value, String> {
         .and_then(|text| key.kind.parse_text(text))
 }
 
-/// Everything that can offer a value.
+/// The sources of values.
 struct Sources<'a> {
     inputs: Inputs<'a>,
     env_path: &'a Path,
@@ -359,8 +358,13 @@ struct Sources<'a> {
 }
 
 impl Sources<'_> {
-    /// What is on offer for `key`, highest rank first.
-    fn offers(&self, key: &'static Key, project: &[Found], user: &[Found]) -> Vec<(Origin, Offer, String)> {
+    /// The candidates for `key`, highest precedence first.
+    fn offers(
+        &self,
+        key: &'static Key,
+        project: &[FileValue],
+        user: &[FileValue],
+    ) -> Vec<(Origin, Offer, String)> {
         let text = |origin, text: &OsStr| (origin, Offer::Text(text.to_owned()), String::new());
         let mut offers = Vec::new();
         let flag = key.flag.and_then(|flag| {
@@ -401,14 +405,14 @@ impl Sources<'_> {
         offers
     }
 
-    /// As in the real environment, a variable set to nothing counts as not set.
+    /// As in the real environment, an empty variable counts as not set.
     fn env_assignment(&self, name: &str) -> Option<&Assignment> {
         self.env_file
             .iter()
             .find(|assignment| assignment.name == name && !assignment.value.is_empty())
     }
 
-    /// `ANTHROPIC_API_KEY`, which other programs use too: whether it may be spent is for a setting to say.
+    /// `ANTHROPIC_API_KEY`, which other programs use too; a setting decides whether it may be spent.
     fn anthropic_key(&self) -> Option<Secret> {
         let real = self.inputs.environment.get("ANTHROPIC_API_KEY");
         let text = match real {
@@ -440,7 +444,7 @@ impl Sources<'_> {
         owner: Owner,
         must_exist: bool,
         warnings: &mut Vec<Warning>,
-    ) -> Result<Vec<Found>, SettingsError> {
+    ) -> Result<Vec<FileValue>, SettingsError> {
         let Some(text) = file::read_text(path)? else {
             if must_exist {
                 let reason = "GROV_CONFIG names it, but it does not exist".to_owned();
@@ -466,7 +470,7 @@ fn read_env_file(path: &Path, warnings: &mut Vec<Warning>) -> Result<Vec<Assignm
     warnings.extend(contents.broken_lines.into_iter().map(|line| Warning {
         path: path.to_owned(),
         line,
-        message: "the line is no NAME=VALUE and is ignored".to_owned(),
+        message: "the line is not NAME=VALUE and is ignored".to_owned(),
     }));
     Ok(contents.assignments)
 }

@@ -1,4 +1,4 @@
-//! Tracked background work: everything spawned is counted, told to stop and waited for.
+//! Tracked background tasks: counted, asked to stop and awaited.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ struct Tracker {
     stop: watch::Sender<bool>,
 }
 
-/// Says when to stop. Cheap to clone, one for each task that wants to know.
+/// Notifies a task of shutdown. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Shutdown {
     stop: watch::Receiver<bool>,
@@ -42,8 +42,7 @@ impl Tasks {
         }
     }
 
-    /// Runs `future` in the background, wherever this is called, counted until it ends. A panic ends this task alone and
-    /// is logged under `name`.
+    /// Runs `future` in the background, callable from any thread. A panic ends this task alone and is logged under `name`.
     pub fn spawn<F>(&self, name: &'static str, future: F) -> JoinHandle<F::Output>
     where
         F: Future + Send + 'static,
@@ -67,14 +66,14 @@ impl Tasks {
         self.tracker.live.load(Ordering::Acquire)
     }
 
-    /// A handle that tells when [`Tasks::shut_down`] was called.
+    /// A handle that is notified when [`Tasks::shut_down`] is called.
     pub fn shutdown(&self) -> Shutdown {
         Shutdown {
             stop: self.tracker.stop.subscribe(),
         }
     }
 
-    /// Asks everybody to stop. Nothing is interrupted.
+    /// Asks all tasks to stop, without interrupting them.
     pub fn shut_down(&self) {
         self.tracker.stop.send_replace(true);
     }
@@ -101,14 +100,14 @@ impl Tasks {
 }
 
 impl Shutdown {
-    /// Whether stopping was asked for.
+    /// Whether shutdown was requested.
     pub fn is_requested(&self) -> bool {
         *self.stop.borrow()
     }
 
-    /// Returns when stopping is asked for, at once if it already was; also when every [`Tasks`] is gone.
+    /// Waits until shutdown is requested; returns at once if it already was, or if every [`Tasks`] is dropped.
     pub async fn requested(&mut self) {
-        // An error means that the sender is gone: nobody is left who could ask.
+        // An error means that the sender is gone, so no request can come.
         let _ = self.stop.wait_for(|stop| *stop).await;
     }
 }

@@ -1,4 +1,4 @@
-//! Addresses of servers, as far as configuration must understand them, that cannot print credentials.
+//! Server addresses that do not print their credentials.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -12,7 +12,7 @@ pub struct Url {
     secure: bool,
 }
 
-/// Why a text is no usable address.
+/// Why a text is no valid address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum UrlError {

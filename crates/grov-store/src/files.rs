@@ -8,14 +8,14 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use time::macros::format_description;
 
-/// The path with `suffix` behind its name: `grov.db` and `-wal` give `grov.db-wal`.
+/// The path with `suffix` appended to its name: `grov.db` and `-wal` give `grov.db-wal`.
 pub(crate) fn beside(path: &Path, suffix: &str) -> PathBuf {
     let mut name = OsString::from(path);
     name.push(suffix);
     PathBuf::from(name)
 }
 
-/// Creates the folder that will hold `path`, for this user alone. A folder that is there is left as it is.
+/// Creates the folder of `path`, for this user alone. An existing folder is left as it is.
 pub(crate) fn create_folder_of(path: &Path) -> io::Result<()> {
     let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) else {
         return Ok(());
@@ -30,9 +30,10 @@ pub(crate) fn create_folder_of(path: &Path) -> io::Result<()> {
     builder.create(folder)
 }
 
-/// Creates an empty file that only this user may read, or takes group and others off the one that is there.
+/// Creates an empty file that only this user may read, or removes the permissions of group and others from an existing
+/// one.
 ///
-/// A file that is there is not opened: closing it would drop the locks that SQLite holds on it in this process.
+/// An existing file is not opened: closing it would drop the locks that SQLite holds on it in this process.
 pub(crate) fn create_private(path: &Path) -> io::Result<()> {
     let mut options = fs::OpenOptions::new();
     options.write(true).create_new(true);
@@ -69,7 +70,7 @@ pub(crate) fn open_private(path: &Path, mode: Mode) -> io::Result<File> {
     Ok(file)
 }
 
-/// Takes group and others off a file of ours that has them.
+/// Removes the permissions of group and others.
 #[cfg(unix)]
 fn tighten(path: &Path) -> io::Result<()> {
     use std::os::unix::fs::PermissionsExt;
@@ -113,7 +114,7 @@ impl Identity {
         Self(metadata.dev(), metadata.ino())
     }
 
-    /// Only tells whether there is a file: this system has no cheap identity.
+    /// Only distinguishes a file from none: this system has no cheap identity.
     #[cfg(not(unix))]
     pub(crate) fn of(path: &Path) -> Option<Self> {
         path.exists().then_some(Self(0, 0))
@@ -145,8 +146,8 @@ fn poll_lock(try_lock: impl Fn() -> Result<(), fs::TryLockError>, timeout: Durat
     }
 }
 
-/// What setting a database aside waits for another process that is migrating or replacing it: milliseconds as a rule,
-/// seconds on a busy disk.
+/// How long setting a database aside waits for another process that is migrating or replacing it, which takes milliseconds
+/// as a rule and seconds on a busy disk.
 pub(crate) const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The lock under which a database is migrated or set aside. Held while the file is open.
@@ -156,11 +157,11 @@ pub(crate) async fn lock_database(path: &Path, timeout: Duration) -> io::Result<
     Ok(file)
 }
 
-/// The lock under which a database is opened, shared by all who open it: while it is held nobody sets the database
+/// The lock under which a database is opened, shared by all who open it: while it is held no process sets the database
 /// aside. SQLite opens the database, its log and its shared memory one by one and by their names; a rename in between
 /// would give it parts of two databases.
 ///
-/// `None` where there is no lock file and none can be made: nobody can rename anything there either.
+/// `None` where there is no lock file and none can be made: no process can rename anything there either.
 pub(crate) async fn lock_for_opening(path: &Path, timeout: Duration) -> io::Result<Option<File>> {
     let lock = beside(path, ".lock");
     let Ok(file) = open_private(&lock, Mode::ReadWrite).or_else(|_| File::open(&lock)) else {
@@ -177,7 +178,7 @@ async fn locked(try_lock: impl Fn() -> Result<(), fs::TryLockError>, timeout: Du
             let reason = "another process is migrating or replacing the database";
             return Err(io::Error::new(io::ErrorKind::WouldBlock, reason));
         }
-        // Who holds the lock may be another call on this very thread.
+        // The holder of the lock may be another call on this thread.
         tokio::task::yield_now().await;
     }
     Ok(())
@@ -200,13 +201,13 @@ pub(crate) fn holds_something(path: &Path) -> bool {
 /// Nothing is deleted. Returns the new path of the database.
 ///
 /// # Errors
-/// When a file cannot be renamed, or another process is at it.
+/// When a file cannot be renamed, or another process holds the lock.
 pub async fn set_aside(path: &Path) -> io::Result<PathBuf> {
     let _lock = lock_database(path, LOCK_TIMEOUT).await?;
     rename_aside(path)
 }
 
-/// What stands between the name of a database that was set aside and the time when it was.
+/// Between the name of a database that was set aside and the time when it was.
 const SET_ASIDE: &str = ".corrupt-";
 
 /// Whether a database was set aside, by its name.

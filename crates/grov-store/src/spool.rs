@@ -1,9 +1,9 @@
-//! The spool: a file of JSON lines that keeps records while no store takes them.
+//! The spool: a file of JSON lines that holds records while the store is unavailable.
 //!
 //! Any process may append, any may drain. A drain first renames the file away (`….draining`), under the same short
 //! lock that appending takes, and deletes it when every record in it is stored; a process that dies in between
 //! leaves it to the next one. Storing a record twice changes nothing, so nothing is lost and nothing doubled.
-//! Lines that are no record (a process died while writing) are kept in `….rejected`.
+//! Invalid lines (a process died while writing) are kept in `….rejected`.
 
 mod drain;
 
@@ -26,7 +26,7 @@ const LOCK_TIMEOUT: Duration = Duration::from_millis(250);
 /// Bound of the file, so that a store that never comes back does not fill the disk.
 const MAX_BYTES: u64 = 256 * 1024 * 1024;
 
-/// Why the spool took no record.
+/// Why records could not be appended to the spool.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SpoolError {
@@ -35,7 +35,7 @@ pub enum SpoolError {
     Locked(PathBuf),
     /// The file has reached its bound.
     #[error(
-        "the spool {path} has reached its bound of {max_bytes} bytes; see why the store takes no records"
+        "the spool {path} has reached its limit of {max_bytes} bytes; check why the store is unavailable"
     )]
     Full {
         /// The file.
@@ -123,13 +123,13 @@ impl Spool {
         let torn = ends_torn(&mut file, length).map_err(|error| self.fault(error))?;
         let lines = if torn { &lines[..] } else { &lines[1..] };
         file.write_all(lines).map_err(|error| {
-            // Best effort: a part that stays behind is a torn line.
+            // Best effort: a partial write that remains is a torn line.
             let _ = file.set_len(length);
             self.fault(error)
         })
     }
 
-    /// Records that wait, also in a drain that is under way.
+    /// The number of waiting records, those of a drain under way included.
     pub fn waiting(&self) -> u64 {
         count_lines(&self.path) + count_lines(&self.draining_path())
     }
@@ -145,7 +145,7 @@ impl Spool {
         files::beside(&self.path, ".draining")
     }
 
-    /// Takes secrets out of the lines that are no records.
+    /// Redacts the invalid lines.
     pub(crate) fn redact_rejected(&self) -> Result<(), SpoolError> {
         let path = self.rejected_path();
         let _lock = self.lock()?;

@@ -42,12 +42,12 @@ use tokio::sync::Mutex;
 /// A store in one SQLite file, shared with other processes.
 ///
 /// It holds a single connection, so calls wait for each other: a reader that must not wait for a writer opens a
-/// store of its own on the same file. A call that is dropped half-way leaves nothing behind.
+/// store of its own on the same file. A call that is dropped half-way leaves no partial change.
 ///
-/// A store of a short process is opened once ([`SqliteStore::open`], [`SqliteStore::open_existing`]). That of a
-/// long-running process ([`SqliteStore::reopening`]) stands a database that is missing, locked, damaged or replaced at any
-/// time: it is opened on demand, and again after a call failed or the files on disk have become others. Each call tries
-/// once, so the caller sets the pace; [`crate::BatchWriter`] does that with a back-off.
+/// A short process opens its store once ([`SqliteStore::open`], [`SqliteStore::open_existing`]). The store of a long-running
+/// process ([`SqliteStore::reopening`]) survives a database that is missing, locked, damaged or replaced at any time: it is
+/// opened on demand, and again after a failed call or when the files on disk were replaced. Each call tries once, so the
+/// caller sets the pace; [`crate::BatchWriter`] does that with a back-off.
 pub struct SqliteStore {
     path: PathBuf,
     options: OpenOptions,
@@ -95,7 +95,7 @@ impl SqliteStore {
             .is_none_or(|files| files.has_database(&self.path))
     }
 
-    /// Copied, so that nobody waits for the file system under the lock.
+    /// Copied, so that the lock is not held during file system calls.
     fn open_files(&self) -> Option<OpenFiles> {
         *self.open_files.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -1,7 +1,7 @@
-//! The batching writer: takes records off the path of a request and sees to it that they are kept.
+//! The batching writer: stores records in the background.
 //!
-//! It runs on a thread of its own, with a small runtime of its own: the files it writes never hold up a thread that serves
-//! requests. Per batch, not per record, it costs a wake-up.
+//! It runs on its own thread with its own small runtime, so that file writes never block a thread that serves requests. It
+//! costs one wake-up per batch, not per record.
 
 mod queue;
 mod task;
@@ -16,7 +16,7 @@ use std::time::Duration;
 /// Settings of a [`BatchWriter`].
 #[derive(Clone, Debug)]
 pub struct WriterOptions {
-    /// Where records go that the store does not take.
+    /// Holds records while the store is unavailable.
     pub spool: Spool,
     /// Bound of the records held in memory, in bytes (approximate); past half of it they go to the spool even when the
     /// store works, past all of it new ones are lost and counted. Default 64 MiB.
@@ -26,8 +26,8 @@ pub struct WriterOptions {
     /// Least time between two batches: records that arrive meanwhile share the next one. The first record after a
     /// pause does not wait. Default 100 ms.
     pub linger: Duration,
-    /// How long a batch may take before its records, and those behind it, go to the spool. Default 500 ms, so that a
-    /// record is on disk within a second whatever the store does.
+    /// How long a batch may take before its records, and later ones, go to the spool. Default 500 ms, so that a record is on
+    /// disk within a second whatever the store does.
     pub slow_after: Duration,
     /// Longest pause between attempts to reach a store that failed; the first is a twentieth of it. Default 5 s.
     pub retry_after: Duration,
@@ -50,10 +50,10 @@ impl WriterOptions {
 /// The record sink of a long-running process.
 ///
 /// Records are stored in batches. While the store is busy, slow, broken or absent they go to the spool, redacted, and
-/// from there into the store once it works again; so do the leftovers of other processes. While the spool fails too
-/// they stay in memory, up to a bound.
+/// from there into the store once it works again; so do records that other processes spooled. While the spool fails too
+/// they stay in memory, up to a limit.
 ///
-/// Dropping it lets the thread finish what it has in the background; [`BatchWriter::shutdown`] waits for that.
+/// When it is dropped, the thread finishes its records in the background; [`BatchWriter::shutdown`] waits for that.
 pub struct BatchWriter {
     queue: Arc<Queue>,
 }
@@ -62,7 +62,7 @@ impl BatchWriter {
     /// Starts the writer's thread.
     ///
     /// # Errors
-    /// When the system gives no thread.
+    /// When no thread can be started.
     pub fn start(store: Arc<dyn ExchangeStore>, options: WriterOptions) -> io::Result<Self> {
         let queue = Arc::new(Queue::new(options.max_held_bytes, options.max_batch));
         let runtime = tokio::runtime::Builder::new_current_thread()
@@ -80,7 +80,7 @@ impl BatchWriter {
         self.queue.flush(deadline).await
     }
 
-    /// Takes no more records, and stores or spools those it has. Returns the final state; records still `queued` in it
+    /// Refuses further records, and stores or spools the accepted ones. Returns the final state; records still `queued` in it
     /// did not make it within `deadline`.
     pub async fn shutdown(&self, deadline: Duration) -> SinkHealth {
         self.queue.close();

@@ -60,7 +60,7 @@ impl Programs for Own<'_> {
         let mut command = self.command()?;
         command.arg("hook-worker").arg(work.session());
         // The client's keys, tokens and addresses are none of ours.
-        let environment = daemon::scrubbed(self.environment, settings);
+        let environment = daemon::scrubbed_environment(self.environment, settings);
         command.env_clear().envs(environment.iter());
         // Where the worker lives may have to be made first.
         self.home.create().map_err(|error| error.to_string())?;

@@ -1,45 +1,46 @@
-//! A task without what is ignored.
+//! Removal of ignored paths from a task.
 
 use super::GrovIgnore;
 use grov_domain::{Task, file_name};
 use std::ops::Range;
 
-/// What stands in place of an ignored path in a text that has to stay.
-pub(super) const IN_PLACE: &str = "[ignored path]";
-/// Longer quotations are no paths.
-const LONGEST_QUOTATION: usize = 300;
+/// Replaces an ignored path in a text that is kept.
+pub(super) const MASK: &str = "[ignored path]";
+/// Longer quotations are no paths, in bytes.
+const MAX_QUOTATION: usize = 300;
 
-/// The task without the paths that are ignored: they leave the list of files, every decision, constraint, tag and line
-/// of reasoning that names one is left out, and what was asked and the goal have a mark in their place.
+/// Removes ignored paths from a task: from its files, with every decision, constraint, tag and line of reasoning that names
+/// one. In the query and the goal a mask replaces them.
 ///
-/// What a text tells of an ignored file without naming it cannot be known.
-pub fn without_ignored(task: Task, ignore: &GrovIgnore) -> Task {
+/// Text about an ignored file that does not name it stays.
+pub fn without_ignored(mut task: Task, ignore: &GrovIgnore) -> Task {
     if ignore.is_empty() {
         return task;
     }
+    // Exhaustive, so that a new field is not forgotten here.
     let Task {
-        id,
-        project_path,
-        project_remote,
-        user,
-        client_session_id,
-        session_id,
-        mut original_query,
-        mut goal,
-        mut reasoning_trace,
-        mut files_touched,
-        mut decisions,
-        mut constraints,
-        status,
-        trigger_reason,
-        linked_commit,
-        parent_session_id,
-        parent_task_id,
-        mut tags,
-        mut file_pins,
-        superseded_by,
-        created_at,
-    } = task;
+        original_query,
+        goal,
+        reasoning_trace,
+        files_touched,
+        decisions,
+        constraints,
+        tags,
+        file_pins,
+        id: _,
+        project_path: _,
+        project_remote: _,
+        user: _,
+        client_session_id: _,
+        session_id: _,
+        status: _,
+        trigger_reason: _,
+        linked_commit: _,
+        parent_session_id: _,
+        parent_task_id: _,
+        superseded_by: _,
+        created_at: _,
+    } = &mut task;
     let files = files_touched.iter().chain(file_pins.iter().map(|pin| &pin.path));
     let hidden: Vec<String> = files.filter(|file| ignore.ignores(file)).cloned().collect();
     let mentions = Mentions {
@@ -47,43 +48,21 @@ pub fn without_ignored(task: Task, ignore: &GrovIgnore) -> Task {
         hidden: &hidden,
     };
 
-    mentions.mask(&mut original_query);
+    mentions.mask(original_query);
     goal.iter_mut().for_each(|goal| mentions.mask(goal));
-    for texts in [&mut reasoning_trace, &mut constraints, &mut tags] {
+    for texts in [reasoning_trace, constraints, tags] {
         texts.retain(|text| !mentions.are_in(text));
     }
     decisions.retain(|decision| !mentions.are_in(&decision.choice) && !mentions.are_in(&decision.reason));
     files_touched.retain(|file| !ignore.ignores(file));
     file_pins.retain(|pin| !ignore.ignores(&pin.path));
-    Task {
-        id,
-        project_path,
-        project_remote,
-        user,
-        client_session_id,
-        session_id,
-        original_query,
-        goal,
-        reasoning_trace,
-        files_touched,
-        decisions,
-        constraints,
-        status,
-        trigger_reason,
-        linked_commit,
-        parent_session_id,
-        parent_task_id,
-        tags,
-        file_pins,
-        superseded_by,
-        created_at,
-    }
+    task
 }
 
 /// Ignored paths in texts.
 struct Mentions<'a> {
     ignore: &'a GrovIgnore,
-    /// Ignored files that the task is known to have touched: their mere names tell of them.
+    /// Ignored files that the task touched: their names alone are masked too.
     hidden: &'a [String],
 }
 
@@ -100,7 +79,7 @@ impl Mentions<'_> {
         for range in ranges {
             if range.start >= done {
                 masked.push_str(&text[done..range.start]);
-                masked.push_str(IN_PLACE);
+                masked.push_str(MASK);
             }
             done = done.max(range.end);
         }
@@ -108,7 +87,7 @@ impl Mentions<'_> {
         *text = masked;
     }
 
-    /// Where they stand; ranges may overlap.
+    /// The ranges of ignored paths; they may overlap.
     fn ranges(&self, text: &str) -> Vec<Range<usize>> {
         let mut ranges: Vec<Range<usize>> = quotations(text)
             .into_iter()
@@ -130,15 +109,15 @@ impl Mentions<'_> {
     }
 }
 
-/// What stands between two marks of quotation of the same kind on one line. Which mark opens cannot be told, so what
-/// stands between each and the next counts.
+/// The text between two quotation marks of the same kind on one line. It cannot be known which mark opens, so the text
+/// between each and the next counts.
 fn quotations(text: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     for mark in ['`', '"', '\''] {
         let mut last: Option<usize> = None;
         for (place, _) in text.match_indices(mark) {
             if let Some(start) = last
-                && place - start <= LONGEST_QUOTATION
+                && place - start <= MAX_QUOTATION
                 && place > start
                 && !text[start..place].contains('\n')
             {

@@ -1,4 +1,4 @@
-use super::task::IN_PLACE;
+use super::task::MASK;
 use super::*;
 use grov_domain::{Decision, FilePin, Task, TaskId, TaskStatus};
 use proptest::prelude::*;
@@ -206,8 +206,8 @@ fn a_bad_line_is_told_and_left_out_alone() {
 
 #[test]
 fn a_file_that_cannot_be_understood_keeps_everything_out() {
-    let large = "x\n".repeat(usize::try_from(MOST_BYTES).unwrap());
-    let many: String = (0..=MOST_PATTERNS)
+    let large = "x\n".repeat(usize::try_from(MAX_BYTES).unwrap());
+    let many: String = (0..=MAX_PATTERNS)
         .map(|number| format!("pattern-{number}\n"))
         .collect();
     let folder = tempfile::tempdir().unwrap();
@@ -246,7 +246,7 @@ fn a_task_loses_what_names_an_ignored_path() {
         assert_eq!(kept.decisions.len(), 1, "{text}");
         for shown in [&kept.original_query, kept.goal.as_ref().unwrap()] {
             assert!(
-                shown.contains(IN_PLACE) && shown.contains("harmless words"),
+                shown.contains(MASK) && shown.contains("harmless words"),
                 "{text}: {shown}"
             );
             assert!(

@@ -22,9 +22,9 @@ pub enum EmbeddingProvider {
 /// Settings of embeddings. Budget, time limit and proxy are those of all of Grov's own model calls.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EmbeddingSettings {
-    /// Who is asked: [`EmbeddingProvider::Off`] also where what another provider needs is missing.
+    /// The provider; [`EmbeddingProvider::Off`] also if a setting that the configured one needs is missing.
     pub provider: EmbeddingProvider,
-    /// Why a provider that was asked for cannot be asked, and what to do; `None` where all is as configured.
+    /// The setting that the configured provider lacks, and what to do; `None` if it is complete.
     pub missing: Option<&'static str>,
     /// The model; empty only with [`EmbeddingProvider::Off`].
     pub model: String,
@@ -44,7 +44,7 @@ impl EmbeddingSettings {
             "static" => EmbeddingProvider::Static(home.root().join(&model)),
             _ => return Err(SettingsError::Mistyped("embedder.provider")),
         };
-        // The judge's key goes to the judge's server and to no other.
+        // The judge's key is only sent to the judge's server.
         let is_judges_server =
             asked == EmbeddingProvider::OpenAi && llm.provider == "openai" && llm.base_url == base_url;
         let judges_key = llm.api_key.clone().filter(|_| is_judges_server);

@@ -1,4 +1,4 @@
-//! What can be wrong with a configuration.
+//! Errors of a configuration.
 
 use super::origin::Origin;
 use std::path::PathBuf;
@@ -22,7 +22,7 @@ pub enum SettingsError {
         /// What it is.
         found: String,
     },
-    /// A file is no TOML.
+    /// A file is not valid TOML.
     #[error("{}:{line}: {message}", path.display())]
     Syntax {
         /// The file.
@@ -40,12 +40,12 @@ pub enum SettingsError {
         /// Why.
         reason: String,
     },
-    /// A setting asks for something that this version must not do.
+    /// A setting requests something that this version refuses.
     #[error("{origin}: {reason}")]
     Refused {
         /// Where the value was found.
         origin: Origin,
-        /// Why it is refused.
+        /// The reason.
         reason: String,
         /// What to do.
         hint: &'static str,
@@ -53,13 +53,13 @@ pub enum SettingsError {
     /// There is no setting of that name.
     #[error("there is no setting {name}")]
     UnknownKey {
-        /// The name asked for.
+        /// The requested name.
         name: String,
         /// The known name nearest to it.
         nearest: Option<&'static str>,
     },
-    /// A setting was asked for as something that it is not; a fault of the program.
-    #[error("the setting {0} was asked for as a type that it does not have")]
+    /// A setting was read as a type that it does not have; a bug.
+    #[error("the setting {0} was read as a type that it does not have")]
     Mistyped(&'static str),
 }
 

@@ -10,12 +10,12 @@ use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use toml::de::{DeTable, DeValue};
 
-/// No configuration written by hand is longer; a project's file may come from a stranger.
+/// In bytes; a project's file is untrusted.
 const LENGTH_LIMIT: u64 = 256 * 1024;
-/// More warnings about one file help nobody.
+/// Warnings about one file.
 const WARNING_LIMIT: usize = 20;
 
-/// Whose file it is.
+/// The owner of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Owner {
     User,
@@ -24,18 +24,18 @@ pub(super) enum Owner {
 
 /// One value of a file.
 #[derive(Debug)]
-pub(super) struct Found {
+pub(super) struct FileValue {
     pub(super) key: &'static Key,
     pub(super) origin: Origin,
-    /// `None`: whoever owns the file may not set it.
+    /// `None`: the owner of the file may not set it.
     pub(super) value: Option<Value>,
     pub(super) shown: String,
 }
 
-/// What a file says.
+/// The settings and warnings of a file.
 #[derive(Debug, Default)]
 pub(super) struct Contents {
-    pub(super) found: Vec<Found>,
+    pub(super) found: Vec<FileValue>,
     pub(super) warnings: Vec<Warning>,
 }
 
@@ -146,7 +146,7 @@ impl Reader<'_> {
                 (None, parsed.map_or_else(|found| found, |value| value.to_string()))
             }
         };
-        self.contents.found.push(Found {
+        self.contents.found.push(FileValue {
             key,
             origin,
             value,

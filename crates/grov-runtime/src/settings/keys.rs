@@ -28,9 +28,9 @@ pub(super) fn find(name: &str) -> Option<&'static Key> {
     KEYS.iter().find(|key| key.name == name)
 }
 
-/// The known name nearest to `name`: a few typing errors away, or equal to it but for its section.
+/// The known name nearest to `name`: a few typos away, or equal to it except for its section.
 pub(super) fn nearest(name: &str) -> Option<&'static str> {
-    // Nothing of ours is near a name that long, and comparing it would take long.
+    // No setting has a name that long, and comparing it would be slow.
     if name.len() > 64 {
         return None;
     }

@@ -1,4 +1,4 @@
-//! Settings of Grov's own model calls: who judges the work, with whose key and for how much money.
+//! Settings of Grov's own model calls: provider, key and budget.
 
 use super::error::SettingsError;
 use super::table::LlmValues;
@@ -6,14 +6,14 @@ use crate::Url;
 use grov_redact::Secret;
 use std::time::Duration;
 
-/// Who judges the work.
+/// The model provider that judges the work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LlmProvider {
     /// The Anthropic Messages API.
     Anthropic,
     /// Any server that is compatible with OpenAI's.
     OpenAi,
-    /// Nobody is asked: rules judge alone.
+    /// No model: rules judge alone.
     Offline,
 }
 
@@ -31,9 +31,9 @@ impl LlmProvider {
 /// Settings of Grov's own model calls.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LlmSettings {
-    /// Who is asked: [`LlmProvider::Offline`] also where what another provider needs is missing.
+    /// The provider; [`LlmProvider::Offline`] also if a setting that the configured one needs is missing.
     pub provider: LlmProvider,
-    /// Why a provider that was asked for cannot be asked, and what to do; `None` where all is as configured.
+    /// The setting that the configured provider lacks, and what to do; `None` if it is complete.
     pub missing: Option<&'static str>,
     /// The model; `None` for the provider's default.
     pub model: Option<String>,
@@ -86,7 +86,7 @@ impl LlmSettings {
     }
 }
 
-/// What a provider may need.
+/// The settings that a provider may need.
 struct Given {
     key: bool,
     anthropic_key_allowed: bool,
@@ -94,7 +94,7 @@ struct Given {
     model: bool,
 }
 
-/// Who can be asked, and what is missing where that is not who was asked for. `None` for a word that is no provider.
+/// The usable provider, and what the configured one lacks. `None` for an unknown word.
 fn choose(asked: &str, given: &Given) -> Option<(LlmProvider, Option<&'static str>)> {
     let missing = match asked {
         "auto" | "anthropic" if given.key => return Some((LlmProvider::Anthropic, None)),

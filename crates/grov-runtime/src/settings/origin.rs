@@ -1,4 +1,4 @@
-//! Where a value came from, and what else was on offer.
+//! The origins of values.
 
 use super::keys::Key;
 use super::value::Value;
@@ -67,7 +67,7 @@ impl fmt::Display for Origin {
     }
 }
 
-/// What became of a candidate.
+/// Whether a candidate is used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CandidateStatus {
     /// This is the value.
@@ -96,11 +96,11 @@ pub struct Candidate {
     pub origin: Origin,
     /// The value as shown, without credentials.
     pub shown: String,
-    /// What became of it.
+    /// Whether it is used.
     pub status: CandidateStatus,
 }
 
-/// A setting's value, where it came from and what it was chosen over.
+/// A setting's value, its origin and the values that it overrides.
 #[derive(Clone, Debug)]
 pub struct Explanation<'a> {
     /// The setting.

@@ -190,7 +190,7 @@ fn read<T: FromValue>(resolved: &[Resolved], name: &'static str, home: &Home) ->
 }
 
 const MEBIBYTE: u64 = 1024 * 1024;
-/// A ledger pruned within the day that it counts would forget what was spent in it.
+/// A ledger pruned within the current day would lose spending that counts against its budget.
 const SECONDS_OF_TWO_DAYS: u64 = 2 * 24 * 3600;
 
 settings! {

@@ -1,4 +1,4 @@
-//! Types of settings: what a text or a TOML value must look like to be one, and how it is shown.
+//! Kinds of settings: parsing from text or TOML, and display.
 
 use crate::url::Url;
 use grov_redact::Secret;
@@ -79,7 +79,7 @@ pub enum Value {
     Secret(Secret),
 }
 
-/// Ten years: longer is a slip, and sums of times must not overflow.
+/// Ten years: longer is a mistake, and sums of durations must not overflow.
 const LONGEST_SECONDS: u64 = 10 * 365 * 24 * 3600;
 /// Millionths of a dollar in a dollar.
 const MICRO: u64 = 1_000_000;
@@ -96,7 +96,7 @@ const SIZE_UNITS: [(&str, u64); 7] = [
 const DURATION_UNITS: [(&str, u64); 4] = [("d", 86_400), ("h", 3600), ("m", 60), ("s", 1)];
 
 impl Kind {
-    /// What a value must be, to follow "must be".
+    /// Describes valid values, to follow "must be".
     pub fn expected(&self) -> String {
         match self {
             Self::Boolean => "true or false".to_owned(),
@@ -130,7 +130,7 @@ impl Kind {
         }
     }
 
-    /// Reads a value from a flag or a variable. The error says what was found instead, to follow "but is".
+    /// Reads a value from a flag or a variable. The error describes what was found, to follow "but is".
     pub fn parse_text(&self, text: &str) -> Result<Value, String> {
         let text = text.trim();
         let otherwise = || quote(text);
@@ -185,7 +185,7 @@ impl Kind {
         }
     }
 
-    /// Reads a value from a TOML file. The error says what was found instead, to follow "but is".
+    /// Reads a value from a TOML file. The error describes what was found, to follow "but is".
     pub(super) fn parse_toml(&self, value: &DeValue<'_>) -> Result<Value, String> {
         match (self, value) {
             (Self::Boolean, DeValue::Boolean(boolean)) => Ok(Value::Boolean(*boolean)),
@@ -244,8 +244,8 @@ impl Kind {
 }
 
 impl Value {
-    /// The value for a machine: numbers as numbers (sizes in bytes), times as they are written in a file, of secrets only
-    /// whether they are set; null where nothing else is set.
+    /// The value as JSON: numbers as numbers (sizes in bytes), durations as they are written in a file, of secrets only
+    /// whether they are set; null if unset.
     pub fn to_json(&self) -> serde_json::Value {
         match self {
             Self::Text(text) if text.is_empty() => serde_json::Value::Null,
@@ -363,7 +363,7 @@ fn are_levels(text: &str) -> bool {
         })
 }
 
-/// The text in quotes, shortened and without control characters: it came from outside and goes to a terminal.
+/// The text in quotes, shortened and without control characters: untrusted input for a terminal.
 pub(super) fn quote(text: &str) -> String {
     let mut shown: String = text
         .chars()

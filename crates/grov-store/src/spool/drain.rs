@@ -17,7 +17,7 @@ const CHUNK_BYTES: usize = 4 * 1024 * 1024;
 pub struct DrainReport {
     /// Records handed to the store, those it already had included.
     pub drained: u64,
-    /// Lines that were no record; kept in the file that ends in `.rejected`.
+    /// Lines that were no valid record; kept in the file that ends in `.rejected`.
     pub rejected: u64,
 }
 
@@ -48,7 +48,7 @@ impl Spool {
         self.adopt()
     }
 
-    /// Locks the file of a drain that is to be done, if there is one and nobody is at it.
+    /// Locks the file of an unfinished drain, if there is one and no other process holds it.
     fn adopt(&self) -> Result<Option<Drain>, SpoolError> {
         let path = self.draining_path();
         let file = match File::open(&path) {
@@ -61,7 +61,7 @@ impl Spool {
             Err(fs::TryLockError::WouldBlock) => return Ok(None),
             Err(fs::TryLockError::Error(error)) => return Err(self.fault(error)),
         }
-        // Whoever held the lock before us may have finished and deleted it.
+        // The previous holder of the lock may have finished and deleted it.
         if Identity::of_file(&file) != Identity::of(&path) {
             return Ok(None);
         }

@@ -119,7 +119,7 @@ impl SqliteStore {
             .await?;
         let mut new_keys = None;
         if inserted < batch.len() as u64 {
-            // Which of them were there already can only be told by inserting once more.
+            // Inserting once more is the only way to learn which of them were there already.
             transaction.roll_back().await?;
             transaction = self.begin().await?;
             let rows = transaction
@@ -160,7 +160,7 @@ impl<'a> NewExchange<'a> {
     }
 }
 
-/// Session and id of an exchange: one without the other may be in a batch twice.
+/// Session and id of an exchange: either alone may be in a batch twice.
 type Key = (String, String);
 
 /// Stores what belongs to new exchanges, whose rows are inserted; all of the batch is new without `new_keys`. Returns how

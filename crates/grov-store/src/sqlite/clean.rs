@@ -1,9 +1,9 @@
-//! Cleaning what an older version wrote.
+//! Removal of secrets from rows that an older version wrote.
 //!
-//! It cut words out of texts and masked the secrets of each word afterwards, when nothing showed any more that it was one. So
-//! goals, scopes, constraints and keywords are made anew from the texts, which were stored without secrets. All texts go
-//! through the redactor once more, which knows more kinds of secrets than it did then. In the end the database is written
-//! anew, so that no copy is left in a page or in the write-ahead log.
+//! That version redacted words only after cutting them out of their text, where a secret could no longer be recognised. So
+//! goals, scopes, constraints and keywords are derived again from the texts, which were stored without secrets. All texts are
+//! redacted again by today's rules. In the end the database is rewritten, so that no copy is left in a page or in the
+//! write-ahead log.
 //!
 //! Rows are replaced in small transactions.
 
@@ -22,7 +22,7 @@ const MAX_PROMPT_BYTES: usize = 16 * 1024;
 /// The number of prompts of a task that are read, the newest.
 const MAX_PROMPTS: i64 = 64;
 
-/// Sessions of clients in which a secret was typed or stood in a command: only there can a word of it be.
+/// Client sessions in which a secret was typed or part of a command: only they can hold words of one.
 macro_rules! near {
     () => {
         "SELECT client_session_id FROM prompts WHERE text LIKE '%[redacted:%' \
@@ -46,7 +46,7 @@ macro_rules! near_task {
     };
 }
 
-/// How a row is found again.
+/// The key of a row.
 #[derive(Clone, Copy)]
 enum Key {
     Rowid,
@@ -80,9 +80,9 @@ const TEXTS: &[(&str, Key, &[&str])] = &[
 const DELETE_TASK_FILES: &str = "DELETE FROM task_files WHERE NOT EXISTS (SELECT 1 FROM tasks t, json_each(t.files_touched) f \
      WHERE t.id = task_files.task_id AND f.value = task_files.path)";
 
-/// What is let go of, as it is made anew or of little use: the rules' memory, which is followed anew from the transcript;
-/// files and words that were cut out of a command in which a secret stood; what was said about actions of a session with
-/// a secret, as it quotes goals and files. A correction that waits is not said.
+/// Deletes what is rebuilt later or of little use: the engine's state, which is rebuilt from the transcript; files and words
+/// cut out of a command with a secret; corrections and findings of a session with a secret, which quote goals and files. A
+/// pending correction is not sent.
 #[rustfmt::skip]
 const DELETIONS: &[&str] = &[
     concat!("UPDATE corrections SET reason = '', text = '', recovery_plan = NULL WHERE client_session_id IN (", near!(), ")"),
@@ -127,9 +127,9 @@ impl SqliteStore {
             .await
     }
 
-    /// Cleans what an older version wrote, if that is still to be done: [rows](Self::clean_rows), then what is left of them
-    /// in the files. Takes seconds for a large database, and others cannot write for a part of it. What fails, such as
-    /// while another process reads, is done the next time.
+    /// Removes secrets that an older version stored, if that is still to be done: from [rows](Self::clean_rows), then from
+    /// the files. Takes seconds for a large database, during a part of which other processes cannot write. Where it fails,
+    /// for example because another process reads, the next call continues.
     ///
     /// # Errors
     /// Those of the database.
@@ -143,7 +143,7 @@ impl SqliteStore {
         self.execute("DELETE FROM cleaning", params![]).await.map(drop)
     }
 
-    /// The first part: afterwards nothing that is read holds what was cut out of a text before it was redacted.
+    /// The first part: afterwards no row holds text that was cut out before it was redacted.
     ///
     /// # Errors
     /// Those of the database.
@@ -151,7 +151,7 @@ impl SqliteStore {
         if self.left_to_clean().await?.as_deref() != Some("rows") {
             return Ok(());
         }
-        // The spool beside a database that was set aside belongs to the one that took its place.
+        // The spool beside a database that was set aside belongs to its replacement.
         if !is_set_aside(&self.path) {
             self.clean_spool().await?;
         }
@@ -225,8 +225,8 @@ impl SqliteStore {
         Ok(())
     }
 
-    /// Derives scope and keywords of all tasks in work: nobody wrote these, and the prompts that show where a secret was may
-    /// be gone. Goal and constraints only near a secret.
+    /// Derives scope and keywords of all tasks in work, since the prompts that show where a secret was may be gone; goal and
+    /// constraints only near a secret.
     async fn derive_tasks_in_work(&self, read: IntentFn<'_>) -> Result<(), StoreError> {
         const ALL: &str = concat!("SELECT session_id, ", near_task!(), " FROM session_states");
         let all = self.read(ALL, params![], |row| Ok((row.read(0)?, row.read(1)?)));
@@ -344,7 +344,7 @@ impl SqliteStore {
         self.execute(DELETE_TASK_FILES, params![]).await.map(drop)
     }
 
-    /// Fills the index of team memory again: its terms are words of what was cleaned.
+    /// Fills the index of team memory again: its terms are words of the cleaned texts.
     async fn rebuild_index(&self) -> Result<(), StoreError> {
         let mut transaction = self.begin().await?;
         let clear = "DELETE FROM memory_documents; DELETE FROM memory_postings; DELETE FROM memory_scopes";
@@ -393,13 +393,13 @@ impl Sources {
         Self(texts.join("\n").to_lowercase())
     }
 
-    /// Whether a word stands in them.
+    /// Whether they contain a word.
     fn has(&self, word: &str) -> bool {
         self.0.contains(&word.to_lowercase())
     }
 
-    /// Whether a word may be a secret and stands in none of them. A word of letters alone may be somebody else's, such as a
-    /// model's.
+    /// Whether a word may be a secret and is in none of them. A word of letters alone may come from elsewhere, such as a
+    /// model.
     fn is_foreign(&self, word: &str) -> bool {
         let is_letters = |word: &str| {
             word.chars()
@@ -412,7 +412,7 @@ impl Sources {
         !words_of(text).any(|word| self.is_foreign(word))
     }
 
-    /// The text with a mask for each of its words that may be a secret. Without any source nobody knows.
+    /// The text with each word masked that may be a secret; unchanged without sources.
     fn masked(&self, text: &str) -> String {
         let mut masked = text.to_owned();
         for word in words_of(text).filter(|word| !self.0.is_empty() && self.is_foreign(word)) {
@@ -421,7 +421,7 @@ impl Sources {
         masked
     }
 
-    /// A goal as it may stay; else one that was made anew. Without any source nobody knows.
+    /// The goal if all its words are in the sources or there are no sources; else the derived one.
     fn goal(&self, goal: &str, derived: &str) -> String {
         if self.0.is_empty() || self.covers(goal) {
             goal.to_owned()

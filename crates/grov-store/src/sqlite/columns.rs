@@ -94,7 +94,7 @@ pub(super) trait FromColumn: Sized {
     /// Reads a value that is not NULL.
     fn from_value(value: SqliteValueRef<'_>) -> Result<Self, BoxDynError>;
 
-    /// The value that NULL stands for; an error where there is none.
+    /// The value for NULL; an error where there is none.
     fn from_null() -> Result<Self, BoxDynError> {
         Err("it is NULL".into())
     }

@@ -252,7 +252,7 @@ impl<'a> Connection<'a> {
         self.save(record, R::UPSERT.tail).await
     }
 
-    /// Inserts a record; `on_conflict` says what happens to the one of the same key.
+    /// Inserts a record; `on_conflict` is the clause for one of the same key.
     pub(super) async fn save<R: Record>(
         &mut self,
         record: &R,
@@ -402,7 +402,7 @@ impl Transaction<'_> {
     async fn commit_with(mut self, statements: &'static str) -> Result<(), StoreError> {
         self.execute(statements, params![]).await?;
         self.in_transaction = false;
-        // Where another process put a new database in place of this one, SQLite goes on with the old file and says nothing.
+        // SQLite does not report that another process replaced the file, and goes on with the old one.
         if self.store.is_same_file() {
             Ok(())
         } else {

@@ -176,10 +176,10 @@ impl SwitchStore for SqliteStore {
 /// The number that [`BUMP_REVISION`] raises.
 pub(super) const REVISION: &str = "SELECT number FROM revisions WHERE id = 1";
 
-/// Tells running daemons to look again.
+/// Makes running daemons reload what they hold in memory.
 pub(super) const BUMP_REVISION: &str = "UPDATE revisions SET number = number + 1 WHERE id = 1";
 
-/// Says which agent a lineage is of; the main conversation has none.
+/// The agent of a lineage as stored; empty for the main conversation.
 fn agent(lineage: &Lineage) -> &str {
     lineage.agent.as_ref().map_or("", AgentId::as_str)
 }

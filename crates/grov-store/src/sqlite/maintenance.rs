@@ -12,14 +12,14 @@ use time::OffsetDateTime;
 const SESSIONS_AT_ONCE: u32 = 16;
 const ROWS_AT_ONCE: u32 = 1600;
 
-/// Sessions that are over: completed or abandoned and last updated before `?1`, or idle since before `?2`.
+/// Condition for sessions that are over: completed or abandoned and last updated before `?1`, or idle since before `?2`.
 macro_rules! sessions_over {
     () => {
         "(status <> 'active' AND last_update < ?1) OR (status = 'active' AND last_update < ?2)"
     };
 }
 
-/// Sessions of hooks that are over, in the same way.
+/// The same condition for hook sessions.
 macro_rules! hooks_over {
     () => {
         "((ended_at IS NOT NULL AND updated_at < ?1) OR (ended_at IS NULL AND updated_at < ?2))"
@@ -125,7 +125,7 @@ impl MaintenanceStore for SqliteStore {
     }
 }
 
-/// What is older, in Unix milliseconds, goes.
+/// Rows older than these times, in Unix milliseconds, are removed.
 struct Cutoffs {
     over: i64,
     idle: i64,

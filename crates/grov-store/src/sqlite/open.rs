@@ -66,7 +66,7 @@ impl Default for OpenOptions {
 }
 
 impl OpenOptions {
-    /// For short processes that somebody waits for: timeouts of 20 ms.
+    /// For short processes: timeouts of 20 ms.
     pub fn brief() -> Self {
         Self::with_timeout(Duration::from_millis(20))
     }

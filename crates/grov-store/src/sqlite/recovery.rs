@@ -134,7 +134,7 @@ impl SqliteStore {
         if let Err(error) = self.copy_to(connection, &copy).await {
             remove_copy(&copy);
             drop(lock);
-            // A full disk or a folder without permission says nothing about the database.
+            // A full disk or a missing permission is no sign of damage.
             return match error {
                 StoreError::Corrupt(damage) => {
                     let damage = format!("its write-ahead log was overwritten: {damage}");
@@ -173,7 +173,7 @@ impl SqliteStore {
         for _ in 0..TRIES {
             let before = data_version(connection).await.map_err(fault)?;
             files::remove_if_there(target).map_err(not_writable)?;
-            // SQLite writes into an empty file, so that nobody else may ever read it.
+            // SQLite writes into an empty private file, so that no other user can read it.
             files::create_private(target).map_err(not_writable)?;
             let copied = sqlx::query("VACUUM INTO ?1").bind(target.to_string_lossy().into_owned());
             copied.execute(&mut *connection).await.map_err(fault)?;

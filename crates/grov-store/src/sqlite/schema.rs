@@ -56,7 +56,7 @@ pub(super) async fn migrate(connection: &mut Connection<'_>, timeout: Duration) 
     Ok(())
 }
 
-/// Makes settings that are kept in the file. They take effect only before the first table and outside a transaction.
+/// Applies settings that are stored in the file. They take effect only before the first table and outside a transaction.
 ///
 /// Until the write-ahead log is on there is no journal on disk: SQLite finds a journal by its name, and a process that
 /// still holds a damaged database which was set aside would take this one's for its own, and delete it.

@@ -5,10 +5,10 @@ use super::columns::millis;
 use grov_domain::{ExchangeKind, TokenUsage};
 use std::collections::HashMap;
 
-/// How much of the first prompt becomes a session's goal until something better is known, in characters.
+/// The characters of the first prompt that become a session's goal until a better one is known.
 const GOAL_CHARACTERS: usize = 200;
 
-/// More tokens than any exchange can have; keeps a broken upstream's numbers from overflowing a session's sums.
+/// More tokens than any exchange can have, so that absurd numbers from an upstream do not overflow a session's sums.
 const MAX_TOKENS: u64 = 1_000_000_000_000;
 
 /// The changes, one per session, in order of first appearance.
@@ -91,7 +91,7 @@ impl<'a> SessionChanges<'a> {
             .max();
         change.last_step = change.last_step.max(newest);
         let usage = bounded(&record.usage);
-        // An exchange that failed before the model counted anything says nothing about the context.
+        // An exchange that failed early has no token counts.
         let context = usage.input + usage.cache_read + usage.cache_creation + usage.output;
         if record.kind == ExchangeKind::Main && context > 0 && change.context.is_none_or(|(at, _)| at <= end)
         {

@@ -42,8 +42,8 @@ const STEPS: &str = concat!(
     " FROM steps st WHERE st.session_id = ? ORDER BY st.timestamp, st.id"
 );
 
-// What recording fills in is not taken back by a caller who read the row before, nor what is known once and for all, nor
-// the drift state; a task that is over needs no recovery.
+// A caller who read the row earlier overwrites neither what recording fills in, nor values that never change, nor the drift
+// state. A task that is over waits for no recovery.
 record! {
     SessionState in "session_states", key (session_id);
     client_session_id, parent_session_id, task_type,

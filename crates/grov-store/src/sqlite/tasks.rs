@@ -84,7 +84,7 @@ const INSERT_FILES: Insert = Insert {
     tail: "",
 };
 
-/// Saves tasks, which are redacted, of which none is known nor belongs to a session. The index is the caller's.
+/// Saves new tasks, which are redacted and belong to no session. The caller updates the index.
 pub(super) async fn insert_tasks(connection: &mut Connection<'_>, tasks: &[&Task]) -> Result<(), StoreError> {
     connection
         .insert(&Task::UPSERT, tasks, |values, task| task.bind(values))
@@ -109,7 +109,7 @@ async fn insert_files(connection: &mut Connection<'_>, files: &[(&str, &str)]) -
 }
 
 /// Saves a task, which is redacted, under the id that its session's task had, and links it with its parent and its
-/// children. Whether its session had one.
+/// children. Returns whether its session had a task.
 pub(super) async fn replace_task(
     connection: &mut Connection<'_>,
     task: &Task,
@@ -123,7 +123,7 @@ pub(super) async fn replace_task(
     let id = saved.as_deref().unwrap_or(task.id.as_str());
     indexing.take_out(connection, &[id, task.id.as_str()]).await?;
     if id != task.id.as_str() {
-        // One piece of work under two ids: what named the one that goes names the one that stays.
+        // One piece of work under two ids: references to the old id now refer to the kept one.
         connection
             .execute(
                 "UPDATE tasks SET parent_task_id = ?1 WHERE parent_task_id = ?2; \
@@ -136,7 +136,7 @@ pub(super) async fn replace_task(
             .await?;
     }
     let parent = match task_of_session(connection, client_session, parent_session).await? {
-        // Nothing serves itself.
+        // No task serves itself.
         Some(parent) if parent != id => Some(parent),
         _ => task.parent_task_id.as_ref().map(ToString::to_string),
     };
@@ -167,7 +167,7 @@ pub(super) async fn replace_task(
     indexing
         .add(connection, vec![memory::Entry::new(id, task, terms)])
         .await?;
-    // What replaces it may be known from before.
+    // A replacement may be known from before.
     connection.execute("UPDATE memory_documents SET superseded_by = (SELECT superseded_by FROM tasks WHERE id = ?1) WHERE task_id = ?1", params![id])
         .await?;
     Ok(saved.is_some())

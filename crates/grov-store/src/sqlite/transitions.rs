@@ -81,7 +81,7 @@ impl OrchestrationStore for SqliteStore {
 /// Exchanges by the task they belong to.
 type Places = BTreeMap<String, Vec<String>>;
 
-/// Where the exchanges are, and which are nowhere.
+/// The tasks of the exchanges, and the exchanges that are not stored.
 async fn places(
     connection: &mut Connection<'_>,
     moves: &Move,
@@ -105,7 +105,7 @@ async fn places(
     Ok((places, missing.into_iter().cloned().collect()))
 }
 
-/// Whether exchanges can be moved there.
+/// Whether the target of the move is a task of the client session.
 async fn is_task(connection: &mut Connection<'_>, moves: &Move) -> Result<bool, StoreError> {
     let row = connection
         .row(
@@ -129,7 +129,7 @@ macro_rules! lookups {
     };
 }
 
-/// Moves exchanges with all that hangs on them. An action that both tasks know stays where it is.
+/// Moves exchanges with all their rows. An action that both tasks have stays where it is.
 async fn move_exchanges(
     connection: &mut Connection<'_>,
     from: &str,
@@ -145,7 +145,7 @@ async fn move_exchanges(
          WHERE session_id = ?1 AND exchange_id IN (SELECT value FROM json_each(?3))",
         "UPDATE drift_log SET session_id = ?2 \
          WHERE session_id = ?1 AND exchange_id IN (SELECT value FROM json_each(?3))",
-        // What was said because of an action.
+        // Corrections sent because of an action.
         "UPDATE corrections SET session_id = ?2 WHERE client_session_id = \
          (SELECT client_session_id FROM session_states WHERE session_id = ?2) AND step_id IN \
          (SELECT id FROM steps WHERE session_id = ?2 AND exchange_id IN (SELECT value FROM json_each(?3)) \
@@ -171,8 +171,8 @@ async fn move_exchanges(
     Ok(())
 }
 
-/// Counts a task anew. One without exchanges keeps its times; its context is zero, as of the beginning of time, so that
-/// any exchange is newer.
+/// Recomputes the counters of a task. A task without exchanges keeps its times; its context size is zero as of the Unix
+/// epoch, so that any exchange is newer.
 async fn recount(connection: &mut Connection<'_>, session: &str) -> Result<(), StoreError> {
     recount_steps(connection, session).await?;
     connection.execute("UPDATE session_states SET \
@@ -195,7 +195,7 @@ async fn recount(connection: &mut Connection<'_>, session: &str) -> Result<(), S
     Ok(())
 }
 
-/// Counts the steps of a task anew, and finds its newest.
+/// Recomputes the step counter of a task and its newest step.
 pub(super) async fn recount_steps(connection: &mut Connection<'_>, session: &str) -> Result<(), StoreError> {
     connection
         .execute(

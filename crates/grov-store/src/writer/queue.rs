@@ -1,4 +1,4 @@
-//! What the writer's callers and its thread share.
+//! The queue between the writer's callers and its thread.
 
 use grov_domain::{ExchangeRecord, Redacted, SinkHealth};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -12,13 +12,13 @@ const STEP_BYTES: usize = 512;
 pub(super) struct Queue {
     state: Mutex<State>,
     max_bytes: usize,
-    /// Records that make a full batch: then nothing is gained by waiting for more.
+    /// Records in a full batch, which is written at once.
     full_batch: usize,
-    /// Told when the queue stops being empty.
+    /// Notified when the queue stops being empty.
     arrived: Notify,
-    /// Told when somebody waits for the queue to be worked off, or a batch is full.
-    hurried: Notify,
-    /// Records that left the memory for store or spool, or were lost after they had been accepted.
+    /// Notified when a caller flushes, or a batch is full.
+    urgent: Notify,
+    /// The number of accepted records that were stored, spooled or lost.
     settled: watch::Sender<u64>,
 }
 
@@ -32,7 +32,7 @@ struct State {
     health: SinkHealth,
 }
 
-/// Where a batch ended up.
+/// The outcome of a batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Settled {
     Stored,
@@ -47,7 +47,7 @@ impl Queue {
             max_bytes,
             full_batch,
             arrived: Notify::new(),
-            hurried: Notify::new(),
+            urgent: Notify::new(),
             settled: watch::Sender::new(0),
         }
     }
@@ -74,7 +74,7 @@ impl Queue {
             self.arrived.notify_one();
         }
         if full {
-            self.hurried.notify_one();
+            self.urgent.notify_one();
         }
     }
 
@@ -82,19 +82,19 @@ impl Queue {
         std::mem::take(&mut self.state().records)
     }
 
-    /// Whether so much is held that even a working store is too slow.
-    pub(super) fn is_crowded(&self) -> bool {
+    /// Whether so many records wait that even a working store is too slow.
+    pub(super) fn is_backlogged(&self) -> bool {
         self.state().held_bytes > self.max_bytes / 2
     }
 
-    /// Whether no record will follow those in the queue.
+    /// Whether the queue accepts no more records.
     pub(super) fn is_closed(&self) -> bool {
         self.state().closed
     }
 
     pub(super) fn close(&self) {
         self.state().closed = true;
-        self.hurried.notify_one();
+        self.urgent.notify_one();
         self.arrived.notify_one();
     }
 
@@ -102,20 +102,20 @@ impl Queue {
         self.arrived.notified().await;
     }
 
-    pub(super) async fn hurried(&self) {
-        self.hurried.notified().await;
+    pub(super) async fn urgent(&self) {
+        self.urgent.notified().await;
     }
 
     pub(super) async fn flush(&self, deadline: Duration) -> bool {
         let target = self.state().accepted;
         let mut settled = self.settled.subscribe();
-        self.hurried.notify_one();
+        self.urgent.notify_one();
         tokio::time::timeout(deadline, settled.wait_for(|settled| *settled >= target))
             .await
             .is_ok_and(|seen| seen.is_ok())
     }
 
-    /// Accounts for records that have left the memory.
+    /// Accounts for records that were stored, spooled or lost.
     pub(super) fn settle(&self, records: &[Redacted<ExchangeRecord>], how: Settled) {
         let bytes: usize = records.iter().map(|record| weight(record)).sum();
         let count = records.len() as u64;

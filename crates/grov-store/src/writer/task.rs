@@ -12,10 +12,10 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::{Instant, sleep, sleep_until, timeout_at};
 
-/// Pause before a busy store is asked again with the same batch.
+/// Pause before the same batch is tried again on a busy store.
 const BUSY_PAUSE: Duration = Duration::from_millis(20);
 
-/// Past so many bytes a batch is long enough, whatever its number of records: each is copied on its way.
+/// The size limit of a batch, whatever its number of records: each is copied on its way.
 const MAX_BATCH_BYTES: usize = 4 * 1024 * 1024;
 
 /// An append under way.
@@ -25,12 +25,12 @@ pub(super) struct Task {
     store: Arc<dyn ExchangeStore>,
     options: WriterOptions,
     queue: Arc<Queue>,
-    /// Accepted and not settled, oldest first.
+    /// Accepted records that are not settled, oldest first.
     held: VecDeque<Redacted<ExchangeRecord>>,
     /// An append that takes too long. Its records are in the spool already; until it ends the store is left alone.
     slow: Option<Attempt>,
     drain: Option<Drain>,
-    /// The store failed and is not asked again before this time.
+    /// The store failed and is not tried again before this time.
     retry_at: Option<Instant>,
     backoff: Duration,
     /// The newest fault, gone after the next success.
@@ -38,11 +38,11 @@ pub(super) struct Task {
     /// Whether the newest write to the spool succeeded.
     spool_works: bool,
     last_batch: Option<Instant>,
-    last_look_for_spool: Option<Instant>,
+    last_spool_check: Option<Instant>,
 }
 
-/// What became of an append.
-enum Tried {
+/// The outcome of an append.
+enum Outcome {
     Done,
     Failed(StoreError),
     Slow,
@@ -63,20 +63,20 @@ impl Task {
             fault: None,
             spool_works: true,
             last_batch: None,
-            last_look_for_spool: None,
+            last_spool_check: None,
         }
     }
 
     pub(super) async fn run(mut self) {
         self.queue.set_spooled(self.options.spool.waiting());
         loop {
-            // What others left in the spool is taken up before the first record arrives.
+            // Records that other processes spooled are drained before the first one arrives.
             if !self.drain_some().await {
                 self.wait().await;
             }
             let closed = self.queue.is_closed();
             self.held.extend(self.queue.take());
-            self.work_off().await;
+            self.store_held().await;
             if closed {
                 break;
             }
@@ -85,7 +85,7 @@ impl Task {
         if !rest.is_empty() {
             tracing::error!(
                 records = rest.len(),
-                "neither store nor spool took the last records; they are lost"
+                "the last records could neither be stored nor spooled; they are lost"
             );
         }
         self.queue.settle(&rest, Settled::Lost);
@@ -102,7 +102,7 @@ impl Task {
         };
         tokio::select! {
             biased;
-            () = self.queue.hurried() => {}
+            () = self.queue.urgent() => {}
             result = attempt(&mut self.slow) => {
                 self.slow = None;
                 match result {
@@ -120,40 +120,38 @@ impl Task {
         }
     }
 
-    /// When to try again with what waits. Always later than a try that just came to nothing.
+    /// When to try again. Always later than a try that just failed.
     fn next_try(&self) -> Instant {
         let now = Instant::now();
-        let next_look = self
-            .last_look_for_spool
-            .map(|last| last + self.options.retry_after);
+        let next_look = self.last_spool_check.map(|last| last + self.options.retry_after);
         self.retry_at
             .filter(|time| *time > now)
             .or(next_look)
             .unwrap_or(now)
     }
 
-    /// Whether the store may be asked now.
+    /// Whether the store may be tried now.
     fn store_is_due(&self) -> bool {
         self.slow.is_none() && self.retry_at.is_none_or(|time| time <= Instant::now())
     }
 
-    /// Stores what is held, or spools it.
-    async fn work_off(&mut self) {
+    /// Stores the held records, or spools them.
+    async fn store_held(&mut self) {
         if self.held.is_empty() {
             return;
         }
         self.last_batch = Some(Instant::now());
         let due = Instant::now() + self.options.slow_after;
-        while !self.held.is_empty() && self.store_is_due() && Instant::now() < due && !self.is_crowded() {
+        while !self.held.is_empty() && self.store_is_due() && Instant::now() < due && !self.is_backlogged() {
             let count = self.batch_size();
             let batch: Arc<Vec<_>> = Arc::new(self.held.drain(..count).collect());
             match self.try_store(&batch, due).await {
-                Tried::Done => self.queue.settle(&batch, Settled::Stored),
-                Tried::Failed(error) => {
+                Outcome::Done => self.queue.settle(&batch, Settled::Stored),
+                Outcome::Failed(error) => {
                     self.failed(&error);
                     self.put_back(batch);
                 }
-                Tried::Slow => self.put_back(batch),
+                Outcome::Slow => self.put_back(batch),
             }
         }
         self.spool_held();
@@ -174,9 +172,9 @@ impl Task {
         fitting.count()
     }
 
-    /// Whether the store, though it works, is too slow for what arrives. Without a spool there is no other way.
-    fn is_crowded(&self) -> bool {
-        self.spool_works && self.queue.is_crowded()
+    /// Whether the store works but is too slow, and the spool can take the records.
+    fn is_backlogged(&self) -> bool {
+        self.spool_works && self.queue.is_backlogged()
     }
 
     fn put_back(&mut self, batch: Arc<Vec<Redacted<ExchangeRecord>>>) {
@@ -186,23 +184,23 @@ impl Task {
     }
 
     /// Offers a batch to the store until `due`.
-    async fn try_store(&mut self, batch: &Arc<Vec<Redacted<ExchangeRecord>>>, due: Instant) -> Tried {
+    async fn try_store(&mut self, batch: &Arc<Vec<Redacted<ExchangeRecord>>>, due: Instant) -> Outcome {
         loop {
             let mut append = self.append(Arc::clone(batch));
             match timeout_at(due, &mut append).await {
                 Ok(Ok(_)) => {
                     self.recovered();
-                    return Tried::Done;
+                    return Outcome::Done;
                 }
                 Ok(Err(error)) if error.is_transient() && Instant::now() + BUSY_PAUSE < due => {
                     sleep(BUSY_PAUSE).await
                 }
-                Ok(Err(error)) => return Tried::Failed(error),
+                Ok(Err(error)) => return Outcome::Failed(error),
                 Err(_) => {
                     self.slow = Some(append);
                     let fault = format!("it takes longer than {:?}", self.options.slow_after);
                     self.failed(&StoreError::Busy(fault));
-                    return Tried::Slow;
+                    return Outcome::Slow;
                 }
             }
         }
@@ -257,12 +255,12 @@ impl Task {
                     .try_store(&batch, Instant::now() + self.options.slow_after)
                     .await
                 {
-                    Tried::Done => {
+                    Outcome::Done => {
                         self.queue.drained(batch.len() as u64);
                         return true;
                     }
-                    Tried::Failed(error) => self.failed(&error),
-                    Tried::Slow => {}
+                    Outcome::Failed(error) => self.failed(&error),
+                    Outcome::Slow => {}
                 }
                 self.drain = None;
                 false
@@ -275,19 +273,19 @@ impl Task {
         }
     }
 
-    /// Looks whether there is something to drain, once per pause or after a fault. Whether there is.
+    /// Checks for records to drain, once per pause or after a fault. Returns whether there are any.
     fn find_drain(&mut self) -> bool {
         if self.drain.is_some() {
             return true;
         }
         let now = Instant::now();
         let looked = self
-            .last_look_for_spool
+            .last_spool_check
             .is_some_and(|last| now < last + self.options.retry_after);
         if looked && self.retry_at.is_none() {
             return false;
         }
-        self.last_look_for_spool = Some(now);
+        self.last_spool_check = Some(now);
         match self.options.spool.drain() {
             Ok(drain) => self.drain = drain,
             Err(error) => self.failed(&StoreError::Other(error.to_string())),
@@ -300,15 +298,15 @@ impl Task {
         if drain.rejected > 0 {
             tracing::warn!(
                 lines = drain.rejected,
-                "the spool held lines that are no records; they are kept beside it"
+                "the spool held invalid lines; they are kept beside it"
             );
         }
         if let Err(error) = drain.finish() {
             self.failed(&StoreError::Other(error.to_string()));
         }
         self.queue.set_spooled(self.options.spool.waiting());
-        // What was appended meanwhile follows at once.
-        self.last_look_for_spool = None;
+        // Records appended in between follow at once.
+        self.last_spool_check = None;
     }
 
     fn failed(&mut self, error: &StoreError) {
@@ -327,7 +325,7 @@ impl Task {
 
     fn recovered(&mut self) {
         if self.retry_at.take().is_some() {
-            self.last_look_for_spool = None;
+            self.last_spool_check = None;
         }
         self.backoff = self.options.retry_after / 20;
         if self.fault.take().is_some() {
@@ -344,7 +342,7 @@ fn spool(spool: &Spool, batch: &[Redacted<ExchangeRecord>]) -> Result<(), String
         .map_err(|error: SpoolError| error.to_string())
 }
 
-/// The end of the attempt, never if there is none.
+/// Waits for the end of the attempt; for ever without one.
 async fn attempt(attempt: &mut Option<Attempt>) -> Result<usize, StoreError> {
     match attempt {
         Some(attempt) => attempt.await,

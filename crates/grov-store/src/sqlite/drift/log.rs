@@ -23,7 +23,7 @@ const INSERT_EVENTS: Insert = Insert {
     tail: "ON CONFLICT (id) DO NOTHING",
 };
 
-/// A judged step in the form of an event, without what only the log keeps.
+/// A judged step in the form of an event, without the columns that only the log has.
 pub(super) const JUDGED_STEP: &str = "SELECT st.id, st.session_id, st.timestamp, st.action_type, st.files, st.drift_score, \
      st.correction_level AS level, json_extract(st.findings, '$[0].reason') AS reason, st.correction_given, \
      NULL AS recovery_plan, s.client_session_id, st.id AS step_id, st.command, st.findings, st.judged_by \

@@ -19,8 +19,8 @@ macro_rules! question {
     };
 }
 
-/// Asks all four questions of the newest `?7` steps of client session `?1`, none of which is off goal: with files `?2`, in folders
-/// `?3` (a file lies in the one that its path names), with words `?4`. Of the answers together `?6`.
+/// Selects from the newest `?7` steps of client session `?1`, none of which is off goal: those with files `?2`, in folders
+/// `?3` (of files too), with words `?4`, and key decisions; `?6` in all.
 const SQL: &str = concat!(
     "WITH candidates AS MATERIALIZED (SELECT st.session_id, st.id, st.timestamp, st.is_key_decision AS decides, \
      EXISTS (SELECT 1 FROM json_each(st.files) f WHERE f.value IN (SELECT value FROM json_each(?2))) AS same_file, \

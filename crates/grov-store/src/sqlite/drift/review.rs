@@ -10,8 +10,7 @@ use crate::sqlite::tasks::{save_task, task_of_session};
 use grov_domain::{Correction, DriftEvent, Task};
 use grov_session::review::{Evidence, Review, saved_until};
 
-/// Reviews the task that a session became, if it is saved, by what is known of its actions now. Its place in the index
-/// follows.
+/// Updates the review of the task that a session became, if it is saved, and its place in the index.
 pub(super) async fn review_task(
     connection: &mut Connection<'_>,
     client_session: &str,

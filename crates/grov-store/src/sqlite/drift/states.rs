@@ -16,7 +16,7 @@ pub(super) const REPLACE_BUT_TASK: &str = "ON CONFLICT (client_session_id, id) D
      reason = excluded.reason, text = excluded.text, recovery_plan = excluded.recovery_plan, \
      made_at = excluded.made_at, delivered_at = excluded.delivered_at, outcome = excluded.outcome";
 
-/// Adds the outcome of a correction only: a state may be written after what was known later.
+/// Adds the outcome of a correction only: a newer state may have been written before this one.
 const ADD_OUTCOME: &str = "ON CONFLICT (client_session_id, id) DO UPDATE SET \
      delivered_at = coalesce(delivered_at, excluded.delivered_at), outcome = coalesce(outcome, excluded.outcome)";
 

@@ -95,8 +95,8 @@ struct Place {
     has_hard: bool,
 }
 
-/// The places of those of these actions of a client session that are stored: of the log only what was a step, and nothing
-/// that was forgotten.
+/// The places of these actions of a client session, as far as they are stored: in the log only former steps, and no
+/// forgotten ones.
 async fn places(
     connection: &mut Connection<'_>,
     client_session: &str,

@@ -19,8 +19,8 @@ macro_rules! stored {
     };
 }
 
-/// The lineages of project `?2` whose tip stands latest among the keys `?1`, of those that stand there with model `?3`
-/// if any does, last seen first, with the places decided in each; one row without a place where there is none.
+/// The lineages of project `?2` whose tip comes latest among the keys `?1`, preferring those with model `?3`, last seen
+/// first, with the places decided in each; one row without a place where there is none.
 const CONTINUED: &str = "WITH found AS MATERIALIZED (SELECT h.key AS place, h.value AS tip, l.id, l.seen_at, \
      max(t.model = ?3) AS of_model FROM json_each(?1) h CROSS JOIN ledger_tips t ON t.tip = unhex(h.value) \
      CROSS JOIN ledger_lineages l ON l.id = t.lineage \
@@ -30,8 +30,8 @@ const CONTINUED: &str = "WITH found AS MATERIALIZED (SELECT h.key AS place, h.va
      (SELECT of_model, place FROM found ORDER BY of_model DESC, place DESC LIMIT 1) \
      ORDER BY f.seen_at DESC, f.id DESC";
 
-/// Makes lineage `?1`, `?2` known and, if it was not, gives it what lineage `?5`, which stands at `?8`, has at the
-/// places `?7`. What is kept of it.
+/// Inserts lineage `?1`, `?2` and, if it is new, copies the decisions of lineage `?5`, whose tip is `?8`, for the places
+/// `?7`. Selects what is stored of it.
 const ADOPT: &str = concat!(
     begin!(),
     "INSERT INTO ledger_lineages (client_session_id, agent_id, project_path, model, tip, barred, created_at, seen_at) \
@@ -48,8 +48,8 @@ const ADOPT: &str = concat!(
     stored!()
 );
 
-/// Notes that lineage `?1`, `?2` stood at `?6`, and that nothing is added at the places `?7`. What was decided stays:
-/// that nothing is added is the weaker word.
+/// Records tip `?6` of lineage `?1`, `?2`, and that nothing is added at the places `?7`. Earlier decisions for these places
+/// stay.
 pub(super) const NOTE_TIP: &str = "\
      INSERT INTO ledger_lineages (client_session_id, agent_id, project_path, model, tip, created_at, seen_at) \
      VALUES (?1, ?2, ?3, ?4, ?6, ?5, ?5) ON CONFLICT (client_session_id, agent_id) DO UPDATE SET \

@@ -70,7 +70,7 @@ impl EmbeddingStore for SqliteStore {
     }
 }
 
-/// Whether what is embedded of a task is the same in both. The columns are those of the trigger `task_words_changed`.
+/// Whether the embedded fields of two tasks are equal. The columns are those of the trigger `task_words_changed`.
 fn same_words(one: &Task, other: &Task) -> bool {
     one.original_query == other.original_query
         && one.goal == other.goal

@@ -45,7 +45,7 @@ const BLANK_BLOCKS: &str = concat!(
 
 /// The same for text that quotes the work itself, which is what corrections do: they quote no memory. It was added while
 /// the work was under way (of a session that is gone only the end of that is known), or it holds what a correction of
-/// the work says. Sessions that continue others hold copies.
+/// the work has. Sessions that continue others hold copies.
 const BLANK_CORRECTIONS: &str = concat!(
     "WITH own AS MATERIALIZED (SELECT e.anchor, e.block FROM tasks t \
       JOIN ledger_lineages l ON l.client_session_id = t.client_session_id JOIN ledger_entries e ON e.lineage = l.id \
@@ -61,8 +61,8 @@ const BLANK_CORRECTIONS: &str = concat!(
     ") UPDATE ledger_entries SET block = NULL WHERE (anchor, block) IN (SELECT anchor, block FROM own)"
 );
 
-/// Takes out what people changed of the goal while the work was under way. While a task of the session is in work, only
-/// the goal in other words goes: what a person allows, forbids and demands goes on to hold.
+/// Deletes goal edits made while the work was under way. While a task of the session is in work, only a reworded goal is
+/// deleted: what a person allowed, forbade and demanded stays in force.
 const DROP_EDITS: &str = concat!(
     "DELETE FROM goal_edits WHERE (client_session_id, id) IN \
      (SELECT e.client_session_id, e.id FROM tasks t JOIN goal_edits e \
@@ -72,9 +72,9 @@ const DROP_EDITS: &str = concat!(
       WHERE s.client_session_id = t.client_session_id AND s.status = 'active')))"
 );
 
-/// What else was derived from it, and what it was made of. Rows that only count stay, without a word: a session still
-/// in work goes on, what it spent stays spent, and an exchange that is recorded once more is still known. Links to what
-/// goes stay behind as they are, since an id alone says nothing.
+/// Deletes what was derived from the tasks, and their sources. Rows that only count stay, without their texts: a session in
+/// work continues, its spending stays recorded, and an exchange that is recorded again is recognised. Ids that refer to
+/// deleted rows stay, since an id reveals nothing.
 const ERASE: &[&str] = &[
     // Remembers the ids alone: text that quotes the tasks and was being made meanwhile is refused.
     "INSERT INTO forgotten (task_id, at) \

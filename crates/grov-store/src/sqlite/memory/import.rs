@@ -14,7 +14,7 @@ use std::collections::HashMap;
 
 /// Tasks prepared and written at once.
 const AT_ONCE: usize = 256;
-/// So many are prepared before the writing of others is looked after.
+/// Tasks prepared before control goes back to the writing of others.
 const BETWEEN: usize = 8;
 
 /// Saves tasks that may be known already.
@@ -75,7 +75,7 @@ async fn prepared<'a>(tasks: &[&'a Task]) -> Vec<Prepared<'a>> {
     prepared
 }
 
-/// Writes what is new or has changed in its project.
+/// Writes tasks that are new or have changed in their project.
 async fn write(
     connection: &mut Connection<'_>,
     prepared: Vec<Prepared<'_>>,

@@ -128,7 +128,7 @@ async fn newest_parts(
     scope: &MemoryScope,
     terms: &[String],
 ) -> Result<Vec<SqliteRow>, StoreError> {
-    // The order of the join is fixed: the table is asked for each term, and never read from end to end.
+    // The order of the join is fixed: one lookup per term, never a scan of the table.
     let sql = "SELECT s.*, (SELECT json_group_array(json_array(asked.key, p.documents, hex(p.postings))) \
          FROM json_each(coalesce(?3, '[]')) asked CROSS JOIN memory_postings p \
          ON p.scope = s.id AND p.term = asked.value AND p.part = 0) AS found FROM memory_scopes s \
@@ -166,7 +166,7 @@ pub(super) async fn load_documents(
     // In the order of the table: neighbours are on one page.
     let mut documents = documents.to_vec();
     documents.sort_unstable();
-    // One row with all of them: handing over a row for each would cost more than finding them.
+    // One row with all of them: a row for each would cost more than finding them.
     let sql = "SELECT json_group_array(json_array(d.id, d.task_id, d.created_at, d.status, \
          json_array(d.text_terms, d.trace_terms, d.path_terms, d.file_terms), json(coalesce(d.files, '[]')), \
          d.superseded_by)) AS found \
@@ -188,8 +188,8 @@ pub(super) async fn newest_documents(
     before: Option<OffsetDateTime>,
     limit: u32,
 ) -> Result<Vec<i64>, StoreError> {
-    // Each scope is read from its end; all of them together would have to be sorted. One row for each: handing over one
-    // for each memory would cost more than finding them.
+    // Each scope is read from its end; all of them together would have to be sorted. One row for each: a row for
+    // each memory would cost more than finding them.
     let sql = "SELECT (SELECT json_group_array(json_array(created_at, id)) FROM \
          (SELECT created_at, id FROM memory_documents WHERE scope = s.id AND created_at < ?3 \
          ORDER BY created_at DESC, id DESC LIMIT ?4)) AS found FROM memory_scopes s \
@@ -207,9 +207,9 @@ pub(super) async fn newest_documents(
     Ok(newest.into_iter().map(|(_, id)| id).collect())
 }
 
-/// How many postings of each term are read so that all of them together are not more than `budget`: all of the rarest terms,
-/// as far as it goes, and nothing of the others, which say little; what is read in part favours the newest. Of few terms each
-/// counts: then the first that does not fit is read as far as it goes, and so is the rarest of many.
+/// The number of postings to read of each term, `budget` in all: all postings of the rarest terms, and none of the others,
+/// which have little weight. Of few terms each counts: then the first that does not fit is read in part, newest first; so is
+/// the rarest of many.
 fn allotted(frequencies: &[u64], budget: u64) -> Vec<u64> {
     let mut allotted = vec![0; frequencies.len()];
     let mut rarest_first: Vec<(usize, u64)> = frequencies
@@ -236,12 +236,12 @@ fn allotted(frequencies: &[u64], budget: u64) -> Vec<u64> {
     allotted
 }
 
-/// A part of a term's postings: the place of the term among those that were asked for, how many memories hold it, and the
-/// packed postings in hexadecimal digits.
+/// A part of a term's postings: the position of the term in the question, how many memories hold it, and the packed postings
+/// in hexadecimal digits.
 #[derive(Deserialize)]
 struct Part<'a>(usize, u64, &'a str);
 
-/// The parts of a row. They come as a list: handing over a row for each would cost more than finding them.
+/// The parts of a row. They come as a list: a row for each would cost more than finding them.
 fn parts(row: &SqliteRow) -> Result<Vec<Part<'_>>, StoreError> {
     let parts = row.text("found")?.map(serde_json::from_str).transpose();
     Ok(parts

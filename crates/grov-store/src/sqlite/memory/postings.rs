@@ -1,16 +1,16 @@
 //! Postings as bytes.
 //!
-//! A posting is the distance to the one before (LEB128), a byte with two bits per field for how often the term stands
-//! there, and what goes beyond two of each field (LEB128). Most take two or three bytes.
+//! A posting is the distance to the one before (LEB128), a byte with two bits per field for the number of occurrences, and
+//! the excess over two of each field (LEB128). Most take two or three bytes.
 
 use grov_domain::PerField;
 
-/// How often a term stands in a memory.
+/// The occurrences of a term in a memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Posting {
     /// The number of the memory.
     pub(super) document: i64,
-    /// How often, by field; more than fits stays at the most that does.
+    /// The number by field; saturating.
     pub(super) counts: PerField<u16>,
 }
 
@@ -18,11 +18,11 @@ pub(super) struct Posting {
 /// <https://sqlite.org/fileformat.html#b_tree_pages>) goes to a page of its own, so with its key it stays below.
 pub(super) const PART_BYTES: usize = 900;
 
-/// The longest that a posting can be, counts of 32 bits included: where a part ends is agreed on by all programs that share a
-/// database, older ones too.
+/// The longest posting, counts of 32 bits included: all programs that share a database, older ones too, must agree where a
+/// part ends.
 const LONGEST: usize = 10 + 1 + 4 * 5;
 
-/// So many in a field are written as "more".
+/// This count and larger ones are written as "more".
 const MORE: u16 = 3;
 
 /// Bytes that no version of Grov writes.
@@ -88,7 +88,7 @@ pub(super) struct Packer {
 }
 
 impl Packer {
-    /// Goes on where an earlier one stopped.
+    /// Continues a part.
     pub(super) fn resume(bytes: Vec<u8>) -> Result<Self, Malformed> {
         let postings = unpack(&bytes)?;
         Ok(Self {

@@ -4,10 +4,10 @@ use super::postings::Posting;
 use grov_domain::{PerField, Task, file_term, path_term, path_words, words};
 use std::collections::HashMap;
 
-/// Terms of a field that are indexed. A field of a megabyte is no prose, and what it is about stands at its beginning.
-const TERMS_OF_A_FIELD: usize = 8192;
+/// The terms of a field that are indexed, the first ones: a field of a megabyte is no prose.
+const MAX_FIELD_TERMS: usize = 8192;
 /// Files of a task that are indexed.
-const FILES: usize = 1024;
+const MAX_FILES: usize = 1024;
 
 /// The terms of a task by field, repetitions included.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -27,12 +27,12 @@ impl Terms {
             .chain(decisions)
             .chain(&task.constraints)
             .chain(&task.tags);
-        let files = task.files_touched.iter().take(FILES);
+        let files = task.files_touched.iter().take(MAX_FILES);
         let path = files.clone().flat_map(|path| path_words(path));
         Self([
             words_of(text),
             words_of(task.reasoning_trace.iter()),
-            path.take(TERMS_OF_A_FIELD).collect(),
+            path.take(MAX_FIELD_TERMS).collect(),
             files
                 .flat_map(|path| [file_term(path), path_term(path)])
                 .collect(),
@@ -50,7 +50,7 @@ impl Terms {
 fn words_of<'a>(texts: impl Iterator<Item = &'a String>) -> Vec<String> {
     let mut found = Vec::new();
     for text in texts {
-        let room = TERMS_OF_A_FIELD - found.len();
+        let room = MAX_FIELD_TERMS - found.len();
         if room == 0 {
             break;
         }
