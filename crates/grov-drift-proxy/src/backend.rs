@@ -1,23 +1,23 @@
-//! What drift on the proxy path needs from outside: a store, and how it is set up.
+//! The store and the settings of drift detection on the proxy path.
 
 use grov_domain::{DriftStore, GoalStore, OrchestrationStore, SessionStore, SwitchStore};
 use grov_session::{Delivery, Policy};
 
-/// What drift needs of a store.
+/// The stores that drift detection needs.
 pub trait DriftBackend: DriftStore + GoalStore + SessionStore + OrchestrationStore + SwitchStore {}
 
 impl<T: DriftStore + GoalStore + SessionStore + OrchestrationStore + SwitchStore> DriftBackend for T {}
 
-/// How drift is watched.
+/// The settings of drift detection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DriftSettings {
-    /// Whether anything is watched at all.
+    /// Whether drift detection is on.
     pub enabled: bool,
-    /// Prompts between two looks of a judge. Default 3.
+    /// Prompts between two periodic judgements. Default 3.
     pub check_interval: u32,
-    /// Whether the agent is told; otherwise it is only recorded.
+    /// Whether corrections are sent; otherwise drift is only recorded.
     pub corrections: bool,
-    /// Tokens of a correction at most. Default 600.
+    /// Most tokens of a correction. Default 600.
     pub budget: usize,
 }
 
@@ -33,7 +33,7 @@ impl Default for DriftSettings {
 }
 
 impl DriftSettings {
-    /// The same for the engine: words go out with every request.
+    /// Returns the policy of the engine: corrections go out with every request.
     pub(crate) fn policy(&self) -> Policy {
         Policy {
             corrects: self.corrections,

@@ -1,10 +1,10 @@
-//! The proxy path's adapter of the session engine: live exchanges feed it, the injection ledger carries its words.
+//! The proxy path's adapter of the session engine: it feeds live exchanges to the engine and delivers corrections by the injection
+//! ledger.
 //!
-//! Entry points: [`DriftMonitor`] hands what happened on the wire to the engine and delivers what is to be said, with [`DriftWorker`]
-//! run beside the proxy.
+//! Entry points: [`DriftMonitor`], with [`DriftWorker`] run beside the proxy.
 //!
-//! It knows the engine of `grov-session`, the seams of `grov-proxy-core` and the ports of `grov-domain`. It does not know
-//! rules, SQL, models, hooks or HTTP.
+//! It knows the engine of `grov-session`, the extension points of `grov-live` and the ports of `grov-domain`. It does not know rules,
+//! SQL, models, hooks or HTTP.
 #![forbid(unsafe_code)]
 
 mod backend;

@@ -1,4 +1,4 @@
-//! What the parts share, and how they are put together.
+//! The drift monitor and its shared state.
 
 use crate::backend::{DriftBackend, DriftSettings};
 use crate::counters::{Counters, count};
@@ -16,13 +16,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::sync::mpsc;
 
-/// Sessions in memory, each of some megabytes at most; the least recently used are loaded again when they come back.
+/// Sessions in memory, some megabytes each. The least recently used are loaded again when needed.
 const MAX_SESSIONS: usize = 64;
-/// How long a start may wait for where sessions stood.
+/// Time for preloading at startup.
 const RECALL_LIMIT: Duration = Duration::from_millis(500);
-/// Work that may wait for the background.
+/// Queued background jobs.
 const MOST_JOBS: usize = 1024;
-/// Records that may wait to be saved.
+/// Queued records.
 const MOST_SAVES: usize = 4096;
 
 /// Watches live traffic for drift: an [`ActionChecker`](grov_live::ActionChecker) that judges what was done, and a
@@ -39,7 +39,7 @@ pub(crate) struct Shared {
     pub(crate) counters: Arc<Counters>,
     reader: IntentReader,
     sessions: Mutex<HashMap<ClientSessionId, Arc<Slot>>>,
-    /// Where a person wants nothing to be said.
+    /// Sessions and projects that are switched off.
     pub(crate) switched_off: Mutex<HashSet<SwitchScope>>,
     uses: AtomicU64,
     jobs: mpsc::Sender<Job>,
@@ -87,20 +87,20 @@ impl DriftMonitor {
         }
     }
 
-    /// What is counted.
+    /// Returns the counters.
     pub fn counters(&self) -> Arc<Counters> {
         Arc::clone(&self.shared.counters)
     }
 }
 
 impl Shared {
-    /// The session, if it is in memory.
+    /// Returns the session if it is in memory.
     pub(crate) fn known(&self, id: &ClientSessionId) -> Option<Arc<Slot>> {
         let sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
         sessions.get(id).cloned()
     }
 
-    /// The session, new if it is not in memory.
+    /// Returns the session, created if it is not in memory.
     pub(crate) fn slot(&self, id: &ClientSessionId) -> Arc<Slot> {
         let now = self.uses.fetch_add(1, Ordering::Relaxed);
         let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
@@ -127,7 +127,7 @@ impl Shared {
         Arc::clone(slot)
     }
 
-    /// The sessions in memory, last used first.
+    /// Returns the sessions in memory, most recently used first.
     pub(crate) fn latest(&self, most: usize) -> Vec<Arc<Slot>> {
         let sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
         let mut slots: Vec<Arc<Slot>> = sessions.values().cloned().collect();

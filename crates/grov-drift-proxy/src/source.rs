@@ -1,4 +1,4 @@
-//! What is to be said is said at the next request.
+//! Delivers corrections with the next request.
 
 use crate::counters::count;
 use crate::monitor::DriftMonitor;
@@ -12,9 +12,9 @@ use grov_session::correction::framed;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// How long a request waits for the rules to have looked at what it answers.
+/// How long a request waits until its tool results are assessed.
 const RULES_TIMEOUT: Duration = Duration::from_millis(5);
-/// What is left of the deadline for keeping what is said.
+/// Time reserved for storing the correction.
 const RESERVED_TO_COMMIT: Duration = Duration::from_millis(2);
 
 #[async_trait]
@@ -32,7 +32,7 @@ impl ContextSource for DriftMonitor {
             return false;
         };
         let Some(mut session) = slot.try_session() else {
-            // Somebody is at it right now.
+            // Locked by another thread.
             return true;
         };
         session.delivered_last = None;
@@ -75,7 +75,7 @@ impl ContextSource for DriftMonitor {
         let in_tool_loop = prompt.is_empty() || !point.answered.is_empty();
         let text = Redactor::shared().text(&framed(&correction.text, correction.level, in_tool_loop));
         let mut session = slot.try_session()?;
-        // It may have been taken back meanwhile.
+        // It may have been withdrawn meanwhile.
         if session
             .engine
             .pending_correction()

@@ -1,9 +1,9 @@
-//! The injection ledger: what is said to an agent once is said again with every later request of that history, byte for
-//! byte and at the same place, so that the prompt cache never notices.
+//! The injection ledger. Text that was added to a request once is added to every later request of that history, byte for byte and at
+//! the same place, so that the prompt cache stays valid.
 //!
-//! [`Injection`] is the policy. It asks its [`ContextSource`]s once for each place where something can be said, and keeps
-//! what was decided, "nothing" included, in a store: what is not kept is not said. Lineages are held in memory from the
-//! first sight on; a session that was forked off another takes over what was decided for the history they share.
+//! [`Injection`] is the policy. It asks its [`ContextSource`]s once per injection point and stores the decision, including "nothing":
+//! text that is not stored is not added. Lineages are kept in memory once seen. A forked session takes over the decisions for the
+//! history that it shares.
 
 mod cache_window;
 mod ledger_writer;
@@ -27,43 +27,43 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-/// What the ledger needs of a store.
+/// The stores that the ledger needs.
 pub trait LedgerBackend: LedgerStore + SwitchStore {}
 
 impl<T: LedgerStore + SwitchStore> LedgerBackend for T {}
 
-/// A place in a conversation where something can be said.
+/// A place in a conversation where text can be added.
 #[derive(Clone, Debug)]
 pub struct InjectionPoint {
-    /// Whose conversation.
+    /// The message list.
     pub lineage: Lineage,
-    /// The project it is about.
+    /// The project.
     pub location: Arc<Location>,
-    /// What the user typed since the agent last spoke, without secrets; empty inside a tool loop.
+    /// What the user typed since the last answer, redacted. Empty inside a tool loop.
     pub prompt: String,
-    /// Tool calls whose results stand here; empty outside a tool loop.
+    /// Tool results at this place. Empty outside a tool loop.
     pub answered: Vec<ToolResult>,
-    /// A conversation begins: nobody has answered yet, and nothing was summed up.
+    /// Whether the conversation begins: no answer yet, and no summary of an earlier one.
     pub begins: bool,
     /// The request's body, see [`InjectionPoint::has_call`].
     pub body: Bytes,
-    /// Memories that this history quotes already.
+    /// Memories that this history already quotes.
     pub quoted: HashSet<TaskId>,
-    /// Later than this nothing can be said.
+    /// Text that arrives after this is not added.
     pub deadline: Instant,
 }
 
-/// A tool call whose result stands at a place.
+/// A tool result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ToolResult {
-    /// The call.
+    /// The id of the tool call.
     pub tool_use_id: String,
-    /// The tool reported an error, or the call was denied.
+    /// Whether the tool reported an error or the call was denied.
     pub failed: bool,
 }
 
 impl InjectionPoint {
-    /// Whether this history holds a tool call. The body is searched for it, so only ask where it matters.
+    /// Returns whether this history has a tool call. Searches the body, which is slow.
     pub fn has_call(&self, tool_use_id: &str) -> bool {
         let is_here = |one: &ToolResult| one.tool_use_id == tool_use_id;
         let quoted = format!("\"{tool_use_id}\"");
@@ -71,36 +71,36 @@ impl InjectionPoint {
     }
 }
 
-/// Something to say.
+/// Text to add to a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ContextText {
     /// The text, from its first line ([`grov_domain::OWN_TEXT_OPENING`]) to its last
     /// ([`grov_domain::OWN_TEXT_CLOSING`]).
     pub text: Redacted,
-    /// Memories it quotes: forgetting one takes the text away.
+    /// Memories that it quotes. Forgetting one removes the text.
     pub memories: Vec<TaskId>,
 }
 
-/// Where new text comes from.
+/// A source of text for requests.
 #[async_trait]
 pub trait ContextSource: Send + Sync + 'static {
-    /// Name for the log.
+    /// Returns the name for log lines.
     fn name(&self) -> &'static str;
 
-    /// Whether it may have something to say here. From memory only.
+    /// Returns whether it may have text for this point. Must not block.
     fn applies(&self, point: &InjectionPoint) -> bool;
 
-    /// What it has to say. It is asked once for each place, and what comes after the deadline is never used.
+    /// Returns the text for this point. Called once per point; text after the deadline is dropped.
     async fn context(&self, point: &InjectionPoint) -> Option<ContextText>;
 
-    /// What it had to say is kept, and stands in every request of this history from now on.
+    /// Called when the text is stored and will be part of every later request of this history.
     fn delivered(&self, _occasion: &InjectionPoint) {}
 
-    /// What was said here last was taken back before anybody read it, or the request that held it was refused.
+    /// Called when the last text was withdrawn before the agent read it, or the request with it was rejected.
     fn withdrawn(&self, _lineage: &Lineage) {}
 }
 
-/// What the ledger counts.
+/// The counters of the ledger.
 #[derive(Debug, Default)]
 pub struct Counters {
     added: AtomicU64,
@@ -115,27 +115,27 @@ pub struct Counters {
 }
 
 impl Counters {
-    /// The counters by name.
+    /// Returns the counters by name.
     pub fn all(&self) -> [(&'static str, u64); 9] {
         let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         [
-            // Texts said for the first time.
+            // Texts added for the first time.
             ("added", read(&self.added)),
-            // Blocks said again.
+            // Blocks added again.
             ("repeated", read(&self.repeated)),
             // ProjectLocator where there was nothing to say.
             ("nothing", read(&self.nothing)),
             // Texts that came too late.
             ("late", read(&self.late)),
-            // Texts that were not said because the store did not take them.
+            // Texts that could not be stored.
             ("not_kept", read(&self.not_kept)),
-            // Texts taken back because they would have cost cached prompt.
+            // Texts withdrawn because they would invalidate the cached prompt.
             ("withdrawn", read(&self.withdrawn)),
-            // Requests that went out without what was said before, because the store did not answer.
+            // Requests without their earlier text, because the store did not answer.
             ("not_loaded", read(&self.not_loaded)),
-            // Requests to which nothing new could be said because their directory was not looked at in time.
+            // Requests without new text, because their directory was not resolved in time.
             ("not_located", read(&self.not_located)),
-            // Notes about lineages that were lost.
+            // Ledger updates that were lost.
             ("notes_lost", read(&self.notes_lost)),
         ]
     }

@@ -1,4 +1,4 @@
-//! Team memory as a source of context: what is remembered for a prompt, told in a few lines.
+//! Team memory as a source of context.
 
 use crate::injection::{ContextSource, ContextText, InjectionPoint};
 use async_trait::async_trait;
@@ -16,27 +16,27 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Memories looked at closely; fewer are told, as the budget has it.
+/// Most memories recalled. The budget limits how many are added.
 const MOST_RECALLED: usize = 8;
 
-/// Files named in a prompt whose history is asked for.
+/// Most files of a prompt that are looked up.
 const MOST_NOTED_FILES: usize = 3;
 
-/// Steps per file among which one of another session is looked for.
+/// Steps searched per file.
 const STEPS_PER_FILE: u32 = 16;
 
-/// Memories about the named files that are looked at.
+/// Most memories searched for the named files.
 const MOST_ABOUT_FILES: u32 = 32;
 
-/// Time that has to be left when files are looked at; with less, memories are told as if nobody knew.
+/// Time reserved for comparing files. With less, freshness is unknown.
 const LEFT_FOR_FILES: Duration = Duration::from_millis(3);
 
-/// What memory needs of a store.
+/// The stores that team memory needs.
 pub trait MemoryBackend: MemorySearch + SessionStore + TaskStore {}
 
 impl<T: MemorySearch + SessionStore + TaskStore> MemoryBackend for T {}
 
-/// Tells what the team knows about a prompt.
+/// Adds what the team knows about a prompt.
 pub struct MemorySource {
     store: Arc<dyn MemoryBackend>,
     ranking: Ranking,
@@ -44,7 +44,7 @@ pub struct MemorySource {
 }
 
 impl MemorySource {
-    /// A source that tells what this store holds, ranked by `ranking`, in at most so many tokens.
+    /// Creates a source over `store`, ranked by `ranking`, limited by `budget`.
     pub fn new(store: Arc<dyn MemoryBackend>, ranking: Ranking, budget: Budget) -> Self {
         Self {
             store,

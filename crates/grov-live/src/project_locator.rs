@@ -1,4 +1,4 @@
-//! Which project a request is about, looked up once per directory.
+//! Resolves the directory of a request to its project, with a cache.
 
 use crate::identity::project_header;
 use crate::working_directory;
@@ -11,10 +11,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::watch;
 
-/// Directories kept in mind; more than anybody works in on one day.
+/// Directories in the cache.
 const MAX_DIRECTORIES: usize = 1024;
 
-/// A directory is looked at again after this: it may have become a repository, or got a remote.
+/// How long an entry is valid: a directory may become a repository, or get a remote.
 const GOOD_FOR: Duration = Duration::from_secs(60);
 
 /// A directory and the project it belongs to.
@@ -22,37 +22,37 @@ const GOOD_FOR: Duration = Duration::from_secs(60);
 pub struct Location {
     /// The project.
     pub project: Project,
-    /// The top of the working tree, or the directory itself: what file names are relative to.
+    /// The root of the working tree, or the directory itself. File names are relative to it.
     pub root: PathBuf,
-    /// Whether there is such a directory here. A client in a container names one of its own, as do others in theirs.
+    /// Whether the directory exists here. A client in a container names its own.
     pub exists: bool,
 }
 
-/// What is known of a directory.
+/// A cache entry.
 #[derive(Debug)]
 enum Look {
-    /// It was looked at then.
+    /// Resolved at this time.
     Done(Instant, Arc<Location>),
-    /// Somebody is at it. A file system that hangs must hold up one thread, not all.
+    /// Being resolved. A file system that hangs blocks one thread, not all.
     UnderWay(watch::Receiver<Option<Arc<Location>>>),
 }
 
 type Known = HashMap<String, Look>;
 
-/// Directories that were looked at.
+/// The cache of resolved directories.
 #[derive(Debug, Default)]
 pub(crate) struct ProjectLocator {
     known: Arc<Mutex<Known>>,
 }
 
 impl ProjectLocator {
-    /// The directory that a request names; `None`: it names none.
+    /// Returns the directory that a request names.
     pub(crate) fn directory(request: &MessagesRequest) -> Option<String> {
         let named = project_header(request).map(str::to_owned);
         named.or_else(|| request.index().and_then(working_directory::find))
     }
 
-    /// Where a directory belongs. Files are read on a thread that may wait: the caller sets the limit.
+    /// Resolves a directory. Files are read on a blocking thread: the caller sets a timeout.
     pub(crate) async fn locate(&self, directory: &str) -> Option<Arc<Location>> {
         let mut told = {
             let mut known = self.known();
@@ -75,7 +75,7 @@ impl ProjectLocator {
         told.wait_for(Option::is_some).await.ok()?.clone()
     }
 
-    /// Looks at a directory on a thread that may wait. What is found late is there for the next one who asks.
+    /// Resolves a directory on a blocking thread. A late result serves the next caller.
     fn look(&self, directory: String, sender: watch::Sender<Option<Arc<Location>>>) {
         let known = Arc::clone(&self.known);
         tokio::task::spawn_blocking(move || {
@@ -97,7 +97,7 @@ impl ProjectLocator {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A directory that does not answer until what is returned is dropped.
+    /// A directory that does not resolve until the returned value is dropped.
     #[cfg(test)]
     pub(crate) fn hold(&self, directory: &str) -> watch::Sender<Option<Arc<Location>>> {
         let (holder, told) = watch::channel(None);

@@ -1,4 +1,4 @@
-//! Turns exchanges into records: whose they are, what the user typed, what the agent did.
+//! Turns exchanges into records of sessions, prompts and actions.
 
 mod sessions;
 mod steps;
@@ -23,18 +23,18 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use steps::PerformedAction;
 
-/// Requests of a session in which its directory is looked for.
+/// Requests of a session in which its directory is searched.
 const MAX_SEARCHES: u8 = 8;
 
-/// How the user is named in records.
+/// How records name the user.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum UserNaming {
-    /// Name and e-mail as the project's git configuration has them.
+    /// Name and e-mail of the git configuration.
     #[default]
     Plain,
-    /// A hash of them.
+    /// A hash of name and e-mail.
     Hash,
-    /// Not at all.
+    /// No name.
     Off,
 }
 
@@ -43,17 +43,17 @@ pub struct Recorder {
     sink: Arc<dyn RecordSink>,
     sessions: Mutex<Sessions>,
     user_naming: UserNaming,
-    /// Where the user's own git configuration lies.
+    /// The home directory with the user's git configuration.
     home: Option<PathBuf>,
-    /// Who divides the work into tasks.
+    /// Divides the work into tasks.
     tasks: Option<TaskOrchestrator>,
-    /// Who judges what the agent did.
+    /// Judges the actions.
     checker: Option<Arc<dyn ActionChecker>>,
 }
 
 impl Recorder {
-    /// A recorder that hands its records to `sink`. `home` is the user's home directory: its git configuration names
-    /// the user where the project's does not.
+    /// Creates a recorder that submits its records to `sink`. `home` is the user's home directory: its git configuration names the
+    /// user where the project's does not.
     pub fn new(sink: Arc<dyn RecordSink>, user_naming: UserNaming, home: Option<PathBuf>) -> Self {
         Self {
             sink,
@@ -65,21 +65,21 @@ impl Recorder {
         }
     }
 
-    /// The same, with the work divided into tasks. Without it, a client session is one task.
+    /// Divides the work into tasks. Without it, a client session is one task.
     #[must_use]
     pub fn with_tasks(mut self, tasks: TaskOrchestrator) -> Self {
         self.tasks = Some(tasks);
         self
     }
 
-    /// The same, with the agent's actions judged before they are recorded.
+    /// Judges actions before they are recorded.
     #[must_use]
     pub fn with_action_checker(mut self, checker: Arc<dyn ActionChecker>) -> Self {
         self.checker = Some(checker);
         self
     }
 
-    /// Has the actions of a record judged. A fault of that costs the verdicts, not the record.
+    /// Judges the actions of a record. A panic costs the verdicts, not the record.
     fn judge(
         &self,
         record: &mut ExchangeRecord,
@@ -189,7 +189,7 @@ impl TurnObserver for Recorder {
             outcome: outcome(exchange.outcome),
             drift: None,
         };
-        // An id that we made up is good enough to record by, no more.
+        // A derived session id is only good for recording.
         let told = identity
             .session_is_named
             .then(|| recorded(&record, exchange, session));
@@ -204,7 +204,7 @@ impl TurnObserver for Recorder {
     }
 }
 
-/// What task orchestration needs to know of an exchange.
+/// Returns what task orchestration needs of an exchange.
 fn recorded(
     record: &ExchangeRecord,
     exchange: &ObservedExchange,

@@ -33,7 +33,7 @@ use time::OffsetDateTime;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
-/// What task orchestration needs of a store.
+/// The stores that task orchestration needs.
 pub trait TaskBackend: SessionStore + OrchestrationStore + DriftStore + SwitchStore {}
 
 impl<T: SessionStore + OrchestrationStore + DriftStore + SwitchStore> TaskBackend for T {}
@@ -48,53 +48,53 @@ const POLICY: TaskPolicy = TaskPolicy {
 /// Sessions followed at once. More are recorded, but not divided into tasks.
 const MAX_SESSIONS: usize = 1024;
 
-/// Exchanges that may wait for one session's verdicts.
+/// Exchanges that may wait for one session.
 const MAILBOX: usize = 1024;
 
-/// Exchanges that may wait to be handed out.
+/// Exchanges that may wait for all sessions.
 const INBOX: usize = 4096;
 
-/// Pause between two looks for abandoned tasks.
+/// Interval between two searches for abandoned tasks.
 const SWEEP_INTERVAL: Duration = Duration::from_secs(60);
 
-/// The first look waits until the start of the day's work is over.
+/// Delay of the first search.
 const FIRST_SWEEP: Duration = Duration::from_secs(5);
 
 /// Tasks taken up per look: verdicts on work that goes on come first.
 const SWEEP_LIMIT: u32 = 8;
 
-/// How long verdicts under way may take when everything stops.
+/// Time for running verdicts at shutdown.
 const STOP_LIMIT: Duration = Duration::from_secs(2);
 
-/// Divides the work of client sessions into tasks and saves what is done.
+/// Divides the work of client sessions into tasks and saves finished tasks.
 #[derive(Clone)]
 pub struct TaskOrchestrator {
     inbox: mpsc::Sender<RecordedExchange>,
     board: Arc<TaskBoard>,
 }
 
-/// The work of a [`TaskOrchestrator`], to be run beside the proxy.
+/// The background work of a [`TaskOrchestrator`].
 pub struct TaskWorker {
     inbox: mpsc::Receiver<RecordedExchange>,
     context: Arc<Context>,
 }
 
-/// What every session needs.
+/// Shared by all sessions.
 struct Context {
     judge: Arc<dyn Judge>,
     store: Arc<dyn TaskBackend>,
     clock: Arc<dyn Clock>,
     board: Arc<TaskBoard>,
     abandon_after: Duration,
-    /// When this process began to follow sessions.
+    /// When this process started.
     started_at: OffsetDateTime,
 }
 
-/// What a session is told.
+/// An event of a session.
 enum Event {
     /// An exchange was recorded.
     Recorded(Box<RecordedExchange>),
-    /// A task has been quiet for long.
+    /// A task was idle for long.
     Idle(SessionId),
 }
 
@@ -132,7 +132,7 @@ impl TaskOrchestrator {
         self.board.task(session)
     }
 
-    /// Tells of an exchange. Returns at once.
+    /// Hands over an exchange. Returns at once.
     pub(crate) fn recorded(&self, exchange: RecordedExchange) {
         if let Err(mpsc::error::TrySendError::Full(exchange)) = self.inbox.try_send(exchange) {
             tracing::warn!(session = %exchange.client_session_id, "too much to judge: an exchange stays in the task it was recorded in");
@@ -185,7 +185,7 @@ impl TaskWorker {
     }
 }
 
-/// The sessions that are followed.
+/// The followed sessions.
 struct Sessions {
     context: Arc<Context>,
     mailboxes: HashMap<ClientSessionId, mpsc::Sender<Event>>,
