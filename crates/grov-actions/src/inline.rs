@@ -1,4 +1,4 @@
-//! Code that is given to an interpreter on a command line, as far as it shows what it does.
+//! Analyzes code that is passed to an interpreter on a command line.
 //!
 //! `python3 -c "import shutil; shutil.rmtree('/srv/x')"` removes a folder like `rm -r /srv/x`. So the calls of a piece of
 //! code that run commands, remove, write, move or copy files are told as the command lines that would do the same
@@ -38,7 +38,7 @@ pub(crate) enum Language {
     Php,
 }
 
-/// What an interpreter is given to run.
+/// The code that an interpreter runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct InlineCode<'a> {
     /// The language.
@@ -49,7 +49,7 @@ pub(crate) struct InlineCode<'a> {
     pub(crate) reads_input: bool,
 }
 
-/// What a program is given to run, by its name (without a folder) and its arguments; `None`: it is no interpreter.
+/// The code that a program runs, by its name (without a folder) and its arguments; `None` if it is no interpreter.
 pub(crate) fn inline_code<'a>(
     program: &str,
     arguments: impl IntoIterator<Item = &'a str>,

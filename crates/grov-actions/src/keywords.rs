@@ -1,12 +1,12 @@
-//! What a search and a reader need of an action: its keywords, and whether it carries a decision.
+//! Describes an action for search and for readers: its keywords, and whether it carries a decision.
 
 use crate::path::file_name;
 use grov_domain::{Action, ActionType, EffectKind};
 
-/// More keywords of one action are not kept.
+/// The maximum number of keywords per action.
 const MAX_KEYWORDS: usize = 32;
 
-/// Words that are in too many paths and commands to tell anything.
+/// Words that are in too many paths and commands to be useful.
 const COMMON: &[&str] = &[
     "src", "lib", "libs", "main", "mod", "index", "test", "tests", "spec", "the", "and", "for", "with",
     "from", "this", "that", "usr", "bin", "tmp", "home", "dev", "null", "var", "etc", "run", "new", "get",

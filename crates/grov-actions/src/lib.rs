@@ -1,12 +1,12 @@
-//! What the agent did: tool calls of a turn or a transcript become actions.
+//! Parses tool calls of a turn or a transcript into actions: what the agent did.
 //!
-//! Entry points: [`understand`] turns one [`ToolCall`] into a [`grov_domain::Action`]; [`keywords`] and
-//! [`is_key_decision`] tell what a search and a reader need of it, [`content`] what it writes. [`understand_redacted`] is the same
-//! without secrets: what is recorded, judged or said is made of that. [`transcript`] reads the client's own record of a
-//! session, without secrets too.
+//! Entry points: [`understand`] parses one [`ToolCall`] into a [`grov_domain::Action`]; [`keywords`] and
+//! [`is_key_decision`] describe it for search and for readers, [`content`] returns what it writes.
+//! [`understand_redacted`] does the same with secrets masked; everything recorded, judged or shown comes from that.
+//! [`transcript`] reads the client's own record of a session, also with secrets masked.
 //!
-//! This crate does not know who asked, where actions are stored or how they came over the wire. It never looks at a
-//! file system: what it tells is what the call itself shows.
+//! This crate does not know who asked, where actions are stored or how they came over the wire. It uses no file system:
+//! everything is derived from the call itself.
 #![forbid(unsafe_code)]
 
 mod arguments;
@@ -32,12 +32,12 @@ pub use typed_text::typed_text;
 
 use grov_domain::{Action, CommandLine};
 
-/// Understands one tool call. Never fails: of a broken or unknown call it tells what can be told.
+/// Parses one tool call. Infallible: an unknown or malformed call yields whatever fields could be parsed.
 ///
-/// Paths are made absolute against the call's working directory, as text: no file system is asked. For commands,
-/// `files` and `folders` together are the paths of all effects; known folders (search roots, `mkdir`, `cd`, a slash at
-/// the end) are in `folders` only. Where the folder is not known (any more), paths stay relative. At most 200 of each
-/// are told, and 8 KB of the command.
+/// Paths are made absolute against the call's working directory, as text, without the file system. For commands,
+/// `files` and `folders` together are the paths of all effects; known folders (search roots, `mkdir`, `cd`, a trailing
+/// slash) are in `folders` only. Paths stay relative where the working directory is unknown. Each list holds at most 200
+/// paths, and the command at most 8 KB.
 ///
 /// ```
 /// use grov_actions::{ToolCall, understand};
@@ -57,12 +57,12 @@ pub fn understand(call: &ToolCall<'_>) -> Action {
     understood(call, tools::MAX_COMMAND)
 }
 
-/// The same with the whole command: whether a call may run depends on all of it.
+/// Like [`understand`], but keeps the whole command, to decide whether a call may run.
 pub fn understand_whole(call: &ToolCall<'_>) -> Action {
     understood(call, usize::MAX)
 }
 
-/// Reads the programs of a command line, of one that was stored without them.
+/// Parses a command line that was stored without its programs.
 ///
 /// ```
 /// let line = grov_actions::command_line("cd src && sudo -u me rm old.rs");

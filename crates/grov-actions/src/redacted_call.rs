@@ -1,7 +1,7 @@
-//! Tool calls as they may be kept: what is told of them is read from their texts without secrets.
+//! Tool calls with secrets masked: actions are parsed from the masked texts.
 //!
-//! A path or a word that is cut out of a command no longer shows that it is a secret: the `-p` before it is gone. So
-//! secrets are masked in the call's texts first, and everything else is read from what is left.
+//! A word taken out of a command no longer shows that it is a secret: the `-p` before it is gone. So secrets are masked in
+//! the call's texts first, and everything else is parsed from the masked texts.
 
 use crate::{ToolCall, ToolInput, content, understand, understand_whole};
 use grov_domain::{Action, ActionType, ClientDialect, Effect, end_of};
@@ -10,29 +10,29 @@ use serde_json::{Map, Value};
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// Of a longer text that a call writes only the beginning is looked at, in bytes: [`content`] keeps less.
+/// Only the beginning of a text that a call writes is redacted, in bytes; [`content`] keeps less.
 const MAX_WRITTEN: usize = 64 * 1024;
 
-/// Bytes of a long text that its end is taken from: with the words in front of a secret that tell what it is.
+/// The bytes redacted to take the end of a text: enough to include the words that announce a secret.
 const LOOKED_AT: usize = 16 * 1024;
 
-/// A tool call without secrets.
+/// A parsed tool call without secrets.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RedactedCall {
-    /// What it does. The kinds of its effects are those of the call itself, whatever a mask does to a command.
+    /// The action. The kinds of its effects are those of the unmasked call.
     pub action: Action,
     /// The beginning of what it writes: see [`content`].
     pub content: Option<String>,
-    /// The plan that the user is asked to approve by it.
+    /// The plan that it asks the user to approve.
     pub plan: Option<String>,
 }
 
-/// Understands a tool call as [`understand`] does, with secrets masked in all texts that are told of it.
+/// Like [`understand`], with secrets masked in all texts.
 pub fn understand_redacted(call: &ToolCall<'_>) -> RedactedCall {
     redact_then(understand, call)
 }
 
-/// The same of a call that is understood as [`understand_whole`] does.
+/// Like [`understand_whole`], with secrets masked in all texts.
 pub fn understand_redacted_whole(call: &ToolCall<'_>) -> RedactedCall {
     redact_then(understand_whole, call)
 }
@@ -100,7 +100,7 @@ pub(crate) fn redacted(text: &str) -> Cow<'_, str> {
     Redactor::shared().redact(text)
 }
 
-/// At most so many characters from the end of a text, its secrets masked.
+/// At most `most` characters from the end of a text, with secrets masked.
 pub fn redacted_end(text: &str, most: usize) -> String {
     let start = text.ceil_char_boundary(text.len().saturating_sub(LOOKED_AT.max(8 * most)));
     end_of(&redacted(&text[start..]), most).to_owned()

@@ -1,4 +1,4 @@
-//! What a command line does, as far as the line shows: effects, files, folders.
+//! Analyzes what a command line does: effects, files, folders.
 
 mod container;
 mod files;
@@ -18,7 +18,7 @@ mod wrappers;
 use grov_domain::{CommandLine, Effect};
 use run::Walk;
 
-/// What a command line does.
+/// The effects of a command line.
 #[derive(Debug, Default)]
 pub(crate) struct ShellEffects {
     pub(crate) effects: Vec<Effect>,
@@ -27,7 +27,7 @@ pub(crate) struct ShellEffects {
     pub(crate) line: CommandLine,
 }
 
-/// Understands a command line that runs in `folder`.
+/// Analyzes a command line that runs in `folder`.
 pub(crate) fn understand(script: &str, folder: Option<&str>) -> ShellEffects {
     let mut walk = Walk::new(folder);
     walk.script(script);

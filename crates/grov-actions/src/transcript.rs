@@ -1,11 +1,10 @@
 //! Claude Code's own record of a session, read as far as it is there: lines of JSON that are appended while the session
 //! runs.
 //!
-//! [`Reader`] takes the bytes that came since the last time and tells what they say. It takes whole lines only and says how
-//! many bytes that were; a line that is still being written is left for the next time. What a reader has to keep in mind
-//! between two times is small and can be stored.
+//! [`Reader`] parses the bytes added since the last call. It consumes whole lines only and returns the number of bytes; a
+//! line that is still being written is left for the next call. The state of a reader is small and can be stored.
 //!
-//! Secrets are masked in all that is told: a text is redacted before anything is cut out of it.
+//! Secrets are masked in all results: a text is redacted before anything is cut out of it.
 
 mod edits;
 mod line;
@@ -38,14 +37,14 @@ const PLANNING: &str = ClientDialect::CLAUDE_CODE.plan_tool;
 /// Speakers whose words are kept in mind: the main conversation and subagents that share its file.
 const MOST_SPEAKERS: usize = 16;
 
-/// Something that a transcript tells.
+/// An event of a transcript.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entry {
-    /// When; `None` where the line does not say so in a way that can be read.
+    /// The time; `None` if the line has no valid timestamp.
     pub at: Option<OffsetDateTime>,
-    /// The subagent it is of; `None`: the main conversation.
+    /// The subagent; `None` for the main conversation.
     pub agent: Option<AgentId>,
-    /// It was copied from another session, of which this one is a continuation: it is history, and happened there.
+    /// The entry was copied from another session that this one continues.
     pub is_inherited: bool,
     /// What happened.
     pub event: Event,
@@ -85,7 +84,7 @@ pub struct Call {
     pub content: Option<String>,
     /// The assistant's text nearest before it. At most 1,000 characters, the end.
     pub said: Option<String>,
-    /// The plan that the user is asked to approve by it. At most 4,000 characters, the end.
+    /// The plan that it asks the user to approve. At most 4,000 characters, the end.
     pub plan: Option<String>,
 }
 
@@ -124,9 +123,9 @@ impl Usage {
 pub struct Reading {
     /// What it says, in order.
     pub entries: Vec<Entry>,
-    /// So many bytes were taken: up to the end of the last whole line.
+    /// The number of bytes consumed, up to the end of the last whole line.
     pub taken: usize,
-    /// Lines that are no JSON object, which were passed over.
+    /// The number of skipped lines that are no JSON object.
     pub broken: usize,
 }
 
@@ -138,7 +137,7 @@ pub struct Reader {
     /// What was said last and called for nothing yet, by speaker; the main conversation is "".
     #[serde(default)]
     said: BTreeMap<String, String>,
-    /// The usage told last.
+    /// The most recently reported usage.
     #[serde(default)]
     used: Option<(String, TokenUsage)>,
 }
@@ -153,7 +152,7 @@ impl Reader {
         }
     }
 
-    /// Reads what came since the last time. The bytes that were not taken have to come again, with what follows them.
+    /// Parses the bytes added since the last call. Bytes that were not consumed must be passed again, followed by new ones.
     pub fn read(&mut self, bytes: &[u8]) -> Reading {
         let mut reading = Reading::default();
         while let Some(end) = memchr::memchr(b'\n', &bytes[reading.taken..]) {

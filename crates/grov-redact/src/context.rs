@@ -1,4 +1,4 @@
-//! Secrets that are told by the words around them: the keywords, and what each leads to.
+//! Secrets that are recognised by the words around them: the keywords, and the rule for each.
 
 use crate::assignment;
 use crate::command;

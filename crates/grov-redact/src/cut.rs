@@ -1,10 +1,10 @@
-//! Cutting texts so that nothing shows that the whole would hide. Part of a secret is none to whoever looks for secrets:
-//! so no word is cut in two, nor is what tells that the next one is a secret cut off from it.
+//! Truncates texts without exposing parts of secrets. Part of a secret is not recognised as one, so no word is cut in two,
+//! and a word is never separated from the words that announce it as a secret.
 
 use crate::own_text::{OWN_TEXT_CLOSING, OWN_TEXT_OPENING};
 use std::borrow::Cow;
 
-/// What stands for a word that is longer than what is kept.
+/// Replaces a word that is longer than the limit.
 const LEFT_OUT: &str = "[…]";
 
 /// Words that go with the one that was cut, as they may be what it announced: `Authorization: Bearer` and what follows.
@@ -18,7 +18,7 @@ const KEY_BEGINNING: &str = "-----BEGIN ";
 /// they are.
 const HIDDEN: [(&str, &str); 2] = [("<private", "</private"), (OWN_TEXT_OPENING, OWN_TEXT_CLOSING)];
 
-/// The beginning of a text, at most `most` characters (at least 3), up to the end of a word. A mark where its first word is
+/// The beginning of a text, at most `most` characters (at least 3), up to the end of a word; a mark if its first word is
 /// longer.
 pub fn beginning_of(text: &str, most: usize) -> &str {
     match text.char_indices().nth(most) {

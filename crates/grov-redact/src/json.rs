@@ -1,7 +1,7 @@
 //! Texts inside JSON.
 
-/// Hands every text of the JSON to `visit`, names of members included; all else stays byte for byte. What is no JSON is a
-/// text itself.
+/// Calls `visit` with every string of the JSON, member names included; all other bytes stay the same. Invalid JSON is
+/// visited as one text.
 pub fn each_text_of_json(json: &mut String, visit: &mut dyn FnMut(&mut String)) {
     if serde_json::from_str::<serde::de::IgnoredAny>(json).is_err() {
         return visit(json);

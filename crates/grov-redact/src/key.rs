@@ -1,4 +1,4 @@
-//! What the name of an assignment says about its value.
+//! Classifies the names of assignments by the kind of value they hold.
 
 /// What a name means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

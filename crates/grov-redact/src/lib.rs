@@ -1,7 +1,7 @@
 //! Finds and masks secrets; secret types that cannot print; cuts that show no part of a secret.
 //!
-//! Entry points: [`Redactor`] for text on its way out of the process, [`Redacted`] as the proof that a value went through
-//! it, [`Secret`] for text that has to stay in memory.
+//! Entry points: [`Redactor`] masks secrets in text that leaves the process, [`Redacted`] proves that a value was redacted,
+//! [`Secret`] holds text that must not be printed.
 //!
 //! This crate knows nothing about where text comes from or goes to: no I/O, no storage, no other Grov crate.
 #![forbid(unsafe_code)]

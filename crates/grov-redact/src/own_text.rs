@@ -1,15 +1,14 @@
-//! Text that Grov itself put in front of an agent, and how it is recognised, so that it is never taken for something that
-//! the user or the agent said.
+//! Recognises text that Grov itself injected, so that it is never taken for something that the user or the agent said.
 
 use std::borrow::Cow;
 
-/// How every text from Grov begins: the first line of what is given to an agent starts with this.
+/// Every injected text starts with this.
 pub const OWN_TEXT_OPENING: &str = "<grov-context";
 
-/// How every text from Grov ends.
+/// Every injected text ends with this.
 pub const OWN_TEXT_CLOSING: &str = "</grov-context>";
 
-/// `text` without the parts that Grov put there. A part that is not closed reaches to the end.
+/// Removes text that Grov injected. An unclosed part extends to the end.
 pub fn without_own_text(text: &str) -> Cow<'_, str> {
     // Nearly every text is without; looking for a single byte first is several times faster.
     let candidate = text

@@ -1,4 +1,4 @@
-//! The little pattern language in which token rules are written.
+//! The pattern language of the token rules.
 //!
 //! A pattern is a keyword and, behind it, runs and fixed texts. A run is always taken as long as it goes, so there is
 //! nothing to go back to: matching is one walk over the bytes.

@@ -1,4 +1,4 @@
-//! Blocks that are private as a whole: what the user marked, and private keys.
+//! Private blocks: text that the user marked, and private keys.
 
 use crate::pattern::Class;
 use crate::scan::{Certainty, Scan};

@@ -10,17 +10,17 @@ use std::fmt;
 pub struct Secret(String);
 
 impl Secret {
-    /// Takes the text into custody.
+    /// Wraps a secret text.
     pub fn new(text: impl Into<String>) -> Self {
         Self(text.into())
     }
 
-    /// The text itself, for the one place that must have it.
+    /// The secret text.
     pub fn expose(&self) -> &str {
         &self.0
     }
 
-    /// Whether there is no text.
+    /// Whether the text is empty.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -1,4 +1,4 @@
-//! Rules for keys and tokens that can be told by their own form.
+//! Rules for keys and tokens that are recognised by their form.
 
 use crate::pattern::{Class, Part, Walk, walk};
 use std::ops::Range;

@@ -1,4 +1,4 @@
-//! Keys and tokens that can be told by their own form: a table of keywords and what must follow them.
+//! Keys and tokens that are recognised by their form: a table of keywords and what must follow them.
 //!
 //! Sources of the forms: the issuers' documentation and the public rule sets of gitleaks and GitHub secret scanning.
 //! Lengths are those of issued tokens; where issuers announced that lengths may change, the upper limit is open.

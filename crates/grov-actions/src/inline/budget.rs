@@ -1,4 +1,4 @@
-//! How much of what stands inside a command line is walked through.
+//! The limit on the scripts inside a command line that are analyzed.
 
 use grov_domain::beginning_to;
 

@@ -1,4 +1,4 @@
-//! What calls do, in the words of a shell.
+//! Translates the effects of calls into shell command lines.
 
 use super::call_effects::CallEffect;
 use super::calls::Call;

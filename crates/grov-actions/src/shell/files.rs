@@ -57,7 +57,7 @@ fn plain_program(name: &str) -> Option<Plain> {
     })
 }
 
-/// Looks at a program of this module; whether it was one.
+/// Records the effects of a program. Returns whether this module knows it.
 pub(crate) fn look(shell: &mut Shell, name: &str, arguments: &[Argument]) -> bool {
     if let Some(program) = plain_program(name) {
         plain_files(shell, name, &program, arguments);

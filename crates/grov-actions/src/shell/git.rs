@@ -46,51 +46,12 @@ fn command_of_git(shell: &mut Shell, command: &str, arguments: &[Argument]) {
             shell.findings.add(Read, places);
         }
         "ls-remote" => shell.findings.add(Network, Vec::new()),
-        "config" => {
-            let reads = has(&[
-                "--get",
-                "--get-all",
-                "--get-regexp",
-                "-l",
-                "--list",
-                "--show-origin",
-            ]) || matches!(first, "get" | "list")
-                || options.operands.len() < 2 && !has(&["--unset", "--unset-all", "-e", "--edit", "--add"]);
-            shell
-                .findings
-                .add(if reads { Read } else { VersionControl }, Vec::new());
-        }
-        "branch" | "tag" => {
-            let lists = has(&[
-                "-l",
-                "--list",
-                "--show-current",
-                "--contains",
-                "--merged",
-                "--no-merged",
-            ]) || options.operands.is_empty()
-                && !has(&["-d", "-D", "-m", "-M", "-c", "-C", "-f", "--delete", "--move"]);
-            shell
-                .findings
-                .add(if lists { Read } else { VersionControl }, Vec::new());
-        }
-        "remote" => {
-            let lists = options.operands.is_empty() || matches!(first, "show" | "get-url");
-            shell
-                .findings
-                .add(if lists { Read } else { VersionControl }, Vec::new());
-            if first == "update" || first == "prune" {
-                shell.findings.add(Network, Vec::new());
-            }
-        }
+        "config" | "branch" | "tag" | "remote" => listed_or_changed(shell, command, first, &options),
         "reflog" | "notes" | "stash" | "worktree" | "submodule" | "bisect" | "sparse-checkout" | "lfs"
         | "rerere" | "bundle" => {
             with_subcommand(shell, command, first, &options);
         }
-        "add" | "stage" | "update-index" => {
-            shell.add(VersionControl, options.operands.iter().copied());
-        }
-        "commit" => {
+        "add" | "stage" | "update-index" | "commit" => {
             shell.add(VersionControl, options.operands.iter().copied());
         }
         "checkout" => checkout(shell, &options),
@@ -154,6 +115,37 @@ fn command_of_git(shell: &mut Shell, command: &str, arguments: &[Argument]) {
         }
         // Everything else that Git knows, aliases included, is taken to change the repository.
         _ => shell.findings.add(VersionControl, Vec::new()),
+    }
+}
+
+/// Commands that list without arguments or with some options, and otherwise change the repository.
+fn listed_or_changed(shell: &mut Shell, command: &str, first: &str, options: &Options<'_>) {
+    const READING: &[&str] = &[
+        "--get",
+        "--get-all",
+        "--get-regexp",
+        "-l",
+        "--list",
+        "--show-origin",
+    ];
+    const WRITING: &[&str] = &["--unset", "--unset-all", "-e", "--edit", "--add"];
+    #[rustfmt::skip]
+    const LISTING: &[&str] = &["-l", "--list", "--show-current", "--contains", "--merged", "--no-merged"];
+    const CHANGING: &[&str] = &["-d", "-D", "-m", "-M", "-c", "-C", "-f", "--delete", "--move"];
+    let names_nothing = options.operands.is_empty();
+    let lists = match command {
+        "config" => {
+            options.has(READING)
+                || matches!(first, "get" | "list")
+                || options.operands.len() < 2 && !options.has(WRITING)
+        }
+        "remote" => names_nothing || matches!(first, "show" | "get-url"),
+        _ => options.has(LISTING) || names_nothing && !options.has(CHANGING),
+    };
+    let kind = if lists { Read } else { VersionControl };
+    shell.findings.add(kind, Vec::new());
+    if command == "remote" && matches!(first, "update" | "prune") {
+        shell.findings.add(Network, Vec::new());
     }
 }
 

@@ -6,7 +6,7 @@ use crate::shell::state::Shell;
 use crate::shell::words::Argument;
 use grov_domain::EffectKind::{Copy, Execute, Network, Read, Write};
 
-/// Looks at a program of this module; whether it was one.
+/// Records the effects of a program. Returns whether this module knows it.
 pub(crate) fn look(shell: &mut Shell, name: &str, arguments: &[Argument]) -> bool {
     match name {
         "curl" => curl(shell, arguments),

@@ -54,7 +54,7 @@ pub(crate) fn runner<'a>(name: &str, arguments: &'a [Argument]) -> Option<&'a [A
     Some(dashes.map_or(rest, |at| &rest[at + 1..]))
 }
 
-/// Looks at a program of this module; whether it was one.
+/// Records the effects of a program. Returns whether this module knows it.
 pub(crate) fn look(shell: &mut Shell, name: &str, arguments: &[Argument]) -> bool {
     match name {
         "npm" | "pnpm" | "yarn" | "bun" | "cnpm" => node_packages(shell, name, arguments),
