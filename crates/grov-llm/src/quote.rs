@@ -160,7 +160,7 @@ mod tests {
         let key = format!("sk-ant-api03-{secret}");
         let limit = 400;
         let window = limit + SPARE;
-        // Everything but the key is taken out, so that what stands at the cut is all there is to show.
+        // Cleaning removes everything but the key, so that only the text at the cut remains.
         for shift in (0..key.len()).step_by(5) {
             let hidden = "\u{1}".repeat(window - shift);
             let text = format!("{hidden}{key}{}{key}{hidden}", " ".repeat(1_000_000));

@@ -118,7 +118,7 @@ mod tests {
         assert_eq!(intent(&[], &[]), Intent::default());
     }
 
-    /// As the rules are told: all prompts at once, one after the other into the same lists.
+    /// A reference implementation: all prompts at once, one after the other into the same lists.
     fn at_once(question: &IntentQuestion) -> Intent {
         use crate::clean::{Cleaned, clean};
         use crate::lexicon::{WORK_VERBS, WORK_VERBS_RO};

@@ -1,4 +1,4 @@
-//! Are these actions on the goal?
+//! The question whether actions are on the goal.
 
 use super::{Question, schema};
 use crate::answer::{AnswerError, Fields};
@@ -6,10 +6,10 @@ use crate::request::{AgentText, ModelRequest, PromptData, limits};
 use grov_domain::{DriftQuestion, DriftType, DriftVerdict, Purpose};
 use serde_json::json;
 
-/// From this score on actions are on goal and no way back is needed.
+/// From this score on, actions are on goal and need no recovery plan.
 const ON_GOAL: u8 = 8;
 
-/// Steps of a way back.
+/// The most steps of a recovery plan.
 const MOST_STEPS: usize = 4;
 
 impl Question for DriftQuestion {

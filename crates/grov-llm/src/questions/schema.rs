@@ -39,7 +39,7 @@ pub(super) fn decisions(most: usize) -> Value {
     list(&object(&[("choice", text()), ("reason", text())]), most)
 }
 
-/// A step of a way back.
+/// A step of a recovery plan.
 pub(super) fn step() -> Value {
     object(&[("file", optional_text()), ("action", text())])
 }
