@@ -269,9 +269,7 @@ impl Shared {
                 Ok(done) => return Some(done.map(drop)),
                 Err(_) => {
                     Self::count(&self.counters.broken);
-                    return Some(Err("the work after a turn broke off; the fault is ours"
-                        .to_owned()
-                        .into()));
+                    return Some(Err("the work after a turn panicked".to_owned().into()));
                 }
             };
             if Instant::now() >= until {
@@ -490,7 +488,7 @@ mod tests {
         }
         let noted = scene.noted();
         assert!(
-            noted.contains("could not be read") && noted.contains("too long"),
+            noted.contains("could not be parsed") && noted.contains("too long"),
             "{noted}"
         );
     }

@@ -1,7 +1,7 @@
-//! Which events of a session were answered, so that two hooks for one event say a thing once.
+//! Which events of a session were answered, so that duplicate registrations of Grov answer each event once.
 //!
-//! Where two of the client's settings files register Grov, in other words each, the client runs both at one instant. The one
-//! that comes first answers, while it alone holds the session's file; the other waits for it and is silent.
+//! If two settings files register Grov with different commands, the client runs both at once. The first process locks the
+//! session's file and answers; the other waits for the lock and stays silent.
 
 use grov_domain::ClientSessionId;
 use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
@@ -10,7 +10,7 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// AnsweredEvents that are remembered of a session, the newest: the client goes on when all hooks of an event are done.
+/// Number of events kept per session, newest first out: the client waits for all hooks of an event before it goes on.
 const MOST_ANSWERS: usize = 8;
 /// The most that is read of a file.
 const LONGEST_FILE: u64 = 64 * 1024;
@@ -30,7 +30,7 @@ impl AnsweredEvents {
         Some(Self { path })
     }
 
-    /// Holds them alone, until what is returned is dropped. `None`: somebody else does, longer than `patience`.
+    /// Locks the list until the returned value is dropped. `None` if another process holds it for longer than `patience`.
     ///
     /// # Errors
     /// The file cannot be opened.
@@ -64,7 +64,7 @@ impl AnsweredEvents {
     }
 }
 
-/// The right to answer an event, which one hook has at a time.
+/// The locked list: one process at a time answers an event.
 #[derive(Debug)]
 pub(crate) struct LockedEvents {
     file: File,
@@ -73,7 +73,7 @@ pub(crate) struct LockedEvents {
 }
 
 impl LockedEvents {
-    /// Whether something was answered; with `within` not longer ago than that.
+    /// Whether `event` was answered, at most `within` ago.
     pub(crate) fn has(&self, event: &str, within: Option<Duration>) -> bool {
         let now = millis();
         let is_recent = |at: &str| {
@@ -86,7 +86,7 @@ impl LockedEvents {
             .any(|(at, known)| known == event && is_recent(at))
     }
 
-    /// Notes that it was answered.
+    /// Records `event` as answered.
     ///
     /// # Errors
     /// The file cannot be written.

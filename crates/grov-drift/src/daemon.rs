@@ -1,4 +1,4 @@
-//! Grov's own proxy, where the client talks to it: it must be up, and what it says the hooks leave unsaid.
+//! Starts the daemon for clients that use it, and finds its address.
 
 use crate::hook::HookContext;
 use grov_runtime::port::{Listener, listener_at};
@@ -7,11 +7,11 @@ use std::ffi::OsStr;
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
-/// On one machine a connection is made at once or never.
+/// Loopback connections succeed or fail at once.
 const CONNECT_PATIENCE: Duration = Duration::from_millis(200);
 
-/// Starts the proxy if the client is about to talk to it, or its other hooks are, and it is down: a client without it tries
-/// for minutes.
+/// Starts the daemon if the client sends its requests or hooks to it and it is down: without it the client retries for
+/// minutes.
 pub(crate) fn start(context: &HookContext<'_>) -> Result<(), String> {
     if context.daemon_port.is_none() && context.environment.get("ANTHROPIC_BASE_URL").is_none() {
         return Ok(());
@@ -60,7 +60,7 @@ pub(crate) fn start(context: &HookContext<'_>) -> Result<(), String> {
     }
 }
 
-/// That this home's daemon runs, and listens at another address; `None` if it listens there.
+/// A message if this home's daemon listens at another address; `None` otherwise.
 fn listens_elsewhere(context: &HookContext<'_>, proxy: SocketAddr) -> Option<String> {
     let record = daemon::read(context.home)?;
     let is_there = Url::parse(&record.url).is_ok_and(|url| url.port() == proxy.port());
@@ -73,7 +73,7 @@ fn listens_elsewhere(context: &HookContext<'_>, proxy: SocketAddr) -> Option<Str
     })
 }
 
-/// What the client sends to the daemon.
+/// What the client sends to the daemon, for messages.
 fn traffic(context: &HookContext<'_>) -> &'static str {
     match context.daemon_port {
         Some(_) => "its hooks",
@@ -81,7 +81,7 @@ fn traffic(context: &HookContext<'_>) -> &'static str {
     }
 }
 
-/// How a person gets out of it.
+/// Advice for a port that another program uses.
 fn port_advice(context: &HookContext<'_>, port: u16) -> String {
     let other = if port < u16::MAX { port + 1 } else { 8080 };
     let option = if context.daemon_port.is_some() {
@@ -95,15 +95,13 @@ fn port_advice(context: &HookContext<'_>, port: u16) -> String {
     )
 }
 
-/// Whether it is the daemon of a home that listens at a port, where somebody does. One that is just starting may not have said
-/// where.
+/// Whether the listener at `port` is this home's daemon. A daemon that is still starting may not have published its address.
 fn is_home_daemon(home: &Home, port: u16) -> bool {
     let is_there = |record: daemon::Record| Url::parse(&record.url).is_ok_and(|url| url.port() == port);
     daemon::is_running(home) && daemon::read(home).is_none_or(is_there)
 }
 
-/// Where Grov's proxy listens, if that is where the client sends its requests: the port of the settings, or that of the
-/// daemon that was started last.
+/// The proxy's address if the client sends its requests there: the configured port, or that of the last started daemon.
 pub(crate) fn proxy_address(context: &HookContext<'_>, settings: &Settings) -> Option<SocketAddr> {
     let url = context
         .environment

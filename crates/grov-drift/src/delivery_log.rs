@@ -1,6 +1,6 @@
-//! Which memories a session was told of, kept in a small file for each session.
+//! The memories delivered to a session, one small file per session.
 //!
-//! What a hook says stands in the client's own history, so it is said once. The files are the hook path's alone.
+//! Injected text stays in the client's history, so each memory is delivered once. Only the hook path uses these files.
 
 use grov_domain::{ClientSessionId, TaskId};
 use std::collections::HashSet;
@@ -10,26 +10,26 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-/// The most that is read of a file; nobody is told of so many memories.
+/// Largest file that is read, in bytes.
 const LONGEST_FILE: u64 = 256 * 1024;
-/// A session that was quiet for so long is not resumed.
+/// Logs of sessions that were idle for longer are removed.
 const KEPT_FOR: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
-/// The memories that one session was told of.
+/// The memories delivered to one session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeliveryLog {
     path: PathBuf,
 }
 
 impl DeliveryLog {
-    /// The list of a session, below Grov's home; `None` if the session's name can be no file's.
+    /// The log of a session below Grov's home; `None` if the session id is no valid file name.
     pub fn of(home: &Path, session: &ClientSessionId) -> Option<Self> {
         Some(Self {
             path: file(home, session)?,
         })
     }
 
-    /// The memories on it; none if it cannot be read.
+    /// Reads the delivered memories; empty if the file cannot be read.
     pub fn read(&self) -> HashSet<TaskId> {
         let mut text = String::new();
         let read = File::open(&self.path).and_then(|file| file.take(LONGEST_FILE).read_to_string(&mut text));
@@ -39,7 +39,7 @@ impl DeliveryLog {
         }
     }
 
-    /// Adds memories.
+    /// Appends memories.
     ///
     /// # Errors
     /// The file cannot be written.
@@ -61,7 +61,7 @@ impl DeliveryLog {
             .write_all(lines.as_bytes())
     }
 
-    /// Empties it: the history is gone.
+    /// Removes the log: the client's history was cleared.
     ///
     /// # Errors
     /// The file cannot be removed.
@@ -72,7 +72,7 @@ impl DeliveryLog {
         }
     }
 
-    /// Removes the lists of sessions that nobody will resume.
+    /// Removes the logs of sessions that were idle for 30 days.
     pub fn remove_old(home: &Path, now: SystemTime) {
         let entries = std::fs::read_dir(folder(home));
         for entry in entries.into_iter().flatten().flatten() {

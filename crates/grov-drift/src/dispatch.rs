@@ -1,4 +1,4 @@
-//! What a hook says.
+//! Dispatches a hook event and turns failures into responses.
 
 use crate::error_log::log_error;
 use crate::guard::{self, PendingRecord};
@@ -16,17 +16,17 @@ use std::panic::AssertUnwindSafe;
 pub enum HookResponse {
     /// Nothing.
     Empty,
-    /// What the client is told: JSON.
+    /// JSON for the client.
     Json(String),
-    /// What it is told about a tool context, and what notes it meanwhile.
+    /// A permission decision on a tool call, and the record that is still being written.
     Decision(String, PendingRecord),
-    /// A tool call must not run, because nobody could look at it: why.
+    /// Blocks a tool call that could not be checked, with the reason.
     Block(String),
 }
 
 impl HookResponse {
-    /// The body of an HTTP answer, and what is still being noted. There are no exit codes over HTTP: a refusal is a decision
-    /// that the call is denied.
+    /// The HTTP response body, and the record that is still being written. HTTP has no exit codes, so a block becomes a
+    /// `deny` decision.
     pub fn over_http(self) -> (String, Option<PendingRecord>) {
         match self {
             Self::Empty => (EMPTY_RESPONSE.to_owned(), None),
@@ -40,7 +40,7 @@ impl HookResponse {
     }
 }
 
-/// An HTTP answer that says nothing.
+/// An empty HTTP response body.
 pub const EMPTY_RESPONSE: &str = "{}";
 
 impl From<Option<String>> for HookResponse {
@@ -49,14 +49,14 @@ impl From<Option<String>> for HookResponse {
     }
 }
 
-/// What is said to an event. A fault of ours is written down and costs the answer, a panic too; only a guard that was set to
-/// fail closed refuses then.
+/// Handles a hook event. An error or panic of ours is logged and gives an empty response; a guard that fails closed blocks
+/// the call instead.
 pub fn handle(hook: &Hook<'_>) -> HookResponse {
     let is_guard = hook.event == Some(event::PRE_TOOL_USE);
     catch_failures(is_guard, hook.home, hook.environment, || {
         let input = Input::read(hook.input);
         if input == Input::default() && !hook.input.trim_ascii().is_empty() {
-            log_error(Some(hook.home), "what the client sent could not be read");
+            log_error(Some(hook.home), "the client's input could not be parsed");
         }
         let context = HookContext {
             input: &input,
@@ -71,7 +71,7 @@ pub fn handle(hook: &Hook<'_>) -> HookResponse {
     })
 }
 
-/// What is said to an event where there is no home to look in.
+/// The response if Grov has no home directory.
 pub fn handle_without_home(event: Option<&str>, environment: &Environment) -> HookResponse {
     if event == Some(event::PRE_TOOL_USE) {
         guard::panicked(None, environment)
@@ -98,7 +98,7 @@ fn dispatch(context: &HookContext<'_>, event: Option<&str>) -> Result<HookRespon
     said.map(HookResponse::from)
 }
 
-/// What is said, also where finding that out breaks off.
+/// Runs `answer`; errors and panics become responses.
 fn catch_failures(
     is_guard: bool,
     home: &Home,
@@ -112,7 +112,7 @@ fn catch_failures(
             HookResponse::Empty
         }
         Err(_) => {
-            log_error(Some(home), "an answer broke off; the fault is ours");
+            log_error(Some(home), "a hook panicked");
             if is_guard {
                 guard::panicked(Some(home), environment)
             } else {

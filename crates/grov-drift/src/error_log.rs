@@ -1,4 +1,4 @@
-//! Faults of ours: nobody who waits for a hook is told of them, so they are written down.
+//! Errors of the hook path. The client never sees them; they go to `logs/hooks.log`.
 
 use grov_domain::{Clock, SystemClock};
 use grov_redact::Redactor;
@@ -6,10 +6,10 @@ use grov_runtime::Home;
 use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
 
-/// A log of faults that is longer says nothing new.
+/// A larger log is truncated.
 const LONGEST_LOG: u64 = 1024 * 1024;
 
-/// What hindered an answer or the work after a turn, in words.
+/// Why a response or the work after a turn failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Fault(String);
@@ -20,7 +20,7 @@ impl From<String> for Fault {
     }
 }
 
-/// Writes down a fault in `logs/hooks.log`, without secrets and on one line, for whoever looks after it later.
+/// Appends an error to `logs/hooks.log`, redacted and on one line.
 pub fn log_error(home: Option<&Home>, fault: &str) {
     let Some(path) = home
         .and_then(|home| home.create_logs().ok())
@@ -42,7 +42,7 @@ pub fn log_error(home: Option<&Home>, fault: &str) {
     }
 }
 
-/// A fault as it may be written down and told: without secrets, on one line.
+/// An error message, redacted and on one line.
 pub(crate) fn single_line(fault: &str) -> String {
     let fault = Redactor::shared().redact(fault);
     let parts: Vec<&str> = fault

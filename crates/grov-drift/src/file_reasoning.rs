@@ -1,16 +1,16 @@
-//! Why files are as they are: what was changed where, and what the agent said before.
+//! Derives reasoning about files from the edits in a transcript.
 
 use grov_actions::transcript::Edited;
 use grov_domain::{ClientSessionId, FileReasoning, TaskId};
 use time::OffsetDateTime;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
-/// Entries of one session, the newest.
+/// Most entries per session, the newest.
 const MOST_ENTRIES: usize = 200;
 
-/// The edits of a session as reasoning about files. What the agent did not say anything about tells nothing, and of several
-/// edits of the same place the newest counts. Ids are derived: the same transcript gives the same rows. Paths below
-/// `project_path` are told from there. `now` stands for times that the transcript does not tell.
+/// The edits of a session as file reasoning. Edits without a preceding statement of the agent are skipped; of several edits
+/// of one place the newest counts. Ids are derived, so the same transcript gives the same rows. Paths below `project_path`
+/// become relative. `now` is the time of edits without a timestamp.
 pub fn file_reasoning(
     session: &ClientSessionId,
     project_path: &str,

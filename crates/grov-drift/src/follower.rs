@@ -1,4 +1,4 @@
-//! A session, followed from hook to hook.
+//! Follows a session's transcript from hook to hook.
 
 pub(crate) mod pending;
 mod position;
@@ -20,7 +20,7 @@ use position::{ReadPosition, text_hash};
 use std::collections::VecDeque;
 use time::OffsetDateTime;
 
-/// Follows a session: its transcript feeds the engine, and what is to be said goes out with prompts.
+/// Feeds a session's transcript to the engine and collects what is to be stored.
 ///
 /// A hook takes it up with [`TranscriptFollower::resume`], reads the transcript from [`TranscriptFollower::offset`] on, and keeps what
 /// [`TranscriptFollower::into_progress`] gives. What was not kept is found again by the next hook.
@@ -28,26 +28,25 @@ pub struct TranscriptFollower {
     session: HookSession,
     reading: ReadPosition,
     engine: SessionEngine,
-    /// What the user typed and the engine does not know of, oldest first.
+    /// Prompts that the engine has not processed yet, oldest first.
     waiting: VecDeque<PendingPrompt>,
-    /// The transcript is read from its beginning, and everything in it counted anew.
+    /// The transcript is read again from its beginning, so prompts and actions are counted again.
     counts_anew: bool,
-    /// The time of what was read last.
+    /// Timestamp of the last entry read.
     now: OffsetDateTime,
     steps: Vec<HookStep>,
-    /// How calls ended that are among the steps of an earlier hook.
+    /// Results of calls that an earlier hook recorded as steps.
     ended: Vec<HookEnded>,
-    /// Actions of an earlier hook that the user turned out to have allowed.
+    /// Steps of an earlier hook that the user has since allowed.
     allowed: Vec<StepId>,
     check: Option<HookCheck>,
 }
 
 impl TranscriptFollower {
-    /// Takes up a session as it is stored, with what a person changed of its contract, oldest first. `read` tells what
-    /// prompts ask for.
+    /// Resumes a stored session with the user's goal edits, oldest first. `read` extracts the intent of prompts.
     ///
-    /// What was stored and cannot be read is begun anew: the transcript is read from its beginning, which gives the same steps
-    /// again, and nothing of it is corrected any more. What was forgotten goes on where it was: it is not read again.
+    /// If the stored engine state cannot be read, the transcript is read again from its beginning: it gives the same steps,
+    /// and none of them is corrected again. A session whose memory was forgotten continues at its position.
     pub fn resume(mut session: HookSession, edits: &[GoalEdit], read: IntentReader) -> Self {
         let root = root(&session).to_owned();
         let stored = session.engine_state.as_deref().and_then(ReadPosition::stored);
@@ -92,8 +91,8 @@ impl TranscriptFollower {
         }
     }
 
-    /// Begins a session that goes on with another one's history, whose user typed what stands in `contract`. The history's
-    /// prompts are known by that: its transcript comes later, and shows them again.
+    /// Starts a fork of another session with that session's `contract`. The history's prompts are known from the contract:
+    /// the fork's transcript comes later and shows them again.
     pub fn fork(
         session: HookSession,
         contract: &GoalContract,
@@ -111,13 +110,12 @@ impl TranscriptFollower {
         follower
     }
 
-    /// Whether the agent may be told what is found, `true` if nothing else is said. Where it may not, a check gives a score
-    /// and no correction.
+    /// Sets whether checks may produce corrections (default: yes). Without them a check gives only a score.
     pub fn set_corrects(&mut self, corrects: bool) {
         self.apply(SessionEvent::CorrectionsEnabled(corrects));
     }
 
-    /// What a guard said before actions ran: where the user was asked and the call ran, they said yes.
+    /// Applies the guard's log: where the user was asked and the call ran, the user allowed it.
     pub fn apply_guard_log(&mut self, log: &[GuardRecord]) {
         let asked = log
             .iter()
@@ -132,7 +130,7 @@ impl TranscriptFollower {
         self.acquit(effects.later_verdicts);
     }
 
-    /// Takes over verdicts on actions that were found before.
+    /// Applies new verdicts to steps that were judged before.
     fn acquit(&mut self, verdicts: Vec<(StepId, StepVerdict)>) {
         for (id, verdict) in verdicts {
             match self.steps.iter_mut().rev().find(|step| step.id == id) {
@@ -146,7 +144,7 @@ impl TranscriptFollower {
         }
     }
 
-    /// Hands an event to the engine.
+    /// Applies an event to the engine.
     fn apply(&mut self, event: SessionEvent<'_>) -> Effects {
         let session = &self.session.client_session_id;
         let context = EventContext {
@@ -157,33 +155,33 @@ impl TranscriptFollower {
         self.engine.apply(event, &context)
     }
 
-    /// Whether the user let go of the wish that nothing be changed, by a "yes" to a question or a plan.
+    /// Whether the user lifted a "change nothing" request by confirming a question or plan.
     pub fn is_released(&self) -> bool {
         self.engine.is_released()
     }
 
-    /// What the agent is held to, with what a person changed.
+    /// The active goal contract, with the user's edits.
     pub fn contract(&self) -> &GoalContract {
         self.engine.contract()
     }
 
-    /// The folder that relative paths of the contract are meant from: the project, or where the client works outside of it.
+    /// The folder that relative paths of the contract refer to: the project, or the working directory outside of it.
     pub fn root(&self) -> &str {
         root(&self.session)
     }
 
-    /// The session as it is now.
+    /// The session in its current state.
     pub fn session(&self) -> &HookSession {
         &self.session
     }
 
-    /// The same, to change what following does not know: where the transcript is, what was told, when it ended.
+    /// Mutable access to fields that the follower does not maintain: transcript path, delivered memories, end.
     pub fn session_mut(&mut self) -> &mut HookSession {
         &mut self.session
     }
 
-    /// Where in the session's transcript to go on reading, if it is `length` bytes long now. One that became shorter is
-    /// another one: it is read from the beginning.
+    /// The offset at which to continue reading a transcript of `length` bytes. A transcript that became shorter is read from
+    /// its beginning.
     pub fn offset(&mut self, length: u64) -> u64 {
         if length < self.session.read_to {
             self.session.read_to = 0;
@@ -192,8 +190,8 @@ impl TranscriptFollower {
         self.session.read_to
     }
 
-    /// Follows what the session's transcript says from the offset on. Returns the number of bytes that were taken: up to
-    /// the end of the last whole line.
+    /// Processes transcript bytes from the offset on. Returns the number of bytes consumed: up to the end of the last whole
+    /// line.
     pub fn read(&mut self, bytes: &[u8]) -> usize {
         let mut taken = 0;
         while let Some(before) = self.before_pending(bytes.len() - taken) {
@@ -203,7 +201,7 @@ impl TranscriptFollower {
         taken + self.read_lines(&bytes[taken..])
     }
 
-    /// Of so many bytes those that were written before the next of the prompts that wait, if it was typed before their end.
+    /// How many of the next `bytes` were written before the next pending prompt, if it was typed within them.
     fn before_pending(&self, bytes: usize) -> Option<usize> {
         let before = self.waiting.front()?.at.saturating_sub(self.session.read_to);
         usize::try_from(before).ok().filter(|before| *before < bytes)
@@ -216,14 +214,14 @@ impl TranscriptFollower {
         reading.taken
     }
 
-    /// The transcript was read to its end: whatever was typed was typed by now.
+    /// Processes all pending prompts, at the end of the transcript.
     pub fn flush_pending(&mut self) {
         while !self.waiting.is_empty() {
             self.apply_pending();
         }
     }
 
-    /// Takes in the next of the prompts that wait. It was counted when the hook told of it.
+    /// Processes the next pending prompt. It was counted when its hook ran.
     fn apply_pending(&mut self) {
         let Some(prompt) = self.waiting.pop_front() else {
             return;
@@ -232,8 +230,8 @@ impl TranscriptFollower {
         self.apply_prompt(&prompt.text, self.counts_anew, self.session.updated_at);
     }
 
-    /// Where in the transcript of a subagent to go on reading, if it is `length` bytes long now. Of more than 1,024 subagents
-    /// the later ones are not followed: there, that is the end.
+    /// The offset at which to continue reading a subagent's transcript of `length` bytes. Beyond 1,024 subagents it is the
+    /// end: the rest is not followed.
     pub fn subagent_offset(&mut self, agent: &AgentId, length: u64) -> u64 {
         let Some(source) = self.reading.agent(agent.as_str()) else {
             return length;
@@ -244,7 +242,7 @@ impl TranscriptFollower {
         source.read_to
     }
 
-    /// Follows what the transcript of a subagent says from its offset on.
+    /// Processes a subagent's transcript from its offset on. Returns the number of bytes consumed.
     pub fn read_subagent(&mut self, agent: &AgentId, bytes: &[u8]) -> usize {
         let id = self.session.client_session_id.as_str();
         let Some(source) = self.reading.agent(agent.as_str()) else {
@@ -263,7 +261,7 @@ impl TranscriptFollower {
         reading.taken
     }
 
-    /// Follows what happened.
+    /// Processes transcript entries.
     pub fn follow(&mut self, entries: &[Entry]) {
         for entry in entries {
             self.now = entry.at.unwrap_or(self.now);
@@ -292,14 +290,14 @@ impl TranscriptFollower {
         }
     }
 
-    /// Whether it happened before the session began. A fork's transcript begins with a copy of another one's, which does not
+    /// Whether an entry is older than the session. A fork's transcript begins with a copy of another one, which does not
     /// always say so.
     fn is_history(&self, entry: &Entry) -> bool {
         entry.is_inherited || entry.at.is_some_and(|at| at < self.session.started_at)
     }
 
-    /// The user typed something, which the transcript will show later. Handed over before a check, so that what is asked for
-    /// now is not held against the agent.
+    /// Processes a prompt that the transcript will show later. Called before a check, so that what the prompt asks for is
+    /// not held against the agent.
     pub fn add_prompt(&mut self, prompt: &str, at: OffsetDateTime) {
         self.reading.expect_prompt(text_hash(prompt));
         self.now = at;
@@ -397,7 +395,8 @@ impl TranscriptFollower {
         }
     }
 
-    /// Looks at everything that was done since the last check, and says what is to be said of it. `None`: nothing was done.
+    /// Checks all actions since the last check; the result carries a correction if one is due. `None` if there were no
+    /// actions.
     pub fn check(&mut self, at: OffsetDateTime) -> Option<HookCheck> {
         let found = self.engine.check()?;
         let correction = self.engine.deliverable_correction(at, false).cloned();
@@ -425,27 +424,26 @@ impl TranscriptFollower {
         Some(check)
     }
 
-    /// Checks what was done where there is nothing to be said of it, now or when the user types again.
+    /// Runs a check if it cannot produce a correction now or later.
     pub fn settle(&mut self, at: OffsetDateTime) {
         if self.engine.check_score() >= ON_GOAL_FROM && self.engine.pending_correction().is_none() {
             self.check(at);
         }
     }
 
-    /// The user typed something when the transcript had `length` bytes, of which not all are read: it waits for whoever reads
-    /// on.
+    /// Queues a prompt typed when the transcript had `length` bytes, not all of which are read.
     pub fn queue_prompt(&mut self, prompt: &str, length: u64) {
         self.session.prompts += u64::from(!self.counts_anew);
         self.waiting.push_back(pending_prompt(prompt, length));
     }
 
-    /// What was learned, to be kept.
+    /// Converts the follower into the rows to be stored.
     pub fn into_progress(mut self, at: OffsetDateTime) -> HookProgress {
         self.session.engine_state = self.reading.to_text(&self.engine);
         if self.counts_anew {
             self.session.prompts += self.waiting.len() as u64;
         }
-        // What waits is not in the engine, but the agent is held to it.
+        // The engine has not seen the pending prompts, but they are already in force.
         let waiting = self.waiting.iter().map(|prompt| prompt.text.as_str());
         self.session.contract = self.engine.typed_contract_with(waiting);
         self.session.waiting = self.waiting.into();

@@ -1,5 +1,5 @@
-//! Forks: a session that goes on under a name of its own. The client tells of its start under the old name, and writes its
-//! transcript only behind its first answer; but it notes down for others which session it is in.
+//! Registers forks. The client reports a fork's start under the id of the session it came from, and writes the fork's
+//! transcript only after its first response; but it notes its current session id in a file of its own.
 
 use crate::follower::TranscriptFollower;
 use crate::hook::HookContext;
@@ -14,13 +14,13 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-/// Ancestors among which the client is looked for: it runs a hook in a shell, which may run another one.
+/// Ancestor processes searched for the client: it runs hooks in a shell, which may run another.
 const MOST_ANCESTORS: usize = 6;
-/// Bytes of what the client notes about itself.
+/// Largest session note that is read, in bytes.
 const LONGEST_NOTE: u64 = 64 * 1024;
 
-/// A session goes on: where it does so as a fork, that is registered with all that holds in it from its first prompt on. What
-/// goes through the proxy is known there.
+/// Registers a resumed session that is a fork, with what it inherits. Sessions that go through the proxy are registered
+/// there.
 pub(crate) fn register_fork(
     context: &HookContext<'_>,
     session_ref: &SessionRef,
@@ -71,7 +71,7 @@ async fn register(
     Ok(())
 }
 
-/// The session that the client which runs this hook is in.
+/// The current session of the client that runs this hook.
 fn client_session(environment: &Environment) -> Option<String> {
     let own = environment
         .get("CLAUDE_CONFIG_DIR")
@@ -83,7 +83,7 @@ fn client_session(environment: &Environment) -> Option<String> {
     session_among(&folder.join("sessions"), std::os::unix::process::parent_id())
 }
 
-/// The session that the nearest of a process and its ancestors noted down.
+/// The session noted by the nearest of a process and its ancestors.
 fn session_among(folder: &Path, process: u32) -> Option<String> {
     let mut ancestors = std::iter::successors(Some(process), |process| parent_process(*process));
     ancestors
@@ -104,7 +104,7 @@ fn read_note(folder: &Path, process: u32) -> Option<String> {
     (note.pid == process && !note.session_id.is_empty()).then_some(note.session_id)
 }
 
-/// The process that started another one.
+/// The parent of a process.
 fn parent_process(process: u32) -> Option<u32> {
     if let Ok(stat) = std::fs::read_to_string(format!("/proc/{process}/stat")) {
         // The program's name stands in parentheses, and may hold anything.

@@ -1,9 +1,9 @@
-//! The agent is about to use a tool: whether it may. And it has used one: somebody said yes.
+//! The guard: checks a tool call before it runs (PreToolUse), and records that it ran (PostToolUse).
 //!
-//! What the user forbade, and what destroys, is decided without a limit of ours: the guard waits for a busy database and asks
-//! the user one second before the client would let the call run. Only the look at what was done before is limited
-//! ([`check`]). What it could not look at for a fault runs, unless it destroys, or does not run if the guard was set to
-//! fail closed; then, and only then, a hook ends with the exit code that the client takes for a refusal.
+//! Forbidden paths and destructive actions are decided without a time limit of ours: the guard waits for a busy database and
+//! asks the user one second before the client would let the call run. Only reading the history is limited ([`check`]). If
+//! the check fails, the call runs unless it is destructive; with `guard.fail = "closed"` it is blocked, and only then does a
+//! hook exit with code 2.
 
 mod check;
 mod decision;
@@ -29,16 +29,16 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// When the guard answers at the latest: a second before the client gives up on it and lets the call run.
+/// Deadline of the guard: one second before the client stops waiting and runs the call.
 const ANSWER_WITHIN: Duration = Duration::from_secs(GUARD_TIMEOUT - 1);
 
-/// What the thread that looks may take to say that its time is over.
+/// Extra time for the checking thread to report its own timeout.
 const GRACE: Duration = Duration::from_millis(250);
 
-/// How long a process whose verdict is told stays to note it.
+/// How long the process waits after its response for the record to be written.
 const TIME_TO_NOTE: Duration = Duration::from_millis(if cfg!(debug_assertions) { 5_000 } else { 100 });
 
-/// Looks at a tool call that has not run yet.
+/// Checks a tool call before it runs.
 pub(crate) fn pre_tool_use(context: &HookContext<'_>) -> HookResponse {
     let settings = match context.settings(None) {
         Ok(settings) => settings,
@@ -61,11 +61,7 @@ pub(crate) fn pre_tool_use(context: &HookContext<'_>) -> HookResponse {
         // That is no call.
         Ok(None) if !guard.fails_closed => return HookResponse::Empty,
         _ => {
-            return check_failed(
-                context,
-                guard.fails_closed,
-                "what is about to run could not be understood",
-            );
+            return check_failed(context, guard.fails_closed, "the tool call could not be parsed");
         }
     };
     if is_never_stopped(&check.action, Some(&check.root)) {
@@ -81,7 +77,7 @@ pub(crate) fn pre_tool_use(context: &HookContext<'_>) -> HookResponse {
             Ok(CheckOutcome::Stopped(stop) | CheckOutcome::StoppedWithoutHistory(stop)) => Some(stop.clone()),
             _ => None,
         };
-        // Said first: what cannot be noted is asked again, which is better than not at all. Whoever waited may be gone.
+        // Respond before recording: a call that is not recorded is asked about again. The receiver may be gone.
         let _ = sender.send(outcome);
         if let Some(stop) = stop {
             let _ = noter.send(checking.record(&stop));
@@ -106,19 +102,17 @@ pub(crate) fn pre_tool_use(context: &HookContext<'_>) -> HookResponse {
                 PendingRecord(noted),
             )
         }
-        Ok(Ok(CheckOutcome::UnknownSession)) => {
-            check_failed(context, true, "nothing is known of this session")
-        }
+        Ok(Ok(CheckOutcome::UnknownSession)) => check_failed(context, true, "the session is unknown"),
         Ok(Ok(CheckOutcome::TimedOut)) | Err(RecvTimeoutError::Timeout) => timed_out(context, &check),
         Ok(Err(fault)) => store_failed(context, &check, &fault),
-        Err(RecvTimeoutError::Disconnected) => store_failed(context, &check, "it broke off"),
+        Err(RecvTimeoutError::Disconnected) => store_failed(context, &check, "the check panicked"),
     }
 }
 
-/// Where the past could not be read, nothing in it excuses a call.
-const HISTORY_UNREAD: &str = "what was done before could not be read in time";
+/// Without the history, nothing excuses a call.
+const HISTORY_UNREAD: &str = "earlier actions could not be read in time";
 
-/// What becomes of a tool call while the store cannot be read: what destroys does so whatever the store says.
+/// The response if the store cannot be read: destructive calls are stopped anyway.
 fn store_failed(context: &HookContext<'_>, check: &GuardCheck, fault: &str) -> HookResponse {
     if check.fails_closed {
         return check_failed(context, true, fault);
@@ -128,14 +122,14 @@ fn store_failed(context: &HookContext<'_>, check: &GuardCheck, fault: &str) -> H
         return HookResponse::Empty;
     };
     let reason = format!(
-        "{} What you forbade or allowed before could not be read: {}. grov doctor tells more.",
+        "{} The rules that you set for this session could not be read: {}. Run grov doctor for details.",
         stop.reason,
         single_line(fault.lines().next().unwrap_or_default())
     );
     HookResponse::Json(permission(stop.verdict, &Redactor::shared().text(&reason)))
 }
 
-/// What becomes of a tool call where the store was busy until the client must be answered.
+/// The response if the store was busy until the deadline.
 fn timed_out(context: &HookContext<'_>, check: &GuardCheck) -> HookResponse {
     let fault = format!("the database was busy for {} s", ANSWER_WITHIN.as_secs());
     if check.fails_closed {
@@ -153,11 +147,11 @@ fn timed_out(context: &HookContext<'_>, check: &GuardCheck) -> HookResponse {
     ))
 }
 
-/// Why nobody knows whether a call is forbidden.
-const STORE_BUSY: &str = "The database was busy for a minute, so it is not known what you forbade or allowed. Check the call before \
-    you allow it; grov doctor tells more.";
+/// Tells the user why the call could not be checked.
+const STORE_BUSY: &str = "The database was busy for a minute, so Grov does not know whether you forbade or allowed this. Check the \
+    call before you allow it. Run grov doctor for details.";
 
-/// Notes that a tool call ran: whoever was asked about it said yes.
+/// Records that a tool call ran: if the user was asked, they allowed it.
 pub(crate) fn post_tool_use(context: &HookContext<'_>) -> Result<Option<String>, String> {
     let is_off = context
         .settings(None)
@@ -174,7 +168,7 @@ pub(crate) fn post_tool_use(context: &HookContext<'_>) -> Result<Option<String>,
     Ok(None)
 }
 
-/// Nearly every call was never asked about: only for those that were the database is opened to be written.
+/// Most calls were never asked about; the database is opened for writing only for those that were.
 async fn note_ran(
     services: &Services,
     session: &ClientSessionId,
@@ -194,7 +188,7 @@ async fn note_ran(
     Ok(())
 }
 
-/// Whether something says that the guard fails closed, where the settings cannot be read.
+/// Whether the guard fails closed, if the settings cannot be read.
 fn is_fail_closed(home: Option<&Home>, environment: &Environment) -> bool {
     let line_says = |line: &str| {
         let line = line.split('#').next().unwrap_or_default();
@@ -208,15 +202,15 @@ fn is_fail_closed(home: Option<&Home>, environment: &Environment) -> bool {
     }
 }
 
-/// What becomes of a tool call that could not be outcome at.
+/// The response to a tool call that could not be checked.
 fn check_failed(context: &HookContext<'_>, fails_closed: bool, fault: &str) -> HookResponse {
     log_error(Some(context.home), &format!("the guard: {fault}"));
     fail(fails_closed, fault)
 }
 
-/// What becomes of a tool call if nobody came to look at it.
+/// The response if the check panicked.
 pub(crate) fn panicked(home: Option<&Home>, environment: &Environment) -> HookResponse {
-    fail(is_fail_closed(home, environment), "it broke off")
+    fail(is_fail_closed(home, environment), "the check panicked")
 }
 
 fn fail(fails_closed: bool, fault: &str) -> HookResponse {
@@ -225,19 +219,19 @@ fn fail(fails_closed: bool, fault: &str) -> HookResponse {
     }
     let fault = single_line(fault.lines().next().unwrap_or_default());
     HookResponse::Block(format!(
-        "Grov could not look at this before it runs, and guard.fail is \"closed\": {fault}. The user can look with grov doctor."
+        "Grov could not check this call, and guard.fail is \"closed\": {fault}. The user can run grov doctor for details."
     ))
 }
 
-/// What the guard said, being noted while it is told.
+/// A guard record that is still being written.
 #[derive(Debug)]
 pub struct PendingRecord(Receiver<Result<(), String>>);
 
 impl PendingRecord {
-    /// Waits until it is noted, not for long. An error says what hindered it.
+    /// Waits briefly until the record is written.
     ///
     /// # Errors
-    /// What hindered it.
+    /// The record could not be written in time.
     pub fn finish(self) -> Result<(), Fault> {
         self.finish_within(TIME_TO_NOTE)
     }
@@ -245,10 +239,10 @@ impl PendingRecord {
     fn finish_within(self, patience: Duration) -> Result<(), Fault> {
         let noted = match self.0.recv_timeout(patience) {
             Ok(noted) => noted,
-            Err(RecvTimeoutError::Timeout) => Err("there was no time to note it".to_owned()),
-            Err(RecvTimeoutError::Disconnected) => Err("noting it broke off".to_owned()),
+            Err(RecvTimeoutError::Timeout) => Err("timed out".to_owned()),
+            Err(RecvTimeoutError::Disconnected) => Err("the writer panicked".to_owned()),
         };
-        noted.map_err(|fault| Fault::from(format!("what the guard said: {fault}")))
+        noted.map_err(|fault| Fault::from(format!("guard record: {fault}")))
     }
 }
 
@@ -266,11 +260,11 @@ mod tests {
                 .finish()
                 .unwrap_err()
                 .to_string()
-                .contains("broke off")
+                .contains("panicked")
         );
         let (sender, receiver) = mpsc::channel();
         let fault = PendingRecord(receiver).finish_within(Duration::ZERO).unwrap_err();
-        assert!(fault.to_string().contains("no time"), "{fault}");
+        assert!(fault.to_string().contains("timed out"), "{fault}");
         // Whoever notes it later is not listened to any more.
         assert!(sender.send(Ok(())).is_err());
         let (sender, receiver) = mpsc::channel();

@@ -1,4 +1,4 @@
-//! What the client asks, and where Grov lives.
+//! The input of a hook and the context to answer it.
 
 use crate::Work;
 use crate::delivery_log::DeliveryLog;
@@ -12,46 +12,46 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
-/// An event of the client, as it comes in.
+/// A hook event as it comes in.
 #[derive(Clone, Copy)]
 pub struct Hook<'a> {
-    /// The event as the caller names it; what the client says goes first.
+    /// The event's name on the command line or in the URL; the client's own field takes precedence.
     pub event: Option<&'a str>,
-    /// What the client sends: JSON.
+    /// The client's JSON.
     pub input: &'a [u8],
-    /// Where Grov lives.
+    /// Grov's home directory.
     pub home: &'a Home,
-    /// The client's environment, as far as it is known, and Grov's settings in it.
+    /// The client's environment as far as known, with Grov's settings.
     pub environment: &'a Environment,
-    /// The port where a daemon answers the other hooks: it must be up when a session begins.
+    /// Port of the daemon that answers the other hooks; it must be up when a session starts.
     pub daemon_port: Option<u16>,
-    /// What is done elsewhere.
+    /// Starts other processes.
     pub programs: &'a dyn Programs,
-    /// Where answers come from.
+    /// Store and judge.
     pub services: &'a Arc<Services>,
-    /// When the client began to wait, as far as that is known.
+    /// When the client began to wait.
     pub since: Instant,
 }
 
-/// What an answer needs of other programs.
+/// Starts other processes for a hook.
 pub trait Programs {
-    /// Starts the proxy on this port of this machine and waits until it is up, not for ever.
+    /// Starts the daemon on a loopback port and waits until it is up, within a limit.
     ///
     /// # Errors
     /// What hindered it, in words.
     fn start_proxy(&self, port: u16) -> Result<(), String>;
 
-    /// Hands over what is to be done while nobody waits, and returns at once.
+    /// Hands work to a background worker and returns at once.
     ///
     /// # Errors
     /// What hindered it, in words.
     fn hand_over(&self, work: Work, settings: &Settings) -> Result<(), String>;
 
-    /// Whether this process ends with the answer.
+    /// Whether this process exits after the response.
     fn ends(&self) -> bool;
 }
 
-/// An event that was read.
+/// A parsed hook event.
 #[derive(Clone, Copy)]
 pub(crate) struct HookContext<'a> {
     pub(crate) input: &'a Input,
@@ -64,7 +64,7 @@ pub(crate) struct HookContext<'a> {
 }
 
 impl HookContext<'_> {
-    /// Which session it is, and where; `None` if it has no name or no place in the file system.
+    /// The session; `None` without a session id or an existing working directory.
     pub(crate) fn session_ref(&self) -> Option<SessionRef> {
         let session = self
             .input
@@ -84,8 +84,8 @@ impl HookContext<'_> {
         })
     }
 
-    /// The directory that the session began in: a shell may have gone elsewhere since. The client tells it to processes alone;
-    /// else it stands in the transcript.
+    /// The directory that the session began in; the shell may have changed it since. The client passes it to processes only,
+    /// otherwise it is read from the transcript.
     pub(crate) fn began(&self) -> Option<PathBuf> {
         let told = self.environment.get("CLAUDE_PROJECT_DIR").map(PathBuf::from);
         let session = self.input.session_id.as_deref()?;
@@ -94,20 +94,20 @@ impl HookContext<'_> {
             .filter(|directory| directory.is_dir())
     }
 
-    /// The settings, as they hold in a directory.
+    /// Loads the settings of a directory.
     pub(crate) fn settings(&self, directory: Option<&Path>) -> Result<Settings, String> {
         settings(self.home, self.environment, directory)
     }
 
-    /// Puts away a store that was written to. A process that ends with the answer leaves the connection to its end, which
-    /// loses nothing: closing the last one carries the write-ahead log over into the database and waits for the disk.
+    /// Drops a store that was written to. A process that exits after the response leaks the connection instead, which loses
+    /// nothing: closing the last connection checkpoints the write-ahead log and waits for the disk.
     pub(crate) fn put_away(&self, store: Box<dyn StoreConnection>) {
         if self.programs.ends() {
             std::mem::forget(store);
         }
     }
 
-    /// What the session was told; `None` if it has no name.
+    /// The session's delivery log; `None` without a session id.
     pub(crate) fn delivery_log(&self) -> Option<DeliveryLog> {
         let session = ClientSessionId::new(self.input.session_id.as_deref()?);
         DeliveryLog::of(self.home.root(), &session)

@@ -1,4 +1,4 @@
-//! The user has sent a prompt.
+//! Handles UserPromptSubmit.
 
 use crate::answered_events::AnsweredEvents;
 use crate::error_log::log_error;
@@ -26,40 +26,38 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::task::yield_now;
 
-/// Time for looking whether files are as memories left them.
+/// Time limit for comparing files with the memories about them.
 const TIME_FOR_FILES: Duration = Duration::from_millis(15);
-/// Time for following what no hook has followed so far; the rest is left to the end of the turn.
+/// Time limit for following an unread transcript; the worker after the turn follows the rest.
 const TIME_TO_FOLLOW: Duration = Duration::from_millis(100);
-/// Bytes of transcript that are looked through while the client waits.
+/// Most unread transcript bytes processed while the client waits.
 const MOST_UNREAD: u64 = 256 * 1024;
-/// Bytes of a prompt that is read while the database is opened: a longer one would take longer than that.
+/// Longer prompts are not read while the database opens: it would take longer than that.
 const READ_AHEAD: usize = 16 * 1024;
-/// How often a session is taken up anew because another hook wrote meanwhile.
+/// Retries if another hook wrote at the same time.
 const TRIES: usize = 3;
-/// How long another hook of the session is waited for: the client waits for that one as well.
+/// How long to wait for a duplicate hook, which the client waits for too.
 const PATIENCE: Duration = Duration::from_millis(200);
-/// Characters of a text that the client passes on whole, with some room.
+/// Most characters of injected text; the client truncates at 10,000.
 const LONGEST: usize = 9_600;
-/// As many as a token has at most, by the estimate that memory is told by.
+/// Upper estimate of characters per token.
 const CHARACTERS_OF_A_TOKEN: usize = 3;
 
-/// Follows what the agent did since the last prompt, and tells what is to be told: that it left its goal, and what
-/// memory knows about the prompt.
+/// Follows the transcript since the last prompt and injects a correction and memories for the prompt.
 pub(crate) fn handle(context: &HookContext<'_>) -> Result<Option<String>, String> {
     let prompt = context.input.prompt.as_deref().unwrap_or_default();
-    // The client sends texts of its own too, such as that a subagent is done.
+    // The client sends texts of its own too, such as a subagent's completion.
     let prompt = typed_text(&[Cow::Borrowed(prompt)], false);
-    // Before anything is made of it: words that are cut out no longer show that they are secret.
+    // Redact first: fragments of a secret are not recognised later.
     let prompt = Redactor::shared().redact(&prompt);
-    // Without a place in the file system nobody knows whose memory it is, without a session nobody what was said.
+    // Memory needs a project, and the delivery log a session.
     let (false, Some(session_ref)) = (prompt.is_empty(), context.session_ref()) else {
         return Ok(None);
     };
     // The daemon keeps its threads.
     let room = context.programs.ends().then(Room::ahead);
     let settings = context.settings(Some(&session_ref.directory))?;
-    // What goes through the proxy is followed there and hears it from there: two that know nothing of one another would
-    // say it twice.
+    // Sessions that go through the proxy are followed and corrected there.
     if daemon::proxy_address(context, &settings).is_some() {
         return Ok(None);
     }
@@ -83,13 +81,13 @@ pub(crate) fn handle(context: &HookContext<'_>) -> Result<Option<String>, String
         let text = runtime()?.block_on(arrival.answer());
         text.map_err(|error| error.to_string())
     })?;
-    // Another hook may have found it.
+    // Redact once more before injecting.
     let text = text.map(|text| Redactor::shared().text(&text));
     Ok(text.map(|text| event::context(event::USER_PROMPT_SUBMIT, &text)))
 }
 
-/// Asks for an answer to an event, unless another hook gave it, or is giving it: where two settings files register Grov in
-/// other words each, the client runs both. An event that no name tells from others is answered by one hook at a time.
+/// Runs `answer` unless a duplicate hook has answered the event or is answering it: with two registrations the client runs
+/// both. Events without a key are answered by one hook at a time.
 pub(crate) fn answer_once(
     context: &HookContext<'_>,
     event: Option<&str>,
@@ -100,7 +98,7 @@ pub(crate) fn answer_once(
     let answers = session.and_then(|session| AnsweredEvents::of(context.home.root(), &session));
     let Some(answers) = answers else { return answer() };
     let held = answers.hold(PATIENCE);
-    let held = held.map_err(|error| format!("what was answered: {error}"))?;
+    let held = held.map_err(|error| format!("answered events: {error}"))?;
     let Some(held) = held.filter(|held| event.is_none_or(|event| !held.has(event, within))) else {
         return Ok(None);
     };
@@ -108,7 +106,7 @@ pub(crate) fn answer_once(
     if let Some(event) = event
         && let Err(error) = held.answered(event)
     {
-        log_error(Some(context.home), &format!("what was answered: {error}"));
+        log_error(Some(context.home), &format!("answered events: {error}"));
     }
     Ok(text)
 }
@@ -120,12 +118,12 @@ struct PromptHandler<'a> {
     settings: &'a Settings,
     drift: DriftSettings,
     memory: MemorySettings,
-    /// What prompts ask for: each is read once, while the database has the word where that can be.
+    /// Reads each prompt once, while waiting for the database where possible.
     intents: Arc<IntentCache>,
 }
 
 impl PromptHandler<'_> {
-    /// What the agent is told.
+    /// Builds the injected text.
     async fn answer(&self) -> Result<Option<String>, StoreError> {
         let open = self.context.services.stores.open(Some(STORE_TIMEOUT));
         let read = async {
@@ -141,7 +139,7 @@ impl PromptHandler<'_> {
                 Ok(true) => break,
                 Ok(false) => told.correction = None,
                 Err(error) => {
-                    // What cannot be noted must not be said, or it would be said again with every prompt.
+                    // A correction that was not recorded must not be delivered, or every prompt would repeat it.
                     told.correction = None;
                     log_error(Some(self.context.home), &format!("following a session: {error}"));
                     break;
@@ -156,7 +154,7 @@ impl PromptHandler<'_> {
         ))
     }
 
-    /// Takes the prompt in, and keeps what is to be told with it. `false`: somebody else wrote meanwhile.
+    /// Records the prompt and collects the additions. `false` if another hook wrote at the same time.
     async fn process(&self, store: &dyn StoreConnection, told: &mut Additions) -> Result<bool, StoreError> {
         let standing = store.hook_session_summary(&self.session_ref.id()).await?;
         let unread = self.unread(standing.as_ref());
@@ -173,7 +171,7 @@ impl PromptHandler<'_> {
         }
     }
 
-    /// What of the transcript nobody has followed yet.
+    /// Classifies the unread part of the transcript.
     fn unread(&self, session: Option<&HookSession>) -> Unread {
         if session.is_some_and(|session| !can_defer(session, self.drift.enabled)) {
             return Unread::Actions;
@@ -202,7 +200,7 @@ impl PromptHandler<'_> {
         }
     }
 
-    /// Notes the prompt, for whoever follows the session next, and keeps what is to be told with it.
+    /// Records the prompt without following the transcript, and collects the additions.
     async fn store_pending(
         &self,
         store: &dyn StoreConnection,
@@ -227,10 +225,10 @@ impl PromptHandler<'_> {
         store.save_hook_session(&Redactor::shared().clean(session)).await
     }
 
-    /// Reads what was typed before, and lets an answer of the database be taken up between two prompts.
+    /// Reads earlier prompts, yielding to the database between them.
     async fn prefetch(&self, instructions: &[String]) {
         for (place, prompt) in instructions.iter().enumerate() {
-            // The first and the newest say most of what the agent is held to.
+            // The first and the newest prompt determine most of the contract.
             if place == 0 || place + 1 == instructions.len() {
                 self.intents.prefetch_alone(prompt);
             } else {
@@ -240,7 +238,7 @@ impl PromptHandler<'_> {
         }
     }
 
-    /// Hands over what is too much to be read while the client waits. Without that it is read when the turn is over.
+    /// Starts a worker for a transcript that is too long to read now. If that fails, the worker after the turn reads it.
     fn follow_later(&self) {
         let work = Work {
             session_ref: self.session_ref.clone(),
@@ -258,10 +256,10 @@ impl PromptHandler<'_> {
         is_off(store, project.key(), Some(&self.session_ref.id())).await
     }
 
-    /// Follows the session up to this prompt.
+    /// Follows the transcript up to this prompt, and checks it.
     async fn follow(&self, store: &dyn StoreConnection, told: &mut Additions) -> Result<bool, StoreError> {
         let mut follower = resume(store, self.context.home, self.session_ref, reader(&self.intents)).await?;
-        // After that: a fork is off where what it goes on with is.
+        // After `resume`: a fork inherits the switch of its origin.
         let is_off = self.is_off(store).await?;
         let until = Instant::now() + TIME_TO_FOLLOW;
         let is_at_end = catch_up(&mut follower, until).unwrap_or_else(|error| {
@@ -288,7 +286,7 @@ impl PromptHandler<'_> {
             .await
     }
 
-    /// Asks memory about the prompt, once.
+    /// Queries memory for the prompt, once.
     async fn ask(
         &self,
         store: &dyn StoreConnection,
@@ -310,14 +308,14 @@ impl PromptHandler<'_> {
         Ok(())
     }
 
-    /// Whoever says something goes on, and is told what is to be told.
+    /// Marks the session as active and counts delivered memories.
     fn mark_active(&self, session: &mut HookSession, told: &Additions) {
         let memory = told.memory.as_ref().and_then(Option::as_ref);
         session.memories_told += memory.map_or(0, |memory| memory.memories.len() as u64);
         session.ended_at = None;
     }
 
-    /// What memory knows about the prompt, in so many characters.
+    /// Memories for the prompt, within `room` characters.
     async fn remembered(
         &self,
         store: &dyn StoreConnection,
@@ -342,34 +340,34 @@ impl PromptHandler<'_> {
         remembered(store, &prompt).await
     }
 
-    /// Notes what is told: what nobody knows was said would be said again with every prompt.
+    /// Records delivered memories. If that fails they are not delivered, or every prompt would repeat them.
     fn log_delivery(&self, memory: &RenderedMemories) -> bool {
         let Some(list) = self.context.delivery_log() else {
             return false;
         };
         let added = list.add(&memory.memories);
         if let Err(error) = &added {
-            log_error(Some(self.context.home), &format!("what was told: {error}"));
+            log_error(Some(self.context.home), &format!("delivery log: {error}"));
         }
         added.is_ok()
     }
 }
 
-/// What of a transcript nobody has followed yet.
+/// The unread part of a transcript.
 enum Unread {
-    /// Nothing that could be off the goal, in a transcript of so many bytes.
+    /// No actions; the transcript has `length` bytes.
     NoActions { length: u64 },
-    /// Something to be looked at, or something that was followed is still to be spoken of.
+    /// Unread actions, or followed ones that await a check.
     Actions,
-    /// More than can be looked at while the client waits.
+    /// More than can be read while the client waits.
     TooMuch { length: u64 },
 }
 
-/// What is to be told with a prompt.
+/// What is injected with a prompt.
 #[derive(Default)]
 struct Additions {
     correction: Option<String>,
-    /// `None` while nobody asked memory.
+    /// `None` until memory was queried.
     memory: Option<Option<RenderedMemories>>,
 }
 

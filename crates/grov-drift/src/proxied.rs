@@ -1,4 +1,4 @@
-//! Sessions that go through the proxy: what it recorded of them.
+//! Reads what the proxy recorded of a session.
 
 use crate::hook::HookContext;
 use crate::resume::{SessionRef, intent_reader};
@@ -12,7 +12,7 @@ use grov_query::ActiveConstraints;
 use grov_rules::session_summary;
 use grov_session::capture::PerformedAction;
 
-/// What the session is held to and where it stands; `None` where Grov is to be silent or knows nothing.
+/// Contract and digest of a session, for a compaction; `None` if Grov is off or the session is unknown.
 pub(crate) async fn compaction_state(
     context: &HookContext<'_>,
     session_ref: &SessionRef,

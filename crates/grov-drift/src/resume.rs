@@ -1,4 +1,4 @@
-//! A session, taken up where the last hook left it and followed as far as its transcript goes.
+//! Loads a session from the store, or starts a new one.
 
 use crate::delivery_log::DeliveryLog;
 use crate::follower::TranscriptFollower;
@@ -17,7 +17,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use time::OffsetDateTime;
 
-/// Which session, and where it is.
+/// A client session and its paths.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct SessionRef {
     /// The client's session.
@@ -34,7 +34,7 @@ impl SessionRef {
     }
 }
 
-/// The session as it is stored, or as it begins.
+/// Resumes the stored session, or starts a new one.
 pub(crate) async fn resume(
     store: &dyn StoreConnection,
     home: &Home,
@@ -44,7 +44,7 @@ pub(crate) async fn resume(
     resume_since(store, home, session_ref, None, read).await
 }
 
-/// The same; of a session that no hook could register so far, what was done since then is its own.
+/// Like [`resume`]; a new session starts at `since` if that is earlier than now.
 pub(crate) async fn resume_since(
     store: &dyn StoreConnection,
     home: &Home,
@@ -71,18 +71,18 @@ pub(crate) async fn resume_since(
     Ok(follower)
 }
 
-/// Tells what prompts ask for, and reads each once.
+/// A reader of prompts that caches in `intents`.
 pub(crate) fn reader(intents: &Arc<IntentCache>) -> IntentReader {
     let intents = Arc::clone(intents);
     Arc::new(move |question| intents.extract_intent(question))
 }
 
-/// Reads what prompts ask for, each prompt once.
+/// A reader of prompts with a cache of its own.
 pub(crate) fn intent_reader() -> IntentReader {
     reader(&Arc::default())
 }
 
-/// A session that no hook saw before, with what it inherits.
+/// Starts a session that no hook knows, with what it inherits.
 pub(crate) async fn start_session(
     store: &dyn StoreConnection,
     home: &Home,
@@ -94,7 +94,7 @@ pub(crate) async fn start_session(
     Ok(new_session(session_ref))
 }
 
-/// A session that no hook saw before.
+/// A new session.
 pub(crate) fn new_session(session_ref: &SessionRef) -> HookSession {
     let project = Place::locate(&session_ref.directory).project();
     let directory = session_ref.directory.to_string_lossy().into_owned();
@@ -109,7 +109,7 @@ pub(crate) fn new_session(session_ref: &SessionRef) -> HookSession {
     session
 }
 
-/// The session whose history stands at the beginning of this one's transcript.
+/// The session whose history this transcript begins with.
 pub(crate) fn parent_session(session_ref: &SessionRef) -> Option<ClientSessionId> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
@@ -124,8 +124,7 @@ pub(crate) fn parent_session(session_ref: &SessionRef) -> Option<ClientSessionId
     others.next().map(ClientSessionId::new)
 }
 
-/// What was said to another session stands in this one's history, and what a person changed of its goal, allowed in it or
-/// turned off holds here. Done twice, it comes to the same.
+/// Copies delivered memories, goal edits, allowed subjects and the off switch of `from` to `to`. Idempotent.
 pub(crate) async fn inherit_session(
     store: &dyn StoreConnection,
     home: &Home,
@@ -139,12 +138,12 @@ pub(crate) async fn inherit_session(
         let known = own.read();
         let told: Vec<_> = theirs.read().difference(&known).cloned().collect();
         if !told.is_empty() {
-            // What cannot be noted may be said once more.
+            // If this fails, a memory may be delivered twice.
             let _ = own.add(&told);
         }
     }
     for edit in store.goal_edits(from).await? {
-        // Under its own id, which is one of this session's then.
+        // The edit keeps its id, unique within the session.
         let edit = GoalEdit {
             client_session_id: to.clone(),
             ..edit

@@ -1,4 +1,4 @@
-//! What the hook path needs of the program that runs it: the store and the judge.
+//! Ports that the program provides: store and judge.
 
 use grov_domain::{SettlingJudge, StoreError, StoreOpener};
 use grov_runtime::Settings;

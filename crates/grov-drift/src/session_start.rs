@@ -1,4 +1,4 @@
-//! A session begins, goes on, or begins anew.
+//! Handles SessionStart: startup, resume, clear and compaction.
 
 use crate::compaction::{compaction_context, compaction_notice};
 use crate::delivery_log::DeliveryLog;
@@ -17,20 +17,21 @@ use grov_redact::Redactor;
 use grov_rules::session_summary;
 use std::time::{Duration, Instant, SystemTime};
 
-/// Time for looking whether files are as memories left them.
+/// Time limit for comparing files with the memories about them.
 const TIME_FOR_FILES: Duration = Duration::from_millis(50);
-/// Time for following what no hook has followed before a compaction: a model was just asked for a summary.
+/// Time limit for following an unread transcript after a compaction.
 const TIME_TO_FOLLOW: Duration = Duration::from_secs(5);
-/// How long the database is waited for: what ended just before may still be at it, and nobody types meanwhile.
+/// How long to wait for the database: a session that just ended may still hold it, and no user waits.
 const BUSY_PATIENCE: Duration = Duration::from_millis(500);
-/// How often a session is taken up anew because another hook wrote meanwhile.
+/// Retries if another hook wrote at the same time.
 const TRIES: usize = 3;
-/// A session does not begin twice in so short a time: then two hooks are told of one event, which bears no name.
+/// Starts within this interval are one event, reported by duplicate hooks.
 const ONE_INSTANT: Duration = Duration::from_secs(2);
 
-/// The proxy must be up before the client's first request, and a history that is gone holds nothing any more.
+/// Starts the daemon if the client needs it, registers the session and injects recent memories or, after a compaction, lost
+/// context.
 pub(crate) fn handle(context: &HookContext<'_>) -> Result<Option<String>, String> {
-    // Before anything that can fail: a client without its proxy tries for minutes.
+    // First, because a client without its proxy retries for minutes.
     let fault = daemon::start(context).err();
     if let Some(fault) = &fault {
         log_error(Some(context.home), fault);
@@ -42,7 +43,7 @@ pub(crate) fn handle(context: &HookContext<'_>) -> Result<Option<String>, String
         "resume" => "resumed",
         _ => "began",
     };
-    // Outside of what is answered once: of one session two forks may begin at one instant.
+    // Not deduplicated: two forks of one session may start at the same time.
     if source == "resume"
         && let Some(session_ref) = context.session_ref()
         && let Err(fault) = fork::register_fork(context, &session_ref, BUSY_PATIENCE)
@@ -54,7 +55,7 @@ pub(crate) fn handle(context: &HookContext<'_>) -> Result<Option<String>, String
     });
     DeliveryLog::remove_old(context.home.root(), SystemTime::now());
     let Some(fault) = fault else { return answer };
-    // The client would wait for minutes without a word.
+    // The user must know why the client gets no response.
     let notice = format!("Grov: {}", single_line(&fault));
     let answer = answer.unwrap_or_else(|fault| {
         log_error(Some(context.home), &fault);
@@ -63,24 +64,24 @@ pub(crate) fn handle(context: &HookContext<'_>) -> Result<Option<String>, String
     Ok(Some(event::with_notice(answer.as_deref(), &notice)))
 }
 
-/// What the agent is told where its history begins, as the client is answered.
+/// Builds the response for the start of a history.
 fn startup_context(context: &HookContext<'_>, source: &str) -> Result<Option<String>, String> {
     let is_empty = matches!(source, "compact" | "clear");
     if is_empty && let Some(Err(error)) = context.delivery_log().map(|log| log.clear()) {
-        log_error(Some(context.home), &format!("what was told: {error}"));
+        log_error(Some(context.home), &format!("delivery log: {error}"));
     }
     let Some(session_ref) = context.session_ref() else {
         return Ok(None);
     };
     match source {
         "compact" => runtime()?.block_on(on_compaction(context, &session_ref)),
-        // What a resumed session holds is in its history.
+        // A resumed session's history contains what was delivered.
         "resume" => Ok(None),
         _ => runtime()?.block_on(on_start(context, &session_ref)),
     }
 }
 
-/// A session begins: it is registered, and hears what is remembered of its project.
+/// Registers a session and injects recent memories of its project.
 async fn on_start(context: &HookContext<'_>, session_ref: &SessionRef) -> Result<Option<String>, String> {
     let settings = context.settings(Some(&session_ref.directory))?;
     if daemon::proxy_address(context, &settings).is_some() {
@@ -96,7 +97,7 @@ async fn on_start(context: &HookContext<'_>, session_ref: &SessionRef) -> Result
         return Ok(None);
     };
     list.add(&told.memories)
-        .map_err(|error| format!("what was told: {error}"))?;
+        .map_err(|error| format!("delivery log: {error}"))?;
     Ok(Some(event::context(event::SESSION_START, &told.text)))
 }
 
@@ -120,7 +121,7 @@ async fn register(
     let mut follower = resume(&*store, context.home, session_ref, intent_reader()).await?;
     follower.session_mut().memories_told += told.as_ref().map_or(0, |told| told.memories.len() as u64);
     let progress = follower.into_progress(SystemClock.now());
-    // Another hook was faster: it is registered.
+    // `false` means another hook registered it.
     store
         .save_hook_progress(&Redactor::shared().clean(progress))
         .await?;
@@ -128,8 +129,7 @@ async fn register(
     Ok(told)
 }
 
-/// The history was replaced by a summary: what the session is held to, what was decided and what is open is given back, and
-/// the person who works there is told how much that was.
+/// Restores goal, decisions and open work after a compaction, and notifies the user.
 async fn on_compaction(
     context: &HookContext<'_>,
     session_ref: &SessionRef,
@@ -147,7 +147,7 @@ async fn on_compaction(
     }))
 }
 
-/// What the session is held to and where it stands; `None` where Grov is to be silent.
+/// Contract and digest of a session; `None` if Grov is off.
 async fn compaction_state(
     context: &HookContext<'_>,
     session_ref: &SessionRef,

@@ -1,4 +1,4 @@
-//! Rows of the hook path as the engine takes them.
+//! Converts rows of the hook path for the engine.
 
 use grov_domain::{
     CorrectionLevel, GoalContract, HookCheck, HookSession, HookStep, OFF_GOAL_BELOW, SessionId, SessionState,
@@ -10,14 +10,14 @@ use grov_session::review::{CorrectionRecord, Evidence, Scored};
 use grov_session::tasks::{Division, TaskPolicy};
 use std::path::Path;
 
-/// There is no row per task and no later look at a session: its record is saved over itself after each turn.
+/// The hook path has no row per task and no later review: a task's record is replaced after each turn.
 pub(crate) const POLICY: TaskPolicy = TaskPolicy {
     division: Division::ByPrompt,
     saves_unfinished: true,
     sums_up_drift: true,
 };
 
-/// What was done, in order.
+/// The actions of a session, in order.
 pub(crate) fn done(steps: &[HookStep]) -> Vec<PerformedAction> {
     let done = steps.iter().map(|step| PerformedAction {
         action: step.action.clone(),
@@ -28,7 +28,7 @@ pub(crate) fn done(steps: &[HookStep]) -> Vec<PerformedAction> {
     done.collect()
 }
 
-/// What is known of a session that is held to this contract. `root` is the top of the working tree.
+/// The material of a session under a contract. `root` is the top of the working tree.
 pub(crate) fn material(
     contract: &GoalContract,
     done: Vec<PerformedAction>,
@@ -39,7 +39,7 @@ pub(crate) fn material(
     TaskMaterial::new(prompts, done, Some(root), |file| ignore.ignores(file))
 }
 
-/// What was saved of a session, as the task that it is.
+/// A saved record as the state of its task.
 pub(crate) fn saved(session: &HookSession, task: &Task) -> SessionState {
     let client = session.client_session_id.clone();
     let id = task.session_id.clone().unwrap_or_else(|| client.seen_by_hooks());
@@ -53,7 +53,7 @@ pub(crate) fn saved(session: &HookSession, task: &Task) -> SessionState {
     }
 }
 
-/// A session that is held to this contract, as the task `id`.
+/// A session under a contract as the state of task `id`.
 pub(crate) fn task(
     session: &HookSession,
     contract: &GoalContract,
@@ -69,7 +69,7 @@ pub(crate) fn task(
     }
 }
 
-/// What the checks of a session, oldest first, and the escalation it ended with say about its work.
+/// Evidence from a session's checks, oldest first, and its final escalation.
 pub(crate) fn evidence(checks: &[HookCheck], escalation: u8) -> Evidence {
     let said = checks.iter().filter_map(|check| {
         let is_delivered = check.correction.is_some();

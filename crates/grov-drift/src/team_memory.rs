@@ -1,4 +1,4 @@
-//! Team memory for a prompt, and for a session that begins: what is remembered, told in a few lines.
+//! Selects memories for a prompt and for the start of a session.
 
 use grov_domain::{
     ClientSessionId, Clock, MemoryScope, MemorySearch, StoreError, SwitchScope, SwitchStore, SystemClock,
@@ -15,41 +15,40 @@ use std::time::{Duration, Instant};
 
 pub(crate) use grov_memory::RenderedMemories;
 
-/// Memories looked at closely; fewer are told, as the budget has it.
+/// Most memories ranked; fewer are injected, as the budget allows.
 const MOST_RECALLED: usize = 8;
-/// Memories of a project that a session is told of when it begins.
+/// Most memories injected at the start of a session.
 const MOST_NEWEST: usize = 3;
-/// Memories that are looked at to find these.
+/// Newest memories considered for these.
 const LOOKED_AT: u32 = 24;
-/// Bytes of a prompt that are looked at: what is behind was pasted.
+/// Bytes of a prompt that are searched for; the rest was pasted.
 const LONGEST_PROMPT: usize = 64 * 1024;
-/// The client passes on 10,000 characters whole; a token is three of them at most.
+/// The client truncates at 10,000 characters; a token has at most three by this estimate.
 const MOST_TOKENS: usize = 3_200;
 
-/// A prompt that the user has sent; at the beginning of a session none yet.
+/// A request for memories: for a prompt, or for the start of a session (empty text).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Prompt<'a> {
-    /// What the user said.
+    /// The prompt.
     pub(crate) text: &'a str,
-    /// In which session.
+    /// The session.
     pub(crate) session: Option<&'a ClientSessionId>,
-    /// The directory that the session works in.
+    /// The session's directory.
     pub(crate) directory: &'a Path,
-    /// Memories that stand in the session's history already.
+    /// Memories already in the session's history.
     pub(crate) told: &'a HashSet<TaskId>,
-    /// How much may be told.
+    /// Token budget.
     pub(crate) budget: Budget,
-    /// How long files are looked at to see whether memories of them still hold.
+    /// Time limit for comparing files with the memories about them.
     pub(crate) time_for_files: Duration,
 }
 
-/// Whether a prompt is worth a question to memory: acknowledgements, commands and what the client says by itself are not.
+/// Whether memory is queried for a prompt: not for acknowledgements, commands and text by the client.
 pub(crate) fn is_worth_recalling(prompt: &str) -> bool {
     prompt_kind(beginning(prompt)).is_substantive()
 }
 
-/// What is remembered for a prompt, as a text for the agent; nothing where nothing fits, or where Grov is turned off for
-/// the project or the session.
+/// Memories that match a prompt, rendered; `None` if nothing matches or Grov is off for the project or session.
 ///
 /// # Errors
 /// Those of the store.
@@ -67,7 +66,7 @@ where
     }
     let text = Redactor::shared().redact(beginning(prompt.text));
     let query = Query {
-        // By its place on this machine alone: what a repository says its remote is need not be true.
+        // By local path only: the remote that a repository names may be false.
         scope: MemoryScope {
             project_path: project,
             project_remote: None,
@@ -79,10 +78,10 @@ where
     };
     let ranking = Ranking::for_injection();
     let mut recalled = recall(store, &query, &ranking, prompt.session).await?;
-    // Said once is enough: it stands in the history.
+    // Delivered memories are in the history.
     recalled.retain(|one| !prompt.told.contains(&one.task.id));
     let root = place.work_tree().unwrap_or(place.root());
-    // From here on: what came before was the database's time.
+    // The limit starts here; the database has its own.
     let until = Instant::now() + prompt.time_for_files;
     let recalled = demote_stale(recalled, |task| freshness(root, task, until), &ranking);
     let budget = Budget {
@@ -91,8 +90,8 @@ where
     Ok(render(&recalled, &[], budget))
 }
 
-/// The newest that is remembered of a session's project, for a session that begins: at most three memories, within half
-/// of the budget. `None` where there is nothing, or where Grov is turned off for the project or the session.
+/// The newest memories of a session's project, at most three and within half of the budget, rendered; `None` if there are
+/// none or Grov is off for the project or session.
 ///
 /// # Errors
 /// Those of the store.
@@ -151,7 +150,7 @@ pub(crate) async fn is_off<S: SwitchStore + ?Sized>(
     }))
 }
 
-/// Whether the files that a memory is about are as it left them; nobody knows when the time is over.
+/// Whether the files of a memory are unchanged; unknown once the time is over.
 fn freshness(root: &Path, task: &Task, until: Instant) -> Freshness {
     if task.file_pins.is_empty() || Instant::now() >= until {
         return Freshness::Unknown;

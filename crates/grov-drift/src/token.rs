@@ -1,4 +1,4 @@
-//! What hooks over HTTP prove with that they come from the client of this user: a token that only this user can read.
+//! The token that authenticates hooks over HTTP; only this user can read it.
 
 use grov_redact::Secret;
 use grov_runtime::{Home, write_private};
@@ -8,10 +8,10 @@ use std::io::{self, ErrorKind, Read};
 
 /// Random bytes of a token; written down in twice as many hexadecimal digits.
 const BYTES: usize = 32;
-/// No token of ours is longer.
+/// Largest token file that is read, in bytes.
 const LONGEST: u64 = 4 * 1024;
 
-/// The token of a home; `None` where there is none, or what stands there is none.
+/// Reads the token; `None` if there is none or the file is malformed.
 pub fn read(home: &Home) -> Option<Secret> {
     let mut text = String::new();
     let file = File::open(home.hook_token()).ok()?;
@@ -21,7 +21,7 @@ pub fn read(home: &Home) -> Option<Secret> {
     is_token.then(|| Secret::new(text))
 }
 
-/// The token of a home, made unless there is one.
+/// Reads the token, or creates it.
 ///
 /// # Errors
 /// The file cannot be written, or the system gives no random bytes.
@@ -36,7 +36,7 @@ pub fn made(home: &Home) -> io::Result<Secret> {
     Ok(Secret::new(text))
 }
 
-/// Takes the token of a home away: nobody is answered by it any more. Whether there was one.
+/// Removes the token. Returns whether there was one.
 ///
 /// # Errors
 /// The file cannot be removed.
@@ -47,7 +47,7 @@ pub fn forget(home: &Home) -> io::Result<bool> {
     }
 }
 
-/// Whether somebody shows this token. How long it takes tells nothing of where they differ.
+/// Compares tokens in constant time.
 pub fn is_shown(token: &Secret, shown: &[u8]) -> bool {
     let token = token.expose().as_bytes();
     let pairs = token.iter().zip(shown);

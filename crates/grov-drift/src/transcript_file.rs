@@ -1,4 +1,4 @@
-//! Reads transcript files by portions: feeds a follower, and finds what was typed and said last.
+//! Reads transcript files: feeds a follower, and finds the last messages.
 
 use crate::follower::TranscriptFollower;
 use grov_actions::transcript::{Event, Reader};
@@ -10,20 +10,20 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 use time::OffsetDateTime;
 
-/// Bytes of a transcript that are read at once.
+/// Bytes of a transcript read at a time.
 const PORTION: u64 = 1024 * 1024;
-/// A line that is longer is not waited for: nothing that the client writes is.
+/// Longest line that is read; the client writes no longer one.
 const LONGEST_LINE: u64 = 64 * 1024 * 1024;
-/// Bytes at the beginning of a transcript that tell which session it goes on with.
+/// Bytes at the beginning of a transcript searched for the session it continues.
 pub(crate) const BEGINNING: u64 = 64 * 1024;
-/// Bytes at the end of a transcript that tell what was said last.
+/// Bytes at the end of a transcript searched for the last messages.
 const END: u64 = 512 * 1024;
-/// So many of them are looked at where those say nothing.
+/// Bytes searched if there are none within those.
 const MOST_OF_THE_END: u64 = 32 * 1024 * 1024;
-/// Subagents whose transcripts are looked for.
+/// Most subagent transcripts that are followed.
 const MOST_AGENTS: usize = 256;
 
-/// Follows the transcript to its end, or until the time is over. Whether the end was reached.
+/// Follows the transcript to its end or until the deadline. Returns whether the end was reached.
 pub(crate) fn catch_up(follower: &mut TranscriptFollower, until: Instant) -> io::Result<bool> {
     let is_at_end = read_on(follower, until)?;
     if is_at_end {
@@ -49,7 +49,7 @@ fn read_on(follower: &mut TranscriptFollower, until: Instant) -> io::Result<bool
         let taken = follower.read(&bytes);
         let is_end = from + bytes.len() as u64 >= length;
         if taken == 0 {
-            // The end of a line that is being written is none.
+            // The last line may be incomplete.
             if is_end || portion_size >= LONGEST_LINE {
                 return Ok(true);
             }
@@ -87,13 +87,13 @@ pub(crate) fn catch_up_subagents(follower: &mut TranscriptFollower) {
             .and_then(|name| name.strip_suffix(".jsonl"));
         if let Some(agent) = agent {
             let agent = AgentId::new(agent);
-            // What cannot be read now can be read later.
+            // Retried by the next hook.
             let _ = catch_up_subagent(follower, &agent, &file);
         }
     }
 }
 
-/// Where the client writes down what a subagent does.
+/// The transcript of a subagent.
 pub(crate) fn subagent_transcript(transcript: &Path, agent: &AgentId) -> PathBuf {
     let folder = transcript.with_extension("").join("subagents");
     folder.join(format!("agent-{agent}.jsonl"))
@@ -113,22 +113,22 @@ fn catch_up_subagent(follower: &mut TranscriptFollower, agent: &AgentId, path: &
     Ok(())
 }
 
-/// What was typed and said last.
+/// The last messages of a conversation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Last {
     pub(crate) prompt: Option<String>,
-    /// When that was typed.
+    /// When the prompt was typed.
     pub(crate) prompted_at: Option<OffsetDateTime>,
-    /// What the agent said since, and after it last used a tool; empty where it said nothing.
+    /// What the agent wrote since, after its last tool call; may be empty.
     pub(crate) answer: String,
 }
 
-/// What the end of a transcript says.
+/// The last messages of the main conversation.
 pub(crate) fn last(transcript: Option<&Path>) -> Last {
     last_messages_of(None, transcript)
 }
 
-/// What the end of a transcript says of a subagent, or of the main conversation.
+/// The last messages of a subagent or the main conversation.
 pub(crate) fn last_messages_of(agent: Option<&AgentId>, transcript: Option<&Path>) -> Last {
     let Some(path) = transcript else {
         return Last::default();
@@ -142,7 +142,7 @@ pub(crate) fn last_messages_of(agent: Option<&AgentId>, transcript: Option<&Path
         let Ok(bytes) = read_range(path, from, most) else {
             return Last::default();
         };
-        // Nobody said a word in what a tool or a file answered at the end.
+        // The end consists of tool results or file contents.
         match last_of(agent, &bytes) {
             None if from > 0 && most < MOST_OF_THE_END => most *= 4,
             last => return last.unwrap_or_default(),
@@ -150,7 +150,7 @@ pub(crate) fn last_messages_of(agent: Option<&AgentId>, transcript: Option<&Path
     }
 }
 
-/// What was typed and said last in a part of a transcript; `None` where nobody spoke or acted.
+/// The last messages in a part of a transcript; `None` if there are none.
 fn last_of(agent: Option<&AgentId>, bytes: &[u8]) -> Option<Last> {
     let mut found = None;
     for entry in Reader::new(None).read(bytes).entries {
@@ -166,7 +166,7 @@ fn last_of(agent: Option<&AgentId>, bytes: &[u8]) -> Option<Last> {
                 });
             }
             Event::Said(text) => found.get_or_insert_with(Last::default).answer = text,
-            // Whoever uses a tool goes on.
+            // A tool call continues the turn.
             Event::Call(_) => found.get_or_insert_with(Last::default).answer.clear(),
             _ => {}
         }
@@ -174,7 +174,7 @@ fn last_of(agent: Option<&AgentId>, bytes: &[u8]) -> Option<Last> {
     found
 }
 
-/// How long a file is; `None` if there is none. What is no ordinary file might never end.
+/// The length of a regular file; `None` if there is none. Other kinds of files might never end.
 pub(crate) fn length(path: &Path) -> io::Result<Option<u64>> {
     match std::fs::metadata(path) {
         Ok(metadata) if metadata.is_file() => Ok(Some(metadata.len())),
@@ -184,10 +184,10 @@ pub(crate) fn length(path: &Path) -> io::Result<Option<u64>> {
     }
 }
 
-/// So many bytes of an ordinary file from a place on, or as many as there are.
+/// Reads up to `most` bytes of a regular file from an offset.
 ///
 /// # Errors
-/// Also for what is no ordinary file: opening a pipe waits for somebody who writes.
+/// Also if it is no regular file: opening a pipe blocks until it has a writer.
 pub(crate) fn read_range(path: &Path, from: u64, most: u64) -> io::Result<Vec<u8>> {
     if length(path)?.is_none() {
         return Err(io::ErrorKind::NotFound.into());
@@ -199,7 +199,7 @@ pub(crate) fn read_range(path: &Path, from: u64, most: u64) -> io::Result<Vec<u8
     Ok(bytes)
 }
 
-/// The directory that the client worked in when the session began, as its transcript tells.
+/// The working directory in the session's first transcript line.
 pub(crate) fn first_directory(transcript: &Path, session: &str) -> Option<PathBuf> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]

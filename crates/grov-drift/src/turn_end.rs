@@ -1,4 +1,4 @@
-//! A turn, a subagent or a session is over: what was done is followed and kept, while nobody waits.
+//! Handles the end of a turn, subagent or session: hands the work to a worker.
 
 use crate::hook::HookContext;
 use crate::resume::SessionRef;
@@ -10,16 +10,16 @@ use grov_hooks::event;
 use grov_redact::Redactor;
 use std::path::PathBuf;
 
-/// Characters of what the agent said last that are handed over.
+/// Most characters of the last message that are handed over.
 const LONGEST_ANSWER: usize = 8_000;
 
-/// Hands the work over, and returns at once.
+/// Starts the worker and returns at once.
 pub(crate) fn handle(context: &HookContext<'_>, event: &str) -> Result<Option<String>, String> {
     let Some(session_ref) = session_ref(context)? else {
         return Ok(None);
     };
     let settings = context.settings(Some(&session_ref.directory))?;
-    // What goes through the proxy is recorded there.
+    // The proxy records its own sessions.
     if daemon::proxy_address(context, &settings).is_some() {
         return Ok(None);
     }
@@ -43,8 +43,7 @@ pub(crate) fn handle(context: &HookContext<'_>, event: &str) -> Result<Option<St
     Ok(None)
 }
 
-/// Which session it is. A directory that is gone, such as a worktree that the agent removed, is no reason to lose what was
-/// done there.
+/// The session. If its directory is gone, such as a removed worktree, an earlier one is used.
 fn session_ref(context: &HookContext<'_>) -> Result<Option<SessionRef>, String> {
     let session_ref = context.session_ref();
     let session = context.input.session_id.as_deref().unwrap_or_default();
@@ -66,7 +65,7 @@ fn session_ref(context: &HookContext<'_>) -> Result<Option<SessionRef>, String> 
     }))
 }
 
-/// A directory of the session that is still there, as hooks before this one knew it: where it began, else its project.
+/// An existing directory of the stored session: where it began, else its project.
 async fn stored(context: &HookContext<'_>, session: &str) -> Result<Option<PathBuf>, StoreError> {
     let Some(store) = context.services.stores.open_existing(Some(STORE_TIMEOUT)).await? else {
         return Ok(None);

@@ -1,4 +1,4 @@
-//! What is done after a turn, while nobody waits.
+//! The work after a turn, in the background: follows the transcript and saves the task.
 
 mod save;
 
@@ -24,55 +24,55 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 use time::OffsetDateTime;
 
-/// Time for following a session that no hook followed before.
+/// Time limit for following a session that no hook followed before.
 const TIME_TO_FOLLOW: Duration = Duration::from_secs(60);
-/// How long the client may take to write down what the agent said last.
+/// How long to wait for the last message to appear in the transcript.
 const TIME_TO_WRITE: Duration = Duration::from_secs(3);
 const LOOK_AGAIN: Duration = Duration::from_millis(25);
-/// How long a worker waits for others that share its lock: for two that have much to follow, and ask models.
+/// How long to wait for workers on the same lock, which may ask models.
 const LOCK_PATIENCE: Duration = Duration::from_secs(180);
-/// How often something is done anew because somebody else wrote, or forgot, meanwhile.
+/// Retries if another process wrote, or memory was forgotten, at the same time.
 const TRIES: usize = 8;
-/// So many locks are shared by all sessions: two that share one wait for each other.
+/// Number of locks that all sessions share.
 const LOCKS: usize = 64;
 
-/// What is to be done after a turn, a subagent or a session.
+/// Work after a turn, a subagent or a session.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Work {
     #[serde(rename = "whose")]
     pub(crate) session_ref: SessionRef,
-    /// What happened.
+    /// The event.
     pub(crate) event: String,
-    /// What the agent said last; empty where the client does not tell.
+    /// The agent's last message; empty if unknown.
     pub(crate) answer: String,
-    /// The subagent that it happened to, and that said it.
+    /// The subagent that ended.
     #[serde(default)]
     pub(crate) agent: Option<String>,
 }
 
 impl Work {
-    /// The client's session that it is about.
+    /// The client's session.
     pub fn session(&self) -> &str {
         &self.session_ref.session
     }
 
-    /// So many lanes there are: work in one of them is done one after the other, by whichever process.
+    /// Number of lanes. Work in one lane runs sequentially, across processes.
     pub const LANES: usize = LOCKS;
 
-    /// The lane that it is in, below [`Work::LANES`]: the same for all work on a session.
+    /// The lane, below [`Work::LANES`]: the same for all work on a session.
     pub fn lane(&self) -> usize {
         lock_index(&self.session_ref.session)
     }
 
-    /// How long it waits for what is before it in its lane.
+    /// How long to wait for earlier work in the lane.
     pub fn patience(&self) -> Duration {
         patience(&self.event)
     }
 
-    /// Leaves it undone, because others work in its lane for longer than it waits.
+    /// Drops the work because the lane was busy for too long.
     ///
     /// # Errors
-    /// Always, but for what a subagent did: that is followed when the turn is over, at the latest.
+    /// Always, except for a subagent's end: it is followed at the end of the turn.
     pub fn abandon(self) -> Result<(), Fault> {
         if self.patience().is_zero() {
             return Ok(());
@@ -81,10 +81,10 @@ impl Work {
         Err(left.into())
     }
 
-    /// Does it, on this thread: for seconds, or minutes where others work on the session or models are asked.
+    /// Runs the work on this thread. Takes seconds, or minutes if the lane is busy or models are asked.
     ///
     /// # Errors
-    /// What hindered it. What was done is followed by the next hook of the session then.
+    /// The work failed. The next hook of the session continues.
     pub fn run(self, home: &Home, environment: &Environment, services: &Services) -> Result<(), Fault> {
         let patience = self.patience();
         match self.run_within(home, environment, services, patience)? {
@@ -93,7 +93,7 @@ impl Work {
         }
     }
 
-    /// Does it, on this thread, unless others work in its lane at the moment: then it is given back.
+    /// Runs the work on this thread; returns it unchanged if the lane is busy.
     ///
     /// # Errors
     /// As [`Work::done`].
@@ -113,13 +113,13 @@ impl Work {
         services: &Services,
         patience: Duration,
     ) -> Result<Option<Self>, Fault> {
-        // One at a time works on a session, and finds what came meanwhile.
+        // One worker at a time per session.
         let lock =
             lock(home, &self.session_ref.session, patience).map_err(|error| format!("a lock: {error}"))?;
         let Some(_lock) = lock else {
             return Ok(Some(self));
         };
-        // With the lock: the end of the session, which comes next, must not overtake the end of its last turn.
+        // Under the lock, so that the end of the session does not overtake the end of its last turn.
         if ends_a_turn(&self.event) {
             wait_for_transcript(&self);
         }
@@ -141,12 +141,12 @@ impl Work {
     }
 }
 
-/// Whether an event tells what the agent, or the subagent, said last.
+/// Whether the event carries a last message.
 fn ends_a_turn(event: &str) -> bool {
     matches!(event, event::STOP | event::STOP_FAILURE | event::SUBAGENT_STOP)
 }
 
-/// How long others who work on the session are waited for.
+/// How long to wait for other workers on the session.
 fn patience(event: &str) -> Duration {
     if event == event::SUBAGENT_STOP {
         Duration::ZERO
@@ -155,7 +155,8 @@ fn patience(event: &str) -> Duration {
     }
 }
 
-/// The client tells that a turn is over before the last of it stands in the transcript; a subagent has one of its own.
+/// Waits until the last message is in the transcript: the client reports the end of a turn earlier. A subagent has a
+/// transcript of its own.
 fn wait_for_transcript(work: &Work) {
     let answer = work.answer.trim();
     let agent = work.agent.as_deref().map(AgentId::new);
@@ -168,7 +169,7 @@ fn wait_for_transcript(work: &Work) {
     let until = Instant::now() + TIME_TO_WRITE;
     let is_there = || {
         let last = last_messages_of(agent.as_ref(), transcript).answer;
-        // Of a long text both tell a part: the one its beginning, the other its end.
+        // Of long messages, event and transcript contain different parts.
         last.trim() == answer || last.chars().count() >= 1_000
     };
     let length = || transcript.and_then(|path| length(path).ok().flatten());
@@ -185,13 +186,13 @@ fn wait_for_transcript(work: &Work) {
     }
 }
 
-/// Which lock is a session's.
+/// The index of a session's lock.
 fn lock_index(session: &str) -> usize {
     let hash = BuildHasherDefault::<DefaultHasher>::default().hash_one(session);
     usize::try_from(hash % LOCKS as u64).unwrap_or_default()
 }
 
-/// The lock that a session shares with some others, held until it is dropped; `None`: others hold it for longer than that.
+/// Locks a session; `None` if it is held for longer than `patience`.
 fn lock(home: &Home, session: &str, patience: Duration) -> io::Result<Option<File>> {
     let folder = home.root().join("hooks/working");
     DirBuilder::new().recursive(true).mode(0o700).create(&folder)?;
@@ -225,11 +226,11 @@ impl TurnWorker<'_> {
     async fn run(&self) -> Result<(), StoreError> {
         let store = self.services.stores.open(None).await?;
         let done = self.run_with(&*store).await;
-        // What an older version wrote: here no hook waits for it. The next worker tries again.
+        // Cleans rows of older versions; no hook waits for it here. Retried by the next worker.
         if let Err(error) = store.clean(&extract_intent).await {
             log_error(Some(self.home), &format!("cleaning old rows: {error}"));
         }
-        // In order, also after a fault, so that no hook finds much to be read in front of the database.
+        // Close in order, so that no later hook has to replay a long write-ahead log.
         let closed = store.close().await;
         done.and(closed)
     }
@@ -250,7 +251,7 @@ impl TurnWorker<'_> {
         Ok(())
     }
 
-    /// Follows the session and its subagents. Since when there is something new; `None`: nothing was.
+    /// Follows the session and its subagents.
     async fn follow(&self, store: &dyn StoreConnection) -> Result<Followed, StoreError> {
         let home = self.home;
         let is_end = self.work.event == event::SESSION_END;
@@ -295,8 +296,8 @@ impl TurnWorker<'_> {
         ))
     }
 
-    /// What a check would come to. Nobody is left to be told, but whoever takes the session up again is told then: so it is
-    /// looked at anew, and this is replaced.
+    /// A check at the end of a session, stored without a correction. If the session is resumed, it is checked again and this
+    /// one replaced.
     async fn unreported_check(
         &self,
         store: &dyn StoreConnection,
@@ -310,12 +311,12 @@ impl TurnWorker<'_> {
     }
 }
 
-/// What came of follower.
+/// The result of following a session.
 #[derive(Clone, Copy, Debug)]
 struct Followed {
-    /// The transcript said something new.
+    /// The transcript had new entries.
     is_new: bool,
-    /// When the session was followed last before that.
+    /// When the session was followed last before.
     before: OffsetDateTime,
 }
 

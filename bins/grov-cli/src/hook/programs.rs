@@ -107,7 +107,7 @@ fn wait_for(mut command: Command) -> Result<(), String> {
             Err(error) => return Err(format!("the proxy: {error}")),
         }
     }
-    Err("it did not start in time; grov doctor tells more".to_owned())
+    Err("it did not start in time. Run grov doctor for details".to_owned())
 }
 
 /// What a program that ended said, which is a few lines; `None` if it said nothing.

@@ -335,7 +335,7 @@ fn closed_it_lets_nothing_pass_that_it_cannot_look_at() {
     let closed = || Scene::new().env("GROV_GUARD_FAIL", "closed");
     let scene = closed();
     scene.repository("work", "https://example.org/shop.git");
-    assert!(refusal(&change(&scene, "t", "src/login.rs")).contains("nothing is known of this session"));
+    assert!(refusal(&change(&scene, "t", "src/login.rs")).contains("the session is unknown"));
     refusal(&fed(&scene, "PreToolUse", "not json"));
     let scene = begun(closed());
     assert_eq!(said(&change(&scene, "t", "src/login.rs")), None);

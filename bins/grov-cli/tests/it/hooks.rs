@@ -500,7 +500,7 @@ fn a_list_that_cannot_be_emptied_keeps_no_proxy_from_being_started() {
         &told_of(&scene, "SessionStart", "s", &scene.path("work")),
     );
     assert!(listener.accept().is_ok(), "nobody looked whether the proxy is up");
-    assert!(log(&scene).contains("what was told"), "{}", log(&scene));
+    assert!(log(&scene).contains("delivery log"), "{}", log(&scene));
 }
 
 #[test]

@@ -1,22 +1,21 @@
-//! A prompt, noted without following the session: its course is long, and most prompts find nothing to be looked at.
+//! Records a prompt without following the transcript: loading the engine is expensive, and most prompts follow no unchecked
+//! action.
 
 use super::position::text_hash;
 use grov_actions::transcript::{Event, Reader};
 use grov_domain::{HookSession, PendingPrompt};
 use grov_session::{GoalContractBuilder, IntentReader, sanitize_prompt};
 
-/// So many prompts wait to be taken in. With more, the session is followed first.
+/// Most pending prompts; beyond that the transcript is followed first.
 const MOST_WAITING: usize = 8;
 
-/// Whether a prompt may be noted with [`announce`] before the session is followed: not too many wait already, and nothing
-/// that was followed is left to be checked, where anybody checks.
+/// Whether a prompt can be recorded with [`record_pending`]: the queue has room, and no followed action awaits a check.
 pub(crate) fn can_defer(session: &HookSession, is_checked: bool) -> bool {
     let is_due = is_checked && session.is_unchecked;
     !is_due && session.waiting.len() < MOST_WAITING
 }
 
-/// Whether a piece of the session's transcript that was not followed yet holds nothing to be looked at: no action, no
-/// result, and nothing that was typed but what waits or is this prompt.
+/// Whether an unread part of the transcript contains no actions, results, or prompts besides the pending ones and this one.
 pub(crate) fn has_no_actions(session: &HookSession, transcript: &[u8], prompt: &str) -> bool {
     let id = session.client_session_id.as_str();
     let entries = Reader::new(Some(id)).read(transcript).entries;
@@ -30,8 +29,8 @@ pub(crate) fn has_no_actions(session: &HookSession, transcript: &[u8], prompt: &
     })
 }
 
-/// Notes what the user typed when the transcript had `length` bytes: the agent is held to it from now on, and whoever
-/// follows the session next takes it in.
+/// Records a prompt typed when the transcript had `length` bytes. It joins the contract at once; the engine processes it
+/// later.
 pub(crate) fn record_pending(session: &mut HookSession, prompt: &str, length: u64, read: IntentReader) {
     let mut builder = GoalContractBuilder::new(read);
     builder.load_instructions(session.contract.instructions.clone());

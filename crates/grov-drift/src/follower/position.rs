@@ -1,4 +1,4 @@
-//! How far the transcripts of a session were read, and how it is kept with the engine for the next process.
+//! Read positions of a session's transcripts, and their stored form together with the engine.
 
 use grov_actions::transcript::Reader;
 use grov_session::{EngineSnapshot, SessionEngine};
@@ -7,37 +7,36 @@ use std::collections::{BTreeMap, VecDeque};
 use time::OffsetDateTime;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// What another version kept is not read: the transcript is followed anew.
+/// State of another version is discarded and the transcript read again.
 const VERSION: u32 = 3;
 
-/// A longer text is not stored: rules then begin anew with what comes next.
+/// Larger state is stored without the rules' memory.
 const MOST_BYTES: usize = 1024 * 1024;
-/// Tool calls that are known again: a resumed session writes to the same file, and may copy what is there.
+/// Tool calls remembered to detect repeats: a resumed session may copy earlier lines.
 const MOST_CALLS: usize = 512;
-/// Prompts that a hook announced and the transcript has not shown yet.
+/// Prompts that a hook reported before the transcript shows them.
 const MOST_ANNOUNCED: usize = 8;
-/// Subagents whose transcripts are followed. One that is followed is never dropped: its transcript would be read anew, and
-/// what was corrected once be corrected again.
+/// Most subagents followed. A followed one is never dropped: its transcript would be read again and corrected twice.
 const MOST_AGENTS: usize = 1024;
-/// Subagents of which more is known than how far they were read: those that were read last.
+/// Subagents whose reader state is kept, the most recently read.
 const MOST_READERS: usize = 16;
 
-/// How far transcripts were read, and what is known again in them.
+/// Read positions, and what is needed to recognise repeats.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct ReadPosition {
     pub(crate) reader: Reader,
-    /// How far the transcripts of subagents were read, and how.
+    /// Read positions of subagents.
     agents: BTreeMap<String, Source>,
-    /// Those with a reader, the one that was read last at the end.
+    /// Subagents with a reader, the most recently read last.
     #[serde(default)]
     reading: VecDeque<String>,
-    /// What was typed in the history that the session goes on with is known already.
+    /// Prompts of the inherited history are known already.
     #[serde(default)]
     pub(crate) knows_history: bool,
-    /// What the user typed that the transcript has not shown yet.
+    /// Hashes of prompts that the transcript has not shown yet.
     announced: VecDeque<u64>,
     calls: VecDeque<u64>,
-    /// What was done before is history: it was looked at already, or nobody was there to look.
+    /// Older actions are history: checked already, or never observed.
     #[serde(with = "time::serde::timestamp::milliseconds")]
     pub(crate) since: OffsetDateTime,
 }
@@ -46,11 +45,11 @@ pub(crate) struct ReadPosition {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Source {
     pub(crate) read_to: u64,
-    /// Gone where others were read since: reading goes on without what was said before.
+    /// `None` once other subagents were read since; reading continues without context.
     pub(crate) reader: Option<Reader>,
 }
 
-/// A session as it is stored.
+/// The stored form.
 #[derive(Deserialize)]
 struct Stored {
     version: u32,
@@ -78,13 +77,13 @@ impl ReadPosition {
         }
     }
 
-    /// What was stored: how far transcripts were read, and the engine. `None` where it is of another version or damaged.
+    /// Parses the stored form; `None` if it is of another version or damaged.
     pub(crate) fn stored(text: &str) -> Option<(Self, EngineSnapshot<'static>)> {
         let stored: Stored = serde_json::from_str(text).ok()?;
         (stored.version == VERSION).then_some((stored.reading, stored.engine))
     }
 
-    /// The same as it is stored.
+    /// Serialises the positions with the engine.
     pub(crate) fn to_text(&self, engine: &SessionEngine) -> Option<String> {
         let text = |with_rules| {
             serde_json::to_string(&Storing {
@@ -97,7 +96,7 @@ impl ReadPosition {
         whole.or_else(|| text(false).ok())
     }
 
-    /// How far the transcript of a subagent was read. `None`: there are too many of them.
+    /// The position in a subagent's transcript; `None` if there are too many subagents.
     pub(crate) fn agent(&mut self, agent: &str) -> Option<&mut Source> {
         if self.agents.len() >= MOST_AGENTS && !self.agents.contains_key(agent) {
             return None;
@@ -105,7 +104,7 @@ impl ReadPosition {
         Some(self.agents.entry(agent.to_owned()).or_default())
     }
 
-    /// The transcript of a subagent was read just now.
+    /// Marks a subagent's transcript as just read.
     pub(crate) fn has_read(&mut self, agent: &str) {
         self.reading.retain(|known| known != agent);
         let oldest = self
@@ -118,18 +117,18 @@ impl ReadPosition {
         keep(&mut self.reading, agent.to_owned(), MOST_READERS);
     }
 
-    /// A hook told of a prompt before the transcript does.
+    /// Expects a prompt that its hook reported before the transcript shows it.
     pub(crate) fn expect_prompt(&mut self, known: u64) {
         keep(&mut self.announced, known, MOST_ANNOUNCED);
     }
 
-    /// Whether a hook told of this prompt, which is told once.
+    /// Whether a prompt was expected; true once per prompt.
     pub(crate) fn was_announced(&mut self, known: u64) -> bool {
         let place = self.announced.iter().position(|one| *one == known);
         place.is_some_and(|place| self.announced.remove(place).is_some())
     }
 
-    /// Whether a tool call is new. It is not the second time.
+    /// Whether a tool call is seen for the first time.
     pub(crate) fn is_new_call(&mut self, call: &str) -> bool {
         let known = text_hash(call);
         if self.calls.contains(&known) {

@@ -1,4 +1,4 @@
-//! Checks one tool call: loads what is known of its session, and decides.
+//! Checks one tool call against what is known of its session.
 
 use super::decision::{PastAction, Question, Stop, decide};
 use super::unread_prompts::{newest_prompt, with_prompt, with_unread};
@@ -26,54 +26,54 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// How long what was done before is outcome for.
+/// Time limit for reading the history.
 const TIME_FOR_PAST: Duration = Duration::from_secs(2);
 
-/// After which a busy database is asked again.
+/// Retry interval for a busy database.
 const ASK_AGAIN: Duration = Duration::from_millis(10);
 
-/// In this mode the client changes nothing, unless a hook makes it ask and its user says yes.
+/// In plan mode the client changes nothing, unless a hook makes it ask and the user confirms.
 const PLAN_MODE: &str = "plan";
 
-/// A tool call, and all that is needed to look at it.
+/// A tool call with everything needed to check it.
 pub(super) struct GuardCheck {
     session_ref: SessionRef,
-    /// The folder that the session's paths are meant from.
+    /// The folder that the session's relative paths refer to.
     pub(super) root: String,
     services: Arc<Services>,
     reader: IntentReader,
     tool_use_id: String,
     pub(super) action: ActionSketch,
-    /// The same without its secrets, if it has any.
+    /// The action with its secrets masked, if it has any.
     masked: Option<ActionSketch>,
     verdict: GuardVerdict,
-    /// What becomes of a call where the contract could not be read in time.
+    /// The verdict if the contract could not be read in time.
     pub(super) verdict_if_busy: GuardVerdict,
     /// The session goes through the proxy, which records it.
     is_proxied: bool,
     pub(super) fails_closed: bool,
-    /// When the client must be answered.
+    /// The deadline for the response.
     until: Instant,
 }
 
-/// What came out of it.
+/// The result of a check.
 pub(super) enum CheckOutcome {
     Allowed,
     Stopped(Stop),
-    /// It is fine only if the agent did something before, which could not be read.
+    /// Allowed only if earlier actions excuse it, and the history could not be read.
     StoppedWithoutHistory(Stop),
-    /// The store was busy until the client must be answered.
+    /// The store was busy until the deadline.
     TimedOut,
-    /// Nothing is known of the session, and the guard fails closed.
+    /// The session is unknown, and the guard fails closed.
     UnknownSession,
 }
 
-/// What is known of a session.
+/// A session as the store knows it.
 pub(super) struct KnownSession {
     pub(super) contract: GoalContract,
-    /// The user let go of the wish that nothing be changed.
+    /// The user lifted a "change nothing" request.
     pub(super) is_released: bool,
-    /// As hooks know it, or as it begins where they do not; `None` where the proxy records it.
+    /// The hook session, new if unknown; `None` if the proxy records it.
     pub(super) session: Option<HookSession>,
 }
 
@@ -87,7 +87,7 @@ impl GuardCheck {
             input: input.tool_input.as_ref()?.into(),
             working_directory: session_ref.directory.to_str(),
         };
-        // A shell may have gone elsewhere since the session began.
+        // The shell may have changed directory since the session began.
         let began = context.began();
         let place = Place::locate(began.as_deref().unwrap_or(&session_ref.directory));
         let root = place
@@ -110,7 +110,7 @@ impl GuardCheck {
                 _ if is_plan => GuardVerdict::Deny,
                 _ => GuardVerdict::Ask,
             },
-            // In plan mode a yes would let it run.
+            // In plan mode a confirmation would let it run.
             verdict_if_busy: if is_plan {
                 GuardVerdict::Deny
             } else {
@@ -131,7 +131,7 @@ impl GuardCheck {
         }
     }
 
-    /// Whether the call destroys something, as far as that shows without the store.
+    /// The stop for a destructive call, decided without the store.
     pub(super) fn destructive_stop(&self) -> Option<Stop> {
         let look = || runtime().ok()?.block_on(self.check_with(None)).ok();
         match catch_unwind(AssertUnwindSafe(look)) {
@@ -160,7 +160,7 @@ impl GuardCheck {
         if known.is_none() && self.fails_closed {
             return Ok(CheckOutcome::UnknownSession);
         }
-        // A session that began before there were hooks is held to what was typed last.
+        // A session older than its hooks: only the newest prompt is known.
         let mut known = match (known, store) {
             (Some(known), _) => known,
             (None, store) => {
@@ -185,7 +185,7 @@ impl GuardCheck {
                 _ => return Ok(CheckOutcome::Allowed),
             }
         }
-        // Something stands against it, which is rare. Whether that holds depends on what happened before.
+        // Rare: there is a finding. Earlier actions may excuse it.
         let (allowed, stopped) = match store {
             Some(store) => guard_log(store, &id).await?,
             None => Default::default(),
@@ -202,7 +202,7 @@ impl GuardCheck {
         })
     }
 
-    /// Notes what is said about the call.
+    /// Records the verdict.
     pub(super) fn record(&self, stop: &Stop) -> Result<(), String> {
         let guarded = GuardRecord {
             client_session_id: self.session_ref.id(),
@@ -239,7 +239,7 @@ impl GuardCheck {
         }
     }
 
-    /// What the session is held to; `None` where nobody knows.
+    /// Loads the session's contract; `None` if the session is unknown.
     async fn known(
         &self,
         store: &dyn StoreConnection,
@@ -274,8 +274,8 @@ impl GuardCheck {
         }))
     }
 
-    /// What the agent did before, as far as that is known; what was stopped it did not. What was typed meanwhile is taken
-    /// into the contract.
+    /// Loads earlier actions, without stopped calls, and updates the contract with prompts typed since. `None` if they could
+    /// not be read in time.
     async fn past(
         &self,
         store: Option<&dyn StoreConnection>,
@@ -293,7 +293,7 @@ impl GuardCheck {
                 let done = steps
                     .into_iter()
                     .filter(|step| is_done(step.tool_use_id.as_deref()));
-                // What broke a constraint is no step: it is in the drift log.
+                // Actions that broke a constraint are in the drift log, not among the steps.
                 past.extend(done.map(|step| PastAction {
                     action: ActionSketch {
                         files: step.files,
@@ -340,7 +340,7 @@ impl GuardCheck {
     }
 }
 
-/// Asks a store again while it is busy, until then.
+/// Retries while the store is busy, until the deadline.
 async fn retry_while_busy<T>(
     until: Instant,
     attempt: impl AsyncFn() -> Result<T, StoreError>,
@@ -355,7 +355,7 @@ async fn retry_while_busy<T>(
     }
 }
 
-/// A call of a session that has no name, or works in a folder that is gone.
+/// The reference of a call without a session id or whose directory is gone.
 fn without_session(input: &Input) -> Option<SessionRef> {
     Some(SessionRef {
         session: input.session_id.clone().unwrap_or_default(),
@@ -364,7 +364,7 @@ fn without_session(input: &Input) -> Option<SessionRef> {
     })
 }
 
-/// Subjects that ran though the guard asked about them, and the calls that it stopped.
+/// The subjects that the user allowed, and the ids of stopped calls.
 async fn guard_log(
     store: &dyn StoreConnection,
     id: &ClientSessionId,

@@ -1,7 +1,7 @@
-//! Whether an action is to be stopped before it runs.
+//! Decides whether an action may run.
 //!
-//! Matters of fact alone decide: what somebody forbade, and what destroys or goes out though nobody asked for it. What is
-//! merely far from the goal runs; it is corrected afterwards, if at all. Looking and running tests are never stopped.
+//! Only facts decide: forbidden paths, and destructive or outgoing actions that nobody asked for. Actions that are merely
+//! unrelated to the goal run and may be corrected afterwards. Reading and running tests are never stopped.
 
 use grov_domain::{
     ActionSketch, ActionType, EffectKind, Finding, GoalContract, GuardVerdict, OFF_GOAL_BELOW, beginning_of,
@@ -12,60 +12,60 @@ use grov_scope::{AnalyzedAction, FindingSubject, NormalizedPath, ProjectRoot, Ru
 use std::borrow::Cow;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// Of a longer instruction the beginning is quoted, in characters.
+/// Longer instructions are truncated when quoted, in characters.
 const MOST_OF_INSTRUCTION: usize = 100;
-/// Longer reasons are cut, in characters: the client shows them in one piece.
+/// Longer reasons are truncated, in characters.
 const MOST_OF_REASON: usize = 600;
-/// Of longer commands the beginning stands in their subject, in bytes, and a hash for all of it.
+/// Longer commands are truncated in their subject and identified by a hash, in bytes.
 const MOST_OF_COMMAND: usize = 200;
 
-/// An action that is about to run, and what is known of it.
+/// An action and the context needed to decide on it.
 #[derive(Clone, Copy, Debug)]
 pub struct Question<'a> {
-    /// What the agent is held to, with what a person changed of it.
+    /// The active contract, with the user's edits.
     pub contract: &'a GoalContract,
-    /// The folder that relative paths of the contract are meant from.
+    /// The folder that relative paths of the contract refer to.
     pub root: Option<&'a str>,
-    /// Where commands run now, if not there.
+    /// Working directory, if it differs from `root`.
     pub directory: Option<&'a str>,
-    /// What is about to be done.
+    /// The action.
     pub action: &'a ActionSketch,
-    /// The same with its secrets masked, where it has any: what is said and kept is read from this one.
+    /// The action with its secrets masked, if it has any; messages and records are made from it.
     pub masked: Option<&'a ActionSketch>,
-    /// What the agent did before, oldest first: what it made itself it may remove. `None` where nobody knows, and then
-    /// only that is dangerous which nothing done before could excuse.
+    /// Earlier actions, oldest first: the agent may remove what it created. `None` if unknown; then only what no earlier
+    /// action could excuse counts as dangerous.
     pub past: Option<&'a [PastAction]>,
-    /// The user let go of the wish that nothing be changed, by a "yes" to a question or a plan.
+    /// The user lifted a "change nothing" request by confirming a question or plan.
     pub is_released: bool,
-    /// Subjects that were asked about in this session and then ran, one a line.
+    /// Subjects that the user allowed in this session, one per line.
     pub allowed: &'a [String],
-    /// What becomes of an action that is not to run just so.
+    /// The verdict if the action is stopped.
     pub verdict: GuardVerdict,
 }
 
-/// An action of the past.
+/// An earlier action.
 #[derive(Clone, Debug)]
 pub struct PastAction {
-    /// What was done.
+    /// The action.
     pub action: ActionSketch,
-    /// A constraint forbade it when it was done.
+    /// It broke a constraint.
     pub broke_constraint: bool,
-    /// The agent was told to take it back since.
+    /// The agent was told to undo it since.
     pub is_corrected: bool,
 }
 
-/// That an action is not to run just so.
+/// A decision to stop an action.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stop {
-    /// What becomes of it.
+    /// Ask or deny.
     pub verdict: GuardVerdict,
-    /// What it is about, one a line and without secrets; allowed once, it is allowed for the session.
+    /// What was stopped, one subject per line, redacted. A subject that the user allows once is allowed for the session.
     pub subject: String,
-    /// Why, and how it is allowed, in one line for a person and for the agent.
+    /// The reason and how to allow it, on one line, for user and agent.
     pub reason: String,
 }
 
-/// Whether an action is to be stopped. `None`: it may run, as far as Grov is asked.
+/// Decides on an action; `None` if it may run.
 pub fn decide(question: &Question<'_>) -> Option<Stop> {
     let root = ProjectRoot::new(question.root);
     let action = AnalyzedAction::new(&root, question.action);
@@ -86,13 +86,13 @@ pub fn decide(question: &Question<'_>) -> Option<Stop> {
     };
     let shown = findings(&masked, question.contract);
     if shown.len() < found.len() {
-        // A mask hides some of what stands against it, so nothing of it can be quoted.
+        // A mask hides some of the findings, so nothing can be quoted.
         return unquoted(question, &action);
     }
     worded(&masked, &AnalyzedAction::new(&root, masked.action), &root, &shown)
 }
 
-/// The words for what stands against an action, the gravest first; `None` where all of it was allowed.
+/// Builds the stop for findings, the most severe first; `None` if all were allowed.
 fn worded(
     question: &Question<'_>,
     action: &AnalyzedAction<'_>,
@@ -102,7 +102,7 @@ fn worded(
     let mut subjects: Vec<String> = Vec::new();
     let mut gravest = None;
     for finding in found {
-        // What was allowed is kept without secrets.
+        // Allowed subjects are stored redacted.
         let subject = subject(finding, action, root);
         let subject = Redactor::shared().redact(&subject).into_owned();
         if is_allowed(&subject, question.allowed) || subjects.contains(&subject) {
@@ -118,7 +118,7 @@ fn worded(
     })
 }
 
-/// The words where nothing of an action can be quoted. It is known again by a hash.
+/// Builds the stop for an action that cannot be quoted; a hash identifies it.
 fn unquoted(question: &Question<'_>, action: &AnalyzedAction<'_>) -> Option<Stop> {
     let written = format!("{:?} {:?}", action.sketch.command, action.sketch.files);
     let subject = format!("call {:016x}", xxh3_64(written.as_bytes()));
@@ -135,12 +135,12 @@ fn unquoted(question: &Question<'_>, action: &AnalyzedAction<'_>) -> Option<Stop
     })
 }
 
-/// Whether an action is never stopped, whatever the agent is held to: looking, and tests with nothing beside them.
+/// Whether an action is never stopped under any contract: reading, and tests alone.
 pub(super) fn is_never_stopped(action: &ActionSketch, root: Option<&str>) -> bool {
     is_harmless(&AnalyzedAction::new(&ProjectRoot::new(root), action))
 }
 
-/// Looking, and tests with nothing beside them.
+/// Whether the action only reads or runs tests.
 fn is_harmless(action: &AnalyzedAction<'_>) -> bool {
     let effects = &action.sketch.effects;
     let tests = |effect: &EffectKind| matches!(effect, EffectKind::Read | EffectKind::Test);
@@ -148,7 +148,7 @@ fn is_harmless(action: &AnalyzedAction<'_>) -> bool {
         || (!effects.is_empty() && !action.is_partially_analyzed() && effects.iter().all(tests))
 }
 
-/// What stands against an action, the gravest first.
+/// The findings against an action, the most severe first.
 fn findings(question: &Question<'_>, contract: &GoalContract) -> Vec<Finding> {
     let mut rules = Rules::new(contract.clone(), question.root);
     if question.is_released {
@@ -166,7 +166,7 @@ fn findings(question: &Question<'_>, contract: &GoalContract) -> Vec<Finding> {
     if let Some(directory) = question.directory {
         rules.assess(&going_to(directory), None);
     }
-    // Facts alone, whoever acts.
+    // Facts only, regardless of who acts.
     let assessment = match question.past {
         Some(_) => rules.assess_subagent(question.action),
         None => rules.assess_without_history(question.action),
@@ -186,7 +186,7 @@ fn going_to(directory: &str) -> ActionSketch {
     }
 }
 
-/// What a finding is about: what somebody allows who says yes.
+/// The subject of a finding: what the user allows by confirming.
 fn subject(finding: &Finding, action: &AnalyzedAction<'_>, root: &ProjectRoot) -> String {
     match FindingSubject::of(finding, action, root) {
         FindingSubject::File { place, removes: true } => format!("removal of {place}"),
@@ -199,7 +199,7 @@ fn subject(finding: &Finding, action: &AnalyzedAction<'_>, root: &ProjectRoot) -
     }
 }
 
-/// A command by which the same one is known. Cut without its secrets: half of one is none to the redactor.
+/// A redacted key of a command. Redact before truncating: half a secret is not recognised.
 fn text_hash(command: &str) -> String {
     let command = one_line(command, usize::MAX);
     let safe = Redactor::shared().redact(&command);
@@ -233,7 +233,7 @@ fn reason(finding: &Finding, question: &Question<'_>) -> String {
     one_line(&format!("Grov: {what}.{asked} {how}"), MOST_OF_REASON)
 }
 
-/// A file by the name that means it where the session works: below the root by its path from there.
+/// A file's path as the user must type it where the session works.
 fn from_here<'a>(file: &'a str, question: &Question<'_>) -> Cow<'a, str> {
     match question.root {
         Some(root) if question.directory.is_some_and(|directory| directory != root) => {
@@ -249,7 +249,7 @@ fn from_here<'a>(file: &'a str, question: &Question<'_>) -> Cow<'a, str> {
     }
 }
 
-/// Whether nothing stands against a change of the file any more once the user has allowed it.
+/// Whether allowing the file removes every finding against it.
 fn is_lifted(file: &str, question: &Question<'_>) -> bool {
     let mut contract = question.contract.clone();
     contract.forbidden.retain(|glob| glob != file);
@@ -258,7 +258,7 @@ fn is_lifted(file: &str, question: &Question<'_>) -> bool {
     !found.iter().any(|finding| finding.file.as_deref() == Some(file))
 }
 
-/// A text on one line, of a longer one the beginning.
+/// A text on one line, truncated to `most` characters.
 fn one_line(text: &str, most: usize) -> String {
     let words: Vec<&str> = text
         .split(|letter: char| letter.is_whitespace() || letter.is_control())
@@ -273,7 +273,7 @@ fn one_line(text: &str, most: usize) -> String {
     }
 }
 
-/// A path as a word for a shell.
+/// A path quoted for a shell.
 fn shell_word(path: &str) -> String {
     let plain = |letter: char| letter.is_alphanumeric() || "/._-+@%~".contains(letter);
     if path.chars().all(plain) {

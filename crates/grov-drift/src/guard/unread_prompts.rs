@@ -8,19 +8,19 @@ use grov_session::objection::has_objection;
 use grov_session::{IntentReader, instructions, sanitize_prompt};
 use std::path::Path;
 
-/// Bytes at the end of a transcript in which the newest prompt is looked for.
+/// Bytes at the end of a transcript searched for the newest prompt.
 const MOST_OF_TRANSCRIPT: u64 = 512 * 1024;
 
-/// Bytes at the end of a transcript in which prompts are looked for that no hook told of.
+/// Bytes at the end of a transcript searched for prompts that no hook reported.
 const MOST_UNREAD: u64 = 2 * 1024 * 1024;
 
-/// What was typed last.
+/// The newest prompt.
 pub(super) fn newest_prompt(transcript: Option<&Path>) -> Option<String> {
     typed_since(transcript?, 0, MOST_OF_TRANSCRIPT).pop()
 }
 
-/// What was typed behind an offset of a transcript, at most so many bytes before its end. The long lines, which tell what
-/// tools were given and answered, are passed over unread.
+/// The prompts after an offset of a transcript, within the last `most` bytes. Lines with tool inputs and results are skipped
+/// without parsing.
 fn typed_since(path: &Path, from: u64, most: u64) -> Vec<String> {
     let Ok(Some(length)) = length(path) else {
         return Vec::new();
@@ -46,8 +46,8 @@ fn typed_since(path: &Path, from: u64, most: u64) -> Vec<String> {
     .collect()
 }
 
-/// What a session is held to with prompts that hooks have not told of: for one that waited in the client's queue they are not
-/// run, and one may have been typed while the store was busy. `None` where there are none.
+/// The session with prompts that no hook reported: queued prompts run no hook, and one may have been typed while the store
+/// was busy. `None` if there are none.
 pub(super) fn with_unread(known: &KnownSession, reader: &IntentReader) -> Option<KnownSession> {
     let session = known.session.as_ref()?;
     let path = session.transcript_path.as_deref()?;
@@ -62,8 +62,8 @@ pub(super) fn with_unread(known: &KnownSession, reader: &IntentReader) -> Option
     })
 }
 
-/// A contract with what was typed last, which is recorded only after the answer to it has begun. A "yes" is no instruction;
-/// whether it lets go of the wish that nothing be changed.
+/// Adds a prompt to a contract; it is recorded only after the response to it has begun. Returns the contract, and whether
+/// the prompt, a mere confirmation, lifts a "change nothing" request.
 pub(super) fn with_prompt(
     mut contract: GoalContract,
     prompt: Option<String>,

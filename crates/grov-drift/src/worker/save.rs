@@ -1,4 +1,4 @@
-//! Saving what a session did to team memory: loads, asks the judge, and saves what the engine makes of it.
+//! Saves a session's task to team memory.
 
 use super::{Followed, TurnWorker};
 use crate::file_reasoning::file_reasoning;
@@ -18,25 +18,25 @@ use grov_session::tasks::{Ending, Target, Tasks, with_turn};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-/// Memories among which that of the session is looked for, the newest.
+/// Newest memories searched for the session's own.
 const LOOKED_AT: u32 = 64;
-/// Bytes of a transcript, from its end, in which edits are looked for.
+/// Bytes at the end of a transcript searched for edits.
 const MOST_OF_A_TRANSCRIPT: u64 = 64 * 1024 * 1024;
 
-/// A session as it is loaded for saving.
+/// A session loaded for saving.
 struct Loaded {
-    /// The store's revision from before anything was read.
+    /// The store's revision before anything was read.
     revision: i64,
     session: HookSession,
-    /// With what a person changed of it.
+    /// With the user's edits.
     contract: GoalContract,
     steps: Vec<HookStep>,
     material: TaskMaterial,
-    /// What was saved of the session, the newest first.
+    /// Saved tasks of the session, newest first.
     saved: Vec<Task>,
-    /// The same as tasks.
+    /// The saved tasks as states.
     known: Vec<SessionState>,
-    /// The newest prompt turned to something else than the newest of them.
+    /// The newest prompt began another task.
     has_new_goal: bool,
     place: Place,
     root: PathBuf,
@@ -53,19 +53,19 @@ impl Loaded {
         }
     }
 
-    /// The record of the task in work.
+    /// The saved record of the active task.
     fn current(&self) -> Option<&Task> {
         self.saved.first().filter(|_| !self.has_new_goal)
     }
 
-    /// Whether there is anything that was not saved before.
+    /// Whether there is anything unsaved.
     fn has_changes(&self, news: Followed) -> bool {
         let is_saved = self.current().is_some_and(|task| task.created_at >= news.before);
         !self.material.is_empty() && (news.is_new || !is_saved)
     }
 }
 
-/// What is to be saved, before the judge says what the team should remember.
+/// A task to be saved, before the judge extracts its reasoning.
 struct PendingTask {
     state: SessionState,
     ending: Ending,
@@ -73,8 +73,8 @@ struct PendingTask {
 }
 
 impl TurnWorker<'_> {
-    /// Saves what the session did so far, over what was saved before. `false`: something was forgotten meanwhile, and what
-    /// is left is to be looked at anew.
+    /// Saves the session's task, replacing its earlier record. `false` if memory was forgotten at the same time; the rest
+    /// must then be loaded again.
     pub(super) async fn save(&self, store: &dyn StoreConnection, news: Followed) -> Result<bool, StoreError> {
         let loaded = self.load(store).await?;
         let Some(loaded) = loaded.filter(|loaded| loaded.has_changes(news)) else {
@@ -101,7 +101,7 @@ impl TurnWorker<'_> {
     async fn load(&self, store: &dyn StoreConnection) -> Result<Option<Loaded>, StoreError> {
         let session_ref = &self.work.session_ref;
         let id = session_ref.id();
-        // The number first: what is forgotten after it makes what is read here outdated.
+        // Read the revision first: anything forgotten later makes this load outdated.
         let revision = store.revision().await?;
         let Some(session) = store.hook_session_summary(&id).await? else {
             return Ok(None);
@@ -138,7 +138,7 @@ impl TurnWorker<'_> {
         }))
     }
 
-    /// The record to be saved; `None`: nothing is.
+    /// Builds the record; `None` if nothing is to be saved.
     async fn build_task(
         &self,
         store: &dyn StoreConnection,
@@ -173,7 +173,7 @@ impl TurnWorker<'_> {
         Ok(Some(task))
     }
 
-    /// Which task the newest turn was, and whether that is done. `None`: nothing is to be saved.
+    /// Judges which task the newest turn belongs to and whether it is done; `None` if nothing is to be saved.
     async fn judge_turn(&self, loaded: &Loaded, judge: &dyn SettlingJudge) -> Option<PendingTask> {
         let (session, material, tasks) = (&loaded.session, &loaded.material, loaded.tasks());
         let client = &session.client_session_id;
@@ -183,7 +183,7 @@ impl TurnWorker<'_> {
             answer => answer.to_owned(),
         };
         let is_end = self.work.event == event::SESSION_END;
-        // A turn that broke off finished nothing. One that ended may be reported by the end of the session first.
+        // An interrupted turn finishes nothing. The end of the session may arrive before the end of its last turn.
         let analysis = if self.work.event == event::STOP || is_end && !answer.is_empty() {
             let turn = material.turn(last.prompt, session.prompts);
             let question = Redactor::shared().clean(tasks.question(&turn, &answer, None, None));
@@ -213,7 +213,7 @@ impl TurnWorker<'_> {
         })
     }
 
-    /// What was kept of the session before, the newest first.
+    /// Loads the session's saved tasks, newest first.
     async fn saved_tasks(&self, store: &dyn StoreConnection) -> Result<Vec<Task>, StoreError> {
         let id = self.work.session_ref.id();
         let project = Place::locate(&self.work.session_ref.directory).project();
@@ -226,7 +226,7 @@ impl TurnWorker<'_> {
         Ok(tasks.into_iter().filter(own).collect())
     }
 
-    /// Who works.
+    /// The user, as the settings allow.
     fn user(&self, place: &Place) -> Option<String> {
         let home = self.environment.get("HOME").map(PathBuf::from);
         let user = place.user(home.as_deref());
@@ -238,7 +238,7 @@ impl TurnWorker<'_> {
         }
     }
 
-    /// Keeps why files are as they are, as far as it is new.
+    /// Saves new reasoning about files.
     async fn save_reasoning(
         &self,
         store: &dyn StoreConnection,
@@ -249,7 +249,7 @@ impl TurnWorker<'_> {
             return Ok(());
         };
         let since = loaded.current().map(|task| task.created_at);
-        // What was forgotten has no words left, and what was off goal teaches nothing.
+        // Forgotten steps have no reasoning, and off-goal steps are not recorded.
         let worth = |step: &&HookStep| {
             let is_on_goal = step.score.is_none_or(|score| score >= OFF_GOAL_BELOW);
             step.action.reasoning.is_some() && is_on_goal && since.is_none_or(|since| step.timestamp >= since)
