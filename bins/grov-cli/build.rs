@@ -1,14 +1,14 @@
-//! Linker options.
+//! Configures how the program is linked.
 
 #[path = "../link.rs"]
 mod link;
 
 fn main() {
     let target = |name: &str| std::env::var(name).unwrap_or_default();
-    // A hook runs for a few milliseconds, a tenth of which would go into relocating 20,000 addresses. The daemon, which
-    // faces the network, stays position-independent.
+    // A hook runs for a few milliseconds, and relocation at start takes a tenth of that. The daemon faces the network and is
+    // linked as a position-independent executable.
     if target("CARGO_CFG_TARGET_OS") == "linux" && target("CARGO_CFG_TARGET_ENV") == "gnu" {
         println!("cargo::rustc-link-arg-bin=grov=-no-pie");
     }
-    link::ask("grov");
+    link::configure("grov");
 }

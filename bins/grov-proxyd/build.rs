@@ -1,8 +1,8 @@
-//! How the program is linked.
+//! Configures how the program is linked.
 
 #[path = "../link.rs"]
 mod link;
 
 fn main() {
-    link::ask("grov-proxyd");
+    link::configure("grov-proxyd");
 }

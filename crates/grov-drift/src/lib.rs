@@ -23,7 +23,6 @@ mod hook;
 mod prompt;
 mod proxied;
 mod resume;
-mod room;
 mod services;
 mod session_start;
 mod task_rows;

@@ -5,7 +5,6 @@ use crate::error_log::log_error;
 use crate::follower::pending::{can_defer, has_no_actions, record_pending};
 use crate::hook::HookContext;
 use crate::resume::{SessionRef, reader, resume, start_session};
-use crate::room::Room;
 use crate::services::STORE_TIMEOUT;
 use crate::team_memory::{Prompt, RenderedMemories, is_off, is_worth_recalling, remembered};
 use crate::transcript_file::{catch_up, length, read_range};
@@ -54,8 +53,6 @@ pub(crate) fn handle(context: &HookContext<'_>) -> Result<Option<String>, String
     let (false, Some(session_ref)) = (prompt.is_empty(), context.session_ref()) else {
         return Ok(None);
     };
-    // The daemon keeps its threads.
-    let room = context.programs.ends().then(Room::ahead);
     let settings = context.settings(Some(&session_ref.directory))?;
     // Sessions that go through the proxy are followed and corrected there.
     if daemon::proxy_address(context, &settings).is_some() {
@@ -75,9 +72,6 @@ pub(crate) fn handle(context: &HookContext<'_>) -> Result<Option<String>, String
         format!("prompt {prompt:016x}")
     });
     let text = answer_once(context, event.as_deref(), None, || {
-        if let Some(room) = room {
-            room.ready();
-        }
         let text = runtime()?.block_on(arrival.answer());
         text.map_err(|error| error.to_string())
     })?;
