@@ -5,6 +5,7 @@
 //! a guard that was set to fail closed. It does not go through the command line's definition, which has opinions about bad
 //! usage.
 
+mod processor;
 mod programs;
 
 use crate::assembly::hook_services;
@@ -12,6 +13,7 @@ use grov_drift::{Hook, HookResponse, LONGEST_INPUT, Work, handle, handle_without
 use grov_hooks::event;
 use grov_hooks::settings::DAEMON_PORT_FLAG;
 use grov_runtime::{Environment, Home};
+use processor::Processor;
 use programs::Own;
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Read, Write};
@@ -112,6 +114,7 @@ impl Words {
 /// Answers a hook.
 pub(crate) fn run(asked: &Asked) -> ExitCode {
     let since = Instant::now();
+    let processor = matches!(asked.what, What::Event(_)).then(Processor::keep);
     let environment = Environment::of_process();
     let home = Home::locate(asked.home.as_deref(), &environment).ok();
     let log = home.clone();
@@ -132,6 +135,7 @@ pub(crate) fn run(asked: &Asked) -> ExitCode {
                 named_home: asked.home.as_deref(),
                 home,
                 environment: &environment,
+                processor: processor.flatten(),
             },
             since,
         }),

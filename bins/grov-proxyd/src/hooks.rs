@@ -208,7 +208,7 @@ impl Shared {
 
     fn reply(self: &Arc<Self>, request: &AdminRequest, received_at: std::time::Instant) -> HookResponse {
         if request.body.is_none() {
-            log_error(Some(&self.home), "what the client sent is too long");
+            log_error(Some(&self.home), "the hook event is too long");
         }
         (self.answer_fn)(&Hook {
             event: Some(&request.rest),

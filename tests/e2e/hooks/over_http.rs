@@ -258,7 +258,7 @@ fn only_programs_with_the_token_are_answered() -> Result<()> {
     }
     let log = fs::read_to_string(folder.path().join(".grov/logs/hooks.log"))?;
     assert!(
-        log.contains("could not be read") && log.contains("too long"),
+        log.contains("could not be parsed") && log.contains("too long"),
         "{log}"
     );
     let ended = daemon.stop()?;

@@ -1,5 +1,6 @@
 //! What a hook's answer needs of other programs: this one, started once more.
 
+use super::processor::Processor;
 use grov_drift::{Programs, Work};
 use grov_runtime::{Environment, Home, Settings, daemon};
 use std::io::{Read, Write};
@@ -23,10 +24,15 @@ pub(super) struct Own<'a> {
     pub(super) named_home: Option<&'a Path>,
     pub(super) home: &'a Home,
     pub(super) environment: &'a Environment,
+    /// The one that this process keeps to; others do not.
+    pub(super) processor: Option<Processor>,
 }
 
 impl Own<'_> {
     fn command(&self) -> Result<Command, String> {
+        if let Some(processor) = &self.processor {
+            processor.leave();
+        }
         let own = std::env::current_exe().map_err(|error| format!("this program: {error}"))?;
         let mut command = Command::new(own);
         if let Some(home) = self.named_home {
@@ -117,4 +123,25 @@ fn said_by(child: &mut Child) -> Option<String> {
         .collect::<Vec<_>>()
         .join("; ");
     (!said.is_empty()).then_some(said)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hook::processor::tests::allowed;
+
+    #[test]
+    fn a_program_that_is_started_may_run_anywhere() {
+        let home = tempfile::tempdir().unwrap();
+        let environment = Environment::default();
+        let before = allowed();
+        let own = Own {
+            named_home: None,
+            home: &Home::locate(Some(home.path()), &environment).unwrap(),
+            environment: &environment,
+            processor: Processor::keep(),
+        };
+        own.command().unwrap();
+        assert_eq!(allowed(), before);
+    }
 }

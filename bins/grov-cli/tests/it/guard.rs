@@ -403,7 +403,7 @@ fn a_past_that_cannot_be_read_excuses_nothing() {
     assert_eq!(log(&scene), "");
     // Nobody knows whether the agent made that itself.
     assert_eq!(said(&run(&scene, "t3", "rm -r /srv/try")).as_deref(), Some("ask"));
-    assert!(log(&scene).contains("what was done before"), "{}", log(&scene));
+    assert!(log(&scene).contains("earlier actions could not be read"), "{}", log(&scene));
     let closed = with_unreadable_past(Scene::new().env("GROV_GUARD_FAIL", "closed"));
     let ended = run(&closed, "t3", "rm -r /srv/try");
     assert!(refusal(&ended).contains("what was done before"));
@@ -433,7 +433,7 @@ fn half_a_letter_in_a_call_does_not_hide_it() {
     }
     assert_eq!(log(&scene), "");
     fed(&scene, "PreToolUse", "not json");
-    assert!(log(&scene).contains("could not be read"), "{}", log(&scene));
+    assert!(log(&scene).contains("could not be parsed"), "{}", log(&scene));
 }
 
 #[test]
