@@ -403,7 +403,11 @@ fn a_past_that_cannot_be_read_excuses_nothing() {
     assert_eq!(log(&scene), "");
     // Nobody knows whether the agent made that itself.
     assert_eq!(said(&run(&scene, "t3", "rm -r /srv/try")).as_deref(), Some("ask"));
-    assert!(log(&scene).contains("earlier actions could not be read"), "{}", log(&scene));
+    assert!(
+        log(&scene).contains("earlier actions could not be read"),
+        "{}",
+        log(&scene)
+    );
     let closed = with_unreadable_past(Scene::new().env("GROV_GUARD_FAIL", "closed"));
     let ended = run(&closed, "t3", "rm -r /srv/try");
     assert!(refusal(&ended).contains("what was done before"));
