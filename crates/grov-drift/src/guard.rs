@@ -1,7 +1,7 @@
 //! The guard: checks a tool call before it runs (PreToolUse), and records that it ran (PostToolUse).
 //!
 //! Forbidden paths and destructive actions are decided without a time limit of ours: the guard waits for a busy database and
-//! asks the user one second before the client would let the call run. Only reading the history is limited ([`check`]). If
+//! asks the user one second before the client would let the call run. Only reading the history is limited (`check`). If
 //! the check fails, the call runs unless it is destructive; with `guard.fail = "closed"` it is blocked, and only then does a
 //! hook exit with code 2.
 

@@ -96,7 +96,7 @@ impl Work {
     /// Runs the work on this thread; returns it unchanged if the lane is busy.
     ///
     /// # Errors
-    /// As [`Work::done`].
+    /// As [`Work::run`].
     pub fn try_run(
         self,
         home: &Home,
