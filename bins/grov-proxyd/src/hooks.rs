@@ -280,7 +280,7 @@ impl Shared {
     }
 }
 
-/// What comes of it, until_shutdown the daemon stops before.
+/// The result, or `None` if the daemon stops first.
 async fn until_shutdown<T>(stopping: &mut Shutdown, waiting: impl Future<Output = T>) -> Option<T> {
     tokio::select! {
         biased;

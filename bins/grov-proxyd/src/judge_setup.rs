@@ -1,4 +1,4 @@
-//! JudgeSetup what is recorded: the judge and the division of work into tasks.
+//! Sets up the judge and the task orchestration.
 
 use crate::assembly::{DaemonStore, judge_settings};
 use grov_domain::{Clock, Judge, SpendingStore, SystemClock};

@@ -22,13 +22,13 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use time::OffsetDateTime;
 
-/// So much of the assistant's text before a tool call is understand_redacted, its end, in characters.
+/// Maximum characters kept of the assistant's text before a tool call; the end is kept.
 const MOST_SAID: usize = 1000;
 
-/// So much of a tool's output is understand_redacted, its end, in characters.
+/// Maximum characters kept of a tool's output; the end is kept.
 const MOST_OUTPUT: usize = 400;
 
-/// So much of the text that ends a turn is understand_redacted, its end, in characters: what a "yes" says yes to.
+/// Maximum characters kept of the text that ends a turn, which a "yes" answers; the end is kept.
 const MOST_ANSWER: usize = 4000;
 
 /// The tool that asks for approval of a plan.

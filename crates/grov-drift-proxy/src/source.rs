@@ -127,7 +127,7 @@ impl ContextSource for DriftMonitor {
 }
 
 impl DriftMonitor {
-    /// The session of an point. One that goes on and is not in memory is loaded: a correction may wait in it, and what it
+    /// The session of an injection point. One that goes on and is not in memory is loaded: a correction may wait in it, and what it
     /// does next is judged by its goal.
     fn slot(&self, point: &InjectionPoint) -> Option<Arc<Slot>> {
         let id = &point.lineage.session;

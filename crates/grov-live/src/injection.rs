@@ -123,7 +123,7 @@ impl Counters {
             ("added", read(&self.added)),
             // Blocks added again.
             ("repeated", read(&self.repeated)),
-            // ProjectLocator where there was nothing to say.
+            // Injection points at which nothing was added.
             ("nothing", read(&self.nothing)),
             // Texts that came too late.
             ("late", read(&self.late)),

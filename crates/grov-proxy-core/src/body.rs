@@ -131,7 +131,7 @@ pub(crate) struct Collector {
 /// A collected body.
 pub(crate) struct WholeBody {
     pub(crate) bytes: Bytes,
-    /// IdleState as long as the exchange is in work.
+    /// Held until the exchange ends.
     pub(crate) reservation: BodyReservation,
 }
 

@@ -23,10 +23,10 @@ const STEP: usize = 32 * 1024;
 /// Large buffer sizes are a multiple of this, in bytes.
 const LARGE_STEP: usize = 256 * 1024;
 
-/// Most memory idle in idle buffers, in bytes.
+/// Maximum memory of idle buffers, in bytes.
 const MAX_IDLE_BYTES: usize = 4 * 1024 * 1024;
 
-/// How long an unused buffer is idle.
+/// How long an unused buffer is kept.
 const MAX_IDLE: Duration = Duration::from_secs(1);
 
 /// Returns whether a body of this size uses the allocator.
@@ -66,7 +66,7 @@ pub(crate) struct Buffer {
     /// `None` only in `drop`.
     memory: Option<MmapMut>,
     filled: usize,
-    /// Length of the buffer that were populated, in bytes.
+    /// Bytes of the buffer that are populated already.
     populated: usize,
     pool: BufferPool,
 }
@@ -80,7 +80,7 @@ impl BufferPool {
         let step = if is_large(size) { LARGE_STEP } else { STEP };
         let size = usize::try_from(size).ok()?.checked_next_multiple_of(step)?;
         let idle = self.take(size, size.saturating_add(2 * step));
-        // A few buffer are populated faster by writing to them.
+        // Small buffers are populated faster by writing to them.
         let is_there = idle.is_some() || step == STEP;
         let memory = idle.or_else(|| new(size))?;
         Some(Buffer {
@@ -152,7 +152,7 @@ impl IdleBuffers {
     }
 }
 
-/// Maps new buffer. They take no memory yet.
+/// Maps a new buffer, which takes no memory yet.
 fn new(size: usize) -> Option<MmapMut> {
     MmapOptions::new().len(size).map_anon().ok()
 }

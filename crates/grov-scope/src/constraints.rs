@@ -288,7 +288,7 @@ pub(crate) fn proposes_change(question: &str) -> bool {
         .any(|word| grammar::is_order(word) || word.is_any(&["ahead", "proceed", "start"]))
 }
 
-/// Whether a action writes a file of which nothing was there before, as far as the conversation tells.
+/// Whether an action creates a file, by what the conversation shows.
 fn is_new(action: &AnalyzedAction<'_>, history: &History) -> bool {
     action.sketch.action_type == ActionType::Write && !action.changed.iter().any(|place| history.knows(place))
 }

@@ -46,7 +46,7 @@ pub struct Rules {
     compiled: CompiledContract,
     /// Proposals of the agent that the user accepted.
     consents: Vec<String>,
-    /// ConstraintAges when the constraints hold.
+    /// Since when each constraint has applied.
     constraint_ages: ConstraintAges,
     history: History,
     associated: AssociatedFiles,

@@ -9,7 +9,7 @@ use grov_domain::{CommandLine, Program, program_name};
 const MAX_PROGRAMS: usize = 4096;
 const MAX_BYTES: usize = 256 * 1024;
 
-/// Of longer texts that programs read the beginning is understand_redacted, in bytes.
+/// Maximum bytes kept of a text that a program reads; the beginning is kept.
 const MAX_INPUT: usize = 64 * 1024;
 
 /// What is known of a program beside its words.

@@ -1,4 +1,4 @@
-//! LedgerWriterTask down where lineages stand, behind the requests.
+//! Writes lineage tips to the store in the background.
 
 use super::lineage_state::history_key;
 use super::{Counters, LedgerBackend};

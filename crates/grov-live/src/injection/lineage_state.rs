@@ -21,7 +21,7 @@ pub(super) struct LineageState {
     decided: HashMap<Key128, Decision>,
     /// What is quoted at a place.
     quoted: HashMap<Key128, Vec<TaskId>>,
-    /// ProjectLocator that somebody is deciding about right now.
+    /// Injection points whose decision is in progress.
     deciding: HashMap<Key128, watch::Receiver<Option<Decision>>>,
     /// Blocks that stand in no cached prefix yet, in their order: the one that was added last, and those before it whose
     /// requests were turned away.
@@ -55,9 +55,9 @@ pub(super) struct CachedPrefix {
 pub(super) struct Replay {
     /// The blocks.
     pub(super) edits: Vec<Edit>,
-    /// ProjectLocator whose blocks were taken back: they would cost the cached prefix.
+    /// Injection points whose blocks were removed, because they would cost the cached prefix.
     pub(super) withdrawn: Vec<Key128>,
-    /// ProjectLocator whose blocks stand in the prefix that this request caches, if it is taken.
+    /// Injection points whose blocks are in the prefix that this request caches, if it is accepted.
     pub(super) caches: Vec<Key128>,
     /// That prefix.
     pub(super) prefix: Option<CachedPrefix>,

@@ -47,7 +47,7 @@ struct Prepared {
     lineage: Lineage,
     /// The newest place was decided when the replay was put together, so the replay has it.
     newest_is_replayed: bool,
-    /// ProjectLocator whose blocks this request brings into the prompt cache, if it is taken.
+    /// Injection points whose blocks this request adds to the prompt cache, if it is accepted.
     caches: Vec<Key128>,
     /// The prefix that it caches then.
     prefix: Option<CachedPrefix>,

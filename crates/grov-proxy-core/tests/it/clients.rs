@@ -27,7 +27,7 @@ async fn with_room_for(connections: usize, upstream: &Scripted) -> Running {
     Running::with_limits(upstream, limits).await
 }
 
-/// ConnectionSet that are connected and idle, in the order in which they came.
+/// Connected, idle clients, oldest first.
 async fn idle(proxy: &Running, count: usize) -> Vec<Client> {
     let mut clients = Vec::new();
     for _ in 0..count {
@@ -38,7 +38,7 @@ async fn idle(proxy: &Running, count: usize) -> Vec<Client> {
     clients
 }
 
-/// ConnectionSet whose requests the upstream holds.
+/// Clients whose requests the upstream holds.
 async fn busy(proxy: &Running, upstream: &Scripted, count: usize) -> Vec<Client> {
     let before = upstream.requests().len();
     let mut clients = Vec::new();

@@ -1,4 +1,4 @@
-//! ConstraintAges when constraints hold: what the user ordered later takes them back.
+//! Since when each constraint has applied. A later request of the user releases it.
 
 use super::grammar::is_negation;
 use crate::words::{fold, words};

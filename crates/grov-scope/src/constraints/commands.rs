@@ -273,7 +273,7 @@ impl CommandConstraint {
         orders(&words) && words.iter().any(|word| word.is_any(&subjects))
     }
 
-    /// Whether a action runs what is forbidden.
+    /// Whether an action runs a forbidden command.
     pub(super) fn is_broken_by(&self, action: &AnalyzedAction<'_>) -> bool {
         let runs = |test: fn(&Program) -> bool| action.programs().iter().any(test);
         match &self.what {

@@ -124,7 +124,7 @@ impl PackageConstraint {
         orders(&words) && words.iter().any(named)
     }
 
-    /// Whether a action brings in what is forbidden: `Some(true)` for certain, `Some(false)` very likely.
+    /// Whether an action adds a forbidden package: `Some(true)` for certain, `Some(false)` very likely.
     pub(super) fn broken_by(&self, action: &AnalyzedAction<'_>, compiled: &CompiledContract) -> Option<bool> {
         let asked = |name: &str| compiled.asked.names(name);
         let installed: Vec<&str> = action.programs().iter().flat_map(installed_by).collect();

@@ -122,7 +122,7 @@ impl ReadOnlyConstraint {
         &self.0
     }
 
-    /// The files of the project that a action changes, and whether it changes the repository beside them.
+    /// The project files that an action changes, and whether it also changes the repository.
     pub(super) fn breaches<'d>(&self, action: &'d AnalyzedAction<'_>) -> (Vec<&'d NormalizedPath>, bool) {
         let counts = |place: &&NormalizedPath| {
             place.is_in_project() && !is_temporary(place) && !is_build_output(place)

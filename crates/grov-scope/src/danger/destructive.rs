@@ -190,7 +190,7 @@ fn beyond(place: &NormalizedPath, context: &EvaluationContext<'_>) -> Option<Fin
     )
 }
 
-/// Stems of words that ask for work in the course of which files go: another layout, a plan written other_shells.
+/// Stems of words for work that removes files as a side effect, such as another layout.
 #[rustfmt::skip]
 const REARRANGING: &[&str] = &[
     "renam", "mov", "replac", "restructur", "reorgan", "refactor", "rewrit", "migrat", "upgrad", "regenerat", "plan", "scaffold",
