@@ -83,8 +83,12 @@ impl SqliteStore {
 
     /// Whether what is written now reaches the files on disk: `false` from when the database or its write-ahead log was
     /// deleted, replaced or overwritten until it is opened again. Writes to a file that was moved away or deleted succeed
-    /// and are lost. Cheap, and never waits.
+    /// and are lost. Also `false` while a damaged database waits to be set aside. Cheap, and never waits.
     pub fn is_current(&self) -> bool {
+        let slot = self.slot.try_lock();
+        if slot.is_ok_and(|slot| matches!(*slot, Slot::Damaged { .. })) {
+            return false;
+        }
         self.open_files()
             .is_none_or(|files| files.are_in_place(&self.path))
     }
@@ -122,7 +126,7 @@ impl SqliteStore {
         self.set_open_files(None);
         match std::mem::take(&mut *slot) {
             Slot::Open(connection) => connection.close().await.map_err(|error| self.error(error)),
-            Slot::Closed | Slot::Damaged(..) => Ok(()),
+            Slot::Closed | Slot::Damaged { .. } => Ok(()),
         }
     }
 

@@ -36,7 +36,13 @@ pub(super) enum Slot {
     Closed,
     Open(SqliteConnection),
     /// SQLite reported damage in this file; the next call sets the database aside.
-    Damaged(String, Option<Identity>),
+    Damaged {
+        damage: String,
+        identity: Option<Identity>,
+        /// Open until the database is set aside: the last connection to close would write the log's pages, damaged or not,
+        /// into the database and delete the log.
+        _connection: Option<SqliteConnection>,
+    },
 }
 
 /// The connection, locked for one call.
@@ -178,10 +184,15 @@ impl<'a> Connection<'a> {
             && !error.is_transient()
         {
             *self.slot = match &error {
-                StoreError::Corrupt(damage) if on_corruption == OnCorruption::SetAside => {
-                    let identity = self.store.open_files().and_then(OpenFiles::identity);
-                    Slot::Damaged(damage.clone(), identity)
-                }
+                StoreError::Corrupt(damage) if on_corruption == OnCorruption::SetAside => Slot::Damaged {
+                    damage: damage.clone(),
+                    identity: self.store.open_files().and_then(OpenFiles::identity),
+                    _connection: match std::mem::take(&mut *self.slot) {
+                        // A transaction would keep the database locked for others.
+                        Slot::Open(connection) if !self.in_transaction => Some(connection),
+                        _ => None,
+                    },
+                },
                 _ => Slot::Closed,
             };
             self.store.set_open_files(None);

@@ -56,7 +56,7 @@ impl SqliteStore {
         match slot {
             Slot::Closed => false,
             Slot::Open(_) => self.mode.reopens().is_some() && !self.is_current(),
-            Slot::Damaged(..) => true,
+            Slot::Damaged { .. } => true,
         }
     }
 
@@ -65,10 +65,10 @@ impl SqliteStore {
     pub(super) async fn recover(&self, slot: &mut Slot) -> Result<(), StoreError> {
         match slot {
             Slot::Open(connection) if self.is_same_file() => self.save_log(connection).await?,
-            Slot::Damaged(damage, identity) => {
-                let (damage, identity) = (std::mem::take(damage), *identity);
+            Slot::Damaged { damage, identity, .. } => {
+                let result = self.set_aside(damage.clone(), *identity).await;
                 *slot = Slot::Closed;
-                self.set_aside(damage, identity).await?;
+                result?;
             }
             Slot::Open(_) | Slot::Closed => {}
         }

@@ -443,6 +443,31 @@ async fn overwritten_log_costs_what_was_in_it_and_nothing_else() {
 }
 
 #[tokio::test]
+async fn a_read_that_finds_damaged_frames_does_not_write_them_into_the_database() {
+    let home = Home::new();
+    let other = with_log(&home).await;
+    let store = SqliteStore::reopening(&home.database(), &OpenOptions::default(), OnCorruption::SetAside);
+    store.reopen().await.unwrap();
+    other.close().await.unwrap();
+    // All frames, after a header that stays valid.
+    let log = home.path().join("grov.db-wal");
+    let length = fs::metadata(&log).unwrap().len() as usize;
+    overwrite(&log, 32, length - 32);
+    let error = store.steps(&SessionId::new("b")).await.unwrap_err();
+    assert!(matches!(error, StoreError::Corrupt(_)), "{error}");
+    assert!(!store.is_current());
+    // The thread of a connection that was dropped would delete the log about now.
+    for _ in 0..20 {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+        assert!(log.exists());
+    }
+    store.reopen().await.unwrap();
+    assert!(store.is_current());
+    assert_eq!(found_after_a_kill(&home, &["a"]).await, 2);
+    assert_eq!(set_asides(&home), 1);
+}
+
+#[tokio::test]
 async fn log_deleted_while_another_process_has_it_costs_what_was_in_it_and_nothing_else() {
     let home = Home::new();
     // Holds the log's index, so that every new connection looks for frames in an empty log.
