@@ -410,7 +410,7 @@ fn a_past_that_cannot_be_read_excuses_nothing() {
     );
     let closed = with_unreadable_past(Scene::new().env("GROV_GUARD_FAIL", "closed"));
     let ended = run(&closed, "t3", "rm -r /srv/try");
-    assert!(refusal(&ended).contains("what was done before"));
+    assert!(refusal(&ended).contains("earlier actions could not be read"));
     assert_eq!(said(&run(&closed, "t4", "rm -r /tmp/try")), None);
     assert_eq!(
         said(&run(&closed, "t5", "git push --force")).as_deref(),
