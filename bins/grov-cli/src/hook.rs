@@ -121,7 +121,7 @@ pub(crate) fn run(asked: &Asked) -> ExitCode {
     std::panic::set_hook(Box::new(move |panic| {
         // By its place only: what a panic says may hold what a user wrote.
         let place = panic.location().map(ToString::to_string).unwrap_or_default();
-        log_error(log.as_ref(), &format!("panic at {place}"));
+        log_error(log.as_ref(), format_args!("panic at {place}"));
     }));
     let reply = match (&asked.what, &home) {
         (What::Event(event), Some(home)) => handle(&Hook {
@@ -143,7 +143,7 @@ pub(crate) fn run(asked: &Asked) -> ExitCode {
         (What::Work, Some(home)) => {
             let worked = std::panic::catch_unwind(AssertUnwindSafe(|| work(home, &environment)));
             if let Ok(Err(fault)) = worked {
-                log_error(Some(home), &fault);
+                log_error(Some(home), fault);
             }
             HookResponse::Empty
         }
@@ -154,7 +154,7 @@ pub(crate) fn run(asked: &Asked) -> ExitCode {
         HookResponse::Decision(text, noting) => {
             print(&text);
             if let Err(fault) = noting.finish() {
-                log_error(home.as_ref(), &fault.to_string());
+                log_error(home.as_ref(), fault);
             }
         }
         HookResponse::Block(reason) => {

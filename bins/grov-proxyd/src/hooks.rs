@@ -5,8 +5,8 @@
 
 use async_trait::async_trait;
 use grov_drift::{
-    BASE_URL_HEADER, EMPTY_RESPONSE, Fault, Hook, HookResponse, LONGEST_INPUT, PRE_TOOL_USE, PROJECT_HEADER,
-    PendingRecord, Programs, Services, TOKEN_HEADER, Work, log_error, token,
+    BASE_URL_HEADER, EMPTY_RESPONSE, Hook, HookError, HookResponse, LONGEST_INPUT, PRE_TOOL_USE,
+    PROJECT_HEADER, PendingRecord, Programs, Services, TOKEN_HEADER, Work, log_error, token,
 };
 use grov_proxy_core::{AdminRequest, AdminResponse, AdminRoute};
 use grov_runtime::{Environment, Home, Settings, Shutdown, Tasks, daemon};
@@ -194,7 +194,7 @@ impl Shared {
         // Nobody may be left to hear it.
         let _ = sender.send(json_response(body));
         if let Some(Err(fault)) = noting.map(PendingRecord::finish) {
-            log_error(Some(&self.home), &fault.to_string());
+            log_error(Some(&self.home), fault);
         }
     }
 
@@ -225,10 +225,10 @@ impl Shared {
     }
 
     /// Does the work of a turn on a thread of its own, in its turn; what has not begun when the daemon stops is left.
-    fn work(self: &Arc<Self>, work: Work) -> Result<(), String> {
+    fn work(self: &Arc<Self>, work: Work) -> Result<(), HookError> {
         if self.open.fetch_add(1, Ordering::AcqRel) >= MAX_PENDING_WORK {
             self.open.fetch_sub(1, Ordering::AcqRel);
-            return Err("too many sessions are worked on; the end of a turn is left".to_owned());
+            return Err(HookError::TooMuchWork);
         }
         let (shared, stopping) = (Arc::clone(self), self.tasks.shutdown());
         self.tasks.spawn("hook work", async move {
@@ -244,13 +244,17 @@ impl Shared {
         };
         match worked {
             Ok(()) => Self::count(&self.counters.worked),
-            Err(fault) => log_error(Some(&self.home), &fault.to_string()),
+            Err(fault) => log_error(Some(&self.home), fault),
         }
     }
 
     /// Does work when what is before it in its lane is done. It takes a permit only while it is worked on. `None`: the daemon
     /// stops before.
-    async fn in_lane(self: &Arc<Self>, mut work: Work, stopping: &mut Shutdown) -> Option<Result<(), Fault>> {
+    async fn in_lane(
+        self: &Arc<Self>,
+        mut work: Work,
+        stopping: &mut Shutdown,
+    ) -> Option<Result<(), HookError>> {
         let until = Instant::now() + work.patience();
         // There is one for each that a work can name.
         let lane = Arc::clone(self.lanes.get(work.lane())?);
@@ -269,7 +273,7 @@ impl Shared {
                 Ok(done) => return Some(done.map(drop)),
                 Err(_) => {
                     Self::count(&self.counters.broken);
-                    return Some(Err("the work after a turn panicked".to_owned().into()));
+                    return Some(Err(HookError::WorkPanicked));
                 }
             };
             if Instant::now() >= until {
@@ -294,7 +298,7 @@ struct InProcess<'a>(&'a Arc<Shared>);
 
 impl Programs for InProcess<'_> {
     /// This is the proxy.
-    fn start_proxy(&self, _: u16) -> Result<(), String> {
+    fn start_proxy(&self, _: u16) -> Result<(), HookError> {
         Ok(())
     }
 
@@ -302,7 +306,7 @@ impl Programs for InProcess<'_> {
         false
     }
 
-    fn hand_over(&self, work: Work, _: &Settings) -> Result<(), String> {
+    fn hand_over(&self, work: Work, _: &Settings) -> Result<(), HookError> {
         self.0.work(work)
     }
 }

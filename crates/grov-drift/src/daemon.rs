@@ -1,5 +1,6 @@
 //! Starts the daemon for clients that use it, and finds its address.
 
+use crate::error::HookError;
 use crate::hook::HookContext;
 use grov_runtime::port::{Listener, listener_at};
 use grov_runtime::{Home, Settings, Url, daemon};
@@ -12,16 +13,16 @@ const CONNECT_PATIENCE: Duration = Duration::from_millis(200);
 
 /// Starts the daemon if the client sends its requests or hooks to it and it is down: without it the client retries for
 /// minutes.
-pub(crate) fn start(context: &HookContext<'_>) -> Result<(), String> {
+pub(crate) fn start(context: &HookContext<'_>) -> Result<(), HookError> {
     if context.daemon_port.is_none() && context.environment.get("ANTHROPIC_BASE_URL").is_none() {
         return Ok(());
     }
     let settings = context.settings(None)?;
     let is_used = context.daemon_port.is_some() || proxy_address(context, &settings).is_some();
     if let Some(pid) = daemon::stopped_process(context.home).filter(|_| is_used) {
-        return Err(format!(
+        return Err(HookError::Daemon(format!(
             "grov-proxyd (process {pid}) is stopped, so that this client gets no answer. `kill -CONT {pid}` lets it go on."
-        ));
+        )));
     }
     let hooked = |port| SocketAddr::new(settings.proxy().host, port);
     // One daemon of a home is all there is.
@@ -33,28 +34,28 @@ pub(crate) fn start(context: &HookContext<'_>) -> Result<(), String> {
         return Ok(());
     }
     match is_listening.then(|| listener_at(proxy)) {
-        Some(Listener::Foreign) => Err(format!(
+        Some(Listener::Foreign) => Err(HookError::Daemon(format!(
             "another program listens at {proxy}, where this client sends {}. {}",
             traffic(context),
             port_advice(context, proxy.port())
-        )),
+        ))),
         // It relays requests, but keeps them in the other home, and refuses hooks.
-        Some(Listener::Grov { pid }) => Err(format!(
+        Some(Listener::Grov { pid }) => Err(HookError::Daemon(format!(
             "the Grov daemon of another home (process {pid}) listens at {proxy}, where this client sends {}. {}",
             traffic(context),
             port_advice(context, proxy.port())
-        )),
+        ))),
         // Where the client looks for it, which the settings may have been changed from since.
         Some(Listener::Nothing) | None => {
             let fault = match context.programs.start_proxy(proxy.port()) {
                 Ok(()) => listens_elsewhere(context, proxy),
-                Err(fault) => Some(fault),
+                Err(fault) => Some(fault.to_string()),
             };
             fault.map_or(Ok(()), |fault| {
-                Err(format!(
+                Err(HookError::Daemon(format!(
                     "grov-proxyd does not listen at {proxy}, where this client sends {}: {fault}",
                     traffic(context)
-                ))
+                )))
             })
         }
     }

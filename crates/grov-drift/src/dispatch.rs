@@ -1,5 +1,6 @@
 //! Dispatches a hook event and turns failures into responses.
 
+use crate::error::HookError;
 use crate::error_log::log_error;
 use crate::guard::{self, PendingRecord};
 use crate::hook::{Hook, HookContext};
@@ -80,7 +81,7 @@ pub fn handle_without_home(event: Option<&str>, environment: &Environment) -> Ho
     }
 }
 
-fn dispatch(context: &HookContext<'_>, event: Option<&str>) -> Result<HookResponse, String> {
+fn dispatch(context: &HookContext<'_>, event: Option<&str>) -> Result<HookResponse, HookError> {
     let said = match event {
         Some(event::PRE_TOOL_USE) => return Ok(guard::pre_tool_use(context)),
         Some(event::POST_TOOL_USE | event::POST_TOOL_USE_FAILURE) => guard::post_tool_use(context),
@@ -103,12 +104,12 @@ fn catch_failures(
     is_guard: bool,
     home: &Home,
     environment: &Environment,
-    answer: impl FnOnce() -> Result<HookResponse, String>,
+    answer: impl FnOnce() -> Result<HookResponse, HookError>,
 ) -> HookResponse {
     match std::panic::catch_unwind(AssertUnwindSafe(answer)) {
         Ok(Ok(reply)) => reply,
         Ok(Err(fault)) => {
-            log_error(Some(home), &fault);
+            log_error(Some(home), fault);
             HookResponse::Empty
         }
         Err(_) => {

@@ -1,27 +1,17 @@
-//! Errors of the hook path. The client never sees them; they go to `logs/hooks.log`.
+//! The log of the hook path, `logs/hooks.log`.
 
 use grov_domain::{Clock, SystemClock};
 use grov_redact::Redactor;
 use grov_runtime::Home;
+use std::fmt::Display;
 use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
 
 /// A larger log is truncated.
 const LONGEST_LOG: u64 = 1024 * 1024;
 
-/// Why a response or the work after a turn failed.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct Fault(String);
-
-impl From<String> for Fault {
-    fn from(fault: String) -> Self {
-        Self(fault)
-    }
-}
-
 /// Appends an error to `logs/hooks.log`, redacted and on one line.
-pub fn log_error(home: Option<&Home>, fault: &str) {
+pub fn log_error(home: Option<&Home>, error: impl Display) {
     let Some(path) = home
         .and_then(|home| home.create_logs().ok())
         .map(|logs| logs.join("hooks.log"))
@@ -38,14 +28,14 @@ pub fn log_error(home: Option<&Home>, fault: &str) {
     }
     let at = SystemClock.now().unix_timestamp();
     if let Ok(mut file) = options.open(path) {
-        let _ = file.write_all(format!("{at} {}\n", single_line(fault)).as_bytes());
+        let _ = file.write_all(format!("{at} {}\n", single_line(&error.to_string())).as_bytes());
     }
 }
 
 /// An error message, redacted and on one line.
-pub(crate) fn single_line(fault: &str) -> String {
-    let fault = Redactor::shared().redact(fault);
-    let parts: Vec<&str> = fault
+pub(crate) fn single_line(message: &str) -> String {
+    let message = Redactor::shared().redact(message);
+    let parts: Vec<&str> = message
         .split(char::is_control)
         .map(str::trim)
         .filter(|part| !part.is_empty())

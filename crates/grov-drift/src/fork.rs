@@ -1,6 +1,7 @@
 //! Registers forks. The client reports a fork's start under the id of the session it came from, and writes the fork's
 //! transcript only after its first response; but it notes its current session id in a file of its own.
 
+use crate::error::HookError;
 use crate::follower::TranscriptFollower;
 use crate::hook::HookContext;
 use crate::resume::{SessionRef, inherit_session, intent_reader, new_session};
@@ -25,7 +26,7 @@ pub(crate) fn register_fork(
     context: &HookContext<'_>,
     session_ref: &SessionRef,
     patience: Duration,
-) -> Result<(), String> {
+) -> Result<(), HookError> {
     let fork = client_session(context.environment);
     let Some(session) = fork.filter(|session| *session != session_ref.session) else {
         return Ok(());
@@ -40,7 +41,7 @@ pub(crate) fn register_fork(
         transcript: None,
     };
     let registered = runtime()?.block_on(register(context, &session_ref.id(), &fork, patience));
-    registered.map_err(|error| format!("a fork: {error}"))
+    registered.map_err(HookError::Fork)
 }
 
 async fn register(

@@ -12,7 +12,8 @@ mod unread_prompts;
 pub use decision::{PastAction, Question, Stop, decide};
 
 use crate::dispatch::HookResponse;
-use crate::error_log::{Fault, log_error, single_line};
+use crate::error::HookError;
+use crate::error_log::{log_error, single_line};
 use crate::hook::HookContext;
 use crate::runtime;
 use crate::services::{STORE_TIMEOUT, Services};
@@ -46,7 +47,7 @@ pub(crate) fn pre_tool_use(context: &HookContext<'_>) -> HookResponse {
             return check_failed(
                 context,
                 is_fail_closed(Some(context.home), context.environment),
-                &fault,
+                &fault.to_string(),
             );
         }
     };
@@ -96,7 +97,7 @@ pub(crate) fn pre_tool_use(context: &HookContext<'_>) -> HookResponse {
             check_failed(context, true, HISTORY_UNREAD)
         }
         Ok(Ok(CheckOutcome::StoppedWithoutHistory(stop))) => {
-            log_error(Some(context.home), &format!("the guard: {HISTORY_UNREAD}"));
+            log_error(Some(context.home), format_args!("the guard: {HISTORY_UNREAD}"));
             HookResponse::Decision(
                 permission(stop.verdict, &Redactor::shared().text(&stop.reason)),
                 PendingRecord(noted),
@@ -104,7 +105,7 @@ pub(crate) fn pre_tool_use(context: &HookContext<'_>) -> HookResponse {
         }
         Ok(Ok(CheckOutcome::UnknownSession)) => check_failed(context, true, "the session is unknown"),
         Ok(Ok(CheckOutcome::TimedOut)) | Err(RecvTimeoutError::Timeout) => timed_out(context, &check),
-        Ok(Err(fault)) => store_failed(context, &check, &fault),
+        Ok(Err(error)) => store_failed(context, &check, &error.to_string()),
         Err(RecvTimeoutError::Disconnected) => store_failed(context, &check, "the check panicked"),
     }
 }
@@ -117,7 +118,7 @@ fn store_failed(context: &HookContext<'_>, check: &GuardCheck, fault: &str) -> H
     if check.fails_closed {
         return check_failed(context, true, fault);
     }
-    log_error(Some(context.home), &format!("the guard: {fault}"));
+    log_error(Some(context.home), format_args!("the guard: {fault}"));
     let Some(stop) = check.destructive_stop() else {
         return HookResponse::Empty;
     };
@@ -135,7 +136,7 @@ fn timed_out(context: &HookContext<'_>, check: &GuardCheck) -> HookResponse {
     if check.fails_closed {
         return check_failed(context, true, &fault);
     }
-    log_error(Some(context.home), &format!("the guard: {fault}"));
+    log_error(Some(context.home), format_args!("the guard: {fault}"));
     let why = check.destructive_stop().map(|stop| stop.reason);
     let reason = format!(
         "{} {STORE_BUSY}",
@@ -152,7 +153,7 @@ const STORE_BUSY: &str = "The database was busy for a minute, so Grov does not k
     call before you allow it. Run grov doctor for details.";
 
 /// Records that a tool call ran: if the user was asked, they allowed it.
-pub(crate) fn post_tool_use(context: &HookContext<'_>) -> Result<Option<String>, String> {
+pub(crate) fn post_tool_use(context: &HookContext<'_>) -> Result<Option<String>, HookError> {
     let is_off = context
         .settings(None)
         .is_ok_and(|settings| settings.guard().mode == GuardMode::Off);
@@ -163,8 +164,7 @@ pub(crate) fn post_tool_use(context: &HookContext<'_>) -> Result<Option<String>,
     ) else {
         return Ok(None);
     };
-    let noted = runtime()?.block_on(note_ran(context.services, &session_ref.id(), tool_use_id));
-    noted.map_err(|error| error.to_string())?;
+    runtime()?.block_on(note_ran(context.services, &session_ref.id(), tool_use_id))?;
     Ok(None)
 }
 
@@ -204,7 +204,7 @@ fn is_fail_closed(home: Option<&Home>, environment: &Environment) -> bool {
 
 /// The response to a tool call that could not be checked.
 fn check_failed(context: &HookContext<'_>, fails_closed: bool, fault: &str) -> HookResponse {
-    log_error(Some(context.home), &format!("the guard: {fault}"));
+    log_error(Some(context.home), format_args!("the guard: {fault}"));
     fail(fails_closed, fault)
 }
 
@@ -225,24 +225,23 @@ fn fail(fails_closed: bool, fault: &str) -> HookResponse {
 
 /// A guard record that is still being written.
 #[derive(Debug)]
-pub struct PendingRecord(Receiver<Result<(), String>>);
+pub struct PendingRecord(Receiver<Result<(), HookError>>);
 
 impl PendingRecord {
     /// Waits briefly until the record is written.
     ///
     /// # Errors
     /// The record could not be written in time.
-    pub fn finish(self) -> Result<(), Fault> {
+    pub fn finish(self) -> Result<(), HookError> {
         self.finish_within(TIME_TO_NOTE)
     }
 
-    fn finish_within(self, patience: Duration) -> Result<(), Fault> {
-        let noted = match self.0.recv_timeout(patience) {
-            Ok(noted) => noted,
-            Err(RecvTimeoutError::Timeout) => Err("timed out".to_owned()),
-            Err(RecvTimeoutError::Disconnected) => Err("the writer panicked".to_owned()),
-        };
-        noted.map_err(|fault| Fault::from(format!("guard record: {fault}")))
+    fn finish_within(self, patience: Duration) -> Result<(), HookError> {
+        match self.0.recv_timeout(patience) {
+            Ok(recorded) => recorded.map_err(|error| HookError::Record(Box::new(error))),
+            Err(RecvTimeoutError::Timeout) => Err(HookError::RecordTimedOut),
+            Err(RecvTimeoutError::Disconnected) => Err(HookError::RecordPanicked),
+        }
     }
 }
 
@@ -269,17 +268,17 @@ mod tests {
         assert!(sender.send(Ok(())).is_err());
         let (sender, receiver) = mpsc::channel();
         sender.send(Ok(())).unwrap();
-        assert_eq!(PendingRecord(receiver).finish(), Ok(()));
+        assert!(PendingRecord(receiver).finish().is_ok());
     }
 
     struct Nothing;
 
     impl crate::Programs for Nothing {
-        fn start_proxy(&self, _: u16) -> Result<(), String> {
+        fn start_proxy(&self, _: u16) -> Result<(), HookError> {
             Ok(())
         }
 
-        fn hand_over(&self, _: crate::Work, _: &grov_runtime::Settings) -> Result<(), String> {
+        fn hand_over(&self, _: crate::Work, _: &grov_runtime::Settings) -> Result<(), HookError> {
             Ok(())
         }
 

@@ -2,6 +2,7 @@
 
 use crate::Work;
 use crate::delivery_log::DeliveryLog;
+use crate::error::HookError;
 use crate::resume::SessionRef;
 use crate::services::Services;
 use crate::transcript_file::first_directory;
@@ -38,14 +39,14 @@ pub trait Programs {
     /// Starts the daemon on a loopback port and waits until it is up, within a limit.
     ///
     /// # Errors
-    /// What hindered it, in words.
-    fn start_proxy(&self, port: u16) -> Result<(), String>;
+    /// The daemon cannot be started.
+    fn start_proxy(&self, port: u16) -> Result<(), HookError>;
 
     /// Hands work to a background worker and returns at once.
     ///
     /// # Errors
-    /// What hindered it, in words.
-    fn hand_over(&self, work: Work, settings: &Settings) -> Result<(), String>;
+    /// The worker cannot be started, or has too much work.
+    fn hand_over(&self, work: Work, settings: &Settings) -> Result<(), HookError>;
 
     /// Whether this process exits after the response.
     fn ends(&self) -> bool;
@@ -95,7 +96,7 @@ impl HookContext<'_> {
     }
 
     /// Loads the settings of a directory.
-    pub(crate) fn settings(&self, directory: Option<&Path>) -> Result<Settings, String> {
+    pub(crate) fn settings(&self, directory: Option<&Path>) -> Result<Settings, HookError> {
         settings(self.home, self.environment, directory)
     }
 
@@ -119,12 +120,12 @@ pub(crate) fn settings(
     home: &Home,
     environment: &Environment,
     directory: Option<&Path>,
-) -> Result<Settings, String> {
+) -> Result<Settings, HookError> {
     let inputs = Inputs {
         home,
         environment,
         directory,
         flags: &[],
     };
-    Settings::load(inputs).map_err(|error| error.to_string())
+    Ok(Settings::load(inputs)?)
 }

@@ -14,6 +14,7 @@ mod compaction;
 mod daemon;
 mod delivery_log;
 mod dispatch;
+mod error;
 mod error_log;
 mod file_reasoning;
 mod follower;
@@ -36,7 +37,8 @@ mod worker;
 
 pub use delivery_log::DeliveryLog;
 pub use dispatch::{EMPTY_RESPONSE, HookResponse, handle, handle_without_home};
-pub use error_log::{Fault, log_error};
+pub use error::HookError;
+pub use error_log::log_error;
 pub use file_reasoning::file_reasoning;
 pub use follower::TranscriptFollower;
 pub use grov_hooks::event::{LONGEST_INPUT, PRE_TOOL_USE};
@@ -48,9 +50,9 @@ pub use services::{BuildJudge, Services};
 pub use worker::Work;
 
 /// A runtime for one answer, on the current thread.
-fn runtime() -> Result<tokio::runtime::Runtime, String> {
+fn runtime() -> Result<tokio::runtime::Runtime, HookError> {
     tokio::runtime::Builder::new_current_thread()
         .enable_time()
         .build()
-        .map_err(|error| format!("no runtime: {error}"))
+        .map_err(HookError::Runtime)
 }

@@ -1,6 +1,7 @@
 //! Handles UserPromptSubmit.
 
 use crate::answered_events::AnsweredEvents;
+use crate::error::HookError;
 use crate::error_log::log_error;
 use crate::follower::pending::{can_defer, has_no_actions, record_pending};
 use crate::hook::HookContext;
@@ -43,7 +44,7 @@ const LONGEST: usize = 9_600;
 const CHARACTERS_OF_A_TOKEN: usize = 3;
 
 /// Follows the transcript since the last prompt and injects a correction and memories for the prompt.
-pub(crate) fn handle(context: &HookContext<'_>) -> Result<Option<String>, String> {
+pub(crate) fn handle(context: &HookContext<'_>) -> Result<Option<String>, HookError> {
     let prompt = context.input.prompt.as_deref().unwrap_or_default();
     // The client sends texts of its own too, such as a subagent's completion.
     let prompt = typed_text(&[Cow::Borrowed(prompt)], false);
@@ -72,8 +73,7 @@ pub(crate) fn handle(context: &HookContext<'_>) -> Result<Option<String>, String
         format!("prompt {prompt:016x}")
     });
     let text = answer_once(context, event.as_deref(), None, || {
-        let text = runtime()?.block_on(arrival.answer());
-        text.map_err(|error| error.to_string())
+        Ok(runtime()?.block_on(arrival.answer())?)
     })?;
     // Redact once more before injecting.
     let text = text.map(|text| Redactor::shared().text(&text));
@@ -86,13 +86,12 @@ pub(crate) fn answer_once(
     context: &HookContext<'_>,
     event: Option<&str>,
     within: Option<Duration>,
-    answer: impl FnOnce() -> Result<Option<String>, String>,
-) -> Result<Option<String>, String> {
+    answer: impl FnOnce() -> Result<Option<String>, HookError>,
+) -> Result<Option<String>, HookError> {
     let session = context.input.session_id.as_deref().map(ClientSessionId::new);
     let answers = session.and_then(|session| AnsweredEvents::of(context.home.root(), &session));
     let Some(answers) = answers else { return answer() };
-    let held = answers.hold(PATIENCE);
-    let held = held.map_err(|error| format!("answered events: {error}"))?;
+    let held = answers.hold(PATIENCE).map_err(HookError::AnsweredEvents)?;
     let Some(held) = held.filter(|held| event.is_none_or(|event| !held.has(event, within))) else {
         return Ok(None);
     };
@@ -100,7 +99,7 @@ pub(crate) fn answer_once(
     if let Some(event) = event
         && let Err(error) = held.answered(event)
     {
-        log_error(Some(context.home), &format!("answered events: {error}"));
+        log_error(Some(context.home), HookError::AnsweredEvents(error));
     }
     Ok(text)
 }
@@ -135,7 +134,10 @@ impl PromptHandler<'_> {
                 Err(error) => {
                     // A correction that was not recorded must not be delivered, or every prompt would repeat it.
                     told.correction = None;
-                    log_error(Some(self.context.home), &format!("following a session: {error}"));
+                    log_error(
+                        Some(self.context.home),
+                        format_args!("following a session: {error}"),
+                    );
                     break;
                 }
             }
@@ -241,7 +243,7 @@ impl PromptHandler<'_> {
             agent: None,
         };
         if let Err(fault) = self.context.programs.hand_over(work, self.settings) {
-            log_error(Some(self.context.home), &fault);
+            log_error(Some(self.context.home), fault);
         }
     }
 
@@ -257,7 +259,7 @@ impl PromptHandler<'_> {
         let is_off = self.is_off(store).await?;
         let until = Instant::now() + TIME_TO_FOLLOW;
         let is_at_end = catch_up(&mut follower, until).unwrap_or_else(|error| {
-            log_error(Some(self.context.home), &format!("the transcript: {error}"));
+            log_error(Some(self.context.home), HookError::Transcript(error));
             false
         });
         let now = SystemClock.now();
@@ -340,10 +342,9 @@ impl PromptHandler<'_> {
             return false;
         };
         let added = list.add(&memory.memories);
-        if let Err(error) = &added {
-            log_error(Some(self.context.home), &format!("delivery log: {error}"));
-        }
-        added.is_ok()
+        added
+            .map_err(|error| log_error(Some(self.context.home), HookError::DeliveryLog(error)))
+            .is_ok()
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::compaction::{compaction_context, compaction_notice};
 use crate::delivery_log::DeliveryLog;
+use crate::error::HookError;
 use crate::error_log::{log_error, single_line};
 use crate::hook::HookContext;
 use crate::prompt::answer_once;
@@ -30,7 +31,7 @@ const ONE_INSTANT: Duration = Duration::from_secs(2);
 
 /// Starts the daemon if the client needs it, registers the session and injects recent memories or, after a compaction, lost
 /// context.
-pub(crate) fn handle(context: &HookContext<'_>) -> Result<Option<String>, String> {
+pub(crate) fn handle(context: &HookContext<'_>) -> Result<Option<String>, HookError> {
     // First, because a client without its proxy retries for minutes.
     let fault = daemon::start(context).err();
     if let Some(fault) = &fault {
@@ -48,7 +49,7 @@ pub(crate) fn handle(context: &HookContext<'_>) -> Result<Option<String>, String
         && let Some(session_ref) = context.session_ref()
         && let Err(fault) = fork::register_fork(context, &session_ref, BUSY_PATIENCE)
     {
-        log_error(Some(context.home), &fault);
+        log_error(Some(context.home), fault);
     }
     let answer = answer_once(context, Some(event), Some(ONE_INSTANT), || {
         startup_context(context, source)
@@ -56,19 +57,19 @@ pub(crate) fn handle(context: &HookContext<'_>) -> Result<Option<String>, String
     DeliveryLog::remove_old(context.home.root(), SystemTime::now());
     let Some(fault) = fault else { return answer };
     // The user must know why the client gets no response.
-    let notice = format!("Grov: {}", single_line(&fault));
+    let notice = format!("Grov: {}", single_line(&fault.to_string()));
     let answer = answer.unwrap_or_else(|fault| {
-        log_error(Some(context.home), &fault);
+        log_error(Some(context.home), fault);
         None
     });
     Ok(Some(event::with_notice(answer.as_deref(), &notice)))
 }
 
 /// Builds the response for the start of a history.
-fn startup_context(context: &HookContext<'_>, source: &str) -> Result<Option<String>, String> {
+fn startup_context(context: &HookContext<'_>, source: &str) -> Result<Option<String>, HookError> {
     let is_empty = matches!(source, "compact" | "clear");
     if is_empty && let Some(Err(error)) = context.delivery_log().map(|log| log.clear()) {
-        log_error(Some(context.home), &format!("delivery log: {error}"));
+        log_error(Some(context.home), HookError::DeliveryLog(error));
     }
     let Some(session_ref) = context.session_ref() else {
         return Ok(None);
@@ -82,22 +83,20 @@ fn startup_context(context: &HookContext<'_>, source: &str) -> Result<Option<Str
 }
 
 /// Registers a session and injects recent memories of its project.
-async fn on_start(context: &HookContext<'_>, session_ref: &SessionRef) -> Result<Option<String>, String> {
+async fn on_start(context: &HookContext<'_>, session_ref: &SessionRef) -> Result<Option<String>, HookError> {
     let settings = context.settings(Some(&session_ref.directory))?;
     if daemon::proxy_address(context, &settings).is_some() {
         return Ok(None);
     }
     let memory = settings.memory();
     let tokens = if memory.enabled { memory.budget_tokens } else { 0 };
-    let told = register(context, session_ref, tokens).await;
-    let Some(told) = told.map_err(|error| error.to_string())? else {
+    let Some(told) = register(context, session_ref, tokens).await? else {
         return Ok(None);
     };
     let Some(list) = context.delivery_log() else {
         return Ok(None);
     };
-    list.add(&told.memories)
-        .map_err(|error| format!("delivery log: {error}"))?;
+    list.add(&told.memories).map_err(HookError::DeliveryLog)?;
     Ok(Some(event::context(event::SESSION_START, &told.text)))
 }
 
@@ -133,13 +132,12 @@ async fn register(
 async fn on_compaction(
     context: &HookContext<'_>,
     session_ref: &SessionRef,
-) -> Result<Option<String>, String> {
+) -> Result<Option<String>, HookError> {
     let settings = context.settings(Some(&session_ref.directory))?;
     let known = match daemon::proxy_address(context, &settings) {
-        Some(_) => proxied::compaction_state(context, session_ref).await,
-        None => compaction_state(context, session_ref).await,
+        Some(_) => proxied::compaction_state(context, session_ref).await?,
+        None => compaction_state(context, session_ref).await?,
     };
-    let known = known.map_err(|error| error.to_string())?;
     Ok(known.and_then(|(contract, digest)| {
         let text = compaction_context(&contract, &digest)?;
         let notice = compaction_notice(&contract, &digest);
@@ -161,7 +159,7 @@ async fn compaction_state(
     for _ in 0..TRIES {
         let mut follower = resume(&*store, context.home, session_ref, intent_reader()).await?;
         if let Err(error) = catch_up(&mut follower, Instant::now() + TIME_TO_FOLLOW) {
-            log_error(Some(context.home), &format!("the transcript: {error}"));
+            log_error(Some(context.home), HookError::Transcript(error));
         }
         let contract = follower.contract().clone();
         let answer = last(session_ref.transcript.as_deref()).answer;

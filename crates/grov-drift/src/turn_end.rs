@@ -1,5 +1,6 @@
 //! Handles the end of a turn, subagent or session: hands the work to a worker.
 
+use crate::error::HookError;
 use crate::hook::HookContext;
 use crate::resume::SessionRef;
 use crate::services::STORE_TIMEOUT;
@@ -14,7 +15,7 @@ use std::path::PathBuf;
 const LONGEST_ANSWER: usize = 8_000;
 
 /// Starts the worker and returns at once.
-pub(crate) fn handle(context: &HookContext<'_>, event: &str) -> Result<Option<String>, String> {
+pub(crate) fn handle(context: &HookContext<'_>, event: &str) -> Result<Option<String>, HookError> {
     let Some(session_ref) = session_ref(context)? else {
         return Ok(None);
     };
@@ -44,7 +45,7 @@ pub(crate) fn handle(context: &HookContext<'_>, event: &str) -> Result<Option<St
 }
 
 /// The session. If its directory is gone, such as a removed worktree, an earlier one is used.
-fn session_ref(context: &HookContext<'_>) -> Result<Option<SessionRef>, String> {
+fn session_ref(context: &HookContext<'_>) -> Result<Option<SessionRef>, HookError> {
     let session_ref = context.session_ref();
     let session = context.input.session_id.as_deref().unwrap_or_default();
     if session_ref.is_some() || session.is_empty() || context.input.cwd.is_none() {
@@ -53,9 +54,8 @@ fn session_ref(context: &HookContext<'_>) -> Result<Option<SessionRef>, String> 
     let directory = match context.began() {
         Some(directory) => directory,
         None => runtime()?
-            .block_on(stored(context, session))
-            .map_err(|error| error.to_string())?
-            .ok_or("the directory of a session is gone, and no other is known of it")?,
+            .block_on(stored(context, session))?
+            .ok_or(HookError::DirectoryGone)?,
     };
     let transcript = context.input.transcript_path.as_deref();
     Ok(Some(SessionRef {

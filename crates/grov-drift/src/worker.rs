@@ -2,7 +2,8 @@
 
 mod save;
 
-use crate::error_log::{Fault, log_error};
+use crate::error::HookError;
+use crate::error_log::log_error;
 use crate::follower::TranscriptFollower;
 use crate::hook::settings;
 use crate::resume::{SessionRef, intent_reader, resume_since};
@@ -73,19 +74,18 @@ impl Work {
     ///
     /// # Errors
     /// Always, except for a subagent's end: it is followed at the end of the turn.
-    pub fn abandon(self) -> Result<(), Fault> {
+    pub fn abandon(self) -> Result<(), HookError> {
         if self.patience().is_zero() {
             return Ok(());
         }
-        let left = format!("others work on a session without end; {} is left", self.event);
-        Err(left.into())
+        Err(HookError::LaneBusy { event: self.event })
     }
 
     /// Runs the work on this thread. Takes seconds, or minutes if the lane is busy or models are asked.
     ///
     /// # Errors
     /// The work failed. The next hook of the session continues.
-    pub fn run(self, home: &Home, environment: &Environment, services: &Services) -> Result<(), Fault> {
+    pub fn run(self, home: &Home, environment: &Environment, services: &Services) -> Result<(), HookError> {
         let patience = self.patience();
         match self.run_within(home, environment, services, patience)? {
             Some(work) => work.abandon(),
@@ -102,7 +102,7 @@ impl Work {
         home: &Home,
         environment: &Environment,
         services: &Services,
-    ) -> Result<Option<Self>, Fault> {
+    ) -> Result<Option<Self>, HookError> {
         self.run_within(home, environment, services, Duration::ZERO)
     }
 
@@ -112,10 +112,9 @@ impl Work {
         environment: &Environment,
         services: &Services,
         patience: Duration,
-    ) -> Result<Option<Self>, Fault> {
+    ) -> Result<Option<Self>, HookError> {
         // One worker at a time per session.
-        let lock =
-            lock(home, &self.session_ref.session, patience).map_err(|error| format!("a lock: {error}"))?;
+        let lock = lock(home, &self.session_ref.session, patience).map_err(HookError::Lock)?;
         let Some(_lock) = lock else {
             return Ok(Some(self));
         };
@@ -134,10 +133,9 @@ impl Work {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()
-            .map_err(|error| format!("no runtime: {error}"))?;
-        let done = runtime.block_on(after.run());
-        done.map(|()| None)
-            .map_err(|error| Fault::from(error.to_string()))
+            .map_err(HookError::Runtime)?;
+        runtime.block_on(after.run())?;
+        Ok(None)
     }
 }
 
@@ -228,7 +226,7 @@ impl TurnWorker<'_> {
         let done = self.run_with(&*store).await;
         // Cleans rows of older versions; no hook waits for it here. Retried by the next worker.
         if let Err(error) = store.clean(&extract_intent).await {
-            log_error(Some(self.home), &format!("cleaning old rows: {error}"));
+            log_error(Some(self.home), format_args!("cleaning old rows: {error}"));
         }
         // Close in order, so that no later hook has to replay a long write-ahead log.
         let closed = store.close().await;
@@ -264,7 +262,7 @@ impl TurnWorker<'_> {
             let known = (follower.session().prompts, follower.session().actions);
             let is_at_end =
                 catch_up(&mut follower, Instant::now() + TIME_TO_FOLLOW).unwrap_or_else(|error| {
-                    log_error(Some(home), &format!("the transcript: {error}"));
+                    log_error(Some(home), HookError::Transcript(error));
                     false
                 });
             catch_up_subagents(&mut follower);

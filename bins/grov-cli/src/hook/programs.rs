@@ -1,7 +1,7 @@
 //! What a hook's answer needs of other programs: this one, started once more.
 
 use super::processor::Processor;
-use grov_drift::{Programs, Work};
+use grov_drift::{HookError, Programs, Work};
 use grov_runtime::{Environment, Home, Settings, daemon};
 use std::io::{Read, Write};
 use std::os::unix::process::CommandExt;
@@ -40,23 +40,10 @@ impl Own<'_> {
         }
         Ok(command)
     }
-}
 
-impl Programs for Own<'_> {
-    fn start_proxy(&self, port: u16) -> Result<(), String> {
-        let mut command = self.command()?;
-        command
-            .args(["proxy", "--detach", "--port"])
-            .arg(port.to_string());
-        wait_for(command)
-    }
-
-    fn ends(&self) -> bool {
-        true
-    }
-
-    fn hand_over(&self, work: Work, settings: &Settings) -> Result<(), String> {
-        let text = serde_json::to_vec(&work).map_err(|error| format!("work to be handed over: {error}"))?;
+    /// Starts a worker process and writes `work` to its standard input.
+    fn start_worker(&self, work: &Work, settings: &Settings) -> Result<(), String> {
+        let text = serde_json::to_vec(work).map_err(|error| format!("work to be handed over: {error}"))?;
         let mut command = self.command()?;
         command.arg("hook-worker").arg(work.session());
         // The client's keys, tokens and addresses are none of ours.
@@ -87,6 +74,24 @@ impl Programs for Own<'_> {
         drop(command);
         worker.map_err(|error| format!("a worker: {error}"))?;
         hand(behind)
+    }
+}
+
+impl Programs for Own<'_> {
+    fn start_proxy(&self, port: u16) -> Result<(), HookError> {
+        let mut command = self.command().map_err(HookError::Process)?;
+        command
+            .args(["proxy", "--detach", "--port"])
+            .arg(port.to_string());
+        wait_for(command).map_err(HookError::Process)
+    }
+
+    fn ends(&self) -> bool {
+        true
+    }
+
+    fn hand_over(&self, work: Work, settings: &Settings) -> Result<(), HookError> {
+        self.start_worker(&work, settings).map_err(HookError::Process)
     }
 }
 

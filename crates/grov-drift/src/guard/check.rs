@@ -2,6 +2,7 @@
 
 use super::decision::{PastAction, Question, Stop, decide};
 use super::unread_prompts::{newest_prompt, with_prompt, with_unread};
+use crate::error::HookError;
 use crate::follower::TranscriptFollower;
 use crate::hook::HookContext;
 use crate::resume::{SessionRef, intent_reader, new_session};
@@ -123,11 +124,11 @@ impl GuardCheck {
         })
     }
 
-    pub(super) fn run(&self) -> Result<CheckOutcome, String> {
+    pub(super) fn run(&self) -> Result<CheckOutcome, HookError> {
         let outcome = runtime()?.block_on(retry_while_busy(self.until, async || self.check_once().await));
         match outcome {
             Err(error) if error.is_transient() => Ok(CheckOutcome::TimedOut),
-            outcome => outcome.map_err(|error| error.to_string()),
+            outcome => Ok(outcome?),
         }
     }
 
@@ -203,7 +204,7 @@ impl GuardCheck {
     }
 
     /// Records the verdict.
-    pub(super) fn record(&self, stop: &Stop) -> Result<(), String> {
+    pub(super) fn record(&self, stop: &Stop) -> Result<(), HookError> {
         let guarded = GuardRecord {
             client_session_id: self.session_ref.id(),
             tool_use_id: self.tool_use_id.clone(),
@@ -213,11 +214,12 @@ impl GuardCheck {
             ran: false,
             at: SystemClock.now(),
         };
-        let noted = runtime()?.block_on(async {
+        runtime()?.block_on(async {
             let store = self.services.stores.open(Some(STORE_TIMEOUT)).await?;
-            store.save_guard_record(&Redactor::shared().clean(guarded)).await
-        });
-        noted.map_err(|error| error.to_string())
+            Ok(store
+                .save_guard_record(&Redactor::shared().clean(guarded))
+                .await?)
+        })
     }
 
     fn question<'a>(

@@ -1,0 +1,65 @@
+//! Why a hook or the work after a turn failed.
+
+use grov_domain::StoreError;
+use grov_runtime::SettingsError;
+use std::io;
+
+/// Why a hook or the work after a turn failed. The client never sees it; it goes to `logs/hooks.log`.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum HookError {
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The settings cannot be used.
+    #[error(transparent)]
+    Settings(#[from] SettingsError),
+    /// The async runtime could not be started.
+    #[error("no runtime: {0}")]
+    Runtime(#[source] io::Error),
+    /// The session's lock file failed.
+    #[error("a lock: {0}")]
+    Lock(#[source] io::Error),
+    /// The list of answered events failed.
+    #[error("answered events: {0}")]
+    AnsweredEvents(#[source] io::Error),
+    /// The delivery log failed.
+    #[error("delivery log: {0}")]
+    DeliveryLog(#[source] io::Error),
+    /// The transcript could not be read.
+    #[error("the transcript: {0}")]
+    Transcript(#[source] io::Error),
+    /// A fork could not be registered.
+    #[error("a fork: {0}")]
+    Fork(#[source] StoreError),
+    /// The daemon that the client needs does not answer. The text tells the user why, and what to do.
+    #[error("{0}")]
+    Daemon(String),
+    /// A process could not be started or ended with an error; the text says which, and why.
+    #[error("{0}")]
+    Process(String),
+    /// The session's directory was removed, and no other one is known.
+    #[error("the directory of a session is gone, and no other is known of it")]
+    DirectoryGone,
+    /// Other work on the session took too long.
+    #[error("others work on a session without end; {event} is left")]
+    LaneBusy {
+        /// The event that was not processed.
+        event: String,
+    },
+    /// Too much work is pending.
+    #[error("too many sessions are worked on; the end of a turn is left")]
+    TooMuchWork,
+    /// The work after a turn panicked.
+    #[error("the work after a turn panicked")]
+    WorkPanicked,
+    /// The guard's record was not written before the process had to end.
+    #[error("guard record: timed out")]
+    RecordTimedOut,
+    /// The thread that writes the guard's record panicked.
+    #[error("guard record: the writer panicked")]
+    RecordPanicked,
+    /// The guard's record was not written.
+    #[error("guard record: {0}")]
+    Record(#[source] Box<HookError>),
+}
