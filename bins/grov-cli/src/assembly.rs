@@ -36,16 +36,16 @@ pub(crate) async fn examine(database: &Path) -> Result<Option<(IntegrityReport, 
     Ok(Some((store.check_integrity().await?, spooled)))
 }
 
-/// Whether a database is known to have no rows of an older version.
-pub(crate) async fn is_clean(database: &Path) -> Result<bool, StoreError> {
-    SqliteStore::is_clean(database, &OpenOptions::brief()).await
+/// Whether a database is known to hold no secrets from before schema 10.
+pub(crate) async fn is_scrubbed(database: &Path) -> Result<bool, StoreError> {
+    SqliteStore::is_scrubbed(database, &OpenOptions::brief()).await
 }
 
-/// Redacts what an older version wrote.
-pub(crate) async fn clean(database: &Path) -> Result<(), StoreError> {
+/// Removes secrets from rows written before schema 10.
+pub(crate) async fn scrub_secrets(database: &Path) -> Result<(), StoreError> {
     let store = SqliteStore::open(database, &OpenOptions::default()).await?;
-    let cleaned = store.clean(&extract_intent).await;
-    store.close().await.and(cleaned)
+    let scrubbed = store.scrub_secrets().await;
+    store.close().await.and(scrubbed)
 }
 
 /// The spending ledger of a database, opened with the first call.

@@ -6,13 +6,11 @@ use grov_drift::Services;
 use grov_drift_proxy::DriftBackend;
 use grov_live::{LedgerBackend, MemoryBackend, TaskBackend};
 use grov_llm::{JudgeSettings, ModelJudge, Provider};
-use grov_rules::extract_intent;
 use grov_runtime::{Home, LlmProvider, LlmSettings, Settings};
 use grov_store::{OnCorruption, OpenOptions, SqliteOpener, SqliteStore};
 use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
-use tokio::sync::oneshot;
 
 /// The file under a store, which may be deleted or replaced at any time.
 #[async_trait]
@@ -66,21 +64,18 @@ fn store(database: &Path, on_corruption: OnCorruption) -> Arc<dyn DaemonStore> {
     ))
 }
 
-/// Cleans what an older version wrote, if there is any. `clean` is told, or dropped, when what is read is clean.
-pub(crate) async fn clean(database: &Path, clean: oneshot::Sender<()>) -> Result<(), StoreError> {
+/// Removes secrets from rows written before schema 10, if there are any.
+pub(crate) async fn scrub_secrets(database: &Path) -> Result<(), StoreError> {
     let Some(existing) = SqliteStore::open_existing(database, &OpenOptions::default()).await? else {
         return Ok(());
     };
-    if !existing.needs_cleaning().await? {
+    if !existing.may_hold_secrets().await? {
         return Ok(());
     }
     existing.close().await?;
     let store = SqliteStore::open(database, &OpenOptions::default()).await?;
-    store.clean_rows(&extract_intent).await?;
-    // Nobody may be waiting any more.
-    let _ = clean.send(());
-    store.clean(&extract_intent).await?;
-    tracing::info!("what an older version wrote was cleaned");
+    store.scrub_secrets().await?;
+    tracing::info!("secrets were removed from rows written by an older version");
     store.close().await
 }
 

@@ -2,7 +2,6 @@
 
 use crate::arguments::Arguments;
 use crate::assembly;
-use crate::cleaning;
 use crate::context_setup;
 use crate::drift_setup;
 use crate::embedding;
@@ -12,6 +11,7 @@ use crate::judge_setup::{self, JudgeSetup};
 use crate::listener;
 use crate::open_files;
 use crate::recording::Recording;
+use crate::scrubbing;
 use crate::signals::Signals;
 use anyhow::{Context, anyhow};
 use grov_domain::{Clock, SettlingJudge, SystemClock};
@@ -165,7 +165,7 @@ async fn serve(
         "home",
         Arc::clone(home_monitor).run(recording.store(), tasks.shutdown()),
     );
-    cleaning::clean(home, &tasks).await;
+    scrubbing::scrub_secrets(home, &tasks).await;
     tasks.spawn("prune", recording.prune_regularly(tasks.shutdown()));
     let user_home = environment.get("HOME").map(PathBuf::from);
     let address = listener.local_addr().map_err(|error| Stop::fault(error, None))?;

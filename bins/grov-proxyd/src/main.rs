@@ -3,7 +3,6 @@
 
 mod arguments;
 mod assembly;
-mod cleaning;
 mod context_setup;
 mod daemon;
 mod drift_setup;
@@ -15,6 +14,7 @@ mod listener;
 mod open_files;
 mod port_holder;
 mod recording;
+mod scrubbing;
 mod signals;
 
 use arguments::Arguments;

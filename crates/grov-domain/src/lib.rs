@@ -16,7 +16,6 @@ mod free_text;
 mod goal;
 mod hook_session;
 mod ids;
-mod intents;
 mod judge;
 mod ledger;
 mod macros;
@@ -55,7 +54,6 @@ pub use ids::{
     AgentId, ClientSessionId, CorrectionId, DriftEventId, ExchangeId, GoalEditId, LlmCallId, SessionId,
     StepId, TaskId,
 };
-pub use intents::IntentFn;
 pub use judge::{
     ActionSketch, DriftQuestion, DriftType, DriftVerdict, ForcedRecovery, ForcedRecoveryQuestion, Intent,
     IntentQuestion, Judge, Judged, JudgedBy, Reasoning, ReasoningQuestion, RecoveryStep, SessionDigest,

@@ -5,7 +5,7 @@
 
 use crate::{
     ClientSessionId, DriftEvent, DriftStore, EmbeddingStore, ExchangeRecord, FileReasoning, GoalStore,
-    HookStore, IntentFn, LedgerStore, MemorySearch, MemoryStore, OrchestrationStore, SessionId, SessionState,
+    HookStore, LedgerStore, MemorySearch, MemoryStore, OrchestrationStore, SessionId, SessionState,
     SessionStatus, SessionSummary, SpendingStore, StepRow, SwitchStore, Task, TaskId,
 };
 use async_trait::async_trait;
@@ -260,12 +260,10 @@ pub trait MaintenanceStore: Send + Sync {
         now: OffsetDateTime,
         dry_run: bool,
     ) -> Result<PruneReport, StoreError>;
-    /// Whether rows of an older version may hold secrets.
-    async fn needs_cleaning(&self) -> Result<bool, StoreError>;
-    /// Takes secrets out of rows that an older version wrote, if that is still to be done; `read` derives goals and
-    /// contracts anew. Takes seconds for a large store, and others cannot write for a part of it. What fails, such as while
-    /// another process reads, is done the next time.
-    async fn clean(&self, read: IntentFn<'_>) -> Result<(), StoreError>;
+    /// Removes secrets from rows written before schema 10, if that was not done yet. Takes seconds for a large store and
+    /// blocks other writers for part of that time. After a failure, for example because another process reads, the next call
+    /// continues.
+    async fn scrub_secrets(&self) -> Result<(), StoreError>;
 }
 
 /// A store on a connection of its own.

@@ -14,7 +14,6 @@ use crate::transcript_file::{
 use grov_domain::{AgentId, Clock, HookCheck, HookSession, StoreConnection, StoreError, SystemClock};
 use grov_hooks::event;
 use grov_redact::Redactor;
-use grov_rules::extract_intent;
 use grov_runtime::{Environment, Home, Settings};
 use serde::{Deserialize, Serialize};
 use std::fs::{DirBuilder, File, OpenOptions as FileOptions, TryLockError};
@@ -224,9 +223,12 @@ impl TurnWorker<'_> {
     async fn run(&self) -> Result<(), StoreError> {
         let store = self.services.stores.open(None).await?;
         let done = self.run_with(&*store).await;
-        // Cleans rows of older versions; no hook waits for it here. Retried by the next worker.
-        if let Err(error) = store.clean(&extract_intent).await {
-            log_error(Some(self.home), format_args!("cleaning old rows: {error}"));
+        // No hook waits here. The next worker tries again.
+        if let Err(error) = store.scrub_secrets().await {
+            log_error(
+                Some(self.home),
+                format_args!("scrubbing secrets from old rows: {error}"),
+            );
         }
         // Close in order, so that no later hook has to replay a long write-ahead log.
         let closed = store.close().await;

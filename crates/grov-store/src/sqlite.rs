@@ -1,7 +1,6 @@
 //! The SQLite backend.
 
 mod append;
-mod clean;
 mod columns;
 mod connection;
 mod drift;
@@ -17,6 +16,7 @@ mod open;
 mod open_files;
 mod recovery;
 mod schema;
+mod scrub_secrets;
 mod select;
 mod session_changes;
 mod sessions;

@@ -13,8 +13,8 @@ pub struct IntegrityReport {
     pub faults: Vec<String>,
     /// The newest time in any record; `None` without records.
     pub newest: Option<OffsetDateTime>,
-    /// Rows of an older version may hold secrets: see [`SqliteStore::clean`].
-    pub needs_cleaning: bool,
+    /// Whether rows written before schema 10 may hold secrets: see [`SqliteStore::scrub_secrets`].
+    pub may_hold_secrets: bool,
     /// Histories that are no longer edited, because the API refused a request with an addition and took it without.
     pub edits_disabled: u64,
 }
@@ -40,7 +40,7 @@ impl SqliteStore {
             schema_version,
             faults,
             newest: row.as_ref().map_or(Ok(None), |row| row.read("newest"))?,
-            needs_cleaning: self.needs_cleaning().await?,
+            may_hold_secrets: self.may_hold_secrets().await?,
             edits_disabled: row.map_or(Ok(0), |row| row.read("barred"))?,
         })
     }

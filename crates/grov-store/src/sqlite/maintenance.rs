@@ -5,7 +5,7 @@ use super::connection::Connection;
 use super::{SqliteStore, StoreError};
 use crate::{Spool, files};
 use async_trait::async_trait;
-use grov_domain::{IntentFn, MaintenanceStore, PruneReport, Retention, StoreStats, TableStats};
+use grov_domain::{MaintenanceStore, PruneReport, Retention, StoreStats, TableStats};
 use time::OffsetDateTime;
 
 /// Rows removed per transaction: in between, other processes can write.
@@ -116,12 +116,8 @@ impl MaintenanceStore for SqliteStore {
         }
     }
 
-    async fn needs_cleaning(&self) -> Result<bool, StoreError> {
-        SqliteStore::needs_cleaning(self).await
-    }
-
-    async fn clean(&self, read: IntentFn<'_>) -> Result<(), StoreError> {
-        SqliteStore::clean(self, read).await
+    async fn scrub_secrets(&self) -> Result<(), StoreError> {
+        SqliteStore::scrub_secrets(self).await
     }
 }
 

@@ -177,14 +177,14 @@ impl SqliteStore {
         }
     }
 
-    /// Whether an existing database is known to need no [cleaning](Self::clean). Changes nothing in it; `false` for a
-    /// database of an older version.
+    /// Whether an existing database is known to need no [scrubbing](Self::scrub_secrets). Does not change it. `false` for a
+    /// database with an older schema.
     ///
     /// # Errors
     /// As [`SqliteStore::open_existing`].
-    pub async fn is_clean(path: &Path, options: &OpenOptions) -> Result<bool, StoreError> {
+    pub async fn is_scrubbed(path: &Path, options: &OpenOptions) -> Result<bool, StoreError> {
         let (store, version) = Self::open_as_is(path, options).await?;
-        Ok(version == schema::KNOWN && !store.needs_cleaning().await?)
+        Ok(version == schema::KNOWN && !store.may_hold_secrets().await?)
     }
 
     /// Opens an existing database for reading, whatever its version, which is returned too.

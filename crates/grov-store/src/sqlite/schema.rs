@@ -91,7 +91,7 @@ async fn apply(connection: &mut Connection<'_>, found: i64) -> Result<(), StoreE
         memory::fill(connection).await?;
     }
     if (1..REDACTED_FIRST).contains(&found) {
-        // Done later, by a process that has the time: see `clean`.
+        // Done later, by a process that has the time: see `scrub_secrets`.
         connection
             .execute("INSERT INTO cleaning (what) VALUES ('rows')", params![])
             .await?;

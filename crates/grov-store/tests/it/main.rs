@@ -6,7 +6,6 @@
     reason = "a test fails by panicking"
 )]
 
-mod clean;
 mod contract;
 mod drift;
 mod faults;
@@ -15,6 +14,7 @@ mod memory;
 mod memory_index;
 mod open;
 mod processes;
+mod scrub_secrets;
 mod spending;
 mod spool;
 mod support;

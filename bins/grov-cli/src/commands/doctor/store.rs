@@ -82,7 +82,7 @@ fn spool(waiting: u64) -> Option<Check> {
 
 /// Rows of an older version.
 fn uncleaned(found: &IntegrityReport, database: &Path) -> Option<Check> {
-    found.needs_cleaning.then(|| {
+    found.may_hold_secrets.then(|| {
         let path = database.display();
         Check::warn(
             "old rows",
@@ -106,7 +106,7 @@ fn set_aside(database: &Path) -> Option<Check> {
         paths.join(", ")
     };
     let fix = "see the reason in the log of grov-proxyd; delete the file with its -wal and -shm when you no longer need it";
-    let may_hold_secrets = |path: &&PathBuf| !block_on(assembly::is_clean(path)).unwrap_or(false);
+    let may_hold_secrets = |path: &&PathBuf| !block_on(assembly::is_scrubbed(path)).unwrap_or(false);
     let unclean: Vec<PathBuf> = kept.iter().filter(may_hold_secrets).cloned().collect();
     if unclean.is_empty() {
         let evidence = format!("damaged or cut off from its log, and renamed: {}", listed(&kept));
@@ -126,7 +126,7 @@ fn set_aside(database: &Path) -> Option<Check> {
 
 /// Redacts what an older version wrote.
 pub(super) fn clean(databases: &[PathBuf]) -> Result<(), String> {
-    let clean = |path: &PathBuf| block_on(assembly::clean(path)).err();
+    let clean = |path: &PathBuf| block_on(assembly::scrub_secrets(path)).err();
     let errors = databases
         .iter()
         .filter_map(|path| Some(format!("{}: {}", path.display(), clean(path)?)));
@@ -164,7 +164,7 @@ mod tests {
             schema_version: 8,
             faults: Vec::new(),
             newest,
-            needs_cleaning: false,
+            may_hold_secrets: false,
             edits_disabled: 0,
         }
     }

@@ -2,26 +2,12 @@
 
 use crate::open::raw;
 use crate::support::{Home, exchanges};
-use grov_domain::{Intent, IntentQuestion, Redacted};
+use grov_domain::Redacted;
 use grov_store::{OpenOptions, SqliteStore};
-use sqlx::sqlite::SqliteConnectOptions;
-use sqlx::{AssertSqlSafe, ConnectOptions, Connection, Executor, Row};
+use sqlx::{AssertSqlSafe, Connection, Executor, Row};
 use std::fs;
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::Duration;
 
 const PIECES: [&str; 4] = ["tr0ub4dor", "staples", "swordf1sh", "kobold77"];
-
-/// Reads of prompts the words, so that a test sees what was read.
-fn read(question: &IntentQuestion) -> Intent {
-    let words = question.prompts.join(" ");
-    Intent {
-        goal: format!("goal: {words}"),
-        scope: vec!["derived/anew.rs".to_owned()],
-        constraints: Vec::new(),
-        keywords: vec!["anew".to_owned()],
-    }
-}
 
 /// A home whose database was written by version 9, with words of secrets in what was derived.
 async fn dirty() -> Home {
@@ -103,28 +89,19 @@ async fn text(home: &Home, query: &str) -> String {
 }
 
 #[tokio::test]
-async fn a_database_of_the_version_before_is_clean_after_cleaning_and_keeps_the_rest() {
+async fn scrubbing_removes_secrets_and_keeps_the_rest() {
     let home = dirty().await;
     assert!(found(&home).len() >= PIECES.len(), "{:?}", found(&home));
     let store = home.open().await;
-    assert!(store.needs_cleaning().await.unwrap());
-    store.clean(&read).await.unwrap();
-    assert!(!store.needs_cleaning().await.unwrap());
+    assert!(store.may_hold_secrets().await.unwrap());
+    store.scrub_secrets().await.unwrap();
+    assert!(!store.may_hold_secrets().await.unwrap());
     assert_eq!(found(&home), Vec::<String>::new());
 
     for (query, expected) in [
         (
-            "SELECT expected_scope FROM session_states",
-            r#"["derived/anew.rs"]"#,
-        ),
-        ("SELECT keywords FROM session_states", r#"["anew"]"#),
-        (
-            "SELECT original_goal FROM session_states",
-            "goal: Run mysql -p[redacted:command-password] and read src/a.rs",
-        ),
-        (
-            "SELECT constraints FROM session_states",
-            r#"["never print [redacted]","keep it short"]"#,
+            "SELECT concat(expected_scope, keywords, original_goal, constraints) FROM session_states",
+            "",
         ),
         ("SELECT effects FROM steps", r#"[{"kind":"network"}]"#),
         ("SELECT course FROM hook_courses", ""),
@@ -136,7 +113,7 @@ async fn a_database_of_the_version_before_is_clean_after_cleaning_and_keeps_the_
             "SELECT text FROM corrections WHERE client_session_id = 'far'",
             "Back to us-east-1",
         ),
-        ("SELECT tags FROM tasks", r#"["mysql"]"#),
+        ("SELECT concat(tags, goal, constraints) FROM tasks", ""),
         ("SELECT files_touched FROM tasks", r#"["src/a.rs"]"#),
         ("SELECT path FROM task_files", "src/a.rs"),
         ("SELECT CAST(revision AS TEXT) FROM hook_sessions", "3"),
@@ -149,7 +126,7 @@ async fn a_database_of_the_version_before_is_clean_after_cleaning_and_keeps_the_
 }
 
 #[tokio::test]
-async fn memories_without_a_secret_near_are_left_and_others_lose_one_word() {
+async fn memories_of_sessions_without_a_secret_are_not_changed() {
     let home = dirty().await;
     let mut database = raw(&home.database()).await;
     for statement in [
@@ -164,7 +141,7 @@ async fn memories_without_a_secret_near_are_left_and_others_lose_one_word() {
     }
     database.close().await.unwrap();
     let store = home.open().await;
-    store.clean(&read).await.unwrap();
+    store.scrub_secrets().await.unwrap();
     let of = async |id: &str| {
         let columns = "coalesce(goal, '') || coalesce(constraints, '') || coalesce(tags, '') || coalesce(files_touched, '')";
         text(&home, &format!("SELECT {columns} FROM tasks WHERE id = '{id}'")).await
@@ -174,76 +151,43 @@ async fn memories_without_a_secret_near_are_left_and_others_lose_one_word() {
         r#"Deploy to us-east-1["Never deploy to us-east-1"]["eu4"]["src/a:b.rs"]"#
     );
     assert_eq!(of("imported").await, r#"Deploy to us-east-1["Not us-east-1"]"#);
-    assert_eq!(
-        of("t").await,
-        r#"Run it with [redacted]["Never send [redacted] to it"]["mysql"]["src/a.rs"]"#
-    );
+    assert_eq!(of("t").await, r#"["src/a.rs"]"#);
     assert_eq!(found(&home), Vec::<String>::new());
 }
 
 #[tokio::test]
-async fn nobody_writes_a_task_while_it_is_cleaned() {
-    let home = dirty().await;
-    let path = home.database();
-    let refused = AtomicU32::new(0);
-    // Called between reading and replacing a task.
-    let read_while_others_write = |question: &IntentQuestion| {
-        let edit = async {
-            let options = SqliteConnectOptions::new()
-                .filename(&path)
-                .busy_timeout(Duration::ZERO);
-            let edit = "UPDATE session_states SET constraints = '[\"only in English\"]'";
-            let edited = options.connect().await.unwrap().execute(edit).await;
-            refused.fetch_add(u32::from(edited.is_err()), Ordering::Relaxed);
-        };
-        std::thread::scope(|scope| {
-            let run = || {
-                let mut runtime = tokio::runtime::Builder::new_current_thread();
-                runtime.enable_all().build().unwrap().block_on(edit);
-            };
-            scope.spawn(run).join().unwrap();
-        });
-        read(question)
-    };
-    let store = home.open().await;
-    store.clean(&read_while_others_write).await.unwrap();
-    assert!(refused.into_inner() > 0);
-    assert_eq!(found(&home), Vec::<String>::new());
-}
-
-#[tokio::test]
-async fn a_migration_only_notes_that_there_is_something_to_clean() {
+async fn a_migration_only_notes_that_rows_may_hold_secrets() {
     let home = dirty().await;
     let store = SqliteStore::open(&home.database(), &OpenOptions::brief())
         .await
         .unwrap();
-    assert!(store.needs_cleaning().await.unwrap());
-    assert!(!found(&home).is_empty(), "nobody waits for the cleaning");
+    assert!(store.may_hold_secrets().await.unwrap());
+    assert!(
+        !found(&home).is_empty(),
+        "a migration does not wait for the scrubbing"
+    );
     let new = Home::new();
-    assert!(!new.open().await.needs_cleaning().await.unwrap());
+    assert!(!new.open().await.may_hold_secrets().await.unwrap());
 }
 
 #[tokio::test]
-async fn who_reads_meanwhile_keeps_the_traces_and_the_next_cleaning_takes_them() {
+async fn a_concurrent_reader_delays_the_rewrite_of_the_file() {
     let home = dirty().await;
     let store = home.open().await;
     let mut reader = raw(&home.database()).await;
     reader.execute("BEGIN").await.unwrap();
     reader.execute("SELECT * FROM prompts").await.unwrap();
-    store.clean(&read).await.unwrap_err();
-    assert!(store.needs_cleaning().await.unwrap());
-    assert_eq!(
-        text(&home, "SELECT keywords FROM session_states").await,
-        r#"["anew"]"#
-    );
+    store.scrub_secrets().await.unwrap_err();
+    assert!(store.may_hold_secrets().await.unwrap());
+    assert_eq!(text(&home, "SELECT keywords FROM session_states").await, "");
     reader.execute("ROLLBACK").await.unwrap();
     reader.close().await.unwrap();
-    store.clean(&read).await.unwrap();
+    store.scrub_secrets().await.unwrap();
     assert_eq!(found(&home), Vec::<String>::new());
 }
 
 #[tokio::test]
-async fn a_database_that_was_set_aside_is_found_and_cleaned_and_takes_no_records() {
+async fn a_database_that_was_set_aside_is_scrubbed_and_receives_no_records() {
     let home = dirty().await;
     let aside = grov_store::set_aside(&home.database()).await.unwrap();
     home.open().await.close().await.unwrap();
@@ -255,17 +199,17 @@ async fn a_database_that_was_set_aside_is_found_and_cleaned_and_takes_no_records
         std::slice::from_ref(&aside)
     );
     let options = OpenOptions::default();
-    assert!(!SqliteStore::is_clean(&aside, &options).await.unwrap());
+    assert!(!SqliteStore::is_scrubbed(&aside, &options).await.unwrap());
     let store = SqliteStore::open(&aside, &options).await.unwrap();
-    store.clean(&read).await.unwrap();
+    store.scrub_secrets().await.unwrap();
     store.close().await.unwrap();
-    assert!(SqliteStore::is_clean(&aside, &options).await.unwrap());
+    assert!(SqliteStore::is_scrubbed(&aside, &options).await.unwrap());
     assert_eq!(grov_store::set_aside_databases(&home.database()), [aside]);
     assert_eq!((found(&home), home.spool().waiting()), (Vec::new(), 1));
 }
 
 #[tokio::test]
-async fn lines_of_the_spool_that_are_no_records_are_cleaned_too() {
+async fn invalid_lines_of_the_spool_are_redacted_too() {
     let home = dirty().await;
     let rejected = home.path().join("spool.jsonl.rejected");
     fs::write(
@@ -274,7 +218,7 @@ async fn lines_of_the_spool_that_are_no_records_are_cleaned_too() {
     )
     .unwrap();
     let store = home.open().await;
-    store.clean(&read).await.unwrap();
+    store.scrub_secrets().await.unwrap();
     let text = fs::read_to_string(&rejected).unwrap();
     assert_eq!(text.matches("[redacted:password]").count(), 2, "{text}");
     assert_eq!(found(&home), Vec::<String>::new());
