@@ -8,8 +8,8 @@ use crate::{
     Action, ActionSketch, Consent, Correction, Decision, DriftEvent, DriftQuestion, DriftState, Effect,
     ExchangeRecord, FilePin, FileReasoning, Finding, ForcedRecoveryQuestion, GoalContract, GoalEdit,
     GuardRecord, HookCheck, HookEnded, HookProgress, HookSession, HookStep, IntentQuestion, LlmCall,
-    PendingPrompt, Project, Prompt, ReasoningQuestion, RecoveryStep, SessionState, Step, StepVerdict,
-    SummaryQuestion, Task, TaskContextQuestion, TaskSketch, TaskTransition,
+    PendingPrompt, Project, Prompt, ReasoningQuestion, RecoveryStep, SessionState, Step, StepVerdict, Task,
+    TaskContextQuestion, TaskSketch, TaskTransition,
 };
 use grov_redact::{FreeText, each_text_of_json};
 
@@ -182,7 +182,6 @@ free_text! {
     }
     TaskSketch { texts: [goal], others: [id, task_type, parent, completed] }
     ReasoningQuestion { texts: [goal, prompts, constraints, actions, answer], others: [] }
-    SummaryQuestion { texts: [goal, constraints, prompts, actions, answer], others: [] }
     DriftQuestion {
         texts: [goal, newest_instruction, constraints, scope, earlier, actions],
         others: []

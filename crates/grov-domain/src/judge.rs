@@ -373,13 +373,6 @@ pub trait Judge: Send + Sync {
         question: &Redacted<ReasoningQuestion>,
     ) -> Judged<Reasoning>;
 
-    /// Summarises a session.
-    async fn session_summary(
-        &self,
-        session: Option<&SessionId>,
-        question: &Redacted<SummaryQuestion>,
-    ) -> Judged<SessionDigest>;
-
     /// A model's verdict on how well actions serve the goal. `None` without a model: the rules have scored each action already.
     async fn check_drift(
         &self,

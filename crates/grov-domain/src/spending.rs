@@ -42,8 +42,6 @@ pub enum Purpose {
     AnalyzeTaskContext,
     /// What the team should remember.
     ExtractReasoning,
-    /// Where a session stands.
-    SessionSummary,
     /// Whether actions are on the goal.
     CheckDrift,
     /// What the agent must do after corrections failed.
@@ -54,17 +52,16 @@ pub enum Purpose {
 
 named!(Purpose {
     ExtractIntent => "extract_intent", AnalyzeTaskContext => "analyze_task_context",
-    ExtractReasoning => "extract_reasoning", SessionSummary => "session_summary",
-    CheckDrift => "check_drift", ForcedRecovery => "forced_recovery", Embedding => "embedding",
+    ExtractReasoning => "extract_reasoning", CheckDrift => "check_drift",
+    ForcedRecovery => "forced_recovery", Embedding => "embedding",
 });
 
 impl Purpose {
     /// The questions that a judge is asked.
-    pub const QUESTIONS: [Self; 6] = [
+    pub const QUESTIONS: [Self; 5] = [
         Self::ExtractIntent,
         Self::AnalyzeTaskContext,
         Self::ExtractReasoning,
-        Self::SessionSummary,
         Self::CheckDrift,
         Self::ForcedRecovery,
     ];

@@ -15,8 +15,8 @@ use crate::{
 use async_trait::async_trait;
 use grov_domain::{
     Clock, DriftQuestion, DriftVerdict, ForcedRecovery, ForcedRecoveryQuestion, Intent, IntentQuestion,
-    Judge, Judged, JudgedBy, Reasoning, ReasoningQuestion, Redacted, SessionDigest, SessionId, SettlingJudge,
-    SpendingStore, SummaryQuestion, TaskAnalysis, TaskContextQuestion,
+    Judge, Judged, JudgedBy, Reasoning, ReasoningQuestion, Redacted, SessionId, SettlingJudge, SpendingStore,
+    TaskAnalysis, TaskContextQuestion,
 };
 use std::fmt;
 use std::sync::Arc;
@@ -253,14 +253,6 @@ impl Judge for ModelJudge {
     ) -> Judged<Reasoning> {
         self.judged(session, question, grov_rules::extract_reasoning)
             .await
-    }
-
-    async fn session_summary(
-        &self,
-        session: Option<&SessionId>,
-        question: &Redacted<SummaryQuestion>,
-    ) -> Judged<SessionDigest> {
-        self.judged(session, question, grov_rules::session_summary).await
     }
 
     async fn check_drift(

@@ -5,7 +5,6 @@ mod intent;
 mod reasoning;
 mod recovery;
 mod schema;
-mod summary;
 mod task;
 
 use crate::answer::{AnswerError, Fields};

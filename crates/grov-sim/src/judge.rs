@@ -28,11 +28,10 @@ use std::collections::BTreeMap;
 const EXAMPLE: &str = "Shape: ";
 
 /// By which field of the answer the purpose of a question is known.
-const SIGNS: [(&str, Purpose); 6] = [
+const SIGNS: [(&str, Purpose); 5] = [
     ("keywords", Purpose::ExtractIntent),
     ("action", Purpose::AnalyzeTaskContext),
     ("reasoning_trace", Purpose::ExtractReasoning),
-    ("next_action", Purpose::SessionSummary),
     ("score", Purpose::CheckDrift),
     ("mandatory_action", Purpose::ForcedRecovery),
 ];

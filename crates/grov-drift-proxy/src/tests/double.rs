@@ -6,9 +6,9 @@ use grov_domain::{
     DriftEventId, DriftFilter, DriftQuestion, DriftState, DriftStore, DriftType, DriftVerdict,
     ExchangeRecord, ForcedRecovery, ForcedRecoveryQuestion, GoalEdit, GoalStore, Intent, IntentQuestion,
     Judge, Judged, JudgedBy, OrchestrationStore, Prompt, Reasoning, ReasoningQuestion, RecoveryStep,
-    Redacted, RelatedSteps, SessionDigest, SessionFilter, SessionId, SessionState, SessionStatus,
-    SessionStore, SessionSummary, StepId, StepRow, StepVerdict, StoreError, SummaryQuestion, SwitchScope,
-    SwitchStore, TaskAction, TaskAnalysis, TaskContextQuestion, TaskTransition, TokenTotals,
+    Redacted, RelatedSteps, SessionFilter, SessionId, SessionState, SessionStatus, SessionStore,
+    SessionSummary, StepId, StepRow, StepVerdict, StoreError, SwitchScope, SwitchStore, TaskAction,
+    TaskAnalysis, TaskContextQuestion, TaskTransition, TokenTotals,
 };
 use grov_live::CheckResult;
 use std::collections::HashMap;
@@ -421,16 +421,6 @@ impl Judge for Answers {
     ) -> Judged<Reasoning> {
         Judged {
             answer: Reasoning::default(),
-            by: self.by(),
-        }
-    }
-    async fn session_summary(
-        &self,
-        _: Option<&SessionId>,
-        _: &Redacted<SummaryQuestion>,
-    ) -> Judged<SessionDigest> {
-        Judged {
-            answer: SessionDigest::default(),
             by: self.by(),
         }
     }

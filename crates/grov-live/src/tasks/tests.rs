@@ -104,14 +104,6 @@ impl Judge for Script {
         })
     }
 
-    async fn session_summary(
-        &self,
-        _: Option<&SessionId>,
-        _: &Redacted<SummaryQuestion>,
-    ) -> Judged<SessionDigest> {
-        unreachable!()
-    }
-
     async fn check_drift(&self, _: Option<&SessionId>, _: &Redacted<DriftQuestion>) -> Option<DriftVerdict> {
         unreachable!()
     }

@@ -3,7 +3,7 @@ use crate::answer::Fields;
 use crate::request::ModelRequest;
 use grov_domain::{
     ActionSketch, ActionType, DriftQuestion, DriftType, EffectKind, ForcedRecoveryQuestion, IntentQuestion,
-    ReasoningQuestion, SessionId, SummaryQuestion, TaskAction, TaskContextQuestion, TaskSketch, TaskType,
+    ReasoningQuestion, SessionId, TaskAction, TaskContextQuestion, TaskSketch, TaskType,
 };
 use proptest::prelude::*;
 use serde_json::Value;
@@ -95,16 +95,6 @@ fn reasoning() -> ReasoningQuestion {
     }
 }
 
-fn summary() -> SummaryQuestion {
-    SummaryQuestion {
-        goal: "Fix the token refresh".to_owned(),
-        constraints: texts(&["Do not touch the public API"]),
-        prompts: texts(&["Fix the token refresh", "go on"]),
-        actions: actions(),
-        answer: "One test still fails.".to_owned(),
-    }
-}
-
 fn drift() -> DriftQuestion {
     DriftQuestion {
         goal: "Fix the token refresh".to_owned(),
@@ -161,7 +151,6 @@ fn rendered_requests_are_those_on_file() {
     golden("extract_intent", &intent().request());
     golden("analyze_task_context", &context().request());
     golden("extract_reasoning", &reasoning().request());
-    golden("session_summary", &summary().request());
     golden("check_drift", &drift().request());
     golden("forced_recovery", &recovery().request());
     golden(
@@ -223,14 +212,6 @@ fn all_requests(text: &str, count: usize) -> Vec<ModelRequest> {
             goal: text.to_owned(),
             prompts: list.clone(),
             constraints: list.clone(),
-            actions: deeds.clone(),
-            answer: text.to_owned(),
-        }
-        .request(),
-        SummaryQuestion {
-            goal: text.to_owned(),
-            constraints: list.clone(),
-            prompts: list.clone(),
             actions: deeds.clone(),
             answer: text.to_owned(),
         }
@@ -492,15 +473,6 @@ fn the_other_answers_are_read() {
             r#"{"reasoning_trace":[],"decisions":[],"constraints":[],"tags":[]}"#
         )
         .is_err()
-    );
-    let stands = read(
-        &summary(),
-        r#"{"progress":["p"],"decisions":[],"current_state":"s","next_action":"n"}"#,
-    )
-    .unwrap();
-    assert_eq!(
-        stands.files_modified,
-        texts(&["src/auth/clock.ts", "src/auth/token.ts"])
     );
     let demanded = read(
         &recovery(),

@@ -3,8 +3,8 @@
 use crate::ledger::Book;
 use grov_domain::{
     ActionSketch, ActionType, CallOutcome, DriftQuestion, ForcedRecoveryQuestion, IntentQuestion, Judge,
-    JudgedBy, Purpose, ReasoningQuestion, Redacted, SessionId, SummaryQuestion, SystemClock,
-    TaskContextQuestion, TaskSketch, TaskType,
+    JudgedBy, Purpose, ReasoningQuestion, Redacted, SessionId, SystemClock, TaskContextQuestion, TaskSketch,
+    TaskType,
 };
 use grov_llm::{JudgeSettings, ModelJudge, Provider};
 use grov_sim::{JudgeScript, Sim, SimConfig};
@@ -58,10 +58,6 @@ async fn ask_everything(judge: &ModelJudge) -> Vec<JudgedBy> {
         actions: vec![edit.clone()],
         ..ReasoningQuestion::default()
     };
-    let summary = SummaryQuestion {
-        goal: goal(),
-        ..SummaryQuestion::default()
-    };
     let drift = DriftQuestion {
         goal: goal(),
         actions: vec![edit.clone()],
@@ -79,7 +75,6 @@ async fn ask_everything(judge: &ModelJudge) -> Vec<JudgedBy> {
             .await
             .by,
         judge.extract_reasoning(None, &Redacted::of(&reasoning)).await.by,
-        judge.session_summary(None, &Redacted::of(&summary)).await.by,
         judge
             .check_drift(None, &Redacted::of(&drift))
             .await
@@ -99,7 +94,7 @@ async fn every_question_is_put_as_both_apis_take_it() {
         let judge = judge(&sim, provider, &book);
         assert_eq!(
             ask_everything(&judge).await,
-            [JudgedBy::Model; 6],
+            [JudgedBy::Model; 5],
             "{:?}",
             book.outcomes()
         );
@@ -109,7 +104,7 @@ async fn every_question_is_put_as_both_apis_take_it() {
             Purpose::QUESTIONS.map(Some),
             "one call for each question"
         );
-        assert_eq!(book.outcomes(), [CallOutcome::Answered; 6]);
+        assert_eq!(book.outcomes(), [CallOutcome::Answered; 5]);
         sim.shutdown().await;
     }
 }
