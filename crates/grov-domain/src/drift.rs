@@ -369,6 +369,8 @@ pub const MAX_RELATED_CANDIDATES: u32 = 2000;
 /// Stores drift events, states, corrections and verdicts.
 #[async_trait]
 pub trait DriftStore: Send + Sync {
+    /// Saves an event; replaces the one with the same id.
+    async fn append_drift(&self, event: &Redacted<DriftEvent>) -> Result<(), StoreError>;
     /// Returns events that match the filter, oldest first.
     async fn drift_events(&self, filter: &DriftFilter) -> Result<Vec<DriftEvent>, StoreError>;
     /// Returns one event.

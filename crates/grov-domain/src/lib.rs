@@ -75,9 +75,9 @@ pub use session::{
 };
 pub use spending::{CallFilter, CallOutcome, LlmCall, MicroUsd, Purpose, Reservation, SpendingStore};
 pub use store::{
-    DriftLogStore, ExchangeStore, FileReasoningStore, MaintenanceStore, ProjectStatus, PruneReport,
-    RecordSink, Retention, SessionFilter, SessionStore, SinkHealth, Store, StoreConnection, StoreError,
-    StoreOpener, StoreStats, TableStats, TaskStore,
+    ExchangeStore, FileReasoningStore, MaintenanceStore, ProjectStatus, PruneReport, RecordSink, Retention,
+    SessionFilter, SessionStore, SinkHealth, Store, StoreConnection, StoreError, StoreOpener, StoreStats,
+    TableStats, TaskStore,
 };
 pub use transition::{Applied, Move, OrchestrationStore, TaskTransition};
 pub use words::{file_name, identifiers, is_identifier, path_words, words};

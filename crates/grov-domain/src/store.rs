@@ -4,9 +4,9 @@
 //! what was stored. Texts that are looked for are redacted by the implementation, so that they match.
 
 use crate::{
-    ClientSessionId, DriftEvent, DriftStore, EmbeddingStore, ExchangeRecord, FileReasoning, GoalStore,
-    HookStore, LedgerStore, MemorySearch, MemoryStore, OrchestrationStore, SessionId, SessionState,
-    SessionStatus, SessionSummary, SpendingStore, StepRow, SwitchStore, Task, TaskId,
+    ClientSessionId, DriftStore, EmbeddingStore, ExchangeRecord, FileReasoning, GoalStore, HookStore,
+    LedgerStore, MemorySearch, MemoryStore, OrchestrationStore, SessionId, SessionState, SessionStatus,
+    SessionSummary, SpendingStore, StepRow, SwitchStore, Task, TaskId,
 };
 use async_trait::async_trait;
 use grov_redact::Redacted;
@@ -131,32 +131,16 @@ pub trait TaskStore: Send + Sync {
     async fn project_status(&self, project_path: &str) -> Result<ProjectStatus, StoreError>;
 }
 
-/// Actions judged off goal.
-#[async_trait]
-pub trait DriftLogStore: Send + Sync {
-    /// Appends one event; replaces the one of the same id.
-    async fn append_drift(&self, event: &Redacted<DriftEvent>) -> Result<(), StoreError>;
-    /// Events, oldest first; of one task or of all.
-    async fn drift_log(&self, session: Option<&SessionId>) -> Result<Vec<DriftEvent>, StoreError>;
-}
-
 /// Reasoning about files, written on the hook path.
 #[async_trait]
 pub trait FileReasoningStore: Send + Sync {
     /// Saves one entry, replacing the one of the same id.
     async fn save_file_reasoning(&self, entry: &Redacted<FileReasoning>) -> Result<(), StoreError>;
-    /// Entries of exactly this file, newest first.
-    async fn file_reasoning_by_path(
+    /// Returns the entries whose file path contains `part` literally, newest first.
+    async fn file_reasoning(
         &self,
         project_path: &str,
-        file_path: &str,
-        limit: u32,
-    ) -> Result<Vec<FileReasoning>, StoreError>;
-    /// Entries whose file path contains `pattern` literally, newest first.
-    async fn file_reasoning_by_path_pattern(
-        &self,
-        project_path: &str,
-        pattern: &str,
+        part: &str,
         limit: u32,
     ) -> Result<Vec<FileReasoning>, StoreError>;
 }
@@ -301,7 +285,6 @@ pub trait Store:
     + EmbeddingStore
     + LedgerStore
     + SwitchStore
-    + DriftLogStore
     + DriftStore
     + GoalStore
     + FileReasoningStore
@@ -321,7 +304,6 @@ impl<T> Store for T where
         + EmbeddingStore
         + LedgerStore
         + SwitchStore
-        + DriftLogStore
         + DriftStore
         + GoalStore
         + FileReasoningStore

@@ -34,7 +34,7 @@ fn entries(hooked: &Hooked, file: &str, count: usize) -> Result<Vec<FileReasonin
     let project = hooked.grov.ask(&["status"])?.json;
     let project = project["project_path"].as_str().unwrap_or_default().to_owned();
     let entries = || {
-        let entries = store.file_reasoning_by_path(&project, file, 100);
+        let entries = store.file_reasoning(&project, file, 100);
         hooked.upstream.block_on(entries).unwrap_or_default()
     };
     let found = eventually(file, || Some(entries()).filter(|entries| entries.len() >= count))?;

@@ -187,7 +187,7 @@ fn what_is_ignored_enters_no_memory() -> Result<()> {
     let project = project["project_path"].as_str().unwrap_or_default();
     let why = hooked
         .upstream
-        .block_on(grov_domain::FileReasoningStore::file_reasoning_by_path_pattern(
+        .block_on(grov_domain::FileReasoningStore::file_reasoning(
             &store, project, "", 100,
         ))?;
     let files: Vec<&str> = why.iter().map(|why| why.file_path.as_str()).collect();

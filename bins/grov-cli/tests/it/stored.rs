@@ -2,7 +2,7 @@
 
 use crate::scene::{Scene, json};
 use grov_domain::{
-    Action, ActionType, AgentId, ClientSessionId, Decision, DriftEvent, DriftEventId, DriftLogStore, Effect,
+    Action, ActionType, AgentId, ClientSessionId, Decision, DriftEvent, DriftEventId, DriftStore, Effect,
     EffectKind, ExchangeId, ExchangeKind, ExchangeRecord, ExchangeStore, Outcome, Project, Prompt, Redacted,
     SessionId, SessionState, SessionStatus, SessionStore, Step, StepId, Task, TaskId, TaskStatus, TaskStore,
     TaskType, TokenUsage, TriggerReason,

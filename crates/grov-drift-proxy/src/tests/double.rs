@@ -204,6 +204,9 @@ impl Rows {
 
 #[async_trait]
 impl DriftStore for MemoryStore {
+    async fn append_drift(&self, _: &Redacted<DriftEvent>) -> Result<(), StoreError> {
+        Ok(())
+    }
     async fn drift_events(&self, _: &DriftFilter) -> Result<Vec<DriftEvent>, StoreError> {
         Ok(Vec::new())
     }

@@ -1,7 +1,8 @@
 //! Actions judged off goal, at once and later.
 
 use super::sample::{
-    PROJECT, at, bash, client, correction, drift, edit, exchange, proven, session, state, task, verdict,
+    PROJECT, at, bash, client, correction, drift, drift_log, edit, exchange, proven, session, state, task,
+    verdict,
 };
 use grov_domain::{
     ActionType, AgentId, CandidateOrder, Correction, DriftEvent, DriftEventId, DriftFilter, DriftState,
@@ -27,7 +28,7 @@ async fn steps(store: &Arc<dyn Store>, task: &str) -> Vec<StepId> {
 }
 
 async fn log(store: &Arc<dyn Store>, task: &str) -> Vec<DriftEvent> {
-    store.drift_log(Some(&session(task))).await.unwrap()
+    drift_log(store, Some(&session(task))).await
 }
 
 async fn logged(store: &Arc<dyn Store>, task: &str) -> Vec<StepId> {
@@ -162,7 +163,7 @@ pub async fn judged_step_keeps_its_verdict(store: Arc<dyn Store>) {
     let unjudged = store.steps(&session("b")).await.unwrap().remove(0);
     assert_eq!(columns(&unjudged), (None, None, None));
     assert!(rows.iter().all(|row| row.is_validated) && unjudged.is_validated);
-    assert_eq!(store.drift_log(None).await.unwrap(), []);
+    assert_eq!(drift_log(&store, None).await, []);
 }
 
 /// A verdict that comes later does what it would have done at once; what is not there is passed over.
@@ -377,7 +378,7 @@ pub async fn acquitted_action_is_a_step_again(store: Arc<dyn Store>) {
         0
     );
     assert_eq!(judge(9).await, 4);
-    assert_eq!(store.drift_log(Some(&session("a"))).await.unwrap(), []);
+    assert_eq!(drift_log(&store, Some(&session("a"))).await, []);
     let expected: Vec<StepRow> = (0..)
         .zip(as_steps)
         .map(|(place, row)| StepRow {

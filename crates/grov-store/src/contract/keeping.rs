@@ -1,8 +1,8 @@
 //! Keeping and letting go.
 
 use super::sample::{
-    at, call, correction, drift, drift_state, exchange, goal_edit, guarded, progress, prompt, session, state,
-    task,
+    at, call, correction, drift, drift_log, drift_state, exchange, goal_edit, guarded, progress, prompt,
+    session, state, task,
 };
 use grov_domain::{
     CallFilter, MemoryStore, Move, PruneReport, Redacted, Retention, SessionFilter, SessionStatus, Store,
@@ -115,7 +115,7 @@ pub async fn prune_keeps_tasks_and_drift_log(store: Arc<dyn Store>) {
             ..PruneReport::default()
         }
     );
-    assert_eq!(store.drift_log(Some(&session("gone"))).await.unwrap(), [recent]);
+    assert_eq!(drift_log(&store, Some(&session("gone"))).await, [recent]);
     assert_eq!(
         store.task(&task("t", 0).id).await.unwrap(),
         Some(task("t", -10_000 * HOUR))

@@ -1,8 +1,8 @@
 //! Decisions about places in a history, and what becomes of them.
 
 use super::sample::{
-    added, arriving, at, call, client, correction, drift, exchange, file_reasoning, lineage, nothing, place,
-    places, prompt, session, standing_at, state, task,
+    added, arriving, at, call, client, correction, drift, drift_log, exchange, file_reasoning, lineage,
+    nothing, place, places, prompt, session, standing_at, state, task,
 };
 use grov_domain::{
     AgentId, ExchangeKind, LedgerEntry, LedgerLineage, LedgerUse, Lineage, LineageTip, MemoryStore,
@@ -481,7 +481,7 @@ pub async fn forgotten_memory_leaves_no_words(store: Arc<dyn Store>) {
         assert!(row.keywords.is_empty());
     }
     assert_eq!(store.prompts(&session("c"), None).await.unwrap(), []);
-    let event = store.drift_log(Some(&session("c"))).await.unwrap().remove(0);
+    let event = drift_log(&store, Some(&session("c"))).await.remove(0);
     assert_eq!((event.reason, event.correction_given), (None, None));
     assert!(event.files.is_empty() && event.recovery_plan.is_empty());
     assert_eq!(event.drift_score, Some(3));
@@ -491,9 +491,7 @@ pub async fn forgotten_memory_leaves_no_words(store: Arc<dyn Store>) {
         .await
         .unwrap();
     assert_eq!(left.len(), 1);
-    let reasoning = store
-        .file_reasoning_by_path(super::sample::PROJECT, "/f", 9)
-        .await;
+    let reasoning = store.file_reasoning(super::sample::PROJECT, "/f", 9).await;
     assert_eq!(reasoning.unwrap(), []);
 
     assert_eq!(
@@ -507,7 +505,7 @@ pub async fn forgotten_memory_leaves_no_words(store: Arc<dyn Store>) {
     );
     assert_eq!(store.prompts(&session("other"), None).await.unwrap().len(), 1);
     assert_eq!(
-        store.drift_log(Some(&session("other"))).await.unwrap(),
+        drift_log(&store, Some(&session("other"))).await,
         [drift("other", "other", 2)]
     );
 }

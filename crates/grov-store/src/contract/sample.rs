@@ -2,14 +2,15 @@
 
 use grov_domain::{
     Action, ActionSketch, ActionType, AgentId, CallOutcome, ClientSessionId, Consent, Correction,
-    CorrectionId, CorrectionLevel, Decision, DriftEvent, DriftEventId, DriftState, Effect, EffectKind,
-    ExchangeId, ExchangeKind, ExchangeRecord, FilePin, FileReasoning, Finding, GoalContract, GoalEdit,
-    GoalEditId, GoalEditKind, GuardRecord, GuardVerdict, HistoryKey, HookCheck, HookProgress, HookSession,
-    HookStep, JudgedBy, LedgerEntry, Lineage, LineageTip, LlmCall, LlmCallId, MicroUsd, NewLineage, Outcome,
-    PendingPrompt, Project, Prompt, Purpose, RecoveryStep, Redacted, Rule, SessionId, SessionMode,
-    SessionState, SessionStatus, Step, StepId, StepVerdict, Task, TaskId, TaskStatus, TaskType, TokenUsage,
-    TriggerReason,
+    CorrectionId, CorrectionLevel, Decision, DriftEvent, DriftEventId, DriftFilter, DriftState, Effect,
+    EffectKind, ExchangeId, ExchangeKind, ExchangeRecord, FilePin, FileReasoning, Finding, GoalContract,
+    GoalEdit, GoalEditId, GoalEditKind, GuardRecord, GuardVerdict, HistoryKey, HookCheck, HookProgress,
+    HookSession, HookStep, JudgedBy, LedgerEntry, Lineage, LineageTip, LlmCall, LlmCallId, MicroUsd,
+    NewLineage, Outcome, PendingPrompt, Project, Prompt, Purpose, RecoveryStep, Redacted, Rule, SessionId,
+    SessionMode, SessionState, SessionStatus, Step, StepId, StepVerdict, Store, Task, TaskId, TaskStatus,
+    TaskType, TokenUsage, TriggerReason,
 };
+use std::sync::Arc;
 use time::{Duration, OffsetDateTime};
 
 pub(super) const PROJECT: &str = "/home/dev/projects/relay";
@@ -270,6 +271,15 @@ pub(super) fn nothing(anchor: u64, seconds: i64) -> LedgerEntry {
         memories: Vec::new(),
         decided_at: at(seconds),
     }
+}
+
+/// The drift log, oldest first: of one task or of all.
+pub(super) async fn drift_log(store: &Arc<dyn Store>, task: Option<&SessionId>) -> Vec<DriftEvent> {
+    let filter = DriftFilter {
+        session_id: task.cloned(),
+        ..DriftFilter::default()
+    };
+    store.drift_events(&filter).await.unwrap()
 }
 
 pub(super) fn drift(id: &str, task: &str, seconds: i64) -> DriftEvent {

@@ -1,7 +1,7 @@
 //! What happens to texts and times on their way in and out.
 
 use super::sample::{
-    PROJECT, at, call, client, drift, exchange, file_reasoning, prompt, session, state, task,
+    PROJECT, at, call, client, drift, drift_log, exchange, file_reasoning, prompt, session, state, task,
 };
 use grov_domain::{
     Decision, Effect, EffectKind, ExchangeRecord, LlmCall, LlmCallId, MicroUsd, Redacted, Store, TaskId,
@@ -72,14 +72,11 @@ pub async fn texts_survive(store: Arc<dyn Store>) {
         event.reason = Some(text.clone());
         event.recovery_plan = vec![text.clone()];
         store.append_drift(&Redacted::of(&event)).await.unwrap();
-        assert_eq!(store.drift_log(None).await.unwrap().pop(), Some(event));
+        assert_eq!(drift_log(&store, None).await.pop(), Some(event));
 
         let entry = file_reasoning(&format!("f{seconds}"), &text, seconds);
         store.save_file_reasoning(&Redacted::of(&entry)).await.unwrap();
-        assert_eq!(
-            store.file_reasoning_by_path(PROJECT, &text, 1).await.unwrap(),
-            [entry]
-        );
+        assert_eq!(store.file_reasoning(PROJECT, &text, 1).await.unwrap(), [entry]);
 
         let mut saved = state("s", &format!("s{seconds}"), seconds);
         saved.original_goal = Some(text.clone());
@@ -214,11 +211,8 @@ pub async fn secrets_are_redacted(store: Arc<dyn Store>) {
         store.sessions(&Default::default()).await.unwrap(),
         store.client_steps(&client("a")).await.unwrap(),
         store.task(&TaskId::new("t")).await.unwrap(),
-        store.drift_log(None).await.unwrap(),
-        store
-            .file_reasoning_by_path_pattern(PROJECT, "/file", 10)
-            .await
-            .unwrap(),
+        drift_log(&store, None).await,
+        store.file_reasoning(PROJECT, "/file", 10).await.unwrap(),
     );
     assert!(!everything.contains(&secret()), "{everything}");
     assert!(!everything.contains("my own words"), "{everything}");
@@ -270,20 +264,5 @@ pub async fn redaction_is_stable_and_keeps_lookups(store: Arc<dyn Store>) {
     assert_eq!(store.task(&once.id).await.unwrap(), Some(once));
     let entry = file_reasoning("f", path, 1);
     store.save_file_reasoning(&Redacted::of(&entry)).await.unwrap();
-    assert_eq!(
-        store
-            .file_reasoning_by_path(PROJECT, path, 10)
-            .await
-            .unwrap()
-            .len(),
-        1
-    );
-    assert_eq!(
-        store
-            .file_reasoning_by_path_pattern(PROJECT, path, 10)
-            .await
-            .unwrap()
-            .len(),
-        1
-    );
+    assert_eq!(store.file_reasoning(PROJECT, path, 10).await.unwrap().len(), 1);
 }

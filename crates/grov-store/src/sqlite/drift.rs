@@ -16,9 +16,9 @@ use super::ledger::BUMP_REVISION;
 use super::{SqliteStore, StoreError};
 use async_trait::async_trait;
 use grov_domain::{
-    AskedCall, ClientSessionId, Correction, DriftEvent, DriftEventId, DriftFilter, DriftLogStore, DriftState,
-    DriftStore, GoalEdit, GoalStore, GuardRecord, GuardVerdict, HookStore, Redacted, RelatedSteps, SessionId,
-    StepId, StepRow, StepVerdict,
+    AskedCall, ClientSessionId, Correction, DriftEvent, DriftEventId, DriftFilter, DriftState, DriftStore,
+    GoalEdit, GoalStore, GuardRecord, GuardVerdict, HookStore, Redacted, RelatedSteps, SessionId, StepId,
+    StepRow, StepVerdict,
 };
 
 record! {
@@ -27,7 +27,7 @@ record! {
 }
 
 #[async_trait]
-impl DriftLogStore for SqliteStore {
+impl DriftStore for SqliteStore {
     async fn append_drift(&self, event: &Redacted<DriftEvent>) -> Result<(), StoreError> {
         let mut transaction = self.begin().await?;
         transaction.upsert(&**event).await?;
@@ -35,17 +35,6 @@ impl DriftLogStore for SqliteStore {
         transaction.commit().await
     }
 
-    async fn drift_log(&self, session: Option<&SessionId>) -> Result<Vec<DriftEvent>, StoreError> {
-        let filter = DriftFilter {
-            session_id: session.cloned(),
-            ..DriftFilter::default()
-        };
-        self.drift_events(&filter).await
-    }
-}
-
-#[async_trait]
-impl DriftStore for SqliteStore {
     async fn drift_events(&self, filter: &DriftFilter) -> Result<Vec<DriftEvent>, StoreError> {
         let mut events = log::select(filter).read(self, DriftEvent::from_row).await?;
         events.reverse();

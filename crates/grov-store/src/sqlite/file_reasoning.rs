@@ -20,39 +20,16 @@ impl FileReasoningStore for SqliteStore {
         transaction.commit().await
     }
 
-    async fn file_reasoning_by_path(
+    async fn file_reasoning(
         &self,
         project_path: &str,
-        file_path: &str,
-        limit: u32,
-    ) -> Result<Vec<FileReasoning>, StoreError> {
-        self.newest_entries(project_path, "file_path = ?", file_path, limit)
-            .await
-    }
-
-    async fn file_reasoning_by_path_pattern(
-        &self,
-        project_path: &str,
-        pattern: &str,
-        limit: u32,
-    ) -> Result<Vec<FileReasoning>, StoreError> {
-        // instr compares bytes: unlike LIKE it has no wildcards and no case.
-        self.newest_entries(project_path, "instr(file_path, ?) > 0", pattern, limit)
-            .await
-    }
-}
-
-impl SqliteStore {
-    async fn newest_entries(
-        &self,
-        project_path: &str,
-        condition: &'static str,
-        path: &str,
+        part: &str,
         limit: u32,
     ) -> Result<Vec<FileReasoning>, StoreError> {
         let mut select = Select::new("SELECT * FROM file_reasoning");
         select.and("project_path =", Some(project_path));
-        select.and_all(condition, &[&as_stored(path)]);
+        // instr compares bytes: unlike LIKE it has no wildcards and is case-sensitive.
+        select.and_all("instr(file_path, ?) > 0", &[&as_stored(part)]);
         select.end("ORDER BY created_at DESC, id DESC", Some(limit));
         select.read(self, FileReasoning::from_row).await
     }

@@ -2,9 +2,9 @@
 
 use crate::support::{Home, files_with, secret};
 use grov_domain::{
-    ClientSessionId, Correction, CorrectionId, CorrectionLevel, DriftFilter, DriftLogStore, DriftState,
-    DriftStore, ExchangeRecord, ExchangeStore, Finding, GoalEdit, GoalEditId, GoalEditKind, GoalStore,
-    JudgedBy, RecoveryStep, Redacted, Rule, SessionId, SessionMode, SessionStore, StepVerdict,
+    ClientSessionId, Correction, CorrectionId, CorrectionLevel, DriftFilter, DriftState, DriftStore,
+    ExchangeRecord, ExchangeStore, Finding, GoalEdit, GoalEditId, GoalEditKind, GoalStore, JudgedBy,
+    RecoveryStep, Redacted, Rule, SessionId, SessionMode, SessionStore, StepVerdict,
 };
 use grov_store::contract::sample_exchange;
 use grov_store::{DrainReport, drain_spool};
@@ -86,7 +86,10 @@ async fn drift_survives_a_restart() {
         [state.unwrap().correction.unwrap()]
     );
     assert_eq!(store.goal_edits(&client).await.unwrap(), [edit]);
-    assert_eq!(store.drift_log(None).await.unwrap().len(), 1);
+    assert_eq!(
+        store.drift_events(&DriftFilter::default()).await.unwrap().len(),
+        1
+    );
     let shown = store.session(&record.session_id).await.unwrap().unwrap().state;
     assert_eq!(
         (

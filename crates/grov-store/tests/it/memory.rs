@@ -3,11 +3,11 @@
 use crate::support::{Home, files_with};
 use grov_domain::{
     CandidateOrder, ClientSessionId, Correction, CorrectionId, CorrectionLevel, Decision, DriftEvent,
-    DriftEventId, DriftLogStore, DriftState, DriftStore, Effect, EffectKind, ExchangeStore, FilePin,
-    FileReasoning, FileReasoningStore, Finding, GoalEdit, GoalEditId, GoalEditKind, GoalStore, HistoryKey,
-    JudgedBy, LedgerEntry, LedgerStore, Lineage, LineageTip, MemoryQuestion, MemoryScope, MemorySearch,
-    MemoryStore, Prompt, RecoveryStep, Redacted, Rule, SessionId, SessionStatus, SessionStore, StepVerdict,
-    Task, TaskId, TaskStatus, TaskStore,
+    DriftEventId, DriftState, DriftStore, Effect, EffectKind, ExchangeStore, FilePin, FileReasoning,
+    FileReasoningStore, Finding, GoalEdit, GoalEditId, GoalEditKind, GoalStore, HistoryKey, JudgedBy,
+    LedgerEntry, LedgerStore, Lineage, LineageTip, MemoryQuestion, MemoryScope, MemorySearch, MemoryStore,
+    Prompt, RecoveryStep, Redacted, Rule, SessionId, SessionStatus, SessionStore, StepVerdict, Task, TaskId,
+    TaskStatus, TaskStore,
 };
 use grov_store::contract::sample_exchange;
 use grov_store::{OpenOptions, SqliteStore};
