@@ -1,8 +1,8 @@
 //! What the client tells a hook, and what a hook may answer.
 
+use crate::json;
 use grov_redact::Redacted;
 use serde::Serialize;
-use serde::de::DeserializeOwned;
 use serde_json::Value;
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
@@ -19,6 +19,14 @@ pub struct Event {
 }
 
 impl Event {
+    const fn new(name: &'static str, matcher: Option<&'static str>, timeout: u64) -> Self {
+        Self {
+            name,
+            matcher,
+            timeout,
+        }
+    }
+
     /// Whether the client also tells of it by HTTP, if its settings say so. Tried with Claude Code 2.1.197: all that Grov
     /// registers at but the start of a session.
     pub fn goes_over_http(&self) -> bool {
@@ -55,63 +63,23 @@ pub const CHANGING_TOOLS: &str = "Edit|Write|MultiEdit|NotebookEdit|Bash|mcp__.*
 pub const GUARD_TIMEOUT: u64 = 60;
 
 /// The events that Grov has something to do at. Every other costs a process for nothing and is not registered.
-const REGISTERED: &[Event] = &[
+const REGISTERED: [Event; 10] = [
     // A proxy may have to be started.
-    Event {
-        name: SESSION_START,
-        matcher: None,
-        timeout: 20,
-    },
-    Event {
-        name: USER_PROMPT_SUBMIT,
-        matcher: None,
-        timeout: 5,
-    },
-    Event {
-        name: PRE_TOOL_USE,
-        matcher: Some(CHANGING_TOOLS),
-        timeout: GUARD_TIMEOUT,
-    },
-    Event {
-        name: POST_TOOL_USE,
-        matcher: Some(CHANGING_TOOLS),
-        timeout: 5,
-    },
-    Event {
-        name: POST_TOOL_USE_FAILURE,
-        matcher: Some(CHANGING_TOOLS),
-        timeout: 5,
-    },
-    Event {
-        name: STOP,
-        matcher: None,
-        timeout: 5,
-    },
-    Event {
-        name: STOP_FAILURE,
-        matcher: None,
-        timeout: 5,
-    },
-    Event {
-        name: SUBAGENT_STOP,
-        matcher: None,
-        timeout: 5,
-    },
-    Event {
-        name: SESSION_END,
-        matcher: None,
-        timeout: 1,
-    },
-    Event {
-        name: PRE_COMPACT,
-        matcher: None,
-        timeout: 5,
-    },
+    Event::new(SESSION_START, None, 20),
+    Event::new(USER_PROMPT_SUBMIT, None, 5),
+    Event::new(PRE_TOOL_USE, Some(CHANGING_TOOLS), GUARD_TIMEOUT),
+    Event::new(POST_TOOL_USE, Some(CHANGING_TOOLS), 5),
+    Event::new(POST_TOOL_USE_FAILURE, Some(CHANGING_TOOLS), 5),
+    Event::new(STOP, None, 5),
+    Event::new(STOP_FAILURE, None, 5),
+    Event::new(SUBAGENT_STOP, None, 5),
+    Event::new(SESSION_END, None, 1),
+    Event::new(PRE_COMPACT, None, 5),
 ];
 
 /// The events that `grov init` registers.
 pub fn registered() -> impl Iterator<Item = Event> {
-    REGISTERED.iter().copied()
+    REGISTERED.into_iter()
 }
 
 /// The most that is read of what the client sends. It sends more only if a tool's output is that long.
@@ -157,7 +125,7 @@ impl Input {
         let Some(fields) = fields(&text) else {
             return Self::default();
         };
-        let text = |name: &str| value::<String>(fields.get(name)?.get());
+        let text = |name: &str| json::parse::<String>(fields.get(name)?.get());
         Self {
             session_id: text("session_id"),
             cwd: text("cwd"),
@@ -186,16 +154,10 @@ fn fields(json: &str) -> Option<BTreeMap<String, &RawValue>> {
     serde_json::from_str(json).ok()
 }
 
-fn value<T: DeserializeOwned>(json: &str) -> Option<T> {
-    serde_json::from_str(json)
-        .or_else(|_| serde_json::from_str(&without_halves(json)))
-        .ok()
-}
-
 /// What a tool is given: where something in it cannot be read, the fields that can.
 fn tool_input(json: &str) -> Option<Value> {
-    let whole = value::<Value>(json).or_else(|| {
-        let read = |(name, raw): (String, &RawValue)| Some((name, value(raw.get())?));
+    let whole = json::parse::<Value>(json).or_else(|| {
+        let read = |(name, raw): (String, &RawValue)| Some((name, json::parse(raw.get())?));
         Some(Value::Object(
             fields(json)?.into_iter().filter_map(read).collect(),
         ))
@@ -203,51 +165,25 @@ fn tool_input(json: &str) -> Option<Value> {
     whole.filter(|value| !value.is_null())
 }
 
-/// JSON with a replacement character for every half of a surrogate pair: JavaScript writes such where it cuts a text within a
-/// letter.
-fn without_halves(json: &str) -> String {
-    let mut whole = String::with_capacity(json.len());
-    let mut rest = json;
-    while let Some(at) = rest.find('\\') {
-        let (plain, escape) = rest.split_at(at);
-        whole.push_str(plain);
-        let next = escape.get(ESCAPE..).and_then(unit);
-        let (letter, length) = match (unit(escape), next) {
-            (Some(0xD800..=0xDBFF), Some(0xDC00..=0xDFFF)) => (escape.get(..2 * ESCAPE), 2 * ESCAPE),
-            (Some(0xD800..=0xDFFF), _) => (Some("\\ufffd"), ESCAPE),
-            (Some(_), _) => (escape.get(..ESCAPE), ESCAPE),
-            // A backslash and what it stands before.
-            (None, _) => {
-                let length = escape.char_indices().nth(2).map_or(escape.len(), |(at, _)| at);
-                (escape.get(..length), length)
-            }
-        };
-        whole.push_str(letter.unwrap_or_default());
-        rest = escape.get(length..).unwrap_or_default();
-    }
-    whole + rest
-}
-
-/// Bytes of `\u0000`.
-const ESCAPE: usize = 6;
-
-/// The code unit that a text begins with, if it is escaped.
-fn unit(text: &str) -> Option<u16> {
-    u16::from_str_radix(text.strip_prefix("\\u")?.get(..4)?, 16).ok()
-}
-
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Output<'a> {
-    /// What the client shows its user, and nobody else.
+pub(crate) struct Reply<'a, T: Serialize> {
+    /// Shown to the user; the agent does not see it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    system_message: Option<&'a str>,
-    hook_specific_output: Specific<'a>,
+    pub(crate) system_message: Option<&'a str>,
+    pub(crate) hook_specific_output: T,
+}
+
+impl<T: Serialize> Reply<'_, T> {
+    pub(crate) fn to_json(&self) -> String {
+        // Serializing strings cannot fail.
+        serde_json::to_string(self).unwrap_or_default()
+    }
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Specific<'a> {
+struct AddedContext<'a> {
     hook_event_name: &'a str,
     additional_context: &'a str,
 }
@@ -263,15 +199,14 @@ pub fn context_with_notice(event: &str, text: &Redacted, notice: &str) -> String
 }
 
 fn answer(event: &str, text: &str, notice: Option<&str>) -> String {
-    let output = Output {
+    Reply {
         system_message: notice,
-        hook_specific_output: Specific {
+        hook_specific_output: AddedContext {
             hook_event_name: event,
             additional_context: text,
         },
-    };
-    // Two strings always make JSON.
-    serde_json::to_string(&output).unwrap_or_default()
+    }
+    .to_json()
 }
 
 /// The answer of a hook with a line that the client shows its user, beside what else the answer says.

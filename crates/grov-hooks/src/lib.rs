@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 pub mod event;
+mod json;
 mod permission;
 pub mod settings;
 pub mod status_line;

@@ -4,22 +4,14 @@
 //! message is shown in both cases, and to the user alone. Where nobody can be asked, and where the call is denied, the agent
 //! gets the reason as the call's result.
 
-use crate::event::PRE_TOOL_USE;
+use crate::event::{PRE_TOOL_USE, Reply};
 use grov_domain::GuardVerdict;
 use grov_redact::Redacted;
 use serde::Serialize;
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Output<'a> {
-    hook_specific_output: Specific<'a>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    system_message: Option<&'a str>,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Specific<'a> {
+struct Permission<'a> {
     hook_event_name: &'a str,
     permission_decision: &'a str,
     permission_decision_reason: &'a str,
@@ -27,16 +19,15 @@ struct Specific<'a> {
 
 /// What a hook prints so that the client asks its user about a tool call, or does not run it.
 pub fn permission(verdict: GuardVerdict, reason: &Redacted) -> String {
-    let output = Output {
-        hook_specific_output: Specific {
+    Reply {
+        system_message: Some(reason.as_str()).filter(|_| verdict == GuardVerdict::Ask),
+        hook_specific_output: Permission {
             hook_event_name: PRE_TOOL_USE,
             permission_decision: verdict.as_str(),
             permission_decision_reason: reason,
         },
-        system_message: Some(reason.as_str()).filter(|_| verdict == GuardVerdict::Ask),
-    };
-    // Texts always make JSON.
-    serde_json::to_string(&output).unwrap_or_default()
+    }
+    .to_json()
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ use grov_domain::{
     ActionSketch, ActionType, EffectKind, Finding, GoalContract, GuardVerdict, OFF_GOAL_BELOW, beginning_of,
     beginning_to,
 };
+use grov_hooks::settings::shell_word;
 use grov_redact::Redactor;
 use grov_scope::{AnalyzedAction, FindingSubject, NormalizedPath, ProjectRoot, Rules};
 use std::borrow::Cow;
@@ -270,16 +271,6 @@ fn one_line(text: &str, most: usize) -> String {
         format!("{kept}…")
     } else {
         line
-    }
-}
-
-/// A path quoted for a shell.
-fn shell_word(path: &str) -> String {
-    let plain = |letter: char| letter.is_alphanumeric() || "/._-+@%~".contains(letter);
-    if path.chars().all(plain) {
-        path.to_owned()
-    } else {
-        format!("'{}'", path.replace('\'', "'\\''"))
     }
 }
 

@@ -2,7 +2,8 @@
 
 use super::change::Change;
 use super::error::SyntaxError;
-use super::scan::{Document, Node};
+use super::scan::Document;
+use crate::json;
 
 const BASE_URL: &str = "ANTHROPIC_BASE_URL";
 const CUSTOM_HEADERS: &str = "ANTHROPIC_CUSTOM_HEADERS";
@@ -51,21 +52,16 @@ pub fn route(
     changes: &[Change],
     route: Route<'_>,
 ) -> Result<Routed, SyntaxError> {
-    let document = Document::scan(text)?;
-    let in_file = |name: &str| {
-        let node = document.at(&["env", name]);
-        node.and_then(Node::text).map(str::to_owned)
-    };
-    let anywhere = |name: &str| in_file(name).or_else(|| process(name));
+    let variables = Variables::read(text, process)?;
     let mut routed = Routed::default();
 
-    let set = anywhere(BASE_URL).filter(|set| !set.is_empty());
+    let set = variables.get(BASE_URL).filter(|set| !set.is_empty());
     routed.gateway =
         set.filter(|set| !is_same_listener(set, route.url) && !was_written(changes, BASE_URL, set));
     routed.set(BASE_URL, route.url);
 
     // Behind a base address of one's own the client sends every tool in full unless told otherwise.
-    match anywhere(TOOL_SEARCH) {
+    match variables.get(TOOL_SEARCH) {
         Some(choice) if choice != "true" => {
             let note =
                 format!("{TOOL_SEARCH} is {choice:?} and stays so; with \"true\" requests would be smaller");
@@ -74,10 +70,13 @@ pub fn route(
         _ => routed.set(TOOL_SEARCH, "true"),
     }
 
-    routed.environment.extend(exceptions(&in_file, &process));
+    routed.environment.extend(variables.exceptions());
 
     if let Some(project) = route.project {
-        match (in_file(CUSTOM_HEADERS), process(CUSTOM_HEADERS)) {
+        match (
+            variables.in_file(CUSTOM_HEADERS),
+            (variables.process)(CUSTOM_HEADERS),
+        ) {
             // A header may be a credential, which is not ours to write down.
             (None, Some(_)) => {}
             _ if !project.bytes().all(|byte| (b' '..=b'~').contains(&byte)) => {}
@@ -95,43 +94,55 @@ pub fn reachable(
     text: &str,
     process: impl Fn(&str) -> Option<String>,
 ) -> Result<Vec<(String, String)>, SyntaxError> {
-    let document = Document::scan(text)?;
-    let in_file = |name: &str| {
-        let node = document.at(&["env", name]);
-        node.and_then(Node::text).map(str::to_owned)
-    };
-    Ok(exceptions(&in_file, &process))
+    Ok(Variables::read(text, process)?.exceptions())
 }
 
-fn exceptions(
-    in_file: &impl Fn(&str) -> Option<String>,
-    process: &impl Fn(&str) -> Option<String>,
-) -> Vec<(String, String)> {
-    let anywhere = |name: &str| in_file(name).or_else(|| process(name));
-    let mut set = Vec::new();
-    if PROXIES
-        .iter()
-        .any(|name| anywhere(name).is_some_and(|proxy| !proxy.is_empty()))
-    {
+/// The variables that the client gets: those of its settings file, then those of its own environment.
+struct Variables<'t, P> {
+    document: Document<'t>,
+    process: P,
+}
+
+impl<'t, P: Fn(&str) -> Option<String>> Variables<'t, P> {
+    fn read(text: &'t str, process: P) -> Result<Self, SyntaxError> {
+        let document = Document::scan(text)?;
+        Ok(Self { document, process })
+    }
+
+    fn in_file(&self, name: &str) -> Option<String> {
+        self.document.at(&["env", name])?.text().map(str::to_owned)
+    }
+
+    fn get(&self, name: &str) -> Option<String> {
+        self.in_file(name).or_else(|| (self.process)(name))
+    }
+
+    /// The `NO_PROXY` variables to set so that the client reaches this machine directly; none if it uses no proxy.
+    fn exceptions(&self) -> Vec<(String, String)> {
+        let is_set = |name| self.get(name).is_some_and(|proxy| !proxy.is_empty());
+        if !PROXIES.into_iter().any(is_set) {
+            return Vec::new();
+        }
         let named = |find: &dyn Fn(&str) -> Option<String>| -> Vec<&str> {
-            let named = EXCEPTIONS.iter().copied();
-            named.filter(|name| find(name).is_some()).collect()
+            let names = EXCEPTIONS.into_iter();
+            names.filter(|name| find(name).is_some()).collect()
         };
-        let mut names = named(in_file);
+        let mut names = named(&|name| self.in_file(name));
         if names.is_empty() {
-            names = named(process);
+            names = named(&self.process);
         }
         if names.is_empty() {
             names.push(EXCEPTIONS[0]);
         }
+        let mut set = Vec::new();
         for name in names {
-            let value = with_loopback(&anywhere(name).unwrap_or_default());
-            if anywhere(name).as_ref() != Some(&value) || in_file(name).is_some() {
+            let value = with_loopback(&self.get(name).unwrap_or_default());
+            if self.in_file(name).is_some() || self.get(name).as_ref() != Some(&value) {
                 set.push((name.to_owned(), value));
             }
         }
+        set
     }
-    set
 }
 
 impl Routed {
@@ -159,8 +170,7 @@ fn was_written(changes: &[Change], name: &str, value: &str) -> bool {
             Change::Replaced { at, after, .. } if at == &["env", name] => after,
             _ => return false,
         };
-        let written = Document::scan(written).ok().and_then(|written| written.root);
-        written.as_ref().and_then(Node::text) == Some(value)
+        json::parse::<String>(written).as_deref() == Some(value)
     })
 }
 

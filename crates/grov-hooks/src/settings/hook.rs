@@ -188,7 +188,7 @@ fn is_event(word: &str) -> bool {
 
 /// A path or name as a word for a shell.
 pub fn shell_word(word: &str) -> String {
-    let plain = |character: char| character.is_ascii_alphanumeric() || "/._-+@%".contains(character);
+    let plain = |character: char| character.is_ascii_alphanumeric() || "/._-+@%~".contains(character);
     if !word.is_empty() && word.chars().all(plain) {
         word.to_owned()
     } else {

@@ -162,19 +162,8 @@ pub(super) fn opens_lines(document: &Document<'_>, container: &Node) -> bool {
 }
 
 fn write_string(value: &str, text: &mut String) {
-    text.push('"');
-    for character in value.chars() {
-        match character {
-            '"' => text.push_str("\\\""),
-            '\\' => text.push_str("\\\\"),
-            '\n' => text.push_str("\\n"),
-            '\r' => text.push_str("\\r"),
-            '\t' => text.push_str("\\t"),
-            control if control < ' ' => text.push_str(&format!("\\u{:04x}", u32::from(control))),
-            other => text.push(other),
-        }
-    }
-    text.push('"');
+    // Serializing a string cannot fail.
+    text.push_str(&serde_json::to_string(value).unwrap_or_default());
 }
 
 #[cfg(test)]

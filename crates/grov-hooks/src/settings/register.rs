@@ -118,11 +118,10 @@ impl File {
             self.take(change);
             return Ok(());
         };
-        let shape = hook.handler_shape();
-        if own.iter().any(|handler| says(handler, &shape)) {
+        let after = written_like(&document, first, &hook.handler_shape());
+        if own.iter().any(|handler| handler.is_same_as(&after)) {
             return Ok(());
         }
-        let after = written_like(&document, first, &shape);
         let change = Change::Handler {
             event: hook.event.to_owned(),
             before: document.text[first.span.clone()].to_owned(),
@@ -141,10 +140,10 @@ impl File {
             self.take(change);
             return Ok(());
         };
-        if says(node, shape) {
+        let after = written_like(&document, node, shape);
+        if node.is_same_as(&after) {
             return Ok(());
         }
-        let after = written_like(&document, node, shape);
         let change = Change::Replaced {
             at: into.iter().chain([&name]).map(|&name| name.to_owned()).collect(),
             before: document.text[node.span.clone()].to_owned(),
@@ -163,28 +162,6 @@ pub(super) fn handlers(event: &Node) -> impl Iterator<Item = &Node> {
         .iter()
         .filter_map(|group| group.node.member("hooks"))
         .flat_map(|hooks| hooks.items().iter().map(|item| &item.node))
-}
-
-/// Whether a value says what is wanted.
-fn says(node: &Node, shape: &Shape) -> bool {
-    match (&node.value, shape) {
-        (Value::Text(one), Shape::Text(two)) => one == two,
-        (Value::Literal(word), Shape::Number(number)) => *word == number.to_string(),
-        (Value::Object(items), Shape::Object(members)) => {
-            items.len() == members.len()
-                && members
-                    .iter()
-                    .all(|(name, shape)| node.member(name).is_some_and(|node| says(node, shape)))
-        }
-        (Value::Array(items), Shape::List(elements)) => {
-            items.len() == elements.len()
-                && items
-                    .iter()
-                    .zip(elements)
-                    .all(|(item, shape)| says(&item.node, shape))
-        }
-        _ => false,
-    }
 }
 
 /// Writes a value in the place of another one.

@@ -137,12 +137,12 @@ impl Registry {
 
     /// What was registered in a file, in order.
     pub fn changes(&self, file: &SettingsFile) -> &[Change] {
-        let record = self
-            .records
-            .files
-            .iter()
-            .find(|record| record.path == file.path());
+        let record = self.record(file.path());
         record.map(|record| record.changes.as_slice()).unwrap_or_default()
+    }
+
+    fn record(&self, path: &Path) -> Option<&Record> {
+        self.records.files.iter().find(|record| record.path == path)
     }
 
     /// What it takes for a file to hold what is wanted.
@@ -175,8 +175,7 @@ impl Registry {
 
     /// Whether carrying out a plan would remove the file, because it is there only for Grov.
     pub fn would_remove(&self, plan: &Plan) -> bool {
-        let mut records = self.records.files.iter();
-        let created = records.any(|record| record.path == plan.path() && record.created);
+        let created = self.record(plan.path()).is_some_and(|record| record.created);
         created && plan.aim == Aim::Unregister && plan.after.trim().is_empty()
     }
 
@@ -227,32 +226,25 @@ impl Registry {
     }
 
     fn take_out(&mut self, plan: &Plan) -> Result<Done, SettingsError> {
-        let at = self
-            .records
-            .files
-            .iter()
-            .position(|record| record.path == plan.path());
-        let record = at.and_then(|at| self.records.files.get(at)).cloned();
         let removed = self.would_remove(plan);
         if removed {
             plan.file.remove()?;
         } else if plan.changes_anything() {
             plan.file.replace(&plan.after)?;
         }
-        if let Some(record) = record {
+        let files = &mut self.records.files;
+        if let Some(at) = files.iter().position(|record| record.path == plan.path()) {
+            let record = files.remove(at);
             if let Some(folder) = record.folder.filter(|_| removed) {
-                // Fails if something else is in it by now, and then it stays.
+                // Fails if other files are in it, and then it stays.
                 let _ = std::fs::remove_dir(folder);
             }
-            // A copy that says something else than the file is the user's to throw away.
+            // A backup that differs from the file is left to the user.
             if let Some(backup) = &record.backup
                 && std::fs::read(backup).is_ok_and(|copy| copy == masked(&plan.after).as_bytes())
             {
                 let _ = std::fs::remove_file(backup);
             }
-        }
-        if let Some(at) = at {
-            self.records.files.remove(at);
             self.save()?;
         }
         Ok(Done {

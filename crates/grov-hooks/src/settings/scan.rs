@@ -1,6 +1,8 @@
 //! Where things are in a settings file: JSON as people write it, with comments, trailing commas and a byte order mark.
 
 use super::error::SyntaxError;
+use crate::json;
+use serde::de::IgnoredAny;
 use std::ops::Range;
 
 /// Containers within containers that are followed. The client's own settings have five.
@@ -33,7 +35,7 @@ pub(super) struct Node {
 pub(super) enum Value {
     Object(Vec<Item>),
     Array(Vec<Item>),
-    /// Decoded; half a surrogate pair becomes a replacement character.
+    /// Decoded; a lone surrogate becomes a replacement character.
     Text(String),
     /// A number, `true`, `false` or `null`, as written.
     Literal(String),
@@ -88,8 +90,13 @@ impl Node {
         }
     }
 
-    /// Whether both say the same, however they are written and in whatever order their members stand.
-    pub(super) fn says_the_same_as(&self, other: &Self) -> bool {
+    /// Whether `json` is the same value, regardless of layout and of the order of members.
+    pub(super) fn is_same_as(&self, json: &str) -> bool {
+        let root = Document::scan(json).ok().and_then(|document| document.root);
+        root.is_some_and(|root| root.is_same_value(self))
+    }
+
+    fn is_same_value(&self, other: &Self) -> bool {
         match (&self.value, &other.value) {
             (Value::Text(one), Value::Text(two)) | (Value::Literal(one), Value::Literal(two)) => one == two,
             (Value::Array(one), Value::Array(two)) => {
@@ -97,13 +104,13 @@ impl Node {
                     && one
                         .iter()
                         .zip(two)
-                        .all(|(one, two)| one.node.says_the_same_as(&two.node))
+                        .all(|(one, two)| one.node.is_same_value(&two.node))
             }
             (Value::Object(one), Value::Object(two)) => {
                 one.len() == two.len()
                     && one.iter().all(|item| {
                         let named = item.key.as_deref().and_then(|key| other.member(key));
-                        named.is_some_and(|named| item.node.says_the_same_as(named))
+                        named.is_some_and(|named| item.node.is_same_value(named))
                     })
             }
             _ => false,
@@ -311,20 +318,13 @@ impl Scanner<'_> {
     fn string(&mut self) -> Result<String, SyntaxError> {
         let start = self.at;
         self.at += 1;
-        let mut decoded = String::new();
         loop {
             let rest = &self.text[self.at..];
-            let stop = rest
-                .find(|character: char| character == '"' || character == '\\' || character < ' ')
-                .unwrap_or(rest.len());
-            decoded.push_str(&rest[..stop]);
-            self.at += stop;
+            let stop = rest.find(|character: char| character == '"' || character == '\\' || character < ' ');
+            self.at += stop.unwrap_or(rest.len());
             match self.peek() {
-                Some(b'"') => {
-                    self.at += 1;
-                    return Ok(decoded);
-                }
-                Some(b'\\') => decoded.push(self.escape()?),
+                Some(b'"') => break,
+                Some(b'\\') => self.at += self.escape()?,
                 Some(_) => return Err(self.error("a line break or control character inside a string")),
                 None => {
                     self.at = start;
@@ -332,59 +332,17 @@ impl Scanner<'_> {
                 }
             }
         }
+        self.at += 1;
+        json::parse(&self.text[start..self.at]).ok_or_else(|| self.error("this string cannot be read"))
     }
 
-    fn escape(&mut self) -> Result<char, SyntaxError> {
-        let start = self.at;
-        self.at += 2;
-        let simple = match self.text.as_bytes().get(start + 1) {
-            Some(b'n') => '\n',
-            Some(b't') => '\t',
-            Some(b'r') => '\r',
-            Some(b'b') => '\u{8}',
-            Some(b'f') => '\u{c}',
-            Some(&same @ (b'"' | b'\\' | b'/')) => char::from(same),
-            Some(b'u') => {
-                let unit = self.four_digits(start)?;
-                return self.scalar(unit, start);
-            }
-            _ => {
-                self.at = start;
-                return Err(self.error("an escape that JSON does not know"));
-            }
-        };
-        Ok(simple)
-    }
-
-    /// The character that begins with this UTF-16 unit; the second half of a pair is taken along if it follows.
-    fn scalar(&mut self, unit: u32, start: usize) -> Result<char, SyntaxError> {
-        if (0xd800..0xdc00).contains(&unit) && self.text[self.at..].starts_with("\\u") {
-            let before = self.at;
-            self.at += 2;
-            let low = self.four_digits(start)?;
-            if (0xdc00..0xe000).contains(&low) {
-                let pair = 0x10000 + ((unit - 0xd800) << 10) + (low - 0xdc00);
-                return Ok(char::from_u32(pair).unwrap_or(char::REPLACEMENT_CHARACTER));
-            }
-            self.at = before;
-        }
-        Ok(char::from_u32(unit).unwrap_or(char::REPLACEMENT_CHARACTER))
-    }
-
-    fn four_digits(&mut self, start: usize) -> Result<u32, SyntaxError> {
-        let digits = self.text.get(self.at..self.at + 4);
-        let unit = digits
-            .filter(|digits| digits.bytes().all(|digit| digit.is_ascii_hexdigit()))
-            .and_then(|digits| u32::from_str_radix(digits, 16).ok());
-        match unit {
-            Some(unit) => {
-                self.at += 4;
-                Ok(unit)
-            }
-            None => {
-                self.at = start;
-                Err(self.error("`\\u` wants four hexadecimal digits"))
-            }
+    /// The number of bytes of the escape sequence at the current position.
+    fn escape(&self) -> Result<usize, SyntaxError> {
+        match self.text.as_bytes()[self.at + 1..] {
+            [b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't', ..] => Ok(2),
+            [b'u', a, b, c, d, ..] if [a, b, c, d].iter().all(u8::is_ascii_hexdigit) => Ok(6),
+            [b'u', ..] => Err(self.error("`\\u` wants four hexadecimal digits")),
+            _ => Err(self.error("an escape that JSON does not know")),
         }
     }
 
@@ -394,30 +352,12 @@ impl Scanner<'_> {
             .find(|character: char| !(character.is_ascii_alphanumeric() || "+-.".contains(character)))
             .unwrap_or(rest.len());
         let word = &rest[..length];
-        if !matches!(word, "true" | "false" | "null") && !is_number(word) {
+        if serde_json::from_str::<IgnoredAny>(word).is_err() {
             return Err(self.error("neither a number nor `true`, `false` or `null`"));
         }
         self.at += length;
         Ok(word.to_owned())
     }
-}
-
-/// Whether it is a number as JSON writes it.
-fn is_number(word: &str) -> bool {
-    let digits = |text: &str| !text.is_empty() && text.bytes().all(|digit| digit.is_ascii_digit());
-    let word = word.strip_prefix('-').unwrap_or(word);
-    let (mantissa, exponent) = match word.split_once(['e', 'E']) {
-        Some((mantissa, exponent)) => (mantissa, Some(exponent)),
-        None => (word, None),
-    };
-    let (whole, fraction) = match mantissa.split_once('.') {
-        Some((whole, fraction)) => (whole, Some(fraction)),
-        None => (mantissa, None),
-    };
-    digits(whole)
-        && (whole == "0" || !whole.starts_with('0'))
-        && fraction.is_none_or(digits)
-        && exponent.is_none_or(|exponent| digits(exponent.strip_prefix(['+', '-']).unwrap_or(exponent)))
 }
 
 #[cfg(test)]
@@ -501,7 +441,7 @@ mod tests {
     fn the_same_may_be_written_differently() {
         let same = |one: &str, two: &str| {
             let (one, two) = (Document::scan(one).unwrap(), Document::scan(two).unwrap());
-            one.root.unwrap().says_the_same_as(&two.root.unwrap())
+            one.root.unwrap().is_same_value(&two.root.unwrap())
         };
         assert!(same(
             r#"{"a":1,"b":["x"]}"#,

@@ -69,10 +69,10 @@ fn taken_back(document: &Document<'_>, change: &Change) -> (Vec<Edit>, Option<Le
             let Some(node) = document.at(at) else {
                 return (Vec::new(), None);
             };
-            if says(node, after) {
+            if node.is_same_as(after) {
                 return (vec![(node.span.clone(), before.clone())], None);
             }
-            let left = (!says(node, before)).then(|| Left { at: at.clone() });
+            let left = (!node.is_same_as(before)).then(|| Left { at: at.clone() });
             (Vec::new(), left)
         }
         Change::Handler { event, before, after } => {
@@ -80,7 +80,7 @@ fn taken_back(document: &Document<'_>, change: &Change) -> (Vec<Edit>, Option<Le
             let found = event
                 .into_iter()
                 .flat_map(handlers)
-                .find(|handler| says(handler, after));
+                .find(|handler| handler.is_same_as(after));
             let edit = found.map(|handler| (handler.span.clone(), before.clone()));
             (edit.into_iter().collect(), None)
         }
@@ -135,7 +135,7 @@ fn member_taken_back(
     let is_own = if was_container {
         is_bare(document, item)
     } else {
-        says(&item.node, value)
+        item.node.is_same_as(value)
     };
     if is_own {
         return (removal(document, items, number, lead, tail), None);
@@ -154,7 +154,7 @@ fn element_taken_back(
     value: &str,
 ) -> Vec<Edit> {
     let items = event.items();
-    let exact = items.iter().position(|item| says(&item.node, value));
+    let exact = items.iter().position(|item| item.node.is_same_as(value));
     if let Some(number) = exact.or_else(|| items.iter().position(is_own_group)) {
         return removal(document, items, number, lead, tail);
     }
@@ -209,10 +209,4 @@ fn without_status_line(document: &Document<'_>) -> Option<String> {
     let is_own = root.member("statusLine").is_some_and(is_grovs_status_line);
     let edits = is_own.then(|| removal(document, root.items(), number, UNKNOWN, ""))?;
     Some(edited(document.text, edits))
-}
-
-/// Whether a value says what was written there.
-fn says(node: &Node, written: &str) -> bool {
-    let written = Document::scan(written);
-    written.is_ok_and(|written| written.root.is_some_and(|root| root.says_the_same_as(node)))
 }
