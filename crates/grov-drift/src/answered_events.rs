@@ -3,18 +3,18 @@
 //! If two settings files register Grov with different commands, the client runs both at once. The first process locks the
 //! session's file and answers; the other waits for the lock and stays silent.
 
+use crate::private_file;
 use grov_domain::ClientSessionId;
-use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
+use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// Number of events kept per session, newest first out: the client waits for all hooks of an event before it goes on.
 const MOST_ANSWERS: usize = 8;
 /// The most that is read of a file.
 const LONGEST_FILE: u64 = 64 * 1024;
-const LOOK_AGAIN: Duration = Duration::from_millis(1);
+const RETRY_INTERVAL: Duration = Duration::from_millis(1);
 
 /// The events of one session that were answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,25 +35,9 @@ impl AnsweredEvents {
     /// # Errors
     /// The file cannot be opened.
     pub(crate) fn hold(&self, patience: Duration) -> io::Result<Option<LockedEvents>> {
-        if let Some(folder) = self.path.parent() {
-            DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
-        }
-        let mut file = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .mode(0o600)
-            .open(&self.path)?;
-        let until = Instant::now() + patience;
-        loop {
-            match file.try_lock() {
-                Ok(()) => break,
-                Err(TryLockError::WouldBlock) if Instant::now() < until => std::thread::sleep(LOOK_AGAIN),
-                Err(TryLockError::WouldBlock) => return Ok(None),
-                Err(TryLockError::Error(error)) => return Err(error),
-            }
-        }
+        let Some(mut file) = private_file::lock(&self.path, patience, RETRY_INTERVAL)? else {
+            return Ok(None);
+        };
         let mut bytes = Vec::new();
         (&mut file).take(LONGEST_FILE).read_to_end(&mut bytes)?;
         let lines = String::from_utf8_lossy(&bytes)

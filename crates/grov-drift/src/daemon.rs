@@ -66,7 +66,7 @@ fn listens_elsewhere(context: &HookContext<'_>, proxy: SocketAddr) -> Option<Str
     let record = daemon::read(context.home)?;
     let is_there = Url::parse(&record.url).is_ok_and(|url| url.port() == proxy.port());
     (!is_there && daemon::is_running(context.home)).then(|| {
-        let option = if context.daemon_port.is_some() { "--http" } else { "--proxy" };
+        let option = init_option(context);
         format!(
             "this home's daemon (process {}) listens at {} instead. Run `grov init {option}` and start the session anew.",
             record.pid, record.url
@@ -82,14 +82,18 @@ fn traffic(context: &HookContext<'_>) -> &'static str {
     }
 }
 
+/// The option of `grov init` that registered the client.
+fn init_option(context: &HookContext<'_>) -> &'static str {
+    match context.daemon_port {
+        Some(_) => "--http",
+        None => "--proxy",
+    }
+}
+
 /// Advice for a port that another program uses.
 fn port_advice(context: &HookContext<'_>, port: u16) -> String {
     let other = if port < u16::MAX { port + 1 } else { 8080 };
-    let option = if context.daemon_port.is_some() {
-        "--http"
-    } else {
-        "--proxy"
-    };
+    let option = init_option(context);
     format!(
         "Stop that program, or use another port: set proxy.port = {other} in {}, run `grov init {option}` and start the session anew.",
         context.home.config_file().display()

@@ -2,11 +2,11 @@
 //!
 //! Injected text stays in the client's history, so each memory is delivered once. Only the hook path uses these files.
 
+use crate::private_file;
 use grov_domain::{ClientSessionId, TaskId};
 use std::collections::HashSet;
-use std::fs::{DirBuilder, File, OpenOptions};
+use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, Read, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -44,21 +44,13 @@ impl DeliveryLog {
     /// # Errors
     /// The file cannot be written.
     pub fn add(&self, memories: &[TaskId]) -> io::Result<()> {
-        if let Some(folder) = self.path.parent() {
-            DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
-        }
         let mut lines = String::new();
         for memory in memories {
             lines.push_str(memory.as_str());
             lines.push('\n');
         }
         // One write, so that two hooks at one instant do not mix their lines.
-        OpenOptions::new()
-            .append(true)
-            .create(true)
-            .mode(0o600)
-            .open(&self.path)?
-            .write_all(lines.as_bytes())
+        private_file::open(&self.path, OpenOptions::new().append(true))?.write_all(lines.as_bytes())
     }
 
     /// Removes the log: the client's history was cleared.

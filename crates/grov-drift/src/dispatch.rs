@@ -59,15 +59,7 @@ pub fn handle(hook: &Hook<'_>) -> HookResponse {
         if input == Input::default() && !hook.input.trim_ascii().is_empty() {
             log_error(Some(hook.home), "the client's input could not be parsed");
         }
-        let context = HookContext {
-            input: &input,
-            home: hook.home,
-            environment: hook.environment,
-            daemon_port: hook.daemon_port,
-            programs: hook.programs,
-            services: hook.services,
-            since: hook.since,
-        };
+        let context = HookContext { input: &input, hook };
         dispatch(&context, input.event(hook.event))
     })
 }

@@ -75,7 +75,7 @@ pub(crate) fn pre_tool_use(context: &HookContext<'_>) -> HookResponse {
     let look = move || {
         let outcome = checking.run();
         let stop = match &outcome {
-            Ok(CheckOutcome::Stopped(stop) | CheckOutcome::StoppedWithoutHistory(stop)) => Some(stop.clone()),
+            Ok(CheckOutcome::Stopped { stop, .. }) => Some(stop.clone()),
             _ => None,
         };
         // Respond before recording: a call that is not recorded is asked about again. The receiver may be gone.
@@ -89,15 +89,13 @@ pub(crate) fn pre_tool_use(context: &HookContext<'_>) -> HookResponse {
     }
     match receiver.recv_timeout((until + GRACE).saturating_duration_since(Instant::now())) {
         Ok(Ok(CheckOutcome::Allowed)) => HookResponse::Empty,
-        Ok(Ok(CheckOutcome::Stopped(stop))) => HookResponse::Decision(
-            permission(stop.verdict, &Redactor::shared().text(&stop.reason)),
-            PendingRecord(noted),
-        ),
-        Ok(Ok(CheckOutcome::StoppedWithoutHistory(_))) if guard.fails_closed => {
-            check_failed(context, true, HISTORY_UNREAD)
-        }
-        Ok(Ok(CheckOutcome::StoppedWithoutHistory(stop))) => {
-            log_error(Some(context.home), format_args!("the guard: {HISTORY_UNREAD}"));
+        Ok(Ok(CheckOutcome::Stopped { stop, is_certain })) => {
+            if !is_certain {
+                if guard.fails_closed {
+                    return check_failed(context, true, HISTORY_UNREAD);
+                }
+                log_error(Some(context.home), format_args!("the guard: {HISTORY_UNREAD}"));
+            }
             HookResponse::Decision(
                 permission(stop.verdict, &Redactor::shared().text(&stop.reason)),
                 PendingRecord(noted),

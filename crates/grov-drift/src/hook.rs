@@ -52,16 +52,19 @@ pub trait Programs {
     fn ends(&self) -> bool;
 }
 
-/// A parsed hook event.
+/// A hook event with its parsed input.
 #[derive(Clone, Copy)]
 pub(crate) struct HookContext<'a> {
     pub(crate) input: &'a Input,
-    pub(crate) home: &'a Home,
-    pub(crate) environment: &'a Environment,
-    pub(crate) daemon_port: Option<u16>,
-    pub(crate) programs: &'a dyn Programs,
-    pub(crate) services: &'a Arc<Services>,
-    pub(crate) since: Instant,
+    pub(crate) hook: &'a Hook<'a>,
+}
+
+impl<'a> std::ops::Deref for HookContext<'a> {
+    type Target = Hook<'a>;
+
+    fn deref(&self) -> &Hook<'a> {
+        self.hook
+    }
 }
 
 impl HookContext<'_> {

@@ -21,6 +21,7 @@ mod follower;
 mod fork;
 pub mod guard;
 mod hook;
+mod private_file;
 mod prompt;
 mod proxied;
 mod resume;

@@ -5,11 +5,9 @@ use crate::resume::{SessionRef, intent_reader};
 use crate::services::STORE_TIMEOUT;
 use crate::task_rows;
 use crate::team_memory::is_off;
-use crate::transcript_file::last;
 use grov_domain::{GoalContract, SessionDigest, StoreError, active_task};
-use grov_project::{GrovIgnore, Place};
+use grov_project::Place;
 use grov_query::ActiveConstraints;
-use grov_rules::session_summary;
 use grov_session::capture::PerformedAction;
 
 /// Contract and digest of a session, for a compaction; `None` if Grov is off or the session is unknown.
@@ -33,11 +31,7 @@ pub(crate) async fn compaction_state(
         .await?
         .contract;
     let steps = store.steps(&task.session_id).await?;
-    let root = place.work_tree().unwrap_or(&session_ref.directory);
-    let ignore = GrovIgnore::at(&place);
     let done = steps.iter().map(PerformedAction::from).collect();
-    let material = task_rows::material(&contract, done, root, &ignore);
-    let answer = last(session_ref.transcript.as_deref()).answer;
-    let question = material.summary_question(&contract.goal, &contract.constraints, &answer);
-    Ok(Some((contract, session_summary(&question))))
+    let digest = task_rows::digest(session_ref, &place, &contract, done);
+    Ok(Some((contract, digest)))
 }

@@ -8,14 +8,13 @@ use crate::hook::HookContext;
 use crate::prompt::answer_once;
 use crate::resume::{SessionRef, intent_reader, resume};
 use crate::team_memory::{Prompt, RenderedMemories, is_off, newest};
-use crate::transcript_file::{catch_up, last};
+use crate::transcript_file::catch_up;
 use crate::{daemon, fork, proxied, runtime, task_rows};
 use grov_domain::{Clock, GoalContract, SessionDigest, StoreError, SystemClock};
 use grov_hooks::event;
 use grov_memory::Budget;
-use grov_project::{GrovIgnore, Place};
+use grov_project::Place;
 use grov_redact::Redactor;
-use grov_rules::session_summary;
 use std::time::{Duration, Instant, SystemTime};
 
 /// Time limit for comparing files with the memories about them.
@@ -162,17 +161,12 @@ async fn compaction_state(
             log_error(Some(context.home), HookError::Transcript(error));
         }
         let contract = follower.contract().clone();
-        let answer = last(session_ref.transcript.as_deref()).answer;
         let progress = Redactor::shared().clean(follower.into_progress(SystemClock.now()));
         if !store.save_hook_progress(&progress).await? {
             continue;
         }
         let steps = store.hook_steps(&id).await?;
-        let root = place.work_tree().unwrap_or(&session_ref.directory);
-        let ignore = GrovIgnore::at(&place);
-        let material = task_rows::material(&contract, task_rows::done(&steps), root, &ignore);
-        let question = material.summary_question(&contract.goal, &contract.constraints, &answer);
-        let digest = session_summary(&question);
+        let digest = task_rows::digest(session_ref, &place, &contract, task_rows::done(&steps));
         return Ok(Some((contract, digest)));
     }
     Ok(None)

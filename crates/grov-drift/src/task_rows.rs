@@ -1,10 +1,13 @@
 //! Converts rows of the hook path for the engine.
 
+use crate::resume::SessionRef;
+use crate::transcript_file::last;
 use grov_domain::{
-    CorrectionLevel, GoalContract, HookCheck, HookSession, HookStep, OFF_GOAL_BELOW, SessionId, SessionState,
-    SessionStatus, Task, TaskStatus,
+    CorrectionLevel, GoalContract, HookCheck, HookSession, HookStep, OFF_GOAL_BELOW, SessionDigest,
+    SessionId, SessionState, SessionStatus, Task, TaskStatus,
 };
-use grov_project::GrovIgnore;
+use grov_project::{GrovIgnore, Place};
+use grov_rules::session_summary;
 use grov_session::capture::{PerformedAction, TaskMaterial, prompts};
 use grov_session::review::{CorrectionRecord, Evidence, Scored};
 use grov_session::tasks::{Division, TaskPolicy};
@@ -37,6 +40,19 @@ pub(crate) fn material(
 ) -> TaskMaterial {
     let prompts = prompts(contract.instructions.iter().map(String::as_str));
     TaskMaterial::new(prompts, done, Some(root), |file| ignore.ignores(file))
+}
+
+/// The digest of a session, for a compaction.
+pub(crate) fn digest(
+    session_ref: &SessionRef,
+    place: &Place,
+    contract: &GoalContract,
+    done: Vec<PerformedAction>,
+) -> SessionDigest {
+    let root = place.work_tree().unwrap_or(&session_ref.directory);
+    let material = material(contract, done, root, &GrovIgnore::at(place));
+    let answer = last(session_ref.transcript.as_deref()).answer;
+    session_summary(&material.summary_question(&contract.goal, &contract.constraints, &answer))
 }
 
 /// A saved record as the state of its task.

@@ -6,6 +6,7 @@ use crate::error::HookError;
 use crate::error_log::log_error;
 use crate::follower::TranscriptFollower;
 use crate::hook::settings;
+use crate::private_file;
 use crate::resume::{SessionRef, intent_reader, resume_since};
 use crate::services::Services;
 use crate::transcript_file::{
@@ -16,10 +17,9 @@ use grov_hooks::event;
 use grov_redact::Redactor;
 use grov_runtime::{Environment, Home, Settings};
 use serde::{Deserialize, Serialize};
-use std::fs::{DirBuilder, File, OpenOptions as FileOptions, TryLockError};
+use std::fs::File;
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::Path;
 use std::time::{Duration, Instant};
 use time::OffsetDateTime;
@@ -28,13 +28,11 @@ use time::OffsetDateTime;
 const TIME_TO_FOLLOW: Duration = Duration::from_secs(60);
 /// How long to wait for the last message to appear in the transcript.
 const TIME_TO_WRITE: Duration = Duration::from_secs(3);
-const LOOK_AGAIN: Duration = Duration::from_millis(25);
+const RETRY_INTERVAL: Duration = Duration::from_millis(25);
 /// How long to wait for workers on the same lock, which may ask models.
 const LOCK_PATIENCE: Duration = Duration::from_secs(180);
 /// Retries if another process wrote, or memory was forgotten, at the same time.
 const TRIES: usize = 8;
-/// Number of locks that all sessions share.
-const LOCKS: usize = 64;
 
 /// Work after a turn, a subagent or a session.
 #[derive(Debug, Serialize, Deserialize)]
@@ -57,16 +55,20 @@ impl Work {
     }
 
     /// Number of lanes. Work in one lane runs sequentially, across processes.
-    pub const LANES: usize = LOCKS;
+    pub const LANES: usize = 64;
 
     /// The lane, below [`Work::LANES`]: the same for all work on a session.
     pub fn lane(&self) -> usize {
-        lock_index(&self.session_ref.session)
+        lane(&self.session_ref.session)
     }
 
     /// How long to wait for earlier work in the lane.
     pub fn patience(&self) -> Duration {
-        patience(&self.event)
+        if self.event == event::SUBAGENT_STOP {
+            Duration::ZERO
+        } else {
+            LOCK_PATIENCE
+        }
     }
 
     /// Drops the work because the lane was busy for too long.
@@ -143,15 +145,6 @@ fn ends_a_turn(event: &str) -> bool {
     matches!(event, event::STOP | event::STOP_FAILURE | event::SUBAGENT_STOP)
 }
 
-/// How long to wait for other workers on the session.
-fn patience(event: &str) -> Duration {
-    if event == event::SUBAGENT_STOP {
-        Duration::ZERO
-    } else {
-        LOCK_PATIENCE
-    }
-}
-
 /// Waits until the last message is in the transcript: the client reports the end of a turn earlier. A subagent has a
 /// transcript of its own.
 fn wait_for_transcript(work: &Work) {
@@ -179,36 +172,20 @@ fn wait_for_transcript(work: &Work) {
             }
             looked_at = Some(length);
         }
-        std::thread::sleep(LOOK_AGAIN);
+        std::thread::sleep(RETRY_INTERVAL);
     }
 }
 
-/// The index of a session's lock.
-fn lock_index(session: &str) -> usize {
+/// The lane of a session.
+fn lane(session: &str) -> usize {
     let hash = BuildHasherDefault::<DefaultHasher>::default().hash_one(session);
-    usize::try_from(hash % LOCKS as u64).unwrap_or_default()
+    usize::try_from(hash % Work::LANES as u64).unwrap_or_default()
 }
 
 /// Locks a session; `None` if it is held for longer than `patience`.
 fn lock(home: &Home, session: &str, patience: Duration) -> io::Result<Option<File>> {
-    let folder = home.root().join("hooks/working");
-    DirBuilder::new().recursive(true).mode(0o700).create(&folder)?;
-    let place = lock_index(session);
-    let file = FileOptions::new()
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .mode(0o600)
-        .open(folder.join(format!("{place}.lock")))?;
-    let until = Instant::now() + patience;
-    loop {
-        match file.try_lock() {
-            Ok(()) => return Ok(Some(file)),
-            Err(TryLockError::WouldBlock) if Instant::now() < until => std::thread::sleep(LOOK_AGAIN),
-            Err(TryLockError::WouldBlock) => return Ok(None),
-            Err(TryLockError::Error(error)) => return Err(error),
-        }
-    }
+    let path = home.root().join(format!("hooks/working/{}.lock", lane(session)));
+    private_file::lock(&path, patience, RETRY_INTERVAL)
 }
 
 struct TurnWorker<'a> {
@@ -330,7 +307,7 @@ mod tests {
     fn a_subagent_that_ends_waits_for_nobody() {
         let folder = tempfile::tempdir().unwrap();
         let home = Home::locate(Some(&folder.path().join("home")), &Environment::default()).unwrap();
-        let patience = patience(event::SUBAGENT_STOP);
+        let patience = Duration::ZERO;
         let held = lock(&home, "s", patience).unwrap();
         assert!(held.is_some());
         assert!(lock(&home, "s", patience).unwrap().is_none());
@@ -345,7 +322,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let home = Home::locate(Some(&folder.path().join("home")), &Environment::default()).unwrap();
         let _held = lock(&home, "s", Duration::ZERO).unwrap();
-        assert!(lock(&home, "s", LOOK_AGAIN).unwrap().is_none());
+        assert!(lock(&home, "s", RETRY_INTERVAL).unwrap().is_none());
     }
 
     /// What is kept of a session in which this was said and done.

@@ -60,9 +60,11 @@ pub(super) struct GuardCheck {
 /// The result of a check.
 pub(super) enum CheckOutcome {
     Allowed,
-    Stopped(Stop),
-    /// Allowed only if earlier actions excuse it, and the history could not be read.
-    StoppedWithoutHistory(Stop),
+    Stopped {
+        stop: Stop,
+        /// `false` if the history could not be read and an earlier action might excuse the call.
+        is_certain: bool,
+    },
     /// The store was busy until the deadline.
     TimedOut,
     /// The session is unknown, and the guard fails closed.
@@ -136,7 +138,7 @@ impl GuardCheck {
     pub(super) fn destructive_stop(&self) -> Option<Stop> {
         let look = || runtime().ok()?.block_on(self.check_with(None)).ok();
         match catch_unwind(AssertUnwindSafe(look)) {
-            Ok(Some(CheckOutcome::Stopped(stop) | CheckOutcome::StoppedWithoutHistory(stop))) => Some(stop),
+            Ok(Some(CheckOutcome::Stopped { stop, .. })) => Some(stop),
             _ => None,
         }
     }
@@ -194,12 +196,13 @@ impl GuardCheck {
         let until = self.until.min(Instant::now() + TIME_FOR_PAST);
         let past = self.past(store, &mut known, &stopped, until).await;
         let stands_with = |past| decide(&self.question(&known, past, &allowed));
-        Ok(match (stands_with(past.as_deref()), past.is_some()) {
-            (Some(stop), _) => CheckOutcome::Stopped(stop),
-            (None, true) => CheckOutcome::Allowed,
-            (None, false) => {
-                stands_with(Some(&[])).map_or(CheckOutcome::Allowed, CheckOutcome::StoppedWithoutHistory)
-            }
+        let (stop, is_certain) = match (stands_with(past.as_deref()), &past) {
+            (None, None) => (stands_with(Some(&[])), false),
+            (stop, _) => (stop, true),
+        };
+        Ok(match stop {
+            Some(stop) => CheckOutcome::Stopped { stop, is_certain },
+            None => CheckOutcome::Allowed,
         })
     }
 
