@@ -6,7 +6,8 @@ use crate::header;
 use crate::judgement::{is_random_secret, is_secret};
 use crate::key::{self, MAX_NAME, Meaning};
 use crate::pattern::Class;
-use crate::scan::{Certainty, Scan};
+use crate::scan::{Certainty, Scan, end_of_run};
+use crate::value::has_letter;
 use std::ops::Range;
 
 /// As much of a value is judged; one that is longer is taken whole.
@@ -25,6 +26,20 @@ pub(crate) struct Value<'t> {
     pub(crate) ends_line: bool,
     /// What follows makes it a call, an index or a generic type.
     pub(crate) is_expression: bool,
+}
+
+impl<'t> Value<'t> {
+    /// A value in quotes or in an element.
+    fn literal(text: &'t str, range: Range<usize>, spaced: bool) -> Self {
+        Self {
+            text,
+            range,
+            quoted: true,
+            spaced,
+            ends_line: true,
+            is_expression: false,
+        }
+    }
 }
 
 /// The name in front of a sign.
@@ -105,14 +120,7 @@ pub(crate) fn element(scan: &mut Scan<'_>, keyword: Range<usize>) {
         quoted: true,
         spaced: false,
     };
-    let value = Value {
-        text,
-        range,
-        quoted: true,
-        spaced: false,
-        ends_line: true,
-        is_expression: false,
-    };
+    let value = Value::literal(text, range, false);
     if let Some(meaning) = key::meaning(name.text)
         && is_secret(scan, meaning, &name, &value)
     {
@@ -189,14 +197,12 @@ fn name_before<'t>(scan: &Scan<'t>, end: usize) -> Option<Name<'t>> {
     }
     let start = NAME.run_back(bytes, at, MAX_NAME);
     let text = &scan.text[start..at];
-    text.bytes()
-        .any(|byte| byte.is_ascii_alphabetic())
-        .then_some(Name {
-            text,
-            start,
-            quoted,
-            spaced: unspaced < end,
-        })
+    has_letter(text).then_some(Name {
+        text,
+        start,
+        quoted,
+        spaced: unspaced < end,
+    })
 }
 
 /// In lists of pairs the name stands beside: `name: DB_PASSWORD` and then `value: hunter2`, also as attributes.
@@ -257,28 +263,21 @@ fn value_after<'t>(scan: &Scan<'t>, name: &Name<'t>, at: usize, from: usize) -> 
     {
         return quoted_value(scan, quote, true);
     }
-    let unquoted = &bytes[start..bytes.len().min(start + MAX_JUDGED)];
     // In `.env` files and the like, nothing but space ends a value.
     let to_space = !spaced && starts_line(scan, name) && !name.quoted;
+    // A reference such as `${KEY}` or `<key>` would be cut by its own brackets; it is judged whole.
+    let opened = matches!(bytes.get(start), Some(b'$' | b'<' | b'{' | b'[' | b'#' | b'%'));
     let ends = |byte: &u8| {
         byte.is_ascii_whitespace()
             || is_quote(*byte)
             || !to_space
+                && !opened
                 && matches!(
                     byte,
                     b',' | b';' | b'(' | b')' | b'[' | b']' | b'{' | b'}' | b'<' | b'>' | b'|' | b'&' | b'\\'
                 )
     };
-    // A reference such as `${KEY}` or `<key>` would be cut by its own brackets; it is judged whole.
-    let opened = matches!(unquoted, [b'$' | b'<' | b'{' | b'[' | b'#' | b'%', ..]);
-    let length = if opened {
-        unquoted
-            .iter()
-            .position(|byte| byte.is_ascii_whitespace() || is_quote(*byte))
-    } else {
-        unquoted.iter().position(ends)
-    };
-    let mut end = start + length.unwrap_or(unquoted.len());
+    let mut end = end_of_run(bytes, start, MAX_JUDGED, ends);
     if to_space && let Some(next) = next_pair(&bytes[start..end]) {
         end = start + next;
     }
@@ -386,15 +385,7 @@ fn quoted_value<'t>(scan: &Scan<'t>, quote: usize, spaced: bool) -> Option<Value
     while escaped && end > start && bytes[end - 1] == b'\\' {
         end -= 1;
     }
-    let text = scan.text.get(start..end)?;
-    Some(Value {
-        text,
-        range: start..end,
-        quoted: true,
-        spaced,
-        ends_line: true,
-        is_expression: false,
-    })
+    Some(Value::literal(scan.text.get(start..end)?, start..end, spaced))
 }
 
 /// Whether the name is the first thing on its line, but for indentation and words that announce an assignment.
@@ -441,10 +432,8 @@ fn whole(scan: &Scan<'_>, value: &Value<'_>) -> Range<usize> {
     if value.quoted || value.text.len() < MAX_JUDGED - 4 {
         return value.range.clone();
     }
-    let rest = &scan.bytes[value.range.end..];
-    let length = rest
-        .iter()
-        .position(|byte| byte.is_ascii_whitespace() || is_quote(*byte))
-        .unwrap_or(rest.len());
-    value.range.start..value.range.end + length
+    let end = end_of_run(scan.bytes, value.range.end, usize::MAX, |byte| {
+        byte.is_ascii_whitespace() || is_quote(*byte)
+    });
+    value.range.start..end
 }

@@ -1,7 +1,7 @@
 //! Passwords on command lines.
 
 use crate::pattern::Class;
-use crate::scan::{Certainty, Scan};
+use crate::scan::{Certainty, Scan, end_of_run};
 use crate::value::{is_stand_in, is_words, looks_random};
 use std::ops::Range;
 
@@ -130,17 +130,12 @@ fn word(bytes: &[u8], at: usize) -> Range<usize> {
         .copied()
         .filter(|byte| matches!(byte, b'"' | b'\''));
     let start = at + quote.map_or(0, |_| escaped + 1);
-    let rest = bytes.get(start..).unwrap_or_default();
     let ends = |byte: &u8| match quote {
         Some(quote) => *byte == quote || *byte == b'\n',
         None => byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\'' | b'`' | b';' | b'|' | b')'),
     };
-    let mut end = start
-        + rest
-            .iter()
-            .take(MAX_WORD)
-            .position(ends)
-            .unwrap_or(rest.len().min(MAX_WORD));
+    let start = start.min(bytes.len());
+    let mut end = end_of_run(bytes, start, MAX_WORD, ends);
     while end > start && bytes[end - 1] == b'\\' {
         end -= 1;
     }

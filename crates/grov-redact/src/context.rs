@@ -5,109 +5,48 @@ use crate::command;
 use crate::header;
 use crate::pattern::Class;
 use crate::private;
-use crate::scan::{Certainty, Scan};
+use crate::scan::{Certainty, Scan, end_of_run};
 use crate::token::{continues_a_word, start_of_run};
-use crate::value::{is_hex, is_name, is_public_identifier, is_stand_in, is_uuid, is_words, looks_random};
+use crate::value::{
+    has_digit, has_letter, has_space, is_hex, is_name, is_public_identifier, is_stand_in, is_uuid, is_words,
+    looks_random,
+};
 use std::ops::Range;
 
-/// What a contextual keyword leads to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Context {
-    /// A block the user marked as private.
-    Marked,
-    /// The beginning of a key block.
-    KeyBlock,
-    /// The end of a key block.
-    KeyTail,
-    /// The lines of a PuTTY key.
-    PuttyLines,
-    /// A bearer credential.
-    Bearer,
-    /// A basic credential: `user:password`, also in base 64.
-    Basic,
-    /// The lines of a private key, known by how its bytes begin.
-    KeyBody,
-    /// A word for a secret, right before one that looks made to be one.
-    Said,
-    /// A word for a password in some language, close before one in quotes.
-    Quoted,
-    /// A program that reads a password from a pipe.
-    Piped,
-    /// A command-line flag whose value is the next word.
-    Flag,
-    /// A program that takes a password on its command line, by number in [`command::PROGRAMS`].
-    Command(usize),
-    /// An XML element that is named like a secret.
-    Element,
-    /// A sentence that tells a password.
-    Sentence,
-    /// A quoted password in SQL.
-    Sql,
-    /// The password of a `.netrc` entry.
-    Netrc,
-    /// The password of a `.pgpass` entry.
-    Pgpass,
-    /// A constant that is defined by a call or a directive.
-    Defined,
-}
+/// Examines the text around a keyword.
+type ContextRule = fn(&mut Scan<'_>, Range<usize>);
 
-impl Context {
-    /// Looks at what stands around the keyword.
-    pub(crate) fn look(self, scan: &mut Scan<'_>, keyword: Range<usize>) {
-        match self {
-            Self::Marked => private::marked(scan, keyword),
-            Self::KeyBlock => private::key_block(scan, keyword),
-            Self::KeyTail => private::key_tail(scan, keyword),
-            Self::PuttyLines => private::putty_lines(scan, keyword),
-            Self::Bearer => header::bearer(scan, keyword),
-            Self::Basic => header::basic(scan, keyword),
-            Self::KeyBody => private::key_body(scan, keyword),
-            Self::Said => said(scan, keyword),
-            Self::Quoted => quoted(scan, keyword),
-            Self::Piped => command::piped(scan, keyword),
-            Self::Flag => command::flag(scan, keyword),
-            Self::Command(number) => command::options(scan, number, keyword),
-            Self::Element => assignment::element(scan, keyword),
-            Self::Sentence => sentence(scan, keyword),
-            Self::Sql => sql_password(scan, keyword),
-            Self::Netrc => netrc_password(scan, keyword),
-            Self::Pgpass => pgpass_password(scan, keyword),
-            Self::Defined => assignment::defined(scan, keyword),
-        }
-    }
-}
-
-/// What leads to each rule: keywords, found in any case, at least three bytes each. The names of programs are in
-/// [`command::PROGRAMS`].
+/// The rules and their keywords, at least three bytes each, in any case. The names of programs are in
+/// [`PROGRAMS`](crate::command::PROGRAMS).
 #[rustfmt::skip]
-pub(crate) static CONTEXTS: &[(Context, &[&str])] = &[
-    (Context::Marked, &["<private"]),
-    (Context::KeyBlock, &["-----BEGIN ", "---- BEGIN "]),
-    (Context::KeyTail, &["-----END "]),
-    (Context::PuttyLines, &["Private-Lines:"]),
-    (Context::Bearer, &["bearer ", "bearer: "]),
-    (Context::Basic, &["basic "]),
-    (Context::KeyBody, &["MII", "MHcCAQEEI", "MIGHAgEAM", "MC4CAQAwBQYDK2Vw", "b3BlbnNzaC1rZXktdjEA"]),
-    (Context::Said, &["password ", "passwort ", "passphrase ", "secret ", "token ", "_authToken "]),
-    (Context::Quoted, &[
+pub(crate) static CONTEXTS: &[(ContextRule, &[&str])] = &[
+    (private::marked, &["<private"]),
+    (private::key_block, &["-----BEGIN ", "---- BEGIN "]),
+    (private::key_tail, &["-----END "]),
+    (private::putty_lines, &["Private-Lines:"]),
+    (header::bearer, &["bearer ", "bearer: "]),
+    (header::basic, &["basic "]),
+    (private::key_body, &["MII", "MHcCAQEEI", "MIGHAgEAM", "MC4CAQAwBQYDK2Vw", "b3BlbnNzaC1rZXktdjEA"]),
+    (said, &["password ", "passwort ", "passphrase ", "secret ", "token ", "_authToken "]),
+    (quoted, &[
         "password", "passwort", "kennwort", "contrase", "mot de passe", "senha", "пароль", "Пароль", "şifre",
         "hasło", "Hasło", "密码", "パスワード",
     ]),
-    (Context::Piped, &["sudo -s "]),
-    (Context::Flag, &[
+    (command::piped, &["sudo -s "]),
+    (command::flag, &[
         "-password", "-passwd", "-passphrase", "-pass", "-keypass", "-storepass", "-token", "-secret",
         "-secret-key", "-secret-access-key", "-api-key", "-apikey", "-api_key", "-access-key", "-auth-key",
         "-authkey", "-account-key",
     ]),
-    (Context::Element, &["password>", "passwd>", "passphrase>", "secret>", "token>", "apikey>", "api-key>"]),
-    (Context::Sentence, &[
+    (assignment::element, &["password>", "passwd>", "passphrase>", "secret>", "token>", "apikey>", "api-key>"]),
+    (sentence, &[
         "password is ", "passphrase is ", "password is:", "seed is ", "token is ", "secret is ", "api key is ",
         "secret key is ", "secret_access_key ",
     ]),
-    (Context::Sql, &["identified by ", "password '"]),
-    (Context::Netrc, &["password "]),
-    (Context::Pgpass, &[":5432:"]),
-    (Context::Defined, &["define(", "#define "]),
+    (sql_password, &["identified by ", "password '"]),
+    (netrc_password, &["password "]),
+    (pgpass_password, &[":5432:"]),
+    (assignment::defined, &["define(", "#define "]),
 ];
 
 /// The kinds that are found by their surroundings.
@@ -184,22 +123,12 @@ pub(crate) fn secret_of_access_key(scan: &mut Scan<'_>, access_key_end: usize) {
 /// `the password is hunter2`: the next word, if it is not an ordinary one.
 fn sentence(scan: &mut Scan<'_>, keyword: Range<usize>) {
     let start = Class::of(" :\"'`*").run(scan.bytes, keyword.end, 6);
-    let stop =
-        |byte: &u8| byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\'' | b'`' | b',' | b';' | b')');
-    // Words do not overlap, so that looking at all of each stays one look at the text.
-    let rest = &scan.bytes[start..];
-    let mut end = start + rest.iter().position(stop).unwrap_or(rest.len());
-    while end > start && matches!(scan.bytes[end - 1], b'.' | b'!' | b'?' | b'*' | b':') {
-        end -= 1;
-    }
-    let Some(word) = scan.text.get(start..end) else {
+    // No limit is needed: words do not overlap, so the time stays linear in the text.
+    let Some((word, range)) = word_at(scan, start, usize::MAX) else {
         return;
     };
-    let digit = word.bytes().any(|byte| byte.is_ascii_digit());
-    let letter = word.bytes().any(|byte| byte.is_ascii_alphabetic());
-    let password = scan.text[keyword.clone()]
-        .to_ascii_lowercase()
-        .starts_with("pass");
+    let (digit, letter) = (has_digit(word), has_letter(word));
+    let password = says_password(scan, &keyword);
     let telling = if password {
         word.len() >= 5 && digit && letter || word.len() >= 10 && letter && looks_mixed(word)
     } else {
@@ -214,48 +143,52 @@ fn sentence(scan: &mut Scan<'_>, keyword: Range<usize>) {
         scan.found(
             if password { "password" } else { "secret" },
             Certainty::Place,
-            start..end,
+            range,
         );
     }
+}
+
+/// Returns the word that starts at `start`, at most `limit` bytes, without punctuation at its end.
+fn word_at<'t>(scan: &Scan<'t>, start: usize, limit: usize) -> Option<(&'t str, Range<usize>)> {
+    let ends =
+        |byte: &u8| byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\'' | b'`' | b',' | b';' | b')');
+    let end = end_of_run(scan.bytes, start, limit, ends);
+    let word = scan
+        .text
+        .get(start..end)?
+        .trim_end_matches(['.', '!', '?', '*', ':']);
+    Some((word, start..start + word.len()))
+}
+
+/// Returns whether a keyword is a word for a password in English.
+fn says_password(scan: &Scan<'_>, keyword: &Range<usize>) -> bool {
+    scan.text[keyword.clone()]
+        .to_ascii_lowercase()
+        .starts_with("pass")
 }
 
 /// `log in with the password tr0ub4dor-and-3`: the next word, if nobody would write it for another reason.
 fn said(scan: &mut Scan<'_>, keyword: Range<usize>) {
     let bytes = scan.bytes;
     let start = Class::of("\"'`*").run(bytes, keyword.end, 3);
-    let stop =
-        |byte: &u8| byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\'' | b'`' | b',' | b';' | b')');
-    let rest = &bytes[start..];
-    let mut end = start
-        + rest
-            .iter()
-            .take(256)
-            .position(stop)
-            .unwrap_or(rest.len().min(256));
-    while end > start && matches!(bytes[end - 1], b'.' | b'!' | b'?' | b'*' | b':') {
-        end -= 1;
-    }
-    let Some(word) = scan.text.get(start..end) else {
+    let Some((word, range)) = word_at(scan, start, 256) else {
         return;
     };
-    let password = scan.text[keyword.clone()]
-        .to_ascii_lowercase()
-        .starts_with("pass");
+    let password = says_password(scan, &keyword);
     let made = looks_random(word) && !is_hex(word) && !is_uuid(word);
     let chosen = || {
         let digits = word
             .as_bytes()
             .chunk_by(|a, b| a.is_ascii_digit() == b.is_ascii_digit());
         let digits = digits.filter(|part| part[0].is_ascii_digit()).count();
-        let letter = word.bytes().any(|byte| byte.is_ascii_alphabetic());
         let plain = Class::of("A-Za-z0-9_.!@$%^*+~-");
-        word.len() >= 10 && digits >= 2 && letter && word.bytes().all(|byte| plain.has(byte))
+        word.len() >= 10 && digits >= 2 && has_letter(word) && word.bytes().all(|byte| plain.has(byte))
     };
     let named = keyword.len() > "_authToken".len() && bytes[keyword.start] == b'_' && word.len() >= 16;
     let telling = made || named || password && chosen();
     if telling && !is_public_identifier(word) && !is_stand_in(word) && !word.contains(['(', '=', '/', '\\']) {
         let rule = if password { "password" } else { "secret" };
-        scan.found(rule, Certainty::Place, start..end);
+        scan.found(rule, Certainty::Place, range);
     }
 }
 
@@ -312,9 +245,8 @@ fn quoted(scan: &mut Scan<'_>, keyword: Range<usize>) {
     };
     let inner = &scan.text[start..end];
     let word = inner.trim();
-    let digit = word.bytes().any(|byte| byte.is_ascii_digit());
     let letter = word.chars().any(char::is_alphabetic);
-    let fits = word.chars().count() >= 6 && digit && letter && !word.contains(char::is_whitespace);
+    let fits = word.chars().count() >= 6 && has_digit(word) && letter && !word.contains(char::is_whitespace);
     if is_sentence && fits && !is_stand_in(word) && !word.contains(['(', '=', '/', '{', '<']) {
         let start = start + inner.len() - inner.trim_start().len();
         scan.found("password", Certainty::Place, start..start + word.len());
@@ -343,8 +275,8 @@ fn sql_password(scan: &mut Scan<'_>, keyword: Range<usize>) {
     let Some(password) = scan.text.get(start..start + length) else {
         return;
     };
-    let spaced = password.bytes().any(|byte| byte.is_ascii_whitespace());
-    if bytes[start + length] == quote && password.len() >= 3 && !spaced && !is_stand_in(password) {
+    if bytes[start + length] == quote && password.len() >= 3 && !has_space(password) && !is_stand_in(password)
+    {
         scan.found("password", Certainty::Place, start..start + length);
     }
 }
@@ -363,8 +295,7 @@ fn netrc_password(scan: &mut Scan<'_>, keyword: Range<usize>) {
     if continues_a_word(bytes, keyword.start) {
         return;
     }
-    let length = bytes[keyword.end..].iter().position(u8::is_ascii_whitespace);
-    let end = length.map_or(bytes.len(), |length| keyword.end + length);
+    let end = end_of_run(bytes, keyword.end, usize::MAX, u8::is_ascii_whitespace);
     // `machine example.com password hunter2 login me`, too.
     let next = || bytes[end..].trim_ascii_start().starts_with(b"login ");
     if before != Some(b"login") && !(before == Some(b"machine") && next()) {
@@ -388,8 +319,7 @@ fn pgpass_password(scan: &mut Scan<'_>, keyword: Range<usize>) {
     }
     let start = user + 1;
     let ends = |byte: &u8| byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\'' | b'`');
-    let length = bytes[start..].iter().take(256).position(ends);
-    let end = length.map_or(bytes.len().min(start + 256), |length| start + length);
+    let end = end_of_run(bytes, start, 256, ends);
     let Some(password) = scan.text.get(start..end) else {
         return;
     };

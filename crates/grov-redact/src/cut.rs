@@ -137,10 +137,18 @@ pub fn both_ends<'t>(text: &'t str, most: usize, between: &str) -> Cow<'t, str> 
     if text.len() <= 2 * most {
         return Cow::Borrowed(text);
     }
+    let (beginning, end) = ends(text, most);
+    Cow::Owned([beginning, between, end].concat())
+}
+
+/// Returns both ends of a text, at most `most` bytes each.
+fn ends(text: &str, most: usize) -> (&str, &str) {
     let beginning = beginning_to(text, text.floor_char_boundary(most));
     let beginning = &beginning[..hidden_since(beginning).unwrap_or(beginning.len())];
-    let end = end_from(text, text.ceil_char_boundary(text.len() - most));
-    Cow::Owned([beginning, between, end].concat())
+    (
+        beginning,
+        end_from(text, text.ceil_char_boundary(text.len() - most)),
+    )
 }
 
 /// A text of at most `most` bytes (at least 256): the whole, or both ends with a line between them that says how many bytes
@@ -149,10 +157,7 @@ pub fn bounded(text: &str, most: usize) -> Cow<'_, str> {
     if text.len() <= most {
         return Cow::Borrowed(text);
     }
-    let each = most.saturating_sub(LONGEST_COUNT) / 2;
-    let beginning = beginning_to(text, text.floor_char_boundary(each));
-    let beginning = &beginning[..hidden_since(beginning).unwrap_or(beginning.len())];
-    let end = end_from(text, text.ceil_char_boundary(text.len() - each));
+    let (beginning, end) = ends(text, most.saturating_sub(LONGEST_COUNT) / 2);
     let left_out = text.len().saturating_sub(beginning.len() + end.len());
     Cow::Owned(format!("{beginning}\n[… {left_out} bytes left out …]\n{end}"))
 }

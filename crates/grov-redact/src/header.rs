@@ -1,9 +1,9 @@
 //! Credentials in HTTP headers, as they stand in logs, in code and on command lines.
 
 use crate::pattern::Class;
-use crate::scan::{Certainty, Scan};
+use crate::scan::{Certainty, Scan, end_of_run};
 use crate::token::continues_a_word;
-use crate::value::{is_stand_in, is_words, looks_random};
+use crate::value::{has_digit, has_letter, is_stand_in, is_words, looks_random};
 use std::ops::Range;
 
 /// What a credential is written in.
@@ -71,8 +71,7 @@ pub(crate) fn bearer(scan: &mut Scan<'_>, keyword: Range<usize>) {
         usize::MAX,
     );
     let text = &scan.text[range.clone()];
-    let digit = text.bytes().any(|byte| byte.is_ascii_digit());
-    if text.len() >= 16 && digit && !is_stand_in(text) {
+    if text.len() >= 16 && has_digit(text) && !is_stand_in(text) {
         scan.found("bearer-token", Certainty::Place, range);
     }
 }
@@ -99,21 +98,14 @@ pub(crate) fn basic(scan: &mut Scan<'_>, keyword: Range<usize>) {
     if colon == at || bytes.get(colon) != Some(&b':') {
         return;
     }
-    let rest = &bytes[colon + 1..];
     let ends =
         |byte: &u8| byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\'' | b'`' | b',' | b';' | b')');
-    let length = rest
-        .iter()
-        .take(256)
-        .position(ends)
-        .unwrap_or(rest.len().min(256));
-    let Some(password) = scan.text.get(colon + 1..colon + 1 + length) else {
+    let range = colon + 1..end_of_run(bytes, colon + 1, 256, ends);
+    let Some(password) = scan.text.get(range.clone()) else {
         return;
     };
-    let digit = password.bytes().any(|byte| byte.is_ascii_digit());
-    let letter = password.bytes().any(|byte| byte.is_ascii_alphabetic());
-    if password.len() >= 6 && digit && letter && !is_stand_in(password) {
-        scan.found("password", Certainty::Place, colon + 1..colon + 1 + length);
+    if password.len() >= 6 && has_digit(password) && has_letter(password) && !is_stand_in(password) {
+        scan.found("password", Certainty::Place, range);
     }
 }
 
@@ -171,13 +163,9 @@ pub(crate) fn cookies(scan: &mut Scan<'_>, from: usize) {
             return;
         }
         let value = name_end + 1;
-        let mut end = value;
-        while end < bytes.len()
-            && !matches!(bytes[end], b';' | b'"' | b'\'' | b'`' | b'\\' | b'<')
-            && !bytes[end].is_ascii_whitespace()
-        {
-            end += 1;
-        }
+        let end = end_of_run(bytes, value, usize::MAX, |byte| {
+            matches!(byte, b';' | b'"' | b'\'' | b'`' | b'\\' | b'<') || byte.is_ascii_whitespace()
+        });
         let (name, text) = (&scan.text[at..name_end], &scan.text[value..end]);
         if text.len() >= 6 && !is_stand_in(text) && (is_session_name(name) || looks_random(text)) {
             scan.found("session-cookie", Certainty::Place, value..end);

@@ -1,153 +1,97 @@
-//! Where in a text a rule might apply: one pass that looks at three bytes at a time.
-//!
-//! All of it is computed when the crate is compiled, so that a process that lives for milliseconds pays nothing.
+//! Finds the keywords of all rules in a text in one pass that looks at three bytes at a time.
 
 use crate::command::PROGRAMS;
-use crate::context::{CONTEXTS, Context};
+use crate::context::CONTEXTS;
 use crate::tokens::TOKENS;
 use std::ops::Range;
+use std::sync::LazyLock;
 
-/// What a keyword leads to.
+/// The rule that a keyword belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Trigger {
-    /// The token rule of this number.
+    /// The index of a rule in [`TOKENS`].
     Token(usize),
-    /// A rule that looks at what stands around the keyword.
-    Context(Context),
+    /// The index of a rule in [`CONTEXTS`].
+    Context(usize),
+    /// The index of a program in [`PROGRAMS`].
+    Command(usize),
 }
 
-#[derive(Clone, Copy)]
 struct Entry {
-    /// The keyword's first three bytes, folded.
+    /// The first three bytes of the keyword, folded.
     gram: u32,
     keyword: &'static [u8],
     trigger: Trigger,
 }
 
-/// Three bytes as a number; letters of both cases fold together (and some other bytes too, which does no harm).
-const fn gram(a: u8, b: u8, c: u8) -> u32 {
-    (a | 0x20) as u32 | ((b | 0x20) as u32) << 8 | ((c | 0x20) as u32) << 16
+impl Entry {
+    fn new(keyword: &'static str, trigger: Trigger) -> Self {
+        let keyword = keyword.as_bytes();
+        Self {
+            gram: gram(keyword[0], keyword[1], keyword[2]),
+            keyword,
+            trigger,
+        }
+    }
 }
 
-/// Slot of a gram in the filter: the upper 16 bits of a multiplicative hash (Knuth's constant).
-const fn slot(gram: u32) -> usize {
+/// Returns three bytes as a number. Folds the case of letters; other bytes that collide only cost a comparison.
+fn gram(a: u8, b: u8, c: u8) -> u32 {
+    u32::from_le_bytes([a | 0x20, b | 0x20, c | 0x20, 0])
+}
+
+/// Returns the slot of a gram in the filter: the upper 16 bits of a multiplicative hash (Knuth's constant).
+fn slot(gram: u32) -> usize {
     (gram.wrapping_mul(0x9E37_79B1) >> 16) as usize
 }
 
-const KEYWORDS: usize = {
-    let mut count = 0;
-    let mut at = 0;
-    while at < TOKENS.len() {
-        count += TOKENS[at].keywords.len();
-        at += 1;
-    }
-    at = 0;
-    while at < CONTEXTS.len() {
-        count += CONTEXTS[at].1.len();
-        at += 1;
-    }
-    at = 0;
-    while at < PROGRAMS.len() {
-        count += PROGRAMS[at].keywords.len();
-        at += 1;
-    }
-    count
-};
-
-/// Adds keywords of one trigger; the number of entries after that.
-const fn fill(
-    entries: &mut [Entry; KEYWORDS],
-    filled: usize,
-    keywords: &[&'static str],
-    trigger: Trigger,
-) -> usize {
-    let mut at = 0;
-    while at < keywords.len() {
-        entries[filled + at] = entry(keywords[at], trigger);
-        at += 1;
-    }
-    filled + keywords.len()
+struct Index {
+    /// All keywords, sorted by gram.
+    entries: Vec<Entry>,
+    /// One bit for each slot: whether a keyword has it.
+    filter: [u64; 1024],
 }
 
-const fn entry(keyword: &'static str, trigger: Trigger) -> Entry {
-    let keyword = keyword.as_bytes();
-    assert!(keyword.len() >= 3, "a keyword needs three bytes to be found");
-    Entry {
-        gram: gram(keyword[0], keyword[1], keyword[2]),
-        keyword,
-        trigger,
+static INDEX: LazyLock<Index> = LazyLock::new(|| {
+    let mut entries = Vec::new();
+    let mut add = |keywords: &'static [&str], trigger| {
+        entries.extend(keywords.iter().map(|keyword| Entry::new(keyword, trigger)));
+    };
+    for (at, rule) in TOKENS.iter().enumerate() {
+        add(rule.keywords, Trigger::Token(at));
     }
-}
-
-/// All keywords, by their first three bytes.
-static ENTRIES: [Entry; KEYWORDS] = {
-    let mut entries = [entry("...", Trigger::Token(0)); KEYWORDS];
-    let mut filled = 0;
-    let mut at = 0;
-    while at < TOKENS.len() {
-        filled = fill(&mut entries, filled, TOKENS[at].keywords, Trigger::Token(at));
-        at += 1;
+    for (at, (_, keywords)) in CONTEXTS.iter().enumerate() {
+        add(keywords, Trigger::Context(at));
     }
-    at = 0;
-    while at < CONTEXTS.len() {
-        let (context, keywords) = CONTEXTS[at];
-        filled = fill(&mut entries, filled, keywords, Trigger::Context(context));
-        at += 1;
+    for (at, program) in PROGRAMS.iter().enumerate() {
+        add(program.keywords, Trigger::Command(at));
     }
-    at = 0;
-    while at < PROGRAMS.len() {
-        let context = Context::Command(at);
-        filled = fill(
-            &mut entries,
-            filled,
-            PROGRAMS[at].keywords,
-            Trigger::Context(context),
-        );
-        at += 1;
-    }
-    // Insertion sort: stable, and short enough for the compiler.
-    let mut sorted = 1;
-    while sorted < entries.len() {
-        let mut at = sorted;
-        while at > 0 && entries[at - 1].gram > entries[at].gram {
-            let other = entries[at - 1];
-            entries[at - 1] = entries[at];
-            entries[at] = other;
-            at -= 1;
-        }
-        sorted += 1;
-    }
-    entries
-};
-
-/// One bit for each slot that a keyword starts in.
-static FILTER: [u64; 1024] = {
+    entries.sort_by_key(|entry| entry.gram);
     let mut filter = [0_u64; 1024];
-    let mut i = 0;
-    while i < ENTRIES.len() {
-        let slot = slot(ENTRIES[i].gram);
+    for entry in &entries {
+        let slot = slot(entry.gram);
         filter[slot >> 6] |= 1 << (slot & 63);
-        i += 1;
     }
-    filter
-};
+    Index { entries, filter }
+});
 
-/// Calls `visit` for every keyword in the text, in order. Keywords of tokens are found as written, others in any case.
+/// Calls `visit` for every keyword in the text, in order. The case matters only for keywords of tokens.
 pub(crate) fn for_each_keyword(bytes: &[u8], mut visit: impl FnMut(Range<usize>, Trigger)) {
+    let Index { entries, filter } = &*INDEX;
     for (at, window) in bytes.windows(3).enumerate() {
         let gram = gram(window[0], window[1], window[2]);
         let slot = slot(gram);
-        if FILTER[slot >> 6] >> (slot & 63) & 1 == 0 {
+        if filter[slot >> 6] >> (slot & 63) & 1 == 0 {
             continue;
         }
-        let first = ENTRIES.partition_point(|entry| entry.gram < gram);
-        for entry in ENTRIES[first..].iter().take_while(|entry| entry.gram == gram) {
+        let first = entries.partition_point(|entry| entry.gram < gram);
+        for entry in entries[first..].iter().take_while(|entry| entry.gram == gram) {
             let Some(found) = bytes.get(at..at + entry.keyword.len()) else {
                 continue;
             };
             let matches = match entry.trigger {
                 Trigger::Token(_) => found == entry.keyword,
-                Trigger::Context(_) => found.eq_ignore_ascii_case(entry.keyword),
+                Trigger::Context(_) | Trigger::Command(_) => found.eq_ignore_ascii_case(entry.keyword),
             };
             if matches {
                 visit(at..at + entry.keyword.len(), entry.trigger);
@@ -162,7 +106,7 @@ mod tests {
 
     #[test]
     fn every_keyword_is_found_at_the_ends_of_a_text_and_inside_it() {
-        for entry in &ENTRIES {
+        for entry in &INDEX.entries {
             let keyword = std::str::from_utf8(entry.keyword).unwrap();
             for (text, at) in [
                 (keyword.to_owned(), 0),

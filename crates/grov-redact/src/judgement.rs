@@ -4,7 +4,10 @@ use crate::assignment::{Name, RANDOM, Value, in_query, starts_line};
 use crate::key::{self, Meaning};
 use crate::pattern::Class;
 use crate::scan::Scan;
-use crate::value::{is_hex, is_prose, is_public_identifier, is_stand_in, is_uuid, is_words, looks_random};
+use crate::value::{
+    has_digit, has_letter, has_space, is_hex, is_prose, is_public_identifier, is_stand_in, is_uuid, is_words,
+    looks_random,
+};
 
 /// Whether a value is a secret, given that its name says so.
 pub(crate) fn is_secret(scan: &Scan<'_>, meaning: Meaning, name: &Name<'_>, value: &Value<'_>) -> bool {
@@ -20,13 +23,10 @@ pub(crate) fn is_secret(scan: &Scan<'_>, meaning: Meaning, name: &Name<'_>, valu
         return false;
     }
     // `pass: 98%` counts tests.
-    if name.text.eq_ignore_ascii_case("pass")
-        && !value.quoted
-        && !text.bytes().any(|byte| byte.is_ascii_alphabetic())
-    {
+    if name.text.eq_ignore_ascii_case("pass") && !value.quoted && !has_letter(text) {
         return false;
     }
-    let spaces = text.bytes().any(|byte| byte.is_ascii_whitespace());
+    let spaces = has_space(text);
     if !spaces && looks_random(text) && !is_code(text) {
         return true;
     }
@@ -60,9 +60,9 @@ fn is_header(scan: &Scan<'_>, name: &Name<'_>) -> bool {
 /// Whether the value of a header is one that was given, and no word about it.
 fn is_header_value(scan: &Scan<'_>, name: &Name<'_>, value: &Value<'_>) -> bool {
     let text = value.text;
-    let one_word = !text.bytes().any(|byte| byte.is_ascii_whitespace());
-    let digit = text.bytes().any(|byte| byte.is_ascii_digit());
-    let letter = text.bytes().any(|byte| byte.is_ascii_alphabetic());
+    let one_word = !has_space(text);
+    let digit = has_digit(text);
+    let letter = has_letter(text);
     let before = name.start.checked_sub(1).map(|at| scan.bytes[at]);
     let whole = matches!(before, Some(b'"' | b'\'')) || starts_line(scan, name);
     one_word && text.len() >= 6 && letter && (digit || whole && value.ends_line)
@@ -72,7 +72,7 @@ fn is_header_value(scan: &Scan<'_>, name: &Name<'_>, value: &Value<'_>) -> bool 
 fn is_password(scan: &Scan<'_>, name: &Name<'_>, value: &Value<'_>) -> bool {
     let text = value.text;
     let words = is_words(text);
-    if text.bytes().any(|byte| byte.is_ascii_whitespace()) {
+    if has_space(text) {
         let sign = text
             .bytes()
             .any(|byte| !byte.is_ascii_alphabetic() && !byte.is_ascii_whitespace());
@@ -88,7 +88,7 @@ fn is_password(scan: &Scan<'_>, name: &Name<'_>, value: &Value<'_>) -> bool {
     if !identifier {
         return !is_code(text) && text.len() >= 4;
     }
-    let digit = text.bytes().any(|byte| byte.is_ascii_digit());
+    let digit = has_digit(text);
     let tight = !value.spaced;
     if digit && tight && is_argument(scan, name, value) {
         return text.len() >= 4;
@@ -120,8 +120,8 @@ fn is_password(scan: &Scan<'_>, name: &Name<'_>, value: &Value<'_>) -> bool {
 /// Whether a value is a secret such as programs make: long enough, with digits, no word.
 fn is_made_secret(meaning: Meaning, scan: &Scan<'_>, name: &Name<'_>, value: &Value<'_>) -> bool {
     let text = value.text;
-    let digit = text.bytes().any(|byte| byte.is_ascii_digit());
-    let letter = text.bytes().any(|byte| byte.is_ascii_alphabetic());
+    let digit = has_digit(text);
+    let letter = has_letter(text);
     if is_code(text) {
         return false;
     }

@@ -76,17 +76,11 @@ pub(crate) enum Part {
     Text(&'static str),
 }
 
-/// Where a pattern ended or why it did not match.
-pub(crate) enum Walk {
-    /// Matched up to here.
-    Matched(usize),
-    /// Did not match, and the same pattern cannot match from any keyword before this position either: they all reach
-    /// the same end of their first run.
-    Failed(usize),
-}
-
-/// Walks `parts` over the bytes from `from`.
-pub(crate) fn walk(parts: &[Part], bytes: &[u8], from: usize) -> Walk {
+/// Matches `parts` from `from` on and returns the end of the match.
+///
+/// If they do not match, returns a position. The same parts cannot match from an earlier position either, because
+/// their first run has the same end.
+pub(crate) fn walk(parts: &[Part], bytes: &[u8], from: usize) -> Result<usize, usize> {
     let mut at = from;
     let mut first_run_end = None;
     for part in parts {
@@ -97,20 +91,20 @@ pub(crate) fn walk(parts: &[Part], bytes: &[u8], from: usize) -> Walk {
                 let length = end - at;
                 if length < min || length > max {
                     let whole = max == OPEN || length <= max;
-                    return Walk::Failed(first_run_end.unwrap_or(if whole { end } else { from }));
+                    return Err(first_run_end.unwrap_or(if whole { end } else { from }));
                 }
                 first_run_end.get_or_insert(end);
                 at = end;
             }
             Part::Text(text) => {
                 if !bytes[at..].starts_with(text.as_bytes()) {
-                    return Walk::Failed(first_run_end.unwrap_or(from));
+                    return Err(first_run_end.unwrap_or(from));
                 }
                 at += text.len();
             }
         }
     }
-    Walk::Matched(at)
+    Ok(at)
 }
 
 #[cfg(test)]
@@ -130,10 +124,7 @@ mod tests {
             Part::Text("-"),
             Part::Run(Class::UPPER, 1, OPEN),
         ];
-        let end = |text: &str| match walk(&parts, text.as_bytes(), 0) {
-            Walk::Matched(end) => Some(end),
-            Walk::Failed(_) => None,
-        };
+        let end = |text: &str| walk(&parts, text.as_bytes(), 0).ok();
         assert_eq!(end("12-AB c"), Some(5));
         assert_eq!(end("123-A"), Some(5));
         assert_eq!(end("1234-A"), None);

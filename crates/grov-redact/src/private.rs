@@ -209,11 +209,10 @@ fn body_end(bytes: &[u8], from: usize) -> Option<usize> {
         } else if end.is_some() && length > 0 && matches!(bytes[run], b'\n' | b'\r' | b'\\' | b'"' | b'\'') {
             // The short last line of a body.
             return Some(run);
-        } else if end.is_none() && bytes.get(run) == Some(&b':') {
-            // `Proc-Type: 4,ENCRYPTED` and the like stand before the body.
-            at = run + bytes[run..].iter().take(256).position(|byte| *byte == b'\n')?;
-            continue;
-        } else if end.is_none() && bytes.get(run) == Some(&b'-') && length > 0 {
+        } else if end.is_none()
+            && (bytes.get(run) == Some(&b':') || bytes.get(run) == Some(&b'-') && length > 0)
+        {
+            // Headers such as `Proc-Type: 4,ENCRYPTED` precede the body.
             at = Class::of("A-Za-z-").run(bytes, run, 32);
             if bytes.get(at) != Some(&b':') {
                 return None;

@@ -1,8 +1,8 @@
 //! One pass over a text: what was found so far, and how far each rule has already looked.
 
 use crate::assignment;
-use crate::command::PROGRAMS;
-use crate::context;
+use crate::command::{self, PROGRAMS};
+use crate::context::{self, CONTEXTS};
 use crate::index::{Trigger, for_each_keyword};
 use crate::redactor::Finding;
 use crate::tokens::TOKENS;
@@ -31,6 +31,12 @@ struct Found {
     range: Range<usize>,
     rule: &'static str,
     certainty: Certainty,
+}
+
+/// Returns the position of the first byte from `from` on that `ends` accepts, at most `limit` bytes after it.
+pub(crate) fn end_of_run(bytes: &[u8], from: usize, limit: usize, ends: impl FnMut(&u8) -> bool) -> usize {
+    let run = &bytes[from..bytes.len().min(from.saturating_add(limit))];
+    from + run.iter().position(ends).unwrap_or(run.len())
 }
 
 /// A pass over one text.
@@ -93,7 +99,8 @@ impl<'t> Scan<'t> {
                     Err(position) => dead_until[number] = dead_until[number].max(position),
                 }
             }
-            Trigger::Context(context) => context.look(self, keyword),
+            Trigger::Context(number) => CONTEXTS[number].0(self, keyword),
+            Trigger::Command(number) => command::options(self, number, keyword),
         });
     }
 

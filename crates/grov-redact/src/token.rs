@@ -1,16 +1,7 @@
 //! Rules for keys and tokens that are recognised by their form.
 
-use crate::pattern::{Class, Part, Walk, walk};
+use crate::pattern::{Class, Part, walk};
 use std::ops::Range;
-
-/// What may stand directly before a token.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Before {
-    /// Anything: the keyword is unmistakable.
-    Anything,
-    /// No letter, digit or underscore: the keyword is short enough to occur inside words.
-    NoWord,
-}
 
 /// One kind of token.
 #[derive(Debug)]
@@ -23,7 +14,8 @@ pub(crate) struct TokenRule {
     pub(crate) keywords: &'static [&'static str],
     /// What stands before the keyword and belongs to the token.
     behind: Option<(Class, usize, usize)>,
-    before: Before,
+    /// Whether the keyword counts only at the start of a word, because it also occurs inside words.
+    at_word_start: bool,
     /// What follows the keyword.
     parts: &'static [Part],
 }
@@ -40,7 +32,7 @@ pub(crate) const fn rule(
         what,
         keywords,
         behind: None,
-        before: Before::Anything,
+        at_word_start: false,
         parts,
     }
 }
@@ -48,7 +40,7 @@ pub(crate) const fn rule(
 impl TokenRule {
     /// The keyword counts only at the start of a word.
     pub(crate) const fn at_word_start(mut self) -> Self {
-        self.before = Before::NoWord;
+        self.at_word_start = true;
         self
     }
 
@@ -68,15 +60,15 @@ impl TokenRule {
             }
             start = begin;
         }
-        if self.before == Before::NoWord && continues_a_word(bytes, start) {
+        if self.at_word_start && continues_a_word(bytes, start) {
             return Err(keyword.start);
         }
-        match walk(self.parts, bytes, keyword.end) {
-            Walk::Failed(dead_until) => Err(dead_until),
-            // What starts later in a stand-in and ends with it is one too.
-            Walk::Matched(end) if is_stand_in(&bytes[keyword.end..end]) => Err(end),
-            Walk::Matched(end) => Ok(start..end),
+        let end = walk(self.parts, bytes, keyword.end)?;
+        if is_stand_in(&bytes[keyword.end..end]) {
+            // Its later parts are placeholders too.
+            return Err(end);
         }
+        Ok(start..end)
     }
 }
 

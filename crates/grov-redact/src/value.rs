@@ -2,6 +2,18 @@
 
 use crate::MASK_START;
 
+pub(crate) fn has_digit(text: &str) -> bool {
+    text.bytes().any(|byte| byte.is_ascii_digit())
+}
+
+pub(crate) fn has_letter(text: &str) -> bool {
+    text.bytes().any(|byte| byte.is_ascii_alphabetic())
+}
+
+pub(crate) fn has_space(text: &str) -> bool {
+    text.bytes().any(|byte| byte.is_ascii_whitespace())
+}
+
 /// Shannon entropy in bits for each byte.
 pub(crate) fn entropy(bytes: &[u8]) -> f32 {
     let mut counts = [0_u32; 256];
@@ -180,7 +192,7 @@ fn is_talk(lower: &str) -> bool {
         "goes_here",
     ];
     let stem = lower.trim_end_matches(|c: char| c.is_ascii_digit());
-    !stem.bytes().any(|byte| byte.is_ascii_digit()) && WORDS.iter().any(|word| stem.contains(word))
+    !has_digit(stem) && WORDS.iter().any(|word| stem.contains(word))
 }
 
 /// Words that programs and configuration use where a value could stand.
