@@ -5,7 +5,6 @@ mod body;
 mod canonical;
 mod coding;
 mod event;
-mod ordinary;
 mod sse;
 mod tap;
 #[cfg(test)]

@@ -144,6 +144,21 @@ impl ToolEntry {
 }
 
 impl BlockEntry {
+    /// Returns a block of which only the span is known.
+    pub(super) fn new(span: Span) -> Self {
+        Self {
+            span,
+            kind: BlockKind::Other,
+            type_name: None,
+            text: None,
+            tool_use_id: None,
+            name: None,
+            payload: None,
+            is_error: false,
+            cache_control: false,
+        }
+    }
+
     /// The same block where every offset is another.
     pub(super) fn moved(&self, offset: impl Fn(u32) -> u32) -> Self {
         let moved = |span: Span| span.moved(&offset);

@@ -92,11 +92,6 @@ impl RequestIndex {
         self.tools
     }
 
-    /// Whether `tool_choice` is given.
-    pub fn has_tool_choice(&self) -> bool {
-        self.find_field("tool_choice").is_some()
-    }
-
     /// `output_config.format.type`.
     pub fn output_format(&self) -> Option<Cow<'_, str>> {
         self.output_format.map(|span| self.decode(span))

@@ -19,9 +19,6 @@ const BYTES_A_MESSAGE: usize = 1024;
 /// Most messages that room is made for before they come.
 const MOST_EXPECTED: usize = 64;
 
-/// Most fields that are compared pair by pair.
-const FEW_FIELDS: usize = 32;
-
 impl RequestIndex {
     /// Indexes a request body in one pass. The index shares `body`'s memory.
     ///
@@ -75,12 +72,10 @@ fn request(body: &Bytes, known: Option<&KnownRequests>) -> Result<RequestIndex, 
         read_before: ReadBefore::default(),
     };
     let mut first = true;
-    let mut escapes = false;
     while let Some(key) = pass.scanner.next_key(&mut first)? {
         let kind = pass.scanner.kind();
         let start = pass.scanner.offset();
         let name = pass.name(key);
-        escapes |= matches!(name, Cow::Owned(_));
         match (&*name, kind) {
             (b"model", Kind::String) => index.model = Some(pass.scanner.string()?),
             (b"stream", Kind::Scalar) => index.stream = pass.scalar()? == b"true",
@@ -90,9 +85,7 @@ fn request(body: &Bytes, known: Option<&KnownRequests>) -> Result<RequestIndex, 
             (b"tools", Kind::Array) => (index.tools, index.first_tool) = pass.tools()?,
             (b"output_config", Kind::Object) => index.output_format = pass.output_config()?,
             (b"messages", Kind::Array) => pass.messages(&mut index, beginning.as_ref())?,
-            _ => {
-                pass.scanner.skip_value()?;
-            }
+            _ => pass.skip()?,
         }
         let value = Span {
             start,
@@ -101,7 +94,7 @@ fn request(body: &Bytes, known: Option<&KnownRequests>) -> Result<RequestIndex, 
         index.fields.push(Field { key, value });
     }
     pass.scanner.finish()?;
-    pass.check_fields(&index.fields, escapes)?;
+    pass.check_fields(&index.fields)?;
     if let Some(known) = known {
         known.remember(&index, body.len() - pass.unread);
     }
@@ -153,39 +146,29 @@ struct Pass<'a> {
 }
 
 impl<'a> Pass<'a> {
-    /// `metadata`, entered here: the span of `user_id`.
+    /// Reads `metadata`. Returns the span of `user_id`.
     fn metadata(&mut self) -> Result<Option<Span>, IndexError> {
-        let mut seen = Seen::default();
         let mut user_id = None;
-        self.scanner.enter();
-        let mut first = true;
-        while let Some(key) = self.scanner.next_key(&mut first)? {
-            if &*self.name(key) == b"user_id" {
-                seen.note(0, self, key)?;
-                user_id = self.string_or_skip()?;
-            } else {
-                self.scanner.skip_value()?;
-            }
-        }
+        self.object(|pass, seen, name, key| match name {
+            b"user_id" => pass.unique_string(seen, 0, key, &mut user_id),
+            _ => pass.skip(),
+        })?;
         Ok(user_id)
     }
 
-    /// `output_config`, entered here: the span of `format.type`.
+    /// Reads `output_config`. Returns the span of `format.type`.
     fn output_config(&mut self) -> Result<Option<Span>, IndexError> {
-        let mut seen = Seen::default();
         let mut format = None;
-        self.scanner.enter();
-        let mut first = true;
-        while let Some(key) = self.scanner.next_key(&mut first)? {
-            if &*self.name(key) == b"format" {
-                seen.note(0, self, key)?;
-                if self.scanner.kind() == Kind::Object {
-                    format = self.tool()?.type_name;
-                    continue;
+        self.object(|pass, seen, name, key| {
+            if name == b"format" {
+                seen.note(0, pass, key)?;
+                if pass.scanner.kind() == Kind::Object {
+                    format = pass.tool()?.type_name;
+                    return Ok(());
                 }
             }
-            self.scanner.skip_value()?;
-        }
+            pass.skip()
+        })?;
         Ok(format)
     }
 
@@ -239,10 +222,6 @@ impl<'a> Pass<'a> {
         {
             return Ok(known.found);
         }
-        self.tools_anew()
-    }
-
-    fn tools_anew(&mut self) -> Result<(usize, Option<ToolEntry>), IndexError> {
         let mut count = 0;
         let mut first_tool = None;
         self.scanner.enter();
@@ -260,25 +239,12 @@ impl<'a> Pass<'a> {
 
     /// An object's `type` and `name`.
     fn tool(&mut self) -> Result<ToolEntry, IndexError> {
-        let mut seen = Seen::default();
         let mut tool = ToolEntry::default();
-        self.scanner.enter();
-        let mut first = true;
-        while let Some(key) = self.scanner.next_key(&mut first)? {
-            match &*self.name(key) {
-                b"type" => {
-                    seen.note(0, self, key)?;
-                    tool.type_name = self.string_or_skip()?;
-                }
-                b"name" => {
-                    seen.note(1, self, key)?;
-                    tool.name = self.string_or_skip()?;
-                }
-                _ => {
-                    self.scanner.skip_value()?;
-                }
-            }
-        }
+        self.object(|pass, seen, name, key| match name {
+            b"type" => pass.unique_string(seen, 0, key, &mut tool.type_name),
+            b"name" => pass.unique_string(seen, 1, key, &mut tool.name),
+            _ => pass.skip(),
+        })?;
         Ok(tool)
     }
 
@@ -316,26 +282,21 @@ impl<'a> Pass<'a> {
             });
         }
         let start = self.scanner.offset();
-        let mut seen = Seen::default();
-        self.scanner.enter();
-        let mut first = true;
-        while let Some(key) = self.scanner.next_key(&mut first)? {
-            match &*self.name(key) {
+        self.object(|pass, seen, name, key| {
+            match name {
                 b"role" => {
-                    seen.note(0, self, key)?;
-                    if let Some(name) = self.string_or_skip()? {
-                        role = Role::from_name(&self.text(name));
-                    }
+                    let mut name = None;
+                    pass.unique_string(seen, 0, key, &mut name)?;
+                    role = name.map_or(role, |name| Role::from_name(&pass.text(name)));
                 }
                 b"content" => {
-                    seen.note(1, self, key)?;
-                    content = self.content(blocks)?;
+                    seen.note(1, pass, key)?;
+                    content = pass.content(blocks)?;
                 }
-                _ => {
-                    self.scanner.skip_value()?;
-                }
+                _ => pass.skip()?,
             }
-        }
+            Ok(())
+        })?;
         Ok(MessageEntry {
             span: Span {
                 start,
@@ -380,57 +341,102 @@ impl<'a> Pass<'a> {
     }
 
     fn block(&mut self) -> Result<BlockEntry, IndexError> {
-        let mut found = FoundInBlock::default();
-        let start = {
-            if self.scanner.kind() != Kind::Object {
-                return Ok(found.entry(self.scanner.skip_value()?, BlockKind::Other));
+        if self.scanner.kind() != Kind::Object {
+            return Ok(BlockEntry::new(self.scanner.skip_value()?));
+        }
+        let start = self.scanner.offset();
+        let mut block = BlockEntry::new(Span { start, end: start });
+        let (mut id, mut input) = (None, None);
+        self.object(|pass, seen, name, key| match name {
+            b"type" => pass.unique_string(seen, 0, key, &mut block.type_name),
+            b"text" => pass.unique_string(seen, 1, key, &mut block.text),
+            b"id" => pass.unique_string(seen, 2, key, &mut id),
+            b"tool_use_id" => pass.unique_string(seen, 3, key, &mut block.tool_use_id),
+            b"name" => pass.unique_string(seen, 4, key, &mut block.name),
+            b"input" => {
+                input = Some(pass.unique_value(seen, 5, key)?);
+                Ok(())
             }
-            self.scanner.offset()
-        };
+            b"content" => {
+                block.payload = Some(pass.unique_value(seen, 6, key)?);
+                Ok(())
+            }
+            b"is_error" => {
+                let value = pass.unique_value(seen, 7, key)?;
+                block.is_error = pass.raw(value) == b"true";
+                Ok(())
+            }
+            b"cache_control" => {
+                let value = pass.unique_value(seen, 8, key)?;
+                block.cache_control = pass.raw(value) != b"null";
+                Ok(())
+            }
+            _ => pass.skip(),
+        })?;
+        block.span.end = self.scanner.offset();
+        if let Some(name) = block.type_name {
+            block.kind = BlockKind::from_name(&self.text(name));
+        }
+        if block.kind != BlockKind::ToolResult {
+            (block.tool_use_id, block.payload) = (id, input);
+        }
+        Ok(block)
+    }
+
+    /// Reads an object. Calls `read` with each key, without its escapes and as its span; `read` must pass the value.
+    #[inline]
+    fn object(
+        &mut self,
+        mut read: impl FnMut(&mut Self, &mut Seen, &[u8], Span) -> Result<(), IndexError>,
+    ) -> Result<(), IndexError> {
         let mut seen = Seen::default();
         self.scanner.enter();
         let mut first = true;
         while let Some(key) = self.scanner.next_key(&mut first)? {
-            let Some(known) = BlockKey::from_name(&self.name(key)) else {
-                self.scanner.skip_value()?;
-                continue;
-            };
-            seen.note(known as u8, self, key)?;
-            match known {
-                BlockKey::Type => found.type_name = self.string_or_skip()?,
-                BlockKey::Text => found.text = self.string_or_skip()?,
-                BlockKey::Id => found.id = self.string_or_skip()?,
-                BlockKey::ToolUseId => found.tool_use_id = self.string_or_skip()?,
-                BlockKey::Name => found.name = self.string_or_skip()?,
-                BlockKey::Input => found.input = Some(self.scanner.skip_value()?),
-                BlockKey::Content => found.content = Some(self.scanner.skip_value()?),
-                BlockKey::IsError => found.is_error = self.scalar()? == b"true",
-                BlockKey::CacheControl => found.cache_control = self.scalar()? != b"null",
-            }
+            let name = self.name(key);
+            read(self, &mut seen, &name, key)?;
         }
-        let span = Span {
-            start,
-            end: self.scanner.offset(),
-        };
-        let kind = found
-            .type_name
-            .map_or(BlockKind::Other, |name| BlockKind::from_name(&self.text(name)));
-        Ok(found.entry(span, kind))
+        Ok(())
     }
 
-    /// Passes a value; its span between the quotes, if it is a string.
-    fn string_or_skip(&mut self) -> Result<Option<Span>, IndexError> {
-        if self.scanner.kind() == Kind::String {
-            return Ok(Some(self.scanner.string()?));
-        }
+    fn skip(&mut self) -> Result<(), IndexError> {
         self.scanner.skip_value()?;
-        Ok(None)
+        Ok(())
     }
 
-    /// Passes a value; its bytes.
+    /// Passes the value of a key that an object may have once, and returns its span. `bit` numbers the key.
+    fn unique_value(&mut self, seen: &mut Seen, bit: u8, key: Span) -> Result<Span, IndexError> {
+        seen.note(bit, self, key)?;
+        Ok(self.scanner.skip_value()?)
+    }
+
+    /// Passes such a value and, if it is a string, stores its span between the quotes in `slot`.
+    fn unique_string(
+        &mut self,
+        seen: &mut Seen,
+        bit: u8,
+        key: Span,
+        slot: &mut Option<Span>,
+    ) -> Result<(), IndexError> {
+        seen.note(bit, self, key)?;
+        *slot = match self.scanner.kind() {
+            Kind::String => Some(self.scanner.string()?),
+            _ => {
+                self.skip()?;
+                None
+            }
+        };
+        Ok(())
+    }
+
+    /// Passes a value and returns its bytes.
     fn scalar(&mut self) -> Result<&'a [u8], IndexError> {
         let span = self.scanner.skip_value()?;
-        Ok(self.document.get(span.range()).unwrap_or_default())
+        Ok(self.raw(span))
+    }
+
+    fn raw(&self, span: Span) -> &'a [u8] {
+        self.document.get(span.range()).unwrap_or_default()
     }
 
     /// Passes a value; the number, if it is an unsigned integer.
@@ -443,7 +449,7 @@ impl<'a> Pass<'a> {
 
     /// A key without its escapes, as bytes: keys are only compared.
     fn name(&self, key: Span) -> Cow<'a, [u8]> {
-        let raw = self.document.get(key.range()).unwrap_or_default();
+        let raw = self.raw(key);
         if raw.contains(&b'\\') {
             return Cow::Owned(self.text(key).into_owned().into_bytes());
         }
@@ -454,24 +460,8 @@ impl<'a> Pass<'a> {
         json::decode(self.document, span)
     }
 
-    /// Whether no two keys are the same bytes. Most differ in length, and are not looked at.
-    fn all_differ(&self, fields: &[Field]) -> bool {
-        let key = |field: &Field| self.document.get(field.key.range());
-        let mut before = fields;
-        while let Some((last, others)) = before.split_last() {
-            if others.iter().any(|other| key(other) == key(last)) {
-                return false;
-            }
-            before = others;
-        }
-        true
-    }
-
     /// Top-level fields are handed out by name, so every one of them must be the only one of its name.
-    fn check_fields(&self, fields: &[Field], escapes: bool) -> Result<(), IndexError> {
-        if !escapes && fields.len() <= FEW_FIELDS && self.all_differ(fields) {
-            return Ok(());
-        }
+    fn check_fields(&self, fields: &[Field]) -> Result<(), IndexError> {
         let mut keys: Vec<_> = fields
             .iter()
             .map(|field| (self.text(field.key), field.key.start))
@@ -488,68 +478,6 @@ impl<'a> Pass<'a> {
             }
         }
         Ok(())
-    }
-}
-
-/// The keys of a content block that are read; every other is passed over.
-#[derive(Clone, Copy)]
-enum BlockKey {
-    Type,
-    Text,
-    Id,
-    ToolUseId,
-    Name,
-    Input,
-    Content,
-    IsError,
-    CacheControl,
-}
-
-impl BlockKey {
-    fn from_name(name: &[u8]) -> Option<Self> {
-        Some(match name {
-            b"type" => Self::Type,
-            b"text" => Self::Text,
-            b"id" => Self::Id,
-            b"tool_use_id" => Self::ToolUseId,
-            b"name" => Self::Name,
-            b"input" => Self::Input,
-            b"content" => Self::Content,
-            b"is_error" => Self::IsError,
-            b"cache_control" => Self::CacheControl,
-            _ => return None,
-        })
-    }
-}
-
-/// What a block holds, before its type is known.
-#[derive(Default)]
-struct FoundInBlock {
-    type_name: Option<Span>,
-    text: Option<Span>,
-    id: Option<Span>,
-    tool_use_id: Option<Span>,
-    name: Option<Span>,
-    input: Option<Span>,
-    content: Option<Span>,
-    is_error: bool,
-    cache_control: bool,
-}
-
-impl FoundInBlock {
-    fn entry(self, span: Span, kind: BlockKind) -> BlockEntry {
-        let is_result = kind == BlockKind::ToolResult;
-        BlockEntry {
-            span,
-            kind,
-            type_name: self.type_name,
-            text: self.text,
-            tool_use_id: if is_result { self.tool_use_id } else { self.id },
-            name: self.name,
-            payload: if is_result { self.content } else { self.input },
-            is_error: self.is_error,
-            cache_control: self.cache_control,
-        }
     }
 }
 

@@ -3,7 +3,6 @@
 use super::edit::{Part, PartKind, Seam};
 use super::entry::{BlockEntry, BlockKind, ContentEntry, MessageEntry, Role, SystemEntry, ToolEntry};
 use super::index::RequestIndex;
-use super::reminder::without_system_reminders;
 use std::borrow::Cow;
 
 impl RequestIndex {
@@ -43,18 +42,6 @@ impl RequestIndex {
         blocks
             .flat_map(|message| message.blocks())
             .filter(|block| block.kind() == BlockKind::ToolResult)
-    }
-
-    /// The messages with the role `system` that come after the last assistant message: what a newer client
-    /// adds to the turn that is about to begin, a prompt typed in the middle of a tool loop among it.
-    pub fn trailing_system_messages(&self) -> impl Iterator<Item = Message<'_>> {
-        let start = self
-            .messages()
-            .rposition(|message| message.role() == Role::Assistant)
-            .map_or(0, |last| last + 1);
-        self.messages()
-            .skip(start)
-            .filter(|message| message.role() == Role::System)
     }
 }
 
@@ -176,13 +163,6 @@ impl<'a> Message<'a> {
         plain
             .into_iter()
             .chain(self.blocks().filter_map(|block| block.text()))
-    }
-
-    /// The message's texts without the client's reminders, trimmed; what is empty then is left out.
-    pub fn user_texts(&self) -> impl Iterator<Item = Cow<'a, str>> + use<'a> {
-        self.texts()
-            .map(without_system_reminders)
-            .filter(|text| !text.is_empty())
     }
 
     /// The message as raw JSON.

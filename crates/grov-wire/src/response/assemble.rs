@@ -18,7 +18,6 @@ pub(super) struct Assembler {
     turn: Turn,
     /// Beside `turn.blocks`, in the order of their index: what is needed until they are complete.
     slots: Vec<Slot>,
-    completed: usize,
     started: bool,
     stopped: bool,
 }
@@ -44,11 +43,6 @@ impl Assembler {
     /// The blocks so far.
     pub(super) fn blocks(&self) -> &[Block] {
         &self.turn.blocks
-    }
-
-    /// How many blocks are complete.
-    pub(super) fn completed(&self) -> usize {
-        self.completed
     }
 
     /// The turn at the end of the stream. `end` is [`TurnEnd::Truncated`] unless the stream said otherwise.
@@ -232,7 +226,6 @@ impl Assembler {
             return self.misplaced();
         }
         *block.complete_mut() = true;
-        self.completed += 1;
         if let Block::ToolUse { input, .. } | Block::ServerToolUse { input, .. } = block
             && input.is_empty()
         {

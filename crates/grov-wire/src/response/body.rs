@@ -1,31 +1,10 @@
 //! A JSON body becomes a [`Turn`]: a whole message, an error, or neither.
 
 use super::event::{self, Malformed, Message, Raw};
-use super::ordinary::{self, Ordinary};
 use super::turn::{ApiError, Block, Turn, TurnEnd};
 
-/// Reads a JSON body. `ended_cleanly` tells whether the transport delivered all of it.
+/// Reads a JSON body. `ended_cleanly` is whether the transport delivered all of it.
 pub(super) fn read(body: &[u8], ended_cleanly: bool) -> Turn {
-    match ordinary::read(body) {
-        Some(Ordinary {
-            message,
-            blocks,
-            usage,
-        }) => {
-            let mut turn = Turn {
-                blocks,
-                usage,
-                ..Turn::default()
-            };
-            take_over(&mut turn, &message);
-            turn
-        }
-        None => read_leniently(body, ended_cleanly),
-    }
-}
-
-/// Reads any body, in as many passes as its levels need.
-pub(super) fn read_leniently(body: &[u8], ended_cleanly: bool) -> Turn {
     let mut turn = Turn::default();
     let message: Message<'_> = match event::object(body) {
         Ok(message) => message,
@@ -55,13 +34,18 @@ pub(super) fn read_leniently(body: &[u8], ended_cleanly: bool) -> Turn {
         turn.end = TurnEnd::NotAMessage;
         return turn;
     };
-    take_over(&mut turn, &message);
+    turn.end = TurnEnd::Complete;
+    turn.id = event::owned_text(message.id);
+    turn.model = event::owned_text(message.model);
+    turn.role = event::owned_text(message.role);
+    turn.stop_reason = event::owned_text(message.stop_reason);
+    turn.stop_sequence = event::owned_text(message.stop_sequence);
     turn.usage.update(message.usage);
     for raw in content {
         match event::block(raw, true) {
             Some(block) => turn.blocks.push(block),
             None => {
-                // Kept, so that nothing the answer holds is passed over in silence.
+                // Kept as it is: nothing in the response is dropped silently.
                 turn.irregularities.malformed = turn.irregularities.malformed.saturating_add(1);
                 turn.blocks.push(Block::Other {
                     kind: String::new(),
@@ -72,16 +56,6 @@ pub(super) fn read_leniently(body: &[u8], ended_cleanly: bool) -> Turn {
         }
     }
     turn
-}
-
-/// What a whole message says of itself.
-fn take_over(turn: &mut Turn, message: &Message<'_>) {
-    turn.end = TurnEnd::Complete;
-    turn.id = event::owned_text(message.id);
-    turn.model = event::owned_text(message.model);
-    turn.role = event::owned_text(message.role);
-    turn.stop_reason = event::owned_text(message.stop_reason);
-    turn.stop_sequence = event::owned_text(message.stop_sequence);
 }
 
 #[cfg(test)]

@@ -19,116 +19,89 @@ impl<'de: 'a, 'a> Deserialize<'de> for Raw<'a> {
 
 /// An event of the stream, or a whole JSON body: every field that any of them has, unread.
 #[derive(Debug, Default, Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 pub(super) struct Envelope<'a> {
-    #[serde(rename = "type", borrow, default)]
+    #[serde(rename = "type")]
     pub(super) kind: Option<Raw<'a>>,
-    #[serde(borrow, default)]
     pub(super) index: Option<Raw<'a>>,
-    #[serde(borrow, default)]
     pub(super) delta: Option<Raw<'a>>,
-    #[serde(borrow, default)]
     pub(super) content_block: Option<Raw<'a>>,
-    #[serde(borrow, default)]
     pub(super) message: Option<Raw<'a>>,
-    #[serde(borrow, default)]
     pub(super) usage: Option<Raw<'a>>,
-    #[serde(borrow, default)]
     pub(super) error: Option<Raw<'a>>,
 }
 
 /// A message: the whole answer, or what `message_start` has of it.
 #[derive(Debug, Default, Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 pub(super) struct Message<'a> {
-    #[serde(rename = "type", borrow, default)]
+    #[serde(rename = "type")]
     pub(super) kind: Option<Raw<'a>>,
-    #[serde(borrow, default)]
     pub(super) id: Option<Raw<'a>>,
-    #[serde(borrow, default)]
     pub(super) model: Option<Raw<'a>>,
-    #[serde(borrow, default)]
     pub(super) role: Option<Raw<'a>>,
-    #[serde(borrow, default)]
     pub(super) content: Option<Raw<'a>>,
-    #[serde(borrow, default)]
     pub(super) stop_reason: Option<Raw<'a>>,
-    #[serde(borrow, default)]
     pub(super) stop_sequence: Option<Raw<'a>>,
-    #[serde(borrow, default)]
     pub(super) usage: Option<Raw<'a>>,
-    #[serde(borrow, default)]
     pub(super) error: Option<Raw<'a>>,
 }
 
 /// A delta of any kind: of a block (`text_delta` …) or of the message (`stop_reason` …).
 #[derive(Debug, Default, Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 pub(super) struct Delta<'a> {
-    #[serde(rename = "type", borrow, default)]
+    #[serde(rename = "type")]
     pub(super) kind: Option<Raw<'a>>,
-    #[serde(borrow, default)]
     pub(super) text: Option<Raw<'a>>,
-    #[serde(borrow, default)]
     pub(super) thinking: Option<Raw<'a>>,
-    #[serde(borrow, default)]
     pub(super) partial_json: Option<Raw<'a>>,
-    #[serde(borrow, default)]
     pub(super) stop_reason: Option<Raw<'a>>,
-    #[serde(borrow, default)]
     pub(super) stop_sequence: Option<Raw<'a>>,
 }
 
 #[derive(Debug, Default, Deserialize)]
-pub(super) struct RawBlock<'a> {
-    #[serde(rename = "type", borrow, default)]
-    pub(super) kind: Option<Raw<'a>>,
-    #[serde(borrow, default)]
-    pub(super) text: Option<Raw<'a>>,
-    #[serde(borrow, default)]
-    pub(super) thinking: Option<Raw<'a>>,
-    #[serde(borrow, default)]
-    pub(super) id: Option<Raw<'a>>,
-    #[serde(borrow, default)]
-    pub(super) name: Option<Raw<'a>>,
-    #[serde(borrow, default)]
-    pub(super) input: Option<Raw<'a>>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-pub(super) struct RawUsage<'a> {
-    #[serde(borrow, default)]
-    pub(super) input_tokens: Option<Raw<'a>>,
-    #[serde(borrow, default)]
-    pub(super) output_tokens: Option<Raw<'a>>,
-    #[serde(borrow, default)]
-    pub(super) cache_read_input_tokens: Option<Raw<'a>>,
-    #[serde(borrow, default)]
-    pub(super) cache_creation_input_tokens: Option<Raw<'a>>,
-    #[serde(borrow, default)]
-    pub(super) cache_creation: Option<Raw<'a>>,
-    #[serde(borrow, default)]
-    pub(super) server_tool_use: Option<Raw<'a>>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-pub(super) struct RawCacheCreation<'a> {
-    #[serde(borrow, default)]
-    pub(super) ephemeral_5m_input_tokens: Option<Raw<'a>>,
-    #[serde(borrow, default)]
-    pub(super) ephemeral_1h_input_tokens: Option<Raw<'a>>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-pub(super) struct RawServerToolUse<'a> {
-    #[serde(borrow, default)]
-    pub(super) web_search_requests: Option<Raw<'a>>,
-    #[serde(borrow, default)]
-    pub(super) web_fetch_requests: Option<Raw<'a>>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-struct RawError<'a> {
-    #[serde(rename = "type", borrow, default)]
+#[serde(bound(deserialize = "'de: 'a"))]
+struct RawBlock<'a> {
+    #[serde(rename = "type")]
     kind: Option<Raw<'a>>,
-    #[serde(borrow, default)]
+    text: Option<Raw<'a>>,
+    thinking: Option<Raw<'a>>,
+    id: Option<Raw<'a>>,
+    name: Option<Raw<'a>>,
+    input: Option<Raw<'a>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
+struct RawUsage<'a> {
+    input_tokens: Option<Raw<'a>>,
+    output_tokens: Option<Raw<'a>>,
+    cache_read_input_tokens: Option<Raw<'a>>,
+    cache_creation_input_tokens: Option<Raw<'a>>,
+    cache_creation: Option<Raw<'a>>,
+    server_tool_use: Option<Raw<'a>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
+struct RawCacheCreation<'a> {
+    ephemeral_5m_input_tokens: Option<Raw<'a>>,
+    ephemeral_1h_input_tokens: Option<Raw<'a>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
+struct RawServerToolUse<'a> {
+    web_search_requests: Option<Raw<'a>>,
+    web_fetch_requests: Option<Raw<'a>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
+struct RawError<'a> {
+    #[serde(rename = "type")]
+    kind: Option<Raw<'a>>,
     message: Option<Raw<'a>>,
 }
 
@@ -199,28 +172,18 @@ impl Usage {
     /// newest statement stands.
     pub(super) fn update(&mut self, raw: Option<Raw<'_>>) {
         if let Some(usage) = inner::<RawUsage<'_>>(raw) {
-            let lifetimes = inner(usage.cache_creation).unwrap_or_default();
-            let tools = inner(usage.server_tool_use).unwrap_or_default();
-            self.take_over(&usage, &lifetimes, &tools);
+            let lifetimes: RawCacheCreation<'_> = inner(usage.cache_creation).unwrap_or_default();
+            let tools: RawServerToolUse<'_> = inner(usage.server_tool_use).unwrap_or_default();
+            let set = |target: &mut u64, raw| *target = count(raw).unwrap_or(*target);
+            set(&mut self.input, usage.input_tokens);
+            set(&mut self.output, usage.output_tokens);
+            set(&mut self.cache_read, usage.cache_read_input_tokens);
+            set(&mut self.cache_creation, usage.cache_creation_input_tokens);
+            set(&mut self.cache_creation_5m, lifetimes.ephemeral_5m_input_tokens);
+            set(&mut self.cache_creation_1h, lifetimes.ephemeral_1h_input_tokens);
+            set(&mut self.web_search_requests, tools.web_search_requests);
+            set(&mut self.web_fetch_requests, tools.web_fetch_requests);
         }
-    }
-
-    /// As [`Self::update`] for an object whose parts were read.
-    pub(super) fn take_over(
-        &mut self,
-        usage: &RawUsage<'_>,
-        lifetimes: &RawCacheCreation<'_>,
-        tools: &RawServerToolUse<'_>,
-    ) {
-        let set = |target: &mut u64, raw| *target = count(raw).unwrap_or(*target);
-        set(&mut self.input, usage.input_tokens);
-        set(&mut self.output, usage.output_tokens);
-        set(&mut self.cache_read, usage.cache_read_input_tokens);
-        set(&mut self.cache_creation, usage.cache_creation_input_tokens);
-        set(&mut self.cache_creation_5m, lifetimes.ephemeral_5m_input_tokens);
-        set(&mut self.cache_creation_1h, lifetimes.ephemeral_1h_input_tokens);
-        set(&mut self.web_search_requests, tools.web_search_requests);
-        set(&mut self.web_fetch_requests, tools.web_fetch_requests);
     }
 }
 
@@ -254,19 +217,11 @@ impl ApiError {
     }
 }
 
-/// Reads a content block. `complete` is as given: true for a JSON answer, false at a block's start in a stream.
+/// Reads a content block. `complete` becomes the block's flag: true in a JSON body, false at a block's start in a stream.
 pub(super) fn block(raw: Raw<'_>, complete: bool) -> Option<Block> {
-    block_of(&inner(Some(raw))?, raw, complete)
-}
-
-/// As [`block`], for an object that was read.
-pub(super) fn block_of(block: &RawBlock<'_>, raw: Raw<'_>, complete: bool) -> Option<Block> {
+    let block: RawBlock<'_> = inner(Some(raw))?;
     let text_of = |raw| owned_text(raw).unwrap_or_default();
-    let input_of = |raw: Option<Raw<'_>>| match raw {
-        // Serde makes `null` an absent field; the reading in one pass keeps it as it stands.
-        None | Some(Raw("null")) => String::new(),
-        Some(Raw(json)) => json.to_owned(),
-    };
+    let input_of = |raw: Option<Raw<'_>>| raw.map_or_else(String::new, |Raw(json)| json.to_owned());
     let kind = text(block.kind)?;
     Some(match &*kind {
         "text" => Block::Text {

@@ -133,15 +133,6 @@ impl ResponseTap {
         }
     }
 
-    /// How many of [`ResponseTap::blocks`] are complete. Only grows: when it has grown after a `feed`, look for the
-    /// blocks that became complete.
-    pub fn completed_blocks(&self) -> usize {
-        match &self.text.body {
-            Body::Sse { assembler, .. } => assembler.completed(),
-            _ => 0,
-        }
-    }
-
     /// The turn, once the body has ended. `ended_cleanly` tells whether the transport delivered the whole body (the
     /// last chunk, or all that `content-length` announced).
     pub fn finish(self, ended_cleanly: bool) -> Turn {

@@ -4,7 +4,9 @@
 
 use crate::against_value::assert_agrees;
 use bytes::Bytes;
-use grov_wire::{Block, BlockKind, Content, Message, RequestIndex, SystemPrompt};
+use grov_wire::{
+    Block, BlockKind, Content, Message, RequestIndex, Role, SystemPrompt, without_system_reminders,
+};
 use std::fmt::Write;
 use std::path::PathBuf;
 
@@ -54,7 +56,7 @@ fn describe(index: &RequestIndex) -> String {
     writeln!(
         text,
         "tool_choice {}, output format {:?}",
-        index.has_tool_choice(),
+        index.field("tool_choice").is_some(),
         index.output_format()
     )
     .unwrap();
@@ -75,10 +77,20 @@ fn describe(index: &RequestIndex) -> String {
         newest.map(|message| message.number())
     )
     .unwrap();
-    let texts: Vec<_> = newest.iter().flat_map(Message::user_texts).collect();
+    let texts: Vec<_> = newest
+        .iter()
+        .flat_map(Message::texts)
+        .map(without_system_reminders)
+        .filter(|text| !text.is_empty())
+        .collect();
     writeln!(text, "its texts {texts:?}").unwrap();
+    let last_answer = index
+        .messages()
+        .rposition(|message| message.role() == Role::Assistant);
     let trailing: Vec<_> = index
-        .trailing_system_messages()
+        .messages()
+        .skip(last_answer.map_or(0, |last| last + 1))
+        .filter(|message| message.role() == Role::System)
         .map(|message| message.number())
         .collect();
     writeln!(text, "trailing system messages {trailing:?}").unwrap();
