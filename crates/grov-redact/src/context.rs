@@ -49,34 +49,22 @@ pub(crate) static CONTEXTS: &[(ContextRule, &[&str])] = &[
     (assignment::defined, &["define(", "#define "]),
 ];
 
-/// The kinds that are found by their surroundings.
-pub(crate) static CONTEXT_KINDS: &[(&str, &str)] = &[
-    ("private", "What the user put between <private> and </private>"),
-    (
-        "private-key",
-        "Private key block (PEM, OpenSSH, PGP, PuTTY), whole or cut off",
-    ),
-    (
-        "connection-password",
-        "Password or token inside a URL or connection string",
-    ),
-    ("authorization-header", "Credential of an Authorization header"),
-    ("bearer-token", "Credential behind the word Bearer"),
-    ("session-cookie", "Value of a session cookie"),
-    ("command-password", "Password or token on a command line"),
-    ("discord-bot-token", "Discord bot token"),
-    (
-        "aws-secret-access-key",
-        "AWS secret access key behind its access key id",
-    ),
-    ("password", "Value assigned to a name that means password"),
-    (
-        "secret",
-        "Value assigned to a name that means secret or private key",
-    ),
-    ("api-key", "Value assigned to a name that means API key"),
-    ("token", "Value assigned to a name that means token"),
-    ("high-entropy", "Random text assigned to any name"),
+/// The names of the rules that examine the text around a secret.
+pub(crate) static CONTEXT_RULES: &[&str] = &[
+    "private",
+    "private-key",
+    "connection-password",
+    "authorization-header",
+    "bearer-token",
+    "session-cookie",
+    "command-password",
+    "discord-bot-token",
+    "aws-secret-access-key",
+    "password",
+    "secret",
+    "api-key",
+    "token",
+    "high-entropy",
 ];
 
 /// A Discord bot token around the dot at `at`: 24 to 28 signs that start with M, N or O, a dot, 6 signs, a dot, 27 or

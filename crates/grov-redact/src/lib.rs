@@ -31,7 +31,7 @@ pub use cut::{beginning_of, beginning_to, both_ends, bounded, end_from, end_of, 
 pub use json::each_text_of_json;
 pub use own_text::{OWN_TEXT_CLOSING, OWN_TEXT_OPENING, without_own_text};
 pub use redacted::{FreeText, LONGEST_TEXT, Redacted};
-pub use redactor::{Finding, Kind, Redactor};
+pub use redactor::{Finding, Redactor};
 pub use secret::Secret;
 
 /// How every mask starts.

@@ -82,13 +82,6 @@ impl<T: FreeText + Clone> Redacted<T> {
     }
 }
 
-impl<T> Redacted<Vec<T>> {
-    /// The values one by one.
-    pub fn into_each(self) -> Vec<Redacted<T>> {
-        self.0.into_iter().map(Redacted).collect()
-    }
-}
-
 impl Redacted {
     /// The beginning, at most `most` bytes (at least 5), up to the end of a word.
     #[must_use]

@@ -1,7 +1,7 @@
 //! The redactor.
 
 use crate::MASK_START;
-use crate::context::CONTEXT_KINDS;
+use crate::context::CONTEXT_RULES;
 use crate::cut::bounded;
 use crate::json::each_text_of_json;
 use crate::redacted::{FreeText, LONGEST_TEXT, Redacted};
@@ -17,15 +17,6 @@ pub struct Finding {
     pub rule: &'static str,
     /// Where it is, in bytes of the text; always on character boundaries.
     pub range: Range<usize>,
-}
-
-/// A kind of secret that [`Redactor`] knows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Kind {
-    /// The name in the mask.
-    pub rule: &'static str,
-    /// What it is, for people.
-    pub what: &'static str,
 }
 
 /// Finds secrets and masks them.
@@ -103,14 +94,10 @@ impl Redactor {
         Scan::run(text)
     }
 
-    /// The kinds of secrets that are found, for documentation.
-    pub fn kinds() -> impl Iterator<Item = Kind> {
-        let tokens = TOKENS.iter().map(|rule| Kind {
-            rule: rule.id,
-            what: rule.what,
-        });
-        let contexts = CONTEXT_KINDS.iter().map(|&(rule, what)| Kind { rule, what });
-        tokens.chain(contexts)
+    /// Returns the names of all rules, as they appear in masks.
+    pub fn rules() -> impl Iterator<Item = &'static str> {
+        let tokens = TOKENS.iter().map(|rule| rule.id);
+        tokens.chain(CONTEXT_RULES.iter().copied())
     }
 }
 

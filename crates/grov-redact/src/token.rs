@@ -8,8 +8,6 @@ use std::ops::Range;
 pub(crate) struct TokenRule {
     /// Names the kind in the mask.
     pub(crate) id: &'static str,
-    /// What it is, for people.
-    pub(crate) what: &'static str,
     /// A token contains one of these, exactly as written; at least three bytes each.
     pub(crate) keywords: &'static [&'static str],
     /// What stands before the keyword and belongs to the token.
@@ -23,13 +21,11 @@ pub(crate) struct TokenRule {
 /// A rule for tokens that start with one of the keywords, in or outside a word.
 pub(crate) const fn rule(
     id: &'static str,
-    what: &'static str,
     keywords: &'static [&'static str],
     parts: &'static [Part],
 ) -> TokenRule {
     TokenRule {
         id,
-        what,
         keywords,
         behind: None,
         at_word_start: false,
