@@ -17,7 +17,7 @@ pub use newest_usage::newest_usage;
 use crate::redacted_call::{RedactedCall, redacted, redacted_end, understand_redacted};
 use crate::{ToolCall, ToolInput};
 use grov_domain::{Action, AgentId, ClientDialect, TokenUsage, end_of};
-use line::{Block, Line, Message, blocks};
+use line::{Block, Line, Message};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use time::OffsetDateTime;
@@ -326,21 +326,8 @@ fn ended(block: &Block<'_>) -> Option<Event> {
 
 /// A prompt that was typed while a turn was running.
 fn queued(line: &Line<'_>) -> Vec<Event> {
-    let Some(attachment) = line.attachment() else {
+    let Some(texts) = line.queued_prompt() else {
         return Vec::new();
-    };
-    let is_prompt = attachment.kind().as_deref() == Some("queued_command")
-        && attachment.mode().is_none_or(|mode| mode == "prompt")
-        && line.agent().is_none();
-    if !is_prompt {
-        return Vec::new();
-    }
-    let texts: Vec<_> = match attachment.prompt() {
-        Some(prompt) => vec![prompt],
-        None => blocks(attachment.prompt_blocks())
-            .iter()
-            .filter_map(Block::text)
-            .collect(),
     };
     let text = typed_text(&texts, false);
     if text.is_empty() {
