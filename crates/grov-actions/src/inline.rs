@@ -41,63 +41,61 @@ pub(crate) enum Language {
 /// The code that an interpreter runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct InlineCode<'a> {
-    /// The language.
     pub(crate) language: Language,
-    /// The code that stands among its arguments.
+    /// The code in its arguments.
     pub(crate) code: Vec<&'a str>,
-    /// It runs what it reads from its input.
+    /// It runs the code that it reads from its standard input.
     pub(crate) reads_input: bool,
+    /// It runs a module, which the first operand names.
+    pub(crate) is_module: bool,
+    /// The index of the first argument after the options and the code.
+    pub(crate) operands: usize,
 }
 
-/// The code that a program runs, by its name (without a folder) and its arguments; `None` if it is no interpreter.
+/// The code that a program runs, by its name without a folder and its arguments; `None` if it is not an interpreter.
 pub(crate) fn inline_code<'a>(
     program: &str,
     arguments: impl IntoIterator<Item = &'a str>,
 ) -> Option<InlineCode<'a>> {
     let language = language_of(program)?;
-    let mut arguments = arguments.into_iter().peekable();
-    let mut code = Vec::new();
-    let mut runs_file = false;
-    if program == "deno" && arguments.next_if_eq(&"eval").is_none() {
+    let arguments: Vec<&'a str> = arguments.into_iter().collect();
+    let is_deno = program == "deno";
+    if is_deno && arguments.first() != Some(&"eval") {
         return None;
     }
-    while let Some(argument) = arguments.next() {
-        if argument == "-" {
+    let (mut code, mut is_module) = (Vec::new(), false);
+    let mut at = usize::from(is_deno);
+    while let Some(argument) = arguments.get(at).filter(|argument| argument.starts_with('-')) {
+        if *argument == "-" {
             break;
         }
-        if !argument.starts_with('-') {
-            // `deno eval CODE`; a script otherwise, and what follows is for it.
-            if program == "deno" {
-                code.push(argument);
-            } else {
-                runs_file = code.is_empty();
-            }
-            break;
-        }
+        at += 1;
         match takes(language, argument) {
             Takes::Nothing => {}
-            Takes::Value => {
-                arguments.next();
-            }
-            Takes::Module => {
-                runs_file = true;
-                break;
-            }
+            Takes::Value => at += 1,
+            Takes::Module => is_module = true,
             Takes::Code => {
-                code.extend(arguments.next());
-                // What follows is for the code.
-                if language == Language::Python {
-                    break;
-                }
+                code.extend(arguments.get(at).copied());
+                at += 1;
             }
-            Takes::CodeBehind(rest) => code.push(rest),
+            Takes::Attached(rest) => code.push(rest),
+        }
+        // Python passes everything after the code or the module to it.
+        if is_module || language == Language::Python && !code.is_empty() {
+            break;
         }
     }
-    let reads_input = code.is_empty() && !runs_file;
+    let operands = at.min(arguments.len());
+    let operand = arguments.get(operands).filter(|operand| **operand != "-");
+    if is_deno {
+        code.extend(operand);
+    }
     Some(InlineCode {
         language,
+        reads_input: code.is_empty() && !is_module && operand.is_none(),
         code,
-        reads_input,
+        is_module,
+        operands,
     })
 }
 
@@ -122,67 +120,49 @@ fn language_of(program: &str) -> Option<Language> {
     }
 }
 
-/// What an option of an interpreter takes.
+/// The value of an interpreter's option.
 enum Takes<'a> {
     Nothing,
+    /// The next argument, which is not code.
     Value,
-    /// The name of something to be run.
+    /// The next argument is the module to run.
     Module,
+    /// The next argument is code.
     Code,
-    /// The code itself: `-cCODE`, `--eval=CODE`.
-    CodeBehind(&'a str),
+    /// The code follows in the same argument: `-cCODE`, `--eval=CODE`.
+    Attached(&'a str),
 }
 
 fn takes(language: Language, option: &str) -> Takes<'_> {
     if let Some(long) = option.strip_prefix("--") {
-        return match (language, long.split_once('=')) {
-            (Language::JavaScript, None) if matches!(long, "eval" | "print") => Takes::Code,
-            (Language::JavaScript, Some(("eval" | "print", code))) => Takes::CodeBehind(code),
-            (Language::JavaScript, None)
-                if matches!(long, "require" | "import" | "loader" | "input-type") =>
-            {
-                Takes::Value
-            }
-            (Language::Php, None) if long == "run" => Takes::Code,
+        return match long.split_once('=') {
+            Some(("eval" | "print" | "run", code)) => Takes::Attached(code),
+            None if matches!(long, "eval" | "print" | "run") => Takes::Code,
+            None if matches!(long, "require" | "import" | "loader" | "input-type") => Takes::Value,
             _ => Takes::Nothing,
         };
     }
-    let (code, module, valued) = match language {
-        Language::Python => ("c", "m", "WX"),
-        Language::JavaScript => ("ep", "", "rC"),
-        // `-i.bak` and `-F:` carry their values.
-        Language::Perl => ("eE", "", ""),
-        Language::Ruby => ("e", "", "CEI"),
-        Language::Php => ("rBRE", "", "cdz"),
+    // Letters of options for code, with a value, and with a value in the same argument only.
+    let (code, valued, attached) = match language {
+        Language::Python => ("c", "WX", ""),
+        Language::JavaScript => ("ep", "rC", ""),
+        Language::Perl => ("eE", "", "iFMmI"),
+        Language::Ruby => ("e", "CEI", "rFi"),
+        Language::Php => ("rBRE", "cdz", ""),
     };
     for (at, letter) in option.char_indices().skip(1) {
-        let behind = &option[at + letter.len_utf8()..];
-        if language == Language::JavaScript && letter == 'p' && behind.starts_with('e') {
+        let rest = &option[at + letter.len_utf8()..];
+        if language == Language::JavaScript && letter == 'p' && rest.starts_with('e') {
             continue;
         }
-        if code.contains(letter) {
-            return if behind.is_empty() {
-                Takes::Code
-            } else {
-                Takes::CodeBehind(behind)
-            };
-        }
-        if module.contains(letter) {
-            return Takes::Module;
-        }
-        if valued.contains(letter) {
-            return if behind.is_empty() {
-                Takes::Value
-            } else {
-                Takes::Nothing
-            };
-        }
-        // These take the rest of the word.
-        if language == Language::Perl && matches!(letter, 'i' | 'F' | 'M' | 'm' | 'I')
-            || language == Language::Ruby && matches!(letter, 'r' | 'F' | 'i')
-        {
-            return Takes::Nothing;
-        }
+        return match letter {
+            'm' if language == Language::Python => Takes::Module,
+            _ if code.contains(letter) && rest.is_empty() => Takes::Code,
+            _ if code.contains(letter) => Takes::Attached(rest),
+            _ if valued.contains(letter) && rest.is_empty() => Takes::Value,
+            _ if valued.contains(letter) || attached.contains(letter) => Takes::Nothing,
+            _ => continue,
+        };
     }
     Takes::Nothing
 }

@@ -1,5 +1,6 @@
 //! Programs that work on files: reading, writing, moving, removing, searching.
 
+use crate::inline::inline_code;
 use crate::path;
 use crate::shell::options::Options;
 use crate::shell::state::{Inner, MAX_ARGUMENTS, Place, Shell};
@@ -303,25 +304,15 @@ fn cluster_has(option: &str, letter: char, valued: &str) -> bool {
     })
 }
 
-/// `perl -i -pe '…' files`; a Perl script otherwise.
+/// `perl -i -pe '…' files`. Returns whether files are edited in place.
 fn perl(shell: &mut Shell, arguments: &[Argument]) -> bool {
     let mut options = arguments.iter().take_while(|argument| argument.is_option());
-    let in_place = options.any(|option| cluster_has(&option.text, 'i', "eE"));
-    if !in_place {
+    if !options.any(|option| cluster_has(&option.text, 'i', "eE")) {
         return false;
     }
-    let mut files = Vec::new();
-    let mut script_follows = false;
-    for argument in arguments {
-        if script_follows {
-            script_follows = false;
-        } else if argument.is_option() {
-            script_follows = argument.text.ends_with(['e', 'E']) && !argument.text.starts_with("--");
-        } else {
-            files.push(argument);
-        }
-    }
-    shell.add(EffectKind::Modify, files);
+    let given = inline_code("perl", arguments.iter().map(Argument::written));
+    let files = given.and_then(|given| arguments.get(given.operands..));
+    shell.add(EffectKind::Modify, files.unwrap_or_default());
     true
 }
 

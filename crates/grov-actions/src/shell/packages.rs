@@ -1,5 +1,6 @@
 //! What works on the project as a whole: package managers, builds, tests, linters, formatters.
 
+use crate::inline::inline_code;
 use crate::shell::options::{Options, Valued, of, skip_options};
 use crate::shell::state::{Inner, Place, Shell};
 use crate::shell::words::Argument;
@@ -66,21 +67,16 @@ pub(crate) fn look(shell: &mut Shell, name: &str, arguments: &[Argument]) -> boo
         "docker" | "podman" | "nerdctl" | "docker-compose" | "podman-compose" => {
             containers(shell, name, arguments)
         }
-        _ if name.starts_with("python") || name == "py" => python(shell, arguments),
+        _ if name.starts_with("python") || name == "py" => python(shell, name, arguments),
         "node" | "deno" => return javascript(shell, name, arguments),
         "tsc" => {
             let only_checks = arguments.iter().any(|argument| argument.text == "--noEmit");
             add(shell, if only_checks { Test } else { Build }, arguments);
         }
-        "cmake" => add(shell, Build, arguments),
         _ => {
-            if let Some(kind) = formatter(name, arguments).or_else(|| plain_kind(name)) {
-                add(shell, kind, arguments);
-            } else if let Some(kind) = subcommand_kind(name, arguments) {
-                add(shell, kind, arguments);
-            } else {
-                return false;
-            }
+            let kind = formatter(name, arguments).or_else(|| subcommand_kind(name, arguments));
+            let Some(kind) = kind else { return false };
+            add(shell, kind, arguments);
         }
     }
     true
@@ -108,210 +104,207 @@ fn named_places(shell: &Shell, arguments: &[Argument]) -> Vec<Place> {
     shell.likely_places(&paths)
 }
 
-/// Programs that do one thing whatever their arguments.
-fn plain_kind(name: &str) -> Option<EffectKind> {
-    Some(match name {
-        "pytest" | "py.test" | "jest" | "vitest" | "mocha" | "ava" | "tap" | "karma" | "cypress"
-        | "playwright" | "phpunit" | "pest" | "rspec" | "minitest" | "ctest" | "tox" | "nox" | "unittest"
-        | "nose2" | "behave" | "cucumber" | "bats" | "busted" | "ginkgo" | "gotestsum" | "cargo-nextest"
-        | "mypy" | "pyright" | "basedpyright" | "flake8" | "pylint" | "pyflakes" | "bandit" | "vulture"
-        | "shellcheck" | "hadolint" | "yamllint" | "markdownlint" | "actionlint" | "tflint"
-        | "checkstyle" | "pmd" | "spotbugs" | "phpstan" | "psalm" | "vue-tsc" | "svelte-check" | "oxlint"
-        | "knip" | "depcheck" | "typos" | "codespell" | "pre-commit" | "lefthook" | "coverage"
-        | "valgrind" | "k6" | "ab" | "clang-tidy" | "cppcheck" | "cpplint" | "credo" => Test,
-        "gcc" | "g++" | "cc" | "c++" | "clang" | "clang++" | "rustc" | "javac" | "kotlinc" | "scalac"
-        | "ghc" | "ld" | "ar" | "as" | "nvcc" | "emcc" | "webpack" | "rollup" | "esbuild" | "parcel"
-        | "tsup" | "swc" | "babel" | "ncc" | "browserify" | "sass" | "lessc" | "postcss" | "tailwindcss"
-        | "protoc" | "buf" | "wasm-pack" | "trunk" | "xcodebuild" | "bazel" | "bazelisk" | "buck2"
-        | "pants" | "scons" | "meson" | "configure" | "autoconf" | "automake" | "autoreconf" | "latexmk"
-        | "pdflatex" | "xelatex" | "mkdocs" | "sphinx-build" | "hugo" | "jekyll" | "mdbook"
-        | "pyinstaller" | "goreleaser" | "earthly" | "nix-build" | "msbuild" => Build,
-        "apt" | "apt-get" | "aptitude" | "dpkg" | "yum" | "dnf" | "rpm" | "apk" | "pacman" | "yay"
-        | "zypper" | "emerge" | "port" | "choco" | "winget" | "scoop" | "snap" | "flatpak" | "rustup"
-        | "nvm" | "fnm" | "asdf" | "pyenv" | "rbenv" | "sdk" | "easy_install" | "virtualenv" | "corepack"
-        | "cpan" | "cpanm" | "luarocks" | "cabal" | "opam" | "pod" | "carthage" | "vcpkg" | "nuget"
-        | "helmfile" => Install,
-        _ => return None,
-    })
+/// The effect of a program with a subcommand.
+type Row = (&'static str, &'static str, EffectKind);
+
+/// Programs, subcommands and their effect. Words are separated by spaces. `*` stands for any subcommand, `(none)` for
+/// none, `x*` for those that start with `x`. The first row that matches counts.
+#[rustfmt::skip]
+const EFFECTS: &[Row] = &[
+    // Tests and linters.
+    ("pytest py.test jest vitest mocha ava tap karma cypress playwright phpunit pest rspec minitest ctest tox nox \
+      unittest nose2 behave cucumber bats busted ginkgo gotestsum cargo-nextest mypy pyright basedpyright flake8 pylint \
+      pyflakes bandit vulture shellcheck hadolint yamllint markdownlint actionlint tflint checkstyle pmd spotbugs \
+      phpstan psalm vue-tsc svelte-check oxlint knip depcheck typos codespell pre-commit lefthook coverage valgrind k6 \
+      ab clang-tidy cppcheck cpplint credo", "*", Test),
+    // Compilers, bundlers and generators.
+    ("gcc g++ cc c++ clang clang++ rustc javac kotlinc scalac ghc ld ar as nvcc emcc webpack rollup esbuild parcel tsup \
+      swc babel ncc browserify sass lessc postcss tailwindcss protoc buf wasm-pack trunk xcodebuild bazel bazelisk buck2 \
+      pants scons meson configure autoconf automake autoreconf latexmk pdflatex xelatex mkdocs sphinx-build hugo jekyll \
+      mdbook pyinstaller goreleaser earthly nix-build msbuild cmake", "*", Build),
+    // Package managers whose subcommands do not matter.
+    ("apt apt-get aptitude dpkg yum dnf rpm apk pacman yay zypper emerge port choco winget scoop snap flatpak rustup nvm \
+      fnm asdf pyenv rbenv sdk easy_install virtualenv corepack cpan cpanm luarocks cabal opam pod carthage vcpkg nuget \
+      helmfile", "*", Install),
+    (PYTHON, "list show freeze check tree info env inspect config", Read),
+    (PYTHON, "publish search download", Network),
+    (PYTHON, "build", Build),
+    (PYTHON, "test", Test),
+    (PYTHON, "(none) version help shell run cache", Execute),
+    (PYTHON, "*", Install),
+    (NODE, "install i ci add uninstall remove rm un update up upgrade link unlink dedupe prune rebuild import fetch \
+            install-test it", Install),
+    (NODE, "test t tst", Test),
+    (NODE, "build", Build),
+    (NODE, "ls list ll why explain config get root prefix bin help fund pm", Read),
+    (NODE, "view info show search outdated audit publish login whoami ping dist-tag owner", Network),
+    (NODE, "init create", Write),
+    (NODE, "start stop restart dev serve version set cache", Execute),
+    ("yarn", "(none)", Install),
+    (NODE, "(none)", Execute),
+    ("npm", "*", Execute),
+    ("deno", "test lint check bench", Test),
+    ("deno", "fmt", Modify),
+    ("deno", "install add remove cache", Install),
+    ("deno", "compile bundle", Build),
+    ("cargo", "test t nextest bench miri tarpaulin llvm-cov deny audit semver-checks mutants hack machete udeps clippy", Test),
+    ("cargo", "build b check c doc d rustc rustdoc package zigbuild ndk", Build),
+    ("cargo", "fmt fix sort", Modify),
+    ("cargo", "add remove rm install uninstall update fetch vendor binstall generate-lockfile upgrade", Install),
+    ("cargo", "metadata tree pkgid locate-project verify-project version help --version expand asm", Read),
+    ("cargo", "publish search login owner yank info", Network),
+    (CONTAINERS, "build bake", Build),
+    (CONTAINERS, "ps images logs inspect version info stats top port diff history ls events config df", Read),
+    (CONTAINERS, "pull push login logout search", Network),
+    ("go", "get install mod work", Install),
+    ("go", "build", Build),
+    ("go", "test vet", Test),
+    ("go", "fmt fix", Modify),
+    ("go", "list env version doc help", Read),
+    ("gem bundle bundler", "list info show outdated env which", Read),
+    ("gem bundle bundler", "push", Network),
+    ("gem bundle bundler", "*", Install),
+    ("composer", "show info outdated validate licenses", Read),
+    ("composer", "test lint", Test),
+    ("composer", "run run-script exec", Execute),
+    ("composer", "*", Install),
+    ("brew", "list info search config doctor outdated", Read),
+    ("brew", "services", Execute),
+    ("brew mise volta", "*", Install),
+    ("dotnet", "test", Test),
+    ("dotnet", "build publish pack msbuild", Build),
+    ("dotnet", "add remove restore tool workload", Install),
+    ("dotnet", "format", Modify),
+    ("mix", "test credo dialyzer", Test),
+    ("mix", "compile release", Build),
+    ("mix", "format", Modify),
+    ("mix", "deps*", Install),
+    ("swift", "test", Test),
+    ("swift", "build", Build),
+    ("swift", "package", Install),
+    ("flutter dart", "test analyze", Test),
+    ("flutter dart", "build compile", Build),
+    ("flutter dart", "pub", Install),
+    ("flutter dart", "format", Modify),
+    ("zig", "build build-exe build-lib", Build),
+    ("zig stack", "test", Test),
+    ("zig", "fmt", Modify),
+    ("stack", "build install", Build),
+    ("nix", "build", Build),
+    ("nix", "flake profile", Install),
+];
+
+const PYTHON: &str = "pip pip3 uv pipx poetry pipenv pdm rye hatch conda mamba micromamba";
+const NODE: &str = "npm pnpm yarn bun cnpm";
+const CONTAINERS: &str = "docker podman nerdctl docker-compose podman-compose";
+
+fn has_word(words: &str, word: &str) -> bool {
+    words.split_whitespace().any(|one| one == word)
+}
+
+fn effect_of(name: &str, subcommand: &str) -> Option<EffectKind> {
+    let subcommand = match subcommand {
+        "" => "(none)",
+        subcommand => subcommand,
+    };
+    let matches = |pattern: &str| match pattern.strip_suffix('*') {
+        Some(start) => subcommand.starts_with(start),
+        None => subcommand == pattern,
+    };
+    let mut rows = EFFECTS.iter().filter(|(programs, ..)| has_word(programs, name));
+    let row = rows.find(|(_, subcommands, _)| subcommands.split_whitespace().any(matches));
+    row.map(|(.., kind)| *kind)
 }
 
 /// Formatters and linters: some change files unless told not to, some only if told to.
 fn formatter(name: &str, arguments: &[Argument]) -> Option<EffectKind> {
-    let has = |flags: &[&str]| {
-        arguments
-            .iter()
-            .any(|argument| flags.contains(&argument.text.as_str()))
-    };
+    let has = |flags: &str| arguments.iter().any(|argument| has_word(flags, &argument.text));
     let first = arguments.first().map_or("", |first| first.text.as_str());
     let changes = match name {
-        "prettier" => has(&["--write", "-w"]),
-        "black" | "isort" | "rustfmt" | "autoflake" | "ktlint" => {
-            !has(&["--check", "--check-only", "--diff", "-c"])
-        }
+        "prettier" => has("--write -w"),
+        "black" | "isort" | "rustfmt" | "autoflake" | "ktlint" => !has("--check --check-only --diff -c"),
         "gofmt" | "goimports" | "gofumpt" | "shfmt" | "yapf" | "autopep8" | "clang-format" => {
-            has(&["-w", "-i", "--in-place"])
+            has("-w -i --in-place")
         }
-        "eslint" | "stylelint" | "standard" | "xo" | "golangci-lint" | "tslint" | "swiftlint" => {
-            has(&["--fix"])
-        }
-        "rubocop" => has(&["-a", "-A", "--auto-correct", "--autocorrect"]),
-        "ruff" => first == "format" && !has(&["--check", "--diff"]) || has(&["--fix"]),
-        "biome" | "rome" => has(&["--write", "--apply", "--fix"]),
-        "php-cs-fixer" => first == "fix" && !has(&["--dry-run"]),
+        "eslint" | "stylelint" | "standard" | "xo" | "golangci-lint" | "tslint" | "swiftlint" => has("--fix"),
+        "rubocop" => has("-a -A --auto-correct --autocorrect"),
+        "ruff" => first == "format" && !has("--check --diff") || has("--fix"),
+        "biome" | "rome" => has("--write --apply --fix"),
+        "php-cs-fixer" => first == "fix" && !has("--dry-run"),
         "dprint" => first == "fmt",
         _ => return None,
     };
     Some(if changes { Modify } else { Test })
 }
 
-/// Tools whose first operand says what they do.
+/// Programs that are told apart by their first operand.
 fn subcommand_kind(name: &str, arguments: &[Argument]) -> Option<EffectKind> {
     let subcommand = arguments
         .iter()
         .find(|argument| !argument.is_option())
         .map_or("", |first| first.text.as_str());
-    let kind = match (name, subcommand) {
-        (
-            "pip" | "pip3" | "uv" | "pipx" | "poetry" | "pipenv" | "pdm" | "rye" | "hatch" | "conda"
-            | "mamba" | "micromamba",
-            _,
-        ) => match subcommand {
-            "list" | "show" | "freeze" | "check" | "tree" | "info" | "env" | "inspect" | "config" => Read,
-            "publish" | "search" | "download" => Network,
-            "build" => Build,
-            "test" => Test,
-            "" | "version" | "help" | "shell" | "run" | "cache" => Execute,
-            _ => Install,
-        },
-        ("go", "get" | "install" | "mod" | "work") => Install,
-        ("go", "build") => Build,
-        ("go", "test" | "vet") => Test,
-        ("go", "fmt" | "fix") => Modify,
-        ("go", "list" | "env" | "version" | "doc" | "help") => Read,
-        ("gem" | "bundle" | "bundler", "list" | "info" | "show" | "outdated" | "env" | "which") => Read,
-        ("gem" | "bundle" | "bundler", "push") => Network,
-        ("gem" | "bundle" | "bundler", _) => Install,
-        ("composer", "show" | "info" | "outdated" | "validate" | "licenses") => Read,
-        ("composer", "test" | "lint") => Test,
-        ("composer", "run" | "run-script" | "exec") => Execute,
-        ("composer", _) => Install,
-        (
-            "brew",
-            "list" | "info" | "search" | "--version" | "--prefix" | "config" | "doctor" | "outdated",
-        ) => Read,
-        ("brew", "services") => Execute,
-        ("brew" | "mise" | "volta", _) => Install,
-        ("dotnet", "test") => Test,
-        ("dotnet", "build" | "publish" | "pack" | "msbuild") => Build,
-        ("dotnet", "add" | "remove" | "restore" | "tool" | "workload") => Install,
-        ("dotnet", "format") => Modify,
-        ("mvn" | "mvnw", _) => phases(
+    Some(match name {
+        "mvn" | "mvnw" => phases(
             arguments,
-            &["test", "verify", "integration-test"],
-            &["compile", "package", "install", "deploy"],
+            "test verify integration-test",
+            "compile package install deploy",
         ),
-        ("gradle" | "gradlew" | "sbt" | "mill" | "lein" | "ant", _) => phases(
+        "gradle" | "gradlew" | "sbt" | "mill" | "lein" | "ant" => phases(
             arguments,
-            &["test", "check", "lint", "detekt"],
-            &["build", "assemble", "compile", "jar", "uberjar", "package"],
+            "test check lint detekt",
+            "build assemble compile jar uberjar package",
         ),
-        ("mix", "test" | "credo" | "dialyzer") => Test,
-        ("mix", "compile" | "release") => Build,
-        ("mix", "format") => Modify,
-        ("mix", sub) if sub.starts_with("deps") => Install,
-        ("swift", "test") => Test,
-        ("swift", "build") => Build,
-        ("swift", "package") => Install,
-        ("flutter" | "dart", "test" | "analyze") => Test,
-        ("flutter" | "dart", "build" | "compile") => Build,
-        ("flutter" | "dart", "pub") => Install,
-        ("flutter" | "dart", "format") => Modify,
-        ("zig", "build" | "build-exe" | "build-lib") => Build,
-        ("zig", "test") => Test,
-        ("zig", "fmt") => Modify,
-        ("stack", "test") => Test,
-        ("stack", "build" | "install") => Build,
-        ("nix", "build") => Build,
-        ("nix", "flake" | "profile") => Install,
-        (
-            "next" | "vite" | "nuxt" | "astro" | "ng" | "vue-cli-service" | "react-scripts" | "gatsby"
-            | "svelte-kit" | "remix" | "expo",
-            sub,
-        ) => script_kind(sub),
-        _ => return None,
-    };
-    Some(kind)
+        "next" | "vite" | "nuxt" | "astro" | "ng" | "vue-cli-service" | "react-scripts" | "gatsby"
+        | "svelte-kit" | "remix" | "expo" => script_kind(subcommand),
+        _ => return effect_of(name, subcommand),
+    })
 }
 
 /// Of the tasks named, tests come first, then builds.
-fn phases(arguments: &[Argument], tests: &[&str], builds: &[&str]) -> EffectKind {
-    let any = |names: &[&str]| {
-        let named = |argument: &Argument| {
-            let task = argument
-                .text
+fn phases(arguments: &[Argument], tests: &str, builds: &str) -> EffectKind {
+    let tasks: Vec<String> = arguments
+        .iter()
+        .filter(|argument| !argument.is_option())
+        .map(|task| {
+            task.text
                 .rsplit(':')
                 .next()
                 .unwrap_or_default()
-                .to_ascii_lowercase();
-            !argument.is_option() && names.iter().any(|name| task.starts_with(name))
-        };
-        arguments.iter().any(named)
+                .to_ascii_lowercase()
+        })
+        .collect();
+    let any = |names: &str| {
+        names
+            .split_whitespace()
+            .any(|name| tasks.iter().any(|task| task.starts_with(name)))
     };
-    match () {
-        () if any(tests) => Test,
-        () if any(builds) => Build,
-        () if any(&["clean"]) => Delete,
-        () => Execute,
-    }
+    let phases = [(tests, Test), (builds, Build), ("clean", Delete)];
+    let found = phases.iter().find(|(names, _)| any(names));
+    found.map_or(Execute, |(_, kind)| *kind)
 }
+
+/// Words in names of scripts and targets, with the effect that they suggest. The first row that matches counts.
+#[rustfmt::skip]
+const SCRIPT_WORDS: &[(&str, EffectKind)] = &[
+    ("check checks", Test),
+    ("fix format fmt prettier write", Modify),
+    ("test tests spec lint typecheck types tsc e2e unit integration coverage cov verify validate clippy bench t vitest \
+      jest pytest type", Test),
+    ("build compile bundle dist package all release docs doc image", Build),
+    ("install bootstrap setup deps dependencies", Install),
+    ("clean distclean", Delete),
+    ("deploy publish upload", Network),
+];
 
 /// What a script or target of that name does, by the names that people give: `test:unit`, `lint`, `build-prod`.
 fn script_kind(name: &str) -> EffectKind {
     let name = name.to_ascii_lowercase();
-    let has = |words: &[&str]| {
+    let has = |words: &str| {
         name.split([':', '-', '_', '.', '/'])
-            .any(|part| words.contains(&part))
+            .any(|part| has_word(words, part))
     };
-    match () {
-        () if has(&["check", "checks"]) => Test,
-        () if has(&["fix", "format", "fmt", "prettier", "write"]) => Modify,
-        () if has(&[
-            "test",
-            "tests",
-            "spec",
-            "lint",
-            "typecheck",
-            "types",
-            "tsc",
-            "e2e",
-            "unit",
-            "integration",
-            "coverage",
-            "cov",
-            "verify",
-            "validate",
-            "clippy",
-            "bench",
-            "t",
-            "vitest",
-            "jest",
-            "pytest",
-            "type",
-        ]) =>
-        {
-            Test
-        }
-        () if has(&[
-            "build", "compile", "bundle", "dist", "package", "all", "release", "docs", "doc", "image",
-        ]) =>
-        {
-            Build
-        }
-        () if has(&["install", "bootstrap", "setup", "deps", "dependencies"]) => Install,
-        () if has(&["clean", "distclean"]) => Delete,
-        () if has(&["deploy", "publish", "upload"]) => Network,
-        () => Execute,
-    }
+    let found = SCRIPT_WORDS.iter().find(|(words, _)| has(words));
+    found.map_or(Execute, |(_, kind)| *kind)
 }
 
 fn node_packages(shell: &mut Shell, name: &str, arguments: &[Argument]) {
@@ -328,40 +321,17 @@ fn node_packages(shell: &mut Shell, name: &str, arguments: &[Argument]) {
         Some((first, rest)) => (first.text.as_str(), rest),
         None => ("", rest),
     };
-    let script = || {
-        rest.iter()
-            .find(|argument| !argument.is_option())
-            .map_or("", |script| script.text.as_str())
-    };
-    let kind = match subcommand {
-        "" if name == "yarn" => Install,
-        "" => Execute,
-        "install" | "i" | "ci" | "add" | "uninstall" | "remove" | "rm" | "un" | "update" | "up"
-        | "upgrade" | "link" | "unlink" | "dedupe" | "prune" | "rebuild" | "import" | "fetch"
-        | "install-test" | "it" => Install,
-        "test" | "t" | "tst" => Test,
-        "run" | "run-script" | "rum" => match script() {
-            script if name == "bun" && script.contains('.') => {
-                return add_in(shell, folder.as_ref(), Execute, rest);
-            }
+    let kind = if matches!(subcommand, "run" | "run-script" | "rum") {
+        let script = rest.iter().find(|argument| !argument.is_option());
+        match script.map_or("", |script| script.text.as_str()) {
+            script if name == "bun" && script.contains('.') => Execute,
             script => script_kind(script),
-        },
-        "build" => Build,
-        "ls" | "list" | "ll" | "why" | "explain" | "config" | "get" | "root" | "prefix" | "bin" | "help"
-        | "fund" | "pm" => Read,
-        "view" | "info" | "show" | "search" | "outdated" | "audit" | "publish" | "login" | "whoami"
-        | "ping" | "dist-tag" | "owner" => Network,
-        "init" | "create" => Write,
-        "start" | "stop" | "restart" | "dev" | "serve" | "version" | "set" | "cache" => Execute,
+        }
+    } else {
         // Yarn and pnpm run scripts by their bare name.
-        script if name != "npm" => script_kind(script),
-        _ => Execute,
+        effect_of(name, subcommand).unwrap_or_else(|| script_kind(subcommand))
     };
-    add_in(shell, folder.as_ref(), kind, rest);
-}
-
-fn add_in(shell: &mut Shell, folder: Option<&Argument>, kind: EffectKind, arguments: &[Argument]) {
-    shell.in_folder(folder, |shell| add(shell, kind, arguments));
+    shell.in_folder(folder.as_ref(), |shell| add(shell, kind, rest));
 }
 
 fn cargo(shell: &mut Shell, arguments: &[Argument]) {
@@ -372,30 +342,14 @@ fn cargo(shell: &mut Shell, arguments: &[Argument]) {
     };
     let has = |flag: &str| rest.iter().any(|argument| argument.text == flag);
     let kind = match subcommand.text.as_str() {
-        "test" | "t" | "nextest" | "bench" | "miri" | "tarpaulin" | "llvm-cov" | "deny" | "audit"
-        | "semver-checks" | "mutants" | "hack" | "machete" | "udeps" => Test,
         "clippy" if has("--fix") => Modify,
-        "clippy" => Test,
-        "build" | "b" | "check" | "c" | "doc" | "d" | "rustc" | "rustdoc" | "package" | "zigbuild"
-        | "ndk" => Build,
         "fmt" if has("--check") => Test,
-        "fmt" | "fix" | "sort" => Modify,
-        "add" | "remove" | "rm" | "install" | "uninstall" | "update" | "fetch" | "vendor" | "binstall"
-        | "generate-lockfile" | "upgrade" => Install,
         "clean" => {
             let target = shell.folder_place(&Argument::new("target"));
             return shell.findings.add_unnamed(Delete, target.into_iter().collect());
         }
-        "new" | "init" => {
-            let places = shell.places(rest.iter().find(|argument| !argument.is_option()));
-            let places = places.into_iter().map(Place::into_folder).collect();
-            return shell.findings.add(Write, places);
-        }
-        "metadata" | "tree" | "pkgid" | "locate-project" | "verify-project" | "version" | "help"
-        | "--version" => Read,
-        "publish" | "search" | "login" | "owner" | "yank" | "info" => Network,
-        "expand" | "asm" => Read,
-        _ => Execute,
+        "new" | "init" => return create_folder(shell, rest),
+        subcommand => effect_of("cargo", subcommand).unwrap_or(Execute),
     };
     // What is behind `--` belongs to the program that is run.
     let own = rest
@@ -404,6 +358,13 @@ fn cargo(shell: &mut Shell, arguments: &[Argument]) {
         .unwrap_or(rest.len());
     let paths = if kind == Execute { rest } else { &rest[..own] };
     add(shell, kind, paths);
+}
+
+/// Writes the folder that the first operand names.
+fn create_folder(shell: &mut Shell, arguments: &[Argument]) {
+    let places = shell.places(arguments.iter().find(|argument| !argument.is_option()));
+    let folders = places.into_iter().map(Place::into_folder).collect();
+    shell.findings.add(Write, folders);
 }
 
 /// `make target…`: the targets say by their names what is done.
@@ -463,33 +424,23 @@ fn containers(shell: &mut Shell, name: &str, arguments: &[Argument]) {
     let Some((subcommand, rest)) = rest.split_first() else {
         return;
     };
-    let kind = match subcommand.text.as_str() {
-        "build" | "bake" => Build,
-        "ps" | "images" | "logs" | "inspect" | "version" | "info" | "stats" | "top" | "port" | "diff"
-        | "history" | "ls" | "events" | "config" | "df" => Read,
-        "pull" | "push" | "login" | "logout" | "search" => Network,
-        _ => Execute,
-    };
-    let places = if kind == Build {
-        shell.likely_places(rest)
-    } else {
-        Vec::new()
-    };
+    let kind = effect_of(name, &subcommand.text).unwrap_or(Execute);
+    let context = if kind == Build { rest } else { &[] };
+    let places = shell.likely_places(context);
     shell.findings.add(kind, places);
 }
 
 /// `python -m module …` is the module, `python manage.py test` is a test, everything else runs a script.
-fn python(shell: &mut Shell, arguments: &[Argument]) {
-    let letters = "WXQ";
-    let rest = skip_options_until(arguments, letters, &["-m", "-c"]);
+fn python(shell: &mut Shell, name: &str, arguments: &[Argument]) {
+    let given = inline_code(name, arguments.iter().map(Argument::written));
+    let (first, is_code, is_module) = given.map_or((0, false, false), |given| {
+        (given.operands, !given.code.is_empty(), given.is_module)
+    });
+    let rest = arguments.get(first..).unwrap_or_default();
     match rest {
-        [flag, module, others @ ..] if flag.text == "-m" => match module.text.as_str() {
-            "venv" | "virtualenv" => {
-                let places = shell.places(others.iter().find(|argument| !argument.is_option()));
-                shell
-                    .findings
-                    .add(Write, places.into_iter().map(Place::into_folder).collect());
-            }
+        _ if is_code => shell.findings.add(Execute, Vec::new()),
+        [module, others @ ..] if is_module => match module.text.as_str() {
+            "venv" | "virtualenv" => create_folder(shell, others),
             "json.tool" => {
                 let places = shell.likely_places(others);
                 shell.findings.add(Read, places);
@@ -498,27 +449,13 @@ fn python(shell: &mut Shell, arguments: &[Argument]) {
             "compileall" | "py_compile" => add(shell, Test, others),
             "http.server" | "timeit" | "cProfile" | "pdb" => shell.findings.add(Execute, Vec::new()),
             "coverage" if others.first().is_some_and(|word| word.text == "run") => add(shell, Test, others),
-            _ => shell.inner.push(Inner::Program(rest[1..].to_vec())),
+            _ => shell.inner.push(Inner::Program(rest.to_vec())),
         },
-        [flag, ..] if flag.text == "-c" => shell.findings.add(Execute, Vec::new()),
         [script, command, others @ ..] if script.text.ends_with("manage.py") && command.text == "test" => {
             add(shell, Test, others);
         }
         _ => add(shell, Execute, rest),
     }
-}
-
-/// Skips options up to one of `stops`.
-fn skip_options_until<'a>(arguments: &'a [Argument], letters: &str, stops: &[&str]) -> &'a [Argument] {
-    let mut rest = arguments;
-    while let [first, others @ ..] = rest {
-        if !first.is_option() || stops.contains(&first.text.as_str()) {
-            break;
-        }
-        let takes_next = first.text.len() == 2 && first.text.ends_with(|letter| letters.contains(letter));
-        rest = others.get(usize::from(takes_next)..).unwrap_or_default();
-    }
-    rest
 }
 
 /// Tests and tools of Node and Deno; scripts are left to the table of unknown programs.
@@ -532,12 +469,11 @@ fn javascript(shell: &mut Shell, name: &str, arguments: &[Argument]) -> bool {
             shell.findings.add(Execute, Vec::new());
             return true;
         }
-        ("deno", "test" | "lint" | "check" | "bench") => Test,
-        ("deno", "fmt") => Modify,
-        ("deno", "install" | "add" | "remove" | "cache") => Install,
-        ("deno", "compile" | "bundle") => Build,
         ("deno", "task") => script_kind(arguments.get(1).map_or("", |task| task.text.as_str())),
-        _ => return false,
+        _ => match effect_of(name, first) {
+            Some(kind) => kind,
+            None => return false,
+        },
     };
     add(shell, kind, arguments);
     true
