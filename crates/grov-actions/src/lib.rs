@@ -16,7 +16,6 @@ mod inline;
 mod input;
 mod keywords;
 mod path;
-mod prefix;
 mod redacted_call;
 mod shell;
 mod tools;

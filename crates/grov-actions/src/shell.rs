@@ -13,7 +13,7 @@ mod record;
 mod run;
 mod state;
 mod words;
-mod wrappers;
+mod wrapper_command;
 
 use grov_domain::{CommandLine, Effect};
 use run::Walk;
@@ -43,7 +43,5 @@ pub(crate) fn understand(script: &str, folder: Option<&str>) -> ShellEffects {
     }
 }
 
-#[cfg(test)]
-mod line_tests;
 #[cfg(test)]
 mod tests;

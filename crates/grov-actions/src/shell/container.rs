@@ -1,6 +1,6 @@
 //! What a command in a container does to this machine: what it touches of the mounted folders.
 
-use crate::prefix::Prefix;
+use crate::shell::wrapper_command::WrapperCommand;
 use grov_domain::{Argument, Program, Role};
 
 /// Programs whose arguments are paths, and which touch nothing else.
@@ -33,9 +33,9 @@ fn is_about_files(program: &str) -> bool {
 
 /// Adds programs that run in a container, with the paths by which this machine knows what they touch. Those that touch only
 /// files of the container are left out.
-pub(crate) fn seen_from_outside(inside: Vec<Program>, prefix: &Prefix, seen: &mut Vec<Program>) {
+pub(crate) fn seen_from_outside(inside: Vec<Program>, wrapper: &WrapperCommand, seen: &mut Vec<Program>) {
     let first = seen.len();
-    let mut folder = prefix.folder.clone();
+    let mut folder = wrapper.folder.clone();
     // The numbers that the programs have from now on.
     let mut numbers: Vec<Option<usize>> = Vec::new();
     for mut program in inside {
@@ -48,7 +48,7 @@ pub(crate) fn seen_from_outside(inside: Vec<Program>, prefix: &Prefix, seen: &mu
         let outside = |path: &str| -> Vec<String> {
             let inside = within(folder.as_deref(), path);
             inside
-                .map(|inside| on_this_machine(&inside, prefix))
+                .map(|inside| on_this_machine(&inside, wrapper))
                 .unwrap_or_default()
         };
         program.targets = program.targets.iter().flat_map(|path| outside(path)).collect();
@@ -109,10 +109,10 @@ fn within(folder: Option<&str>, path: &str) -> Option<String> {
 }
 
 /// The paths of this machine that a path in the container leads to.
-fn on_this_machine(path: &str, prefix: &Prefix) -> Vec<String> {
+fn on_this_machine(path: &str, wrapper: &WrapperCommand) -> Vec<String> {
     let all = path.strip_suffix("/*");
     let bare = all.unwrap_or(path).trim_end_matches('/');
-    let mounts = prefix.mounts.iter().filter_map(|(host, target)| {
+    let mounts = wrapper.mounts.iter().filter_map(|(host, target)| {
         let target = target.trim_end_matches('/');
         let host = host_folder(host)?;
         let rest = match bare.strip_prefix(target) {

@@ -145,29 +145,11 @@ impl<'a> Options<'a> {
     }
 }
 
-/// The arguments behind the leading options.
+/// The arguments after the leading options.
 pub(crate) fn skip_options(arguments: &[Argument], valued: Valued) -> &[Argument] {
-    let mut rest = arguments;
-    while let [first, others @ ..] = rest {
-        if !first.is_option() {
-            break;
-        }
-        rest = others;
-        if first.text == "--" {
-            break;
-        }
-        let takes_next = match first.text.strip_prefix("--") {
-            Some(name) => valued.names.contains(&name),
-            None => {
-                first.text.chars().count() == 2
-                    && first.text.ends_with(|letter| valued.letters.contains(letter))
-            }
-        };
-        if takes_next {
-            rest = rest.get(1..).unwrap_or_default();
-        }
-    }
-    rest
+    let roles = roles(arguments.iter().map(|argument| argument.text.as_str()), valued);
+    let first = roles.iter().position(|role| *role == Role::Operand);
+    &arguments[first.unwrap_or(arguments.len())..]
 }
 
 #[cfg(test)]

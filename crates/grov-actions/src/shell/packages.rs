@@ -6,55 +6,6 @@ use crate::shell::state::{Inner, Place, Shell};
 use crate::shell::words::Argument;
 use grov_domain::EffectKind::{self, Build, Delete, Execute, Install, Modify, Network, Read, Test, Write};
 
-/// The command that `poetry run …`, `uv run …`, `bundle exec …` and the like run, options included; `None` if it is
-/// none of them.
-pub(crate) fn runner<'a>(name: &str, arguments: &'a [Argument]) -> Option<&'a [Argument]> {
-    let (subcommand, rest) = arguments.split_first()?;
-    let runs = matches!(
-        (name, subcommand.text.as_str()),
-        (
-            "uv" | "poetry" | "pipenv" | "pdm" | "hatch" | "rye" | "conda" | "mamba" | "dotslash" | "op",
-            "run"
-        ) | (
-            "bundle" | "rbenv" | "mise" | "asdf" | "direnv" | "npm" | "pnpm" | "yarn" | "volta",
-            "exec"
-        ) | ("pnpm" | "yarn", "dlx")
-            | ("npm" | "bun", "x")
-            | ("uv", "tool")
-    );
-    if !runs {
-        return None;
-    }
-    let rest = match (name, rest) {
-        ("uv", [tool, others @ ..]) if subcommand.text == "tool" => {
-            return (tool.text == "run").then_some(others);
-        }
-        ("direnv", [_folder, others @ ..]) => others,
-        _ => rest,
-    };
-    let valued = Valued::new(
-        "pne",
-        &[
-            "with",
-            "python",
-            "extra",
-            "group",
-            "env-file",
-            "package",
-            "with-requirements",
-            "name",
-            "directory",
-            "project",
-        ],
-    );
-    let rest = skip_options(rest, valued);
-    // `mise exec node@22 -- npm test`
-    let dashes = (name == "mise")
-        .then(|| rest.iter().position(|word| word.text == "--"))
-        .flatten();
-    Some(dashes.map_or(rest, |at| &rest[at + 1..]))
-}
-
 /// Records the effects of a program. Returns whether this module knows it.
 pub(crate) fn look(shell: &mut Shell, name: &str, arguments: &[Argument]) -> bool {
     match name {
@@ -403,25 +354,24 @@ fn targets(shell: &mut Shell, name: &str, arguments: &[Argument]) {
     });
 }
 
-fn containers(shell: &mut Shell, name: &str, arguments: &[Argument]) {
+/// The subcommand of Docker or a program like it and what follows, without global options and groups such as `compose`.
+pub(crate) fn container_subcommand<'a>(name: &str, arguments: &'a [Argument]) -> &'a [Argument] {
     let valued = Valued::new(
         "fpHc",
         &["file", "project-name", "host", "context", "profile", "env-file"],
     );
-    let mut rest = skip_options(arguments, valued);
-    let composed = name.ends_with("compose") || rest.first().is_some_and(|word| word.text == "compose");
-    if composed && !name.ends_with("compose") {
-        rest = skip_options(&rest[1..], valued);
+    let rest = skip_options(arguments, valued);
+    match rest.split_first() {
+        Some((group, rest)) if group.text == "compose" && !name.ends_with("compose") => {
+            skip_options(rest, valued)
+        }
+        Some((group, rest)) if has_word("container image buildx volume network system", &group.text) => rest,
+        _ => rest,
     }
-    if rest.first().is_some_and(|word| {
-        matches!(
-            word.text.as_str(),
-            "container" | "image" | "buildx" | "volume" | "network" | "system"
-        )
-    }) {
-        rest = &rest[1..];
-    }
-    let Some((subcommand, rest)) = rest.split_first() else {
+}
+
+fn containers(shell: &mut Shell, name: &str, arguments: &[Argument]) {
+    let Some((subcommand, rest)) = container_subcommand(name, arguments).split_first() else {
         return;
     };
     let kind = effect_of(name, &subcommand.text).unwrap_or(Execute);

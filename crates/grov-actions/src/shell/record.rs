@@ -1,9 +1,8 @@
 //! The programs that a walk comes by, as they are handed on.
 
-use crate::prefix::ExecutionHost;
 use crate::shell::options::roles_of;
 use crate::shell::words::Argument;
-use grov_domain::{CommandLine, Program, program_name};
+use grov_domain::{CommandLine, ExecutionHost, Program, program_name};
 
 /// More programs of one command line, and more text of their words in bytes, are left out.
 const MAX_PROGRAMS: usize = 4096;

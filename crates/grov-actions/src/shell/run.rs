@@ -2,12 +2,11 @@
 //! variables, takes off what wraps a command, and asks the table of programs for the effects.
 
 use crate::inline::{ScanBudget, as_shell_lines};
-use crate::prefix::{ExecutionHost, Prefix};
 use crate::shell::lexer::{self, Command, Direction, Event, Redirection};
 use crate::shell::record::{Context, Record};
 use crate::shell::state::{Inner, MAX_ARGUMENTS, Reads, Shell};
 use crate::shell::words::{Argument, Variables};
-use crate::shell::wrappers::{Wrapped, wrapped};
+use crate::shell::wrapper_command::{ExecutionHost, Wrapped, WrapperCommand, wrapped};
 use crate::shell::{container, programs};
 use grov_domain::{EffectKind, is_shell, program_name};
 use std::collections::HashMap;
@@ -232,19 +231,15 @@ impl Walk {
                 context.through.push(program.text.clone());
                 self.program(rest.get(command..).unwrap_or_default(), context);
             }
-            Some(Wrapped::Script(script)) => {
-                self.record.add(arguments, context);
-                self.inner_script(&script);
-            }
-            Some(Wrapped::Apart(prefix)) => {
+            Some(Wrapped::Separate(wrapper)) => {
                 let input = context.input.clone();
-                if prefix.host == ExecutionHost::Local {
+                if wrapper.host == ExecutionHost::Local {
                     self.record.add(arguments, context);
                 } else {
                     self.plain(arguments, context);
                 }
-                let command = rest.get(prefix.command..).unwrap_or_default();
-                self.apart(&prefix, command, input);
+                let command = rest.get(wrapper.command..).unwrap_or_default();
+                self.separate(&wrapper, command, input);
             }
         }
         self.nesting -= 1;
@@ -325,26 +320,26 @@ impl Walk {
     }
 
     /// Takes what a prefix runs in a shell of its own, in a container or on another machine.
-    fn apart(&mut self, prefix: &Prefix, command: &[Argument], input: Option<String>) {
+    fn separate(&mut self, wrapper: &WrapperCommand, command: &[Argument], input: Option<String>) {
         let words = || {
             let words: Vec<&str> = command.iter().map(Argument::written).collect();
             words.join(" ")
         };
-        if prefix.host == ExecutionHost::Local {
-            for script in &prefix.scripts {
+        if wrapper.host == ExecutionHost::Local {
+            for script in &wrapper.scripts {
                 self.inner_script(script);
             }
-            return match prefix.is_script {
+            return match wrapper.is_script {
                 true => self.inner_script(&words()),
                 false => self.program(command, Context::default()),
             };
         }
         // Nothing of what happens there touches the files of this machine, but for what a container is lent.
         let findings = std::mem::take(&mut self.shell.findings);
-        let folder = std::mem::replace(&mut self.shell.folder, prefix.folder.clone());
+        let folder = std::mem::replace(&mut self.shell.folder, wrapper.folder.clone());
         let variables = std::mem::take(&mut self.variables);
         let first = self.record.len();
-        if prefix.host == ExecutionHost::Remote && prefix.is_script {
+        if wrapper.host == ExecutionHost::Remote && wrapper.is_script {
             // It begins in the user's home there.
             self.inner_script(&format!("cd ~; {}", words()));
             let runs_input = command.first().is_none_or(|first| {
@@ -356,7 +351,10 @@ impl Walk {
             }
         } else {
             let shell = self.record.enter();
-            let entrypoint = prefix.entrypoint.as_deref().filter(|program| !program.is_empty());
+            let entrypoint = wrapper
+                .entrypoint
+                .as_deref()
+                .filter(|program| !program.is_empty());
             let entrypoint = entrypoint.map(Argument::new);
             let arguments: Vec<Argument> = entrypoint.into_iter().chain(command.iter().cloned()).collect();
             self.program(&arguments, Context::default());
@@ -365,10 +363,10 @@ impl Walk {
         self.shell.folder = folder;
         self.shell.findings = findings;
         self.variables = variables;
-        self.record.moved_to(prefix.host, first);
-        if prefix.host == ExecutionHost::Container {
+        self.record.moved_to(wrapper.host, first);
+        if wrapper.host == ExecutionHost::Container {
             let inside = self.record.programs.split_off(first.min(self.record.len()));
-            container::seen_from_outside(inside, prefix, &mut self.record.programs);
+            container::seen_from_outside(inside, wrapper, &mut self.record.programs);
         }
     }
 

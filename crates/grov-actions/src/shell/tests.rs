@@ -3,6 +3,8 @@ use super::*;
 use grov_domain::EffectKind;
 use proptest::prelude::*;
 
+mod programs;
+
 /// The effects of a command line in `/w`, in short: `delete a b; write c`. Paths are relative to `/w`, folders have a
 /// slash at the end.
 fn as_shell_lines(script: &str) -> String {

@@ -1,7 +1,7 @@
 //! Which programs a command line runs, with which arguments.
 
-use super::understand;
 use crate::command_line;
+use crate::shell::understand;
 use grov_domain::{ExecutionHost, Program, Role};
 use proptest::prelude::*;
 
