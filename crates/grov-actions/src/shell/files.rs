@@ -93,7 +93,7 @@ pub(crate) fn look(shell: &mut Shell, name: &str, arguments: &[Argument]) -> boo
 
 fn plain_files(shell: &mut Shell, name: &str, program: &Plain, arguments: &[Argument]) {
     let options = Options::of(name, arguments);
-    let operands = options.operands.iter().skip(program.skip).copied();
+    let operands = options.operands.iter().skip(program.skip);
     let mut places = shell.places(operands);
     if program.folders {
         places.iter_mut().for_each(|place| place.is_folder = true);
@@ -113,7 +113,7 @@ fn folder_unless_named_like_a_file(place: Place) -> Place {
 fn list(shell: &mut Shell, arguments: &[Argument]) {
     let options = Options::of("ls", arguments);
     let mut places: Vec<Place> = shell
-        .places(options.operands.iter().copied())
+        .places(&options.operands)
         .into_iter()
         .map(folder_unless_named_like_a_file)
         .collect();
@@ -126,15 +126,11 @@ fn list(shell: &mut Shell, arguments: &[Argument]) {
 fn search(shell: &mut Shell, name: &str, arguments: &[Argument]) {
     let options = Options::of(name, arguments);
     let pattern_is_option = options.has(&["-e", "-f", "--regexp", "--file", "--files"]);
-    let operands: Vec<&Argument> = options
-        .operands
-        .iter()
-        .copied()
-        .skip(usize::from(!pattern_is_option))
-        .collect();
+    let first = usize::from(!pattern_is_option);
+    let operands = options.operands.get(first..).unwrap_or_default();
     let searches_folders = name != "zgrep" && !matches!(name, "grep" | "egrep" | "fgrep")
         || options.has(&["-r", "-R", "--recursive", "--dereference-recursive"]);
-    let mut places = shell.places(operands.iter().copied());
+    let mut places = shell.places(operands);
     if searches_folders {
         places = places.into_iter().map(folder_unless_named_like_a_file).collect();
         if operands.is_empty() {
@@ -226,8 +222,8 @@ fn fd(shell: &mut Shell, arguments: &[Argument]) {
         .position(|word| matches!(word.text.as_str(), "-x" | "-X" | "--exec" | "--exec-batch"));
     let (arguments, command) = arguments.split_at(run.unwrap_or(arguments.len()));
     let options = Options::of("fd", arguments);
-    let roots = options.operands.iter().copied().skip(1);
-    let mut places: Vec<Place> = shell.places(roots).into_iter().map(Place::into_folder).collect();
+    let roots = options.operands.iter().skip(1);
+    let mut places = shell.folder_places(roots);
     if places.is_empty() {
         places.extend(shell.here());
     }
@@ -278,11 +274,7 @@ fn awk(shell: &mut Shell, arguments: &[Argument]) {
     let options = Options::of("awk", arguments);
     let script_is_option = options.has(&["-f", "--file"]);
     let in_place = options.values_of(&["-i"]).any(|value| value.text == "inplace");
-    let files = options
-        .operands
-        .iter()
-        .copied()
-        .skip(usize::from(!script_is_option));
+    let files = options.operands.iter().skip(usize::from(!script_is_option));
     let places = shell.places(files.filter(|file| !file.text.contains('=')));
     if in_place {
         shell.findings.add(EffectKind::Modify, places);
@@ -318,7 +310,7 @@ fn perl(shell: &mut Shell, arguments: &[Argument]) -> bool {
 
 fn sort(shell: &mut Shell, arguments: &[Argument]) {
     let options = Options::of("sort", arguments);
-    shell.add_if_named(EffectKind::Read, options.operands.iter().copied());
+    shell.add_if_named(EffectKind::Read, &options.operands);
     if let Some(output) = options.value(&["-o", "--output"]) {
         shell.add(EffectKind::Write, [output]);
     }
@@ -331,25 +323,21 @@ fn tee(shell: &mut Shell, arguments: &[Argument]) {
     } else {
         EffectKind::Write
     };
-    shell.add_if_named(kind, options.operands.iter().copied());
+    shell.add_if_named(kind, &options.operands);
 }
 
 fn dd(shell: &mut Shell, arguments: &[Argument]) {
     for (prefix, kind) in [("if=", EffectKind::Read), ("of=", EffectKind::Write)] {
-        let named = arguments.iter().filter_map(|argument| {
-            argument
-                .text
-                .strip_prefix(prefix)
-                .map(|path| argument.with_text(path))
-        });
-        let named: Vec<Argument> = named.collect();
-        shell.add_if_named(kind, &named);
+        let named = arguments
+            .iter()
+            .filter_map(|argument| Some(argument.with_text(argument.text.strip_prefix(prefix)?)));
+        shell.add_if_named(kind, named);
     }
 }
 
 fn move_or_copy(shell: &mut Shell, kind: EffectKind, arguments: &[Argument]) {
     let options = Options::of("cp", arguments);
-    let mut places = shell.places(options.operands.iter().copied());
+    let mut places = shell.places(&options.operands);
     if let Some(target) = options.value(&["-t", "--target-directory"]) {
         places.extend(shell.folder_place(target));
     } else if options.operands.len() > 2
@@ -362,7 +350,7 @@ fn move_or_copy(shell: &mut Shell, kind: EffectKind, arguments: &[Argument]) {
 
 fn install(shell: &mut Shell, arguments: &[Argument]) {
     let options = Options::of("install", arguments);
-    let mut places = shell.places(options.operands.iter().copied());
+    let mut places = shell.places(&options.operands);
     if options.has(&["-d", "--directory"]) {
         places.iter_mut().for_each(|place| place.is_folder = true);
         return shell.findings.add(EffectKind::Write, places);
@@ -381,8 +369,8 @@ fn link(shell: &mut Shell, arguments: &[Argument]) {
     let operands = &options.operands;
     let places = match operands.as_slice() {
         [] => Vec::new(),
-        [target] => shell.places([&Argument::new(path::file_name(&target.text))]),
-        [.., link] => shell.places([*link]),
+        [target] => shell.places([Argument::new(path::file_name(&target.text))]),
+        [.., link] => shell.places([link]),
     };
     shell.findings.add(EffectKind::Write, places);
 }
@@ -393,10 +381,8 @@ fn patch(shell: &mut Shell, arguments: &[Argument]) {
     let input = options
         .value(&["-i", "--input"])
         .or(options.operands.get(1).copied());
-    if let Some(place) = input.and_then(|input| shell.place(input)) {
-        shell.findings.add(EffectKind::Read, vec![place]);
-    }
-    shell.add(EffectKind::Modify, options.operands.first().copied());
+    shell.add_if_named(EffectKind::Read, input);
+    shell.add(EffectKind::Modify, options.operands.first());
 }
 
 fn tar(shell: &mut Shell, arguments: &[Argument]) {
@@ -416,14 +402,10 @@ fn tar(shell: &mut Shell, arguments: &[Argument]) {
         .value(&["-C", "--directory"])
         .and_then(|folder| shell.folder_place(folder));
     if options.has(&["-c", "-r", "-u", "--create", "--append", "--update"]) {
-        shell.add(EffectKind::Read, options.operands.iter().copied());
-        shell
-            .findings
-            .add(EffectKind::Write, archive.into_iter().collect());
+        shell.add(EffectKind::Read, &options.operands);
+        shell.findings.add(EffectKind::Write, archive);
     } else {
-        shell
-            .findings
-            .add(EffectKind::Read, archive.into_iter().collect());
+        shell.findings.add(EffectKind::Read, archive);
         if options.has(&["-x", "--extract", "--get"]) {
             write_to(shell, folder);
         }
@@ -432,18 +414,15 @@ fn tar(shell: &mut Shell, arguments: &[Argument]) {
 
 fn zip(shell: &mut Shell, arguments: &[Argument]) {
     let options = Options::of("zip", arguments);
-    let places = shell.places(options.operands.iter().copied());
-    let mut places = places.into_iter();
+    let mut places = shell.places(&options.operands).into_iter();
     let archive = places.next();
-    shell.findings.add(EffectKind::Read, places.collect());
-    shell
-        .findings
-        .add(EffectKind::Write, archive.into_iter().collect());
+    shell.findings.add(EffectKind::Read, places);
+    shell.findings.add(EffectKind::Write, archive);
 }
 
 fn unzip(shell: &mut Shell, arguments: &[Argument]) {
     let options = Options::of("unzip", arguments);
-    shell.add(EffectKind::Read, options.operands.first().copied());
+    shell.add(EffectKind::Read, options.operands.first());
     if !options.has(&["-l", "-t", "-p", "-Z"]) {
         let folder = options
             .value(&["-d"])
@@ -455,9 +434,9 @@ fn unzip(shell: &mut Shell, arguments: &[Argument]) {
 /// What is unpacked goes to a folder, or to where the program stands.
 fn write_to(shell: &mut Shell, folder: Option<Place>) {
     match folder {
-        Some(folder) => shell.findings.add(EffectKind::Write, vec![folder]),
+        Some(folder) => shell.findings.add(EffectKind::Write, [folder]),
         None => {
-            let here = shell.here().into_iter().collect();
+            let here = shell.here();
             shell.findings.add_unnamed(EffectKind::Write, here);
         }
     }

@@ -52,12 +52,12 @@ fn command_of_git(shell: &mut Shell, command: &str, arguments: &[Argument]) {
             with_subcommand(shell, command, first, &options);
         }
         "add" | "stage" | "update-index" | "commit" => {
-            shell.add(VersionControl, options.operands.iter().copied());
+            shell.add(VersionControl, &options.operands);
         }
         "checkout" => checkout(shell, &options),
         "switch" => shell.findings.add(VersionControl, Vec::new()),
         "restore" => {
-            let places = shell.places(options.operands.iter().copied());
+            let places = shell.places(&options.operands);
             shell.findings.add(VersionControl, places.clone());
             if has(&["-W", "--worktree"]) || !has(&["-S", "--staged"]) {
                 shell.findings.add(Modify, places);
@@ -71,19 +71,19 @@ fn command_of_git(shell: &mut Shell, command: &str, arguments: &[Argument]) {
             }
         }
         "rm" => {
-            let places = shell.places(options.operands.iter().copied());
+            let places = shell.places(&options.operands);
             shell.findings.add(VersionControl, places.clone());
             if !has(&["--cached", "-n", "--dry-run"]) {
                 shell.findings.add(Delete, places);
             }
         }
         "mv" => {
-            let places = shell.places(options.operands.iter().copied());
+            let places = shell.places(&options.operands);
             shell.findings.add(VersionControl, places.clone());
             shell.findings.add(Move, places);
         }
         "clean" => {
-            let places = shell.places(options.operands.iter().copied());
+            let places = shell.places(&options.operands);
             if has(&["-n", "--dry-run"]) {
                 return shell.findings.add(Read, places);
             }
@@ -91,7 +91,7 @@ fn command_of_git(shell: &mut Shell, command: &str, arguments: &[Argument]) {
             shell.findings.add(Delete, places);
         }
         "apply" | "am" => {
-            shell.add(VersionControl, options.operands.iter().copied());
+            shell.add(VersionControl, &options.operands);
             if !has(&["--check", "--stat", "--cached"]) {
                 shell.findings.add(Modify, Vec::new());
             }
@@ -102,11 +102,7 @@ fn command_of_git(shell: &mut Shell, command: &str, arguments: &[Argument]) {
             shell.findings.add(Network, Vec::new());
         }
         "init" => {
-            let places = shell
-                .places(options.operands.first().copied())
-                .into_iter()
-                .map(Place::into_folder);
-            let places = places.collect();
+            let places = shell.folder_places(options.operands.first());
             shell.findings.add(VersionControl, places);
         }
         "archive" | "format-patch" => {
@@ -151,8 +147,8 @@ fn listed_or_changed(shell: &mut Shell, command: &str, first: &str, options: &Op
 
 /// The paths that a command is limited to: behind `--`, or operands that look like one.
 fn pathspecs(shell: &Shell, options: &Options<'_>) -> Vec<Place> {
-    let mut places = shell.likely_places(options.operands[..options.before_dashes].iter().copied());
-    places.extend(shell.places(options.after_dashes().iter().copied()));
+    let mut places = shell.likely_places(&options.operands[..options.before_dashes]);
+    places.extend(shell.places(options.after_dashes()));
     places
 }
 
@@ -173,16 +169,12 @@ fn looked_at(shell: &Shell, command: &str, options: &Options<'_>) -> Vec<Place> 
                 shell.places(&inside)
             }
         }
-        "blame" | "annotate" => shell.places(options.operands.last().copied()),
+        "blame" | "annotate" => shell.places(options.operands.last()),
         "grep" => {
             let skip = usize::from(!options.has(&["-e", "-f"]));
-            shell
-                .places(options.operands.iter().copied().skip(skip))
-                .into_iter()
-                .map(Place::into_folder)
-                .collect()
+            shell.folder_places(options.operands.iter().skip(skip))
         }
-        "ls-files" | "check-ignore" | "hash-object" => shell.places(options.operands.iter().copied()),
+        "ls-files" | "check-ignore" | "hash-object" => shell.places(&options.operands),
         _ => pathspecs(shell, options),
     }
 }
@@ -190,7 +182,7 @@ fn looked_at(shell: &Shell, command: &str, options: &Options<'_>) -> Vec<Place> 
 /// `git checkout branch`, `git checkout -b branch`, `git checkout [branch] [--] paths`.
 fn checkout(shell: &mut Shell, options: &Options<'_>) {
     let creates = options.has(&["-b", "-B", "--orphan"]);
-    let mut places = shell.places(options.after_dashes().iter().copied());
+    let mut places = shell.places(options.after_dashes());
     if !creates {
         let before = &options.operands[..options.before_dashes];
         let paths = before
@@ -220,15 +212,11 @@ fn with_subcommand(shell: &mut Shell, command: &str, first: &str, options: &Opti
     if looks {
         return shell.findings.add(Read, Vec::new());
     }
-    let rest = options.operands.iter().copied().skip(1);
+    let rest = options.operands.iter().skip(1);
     let places = match (command, first) {
-        ("worktree", "add" | "remove" | "move") => shell
-            .places(options.operands.get(1).copied())
-            .into_iter()
-            .map(Place::into_folder)
-            .collect(),
+        ("worktree", "add" | "remove" | "move") => shell.folder_places(options.operands.get(1)),
         ("stash", "push") | ("submodule", "add" | "deinit") => shell.places(rest),
-        ("bundle", "create") => shell.places(options.operands.get(1).copied()),
+        ("bundle", "create") => shell.places(options.operands.get(1)),
         _ => Vec::new(),
     };
     shell.findings.add(VersionControl, places);
@@ -255,8 +243,8 @@ fn clone(shell: &mut Shell, options: &Options<'_>) {
         }
         [] => None,
     };
-    let folder = named.and_then(|folder| shell.folder_place(&folder));
-    shell.findings.add(VersionControl, folder.into_iter().collect());
+    let folder = shell.folder_places(named);
+    shell.findings.add(VersionControl, folder);
     shell.findings.add(Network, Vec::new());
 }
 

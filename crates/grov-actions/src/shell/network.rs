@@ -41,40 +41,35 @@ fn is_remote(argument: &Argument) -> bool {
             .is_some_and(|(host, _)| host.len() > 1 && !host.contains('/'))
 }
 
-/// The name under which a download of that URL is saved.
-fn download_name(url: &Argument) -> Option<Argument> {
-    let path = url.text.split(['?', '#']).next().unwrap_or_default();
-    let (_, path) = path.split_once("://").unwrap_or(("", path));
-    let (_, name) = path.trim_end_matches('/').rsplit_once('/')?;
-    (!name.is_empty()).then(|| url.with_text(name))
+/// The names under which the operands are saved if they are URLs.
+fn downloads(options: &Options<'_>) -> Vec<Argument> {
+    let name = |url: &&Argument| {
+        let path = url.text.split(['?', '#']).next().unwrap_or_default();
+        let (_, path) = path.split_once("://").unwrap_or(("", path));
+        let (_, name) = path.trim_end_matches('/').rsplit_once('/')?;
+        (!name.is_empty()).then(|| url.with_text(name))
+    };
+    options.operands.iter().filter_map(name).collect()
 }
 
 fn curl(shell: &mut Shell, arguments: &[Argument]) {
     let options = Options::of("curl", arguments);
     // Files that are sent: `-T file`, `-d @file`, `-F name=@file`.
-    let sent: Vec<Argument> = options
-        .values_of(&["-T", "--upload-file"])
-        .cloned()
-        .chain(
-            options
-                .values_of(&["-d", "--data", "--data-binary", "--json", "-F", "--form"])
-                .filter_map(|value| {
-                    let (_, file) = value
-                        .text
-                        .split_once('@')
-                        .filter(|(name, _)| name.is_empty() || name.ends_with('='))?;
-                    Some(value.with_text(file.split(';').next().unwrap_or(file)))
-                }),
-        )
-        .collect();
-    shell.add_if_named(Read, &sent);
+    let data = options.values_of(&["-d", "--data", "--data-binary", "--json", "-F", "--form"]);
+    let sent = data.filter_map(|value| {
+        let (name, file) = value.text.split_once('@')?;
+        let is_file = name.is_empty() || name.ends_with('=');
+        is_file.then(|| value.with_text(file.split(';').next().unwrap_or(file)))
+    });
+    let uploaded = options.values_of(&["-T", "--upload-file"]).cloned();
+    shell.add_if_named(Read, uploaded.chain(sent));
     shell.findings.add(Network, Vec::new());
     let mut written: Vec<Argument> = options
         .values_of(&["-o", "--output", "-c", "--cookie-jar", "--dump-header"])
         .cloned()
         .collect();
     if options.has(&["-O", "--remote-name", "--remote-name-all"]) {
-        written.extend(options.operands.iter().copied().filter_map(download_name));
+        written.extend(downloads(&options));
     }
     shell.add_if_named(Write, &written);
 }
@@ -85,24 +80,12 @@ fn wget(shell: &mut Shell, arguments: &[Argument]) {
     if options.has(&["--spider"]) {
         return;
     }
-    let output = options.value(&["-O", "--output-document"]).cloned();
-    let written = output.map_or_else(
-        || {
-            options
-                .operands
-                .iter()
-                .copied()
-                .filter_map(download_name)
-                .collect()
-        },
-        |o| vec![o],
-    );
-    let mut places = shell.places(&written);
-    if let Some(folder) = options
-        .value(&["-P", "--directory-prefix"])
-        .and_then(|folder| shell.folder_place(folder))
-    {
-        places = vec![folder];
+    let mut places = shell.folder_places(options.value(&["-P", "--directory-prefix"]));
+    if places.is_empty() {
+        places = match options.value(&["-O", "--output-document"]) {
+            Some(output) => shell.places([output]),
+            None => shell.places(downloads(&options)),
+        };
     }
     if !places.is_empty() {
         shell.findings.add(Write, places);
@@ -114,11 +97,7 @@ fn transfer(shell: &mut Shell, name: &str, arguments: &[Argument]) {
     let options = Options::of(name, arguments);
     let remote =
         options.operands.iter().any(|operand| is_remote(operand)) || name == "sftp" || name == "rclone";
-    let local = options
-        .operands
-        .iter()
-        .copied()
-        .filter(|operand| !is_remote(operand));
+    let local = options.operands.iter().filter(|operand| !is_remote(operand));
     if !remote {
         return shell.add(Copy, local);
     }

@@ -297,7 +297,7 @@ fn cargo(shell: &mut Shell, arguments: &[Argument]) {
         "fmt" if has("--check") => Test,
         "clean" => {
             let target = shell.folder_place(&Argument::new("target"));
-            return shell.findings.add_unnamed(Delete, target.into_iter().collect());
+            return shell.findings.add_unnamed(Delete, target);
         }
         "new" | "init" => return create_folder(shell, rest),
         subcommand => effect_of("cargo", subcommand).unwrap_or(Execute),
@@ -313,9 +313,8 @@ fn cargo(shell: &mut Shell, arguments: &[Argument]) {
 
 /// Writes the folder that the first operand names.
 fn create_folder(shell: &mut Shell, arguments: &[Argument]) {
-    let places = shell.places(arguments.iter().find(|argument| !argument.is_option()));
-    let folders = places.into_iter().map(Place::into_folder).collect();
-    shell.findings.add(Write, folders);
+    let folder = shell.folder_places(arguments.iter().find(|argument| !argument.is_option()));
+    shell.findings.add(Write, folder);
 }
 
 /// `make target…`: the targets say by their names what is done.

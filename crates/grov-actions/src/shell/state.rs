@@ -54,7 +54,8 @@ pub(crate) struct Findings {
 
 impl Findings {
     /// Notes an effect and the paths it names.
-    pub(crate) fn add(&mut self, kind: EffectKind, places: Vec<Place>) {
+    pub(crate) fn add(&mut self, kind: EffectKind, places: impl IntoIterator<Item = Place>) {
+        let places: Vec<Place> = places.into_iter().collect();
         if kind.changes_files() {
             // Of a copy the target alone is another one afterwards.
             let skipped = match kind {
@@ -70,18 +71,13 @@ impl Findings {
     }
 
     /// Notes an effect on places that the line does not name: `tar -x` writes where it stands.
-    pub(crate) fn add_unnamed(&mut self, kind: EffectKind, places: Vec<Place>) {
+    pub(crate) fn add_unnamed(&mut self, kind: EffectKind, places: impl IntoIterator<Item = Place>) {
         if self.effects.len() >= MAX_EFFECTS {
             return;
         }
-        for place in &places {
-            self.note(place);
-        }
-        let paths: Vec<String> = places
-            .into_iter()
-            .map(|place| place.path)
-            .take(crate::path::MAX_FILES)
-            .collect();
+        let noted = places.into_iter().inspect(|place| self.note(place));
+        let mut paths: Vec<String> = noted.map(|place| place.path).collect();
+        paths.truncate(crate::path::MAX_FILES);
         // A loop or a list of like commands is one effect.
         let repeats = self
             .effects
@@ -175,34 +171,37 @@ impl Shell {
     }
 
     /// The places that arguments name which need not be paths but look like one.
-    pub(crate) fn likely_places<'a>(&self, arguments: impl IntoIterator<Item = &'a Argument>) -> Vec<Place> {
-        let likely = |argument: &&Argument| path::looks_like_path(&argument.text);
-        arguments
-            .into_iter()
-            .filter(likely)
-            .filter_map(|argument| self.place(argument))
-            .collect()
+    pub(crate) fn likely_places(&self, arguments: impl IntoIterator<Item: AsRef<Argument>>) -> Vec<Place> {
+        let arguments = arguments.into_iter();
+        let likely = arguments.filter(|argument| path::looks_like_path(&argument.as_ref().text));
+        self.places(likely)
     }
 
     /// The places that arguments name which are paths by the program's rules.
-    pub(crate) fn places<'a>(&self, arguments: impl IntoIterator<Item = &'a Argument>) -> Vec<Place> {
+    pub(crate) fn places(&self, arguments: impl IntoIterator<Item: AsRef<Argument>>) -> Vec<Place> {
         arguments
             .into_iter()
-            .filter_map(|argument| self.place(argument))
+            .filter_map(|argument| self.place(argument.as_ref()))
             .collect()
     }
 
+    /// The places that arguments name, which are folders.
+    pub(crate) fn folder_places(&self, arguments: impl IntoIterator<Item: AsRef<Argument>>) -> Vec<Place> {
+        let places = self.places(arguments);
+        places.into_iter().map(Place::into_folder).collect()
+    }
+
     /// Records an effect on the paths that arguments name.
-    pub(crate) fn add<'a>(&mut self, kind: EffectKind, arguments: impl IntoIterator<Item = &'a Argument>) {
+    pub(crate) fn add(&mut self, kind: EffectKind, arguments: impl IntoIterator<Item: AsRef<Argument>>) {
         let places = self.places(arguments);
         self.findings.add(kind, places);
     }
 
     /// Records an effect on the paths that arguments name, if they name any.
-    pub(crate) fn add_if_named<'a>(
+    pub(crate) fn add_if_named(
         &mut self,
         kind: EffectKind,
-        arguments: impl IntoIterator<Item = &'a Argument>,
+        arguments: impl IntoIterator<Item: AsRef<Argument>>,
     ) {
         let places = self.places(arguments);
         if !places.is_empty() {

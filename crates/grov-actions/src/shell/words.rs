@@ -69,6 +69,12 @@ impl Argument {
     }
 }
 
+impl AsRef<Self> for Argument {
+    fn as_ref(&self) -> &Self {
+        self
+    }
+}
+
 /// The variables of which the script shows the value; one that a loop sets has several.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Variables(HashMap<String, Vec<String>>);
