@@ -4,7 +4,7 @@
 //! same word elsewhere describes something ("it doesn't compile", "only happens when").
 
 use super::goal;
-use super::lexicon::{WORK_VERBS, WORK_VERBS_RO};
+use super::lexicon::is_work_verb;
 use super::scope::is_path;
 use super::text::{Word, any_phrase_at, ends_with_question, has_phrase, phrase_at, push_new, shorten, words};
 
@@ -511,7 +511,7 @@ fn forbidden_ro(word: &Word<'_>) -> bool {
 
 /// The last word of the clause whose cue is at `at`.
 fn clause_end(all: &[Word<'_>], at: usize) -> usize {
-    let is_verb = |word: &Word<'_>| word.is_any(WORK_VERBS) || word.is_any(WORK_VERBS_RO);
+    let is_verb = |word: &Word<'_>| is_work_verb(&word.folded);
     let mut end = at;
     for index in at..all.len() {
         end = index;

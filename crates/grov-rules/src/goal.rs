@@ -1,6 +1,6 @@
 //! Finds the sentence that states the goal.
 
-use super::lexicon::{AFTER_A_NOUN, LEAD_INS, WORK_VERBS, WORK_VERBS_RO};
+use super::lexicon::{AFTER_A_NOUN, LEAD_INS, is_work_verb};
 use super::prompt::Assent;
 use super::text::{Word, any_phrase_at, ends_with_question, fold, has_phrase, shorten, words};
 
@@ -50,7 +50,7 @@ pub(crate) fn is_order(words: &[Word<'_>], at: usize) -> bool {
     let Some(verb) = words.get(at) else {
         return false;
     };
-    if !verb.is_any(WORK_VERBS) && !verb.is_any(WORK_VERBS_RO) {
+    if !is_work_verb(&verb.folded) {
         return false;
     }
     let next = words.get(at + 1);

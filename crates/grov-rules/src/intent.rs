@@ -121,7 +121,7 @@ mod tests {
     /// A reference implementation: all prompts at once, one after the other into the same lists.
     fn at_once(question: &IntentQuestion) -> Intent {
         use crate::clean::{Cleaned, clean};
-        use crate::lexicon::{WORK_VERBS, WORK_VERBS_RO};
+        use crate::lexicon::is_work_verb;
         use crate::prompt::Prompt;
         use crate::text::push_new;
 
@@ -151,10 +151,9 @@ mod tests {
         }
         let mut keywords = Vec::new();
         let texts = [&*goal, cleaned.last().map(Cleaned::best).unwrap_or_default()];
-        let is_verb = |word: &str| WORK_VERBS.contains(&word) || WORK_VERBS_RO.contains(&word);
         for only_names in [true, false] {
             for word in texts.into_iter().flat_map(scope::content_words) {
-                if (!only_names || !is_verb(&word)) && (only_names || !has_names(texts, is_verb)) {
+                if (!only_names || !is_work_verb(&word)) && (only_names || !has_names(texts)) {
                     push_new(&mut keywords, word, 12);
                 }
             }
@@ -167,9 +166,10 @@ mod tests {
         }
     }
 
-    fn has_names(texts: [&str; 2], is_verb: impl Fn(&str) -> bool) -> bool {
+    fn has_names(texts: [&str; 2]) -> bool {
+        use crate::lexicon::is_work_verb;
         let mut words = texts.into_iter().flat_map(scope::content_words);
-        words.any(|word| !is_verb(&word))
+        words.any(|word| !is_work_verb(&word))
     }
 
     proptest! {

@@ -1,41 +1,53 @@
 //! Vocabulary of the rules, folded: lower case, without diacritics.
 
-/// Verbs that request work as an imperative.
+/// Verbs that request work as an imperative, sorted.
 #[rustfmt::skip]
-pub(crate) const WORK_VERBS: &[&str] = &[
+const WORK_VERBS: &[&str] = &[
     "add", "adjust", "align", "analyse", "analyze", "apply", "audit", "benchmark", "build", "bump",
     "change", "check", "clean", "combine", "commit", "compare", "complete", "configure", "connect",
     "convert", "copy", "correct", "cover", "create", "debug", "define", "delete", "deploy", "deprecate",
     "design", "disable", "document", "drop", "edit", "enable", "expand", "explain", "export", "expose",
     "extend", "extract", "figure", "find", "finish", "fix", "format", "generate", "get", "give", "handle",
     "harden", "hide", "implement", "import", "improve", "include", "increase", "initialize", "inline",
-    "insert", "inspect", "install", "integrate", "introduce", "investigate", "limit", "list", "load", "log",
-    "look", "lower", "make", "merge", "migrate", "mock", "modify", "move", "open", "optimise", "optimize",
-    "parse", "patch", "plan", "polish", "port", "prepare", "profile", "publish", "pull", "push", "put",
-    "raise", "read", "rebase", "reduce", "refactor", "release", "remove", "rename", "render", "reorganize",
-    "replace", "reproduce", "reset", "resolve", "restore", "restructure", "return", "revert", "review",
-    "rewrite", "run", "save", "scaffold", "search", "send", "separate", "set", "setup", "show", "simplify",
-    "sort", "speed", "split", "start", "stop", "store", "summarise", "summarize", "support", "swap",
-    "switch", "sync", "take", "tell", "test", "tidy", "translate", "try", "turn", "tweak", "undo", "unify",
-    "update", "upgrade", "use", "validate", "verify", "wire", "wrap", "write",
+    "insert", "inspect", "install", "integrate", "introduce", "investigate", "limit", "list", "load",
+    "log", "look", "lower", "make", "merge", "migrate", "mock", "modify", "move", "open", "optimise",
+    "optimize", "parse", "patch", "plan", "polish", "port", "prepare", "profile", "publish", "pull",
+    "push", "put", "raise", "read", "rebase", "reduce", "refactor", "release", "remove", "rename",
+    "render", "reorganize", "replace", "reproduce", "reset", "resolve", "restore", "restructure", "return",
+    "revert", "review", "rewrite", "run", "save", "scaffold", "search", "send", "separate", "set", "setup",
+    "show", "simplify", "sort", "speed", "split", "start", "stop", "store", "summarise", "summarize",
+    "support", "swap", "switch", "sync", "take", "tell", "test", "tidy", "translate", "try", "turn",
+    "tweak", "undo", "unify", "update", "upgrade", "use", "validate", "verify", "wire", "wrap", "write",
 ];
 
 /// The same in Romanian: imperatives, and the forms after "să".
 #[rustfmt::skip]
-pub(crate) const WORK_VERBS_RO: &[&str] = &[
-    "adauga", "adaugi", "actualizeaza", "actualizezi", "ajusteaza", "analizeaza", "arata", "cauta", "caută",
-    "citeste", "comite", "configureaza", "construieste", "converteste", "copiaza", "corecteaza",
-    "corectezi", "creeaza", "creezi", "curata", "depaneaza", "dezactiveaza", "activeaza", "documenteaza",
-    "editeaza", "elimina", "elimini", "explica", "extinde", "extrage", "fa", "faci", "fixeaza", "foloseste",
-    "folosesti", "formateaza", "genereaza", "generezi", "gaseste", "gasesti", "implementeaza",
-    "implementezi", "imbunatateste", "inlocuieste", "inlocuiesti", "instaleaza", "instalezi", "integreaza",
-    "intregeste", "introdu", "investigheaza", "listeaza", "modifica", "modifici", "migreaza", "muta",
-    "muti", "optimizeaza", "optimizezi", "porneste", "pregateste", "publica", "pune", "pui", "redenumeste",
-    "refa", "refactorizeaza", "refactorizezi", "repara", "repari", "rescrie", "rescrii", "reduce",
+const WORK_VERBS_RO: &[&str] = &[
+    "activeaza", "actualizeaza", "actualizezi", "adauga", "adaugi", "ajusteaza", "analizeaza", "arata",
+    "cauta", "citeste", "comite", "configureaza", "construieste", "converteste", "copiaza", "corecteaza",
+    "corectezi", "creeaza", "creezi", "curata", "depaneaza", "dezactiveaza", "documenteaza", "editeaza",
+    "elimina", "elimini", "explica", "extinde", "extrage", "fa", "faci", "fixeaza", "foloseste",
+    "folosesti", "formateaza", "gaseste", "gasesti", "genereaza", "generezi", "imbunatateste",
+    "implementeaza", "implementezi", "inlocuieste", "inlocuiesti", "instaleaza", "instalezi", "integreaza",
+    "intregeste", "introdu", "investigheaza", "listeaza", "migreaza", "modifica", "modifici", "muta",
+    "muti", "optimizeaza", "optimizezi", "porneste", "pregateste", "publica", "pui", "pune", "redenumeste",
+    "reduce", "refa", "refactorizeaza", "refactorizezi", "repara", "repari", "rescrie", "rescrii",
     "rezolva", "rezolvi", "ruleaza", "rulezi", "schimba", "schimbi", "scoate", "scoti", "scrie", "scrii",
     "simplifica", "spune", "sterge", "stergi", "testeaza", "testezi", "traduce", "trimite", "uita-te",
     "verifica", "verifici",
 ];
+
+/// Whether a folded word requests work as an imperative.
+pub(crate) fn is_work_verb(word: &str) -> bool {
+    [WORK_VERBS, WORK_VERBS_RO]
+        .iter()
+        .any(|verbs| verbs.binary_search(&word).is_ok())
+}
+
+/// Whether a folded word has no meaning of its own.
+pub(crate) fn is_stop_word(word: &str) -> bool {
+    STOP_WORDS.binary_search(&word).is_ok()
+}
 
 /// Phrases that may precede an imperative.
 #[rustfmt::skip]
@@ -95,26 +107,38 @@ pub(crate) const SATISFIED: &[&str] = &[
 
 /// Stop words, English and Romanian.
 #[rustfmt::skip]
-pub(crate) const STOP_WORDS: &[&str] = &[
-    "a", "about", "above", "after", "again", "all", "also", "an", "and", "any", "are", "as", "at", "be",
-    "because", "been", "before", "being", "below", "between", "both", "but", "by", "can", "could", "did",
-    "do", "does", "doesn't", "doing", "don't", "down", "each", "else", "few", "first", "for", "from",
-    "further", "get", "give", "go", "going", "had", "has", "have", "having", "he", "help", "her", "here",
-    "hello", "hey", "hi", "him", "his", "how", "i", "i'd", "i'm", "if", "in", "instead", "into", "is",
-    "isn't", "it", "it's", "its", "just", "kindly", "know", "let", "let's", "like", "look", "make", "may",
-    "maybe", "me", "might", "more", "most", "must", "my", "need", "needs", "never", "next", "new", "no",
-    "nor", "not", "now", "of", "off", "ok", "okay", "on", "once", "one", "only", "or", "other", "our",
-    "out", "over", "own", "please", "put", "same", "see", "she", "should", "so", "some", "something",
-    "still", "such", "sure", "take", "than", "thank", "thanks", "that", "that's", "the", "their", "them",
-    "then", "there", "these", "they", "thing", "things", "this", "those", "through", "to", "too", "try",
-    "under", "until", "up", "us", "use", "using", "very", "want", "wants", "was", "we", "well", "were",
-    "what", "when", "where", "which", "while", "who", "whole", "why", "will", "with", "without", "work",
-    "would", "you", "your", "claude", "etc", "e.g", "i.e", "via", "per", "way", "acest", "aceasta", "acum",
-    "ai", "al", "ale", "am", "apoi", "ar", "asta", "astfel", "atunci", "au", "aveti", "avem", "ca", "care",
-    "cat", "ce", "cei", "cele", "cel", "cu", "cum", "da", "daca", "dar", "de", "deci", "din", "doar",
-    "dupa", "e", "ea", "ei", "el", "este", "eu", "fara", "fi", "fie", "foarte", "hai", "iar", "il", "imi",
-    "inainte", "inca", "intr", "intre", "la", "le", "lui", "mai", "ma", "mea", "meu", "mult", "ne", "noi",
-    "nu", "numai", "o", "ori", "pe", "pentru", "poate", "poti", "prin", "rog", "sa", "salut", "sau", "se",
-    "si", "sunt", "ta", "tau", "te", "toate", "tot", "trebuie", "tu", "un", "una", "unde", "unei", "unui",
-    "va", "vreau", "buna",
+const STOP_WORDS: &[&str] = &[
+    "a", "about", "above", "aceasta", "acest", "acum", "after", "again", "ai", "al", "ale", "all", "also",
+    "am", "an", "and", "any", "apoi", "ar", "are", "as", "asta", "astfel", "at", "atunci", "au", "avem",
+    "aveti", "be", "because", "been", "before", "being", "below", "between", "both", "buna", "but", "by",
+    "ca", "can", "care", "cat", "ce", "cei", "cel", "cele", "claude", "could", "cu", "cum", "da", "daca",
+    "dar", "de", "deci", "did", "din", "do", "doar", "does", "doesn't", "doing", "don't", "down", "dupa",
+    "e", "e.g", "ea", "each", "ei", "el", "else", "este", "etc", "eu", "fara", "few", "fi", "fie", "first",
+    "foarte", "for", "from", "further", "get", "give", "go", "going", "had", "hai", "has", "have",
+    "having", "he", "hello", "help", "her", "here", "hey", "hi", "him", "his", "how", "i", "i'd", "i'm",
+    "i.e", "iar", "if", "il", "imi", "in", "inainte", "inca", "instead", "into", "intr", "intre", "is",
+    "isn't", "it", "it's", "its", "just", "kindly", "know", "la", "le", "let", "let's", "like", "look",
+    "lui", "ma", "mai", "make", "may", "maybe", "me", "mea", "meu", "might", "more", "most", "mult",
+    "must", "my", "ne", "need", "needs", "never", "new", "next", "no", "noi", "nor", "not", "now", "nu",
+    "numai", "o", "of", "off", "ok", "okay", "on", "once", "one", "only", "or", "ori", "other", "our",
+    "out", "over", "own", "pe", "pentru", "per", "please", "poate", "poti", "prin", "put", "rog", "sa",
+    "salut", "same", "sau", "se", "see", "she", "should", "si", "so", "some", "something", "still", "such",
+    "sunt", "sure", "ta", "take", "tau", "te", "than", "thank", "thanks", "that", "that's", "the", "their",
+    "them", "then", "there", "these", "they", "thing", "things", "this", "those", "through", "to", "toate",
+    "too", "tot", "trebuie", "try", "tu", "un", "una", "unde", "under", "unei", "until", "unui", "up",
+    "us", "use", "using", "va", "very", "via", "vreau", "want", "wants", "was", "way", "we", "well",
+    "were", "what", "when", "where", "which", "while", "who", "whole", "why", "will", "with", "without",
+    "work", "would", "you", "your",
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn searched_tables_are_sorted() {
+        for table in [WORK_VERBS, WORK_VERBS_RO, STOP_WORDS] {
+            assert!(table.is_sorted());
+        }
+    }
+}

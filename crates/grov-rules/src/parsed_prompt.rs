@@ -62,6 +62,9 @@ impl ParsedPrompt {
 
     /// Keywords of the whole text.
     pub(crate) fn text_words(&self) -> &Keywords {
+        if self.text == self.goal().text {
+            return self.goal_words();
+        }
         self.text_words.get_or_init(|| Keywords::of(&self.text))
     }
 }

@@ -1,31 +1,25 @@
 //! Keywords and subject words of a text.
 
-use super::lexicon::{STOP_WORDS, WORK_VERBS, WORK_VERBS_RO};
-use super::text::{Word, push_new, words};
+use super::lexicon::{is_stop_word, is_work_verb};
+use super::text::{Word, words};
 
 pub(crate) use grov_scope::names::{MOST_ENTRIES, is_path, named};
 
 /// The most keywords.
-const MOST_KEYWORDS: usize = 12;
+const MAX_KEYWORDS: usize = 12;
 
-/// The distinct content words of a text, folded, in order.
-pub(crate) fn content_words(text: &str) -> Vec<String> {
-    let mut found: Vec<String> = Vec::new();
-    for word in words(text) {
-        if found.len() >= 200 {
-            break;
-        }
-        if is_content_word(&word) && !found.contains(&word.folded) {
-            found.push(word.folded);
-        }
-    }
-    found
+/// The content words of a text, folded, in order; a word may occur more than once.
+pub(crate) fn content_words(text: &str) -> impl Iterator<Item = String> {
+    words(text)
+        .into_iter()
+        .filter(is_content_word)
+        .map(|word| word.folded)
 }
 
 fn is_content_word(word: &Word<'_>) -> bool {
     (3..=60).contains(&word.folded.chars().count())
         && word.folded.chars().any(char::is_alphabetic)
-        && !word.is_any(STOP_WORDS)
+        && !is_stop_word(&word.folded)
 }
 
 /// Keyword candidates of a text.
@@ -42,13 +36,13 @@ impl Keywords {
     pub(crate) fn of(text: &str) -> Self {
         let mut found = Self::default();
         for word in content_words(text) {
-            if found.names.len() >= MOST_KEYWORDS {
+            if found.names.len() >= MAX_KEYWORDS {
                 break;
             }
-            if !WORK_VERBS.contains(&word.as_str()) && !WORK_VERBS_RO.contains(&word.as_str()) {
-                push_new(&mut found.names, word.clone(), MOST_KEYWORDS);
+            if !is_work_verb(&word) {
+                push_keyword(&mut found.names, &word);
             }
-            push_new(&mut found.all, word, MOST_KEYWORDS);
+            push_keyword(&mut found.all, &word);
         }
         found
     }
@@ -57,14 +51,20 @@ impl Keywords {
     pub(crate) fn of_all<'w>(texts: impl Iterator<Item = &'w Self> + Clone) -> Vec<String> {
         let mut found = Vec::new();
         for word in texts.clone().flat_map(|text| &text.names) {
-            push_new(&mut found, word.clone(), MOST_KEYWORDS);
+            push_keyword(&mut found, word);
         }
         if found.is_empty() {
             for word in texts.flat_map(|text| &text.all) {
-                push_new(&mut found, word.clone(), MOST_KEYWORDS);
+                push_keyword(&mut found, word);
             }
         }
         found
+    }
+}
+
+fn push_keyword(keywords: &mut Vec<String>, word: &str) {
+    if keywords.len() < MAX_KEYWORDS && !keywords.iter().any(|known| known == word) {
+        keywords.push(word.to_owned());
     }
 }
 
@@ -77,6 +77,9 @@ pub(crate) fn same_stem(one: &str, other: &str) -> bool {
     common >= 4 && one.len() - common <= 3 && other.len() - common <= 3
 }
 
+/// The most subject words of a text.
+const MAX_SUBJECT_WORDS: usize = 60;
+
 /// Words that most goals contain.
 #[rustfmt::skip]
 const GENERIC: &[&str] = &[
@@ -86,11 +89,17 @@ const GENERIC: &[&str] = &[
     "task-ul", "back", "inapoi", "work", "done", "new", "now",
 ];
 
-/// The content words of a text without generic ones.
+/// The distinct content words of a text without generic ones.
 pub(crate) fn subject(text: &str) -> Vec<String> {
-    let mut found = content_words(text);
-    found.retain(|word| !GENERIC.contains(&word.as_str()));
-    found.truncate(60);
+    let mut found: Vec<String> = Vec::new();
+    for word in content_words(text) {
+        if found.len() >= MAX_SUBJECT_WORDS {
+            break;
+        }
+        if !GENERIC.contains(&word.as_str()) && !found.contains(&word) {
+            found.push(word);
+        }
+    }
     found
 }
 
