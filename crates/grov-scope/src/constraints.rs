@@ -211,11 +211,7 @@ impl Constraints {
             })
             .collect();
         if found.is_empty() && is_wide {
-            found.push(finding(
-                BROKEN,
-                None,
-                format!("A command changes the project in violation of \"{text}\""),
-            ));
+            found.push(finding(BROKEN, None, format!("{PROJECT_REASON} \"{text}\"")));
         }
         found
     }
@@ -254,7 +250,7 @@ impl Constraints {
             found.push(finding(
                 BROKEN,
                 None,
-                format!("A command violates \"{}\"", shown(limit.text())),
+                format!("{COMMAND_REASON} \"{}\"", shown(limit.text())),
             ));
         }
         if let Some((limit, certain)) = self
@@ -270,10 +266,7 @@ impl Constraints {
                     (false, false) => PERHAPS_BROKEN,
                 },
                 action.changed.first().map(NormalizedPath::display),
-                format!(
-                    "A dependency is added in violation of \"{}\"",
-                    shown(limit.text())
-                ),
+                format!("{DEPENDENCY_REASON} \"{}\"", shown(limit.text())),
             ));
         }
         found
@@ -291,6 +284,21 @@ pub(crate) fn proposes_change(question: &str) -> bool {
 /// Whether an action creates a file, by what the conversation shows.
 fn is_new(action: &AnalyzedAction<'_>, history: &History) -> bool {
     action.sketch.action_type == ActionType::Write && !action.changed.iter().any(|place| history.knows(place))
+}
+
+const COMMAND_REASON: &str = "A command violates";
+const DEPENDENCY_REASON: &str = "A dependency is added in violation of";
+const PROJECT_REASON: &str = "A command changes the project in violation of";
+
+/// The constraint that a reason quotes, and a word for how it is violated. Both stay the same if the reason is reworded.
+pub(crate) fn quoted_constraint(reason: &str) -> Option<(&'static str, &str)> {
+    [
+        (COMMAND_REASON, "command"),
+        (DEPENDENCY_REASON, "dependency"),
+        (PROJECT_REASON, "project"),
+    ]
+    .into_iter()
+    .find_map(|(sentence, violation)| Some((violation, reason.strip_prefix(sentence)?.trim())))
 }
 
 /// A constraint as it is told in a reason.

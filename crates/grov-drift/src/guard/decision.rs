@@ -192,9 +192,14 @@ fn subject(finding: &Finding, action: &AnalyzedAction<'_>, root: &ProjectRoot) -
     match FindingSubject::of(finding, action, root) {
         FindingSubject::File { place, removes: true } => format!("removal of {place}"),
         FindingSubject::File { place, .. } => format!("change of {place}"),
-        FindingSubject::Words { words, verbs } if verbs.is_empty() => one_line(words, usize::MAX),
-        FindingSubject::Words { words, verbs } => {
-            format!("{} (git {})", one_line(words, usize::MAX), verbs.join(", "))
+        FindingSubject::Words {
+            violation,
+            words,
+            verbs,
+        } => {
+            let git = if verbs.is_empty() { "" } else { "git" };
+            let verbs = verbs.join(", ");
+            one_line(&format!("{violation} against {words} {git} {verbs}"), usize::MAX)
         }
         FindingSubject::Command(command) => format!("command {}", text_hash(command)),
     }

@@ -1,6 +1,7 @@
 //! The subject of a finding: what the user permits by saying yes.
 
 use crate::analyzed_action::AnalyzedAction;
+use crate::constraints::quoted_constraint;
 use crate::history::{call_hash, command_hash};
 use crate::normalized_path::{NormalizedPath, ProjectRoot};
 use grov_domain::{Finding, Rule};
@@ -23,7 +24,9 @@ pub enum FindingSubject<'a> {
     },
     /// A constraint in words. Once permitted, it no longer holds.
     Words {
-        /// The finding's reason, which quotes the constraint.
+        /// How it is violated; empty if the reason does not say.
+        violation: &'static str,
+        /// The constraint in quotation marks, or else the whole reason.
         words: &'a str,
         /// The Git commands that violate it, if any: permission to commit is no permission to push.
         verbs: Vec<String>,
@@ -41,10 +44,14 @@ impl<'a> FindingSubject<'a> {
                 removes: action.removes,
             },
             (None, Some(command)) if finding.rule != Rule::Constraint => Self::Command(command),
-            (None, _) => Self::Words {
-                words: &finding.reason,
-                verbs: git_verbs(action),
-            },
+            (None, _) => {
+                let (violation, words) = quoted_constraint(&finding.reason).unwrap_or(("", &finding.reason));
+                Self::Words {
+                    violation,
+                    words,
+                    verbs: git_verbs(action),
+                }
+            }
         }
     }
 

@@ -195,6 +195,7 @@ fn what_was_asked_and_ran_is_not_asked_again() {
         "removing is more than changing"
     );
     let commit = [stopped(&contract, &bash("git commit -m a")).unwrap().subject];
+    assert_eq!(commit, ["command against \"Do not commit\" git commit"]);
     let again = bash("git commit -m b");
     let question = Question {
         allowed: &commit,
