@@ -2,7 +2,8 @@
 
 use crate::macros::named;
 use crate::{
-    ActionSketch, ActionType, AgentId, ClientSessionId, Effect, ExchangeId, SessionId, StepId, TokenUsage,
+    ActionSketch, ActionType, AgentId, ClientSessionId, Effect, ExchangeId, Intent, SessionId, StepId,
+    TokenUsage,
 };
 use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
@@ -134,6 +135,16 @@ impl SessionState {
             start_time: at,
             last_update: at,
             status: SessionStatus::default(),
+        }
+    }
+
+    /// Returns the intent of the task as stored: its goal, scope, constraints and keywords.
+    pub fn intent(&self) -> Intent {
+        Intent {
+            goal: self.original_goal.clone().unwrap_or_default(),
+            scope: self.expected_scope.clone(),
+            constraints: self.constraints.clone(),
+            keywords: self.keywords.clone(),
         }
     }
 }

@@ -7,7 +7,7 @@ use crate::session::{Session, Slot};
 use grov_domain::{
     ClientSessionId, CorrectionId, SessionFilter, SessionId, StepId, StepVerdict, StoreError, active_task,
 };
-use grov_session::{ContractInputs, Reassessed, SessionEvent, StoredAction, StoredHistory, TaskGoal};
+use grov_session::{ContractInputs, ObservedAction, Reassessed, SessionEvent, StoredHistory};
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 use tokio::sync::mpsc;
@@ -283,8 +283,8 @@ impl Shared {
         let steps = self.store.client_steps(id).await?;
         let main: Vec<_> = steps.iter().filter(|step| step.agent_id.is_none()).collect();
         let newest = main.into_iter().rev().take(MOST_STEPS).rev();
-        let steps = newest.map(|step| StoredAction {
-            step: step.id.clone(),
+        let steps = newest.map(|step| ObservedAction {
+            step: Some(step.id.clone()),
             action: sketch(step),
             call: step.tool_use_id.clone(),
             is_delegated: false,
@@ -312,12 +312,7 @@ impl Shared {
         let edits = self.store.goal_edits(id).await?;
         let prompts = self.store.prompts(task, None).await?;
         let row = self.store.session(task).await?;
-        let task = row.map(|row| TaskGoal {
-            goal: row.state.original_goal.unwrap_or_default(),
-            scope: row.state.expected_scope,
-            constraints: row.state.constraints,
-            keywords: row.state.keywords,
-        });
+        let task = row.map(|row| row.state.intent());
         let prompts: Vec<String> = prompts.into_iter().map(|prompt| prompt.text).collect();
         let shared = Arc::clone(self);
         let telling = tokio::task::spawn_blocking(move || shared.instructions(&prompts));

@@ -3,7 +3,7 @@
 use grov_domain::{
     ClientSessionId, GoalContract, GoalEdit, GoalEditKind, SessionState, Store, StoreError, without_own_text,
 };
-use grov_session::{GoalContractBuilder, IntentReader, TaskGoal, instructions};
+use grov_session::{GoalContractBuilder, IntentReader, instructions};
 use time::OffsetDateTime;
 
 /// The active constraints of a task.
@@ -38,14 +38,8 @@ impl ActiveConstraints {
             });
         }
         let prompts = instructions(&reader, &prompts);
-        let goal = TaskGoal {
-            goal: task.original_goal.clone().unwrap_or_default(),
-            scope: task.expected_scope.clone(),
-            constraints: task.constraints.clone(),
-            keywords: task.keywords.clone(),
-        };
         let mut builder = GoalContractBuilder::new(reader);
-        builder.resume(goal, prompts);
+        builder.resume(task.intent(), prompts);
         builder.set_edits(edits.clone());
         Ok(Self {
             contract: builder.contract().clone(),

@@ -1,6 +1,8 @@
 //! An action with the findings of the rules.
 
+use crate::event::ObservedAction;
 use grov_domain::{ActionSketch, Assessment, StepId};
+use grov_scope::Rules;
 use serde::{Deserialize, Serialize};
 
 /// An action with its assessment.
@@ -19,4 +21,27 @@ pub struct AssessedAction {
     /// Files that it restored: an earlier change of them against a constraint is undone.
     #[serde(default)]
     pub put_back: Vec<String>,
+}
+
+/// Assesses an action; the rules record it.
+pub(crate) fn assess(rules: &mut Rules, observed: ObservedAction) -> AssessedAction {
+    let ObservedAction {
+        action,
+        call,
+        step,
+        is_delegated,
+    } = observed;
+    let assessment = if is_delegated {
+        rules.assess_subagent(&action)
+    } else {
+        rules.assess(&action, call.as_deref())
+    };
+    AssessedAction {
+        put_back: rules.reverted_files().to_vec(),
+        action,
+        step,
+        call,
+        assessment,
+        is_delegated,
+    }
 }

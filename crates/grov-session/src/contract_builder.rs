@@ -19,19 +19,6 @@ const MIN_NEW_WORDS: usize = 2;
 /// Maximum number of words compared.
 const MAX_WORDS: usize = 400;
 
-/// What is known of the active task.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct TaskGoal {
-    /// What the user wants.
-    pub goal: String,
-    /// Paths and identifiers that the goal names.
-    pub scope: Vec<String>,
-    /// What the user forbade or demanded.
-    pub constraints: Vec<String>,
-    /// Search terms.
-    pub keywords: Vec<String>,
-}
-
 /// Builds the goal contract of one session.
 #[derive(Clone)]
 pub struct GoalContractBuilder {
@@ -46,13 +33,12 @@ pub struct GoalContractBuilder {
     inherited: Vec<String>,
     /// Whether the prompts are known from the start of the conversation.
     is_complete: bool,
-    /// Whether the contract is fixed and ignores prompts and edits.
-    is_fixed: bool,
     /// Incremented with each change.
     version: u64,
     /// The intent of all instructions.
     intent: Intent,
-    task: TaskGoal,
+    /// The intent of the active task.
+    task: Intent,
     edits: Vec<GoalEdit>,
     /// The contract without edits.
     typed: GoalContract,
@@ -69,22 +55,20 @@ impl GoalContractBuilder {
             unrecorded: 0,
             inherited: Vec::new(),
             is_complete: false,
-            is_fixed: false,
             version: 0,
             intent: Intent::default(),
-            task: TaskGoal::default(),
+            task: Intent::default(),
             edits: Vec::new(),
             typed: GoalContract::default(),
             contract: GoalContract::default(),
         }
     }
 
-    /// Creates a builder whose contract never changes.
-    pub fn fixed(contract: GoalContract) -> Self {
+    /// Creates a builder with a given contract, for sessions without prompts.
+    pub(crate) fn with_contract(contract: GoalContract) -> Self {
         Self {
             instructions: contract.instructions.clone(),
             is_complete: true,
-            is_fixed: true,
             typed: contract.clone(),
             contract,
             ..Self::new(Arc::new(|_| Intent::default()))
@@ -103,9 +87,6 @@ impl GoalContractBuilder {
 
     /// Adds a prompt. Returns whether it has content of its own, and is not just a "yes".
     pub fn add_prompt(&mut self, prompt: &str) -> bool {
-        if self.is_fixed {
-            return false;
-        }
         let prompt = sanitize_prompt(prompt);
         let (says_something, intent) = self.read_with(&prompt);
         if says_something {
@@ -132,7 +113,7 @@ impl GoalContractBuilder {
         self.unrecorded = 0;
         self.inherited.clear();
         self.is_complete = true;
-        self.task = TaskGoal::default();
+        self.task = Intent::default();
         self.read_all();
         self.build();
     }
@@ -186,7 +167,7 @@ impl GoalContractBuilder {
 
     /// Adds the stored task and instructions from before the session was observed. Returns the builder as of that time:
     /// prompts since can be added to it again, so that actions are judged by the contract that was in force.
-    pub fn resume(&mut self, task: TaskGoal, recorded: Vec<String>) -> Self {
+    pub fn resume(&mut self, task: Intent, recorded: Vec<String>) -> Self {
         let since = self.this_turn.max(self.unrecorded);
         let known = self.instructions.len().saturating_sub(since);
         let is_older = |prompt: &String| !self.instructions[known..].contains(prompt);
@@ -230,7 +211,7 @@ impl GoalContractBuilder {
     }
 
     /// Sets the active task and its recorded [`instructions`].
-    pub fn set_task(&mut self, task: TaskGoal, recorded: Vec<String>) {
+    pub fn set_task(&mut self, task: Intent, recorded: Vec<String>) {
         self.is_complete |= !task.goal.trim().is_empty();
         self.task = task;
         if recorded.is_empty() {
@@ -297,9 +278,6 @@ impl GoalContractBuilder {
     }
 
     fn build(&mut self) {
-        if self.is_fixed {
-            return;
-        }
         self.version += 1;
         let newest = self.instructions.last().cloned();
         let newest = newest
@@ -489,10 +467,10 @@ mod tests {
         let mut builder = builder();
         builder.add_prompt("Fix the token refresh in src/auth/token.ts");
         builder.turn_ended();
-        let task = TaskGoal {
+        let task = Intent {
             goal: "Make the token refresh robust".to_owned(),
             constraints: vec!["no new dependencies".to_owned()],
-            ..TaskGoal::default()
+            ..Intent::default()
         };
         let recorded = [
             "Fix the token refresh in src/auth/token.ts".to_owned(),
@@ -519,12 +497,12 @@ mod tests {
         builder.add_prompt(second);
         builder.turn_ended();
         // Asked for when the second one was not recorded yet.
-        builder.set_task(TaskGoal::default(), vec![first.to_owned()]);
+        builder.set_task(Intent::default(), vec![first.to_owned()]);
         assert_eq!(builder.contract().instructions, [first, second]);
-        builder.set_task(TaskGoal::default(), vec![first.to_owned(), second.to_owned()]);
+        builder.set_task(Intent::default(), vec![first.to_owned(), second.to_owned()]);
         assert_eq!(builder.contract().instructions, [first, second]);
         // It was shown, so what the store says from now on counts.
-        builder.set_task(TaskGoal::default(), vec![first.to_owned()]);
+        builder.set_task(Intent::default(), vec![first.to_owned()]);
         assert_eq!(builder.contract().instructions, [first]);
     }
 
@@ -536,7 +514,7 @@ mod tests {
         assert!(!builder.add_prompt("continue"));
         builder.add_prompt("Also edit tests/auth.rs");
         builder.turn_ended();
-        builder.set_task(TaskGoal::default(), vec!["Also edit tests/auth.rs".to_owned()]);
+        builder.set_task(Intent::default(), vec!["Also edit tests/auth.rs".to_owned()]);
         let both = ["Fix src/auth/token.ts", "Also edit tests/auth.rs"];
         assert_eq!(builder.contract().instructions, both);
         assert_eq!(builder.contract().goal, both[0]);
@@ -548,9 +526,9 @@ mod tests {
         let earlier = ["Fix src/auth/token.ts", "Translate README.md into French"];
         builder.inherit_prompts(&earlier.map(str::to_owned));
         builder.add_prompt("Also edit CHANGELOG.md");
-        let task = TaskGoal {
+        let task = Intent {
             goal: "Translate the readme".to_owned(),
-            ..TaskGoal::default()
+            ..Intent::default()
         };
         // The first one was of a task that is done.
         builder.resume(task, vec![earlier[1].to_owned()]);
@@ -562,10 +540,10 @@ mod tests {
     fn what_began_before_it_was_seen_is_not_known_from_the_beginning() {
         let mut builder = builder();
         builder.add_prompt("go ahead");
-        builder.resume(TaskGoal::default(), vec!["go ahead".to_owned()]);
+        builder.resume(Intent::default(), vec!["go ahead".to_owned()]);
         assert!(!builder.is_complete());
         builder.resume(
-            TaskGoal::default(),
+            Intent::default(),
             vec!["Fix it".to_owned(), "go ahead".to_owned()],
         );
         assert!(builder.is_complete());
@@ -579,7 +557,7 @@ mod tests {
         assert!(builder.add_prompt("continue"));
         builder.add_prompt(second);
         let recorded = || vec![first.to_owned(), second.to_owned()];
-        let mut before = builder.resume(TaskGoal::default(), recorded());
+        let mut before = builder.resume(Intent::default(), recorded());
         assert_eq!(before.contract().instructions, [first]);
         assert_eq!(before.contract().goal, first);
         assert_eq!(builder.contract().instructions, [first, second]);
@@ -590,7 +568,7 @@ mod tests {
         // The turn is over, and another task is in work: neither is any of its.
         builder.turn_ended();
         builder.switch_task();
-        builder.set_task(TaskGoal::default(), vec!["Write CHANGELOG.md".to_owned()]);
+        builder.set_task(Intent::default(), vec!["Write CHANGELOG.md".to_owned()]);
         assert_eq!(builder.contract().instructions, ["Write CHANGELOG.md"]);
     }
 
@@ -600,9 +578,9 @@ mod tests {
         builder.add_prompt("Fix the token refresh in src/auth/token.ts");
         builder.turn_ended();
         builder.switch_task();
-        let task = TaskGoal {
+        let task = Intent {
             goal: "Translate the readme".to_owned(),
-            ..TaskGoal::default()
+            ..Intent::default()
         };
         builder.set_task(task, vec!["Translate README.md into French".to_owned()]);
         let contract = builder.contract();

@@ -1,8 +1,8 @@
 //! The session engine: events in, effects out.
 
 use crate::action_batch::ActionBatch;
-use crate::assessed_action::AssessedAction;
-use crate::contract_builder::{GoalContractBuilder, IntentReader, TaskGoal};
+use crate::assessed_action::{AssessedAction, assess};
+use crate::contract_builder::{GoalContractBuilder, IntentReader};
 use crate::event::{CallResult, Effects, ObservedAction, PendingQuestion, SessionEvent};
 use crate::judge_request::{JudgeRequest, JudgeTrigger, RequestKind, is_suspicious};
 use crate::level::ON_GOAL_FROM;
@@ -16,7 +16,7 @@ use crate::state_machine::{DriftStateMachine, EventContext, Position, PromptSumm
 use crate::verdict::{allowed_verdict, certain_findings, verdicts};
 use grov_domain::{
     AskedCall, Assessment, ClientSessionId, Correction, CorrectionId, DriftState, DriftVerdict,
-    ForcedRecovery, GoalContract, GoalEdit, SessionMode, both_ends,
+    ForcedRecovery, GoalContract, GoalEdit, Intent, SessionMode, both_ends,
 };
 use grov_redact::Redactor;
 use grov_scope::Rules;
@@ -88,7 +88,7 @@ impl SessionEngine {
     pub fn start_with(mut self, typed: Vec<String>, edits: &[GoalEdit], escalation: u8) -> Self {
         self.on_start();
         if !typed.is_empty() {
-            self.builder.set_task(TaskGoal::default(), typed);
+            self.builder.set_task(Intent::default(), typed);
         }
         self.builder.set_edits(edits.to_vec());
         self.drift.set_escalation(escalation);
@@ -96,10 +96,10 @@ impl SessionEngine {
         self
     }
 
-    /// Uses this contract throughout the session, whatever the prompts.
-    pub fn with_fixed_contract(mut self, contract: GoalContract) -> Self {
+    /// Starts with a given contract, for a session without prompts.
+    pub(crate) fn with_contract(mut self, contract: GoalContract) -> Self {
         self.on_start();
-        self.builder = GoalContractBuilder::fixed(contract);
+        self.builder = GoalContractBuilder::with_contract(contract);
         self.current_rules();
         self
     }
@@ -209,44 +209,24 @@ impl SessionEngine {
         transition.add(self.drift.promote_attached(contract, context));
     }
 
-    /// Assesses an action; the rules remember it.
+    /// Assesses an action. Without history, only certain findings count.
     fn assess(&mut self, observed: ObservedAction) -> AssessedAction {
-        let ObservedAction {
-            action,
-            call,
-            step,
-            is_delegated,
-        } = observed;
-        self.preload
-            .push_action(&action, call.as_deref(), step.as_ref(), is_delegated);
-        let is_allowed = call
-            .as_deref()
-            .is_some_and(|call| self.permissions.was_allowed(call));
+        if observed.step.is_some() {
+            self.preload.push(|| BufferedEvent::Action(observed.clone()));
+        }
+        let call = observed.call.as_deref();
+        let is_allowed = call.is_some_and(|call| self.permissions.was_allowed(call));
         let rules = self.current_rules();
         if is_allowed {
-            rules.grant(&action, call.as_deref());
+            rules.grant(&observed.action, call);
         }
-        let assessment = if is_delegated {
-            rules.assess_subagent(&action)
-        } else {
-            rules.assess(&action, call.as_deref())
-        };
-        let put_back = rules.reverted_files().to_vec();
-        let is_known = self.preload.is_loaded() && self.builder.is_complete();
-        AssessedAction {
-            action,
-            step,
-            call,
-            assessment: if is_allowed {
-                Assessment::on_goal()
-            } else if is_known {
-                assessment
-            } else {
-                certain_findings(assessment, self.preload.is_loaded())
-            },
-            is_delegated,
-            put_back,
+        let mut assessed = assess(rules, observed);
+        if is_allowed {
+            assessed.assessment = Assessment::on_goal();
+        } else if !self.preload.is_loaded() || !self.builder.is_complete() {
+            assessed.assessment = certain_findings(assessed.assessment, self.preload.is_loaded());
         }
+        assessed
     }
 
     fn on_response(&mut self, actions: Vec<ObservedAction>, context: &EventContext) -> Effects {

@@ -13,6 +13,7 @@ mod action_batch;
 mod assessed_action;
 pub mod capture;
 mod contract_builder;
+mod contract_refresh;
 pub mod correction;
 pub mod doubt;
 mod engine;
@@ -37,14 +38,13 @@ mod verdict;
 mod violation;
 
 pub use assessed_action::AssessedAction;
-pub use contract_builder::{GoalContractBuilder, IntentReader, TaskGoal, instructions, sanitize_prompt};
+pub use contract_builder::{GoalContractBuilder, IntentReader, instructions, sanitize_prompt};
+pub use contract_refresh::{ContractInputs, ContractRefresh};
 pub use engine::{CheckResult, SessionEngine};
 pub use event::{CallResult, Effects, ObservedAction, PendingQuestion, SessionEvent};
 pub use judge_request::{JudgeRequest, JudgeTrigger, RequestKind};
 pub use policy::{Delivery, Policy};
-pub use preload::{
-    ContractInputs, ContractRefresh, MergedHistory, PendingLoad, Reassessed, StoredAction, StoredHistory,
-};
+pub use preload::{MergedHistory, PendingLoad, Reassessed, StoredHistory};
 pub use recheck::PendingRecheck;
 pub use replay::{DeliveredCorrection, Replay, ReplayedAction, replay};
 pub use snapshot::EngineSnapshot;

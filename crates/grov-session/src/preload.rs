@@ -3,16 +3,17 @@
 //! The rules then replay the buffered events in order, so that each action is judged by the contract in force at its
 //! time.
 
-use crate::assessed_action::AssessedAction;
-use crate::contract_builder::{GoalContractBuilder, TaskGoal};
+use crate::assessed_action::{AssessedAction, assess};
+use crate::contract_builder::GoalContractBuilder;
+use crate::contract_refresh::{BuilderCopy, ContractInputs};
 use crate::engine::SessionEngine;
-use crate::event::Effects;
+use crate::event::{Effects, ObservedAction};
 use crate::judge_request::JudgeTrigger;
 use crate::level::ON_GOAL_FROM;
 use crate::recovery_plan::has_hard_finding;
 use crate::state_machine::{EventContext, PromptSummary, Transition};
 use crate::verdict::{certain_findings, verdicts};
-use grov_domain::{ActionSketch, DriftState, GoalEdit, StepId};
+use grov_domain::{ActionSketch, DriftState, StepId};
 use grov_scope::Rules;
 use std::collections::HashSet;
 use time::OffsetDateTime;
@@ -23,19 +24,6 @@ const MAX_UNRESOLVED: usize = 64;
 const MAX_PROMPTS: usize = 16;
 /// Maximum number of buffered events. Later ones are not judged again.
 const MAX_BUFFERED: usize = 256;
-
-/// A recorded action.
-#[derive(Clone, Debug)]
-pub struct StoredAction {
-    /// The step under which it is recorded.
-    pub step: StepId,
-    /// The action.
-    pub action: ActionSketch,
-    /// The id of the tool call.
-    pub call: Option<String>,
-    /// Whether a subagent acted.
-    pub is_delegated: bool,
-}
 
 /// An event for the rules.
 #[derive(Clone)]
@@ -48,7 +36,7 @@ pub(crate) enum BufferedEvent {
         consents_to: Option<String>,
     },
     /// An action.
-    Action(StoredAction),
+    Action(ObservedAction),
     /// A tool call ended.
     Ended { call: String, failed: bool },
     /// Output shown to the agent.
@@ -102,26 +90,6 @@ impl Preload {
         }
     }
 
-    /// Buffers an action that is recorded as a step.
-    pub(crate) fn push_action(
-        &mut self,
-        action: &ActionSketch,
-        call: Option<&str>,
-        step: Option<&StepId>,
-        is_delegated: bool,
-    ) {
-        if let Some(step) = step {
-            self.push(|| {
-                BufferedEvent::Action(StoredAction {
-                    step: step.clone(),
-                    action: action.clone(),
-                    call: call.map(str::to_owned),
-                    is_delegated,
-                })
-            });
-        }
-    }
-
     /// Buffers a prompt until the drift state is loaded.
     pub(crate) fn push_prompt(&mut self, prompts: PromptSummary) {
         if !self.is_state_loaded && self.prompts.len() < MAX_PROMPTS {
@@ -154,22 +122,11 @@ impl Preload {
     }
 }
 
-/// The stored inputs of a goal contract.
-#[derive(Clone, Debug, Default)]
-pub struct ContractInputs {
-    /// The active task.
-    pub task: TaskGoal,
-    /// Instructions, oldest first, see [`instructions`](crate::instructions).
-    pub prompts: Vec<String>,
-    /// Contract edits, oldest first.
-    pub edits: Vec<GoalEdit>,
-}
-
 /// The stored history of a session, without its drift state.
 #[derive(Clone, Debug, Default)]
 pub struct StoredHistory {
     /// Actions, oldest first.
-    pub steps: Vec<StoredAction>,
+    pub steps: Vec<ObservedAction>,
     /// Calls that ran after the user was asked about them.
     pub allowed: HashSet<String>,
     /// The inputs of its contract.
@@ -178,8 +135,7 @@ pub struct StoredHistory {
 
 /// A copy of the engine's data, to be merged with stored history. Merging takes long; the engine continues meanwhile.
 pub struct PendingLoad {
-    builder: GoalContractBuilder,
-    version: u64,
+    copy: BuilderCopy,
     root: Option<String>,
     consents: Vec<String>,
     events: Vec<BufferedEvent>,
@@ -187,9 +143,7 @@ pub struct PendingLoad {
 
 /// Stored history merged with the buffered events.
 pub struct MergedHistory {
-    /// The builder with all instructions, valid for `version`.
-    builder: GoalContractBuilder,
-    version: u64,
+    copy: BuilderCopy,
     inputs: ContractInputs,
     catch_up: CatchUp,
 }
@@ -198,8 +152,7 @@ impl PendingLoad {
     /// Merges the stored history.
     pub fn merge(self, stored: StoredHistory) -> MergedHistory {
         let Self {
-            mut builder,
-            version,
+            mut copy,
             root,
             consents,
             events,
@@ -215,12 +168,11 @@ impl PendingLoad {
             !events
                 .any(|event| matches!(event, BufferedEvent::Prompt { prompt: typed, .. } if typed == prompt))
         });
-        let before = resume(&mut builder, inputs.clone());
+        let before = resume(&mut copy.builder, inputs.clone());
         let mut catch_up = CatchUp::new(before, root.as_deref(), &consents, &allowed, steps, &events);
         catch_up.follow(&events);
         MergedHistory {
-            builder,
-            version,
+            copy,
             inputs,
             catch_up,
         }
@@ -233,18 +185,6 @@ fn resume(builder: &mut GoalContractBuilder, inputs: ContractInputs) -> GoalCont
     before.set_edits(inputs.edits.clone());
     builder.set_edits(inputs.edits);
     before
-}
-
-fn refresh_contract(builder: &mut GoalContractBuilder, inputs: ContractInputs) {
-    builder.set_task(inputs.task, inputs.prompts);
-    builder.set_edits(inputs.edits);
-}
-
-/// A contract refresh: prompts are parsed apart from the engine, which continues meanwhile.
-pub struct ContractRefresh {
-    builder: GoalContractBuilder,
-    version: u64,
-    inputs: ContractInputs,
 }
 
 impl SessionEngine {
@@ -273,25 +213,6 @@ impl SessionEngine {
         self.builder.switch_task();
     }
 
-    /// Starts to refresh the contract from stored inputs.
-    pub fn begin_contract_refresh(&self, inputs: ContractInputs) -> ContractRefresh {
-        ContractRefresh {
-            builder: self.builder.clone(),
-            version: self.builder.version(),
-            inputs,
-        }
-    }
-
-    /// Applies a refreshed contract.
-    pub fn finish_contract_refresh(&mut self, refresh: ContractRefresh) {
-        if self.builder.version() == refresh.version {
-            self.builder = refresh.builder;
-            self.rules_version = None;
-        } else {
-            refresh_contract(&mut self.builder, refresh.inputs);
-        }
-    }
-
     /// Loads the stored drift state; `None` if none is stored. `state_changed` is set if the result differs from the
     /// stored state.
     pub fn load_state(&mut self, state: Option<DriftState>, at: OffsetDateTime) -> Transition {
@@ -314,8 +235,7 @@ impl SessionEngine {
         let mut consents = self.drift.state().consent.words.clone();
         consents.retain(|words| self.preload.consents().all(|since| since != words));
         PendingLoad {
-            builder: self.builder.clone(),
-            version: self.builder.version(),
+            copy: self.copy_builder(),
             root: self.root.clone(),
             consents,
             events: self.preload.buffer.clone(),
@@ -329,20 +249,18 @@ impl SessionEngine {
             return Reassessed::default();
         }
         let MergedHistory {
-            builder,
-            version,
+            copy,
             inputs,
             mut catch_up,
         } = loading;
-        if self.builder.version() == version {
-            self.builder = builder;
-            self.rules_version = None;
-        } else {
+        if !self.replace_builder(copy) {
             resume(&mut self.builder, inputs);
         }
         let buffer = std::mem::take(&mut self.preload.buffer);
         catch_up.follow(&buffer);
-        let (mut rules, mut found) = catch_up.into_parts();
+        let CatchUp {
+            mut rules, mut found, ..
+        } = catch_up;
         rules.set_contract(self.builder.contract().clone());
         // They stay unresolved until they are judged; a prompt may come first.
         found.retain(&self.preload.unresolved);
@@ -403,14 +321,6 @@ impl SessionEngine {
     }
 }
 
-impl ContractRefresh {
-    /// Parses the prompts, which takes long.
-    pub fn parse(mut self) -> Self {
-        refresh_contract(&mut self.builder, self.inputs.clone());
-        self
-    }
-}
-
 /// Replays the stored history and then the buffered events.
 struct CatchUp {
     /// The builder, advanced with each prompt.
@@ -455,7 +365,7 @@ impl CatchUp {
         root: Option<&str>,
         consents: &[String],
         allowed: &HashSet<String>,
-        mut steps: Vec<StoredAction>,
+        mut steps: Vec<ObservedAction>,
         events: &[BufferedEvent],
     ) -> Self {
         let mut rules = Rules::new(builder.contract().clone(), root);
@@ -465,12 +375,12 @@ impl CatchUp {
         let seen: HashSet<&StepId> = events
             .iter()
             .filter_map(|event| match event {
-                BufferedEvent::Action(done) => Some(&done.step),
+                BufferedEvent::Action(done) => done.step.as_ref(),
                 _ => None,
             })
             .collect();
         // The buffered ones include written content.
-        steps.retain(|one| !seen.contains(&one.step));
+        steps.retain(|one| one.step.as_ref().is_none_or(|step| !seen.contains(step)));
         for one in &steps {
             if one.call.as_ref().is_some_and(|call| allowed.contains(call)) {
                 rules.grant(&one.action, one.call.as_deref());
@@ -480,7 +390,7 @@ impl CatchUp {
         Self {
             builder,
             rules,
-            known: steps.into_iter().map(|one| one.step).collect(),
+            known: steps.into_iter().filter_map(|one| one.step).collect(),
             taken: 0,
             found: Reassessed::default(),
         }
@@ -499,7 +409,11 @@ impl CatchUp {
                         self.rules.record_consent(words);
                     }
                 }
-                BufferedEvent::Action(done) => self.assess(done),
+                BufferedEvent::Action(done) => {
+                    if done.step.as_ref().is_some_and(|step| !self.known.contains(step)) {
+                        self.found.done.push(assess(&mut self.rules, done.clone()));
+                    }
+                }
                 BufferedEvent::Ended { call, failed } => {
                     self.rules.record_result(call, *failed);
                     if *failed {
@@ -512,30 +426,5 @@ impl CatchUp {
             }
         }
         self.taken = self.taken.max(events.len());
-    }
-
-    fn assess(&mut self, done: &StoredAction) {
-        if self.known.contains(&done.step) {
-            return;
-        }
-        let call = done.call.as_deref();
-        let assessment = if done.is_delegated {
-            self.rules.assess_subagent(&done.action)
-        } else {
-            self.rules.assess(&done.action, call)
-        };
-        self.found.done.push(AssessedAction {
-            action: done.action.clone(),
-            step: Some(done.step.clone()),
-            call: done.call.clone(),
-            assessment,
-            is_delegated: done.is_delegated,
-            put_back: self.rules.reverted_files().to_vec(),
-        });
-    }
-
-    /// Returns the rules and their assessments.
-    fn into_parts(self) -> (Rules, Reassessed) {
-        (self.rules, self.found)
     }
 }

@@ -105,7 +105,7 @@ impl Player {
         let reader = Arc::new(|_: &_| Intent::default());
         let engine = SessionEngine::new(session.clone(), None, policy, reader, OffsetDateTime::UNIX_EPOCH);
         Self {
-            engine: engine.with_fixed_contract(contract),
+            engine: engine.with_contract(contract),
             session,
             delivery: policy.delivery,
             replay: Replay::default(),

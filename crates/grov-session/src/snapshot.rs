@@ -1,14 +1,14 @@
 //! Stores an engine between processes.
 
 use crate::action_batch::ActionBatch;
-use crate::contract_builder::{GoalContractBuilder, IntentReader, TaskGoal};
+use crate::contract_builder::{GoalContractBuilder, IntentReader};
 use crate::engine::SessionEngine;
 use crate::event::PendingQuestion;
 use crate::permissions::Permissions;
 use crate::policy::Policy;
 use crate::preload::Preload;
 use crate::state_machine::DriftStateMachine;
-use grov_domain::{GoalContract, GoalEdit};
+use grov_domain::{GoalContract, GoalEdit, Intent};
 use grov_scope::Rules;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -80,7 +80,7 @@ impl SessionEngine {
             Rules::restore(contract, root, memo)
         });
         let mut builder = GoalContractBuilder::new(reader);
-        builder.set_task(TaskGoal::default(), typed.instructions);
+        builder.set_task(Intent::default(), typed.instructions);
         builder.set_edits(edits.to_vec());
         builder.mark_complete();
         let mut preload = Preload::default();
