@@ -5,40 +5,23 @@ use crate::event::{CallResult, ObservedAction, SessionEvent};
 use crate::policy::{Delivery, Policy};
 use crate::recheck::NewPrompt;
 use crate::state_machine::{EventContext, PromptSummary};
-use grov_domain::{
-    ActionSketch, ClientSessionId, Correction, CorrectionId, CorrectionOutcome, Finding, GoalContract,
-    Intent, SessionMode,
-};
+use grov_domain::{ActionSketch, ClientSessionId, Correction, CorrectionId, GoalContract, Intent};
 use std::sync::Arc;
 use time::{Duration, OffsetDateTime};
 
 /// The result of a replay.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Replay {
-    /// One entry per action, in order.
-    pub actions: Vec<ReplayedAction>,
+    /// The score of each action by the rules, with its fraction, in hundredths: 100 to 1000.
+    ///
+    /// The fraction ranks actions of equal score. The score does not depend on when corrections are delivered. A read
+    /// that continues a drift scores below 500 here, although it is recorded as on goal, and following a correction
+    /// adds nothing, because the recorded agent never received one.
+    pub scores: Vec<u16>,
     /// The corrections, in the order of delivery.
     pub delivered: Vec<DeliveredCorrection>,
     /// The check with each prompt, and the number of actions before it.
     pub checks: Vec<(usize, CheckResult)>,
-}
-
-/// The result for one action, which is replayed as a response of its own.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ReplayedAction {
-    /// The score that would be recorded, 1 to 10.
-    pub score: u8,
-    /// The score of the rules with its fraction, in hundredths, 100 to 1000. It distinguishes actions of equal score
-    /// and does not depend on when corrections are delivered. A read that continues a drift scores below 500 here,
-    /// though it is recorded as on goal, and following a correction adds nothing, because the recorded agent never
-    /// received one.
-    pub fine: u16,
-    /// The findings, most severe first.
-    pub findings: Vec<Finding>,
-    /// The outcome of the previous correction, if this action decides it.
-    pub outcome: Option<CorrectionOutcome>,
-    /// The mode of the session after it.
-    pub mode: SessionMode,
 }
 
 /// A correction that the agent would receive.
@@ -50,21 +33,6 @@ pub struct DeliveredCorrection {
     pub after: usize,
     /// The correction.
     pub correction: Correction,
-}
-
-impl Replay {
-    /// Returns the scores.
-    pub fn scores(&self) -> Vec<u8> {
-        self.actions.iter().map(|action| action.score).collect()
-    }
-
-    /// Returns the scores of the rules with their fractions.
-    pub fn fine_scores(&self) -> Vec<f64> {
-        self.actions
-            .iter()
-            .map(|action| f64::from(action.fine) / 100.0)
-            .collect()
-    }
 }
 
 /// Replays actions under a contract.
@@ -130,12 +98,9 @@ impl Player {
             step: None,
             is_delegated: false,
         };
-        let mut effects = self
-            .engine
+        self.engine
             .apply(SessionEvent::Response(vec![observed]), &context);
-        let fine = self.engine.fine_score();
-        let verdict = effects.verdicts.pop().flatten();
-        let findings = effects.assessed.pop().map(|one| one.assessment.findings);
+        self.replay.scores.push(self.engine.fine_score());
         if self.delivery == Delivery::PerAction {
             self.deliver(place + 1, context.at);
         }
@@ -148,17 +113,6 @@ impl Player {
             };
             self.engine.apply(SessionEvent::CallEnded(ended), &context);
         }
-        self.replay.actions.push(ReplayedAction {
-            fine,
-            score: verdict.map_or(10, |verdict| verdict.score),
-            findings: findings.unwrap_or_default(),
-            outcome: effects
-                .transition
-                .resolved
-                .first()
-                .and_then(|settled| settled.outcome),
-            mode: self.engine.state().mode,
-        });
     }
 
     /// Submits a prompt without content.
@@ -173,7 +127,7 @@ impl Player {
 
     /// Delivers the pending correction.
     fn deliver(&mut self, done: usize, at: OffsetDateTime) {
-        let Some(correction) = self.engine.deliverable_correction(at, false).cloned() else {
+        let Some(correction) = self.engine.drift().deliverable_correction(at, false).cloned() else {
             return;
         };
         self.engine.assume_delivered(&correction, at);
@@ -228,8 +182,8 @@ mod tests {
     fn a_sequence_has_one_score_for_each_action() {
         let actions = [read("a.rs"), edit("a.rs", "x"), read("b.rs")];
         let replay = replay(GoalContract::default(), &actions, Policy::default(), 0);
-        assert_eq!(replay.scores().len(), 3);
-        assert!(replay.scores().iter().all(|score| (1..=10).contains(score)));
+        assert_eq!(replay.scores.len(), 3);
+        assert!(replay.scores.iter().all(|score| (100..=1000).contains(score)));
     }
 
     /// A goal that forbids a folder, and actions that change it again and again.
@@ -260,12 +214,8 @@ mod tests {
         );
         for every in [1, 5, 100] {
             let by_prompt = replay(contract.clone(), &actions, Policy::PER_PROMPT, every);
-            assert_eq!(by_prompt.fine_scores(), by_action.fine_scores(), "{every}");
+            assert_eq!(by_prompt.scores, by_action.scores, "{every}");
             assert_eq!(by_prompt.checks.len(), actions.len().div_ceil(every));
-            let findings = |replay: &Replay| -> Vec<Vec<Finding>> {
-                replay.actions.iter().map(|one| one.findings.clone()).collect()
-            };
-            assert_eq!(findings(&by_prompt), findings(&by_action), "{every}");
         }
     }
 
@@ -291,7 +241,7 @@ mod tests {
     fn an_empty_sequence_is_empty() {
         assert!(
             replay(GoalContract::default(), &[], Policy::default(), 0)
-                .actions
+                .scores
                 .is_empty()
         );
     }

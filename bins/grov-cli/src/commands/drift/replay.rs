@@ -138,7 +138,11 @@ fn answer(sequence: Sequence, options: Options) -> Answer {
         reason: check.reason.clone(),
     });
     Answer {
-        scores: replay.fine_scores(),
+        scores: replay
+            .scores
+            .iter()
+            .map(|score| f64::from(*score) / 100.0)
+            .collect(),
         corrections: corrections.collect(),
         looks: by_prompt.then(|| looks.collect()),
         guard,
