@@ -60,7 +60,8 @@ impl Watching<'_> {
         CheckResult {
             verdicts,
             // Until it is known where the session stood, nothing is said about that.
-            state: (changed && session.engine.is_state_loaded()).then(|| session.engine.state().clone()),
+            state: (changed && session.engine.is_state_loaded())
+                .then(|| session.engine.drift().state().clone()),
         }
     }
 

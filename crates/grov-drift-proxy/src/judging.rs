@@ -158,7 +158,7 @@ impl Drop for Open<'_> {
     fn drop(&mut self) {
         let mut session = self.slot.session();
         let next = session.next_request.take();
-        let next = next.filter(|(_, request)| request.is_same_prompt(session.engine.position()));
+        let next = next.filter(|(_, request)| request.is_same_prompt(session.engine.drift().position()));
         let next = next.map(|(task, request)| JudgeJob::new(self.slot, &session, task, *request));
         session.is_judging = next.is_some_and(|next| self.shared.request_judgement(next));
     }

@@ -254,7 +254,7 @@ impl Shared {
 
     /// Has the state of a session saved as it is now.
     pub(crate) fn save_state(&self, session: &Session) {
-        let state = session.engine.state().clone();
+        let state = session.engine.drift().state().clone();
         self.save(Save::State(Box::new(state), session.task.clone()));
     }
 }

@@ -36,7 +36,7 @@ impl ContextSource for DriftMonitor {
             return true;
         };
         session.delivered_last = None;
-        session.engine.pending_correction().is_some() || !session.has_assessed(&point.answered)
+        session.engine.drift().pending_correction().is_some() || !session.has_assessed(&point.answered)
     }
 
     async fn context(&self, point: &InjectionPoint) -> Option<ContextText> {
@@ -53,11 +53,12 @@ impl ContextSource for DriftMonitor {
             }
             let correction = session
                 .engine
+                .drift()
                 .deliverable_correction(now, !prompt.is_empty())?
                 .clone();
             // What a subagent called is in its own history alone.
-            let is_delegated = session.engine.is_pending_delegated();
-            if !is_delegated && !happened_here(session.engine.pending_call(), point) {
+            let is_delegated = session.engine.drift().is_pending_delegated();
+            if !is_delegated && !happened_here(session.engine.drift().pending_call(), point) {
                 return None;
             }
             let doubtful = (!prompt.is_empty())
@@ -78,6 +79,7 @@ impl ContextSource for DriftMonitor {
         // It may have been withdrawn meanwhile.
         if session
             .engine
+            .drift()
             .pending_correction()
             .is_none_or(|pending| pending.id != correction.id)
         {
@@ -152,7 +154,7 @@ impl DriftMonitor {
     async fn check_permissions(&self, slot: &Arc<Slot>, point: &InjectionPoint) -> Option<()> {
         {
             let mut session = slot.try_session()?;
-            let call = session.engine.pending_call();
+            let call = session.engine.drift().pending_call();
             if !call.is_some_and(|call| session.engine.is_permission_open(call)) {
                 return Some(());
             }

@@ -238,7 +238,7 @@ impl Shared {
         let ends = InProgressGuard::refreshing(&slot);
         let (id, task) = slot.ids();
         let contract_inputs = self.contract_inputs(&id, &task).await;
-        let correction = slot.session().engine.state().correction.clone();
+        let correction = slot.session().engine.drift().state().correction.clone();
         let is_forgotten = match &correction {
             Some(correction) => self.is_forgotten(&id, &correction.id).await,
             None => false,
@@ -256,7 +256,7 @@ impl Shared {
         ends.disarm();
         let mut session = slot.session();
         session.is_refreshing = false;
-        let now = session.engine.state().correction.as_ref();
+        let now = session.engine.drift().state().correction.as_ref();
         let is_same = now.map(|now| &now.id) == correction.as_ref().map(|before| &before.id);
         if is_forgotten && is_same {
             session.engine.clear_correction(self.clock.now());

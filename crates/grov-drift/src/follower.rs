@@ -399,14 +399,14 @@ impl TranscriptFollower {
     /// actions.
     pub fn check(&mut self, at: OffsetDateTime) -> Option<HookCheck> {
         let found = self.engine.check()?;
-        let correction = self.engine.deliverable_correction(at, false).cloned();
+        let correction = self.engine.drift().deliverable_correction(at, false).cloned();
         if let Some(correction) = &correction {
             self.engine.mark_delivered(correction, at);
         }
         let given = correction.as_ref();
         let score = given.map_or(found.score, |given| given.score.min(found.score));
         self.session.drift_score = Some(score);
-        self.session.escalation = self.engine.state().escalation;
+        self.session.escalation = self.engine.drift().state().escalation;
         let check = HookCheck {
             id: format!("{}-{:06}", self.session.client_session_id, self.session.actions),
             actions: found.actions,
@@ -426,7 +426,7 @@ impl TranscriptFollower {
 
     /// Runs a check if it cannot produce a correction now or later.
     pub fn settle(&mut self, at: OffsetDateTime) {
-        if self.engine.check_score() >= ON_GOAL_FROM && self.engine.pending_correction().is_none() {
+        if self.engine.check_score() >= ON_GOAL_FROM && self.engine.drift().pending_correction().is_none() {
             self.check(at);
         }
     }

@@ -1,10 +1,8 @@
 //! The actions since the last check, and one score for all of them.
 
-use crate::assessed_action::AssessedAction;
+use crate::assessed_action::{AssessedAction, reason, stored_sketch};
 use crate::recovery_plan::is_same_file;
-use grov_domain::{
-    ActionSketch, Assessment, Finding, OFF_GOAL_BELOW, PUT_BACK, Rule, StepVerdict, beginning_of,
-};
+use grov_domain::{ActionSketch, Assessment, Finding, OFF_GOAL_BELOW, PUT_BACK, Rule, StepVerdict};
 use grov_scope::Rules;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -21,8 +19,6 @@ const MAX_OFF_GOAL: usize = 8;
 const MAX_FILES: usize = 4;
 /// Maximum number of files reported.
 const MAX_REPORTED_FILES: usize = 20;
-/// Characters of written content kept per off-goal action.
-const MAX_CONTENT: usize = 400;
 
 /// The actions since the last check.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -102,15 +98,9 @@ impl ActionBatch {
                 None => return,
             }
         }
-        let content = action.content.as_deref();
         self.off_goal.push(OffGoalAction {
             call: call.map(str::to_owned),
-            action: ActionSketch {
-                content: content.map(|text| beginning_of(text, MAX_CONTENT).to_owned()),
-                output: None,
-                reasoning: None,
-                ..action.clone()
-            },
+            action: stored_sketch(action.clone()),
             findings: assessment.findings.clone(),
             is_delegated,
         });
@@ -187,11 +177,8 @@ impl ActionBatch {
     /// Returns a score of 1 to 10: the share of changes that serve the goal, less points for each off-goal action and
     /// each repeatedly changed file. A hard finding caps the score.
     pub(crate) fn score(&self) -> u8 {
-        let off_goal = u32::try_from(self.off_goal.len()).unwrap_or(u32::MAX);
-        self.score_with(off_goal.saturating_add(self.unlisted))
-    }
-
-    fn score_with(&self, off_goal: u32) -> u8 {
+        let listed = u32::try_from(self.off_goal.len()).unwrap_or(u32::MAX);
+        let off_goal = listed.saturating_add(self.unlisted);
         let total = self.on_goal.saturating_add(off_goal);
         let share = match (self.on_goal, off_goal) {
             (_, 0) => 10,
@@ -238,10 +225,7 @@ impl ActionBatch {
         let gravest = self
             .gravest_first()
             .first()
-            .map(|(stray, finding)| match stray.is_delegated {
-                true => format!("a subagent did this: {}", finding.reason),
-                false => finding.reason.clone(),
-            });
+            .map(|(stray, finding)| reason(finding, stray.is_delegated));
         let repeated_files = || {
             let file = self.repeated_files().next()?;
             Some(format!("{} is changed again and again", name(file)))

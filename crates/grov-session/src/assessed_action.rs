@@ -1,9 +1,12 @@
 //! An action with the findings of the rules.
 
 use crate::event::ObservedAction;
-use grov_domain::{ActionSketch, Assessment, StepId};
+use grov_domain::{ActionSketch, Assessment, Finding, StepId, beginning_of};
 use grov_scope::Rules;
 use serde::{Deserialize, Serialize};
+
+/// Characters of written content kept per stored action.
+const MAX_CONTENT: usize = 400;
 
 /// An action with its assessment.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -43,5 +46,24 @@ pub(crate) fn assess(rules: &mut Rules, observed: ObservedAction) -> AssessedAct
         call,
         assessment,
         is_delegated,
+    }
+}
+
+/// Returns the reason of a finding, which says if a subagent acted.
+pub(crate) fn reason(finding: &Finding, is_delegated: bool) -> String {
+    match is_delegated {
+        true => format!("a subagent did this: {}", finding.reason),
+        false => finding.reason.clone(),
+    }
+}
+
+/// Returns an action as it is stored with a finding: without output and reasoning, with the beginning of its content.
+pub(crate) fn stored_sketch(action: ActionSketch) -> ActionSketch {
+    let content = action.content.as_deref();
+    ActionSketch {
+        content: content.map(|text| beginning_of(text, MAX_CONTENT).to_owned()),
+        output: None,
+        reasoning: None,
+        ..action
     }
 }

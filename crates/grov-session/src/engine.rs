@@ -12,11 +12,11 @@ use crate::policy::{Delivery, Policy};
 use crate::preload::{BufferedEvent, Preload};
 use crate::recheck::{NewPrompt, PendingRecheck, consented_text, still_applies};
 use crate::recovery_plan::has_hard_finding;
-use crate::state_machine::{DriftStateMachine, EventContext, Position, PromptSummary, Transition};
+use crate::state_machine::{DriftStateMachine, EventContext, PromptSummary, Transition};
 use crate::verdict::{allowed_verdict, certain_findings, verdicts};
 use grov_domain::{
-    AskedCall, Assessment, ClientSessionId, Correction, CorrectionId, DriftState, DriftVerdict,
-    ForcedRecovery, GoalContract, GoalEdit, Intent, SessionMode, both_ends,
+    AskedCall, Assessment, ClientSessionId, Correction, DriftState, DriftVerdict, ForcedRecovery,
+    GoalContract, GoalEdit, Intent, SessionMode, both_ends,
 };
 use grov_redact::Redactor;
 use grov_scope::Rules;
@@ -34,7 +34,6 @@ const MAX_SUSPICIONS: u8 = 2;
 ///
 /// Deterministic: the same events have the same effects. The caller supplies times, ids and stored data.
 pub struct SessionEngine {
-    pub(crate) policy: Policy,
     pub(crate) root: Option<String>,
     pub(crate) builder: GoalContractBuilder,
     pub(crate) rules: Option<Rules>,
@@ -68,7 +67,6 @@ impl SessionEngine {
     ) -> Self {
         Self {
             drift: DriftStateMachine::new(DriftState::new(id, at), policy),
-            policy,
             root: root.map(str::to_owned),
             builder: GoalContractBuilder::new(reader),
             rules: None,
@@ -130,7 +128,6 @@ impl SessionEngine {
                 Effects::default()
             }
             SessionEvent::CorrectionsEnabled(corrects) => {
-                self.policy.corrects = corrects;
                 self.drift.set_corrections_enabled(corrects);
                 Effects::of(if corrects {
                     Transition::default()
@@ -251,10 +248,10 @@ impl SessionEngine {
             ..Effects::default()
         };
         self.batch.add_all(&response, &effects.verdicts);
-        if self.policy.delivery == Delivery::PerAction {
+        if self.drift.policy.delivery == Delivery::PerAction {
             self.batch.take();
         }
-        let asks_judge = self.policy.check_interval > 0;
+        let asks_judge = self.drift.policy.check_interval > 0;
         if transition.entered_forced_mode
             && asks_judge
             && let Some((_, correction)) = &transition.new_correction
@@ -318,18 +315,9 @@ impl SessionEngine {
         if failed {
             // It changed nothing, so it is not corrected.
             self.batch.drop_call(call);
-            self.drift.on_call_failed(call);
-            let is_about_it = self.drift.pending_call() == Some(call);
             let contract = self.builder.contract();
-            effects.transition.state_changed |= self
-                .drift
-                .retain_attached(contract, |one| one.call.as_deref() != Some(call));
-            if is_about_it {
-                effects.transition.add(self.drift.drop_pending(context.at));
-                effects
-                    .transition
-                    .add(self.drift.promote_attached(contract, context));
-            }
+            let dropped = self.drift.on_call_failed(call, contract, context);
+            effects.transition.add(dropped);
         }
         effects
     }
@@ -412,7 +400,7 @@ impl SessionEngine {
             return None;
         }
         let state = self.drift.state();
-        let interval = u64::from(self.policy.check_interval.max(1));
+        let interval = u64::from(self.drift.policy.check_interval.max(1));
         let is_due = state.prompts.saturating_sub(state.judged_at_prompt) >= interval;
         let is_hard = response.iter().any(|one| has_hard_finding(&one.assessment));
         let is_suspicious = is_suspicious(score, before, is_hard)
@@ -463,14 +451,9 @@ impl SessionEngine {
         builder.typed_contract().clone()
     }
 
-    /// Returns the drift state.
-    pub fn state(&self) -> &DriftState {
-        self.drift.state()
-    }
-
-    /// Returns the current position, to detect verdicts that arrive late.
-    pub fn position(&self) -> Position {
-        self.drift.position()
+    /// Returns the drift state machine: the drift state of the session and the pending correction.
+    pub fn drift(&self) -> &DriftStateMachine {
+        &self.drift
     }
 
     /// Returns the folder to which paths are relative.
@@ -497,22 +480,6 @@ impl SessionEngine {
             .is_some_and(|rules| rules.lifted_read_only().is_some())
     }
 
-    /// Returns the correction that was not delivered yet.
-    pub fn pending_correction(&self) -> Option<&Correction> {
-        self.drift.pending_correction()
-    }
-
-    /// Returns the tool call that the pending correction is about.
-    pub fn pending_call(&self) -> Option<&str> {
-        self.drift.pending_call()
-    }
-
-    /// Returns the correction to deliver now, if any; `with_prompt` if it goes out with a prompt that the engine has
-    /// not processed yet.
-    pub fn deliverable_correction(&self, now: OffsetDateTime, with_prompt: bool) -> Option<&Correction> {
-        self.drift.deliverable_correction(now, with_prompt)
-    }
-
     /// Returns the pending correction for a check against a prompt that the engine has not processed yet; `None` if
     /// prompts do not affect it.
     pub fn pending_recheck(&self) -> Option<PendingRecheck> {
@@ -522,11 +489,6 @@ impl SessionEngine {
             last_answer: self.last_answer.clone(),
             violation: self.drift.pending_violation()?.clone(),
         })
-    }
-
-    /// Whether the pending correction is about an action of a subagent.
-    pub fn is_pending_delegated(&self) -> bool {
-        self.drift.is_pending_delegated()
     }
 
     /// Whether this call has a hard finding and its permission is unknown.
@@ -613,9 +575,8 @@ impl SessionEngine {
         let RequestKind::ForcedRecovery { correction, .. } = request.kind() else {
             return false;
         };
-        let id: &CorrectionId = correction;
         self.drift
-            .apply_forced_recovery(id, recovery, request.contract(), at)
+            .apply_forced_recovery(correction, recovery, request.contract(), at)
     }
 
     /// Checks all actions since the last check; `None` if there are none.

@@ -1,42 +1,8 @@
 //! Detects objections in prompts, and what a "yes" of the user agrees to.
 
 /// Words that refuse, stop or revert something, in English and Romanian.
-const WORDS: &[&str] = &[
-    "no",
-    "nope",
-    "not",
-    "dont",
-    "don't",
-    "never",
-    "none",
-    "stop",
-    "wait",
-    "cancel",
-    "undo",
-    "revert",
-    "rollback",
-    "without",
-    "cannot",
-    "can't",
-    "shouldn't",
-    "mustn't",
-    "won't",
-    "wrong",
-    "why",
-    "nu",
-    "nici",
-    "niciodată",
-    "niciodata",
-    "oprește",
-    "opreste",
-    "stai",
-    "anulează",
-    "anuleaza",
-    "fără",
-    "fara",
-    "greșit",
-    "gresit",
-];
+const WORDS: &str = "no nope not dont don't never none stop wait cancel undo revert rollback without cannot can't shouldn't \
+    mustn't won't wrong why nu nici niciodată niciodata oprește opreste stai anulează anuleaza fără fara greșit gresit";
 
 /// Maximum number of words examined.
 const MAX_WORDS: usize = 2000;
@@ -47,7 +13,7 @@ pub fn has_objection(prompt: &str) -> bool {
     let is_part = |character: char| character.is_alphanumeric() || character == '\'';
     let plain = prompt.replace('\u{2019}', "'").to_lowercase();
     let mut words = plain.split(|character| !is_part(character)).take(MAX_WORDS);
-    words.any(|word| WORDS.contains(&word.trim_matches('\'')))
+    words.any(|word| WORDS.split(' ').any(|known| known == word.trim_matches('\'')))
 }
 
 /// Returns the text that the user agreed to by answering a question or approving a plan. The result of a question

@@ -1,7 +1,7 @@
 //! Tool calls that the user was asked about. A call that ran was allowed.
 
-use crate::assessed_action::AssessedAction;
-use grov_domain::{ActionSketch, AskedCall, beginning_of};
+use crate::assessed_action::{AssessedAction, stored_sketch};
+use grov_domain::AskedCall;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -9,8 +9,6 @@ use std::collections::BTreeMap;
 const MAX_OPEN: usize = 32;
 /// Maximum number of calls kept that the user was asked about.
 const MAX_ASKED: usize = 256;
-/// Characters of written content kept per open action.
-const MAX_CONTENT: usize = 400;
 
 /// Calls that the user was asked about, and actions with hard findings whose permission is unknown.
 #[derive(Clone, Default, Serialize, Deserialize)]
@@ -35,16 +33,9 @@ impl Permissions {
         if self.open.len() >= MAX_OPEN {
             self.open.remove(0);
         }
-        let content = action.action.content.as_deref();
-        let sketch = ActionSketch {
-            content: content.map(|text| beginning_of(text, MAX_CONTENT).to_owned()),
-            output: None,
-            reasoning: None,
-            ..action.action
-        };
         self.open.push(Open {
             action: AssessedAction {
-                action: sketch,
+                action: stored_sketch(action.action),
                 ..action
             },
             has_run: false,

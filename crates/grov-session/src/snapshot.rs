@@ -86,12 +86,11 @@ impl SessionEngine {
         let mut preload = Preload::default();
         preload.mark_loaded();
         let mut engine = Self {
-            policy,
             root: root.map(str::to_owned),
             builder,
             rules,
             rules_version: None,
-            drift: snapshot.drift.into_owned().with_policy(policy),
+            drift: snapshot.drift.into_owned(),
             last_answer: snapshot.last_answer.into_owned(),
             questions: snapshot.questions.into_owned(),
             permissions: snapshot.permissions.into_owned(),
@@ -100,6 +99,7 @@ impl SessionEngine {
             suspicions: snapshot.suspicions,
             last_score: snapshot.last_score,
         };
+        engine.drift.policy = policy;
         engine.current_rules();
         engine
     }

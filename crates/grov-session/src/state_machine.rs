@@ -72,8 +72,9 @@ const MAX_EARLIER: usize = 8;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct DriftStateMachine {
     state: DriftState,
+    /// Not stored: the caller knows it.
     #[serde(skip)]
-    policy: Policy,
+    pub(crate) policy: Policy,
     /// Scores of the newest changing responses, oldest first.
     recent: VecDeque<u8>,
     /// The violation that the current correction is about.
@@ -138,11 +139,6 @@ impl DriftStateMachine {
         }
     }
 
-    /// Sets the policy, which is not stored.
-    pub fn with_policy(self, policy: Policy) -> Self {
-        Self { policy, ..self }
-    }
-
     /// Returns the state of the session.
     pub fn state(&self) -> &DriftState {
         &self.state
@@ -201,11 +197,8 @@ impl DriftStateMachine {
         context: EventContext,
     ) -> Transition {
         let mut transition = Transition::default();
-        let before = (
-            self.state.mode,
-            self.state.escalation,
-            self.state.failed_recoveries,
-        );
+        let standing = |state: &DriftState| (state.mode, state.escalation, state.failed_recoveries);
+        let before = standing(&self.state);
         self.drop_restored(response, contract, &context, &mut transition);
         let followed = self.followed(response);
         let exempt = self.exempt(response, &followed);
@@ -276,13 +269,9 @@ impl DriftStateMachine {
         }
         transition.exempt = followed;
         transition.exempt.extend(exempt);
-        let after = (
-            self.state.mode,
-            self.state.escalation,
-            self.state.failed_recoveries,
-        );
-        transition.state_changed |=
-            before != after || transition.new_correction.is_some() || !transition.resolved.is_empty();
+        transition.state_changed |= before != standing(&self.state)
+            || transition.new_correction.is_some()
+            || !transition.resolved.is_empty();
         self.touch(transition.state_changed, context.at);
         transition
     }
@@ -428,9 +417,23 @@ impl DriftStateMachine {
         self.open_doubts.clear();
     }
 
-    /// Removes a failed call, which changed nothing.
-    pub fn on_call_failed(&mut self, call: &str) {
+    /// Drops all that was found about a failed call, which changed nothing.
+    pub(crate) fn on_call_failed(
+        &mut self,
+        call: &str,
+        contract: &GoalContract,
+        context: &EventContext,
+    ) -> Transition {
         self.open_doubts.remove_call(call);
+        let mut transition = Transition {
+            state_changed: self.retain_attached(contract, |one| one.call.as_deref() != Some(call)),
+            ..Transition::default()
+        };
+        if self.pending_call() == Some(call) {
+            transition.add(self.drop_pending(context.at));
+            transition.add(self.promote_attached(contract, context));
+        }
+        transition
     }
 
     /// Drops the pending correction, because the user allowed the action or it had no effect.
@@ -534,16 +537,15 @@ impl DriftStateMachine {
         contract: &GoalContract,
         at: OffsetDateTime,
     ) -> bool {
-        let Some(mut correction) = self.pending_correction().filter(|one| one.id == *id).cloned() else {
+        let pending = self.state.correction.as_mut();
+        let Some(correction) = pending.filter(|one| one.id == *id && one.delivered_at.is_none()) else {
             return false;
         };
         correction.recovery_plan = vec![recovery.mandatory_action.clone()];
         correction.reason.clone_from(&recovery.recovery_prompt);
         self.issues = vec![recovery.recovery_prompt.clone()];
-        correction.text = self.render(&correction, &self.all_issues(), contract);
-        self.state.correction = Some(correction);
         self.touch(true, at);
-        true
+        self.rebuild_text(contract)
     }
 
     /// Merges the stored state of the session. Prompts that arrived since (`spoken`) are applied to it as if they

@@ -287,6 +287,7 @@ impl TestBed {
             .slot(&session())
             .session()
             .engine
+            .drift()
             .state()
             .clone()
     }

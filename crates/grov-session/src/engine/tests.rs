@@ -3,7 +3,9 @@
 use super::*;
 use crate::snapshot::EngineSnapshot;
 use crate::testing::{bash, edit, read, read_intent};
-use grov_domain::{ActionSketch, CorrectionLevel, EffectKind, GoalEditId, GoalEditKind, StepId};
+use grov_domain::{
+    ActionSketch, CorrectionId, CorrectionLevel, EffectKind, GoalEditId, GoalEditKind, StepId,
+};
 use proptest::prelude::*;
 use std::sync::Arc;
 use time::Duration;
@@ -99,6 +101,7 @@ impl Session {
 
     fn waits(&self) -> Option<String> {
         self.engine
+            .drift()
             .pending_correction()
             .map(|pending| pending.text.clone())
     }
@@ -106,7 +109,7 @@ impl Session {
     /// What waits is said now.
     fn say(&mut self) -> Option<CorrectionLevel> {
         let at = self.context().at;
-        let due = self.engine.deliverable_correction(at, false)?.clone();
+        let due = self.engine.drift().deliverable_correction(at, false)?.clone();
         self.engine.mark_delivered(&due, at);
         Some(due.level)
     }
@@ -177,9 +180,9 @@ fn a_fact_found_while_a_graver_one_waits_is_said_with_it() {
     for policy in POLICIES {
         let mut session = Session::new(policy);
         session.act(grave());
-        let before = session.engine.pending_correction().unwrap().score;
+        let before = session.engine.drift().pending_correction().unwrap().score;
         session.act(billing("invoice.ts"));
-        let waits = session.engine.pending_correction().unwrap();
+        let waits = session.engine.drift().pending_correction().unwrap();
         assert_eq!(waits.score, before);
         assert!(
             waits.text.contains("removes everything") && waits.text.contains("invoice.ts"),
@@ -196,7 +199,7 @@ fn a_fact_takes_the_place_of_a_graver_one_that_failed() {
         let grave = session.act(grave());
         let lesser = session.act(billing("invoice.ts"));
         session.fail(&grave);
-        assert_eq!(session.engine.pending_call(), Some(lesser.as_str()));
+        assert_eq!(session.engine.drift().pending_call(), Some(lesser.as_str()));
         let text = session.waits().unwrap();
         assert!(
             text.contains("invoice.ts") && !text.contains("removes everything"),
@@ -214,7 +217,7 @@ fn a_fact_takes_the_place_of_one_that_was_put_back() {
         session.act(billing("invoice.ts"));
         let second = session.act(billing("cart.ts"));
         session.act(put_back("invoice.ts"));
-        assert_eq!(session.engine.pending_call(), Some(second.as_str()));
+        assert_eq!(session.engine.drift().pending_call(), Some(second.as_str()));
         let text = session.waits().unwrap();
         assert!(text.contains("cart.ts") && !text.contains("invoice.ts"), "{text}");
     }
@@ -241,8 +244,11 @@ fn what_was_put_back_before_it_was_said_is_not_said() {
         let mut session = Session::new(policy);
         session.act(billing("invoice.ts"));
         session.act(put_back("invoice.ts"));
-        assert_eq!((session.say(), session.engine.state().escalation), (None, 0));
-        assert_eq!(session.engine.state().mode, SessionMode::Normal);
+        assert_eq!(
+            (session.say(), session.engine.drift().state().escalation),
+            (None, 0)
+        );
+        assert_eq!(session.engine.drift().state().mode, SessionMode::Normal);
     }
 }
 
@@ -251,8 +257,11 @@ fn what_the_same_response_puts_back_is_not_said() {
     for policy in POLICIES {
         let mut session = Session::new(policy);
         session.respond(vec![billing("invoice.ts"), put_back("invoice.ts")]);
-        assert_eq!((session.say(), session.engine.state().escalation), (None, 0));
-        assert_eq!(session.engine.state().mode, SessionMode::Normal);
+        assert_eq!(
+            (session.say(), session.engine.drift().state().escalation),
+            (None, 0)
+        );
+        assert_eq!(session.engine.drift().state().mode, SessionMode::Normal);
         session.respond(vec![
             billing("cart.ts"),
             billing("invoice.ts"),
@@ -269,7 +278,7 @@ fn with_prompts_three_ignored_corrections_lead_to_two_demands_and_then_to_silenc
     let (mut levels, mut modes) = (Vec::new(), Vec::new());
     for file in ["a.ts", "b.ts", "c.ts", "d.ts", "e.ts", "f.ts"] {
         session.act(billing(file));
-        modes.push(session.engine.state().mode);
+        modes.push(session.engine.drift().state().mode);
         session.prompt("no, do not");
         levels.push(session.say());
     }
@@ -297,7 +306,7 @@ fn with_prompts_three_ignored_corrections_lead_to_two_demands_and_then_to_silenc
     session.prompt("no!");
     assert_eq!(session.say(), Some(Halt));
     session.act(edit(&format!("{ROOT}/src/auth/token.ts"), "refresh(token)"));
-    assert_eq!(session.engine.state().mode, SessionMode::Normal);
+    assert_eq!(session.engine.drift().state().mode, SessionMode::Normal);
 }
 
 #[test]
@@ -309,7 +318,7 @@ fn where_corrections_are_switched_off_nothing_waits() {
         session.act(billing("cart.ts"));
         session.prompt("go on");
         assert_eq!(session.waits(), None);
-        assert_eq!(session.engine.state().escalation, 0);
+        assert_eq!(session.engine.drift().state().escalation, 0);
         // What was found meanwhile is not said later.
         session.apply(SessionEvent::CorrectionsEnabled(true));
         assert_eq!(session.waits(), None);
@@ -410,7 +419,7 @@ fn what_the_user_allowed_in_the_dialog_is_on_the_goal_whenever_that_is_known() {
         );
         assert!(!effects.needs_permission_lookup);
         assert_eq!(
-            (session.waits(), session.engine.state().mode),
+            (session.waits(), session.engine.drift().state().mode),
             (None, SessionMode::Normal)
         );
         // Known to have run, and to be asked behind.
@@ -423,7 +432,7 @@ fn what_the_user_allowed_in_the_dialog_is_on_the_goal_whenever_that_is_known() {
             [(StepId::new("step-1"), allowed_verdict())]
         );
         assert_eq!(
-            (session.waits(), session.engine.state().mode),
+            (session.waits(), session.engine.drift().state().mode),
             (None, SessionMode::Normal)
         );
         // The same file is not spoken of again.
@@ -536,10 +545,14 @@ impl Session {
                 let edits = if *forbids { edits() } else { Vec::new() };
                 self.apply(SessionEvent::GoalEdited(edits))
             }
-            Happens::Delivered => return format!("{:?} {:?}", self.say(), self.engine.state()),
+            Happens::Delivered => return format!("{:?} {:?}", self.say(), self.engine.drift().state()),
             Happens::CheckResult => return format!("{:?}", self.engine.check()),
         };
-        format!("{came:?} {:?} {:?}", self.engine.state(), self.engine.contract())
+        format!(
+            "{came:?} {:?} {:?}",
+            self.engine.drift().state(),
+            self.engine.contract()
+        )
     }
 
     /// The same, kept and taken up again.

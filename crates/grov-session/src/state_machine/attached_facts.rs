@@ -44,7 +44,7 @@ impl DriftStateMachine {
     }
 
     /// Writes the text of the pending correction again. Returns whether there is one.
-    fn rebuild_text(&mut self, contract: &GoalContract) -> bool {
+    pub(super) fn rebuild_text(&mut self, contract: &GoalContract) -> bool {
         let Some(mut correction) = self.pending_correction().cloned() else {
             return false;
         };

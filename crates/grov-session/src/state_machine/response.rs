@@ -1,10 +1,10 @@
 //! Evaluates the actions of a response.
 
-use crate::assessed_action::AssessedAction;
+use crate::assessed_action::{AssessedAction, reason};
 use crate::level::ON_GOAL_FROM;
 use crate::recovery_plan::has_hard_finding;
 use crate::violation::Violation;
-use grov_domain::{ActionSketch, Assessment, Finding};
+use grov_domain::{ActionSketch, Assessment};
 use grov_redact::Redactor;
 
 /// Maximum length of the description of an action, in characters.
@@ -64,21 +64,16 @@ pub(super) fn worst(response: &[AssessedAction], followed: &[usize]) -> Option<u
 /// Returns the reasons of all findings.
 pub(super) fn reasons(one: &AssessedAction) -> Vec<String> {
     let findings = one.assessment.findings.iter();
-    findings.map(|finding| reason(one, finding)).collect()
+    findings
+        .map(|finding| reason(finding, one.is_delegated))
+        .collect()
 }
 
 /// Returns the reasons of hard findings.
 pub(super) fn facts(one: &AssessedAction) -> Vec<String> {
     let findings = one.assessment.findings.iter();
     let facts = findings.filter(|finding| finding.rule.is_hard());
-    facts.map(|finding| reason(one, finding)).collect()
-}
-
-fn reason(one: &AssessedAction, finding: &Finding) -> String {
-    match one.is_delegated {
-        true => format!("a subagent did this: {}", finding.reason),
-        false => finding.reason.clone(),
-    }
+    facts.map(|finding| reason(finding, one.is_delegated)).collect()
 }
 
 /// Describes an action in a few words.
