@@ -12,15 +12,15 @@ use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
 /// Number of open doubts that are reported.
-pub const REPORTED_FROM: usize = 3;
+pub(crate) const REPORTED_FROM: usize = 3;
 /// Number of actions after which a doubt is dropped.
-pub const WINDOW: u64 = 20;
+pub(crate) const WINDOW: u64 = 20;
 /// Maximum number of files kept per doubt.
 const MAX_FILES: usize = 4;
 
 /// Doubts that were not reported yet.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct OpenDoubts {
+pub(crate) struct OpenDoubts {
     actions: u64,
     /// Oldest first.
     open: VecDeque<Doubt>,
@@ -38,7 +38,7 @@ struct Doubt {
 
 impl OpenDoubts {
     /// Adds an action and its assessment.
-    pub fn record(&mut self, action: &ActionSketch, assessment: &Assessment, call: Option<&str>) {
+    pub(crate) fn record(&mut self, action: &ActionSketch, assessment: &Assessment, call: Option<&str>) {
         self.actions += 1;
         if is_low_doubt(assessment) {
             let oldest = self.actions.saturating_sub(WINDOW);
@@ -66,17 +66,17 @@ impl OpenDoubts {
     }
 
     /// Removes a failed call, which changed nothing.
-    pub fn remove_call(&mut self, call: &str) {
+    pub(crate) fn remove_call(&mut self, call: &str) {
         self.open.retain(|doubt| doubt.call.as_deref() != Some(call));
     }
 
     /// Whether enough doubts are open to be reported.
-    pub fn should_report(&self) -> bool {
+    pub(crate) fn should_report(&self) -> bool {
         self.open.len() >= REPORTED_FROM
     }
 
     /// Removes all doubts: they were reported, or the user answered them.
-    pub fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.open.clear();
     }
 }

@@ -13,10 +13,10 @@ use crate::preload::{BufferedEvent, Preload};
 use crate::recheck::{NewPrompt, PendingRecheck, consented_text, still_applies};
 use crate::recovery_plan::has_hard_finding;
 use crate::state_machine::{DriftStateMachine, EventContext, PromptSummary, Transition};
-use crate::verdict::{allowed_verdict, certain_findings, verdicts};
+use crate::verdict::{certain_findings, step_verdict, verdicts};
 use grov_domain::{
     AskedCall, Assessment, ClientSessionId, Correction, DriftState, DriftVerdict, ForcedRecovery,
-    GoalContract, GoalEdit, Intent, SessionMode, both_ends,
+    GoalContract, GoalEdit, Intent, JudgedBy, SessionMode, both_ends,
 };
 use grov_redact::Redactor;
 use grov_scope::Rules;
@@ -343,9 +343,11 @@ impl SessionEngine {
         let contract = self.builder.contract();
         effects.transition.state_changed |= self.drift.retain_attached(contract, |also| !is_allowed(also));
         for one in actions {
-            effects
-                .later_verdicts
-                .extend(one.step.clone().map(|step| (step, allowed_verdict())));
+            effects.later_verdicts.extend(
+                one.step
+                    .clone()
+                    .map(|step| (step, step_verdict(10, JudgedBy::Rules, Vec::new(), None))),
+            );
             self.current_rules().grant(&one.action, one.call.as_deref());
             self.preload.push(|| BufferedEvent::Allowed {
                 action: one.action.clone(),

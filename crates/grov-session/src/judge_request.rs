@@ -8,6 +8,7 @@ use crate::assessed_action::AssessedAction;
 use crate::level::ON_GOAL_FROM;
 use crate::recovery_plan::has_hard_finding;
 use crate::state_machine::{Position, combined};
+use crate::verdict::step_verdict;
 use grov_domain::{
     ActionSketch, ClientSessionId, Correction, CorrectionId, DriftQuestion, DriftVerdict, Finding,
     ForcedRecoveryQuestion, GoalContract, JudgedBy, OFF_GOAL_BELOW, RelatedSteps, Rule, StepId, StepVerdict,
@@ -164,7 +165,7 @@ impl JudgeRequest {
                 let correction = new_correction
                     .filter(|(about, _)| *about == Some(place))
                     .map(|(_, correction)| correction);
-                Some((one.step.clone()?, step_verdict(one, verdict, correction)))
+                Some((one.step.clone()?, model_verdict(one, verdict, correction)))
             })
             .collect()
     }
@@ -225,7 +226,7 @@ fn relative_to(folder: &str, command: &str) -> String {
     relative
 }
 
-fn step_verdict(
+fn model_verdict(
     one: &AssessedAction,
     verdict: &DriftVerdict,
     correction: Option<&Correction>,
@@ -251,12 +252,8 @@ fn step_verdict(
         findings.sort_by_key(|finding| finding.at_most);
     }
     StepVerdict {
-        score,
-        by: JudgedBy::Model,
-        findings,
-        level: correction.map(|correction| correction.level),
-        correction: correction.map(|correction| correction.text.clone()),
         recovery_plan: verdict.recovery_plan.clone(),
+        ..step_verdict(score, JudgedBy::Model, findings, correction)
     }
 }
 

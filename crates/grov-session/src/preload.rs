@@ -3,7 +3,7 @@
 //! The rules then replay the buffered events in order, so that each action is judged by the contract in force at its
 //! time.
 
-use crate::assessed_action::{AssessedAction, assess};
+use crate::assessed_action::AssessedAction;
 use crate::contract_builder::GoalContractBuilder;
 use crate::contract_refresh::{BuilderCopy, ContractInputs};
 use crate::engine::SessionEngine;
@@ -13,10 +13,12 @@ use crate::level::ON_GOAL_FROM;
 use crate::recovery_plan::has_hard_finding;
 use crate::state_machine::{EventContext, PromptSummary, Transition};
 use crate::verdict::{certain_findings, verdicts};
+use catch_up::CatchUp;
 use grov_domain::{ActionSketch, DriftState, StepId};
-use grov_scope::Rules;
 use std::collections::HashSet;
 use time::OffsetDateTime;
+
+mod catch_up;
 
 /// Maximum number of unresolved actions.
 const MAX_UNRESOLVED: usize = 64;
@@ -321,17 +323,6 @@ impl SessionEngine {
     }
 }
 
-/// Replays the stored history and then the buffered events.
-struct CatchUp {
-    /// The builder, advanced with each prompt.
-    builder: GoalContractBuilder,
-    rules: Rules,
-    /// The steps of the stored history.
-    known: HashSet<StepId>,
-    taken: usize,
-    found: Reassessed,
-}
-
 /// Assessments of actions from before the history was loaded, oldest first.
 #[derive(Debug, Default)]
 pub struct Reassessed {
@@ -355,76 +346,5 @@ impl Reassessed {
     fn fail(&mut self, call: &str) {
         let is_of = |one: &mut AssessedAction| one.call.as_deref() == Some(call);
         self.failed.extend(self.done.extract_if(.., is_of));
-    }
-}
-
-impl CatchUp {
-    /// Starts from the stored actions `steps`. Those that are among `events`, too, are taken from there.
-    fn new(
-        builder: GoalContractBuilder,
-        root: Option<&str>,
-        consents: &[String],
-        allowed: &HashSet<String>,
-        mut steps: Vec<ObservedAction>,
-        events: &[BufferedEvent],
-    ) -> Self {
-        let mut rules = Rules::new(builder.contract().clone(), root);
-        for words in consents {
-            rules.record_consent(words);
-        }
-        let seen: HashSet<&StepId> = events
-            .iter()
-            .filter_map(|event| match event {
-                BufferedEvent::Action(done) => done.step.as_ref(),
-                _ => None,
-            })
-            .collect();
-        // The buffered ones include written content.
-        steps.retain(|one| one.step.as_ref().is_none_or(|step| !seen.contains(step)));
-        for one in &steps {
-            if one.call.as_ref().is_some_and(|call| allowed.contains(call)) {
-                rules.grant(&one.action, one.call.as_deref());
-            }
-            rules.assess(&one.action, one.call.as_deref());
-        }
-        Self {
-            builder,
-            rules,
-            known: steps.into_iter().filter_map(|one| one.step).collect(),
-            taken: 0,
-            found: Reassessed::default(),
-        }
-    }
-
-    /// Replays the events that were not replayed yet.
-    fn follow(&mut self, events: &[BufferedEvent]) {
-        for event in events.iter().skip(self.taken) {
-            match event {
-                BufferedEvent::Prompt { prompt, consents_to } => {
-                    let says_something = self.builder.add_prompt(prompt);
-                    self.rules.set_contract(self.builder.contract().clone());
-                    self.rules.record_prompt();
-                    // The engine could not tell whether a "yes" had content of its own.
-                    if let Some(words) = consents_to.as_ref().filter(|_| !says_something) {
-                        self.rules.record_consent(words);
-                    }
-                }
-                BufferedEvent::Action(done) => {
-                    if done.step.as_ref().is_some_and(|step| !self.known.contains(step)) {
-                        self.found.done.push(assess(&mut self.rules, done.clone()));
-                    }
-                }
-                BufferedEvent::Ended { call, failed } => {
-                    self.rules.record_result(call, *failed);
-                    if *failed {
-                        self.found.fail(call);
-                    }
-                }
-                BufferedEvent::OutputShown(text) => self.rules.record_output(text),
-                BufferedEvent::Consent(words) => self.rules.record_consent(words),
-                BufferedEvent::Allowed { action, call } => self.rules.grant(action, call.as_deref()),
-            }
-        }
-        self.taken = self.taken.max(events.len());
     }
 }

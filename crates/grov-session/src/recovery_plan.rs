@@ -6,24 +6,24 @@ use grov_domain::{ActionSketch, Assessment, Finding, GoalContract, RecoveryStep,
 const MAX_STEPS: usize = 3;
 
 /// Whether an assessment has a hard finding: a broken constraint or danger.
-pub fn has_hard_finding(assessment: &Assessment) -> bool {
+pub(crate) fn has_hard_finding(assessment: &Assessment) -> bool {
     assessment.findings.iter().any(|finding| finding.rule.is_hard())
 }
 
 /// Whether the findings only doubt that an action is related to the goal: no hard finding and no repetition.
-pub fn is_doubt_only(assessment: &Assessment) -> bool {
+pub(crate) fn is_doubt_only(assessment: &Assessment) -> bool {
     let gravest = assessment.findings.first().map(|finding| finding.rule);
     gravest.is_some_and(is_doubt) && !has_hard_finding(assessment)
 }
 
 /// Whether a rule only doubts that an action is related to the goal.
-pub fn is_doubt(rule: Rule) -> bool {
+pub(crate) fn is_doubt(rule: Rule) -> bool {
     matches!(rule, Rule::Scope | Rule::Tangent | Rule::ScopeCreep)
 }
 
 /// Returns the recovery plan for an action with these findings, most severe first: undo or check what was found, then
 /// continue with the goal. With `is_firm` false nothing is to be undone.
-pub fn recovery_plan(
+pub(crate) fn recovery_plan(
     contract: &GoalContract,
     action: &ActionSketch,
     findings: &[Finding],
@@ -79,7 +79,7 @@ fn go_on(contract: &GoalContract) -> RecoveryStep {
 }
 
 /// Returns the first file that the scope of the contract names.
-pub fn named_file(contract: &GoalContract) -> Option<String> {
+pub(crate) fn named_file(contract: &GoalContract) -> Option<String> {
     let is_file = |entry: &&String| {
         let name = entry.rsplit(['/', '\\']).next().unwrap_or(entry);
         !entry.contains(['*', '(', ' ', ':'])
@@ -91,7 +91,7 @@ pub fn named_file(contract: &GoalContract) -> Option<String> {
 }
 
 /// Whether two paths name the same file, where one may be relative to a subfolder.
-pub fn is_same_file(one: &str, other: &str) -> bool {
+pub(crate) fn is_same_file(one: &str, other: &str) -> bool {
     let (one, other) = (plain(one), plain(other));
     let (long, short) = if one.len() >= other.len() {
         (one, other)

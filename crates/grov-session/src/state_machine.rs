@@ -14,7 +14,7 @@
 //!   next one comes at once and is stronger, up to a forced action. A forced action is demanded [`MAX_FORCED`] times;
 //!   then no correction is created until the session is back on its goal or the user types a prompt.
 //! - A *doubt* (a change that only looks unrelated to the goal) is corrected once several are open (see
-//!   [`crate::doubt`]): never more strongly than [`CorrectionLevel::Correct`], without an undo or escalation, and at
+//!   [`crate::doubt`]): never more strongly than [`CorrectionLevel::Correct`](grov_domain::CorrectionLevel), without an undo or escalation, and at
 //!   most [`MAX_DOUBTS`] times per goal.
 //! - Hard findings that occur while a correction is pending are attached to it.
 //! - What the user let pass after a correction (a prompt without an objection) is not corrected again.
@@ -22,7 +22,7 @@
 //!   restored before a correction was delivered, also within one response.
 
 use crate::assessed_action::AssessedAction;
-use crate::correction::{self, MAX_ISSUES};
+use crate::correction;
 use crate::doubt::OpenDoubts;
 use crate::level::{MAX_DOUBTS, MAX_ESCALATION, ON_GOAL_FROM, lowered, stronger};
 use crate::policy::Policy;
@@ -30,19 +30,21 @@ use crate::recovery_plan::{has_hard_finding, is_doubt_only, is_same_file, recove
 use crate::violation::Violation;
 use corrections::CorrectionBasis;
 use grov_domain::{
-    ActionSketch, Assessment, Correction, CorrectionId, CorrectionLevel, CorrectionOutcome, DriftState,
-    DriftVerdict, GoalContract, OFF_GOAL_BELOW, SessionMode,
+    ActionSketch, Correction, CorrectionId, DriftState, GoalContract, OFF_GOAL_BELOW, SessionMode,
 };
 use recovery::OngoingUndo;
-use response::{described, facts, reasons, restored_within, with_exemptions, worst};
+use response::{described, reasons, restored_within, with_exemptions, worst};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use time::{Duration, OffsetDateTime};
 
 mod attached_facts;
 mod corrections;
+mod delivery;
+mod judged;
 mod recovery;
 mod response;
+mod resume;
 mod transition;
 
 pub(crate) use response::combined;
@@ -57,10 +59,6 @@ const MAX_FORCED: u8 = 2;
 const WINDOW: usize = 4;
 /// Changing responses between two mild corrections.
 const MIN_PAUSE: usize = 4;
-/// Responses over which an undo may extend.
-const MAX_UNDO_RESPONSES: u8 = 3;
-/// Maximum number of hashes of delivered texts.
-const MAX_DELIVERED_HASHES: usize = 64;
 /// Maximum number of files kept in each list of files.
 const MAX_FILES: usize = 64;
 /// Maximum number of earlier violations and of attached facts.
@@ -276,85 +274,6 @@ impl DriftStateMachine {
         transition
     }
 
-    /// Processes a model's verdict on a response that the rules have assessed. `position` is
-    /// [`DriftStateMachine::position`] at the time of the question; later events may outdate the verdict.
-    pub fn apply_verdict(
-        &mut self,
-        response: &[AssessedAction],
-        verdict: &DriftVerdict,
-        responses_since: Position,
-        contract: &GoalContract,
-        context: EventContext,
-    ) -> Transition {
-        let mut transition = Transition::default();
-        let Some(place) = worst(response, &[]) else {
-            return transition;
-        };
-        let action = &response[place];
-        let is_hard = has_hard_finding(&action.assessment);
-        let before = action.assessment.score;
-        let score = combined(&action.assessment, verdict.score);
-        let is_current = self.position() == responses_since;
-        if score < OFF_GOAL_BELOW && is_current {
-            if self.state.mode == SessionMode::Normal {
-                self.state.mode = SessionMode::Drifted;
-                transition.state_changed = true;
-            }
-            self.replace_last_score(before, score);
-            let is_doubt_of_rules = self.state.correction.is_some() && !self.violation.is_firm;
-            if is_doubt_of_rules && self.pending_correction().is_none() && self.violation.is_same_step(action)
-            {
-                // It was delivered as a doubt; from now on it is firm.
-                self.violation.is_firm = true;
-            }
-            let is_free =
-                self.state.correction.is_none() || (is_doubt_of_rules && self.pending_correction().is_some());
-            if is_free && !is_hard && self.may_correct() && !self.is_permitted(&action.action) {
-                let judged = AssessedAction {
-                    assessment: Assessment {
-                        score,
-                        findings: action.assessment.findings.clone(),
-                    },
-                    ..action.clone()
-                };
-                let plan = if verdict.recovery_plan.is_empty() {
-                    recovery_plan(contract, &action.action, &action.assessment.findings, true)
-                } else {
-                    verdict.recovery_plan.clone()
-                };
-                let mut issues = reasons(action);
-                if !verdict.diagnostic.trim().is_empty() {
-                    issues.insert(0, verdict.diagnostic.clone());
-                }
-                let ground = CorrectionBasis {
-                    issues,
-                    plan,
-                    is_firm: true,
-                    min_level: None,
-                };
-                self.correct(Some(place), &judged, ground, contract, &context, &mut transition);
-                if transition.new_correction.is_some() {
-                    self.violation.judged_under = Some(contract.goal.clone());
-                }
-            }
-        } else if score >= OFF_GOAL_BELOW && before < OFF_GOAL_BELOW && is_current {
-            // The rules were wrong about it.
-            self.replace_last_score(before, score);
-            let about_it =
-                self.state.correction.as_ref().is_some_and(|correction| {
-                    correction.step_id.is_some() && correction.step_id == action.step
-                });
-            if about_it {
-                self.expire(&mut transition);
-                transition.add(self.promote_attached(contract, &context));
-            }
-            self.reset_to_normal();
-            transition.state_changed = true;
-        }
-        self.touch(transition.state_changed, context.at);
-        transition
-    }
-
     /// Processes a prompt.
     pub fn on_prompt(&mut self, spoken: PromptSummary, at: OffsetDateTime) -> Transition {
         let mut transition = Transition::default();
@@ -480,175 +399,9 @@ impl DriftStateMachine {
         self.state.judged_at_prompt = self.state.prompts;
         self.touch(true, at);
     }
-
-    /// Records the delivery of a correction. Returns whether it is the current one.
-    pub fn mark_delivered(&mut self, said: &Correction, at: OffsetDateTime) -> bool {
-        let Some(correction) = self.state.correction.as_mut().filter(|one| one.id == said.id) else {
-            return false;
-        };
-        // Its text may have changed meanwhile; the agent has not read the new text.
-        let is_complete = correction.text == said.text;
-        correction.clone_from(said);
-        correction.delivered_at = Some(at);
-        // Facts that were left out for lack of room, or were found later, remain to be delivered.
-        let issues = self.all_issues();
-        let shown = &issues[..issues.len().min(MAX_ISSUES)];
-        let should_correct =
-            |one: &AssessedAction| is_complete && facts(one).iter().all(|reason| shown.contains(reason));
-        let (told, left): (Vec<AssessedAction>, Vec<AssessedAction>) = std::mem::take(&mut self.attached)
-            .into_iter()
-            .partition(should_correct);
-        self.attached = left;
-        for one in &told {
-            self.push_earlier(Violation::of(one, true));
-        }
-        let Some(correction) = &self.state.correction else {
-            return false;
-        };
-        let hash = correction::hash(&correction.text);
-        self.state.said.push(hash);
-        let surplus = self.state.said.len().saturating_sub(MAX_DELIVERED_HASHES);
-        self.state.said.drain(..surplus);
-        self.touch(true, at);
-        true
-    }
-
-    /// Reverts the last delivery, which the agent has not read. Returns whether there was one.
-    pub fn mark_undelivered(&mut self, at: OffsetDateTime) -> bool {
-        let Some(correction) = self
-            .state
-            .correction
-            .as_mut()
-            .filter(|one| one.delivered_at.is_some())
-        else {
-            return false;
-        };
-        correction.delivered_at = None;
-        self.state.said.pop();
-        self.touch(true, at);
-        true
-    }
-
-    /// Replaces the pending forced action and its text by those of a model.
-    pub fn apply_forced_recovery(
-        &mut self,
-        id: &CorrectionId,
-        recovery: &grov_domain::ForcedRecovery,
-        contract: &GoalContract,
-        at: OffsetDateTime,
-    ) -> bool {
-        let pending = self.state.correction.as_mut();
-        let Some(correction) = pending.filter(|one| one.id == *id && one.delivered_at.is_none()) else {
-            return false;
-        };
-        correction.recovery_plan = vec![recovery.mandatory_action.clone()];
-        correction.reason.clone_from(&recovery.recovery_prompt);
-        self.issues = vec![recovery.recovery_prompt.clone()];
-        self.touch(true, at);
-        self.rebuild_text(contract)
-    }
-
-    /// Merges the stored state of the session. Prompts that arrived since (`spoken`) are applied to it as if they
-    /// arrived now. `state_changed` is set if the result differs from the stored state.
-    pub fn resume(&mut self, stored: DriftState, spoken: &[PromptSummary], at: OffsetDateTime) -> Transition {
-        let live = &mut self.state;
-        let is_untouched = live.mode == SessionMode::Normal && live.correction.is_none();
-        let mut transition = Transition {
-            state_changed: !is_untouched || live.prompts > 0,
-            ..Transition::default()
-        };
-        let spoken = if is_untouched { spoken } else { &[] };
-        let responses_since = u64::try_from(spoken.len()).unwrap_or(u64::MAX);
-        live.prompts = live
-            .prompts
-            .saturating_sub(responses_since)
-            .saturating_add(stored.prompts);
-        live.judged_at_prompt = live.judged_at_prompt.max(stored.judged_at_prompt);
-        live.escalation = live.escalation.max(stored.escalation);
-        let mut said = stored.said;
-        said.append(&mut live.said);
-        live.said = said;
-        let responses_since = std::mem::replace(&mut live.consent, stored.consent);
-        push_bounded(&mut live.consent.files, responses_since.files);
-        push_bounded(&mut live.consent.facts, responses_since.facts);
-        push_bounded(&mut live.consent.words, responses_since.words);
-        live.updated_at = live.updated_at.max(stored.updated_at);
-        if is_untouched {
-            live.mode = stored.mode;
-            live.failed_recoveries = stored.failed_recoveries;
-            live.correction = stored.correction;
-            live.is_fact = stored.is_fact;
-            let is_hard = live.is_fact;
-            if let Some(correction) = &live.correction {
-                let files = correction.recovery_plan.iter().take(1);
-                self.violation = Violation {
-                    files: files.filter_map(|step| step.file.clone()).collect(),
-                    // A doubt is never that strong.
-                    is_firm: is_hard || correction.level > CorrectionLevel::Correct,
-                    is_hard,
-                    call: correction.tool_use_id.clone(),
-                    step: correction.step_id.clone(),
-                    ..Violation::default()
-                };
-                self.forced_demands = u8::from(correction.level == CorrectionLevel::Forced);
-            }
-        }
-        let latest = self.state.updated_at;
-        self.touch(transition.state_changed, latest);
-        for one in spoken {
-            let came = self.on_prompt(*one, at);
-            transition.resolved.extend(came.resolved);
-            transition.expired += came.expired;
-        }
-        transition
-    }
 }
 
 impl DriftStateMachine {
-    /// Resolves the current correction. Returns its level if it is firm and was ignored.
-    fn resolve_correction(
-        &mut self,
-        score: Option<u8>,
-        is_followed: bool,
-        at: OffsetDateTime,
-        transition: &mut Transition,
-    ) -> Option<CorrectionLevel> {
-        let correction = self.state.correction.as_ref()?;
-        if correction.delivered_at.is_none() {
-            let is_stale = self.has_expired(correction, at);
-            let is_moot = score.is_none_or(|score| score >= ON_GOAL_FROM) && !self.violation.is_hard;
-            if is_stale {
-                self.attached.clear();
-            }
-            if is_stale || is_moot {
-                self.expire(transition);
-            }
-            return None;
-        }
-        let enough = if correction.score < OFF_GOAL_BELOW {
-            OFF_GOAL_BELOW
-        } else {
-            ON_GOAL_FROM
-        };
-        let is_back = is_followed || score.is_none_or(|score| score >= enough);
-        let level = correction.level;
-        // Other work on the goal does not undo a broken constraint.
-        let is_left = self.violation.is_hard && !self.violation.files.is_empty() && !is_followed;
-        let outcome = if is_back && !is_left {
-            CorrectionOutcome::Followed
-        } else {
-            CorrectionOutcome::Ignored
-        };
-        if is_followed {
-            self.undoing = Some(OngoingUndo {
-                violation: self.violation.clone(),
-                left: MAX_UNDO_RESPONSES,
-            });
-        }
-        self.end(outcome, transition);
-        (!is_back && self.violation.is_firm).then_some(level)
-    }
-
     /// Updates mode, failed recoveries and escalation after a response.
     fn update_mode(
         &mut self,

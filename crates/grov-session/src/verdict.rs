@@ -2,7 +2,7 @@
 
 use crate::assessed_action::AssessedAction;
 use crate::state_machine::Transition;
-use grov_domain::{Assessment, Finding, JudgedBy, Rule, StepVerdict};
+use grov_domain::{Assessment, Correction, Finding, JudgedBy, Rule, StepVerdict};
 
 /// Minimum score of an action that follows a correction.
 pub(crate) const FOLLOWS: u8 = 8;
@@ -44,32 +44,35 @@ pub(crate) fn verdicts(response: &[AssessedAction], transition: &Transition) -> 
         } else {
             &one.assessment.findings
         };
-        Some(StepVerdict {
-            score: if is_followed {
-                one.assessment.score.max(FOLLOWS)
-            } else {
-                one.assessment.score
-            },
-            by: JudgedBy::Rules,
-            findings: findings.to_vec(),
-            level: correction.map(|correction| correction.level),
-            correction: correction.map(|correction| correction.text.clone()),
-            recovery_plan: correction
-                .map(|correction| correction.recovery_plan.clone())
-                .unwrap_or_default(),
-        })
+        let score = if is_followed {
+            one.assessment.score.max(FOLLOWS)
+        } else {
+            one.assessment.score
+        };
+        Some(step_verdict(
+            score,
+            JudgedBy::Rules,
+            findings.to_vec(),
+            correction,
+        ))
     };
     response.iter().enumerate().map(verdict).collect()
 }
 
-/// Returns the verdict for an action that the user allowed.
-pub(crate) fn allowed_verdict() -> StepVerdict {
+/// Returns a verdict with the correction that followed, if there was one.
+pub(crate) fn step_verdict(
+    score: u8,
+    by: JudgedBy,
+    findings: Vec<Finding>,
+    correction: Option<&Correction>,
+) -> StepVerdict {
+    let plan = correction.map(|correction| correction.recovery_plan.clone());
     StepVerdict {
-        score: 10,
-        by: JudgedBy::Rules,
-        findings: Vec::new(),
-        level: None,
-        correction: None,
-        recovery_plan: Vec::new(),
+        score,
+        by,
+        findings,
+        level: correction.map(|correction| correction.level),
+        correction: correction.map(|correction| correction.text.clone()),
+        recovery_plan: plan.unwrap_or_default(),
     }
 }

@@ -415,7 +415,10 @@ fn what_the_user_allowed_in_the_dialog_is_on_the_goal_whenever_that_is_known() {
         let effects = ran(&mut session, "call-1");
         assert_eq!(
             effects.later_verdicts,
-            [(StepId::new("step-1"), allowed_verdict())]
+            [(
+                StepId::new("step-1"),
+                step_verdict(10, JudgedBy::Rules, Vec::new(), None)
+            )]
         );
         assert!(!effects.needs_permission_lookup);
         assert_eq!(
@@ -429,7 +432,10 @@ fn what_the_user_allowed_in_the_dialog_is_on_the_goal_whenever_that_is_known() {
         let effects = session.apply(SessionEvent::PermissionAsked(&asked("call-1", false)));
         assert_eq!(
             effects.later_verdicts,
-            [(StepId::new("step-1"), allowed_verdict())]
+            [(
+                StepId::new("step-1"),
+                step_verdict(10, JudgedBy::Rules, Vec::new(), None)
+            )]
         );
         assert_eq!(
             (session.waits(), session.engine.drift().state().mode),

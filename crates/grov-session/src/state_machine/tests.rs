@@ -2,7 +2,8 @@ use super::response::MAX_DESCRIPTION;
 use super::*;
 use crate::testing::{action, assessed, bash, edit, read};
 use grov_domain::{
-    ActionType, ClientSessionId, DriftType, EffectKind, RecoveryStep, Rule, SessionId, StepId,
+    ActionType, ClientSessionId, CorrectionLevel, CorrectionOutcome, DriftType, DriftVerdict, EffectKind,
+    RecoveryStep, Rule, SessionId, StepId,
 };
 use proptest::prelude::*;
 
@@ -683,7 +684,7 @@ proptest! {
             if state.mode == SessionMode::Forced && mode != SessionMode::Forced {
                 prop_assert!(ignored >= 3 && transition.entered_forced_mode);
             }
-            prop_assert!(state.said.len() <= MAX_DELIVERED_HASHES);
+            prop_assert!(state.said.len() <= super::delivery::MAX_DELIVERED_HASHES);
         }
         session.change("src/auth/token.ts", Rule::Scope, 10);
         session.prompt();

@@ -1,0 +1,111 @@
+//! Delivers corrections and resolves them: followed, ignored or overtaken.
+
+use super::DriftStateMachine;
+use super::recovery::OngoingUndo;
+use super::response::facts;
+use super::transition::Transition;
+use crate::assessed_action::AssessedAction;
+use crate::correction::{self, MAX_ISSUES};
+use crate::level::ON_GOAL_FROM;
+use crate::violation::Violation;
+use grov_domain::{Correction, CorrectionLevel, CorrectionOutcome, OFF_GOAL_BELOW};
+use time::OffsetDateTime;
+
+/// Responses over which an undo may extend.
+const MAX_UNDO_RESPONSES: u8 = 3;
+/// Maximum number of hashes of delivered texts.
+pub(super) const MAX_DELIVERED_HASHES: usize = 64;
+
+impl DriftStateMachine {
+    /// Records the delivery of a correction. Returns whether it is the current one.
+    pub fn mark_delivered(&mut self, said: &Correction, at: OffsetDateTime) -> bool {
+        let Some(correction) = self.state.correction.as_mut().filter(|one| one.id == said.id) else {
+            return false;
+        };
+        // Its text may have changed meanwhile; the agent has not read the new text.
+        let is_complete = correction.text == said.text;
+        correction.clone_from(said);
+        correction.delivered_at = Some(at);
+        // Facts that were left out for lack of room, or were found later, remain to be delivered.
+        let issues = self.all_issues();
+        let shown = &issues[..issues.len().min(MAX_ISSUES)];
+        let should_correct =
+            |one: &AssessedAction| is_complete && facts(one).iter().all(|reason| shown.contains(reason));
+        let (told, left): (Vec<AssessedAction>, Vec<AssessedAction>) = std::mem::take(&mut self.attached)
+            .into_iter()
+            .partition(should_correct);
+        self.attached = left;
+        for one in &told {
+            self.push_earlier(Violation::of(one, true));
+        }
+        let Some(correction) = &self.state.correction else {
+            return false;
+        };
+        let hash = correction::hash(&correction.text);
+        self.state.said.push(hash);
+        let surplus = self.state.said.len().saturating_sub(MAX_DELIVERED_HASHES);
+        self.state.said.drain(..surplus);
+        self.touch(true, at);
+        true
+    }
+
+    /// Reverts the last delivery, which the agent has not read. Returns whether there was one.
+    pub fn mark_undelivered(&mut self, at: OffsetDateTime) -> bool {
+        let Some(correction) = self
+            .state
+            .correction
+            .as_mut()
+            .filter(|one| one.delivered_at.is_some())
+        else {
+            return false;
+        };
+        correction.delivered_at = None;
+        self.state.said.pop();
+        self.touch(true, at);
+        true
+    }
+
+    /// Resolves the current correction. Returns its level if it is firm and was ignored.
+    pub(super) fn resolve_correction(
+        &mut self,
+        score: Option<u8>,
+        is_followed: bool,
+        at: OffsetDateTime,
+        transition: &mut Transition,
+    ) -> Option<CorrectionLevel> {
+        let correction = self.state.correction.as_ref()?;
+        if correction.delivered_at.is_none() {
+            let is_stale = self.has_expired(correction, at);
+            let is_moot = score.is_none_or(|score| score >= ON_GOAL_FROM) && !self.violation.is_hard;
+            if is_stale {
+                self.attached.clear();
+            }
+            if is_stale || is_moot {
+                self.expire(transition);
+            }
+            return None;
+        }
+        let enough = if correction.score < OFF_GOAL_BELOW {
+            OFF_GOAL_BELOW
+        } else {
+            ON_GOAL_FROM
+        };
+        let is_back = is_followed || score.is_none_or(|score| score >= enough);
+        let level = correction.level;
+        // Other work on the goal does not undo a broken constraint.
+        let is_left = self.violation.is_hard && !self.violation.files.is_empty() && !is_followed;
+        let outcome = if is_back && !is_left {
+            CorrectionOutcome::Followed
+        } else {
+            CorrectionOutcome::Ignored
+        };
+        if is_followed {
+            self.undoing = Some(OngoingUndo {
+                violation: self.violation.clone(),
+                left: MAX_UNDO_RESPONSES,
+            });
+        }
+        self.end(outcome, transition);
+        (!is_back && self.violation.is_firm).then_some(level)
+    }
+}
