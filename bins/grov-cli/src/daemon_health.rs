@@ -1,15 +1,10 @@
 //! Whether the daemon of a home answers.
 
-use grov_runtime::port::{Listener, fetch_health, listener_at};
+use grov_runtime::port::{Listener, connect, fetch_health, listener_at};
 use grov_runtime::{Home, Url, daemon};
 use rustix::process::{Pid, test_kill_process};
 use serde::{Deserialize, Serialize};
-use std::io;
-use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
-use std::time::Duration;
-
-/// On one machine a connection is made at once or never.
-const CONNECT_TIMEOUT: Duration = Duration::from_millis(300);
+use std::net::{SocketAddr, ToSocketAddrs};
 
 /// The current state of a home's proxy.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -149,19 +144,8 @@ fn health(url: &str) -> Option<Health> {
     if !url.is_loopback() || url.is_secure() {
         return None;
     }
-    let answer = get(&url).ok()?;
-    let (head, body) = answer.split_once("\r\n\r\n")?;
-    let status = head.lines().next()?.split(' ').nth(1)?;
-    // Skips the chunk sizes around the object, if there are any.
-    let json = body.get(body.find('{')?..=body.rfind('}')?)?;
-    (status == "200").then(|| serde_json::from_str(json).ok())?
-}
-
-fn get(url: &Url) -> io::Result<String> {
-    let mut addresses = (url.host(), url.port()).to_socket_addrs()?;
-    let address = addresses.next().ok_or(io::ErrorKind::NotFound)?;
-    let stream = TcpStream::connect_timeout(&address, CONNECT_TIMEOUT)?;
-    fetch_health(stream, url.port())
+    let address = (url.host(), url.port()).to_socket_addrs().ok()?.next()?;
+    fetch_health(connect(address).ok()?)
 }
 
 #[cfg(test)]

@@ -24,9 +24,9 @@ pub use home::{Home, HomeError, write_private};
 pub use printable::printable;
 pub use settings::{
     Candidate, CandidateStatus, ContextSettings, DriftSettings, EXIT_USAGE, EmbeddingProvider,
-    EmbeddingSettings, Explanation, GuardMode, GuardSettings, HeaderPolicy, Inputs, KEYS, Key, Kind,
-    LlmProvider, LlmSettings, LogSettings, MemorySettings, Origin, ProxySettings, Settings, SettingsError,
-    StoreSettings, TaskSettings, UserMode, Value, Warning,
+    EmbeddingSettings, Explanation, GuardMode, GuardSettings, HeaderPolicy, Inputs, InvalidValue, KEYS, Key,
+    Kind, LlmProvider, LlmSettings, LogSettings, MemorySettings, Origin, ProxySettings, Settings,
+    SettingsError, StoreSettings, TaskSettings, UserMode, Value, Warning,
 };
 pub use tasks::{Shutdown, Tasks};
-pub use url::{Url, UrlError};
+pub use url::{Url, UrlError, without_credentials};

@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use tracing_subscriber::Layer;
 use tracing_subscriber::filter::Targets;
-use tracing_subscriber::fmt::MakeWriter;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
@@ -56,7 +55,7 @@ pub fn init(settings: &LogSettings) -> Result<(), LogError> {
                 path: path.clone(),
                 source,
             })?;
-            lines.with_writer(SharedFile(Mutex::new(file))).boxed()
+            lines.with_writer(Mutex::new(file)).boxed()
         }
     };
     tracing_subscriber::registry()
@@ -112,29 +111,6 @@ impl Write for RotatingFile {
 
     fn flush(&mut self) -> io::Result<()> {
         self.file.flush()
-    }
-}
-
-struct SharedFile(Mutex<RotatingFile>);
-
-struct SharedWriter<'a>(std::sync::MutexGuard<'a, RotatingFile>);
-
-impl Write for SharedWriter<'_> {
-    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
-        self.0.write(line)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.0.flush()
-    }
-}
-
-impl<'a> MakeWriter<'a> for SharedFile {
-    type Writer = SharedWriter<'a>;
-
-    fn make_writer(&'a self) -> Self::Writer {
-        // A panic while a line was written leaves at worst half a line.
-        SharedWriter(self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner))
     }
 }
 

@@ -1,11 +1,12 @@
 //! Identifies the program that listens on a local port: a Grov daemon or another one.
 
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
-/// A local connection is made at once or never.
+/// A local connection is established at once or never.
 const CONNECT_TIMEOUT: Duration = Duration::from_millis(300);
 /// A Grov daemon answers within this time even on a busy machine. A program that does not is taken for another one.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(1);
@@ -28,18 +29,6 @@ pub enum Listener {
 
 /// Identifies the program that listens at an address, in little more than a second.
 pub fn listener_at(address: SocketAddr) -> Listener {
-    let Ok(stream) = TcpStream::connect_timeout(&address, CONNECT_TIMEOUT) else {
-        return Listener::Nothing;
-    };
-    let answer = fetch_health(stream, address.port()).ok();
-    match answer.and_then(|answer| pid_of(&answer)) {
-        Some(pid) => Listener::Grov { pid },
-        None => Listener::Foreign,
-    }
-}
-
-/// The process that an answer of `/_grov/health` names; `None` if it is no such answer.
-fn pid_of(answer: &str) -> Option<u32> {
     /// The fields that distinguish a daemon's answer from another program's.
     #[derive(Deserialize)]
     struct Health {
@@ -47,17 +36,38 @@ fn pid_of(answer: &str) -> Option<u32> {
         #[serde(rename = "exchanges_observed")]
         _exchanges: u64,
     }
-    let (_, body) = answer.split_once("\r\n\r\n")?;
-    let json = body.get(body.find('{')?..=body.rfind('}')?)?;
-    serde_json::from_str::<Health>(json).ok().map(|health| health.pid)
+    let Ok(stream) = connect(address) else {
+        return Listener::Nothing;
+    };
+    match fetch_health::<Health>(stream) {
+        Some(health) => Listener::Grov { pid: health.pid },
+        None => Listener::Foreign,
+    }
 }
 
-/// Requests `/_grov/health` over a connection and returns the whole response, head and body. Waits a second at most.
+/// Connects to a local address. Waits 300 ms at most.
 ///
 /// # Errors
-/// When the connection breaks, or on a timeout.
-pub fn fetch_health(mut stream: TcpStream, port: u16) -> io::Result<String> {
+/// The system's error.
+pub fn connect(address: SocketAddr) -> io::Result<TcpStream> {
+    TcpStream::connect_timeout(&address, CONNECT_TIMEOUT)
+}
+
+/// Requests `/_grov/health` over a connection and parses the JSON object of the answer. `None` for any other answer, after
+/// an error, or after one second.
+pub fn fetch_health<T: DeserializeOwned>(stream: TcpStream) -> Option<T> {
+    let answer = get_health(stream).ok()?;
+    let (head, body) = answer.split_once("\r\n\r\n")?;
+    let status = head.split(' ').nth(1)?;
+    // Skips the chunk sizes around the object, if there are any.
+    let json = body.get(body.find('{')?..=body.rfind('}')?)?;
+    (status == "200").then(|| serde_json::from_str(json).ok())?
+}
+
+/// The whole response, head and body.
+fn get_health(mut stream: TcpStream) -> io::Result<String> {
     let deadline = Instant::now() + ANSWER_TIMEOUT;
+    let port = stream.peer_addr()?.port();
     stream.set_write_timeout(Some(ANSWER_TIMEOUT))?;
     // In one piece: a server may answer, and hang up, as soon as it has seen the first line.
     let request =

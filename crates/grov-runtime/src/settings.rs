@@ -22,13 +22,13 @@ pub use table::{
     ContextSettings, DriftSettings, GuardMode, GuardSettings, HeaderPolicy, KEYS, LogSettings,
     MemorySettings, ProxySettings, StoreSettings, TaskSettings, UserMode,
 };
-pub use value::{Kind, Value};
+pub use value::{InvalidValue, Kind, Value};
 
 use crate::dotenv::{self, Assignment};
 use crate::{Environment, Home};
 use file::{FileValue, Owner};
 use grov_redact::Secret;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use table::Sections;
 
@@ -50,19 +50,11 @@ pub struct Inputs<'a> {
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// In the order of [`KEYS`].
-    resolved: Vec<Resolved>,
+    resolved: Vec<Explanation>,
     warnings: Vec<Warning>,
     sections: Sections,
     llm: LlmSettings,
     embedder: EmbeddingSettings,
-}
-
-#[derive(Clone, Debug)]
-struct Resolved {
-    key: &'static Key,
-    value: Value,
-    origin: Origin,
-    candidates: Vec<Candidate>,
 }
 
 impl Settings {
@@ -168,34 +160,34 @@ impl Settings {
 
     /// Whether a setting is set anywhere, be it to its default value.
     pub fn is_set(&self, name: &str) -> bool {
-        self.resolved
-            .iter()
-            .any(|resolved| resolved.key.name == name && resolved.origin != Origin::Default)
+        self.origin(name) != Origin::Default
     }
 
     /// A setting's value, its origin and the values that it overrides.
-    pub fn explain(&self, name: &str) -> Result<Explanation<'_>, SettingsError> {
-        self.explain_all()
-            .find(|explanation| explanation.key.name == name)
+    pub fn explain(&self, name: &str) -> Result<&Explanation, SettingsError> {
+        let mut all = self.resolved.iter();
+        all.find(|explanation| explanation.key.name == name)
             .ok_or_else(|| SettingsError::UnknownKey {
-                name: value::quote(name),
+                name: value::shortened(name),
                 nearest: keys::nearest(name),
             })
     }
 
-    /// Every setting, in the order of its name.
-    pub fn explain_all(&self) -> impl Iterator<Item = Explanation<'_>> {
-        self.resolved.iter().map(|resolved| Explanation {
-            key: resolved.key,
-            value: &resolved.value,
-            origin: &resolved.origin,
-            candidates: &resolved.candidates,
-        })
+    /// Every setting, sorted by name.
+    pub fn explain_all(&self) -> &[Explanation] {
+        &self.resolved
     }
 
     /// Refuses to start a proxy with settings whose protection is not implemented, with an address that other machines can
     /// reach, or with a loop: an upstream, a model's server or an `HTTPS_PROXY` that is the proxy itself.
     pub fn ensure_startable(&self, environment: &Environment) -> Result<(), SettingsError> {
+        let refused = |name, reason, hint| {
+            Err(SettingsError::Refused {
+                origin: self.origin(name),
+                reason,
+                hint,
+            })
+        };
         let proxy = &self.sections.proxy;
         for (name, is_wanted, what) in [
             ("proxy.enable_auth", proxy.enable_auth, "authentication"),
@@ -203,32 +195,22 @@ impl Settings {
             ("proxy.enable_tls", proxy.enable_tls, "TLS on the listener"),
         ] {
             if is_wanted {
-                return Err(SettingsError::Refused {
-                    origin: self.origin(name),
-                    reason: format!("asks for {what}, which this version does not have ({name})"),
-                    hint: "unset it, or set it to false, and let the proxy listen on loopback only",
-                });
+                let reason = format!("asks for {what}, which this version does not have ({name})");
+                let hint = "unset it, or set it to false, and let the proxy listen on loopback only";
+                return refused(name, reason, hint);
             }
         }
-        if !self.sections.proxy.host.to_canonical().is_loopback() {
-            return Err(SettingsError::Refused {
-                origin: self.origin("proxy.host"),
-                reason: format!(
-                    "{} is no loopback address: other machines could reach the proxy, without any authentication",
-                    self.sections.proxy.host
-                ),
-                hint: "use 127.0.0.1",
-            });
+        if !proxy.host.to_canonical().is_loopback() {
+            let reason = format!(
+                "{} is not a loopback address: other machines could reach the proxy, without any authentication",
+                proxy.host
+            );
+            return refused("proxy.host", reason, "use 127.0.0.1");
         }
-        if self.is_own_listener(&self.sections.proxy.upstream) {
-            return Err(SettingsError::Refused {
-                origin: self.origin("proxy.upstream"),
-                reason: format!(
-                    "the upstream {} is the proxy itself",
-                    self.sections.proxy.upstream
-                ),
-                hint: "set proxy.upstream to the address that requests shall end at, or choose another port",
-            });
+        if self.is_own_listener(&proxy.upstream) {
+            let reason = format!("the upstream {} is the proxy itself", proxy.upstream);
+            let hint = "set proxy.upstream to the server that answers requests, or choose another port";
+            return refused("proxy.upstream", reason, hint);
         }
         for (name, url) in [
             ("llm.base_url", &self.llm.base_url),
@@ -236,18 +218,14 @@ impl Settings {
             ("embedder.base_url", &self.embedder.base_url),
         ] {
             if url.as_ref().is_some_and(|url| self.is_own_listener(url)) {
-                return Err(SettingsError::Refused {
-                    origin: self.origin(name),
-                    reason: format!("{name} is the proxy itself: Grov's own calls would come back to it"),
-                    hint: "name the model's server itself, or choose another port for the proxy",
-                });
+                let reason = format!("{name} is the proxy itself: Grov's own calls would come back to it");
+                let hint = "set it to the model's server, or choose another port for the proxy";
+                return refused(name, reason, hint);
             }
         }
         for name in PROXY_VARIABLES {
-            if environment
-                .get(name)
-                .is_some_and(|value| self.is_own_listener_text(value))
-            {
+            let value = environment.get(name);
+            if value.is_some_and(|value| self.is_own_listener_text(value)) {
                 return Err(SettingsError::Refused {
                     origin: Origin::Environment(name),
                     reason: "the proxy would send its own requests to itself".to_owned(),
@@ -266,12 +244,8 @@ impl Settings {
     /// Whether the text of a proxy variable is the address that the proxy would listen on.
     pub(crate) fn is_own_listener_text(&self, text: &OsStr) -> bool {
         let Some(text) = text.to_str() else { return false };
-        // The scheme may be left out in these variables.
-        let url = if text.contains("://") {
-            crate::Url::parse(text)
-        } else {
-            crate::Url::parse(&format!("http://{text}"))
-        };
+        // These variables may omit the scheme.
+        let url = crate::Url::parse(text).or_else(|_| crate::Url::parse(&format!("http://{text}")));
         url.is_ok_and(|url| self.is_own_listener(&url))
     }
 
@@ -290,44 +264,26 @@ pub(crate) const PROXY_VARIABLES: [&str; 6] = [
     "http_proxy",
 ];
 
-/// A value as found: text still to be parsed, or already parsed.
-enum Offer {
-    Text(OsString),
-    Value(Value),
-    Refused,
+/// A value as found, and where.
+struct Offer {
+    origin: Origin,
+    parsed: Result<Value, InvalidValue>,
 }
 
-fn resolve(key: &'static Key, offers: Vec<(Origin, Offer, String)>) -> Result<Resolved, SettingsError> {
+/// Chooses the first allowed value. Values that are not used may be invalid: other programs use some of the variables too.
+fn resolve(key: &'static Key, offers: Vec<Offer>) -> Result<Explanation, SettingsError> {
     let mut chosen = None;
     let mut candidates = Vec::with_capacity(offers.len());
-    for (origin, offer, mut shown) in offers {
-        let status = match offer {
-            Offer::Refused => CandidateStatus::Refused("a project's file may not set it"),
-            Offer::Text(text) => {
-                let parsed = parse(key, &text);
-                shown = match &parsed {
-                    Ok(value) => value.to_string(),
-                    Err(found) => found.clone(),
-                };
-                if chosen.is_some() {
-                    // A value that is not used is not validated: several of these names are common ones.
-                    CandidateStatus::Overridden
-                } else {
-                    let value = parsed.map_err(|found| SettingsError::Invalid {
-                        key: key.name,
-                        origin: origin.clone(),
-                        expected: key.kind.expected(),
-                        found,
-                    })?;
-                    chosen = Some((value, origin.clone()));
-                    CandidateStatus::Used
-                }
-            }
-            Offer::Value(_) if chosen.is_some() => CandidateStatus::Overridden,
-            Offer::Value(value) => {
-                chosen = Some((value, origin.clone()));
-                CandidateStatus::Used
-            }
+    for Offer { origin, parsed } in offers {
+        let shown = parsed.as_ref().map_or_else(ToString::to_string, Value::to_string);
+        let status = if origin.is_project() && !key.project {
+            CandidateStatus::Refused("a project's file may not set it")
+        } else if chosen.is_some() {
+            CandidateStatus::Overridden
+        } else {
+            let value = parsed.map_err(|found| key.invalid(origin.clone(), found))?;
+            chosen = Some((value, origin.clone()));
+            CandidateStatus::Used
         };
         candidates.push(Candidate {
             origin,
@@ -336,18 +292,12 @@ fn resolve(key: &'static Key, offers: Vec<(Origin, Offer, String)>) -> Result<Re
         });
     }
     let (value, origin) = chosen.unwrap_or_else(|| (key.kind.unset(), Origin::Default));
-    Ok(Resolved {
+    Ok(Explanation {
         key,
         value,
         origin,
         candidates,
     })
-}
-
-fn parse(key: &Key, text: &OsStr) -> Result<Value, String> {
-    text.to_str()
-        .ok_or_else(|| "not UTF-8".to_owned())
-        .and_then(|text| key.kind.parse_text(text))
 }
 
 /// The sources of values.
@@ -358,27 +308,21 @@ struct Sources<'a> {
 }
 
 impl Sources<'_> {
-    /// The candidates for `key`, highest precedence first.
-    fn offers(
-        &self,
-        key: &'static Key,
-        project: &[FileValue],
-        user: &[FileValue],
-    ) -> Vec<(Origin, Offer, String)> {
-        let text = |origin, text: &OsStr| (origin, Offer::Text(text.to_owned()), String::new());
+    /// The values that were found for `key`, highest precedence first.
+    fn offers(&self, key: &'static Key, project: &[FileValue], user: &[FileValue]) -> Vec<Offer> {
         let mut offers = Vec::new();
-        let flag = key.flag.and_then(|flag| {
-            Some((
-                flag,
-                self.inputs.flags.iter().find(|(name, _)| *name == key.name)?,
-            ))
-        });
-        if let Some((flag, (_, value))) = flag {
-            offers.push(text(Origin::Flag(flag), OsStr::new(value)));
+        let mut add = |origin, text: &OsStr| {
+            let text = text.to_str().ok_or(InvalidValue::NotUtf8);
+            let parsed = text.and_then(|text| key.kind.parse_text(text));
+            offers.push(Offer { origin, parsed });
+        };
+        let mut flags = self.inputs.flags.iter();
+        if let (Some(flag), Some((_, value))) = (key.flag, flags.find(|(name, _)| *name == key.name)) {
+            add(Origin::Flag(flag), OsStr::new(value));
         }
         for &name in key.environment {
             if let Some(value) = self.inputs.environment.get(name) {
-                offers.push(text(Origin::Environment(name), value));
+                add(Origin::Environment(name), value);
             }
         }
         for &name in key.environment {
@@ -388,19 +332,23 @@ impl Sources<'_> {
                     path: self.env_path.to_owned(),
                     line: assignment.line,
                 };
-                offers.push(text(origin, OsStr::new(&assignment.value)));
+                add(origin, OsStr::new(&assignment.value));
             }
         }
-        for found in project
-            .iter()
-            .chain(user)
-            .filter(|found| found.key.name == key.name)
-        {
-            let offer = found.value.clone().map_or(Offer::Refused, Offer::Value);
-            offers.push((found.origin.clone(), offer, found.shown.clone()));
-        }
+        let in_files = project.iter().chain(user);
+        offers.extend(
+            in_files
+                .filter(|found| found.key.name == key.name)
+                .map(|found| Offer {
+                    origin: found.origin.clone(),
+                    parsed: found.parsed.clone(),
+                }),
+        );
         if !key.default.is_empty() {
-            offers.push(text(Origin::Default, OsStr::new(key.default)));
+            offers.push(Offer {
+                origin: Origin::Default,
+                parsed: key.kind.parse_text(key.default),
+            });
         }
         offers
     }

@@ -76,12 +76,12 @@ impl From<&Origin> for OriginView {
     }
 }
 
-impl From<&Explanation<'_>> for SettingView {
-    fn from(explanation: &Explanation<'_>) -> Self {
+impl From<&Explanation> for SettingView {
+    fn from(explanation: &Explanation) -> Self {
         Self {
             key: explanation.key.name,
             value: explanation.value.to_json(),
-            origin: OriginView::from(explanation.origin),
+            origin: OriginView::from(&explanation.origin),
             text: explanation.value.to_string(),
         }
     }
@@ -101,7 +101,7 @@ pub(crate) fn explain(common: &Common, key: &str, terminal: Terminal) -> Outcome
         },
     });
     let answer = ExplainAnswer {
-        setting: SettingView::from(&explanation),
+        setting: SettingView::from(explanation),
         candidates: candidates.collect(),
         expected: key.kind.expected(),
         doc: key.doc,
@@ -115,9 +115,7 @@ pub(crate) fn explain(common: &Common, key: &str, terminal: Terminal) -> Outcome
 pub(crate) fn list(common: &Common, terminal: Terminal) -> Outcome {
     let context = Context::load(common)?;
     let settings = context.settings.explain_all();
-    let settings = settings
-        .map(|explanation| SettingView::from(&explanation))
-        .collect();
+    let settings = settings.iter().map(SettingView::from).collect();
     terminal.answer(ListAnswer { settings }, list_text)
 }
 

@@ -1,6 +1,7 @@
 //! Errors of a configuration.
 
 use super::origin::Origin;
+use super::value::InvalidValue;
 use std::path::PathBuf;
 
 /// Exit code for bad usage and bad configuration (`EX_USAGE` of sysexits.h).
@@ -20,7 +21,7 @@ pub enum SettingsError {
         /// What it must be.
         expected: String,
         /// What it is.
-        found: String,
+        found: InvalidValue,
     },
     /// A file is not valid TOML.
     #[error("{}:{line}: {message}", path.display())]
@@ -51,7 +52,7 @@ pub enum SettingsError {
         hint: &'static str,
     },
     /// There is no setting of that name.
-    #[error("there is no setting {name}")]
+    #[error("there is no setting {name:?}")]
     UnknownKey {
         /// The requested name.
         name: String,

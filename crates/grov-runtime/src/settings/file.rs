@@ -4,7 +4,7 @@ use super::error::SettingsError;
 use super::keys::{Key, find, nearest};
 use super::origin::{Origin, Warning};
 use super::table::KEYS;
-use super::value::{Kind, Value, quote};
+use super::value::{InvalidValue, Kind, Value, shortened};
 use std::fs::File;
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
@@ -27,9 +27,8 @@ pub(super) enum Owner {
 pub(super) struct FileValue {
     pub(super) key: &'static Key,
     pub(super) origin: Origin,
-    /// `None`: the owner of the file may not set it.
-    pub(super) value: Option<Value>,
-    pub(super) shown: String,
+    /// Invalid only where the owner of the file may not set it.
+    pub(super) parsed: Result<Value, InvalidValue>,
 }
 
 /// The settings and warnings of a file.
@@ -117,25 +116,15 @@ impl Reader<'_> {
 
     fn setting(&mut self, key: &'static Key, value: &DeValue<'_>, line: usize) -> Result<(), SettingsError> {
         let path = self.path.to_owned();
-        let (origin, allowed) = match self.owner {
+        let (origin, is_allowed) = match self.owner {
             Owner::User => (Origin::User { path, line }, true),
             Owner::Project => (Origin::Project { path, line }, key.project),
         };
         let parsed = key.kind.parse_toml(value);
-        let (value, shown) = match (allowed, parsed) {
-            (true, Ok(value)) => {
-                let shown = value.to_string();
-                (Some(value), shown)
-            }
-            (true, Err(found)) => {
-                return Err(SettingsError::Invalid {
-                    key: key.name,
-                    origin,
-                    expected: key.kind.expected(),
-                    found,
-                });
-            }
-            (false, parsed) => {
+        match &parsed {
+            Err(found) if is_allowed => return Err(key.invalid(origin, found.clone())),
+            _ if is_allowed => {}
+            _ => {
                 let mut message = format!("{} is ignored: a project's file may not set it", key.name);
                 if key.kind == Kind::Secret {
                     message.push_str(
@@ -143,15 +132,9 @@ impl Reader<'_> {
                     );
                 }
                 self.warn(line, message);
-                (None, parsed.map_or_else(|found| found, |value| value.to_string()))
             }
-        };
-        self.contents.found.push(FileValue {
-            key,
-            origin,
-            value,
-            shown,
-        });
+        }
+        self.contents.found.push(FileValue { key, origin, parsed });
         Ok(())
     }
 
@@ -164,13 +147,13 @@ impl Reader<'_> {
                 .strip_prefix(name)
                 .is_some_and(|rest| rest.starts_with('.'))
         });
-        let shown = quote(name);
+        let shown = shortened(name);
         let message = match nearest(name) {
             _ if is_section && !matches!(value, DeValue::Table(_)) => {
-                format!("{shown} is a section and holds settings; the value is ignored")
+                format!("{shown:?} is a section and holds settings; the value is ignored")
             }
-            Some(known) => format!("unknown setting {shown} is ignored; did you mean {known}?"),
-            None => format!("unknown setting {shown} is ignored"),
+            Some(known) => format!("unknown setting {shown:?} is ignored; did you mean {known}?"),
+            None => format!("unknown setting {shown:?} is ignored"),
         };
         self.warn(line, message);
     }

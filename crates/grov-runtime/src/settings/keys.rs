@@ -1,7 +1,9 @@
 //! Settings by their names.
 
+use super::error::SettingsError;
+use super::origin::Origin;
 use super::table::KEYS;
-use super::value::Kind;
+use super::value::{InvalidValue, Kind};
 
 /// One setting.
 #[derive(Debug, PartialEq, Eq)]
@@ -23,6 +25,17 @@ pub struct Key {
     pub project: bool,
 }
 
+impl Key {
+    pub(super) fn invalid(&self, origin: Origin, found: InvalidValue) -> SettingsError {
+        SettingsError::Invalid {
+            key: self.name,
+            origin,
+            expected: self.kind.expected(),
+            found,
+        }
+    }
+}
+
 /// The key of that name.
 pub(super) fn find(name: &str) -> Option<&'static Key> {
     KEYS.iter().find(|key| key.name == name)
@@ -38,7 +51,7 @@ pub(super) fn nearest(name: &str) -> Option<&'static str> {
     let last = |name: &str| name.rsplit('.').next().map(str::to_owned);
     let by_distance = KEYS
         .iter()
-        .map(|key| (distance(name, key.name), key.name))
+        .map(|key| (strsim::levenshtein(name, key.name), key.name))
         .filter(|&(distance, _)| distance <= allowed)
         .min_by_key(|&(distance, _)| distance)
         .map(|(_, name)| name);
@@ -47,22 +60,6 @@ pub(super) fn nearest(name: &str) -> Option<&'static str> {
             .map(|key| key.name)
             .find(|known| last(known) == last(name))
     })
-}
-
-/// How many insertions, deletions and replacements of a character lead from `left` to `right` (Levenshtein).
-fn distance(left: &str, right: &str) -> usize {
-    let right: Vec<char> = right.chars().collect();
-    let mut row: Vec<usize> = (0..=right.len()).collect();
-    for (i, from) in left.chars().enumerate() {
-        let mut diagonal = i;
-        row[0] = i + 1;
-        for (j, to) in right.iter().enumerate() {
-            let replaced = diagonal + usize::from(from != *to);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[right.len()]
 }
 
 #[cfg(test)]
@@ -118,17 +115,5 @@ mod tests {
         assert_eq!(nearest("users"), Some("user"));
         assert_eq!(nearest("colour"), None);
         assert_eq!(nearest(""), None);
-    }
-
-    #[test]
-    fn distances() {
-        assert_eq!(
-            (
-                distance("", "abc"),
-                distance("abc", ""),
-                distance("kitten", "sitting")
-            ),
-            (3, 3, 3)
-        );
     }
 }

@@ -58,19 +58,32 @@ impl LlmSettings {
     pub(super) fn of(values: &LlmValues, anthropic_key: Option<Secret>) -> Result<Self, SettingsError> {
         let values = values.clone();
         let use_anthropic_key = values.use_anthropic_key;
-        // Anthropic's key is no business of any other provider.
+        // Anthropic's key must not be sent to another provider.
         let api_key = match values.provider.as_str() {
             "openai" => values.api_key,
             _ => values.api_key.or(anthropic_key.filter(|_| use_anthropic_key)),
         };
-        let given = Given {
-            key: api_key.is_some(),
-            anthropic_key_allowed: use_anthropic_key,
-            base_url: values.base_url.is_some(),
-            model: values.model.is_some(),
+        let has_key = api_key.is_some();
+        let has_url = values.base_url.is_some();
+        let has_model = values.model.is_some();
+        let offline = |missing| (LlmProvider::Offline, Some(missing));
+        let (provider, missing) = match values.provider.as_str() {
+            "auto" | "anthropic" if has_key => (LlmProvider::Anthropic, None),
+            "openai" if has_model && (has_key || has_url) => (LlmProvider::OpenAi, None),
+            "auto" | "anthropic" if use_anthropic_key => offline(
+                "llm.use_anthropic_key is true, but ANTHROPIC_API_KEY holds no key where Grov was started",
+            ),
+            "auto" if has_url => offline(
+                "llm.base_url is set, but there is no key: set llm.provider to openai for a server that needs none, or GROV_LLM_API_KEY",
+            ),
+            "anthropic" => offline("llm.provider is anthropic, but there is no key: set GROV_LLM_API_KEY"),
+            "openai" if !has_model => offline(
+                "llm.provider is openai, but llm.model is not set: name a model that the server offers",
+            ),
+            "openai" => offline("llm.provider is openai, but neither llm.base_url nor a key is set"),
+            "auto" | "offline" => (LlmProvider::Offline, None),
+            _ => return Err(SettingsError::Mistyped("llm.provider")),
         };
-        let (provider, missing) =
-            choose(&values.provider, &given).ok_or(SettingsError::Mistyped("llm.provider"))?;
         Ok(Self {
             provider,
             missing,
@@ -84,36 +97,4 @@ impl LlmSettings {
             proxy: values.proxy,
         })
     }
-}
-
-/// The settings that a provider may need.
-struct Given {
-    key: bool,
-    anthropic_key_allowed: bool,
-    base_url: bool,
-    model: bool,
-}
-
-/// The usable provider, and what the configured one lacks. `None` for an unknown word.
-fn choose(asked: &str, given: &Given) -> Option<(LlmProvider, Option<&'static str>)> {
-    let missing = match asked {
-        "auto" | "anthropic" if given.key => return Some((LlmProvider::Anthropic, None)),
-        "openai" if given.model && (given.key || given.base_url) => {
-            return Some((LlmProvider::OpenAi, None));
-        }
-        "auto" | "anthropic" if given.anthropic_key_allowed => {
-            Some("llm.use_anthropic_key is true, but ANTHROPIC_API_KEY holds no key where Grov was started")
-        }
-        "auto" if given.base_url => Some(
-            "llm.base_url is set, but there is no key: set llm.provider to openai for a server that needs none, or GROV_LLM_API_KEY",
-        ),
-        "anthropic" => Some("llm.provider is anthropic, but there is no key: set GROV_LLM_API_KEY"),
-        "openai" if !given.model => {
-            Some("llm.provider is openai, but llm.model is not set: name a model that the server offers")
-        }
-        "openai" => Some("llm.provider is openai, but neither llm.base_url nor a key is set"),
-        "auto" | "offline" => None,
-        _ => return None,
-    };
-    Some((LlmProvider::Offline, missing))
 }

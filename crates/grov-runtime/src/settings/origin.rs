@@ -40,6 +40,10 @@ pub enum Origin {
 }
 
 impl Origin {
+    pub(super) fn is_project(&self) -> bool {
+        matches!(self, Self::Project { .. })
+    }
+
     /// The rank's name: `flag`, `environment`, `env_file`, `project`, `user` or `default`.
     pub fn rank(&self) -> &'static str {
         match self {
@@ -102,15 +106,15 @@ pub struct Candidate {
 
 /// A setting's value, its origin and the values that it overrides.
 #[derive(Clone, Debug)]
-pub struct Explanation<'a> {
+pub struct Explanation {
     /// The setting.
     pub key: &'static Key,
     /// Its value.
-    pub value: &'a Value,
+    pub value: Value,
     /// Where the value came from.
-    pub origin: &'a Origin,
+    pub origin: Origin,
     /// Everything that was found, highest rank first, the default last.
-    pub candidates: &'a [Candidate],
+    pub candidates: Vec<Candidate>,
 }
 
 /// Something in a file that was ignored.

@@ -4,7 +4,7 @@
 use super::error::SettingsError;
 use super::keys::Key;
 use super::value::{Kind, Value};
-use super::{Home, Resolved};
+use super::{Explanation, Home};
 use crate::Url;
 use grov_redact::Secret;
 use std::net::IpAddr;
@@ -158,7 +158,7 @@ macro_rules! settings {
         }
 
         impl Sections {
-            pub(super) fn of(resolved: &[Resolved], home: &Home) -> Result<Self, SettingsError> {
+            pub(super) fn of(resolved: &[Explanation], home: &Home) -> Result<Self, SettingsError> {
                 Ok(Self {
                     $($section: $struct { $($field: read(resolved, $name, home)?,)+ },)+
                 })
@@ -182,7 +182,7 @@ macro_rules! settings {
     };
 }
 
-fn read<T: FromValue>(resolved: &[Resolved], name: &'static str, home: &Home) -> Result<T, SettingsError> {
+fn read<T: FromValue>(resolved: &[Explanation], name: &'static str, home: &Home) -> Result<T, SettingsError> {
     let found = resolved.iter().find(|resolved| resolved.key.name == name);
     found
         .and_then(|resolved| T::from_value(&resolved.value, home))

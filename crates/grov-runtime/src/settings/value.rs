@@ -1,6 +1,6 @@
 //! Kinds of settings: parsing from text or TOML, and display.
 
-use crate::url::Url;
+use crate::url::{Url, UrlError};
 use grov_redact::Secret;
 use std::fmt;
 use std::net::IpAddr;
@@ -80,20 +80,46 @@ pub enum Value {
 }
 
 /// Ten years: longer is a mistake, and sums of durations must not overflow.
-const LONGEST_SECONDS: u64 = 10 * 365 * 24 * 3600;
+const MAX_SECONDS: u64 = 10 * 365 * 24 * 3600;
+/// Characters of a text that are repeated in an error.
+const MAX_SHOWN: usize = 60;
 /// Millionths of a dollar in a dollar.
 const MICRO: u64 = 1_000_000;
 const LEVELS: [&str; 6] = ["off", "error", "warn", "info", "debug", "trace"];
-const SIZE_UNITS: [(&str, u64); 7] = [
+/// In these a size is shown: the first units, up to the bytes without a unit.
+const SHOWN_SIZE_UNITS: usize = 4;
+const SIZE_UNITS: [(&str, u64); 8] = [
     ("GiB", 1 << 30),
     ("MiB", 1 << 20),
     ("KiB", 1 << 10),
+    ("", 1),
     ("GB", 1_000_000_000),
     ("MB", 1_000_000),
     ("kB", 1000),
     ("B", 1),
 ];
-const DURATION_UNITS: [(&str, u64); 4] = [("d", 86_400), ("h", 3600), ("m", 60), ("s", 1)];
+const DURATION_UNITS: [(&str, u64); 5] = [("d", 86_400), ("h", 3600), ("m", 60), ("s", 1), ("", 1)];
+
+/// What was found instead of a valid value, to follow "but is". Never contains a secret.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum InvalidValue {
+    /// This text or number, shortened and without control characters.
+    #[error("{0:?}")]
+    Text(String),
+    /// A TOML value of another type.
+    #[error("{0}")]
+    Type(String),
+    /// Not an address.
+    #[error("not usable: {0}")]
+    Url(UrlError),
+    /// Not a key.
+    #[error("a text that no key looks like")]
+    Secret,
+    /// Bytes that are not text.
+    #[error("not UTF-8")]
+    NotUtf8,
+}
 
 impl Kind {
     /// Describes valid values, to follow "must be".
@@ -130,73 +156,61 @@ impl Kind {
         }
     }
 
-    /// Reads a value from a flag or a variable. The error describes what was found, to follow "but is".
-    pub fn parse_text(&self, text: &str) -> Result<Value, String> {
+    /// Parses the text of a flag or a variable.
+    pub fn parse_text(&self, text: &str) -> Result<Value, InvalidValue> {
         let text = text.trim();
-        let otherwise = || quote(text);
-        match self {
+        let parsed = match self {
             Self::Boolean => match text.to_ascii_lowercase().as_str() {
-                "true" | "1" | "yes" | "on" => Ok(Value::Boolean(true)),
-                "false" | "0" | "no" | "off" => Ok(Value::Boolean(false)),
-                _ => Err(otherwise()),
+                "true" | "1" | "yes" | "on" => Some(Value::Boolean(true)),
+                "false" | "0" | "no" | "off" => Some(Value::Boolean(false)),
+                _ => None,
             },
-            Self::Integer { .. } => self.ranged(digits(text).ok_or_else(otherwise)?, text),
-            Self::Size { .. } => self.ranged(with_unit(text, &SIZE_UNITS).ok_or_else(otherwise)?, text),
+            Self::Integer { .. } => digits(text).and_then(|number| self.in_range(number)),
+            Self::Size { .. } => with_unit(text, &SIZE_UNITS).and_then(|number| self.in_range(number)),
             Self::Duration { .. } => {
-                self.ranged(with_unit(text, &DURATION_UNITS).ok_or_else(otherwise)?, text)
+                with_unit(text, &DURATION_UNITS).and_then(|number| self.in_range(number))
             }
             Self::Choice(words) => {
-                let word = words
-                    .iter()
-                    .find(|word| word.eq_ignore_ascii_case(text))
-                    .ok_or_else(otherwise)?;
-                Ok(Value::Text((*word).to_owned()))
+                let word = words.iter().find(|word| word.eq_ignore_ascii_case(text));
+                word.map(|word| Value::Text((*word).to_owned()))
             }
             Self::Address if text.eq_ignore_ascii_case("localhost") => {
-                Ok(Value::Address([127, 0, 0, 1].into()))
+                Some(Value::Address([127, 0, 0, 1].into()))
             }
-            Self::Address => text.parse().map(Value::Address).map_err(|_| otherwise()),
-            // The text may hold a password and is therefore not repeated.
-            Self::Url => Url::parse(text)
-                .map(Value::Url)
-                .map_err(|error| format!("not usable: {error}")),
-            Self::Levels => are_levels(text)
-                .then(|| Value::Text(text.to_ascii_lowercase()))
-                .ok_or_else(otherwise),
-            Self::Path => Ok(Value::Text(text.to_owned())),
-            Self::List => Ok(Value::List(
-                text.split(',')
-                    .map(str::trim)
-                    .filter(|item| !item.is_empty())
-                    .map(str::to_owned)
-                    .collect(),
-            )),
-            Self::Word => is_visible(text)
-                .then(|| Value::Text(text.to_owned()))
-                .ok_or_else(otherwise),
+            Self::Address => text.parse().ok().map(Value::Address),
+            // The text is not repeated: it may contain a password.
+            Self::Url => return Url::parse(text).map(Value::Url).map_err(InvalidValue::Url),
+            Self::Levels => are_levels(text).then(|| Value::Text(text.to_ascii_lowercase())),
+            Self::Path => Some(Value::Text(text.to_owned())),
+            Self::List => {
+                let items = text.split(',').map(str::trim).filter(|item| !item.is_empty());
+                Some(Value::List(items.map(str::to_owned).collect()))
+            }
+            Self::Word => is_visible(text).then(|| Value::Text(text.to_owned())),
             Self::Dollars { most } => micro_dollars(text)
                 .filter(|amount| *amount <= most.saturating_mul(MICRO))
-                .map(Value::MicroDollars)
-                .ok_or_else(otherwise),
-            // What was written is never repeated.
-            Self::Secret => is_visible(text)
-                .then(|| Value::Secret(Secret::new(text)))
-                .ok_or_else(|| "a text that no key looks like".to_owned()),
-        }
+                .map(Value::MicroDollars),
+            // The text is never repeated.
+            Self::Secret if !is_visible(text) => return Err(InvalidValue::Secret),
+            Self::Secret => Some(Value::Secret(Secret::new(text))),
+        };
+        parsed.ok_or_else(|| InvalidValue::Text(shortened(text)))
     }
 
-    /// Reads a value from a TOML file. The error describes what was found, to follow "but is".
-    pub(super) fn parse_toml(&self, value: &DeValue<'_>) -> Result<Value, String> {
+    /// Parses the value of a TOML file.
+    pub(super) fn parse_toml(&self, value: &DeValue<'_>) -> Result<Value, InvalidValue> {
         match (self, value) {
             (Self::Boolean, DeValue::Boolean(boolean)) => Ok(Value::Boolean(*boolean)),
             (Self::Integer { .. } | Self::Size { .. } | Self::Duration { .. }, DeValue::Integer(integer)) => {
                 let number = u64::from_str_radix(integer.as_str(), integer.radix());
-                self.ranged(number.map_err(|_| integer.to_string())?, &integer.to_string())
+                let number = number.map_err(|_| InvalidValue::Type(integer.to_string()))?;
+                self.in_range(number)
+                    .ok_or_else(|| InvalidValue::Text(integer.to_string()))
             }
             (
                 Self::Integer { .. } | Self::Boolean | Self::List | Self::Dollars { .. },
-                DeValue::String(text),
-            ) => Err(format!("the text {}", quote(text))),
+                DeValue::String(_),
+            ) => Err(InvalidValue::Type(name_of(value))),
             (Self::Dollars { .. }, DeValue::Integer(integer)) if integer.radix() == 10 => {
                 self.parse_text(integer.as_str())
             }
@@ -206,12 +220,15 @@ impl Kind {
                 .iter()
                 .map(|item| match item.get_ref() {
                     DeValue::String(text) => Ok(text.clone().into_owned()),
-                    other => Err(format!("a list that holds {}", name_of(other))),
+                    other => Err(InvalidValue::Type(format!(
+                        "a list that holds {}",
+                        name_of(other)
+                    ))),
                 })
                 .collect::<Result<_, _>>()
                 .map(Value::List),
-            (Self::Secret, _) => Err("no text".to_owned()),
-            (_, other) => Err(name_of(other)),
+            (Self::Secret, _) => Err(InvalidValue::Type("no text".to_owned())),
+            (_, other) => Err(InvalidValue::Type(name_of(other))),
         }
     }
 
@@ -224,22 +241,18 @@ impl Kind {
         }
     }
 
-    fn ranged(&self, number: u64, written: &str) -> Result<Value, String> {
-        let (least, most, value) = match self {
-            Self::Size { least, most } => (*least, *most, Value::Size(number)),
+    /// A number as a value of this kind; `None` if it is out of range.
+    fn in_range(&self, number: u64) -> Option<Value> {
+        let (range, value) = match self {
+            Self::Size { least, most } => (*least..=*most, Value::Size(number)),
             Self::Duration { least_seconds } => (
-                *least_seconds,
-                LONGEST_SECONDS,
+                *least_seconds..=MAX_SECONDS,
                 Value::Duration(Duration::from_secs(number)),
             ),
-            Self::Integer { least, most } => (*least, *most, Value::Integer(number)),
-            _ => (0, u64::MAX, Value::Integer(number)),
+            Self::Integer { least, most } => (*least..=*most, Value::Integer(number)),
+            _ => return None,
         };
-        if (least..=most).contains(&number) {
-            Ok(value)
-        } else {
-            Err(quote(written))
-        }
+        range.contains(&number).then_some(value)
     }
 }
 
@@ -268,11 +281,7 @@ impl fmt::Display for Value {
             Self::Boolean(boolean) => write!(f, "{boolean}"),
             Self::Integer(number) => write!(f, "{number}"),
             Self::Size(bytes) => f.write_str(&show_size(*bytes)),
-            Self::Duration(duration) => {
-                let seconds = duration.as_secs();
-                let (unit, size) = largest_unit(seconds, &DURATION_UNITS);
-                write!(f, "{}{unit}", seconds / size)
-            }
+            Self::Duration(duration) => f.write_str(&in_largest_unit(duration.as_secs(), &DURATION_UNITS)),
             Self::Address(address) => write!(f, "{address}"),
             Self::Url(url) => write!(f, "{url}"),
             Self::Text(text) => f.write_str(text),
@@ -306,26 +315,14 @@ fn is_visible(text: &str) -> bool {
 }
 
 fn show_size(bytes: u64) -> String {
-    let (unit, size) = largest_unit(bytes, &SIZE_UNITS[..3]);
-    if unit.is_empty() {
-        bytes.to_string()
-    } else {
-        format!("{}{unit}", bytes / size)
-    }
+    in_largest_unit(bytes, &SIZE_UNITS[..SHOWN_SIZE_UNITS])
 }
 
-/// The largest unit that divides `number` without rest.
-fn largest_unit(number: u64, units: &[(&'static str, u64)]) -> (&'static str, u64) {
-    let smallest = units
-        .last()
-        .filter(|(_, size)| *size == 1)
-        .copied()
-        .unwrap_or(("", 1));
-    units
-        .iter()
-        .copied()
-        .find(|(_, size)| number != 0 && number.is_multiple_of(*size))
-        .unwrap_or(smallest)
+/// The number in the largest unit that divides it without remainder. The units include one of size 1.
+fn in_largest_unit(number: u64, units: &[(&str, u64)]) -> String {
+    let divides = |size: u64| size == 1 || (number != 0 && number.is_multiple_of(size));
+    let unit = units.iter().find(|(_, size)| divides(*size));
+    unit.map_or_else(String::new, |(unit, size)| format!("{}{unit}", number / size))
 }
 
 /// A number and an optional unit, in the smallest unit; without unit the number itself.
@@ -333,11 +330,8 @@ fn with_unit(text: &str, units: &[(&str, u64)]) -> Option<u64> {
     let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let (number, unit) = text.split_at(end);
     let unit = unit.trim_start();
-    let size = match unit {
-        "" => 1,
-        unit => units.iter().find(|(name, _)| name.eq_ignore_ascii_case(unit))?.1,
-    };
-    digits(number)?.checked_mul(size)
+    let (_, size) = units.iter().find(|(name, _)| name.eq_ignore_ascii_case(unit))?;
+    digits(number)?.checked_mul(*size)
 }
 
 /// Only digits: `parse` alone would also take a plus sign.
@@ -363,28 +357,25 @@ fn are_levels(text: &str) -> bool {
         })
 }
 
-/// The text in quotes, shortened and without control characters: untrusted input for a terminal.
-pub(super) fn quote(text: &str) -> String {
-    let mut shown: String = text
-        .chars()
-        .take(60)
-        .map(|c| {
-            if c.is_control() {
-                char::REPLACEMENT_CHARACTER
-            } else {
-                c
-            }
-        })
-        .collect();
-    if text.chars().nth(60).is_some() {
+/// The first characters of a text, without control characters. For untrusted input on a terminal.
+pub(super) fn shortened(text: &str) -> String {
+    let printable = |c: char| {
+        if c.is_control() {
+            char::REPLACEMENT_CHARACTER
+        } else {
+            c
+        }
+    };
+    let mut shown: String = text.chars().take(MAX_SHOWN).map(printable).collect();
+    if text.chars().nth(MAX_SHOWN).is_some() {
         shown.push('…');
     }
-    format!("{shown:?}")
+    shown
 }
 
 fn name_of(value: &DeValue<'_>) -> String {
     match value {
-        DeValue::String(text) => format!("the text {}", quote(text)),
+        DeValue::String(text) => format!("the text {:?}", shortened(text)),
         DeValue::Integer(integer) => format!("the number {integer}"),
         DeValue::Float(_) => "a number with a fraction".to_owned(),
         DeValue::Boolean(boolean) => boolean.to_string(),
@@ -406,7 +397,8 @@ mod tests {
     const TIME: Kind = Kind::Duration { least_seconds: 0 };
 
     fn toml(kind: Kind, text: &str) -> Result<Value, String> {
-        kind.parse_toml(DeValue::parse(text).unwrap().get_ref())
+        let parsed = kind.parse_toml(DeValue::parse(text).unwrap().get_ref());
+        parsed.map_err(|error| error.to_string())
     }
 
     #[test]
@@ -504,9 +496,13 @@ mod tests {
     fn what_is_repeated_is_short_and_harmless() {
         let error = Kind::Address
             .parse_text(&format!("\u{1b}[31m{}", "x".repeat(500)))
-            .unwrap_err();
+            .unwrap_err()
+            .to_string();
         assert!(!error.contains('\u{1b}') && error.chars().count() < 80, "{error}");
-        let error = Kind::Url.parse_text("https://user:pa55@").unwrap_err();
+        let error = Kind::Url
+            .parse_text("https://user:pa55@")
+            .unwrap_err()
+            .to_string();
         assert!(!error.contains("pa55"), "{error}");
     }
 
@@ -560,7 +556,7 @@ mod tests {
         );
         assert_eq!(Kind::Secret.unset().to_string(), "not set");
         for text in ["sk hidden", "sk-hidden\u{7}", "hiddén", ""] {
-            let error = Kind::Secret.parse_text(text).unwrap_err();
+            let error = Kind::Secret.parse_text(text).unwrap_err().to_string();
             assert!(!error.contains("hidd"), "{error}");
         }
         for text in ["4711", "['hidden']", "{ hidden = 1 }", "1.25"] {
@@ -571,7 +567,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_shown_can_be_read_again(number in 0_u64..LONGEST_SECONDS) {
+        fn what_is_shown_can_be_read_again(number in 0_u64..MAX_SECONDS) {
             for kind in [SIZE, TIME, Kind::Dollars { most: 1 << 30 }] {
                 let value = kind.parse_text(&number.to_string()).unwrap();
                 prop_assert_eq!(kind.parse_text(&value.to_string()), Ok(value));

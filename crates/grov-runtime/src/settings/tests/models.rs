@@ -81,7 +81,7 @@ fn a_key_is_read_from_every_place_of_the_users_and_never_shown() {
         );
         let explanation = settings.explain("llm.api_key").unwrap();
         assert_eq!(explanation.value.to_string(), "set");
-        assert_ne!(explanation.origin, &Origin::Default);
+        assert_ne!(explanation.origin, Origin::Default);
         assert!(!format!("{settings:?}{explanation:?}").contains("pa55"));
     }
     let settings = Scene::new().load().unwrap();

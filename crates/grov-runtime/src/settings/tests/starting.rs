@@ -34,7 +34,7 @@ fn only_loopback_addresses_may_be_listened_on() {
     for host in ["0.0.0.0", "192.168.1.5", "::", "::ffff:10.0.0.1"] {
         let message = Scene::new().variable("PROXY_HOST", host).refusal();
         assert!(
-            message.contains("PROXY_HOST") && message.contains("no loopback"),
+            message.contains("PROXY_HOST") && message.contains("not a loopback"),
             "{message}"
         );
     }
