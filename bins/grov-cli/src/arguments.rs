@@ -24,7 +24,7 @@ pub(crate) struct Grov {
 }
 
 /// Flags of every command.
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 pub(crate) struct Common {
     /// Directory of the configuration, database and logs [default: $GROV_HOME, else ~/.grov]
     #[arg(long, value_name = "DIR", global = true, help_heading = GLOBAL)]

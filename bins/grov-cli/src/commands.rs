@@ -19,40 +19,38 @@ mod switch;
 mod usage;
 
 use crate::arguments::{Command, ConfigCommand, Grov, StoreCommand};
+use crate::context::Context;
 use crate::output::{Outcome, Terminal};
 
 /// Runs a command.
 pub(crate) fn run(grov: Grov, terminal: Terminal) -> Outcome {
-    let common = grov.common;
+    let common = &grov.common;
+    let context = || Context::load(common, terminal);
     match grov.command {
-        Command::Init(arguments) => registration::init(&common, &arguments, terminal),
-        Command::Unregister(arguments) => registration::unregister(&common, &arguments, terminal),
-        Command::Uninstall(arguments) => registration::uninstall(&common, &arguments, terminal),
-        Command::Doctor { fix } => doctor::run(&common, fix, terminal),
-        Command::Proxy(arguments) => proxy::run(&common, &arguments, terminal),
-        Command::ProxyStatus { limit } => proxy_status::run(&common, limit, terminal),
-        Command::Statusline => statusline::run(&common, terminal),
-        Command::Status => status::run(&common, terminal),
-        Command::Usage { by, since } => usage::run(&common, by, since.as_deref(), terminal),
-        Command::Steps { session } => steps::run(&common, &session, terminal),
-        Command::Goal(arguments) => goal::run(&common, &arguments, terminal),
-        Command::Drift { command } => drift::run(&common, &command, terminal),
-        Command::DriftTest(arguments) => drift_test::run(&common, &arguments, terminal),
-        Command::Memory { command } => memory::run(&common, command, terminal),
-        Command::Off(arguments) => switch::run(&common, &arguments, false, terminal),
-        Command::On(arguments) => switch::run(&common, &arguments, true, terminal),
-        Command::Store {
-            command: StoreCommand::Stats,
-        } => store::stats(&common, terminal),
-        Command::Store {
-            command: StoreCommand::Prune { dry_run },
-        } => store::prune(&common, dry_run, terminal),
-        Command::Config {
-            command: ConfigCommand::Explain { key },
-        } => config::explain(&common, &key, terminal),
-        Command::Config {
-            command: ConfigCommand::List,
-        } => config::list(&common, terminal),
+        Command::Init(arguments) => registration::init(&context()?, &arguments),
+        Command::Unregister(arguments) => registration::unregister(&context()?, &arguments),
+        Command::Uninstall(arguments) => registration::uninstall(&context()?, &arguments),
+        Command::Doctor { fix } => doctor::run(common, fix, terminal),
+        Command::Proxy(arguments) => proxy::run(common, &arguments, terminal),
+        Command::ProxyStatus { limit } => proxy_status::run(&context()?, limit),
+        Command::Statusline => statusline::run(common, terminal),
+        Command::Status => status::run(&context()?),
+        Command::Usage { by, since } => usage::run(&context()?, by, since.as_deref()),
+        Command::Steps { session } => steps::run(&context()?, &session),
+        Command::Goal(arguments) => goal::run(&context()?, &arguments),
+        Command::Drift { command } => drift::run(context, &command, terminal),
+        Command::DriftTest(arguments) => drift_test::run(&context()?, &arguments),
+        Command::Memory { command } => memory::run(&context()?, command),
+        Command::Off(arguments) => switch::run(&context()?, &arguments, false),
+        Command::On(arguments) => switch::run(&context()?, &arguments, true),
+        Command::Store { command } => match command {
+            StoreCommand::Stats => store::stats(&context()?),
+            StoreCommand::Prune { dry_run } => store::prune(&context()?, dry_run),
+        },
+        Command::Config { command } => match command {
+            ConfigCommand::Explain { key } => config::explain(&context()?, &key),
+            ConfigCommand::List => config::list(&context()?),
+        },
         Command::Demo => demo::run(terminal),
         Command::Completions { shell } => completions::run(shell, terminal),
     }

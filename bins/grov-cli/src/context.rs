@@ -3,25 +3,26 @@
 use crate::arguments::Common;
 use crate::assembly;
 use crate::failure::Failure;
-use crate::output::note;
+use crate::output::{Outcome, Style, Terminal, note};
 use grov_domain::StoreConnection;
 use grov_domain::{Project, SettlingJudge};
 use grov_project::{GrovIgnore, Place};
 use grov_runtime::{Environment, Home, Inputs, Settings, logging};
+use serde::Serialize;
 use std::path::{Path, PathBuf};
 
 /// The environment of a command.
 pub(crate) struct Context {
     pub(crate) home: Home,
     pub(crate) settings: Settings,
-    /// As given with `--project`.
-    project: Option<PathBuf>,
+    pub(crate) common: Common,
+    pub(crate) terminal: Terminal,
     directory: Option<PathBuf>,
 }
 
 impl Context {
     /// Reads the configuration for the project, and prints its warnings.
-    pub(crate) fn load(common: &Common) -> Result<Self, Failure> {
+    pub(crate) fn load(common: &Common, terminal: Terminal) -> Result<Self, Failure> {
         let environment = Environment::of_process();
         let home = Home::locate(common.home.as_deref(), &environment)?;
         let directory = match &common.project {
@@ -49,14 +50,20 @@ impl Context {
         Ok(Self {
             home,
             settings,
-            project: common.project.clone(),
+            common: common.clone(),
+            terminal,
             directory,
         })
     }
 
+    /// Prints the answer as JSON, or as the text that `text` makes of it.
+    pub(crate) fn answer<T: Serialize>(&self, answer: T, text: impl FnOnce(&T, Style) -> String) -> Outcome {
+        self.terminal.answer(answer, text)
+    }
+
     /// The project of `--project` or of the current directory.
     pub(crate) fn project(&self) -> Result<Project, Failure> {
-        match (&self.directory, &self.project) {
+        match (&self.directory, &self.common.project) {
             (Some(directory), _) => Ok(Place::locate(directory).project()),
             (None, Some(key)) => Ok(Project {
                 path: Some(key.to_string_lossy().into_owned()),
@@ -69,7 +76,7 @@ impl Context {
 
     /// The key of the project that `--project` names; `None` without it.
     pub(crate) fn named_project(&self) -> Result<Option<String>, Failure> {
-        match self.project {
+        match self.common.project {
             Some(_) => Ok(self.project()?.path),
             None => Ok(None),
         }
@@ -105,9 +112,11 @@ impl Context {
         &self,
         work: impl AsyncFnOnce(&dyn StoreConnection) -> Result<T, Failure>,
     ) -> Result<Option<T>, Failure> {
-        self.with(async |path| match assembly::open_existing(&path).await? {
-            Some(store) => Ok(Some(work(&store).await?)),
-            None => Ok(None),
+        block_on(async {
+            match assembly::open_existing(&self.database()).await? {
+                Some(store) => work(&store).await.map(Some),
+                None => Ok(None),
+            }
         })
     }
 
@@ -127,12 +136,7 @@ impl Context {
         &self,
         work: impl AsyncFnOnce(&dyn StoreConnection) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
-        self.with(async |path| Ok(work(&assembly::open(&path).await?).await?))
-    }
-
-    /// Runs `work` that opens what it needs by itself.
-    pub(crate) fn wait<T>(&self, work: impl Future<Output = T>) -> Result<T, Failure> {
-        self.with(async |_| Ok(work.await))
+        block_on(async { work(&assembly::open(&self.database()).await?).await })
     }
 
     /// The configured judge; `None` if rules judge alone. Prints a warning if the judge cannot be used.
@@ -140,14 +144,15 @@ impl Context {
         let warn = |trouble: &str| note!("warning: {trouble}");
         assembly::judge(&self.settings, &self.database(), warn)
     }
+}
 
-    fn with<T>(&self, work: impl AsyncFnOnce(PathBuf) -> Result<T, Failure>) -> Result<T, Failure> {
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()
-            .map_err(|error| Failure::error("system", format!("cannot start the async runtime: {error}")))?;
-        runtime.block_on(work(self.database()))
-    }
+/// Runs a future to its end on this thread.
+pub(crate) fn block_on<T, E: Into<Failure>>(work: impl Future<Output = Result<T, E>>) -> Result<T, Failure> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| Failure::error("system", format!("cannot start the async runtime: {error}")))?;
+    runtime.block_on(work).map_err(Into::into)
 }
 
 fn is_created(database: &Path) -> bool {

@@ -1,13 +1,19 @@
 //! Why a command ended without its answer.
 
+use crate::table::one_line;
 use grov_domain::StoreError;
 use grov_runtime::{EXIT_USAGE, HomeError, SettingsError};
+use serde::Serialize;
+use std::fmt;
 use std::io;
 
 /// Exit code of a negative result.
 pub(crate) const EXIT_NEGATIVE: u8 = 1;
 /// Exit code of an error.
 pub(crate) const EXIT_ERROR: u8 = 2;
+
+/// Matches of an ambiguous name that are listed.
+const MAX_LISTED: usize = 8;
 
 /// Why a command ended without its answer.
 #[derive(Debug)]
@@ -19,12 +25,13 @@ pub(crate) enum Failure {
 }
 
 /// An error as it is reported: to a person as text, to a script as JSON.
-#[derive(Debug)]
+#[derive(Debug, Serialize)]
 pub(crate) struct Report {
     /// A stable name for scripts.
     pub(crate) kind: &'static str,
     pub(crate) message: String,
     pub(crate) hint: Option<String>,
+    #[serde(skip)]
     pub(crate) exit_code: u8,
 }
 
@@ -53,6 +60,16 @@ impl Failure {
         Self::new("usage", EXIT_USAGE, message)
     }
 
+    /// Bad usage: several items match a name. The first ones are listed.
+    pub(crate) fn ambiguous(name: &str, what: &str, matches: impl IntoIterator<Item = String>) -> Self {
+        let mut message = format!("{:?} matches several {what}:", one_line(name));
+        for (place, item) in matches.into_iter().take(MAX_LISTED + 1).enumerate() {
+            message.push_str("\n  ");
+            message.push_str(if place < MAX_LISTED { &item } else { "…" });
+        }
+        Self::usage(message).hint("use a longer part of the id")
+    }
+
     /// Adds a hint, before the one that is there.
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
         if let Self::Report(report) = &mut self {
@@ -63,6 +80,15 @@ impl Failure {
             report.hint = Some(hint);
         }
         self
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::BrokenPipe => f.write_str("standard output was closed"),
+            Self::Report(report) => f.write_str(&report.message),
+        }
     }
 }
 

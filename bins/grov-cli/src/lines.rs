@@ -84,33 +84,18 @@ impl Lines {
 
     /// Skips the lines before this one.
     pub(crate) fn go_to(&mut self, line: u64) -> Result<(), Failure> {
-        while self.number + 1 < line {
-            let before = self.bytes;
-            self.skip_rest()?;
-            if self.bytes == before {
-                break;
-            }
+        while self.number + 1 < line && self.skip_rest()? > 0 {
             self.number += 1;
         }
         Ok(())
     }
 
-    fn skip_rest(&mut self) -> Result<(), Failure> {
-        loop {
-            let chunk = self
-                .reader
-                .fill_buf()
-                .map_err(|error| unreadable(&self.path, &error))?;
-            let (used, ended) = match chunk.iter().position(|byte| *byte == b'\n') {
-                Some(end) => (end + 1, true),
-                None => (chunk.len(), chunk.is_empty()),
-            };
-            self.reader.consume(used);
-            self.bytes += used as u64;
-            if ended {
-                return Ok(());
-            }
-        }
+    /// Skips the rest of a line, and returns how many bytes that were.
+    fn skip_rest(&mut self) -> Result<usize, Failure> {
+        let skipped = self.reader.skip_until(b'\n');
+        let skipped = skipped.map_err(|error| unreadable(&self.path, &error))?;
+        self.bytes += skipped as u64;
+        Ok(skipped)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Answers on standard output, messages on standard error, and the exit code.
 
 use crate::arguments::Common;
-use crate::failure::{EXIT_NEGATIVE, Failure};
+use crate::failure::{EXIT_NEGATIVE, Failure, Report};
 use clap::ColorChoice;
 use grov_runtime::printable;
 use serde::Serialize;
@@ -47,14 +47,7 @@ struct Envelope<T> {
 
 #[derive(Serialize)]
 struct ErrorAnswer<'a> {
-    error: ErrorBody<'a>,
-}
-
-#[derive(Serialize)]
-struct ErrorBody<'a> {
-    kind: &'a str,
-    message: &'a str,
-    hint: Option<&'a str>,
+    error: &'a Report,
 }
 
 impl Terminal {
@@ -204,13 +197,7 @@ pub(crate) fn finish(outcome: Outcome, as_json: bool) -> ExitCode {
         Err(Failure::Report(report)) => report,
     };
     if as_json {
-        let answer = ErrorAnswer {
-            error: ErrorBody {
-                kind: report.kind,
-                message: &report.message,
-                hint: report.hint.as_deref(),
-            },
-        };
+        let answer = ErrorAnswer { error: &report };
         // If this fails too, the exit code is all that is left to tell.
         let _ = json(&Envelope { schema: 1, answer }).and_then(|text| print(&text));
     } else {

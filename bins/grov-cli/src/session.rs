@@ -7,10 +7,6 @@ use crate::table::one_line;
 use grov_domain::StoreConnection;
 use grov_domain::{ClientSessionId, Clock, SystemClock};
 use grov_query::{Lookup, SelectedSession, find_session, newest_active_session, newest_session};
-use std::collections::BTreeSet;
-
-/// Candidates that are listed for an ambiguous prefix.
-const MAX_LISTED: usize = 5;
 
 /// The session that `wanted` names: a client session or a task by its id or a unique prefix of it. Without it the newest
 /// active session of the project, which is printed.
@@ -68,21 +64,8 @@ pub(crate) async fn find(
     match find_session(store, wanted, project).await? {
         Lookup::Found(session) => Ok(Some(session)),
         Lookup::NotFound => Ok(None),
-        Lookup::Ambiguous(ids) => Err(ambiguous(wanted, &ids)),
+        Lookup::Ambiguous(ids) => Err(Failure::ambiguous(wanted, "sessions", ids)),
     }
-}
-
-/// Bad usage: a prefix that several ids have.
-pub(crate) fn ambiguous(prefix: &str, ids: &BTreeSet<String>) -> Failure {
-    let listed: Vec<&str> = ids.iter().take(MAX_LISTED).map(String::as_str).collect();
-    let more = if ids.len() > MAX_LISTED { ", …" } else { "" };
-    Failure::usage(format!(
-        "{} sessions begin with {:?}: {}{more}",
-        ids.len(),
-        one_line(prefix),
-        listed.join(", ")
-    ))
-    .hint("use a longer prefix")
 }
 
 /// A negative result: no such session.

@@ -81,6 +81,13 @@ impl Fields {
         self.add_styled(name, &truncated(&one_line(value), self.max_value));
     }
 
+    /// Adds a line for each value.
+    pub(crate) fn add_all<T: AsRef<str>>(&mut self, name: &str, values: impl IntoIterator<Item = T>) {
+        for value in values {
+            self.add(name, value.as_ref());
+        }
+    }
+
     /// Adds a value that is safe already and may be styled.
     pub(crate) fn add_styled(&mut self, name: &str, value: &str) {
         let line = format!("{name:<width$} {value}", width = self.name_width);

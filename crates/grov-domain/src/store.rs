@@ -206,7 +206,7 @@ pub struct PruneReport {
 }
 
 /// One table's size.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct TableStats {
     /// Name.
     pub table: String,
@@ -215,7 +215,7 @@ pub struct TableStats {
 }
 
 /// A store's size and state.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct StoreStats {
     /// What it is: `sqlite`, …
     pub backend: String,

@@ -168,8 +168,11 @@ pub fn write_private(path: &Path, content: &[u8]) -> io::Result<()> {
     written
 }
 
-/// Opens a file with `options`, for its owner alone if it is made or was made wider before.
-pub(crate) fn create_private(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
+/// Opens a file with `options`, and restricts its permissions to its owner.
+///
+/// # Errors
+/// The system's error.
+pub fn create_private(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
     let file = options.mode(PRIVATE_FILE).open(path)?;
     if file.metadata()?.permissions().mode() & 0o077 != 0 {
         file.set_permissions(Permissions::from_mode(PRIVATE_FILE))?;

@@ -20,7 +20,7 @@ mod tasks;
 mod url;
 
 pub use environment::Environment;
-pub use home::{Home, HomeError, write_private};
+pub use home::{Home, HomeError, create_private, write_private};
 pub use printable::printable;
 pub use settings::{
     Candidate, CandidateStatus, ContextSettings, DriftSettings, EXIT_USAGE, EmbeddingProvider,

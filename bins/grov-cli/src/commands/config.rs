@@ -1,8 +1,7 @@
 //! `grov config explain KEY`, `grov config list`
 
-use crate::arguments::Common;
 use crate::context::Context;
-use crate::output::{Outcome, Style, Terminal};
+use crate::output::{Outcome, Style};
 use crate::table::{Fields, Table, one_line};
 use grov_runtime::{CandidateStatus, Explanation, Origin};
 use serde::Serialize;
@@ -87,8 +86,7 @@ impl From<&Explanation> for SettingView {
     }
 }
 
-pub(crate) fn explain(common: &Common, key: &str, terminal: Terminal) -> Outcome {
-    let context = Context::load(common)?;
+pub(crate) fn explain(context: &Context, key: &str) -> Outcome {
     let explanation = context.settings.explain(key)?;
     let key = explanation.key;
     let candidates = explanation.candidates.iter().map(|candidate| CandidateView {
@@ -109,14 +107,13 @@ pub(crate) fn explain(common: &Common, key: &str, terminal: Terminal) -> Outcome
         flag: key.flag,
         project_may_set: key.project,
     };
-    terminal.answer(answer, explain_text)
+    context.answer(answer, explain_text)
 }
 
-pub(crate) fn list(common: &Common, terminal: Terminal) -> Outcome {
-    let context = Context::load(common)?;
+pub(crate) fn list(context: &Context) -> Outcome {
     let settings = context.settings.explain_all();
     let settings = settings.iter().map(SettingView::from).collect();
-    terminal.answer(ListAnswer { settings }, list_text)
+    context.answer(ListAnswer { settings }, list_text)
 }
 
 fn explain_text(answer: &ExplainAnswer, style: Style) -> String {

@@ -7,8 +7,7 @@ use crate::output::{ExitStatus, Outcome, Style, Terminal, note};
 use crate::table::{Table, one_line};
 use grov_domain::StoreConnection;
 use grov_domain::{
-    ClientSessionId, Lineage, RecordSink, SessionStore, SessionSummary, SpendingStore, StepRow, SystemClock,
-    Task, TaskStore,
+    ClientSessionId, Lineage, RecordSink, SessionStore, SpendingStore, StepRow, SystemClock, TaskStore,
 };
 use grov_live::{Injection, MemorySource, Recorder, TaskOrchestrator, UserNaming};
 use grov_llm::{JudgeSettings, ModelJudge};
@@ -68,16 +67,8 @@ struct Answer {
     agrees: bool,
     cache_misses: usize,
     seconds: f64,
-}
-
-/// What the demo recorded.
-struct Recording {
-    transcript: Transcript,
-    tasks: Vec<SessionSummary>,
-    memory: Vec<Task>,
-    injected: Option<String>,
-    steps: Vec<StepRow>,
-    cache_misses: usize,
+    #[serde(skip)]
+    client_error: Option<String>,
 }
 
 pub(crate) fn run(terminal: Terminal) -> Outcome {
@@ -89,31 +80,15 @@ pub(crate) fn run(terminal: Terminal) -> Outcome {
         .map_err(failed("cannot start the async runtime"))?;
     let directory = tempfile::tempdir().map_err(failed("cannot create a temporary directory"))?;
     let project = directory.path().join("project").to_string_lossy().into_owned();
-    let recording = runtime.block_on(play(directory.path()))?;
-    let (transcript, tasks) = (&recording.transcript, &recording.tasks);
-    let agrees = transcript.first_error().is_none() && has_same_calls(transcript, &recording.steps);
-    let tokens = tasks.iter().map(|task| TokensView::from(task.tokens));
-    let answer = Answer {
-        session_id: transcript.session_id.clone(),
-        prompts: tasks.iter().map(|task| task.prompts).sum(),
-        tokens: tokens.fold(TokensView::default(), TokensView::plus),
-        exchanges: tasks.iter().map(|task| task.exchanges).sum(),
-        tasks: recording.tasks.into_iter().map(SessionView::from).collect(),
-        memory: recording.memory.into_iter().map(TaskView::from).collect(),
-        told: recording.injected,
-        steps: recording.steps.into_iter().map(StepView::from).collect(),
-        client_actions: transcript.actions.len(),
-        agrees,
-        cache_misses: recording.cache_misses,
-        seconds: started.elapsed().as_secs_f64(),
-    };
-    let is_success = agrees && answer.cache_misses == 0;
-    terminal.answer(answer, |answer, style| text(answer, transcript, &project, style))?;
+    let mut answer = runtime.block_on(play(directory.path()))?;
+    answer.seconds = started.elapsed().as_secs_f64();
+    let is_success = answer.agrees && answer.cache_misses == 0;
+    terminal.answer(answer, |answer, style| text(answer, &project, style))?;
     Ok(ExitStatus::success_if(is_success))
 }
 
 /// Runs model, proxy and client until the client is done.
-async fn play(directory: &Path) -> Result<Recording, Failure> {
+async fn play(directory: &Path) -> Result<Answer, Failure> {
     let (home, project) = (directory.join("home"), directory.join("project"));
     for folder in [&home, &project] {
         std::fs::create_dir(folder).map_err(failed("cannot create a directory"))?;
@@ -190,13 +165,23 @@ async fn play(directory: &Path) -> Result<Recording, Failure> {
         .await?;
     memory.retain(|task| task.client_session_id.as_ref() == Some(&session));
     memory.reverse();
-    Ok(Recording {
-        steps: store.client_steps(&session).await?,
+    let steps = store.client_steps(&session).await?;
+    let client_error = transcript.first_error().map(ToString::to_string);
+    let tokens = tasks.iter().map(|task| TokensView::from(task.tokens));
+    Ok(Answer {
+        prompts: tasks.iter().map(|task| task.prompts).sum(),
+        tokens: tokens.fold(TokensView::default(), TokensView::plus),
+        exchanges: tasks.iter().map(|task| task.exchanges).sum(),
+        tasks: tasks.into_iter().map(SessionView::from).collect(),
+        memory: memory.into_iter().map(TaskView::from).collect(),
+        told: injected,
+        client_actions: transcript.actions.len(),
+        agrees: client_error.is_none() && has_same_calls(&transcript, &steps),
+        steps: steps.into_iter().map(StepView::from).collect(),
         cache_misses: sim.cache_report().broken().count(),
-        transcript,
-        tasks,
-        memory,
-        injected,
+        session_id: transcript.session_id,
+        seconds: 0.0,
+        client_error,
     })
 }
 
@@ -270,7 +255,7 @@ fn without_mark(prompt: &str) -> &str {
     prompt.split(" [[").next().unwrap_or(prompt)
 }
 
-fn text(answer: &Answer, transcript: &Transcript, project: &str, style: Style) -> String {
+fn text(answer: &Answer, project: &str, style: Style) -> String {
     let mut steps = Table::new(&["TIME", "ACTION", "TOOL", "AGENT", "SUBJECT"]);
     for step in &answer.steps {
         steps.row([
@@ -318,18 +303,15 @@ fn text(answer: &Answer, transcript: &Transcript, project: &str, style: Style) -
         "tokens: {} uncached, {} read from the prompt cache, {} written to it, {} of output",
         tokens.input, tokens.cache_read, tokens.cache_creation, tokens.output
     ));
-    let yes = |is_so| {
-        if is_so {
-            style.green("yes")
-        } else {
-            style.red("NO")
-        }
+    let yes = |is_true| match is_true {
+        true => style.green("yes"),
+        false => style.red("NO"),
     };
     lines.push(format!(
         "recorded actions are exactly the client's: {}",
         yes(answer.agrees)
     ));
-    if let Some(error) = transcript.first_error() {
+    if let Some(error) = &answer.client_error {
         lines.push(format!("error of the client: {error}"));
     }
     lines.push(format!("prompt cache intact: {}", yes(answer.cache_misses == 0)));

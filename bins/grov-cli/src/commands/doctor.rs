@@ -11,9 +11,11 @@ mod version;
 
 use crate::arguments::Common;
 use crate::context::Context;
+use crate::daemon_health;
 use crate::failure::Failure;
 use crate::output::{ExitStatus, Outcome, Style, Terminal, note};
 use crate::table::one_line;
+use client::ClientSettings;
 use serde::Serialize;
 use std::path::PathBuf;
 
@@ -91,7 +93,7 @@ impl Remedy {
         format!("grov {}", self.arguments().join(" "))
     }
 
-    fn apply(&self, common: &Common) -> Result<(), String> {
+    fn apply(&self, common: &Common) -> Result<(), Failure> {
         match self {
             Self::MakePrivate(paths) => home::set_permissions(paths),
             Self::Clean(databases) => store::clean(databases),
@@ -159,7 +161,7 @@ impl Check {
 }
 
 pub(crate) fn run(common: &Common, fix: bool, terminal: Terminal) -> Outcome {
-    let mut checks = all(common)?;
+    let mut checks = all(common, terminal)?;
     let mut fixed = Vec::new();
     if fix {
         for check in &checks {
@@ -170,7 +172,7 @@ pub(crate) fn run(common: &Common, fix: bool, terminal: Terminal) -> Outcome {
             }
         }
         if !fixed.is_empty() {
-            checks = all(common)?;
+            checks = all(common, terminal)?;
         }
     }
     let ok = checks.iter().all(|check| check.ok);
@@ -178,8 +180,8 @@ pub(crate) fn run(common: &Common, fix: bool, terminal: Terminal) -> Outcome {
     Ok(ExitStatus::success_if(ok))
 }
 
-fn all(common: &Common) -> Result<Vec<Check>, Failure> {
-    let context = match Context::load(common) {
+fn all(common: &Common, terminal: Terminal) -> Result<Vec<Check>, Failure> {
+    let context = match Context::load(common, terminal) {
         Ok(context) => context,
         Err(Failure::Report(report)) if report.kind == "configuration" => {
             let check = Check::fail("configuration", report.message)
@@ -192,16 +194,20 @@ fn all(common: &Common) -> Result<Vec<Check>, Failure> {
     let mut checks = vec![Check::ok("configuration", "valid")];
     checks.extend(home::checks(&context.home));
     checks.extend(store::checks(&context));
-    checks.extend(client::checks(&context)?);
-    checks.extend(proxy::checks(&context)?);
-    checks.push(judge::check(&context));
+    let client = ClientSettings::read(&context)?;
+    let daemon = daemon_health::query(&context.home);
+    checks.extend(client::checks(&client));
+    checks.extend(http_hooks::check(&context, &client, &daemon));
+    checks.extend(proxy::checks(&context, &client, &daemon));
+    checks.push(judge::check(&context, daemon));
     checks.extend(embedding::check(&context));
     Ok(checks)
 }
 
 /// Runs another command of this program.
-fn run_grov(common: &Common, arguments: &[String]) -> Result<(), String> {
-    let grov = std::env::current_exe().map_err(|error| error.to_string())?;
+fn run_grov(common: &Common, arguments: &[String]) -> Result<(), Failure> {
+    let failed = |error: &dyn std::fmt::Display| Failure::error("grov", error.to_string());
+    let grov = std::env::current_exe().map_err(|error| failed(&error))?;
     let mut command = std::process::Command::new(grov);
     for (flag, value) in [("--home", &common.home), ("--project", &common.project)] {
         if let Some(value) = value {
@@ -211,11 +217,11 @@ fn run_grov(common: &Common, arguments: &[String]) -> Result<(), String> {
     let output = command
         .args(arguments)
         .stdin(std::process::Stdio::null())
-        .output()
-        .map_err(|error| error.to_string())?;
+        .output();
+    let output = output.map_err(|error| failed(&error))?;
     match output.status.success() {
         true => Ok(()),
-        false => Err(String::from_utf8_lossy(&output.stderr).trim().to_owned()),
+        false => Err(failed(&String::from_utf8_lossy(&output.stderr).trim())),
     }
 }
 

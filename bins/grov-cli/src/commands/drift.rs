@@ -6,18 +6,22 @@ mod log;
 mod replay;
 mod status;
 
-use crate::arguments::{Common, DriftCommand};
+use crate::arguments::DriftCommand;
 use crate::context::Context;
+use crate::failure::Failure;
 use crate::output::{Outcome, Terminal};
 use grov_actions::{ToolCall, understand};
 use grov_domain::ActionSketch;
 
-pub(crate) fn run(common: &Common, command: &DriftCommand, terminal: Terminal) -> Outcome {
-    let context = || Context::load(common);
+pub(crate) fn run(
+    context: impl FnOnce() -> Result<Context, Failure>,
+    command: &DriftCommand,
+    terminal: Terminal,
+) -> Outcome {
     match command {
-        DriftCommand::Status { session } => status::run(&context()?, session.as_deref(), terminal),
-        DriftCommand::Log { session, limit } => log::run(&context()?, session.as_deref(), *limit, terminal),
-        DriftCommand::Explain { event } => explain::run(&context()?, event, terminal),
+        DriftCommand::Status { session } => status::run(&context()?, session.as_deref()),
+        DriftCommand::Log { session, limit } => log::run(&context()?, session.as_deref(), *limit),
+        DriftCommand::Explain { event } => explain::run(&context()?, event),
         DriftCommand::Replay {
             file: Some(file),
             path,
@@ -34,7 +38,7 @@ pub(crate) fn run(common: &Common, command: &DriftCommand, terminal: Terminal) -
         }
         DriftCommand::Replay {
             session, file: None, ..
-        } => replay::session(&context()?, session.as_deref(), terminal),
+        } => replay::session(&context()?, session.as_deref()),
     }
 }
 

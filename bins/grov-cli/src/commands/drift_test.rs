@@ -1,10 +1,10 @@
 //! `grov drift-test`: judges an action that a prompt describes.
 
 use super::drift::command_action;
-use crate::arguments::{Common, DriftTestArguments};
-use crate::context::Context;
+use crate::arguments::DriftTestArguments;
+use crate::context::{Context, block_on};
 use crate::failure::Failure;
-use crate::output::{Outcome, Style, Terminal, note};
+use crate::output::{Outcome, Style, note};
 use crate::table::one_line;
 use grov_domain::{
     ActionSketch, ActionType, Assessment, DriftQuestion, DriftType, DriftVerdict, EffectKind, Finding,
@@ -40,19 +40,18 @@ struct ActionView {
     effects: Vec<EffectKind>,
 }
 
-pub(crate) fn run(common: &Common, arguments: &DriftTestArguments, terminal: Terminal) -> Outcome {
+pub(crate) fn run(context: &Context, arguments: &DriftTestArguments) -> Outcome {
     for (name, text) in [("PROMPT", &arguments.prompt), ("--goal", &arguments.goal)] {
         if text.trim().is_empty() {
             return Err(Failure::usage(format!("{name} must not be empty")));
         }
     }
-    let context = Context::load(common)?;
     let contract = contract(arguments);
     let action = action(&arguments.prompt);
     let here = context.directory().and_then(Path::to_str);
     let assessment = Rules::new(contract.clone(), here).assess(&action, None);
-    let verdict = model_verdict(&context, &contract, &arguments.prompt, &action)?;
-    terminal.answer(answer(action, assessment, verdict), text)
+    let verdict = model_verdict(context, &contract, &arguments.prompt, &action)?;
+    context.answer(answer(action, assessment, verdict), text)
 }
 
 /// The contract that the goal states as a prompt, and the scope and constraints of the flags.
@@ -121,10 +120,10 @@ fn model_verdict(
             ..action.clone()
         }],
     };
-    let verdict = context.wait(async {
+    let verdict = block_on(async {
         let verdict = judge.check_drift(None, &Redactor::shared().clean(question)).await;
         judge.close().await;
-        verdict
+        Ok::<_, Failure>(verdict)
     })?;
     if verdict.is_none() {
         note!("warning: the model did not answer; rules judge alone");

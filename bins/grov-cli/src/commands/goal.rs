@@ -3,10 +3,10 @@
 mod glob;
 mod show;
 
-use crate::arguments::{Common, GoalArguments, GoalCommand};
+use crate::arguments::{GoalArguments, GoalCommand};
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::output::{ExitStatus, Outcome, Style, Terminal, note};
+use crate::output::{ExitStatus, Outcome, Style, note};
 use crate::session;
 use crate::table::one_line;
 use grov_domain::{Clock, GoalEdit, GoalEditId, GoalEditKind, SystemClock};
@@ -29,15 +29,14 @@ struct Answer {
     at: OffsetDateTime,
 }
 
-pub(crate) fn run(common: &Common, arguments: &GoalArguments, terminal: Terminal) -> Outcome {
-    let context = Context::load(common)?;
+pub(crate) fn run(context: &Context, arguments: &GoalArguments) -> Outcome {
     let session = arguments.session.as_deref();
     let (kind, text) = match &arguments.command {
-        GoalCommand::Show => return show::run(&context, session, terminal),
+        GoalCommand::Show => return show::run(context, session),
         GoalCommand::Set { text } => (GoalEditKind::Set, joined(text, "goal")?),
         GoalCommand::Constraint { text } => (GoalEditKind::Constraint, joined(text, "constraint")?),
-        GoalCommand::Allow { glob } => (GoalEditKind::Allow, glob_of(&context, glob)?),
-        GoalCommand::Forbid { glob } => (GoalEditKind::Forbid, glob_of(&context, glob)?),
+        GoalCommand::Allow { glob } => (GoalEditKind::Allow, glob_of(context, glob)?),
+        GoalCommand::Forbid { glob } => (GoalEditKind::Forbid, glob_of(context, glob)?),
     };
     let project = context.project()?.key().to_owned();
     let edit = context.write(async |store| {
@@ -58,7 +57,7 @@ pub(crate) fn run(common: &Common, arguments: &GoalArguments, terminal: Terminal
         text: edit.text,
         at: edit.at,
     };
-    terminal.answer(answer, text_of)?;
+    context.answer(answer, text_of)?;
     note!("hooks follow at once, a running grov-proxyd within a second");
     Ok(ExitStatus::Success)
 }

@@ -11,27 +11,24 @@ mod search;
 mod show;
 mod supersede;
 
-use crate::arguments::{Common, MemoryCommand};
+use crate::arguments::MemoryCommand;
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::output::{Outcome, Terminal};
+use crate::output::Outcome;
 use grov_domain::MemoryScope;
 
-pub(crate) fn run(common: &Common, command: MemoryCommand, terminal: Terminal) -> Outcome {
-    let context = Context::load(common)?;
+pub(crate) fn run(context: &Context, command: MemoryCommand) -> Outcome {
     match command {
-        MemoryCommand::List { limit } => listing::list(&context, limit, terminal),
-        MemoryCommand::Show { id } => show::run(&context, &id, terminal),
-        MemoryCommand::Search(arguments) => search::run(&context, &arguments, terminal),
-        MemoryCommand::Import(arguments) => import::run(&context, &arguments, terminal),
-        MemoryCommand::Export => listing::export(&context),
-        MemoryCommand::Edit(arguments) => edit::run(&context, &arguments, terminal),
-        MemoryCommand::Supersede { old, new, undo: _ } => {
-            supersede::run(&context, &old, new.as_deref(), terminal)
-        }
-        MemoryCommand::Audit => audit::run(&context, terminal),
-        MemoryCommand::Forget(arguments) => forget::run(&context, &arguments, terminal),
-        MemoryCommand::Stats => listing::stats(&context, terminal),
+        MemoryCommand::List { limit } => listing::list(context, limit),
+        MemoryCommand::Show { id } => show::run(context, &id),
+        MemoryCommand::Search(arguments) => search::run(context, &arguments),
+        MemoryCommand::Import(arguments) => import::run(context, &arguments),
+        MemoryCommand::Export => listing::export(context),
+        MemoryCommand::Edit(arguments) => edit::run(context, &arguments),
+        MemoryCommand::Supersede { old, new, undo: _ } => supersede::run(context, &old, new.as_deref()),
+        MemoryCommand::Audit => audit::run(context),
+        MemoryCommand::Forget(arguments) => forget::run(context, &arguments),
+        MemoryCommand::Stats => listing::stats(context),
     }
 }
 

@@ -5,11 +5,10 @@ use crate::daemon_health::{self, ProxyView};
 use crate::failure::{EXIT_ERROR, Failure};
 use crate::output::{Outcome, Style, Terminal, note};
 use crate::programs::{in_path, is_executable};
-use grov_runtime::{EXIT_USAGE, Environment, Home, Inputs, Settings, daemon};
+use grov_runtime::{EXIT_USAGE, Environment, Home, Inputs, Settings, create_private, daemon};
 use serde::Serialize;
 use std::ffi::OsString;
-use std::fs::{File, OpenOptions};
-use std::os::unix::fs::OpenOptionsExt;
+use std::fs::OpenOptions;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -127,7 +126,11 @@ fn detach(
     // For messages before the log is open, and for crashes.
     let stderr = logs.join("grov-proxyd.stderr");
     let unusable = |path: &Path, error| failed(&format!("cannot use {}", path.display()), &error);
-    let stderr_file = create_private(&stderr).map_err(|error| unusable(&stderr, error))?;
+    let stderr_file = create_private(
+        &stderr,
+        OpenOptions::new().write(true).create(true).truncate(true),
+    )
+    .map_err(|error| unusable(&stderr, error))?;
     let grov = std::env::current_exe().map_err(|error| unusable(Path::new("grov"), error))?;
 
     let mut command = Command::new(&grov);
@@ -150,15 +153,6 @@ fn detach(
     }
     let child = command.spawn().map_err(|error| unusable(&grov, error))?;
     wait_until_running(home, child, &stderr).map(|proxy| (proxy, true))
-}
-
-fn create_private(path: &Path) -> std::io::Result<File> {
-    OpenOptions::new()
-        .write(true)
-        .create(true)
-        .truncate(true)
-        .mode(0o600)
-        .open(path)
 }
 
 fn wait_until_running(home: &Home, mut child: Child, stderr: &Path) -> Result<ProxyView, Failure> {

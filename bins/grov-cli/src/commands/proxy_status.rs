@@ -1,11 +1,10 @@
 //! `grov proxy-status`
 
-use crate::arguments::Common;
 use crate::context::Context;
 use crate::daemon_health::{self, ProxyState, ProxyView, port_taken_by};
 use crate::format::{ago, count};
 use crate::judge::{JudgeView, spent_today};
-use crate::output::{Outcome, Style, Terminal};
+use crate::output::{Outcome, Style};
 use crate::table::{Table, one_line, truncated};
 use grov_domain::{Clock, SessionFilter, SystemClock};
 use grov_query::SessionView;
@@ -29,11 +28,10 @@ struct Answer {
     sessions: Vec<SessionView>,
 }
 
-pub(crate) fn run(common: &Common, limit: Option<u32>, terminal: Terminal) -> Outcome {
-    let context = Context::load(common)?;
+pub(crate) fn run(context: &Context, limit: Option<u32>) -> Outcome {
     let filter = SessionFilter {
         project_path: context.named_project()?,
-        limit: terminal.limit(limit, DEFAULT_LIMIT),
+        limit: context.terminal.limit(limit, DEFAULT_LIMIT),
         ..SessionFilter::default()
     };
     let stored =
@@ -50,7 +48,7 @@ pub(crate) fn run(common: &Common, limit: Option<u32>, terminal: Terminal) -> Ou
         judge: JudgeView::of(context.settings.llm(), spent),
         sessions: sessions.into_iter().map(SessionView::from).collect(),
     };
-    terminal.answer(answer, text)
+    context.answer(answer, text)
 }
 
 fn text(answer: &Answer, style: Style) -> String {

@@ -8,7 +8,6 @@ mod unregister;
 use crate::failure::Failure;
 use crate::output::Style;
 use crate::table::one_line;
-pub(crate) use gateway::without_credentials;
 use grov_hooks::settings::{Plan, SettingsError, difference, masked, user_folder};
 use grov_runtime::Environment;
 pub(crate) use http_hooks::others_can_read;

@@ -1,10 +1,9 @@
 //! `grov status`
 
-use crate::arguments::Common;
 use crate::context::Context;
 use crate::format::{plural, timestamp};
 use crate::judge::{JudgeView, spent_today};
-use crate::output::{Outcome, Style, Terminal};
+use crate::output::{Outcome, Style};
 use crate::table::{Fields, one_line, truncated};
 use grov_domain::SwitchScope;
 use grov_query::{TaskView, project_status};
@@ -72,8 +71,7 @@ impl SwitchView {
     }
 }
 
-pub(crate) fn run(common: &Common, terminal: Terminal) -> Outcome {
-    let context = Context::load(common)?;
+pub(crate) fn run(context: &Context) -> Outcome {
     let project = context.project()?;
     let key = project.key().to_owned();
     let stored = context.read(async |store| {
@@ -92,7 +90,7 @@ pub(crate) fn run(common: &Common, terminal: Terminal) -> Outcome {
         switch: SwitchView::of(&key, context.settings.memory().enabled, off),
         judge: JudgeView::of(context.settings.llm(), spent),
     };
-    terminal.answer(answer, text)
+    context.answer(answer, text)
 }
 
 fn text(answer: &Answer, style: Style) -> String {

@@ -5,6 +5,7 @@
 
 use crate::arguments::Common;
 use crate::assembly;
+use crate::context::block_on;
 use crate::output::{ExitStatus, Outcome, Terminal};
 use grov_domain::{ClientSessionId, TokenUsage};
 use grov_drift::DeliveryLog;
@@ -83,19 +84,18 @@ fn end_of(path: &Path) -> Option<Vec<u8>> {
 /// The recorded values of the session, as far as they are available in time.
 fn recorded(home: &Home, session: &ClientSessionId) -> SessionStats {
     let database = home.database();
-    let asked = async {
+    let stats = async {
         match assembly::open_briefly(&database).await {
             Ok(Some(store)) => session_stats(&store, session).await,
             _ => None,
         }
     };
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_time()
-        .build();
-    let known = runtime.ok().and_then(|runtime| {
-        let asked = async { tokio::time::timeout(STORE_TIMEOUT, asked).await.ok().flatten() };
-        runtime.block_on(asked)
+    let known = block_on(async {
+        tokio::time::timeout(STORE_TIMEOUT, stats)
+            .await
+            .map_err(io::Error::from)
     });
+    let known = known.ok().flatten();
     let mut recorded = known.unwrap_or_default();
     if recorded.memories.is_none() {
         let told = DeliveryLog::of(home.root(), session);

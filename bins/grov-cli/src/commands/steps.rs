@@ -1,10 +1,9 @@
 //! `grov steps SESSION`
 
-use crate::arguments::Common;
 use crate::context::Context;
+use crate::failure::Failure;
 use crate::format::timestamp;
-use crate::output::{ExitStatus, Outcome, Style, Terminal, note};
-use crate::session;
+use crate::output::{ExitStatus, Outcome, Style, note};
 use crate::table::{Table, one_line, truncated};
 use grov_domain::SessionState;
 use grov_query::{Lookup, SessionSteps, StepView, find_steps};
@@ -19,13 +18,12 @@ struct Answer {
     tasks: Vec<SessionState>,
 }
 
-pub(crate) fn run(common: &Common, session: &str, terminal: Terminal) -> Outcome {
-    let context = Context::load(common)?;
+pub(crate) fn run(context: &Context, session: &str) -> Outcome {
     let project = context.project()?.key().to_owned();
     let search = context.read(async |store| Ok(find_steps(store, session, &project).await?))?;
     let (session_id, work, status) = match search.unwrap_or(Lookup::NotFound) {
         Lookup::Found(work) => (work.id.clone(), work, ExitStatus::Success),
-        Lookup::Ambiguous(ids) => return Err(session::ambiguous(session, &ids)),
+        Lookup::Ambiguous(ids) => return Err(Failure::ambiguous(session, "sessions", ids)),
         Lookup::NotFound => {
             note!("no session {session:?}; `grov proxy-status` lists sessions");
             (session.to_owned(), SessionSteps::default(), ExitStatus::Negative)
@@ -36,7 +34,7 @@ pub(crate) fn run(common: &Common, session: &str, terminal: Terminal) -> Outcome
         steps: work.steps.into_iter().map(StepView::from).collect(),
         tasks: work.tasks,
     };
-    terminal.answer(answer, text)?;
+    context.answer(answer, text)?;
     Ok(status)
 }
 

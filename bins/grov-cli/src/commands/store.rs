@@ -1,29 +1,18 @@
 //! `grov store stats`, `grov store prune`
 
-use crate::arguments::Common;
 use crate::context::Context;
 use crate::format::{bytes, plural};
-use crate::output::{Outcome, Style, Terminal};
+use crate::output::{Outcome, Style};
 use crate::table::{Table, one_line};
-use grov_domain::{Clock, PruneReport, Retention, SystemClock};
+use grov_domain::{Clock, PruneReport, Retention, StoreStats, SystemClock};
 use grov_store::Spool;
 use serde::Serialize;
 
 #[derive(Serialize)]
 struct StatsAnswer {
-    backend: String,
-    location: String,
     exists: bool,
-    schema_version: i64,
-    bytes: u64,
-    spooled: u64,
-    tables: Vec<TableView>,
-}
-
-#[derive(Serialize)]
-struct TableView {
-    table: String,
-    rows: u64,
+    #[serde(flatten)]
+    stats: StoreStats,
 }
 
 #[derive(Serialize)]
@@ -32,41 +21,22 @@ struct PruneAnswer {
     removed: PruneReport,
 }
 
-pub(crate) fn stats(common: &Common, terminal: Terminal) -> Outcome {
-    let context = Context::load(common)?;
+pub(crate) fn stats(context: &Context) -> Outcome {
     let database = context.database();
-    let answer = match context.read(async |store| Ok(store.stats().await?))? {
-        Some(stats) => StatsAnswer {
-            backend: stats.backend,
-            location: stats.location,
-            exists: true,
-            schema_version: stats.schema_version,
-            bytes: stats.bytes,
-            spooled: stats.spooled,
-            tables: stats
-                .tables
-                .into_iter()
-                .map(|table| TableView {
-                    table: table.table,
-                    rows: table.rows,
-                })
-                .collect(),
-        },
-        None => StatsAnswer {
+    let stats = context.read(async |store| Ok(store.stats().await?))?;
+    let answer = StatsAnswer {
+        exists: stats.is_some(),
+        stats: stats.unwrap_or_else(|| StoreStats {
             backend: "sqlite".to_owned(),
             location: database.display().to_string(),
-            exists: false,
-            schema_version: 0,
-            bytes: 0,
             spooled: Spool::beside(&database).waiting(),
-            tables: Vec::new(),
-        },
+            ..StoreStats::default()
+        }),
     };
-    terminal.answer(answer, stats_text)
+    context.answer(answer, stats_text)
 }
 
-pub(crate) fn prune(common: &Common, dry_run: bool, terminal: Terminal) -> Outcome {
-    let context = Context::load(common)?;
+pub(crate) fn prune(context: &Context, dry_run: bool) -> Outcome {
     let configured = context.settings.store();
     let retention = Retention {
         completed_sessions: configured.retention_completed,
@@ -84,28 +54,29 @@ pub(crate) fn prune(common: &Common, dry_run: bool, terminal: Terminal) -> Outco
         dry_run,
         removed: report.unwrap_or_default(),
     };
-    terminal.answer(answer, prune_text)
+    context.answer(answer, prune_text)
 }
 
 fn stats_text(answer: &StatsAnswer, style: Style) -> String {
-    let location = style.bold(&one_line(&answer.location));
-    let mut text = format!("{} {location}\n", answer.backend);
+    let stats = &answer.stats;
+    let location = style.bold(&one_line(&stats.location));
+    let mut text = format!("{} {location}\n", stats.backend);
     if answer.exists {
         text.push_str(&format!(
             "schema {}, {}\n",
-            answer.schema_version,
-            bytes(answer.bytes)
+            stats.schema_version,
+            bytes(stats.bytes)
         ));
     } else {
         text.push_str("no database yet; grov-proxyd creates it with the first record\n");
     }
-    if answer.spooled > 0 {
-        let records = plural(answer.spooled, "record waits", "records wait");
+    if stats.spooled > 0 {
+        let records = plural(stats.spooled, "record waits", "records wait");
         text.push_str(&format!("{records} in the spool for the next writer\n"));
     }
-    if !answer.tables.is_empty() {
+    if !stats.tables.is_empty() {
         let mut table = Table::new(&["TABLE", "ROWS#"]);
-        for row in &answer.tables {
+        for row in &stats.tables {
             table.row([row.table.clone(), row.rows.to_string()]);
         }
         text.push_str(&table.render(style));

@@ -1,9 +1,9 @@
 //! `grov off`, `grov on`
 
-use crate::arguments::{Common, SwitchArguments};
+use crate::arguments::SwitchArguments;
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::output::{ExitStatus, Outcome, Style, Terminal, note};
+use crate::output::{ExitStatus, Outcome, Style, note};
 use crate::session;
 use crate::table::one_line;
 use grov_domain::StoreConnection;
@@ -20,10 +20,9 @@ struct Answer {
     changed: bool,
 }
 
-pub(crate) fn run(common: &Common, arguments: &SwitchArguments, on: bool, terminal: Terminal) -> Outcome {
-    let context = Context::load(common)?;
+pub(crate) fn run(context: &Context, arguments: &SwitchArguments, on: bool) -> Outcome {
     let scope = match &arguments.session {
-        Some(session) => SwitchScope::Session(session_id(&context, session)?),
+        Some(session) => SwitchScope::Session(session_id(context, session)?),
         None => SwitchScope::Project(context.project()?.key().to_owned()),
     };
     let switch = async |store: &dyn StoreConnection| {
@@ -46,7 +45,7 @@ pub(crate) fn run(common: &Common, arguments: &SwitchArguments, on: bool, termin
         key,
         changed,
     };
-    terminal.answer(answer, text)?;
+    context.answer(answer, text)?;
     if !on {
         note!(
             "text that running sessions already have in their history stays, so that their prompt cache stays valid"

@@ -1,11 +1,11 @@
 //! `grov usage`
 
-use crate::arguments::{Common, UsageGroup};
+use crate::arguments::UsageGroup;
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::format::{as_dollars, count, plural, timestamp};
 use crate::judge::{BudgetView, spent_today};
-use crate::output::{Outcome, Style, Terminal};
+use crate::output::{Outcome, Style};
 use crate::table::Table;
 use grov_domain::{CallFilter, Clock, LlmCall, MicroUsd, SystemClock, time_before};
 use grov_query::TokensView;
@@ -71,12 +71,7 @@ impl From<LlmCall> for CallView {
     }
 }
 
-pub(crate) fn run(
-    common: &Common,
-    by: Option<UsageGroup>,
-    since: Option<&str>,
-    terminal: Terminal,
-) -> Outcome {
+pub(crate) fn run(context: &Context, by: Option<UsageGroup>, since: Option<&str>) -> Outcome {
     let since = since
         .map(|text| parse_since(text, SystemClock.now()))
         .transpose()?;
@@ -84,7 +79,6 @@ pub(crate) fn run(
         since,
         ..CallFilter::default()
     };
-    let context = Context::load(common)?;
     let stored = context.read(async |store| Ok((store.calls(&filter).await?, spent_today(store).await?)))?;
     let (calls, spent) = stored.unwrap_or_default();
     let calls: Vec<CallView> = calls.into_iter().map(CallView::from).collect();
@@ -96,7 +90,7 @@ pub(crate) fn run(
         grouped_by: by,
         calls,
     };
-    terminal.answer(answer, text)
+    context.answer(answer, text)
 }
 
 /// Parses `--since`: a duration before now, a date (its beginning, UTC), or a date and time.

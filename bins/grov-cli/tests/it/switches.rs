@@ -100,7 +100,7 @@ fn the_beginning_of_a_recorded_session_is_enough() {
         json(&ended)["error"]["message"]
             .as_str()
             .unwrap()
-            .contains("2 sessions begin with"),
+            .contains("matches several sessions"),
         "{ended:?}"
     );
 }

@@ -1,6 +1,6 @@
 //! The client's settings files and the hooks in them.
 
-use super::{Check, Remedy, http_hooks, version};
+use super::{Check, Remedy, version};
 use crate::commands::registration::client_folder;
 use crate::context::Context;
 use crate::failure::Failure;
@@ -26,6 +26,8 @@ pub(super) struct ClientSettings {
     pub(super) files: Vec<ClientFile>,
     /// Why the others cannot be read.
     errors: Vec<String>,
+    /// The environment of this process.
+    pub(super) process: Environment,
 }
 
 /// A settings file of the client.
@@ -36,12 +38,14 @@ pub(super) struct ClientFile {
 }
 
 impl ClientSettings {
-    pub(super) fn read(context: &Context, environment: &Environment) -> Result<Self, Failure> {
-        let folder = client_folder(environment)?;
+    pub(super) fn read(context: &Context) -> Result<Self, Failure> {
+        let process = Environment::of_process();
+        let folder = client_folder(&process)?;
         let project = context.top().unwrap_or_else(|| folder.clone());
         let mut settings = Self {
             files: Vec::new(),
             errors: Vec::new(),
+            process,
         };
         for (scope, name) in SCOPES {
             let path = settings_path(scope, &folder, &project);
@@ -62,10 +66,9 @@ impl ClientSettings {
     }
 
     /// The client's environment variables: files override the process, later files earlier ones.
-    pub(super) fn environment(&self, process: &Environment) -> BTreeMap<String, String> {
-        let process = process
-            .iter()
-            .filter_map(|(name, value)| Some((name.to_owned(), value.to_str()?.to_owned())));
+    pub(super) fn environment(&self) -> BTreeMap<String, String> {
+        let process = self.process.iter();
+        let process = process.filter_map(|(name, value)| Some((name.to_owned(), value.to_str()?.to_owned())));
         let files = self
             .files
             .iter()
@@ -89,16 +92,12 @@ impl ClientFile {
     }
 }
 
-pub(super) fn checks(context: &Context) -> Result<Vec<Check>, Failure> {
-    let environment = Environment::of_process();
-    let settings = ClientSettings::read(context, &environment)?;
-    let mut checks = vec![
-        version::check(&environment),
-        syntax(&settings),
-        hooks(&settings, &environment),
-    ];
-    checks.extend(http_hooks::check(context, &settings, &environment));
-    Ok(checks)
+pub(super) fn checks(settings: &ClientSettings) -> [Check; 3] {
+    [
+        version::check(&settings.process),
+        syntax(settings),
+        hooks(settings),
+    ]
 }
 
 fn syntax(settings: &ClientSettings) -> Check {
@@ -110,7 +109,8 @@ fn syntax(settings: &ClientSettings) -> Check {
         .fix("correct the file at that place")
 }
 
-fn hooks(settings: &ClientSettings, environment: &Environment) -> Check {
+fn hooks(settings: &ClientSettings) -> Check {
+    let environment = &settings.process;
     let grov = std::env::current_exe().and_then(|grov| grov.canonicalize()).ok();
     // By event, the programs that are called.
     let mut calls: BTreeMap<&str, BTreeSet<PathBuf>> = BTreeMap::new();

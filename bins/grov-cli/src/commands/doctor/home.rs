@@ -1,6 +1,7 @@
 //! Grov's home directory.
 
 use super::{Check, Remedy};
+use crate::failure::Failure;
 use crate::format::timestamp;
 use grov_domain::{Clock, SystemClock};
 use grov_runtime::Home;
@@ -132,10 +133,10 @@ fn with_time(line: &str) -> String {
     }
 }
 
-pub(super) fn set_permissions(paths: &[(PathBuf, u32)]) -> Result<(), String> {
+pub(super) fn set_permissions(paths: &[(PathBuf, u32)]) -> Result<(), Failure> {
     for (path, mode) in paths {
         std::fs::set_permissions(path, Permissions::from_mode(*mode))
-            .map_err(|error| format!("{}: {error}", path.display()))?;
+            .map_err(|error| Failure::error("home", format!("{}: {error}", path.display())))?;
     }
     Ok(())
 }

@@ -4,11 +4,11 @@ use super::client::{ClientFile, ClientSettings};
 use super::{Check, Remedy};
 use crate::commands::registration::others_can_read;
 use crate::context::Context;
-use crate::daemon_health::{self, ProxyView, port_taken_by};
+use crate::daemon_health::{ProxyView, port_taken_by};
 use grov_drift::token;
 use grov_hooks::event::{PRE_TOOL_USE, SESSION_START};
 use grov_hooks::settings::{OwnHook, reachable};
-use grov_runtime::{Environment, Url};
+use grov_runtime::Url;
 use std::net::{Ipv4Addr, SocketAddr};
 
 const NAME: &str = "hooks over HTTP";
@@ -31,18 +31,17 @@ impl HttpHook<'_> {
 }
 
 /// The first problem with them; `None` where there are no such hooks.
-pub(super) fn check(context: &Context, settings: &ClientSettings, process: &Environment) -> Option<Check> {
+pub(super) fn check(context: &Context, settings: &ClientSettings, daemon: &ProxyView) -> Option<Check> {
     let hooks: Vec<HttpHook<'_>> = all(settings).collect();
     let first = hooks.first()?;
-    let daemon = daemon_health::query(&context.home);
     let check = wrong_token(context, &hooks)
-        .or_else(|| wrong_port(settings, &hooks, &daemon))
-        .or_else(|| daemon_down(&daemon, first))
-        .or_else(|| intercepted(settings, process))
+        .or_else(|| wrong_port(settings, &hooks, daemon))
+        .or_else(|| daemon_down(daemon, first))
+        .or_else(|| intercepted(settings))
         .or_else(|| fails_closed(context, &hooks))
         .or_else(|| readable_token(&hooks));
     Some(check.unwrap_or_else(|| {
-        let url = daemon.url.unwrap_or_default();
+        let url = daemon.url.as_deref().unwrap_or_default();
         Check::ok(NAME, format!("{} go to {url}, which answers", hooks.len()))
     }))
 }
@@ -128,8 +127,8 @@ fn daemon_down(daemon: &ProxyView, first: &HttpHook<'_>) -> Option<Check> {
 }
 
 /// The client sends requests for this machine to a proxy.
-fn intercepted(settings: &ClientSettings, process: &Environment) -> Option<Check> {
-    let variables = settings.environment(process);
+fn intercepted(settings: &ClientSettings) -> Option<Check> {
+    let variables = settings.environment();
     let wanted = reachable("", |name| variables.get(name).cloned()).unwrap_or_default();
     let (name, value) = wanted.first()?;
     Some(

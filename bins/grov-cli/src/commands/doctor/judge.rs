@@ -2,7 +2,7 @@
 
 use super::Check;
 use crate::context::Context;
-use crate::daemon_health;
+use crate::daemon_health::ProxyView;
 use crate::judge::{JudgeView, spent_today};
 use crate::output::Style;
 use grov_domain::MicroUsd;
@@ -11,7 +11,7 @@ use grov_runtime::LlmProvider;
 const NAME: &str = "judge";
 const RULES_ONLY: &str = "Rules judge actions instead of a model.";
 
-pub(super) fn check(context: &Context) -> Check {
+pub(super) fn check(context: &Context, daemon: ProxyView) -> Check {
     let llm = context.settings.llm();
     let provider = llm.provider.as_str();
     if let Some(missing) = llm.missing {
@@ -34,7 +34,7 @@ pub(super) fn check(context: &Context) -> Check {
             .consequence("Rules judge actions until midnight UTC.")
             .fix("raise llm.daily_budget_usd, or wait");
     }
-    let reason = daemon_health::query(&context.home)
+    let reason = daemon
         .judge
         .and_then(|judge| judge.why_rules)
         .filter(|reason| is_model && reason != "offline");

@@ -2,24 +2,19 @@
 
 use super::client::ClientSettings;
 use super::{Check, Remedy, http_hooks};
-use crate::commands::registration::without_credentials;
 use crate::context::Context;
-use crate::daemon_health::{self, LiveStore, port_taken_by};
-use crate::failure::Failure;
+use crate::daemon_health::{LiveStore, ProxyView, port_taken_by};
 use grov_hooks::settings::{Route, route};
-use grov_runtime::{Environment, Url};
+use grov_runtime::{Url, without_credentials};
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
 const PROXY: &str = "proxy";
 const BASE_URL: &str = "base address";
 
-pub(super) fn checks(context: &Context) -> Result<Vec<Check>, Failure> {
-    let process = Environment::of_process();
-    let client = ClientSettings::read(context, &process)?;
-    let variables = client.environment(&process);
-    let has_http_hooks = http_hooks::are_registered(&client);
-    let daemon = daemon_health::query(&context.home);
+pub(super) fn checks(context: &Context, client: &ClientSettings, daemon: &ProxyView) -> Vec<Check> {
+    let variables = client.environment();
+    let has_http_hooks = http_hooks::are_registered(client);
     let settings = context.settings.proxy();
     let configured = SocketAddr::new(settings.host, settings.port);
     let listener = match (&daemon.url, daemon.running) {
@@ -59,7 +54,7 @@ pub(super) fn checks(context: &Context) -> Result<Vec<Check>, Failure> {
     } else {
         checks.push(Check::ok(BASE_URL, evidence));
     }
-    Ok(checks)
+    checks
 }
 
 /// The client uses the proxy, which is not running.

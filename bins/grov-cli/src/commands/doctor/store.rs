@@ -2,10 +2,10 @@
 
 use super::{Check, Remedy};
 use crate::assembly::{self, IntegrityReport, set_aside_databases};
-use crate::context::Context;
+use crate::context::{Context, block_on};
 use crate::failure::Failure;
 use crate::format::plural;
-use grov_domain::{Clock, StoreError, SystemClock};
+use grov_domain::{Clock, SystemClock};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use time::OffsetDateTime;
@@ -20,8 +20,7 @@ const CLOCK_TOLERANCE: Duration = Duration::from_secs(5 * 60);
 pub(super) fn checks(context: &Context) -> Vec<Check> {
     let database = context.database();
     let path = database.display().to_string();
-    let examined = context.wait(assembly::examine(&database));
-    let mut checks = match examined.and_then(|examined| Ok(examined?)) {
+    let mut checks = match block_on(assembly::examine(&database)) {
         Ok(Some((found, spooled))) => {
             let mut checks = vec![integrity(&found, &path), clock(&found, SystemClock.now())];
             checks.extend(spool(spooled));
@@ -125,19 +124,15 @@ fn set_aside(database: &Path) -> Option<Check> {
 }
 
 /// Redacts what an older version wrote.
-pub(super) fn clean(databases: &[PathBuf]) -> Result<(), String> {
+pub(super) fn clean(databases: &[PathBuf]) -> Result<(), Failure> {
     let clean = |path: &PathBuf| block_on(assembly::scrub_secrets(path)).err();
     let errors = databases
         .iter()
         .filter_map(|path| Some(format!("{}: {}", path.display(), clean(path)?)));
-    let errors = errors.collect::<Vec<_>>().join("; ");
-    if errors.is_empty() { Ok(()) } else { Err(errors) }
-}
-
-fn block_on<T>(work: impl Future<Output = Result<T, StoreError>>) -> Result<T, String> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let runtime = runtime.map_err(|error| error.to_string())?;
-    runtime.block_on(work).map_err(|error| error.to_string())
+    match errors.collect::<Vec<_>>().join("; ") {
+        errors if errors.is_empty() => Ok(()),
+        errors => Err(Failure::error("store", errors)),
+    }
 }
 
 /// Conversations in which the API refused a request with an injection.

@@ -11,44 +11,39 @@ use std::time::{Duration, Instant};
 const NAME: &str = "client version";
 const CLIENT: &str = "claude";
 /// The client's release that Grov is tested with (`scripts/client/package.json`).
-const TESTED: Version = Version(2, 1, 197);
+const TESTED: Version = [2, 1, 197];
 /// The first release that runs hooks at all events that Grov uses.
-const OLDEST: Version = Version(2, 1, 0);
+const OLDEST: Version = [2, 1, 0];
 /// The client starts an interpreter, which is slow on a busy machine.
 const TIMEOUT: Duration = Duration::from_secs(10);
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 const MAX_OUTPUT: u64 = 1024;
 
 /// Major, minor, patch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Version(u32, u32, u32);
+type Version = [u32; 3];
 
-impl Version {
-    /// The first word that is a version: `2.1.197 (Claude Code)`.
-    fn find(text: &str) -> Option<Self> {
-        text.split_whitespace().find_map(|word| {
-            let mut numbers = word.trim_start_matches('v').splitn(3, '.');
-            let mut number = || {
-                let digits = numbers.next()?;
-                let end = digits.find(|character: char| !character.is_ascii_digit());
-                digits.get(..end.unwrap_or(digits.len()))?.parse().ok()
-            };
-            Some(Self(number()?, number()?, number()?))
-        })
-    }
+/// The first word that is a version: `2.1.197 (Claude Code)`.
+fn find(text: &str) -> Option<Version> {
+    text.split_whitespace().find_map(|word| {
+        let mut numbers = word.trim_start_matches('v').splitn(3, '.');
+        let mut number = || {
+            let digits = numbers.next()?;
+            let end = digits.find(|character: char| !character.is_ascii_digit());
+            digits.get(..end.unwrap_or(digits.len()))?.parse().ok()
+        };
+        Some([number()?, number()?, number()?])
+    })
 }
 
-impl std::fmt::Display for Version {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(formatter, "{}.{}.{}", self.0, self.1, self.2)
-    }
+fn shown(version: Version) -> String {
+    version.map(|number| number.to_string()).join(".")
 }
 
 pub(super) fn check(environment: &Environment) -> Check {
     let Some(program) = in_path(CLIENT, environment).next() else {
         return Check::ok(NAME, format!("{CLIENT} is not in PATH"));
     };
-    match version_output(&program).as_deref().and_then(Version::find) {
+    match version_output(&program).as_deref().and_then(find) {
         Some(version) => compared(version),
         None => Check::ok(NAME, format!("{} prints no version", program.display())),
     }
@@ -79,13 +74,13 @@ fn version_output(program: &Path) -> Option<String> {
 }
 
 fn compared(version: Version) -> Check {
-    let evidence = format!("{version}; Grov is tested with {TESTED}");
+    let evidence = format!("{}; Grov is tested with {}", shown(version), shown(TESTED));
     if version < OLDEST {
         return Check::fail(NAME, evidence)
             .consequence("It may not run all hooks that Grov uses, so memory or corrections may be missing.")
             .fix("update Claude Code: claude update");
     }
-    if version.0 > TESTED.0 {
+    if version[0] > TESTED[0] {
         return Check::warn(NAME, evidence)
             .consequence("Its requests may have changed. What Grov does not understand passes unchanged.")
             .fix("install the newest version of Grov");
@@ -99,10 +94,10 @@ mod tests {
 
     #[test]
     fn versions_are_found_in_the_output_of_clients() {
-        assert_eq!(Version::find("2.1.197 (Claude Code)\n"), Some(TESTED));
-        assert_eq!(Version::find("claude v3.0.1-beta"), Some(Version(3, 0, 1)));
+        assert_eq!(find("2.1.197 (Claude Code)\n"), Some(TESTED));
+        assert_eq!(find("claude v3.0.1-beta"), Some([3, 0, 1]));
         for text in ["", "Claude Code", "2.1", "a.b.c"] {
-            assert_eq!(Version::find(text), None, "{text:?}");
+            assert_eq!(find(text), None, "{text:?}");
         }
     }
 
@@ -110,19 +105,19 @@ mod tests {
     fn untested_versions_are_reported() {
         for (version, is_ok) in [
             (TESTED, true),
-            (Version(2, 1, 250), true),
-            (Version(2, 4, 0), true),
-            (Version(2, 0, 76), false),
-            (Version(1, 0, 126), false),
-            (Version(3, 0, 0), false),
+            ([2, 1, 250], true),
+            ([2, 4, 0], true),
+            ([2, 0, 76], false),
+            ([1, 0, 126], false),
+            ([3, 0, 0], false),
         ] {
-            assert_eq!(compared(version).ok, is_ok, "{version}");
+            assert_eq!(compared(version).ok, is_ok, "{version:?}");
         }
     }
 
     #[test]
     fn the_tested_release_is_the_one_that_tests_install() {
         let manifest = include_str!("../../../../../scripts/client/package.json");
-        assert!(manifest.contains(&format!("\"{TESTED}\"")), "{manifest}");
+        assert!(manifest.contains(&format!("\"{}\"", shown(TESTED))), "{manifest}");
     }
 }

@@ -5,7 +5,7 @@ use crate::assembly;
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::format::timestamp;
-use crate::output::{Outcome, Style, Terminal};
+use crate::output::{Outcome, Style};
 use crate::table::{Fields, one_line, truncated};
 use grov_domain::StoreConnection;
 use grov_domain::{Clock, DriftEvent, DriftType, GoalContract, Rule, SystemClock};
@@ -13,8 +13,6 @@ use grov_hooks::settings::shell_word;
 use grov_query::{ActiveConstraints, CorrectionView, EventView, Lookup, correction_of, find_event};
 use serde::Serialize;
 
-/// Events that are listed for an ambiguous id.
-const MAX_LISTED: usize = 8;
 /// Characters of one line.
 const MAX_LINE: usize = 240;
 /// Commands that are suggested.
@@ -43,7 +41,7 @@ struct ContractView {
     constraints: Vec<String>,
 }
 
-pub(super) fn run(context: &Context, event: &str, terminal: Terminal) -> Outcome {
+pub(super) fn run(context: &Context, event: &str) -> Outcome {
     let answer = context.read(async |store| {
         let event = find(store, event).await?;
         let correction = correction_of(store, &event).await?;
@@ -64,7 +62,7 @@ pub(super) fn run(context: &Context, event: &str, terminal: Terminal) -> Outcome
             event: EventView::from(event),
         })
     })?;
-    terminal.answer(answer.ok_or_else(|| unknown(event))?, text)
+    context.answer(answer.ok_or_else(|| unknown(event))?, text)
 }
 
 impl From<GoalContract> for ContractView {
@@ -86,14 +84,8 @@ async fn find(store: &dyn StoreConnection, name: &str) -> Result<DriftEvent, Fai
         Lookup::Found(event) => Ok(event),
         Lookup::NotFound => Err(unknown(name)),
         Lookup::Ambiguous(events) => {
-            let mut message = format!("{:?} matches several events:", one_line(name));
-            for event in events.iter().take(MAX_LISTED) {
-                message.push_str(&format!("\n  {}", event.id));
-            }
-            if events.len() > MAX_LISTED {
-                message.push_str("\n  …");
-            }
-            Err(Failure::usage(message))
+            let ids = events.iter().map(|event| event.id.to_string());
+            Err(Failure::ambiguous(name, "events", ids))
         }
     }
 }
@@ -158,22 +150,16 @@ fn text(answer: &Answer, style: Style) -> String {
                 &format!("{}: {}", correction.level, correction.reason),
             );
             fields.add("", &delivery(correction, SystemClock.now()));
-            correction.text.lines().for_each(|line| fields.add("  |", line));
+            fields.add_all("  |", correction.text.lines());
         }
         (None, Some(given)) => {
             fields.add("correction", event.level.as_deref().unwrap_or("given"));
-            given.lines().for_each(|line| fields.add("  |", line));
+            fields.add_all("  |", given.lines());
         }
         (None, None) => fields.add("correction", "none"),
     }
-    event
-        .recovery_plan
-        .iter()
-        .for_each(|step| fields.add("recovery", step));
-    answer
-        .allow
-        .iter()
-        .for_each(|command| fields.add("to allow", command));
+    fields.add_all("recovery", &event.recovery_plan);
+    fields.add_all("to allow", &answer.allow);
     if answer.allow.is_empty() {
         fields.add(
             "to allow",

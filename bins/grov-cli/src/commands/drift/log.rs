@@ -3,7 +3,7 @@
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::format::timestamp;
-use crate::output::{Outcome, Style, Terminal, note};
+use crate::output::{Outcome, Style, note};
 use crate::session;
 use crate::table::Table;
 use grov_domain::StoreConnection;
@@ -19,13 +19,8 @@ struct Answer {
     events: Vec<EventView>,
 }
 
-pub(super) fn run(
-    context: &Context,
-    session: Option<&str>,
-    limit: Option<u32>,
-    terminal: Terminal,
-) -> Outcome {
-    let limit = terminal.limit(limit, DEFAULT_LIMIT);
+pub(super) fn run(context: &Context, session: Option<&str>, limit: Option<u32>) -> Outcome {
+    let limit = context.terminal.limit(limit, DEFAULT_LIMIT);
     let project = context.project()?.key().to_owned();
     let events = context.read(async |store| match session {
         Some(session) => of_session(store, session, &project, limit).await,
@@ -39,7 +34,7 @@ pub(super) fn run(
         note!("no action was judged off the goal");
     }
     let events = events.into_iter().map(EventView::from).collect();
-    terminal.answer(Answer { events }, text)
+    context.answer(Answer { events }, text)
 }
 
 /// The events of a session or task. Events stay when their session is removed, under its full id.

@@ -4,7 +4,7 @@ use super::format::{delivery, sparkline};
 use crate::assembly;
 use crate::context::Context;
 use crate::format::{ago, plural};
-use crate::output::{Outcome, Style, Terminal, note};
+use crate::output::{Outcome, Style, note};
 use crate::session;
 use crate::table::{Fields, one_line, truncated};
 use grov_domain::{Clock, SystemClock};
@@ -21,7 +21,7 @@ struct Answer {
     sessions: Vec<DriftStatusView>,
 }
 
-pub(super) fn run(context: &Context, session: Option<&str>, terminal: Terminal) -> Outcome {
+pub(super) fn run(context: &Context, session: Option<&str>) -> Outcome {
     let project_path = context.project()?.key().to_owned();
     let sessions = context.read(async |store| {
         let sessions = match session {
@@ -45,7 +45,7 @@ pub(super) fn run(context: &Context, session: Option<&str>, terminal: Terminal) 
         project_path,
         sessions,
     };
-    terminal.answer(answer, |answer, style| {
+    context.answer(answer, |answer, style| {
         let now = SystemClock.now();
         let sessions = answer.sessions.iter().map(|session| text(session, now, style));
         sessions.collect::<Vec<_>>().join("\n")

@@ -3,7 +3,7 @@
 use crate::assembly;
 use crate::context::Context;
 use crate::format::ago;
-use crate::output::{Outcome, Style, Terminal};
+use crate::output::{Outcome, Style};
 use crate::session;
 use crate::table::{Fields, one_line, truncated};
 use grov_domain::{Clock, SystemClock};
@@ -12,7 +12,7 @@ use grov_query::{ActiveConstraints, GoalView};
 /// Characters of one line.
 const MAX_LINE: usize = 160;
 
-pub(super) fn run(context: &Context, session: Option<&str>, terminal: Terminal) -> Outcome {
+pub(super) fn run(context: &Context, session: Option<&str>) -> Outcome {
     let project = context.project()?.key().to_owned();
     let answer = context.read(async |store| {
         let found = session::resolve(store, session, &project).await?;
@@ -20,7 +20,7 @@ pub(super) fn run(context: &Context, session: Option<&str>, terminal: Terminal) 
         let active = ActiveConstraints::load(store, assembly::intent_reader(), task, None).await?;
         Ok(GoalView::of(task, &active))
     })?;
-    terminal.answer(answer.ok_or_else(|| session::not_found(session))?, text)
+    context.answer(answer.ok_or_else(|| session::not_found(session))?, text)
 }
 
 fn text(answer: &GoalView, style: Style) -> String {

@@ -3,7 +3,7 @@
 use super::scope;
 use crate::context::Context;
 use crate::format::plural;
-use crate::output::{ExitStatus, Outcome, Style, Terminal, note};
+use crate::output::{ExitStatus, Outcome, Style, note};
 use crate::table::{one_line, truncated};
 use grov_domain::{Decision, Task};
 use grov_memory::suspicions;
@@ -36,7 +36,7 @@ struct FindingView {
     withheld: bool,
 }
 
-pub(super) fn run(context: &Context, terminal: Terminal) -> Outcome {
+pub(super) fn run(context: &Context) -> Outcome {
     let scope = scope(context)?;
     let ignore = context.ignore();
     let mut findings = Vec::new();
@@ -57,7 +57,7 @@ pub(super) fn run(context: &Context, terminal: Terminal) -> Outcome {
         checked,
         findings,
     };
-    terminal.answer(answer, text)?;
+    context.answer(answer, text)?;
     if !is_clean {
         note!("correct a memory with `grov memory edit ID`, or delete it with `grov memory forget ID`");
     }

@@ -9,7 +9,7 @@ use crate::arguments::{ChangeArguments, EditArguments};
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::format::plural;
-use crate::output::{Outcome, Style, Terminal, note};
+use crate::output::{Outcome, Style, note};
 use crate::table::one_line;
 use editor::Draft;
 use grov_domain::Task;
@@ -37,7 +37,7 @@ struct Saved {
     sessions: usize,
 }
 
-pub(super) fn run(context: &Context, arguments: &EditArguments, terminal: Terminal) -> Outcome {
+pub(super) fn run(context: &Context, arguments: &EditArguments) -> Outcome {
     let before = context
         .read(async |store| named::find(store, &arguments.id).await)?
         .ok_or_else(|| named::unknown(&arguments.id))?;
@@ -47,7 +47,7 @@ pub(super) fn run(context: &Context, arguments: &EditArguments, terminal: Termin
         let after = changes::apply(before.clone(), &arguments.changes)?;
         save(context, &before, after)?
     } else {
-        edit_interactively(context, &before, terminal)?
+        edit_interactively(context, &before)?
     };
     if saved.sessions > 0 {
         note!(
@@ -64,19 +64,22 @@ pub(super) fn run(context: &Context, arguments: &EditArguments, terminal: Termin
         memory: TaskView::from(saved.task),
         fields: saved.fields,
     };
-    terminal.answer(answer, text)
+    context.answer(answer, text)
 }
 
 /// Opens the record in an editor. If anything fails, the edited file is kept.
-fn edit_interactively(context: &Context, before: &Task, terminal: Terminal) -> Result<Saved, Failure> {
+fn edit_interactively(context: &Context, before: &Task) -> Result<Saved, Failure> {
     let draft = Draft::of(before)?;
-    let saved = draft.open(terminal).and_then(|()| draft.text()).and_then(|text| {
-        let after = match text.trim_ascii() {
-            [] => before.clone(),
-            _ => draft::parse(&text, before)?,
-        };
-        save(context, before, after)
-    });
+    let saved = draft
+        .open(context.terminal)
+        .and_then(|()| draft.text())
+        .and_then(|text| {
+            let after = match text.trim_ascii() {
+                [] => before.clone(),
+                _ => draft::parse(&text, before)?,
+            };
+            save(context, before, after)
+        });
     saved.map_err(|failure| match draft.keep_if_changed() {
         Some(path) => failure.hint(format!(
             "your text is in {path}; correct it and run: grov memory edit {} --from {path}",
@@ -115,31 +118,12 @@ fn save(context: &Context, before: &Task, mut after: Task) -> Result<Saved, Fail
         // Redaction may have changed it.
         let task = store.task(&before.id).await?.ok_or_else(unknown)?;
         Ok(Saved {
-            fields: changed(before, &task),
+            fields: draft::changed(before, &task)?,
             sessions: lineages.len(),
             task,
         })
     })?;
     saved.ok_or_else(unknown)
-}
-
-fn changed(before: &Task, after: &Task) -> Vec<&'static str> {
-    let fields = [
-        ("goal", before.goal != after.goal),
-        ("original_query", before.original_query != after.original_query),
-        ("status", before.status != after.status),
-        ("decisions", before.decisions != after.decisions),
-        ("constraints", before.constraints != after.constraints),
-        ("reasoning_trace", before.reasoning_trace != after.reasoning_trace),
-        ("files_touched", before.files_touched != after.files_touched),
-        ("tags", before.tags != after.tags),
-        ("user", before.user != after.user),
-        ("linked_commit", before.linked_commit != after.linked_commit),
-    ];
-    fields
-        .into_iter()
-        .filter_map(|(name, is_changed)| is_changed.then_some(name))
-        .collect()
 }
 
 fn read(file: &Path) -> Result<Vec<u8>, Failure> {

@@ -7,7 +7,7 @@ use crate::arguments::ForgetArguments;
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::format::plural;
-use crate::output::{self, ExitStatus, Outcome, Style, Terminal, note};
+use crate::output::{self, ExitStatus, Outcome, Style, note};
 use crate::table::one_line;
 use cost::Cost;
 use grov_domain::{Clock, MemoryStore, SystemClock, TaskId};
@@ -26,8 +26,8 @@ struct Answer {
     cost: Cost,
 }
 
-pub(super) fn run(context: &Context, arguments: &ForgetArguments, terminal: Terminal) -> Outcome {
-    if terminal.wants_json() && !arguments.yes && !arguments.dry_run {
+pub(super) fn run(context: &Context, arguments: &ForgetArguments) -> Outcome {
+    if context.terminal.wants_json() && !arguments.yes && !arguments.dry_run {
         return Err(Failure::usage(
             "forgetting cannot be undone, and --json asks no questions: add --yes, or --dry-run to see the cost",
         ));
@@ -60,7 +60,7 @@ pub(super) fn run(context: &Context, arguments: &ForgetArguments, terminal: Term
         cost: cost.unwrap_or_default(),
     };
     if !arguments.dry_run && !known.is_empty() {
-        if !terminal.wants_json() {
+        if !context.terminal.wants_json() {
             note!("{}", answer.cost.text().trim_end());
         }
         if !arguments.yes && !confirm(known.len())? {
@@ -72,7 +72,7 @@ pub(super) fn run(context: &Context, arguments: &ForgetArguments, terminal: Term
     }
     let found = answer.would_forget.as_ref().unwrap_or(&answer.forgotten);
     let status = ExitStatus::success_if(!found.is_empty());
-    terminal.answer(answer, text)?;
+    context.answer(answer, text)?;
     Ok(status)
 }
 

@@ -6,7 +6,7 @@ use crate::context::Context;
 use crate::failure::Failure;
 use crate::format::plural;
 use crate::lines::{Lines, MAX_REPORTED};
-use crate::output::{ExitStatus, Outcome, Style, Terminal, note};
+use crate::output::{ExitStatus, Outcome, Style, note};
 use crate::progress::{Position, Progress};
 use crate::table::{one_line, truncated};
 use grov_domain::StoreConnection;
@@ -65,7 +65,7 @@ struct Import {
     done: u64,
 }
 
-pub(super) fn run(context: &Context, arguments: &ImportArguments, terminal: Terminal) -> Outcome {
+pub(super) fn run(context: &Context, arguments: &ImportArguments) -> Outcome {
     let project = context.project()?;
     let mut lines = Lines::open(&arguments.file)?;
     lines.go_to(arguments.from_line)?;
@@ -97,7 +97,7 @@ pub(super) fn run(context: &Context, arguments: &ImportArguments, terminal: Term
     let answer = import.answer;
     report(&answer);
     let status = ExitStatus::success_if(answer.skipped == 0 || answer.imported() > 0);
-    terminal.answer(answer, text)?;
+    context.answer(answer, text)?;
     Ok(status)
 }
 

@@ -4,7 +4,7 @@ use super::record::Record;
 use super::scope;
 use crate::context::Context;
 use crate::format::timestamp;
-use crate::output::{self, ExitStatus, Outcome, Style, Terminal, note};
+use crate::output::{self, ExitStatus, Outcome, Style, note};
 use crate::table::{Fields, Table, one_line};
 use grov_domain::Task;
 use grov_query::TaskView;
@@ -34,7 +34,7 @@ struct StatsAnswer {
     newest: Option<OffsetDateTime>,
 }
 
-pub(super) fn list(context: &Context, limit: Option<u32>, terminal: Terminal) -> Outcome {
+pub(super) fn list(context: &Context, limit: Option<u32>) -> Outcome {
     let scope = scope(context)?;
     let mut memories = Vec::new();
     context.read(async |store| {
@@ -45,13 +45,13 @@ pub(super) fn list(context: &Context, limit: Option<u32>, terminal: Terminal) ->
         Ok(store.each_memory(&scope, &mut keep).await?)
     })?;
     memories.reverse();
-    if let Some(limit) = terminal.limit(limit, DEFAULT_LIMIT) {
+    if let Some(limit) = context.terminal.limit(limit, DEFAULT_LIMIT) {
         memories.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
     }
     if memories.is_empty() {
         note!("this project has no memories yet");
     }
-    terminal.answer(ListAnswer { memories }, list_text)
+    context.answer(ListAnswer { memories }, list_text)
 }
 
 pub(super) fn export(context: &Context) -> Outcome {
@@ -70,7 +70,7 @@ pub(super) fn export(context: &Context) -> Outcome {
     outcome
 }
 
-pub(super) fn stats(context: &Context, terminal: Terminal) -> Outcome {
+pub(super) fn stats(context: &Context) -> Outcome {
     let scope = scope(context)?;
     let stats = context.read(async |store| Ok(store.memory_stats(Some(&scope)).await?))?;
     let stats = stats.unwrap_or_default();
@@ -85,7 +85,7 @@ pub(super) fn stats(context: &Context, terminal: Terminal) -> Outcome {
         oldest: stats.oldest,
         newest: stats.newest,
     };
-    terminal.answer(answer, stats_text)
+    context.answer(answer, stats_text)
 }
 
 fn list_text(answer: &ListAnswer, style: Style) -> String {

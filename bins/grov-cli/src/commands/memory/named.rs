@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use crate::table::{one_line, truncated};
 use grov_domain::StoreConnection;
 use grov_domain::Task;
-use grov_query::{Lookup, MAX_MATCHES, find_memory, title};
+use grov_query::{Lookup, find_memory, title};
 
 /// Characters of a candidate's goal.
 const MAX_GOAL: usize = 60;
@@ -27,13 +27,9 @@ pub(super) fn unknown(name: &str) -> Failure {
 }
 
 pub(super) fn ambiguous(name: &str, tasks: &[Task]) -> Failure {
-    let mut message = format!("{:?} matches several memories:", one_line(name));
-    for task in tasks.iter().take(MAX_MATCHES) {
+    let listed = tasks.iter().map(|task| {
         let goal = truncated(&one_line(title(task)), MAX_GOAL);
-        message.push_str(&format!("\n  {}  {goal}", one_line(task.id.as_str())));
-    }
-    if tasks.len() > MAX_MATCHES {
-        message.push_str("\n  …");
-    }
-    Failure::usage(message)
+        format!("{}  {goal}", one_line(task.id.as_str()))
+    });
+    Failure::ambiguous(name, "memories", listed)
 }

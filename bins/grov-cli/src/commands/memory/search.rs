@@ -6,7 +6,7 @@ use crate::context::Context;
 use crate::embedder::Searcher;
 use crate::failure::Failure;
 use crate::lines::Lines;
-use crate::output::{self, ExitStatus, Outcome, Style, Terminal, note};
+use crate::output::{self, ExitStatus, Outcome, Style, note};
 use crate::table::{Table, one_line};
 use grov_domain::{Clock, MemoryScope, SystemClock};
 use grov_memory::Query;
@@ -37,7 +37,7 @@ struct Question {
     before: Option<OffsetDateTime>,
 }
 
-pub(super) fn run(context: &Context, arguments: &SearchArguments, terminal: Terminal) -> Outcome {
+pub(super) fn run(context: &Context, arguments: &SearchArguments) -> Outcome {
     let scope = scope(context)?;
     if let Some(file) = &arguments.batch {
         return batch(context, &scope, file, arguments);
@@ -63,7 +63,7 @@ pub(super) fn run(context: &Context, arguments: &SearchArguments, terminal: Term
     if results.is_empty() {
         note!("no memory matches");
     }
-    terminal.answer(Answer { results }, text)?;
+    context.answer(Answer { results }, text)?;
     Ok(status)
 }
 

@@ -5,7 +5,7 @@ mod files;
 use super::named;
 use crate::context::Context;
 use crate::format::timestamp;
-use crate::output::{Outcome, Style, Terminal};
+use crate::output::{Outcome, Style};
 use crate::table::{Fields, one_line};
 use files::FileView;
 use grov_query::{MemoryRefView, TaskView, memory_refs, replaced_memories, replacements};
@@ -24,7 +24,7 @@ struct Answer {
     replaces: Vec<MemoryRefView>,
 }
 
-pub(super) fn run(context: &Context, id: &str, terminal: Terminal) -> Outcome {
+pub(super) fn run(context: &Context, id: &str) -> Outcome {
     let project = context.project().ok();
     let top = context.top();
     let answer = context.read(async |store| {
@@ -46,7 +46,7 @@ pub(super) fn run(context: &Context, id: &str, terminal: Terminal) -> Outcome {
             memory: TaskView::from(task),
         })
     })?;
-    terminal.answer(answer.ok_or_else(|| named::unknown(id))?, text)
+    context.answer(answer.ok_or_else(|| named::unknown(id))?, text)
 }
 
 fn text(answer: &Answer, style: Style) -> String {
@@ -64,7 +64,7 @@ fn text(answer: &Answer, style: Style) -> String {
         ("commit", &memory.linked_commit),
         ("parent", &memory.parent_task_id),
     ] {
-        value.iter().for_each(|value| fields.add(name, value));
+        fields.add_all(name, value);
     }
     for (name, others) in [
         ("replaced by", &answer.replaced_by),
@@ -78,19 +78,10 @@ fn text(answer: &Answer, style: Style) -> String {
     for decision in &memory.decisions {
         fields.add("decided", &format!("{} ({})", decision.choice, decision.reason));
     }
-    memory
-        .constraints
-        .iter()
-        .for_each(|constraint| fields.add("constraint", constraint));
-    memory
-        .reasoning_trace
-        .iter()
-        .for_each(|finding| fields.add("found", finding));
-    answer
-        .files
-        .iter()
-        .for_each(|file| fields.add("file", &file.text()));
-    memory.tags.iter().for_each(|tag| fields.add("tag", tag));
+    fields.add_all("constraint", &memory.constraints);
+    fields.add_all("found", &memory.reasoning_trace);
+    fields.add_all("file", answer.files.iter().map(FileView::text));
+    fields.add_all("tag", &memory.tags);
     let goal = memory.goal.as_deref().unwrap_or(&memory.original_query);
     format!("{}\n{}", style.bold(&one_line(goal)), fields.into_text())
 }

@@ -3,7 +3,7 @@
 use super::named;
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::output::{Outcome, Style, Terminal};
+use crate::output::{Outcome, Style};
 use crate::table::one_line;
 use grov_domain::StoreConnection;
 use grov_domain::{Task, TaskId};
@@ -17,7 +17,7 @@ struct Answer {
     changed: bool,
 }
 
-pub(crate) fn run(context: &Context, old: &str, new: Option<&str>, terminal: Terminal) -> Outcome {
+pub(crate) fn run(context: &Context, old: &str, new: Option<&str>) -> Outcome {
     let answer = context.write(async |store| {
         let old = named::find(store, old).await?;
         let new = match new {
@@ -34,7 +34,7 @@ pub(crate) fn run(context: &Context, old: &str, new: Option<&str>, terminal: Ter
             changed,
         })
     })?;
-    terminal.answer(answer.ok_or_else(|| named::unknown(old))?, text)
+    context.answer(answer.ok_or_else(|| named::unknown(old))?, text)
 }
 
 /// Why the store did not record a replacement.

@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use grov_hooks::settings::{SettingsError, SettingsFile};
-use grov_runtime::{Home, Settings, Url};
+use grov_runtime::{Home, Settings, Url, without_credentials};
 
 /// Marks the line that Grov wrote. Lines of earlier versions have it too, so it must not change.
 const MARK: &str = " # the gateway of the client's settings, noted by grov init";
@@ -64,14 +64,6 @@ pub(super) fn remove(home: &Home) -> Result<bool, SettingsError> {
 fn without_marked(text: &str) -> String {
     let lines = text.split_inclusive('\n');
     lines.filter(|line| !line.trim_end().ends_with(MARK)).collect()
-}
-
-/// A URL without user name and password.
-pub(crate) fn without_credentials(url: &str) -> String {
-    match (url.find("://"), url.find('@')) {
-        (Some(scheme), Some(at)) if scheme < at => format!("{}{}", &url[..scheme + 3], &url[at + 1..]),
-        _ => url.to_owned(),
-    }
 }
 
 #[cfg(test)]

@@ -1,13 +1,12 @@
 //! `grov init`
 
-use super::gateway::{self, without_credentials};
 use super::http_hooks::{Daemon, warn_of_readers};
-use super::{FileAnswer, client_folder};
-use crate::arguments::{Common, InitArguments, InitScope};
+use super::{FileAnswer, client_folder, gateway};
+use crate::arguments::{InitArguments, InitScope};
 use crate::context::Context;
 use crate::daemon_health;
 use crate::failure::Failure;
-use crate::output::{ExitStatus, Outcome, Style, Terminal, note};
+use crate::output::{ExitStatus, Outcome, Style, note};
 use crate::programs::in_path;
 use crate::table::one_line;
 use grov_hooks::event::{Event, registered};
@@ -15,7 +14,7 @@ use grov_hooks::settings::{
     Hook, Inspected, Registry, Route, Scope, SettingsError, SettingsFile, StatusLine, SyntaxError, Wanted,
     inspect, reachable, route, settings_path, shell_word,
 };
-use grov_runtime::Environment;
+use grov_runtime::{Environment, without_credentials};
 use serde::Serialize;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -36,31 +35,15 @@ struct Answer {
 
 /// A settings file and what to register in it.
 struct Target {
+    scope: Scope,
     path: PathBuf,
-    hooks: Hooks,
-    variables: Variables,
-}
-
-enum Hooks {
-    These(Vec<Hook>),
-    /// Commands in place of the file's hooks over HTTP.
-    CommandsForHttp,
-}
-
-/// The environment variables to set.
-enum Variables {
-    None,
-    /// For all projects.
-    User,
-    /// For the project in this directory; `None` if its name is not UTF-8.
-    Project(Option<String>),
+    hooks: Vec<Hook>,
 }
 
 /// What `grov init` registers, and where.
 struct Init<'a> {
-    common: &'a Common,
     arguments: &'a InitArguments,
-    context: Context,
+    context: &'a Context,
     environment: Environment,
     /// The client's directory for the user.
     client_folder: PathBuf,
@@ -73,15 +56,14 @@ struct Init<'a> {
     daemon: Option<Daemon>,
 }
 
-pub(crate) fn run(common: &Common, arguments: &InitArguments, terminal: Terminal) -> Outcome {
-    let context = Context::load(common)?;
+pub(crate) fn run(context: &Context, arguments: &InitArguments) -> Outcome {
     let environment = Environment::of_process();
     let dry_run = arguments.dry_run;
     let project = context
         .top()
         .ok_or_else(|| Failure::usage("--project must name a directory that exists"))?;
     let listener = match arguments.proxy || arguments.http {
-        true => Some(listener(&context)?),
+        true => Some(listener(context)?),
         false => None,
     };
     let home = context.home.root().to_owned();
@@ -99,7 +81,6 @@ pub(crate) fn run(common: &Common, arguments: &InitArguments, terminal: Terminal
         None => None,
     };
     let init = Init {
-        common,
         arguments,
         client_folder: client_folder(&environment)?,
         project,
@@ -145,7 +126,7 @@ pub(crate) fn run(common: &Common, arguments: &InitArguments, terminal: Terminal
         hooks: init.daemon.map(|daemon| daemon.url),
         gateway: gateway.as_deref().map(without_credentials),
     };
-    terminal.answer(answer, text)?;
+    context.answer(answer, text)?;
     if is_changed && !dry_run {
         note!("running sessions keep their old settings; `grov unregister` reverts the changes");
     }
@@ -156,35 +137,27 @@ impl Init<'_> {
     /// The files of the scope. A file that is shared with others gets nothing that is specific to this machine: no path, no
     /// URL, no token.
     fn targets(&self) -> Result<Vec<Target>, SettingsError> {
-        let target = |scope, variables| Target {
+        let target = |scope, hooks| Target {
+            scope,
             path: self.path(scope),
-            hooks: Hooks::These(self.hooks(&self.program)),
-            variables,
+            hooks,
         };
-        let project = Variables::Project(self.project.to_str().map(str::to_owned));
+        let own_hooks = || self.hooks(&self.program);
         Ok(match self.arguments.scope {
-            InitScope::User => vec![target(Scope::User, Variables::User)],
-            InitScope::Local => vec![target(Scope::Local, project)],
+            InitScope::User => vec![target(Scope::User, own_hooks())],
+            InitScope::Local => vec![target(Scope::Local, own_hooks())],
             InitScope::Project if self.daemon.is_some() => {
                 self.explain_shared_file()?;
-                vec![target(Scope::Local, project)]
+                vec![target(Scope::Local, own_hooks())]
             }
             InitScope::Project => {
-                let path = self.path(Scope::Project);
+                let shared = target(Scope::Project, self.hooks(PROGRAM));
                 note!(
                     "{} is shared, so it calls `{PROGRAM}` by name: everyone who works on the project needs it in PATH",
-                    path.display()
+                    shared.path.display()
                 );
-                let shared = Target {
-                    path,
-                    hooks: Hooks::These(self.hooks(PROGRAM)),
-                    variables: Variables::None,
-                };
-                let local = Target {
-                    hooks: Hooks::CommandsForHttp,
-                    ..target(Scope::Local, project)
-                };
-                vec![shared, local]
+                let local = commands_for_http(&SettingsFile::read(&self.path(Scope::Local))?)?;
+                vec![shared, target(Scope::Local, local)]
             }
         })
     }
@@ -226,16 +199,13 @@ impl Init<'_> {
         gateway: &mut Option<String>,
     ) -> Result<Wanted, SettingsError> {
         let mut wanted = Wanted {
-            hooks: match target.hooks {
-                Hooks::These(hooks) => hooks,
-                Hooks::CommandsForHttp => commands_for_http(file)?,
-            },
+            hooks: target.hooks,
             ..Wanted::default()
         };
-        let project = match target.variables {
-            Variables::None => return Ok(wanted),
-            Variables::User => None,
-            Variables::Project(project) => project,
+        let project = match target.scope {
+            Scope::Project => return Ok(wanted),
+            Scope::User => None,
+            Scope::Local => self.project.to_str(),
         };
         if self.arguments.statusline {
             wanted.status_line = self.status_line(file)?;
@@ -243,10 +213,7 @@ impl Init<'_> {
         let variable = |name: &str| self.environment.get(name)?.to_str().map(str::to_owned);
         let malformed = |error| malformed(file, error);
         if let Some(url) = &self.proxy {
-            let to = Route {
-                url,
-                project: project.as_deref(),
-            };
+            let to = Route { url, project };
             let routed = route(file.text(), variable, registry.changes(file), to).map_err(malformed)?;
             for message in &routed.notes {
                 note!("{message}");
@@ -257,7 +224,12 @@ impl Init<'_> {
             wanted.environment = reachable(file.text(), variable).map_err(malformed)?;
         }
         // Hooks do not get this command's --home.
-        let home = self.common.home.as_ref().and(self.context.home.root().to_str());
+        let home = self
+            .context
+            .common
+            .home
+            .as_ref()
+            .and(self.context.home.root().to_str());
         let home = home.map(|home| ("GROV_HOME".to_owned(), home.to_owned()));
         wanted.environment.extend(home);
         Ok(wanted)

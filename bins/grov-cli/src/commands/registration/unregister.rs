@@ -1,11 +1,11 @@
 //! `grov unregister`, `grov uninstall`
 
 use super::{FileAnswer, client_folder, gateway};
-use crate::arguments::{Common, UnregisterArguments};
+use crate::arguments::UnregisterArguments;
 use crate::context::Context;
 use crate::daemon_health;
 use crate::failure::Failure;
-use crate::output::{Outcome, Style, Terminal, note};
+use crate::output::{Outcome, Style, note};
 use crate::table::one_line;
 use grov_drift::token;
 use grov_hooks::settings::{Registry, Scope, SettingsFile, settings_path};
@@ -27,19 +27,17 @@ struct Answer {
     stopped: Option<u32>,
 }
 
-pub(crate) fn run(common: &Common, arguments: &UnregisterArguments, terminal: Terminal) -> Outcome {
-    let context = Context::load(common)?;
-    let answer = unregister(&context, arguments.dry_run)?;
+pub(crate) fn run(context: &Context, arguments: &UnregisterArguments) -> Outcome {
+    let answer = unregister(context, arguments.dry_run)?;
     if answer.token.is_some() && !arguments.dry_run {
         note!("the daemon now refuses the HTTP hooks of sessions that are still running");
     }
-    finish(answer, terminal)
+    finish(context, answer)
 }
 
-pub(crate) fn uninstall(common: &Common, arguments: &UnregisterArguments, terminal: Terminal) -> Outcome {
-    let context = Context::load(common)?;
+pub(crate) fn uninstall(context: &Context, arguments: &UnregisterArguments) -> Outcome {
     // The settings first: a client whose proxy is gone retries for minutes.
-    let mut answer = unregister(&context, arguments.dry_run)?;
+    let mut answer = unregister(context, arguments.dry_run)?;
     let daemon = daemon_health::query(&context.home);
     answer.stopped = daemon.pid.filter(|_| daemon.running);
     if let Some((problem, _)) = daemon.not_answering() {
@@ -55,14 +53,14 @@ pub(crate) fn uninstall(common: &Common, arguments: &UnregisterArguments, termin
         "recorded data stays in {}; to remove everything, delete that directory and the programs grov and grov-proxyd",
         context.home.root().display()
     );
-    finish(answer, terminal)
+    finish(context, answer)
 }
 
-fn finish(answer: Answer, terminal: Terminal) -> Outcome {
+fn finish(context: &Context, answer: Answer) -> Outcome {
     for left in answer.files.iter().flat_map(|file| &file.left) {
         note!("{left}");
     }
-    terminal.answer(answer, text)
+    context.answer(answer, text)
 }
 
 /// Removes Grov from every file where it was registered, and from those that the client reads here. The token is removed too,

@@ -6,7 +6,7 @@ use crate::assembly;
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::format::{plural, timestamp};
-use crate::output::{Outcome, Style, Terminal, note};
+use crate::output::{Outcome, Style, note};
 use crate::session;
 use crate::table::{Table, one_line};
 use grov_domain::StoreConnection;
@@ -79,11 +79,7 @@ impl Recorded {
     }
 }
 
-pub(in crate::commands::drift) fn run(
-    context: &Context,
-    session: Option<&str>,
-    terminal: Terminal,
-) -> Outcome {
+pub(in crate::commands::drift) fn run(context: &Context, session: Option<&str>) -> Outcome {
     let project = context.project()?.key().to_owned();
     let answer = context.read(async |store| {
         let found = session::resolve(store, session, &project).await?;
@@ -97,7 +93,7 @@ pub(in crate::commands::drift) fn run(
     if answer.actions.is_empty() {
         note!("no actions of this session are stored");
     }
-    terminal.answer(answer, text)
+    context.answer(answer, text)
 }
 
 /// The actions in chronological order, each judged under its task's contract at that time.

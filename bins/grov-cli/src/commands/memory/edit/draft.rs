@@ -7,17 +7,17 @@ use grov_domain::{Project, Task};
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 
-/// The keys that a person may change. The others tell where the memory comes from.
+/// The keys that a person may change. The others record where the memory comes from.
 const EDITABLE: [&str; 10] = [
-    "user",
-    "original_query",
     "goal",
-    "reasoning_trace",
-    "files_touched",
+    "original_query",
+    "status",
     "decisions",
     "constraints",
+    "reasoning_trace",
+    "files_touched",
     "tags",
-    "status",
+    "user",
     "linked_commit",
 ];
 
@@ -35,9 +35,7 @@ pub(super) fn serialize(task: &Task) -> Result<String, Failure> {
 pub(super) fn parse(text: &[u8], before: &Task) -> Result<Task, Failure> {
     let draft: Map<String, Value> = serde_json::from_slice(text)
         .map_err(|error| invalid(format!("the draft is not a record in JSON: {error}")))?;
-    let original = serialize(before)?;
-    let original: Map<String, Value> = serde_json::from_str(&original)
-        .map_err(|error| invalid(format!("the record is not JSON: {error}")))?;
+    let original = object(before)?;
     let names: BTreeSet<&String> = draft.keys().chain(original.keys()).collect();
     for name in names {
         if EDITABLE.contains(&name.as_str()) || draft.get(name) == original.get(name) {
@@ -55,20 +53,19 @@ pub(super) fn parse(text: &[u8], before: &Task) -> Result<Task, Failure> {
     };
     let read = record::read(text, &project, before.created_at)
         .map_err(|reason| invalid(format!("the draft {reason}")))?;
-    let edited = read.task;
-    Ok(Task {
-        user: edited.user,
-        original_query: edited.original_query,
-        goal: edited.goal,
-        reasoning_trace: edited.reasoning_trace,
-        files_touched: edited.files_touched,
-        decisions: edited.decisions,
-        constraints: edited.constraints,
-        tags: edited.tags,
-        status: edited.status,
-        linked_commit: edited.linked_commit,
-        ..before.clone()
-    })
+    Ok(read.task)
+}
+
+/// The editable keys whose values differ.
+pub(super) fn changed(before: &Task, after: &Task) -> Result<Vec<&'static str>, Failure> {
+    let (before, after) = (object(before)?, object(after)?);
+    let is_changed = |key: &&str| before.get(*key) != after.get(*key);
+    Ok(EDITABLE.into_iter().filter(is_changed).collect())
+}
+
+fn object(task: &Task) -> Result<Map<String, Value>, Failure> {
+    serde_json::from_str(&serialize(task)?)
+        .map_err(|error| invalid(format!("the record is not JSON: {error}")))
 }
 
 fn invalid(message: String) -> Failure {
