@@ -48,7 +48,7 @@ pub(crate) async fn scrub_secrets(database: &Path) -> Result<(), StoreError> {
     store.close().await.and(scrubbed)
 }
 
-/// The spending ledger of a database, opened with the first call.
+/// The spending ledger of a database, which is opened at the first call.
 pub(crate) fn ledger(database: &Path) -> Arc<dyn SpendingStore> {
     Arc::new(SqliteStore::reopening(
         database,
@@ -90,12 +90,12 @@ pub(crate) fn judge(settings: &Settings, database: &Path, warn: impl Fn(&str)) -
     }
 }
 
-/// The rules that read prompts.
+/// The rules that extract a contract's parts from prompts.
 pub(crate) fn intent_reader() -> IntentReader {
     Arc::new(extract_intent)
 }
 
-/// What answers hooks, with the database at this path.
+/// The services for hooks, with the database at this path.
 pub(crate) fn hook_services(database: PathBuf) -> Arc<Services> {
     let stores = Box::new(SqliteOpener::new(&database));
     let judge = move |settings: &Settings| {

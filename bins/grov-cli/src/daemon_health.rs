@@ -111,7 +111,7 @@ pub(crate) fn query(home: &Home) -> ProxyView {
     if !daemon::is_running(home) {
         return ProxyView::default();
     }
-    // The record of a killed daemon stays until the next one has started.
+    // The record of a killed daemon remains until the next one publishes its own.
     let record = record.filter(|record| is_alive(record.pid));
     ProxyView {
         state: ProxyState::NotAnswering,
@@ -127,7 +127,7 @@ fn is_alive(pid: u32) -> bool {
     pid.is_some_and(|pid| test_kill_process(pid).is_ok())
 }
 
-/// What listens on an address that no daemon of this home uses; `None` if the port is free.
+/// Describes the program that listens on an address, which is not this home's daemon; `None` if the port is free.
 pub(crate) fn port_taken_by(address: SocketAddr) -> Option<String> {
     let port = address.port();
     match listener_at(address) {

@@ -3,8 +3,7 @@
 use crate::assembly;
 use crate::context::Context;
 use crate::output::note;
-use grov_domain::StoreConnection;
-use grov_domain::{Embedder, MicroUsd, StoreError, SystemClock};
+use grov_domain::{Embedder, MicroUsd, StoreConnection, StoreError, SystemClock};
 use grov_llm::{EmbedderProvider, EmbedderSettings, HttpEmbedder, StaticEmbedder};
 use grov_memory::{Found, Query, Ranking, search, semantic_search};
 use grov_runtime::EmbeddingProvider;
@@ -13,7 +12,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long a search waits for the model at most.
+/// Maximum time that a search waits for the model.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Searches memory, by meaning if a model is configured.

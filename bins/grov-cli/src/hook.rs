@@ -1,9 +1,8 @@
 //! `grov hook EVENT`: answers the client's hooks.
 //!
-//! The client waits for every hook, passes on what it prints, and takes an exit code of 2 as a refusal. So this prints
-//! nothing but an answer, always succeeds, and waits for nobody: what cannot be had at once is left out. The one exception is
-//! a guard that was set to fail closed. It does not go through the command line's definition, which has opinions about bad
-//! usage.
+//! The client waits for every hook, uses its output, and treats exit code 2 as a refusal. So a hook prints its reply or
+//! nothing, exits with 0, and omits data that is not available in time. The one exception is a guard that is configured to
+//! fail closed. Hooks are not parsed by clap, because even bad usage must exit with 0.
 
 mod processor;
 mod programs;
@@ -23,67 +22,67 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 const HOME: &str = "--home";
-/// Flags that stand before a value.
+/// Flags that take a value as their next word.
 const WITH_VALUE: [&str; 4] = [HOME, "--project", "--color", DAEMON_PORT_FLAG];
 /// The commands that are hooks.
 const COMMANDS: [&str; 5] = ["hook", "inject", "prompt-inject", "capture", "hook-worker"];
-/// What is handed over to a worker fits into this.
-const LONGEST_WORK: u64 = 1024 * 1024;
+/// Maximum size in bytes of a worker's input.
+const MAX_WORK: u64 = 1024 * 1024;
 
-/// What the command line asks for, if it is about a hook.
-pub(crate) struct Asked {
-    what: What,
+/// A command line that runs a hook or its worker.
+pub(crate) struct HookCommand {
+    action: Action,
     home: Option<PathBuf>,
     daemon_port: Option<u16>,
 }
 
 #[derive(Debug, PartialEq, Eq)]
-enum What {
-    /// An answer to an event, where its name is told.
+enum Action {
+    /// Reply to an event; `None` if the command line does not name it.
     Event(Option<String>),
-    /// What a hook hands over, because nobody waits for it.
+    /// Do the work that a hook passed on, so that the client need not wait for it.
     Work,
 }
 
-impl Asked {
-    /// Looks whether the first word that is no flag names a hook, whatever else stands there.
-    pub(crate) fn of(arguments: &[OsString]) -> Option<Self> {
+impl HookCommand {
+    /// Parses the command line; `None` if its first word that is not a flag does not name a hook. Unknown flags and further
+    /// words are ignored.
+    pub(crate) fn parse(arguments: &[OsString]) -> Option<Self> {
         let mut words = Words::default();
         for word in arguments.iter().skip(1) {
             words.take(word);
-            // A command that is none of ours is looked at no further.
-            if words.said.len() == 1 && !words.is_hook() {
+            if words.positional.len() == 1 && !words.is_hook() {
                 return None;
             }
         }
-        let (command, told) = (words.said.first()?, words.said.get(1));
+        let (command, event) = (words.positional.first()?, words.positional.get(1));
         let event = match command.as_str() {
-            "hook" => told.map(String::as_str),
+            "hook" => event.map(String::as_str),
             "inject" => Some(event::SESSION_START),
             "prompt-inject" => Some(event::USER_PROMPT_SUBMIT),
             "capture" => Some(event::STOP),
-            "hook-worker" => return Some(words.asking(What::Work)),
+            "hook-worker" => return Some(words.into_command(Action::Work)),
             _ => return None,
         };
-        let what = What::Event(event.map(str::to_owned));
-        Some(words.asking(what))
+        let action = Action::Event(event.map(str::to_owned));
+        Some(words.into_command(action))
     }
 }
 
-/// The words of a command line, as far as they matter to a hook.
+/// The words of a command line that matter to a hook.
 #[derive(Default)]
 struct Words {
-    /// What is no flag.
-    said: Vec<String>,
+    /// Words that are neither a flag nor its value.
+    positional: Vec<String>,
     home: Option<PathBuf>,
     daemon_port: Option<u16>,
     /// The flag whose value comes next.
-    awaited: Option<&'static str>,
+    pending: Option<&'static str>,
 }
 
 impl Words {
     fn take(&mut self, word: &OsString) {
-        match (self.awaited.take(), word.to_str()) {
+        match (self.pending.take(), word.to_str()) {
             (Some(HOME), _) => self.home = Some(PathBuf::from(word)),
             (Some(DAEMON_PORT_FLAG), Some(port)) => self.daemon_port = port.parse().ok(),
             (Some(_), _) => {}
@@ -91,63 +90,63 @@ impl Words {
                 if let Some(home) = flag.strip_prefix("--home=") {
                     self.home = Some(PathBuf::from(home));
                 }
-                self.awaited = WITH_VALUE.into_iter().find(|with_value| *with_value == flag);
+                self.pending = WITH_VALUE.into_iter().find(|with_value| *with_value == flag);
             }
-            (None, word) => self.said.push(word.unwrap_or_default().to_owned()),
+            (None, word) => self.positional.push(word.unwrap_or_default().to_owned()),
         }
     }
 
     fn is_hook(&self) -> bool {
-        let command = self.said.first().map(String::as_str).unwrap_or_default();
+        let command = self.positional.first().map(String::as_str).unwrap_or_default();
         COMMANDS.contains(&command)
     }
 
-    fn asking(self, what: What) -> Asked {
-        Asked {
-            what,
+    fn into_command(self, action: Action) -> HookCommand {
+        HookCommand {
+            action,
             home: self.home,
             daemon_port: self.daemon_port,
         }
     }
 }
 
-/// Answers a hook.
-pub(crate) fn run(asked: &Asked) -> ExitCode {
+/// Replies to a hook, or does its work.
+pub(crate) fn run(command: &HookCommand) -> ExitCode {
     let since = Instant::now();
-    let processor = matches!(asked.what, What::Event(_)).then(Processor::keep);
+    let processor = matches!(command.action, Action::Event(_)).then(Processor::keep);
     let environment = Environment::of_process();
-    let home = Home::locate(asked.home.as_deref(), &environment).ok();
+    let home = Home::locate(command.home.as_deref(), &environment).ok();
     let log = home.clone();
     std::panic::set_hook(Box::new(move |panic| {
-        // By its place only: what a panic says may hold what a user wrote.
+        // Without its message, which may contain the user's text.
         let place = panic.location().map(ToString::to_string).unwrap_or_default();
         log_error(log.as_ref(), format_args!("panic at {place}"));
     }));
-    let reply = match (&asked.what, &home) {
-        (What::Event(event), Some(home)) => handle(&Hook {
+    let reply = match (&command.action, &home) {
+        (Action::Event(event), Some(home)) => handle(&Hook {
             event: event.as_deref(),
             input: &read_input(),
             home,
             environment: &environment,
-            daemon_port: asked.daemon_port,
+            daemon_port: command.daemon_port,
             services: &hook_services(home.database()),
             programs: &Own {
-                named_home: asked.home.as_deref(),
+                named_home: command.home.as_deref(),
                 home,
                 environment: &environment,
                 processor: processor.flatten(),
             },
             since,
         }),
-        (What::Event(event), None) => handle_without_home(event.as_deref(), &environment),
-        (What::Work, Some(home)) => {
+        (Action::Event(event), None) => handle_without_home(event.as_deref(), &environment),
+        (Action::Work, Some(home)) => {
             let worked = std::panic::catch_unwind(AssertUnwindSafe(|| work(home, &environment)));
             if let Ok(Err(fault)) = worked {
                 log_error(Some(home), fault);
             }
             HookResponse::Empty
         }
-        (What::Work, None) => HookResponse::Empty,
+        (Action::Work, None) => HookResponse::Empty,
     };
     match reply {
         HookResponse::Json(text) => print(&text),
@@ -166,15 +165,15 @@ pub(crate) fn run(asked: &Asked) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Does what is handed over on standard input.
+/// Does the work that a hook passes on standard input.
 fn work(home: &Home, environment: &Environment) -> Result<(), String> {
     let mut text = Vec::new();
     io::stdin()
-        .take(LONGEST_WORK)
+        .take(MAX_WORK)
         .read_to_end(&mut text)
-        .map_err(|error| format!("nothing was handed over: {error}"))?;
+        .map_err(|error| format!("cannot read the work: {error}"))?;
     let work: Work =
-        serde_json::from_slice(&text).map_err(|error| format!("what was handed over: {error}"))?;
+        serde_json::from_slice(&text).map_err(|error| format!("cannot parse the work: {error}"))?;
     let services = hook_services(home.database());
     work.run(home, environment, &services)
         .map_err(|fault| fault.to_string())
@@ -182,14 +181,14 @@ fn work(home: &Home, environment: &Environment) -> Result<(), String> {
 
 fn print(text: &str) {
     let mut stdout = io::stdout().lock();
-    // Nobody can be told that telling failed.
+    // A failed write cannot be reported: the client reads only this output.
     let _ = writeln!(stdout, "{text}").and_then(|()| stdout.flush());
 }
 
-/// The exit code that the client takes for a refusal; it tells the agent what stands on standard error.
+/// The exit code that the client treats as a refusal. It passes standard error to the agent.
 const REFUSED: u8 = 2;
 
-/// What the client sends; nothing if it is too long or a person sits there.
+/// The client's input; empty if it is too long or standard input is a terminal.
 fn read_input() -> Vec<u8> {
     let mut stdin = io::stdin();
     let mut bytes = Vec::new();
@@ -206,26 +205,26 @@ fn read_input() -> Vec<u8> {
 mod tests {
     use super::*;
 
-    fn asked(line: &str) -> Option<(Option<String>, Option<PathBuf>)> {
+    fn parsed(line: &str) -> Option<(Option<String>, Option<PathBuf>)> {
         let arguments: Vec<OsString> = line.split(' ').map(OsString::from).collect();
-        Asked::of(&arguments).map(|asked| match asked.what {
-            What::Event(event) => (event, asked.home),
-            What::Work => (Some("work".to_owned()), asked.home),
+        HookCommand::parse(&arguments).map(|command| match command.action {
+            Action::Event(event) => (event, command.home),
+            Action::Work => (Some("work".to_owned()), command.home),
         })
     }
 
     #[test]
-    fn a_hook_is_one_whatever_else_is_said() {
+    fn hooks_are_recognized_among_unknown_words_and_flags() {
         let event = |name: &str| Some(name.to_owned());
-        assert_eq!(asked("grov hook Stop"), Some((event("Stop"), None)));
-        assert_eq!(asked("grov hook"), Some((None, None)));
-        assert_eq!(asked("grov hook --loud Stop more"), Some((event("Stop"), None)));
+        assert_eq!(parsed("grov hook Stop"), Some((event("Stop"), None)));
+        assert_eq!(parsed("grov hook"), Some((None, None)));
+        assert_eq!(parsed("grov hook --loud Stop more"), Some((event("Stop"), None)));
         assert_eq!(
-            asked("grov --home /h --bogus hook Stop"),
+            parsed("grov --home /h --bogus hook Stop"),
             Some((event("Stop"), Some("/h".into())))
         );
         assert_eq!(
-            asked("grov --home=/h inject"),
+            parsed("grov --home=/h inject"),
             Some((event("SessionStart"), Some("/h".into())))
         );
         for line in [
@@ -235,19 +234,19 @@ mod tests {
             "grov hook --project p Stop --home /h",
             "grov capture --home /h",
         ] {
-            assert_eq!(asked(line), Some((event("Stop"), Some("/h".into()))), "{line}");
+            assert_eq!(parsed(line), Some((event("Stop"), Some("/h".into()))), "{line}");
         }
         assert_eq!(
-            asked("grov --home /h hook Stop --home"),
+            parsed("grov --home /h hook Stop --home"),
             Some((event("Stop"), Some("/h".into())))
         );
         assert_eq!(
-            asked("grov prompt-inject"),
+            parsed("grov prompt-inject"),
             Some((event("UserPromptSubmit"), None))
         );
-        assert_eq!(asked("grov capture"), Some((event("Stop"), None)));
+        assert_eq!(parsed("grov capture"), Some((event("Stop"), None)));
         assert_eq!(
-            asked("grov --home /h hook-worker s"),
+            parsed("grov --home /h hook-worker s"),
             Some((event("work"), Some("/h".into())))
         );
         for line in [
@@ -256,9 +255,9 @@ mod tests {
             "grov --home /h hook SessionStart --daemon-port 8080 more",
         ] {
             let arguments: Vec<OsString> = line.split(' ').map(OsString::from).collect();
-            let asked = Asked::of(&arguments).unwrap();
-            assert_eq!(asked.daemon_port, Some(8080), "{line}");
-            assert_eq!(asked.what, What::Event(event("SessionStart")), "{line}");
+            let command = HookCommand::parse(&arguments).unwrap();
+            assert_eq!(command.daemon_port, Some(8080), "{line}");
+            assert_eq!(command.action, Action::Event(event("SessionStart")), "{line}");
         }
         for other in [
             "grov",
@@ -267,7 +266,7 @@ mod tests {
             "grov --project hook status",
             "grov memory hook",
         ] {
-            assert_eq!(asked(other), None, "{other}");
+            assert_eq!(parsed(other), None, "{other}");
         }
     }
 }

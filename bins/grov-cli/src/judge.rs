@@ -1,4 +1,4 @@
-//! The judge's model and budget, as they are shown.
+//! The judge's model and budget, for display.
 
 use crate::format::{as_dollars, dollars};
 use crate::output::Style;
@@ -27,7 +27,7 @@ pub(crate) struct JudgeView {
     provider: &'static str,
     /// `None`: rules judge, without a model.
     model: Option<String>,
-    /// What the configured provider lacks, so that it is not used.
+    /// The setting that the configured provider lacks; it is not used then.
     missing: Option<&'static str>,
     budget: BudgetView,
 }
@@ -81,7 +81,7 @@ impl JudgeView {
     }
 }
 
-/// What was spent or reserved since the budget's day began.
+/// The amount spent or reserved since midnight UTC, when the budget's day begins.
 pub(crate) async fn spent_today(store: &dyn SpendingStore) -> Result<MicroUsd, StoreError> {
     store.spent_since(start_of_day(SystemClock.now())).await
 }

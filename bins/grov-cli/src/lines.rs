@@ -5,9 +5,9 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
-/// Invalid lines that are reported one by one.
+/// Maximum number of invalid lines that are reported one by one.
 pub(crate) const MAX_REPORTED: u64 = 20;
-/// Longer lines are skipped.
+/// Maximum bytes of a line; longer lines are skipped.
 const MAX_LINE: u64 = 64 * 1024 * 1024;
 
 /// The lines of a file or of standard input, numbered from 1.
@@ -90,7 +90,7 @@ impl Lines {
         Ok(())
     }
 
-    /// Skips the rest of a line, and returns how many bytes that were.
+    /// Skips the rest of a line. Returns the number of skipped bytes.
     fn skip_rest(&mut self) -> Result<usize, Failure> {
         let skipped = self.reader.skip_until(b'\n');
         let skipped = skipped.map_err(|error| unreadable(&self.path, &error))?;

@@ -29,8 +29,8 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     let arguments: Vec<OsString> = std::env::args_os().collect();
     // Not parsed by clap, because a hook succeeds even on bad usage.
-    if let Some(asked) = hook::Asked::of(&arguments) {
-        return hook::run(&asked);
+    if let Some(command) = hook::HookCommand::parse(&arguments) {
+        return hook::run(&command);
     }
     match arguments::parse(arguments) {
         Invocation::Command(command) => {

@@ -8,7 +8,7 @@ use serde::Serialize;
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 
-/// How a command that gave its answer ends.
+/// The result of a command that printed its answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ExitStatus {
     /// Exit code 0.
@@ -25,7 +25,7 @@ impl ExitStatus {
 
 pub(crate) type Outcome = Result<ExitStatus, Failure>;
 
-/// Prints a message for the person who runs the command, formatted as by `format!`, on standard error.
+/// Prints a message on standard error, formatted as by `format!`.
 macro_rules! note {
     ($($argument:tt)*) => { $crate::output::message(&format!($($argument)*)) };
 }
@@ -198,7 +198,7 @@ pub(crate) fn finish(outcome: Outcome, as_json: bool) -> ExitCode {
     };
     if as_json {
         let answer = ErrorAnswer { error: &report };
-        // If this fails too, the exit code is all that is left to tell.
+        // If this fails too, only the exit code reports the error.
         let _ = json(&Envelope { schema: 1, answer }).and_then(|text| print(&text));
     } else {
         note!("grov: {}", report.message);

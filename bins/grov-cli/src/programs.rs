@@ -4,8 +4,7 @@ use grov_runtime::Environment;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-/// The places in `PATH` that hold an executable of this name. Relative entries are skipped: they mean whatever lies in the
-/// current directory.
+/// The executables of this name in `PATH`. Relative entries are skipped, because they depend on the current directory.
 pub(crate) fn in_path(name: &str, environment: &Environment) -> impl Iterator<Item = PathBuf> {
     let folders: Vec<PathBuf> = environment
         .get("PATH")

@@ -3,7 +3,7 @@
 use std::io::{self, IsTerminal, Write};
 use std::time::{Duration, Instant};
 
-/// Between two reports, and before the first.
+/// Time between two reports, and before the first.
 const INTERVAL: Duration = Duration::from_secs(1);
 
 /// How far a file is processed.
@@ -25,7 +25,7 @@ pub(crate) struct Progress {
     noun: &'static str,
     is_enabled: bool,
     is_terminal: bool,
-    /// The cursor is behind a line that is to be overwritten.
+    /// Whether the cursor is at the end of a line that the next report overwrites.
     is_open: bool,
 }
 
@@ -60,7 +60,7 @@ impl Progress {
         self.is_open = self.is_terminal;
     }
 
-    /// Ends a line that is to be overwritten, so that other messages can follow.
+    /// Ends the current line, so that other messages can follow.
     pub(crate) fn close(&mut self) {
         if std::mem::take(&mut self.is_open) {
             let _ = writeln!(io::stderr().lock());

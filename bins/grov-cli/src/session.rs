@@ -4,8 +4,7 @@ use crate::failure::Failure;
 use crate::format::ago;
 use crate::output::note;
 use crate::table::one_line;
-use grov_domain::StoreConnection;
-use grov_domain::{ClientSessionId, Clock, SystemClock};
+use grov_domain::{ClientSessionId, Clock, StoreConnection, SystemClock};
 use grov_query::{Lookup, SelectedSession, find_session, newest_active_session, newest_session};
 
 /// The session that `wanted` names: a client session or a task by its id or a unique prefix of it. Without it the newest

@@ -14,14 +14,14 @@ pub(crate) struct Table {
 }
 
 impl Table {
-    /// A table with these columns; a name that ends in `#` is a column of numbers, aligned to the right.
-    pub(crate) fn new(columns: &[&str]) -> Self {
+    /// A table with these columns, separated by ", ". A name that ends in `#` is a column of numbers, aligned to the right.
+    pub(crate) fn new(columns: &str) -> Self {
+        let columns = columns.split(", ");
         Self {
+            numeric: columns.clone().map(|name| name.ends_with('#')).collect(),
             header: columns
-                .iter()
                 .map(|name| name.trim_end_matches('#').to_owned())
                 .collect(),
-            numeric: columns.iter().map(|name| name.ends_with('#')).collect(),
             rows: Vec::new(),
         }
     }
@@ -129,7 +129,7 @@ mod tests {
 
     #[test]
     fn columns_are_aligned_and_numbers_to_the_right() {
-        let mut table = Table::new(&["NAME", "COUNT#", "NOTE"]);
+        let mut table = Table::new("NAME, COUNT#, NOTE");
         table.row(["a".to_owned(), "5".to_owned(), "é".to_owned()]);
         table.row(["longer".to_owned(), "1234567".to_owned(), String::new()]);
         assert_eq!(
@@ -140,7 +140,7 @@ mod tests {
 
     #[test]
     fn cells_cannot_steer_the_terminal() {
-        let mut table = Table::new(&["COMMAND"]);
+        let mut table = Table::new("COMMAND");
         table.row(["echo \u{1b}]0;title\u{7}\nrm \u{202e}x".to_owned()]);
         let text = table.render(Style::plain());
         assert_eq!(text.lines().count(), 2);

@@ -4,6 +4,7 @@ use crate::home::{create_private, write_private};
 use crate::settings::PROXY_VARIABLES;
 use crate::{Environment, Home, KEYS, Settings};
 use serde::{Deserialize, Serialize};
+use std::ffi::OsStr;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -116,14 +117,18 @@ const SYSTEM_PREFIXES: &[&str] = &["GROV_", "LC_", "XDG_"];
 /// `llm.use_anthropic_key` allows it. An HTTP proxy that is the daemon itself is dropped.
 pub fn scrubbed_environment(environment: &Environment, settings: &Settings) -> Environment {
     let is_setting = |name: &str| KEYS.iter().any(|key| key.environment.contains(&name));
-    environment.filtered(|name, value| {
+    let keep = |name: &str, value: &OsStr| {
         let is_needed = SYSTEM_VARIABLES.contains(&name)
             || SYSTEM_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
             || is_setting(name);
         let is_own_key = name == "ANTHROPIC_API_KEY" && settings.llm().use_anthropic_key;
         let is_proxy = PROXY_VARIABLES.contains(&name) && !settings.is_own_listener_text(value);
         is_needed || is_own_key || is_proxy
-    })
+    };
+    environment
+        .iter()
+        .filter(|(name, value)| keep(name, value))
+        .collect()
 }
 
 /// Why this process cannot be the daemon.

@@ -33,12 +33,6 @@ impl Environment {
             .iter()
             .map(|(name, value)| (name.as_str(), value.as_os_str()))
     }
-
-    /// The variables for which `keep` returns `true`.
-    #[must_use]
-    pub fn filtered(&self, mut keep: impl FnMut(&str, &OsStr) -> bool) -> Self {
-        self.iter().filter(|(name, value)| keep(name, value)).collect()
-    }
 }
 
 impl<N: Into<String>, V: Into<OsString>> FromIterator<(N, V)> for Environment {

@@ -100,11 +100,6 @@ impl Tasks {
 }
 
 impl Shutdown {
-    /// Whether shutdown was requested.
-    pub fn is_requested(&self) -> bool {
-        *self.stop.borrow()
-    }
-
     /// Waits until shutdown is requested; returns at once if it already was, or if every [`Tasks`] is dropped.
     pub async fn requested(&mut self) {
         // An error means that the sender is gone, so no request can come.
@@ -136,7 +131,7 @@ mod tests {
     const SOON: Duration = Duration::from_secs(20);
 
     #[tokio::test]
-    async fn drain_waits_for_what_ends_after_the_signal() {
+    async fn drain_waits_for_tasks_that_end_after_the_request() {
         let tasks = Tasks::new(Handle::current());
         for _ in 0..50 {
             let mut shutdown = tasks.shutdown();
@@ -145,7 +140,7 @@ mod tests {
         assert_eq!(tasks.live(), 50);
         tasks.shut_down();
         assert_eq!(tasks.drain(SOON).await, 0);
-        assert!(tasks.shutdown().is_requested());
+        tasks.shutdown().requested().await;
     }
 
     #[tokio::test(start_paused = true)]
@@ -183,24 +178,24 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn shutdown_is_requested_when_nobody_is_left_to_ask() {
+    async fn shutdown_is_requested_once_all_tasks_handles_are_dropped() {
         let mut shutdown = Tasks::new(Handle::current()).shutdown();
         shutdown.requested().await;
     }
 
     #[tokio::test]
-    async fn a_task_goes_on_where_the_runtime_that_it_was_begun_in_is_gone() {
+    async fn a_task_continues_after_the_runtime_that_spawned_it_is_gone() {
         let tasks = Tasks::new(Handle::current());
-        let (go_on, going_on) = tokio::sync::oneshot::channel();
-        let begun = tasks.clone();
+        let (sender, receiver) = tokio::sync::oneshot::channel();
+        let clone = tasks.clone();
         let task = std::thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
             let _elsewhere = runtime.enter();
-            begun.spawn("elsewhere", going_on)
+            clone.spawn("elsewhere", receiver)
         });
         let task = task.join().unwrap();
         assert_eq!(tasks.live(), 1);
-        go_on.send(7).unwrap();
+        sender.send(7).unwrap();
         assert_eq!(task.await.unwrap(), Ok(7));
         assert_eq!(tasks.drain(Duration::from_secs(20)).await, 0);
     }

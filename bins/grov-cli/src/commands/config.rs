@@ -19,7 +19,7 @@ struct OriginView {
     text: String,
 }
 
-/// A value that was found for a setting.
+/// A value that was found for a setting, used or not.
 #[derive(Serialize)]
 struct CandidateView {
     value: String,
@@ -145,7 +145,7 @@ fn explain_text(answer: &ExplainAnswer, style: Style) -> String {
 }
 
 fn list_text(answer: &ListAnswer, style: Style) -> String {
-    let mut table = Table::new(&["SETTING", "VALUE", "FROM"]);
+    let mut table = Table::new("SETTING, VALUE, FROM");
     for setting in &answer.settings {
         let (value, origin) = (setting.text.clone(), setting.origin.text.clone());
         table.row([setting.key.to_owned(), value, origin]);

@@ -5,9 +5,9 @@ use crate::failure::Failure;
 use crate::format::timestamp;
 use crate::output::{ExitStatus, Outcome, Style, Terminal, note};
 use crate::table::{Table, one_line};
-use grov_domain::StoreConnection;
 use grov_domain::{
-    ClientSessionId, Lineage, RecordSink, SessionStore, SpendingStore, StepRow, SystemClock, TaskStore,
+    ClientSessionId, Lineage, RecordSink, SessionStore, SpendingStore, StepRow, StoreConnection, SystemClock,
+    TaskStore,
 };
 use grov_live::{Injection, MemorySource, Recorder, TaskOrchestrator, UserNaming};
 use grov_llm::{JudgeSettings, ModelJudge};
@@ -25,7 +25,7 @@ use std::time::{Duration, Instant};
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 
-/// The prompts of the first session. The mark names the scenario that the simulated model plays.
+/// The prompts of the first session. The simulated model plays the scenario that each names in double brackets.
 const PROMPTS: [&str; 3] = [
     "Write a greeting to greeting.txt and change the name in it. Do not touch other files. [[scenario:greeting]]",
     "Let somebody else count the lines of a list [[scenario:subagent]]",
@@ -38,16 +38,16 @@ const FOLLOW_UP: &str = "Why is the name in greeting.txt written in lower case? 
 /// Scenarios besides the built-in ones.
 const SCENARIOS: &[u8] = include_bytes!("demo.json");
 
-/// Longer than the demo takes.
+/// Longer than the demo takes, so that no task is abandoned.
 const ABANDON_AFTER: Duration = Duration::from_secs(60 * 60);
 
-/// More tasks than the demo has.
+/// More tasks than the demo creates.
 const MAX_TASKS: u32 = 100;
 
-/// Sessions that send the follow-up. On a busy machine memory may miss its time limit for one of them.
+/// Maximum number of sessions that send the follow-up. On a busy machine memory may miss its time limit in one of them.
 const ATTEMPTS: usize = 5;
 
-/// Longest wait for the last record.
+/// Maximum wait for the last record.
 const FLUSH_TIMEOUT: Duration = Duration::from_secs(5);
 
 #[derive(Serialize)]
@@ -130,7 +130,7 @@ async fn play(directory: &Path) -> Result<Answer, Failure> {
         .build()
         .map_err(failed("cannot start the proxy"))?;
 
-    // Dropping a sender ends the part that waits for it: the client ends the proxy, and the proxy the judge.
+    // Each part ends when its sender is dropped: the client ends the proxy, and the proxy ends the judge.
     let (client_done, until_client_done) = oneshot::channel::<()>();
     let (ledger_done, until_ledger_done) = oneshot::channel::<()>();
     let (proxy_done, until_proxy_done) = oneshot::channel::<()>();
@@ -204,14 +204,18 @@ async fn play_client(
     };
     let mut first = Player::new(&url, interactive).map_err(failed("cannot start the client"))?;
     for (number, prompt) in (1..).zip(PROMPTS) {
-        note!("prompt {number} of {}: {}", PROMPTS.len(), without_mark(prompt));
+        note!(
+            "prompt {number} of {}: {}",
+            PROMPTS.len(),
+            without_scenario(prompt)
+        );
         first.run([prompt]).await;
     }
     let deadline = Instant::now() + FLUSH_TIMEOUT;
     while store.memory_stats(None).await?.memories == 0 && Instant::now() < deadline {
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
-    note!("second session: {}", without_mark(FOLLOW_UP));
+    note!("second session: {}", without_scenario(FOLLOW_UP));
     let mut injected = None;
     for _ in 0..ATTEMPTS {
         let config = PlayerConfig::in_directory(project);
@@ -250,13 +254,13 @@ fn has_same_calls(transcript: &Transcript, steps: &[StepRow]) -> bool {
     made == recorded
 }
 
-/// A prompt without the mark of its scenario.
-fn without_mark(prompt: &str) -> &str {
+/// A prompt without the name of its scenario.
+fn without_scenario(prompt: &str) -> &str {
     prompt.split(" [[").next().unwrap_or(prompt)
 }
 
 fn text(answer: &Answer, project: &str, style: Style) -> String {
-    let mut steps = Table::new(&["TIME", "ACTION", "TOOL", "AGENT", "SUBJECT"]);
+    let mut steps = Table::new("TIME, ACTION, TOOL, AGENT, SUBJECT");
     for step in &answer.steps {
         steps.row([
             timestamp(step.timestamp),
@@ -266,14 +270,14 @@ fn text(answer: &Answer, project: &str, style: Style) -> String {
             step.subject().replace(&format!("{project}/"), ""),
         ]);
     }
-    let mut tasks = Table::new(&["TASK", "STATUS", "STEPS#", "GOAL"]);
+    let mut tasks = Table::new("TASK, STATUS, STEPS#, GOAL");
     for task in &answer.tasks {
         let goal = task.original_goal.as_deref().unwrap_or_default();
         tasks.row([
             task.task_type.to_owned(),
             task.status.to_owned(),
             task.steps.to_string(),
-            without_mark(goal).to_owned(),
+            without_scenario(goal).to_owned(),
         ]);
     }
     let mut lines = vec![
@@ -284,7 +288,10 @@ fn text(answer: &Answer, project: &str, style: Style) -> String {
     ];
     for task in &answer.memory {
         let goal = task.goal.as_deref().unwrap_or(&task.original_query);
-        lines.push(format!("saved to team memory: {}", one_line(without_mark(goal))));
+        lines.push(format!(
+            "saved to team memory: {}",
+            one_line(without_scenario(goal))
+        ));
         let findings = task.reasoning_trace.iter();
         lines.extend(findings.map(|finding| format!("  - {}", one_line(finding))));
     }

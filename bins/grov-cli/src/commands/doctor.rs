@@ -25,13 +25,13 @@ struct Check {
     name: &'static str,
     ok: bool,
     status: Status,
-    /// What was found.
+    /// The finding.
     evidence: String,
     /// What the problem means for the user.
     consequence: Option<&'static str>,
     /// The command or the change that solves it.
     fix: Option<String>,
-    /// What `--fix` does about it.
+    /// What `--fix` does.
     #[serde(skip)]
     remedy: Option<Remedy>,
 }
@@ -40,7 +40,7 @@ struct Check {
 #[serde(rename_all = "lowercase")]
 enum Status {
     Ok,
-    /// Something to look at; Grov works.
+    /// Something may need attention; Grov works.
     Warn,
     /// Something does not work.
     Fail,
@@ -64,7 +64,7 @@ enum Remedy {
 }
 
 impl Remedy {
-    /// The arguments of the `grov` command that does it; empty if there is none.
+    /// The arguments of the equivalent `grov` command; empty if there is none.
     fn arguments(&self) -> Vec<String> {
         let port;
         let words = match self {
@@ -88,7 +88,7 @@ impl Remedy {
         words.into_iter().map(str::to_owned).collect()
     }
 
-    /// The command line that does it.
+    /// The equivalent command line.
     fn command(&self) -> String {
         format!("grov {}", self.arguments().join(" "))
     }

@@ -11,7 +11,8 @@ use crate::context::Context;
 use crate::failure::Failure;
 use crate::output::{Outcome, Terminal};
 use grov_actions::{ToolCall, understand};
-use grov_domain::ActionSketch;
+use grov_domain::{ActionSketch, Intent, IntentQuestion};
+use grov_rules::extract_intent;
 
 pub(crate) fn run(
     context: impl FnOnce() -> Result<Context, Failure>,
@@ -40,6 +41,14 @@ pub(crate) fn run(
             session, file: None, ..
         } => replay::session(&context()?, session.as_deref()),
     }
+}
+
+/// The intent of a single prompt, by the rules.
+pub(super) fn intent_of(prompt: &str) -> Intent {
+    extract_intent(&IntentQuestion {
+        prompts: vec![prompt.to_owned()],
+        first_files: Vec::new(),
+    })
 }
 
 /// The action of a command line.

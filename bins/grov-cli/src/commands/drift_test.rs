@@ -1,6 +1,6 @@
 //! `grov drift-test`: judges an action that a prompt describes.
 
-use super::drift::command_action;
+use super::drift::{command_action, intent_of};
 use crate::arguments::DriftTestArguments;
 use crate::context::{Context, block_on};
 use crate::failure::Failure;
@@ -8,10 +8,9 @@ use crate::output::{Outcome, Style, note};
 use crate::table::one_line;
 use grov_domain::{
     ActionSketch, ActionType, Assessment, DriftQuestion, DriftType, DriftVerdict, EffectKind, Finding,
-    GoalContract, IntentQuestion, Judge, SettlingJudge,
+    GoalContract, Judge, SettlingJudge,
 };
 use grov_redact::Redactor;
-use grov_rules::extract_intent;
 use grov_scope::Rules;
 use grov_session::level::level;
 use serde::Serialize;
@@ -27,7 +26,7 @@ struct Answer {
     drift_type: &'static str,
     /// `rules` or `model`.
     judged_by: &'static str,
-    /// The action that the prompt was taken for.
+    /// The action that was read from the prompt.
     action: ActionView,
     findings: Vec<Finding>,
 }
@@ -54,12 +53,9 @@ pub(crate) fn run(context: &Context, arguments: &DriftTestArguments) -> Outcome 
     context.answer(answer(action, assessment, verdict), text)
 }
 
-/// The contract that the goal states as a prompt, and the scope and constraints of the flags.
+/// The contract: extracted from the goal, with the scope and constraints of the flags added.
 fn contract(arguments: &DriftTestArguments) -> GoalContract {
-    let intent = extract_intent(&IntentQuestion {
-        prompts: vec![arguments.goal.clone()],
-        first_files: Vec::new(),
-    });
+    let intent = intent_of(&arguments.goal);
     let mut contract = GoalContract {
         goal: intent.goal,
         instructions: vec![arguments.goal.clone()],
@@ -76,7 +72,7 @@ fn contract(arguments: &DriftTestArguments) -> GoalContract {
 /// The action that the prompt describes: a command line, else a change of the files that it names.
 fn action(prompt: &str) -> ActionSketch {
     let command = command_action(prompt);
-    // Any word could be the name of a program, so only known effects make it a command.
+    // Any word could be the name of a program, so the prompt is a command only if its effects are known.
     if command
         .effects
         .iter()
@@ -87,12 +83,8 @@ fn action(prompt: &str) -> ActionSketch {
             ..command
         };
     }
-    let named = extract_intent(&IntentQuestion {
-        prompts: vec![prompt.to_owned()],
-        first_files: Vec::new(),
-    });
     ActionSketch {
-        files: named.scope,
+        files: intent_of(prompt).scope,
         content: Some(prompt.to_owned()),
         ..ActionSketch::empty(ActionType::Edit)
     }
@@ -114,7 +106,7 @@ fn model_verdict(
         constraints: contract.constraints.clone(),
         scope: contract.scope.clone(),
         earlier: Vec::new(),
-        // Models do not see an action's content, which is all there is here.
+        // Models are not sent the content of an action, so the prompt is passed as its command.
         actions: vec![ActionSketch {
             command: Some(prompt.to_owned()),
             ..action.clone()
@@ -131,7 +123,7 @@ fn model_verdict(
     Ok(verdict)
 }
 
-/// Combines rules and model as for a session: the model's score counts, unless a hard rule is broken.
+/// Combines rules and model as in a session: the model's score is used, unless a hard rule is broken.
 fn answer(action: ActionSketch, assessment: Assessment, verdict: Option<DriftVerdict>) -> Answer {
     let is_hard = assessment.findings.iter().any(|finding| finding.rule.is_hard());
     let found = assessment.findings.first().map(|finding| finding.reason.clone());

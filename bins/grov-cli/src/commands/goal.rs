@@ -14,7 +14,7 @@ use grov_redact::Redactor;
 use serde::Serialize;
 use time::OffsetDateTime;
 
-/// Characters of a goal or a constraint.
+/// Maximum characters of a goal or a constraint.
 const MAX_TEXT: usize = 2000;
 
 /// The edit that was made.
@@ -23,7 +23,7 @@ struct Answer {
     client_session_id: String,
     /// `set`, `allow`, `forbid` or `constraint`.
     kind: &'static str,
-    /// As it is stored: globs are relative to the top of the project.
+    /// As stored: globs are relative to the top of the project.
     text: String,
     #[serde(with = "time::serde::rfc3339")]
     at: OffsetDateTime,
@@ -62,7 +62,7 @@ pub(crate) fn run(context: &Context, arguments: &GoalArguments) -> Outcome {
     Ok(ExitStatus::Success)
 }
 
-/// The words of a goal or a constraint as one text.
+/// Joins the words of a goal or a constraint.
 fn joined(words: &[String], what: &str) -> Result<String, Failure> {
     let text = words.join(" ").trim().to_owned();
     match text.chars().count() {

@@ -32,7 +32,7 @@ pub(crate) fn run(context: &Context, command: MemoryCommand) -> Outcome {
     }
 }
 
-/// The memory of the project that the command is about.
+/// The memories of the selected project.
 fn scope(context: &Context) -> Result<MemoryScope, Failure> {
     let project = context.project()?;
     Ok(MemoryScope {

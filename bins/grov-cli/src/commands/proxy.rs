@@ -15,7 +15,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 const PROGRAM: &str = "grov-proxyd";
-/// A daemon starts within milliseconds; a machine under load may take longer.
+/// A daemon usually starts within milliseconds; on a busy machine it takes longer.
 const START_TIMEOUT: Duration = Duration::from_secs(15);
 const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
@@ -24,7 +24,7 @@ struct Answer {
     url: Option<String>,
     pid: Option<u32>,
     version: Option<String>,
-    /// False if it was running before.
+    /// False if it was already running.
     started: bool,
 }
 
@@ -39,7 +39,7 @@ pub(crate) fn run(common: &Common, arguments: &ProxyArguments, terminal: Termina
         .map(|(setting, _, value)| (setting, value.to_owned()))
         .collect();
     let load = |environment: &Environment| {
-        // The daemon serves many projects, so this directory's configuration does not apply.
+        // The daemon serves many projects, so the configuration of this directory does not apply.
         Settings::load(Inputs {
             home: &home,
             environment,
@@ -73,7 +73,7 @@ pub(crate) fn run(common: &Common, arguments: &ProxyArguments, terminal: Termina
     terminal.answer(answer, text)
 }
 
-/// The flags that are given: setting, flag, value.
+/// The given flags: setting, flag, value.
 fn given(arguments: &ProxyArguments) -> impl Iterator<Item = (&'static str, &'static str, &str)> {
     let flags = [
         ("proxy.port", "--port", &arguments.port),
@@ -88,7 +88,7 @@ fn given(arguments: &ProxyArguments) -> impl Iterator<Item = (&'static str, &'st
 
 fn daemon_arguments(home: &Home, arguments: &ProxyArguments) -> Vec<OsString> {
     let mut words = vec!["--home".into(), home.root().as_os_str().to_owned()];
-    // In one word, so that a value may begin with a dash.
+    // As one word, so that a value may begin with a dash.
     words.extend(given(arguments).map(|(_, flag, value)| format!("{flag}={value}").into()));
     words
 }
@@ -110,7 +110,7 @@ fn find_program(environment: &Environment) -> Result<PathBuf, Failure> {
         })
 }
 
-/// The running daemon, and whether it was started here.
+/// The running daemon, and whether this command started it.
 fn detach(
     home: &Home,
     environment: &Environment,
@@ -139,7 +139,7 @@ fn detach(
         .args(daemon_arguments(home, arguments))
         .env_clear()
         .envs(environment.iter())
-        // So that it keeps no other directory in use.
+        // So that the daemon does not keep another directory in use.
         .current_dir(home.root())
         .stdin(Stdio::null())
         .stdout(Stdio::null())
@@ -188,7 +188,7 @@ fn failed(what: &str, error: &std::io::Error) -> Failure {
     Failure::error("proxy", format!("{what}: {error}"))
 }
 
-/// With the daemon's own message and hint.
+/// A failure with the daemon's own message and hint.
 fn not_started(stderr: &Path, exit_code: u8) -> Failure {
     let text = std::fs::read_to_string(stderr).unwrap_or_default();
     let (message, hint) = match text.trim().rsplit_once("\nhint: ") {

@@ -12,16 +12,16 @@ use serde::Serialize;
 use std::collections::{HashMap, HashSet};
 use std::net::SocketAddr;
 
-/// Sessions that are shown as text without `--limit`.
+/// Maximum number of sessions that are shown as text without `--limit`.
 const DEFAULT_LIMIT: u32 = 20;
 
-/// Deeper tasks are not indented further, so that a line stays readable.
+/// Maximum indentation of a task, so that lines remain readable.
 const MAX_INDENTATION: usize = 8;
 
 #[derive(Serialize)]
 struct Answer {
     proxy: ProxyView,
-    /// What else listens on the configured port.
+    /// The other program that listens on the configured port.
     #[serde(skip_serializing_if = "Option::is_none")]
     port_taken_by: Option<String>,
     judge: JudgeView,
@@ -100,26 +100,13 @@ fn proxy_text(answer: &Answer, style: Style) -> String {
 }
 
 fn session_table(sessions: &[SessionView]) -> Table {
-    let mut table = Table::new(&[
-        "SESSION",
-        "TASK",
-        "STATUS",
-        "MODE",
-        "PROMPTS#",
-        "STEPS#",
-        "INPUT#",
-        "CACHE READ#",
-        "CACHE WRITE#",
-        "OUTPUT#",
-        "UPDATED",
-        "PROJECT",
-        "GOAL",
-        "LAST ACTION",
-    ]);
+    let mut table = Table::new(
+        "SESSION, TASK, STATUS, MODE, PROMPTS#, STEPS#, INPUT#, CACHE READ#, CACHE WRITE#, OUTPUT#, UPDATED, PROJECT, GOAL, LAST ACTION",
+    );
     let now = SystemClock.now();
     let mut last_session = None;
     for (task, depth) in task_tree(sessions) {
-        // The session is named in the row of its first task only.
+        // Only the row of a session's first task names the session.
         let session = Some(&task.client_session_id);
         let is_first = last_session != session;
         last_session = session;
@@ -148,8 +135,8 @@ fn session_table(sessions: &[SessionView]) -> Table {
     table
 }
 
-/// The tasks in display order, each with its depth: client sessions in the given order; in each of them the oldest task
-/// first, and after every task those that it started. A task whose parent is not listed counts as a root.
+/// The tasks in display order, each with its depth. Client sessions keep the given order; within a session the oldest task is
+/// first, and each task is followed by the tasks that it started. A task whose parent is not listed is a root.
 fn task_tree(tasks: &[SessionView]) -> Vec<(&SessionView, usize)> {
     let mut session_order: HashMap<&str, usize> = HashMap::new();
     for (place, task) in tasks.iter().enumerate() {
@@ -171,7 +158,7 @@ fn task_tree(tasks: &[SessionView]) -> Vec<(&SessionView, usize)> {
     }
     let mut tree = Vec::with_capacity(tasks.len());
     add_children(None, 0, &mut children, &mut tree);
-    // What is left are tasks that are each other's parents.
+    // The remaining tasks are their own ancestors.
     let mut cyclic: Vec<&SessionView> = children.into_values().flatten().collect();
     cyclic.sort_by_key(|task| (task.start_time, &task.session_id));
     tree.extend(cyclic.into_iter().map(|task| (task, 0)));

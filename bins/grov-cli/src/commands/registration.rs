@@ -22,13 +22,13 @@ struct FileAnswer {
     path: String,
     /// Whether it is, or would be, changed.
     changed: bool,
-    /// The copy of the old file.
+    /// Path of the copy of the old file.
     backup: Option<String>,
     /// Whether it is, or would be, removed, because only Grov used it.
     removed: bool,
     /// The lines that differ, with `--dry-run`.
     diff: Option<String>,
-    /// Grov's entries that stay because the user has changed them since.
+    /// Grov's entries that remain because the user has changed them.
     left: Vec<String>,
 }
 

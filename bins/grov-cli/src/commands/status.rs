@@ -9,9 +9,9 @@ use grov_domain::SwitchScope;
 use grov_query::{TaskView, project_status};
 use serde::Serialize;
 
-/// Decisions, and constraints, that are shown as text.
+/// Maximum number of decisions, and of constraints, that are shown as text.
 const MAX_SHOWN: usize = 8;
-/// Characters of one of them.
+/// Maximum characters of a decision or constraint.
 const MAX_LINE: usize = 160;
 
 #[derive(Serialize)]
@@ -31,7 +31,7 @@ struct Answer {
 #[derive(Serialize)]
 struct SwitchView {
     on: bool,
-    /// Why not: `project` (`grov off`) or `setting` (`memory.enabled`).
+    /// What turned it off: `project` (`grov off`) or `setting` (`memory.enabled`).
     off_by: Option<&'static str>,
     /// Sessions of all projects that are switched off individually.
     sessions_off: Vec<String>,

@@ -1,7 +1,6 @@
 //! `grov statusline`: the line that the client shows below its prompt.
 //!
-//! The client calls it often and shows what it prints, so it never fails and does not wait: values that are not available
-//! at once are left out.
+//! The client runs it often and shows its output, so it never fails, and omits values that are not available in time.
 
 use crate::arguments::Common;
 use crate::assembly;
@@ -19,9 +18,9 @@ use std::panic::AssertUnwindSafe;
 use std::path::Path;
 use std::time::Duration;
 
-/// The client sends a few kilobytes.
+/// Maximum bytes of input. The client sends a few kilobytes.
 const MAX_INPUT: u64 = 1024 * 1024;
-/// For the database.
+/// How long to wait for the database.
 const STORE_TIMEOUT: Duration = Duration::from_millis(100);
 
 pub(crate) fn run(common: &Common, terminal: Terminal) -> Outcome {
@@ -33,24 +32,24 @@ pub(crate) fn run(common: &Common, terminal: Terminal) -> Outcome {
 }
 
 fn figures(common: &Common) -> Figures {
-    let mut told = Told::read(&input());
-    if told.usage.is_none() || told.context_percent.is_none() {
-        let end = told.transcript_path.as_deref().map(Path::new).and_then(end_of);
-        told = told.or_from(&end.unwrap_or_default());
+    let mut input = Told::read(&read_input());
+    if input.usage.is_none() || input.context_percent.is_none() {
+        let end = input.transcript_path.as_deref().map(Path::new).and_then(end_of);
+        input = input.or_from(&end.unwrap_or_default());
     }
     let environment = Environment::of_process();
     let home = Home::locate(common.home.as_deref(), &environment).ok();
-    let session = told.session_id.as_deref().map(ClientSessionId::new);
+    let session = input.session_id.as_deref().map(ClientSessionId::new);
     let recorded = home.zip(session).map(|(home, session)| recorded(&home, &session));
     let recorded = recorded.unwrap_or_default();
     let counted = match recorded.usage {
         Some(usage) => Some((Span::Session, usage)),
-        None => told.usage.map(|usage| (Span::LastRequest, usage)),
+        None => input.usage.map(|usage| (Span::LastRequest, usage)),
     };
-    let price = |usage: &TokenUsage| Some(list_price(told.model.as_deref()?, usage)?.dollars());
+    let price = |usage: &TokenUsage| Some(list_price(input.model.as_deref()?, usage)?.dollars());
     Figures {
-        context_percent: told.context_percent,
-        cost_usd: told.cost_usd,
+        context_percent: input.context_percent,
+        cost_usd: input.cost_usd,
         classes: counted.map(|(span, usage)| Classes::new(span, &usage, price)),
         drift_score: recorded.drift_score,
         drifted: recorded.drifted,
@@ -58,8 +57,8 @@ fn figures(common: &Common) -> Figures {
     }
 }
 
-/// What the client sends; empty on a terminal.
-fn input() -> Vec<u8> {
+/// The client's input; empty on a terminal.
+fn read_input() -> Vec<u8> {
     let mut bytes = Vec::new();
     let stdin = io::stdin();
     if !stdin.is_terminal() {
@@ -71,7 +70,7 @@ fn input() -> Vec<u8> {
 
 /// The end of a file.
 fn end_of(path: &Path) -> Option<Vec<u8>> {
-    // Checked first, because opening a pipe waits for a writer.
+    // Checked before opening, because opening a pipe waits for a writer.
     let metadata = std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file)?;
     let mut file = File::open(path).ok()?;
     let start = metadata.len().saturating_sub(TRANSCRIPT_END);
@@ -98,8 +97,8 @@ fn recorded(home: &Home, session: &ClientSessionId) -> SessionStats {
     let known = known.ok().flatten();
     let mut recorded = known.unwrap_or_default();
     if recorded.memories.is_none() {
-        let told = DeliveryLog::of(home.root(), session);
-        recorded.memories = told.map(|told| told.read().len() as u64);
+        let deliveries = DeliveryLog::of(home.root(), session);
+        recorded.memories = deliveries.map(|log| log.read().len() as u64);
     }
     recorded
 }

@@ -42,7 +42,7 @@ fn text(answer: &Answer, style: Style) -> String {
     if answer.steps.is_empty() {
         return String::new();
     }
-    let mut table = Table::new(&["TIME", "ACTION", "SCORE#", "TOOL", "AGENT", "SUBJECT"]);
+    let mut table = Table::new("TIME, ACTION, SCORE#, TOOL, AGENT, SUBJECT");
     let groups = by_task(&answer.steps);
     for step in groups.iter().flatten() {
         table.row([
@@ -85,7 +85,7 @@ fn by_task(steps: &[StepView]) -> Vec<Vec<&StepView>> {
     groups
 }
 
-/// A task's line above its steps.
+/// The line above the steps of a task.
 fn heading(id: &str, tasks: &[SessionState], style: Style) -> String {
     let name = style.bold(&one_line(id));
     let Some(task) = tasks.iter().find(|task| task.session_id.as_str() == id) else {

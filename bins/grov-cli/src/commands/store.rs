@@ -75,7 +75,7 @@ fn stats_text(answer: &StatsAnswer, style: Style) -> String {
         text.push_str(&format!("{records} in the spool for the next writer\n"));
     }
     if !stats.tables.is_empty() {
-        let mut table = Table::new(&["TABLE", "ROWS#"]);
+        let mut table = Table::new("TABLE, ROWS#");
         for row in &stats.tables {
             table.row([row.table.clone(), row.rows.to_string()]);
         }

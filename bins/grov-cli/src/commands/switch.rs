@@ -6,8 +6,7 @@ use crate::failure::Failure;
 use crate::output::{ExitStatus, Outcome, Style, note};
 use crate::session;
 use crate::table::one_line;
-use grov_domain::StoreConnection;
-use grov_domain::{ClientSessionId, SwitchScope};
+use grov_domain::{ClientSessionId, StoreConnection, SwitchScope};
 use serde::Serialize;
 
 #[derive(Serialize)]
@@ -16,7 +15,7 @@ struct Answer {
     /// `project` or `session`.
     scope: &'static str,
     key: String,
-    /// Whether the switch was in the other position before.
+    /// Whether the command changed anything.
     changed: bool,
 }
 
@@ -30,7 +29,7 @@ pub(crate) fn run(context: &Context, arguments: &SwitchArguments, on: bool) -> O
         store.switch(&scope, on).await?;
         Ok(was_on != on)
     };
-    // Without a database nothing is switched off, so `on` need not create one.
+    // Without a database everything is on, so `on` need not create one.
     let changed = match on {
         true => context.write(switch)?.unwrap_or_default(),
         false => context.create(switch)?,
@@ -60,7 +59,7 @@ pub(crate) fn run(context: &Context, arguments: &SwitchArguments, on: bool) -> O
     Ok(ExitStatus::Success)
 }
 
-/// The session that the name or prefix stands for; an unknown name is the id of a session that is yet to start.
+/// The id of the session that `wanted` names; an unknown name is the id of a session that has not started yet.
 fn session_id(context: &Context, wanted: &str) -> Result<ClientSessionId, Failure> {
     let project = context.project()?.key().to_owned();
     let found = context.read(async |store| session::find(store, wanted, &project).await)?;

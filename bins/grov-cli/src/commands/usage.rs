@@ -15,8 +15,10 @@ use std::collections::BTreeMap;
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
-/// Calls that are shown as text.
+/// Maximum number of calls that are shown as text.
 const MAX_SHOWN: usize = 20;
+/// The columns of [`amounts`].
+const AMOUNTS: &str = "INPUT#, CACHE READ#, CACHE WRITE#, OUTPUT#, COST#";
 
 #[derive(Serialize)]
 struct Answer {
@@ -148,19 +150,9 @@ fn text(answer: &Answer, style: Style) -> String {
 }
 
 fn call_table(answer: &Answer) -> Table {
-    let mut table = Table::new(&[
-        "TIME",
-        "PURPOSE",
-        "MODEL",
-        "INPUT#",
-        "CACHE READ#",
-        "CACHE WRITE#",
-        "OUTPUT#",
-        "COST#",
-        "TIME TAKEN#",
-        "OUTCOME",
-        "SESSION",
-    ]);
+    let mut table = Table::new(&format!(
+        "TIME, PURPOSE, MODEL, {AMOUNTS}, TIME TAKEN#, OUTCOME, SESSION"
+    ));
     let hidden = answer.calls.len().saturating_sub(MAX_SHOWN);
     for call in answer.calls.iter().skip(hidden) {
         let first = [timestamp(call.at), call.purpose.to_owned(), call.model.clone()];
@@ -169,17 +161,12 @@ fn call_table(answer: &Answer) -> Table {
             call.outcome.to_owned(),
             call.session_id.clone().unwrap_or_default(),
         ];
-        table.row(
-            first
-                .into_iter()
-                .chain(amounts(call.tokens, call.cost_usd))
-                .chain(last),
-        );
+        let amounts = amounts(call.tokens, call.cost_usd);
+        table.row(first.into_iter().chain(amounts).chain(last));
     }
     let calls = plural(answer.calls.len() as u64, "call", "calls");
     let first = ["total".to_owned(), calls, String::new()];
-    let last = [String::new(), String::new(), String::new()];
-    table.row(first.into_iter().chain(total(answer)).chain(last));
+    table.row(first.into_iter().chain(total(answer)));
     table
 }
 
@@ -189,15 +176,7 @@ fn group_table(answer: &Answer, groups: &[GroupView], by: UsageGroup) -> Table {
         UsageGroup::Session => "SESSION",
         UsageGroup::Purpose => "PURPOSE",
     };
-    let mut table = Table::new(&[
-        name,
-        "CALLS#",
-        "INPUT#",
-        "CACHE READ#",
-        "CACHE WRITE#",
-        "OUTPUT#",
-        "COST#",
-    ]);
+    let mut table = Table::new(&format!("{name}, CALLS#, {AMOUNTS}"));
     for group in groups {
         let name = group.key.clone().unwrap_or_else(|| "none".to_owned());
         let first = [name, group.calls.to_string()];

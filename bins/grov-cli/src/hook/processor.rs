@@ -1,21 +1,21 @@
-//! One processor for all threads of a hook.
+//! Runs all threads of a hook on one processor.
 //!
-//! They only ever wait for one another: the one that asks the database, and the one that the database runs on. To wake a thread
-//! on another processor takes longer than most of these answers, and on a busy machine both have to wait for their turn.
+//! The threads take turns: one sends queries, the other runs the database. Waking a thread on another processor takes longer
+//! than most queries, and on a busy machine each thread would wait separately until a processor is free.
 
 #[cfg(target_os = "linux")]
 use rustix::thread::{CpuSet, sched_getaffinity, sched_getcpu, sched_setaffinity};
 
-/// The processor that this thread keeps to, and all threads and programs that it starts.
+/// The restriction of this thread, and of threads and programs that it starts, to one processor.
 #[derive(Debug)]
 pub(super) struct Processor {
-    /// Those that it might run on before.
+    /// The processors that were allowed before.
     #[cfg(target_os = "linux")]
     before: CpuSet,
 }
 
 impl Processor {
-    /// Keeps to the one that runs this; `None` where that cannot be asked for, which costs time alone.
+    /// Restricts this thread to the current processor; `None` if the system does not support it.
     #[cfg(target_os = "linux")]
     pub(super) fn keep() -> Option<Self> {
         let before = sched_getaffinity(None).ok()?;
@@ -29,15 +29,15 @@ impl Processor {
         Some(Self { before })
     }
 
-    /// See above.
+    /// Not supported.
     #[cfg(not(target_os = "linux"))]
     pub(super) fn keep() -> Option<Self> {
         None
     }
 
-    /// Lets this thread, and what it starts from now on, run on any again.
+    /// Removes the restriction from this thread, and from what it starts from now on.
     pub(super) fn leave(&self) {
-        // What cannot be taken back holds for a few milliseconds; a program that was started runs, on one processor.
+        // After an error the restriction stays: this process ends soon, and a started program runs on one processor.
         #[cfg(target_os = "linux")]
         let _ = sched_setaffinity(None, &self.before);
     }
@@ -47,7 +47,7 @@ impl Processor {
 pub(super) mod tests {
     use super::*;
 
-    /// The processors that this thread may run on, as the system writes them down.
+    /// The line of the thread's status that lists its allowed processors.
     pub(in crate::hook) fn allowed() -> Option<String> {
         let status = std::fs::read_to_string("/proc/thread-self/status").ok()?;
         let line = status.lines().find(|line| line.starts_with("Cpus_allowed:"))?;
@@ -55,7 +55,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn threads_keep_to_one_processor_until_it_is_left() {
+    fn threads_run_on_one_processor_until_the_restriction_is_removed() {
         let before = allowed();
         let Some(processor) = Processor::keep() else {
             return;

@@ -1,4 +1,4 @@
-//! What a hook's answer needs of other programs: this one, started once more.
+//! Starts this program again: as the proxy, and as a worker that continues after the hook.
 
 use super::processor::Processor;
 use grov_drift::{HookError, Programs, Work};
@@ -9,13 +9,13 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// How long a proxy may take to start. The client is told to wait a little longer.
+/// How long a proxy may take to start. The client's timeout for the hook is a little longer.
 const START_PATIENCE: Duration = Duration::from_secs(17);
 const LOOK_AGAIN: Duration = Duration::from_millis(5);
-/// Bytes of what a daemon that does not start says.
+/// Maximum bytes that are read from the standard error of a daemon that does not start.
 const LONGEST_WORDS: u64 = 4 * 1024;
-/// Bytes that a pipe takes before anybody reads: a page, which is all that Linux gives to whoever has many pipes open
-/// (`pipe-user-pages-soft`).
+/// Bytes that can be written to a pipe before it is read: one page, which is the capacity of a new pipe on Linux after the
+/// user has exceeded `pipe-user-pages-soft`.
 const FITS: usize = 4 * 1024;
 
 /// This program with the same home.
@@ -24,7 +24,7 @@ pub(super) struct Own<'a> {
     pub(super) named_home: Option<&'a Path>,
     pub(super) home: &'a Home,
     pub(super) environment: &'a Environment,
-    /// The one that this process keeps to; others do not.
+    /// The restriction of this process to one processor. It is removed before a program is started.
     pub(super) processor: Option<Processor>,
 }
 
@@ -46,10 +46,10 @@ impl Own<'_> {
         let text = serde_json::to_vec(work).map_err(|error| format!("work to be handed over: {error}"))?;
         let mut command = self.command()?;
         command.arg("hook-worker").arg(work.session());
-        // The client's keys, tokens and addresses are none of ours.
+        // The worker must not get the client's keys, tokens and addresses.
         let environment = daemon::scrubbed_environment(self.environment, settings);
         command.env_clear().envs(environment.iter());
-        // Where the worker lives may have to be made first.
+        // The worker's directory may not exist yet.
         self.home.create().map_err(|error| error.to_string())?;
         command
             .current_dir(self.home.root())
@@ -62,7 +62,7 @@ impl Own<'_> {
             let handed = writer.write_all(text);
             handed.map_err(|error| format!("a worker did not take its work: {error}"))
         };
-        // First, if it fits: the client may end this process at any time, and a worker without its work is of no use.
+        // Written before the worker starts, if the pipe can hold it: the client may end this process at any time.
         let (before, behind) = if text.len() <= FITS {
             (text.as_slice(), &[][..])
         } else {
@@ -70,7 +70,7 @@ impl Own<'_> {
         };
         hand(before)?;
         let worker = command.stdin(reader).spawn();
-        // With it this process's own end to read from: a worker that is gone takes nothing.
+        // Closes this process's copy of the read end, so that writing fails if the worker has ended.
         drop(command);
         worker.map_err(|error| format!("a worker: {error}"))?;
         hand(behind)
@@ -115,7 +115,7 @@ fn wait_for(mut command: Command) -> Result<(), String> {
     Err("it did not start in time. Run grov doctor for details".to_owned())
 }
 
-/// What a program that ended said, which is a few lines; `None` if it said nothing.
+/// The standard error of a program that ended, as one line; `None` if it is empty.
 fn said_by(child: &mut Child) -> Option<String> {
     let mut said = String::new();
     let stderr = child.stderr.as_mut()?;
@@ -136,7 +136,7 @@ mod tests {
     use crate::hook::processor::tests::allowed;
 
     #[test]
-    fn a_program_that_is_started_may_run_anywhere() {
+    fn a_started_program_may_run_on_every_processor() {
         let home = tempfile::tempdir().unwrap();
         let environment = Environment::default();
         let before = allowed();

@@ -123,15 +123,6 @@ choices! {
     }
 }
 
-macro_rules! optional {
-    () => {
-        None
-    };
-    ($value:literal) => {
-        Some($value)
-    };
-}
-
 /// Declares the sections, sorted by name. Makes a struct of each, [`Sections`] with all of them, and [`KEYS`].
 macro_rules! settings {
     ($(
@@ -171,7 +162,7 @@ macro_rules! settings {
                 Key {
                     name: $name,
                     environment: &[$($environment),+],
-                    flag: optional!($($flag)?),
+                    flag: first(&[$($flag)?]),
                     kind: $kind,
                     default: $default,
                     doc: concat!($($doc),+).trim_ascii_start(),
@@ -180,6 +171,13 @@ macro_rules! settings {
             )+)+
         ];
     };
+}
+
+const fn first(flags: &'static [&'static str]) -> Option<&'static str> {
+    match flags {
+        [flag, ..] => Some(*flag),
+        [] => None,
+    }
 }
 
 fn read<T: FromValue>(resolved: &[Explanation], name: &'static str, home: &Home) -> Result<T, SettingsError> {

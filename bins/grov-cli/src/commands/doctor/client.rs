@@ -13,7 +13,7 @@ use std::path::PathBuf;
 
 const SETTINGS: &str = "client settings";
 const HOOKS: &str = "hooks";
-/// Stands for the program of a hook over HTTP.
+/// Shown as the program of a hook over HTTP.
 const DAEMON: &str = "the daemon";
 const SCOPES: [(Scope, &str); 3] = [
     (Scope::User, "user"),
@@ -24,7 +24,7 @@ const SCOPES: [(Scope, &str); 3] = [
 /// The settings that the client reads in this directory.
 pub(super) struct ClientSettings {
     pub(super) files: Vec<ClientFile>,
-    /// Why the others cannot be read.
+    /// Errors of the files that cannot be read.
     errors: Vec<String>,
     /// The environment of this process.
     pub(super) process: Environment,
@@ -112,7 +112,7 @@ fn syntax(settings: &ClientSettings) -> Check {
 fn hooks(settings: &ClientSettings) -> Check {
     let environment = &settings.process;
     let grov = std::env::current_exe().and_then(|grov| grov.canonicalize()).ok();
-    // By event, the programs that are called.
+    // The programs that each event calls.
     let mut calls: BTreeMap<&str, BTreeSet<PathBuf>> = BTreeMap::new();
     let mut other_grov = None;
     for file in &settings.files {
@@ -184,7 +184,7 @@ fn hooks(settings: &ClientSettings) -> Check {
     )
 }
 
-/// The client's timeout for the guard is shorter than the guard needs, as earlier versions registered it.
+/// Reports a timeout that is too short for the guard, as earlier versions registered it.
 fn short_timeout(file: &ClientFile) -> Option<Check> {
     let is_guard = |hook: &&OwnHook| hook.event == PRE_TOOL_USE;
     let timeout = file.content.hooks.iter().find(is_guard)?.timeout?;
@@ -197,8 +197,8 @@ fn short_timeout(file: &ClientFile) -> Option<Check> {
     })
 }
 
-/// Hooks of this machine call Grov by its bare name, as earlier versions registered it. That is intended where a shared file
-/// does the same.
+/// Reports hooks that call Grov by its bare name, as earlier versions registered them, unless a shared file does so too: there
+/// it is intended.
 fn bare_name(settings: &ClientSettings) -> Option<Check> {
     let is_shared = |file: &ClientFile| file.scope == "project" && !file.content.hooks.is_empty();
     if settings.files.iter().any(is_shared) {
@@ -220,7 +220,7 @@ fn bare_name(settings: &ClientSettings) -> Option<Check> {
     )
 }
 
-/// The status line calls a program that does not exist.
+/// Reports a status line that calls a missing program.
 fn broken_status_line(file: &ClientFile, environment: &Environment) -> Option<Check> {
     let line = file.content.status_line.as_ref().filter(|line| line.is_grovs)?;
     let program = line.program();

@@ -15,11 +15,11 @@ use time::OffsetDateTime;
 const NAME: &str = "home";
 const PRIVATE_DIRECTORY: u32 = 0o700;
 const PRIVATE_FILE: u32 = 0o600;
-/// Hook errors that are shown, the newest.
+/// Maximum number of hook errors that are shown, the newest.
 const MAX_SHOWN_ERRORS: usize = 3;
-/// Older hook errors may be solved by now.
+/// Older hook errors are not reported, because they may be solved.
 const RECENT: Duration = Duration::from_secs(24 * 60 * 60);
-/// A database grows by some megabytes a day, and forgetting a memory rewrites it.
+/// A database grows by some megabytes a day, and `grov memory forget` writes it again.
 const MIN_FREE_BYTES: u64 = 256 * 1024 * 1024;
 
 pub(super) fn checks(home: &Home) -> Vec<Check> {
@@ -89,7 +89,7 @@ fn permissions(home: &Home) -> Check {
         .remedy(Remedy::MakePrivate(open))
 }
 
-/// Errors of hooks, which have no other place to report them.
+/// Reports errors of hooks, which only their log contains.
 fn hook_errors(home: &Home, now: OffsetDateTime) -> Check {
     let name = "hook faults";
     let log = home.logs().join("hooks.log");

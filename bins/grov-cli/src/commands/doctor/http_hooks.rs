@@ -30,7 +30,7 @@ impl HttpHook<'_> {
     }
 }
 
-/// The first problem with them; `None` where there are no such hooks.
+/// Reports the first problem; `None` if there are no such hooks.
 pub(super) fn check(context: &Context, settings: &ClientSettings, daemon: &ProxyView) -> Option<Check> {
     let hooks: Vec<HttpHook<'_>> = all(settings).collect();
     let first = hooks.first()?;
@@ -77,7 +77,7 @@ fn wrong_token(context: &Context, hooks: &[HttpHook<'_>]) -> Option<Check> {
     )
 }
 
-/// A hook goes to another port than the one where the daemon listens, or where the next session starts it.
+/// Reports a hook whose port is not the one where the daemon listens, or where the next session starts it.
 fn wrong_port(settings: &ClientSettings, hooks: &[HttpHook<'_>], daemon: &ProxyView) -> Option<Check> {
     let running = daemon.url.as_deref().filter(|_| daemon.running);
     let running = running.and_then(|url| Some(Url::parse(url).ok()?.port()));
@@ -126,7 +126,7 @@ fn daemon_down(daemon: &ProxyView, first: &HttpHook<'_>) -> Option<Check> {
     )
 }
 
-/// The client sends requests for this machine to a proxy.
+/// Reports a client that sends requests for this machine to an HTTP proxy.
 fn intercepted(settings: &ClientSettings) -> Option<Check> {
     let variables = settings.environment();
     let wanted = reachable("", |name| variables.get(name).cloned()).unwrap_or_default();

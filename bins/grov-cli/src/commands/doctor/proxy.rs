@@ -69,7 +69,7 @@ fn not_running(listener: &str, address: SocketAddr) -> Check {
     }
 }
 
-/// What keeps the daemon from recording; `None` if nothing does.
+/// Reports a daemon that cannot record.
 fn recording(store: &LiveStore) -> Option<Check> {
     if store.ok {
         return None;

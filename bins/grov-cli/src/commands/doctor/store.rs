@@ -32,7 +32,7 @@ pub(super) fn checks(context: &Context) -> Vec<Check> {
         Err(Failure::Report(report)) => {
             let fix = report.hint.unwrap_or_else(|| "see the error".to_owned());
             let check = Check::fail(DATABASE, report.message).fix(fix).consequence(
-                "Grov remembers nothing, and keeps new records in a file beside it. Requests still pass.",
+                "Grov remembers nothing, and keeps new records in a separate file. Requests still pass.",
             );
             return vec![check];
         }
@@ -69,7 +69,7 @@ fn clock(found: &IntegrityReport, now: OffsetDateTime) -> Check {
     }
 }
 
-/// Records that were written while the database was not available.
+/// Reports records that wait outside the database because it was not available.
 fn spool(waiting: u64) -> Option<Check> {
     let records = plural(waiting, "record waits", "records wait");
     (waiting > 0).then(|| {
@@ -79,7 +79,7 @@ fn spool(waiting: u64) -> Option<Check> {
     })
 }
 
-/// Rows of an older version.
+/// Reports rows of an older version.
 fn uncleaned(found: &IntegrityReport, database: &Path) -> Option<Check> {
     found.may_hold_secrets.then(|| {
         let path = database.display();
@@ -93,7 +93,7 @@ fn uncleaned(found: &IntegrityReport, database: &Path) -> Option<Check> {
     })
 }
 
-/// Databases that were damaged or cut off from their log, and were renamed.
+/// Reports renamed databases: damaged ones, and ones that lost their log.
 fn set_aside(database: &Path) -> Option<Check> {
     let name = "databases set aside";
     let kept = set_aside_databases(database);
@@ -135,7 +135,7 @@ pub(super) fn clean(databases: &[PathBuf]) -> Result<(), Failure> {
     }
 }
 
-/// Conversations in which the API refused a request with an injection.
+/// Reports conversations in which the API refused a request with an injection.
 fn refused_injections(found: &IntegrityReport) -> Option<Check> {
     let conversations = plural(found.edits_disabled, "conversation", "conversations");
     (found.edits_disabled > 0).then(|| {

@@ -7,22 +7,21 @@ use crate::failure::Failure;
 use crate::format::timestamp;
 use crate::output::{Outcome, Style};
 use crate::table::{Fields, one_line, truncated};
-use grov_domain::StoreConnection;
-use grov_domain::{Clock, DriftEvent, DriftType, GoalContract, Rule, SystemClock};
+use grov_domain::{Clock, DriftEvent, DriftType, GoalContract, Rule, StoreConnection, SystemClock};
 use grov_hooks::settings::shell_word;
 use grov_query::{ActiveConstraints, CorrectionView, EventView, Lookup, correction_of, find_event};
 use serde::Serialize;
 
-/// Characters of one line.
+/// Maximum characters of a line.
 const MAX_LINE: usize = 240;
-/// Commands that are suggested.
+/// Maximum number of suggested commands.
 const MAX_SUGGESTIONS: usize = 3;
 
 #[derive(Serialize)]
 struct Answer {
     event: EventView,
     drift_type: Option<&'static str>,
-    /// The goal contract at that time; `None` if the session is not stored any more.
+    /// The goal contract at that time; `None` if the session was deleted.
     held_to: Option<ContractView>,
     /// The correction that followed.
     correction: Option<CorrectionView>,
@@ -78,7 +77,7 @@ impl From<GoalContract> for ContractView {
     }
 }
 
-/// The event that `name` stands for.
+/// Finds an event by its id, its step's id, or a unique part of one.
 async fn find(store: &dyn StoreConnection, name: &str) -> Result<DriftEvent, Failure> {
     match find_event(store, name).await? {
         Lookup::Found(event) => Ok(event),
@@ -129,7 +128,7 @@ fn text(answer: &Answer, style: Style) -> String {
     fields.add("score", &score);
     match &answer.held_to {
         Some(contract) => add_contract(&mut fields, contract),
-        None => fields.add("goal", "unknown: the session is not stored any more"),
+        None => fields.add("goal", "unknown: the session was deleted"),
     }
     for finding in &event.findings {
         let (rule, at_most) = (finding.rule.as_str(), finding.at_most);

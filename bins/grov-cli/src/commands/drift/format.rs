@@ -17,7 +17,7 @@ pub(super) fn delivery(correction: &CorrectionView, now: OffsetDateTime) -> Stri
     }
 }
 
-/// Scores as a line of bars, a dot where there is none. Scores off the goal are red.
+/// Scores as a line of bars, with a dot for a missing score. Scores off the goal are red.
 pub(super) fn sparkline(scores: &[Option<u8>], style: Style) -> String {
     const BARS: [&str; 8] = ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"];
     let bar = |score: &Option<u8>| {

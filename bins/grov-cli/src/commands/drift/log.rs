@@ -6,12 +6,11 @@ use crate::format::timestamp;
 use crate::output::{Outcome, Style, note};
 use crate::session;
 use crate::table::Table;
-use grov_domain::StoreConnection;
-use grov_domain::{ClientSessionId, DriftEvent};
+use grov_domain::{ClientSessionId, DriftEvent, StoreConnection};
 use grov_query::{EventView, LogScope, drift_log};
 use serde::Serialize;
 
-/// Events that are shown as text without `--limit`.
+/// Maximum number of events that are shown as text without `--limit`.
 const DEFAULT_LIMIT: u32 = 20;
 
 #[derive(Serialize)]
@@ -37,7 +36,7 @@ pub(super) fn run(context: &Context, session: Option<&str>, limit: Option<u32>) 
     context.answer(Answer { events }, text)
 }
 
-/// The events of a session or task. Events stay when their session is removed, under its full id.
+/// The events of a session or task. Events of a deleted session remain and are found by its full id.
 async fn of_session(
     store: &dyn StoreConnection,
     wanted: &str,
@@ -65,7 +64,7 @@ fn text(answer: &Answer, style: Style) -> String {
     if answer.events.is_empty() {
         return String::new();
     }
-    let mut table = Table::new(&["TIME", "EVENT", "SCORE#", "LEVEL", "ACTION", "SUBJECT", "WHY"]);
+    let mut table = Table::new("TIME, EVENT, SCORE#, LEVEL, ACTION, SUBJECT, WHY");
     for event in &answer.events {
         table.row([
             timestamp(event.timestamp),

@@ -35,9 +35,9 @@ struct Answer {
 /// A correction that would have been delivered.
 #[derive(Serialize)]
 struct CorrectionView {
-    /// The index of the action that caused it.
+    /// Index of the action that caused it.
     action: usize,
-    /// Actions before it is delivered, unless that is before the next action.
+    /// Number of actions before its delivery; `None` if it is delivered with the next action.
     #[serde(skip_serializing_if = "Option::is_none")]
     behind: Option<usize>,
     level: &'static str,
@@ -47,7 +47,7 @@ struct CorrectionView {
 /// The check of the actions between two prompts.
 #[derive(Serialize)]
 struct LookView {
-    /// Actions before it.
+    /// Number of actions before it.
     behind: usize,
     /// 1 to 10, whole.
     score: u8,
@@ -58,13 +58,13 @@ struct LookView {
 #[derive(Clone, Copy)]
 pub(super) struct Options {
     pub(super) path: ReplayPath,
-    /// Actions between two prompts.
+    /// Number of actions between two prompts.
     pub(super) every: usize,
     /// Whether to report the guard's verdicts.
     pub(super) guard: bool,
 }
 
-/// Answers a file line by line, in order, with one line in memory at a time.
+/// Answers a file line by line, in order. Only one line is in memory at a time.
 pub(super) fn file(path: &Path, options: Options, terminal: Terminal) -> Outcome {
     let mut lines = Lines::open(path)?;
     let mut progress = Progress::new(true, lines.size, "sequences");
@@ -150,7 +150,7 @@ fn answer(sequence: Sequence, options: Options) -> Answer {
     }
 }
 
-/// The guard's verdict on each action. All recorded actions ran, so each of them is in the past of the next.
+/// The guard's verdict on each action. All recorded actions ran, so each is an earlier action for the next ones.
 fn guard_verdicts(contract: &GoalContract, actions: &[ActionSketch]) -> Vec<Option<&'static str>> {
     let verdict = |(place, action)| {
         let question = Question {
@@ -164,13 +164,13 @@ fn guard_verdicts(contract: &GoalContract, actions: &[ActionSketch]) -> Vec<Opti
             is_released: false,
             verdict: GuardVerdict::Ask,
         };
-        // The past can only lift an objection, and most actions have none.
+        // Earlier actions can only remove an objection, and most actions have none.
         decide(&question)?;
         let done = actions
             .iter()
             .take(place)
             .filter(|action| action.failed != Some(true));
-        // One contract holds for the whole sequence.
+        // The contract is the same for the whole sequence.
         let past: Vec<PastAction> = done
             .map(|action| PastAction {
                 action: action.clone(),

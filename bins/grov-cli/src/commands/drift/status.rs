@@ -12,7 +12,7 @@ use grov_query::{DriftStatusView, SelectedSession, active_sessions, drift_status
 use serde::Serialize;
 use time::OffsetDateTime;
 
-/// Characters of one line.
+/// Maximum characters of a line.
 const MAX_LINE: usize = 120;
 
 #[derive(Serialize)]

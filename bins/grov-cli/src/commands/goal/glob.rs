@@ -1,13 +1,13 @@
-//! Paths and globs as a person types them become globs relative to the top of the project.
+//! Converts paths and globs that a person typed into globs relative to the top of the project.
 
 use std::path::{Component, Path, PathBuf};
 
-/// What was typed in `directory`, relative to `top`. A folder means everything below it. Paths outside of the project stay
-/// absolute. A bare name that does not exist matches at any depth, as in `.gitignore`. Without `directory` and `top` the
-/// project is known by its key only, and nothing is resolved.
+/// Converts `typed`, a path or glob relative to `directory`, into a glob relative to `top`. A folder matches everything below
+/// it. Paths outside of the project remain absolute. A bare name that does not exist matches at any depth, as in `.gitignore`.
+/// Without `directory` and `top`, when only the project's key is known, the file system is not read.
 ///
 /// # Errors
-/// The problem, to be appended to the text.
+/// The problem, as the end of a sentence that begins with the text.
 pub(super) fn relative_to_top(
     typed: &str,
     directory: Option<&Path>,
@@ -42,7 +42,7 @@ pub(super) fn relative_to_top(
     glob(&inside.unwrap_or(path), is_folder, any_depth)
 }
 
-/// The path without `.` and `..`; `None` if it leads above its beginning.
+/// Removes `.` and `..`; `None` if the path leads above its first component.
 fn normalized(path: &Path) -> Option<PathBuf> {
     let mut normalized = PathBuf::new();
     for component in path.components() {
@@ -59,7 +59,7 @@ fn normalized(path: &Path) -> Option<PathBuf> {
     Some(normalized)
 }
 
-/// The path with its symbolic links resolved, as far as it exists.
+/// Resolves the symbolic links in the part of the path that exists.
 fn resolved(path: &Path) -> Option<PathBuf> {
     let existing = path.ancestors().find(|ancestor| ancestor.exists())?;
     let rest = path.strip_prefix(existing).ok()?;

@@ -9,7 +9,7 @@ use crate::table::{Fields, one_line, truncated};
 use grov_domain::{Clock, SystemClock};
 use grov_query::{ActiveConstraints, GoalView};
 
-/// Characters of one line.
+/// Maximum characters of a line.
 const MAX_LINE: usize = 160;
 
 pub(super) fn run(context: &Context, session: Option<&str>) -> Outcome {

@@ -12,7 +12,7 @@ use grov_query::title;
 use serde::Serialize;
 use std::ops::ControlFlow;
 
-/// Characters of an excerpt, and of a goal.
+/// Maximum characters of an excerpt, and of a goal.
 const MAX_EXCERPT: usize = 120;
 
 #[derive(Serialize)]
@@ -32,7 +32,7 @@ struct FindingView {
     /// The field of the record, with the index in a list.
     field: String,
     excerpt: String,
-    /// Whether the memory is therefore withheld from agents.
+    /// Whether the memory is not given to agents because of this.
     withheld: bool,
 }
 
@@ -82,7 +82,7 @@ fn suspicious(task: &Task) -> Vec<FindingView> {
         .collect()
 }
 
-/// What `.grovignore` would remove from the task.
+/// The texts that `.grovignore` would remove from the task.
 fn ignored(task: &Task, ignore: &GrovIgnore) -> Vec<FindingView> {
     let kept = without_ignored(task.clone(), ignore);
     let mut found = Vec::new();
@@ -114,7 +114,7 @@ fn ignored(task: &Task, ignore: &GrovIgnore) -> Vec<FindingView> {
     for (name, before, after) in lists {
         let mut kept = after.iter().peekable();
         for (place, item) in before.iter().enumerate() {
-            // What is kept has the same order.
+            // Kept items are in the same order.
             if kept.next_if_eq(&item).is_none() {
                 found.push(finding(task, format!("{name}[{place}]"), item));
             }
@@ -123,7 +123,7 @@ fn ignored(task: &Task, ignore: &GrovIgnore) -> Vec<FindingView> {
     found
 }
 
-/// A finding of an ignored path.
+/// A finding of a path that `.grovignore` excludes.
 fn finding(task: &Task, field: String, excerpt: &str) -> FindingView {
     FindingView {
         id: task.id.to_string(),

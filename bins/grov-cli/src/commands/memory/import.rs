@@ -9,16 +9,15 @@ use crate::lines::{Lines, MAX_REPORTED};
 use crate::output::{ExitStatus, Outcome, Style, note};
 use crate::progress::{Position, Progress};
 use crate::table::{one_line, truncated};
-use grov_domain::StoreConnection;
-use grov_domain::{Clock, Project, SystemClock, Task, TaskId};
+use grov_domain::{Clock, Project, StoreConnection, SystemClock, Task, TaskId};
 use grov_project::{GrovIgnore, without_ignored};
 use grov_redact::Redacted;
 use serde::Serialize;
 use std::collections::{BTreeMap, HashSet};
 
-/// Records in one transaction: other processes can write in between.
+/// Maximum records in one transaction, so that other processes can write in between.
 const BATCH: usize = 1000;
-/// Bytes of lines in one transaction.
+/// Maximum bytes of lines in one transaction.
 const BATCH_BYTES: usize = 8 * 1024 * 1024;
 
 #[derive(Debug, Default, Serialize)]
@@ -26,15 +25,15 @@ struct Answer {
     project_path: String,
     added: u64,
     replaced: u64,
-    /// Records that were stored already.
+    /// Records that were already stored.
     unchanged: u64,
     /// Lines that were not imported.
     skipped: u64,
     /// Of these, records whose id belongs to another project.
     of_other_projects: u64,
-    /// Records without what `.grovignore` excludes of them.
+    /// Records from which texts that `.grovignore` excludes were removed.
     ignored: u64,
-    /// Unknown keys, and in how many records they were.
+    /// Unknown keys, and the number of records with each.
     unknown_keys: BTreeMap<String, u64>,
 }
 
@@ -48,10 +47,10 @@ impl Answer {
 #[derive(Default)]
 struct Batch {
     tasks: Vec<Task>,
-    /// The ids of those without a time.
+    /// The ids of records without a time.
     undated: HashSet<TaskId>,
     bytes: usize,
-    /// The last line of it; 0 if it is empty.
+    /// The last line that was read; 0 if there is none.
     last_line: u64,
 }
 
@@ -83,7 +82,7 @@ pub(super) fn run(context: &Context, arguments: &ImportArguments) -> Outcome {
     let outcome = context.create(async |store| {
         let outcome = import.run(store).await;
         import.progress.close();
-        // Moves the log into the database, so that the next hook need not read it. Nothing is lost if that fails.
+        // Moves the write-ahead log into the database, so that the next hook need not read it. Nothing is lost if this fails.
         let _ = store.close().await;
         Ok(outcome)
     })?;
@@ -142,7 +141,7 @@ impl Import {
         }
     }
 
-    /// Reads the next batch; returns whether lines may follow it. What was read before an error is in the batch.
+    /// Reads the next batch. Returns whether more lines may follow. After an error the batch holds what was read before.
     fn fill(&mut self, batch: &mut Batch) -> Result<bool, Failure> {
         let now = SystemClock.now();
         while batch.tasks.len() < BATCH && batch.bytes < BATCH_BYTES {
@@ -186,7 +185,7 @@ impl Import {
         Ok(())
     }
 
-    /// Counts what is not imported, and prints the reason.
+    /// Counts a line or record that is not imported, and prints the reason.
     fn skip(&mut self, reason: &str) {
         self.answer.skipped += 1;
         if self.answer.skipped <= MAX_REPORTED {

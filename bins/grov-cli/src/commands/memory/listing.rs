@@ -12,7 +12,7 @@ use serde::Serialize;
 use std::ops::ControlFlow;
 use time::OffsetDateTime;
 
-/// Memories that are shown as text without `--limit`.
+/// Maximum number of memories that are shown as text without `--limit`.
 const DEFAULT_LIMIT: u32 = 20;
 
 #[derive(Serialize)]
@@ -92,7 +92,7 @@ fn list_text(answer: &ListAnswer, style: Style) -> String {
     if answer.memories.is_empty() {
         return String::new();
     }
-    let mut table = Table::new(&["SAVED", "STATUS", "ID", "GOAL"]);
+    let mut table = Table::new("SAVED, STATUS, ID, GOAL");
     for memory in &answer.memories {
         let status = match memory.superseded_by {
             Some(_) => format!("{}, replaced", memory.status),

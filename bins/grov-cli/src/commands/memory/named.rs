@@ -2,17 +2,16 @@
 
 use crate::failure::Failure;
 use crate::table::{one_line, truncated};
-use grov_domain::StoreConnection;
-use grov_domain::Task;
+use grov_domain::{StoreConnection, Task};
 use grov_query::{Lookup, find_memory, title};
 
-/// Characters of a candidate's goal.
+/// Maximum characters of a candidate's goal.
 const MAX_GOAL: usize = 60;
 
-/// The memory that `name` stands for.
+/// Finds a memory by its id, or a unique prefix or suffix of it.
 ///
 /// # Errors
-/// A negative result when there is none, bad usage when there are several.
+/// A negative result if there is none, bad usage if there are several.
 pub(super) async fn find(store: &dyn StoreConnection, name: &str) -> Result<Task, Failure> {
     match find_memory(store, name).await? {
         Lookup::Found(task) => Ok(task),

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use time::OffsetDateTime;
 
-/// One line. A missing key and `null` mean the same.
+/// One line of a file. A missing key and `null` are equivalent.
 #[derive(Debug, Default, Deserialize, Serialize)]
 #[serde(default)]
 pub(super) struct Record {
@@ -49,16 +49,19 @@ fn none_or_empty(pins: &Option<Vec<FilePin>>) -> bool {
     pins.as_ref().is_none_or(Vec::is_empty)
 }
 
-/// A line that was read.
+/// A parsed line.
 pub(super) struct Read {
     pub(super) task: Task,
-    /// Whether the line has no time, so that the task has the current one.
+    /// Whether the line has no time, so that the current time is used.
     pub(super) is_undated: bool,
     /// Unknown keys, which are not stored.
     pub(super) unknown: Vec<String>,
 }
 
-/// Reads one line for a project. The error completes a sentence that begins with the line.
+/// Parses one line for a project.
+///
+/// # Errors
+/// The problem, as the end of a sentence that begins with the line.
 pub(super) fn read(line: &[u8], project: &grov_domain::Project, now: OffsetDateTime) -> Result<Read, String> {
     let text = std::str::from_utf8(line)
         .map_err(|error| format!("is not UTF-8 (byte {})", error.valid_up_to() + 1))?;

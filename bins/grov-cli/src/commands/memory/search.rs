@@ -67,7 +67,7 @@ pub(super) fn run(context: &Context, arguments: &SearchArguments) -> Outcome {
     Ok(status)
 }
 
-/// Answers a file line by line. A malformed line ends it, because answers must correspond to lines.
+/// Answers a file line by line. Stops at a malformed line, because answers must correspond to lines.
 fn batch(context: &Context, scope: &MemoryScope, file: &Path, arguments: &SearchArguments) -> Outcome {
     let mut lines = Lines::open(file)?;
     let searcher = Searcher::of(context);
@@ -100,7 +100,7 @@ fn batch(context: &Context, scope: &MemoryScope, file: &Path, arguments: &Search
 }
 
 fn text(answer: &Answer, style: Style) -> String {
-    let mut table = Table::new(&["SCORE#", "DATE", "ID", "GOAL", "WHY"]);
+    let mut table = Table::new("SCORE#, DATE, ID, GOAL, WHY");
     for result in &answer.results {
         let date = result.created_at.map(|time| time.date().to_string());
         let signals = result.why.iter().flatten();

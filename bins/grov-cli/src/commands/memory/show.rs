@@ -18,9 +18,9 @@ struct Answer {
     project_remote: Option<String>,
     client_session_id: Option<String>,
     files: Vec<FileView>,
-    /// Its replacement, the replacement of that, and so on; the last one is valid.
+    /// Its replacement, the replacement of that one, and so on; the last one is valid.
     replaced_by: Vec<MemoryRefView>,
-    /// What it replaced, directly and indirectly, the nearest first.
+    /// The memories that it replaced, directly and indirectly, the nearest first.
     replaces: Vec<MemoryRefView>,
 }
 
@@ -31,7 +31,7 @@ pub(super) fn run(context: &Context, id: &str) -> Outcome {
         let task = named::find(store, id).await?;
         let replaced_by = memory_refs(store, &replacements(store, &task.id).await?).await?;
         let replaces = memory_refs(store, &replaced_memories(store, &task.id).await?).await?;
-        // The files of another project are not here.
+        // The files of another project are not in this working tree.
         let is_here = project.is_some_and(|project| {
             project.key() == task.project_path
                 || (project.remote.is_some() && project.remote == task.project_remote)

@@ -5,8 +5,7 @@ use crate::context::Context;
 use crate::failure::Failure;
 use crate::output::{Outcome, Style};
 use crate::table::one_line;
-use grov_domain::StoreConnection;
-use grov_domain::{Task, TaskId};
+use grov_domain::{StoreConnection, Task, TaskId};
 use grov_query::replacements;
 use serde::Serialize;
 

@@ -1,4 +1,4 @@
-//! The gateway that the client used before: it becomes the proxy's upstream, by a line in the home's `.env`.
+//! Makes the gateway that the client used before the upstream of the proxy, by a line in the home's `.env`.
 
 use crate::failure::Failure;
 use grov_hooks::settings::{SettingsError, SettingsFile};
@@ -8,7 +8,7 @@ use grov_runtime::{Home, Settings, Url, without_credentials};
 const MARK: &str = " # the gateway of the client's settings, noted by grov init";
 const VARIABLE: &str = "GROV_PROXY_UPSTREAM";
 
-/// The gateway as the proxy's upstream; `None` if it is that already.
+/// The gateway as the proxy's new upstream; `None` if it already is the upstream.
 ///
 /// # Errors
 /// It is not a URL, or another upstream is configured.
@@ -46,7 +46,7 @@ pub(super) fn write(home: &Home, upstream: &str) -> Result<(), SettingsError> {
     file.replace(&text)
 }
 
-/// Removes the line again; returns whether there was one.
+/// Removes the line. Returns whether there was one.
 pub(super) fn remove(home: &Home) -> Result<bool, SettingsError> {
     let file = SettingsFile::read(&home.env_file())?;
     let text = without_marked(file.text());

@@ -17,7 +17,7 @@ pub(super) struct Daemon {
     pub(super) url: String,
     port: u16,
     token: Secret,
-    /// The guard must refuse actions while the daemon is down, which only a command can.
+    /// Whether the guard stays a command, because only a command can refuse actions while the daemon is down.
     guard_is_command: bool,
 }
 
@@ -62,7 +62,7 @@ impl Daemon {
     }
 }
 
-/// Warns where others could read the token in a settings file.
+/// Warns if other people could read the token in a settings file.
 pub(super) fn warn_of_readers(file: &SettingsFile) {
     let path = file.path();
     let shown = path.display();
@@ -71,7 +71,7 @@ pub(super) fn warn_of_readers(file: &SettingsFile) {
     }
     let parent = path.parent();
     if parent.is_some_and(|folder| Place::locate(folder).work_tree().is_some()) {
-        note!("warning: {shown} now holds a token and lies in a git working tree; keep it out of commits");
+        note!("warning: {shown} now holds a token and is in a git working tree; keep it out of commits");
     }
 }
 
@@ -123,8 +123,8 @@ fn is_open_to_group(file: Access, folders: &[Access]) -> bool {
     file.mode & 0o040 != 0 && folders.iter().all(can_enter)
 }
 
-/// Whether only its user is in a group: it has the user's name, and no other members are listed. If either is unknown to
-/// this machine, the numbers must be equal.
+/// Whether a user is the only member of a group: the group has the user's name and lists no other members. If this machine does
+/// not know the user or the group, the numbers must be equal.
 fn is_private_group(user: u32, group: u32, users: &str, groups: &str) -> bool {
     let entry = |list: &str, number: u32| {
         list.lines().find_map(|line| {

@@ -40,7 +40,7 @@ struct Target {
     hooks: Vec<Hook>,
 }
 
-/// What `grov init` registers, and where.
+/// The inputs of `grov init`.
 struct Init<'a> {
     arguments: &'a InitArguments,
     context: &'a Context,
@@ -48,7 +48,7 @@ struct Init<'a> {
     /// The client's directory for the user.
     client_folder: PathBuf,
     project: PathBuf,
-    /// How a shell calls this program.
+    /// This program as a shell word.
     program: String,
     /// Where the proxy listens, with `--proxy`.
     proxy: Option<String>,
@@ -190,7 +190,7 @@ impl Init<'_> {
         Ok(())
     }
 
-    /// What to register in a file. `gateway` is set if the client uses one.
+    /// The entries to register in a file. Sets `gateway` if the client uses one.
     fn wanted(
         &self,
         target: Target,
@@ -256,7 +256,8 @@ impl Init<'_> {
     }
 }
 
-/// Commands for the events of the file's hooks over HTTP: the same commands as in the shared file, which the client runs once.
+/// Commands for the events that the file registers over HTTP. They are the same as in the shared file, so that the client runs
+/// each once.
 fn commands_for_http(file: &SettingsFile) -> Result<Vec<Hook>, SettingsError> {
     let inspected = inspected(file)?;
     let is_http = |event: &Event| {
@@ -278,8 +279,8 @@ fn malformed(file: &SettingsFile, error: SyntaxError) -> SettingsError {
     }
 }
 
-/// How a shell calls this program whatever its `PATH`: by the path in a `PATH` directory that leads to it, which stays valid
-/// after an upgrade, else by its own path.
+/// This program as a shell word, with its path: that of the entry in a `PATH` directory that leads to this program, which
+/// remains valid after an upgrade, else its own.
 fn program(environment: &Environment) -> String {
     let Ok(own) = std::env::current_exe() else {
         return PROGRAM.to_owned();

@@ -36,7 +36,7 @@ pub(crate) fn run(context: &Context, arguments: &UnregisterArguments) -> Outcome
 }
 
 pub(crate) fn uninstall(context: &Context, arguments: &UnregisterArguments) -> Outcome {
-    // The settings first: a client whose proxy is gone retries for minutes.
+    // The settings are changed first: a client whose proxy is gone retries for minutes.
     let mut answer = unregister(context, arguments.dry_run)?;
     let daemon = daemon_health::query(&context.home);
     answer.stopped = daemon.pid.filter(|_| daemon.running);
@@ -63,8 +63,8 @@ fn finish(context: &Context, answer: Answer) -> Outcome {
     context.answer(answer, text)
 }
 
-/// Removes Grov from every file where it was registered, and from those that the client reads here. The token is removed too,
-/// unless a hook that the user added still uses it.
+/// Removes Grov from every file where it was registered, and from the files that the client reads in this directory. Removes
+/// the token too, unless a hook that the user added still uses it.
 fn unregister(context: &Context, dry_run: bool) -> Result<Answer, Failure> {
     let home = context.home.root();
     let mut registry = match dry_run || !home.is_dir() {

@@ -1,8 +1,7 @@
 //! A sequence of actions as one line of a file.
 
-use super::super::command_action;
-use grov_domain::{ActionSketch, ActionType, GoalContract, IntentQuestion};
-use grov_rules::extract_intent;
+use super::super::{command_action, intent_of};
+use grov_domain::{ActionSketch, ActionType, GoalContract};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -35,19 +34,19 @@ struct RecordedAction {
 }
 
 impl Sequence {
-    /// Parses a line. The error completes a sentence that begins with the line.
+    /// Parses a line.
+    ///
+    /// # Errors
+    /// The problem, as the end of a sentence that begins with the line.
     pub(super) fn read(line: &[u8]) -> Result<Self, String> {
         serde_json::from_slice(line).map_err(|error| format!("it is not a sequence: {error}"))
     }
 
-    /// The contract that the goal states, and the scope and constraints of the line.
+    /// The contract: extracted from the goal, with the scope and constraints of the line added.
     pub(super) fn contract(&self) -> GoalContract {
-        let intent = extract_intent(&IntentQuestion {
-            prompts: vec![self.goal.clone()],
-            first_files: Vec::new(),
-        });
+        let intent = intent_of(&self.goal);
         GoalContract {
-            // The goal is not an instruction, which could lift an earlier one.
+            // The goal is not added to the instructions, which could release earlier constraints.
             goal: self.goal.clone(),
             scope: merged(intent.scope, self.expected_scope.as_deref()),
             constraints: merged(intent.constraints, self.constraints.as_deref()),
@@ -74,7 +73,7 @@ fn merged(mut list: Vec<String>, more: Option<&[String]>) -> Vec<String> {
 fn sketch(recorded: &RecordedAction) -> ActionSketch {
     let action_type = ActionType::from_name(&recorded.action_type).unwrap_or_default();
     let sketch = match &recorded.command {
-        // The files of the line may be only some of the command's.
+        // The line may name only some of the files of the command.
         Some(command) if action_type == ActionType::Bash => command_action(command),
         _ => ActionSketch::empty(action_type),
     };

@@ -9,10 +9,9 @@ use crate::format::{plural, timestamp};
 use crate::output::{Outcome, Style, note};
 use crate::session;
 use crate::table::{Table, one_line};
-use grov_domain::StoreConnection;
 use grov_domain::{
     ActionSketch, ActionType, DriftEvent, DriftFilter, EffectKind, Finding, GoalContract, HookStep,
-    OFF_GOAL_BELOW, SessionId, SessionState, StepRow,
+    OFF_GOAL_BELOW, SessionId, SessionState, StepRow, StoreConnection,
 };
 use grov_project::Place;
 use grov_query::{ActiveConstraints, SelectedSession};
@@ -30,7 +29,7 @@ struct Answer {
 /// An action with its stored and its new score.
 #[derive(Serialize)]
 struct ActionView {
-    /// The step, or the drift event that replaced it.
+    /// Id of the step, or of the drift event that replaced it.
     id: String,
     session_id: String,
     #[serde(with = "time::serde::rfc3339")]
@@ -39,7 +38,7 @@ struct ActionView {
     files: Vec<String>,
     command: Option<String>,
     agent_id: Option<String>,
-    /// The stored score, by the proxy where both paths recorded the action; `null` if it was not judged.
+    /// The stored score: that of the proxy if both paths recorded the action; `null` if it was not judged.
     then: Option<u8>,
     /// The stored score of each path.
     live: Live,
@@ -48,7 +47,7 @@ struct ActionView {
     findings: Vec<Finding>,
 }
 
-/// The stored scores of an action. A path that did not record it has no field, one that did not judge it `null`.
+/// The stored scores of an action. A path that did not record it has no field; a path that did not judge it has `null`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 struct Live {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -69,7 +68,8 @@ struct Recorded {
 }
 
 impl Recorded {
-    /// Whether a hook recorded the same action. The proxy stores actions off the goal without their tool call.
+    /// Whether a hook recorded the same action. Files and command are compared if a tool call id is missing: the proxy stores
+    /// none for actions off the goal.
     fn is_same(&self, hook: &Self) -> bool {
         if let (Some(this), Some(other)) = (&self.tool_use_id, &hook.tool_use_id) {
             return this == other;
@@ -243,7 +243,7 @@ fn root(task: &SessionState) -> Option<String> {
     Some(top.to_string_lossy().into_owned())
 }
 
-/// A path's name and its scores of all actions; `None` if it recorded none of them.
+/// A path's name and its scores of all actions; `None` if it recorded no action.
 fn scores_of(
     path: &'static str,
     actions: &[ActionView],
@@ -266,11 +266,11 @@ fn text(answer: &Answer, style: Style) -> String {
     .into_iter()
     .flatten()
     .collect();
-    let columns: Vec<String> = paths.iter().map(|(path, _)| path.to_uppercase() + "#").collect();
-    let mut header = vec!["TIME", "ACTION"];
-    header.extend(columns.iter().map(String::as_str));
-    header.extend(["NOW#", "SUBJECT", "WHY"]);
-    let mut table = Table::new(&header);
+    let columns: String = paths
+        .iter()
+        .map(|(path, _)| path.to_uppercase() + "#, ")
+        .collect();
+    let mut table = Table::new(&format!("TIME, ACTION, {columns}NOW#, SUBJECT, WHY"));
     for (place, action) in actions.iter().enumerate() {
         let subject = match &action.command {
             Some(command) if action.action_type == "bash" || action.files.is_empty() => command.clone(),

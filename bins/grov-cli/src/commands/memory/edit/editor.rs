@@ -29,7 +29,7 @@ impl Draft {
         Ok(Self { file, original })
     }
 
-    /// Opens it in the editor and waits until that ends.
+    /// Opens the file in the editor and waits for the editor to end.
     pub(super) fn open(&self, terminal: Terminal) -> Result<(), Failure> {
         let editor = ["VISUAL", "EDITOR"]
             .iter()
@@ -58,7 +58,7 @@ impl Draft {
         }
     }
 
-    /// The current text. An editor may have replaced the file.
+    /// The current text, read by path because an editor may have replaced the file.
     pub(super) fn text(&self) -> Result<Vec<u8>, Failure> {
         let path = self.file.path();
         std::fs::read(path)

@@ -1,4 +1,4 @@
-//! What it costs to remove text from the history of running sessions: their prompt cache is written again.
+//! The cost of removing text from the history of running sessions: their prompt cache is written again.
 
 use crate::format::{ago, count, dollars, plural, timestamp};
 use crate::output::Style;
@@ -8,7 +8,7 @@ use grov_llm::list_price;
 use serde::{Serialize, Serializer};
 use time::{Duration, OffsetDateTime};
 
-/// The longest lifetime of a prompt cache.
+/// The maximum lifetime of a prompt cache.
 const CACHE_LIFETIME: Duration = Duration::hours(1);
 
 /// The histories that hold the text, and the cost of removing it.
@@ -16,9 +16,9 @@ const CACHE_LIFETIME: Duration = Duration::hours(1);
 pub(super) struct Cost {
     /// The most recently seen first.
     uses: Vec<UseView>,
-    /// Tokens that are billed as cache writes again, at most.
+    /// Maximum tokens that are billed as cache writes again.
     prompt_tokens_at_most: u64,
-    /// `None` where a size or a price is unknown.
+    /// `None` if a size or a price is unknown.
     #[serde(serialize_with = "as_dollars")]
     cost_usd_at_most: Option<MicroUsd>,
 }
@@ -30,7 +30,7 @@ struct UseView {
     agent_id: Option<String>,
     model: String,
     memories: Vec<String>,
-    /// When the first of them was added.
+    /// When the first of these memories was added.
     #[serde(with = "time::serde::rfc3339")]
     added_at: OffsetDateTime,
     #[serde(with = "time::serde::rfc3339")]
@@ -38,7 +38,7 @@ struct UseView {
     /// Whether it may still be in a prompt cache.
     may_be_cached: bool,
     prompt_tokens: Option<u64>,
-    /// `None` where the cache has expired, or the size or the price is unknown.
+    /// `None` if the cache has expired, or the size or the price is unknown.
     #[serde(serialize_with = "as_dollars")]
     cost_usd: Option<MicroUsd>,
     #[serde(skip)]
@@ -79,15 +79,7 @@ impl Cost {
         if self.uses.is_empty() {
             return "no session has its text in its history\n".to_owned();
         }
-        let mut table = Table::new(&[
-            "SESSION",
-            "AGENT",
-            "MODEL",
-            "SINCE",
-            "LAST SEEN",
-            "PROMPT#",
-            "COST#",
-        ]);
+        let mut table = Table::new("SESSION, AGENT, MODEL, SINCE, LAST SEEN, PROMPT#, COST#");
         for view in &self.uses {
             let cost = match (view.may_be_cached, view.cost_usd) {
                 (false, _) => "none".to_owned(),

@@ -5,7 +5,7 @@ use grov_project::pins;
 use serde::Serialize;
 use std::path::Path;
 
-/// Files that are hashed in one call.
+/// Number of files that are hashed in one call.
 const BATCH: usize = 32;
 
 /// A file of a memory.
@@ -16,7 +16,7 @@ pub(super) struct FileView {
     pub(super) since: Option<&'static str>,
 }
 
-/// The files of a task compared with the working tree `top`; without one they are only listed.
+/// Compares the files of a task with the working tree `top`; without `top` they are only listed.
 pub(super) fn of(task: &Task, top: Option<&Path>) -> Vec<FileView> {
     let pinned: Vec<String> = task.file_pins.iter().map(|pin| pin.path.clone()).collect();
     let current: Vec<FilePin> = match top {
