@@ -170,7 +170,7 @@ impl Collector {
             return Err(CollectError::TooLarge);
         }
         if buffers::is_tiny(announced) {
-            self.buffer.remove_unused(Instant::now);
+            self.buffer.remove_unused(Instant::now());
         }
         let mut reservation = self.memory.reservation();
         let mut collected = Collected::default();

@@ -7,7 +7,6 @@
 
 use bytes::Bytes;
 use memmap2::{MmapMut, MmapOptions};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -42,15 +41,7 @@ pub(crate) fn is_large(size: u64) -> bool {
 /// A pool of buffers for request bodies.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct BufferPool {
-    idle: Arc<IdleState>,
-}
-
-/// The idle buffers.
-#[derive(Debug, Default)]
-struct IdleState {
-    buffer: Mutex<IdleBuffers>,
-    /// Whether there are any. Read without the lock.
-    any: AtomicBool,
+    idle: Arc<Mutex<IdleBuffers>>,
 }
 
 #[derive(Debug, Default)]
@@ -92,7 +83,7 @@ impl BufferPool {
     }
 
     fn idle(&self) -> MutexGuard<'_, IdleBuffers> {
-        self.idle.buffer.lock().unwrap_or_else(PoisonError::into_inner)
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Takes an idle buffer of about this size.
@@ -113,7 +104,6 @@ impl BufferPool {
         let mut idle = self.idle();
         idle.size += buffer.len();
         idle.all.push((now, buffer));
-        self.idle.any.store(true, Ordering::Relaxed);
         let gone = idle.remove_expired(now);
         // Unmapping takes a while: not under the lock.
         drop(idle);
@@ -121,15 +111,11 @@ impl BufferPool {
     }
 
     /// Unmaps buffers unused for [`MAX_IDLE`].
-    pub(crate) fn remove_unused(&self, now: impl FnOnce() -> Instant) {
-        if !self.idle.any.load(Ordering::Relaxed) {
-            return;
-        }
-        let Ok(mut idle) = self.idle.buffer.try_lock() else {
+    pub(crate) fn remove_unused(&self, now: Instant) {
+        let Ok(mut idle) = self.idle.try_lock() else {
             return;
         };
-        let gone = idle.remove_expired(now());
-        self.idle.any.store(!idle.all.is_empty(), Ordering::Relaxed);
+        let gone = idle.remove_expired(now);
         drop(idle);
         drop(gone);
     }
@@ -340,11 +326,10 @@ mod tests {
         let pool = BufferPool::default();
         drop(pool.for_body(LARGE));
         let now = Instant::now();
-        pool.remove_unused(|| now);
+        pool.remove_unused(now);
         assert_eq!(pool.sizes(), [LARGE_STEP], "idle for a while");
-        pool.remove_unused(|| now + MAX_IDLE);
+        pool.remove_unused(now + MAX_IDLE);
         assert!(pool.sizes().is_empty());
-        pool.remove_unused(|| panic!("nothing is idle, so nobody looks at the clock"));
     }
 
     #[test]

@@ -6,7 +6,7 @@ use crate::body::{CollectError, Collector, UpstreamBody, WholeBody, discard};
 use crate::body_budget::BodyReservation;
 use crate::connection_state::RequestGuard;
 use crate::error_response::{ErrorKind, ExchangeError, request_id};
-use crate::forward::{Answer, Forwarder, ResolvedRoute};
+use crate::forward::{Forwarder, ResolvedRoute, UpstreamResponse};
 use crate::headers;
 use crate::limits::Limits;
 use crate::metrics::Metrics;
@@ -125,9 +125,9 @@ impl Service {
         } else {
             (UpstreamBody::stream(body, serving.stream_body()), None)
         };
-        let answer = self.forwarder.send(&route, parts, body).await?;
+        let response = self.forwarder.send(&route, parts, body).await?;
         drop(reservation);
-        Ok(self.relay(answer, None, None))
+        Ok(self.relay(response, None, None))
     }
 
     fn message(&self, headers: &HeaderMap, body: Bytes, received_at: OffsetDateTime) -> MessagesRequest {
@@ -195,25 +195,25 @@ impl Service {
             let routed = self.forwarder.is_routed();
             let request = routed.then(|| self.message(&parts.headers, body.clone(), received_at));
             let route = self.route(&parts, request.as_ref())?;
-            let answer = self
+            let response = self
                 .forwarder
                 .send(&route, parts, UpstreamBody::whole(body))
                 .await?;
             drop(reservation);
-            return Ok(self.relay(answer, None, None));
+            return Ok(self.relay(response, None, None));
         }
         let request = self.message(&parts.headers, body.clone(), received_at);
         let request = Arc::new(request.with_known(Arc::clone(&self.known)));
         let route = self.route(&parts, Some(&request))?;
         let edited = self.policies.edit(&request).await;
-        let answer = match edited {
+        let response = match edited {
             None => {
                 let body = UpstreamBody::whole(body);
                 self.forwarder.send(&route, parts, body).await?
             }
             Some(slices) => self.forward_edited(&route, parts, slices, &request).await?,
         };
-        let Answer { head, .. } = &answer;
+        let UpstreamResponse { head, .. } = &response;
         if head.status.is_success() {
             self.policies.accepted(&request);
         }
@@ -232,7 +232,7 @@ impl Service {
                 observation: observation.clone(),
             }
         });
-        Ok(self.relay(answer, observed, Some(reservation)))
+        Ok(self.relay(response, observed, Some(reservation)))
     }
 
     /// Sends an edited body. If the upstream rejects it as invalid or too large, or the codec cannot translate it, the
@@ -243,13 +243,13 @@ impl Service {
         parts: request::Parts,
         slices: Vec<Bytes>,
         request: &MessagesRequest,
-    ) -> Result<Answer, ExchangeError> {
+    ) -> Result<UpstreamResponse, ExchangeError> {
         let mut edited = parts.clone();
         edited.headers.remove(header::CONTENT_LENGTH);
         let body = UpstreamBody::slices(slices);
         let sent = self.forwarder.send(route, edited, body).await;
         let is_rejected = match &sent {
-            Ok(answer) => is_rejection(answer.head.status),
+            Ok(response) => is_rejection(response.head.status),
             Err(error) => error.is_of_codec(),
         };
         if !is_rejected {
@@ -257,26 +257,26 @@ impl Service {
         }
         drop(sent);
         let body = UpstreamBody::whole(request.body().clone());
-        let answer = self.forwarder.send(route, parts, body).await?;
+        let response = self.forwarder.send(route, parts, body).await?;
         // Another error says nothing about the edit: the upstream may be overloaded.
-        if answer.head.status.is_success() {
+        if response.head.status.is_success() {
             self.policies.refused(request);
         }
-        Ok(answer)
+        Ok(response)
     }
 
     fn relay(
         &self,
-        answer: Answer,
+        response: UpstreamResponse,
         observed: Option<ObservedResponse>,
         reservation: Option<BodyReservation>,
     ) -> Response<Kind> {
-        let Answer {
+        let UpstreamResponse {
             connection,
             pool,
             mut head,
             body,
-        } = answer;
+        } = response;
         headers::for_client(&mut head.headers);
         head.version = http::Version::HTTP_11;
         let metrics = Arc::clone(&self.metrics);

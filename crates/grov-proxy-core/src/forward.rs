@@ -1,4 +1,4 @@
-//! A request on its way to an upstream, until the head of the answer is there.
+//! Sends a request to its upstream and waits for the response head.
 
 use crate::body::UpstreamBody;
 use crate::codec::{Codec, Decoder, ResponseBody, caught};
@@ -18,10 +18,10 @@ use std::time::Duration;
 /// Sends requests to upstreams.
 pub(crate) struct Forwarder {
     pub(crate) pools: Arc<Pools>,
-    /// `None`: everything goes to the main upstream.
+    /// Without a router, all requests go to the main upstream.
     pub(crate) router: Option<Arc<dyn Router>>,
     pub(crate) header_policy: HeaderPolicy,
-    /// Longest silence before the head of an answer.
+    /// Longest wait for a response head without progress.
     pub(crate) limit: Duration,
     pub(crate) metrics: Arc<Metrics>,
 }
@@ -32,8 +32,8 @@ pub(crate) struct ResolvedRoute<'p> {
     codec: Option<Arc<dyn Codec>>,
 }
 
-/// An answer whose head is there, in the client's dialect, with the connection that drives its body.
-pub(crate) struct Answer {
+/// The head of a response, translated if the route has a codec, and the connection that its body comes from.
+pub(crate) struct UpstreamResponse {
     pub(crate) connection: UpstreamConnection,
     pub(crate) pool: Arc<Pool>,
     pub(crate) head: response::Parts,
@@ -41,19 +41,19 @@ pub(crate) struct Answer {
 }
 
 impl ResolvedRoute<'_> {
-    /// Whether the whole body is needed before anything can be sent.
+    /// Returns whether a codec translates the exchange, which needs the whole body.
     pub(crate) fn is_translated(&self) -> bool {
         self.codec.is_some()
     }
 }
 
 impl Forwarder {
-    /// Whether anybody asks for the route of an exchange.
+    /// Returns whether there is a router.
     pub(crate) fn is_routed(&self) -> bool {
         self.router.is_some()
     }
 
-    /// The route of an exchange.
+    /// Returns the route of an exchange.
     pub(crate) fn route(&self, request: RouteRequest<'_>) -> Result<ResolvedRoute<'_>, ExchangeError> {
         let main = ResolvedRoute {
             pool: self.pools.main(),
@@ -77,17 +77,19 @@ impl Forwarder {
         })
     }
 
-    /// Sends a request and waits for the head of its answer, which has no coding that would get lost.
+    /// Sends a request and waits for the response head.
+    ///
+    /// Fails if the response has a transfer coding besides `chunked`: hyper would drop its name.
     pub(crate) async fn send(
         &self,
         route: &ResolvedRoute<'_>,
         mut parts: request::Parts,
         mut body: UpstreamBody,
-    ) -> Result<Answer, ExchangeError> {
+    ) -> Result<UpstreamResponse, ExchangeError> {
         let mut decoder = None;
         let mut policy = self.header_policy;
         if let Some(codec) = &route.codec {
-            // The client's headers are chosen before the codec adds those of the other dialect.
+            // Filter the client's headers before the codec adds those of the other API.
             let host = route.pool.connector().upstream().host_header();
             headers::for_upstream(&mut parts.headers, policy, host);
             policy = HeaderPolicy::Open;
@@ -107,7 +109,7 @@ impl Forwarder {
             })?;
             head.headers.remove(header::CONTENT_LENGTH);
         }
-        Ok(Answer {
+        Ok(UpstreamResponse {
             connection,
             pool: Arc::clone(route.pool),
             head,
@@ -151,7 +153,7 @@ impl Forwarder {
         parts.version = http::Version::HTTP_11;
         headers::for_upstream(&mut parts.headers, policy, upstream.host_header());
         if body.size_hint().exact().is_none() {
-            // Without the header hyper leaves out the body of a GET.
+            // Without this header, hyper omits the body of a GET.
             parts
                 .headers
                 .insert(header::TRANSFER_ENCODING, HeaderValue::from_static("chunked"));
@@ -161,7 +163,7 @@ impl Forwarder {
         if let Some(mut connection) = pool.take() {
             match connection.send(request, limit).await {
                 Ok(response) => return Ok((connection, response)),
-                // The kept connection was closed under us and nothing was written: once more on a new one.
+                // The upstream closed the idle connection and no byte was written: retry on a new connection.
                 Err(SendError::Unsent(unsent, _)) => request = *unsent,
                 Err(error) => return Err(self.unanswered(error)),
             }
@@ -176,7 +178,7 @@ impl Forwarder {
         }
     }
 
-    /// A request that was sent and got no answer.
+    /// Counts the fault and returns the error for a request that got no response.
     fn unanswered(&self, error: SendError) -> ExchangeError {
         let failure = match error {
             SendError::Unsent(_, error) | SendError::Broken(error) => ExchangeError::from(error),

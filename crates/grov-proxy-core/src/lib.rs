@@ -91,7 +91,7 @@ mod request;
 mod route;
 mod server;
 mod timeout;
-pub mod upstream;
+mod upstream;
 mod workers;
 
 pub use admin::MetricKind;

@@ -39,7 +39,7 @@ pub(crate) async fn serve(
             () = &mut shutdown => break,
             Some(ended) = clients.tasks.join_next_with_id() => {
                 clients.ended(ended);
-                pausing = pausing.filter(|why| *why == Pause::ExchangeError || clients.is_crowded());
+                pausing = pausing.filter(|why| *why == Pause::AcceptFailed || clients.is_crowded());
             }
             () = &mut pause, if pausing.is_some() => pausing = None,
             accepted = listener.accept(), if pausing.is_none() && clients.has_capacity() => {
@@ -93,7 +93,7 @@ async fn next(streams: &mut Option<mpsc::Receiver<BoxedStream>>) -> Option<Boxed
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Pause {
     /// `accept` failed.
-    ExchangeError,
+    AcceptFailed,
     /// Idle connections are closing.
     Room,
 }
@@ -102,7 +102,7 @@ impl Pause {
     /// Returns the longest pause.
     fn length(self) -> Duration {
         match self {
-            Self::ExchangeError => Duration::from_millis(200),
+            Self::AcceptFailed => Duration::from_millis(200),
             Self::Room => Duration::from_millis(10),
         }
     }
@@ -215,6 +215,6 @@ impl ConnectionSet {
             let open = self.open.len();
             tracing::error!(%error, open, "cannot accept clients; idle ones are closed, and it is tried again");
         }
-        Some(Pause::ExchangeError)
+        Some(Pause::AcceptFailed)
     }
 }

@@ -8,7 +8,7 @@ mod target;
 mod transport;
 mod wake;
 
-pub use connect::Connector;
+pub(crate) use connect::Connector;
 pub(crate) use connection::{SendError, UpstreamConnection};
 pub(crate) use pool::Pool;
 pub(crate) use pools::Pools;
@@ -16,34 +16,43 @@ pub use pools::UpstreamId;
 pub use target::Upstream;
 pub(crate) use wake::{WakeFilter, WakeState};
 
+use rustls::pki_types::InvalidDnsNameError;
+use std::io;
 use std::time::Duration;
+use tokio::task::JoinError;
 
 /// An error while connecting to an upstream.
 #[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum ConnectError {
-    /// The upstream, or the HTTP proxy before it, refused or was not found.
+pub(crate) enum ConnectError {
+    /// The upstream, or the HTTP proxy in front of it, refused or was not found.
     #[error("cannot connect to {to}: {reason}")]
     Connect {
-        /// Host and port tried.
+        /// The host and port.
         to: String,
-        /// The error of the system or the proxy.
+        /// The error and its causes.
         reason: String,
     },
-    /// The connection was not made in time.
     #[error("no connection to {to} within {limit:?}")]
-    TimedOut {
-        /// Host and port tried.
-        to: String,
-        /// The time limit.
-        limit: Duration,
-    },
-    /// The TLS handshake failed, or the certificates of this machine could not be read.
-    #[error("no secure connection to {to}: {reason}")]
+    TimedOut { to: String, limit: Duration },
+    #[error("no secure connection to {to}: {source}")]
     Tls {
-        /// Host tried.
+        /// The host.
         to: String,
-        /// The error of the TLS library.
-        reason: String,
+        source: TlsError,
     },
+}
+
+/// Why a connection could not be secured.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum TlsError {
+    /// The host is not a valid DNS name.
+    #[error(transparent)]
+    Host(#[from] InvalidDnsNameError),
+    /// The certificates of this machine could not be used.
+    #[error(transparent)]
+    Certificates(#[from] rustls::Error),
+    #[error(transparent)]
+    Handshake(#[from] io::Error),
+    #[error("the certificates were not read: {0}")]
+    Cancelled(#[from] JoinError),
 }

@@ -1,8 +1,8 @@
-//! New connections to the upstream: names resolved with happy eyeballs, the user's own HTTPS proxy honoured,
-//! TLS with the machine's own trusted certificates (corporate ones included).
+//! Opens connections to the upstream: happy eyeballs, the user's HTTPS proxy, and TLS with the certificates that this machine
+//! trusts, corporate ones included.
 
 use super::transport::Transport;
-use super::{ConnectError, Upstream};
+use super::{ConnectError, TlsError, Upstream};
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::client::legacy::connect::proxy::Tunnel;
 use hyper_util::client::proxy::matcher::Matcher;
@@ -14,14 +14,15 @@ use std::time::{Duration, SystemTime};
 use tokio::net::TcpStream;
 use tokio::sync::OnceCell;
 use tokio_rustls::TlsConnector;
+use tokio_rustls::client::TlsStream;
 use tower_service::Service;
 
-/// Makes connections to one upstream.
-pub struct Connector {
+/// Opens connections to one upstream.
+pub(crate) struct Connector {
     upstream: Upstream,
     tcp: HttpConnector,
     proxy: Option<Proxy>,
-    /// Built with the first secure connection: reading the machine's certificates takes milliseconds.
+    /// Created with the first secure connection, because reading the machine's certificates takes milliseconds.
     tls: OnceCell<TlsConnector>,
     limit: Duration,
 }
@@ -32,9 +33,9 @@ struct Proxy {
 }
 
 impl Connector {
-    /// A connector for `upstream` that gives up after `limit`. Reads HTTPS_PROXY, ALL_PROXY and NO_PROXY of the
-    /// environment; a plain-http upstream is always reached directly.
-    pub fn new(upstream: Upstream, limit: Duration) -> Self {
+    /// Creates a connector with a time limit for each connection. For an `https` upstream, the environment variables HTTPS_PROXY,
+    /// ALL_PROXY and NO_PROXY apply.
+    pub(crate) fn new(upstream: Upstream, limit: Duration) -> Self {
         let proxy = upstream
             .is_secure()
             .then(|| Matcher::from_env().intercept(upstream.uri()))
@@ -58,12 +59,12 @@ impl Connector {
     }
 
     /// Returns the upstream.
-    pub fn upstream(&self) -> &Upstream {
+    pub(crate) fn upstream(&self) -> &Upstream {
         &self.upstream
     }
 
-    /// What, if anything, on the way out is the listener `own`: the upstream itself or the proxy before it.
-    pub fn points_at(&self, own: SocketAddr) -> Option<&'static str> {
+    /// Returns what has the address `own`, the upstream or the proxy in front of it, or `None` if neither has.
+    pub(crate) fn points_at(&self, own: SocketAddr) -> Option<&'static str> {
         if is_own(self.upstream.host(), self.upstream.port(), own) {
             return Some("the upstream");
         }
@@ -89,22 +90,19 @@ impl Connector {
         if !self.upstream.is_secure() {
             return Ok(Transport::Plain(stream));
         }
-        let refused = |reason: String| ConnectError::Tls {
-            to: self.upstream.host().to_owned(),
-            reason,
-        };
-        let name = ServerName::try_from(self.upstream.host().to_owned())
-            .map_err(|error| refused(error.to_string()))?;
-        let connector = self
-            .tls
-            .get_or_try_init(secure_connector)
-            .await
-            .map_err(refused)?;
-        let stream = connector
-            .connect(name, stream)
-            .await
-            .map_err(|error| refused(error.to_string()))?;
-        Ok(Transport::Secure(Box::new(stream)))
+        match self.secure(stream).await {
+            Ok(stream) => Ok(Transport::Secure(Box::new(stream))),
+            Err(source) => Err(ConnectError::Tls {
+                to: self.upstream.host().to_owned(),
+                source,
+            }),
+        }
+    }
+
+    async fn secure(&self, stream: TcpStream) -> Result<TlsStream<TcpStream>, TlsError> {
+        let name = ServerName::try_from(self.upstream.host().to_owned())?;
+        let connector = self.tls.get_or_try_init(secure_connector).await?;
+        Ok(connector.connect(name, stream).await?)
     }
 
     async fn reach(&self) -> Result<TcpStream, ConnectError> {
@@ -145,25 +143,22 @@ impl Connector {
     }
 }
 
-async fn secure_connector() -> Result<TlsConnector, String> {
-    // Reading the certificates is file work: keep it off the threads that relay.
+async fn secure_connector() -> Result<TlsConnector, TlsError> {
+    // Reading the certificates blocks.
     let config = tokio::task::spawn_blocking(|| {
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let mut config = rustls::ClientConfig::builder_with_details(provider, Arc::new(TlsClock))
-            .with_safe_default_protocol_versions()
-            .map_err(|error| error.to_string())?
-            .with_platform_verifier()
-            .map_err(|error| error.to_string())?
+            .with_safe_default_protocol_versions()?
+            .with_platform_verifier()?
             .with_no_client_auth();
         config.alpn_protocols = vec![b"http/1.1".to_vec()];
-        Ok::<_, String>(config)
+        Ok::<_, rustls::Error>(config)
     })
-    .await
-    .map_err(|error| error.to_string())??;
+    .await??;
     Ok(TlsConnector::from(Arc::new(config)))
 }
 
-/// The machine's clock; rustls's own panics when it is before 1970.
+/// The system clock. rustls's own provider panics if the clock is before 1970.
 #[derive(Debug)]
 struct TlsClock;
 
@@ -183,7 +178,7 @@ fn is_own(host: &str, port: u16, own: SocketAddr) -> bool {
     local && port == own.port()
 }
 
-/// The error and what caused it, in one line.
+/// Returns an error and its causes in one line.
 fn with_causes(error: &(dyn std::error::Error + 'static)) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();

@@ -1,4 +1,4 @@
-//! The upstreams of one proxy, each with connections of its own.
+//! The upstreams of a proxy, each with its own connections.
 
 use super::{Connector, Pool, Upstream};
 use std::net::SocketAddr;
@@ -50,7 +50,7 @@ impl Pools {
         std::iter::once(&self.main).chain(&self.others)
     }
 
-    /// What, if anything, on the way to one of them is the listener `own`.
+    /// Returns what has the address `own`, or `None`. See [`Connector::points_at`].
     pub(crate) fn points_at(&self, own: SocketAddr) -> Option<&'static str> {
         self.all().find_map(|pool| pool.connector().points_at(own))
     }
