@@ -10,11 +10,12 @@ mod hooks;
 mod insert;
 mod integrity;
 mod ledger;
-mod maintenance;
+
 mod memory;
 mod open;
 mod open_files;
 mod recovery;
+mod retention;
 mod schema;
 mod scrub_secrets;
 mod select;

@@ -1,0 +1,318 @@
+//! Statistics of a store, and removal of old records.
+
+use super::columns::{RowExt, duration_millis, from_row, millis, params};
+use super::{SqliteStore, StoreError};
+use crate::{Spool, files};
+use async_trait::async_trait;
+use grov_domain::{MaintenanceStore, PruneReport, Retention, StoreStats, TableStats};
+use sqlx::AssertSqlSafe;
+use time::OffsetDateTime;
+
+/// Removed per transaction: other processes can write in between.
+const SESSIONS_PER_TRANSACTION: i64 = 16;
+const ROWS_PER_TRANSACTION: i64 = 1600;
+
+const TABLES: [&str; 25] = [
+    "session_states",
+    "exchanges",
+    "prompts",
+    "steps",
+    "tasks",
+    "drift_log",
+    "drift_states",
+    "corrections",
+    "goal_edits",
+    "file_reasoning",
+    "hook_sessions",
+    "hook_courses",
+    "hook_steps",
+    "hook_checks",
+    "hook_guards",
+    "llm_calls",
+    "memory_scopes",
+    "memory_documents",
+    "task_embeddings",
+    "ledger_lineages",
+    "ledger_entries",
+    "ledger_memories",
+    "ledger_tips",
+    "switched_off",
+    "forgotten",
+];
+
+/// Condition for sessions that are over: completed or abandoned and last updated before `?1`, or idle since before `?2`.
+macro_rules! is_over {
+    () => {
+        "(status <> 'active' AND last_update < ?1 OR status = 'active' AND last_update < ?2)"
+    };
+}
+
+/// The same condition for hook sessions.
+macro_rules! is_hook_over {
+    () => {
+        "(ended_at IS NOT NULL AND updated_at < ?1 OR ended_at IS NULL AND updated_at < ?2)"
+    };
+}
+
+/// The oldest `?6` sessions that are over, in parentheses.
+macro_rules! sessions {
+    () => {
+        concat!(
+            "(SELECT session_id FROM session_states WHERE ",
+            is_over!(),
+            " ORDER BY last_update, session_id LIMIT ?6)"
+        )
+    };
+}
+
+/// The oldest `?6` hook sessions that are over and have actions, in parentheses.
+macro_rules! hook_sessions_with_actions {
+    () => {
+        concat!(
+            "(SELECT client_session_id FROM hook_sessions h WHERE ",
+            is_hook_over!(),
+            " AND EXISTS (SELECT 1 FROM hook_steps st WHERE st.client_session_id = h.client_session_id) \
+             ORDER BY updated_at, client_session_id LIMIT ?6)"
+        )
+    };
+}
+
+/// The oldest `?6` hook sessions that are over and older than `?3`, in parentheses. Their actions were removed before, in
+/// the same order.
+macro_rules! hook_sessions {
+    () => {
+        concat!(
+            "(SELECT client_session_id FROM hook_sessions WHERE ",
+            is_hook_over!(),
+            " AND updated_at < ?3 ORDER BY updated_at, client_session_id LIMIT ?6)"
+        )
+    };
+}
+
+/// Condition for `?7` rows of a table that are older than `?3` and whose client session has no task that stays.
+macro_rules! without_session {
+    ($table:literal, $key:literal, $time:literal) => {
+        concat!(
+            "(",
+            $key,
+            ") IN (SELECT ",
+            $key,
+            " FROM ",
+            $table,
+            " WHERE ",
+            $time,
+            " < ?3 AND client_session_id NOT IN (SELECT client_session_id FROM session_states WHERE NOT ",
+            is_over!(),
+            ") LIMIT ?7)"
+        )
+    };
+}
+
+type Count = fn(&mut PruneReport) -> &mut u64;
+
+/// The tables with the conditions for rows to remove, in the order of removal, and the counter of the removed rows.
+/// Parameters: cutoff times for completed sessions, idle sessions, the drift log, spending and the ledger, then the maximum
+/// number of sessions and of rows.
+const REMOVALS: &[(&str, &str, Option<Count>)] = &[
+    (
+        "step_files",
+        concat!(
+            "(path, timestamp, session_id, step_id) IN (SELECT f.value, st.timestamp, st.session_id, st.id \
+             FROM steps st, json_each(st.files) f WHERE st.session_id IN ",
+            sessions!(),
+            ")"
+        ),
+        None,
+    ),
+    ("prompts", concat!("session_id IN ", sessions!()), None),
+    (
+        "exchanges",
+        concat!("moved_to IS NULL AND session_id IN ", sessions!()),
+        Some(|report| &mut report.exchanges),
+    ),
+    // Exchanges that moved to another task are counted with that task.
+    ("exchanges", concat!("session_id IN ", sessions!()), None),
+    (
+        "steps",
+        concat!("session_id IN ", sessions!()),
+        Some(|report| &mut report.steps),
+    ),
+    (
+        "session_states",
+        concat!("session_id IN ", sessions!()),
+        Some(|report| &mut report.sessions),
+    ),
+    (
+        "hook_steps",
+        concat!("client_session_id IN ", hook_sessions_with_actions!()),
+        Some(|report| &mut report.hook_steps),
+    ),
+    (
+        "hook_courses",
+        concat!("client_session_id IN ", hook_sessions!()),
+        None,
+    ),
+    (
+        "hook_checks",
+        concat!("client_session_id IN ", hook_sessions!()),
+        Some(|report| &mut report.hook_checks),
+    ),
+    (
+        "hook_sessions",
+        concat!("client_session_id IN ", hook_sessions!()),
+        Some(|report| &mut report.hook_sessions),
+    ),
+    (
+        "hook_guards",
+        concat!(
+            "at < ?3 AND client_session_id NOT IN (SELECT client_session_id FROM hook_sessions WHERE NOT (",
+            is_hook_over!(),
+            " AND updated_at < ?3))"
+        ),
+        Some(|report| &mut report.guarded),
+    ),
+    (
+        "drift_log",
+        "id IN (SELECT id FROM drift_log WHERE timestamp < ?3 LIMIT ?7)",
+        Some(|report| &mut report.drift_events),
+    ),
+    (
+        "drift_states",
+        without_session!("drift_states", "client_session_id", "updated_at"),
+        Some(|report| &mut report.drift_states),
+    ),
+    (
+        "corrections",
+        without_session!("corrections", "client_session_id, id", "made_at"),
+        Some(|report| &mut report.corrections),
+    ),
+    (
+        "goal_edits",
+        without_session!("goal_edits", "client_session_id, id", "at"),
+        Some(|report| &mut report.goal_edits),
+    ),
+    (
+        "llm_calls",
+        "id IN (SELECT id FROM llm_calls WHERE at < ?4 LIMIT ?7)",
+        Some(|report| &mut report.llm_calls),
+    ),
+    (
+        "ledger_lineages",
+        "id IN (SELECT id FROM ledger_lineages WHERE seen_at < ?5 ORDER BY seen_at LIMIT ?6)",
+        Some(|report| &mut report.lineages),
+    ),
+    // Switches of sessions without lineages.
+    (
+        "switched_off",
+        "kind = 'session' AND at < ?5 AND key NOT IN (SELECT client_session_id FROM ledger_lineages) AND key NOT IN \
+         (SELECT client_session_id FROM session_states WHERE last_update >= ?5)",
+        None,
+    ),
+    ("forgotten", "at < ?5", None),
+];
+
+#[async_trait]
+impl MaintenanceStore for SqliteStore {
+    async fn stats(&self) -> Result<StoreStats, StoreError> {
+        let counts = TABLES.map(|table| {
+            let condition = if table == "exchanges" {
+                " WHERE moved_to IS NULL"
+            } else {
+                ""
+            };
+            format!("SELECT '{table}' AS \"table\", count(*) AS rows FROM {table}{condition}")
+        });
+        let mut connection = self.connection().await?;
+        let schema_version = connection.schema_version().await?;
+        let tables = connection
+            .read(AssertSqlSafe(counts.join(" UNION ALL ")), params![], |row| {
+                Ok(from_row!(row => TableStats { table, rows }))
+            })
+            .await?;
+        let bytes = ["", "-wal", "-shm"]
+            .iter()
+            .filter_map(|suffix| std::fs::metadata(files::beside(&self.path, suffix)).ok())
+            .map(|metadata| metadata.len())
+            .sum();
+        Ok(StoreStats {
+            backend: "sqlite".to_owned(),
+            location: self.path.display().to_string(),
+            schema_version,
+            bytes,
+            spooled: Spool::beside(&self.path).waiting(),
+            tables,
+        })
+    }
+
+    async fn prune(
+        &self,
+        retention: &Retention,
+        now: OffsetDateTime,
+        dry_run: bool,
+    ) -> Result<PruneReport, StoreError> {
+        let before = |age| millis(now).saturating_sub(duration_millis(age));
+        let values = |sessions: i64, rows: i64| {
+            params![
+                before(retention.completed_sessions),
+                before(retention.idle_sessions),
+                before(retention.drift_log),
+                before(retention.spending),
+                before(retention.ledger),
+                sessions,
+                rows,
+            ]
+        };
+        let mut report = PruneReport::default();
+        if dry_run {
+            let mut connection = self.connection().await?;
+            for (table, condition, count) in REMOVALS {
+                let Some(count) = count else { continue };
+                let sql = AssertSqlSafe(format!("SELECT count(*) FROM {table} WHERE {condition}"));
+                // A negative limit is none.
+                let rows: Option<u64> = connection.value(sql, values(-1, -1)).await?;
+                *count(&mut report) = rows.unwrap_or(0);
+            }
+            return Ok(report);
+        }
+        let mut is_done = false;
+        while !is_done {
+            is_done = true;
+            let mut transaction = self.begin().await?;
+            for (table, condition, count) in REMOVALS {
+                let sql = AssertSqlSafe(format!("DELETE FROM {table} WHERE {condition}"));
+                let limits = values(SESSIONS_PER_TRANSACTION, ROWS_PER_TRANSACTION);
+                let removed = transaction.execute(sql, limits).await?;
+                is_done &= removed == 0;
+                if let Some(count) = count {
+                    *count(&mut report) += removed;
+                }
+            }
+            transaction.commit().await?;
+        }
+        self.shrink().await?;
+        Ok(report)
+    }
+
+    async fn scrub_secrets(&self) -> Result<(), StoreError> {
+        SqliteStore::scrub_secrets(self).await
+    }
+}
+
+impl SqliteStore {
+    /// Shrinks the file by the pages that pruning freed, a few at a time.
+    async fn shrink(&self) -> Result<(), StoreError> {
+        let mut before = i64::MAX;
+        loop {
+            let mut connection = self.connection().await?;
+            connection
+                .execute("PRAGMA incremental_vacuum(256)", params![])
+                .await?;
+            let free: Option<i64> = connection.value("PRAGMA freelist_count", params![]).await?;
+            let free = free.unwrap_or(0);
+            if free == 0 || free >= before {
+                return connection.execute("PRAGMA optimize", params![]).await.map(drop);
+            }
+            before = free;
+        }
+    }
+}
