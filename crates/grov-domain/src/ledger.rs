@@ -142,8 +142,6 @@ pub trait LedgerStore: Send + Sync {
     async fn note_tips(&self, tips: &[LineageTip]) -> Result<(), StoreError>;
     /// Disables edits for a lineage; an unknown one becomes known.
     async fn disable_edits(&self, lineage: &Lineage) -> Result<(), StoreError>;
-    /// Returns the lineages with edits disabled, newest first.
-    async fn lineages_with_edits_disabled(&self) -> Result<Vec<Lineage>, StoreError>;
     /// Returns where these memories are used in histories, last seen first.
     async fn uses(&self, tasks: &[TaskId]) -> Result<Vec<LedgerUse>, StoreError>;
 }

@@ -152,12 +152,6 @@ impl LedgerStore for MemoryLedger {
         Ok(())
     }
 
-    async fn lineages_with_edits_disabled(&self) -> Result<Vec<Lineage>, StoreError> {
-        let kept = self.kept();
-        let edits_disabled = kept.lineages.iter().filter(|(_, kept)| kept.edits_disabled);
-        Ok(edits_disabled.map(|(lineage, _)| lineage.clone()).collect())
-    }
-
     async fn uses(&self, _tasks: &[TaskId]) -> Result<Vec<LedgerUse>, StoreError> {
         Ok(Vec::new())
     }

@@ -25,7 +25,10 @@ const DECIDE: &str = "INSERT INTO ledger_entries (lineage, anchor, block, decide
 #[async_trait]
 impl LedgerStore for SqliteStore {
     async fn lineage(&self, lineage: &Lineage) -> Result<Option<LedgerLineage>, StoreError> {
-        lineages::load(self, lineage).await
+        let rows = self
+            .rows(lineages::stored!(), params![lineage.session, agent(lineage)])
+            .await?;
+        lineages::from_rows(&rows)
     }
 
     async fn adopt(&self, new: &NewLineage) -> Result<LedgerLineage, StoreError> {
@@ -100,12 +103,6 @@ impl LedgerStore for SqliteStore {
         self.execute(sql, params![lineage.session, agent(lineage)])
             .await
             .map(drop)
-    }
-
-    async fn lineages_with_edits_disabled(&self) -> Result<Vec<Lineage>, StoreError> {
-        let sql = "SELECT client_session_id, agent_id FROM ledger_lineages WHERE barred = 1 \
-             ORDER BY seen_at DESC, id DESC";
-        self.read(sql, params![], lineages::lineage).await
     }
 
     async fn uses(&self, tasks: &[TaskId]) -> Result<Vec<LedgerUse>, StoreError> {

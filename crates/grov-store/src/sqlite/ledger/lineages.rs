@@ -19,6 +19,8 @@ macro_rules! stored {
     };
 }
 
+pub(super) use stored;
+
 /// The lineages of project `?2` whose tip comes latest among the keys `?1`, preferring those with model `?3`, last seen
 /// first, with the places decided in each; one row without a place where there is none.
 const CONTINUED: &str = "WITH found AS MATERIALIZED (SELECT h.key AS place, h.value AS tip, l.id, l.seen_at, \
@@ -65,18 +67,6 @@ pub(super) const NOTE_TIP: &str = "\
 /// The number of newest keys that are looked up first: a session that continues another is found there, and the API does
 /// not look for a cached prefix that ends before them.
 const NEWEST: usize = 64;
-
-/// What is stored of a lineage.
-pub(super) async fn load(
-    store: &SqliteStore,
-    lineage: &Lineage,
-) -> Result<Option<LedgerLineage>, StoreError> {
-    from_rows(
-        &store
-            .rows(stored!(), params![lineage.session, agent(lineage)])
-            .await?,
-    )
-}
 
 /// Stores a new lineage with the decisions of the one that it continues.
 pub(super) async fn adopt(store: &SqliteStore, new: &NewLineage) -> Result<LedgerLineage, StoreError> {
@@ -169,7 +159,7 @@ pub(super) fn lineage(row: &SqliteRow) -> Result<Lineage, StoreError> {
     })
 }
 
-fn from_rows(rows: &[SqliteRow]) -> Result<Option<LedgerLineage>, StoreError> {
+pub(super) fn from_rows(rows: &[SqliteRow]) -> Result<Option<LedgerLineage>, StoreError> {
     let Some(first) = rows.first() else {
         return Ok(None);
     };
