@@ -3,81 +3,98 @@
 //! One transaction and a few statements for the whole batch: a round trip to the connection's thread costs more than
 //! inserting a row.
 
-use super::columns::{RowExt, Values, integer, params};
+use super::columns::{RowExt, integer, params};
 use super::connection::Connection;
 use super::drift::{insert_events, remove_steps, save_state};
-use super::insert::Insert;
+use super::insert::{Insert, insert};
 use super::open_files::OpenFiles;
 use super::session_changes::{SessionChange, SessionChanges, bounded};
 use super::{OnCorruption, SqliteStore, memory};
 use async_trait::async_trait;
-use grov_domain::{ExchangeRecord, ExchangeStore, Redacted, Step, StoreError};
+use grov_domain::{ExchangeRecord, ExchangeStore, Prompt, Redacted, Step, StepVerdict, StoreError};
 use std::collections::HashSet;
 
-const INSERT_EXCHANGES: Insert = Insert {
-    head: "INSERT OR ROLLBACK INTO exchanges (session_id, id, agent_id, kind, model, stop_reason, outcome, started_at, ended_at, \
-           input, cache_read, cache_creation, cache_creation_5m, cache_creation_1h, output)",
-    columns: 15,
-    tail: "ON CONFLICT (session_id, id) DO NOTHING",
-};
+insert! {
+    INSERT_EXCHANGES, bind_exchange(new in NewExchange<'_>):
+    "INSERT OR ROLLBACK INTO exchanges", "ON CONFLICT (session_id, id) DO NOTHING";
+    new.record => { session_id, id, agent_id, kind, model, stop_reason, outcome, started_at, ended_at }
+    bounded(&new.record.usage) => { input, cache_read, cache_creation, cache_creation_5m, cache_creation_1h, output }
+}
 
-/// The same, returning the new ones: slower, and needed only where some are not new.
+/// Also returns the new rows. Slower, and needed only if some rows existed before.
 const INSERT_NEW_EXCHANGES: Insert = Insert {
     tail: "ON CONFLICT (session_id, id) DO NOTHING RETURNING session_id, id",
     ..INSERT_EXCHANGES
 };
 
-const INSERT_STEPS: Insert = Insert {
-    head: "INSERT OR ROLLBACK INTO steps (session_id, id, exchange_id, agent_id, tool, tool_use_id, action_type, files, folders, \
-           command, effects, reasoning, is_key_decision, keywords, timestamp, drift_score, drift_type, judged_by, \
-           findings, correction_level, correction_given)",
-    columns: 21,
-    tail: "ON CONFLICT (session_id, id) DO NOTHING",
-};
+insert! {
+    INSERT_STEPS, bind_step((exchange, step) in (&ExchangeRecord, &Step)):
+    "INSERT OR ROLLBACK INTO steps", "ON CONFLICT (session_id, id) DO NOTHING";
+    exchange => { session_id, exchange_id = id, agent_id }
+    step => { id, reasoning, is_key_decision, keywords, timestamp }
+    step.action => { tool, tool_use_id, action_type, files, folders, command, effects }
+    ? step.verdict => { drift_score = score, judged_by = by, findings, correction_level = level, correction_given = correction };
+    drift_type: step.verdict.as_ref().map(StepVerdict::drift_type),
+}
 
-const INSERT_STEP_FILES: Insert = Insert {
-    head: "INSERT OR ROLLBACK INTO step_files (path, timestamp, session_id, step_id)",
-    columns: 4,
-    tail: "ON CONFLICT DO NOTHING",
-};
+insert! {
+    INSERT_STEP_FILES, bind_step_file((exchange, step, path) in (&ExchangeRecord, &Step, &str)):
+    "INSERT OR ROLLBACK INTO step_files", "ON CONFLICT DO NOTHING";
+    exchange => { session_id }
+    step => { timestamp, step_id = id };
+    path: *path,
+}
 
-const INSERT_PROMPTS: Insert = Insert {
-    head: "INSERT OR ROLLBACK INTO prompts (session_id, exchange_id, ordinal, client_session_id, text, queued, at)",
-    columns: 7,
-    tail: "",
-};
+insert! {
+    INSERT_PROMPTS, bind_prompt((exchange, (ordinal, prompt)) in (&ExchangeRecord, (i64, &Prompt))):
+    "INSERT OR ROLLBACK INTO prompts", "";
+    exchange => { session_id, exchange_id = id, client_session_id, at = started_at }
+    prompt => { text, queued };
+    ordinal: *ordinal,
+}
 
-/// The project is not updated here: it is indexed, and it changes once in a session's life.
-const UPSERT_SESSIONS: Insert = Insert {
-    head: "INSERT OR ROLLBACK INTO session_states (session_id, client_session_id, user_id, project_path, project_remote, \
-           original_goal, token_count, token_count_at, start_time, last_update, last_step_id, last_step_at, \
-           prompt_count, step_count, exchange_count, tokens_input, tokens_cache_read, tokens_cache_creation, \
-           tokens_cache_creation_5m, tokens_cache_creation_1h, tokens_output)",
-    columns: 21,
-    tail: "ON CONFLICT (session_id) DO UPDATE SET \
-           user_id = coalesce(user_id, excluded.user_id), \
-           original_goal = coalesce(original_goal, excluded.original_goal), \
-           token_count = iif(excluded.token_count_at >= coalesce(token_count_at, excluded.token_count_at), \
-               excluded.token_count, token_count), \
-           token_count_at = iif(excluded.token_count_at >= coalesce(token_count_at, excluded.token_count_at), \
-               excluded.token_count_at, token_count_at), \
-           start_time = min(start_time, excluded.start_time), \
-           last_update = max(last_update, excluded.last_update), \
-           last_step_id = iif(excluded.last_step_at >= coalesce(last_step_at, excluded.last_step_at), \
-               excluded.last_step_id, last_step_id), \
-           last_step_at = iif(excluded.last_step_at >= coalesce(last_step_at, excluded.last_step_at), \
-               excluded.last_step_at, last_step_at), \
-           prompt_count = prompt_count + excluded.prompt_count, \
-           step_count = step_count + excluded.step_count, \
-           exchange_count = exchange_count + excluded.exchange_count, \
-           tokens_input = tokens_input + excluded.tokens_input, \
-           tokens_cache_read = tokens_cache_read + excluded.tokens_cache_read, \
-           tokens_cache_creation = tokens_cache_creation + excluded.tokens_cache_creation, \
-           tokens_cache_creation_5m = tokens_cache_creation_5m + excluded.tokens_cache_creation_5m, \
-           tokens_cache_creation_1h = tokens_cache_creation_1h + excluded.tokens_cache_creation_1h, \
-           tokens_output = tokens_output + excluded.tokens_output \
-           RETURNING session_id, project_path = '', exchange_count",
-};
+// The project is not updated here: the column is indexed and changes once per session.
+insert! {
+    UPSERT_SESSIONS, bind_session(change in SessionChange<'_>):
+    "INSERT OR ROLLBACK INTO session_states",
+    "ON CONFLICT (session_id) DO UPDATE SET \
+     user_id = coalesce(user_id, excluded.user_id), \
+     original_goal = coalesce(original_goal, excluded.original_goal), \
+     token_count = iif(excluded.token_count_at >= coalesce(token_count_at, excluded.token_count_at), \
+         excluded.token_count, token_count), \
+     token_count_at = iif(excluded.token_count_at >= coalesce(token_count_at, excluded.token_count_at), \
+         excluded.token_count_at, token_count_at), \
+     start_time = min(start_time, excluded.start_time), \
+     last_update = max(last_update, excluded.last_update), \
+     last_step_id = iif(excluded.last_step_at >= coalesce(last_step_at, excluded.last_step_at), \
+         excluded.last_step_id, last_step_id), \
+     last_step_at = iif(excluded.last_step_at >= coalesce(last_step_at, excluded.last_step_at), \
+         excluded.last_step_at, last_step_at), \
+     prompt_count = prompt_count + excluded.prompt_count, \
+     step_count = step_count + excluded.step_count, \
+     exchange_count = exchange_count + excluded.exchange_count, \
+     tokens_input = tokens_input + excluded.tokens_input, \
+     tokens_cache_read = tokens_cache_read + excluded.tokens_cache_read, \
+     tokens_cache_creation = tokens_cache_creation + excluded.tokens_cache_creation, \
+     tokens_cache_creation_5m = tokens_cache_creation_5m + excluded.tokens_cache_creation_5m, \
+     tokens_cache_creation_1h = tokens_cache_creation_1h + excluded.tokens_cache_creation_1h, \
+     tokens_output = tokens_output + excluded.tokens_output \
+     RETURNING session_id, project_path = '', exchange_count";
+    change => {
+        session_id = session, client_session_id = client_session, user_id = user, project_path = project,
+        project_remote = remote, original_goal = goal, start_time = start, last_update = end, prompt_count = prompts,
+        step_count = steps, exchange_count = exchanges
+    }
+    change.usage => {
+        tokens_input = input, tokens_cache_read = cache_read, tokens_cache_creation = cache_creation,
+        tokens_cache_creation_5m = cache_creation_5m, tokens_cache_creation_1h = cache_creation_1h,
+        tokens_output = output
+    };
+    token_count: change.context.map_or(0, |(_, tokens)| tokens),
+    token_count_at: change.context.map(|(at, _)| at),
+    last_step_id: change.last_step.map(|(_, id)| id),
+    last_step_at: change.last_step.map(|(at, _)| at),
+}
 
 #[async_trait]
 impl ExchangeStore for SqliteStore {
@@ -217,21 +234,6 @@ async fn append(
     Ok(new.len())
 }
 
-fn bind_exchange(values: &mut Values, new: &NewExchange<'_>) {
-    let record = new.record;
-    let usage = bounded(&record.usage);
-    values.add(&record.session_id);
-    values.add(&record.id);
-    values.add(&record.agent_id);
-    values.add(&record.kind);
-    values.add(&record.model);
-    values.add(&record.stop_reason);
-    values.add(&record.outcome);
-    values.add(&record.started_at);
-    values.add(&record.ended_at);
-    values.add_usage(&usage);
-}
-
 /// Drops the actions that were recorded with an earlier exchange which then went to another task, or that were judged off
 /// goal since.
 async fn drop_known_steps(
@@ -257,44 +259,17 @@ async fn insert_steps(connection: &mut Connection<'_>, new: &[&NewExchange<'_>])
         .iter()
         .flat_map(|new| new.steps.iter().map(move |step| (new.record, *step)));
     let rows: Vec<(&ExchangeRecord, &Step)> = steps.collect();
-    let inserted = connection
-        .insert(&INSERT_STEPS, &rows, |values, (exchange, step)| {
-            let (action, verdict) = (&step.action, step.verdict.as_ref());
-            values.add(&exchange.session_id);
-            values.add(&step.id);
-            values.add(&exchange.id);
-            values.add(&exchange.agent_id);
-            values.add(&action.tool);
-            values.add(&action.tool_use_id);
-            values.add(&action.action_type);
-            values.add(&action.files);
-            values.add(&action.folders);
-            values.add(&action.command);
-            values.add(&action.effects);
-            values.add(&step.reasoning);
-            values.add(&step.is_key_decision);
-            values.add(&step.keywords);
-            values.add(&step.timestamp);
-            values.add(&verdict.map(|verdict| verdict.score));
-            values.add(&verdict.map(|verdict| verdict.drift_type().as_str()));
-            values.add(&verdict.map(|verdict| verdict.by));
-            values.add(&verdict.map(|verdict| &verdict.findings));
-            values.add(&verdict.and_then(|verdict| verdict.level));
-            values.add(&verdict.and_then(|verdict| verdict.correction.as_ref()));
-        })
-        .await?;
+    let inserted = connection.insert(&INSERT_STEPS, &rows, bind_step).await?;
     // The lookup by path is for reasoning alone.
     let explained = rows.iter().filter(|(_, step)| step.reasoning.is_some());
-    let files: Vec<_> = explained
-        .flat_map(|(exchange, step)| step.action.files.iter().map(move |path| (exchange, step, path)))
+    let files: Vec<(&ExchangeRecord, &Step, &str)> = explained
+        .flat_map(|(exchange, step)| {
+            let files = step.action.files.iter();
+            files.map(move |path| (*exchange, *step, path.as_str()))
+        })
         .collect();
     connection
-        .insert(&INSERT_STEP_FILES, &files, |values, (exchange, step, path)| {
-            values.add(*path);
-            values.add(&step.timestamp);
-            values.add(&exchange.session_id);
-            values.add(&step.id);
-        })
+        .insert(&INSERT_STEP_FILES, &files, bind_step_file)
         .await?;
     Ok(inserted == rows.len() as u64)
 }
@@ -318,17 +293,9 @@ async fn insert_prompts(connection: &mut Connection<'_>, new: &[&NewExchange<'_>
         })
         .collect();
     connection
-        .insert(&INSERT_PROMPTS, &rows, |values, (exchange, (ordinal, prompt))| {
-            values.add(&exchange.session_id);
-            values.add(&exchange.id);
-            values.add(ordinal);
-            values.add(&exchange.client_session_id);
-            values.add(&prompt.text);
-            values.add(&prompt.queued);
-            values.add(&exchange.started_at);
-        })
-        .await?;
-    Ok(())
+        .insert(&INSERT_PROMPTS, &rows, bind_prompt)
+        .await
+        .map(drop)
 }
 
 /// Creates or updates the rows. Returns those whose project may have to be [filled in](fill_in_project).
@@ -337,24 +304,7 @@ async fn upsert_sessions<'s, 'a>(
     changes: &'s SessionChanges<'a>,
 ) -> Result<Vec<&'s SessionChange<'a>>, StoreError> {
     let rows = connection
-        .insert_returning(&UPSERT_SESSIONS, changes.as_slice(), |values, change| {
-            values.add(change.session);
-            values.add(change.client_session);
-            values.add(&change.user);
-            values.add(change.project);
-            values.add(&change.remote);
-            values.add(&change.goal);
-            values.add(&change.context.map_or(0, |(_, tokens)| tokens));
-            values.add(&change.context.map(|(at, _)| at));
-            values.add(&change.start);
-            values.add(&change.end);
-            values.add(&change.last_step.map(|(_, id)| id));
-            values.add(&change.last_step.map(|(at, _)| at));
-            values.add(&change.prompts);
-            values.add(&change.steps);
-            values.add(&change.exchanges);
-            values.add_usage(&change.usage);
-        })
+        .insert_returning(&UPSERT_SESSIONS, changes.as_slice(), bind_session)
         .await?;
     let mut without_project = Vec::new();
     for row in rows {

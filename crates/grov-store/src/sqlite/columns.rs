@@ -2,9 +2,9 @@
 
 use grov_domain::{
     ActionType, AgentId, CallOutcome, ClientSessionId, CorrectionId, CorrectionLevel, CorrectionOutcome,
-    DriftEventId, ExchangeId, ExchangeKind, GoalEditId, GoalEditKind, GuardVerdict, HistoryKey, JudgedBy,
-    LlmCallId, MicroUsd, Outcome, Purpose, SessionId, SessionMode, SessionStatus, StepId, StoreError, TaskId,
-    TaskStatus, TaskType, TokenUsage, TriggerReason,
+    DriftEventId, DriftType, ExchangeId, ExchangeKind, GoalEditId, GoalEditKind, GuardVerdict, HistoryKey,
+    JudgedBy, LlmCallId, MicroUsd, Outcome, Purpose, SessionId, SessionMode, SessionStatus, StepId,
+    StoreError, TaskId, TaskStatus, TaskType, TriggerReason,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -25,29 +25,8 @@ pub(super) struct Values {
 }
 
 impl Values {
-    pub(super) fn with_capacity(values: usize) -> Self {
-        let mut new = Self::default();
-        new.arguments.reserve(values, 0);
-        new
-    }
-
     pub(super) fn add<T: ToColumn + ?Sized>(&mut self, value: &T) {
         value.add_to(self);
-    }
-
-    /// Adds token counts, in the order of the columns `input`, `cache_read`, `cache_creation`, `cache_creation_5m`,
-    /// `cache_creation_1h` and `output`.
-    pub(super) fn add_usage(&mut self, usage: &TokenUsage) {
-        for tokens in [
-            usage.input,
-            usage.cache_read,
-            usage.cache_creation,
-            usage.cache_creation_5m,
-            usage.cache_creation_1h,
-            usage.output,
-        ] {
-            self.add(&tokens);
-        }
     }
 
     fn push<'t, T: Encode<'t, Sqlite> + Type<Sqlite>>(&mut self, value: T) {
@@ -112,9 +91,6 @@ pub(super) trait RowExt {
 
     /// The text of a column, not copied; `None` for NULL.
     fn text(&self, column: &'static str) -> Result<Option<&str>, StoreError>;
-
-    /// Token counts, in columns of these names.
-    fn usage(&self, columns: [&'static str; 6]) -> Result<TokenUsage, StoreError>;
 }
 
 impl RowExt for SqliteRow {
@@ -132,25 +108,6 @@ impl RowExt for SqliteRow {
 
     fn text(&self, column: &'static str) -> Result<Option<&str>, StoreError> {
         self.try_get(column).map_err(|error| damaged(&column, &error))
-    }
-
-    fn usage(&self, columns: [&'static str; 6]) -> Result<TokenUsage, StoreError> {
-        let [
-            input,
-            cache_read,
-            cache_creation,
-            cache_creation_5m,
-            cache_creation_1h,
-            output,
-        ] = columns;
-        Ok(TokenUsage {
-            input: self.read(input)?,
-            cache_read: self.read(cache_read)?,
-            cache_creation: self.read(cache_creation)?,
-            cache_creation_5m: self.read(cache_creation_5m)?,
-            cache_creation_1h: self.read(cache_creation_1h)?,
-            output: self.read(output)?,
-        })
     }
 }
 
@@ -322,18 +279,18 @@ names! {
     TriggerReason: Self::as_str, Self::from_name;
 }
 
-impl ToColumn for ExchangeKind {
-    fn add_to(&self, values: &mut Values) {
-        self.as_str().add_to(values);
-    }
+/// Names that are written and not read.
+macro_rules! written_names {
+    ($($type:ident),*) => {
+        $(impl ToColumn for $type {
+            fn add_to(&self, values: &mut Values) {
+                self.as_str().add_to(values);
+            }
+        })*
+    };
 }
 
-impl ToColumn for Outcome {
-    fn add_to(&self, values: &mut Values) {
-        self.as_str().add_to(values);
-    }
-}
-
+written_names! { ExchangeKind, Outcome, DriftType }
 impl ToColumn for HistoryKey {
     fn add_to(&self, values: &mut Values) {
         values.push(self.0.to_be_bytes().to_vec());
@@ -437,11 +394,10 @@ macro_rules! record {
     ) => {
         impl $crate::sqlite::columns::Record for $type {
             const UPSERT: $crate::sqlite::insert::Insert = $crate::sqlite::insert::Insert {
-                head: concat!(
-                    "INSERT INTO ", $table, " (", stringify!($first_key) $(, ", ", stringify!($key))*, ", ",
-                    stringify!($first) $(, ", ", stringify!($column))*, ")"
-                ),
-                columns: [stringify!($first_key) $(, stringify!($key))*, stringify!($first) $(, stringify!($column))*].len(),
+                into: concat!("INSERT INTO ", $table),
+                columns: &[
+                    stringify!($first_key) $(, stringify!($key))*, stringify!($first) $(, stringify!($column))*
+                ],
                 tail: concat!(
                     "ON CONFLICT (", stringify!($first_key) $(, ", ", stringify!($key))*, ") DO UPDATE SET ",
                     $crate::sqlite::columns::record!(@set $first $($first_set)?) $(, ", ", record!(@set $column $($set)?))*

@@ -82,7 +82,7 @@ impl SqliteStore {
     /// Returns their rows too.
     pub(super) async fn begin_with(
         &self,
-        statements: &'static str,
+        statements: impl SqlSafeStr,
         values: Values,
     ) -> Result<(Transaction<'_>, Vec<SqliteRow>), StoreError> {
         let mut connection = self.connection().await?;

@@ -11,14 +11,16 @@ pub(super) use log::insert_events;
 pub(super) use states::save_state;
 pub(super) use verdicts::remove_steps;
 
-use super::columns::{Record, params, record};
+use super::columns::{Json, Record, params, record};
 use super::ledger::BUMP_REVISION;
+use super::sessions::step;
 use super::{SqliteStore, StoreError};
+use crate::stored_form::as_stored_each;
 use async_trait::async_trait;
 use grov_domain::{
     AskedCall, ClientSessionId, Correction, DriftEvent, DriftEventId, DriftFilter, DriftState, DriftStore,
-    GoalEdit, GoalStore, GuardRecord, GuardVerdict, HookStore, Redacted, RelatedSteps, SessionId, StepId,
-    StepRow, StepVerdict,
+    GoalEdit, GoalStore, GuardRecord, GuardVerdict, HookStore, MAX_RELATED_CANDIDATES, Redacted,
+    RelatedSteps, SessionId, StepId, StepRow, StepVerdict,
 };
 
 record! {
@@ -52,7 +54,9 @@ impl DriftStore for SqliteStore {
     }
 
     async fn drift_state(&self, session: &ClientSessionId) -> Result<Option<DriftState>, StoreError> {
-        states::state_of(self, session).await
+        let sql = "SELECT state FROM drift_states WHERE client_session_id = ?";
+        let state = self.connection().await?.value(sql, params![session]).await?;
+        Ok(state.map(|Json(state)| state))
     }
 
     async fn save_drift_state(
@@ -70,7 +74,7 @@ impl DriftStore for SqliteStore {
         if states::is_forgotten(&mut transaction, correction).await? {
             return transaction.roll_back().await;
         }
-        transaction.save(&**correction, states::REPLACE_BUT_TASK).await?;
+        transaction.upsert(&**correction).await?;
         transaction.commit().await
     }
 
@@ -88,7 +92,16 @@ impl DriftStore for SqliteStore {
     }
 
     async fn related_steps(&self, related: &RelatedSteps) -> Result<Vec<StepRow>, StoreError> {
-        related::related_steps(self, related).await
+        let values = params![
+            related.client_session_id,
+            as_stored_each(&related.files),
+            as_stored_each(&related.folders),
+            as_stored_each(&related.keywords),
+            (related.limit / 2).max(1),
+            related.limit,
+            MAX_RELATED_CANDIDATES,
+        ];
+        self.read(related::SQL, values, step).await
     }
 }
 

@@ -19,46 +19,76 @@ pub(super) fn portions<T>(mut rows: &[T]) -> impl Iterator<Item = &[T]> {
     })
 }
 
-/// An insert of several rows: `head VALUES (?, …), (?, …) tail`.
+/// An insert of several rows: `into (columns) VALUES (?, …), (?, …) tail`.
 pub(super) struct Insert {
-    pub(super) head: &'static str,
-    pub(super) columns: usize,
+    pub(super) into: &'static str,
+    pub(super) columns: &'static [&'static str],
     pub(super) tail: &'static str,
 }
 
 impl Insert {
-    /// The statement for these rows, and their values; `bind` adds one row's values in the order of the columns.
+    /// The statement for these rows and its values. `bind` adds the values of one row in the order of the columns.
     pub(super) fn statement<T>(
         &self,
         rows: &[T],
         bind: &impl Fn(&mut Values, &T),
     ) -> (AssertSqlSafe<String>, Values) {
-        let mut values = Values::with_capacity(rows.len() * self.columns);
+        let mut values = Values::default();
         for row in rows {
             bind(&mut values, row);
         }
-        // Only constants go into the text.
+        // The text contains constants only.
         (AssertSqlSafe(self.text(rows.len())), values)
     }
 
     fn text(&self, rows: usize) -> String {
-        let mut row = String::with_capacity(2 * self.columns + 3);
-        row.push('(');
-        row.push_str(&"?,".repeat(self.columns));
-        row.pop();
-        row.push_str("),");
-        let mut text = String::with_capacity(self.head.len() + rows * row.len() + self.tail.len() + 10);
-        text.push_str(self.head);
-        text.push_str(" VALUES ");
-        for _ in 0..rows {
-            text.push_str(&row);
-        }
-        text.pop();
-        text.push(' ');
-        text.push_str(self.tail);
-        text
+        let row = format!("({})", vec!["?"; self.columns.len()].join(","));
+        format!(
+            "{} ({}) VALUES {} {}",
+            self.into,
+            self.columns.join(", "),
+            vec![row.as_str(); rows].join(","),
+            self.tail
+        )
     }
 }
+
+/// Declares an [`Insert`] and the function that binds a row. Columns are grouped by the struct that has them as fields;
+/// `column = field` names a field that differs from its column. Groups of optional structs follow, marked with `?`, then
+/// columns with any other expression.
+macro_rules! insert {
+    (
+        $insert:ident, $bind:ident($row:pat_param in $type:ty): $into:expr, $tail:expr;
+        $($source:expr => { $($column:ident $(= $field:ident)?),* })*
+        $(? $optional:expr => { $($option:ident $(= $option_field:ident)?),* })*
+        $(; $($computed:ident: $value:expr),* $(,)?)?
+    ) => {
+        pub(super) const $insert: $crate::sqlite::insert::Insert = $crate::sqlite::insert::Insert {
+            into: $into,
+            columns: &[
+                $($(stringify!($column),)*)* $($(stringify!($option),)*)* $($(stringify!($computed),)*)?
+            ],
+            tail: $tail,
+        };
+
+        fn $bind(values: &mut $crate::sqlite::columns::Values, $row: &$type) {
+            $({
+                let source = &$source;
+                $(values.add(&$crate::sqlite::insert::insert!(@field source $column $($field)?));)*
+            })*
+            $({
+                let source = &$optional;
+                $(values.add(&source.as_ref().map(
+                    |source| &$crate::sqlite::insert::insert!(@field source $option $($option_field)?),
+                ));)*
+            })*
+            $($(values.add(&$value);)*)?
+        }
+    };
+    (@field $source:ident $column:ident) => { $source.$column };
+    (@field $source:ident $column:ident $field:ident) => { $source.$field };
+}
+pub(super) use insert;
 
 #[cfg(test)]
 mod tests {
@@ -76,8 +106,8 @@ mod tests {
     #[test]
     fn statement_has_a_place_for_every_value() {
         let insert = Insert {
-            head: "INSERT INTO t (a, b)",
-            columns: 2,
+            into: "INSERT INTO t",
+            columns: &["a", "b"],
             tail: "ON CONFLICT DO NOTHING",
         };
         assert_eq!(

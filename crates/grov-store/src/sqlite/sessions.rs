@@ -1,7 +1,7 @@
 //! Sessions and their steps.
 
 use super::append::fill_in_project;
-use super::columns::{Record, RowExt, params, record};
+use super::columns::{Record, RowExt, from_row, params, record};
 use super::connection::Connection;
 use super::select::Select;
 use super::{SqliteStore, StoreError};
@@ -9,30 +9,25 @@ use crate::stored_form::as_stored;
 use async_trait::async_trait;
 use grov_domain::{
     ClientSessionId, Redacted, SessionFilter, SessionId, SessionState, SessionStore, SessionSummary, StepId,
-    StepRow,
+    StepRow, TokenUsage,
 };
 use sqlx::sqlite::SqliteRow;
 
-/// The columns of a step `st`, under names that no other table uses.
+/// The columns of a step `st`. `keywords` is also the name of a column of sessions.
 macro_rules! step_columns {
     () => {
-        "st.id AS step_id, st.session_id AS step_session, st.exchange_id AS step_exchange, st.agent_id AS step_agent, \
-         st.tool AS step_tool, st.tool_use_id AS step_tool_use, st.action_type AS step_action, st.files AS step_files, \
-         st.folders AS step_folders, st.command AS step_command, st.effects AS step_effects, \
-         st.reasoning AS step_reasoning, st.drift_score AS step_score, st.drift_type AS step_drift, \
-         st.is_key_decision AS step_key_decision, st.is_validated AS step_validated, \
-         st.correction_given AS step_correction, st.correction_level AS step_level, st.keywords AS step_keywords, \
-         st.timestamp AS step_time"
+        "st.*, st.keywords AS step_keywords"
     };
 }
 
 pub(super) use step_columns;
 
-/// A session `s` with its newest step, which is missing in a session without any.
+/// A session `s` with its newest step, if it has one. The columns of the session come last: where a name is repeated, the
+/// last column is read.
 const SUMMARIES: &str = concat!(
-    "SELECT s.*, ",
+    "SELECT ",
     step_columns!(),
-    " FROM session_states s LEFT JOIN steps st ON st.session_id = s.session_id AND st.id = s.last_step_id"
+    ", s.* FROM session_states s LEFT JOIN steps st ON st.session_id = s.session_id AND st.id = s.last_step_id"
 );
 
 /// The steps of a task, in order of time.
@@ -151,47 +146,29 @@ pub(super) async fn steps_of(
 }
 
 fn summary(row: &SqliteRow) -> Result<SessionSummary, StoreError> {
-    let tokens = [
-        "tokens_input",
-        "tokens_cache_read",
-        "tokens_cache_creation",
-        "tokens_cache_creation_5m",
-        "tokens_cache_creation_1h",
-        "tokens_output",
-    ];
-    let last_step: Option<StepId> = row.read("step_id")?;
+    let last_step: Option<StepId> = row.read("id")?;
     Ok(SessionSummary {
         state: SessionState::from_row(row)?,
         prompts: row.read("prompt_count")?,
         steps: row.read("step_count")?,
         exchanges: row.read("exchange_count")?,
-        tokens: row.usage(tokens)?,
+        tokens: TokenUsage {
+            input: row.read("tokens_input")?,
+            cache_read: row.read("tokens_cache_read")?,
+            cache_creation: row.read("tokens_cache_creation")?,
+            cache_creation_5m: row.read("tokens_cache_creation_5m")?,
+            cache_creation_1h: row.read("tokens_cache_creation_1h")?,
+            output: row.read("tokens_output")?,
+        },
         last_action: last_step.map(|_| step(row)).transpose()?,
     })
 }
 
 /// A step, from the columns of [`step_columns!`].
 pub(super) fn step(row: &SqliteRow) -> Result<StepRow, StoreError> {
-    Ok(StepRow {
-        id: row.read("step_id")?,
-        session_id: row.read("step_session")?,
-        exchange_id: row.read("step_exchange")?,
-        agent_id: row.read("step_agent")?,
-        tool: row.read("step_tool")?,
-        tool_use_id: row.read("step_tool_use")?,
-        action_type: row.read("step_action")?,
-        files: row.read("step_files")?,
-        folders: row.read("step_folders")?,
-        command: row.read("step_command")?,
-        effects: row.read("step_effects")?,
-        reasoning: row.read("step_reasoning")?,
-        drift_score: row.read("step_score")?,
-        drift_type: row.read("step_drift")?,
-        is_key_decision: row.read("step_key_decision")?,
-        is_validated: row.read("step_validated")?,
-        correction_given: row.read("step_correction")?,
-        correction_level: row.read("step_level")?,
+    Ok(from_row!(row => StepRow {
+        id, session_id, exchange_id, agent_id, tool, tool_use_id, action_type, files, folders, command, effects,
+        reasoning, drift_score, drift_type, is_key_decision, is_validated, correction_given, correction_level, timestamp,
         keywords: row.read("step_keywords")?,
-        timestamp: row.read("step_time")?,
-    })
+    }))
 }

@@ -1,12 +1,12 @@
 //! The spending ledger.
 
-use super::columns::{RowExt, Values, duration_millis, from_row, params};
-use super::insert::Insert;
+use super::columns::{RowExt, duration_millis, from_row, params};
+use super::insert::{Insert, insert};
 use super::select::Select;
 use super::session_changes::bounded;
 use super::{SqliteStore, StoreError};
 use async_trait::async_trait;
-use grov_domain::{CallFilter, LlmCall, MicroUsd, Redacted, Reservation, SpendingStore};
+use grov_domain::{CallFilter, LlmCall, MicroUsd, Redacted, Reservation, SpendingStore, TokenUsage};
 use sqlx::sqlite::SqliteRow;
 use std::time::Duration;
 use time::OffsetDateTime;
@@ -17,20 +17,19 @@ const MAX_COST: u64 = 1_000_000_000_000;
 /// What is spent and set aside since a time, one call left out.
 const SPENT: &str = "SELECT coalesce(sum(cost), 0) AS spent FROM llm_calls WHERE at >= ? AND id <> ?";
 
-/// What was recorded for a call stays.
-const RESERVE: Insert = Insert {
-    head: "INSERT INTO llm_calls (id, purpose, provider, model, session_id, at, latency, cost, outcome, input, \
-           cache_read, cache_creation, cache_creation_5m, cache_creation_1h, output)",
-    columns: 15,
-    tail: "ON CONFLICT (id) DO NOTHING",
-};
+// A call that was recorded is not reserved again.
+insert! {
+    RESERVE, bind(call in &LlmCall):
+    "INSERT INTO llm_calls", "ON CONFLICT (id) DO NOTHING";
+    call => { id, purpose, provider, model, session_id, at, outcome }
+    bounded(&call.usage) => { input, cache_read, cache_creation, cache_creation_5m, cache_creation_1h, output };
+    latency: duration_millis(call.latency),
+    cost: call.cost.0.min(MAX_COST),
+}
 
 const SETTLE: Insert = Insert {
-    tail: "ON CONFLICT (id) DO UPDATE SET purpose = excluded.purpose, provider = excluded.provider, \
-           model = excluded.model, session_id = excluded.session_id, at = excluded.at, latency = excluded.latency, \
-           input = excluded.input, cache_read = excluded.cache_read, cache_creation = excluded.cache_creation, \
-           cache_creation_5m = excluded.cache_creation_5m, cache_creation_1h = excluded.cache_creation_1h, \
-           output = excluded.output, cost = excluded.cost, outcome = excluded.outcome",
+    into: "INSERT OR REPLACE INTO llm_calls",
+    tail: "",
     ..RESERVE
 };
 
@@ -79,31 +78,12 @@ impl SpendingStore for SqliteStore {
     }
 }
 
-fn bind(values: &mut Values, call: &&LlmCall) {
-    values.add(&call.id);
-    values.add(&call.purpose);
-    values.add(&call.provider);
-    values.add(&call.model);
-    values.add(&call.session_id);
-    values.add(&call.at);
-    values.add(&duration_millis(call.latency));
-    values.add(&call.cost.0.min(MAX_COST));
-    values.add(&call.outcome);
-    values.add_usage(&bounded(&call.usage));
-}
-
 fn call(row: &SqliteRow) -> Result<LlmCall, StoreError> {
-    let usage = [
-        "input",
-        "cache_read",
-        "cache_creation",
-        "cache_creation_5m",
-        "cache_creation_1h",
-        "output",
-    ];
     Ok(from_row!(row => LlmCall {
         id, purpose, provider, model, session_id, at, cost, outcome,
         latency: Duration::from_millis(row.read("latency")?),
-        usage: row.usage(usage)?,
+        usage: from_row!(row => TokenUsage {
+            input, cache_read, cache_creation, cache_creation_5m, cache_creation_1h, output,
+        }),
     }))
 }

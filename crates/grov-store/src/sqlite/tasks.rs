@@ -2,7 +2,7 @@
 
 use super::columns::{Record, RowExt, Values, params, record};
 use super::connection::Connection;
-use super::insert::Insert;
+use super::insert::insert;
 use super::{SqliteStore, StoreError, memory};
 use crate::stored_form::as_stored_each;
 use async_trait::async_trait;
@@ -78,11 +78,11 @@ impl SqliteStore {
     }
 }
 
-const INSERT_FILES: Insert = Insert {
-    head: "INSERT OR IGNORE INTO task_files (path, task_id)",
-    columns: 2,
-    tail: "",
-};
+insert! {
+    INSERT_FILES, bind_file((path, task) in (&str, &str)):
+    "INSERT OR IGNORE INTO task_files", "";
+    ; path: *path, task_id: *task
+}
 
 /// Saves new tasks, which are redacted and belong to no session. The caller updates the index.
 pub(super) async fn insert_tasks(connection: &mut Connection<'_>, tasks: &[&Task]) -> Result<(), StoreError> {
@@ -97,15 +97,10 @@ pub(super) async fn insert_tasks(connection: &mut Connection<'_>, tasks: &[&Task
                 .map(|file| (file.as_str(), task.id.as_str()))
         })
         .collect();
-    insert_files(connection, &files).await
-}
-
-async fn insert_files(connection: &mut Connection<'_>, files: &[(&str, &str)]) -> Result<(), StoreError> {
-    let bind = |values: &mut Values, (path, task): &(&str, &str)| {
-        values.add(*path);
-        values.add(*task);
-    };
-    connection.insert(&INSERT_FILES, files, bind).await.map(drop)
+    connection
+        .insert(&INSERT_FILES, &files, bind_file)
+        .await
+        .map(drop)
 }
 
 /// Saves a task, which is redacted, under the id that its session's task had, and links it with its parent and its
@@ -163,7 +158,7 @@ pub(super) async fn replace_task(
         .iter()
         .map(|file| (file.as_str(), id))
         .collect();
-    insert_files(connection, &files).await?;
+    connection.insert(&INSERT_FILES, &files, bind_file).await?;
     indexing
         .add(connection, vec![memory::Entry::new(id, task, terms)])
         .await?;

@@ -36,7 +36,11 @@ impl OrchestrationStore for SqliteStore {
             upsert_session(&mut transaction, state).await?;
         }
         if let Some(moves) = &transition.moves {
-            if !is_task(&mut transaction, moves).await? {
+            let task = "SELECT 1 FROM session_states WHERE session_id = ? AND client_session_id = ?";
+            let task = transaction
+                .row(task, params![moves.to, moves.client_session_id])
+                .await?;
+            if task.is_none() {
                 return Err(StoreError::Other(format!(
                     "{}: cannot move exchanges to {}, which is no task of {}; nothing was changed",
                     self.path.display(),
@@ -103,17 +107,6 @@ async fn places(
         places.entry(row.read(0)?).or_default().push(id.to_string());
     }
     Ok((places, missing.into_iter().cloned().collect()))
-}
-
-/// Whether the target of the move is a task of the client session.
-async fn is_task(connection: &mut Connection<'_>, moves: &Move) -> Result<bool, StoreError> {
-    let row = connection
-        .row(
-            "SELECT 1 FROM session_states WHERE session_id = ? AND client_session_id = ?",
-            params![moves.to, moves.client_session_id],
-        )
-        .await?;
-    Ok(row.is_some())
 }
 
 /// The lookups by path of the steps of exchanges `?3` in session `?1`, as far as `?2` has or has not the same step.

@@ -5,9 +5,9 @@ use crate::sqlite::StoreError;
 use crate::sqlite::append::NewExchange;
 use crate::sqlite::columns::{params, record};
 use crate::sqlite::connection::Connection;
-use crate::sqlite::insert::Insert;
+use crate::sqlite::insert::insert;
 use crate::sqlite::select::Select;
-use grov_domain::{DriftEvent, DriftFilter};
+use grov_domain::{DriftEvent, DriftFilter, ExchangeRecord, Step};
 
 record! {
     DriftEvent in "drift_log", key (id);
@@ -15,13 +15,16 @@ record! {
     client_session_id, step_id, command, findings, judged_by
 }
 
-const INSERT_EVENTS: Insert = Insert {
-    head: "INSERT OR ROLLBACK INTO drift_log (id, step_id, session_id, client_session_id, exchange_id, timestamp, \
-           action_type, files, command, drift_score, level, reason, correction_given, recovery_plan, findings, judged_by, \
-           agent_id, tool, tool_use_id, folders, effects, reasoning, is_key_decision, keywords)",
-    columns: 24,
-    tail: "ON CONFLICT (id) DO NOTHING",
-};
+insert! {
+    INSERT_EVENTS, bind_event((exchange, step) in (&ExchangeRecord, &Step)):
+    "INSERT OR ROLLBACK INTO drift_log", "ON CONFLICT (id) DO NOTHING";
+    exchange => { session_id, client_session_id, exchange_id = id, agent_id }
+    step => { id, step_id = id, timestamp, reasoning, is_key_decision, keywords }
+    step.action => { tool, tool_use_id, action_type, files, folders, command, effects }
+    ? step.verdict => { drift_score = score, level, correction_given = correction, findings, judged_by = by };
+    reason: step.verdict.as_ref().and_then(reason),
+    recovery_plan: step.verdict.as_ref().map(plan_texts),
+}
 
 /// A judged step in the form of an event, without the columns that only the log has.
 pub(super) const JUDGED_STEP: &str = "SELECT st.id, st.session_id, st.timestamp, st.action_type, st.files, st.drift_score, \
@@ -35,42 +38,14 @@ pub(in crate::sqlite) async fn insert_events(
     connection: &mut Connection<'_>,
     new: &[&NewExchange<'_>],
 ) -> Result<(), StoreError> {
-    let rows: Vec<_> = new
+    let rows: Vec<(&ExchangeRecord, &Step)> = new
         .iter()
         .flat_map(|exchange| exchange.off_goal.iter().map(move |step| (exchange.record, *step)))
         .collect();
     if rows.is_empty() {
         return Ok(());
     }
-    connection
-        .insert(&INSERT_EVENTS, &rows, |values, (exchange, step)| {
-            let (action, verdict) = (&step.action, step.verdict.as_ref());
-            values.add(&step.id);
-            values.add(&step.id);
-            values.add(&exchange.session_id);
-            values.add(&exchange.client_session_id);
-            values.add(&exchange.id);
-            values.add(&step.timestamp);
-            values.add(&action.action_type);
-            values.add(&action.files);
-            values.add(&action.command);
-            values.add(&verdict.map(|verdict| verdict.score));
-            values.add(&verdict.and_then(|verdict| verdict.level));
-            values.add(&verdict.and_then(reason));
-            values.add(&verdict.and_then(|verdict| verdict.correction.as_ref()));
-            values.add(&verdict.map(plan_texts));
-            values.add(&verdict.map(|verdict| &verdict.findings));
-            values.add(&verdict.map(|verdict| verdict.by));
-            values.add(&exchange.agent_id);
-            values.add(&action.tool);
-            values.add(&action.tool_use_id);
-            values.add(&action.folders);
-            values.add(&action.effects);
-            values.add(&step.reasoning);
-            values.add(&step.is_key_decision);
-            values.add(&step.keywords);
-        })
-        .await?;
+    connection.insert(&INSERT_EVENTS, &rows, bind_event).await?;
     let ids: Vec<&str> = rows.iter().map(|(_, step)| step.id.as_str()).collect();
     set_projects(connection, &ids).await
 }

@@ -1,10 +1,6 @@
 //! Steps that bear on the actions to be judged.
 
-use crate::sqlite::columns::params;
-use crate::sqlite::sessions::{step, step_columns};
-use crate::sqlite::{SqliteStore, StoreError};
-use crate::stored_form::as_stored_each;
-use grov_domain::{MAX_RELATED_CANDIDATES, RelatedSteps, StepRow};
+use crate::sqlite::sessions::step_columns;
 
 /// One of the four questions: the newest `?5` steps of which a column of `candidates` holds.
 macro_rules! question {
@@ -21,7 +17,7 @@ macro_rules! question {
 
 /// Selects from the newest `?7` steps of client session `?1`, none of which is off goal: those with files `?2`, in folders
 /// `?3` (of files too), with words `?4`, and key decisions; `?6` in all.
-const SQL: &str = concat!(
+pub(super) const SQL: &str = concat!(
     "WITH candidates AS MATERIALIZED (SELECT st.session_id, st.id, st.timestamp, st.is_key_decision AS decides, \
      EXISTS (SELECT 1 FROM json_each(st.files) f WHERE f.value IN (SELECT value FROM json_each(?2))) AS same_file, \
      EXISTS (SELECT 1 FROM json_each(st.folders) f WHERE f.value IN (SELECT value FROM json_each(?3))) OR \
@@ -46,20 +42,3 @@ const SQL: &str = concat!(
      CROSS JOIN steps st ON st.session_id = answers.session_id AND st.id = answers.id \
      ORDER BY answers.question, st.timestamp DESC, st.id DESC LIMIT ?6"
 );
-
-/// Steps related to the actions to be judged.
-pub(super) async fn related_steps(
-    store: &SqliteStore,
-    related: &RelatedSteps,
-) -> Result<Vec<StepRow>, StoreError> {
-    let values = params![
-        related.client_session_id,
-        as_stored_each(&related.files),
-        as_stored_each(&related.folders),
-        as_stored_each(&related.keywords),
-        (related.limit / 2).max(1),
-        related.limit,
-        MAX_RELATED_CANDIDATES,
-    ];
-    store.read(SQL, values, step).await
-}

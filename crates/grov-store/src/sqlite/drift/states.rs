@@ -1,20 +1,15 @@
 //! Drift states of client sessions, and corrections.
 
+use crate::sqlite::StoreError;
 use crate::sqlite::columns::{Json, params, record};
 use crate::sqlite::connection::Connection;
-use crate::sqlite::{SqliteStore, StoreError};
-use grov_domain::{ClientSessionId, Consent, Correction, DriftState, SessionId};
+use grov_domain::{Consent, Correction, DriftState, SessionId};
 
+// A correction stays with its task, to which its step may have moved.
 record! {
     Correction in "corrections", key (client_session_id, id);
-    session_id, step_id, tool_use_id, level, score, reason, text, recovery_plan, made_at, delivered_at, outcome
+    session_id = "session_id", step_id, tool_use_id, level, score, reason, text, recovery_plan, made_at, delivered_at, outcome
 }
-
-/// Replaces a correction but for its task, which is the one that its step moved to, if it did.
-pub(super) const REPLACE_BUT_TASK: &str = "ON CONFLICT (client_session_id, id) DO UPDATE SET \
-     step_id = excluded.step_id, tool_use_id = excluded.tool_use_id, level = excluded.level, score = excluded.score, \
-     reason = excluded.reason, text = excluded.text, recovery_plan = excluded.recovery_plan, \
-     made_at = excluded.made_at, delivered_at = excluded.delivered_at, outcome = excluded.outcome";
 
 /// Adds the outcome of a correction only: a newer state may have been written before this one.
 const ADD_OUTCOME: &str = "ON CONFLICT (client_session_id, id) DO UPDATE SET \
@@ -115,14 +110,4 @@ fn waits_for_recovery(state: &DriftState) -> bool {
             && correction.delivered_at.is_some()
             && correction.outcome.is_none()
     })
-}
-
-/// The drift state of a session.
-pub(super) async fn state_of(
-    store: &SqliteStore,
-    session: &ClientSessionId,
-) -> Result<Option<DriftState>, StoreError> {
-    let sql = "SELECT state FROM drift_states WHERE client_session_id = ?";
-    let state = store.connection().await?.value(sql, params![session]).await?;
-    Ok(state.map(|Json(state)| state))
 }

@@ -2,26 +2,31 @@
 
 use crate::sqlite::columns::{Json, RowExt, from_row, params};
 use crate::sqlite::connection::{Connection, Transaction, begin};
+use crate::sqlite::insert::insert;
 use crate::sqlite::{SqliteStore, StoreError};
 use grov_domain::HookSession;
 use sqlx::sqlite::SqliteRow;
 
-/// Inserts a session, unless it is there. One row if it was not.
-const INSERT_SESSION: &str = concat!(
-    begin!(),
-    "INSERT INTO hook_sessions (client_session_id, project_path, working_directory, transcript_path, read_to, \
-     drift_score, escalation, prompts, actions, memories_told, started_at, updated_at, ended_at, revision, contract, \
-     waiting, is_unchecked) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14 + 1, ?15, ?16, ?17) \
-     ON CONFLICT DO NOTHING RETURNING forgotten_at"
-);
+// Inserts a session unless it exists: then no row is returned.
+insert! {
+    INSERT_SESSION, bind_session(session in &HookSession):
+    concat!(begin!(), "INSERT INTO hook_sessions"), "ON CONFLICT DO NOTHING RETURNING forgotten_at";
+    session => {
+        client_session_id, project_path, working_directory, transcript_path, read_to, drift_score, escalation, prompts,
+        actions, memories_told, started_at, updated_at, ended_at, waiting, is_unchecked
+    };
+    revision: session.revision + 1,
+    contract: Json(&session.contract),
+}
 
-/// Replaces a session, unless another process did since it was read. One row if none did.
+/// Replaces a session unless another process removed or changed it since it was read: then no row is returned. The numbers
+/// are positions in [`INSERT_SESSION`].
 const REPLACE_SESSION: &str = concat!(
     begin!(),
     "UPDATE hook_sessions SET project_path = ?2, working_directory = ?3, transcript_path = ?4, read_to = ?5, \
      drift_score = ?6, escalation = ?7, prompts = ?8, actions = ?9, memories_told = ?10, started_at = ?11, \
-     updated_at = ?12, ended_at = ?13, revision = ?14 + 1, contract = ?15, waiting = ?16, is_unchecked = ?17 \
-     WHERE client_session_id = ?1 AND revision = ?14 RETURNING forgotten_at"
+     updated_at = ?12, ended_at = ?13, waiting = ?14, is_unchecked = ?15, revision = ?16, contract = ?17 \
+     WHERE client_session_id = ?1 AND revision = ?16 - 1 RETURNING forgotten_at"
 );
 
 /// Begins a transaction that inserts or replaces a session without its course. Returns one row with `forgotten_at` if no
@@ -30,28 +35,12 @@ pub(super) async fn save<'a>(
     store: &'a SqliteStore,
     session: &HookSession,
 ) -> Result<(Transaction<'a>, Vec<SqliteRow>), StoreError> {
-    let is_new = session.revision == 0;
-    let statement = if is_new { INSERT_SESSION } else { REPLACE_SESSION };
-    let values = params![
-        session.client_session_id,
-        session.project_path,
-        session.working_directory,
-        session.transcript_path,
-        session.read_to,
-        session.drift_score,
-        session.escalation,
-        session.prompts,
-        session.actions,
-        session.memories_told,
-        session.started_at,
-        session.updated_at,
-        session.ended_at,
-        session.revision,
-        Json(&session.contract),
-        session.waiting,
-        session.is_unchecked,
-    ];
-    store.begin_with(statement, values).await
+    let (insert, values) = INSERT_SESSION.statement(&[session], &bind_session);
+    if session.revision == 0 {
+        store.begin_with(insert, values).await
+    } else {
+        store.begin_with(REPLACE_SESSION, values).await
+    }
 }
 
 /// Replaces the course of a session, or deletes it.

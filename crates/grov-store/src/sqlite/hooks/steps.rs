@@ -3,25 +3,35 @@
 use crate::sqlite::StoreError;
 use crate::sqlite::columns::{RowExt, from_row, millis, params};
 use crate::sqlite::connection::Connection;
-use crate::sqlite::insert::Insert;
+use crate::sqlite::insert::insert;
 use grov_domain::{ActionSketch, ClientSessionId, HookCheck, HookEnded, HookStep, StepId};
 use sqlx::sqlite::SqliteRow;
+use std::borrow::Cow;
 use time::OffsetDateTime;
 
-/// A step that is there is replaced, as its result may be known by now; but a score is not taken back, and when and for which
-/// prompt it was done stays as it was seen first.
-const INSERT_STEPS: Insert = Insert {
-    head: "INSERT INTO hook_steps (client_session_id, id, tool_use_id, agent_id, tool, action_type, files, command, \
-           effects, reasoning, failed, output, content, prompt, score, findings, timestamp)",
-    columns: 17,
-    tail: "ON CONFLICT (client_session_id, id) DO UPDATE SET tool_use_id = excluded.tool_use_id, \
-           agent_id = excluded.agent_id, tool = excluded.tool, action_type = excluded.action_type, \
-           files = excluded.files, command = excluded.command, effects = excluded.effects, \
-           reasoning = excluded.reasoning, failed = coalesce(excluded.failed, failed), \
-           output = coalesce(excluded.output, output), content = excluded.content, \
-           findings = iif(excluded.score IS NULL, findings, excluded.findings), \
-           score = coalesce(excluded.score, score)",
-};
+// A step that is there is replaced, as its result may be known by now; but a score is not taken back, and when and for which
+// prompt it was done stays as it was seen first.
+insert! {
+    INSERT_STEPS, bind_step((session, step) in (&ClientSessionId, Cow<'_, HookStep>)):
+    "INSERT INTO hook_steps",
+    "ON CONFLICT (client_session_id, id) DO UPDATE SET tool_use_id = excluded.tool_use_id, \
+     agent_id = excluded.agent_id, tool = excluded.tool, action_type = excluded.action_type, \
+     files = excluded.files, command = excluded.command, effects = excluded.effects, \
+     reasoning = excluded.reasoning, failed = coalesce(excluded.failed, failed), \
+     output = coalesce(excluded.output, output), content = excluded.content, \
+     findings = iif(excluded.score IS NULL, findings, excluded.findings), \
+     score = coalesce(excluded.score, score)";
+    step => { id, tool_use_id, agent_id, tool, prompt, score, findings, timestamp }
+    step.action => { action_type, files, command, effects, reasoning, failed, output, content };
+    client_session_id: *session,
+}
+
+insert! {
+    REPLACE_CHECK, bind_check((session, check) in (&ClientSessionId, HookCheck)):
+    "INSERT OR REPLACE INTO hook_checks", "";
+    check => { id, actions, score, level, reason, files, recovery_plan, correction, at };
+    client_session_id: *session,
+}
 
 /// Writes the steps; without their text those up to when the session was forgotten.
 pub(super) async fn insert_steps(
@@ -30,32 +40,30 @@ pub(super) async fn insert_steps(
     steps: &[HookStep],
     forgotten_at: Option<OffsetDateTime>,
 ) -> Result<(), StoreError> {
-    connection
-        .insert(&INSERT_STEPS, steps, |values, step| {
-            let HookStep {
-                action, timestamp, ..
-            } = step;
-            let keeps_text = is_after(*timestamp, forgotten_at);
-            values.add(session);
-            values.add(&step.id);
-            values.add(&step.tool_use_id);
-            values.add(&step.agent_id);
-            values.add(&step.tool);
-            values.add(&action.action_type);
-            values.add(&keeps_text.then_some(&action.files));
-            values.add(&action.command.as_ref().filter(|_| keeps_text));
-            values.add(&keeps_text.then_some(&action.effects));
-            values.add(&action.reasoning.as_ref().filter(|_| keeps_text));
-            values.add(&action.failed);
-            values.add(&action.output.as_ref().filter(|_| keeps_text));
-            values.add(&action.content.as_ref().filter(|_| keeps_text));
-            values.add(&step.prompt);
-            values.add(&step.score);
-            values.add(&keeps_text.then_some(&step.findings));
-            values.add(timestamp);
+    let rows: Vec<(&ClientSessionId, Cow<'_, HookStep>)> = steps
+        .iter()
+        .map(|step| match is_after(step.timestamp, forgotten_at) {
+            true => (session, Cow::Borrowed(step)),
+            false => (session, Cow::Owned(without_text(step))),
         })
-        .await?;
-    Ok(())
+        .collect();
+    connection.insert(&INSERT_STEPS, &rows, bind_step).await.map(drop)
+}
+
+fn without_text(step: &HookStep) -> HookStep {
+    HookStep {
+        action: ActionSketch {
+            files: Vec::new(),
+            command: None,
+            effects: Vec::new(),
+            reasoning: None,
+            output: None,
+            content: None,
+            ..step.action.clone()
+        },
+        findings: Vec::new(),
+        ..step.clone()
+    }
 }
 
 /// Whether a row of this time keeps its text. Times are compared as they are stored, in milliseconds.
@@ -107,30 +115,20 @@ pub(super) async fn insert_check(
     check: &HookCheck,
     forgotten_at: Option<OffsetDateTime>,
 ) -> Result<(), StoreError> {
-    let keeps_text = is_after(check.at, forgotten_at);
-    let values = params![
-        session,
-        check.id,
-        check.actions,
-        check.score,
-        check.level,
-        check.reason.as_ref().filter(|_| keeps_text),
-        keeps_text.then_some(&check.files),
-        keeps_text.then_some(&check.recovery_plan),
-        check.correction.as_ref().filter(|_| keeps_text),
-        check.at,
-    ];
+    let mut check = check.clone();
+    if !is_after(check.at, forgotten_at) {
+        check = HookCheck {
+            reason: None,
+            files: Vec::new(),
+            recovery_plan: Vec::new(),
+            correction: None,
+            ..check
+        };
+    }
     connection
-        .execute(
-            "INSERT INTO hook_checks (client_session_id, id, actions, score, level, reason, files, recovery_plan, \
-             correction, at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (client_session_id, id) DO UPDATE SET \
-             actions = excluded.actions, score = excluded.score, level = excluded.level, reason = excluded.reason, \
-             files = excluded.files, recovery_plan = excluded.recovery_plan, correction = excluded.correction, \
-             at = excluded.at",
-            values,
-        )
-        .await?;
-    Ok(())
+        .insert(&REPLACE_CHECK, &[(session, check)], bind_check)
+        .await
+        .map(drop)
 }
 
 pub(super) fn step(row: &SqliteRow) -> Result<HookStep, StoreError> {

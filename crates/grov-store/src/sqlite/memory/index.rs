@@ -5,17 +5,22 @@ use super::{LENGTHS, parts};
 use crate::sqlite::StoreError;
 use crate::sqlite::columns::{Record, RowExt, params};
 use crate::sqlite::connection::Connection;
-use crate::sqlite::insert::Insert;
+use crate::sqlite::insert::insert;
 use grov_domain::Task;
 use sqlx::sqlite::SqliteRow;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-const INSERT_DOCUMENTS: Insert = Insert {
-    head: "INSERT INTO memory_documents (id, task_id, scope, created_at, status, text_terms, trace_terms, path_terms, \
-           file_terms, superseded_by, files)",
-    columns: 11,
-    tail: "",
-};
+insert! {
+    INSERT_DOCUMENTS, bind_document(row in DocumentRow<'_>):
+    "INSERT INTO memory_documents", "";
+    row => { id = document, scope }
+    row.entry => { task_id = id }
+    row.entry.task => { created_at, status, superseded_by, files = files_touched };
+    text_terms: row.entry.terms.lengths()[0],
+    trace_terms: row.entry.terms.lengths()[1],
+    path_terms: row.entry.terms.lengths()[2],
+    file_terms: row.entry.terms.lengths()[3],
+}
 
 /// Tasks read or indexed at once where there may be any number of them.
 const AT_ONCE: usize = 1024;
@@ -71,21 +76,7 @@ impl Indexing {
             });
         }
         self.newest = Some(newest);
-        connection
-            .insert(&INSERT_DOCUMENTS, &rows, |values, row| {
-                let task = row.entry.task;
-                values.add(&row.document);
-                values.add(row.entry.id);
-                values.add(&row.scope);
-                values.add(&task.created_at);
-                values.add(&task.status);
-                for length in row.entry.terms.lengths() {
-                    values.add(&length);
-                }
-                values.add(&task.superseded_by);
-                values.add(&task.files_touched);
-            })
-            .await?;
+        connection.insert(&INSERT_DOCUMENTS, &rows, bind_document).await?;
         for row in rows {
             self.pending.insert(row.entry.id.to_owned());
             let postings = self.postings.entry(row.scope).or_default();

@@ -10,8 +10,8 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// Replaces a row that is there.
 const WRITE_PARTS: Insert = Insert {
-    head: "INSERT OR REPLACE INTO memory_postings (scope, term, part, documents, postings)",
-    columns: 5,
+    into: "INSERT OR REPLACE INTO memory_postings",
+    columns: &["scope", "term", "part", "documents", "postings"],
     tail: "",
 };
 
