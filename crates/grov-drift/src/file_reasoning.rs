@@ -1,37 +1,35 @@
 //! Derives reasoning about files from the edits in a transcript.
 
 use grov_actions::transcript::Edited;
-use grov_domain::{ClientSessionId, FileReasoning, TaskId};
-use time::OffsetDateTime;
+use grov_domain::{ClientSessionId, FileReasoning, Task};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
 /// Most entries per session, the newest.
 const MOST_ENTRIES: usize = 200;
 
-/// The edits of a session as file reasoning. Edits without a preceding statement of the agent are skipped; of several edits
-/// of one place the newest counts. Ids are derived, so the same transcript gives the same rows. Paths below `project_path`
-/// become relative. `now` is the time of edits without a timestamp.
-pub fn file_reasoning(
+/// The edits of a session's task as file reasoning. Edits without a preceding statement of the agent are skipped; of several
+/// edits of one place the newest counts. Ids are derived, so the same transcript gives the same rows. Paths below `root` become
+/// relative. Edits without a timestamp get that of the task.
+pub(crate) fn file_reasoning(
     session: &ClientSessionId,
-    project_path: &str,
-    task: Option<&TaskId>,
+    root: &str,
+    task: &Task,
     edits: &[Edited],
-    now: OffsetDateTime,
 ) -> Vec<FileReasoning> {
     let mut found: Vec<FileReasoning> = Vec::new();
     for edit in edits {
         let Some(said) = edit.said.as_deref().filter(|said| !said.trim().is_empty()) else {
             continue;
         };
-        let file = relative(&edit.file, project_path);
+        let file = relative(&edit.file, root);
         let place = format!(
             "{session}\n{file}\n{}",
             edit.symbol.as_deref().unwrap_or_default()
         );
         let entry = FileReasoning {
             id: format!("{session}-{:016x}", xxh3_64(place.as_bytes())),
-            task_id: task.cloned(),
-            project_path: project_path.to_owned(),
+            task_id: Some(task.id.clone()),
+            project_path: task.project_path.clone(),
             file_path: file.to_owned(),
             anchor: edit.symbol.clone(),
             line_start: edit.lines.map(|(first, _)| first),
@@ -39,7 +37,7 @@ pub fn file_reasoning(
             code_hash: (!edit.code.is_empty()).then(|| format!("{:032x}", xxh3_128(edit.code.as_bytes()))),
             change_type: Some(if edit.is_new { "create" } else { "edit" }.to_owned()),
             reasoning: said.to_owned(),
-            created_at: edit.at.unwrap_or(now),
+            created_at: edit.at.unwrap_or(task.created_at),
         };
         found.retain(|known| known.id != entry.id);
         found.push(entry);

@@ -8,10 +8,11 @@ use crate::resume::{SessionRef, inherit_session, intent_reader, new_session};
 use crate::transcript_file::read_range;
 use crate::{daemon, runtime};
 use grov_domain::{ClientSessionId, Clock, StoreError, SystemClock};
+use grov_hooks::settings::user_folder;
 use grov_redact::Redactor;
 use grov_runtime::Environment;
 use serde::Deserialize;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
@@ -74,13 +75,7 @@ async fn register(
 
 /// The current session of the client that runs this hook.
 fn client_session(environment: &Environment) -> Option<String> {
-    let own = environment
-        .get("CLAUDE_CONFIG_DIR")
-        .filter(|folder| !folder.is_empty());
-    let folder = match own {
-        Some(folder) => PathBuf::from(folder),
-        None => PathBuf::from(environment.get("HOME")?).join(".claude"),
-    };
+    let folder = user_folder(|name| environment.get(name).filter(|value| !value.is_empty()))?;
     session_among(&folder.join("sessions"), std::os::unix::process::parent_id())
 }
 

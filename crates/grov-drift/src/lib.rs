@@ -40,14 +40,13 @@ pub use delivery_log::DeliveryLog;
 pub use dispatch::{EMPTY_RESPONSE, HookResponse, handle, handle_without_home};
 pub use error::HookError;
 pub use error_log::log_error;
-pub use file_reasoning::file_reasoning;
 pub use follower::TranscriptFollower;
 pub use grov_hooks::event::{LONGEST_INPUT, PRE_TOOL_USE};
 pub use grov_hooks::settings::{BASE_URL_HEADER, HTTP_HOOK_PATH, PROJECT_HEADER, TOKEN_HEADER};
 pub use grov_session::IntentReader;
 pub use guard::PendingRecord;
 pub use hook::{Hook, Programs};
-pub use services::{BuildJudge, Services};
+pub use services::Services;
 pub use worker::Work;
 
 /// A runtime for one answer, on the current thread.

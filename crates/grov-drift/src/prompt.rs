@@ -249,7 +249,7 @@ impl PromptHandler<'_> {
 
     async fn is_off(&self, store: &dyn StoreConnection) -> Result<bool, StoreError> {
         let project = Place::locate(&self.session_ref.directory).project();
-        is_off(store, project.key(), Some(&self.session_ref.id())).await
+        is_off(store, project.key(), &self.session_ref.id()).await
     }
 
     /// Follows the transcript up to this prompt, and checks it.
@@ -322,11 +322,9 @@ impl PromptHandler<'_> {
             .delivery_log()
             .map(|list| list.read())
             .unwrap_or_default();
-        let session = self.session_ref.id();
         let prompt = Prompt {
             text: self.prompt,
-            session: Some(&session),
-            directory: &self.session_ref.directory,
+            session_ref: self.session_ref,
             told: &told,
             budget: Budget {
                 tokens: self.memory.budget_tokens.min(room / CHARACTERS_OF_A_TOKEN),

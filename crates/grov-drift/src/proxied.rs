@@ -20,7 +20,7 @@ pub(crate) async fn compaction_state(
     };
     let place = Place::locate(&session_ref.directory);
     let id = session_ref.id();
-    if is_off(&*store, place.project().key(), Some(&id)).await? {
+    if is_off(&*store, place.project().key(), &id).await? {
         return Ok(None);
     }
     let tasks = store.client_session(&id).await?;

@@ -7,13 +7,10 @@ use std::time::Duration;
 /// How long a hook waits for other processes that hold the store, while the client waits for the hook.
 pub(crate) const STORE_TIMEOUT: Duration = Duration::from_millis(20);
 
-/// Builds the judge that the settings name, or one that only applies rules. Fails if no judge can be set up.
-pub type BuildJudge = dyn Fn(&Settings) -> Result<Box<dyn SettlingJudge>, StoreError> + Send + Sync;
-
 /// Ports that the program provides.
 pub struct Services {
     /// Opens the store.
     pub stores: Box<dyn StoreOpener>,
-    /// Builds the judge.
-    pub judge: Box<BuildJudge>,
+    /// Builds the judge that the settings name, or one that only applies rules. Fails if no judge can be set up.
+    pub judge: Box<dyn Fn(&Settings) -> Result<Box<dyn SettlingJudge>, StoreError> + Send + Sync>,
 }

@@ -106,11 +106,9 @@ async fn register(
 ) -> Result<Option<RenderedMemories>, StoreError> {
     let store = context.services.stores.open(Some(BUSY_PATIENCE)).await?;
     let told_before = context.delivery_log().map(|list| list.read()).unwrap_or_default();
-    let id = session_ref.id();
     let beginning = Prompt {
         text: "",
-        session: Some(&id),
-        directory: &session_ref.directory,
+        session_ref,
         told: &told_before,
         budget: Budget { tokens },
         time_for_files: TIME_FOR_FILES,
@@ -152,7 +150,7 @@ async fn compaction_state(
     let store = context.services.stores.open(Some(BUSY_PATIENCE)).await?;
     let place = Place::locate(&session_ref.directory);
     let id = session_ref.id();
-    if is_off(&*store, place.project().key(), Some(&id)).await? {
+    if is_off(&*store, place.project().key(), &id).await? {
         return Ok(None);
     }
     for _ in 0..TRIES {

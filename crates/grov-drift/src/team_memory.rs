@@ -1,5 +1,6 @@
 //! Selects memories for a prompt and for the start of a session.
 
+use crate::resume::SessionRef;
 use grov_domain::{
     ClientSessionId, Clock, MemoryScope, MemorySearch, StoreError, SwitchScope, SwitchStore, SystemClock,
     Task, TaskId, TaskStatus, TaskStore,
@@ -32,9 +33,7 @@ pub(crate) struct Prompt<'a> {
     /// The prompt.
     pub(crate) text: &'a str,
     /// The session.
-    pub(crate) session: Option<&'a ClientSessionId>,
-    /// The session's directory.
-    pub(crate) directory: &'a Path,
+    pub(crate) session_ref: &'a SessionRef,
     /// Memories already in the session's history.
     pub(crate) told: &'a HashSet<TaskId>,
     /// Token budget.
@@ -59,9 +58,10 @@ pub(crate) async fn remembered<S>(
 where
     S: MemorySearch + SwitchStore + ?Sized,
 {
-    let place = Place::locate(prompt.directory);
+    let session = prompt.session_ref.id();
+    let place = Place::locate(&prompt.session_ref.directory);
     let project = place.project().key().to_owned();
-    if is_off(store, &project, prompt.session).await? {
+    if is_off(store, &project, &session).await? {
         return Ok(None);
     }
     let text = Redactor::shared().redact(beginning(prompt.text));
@@ -77,7 +77,7 @@ where
         limit: MOST_RECALLED,
     };
     let ranking = Ranking::for_injection();
-    let mut recalled = recall(store, &query, &ranking, prompt.session).await?;
+    let mut recalled = recall(store, &query, &ranking, Some(&session)).await?;
     // Delivered memories are in the history.
     recalled.retain(|one| !prompt.told.contains(&one.task.id));
     let root = place.work_tree().unwrap_or(place.root());
@@ -102,13 +102,14 @@ pub(crate) async fn newest<S>(
 where
     S: TaskStore + SwitchStore + ?Sized,
 {
-    let place = Place::locate(beginning.directory);
+    let session = beginning.session_ref.id();
+    let place = Place::locate(&beginning.session_ref.directory);
     let project = place.project().key().to_owned();
-    if is_off(store, &project, beginning.session).await? {
+    if is_off(store, &project, &session).await? {
         return Ok(None);
     }
     let is_worth_telling = |task: &Task| {
-        let is_own = task.client_session_id.is_some() && task.client_session_id.as_ref() == beginning.session;
+        let is_own = task.client_session_id.as_ref() == Some(&session);
         let says_something = !task.decisions.is_empty() || !task.reasoning_trace.is_empty();
         !is_own
             && says_something
@@ -141,12 +142,12 @@ where
 pub(crate) async fn is_off<S: SwitchStore + ?Sized>(
     store: &S,
     project: &str,
-    session: Option<&ClientSessionId>,
+    session: &ClientSessionId,
 ) -> Result<bool, StoreError> {
     let off = store.switched_off().await?;
     Ok(off.iter().any(|scope| match scope {
         SwitchScope::Project(key) => key == project,
-        SwitchScope::Session(off) => Some(off) == session,
+        SwitchScope::Session(off) => off == session,
     }))
 }
 

@@ -152,7 +152,7 @@ impl GuardCheck {
         let id = self.session_ref.id();
         let project = Place::locate(&self.session_ref.directory).project();
         if let Some(store) = store
-            && is_off(store, project.key(), Some(&id)).await?
+            && is_off(store, project.key(), &id).await?
         {
             return Ok(CheckOutcome::Allowed);
         }

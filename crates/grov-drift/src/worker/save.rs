@@ -6,8 +6,8 @@ use crate::task_rows::{self, POLICY};
 use crate::transcript_file::{last, length, read_range};
 use grov_actions::transcript::edits;
 use grov_domain::{
-    Applied, Clock, FileReasoning, GoalContract, HookSession, HookStep, OFF_GOAL_BELOW, SessionState,
-    SessionStatus, SettlingJudge, StoreConnection, StoreError, SystemClock, Task, TaskId, TaskTransition,
+    Applied, Clock, GoalContract, HookSession, HookStep, OFF_GOAL_BELOW, SessionState, SessionStatus,
+    SettlingJudge, StoreConnection, StoreError, SystemClock, Task, TaskId, TaskTransition,
 };
 use grov_hooks::event;
 use grov_project::{GrovIgnore, Place, hash_user, pins, without_ignored};
@@ -274,12 +274,7 @@ impl TurnWorker<'_> {
         });
         let id = self.work.session_ref.id();
         let root = loaded.root.to_string_lossy();
-        let entries = file_reasoning(&id, &root, Some(&task.id), &edits, task.created_at);
-        for entry in entries {
-            let entry = FileReasoning {
-                project_path: task.project_path.clone(),
-                ..entry
-            };
+        for entry in file_reasoning(&id, &root, task, &edits) {
             store
                 .save_file_reasoning(&Redactor::shared().clean(entry))
                 .await?;
