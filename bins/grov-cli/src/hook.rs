@@ -8,7 +8,7 @@ mod processor;
 mod programs;
 
 use crate::assembly::hook_services;
-use grov_drift::{Hook, HookResponse, LONGEST_INPUT, Work, handle, handle_without_home, log_error};
+use grov_drift::{Hook, HookResponse, MAX_INPUT_BYTES, Work, handle, handle_without_home, log_error};
 use grov_hooks::event;
 use grov_hooks::settings::DAEMON_PORT_FLAG;
 use grov_runtime::{Environment, Home};
@@ -193,8 +193,8 @@ fn read_input() -> Vec<u8> {
     let mut stdin = io::stdin();
     let mut bytes = Vec::new();
     if !stdin.is_terminal() {
-        let read = stdin.by_ref().take(LONGEST_INPUT + 1).read_to_end(&mut bytes);
-        if read.is_err() || bytes.len() as u64 > LONGEST_INPUT {
+        let read = stdin.by_ref().take(MAX_INPUT_BYTES + 1).read_to_end(&mut bytes);
+        if read.is_err() || bytes.len() as u64 > MAX_INPUT_BYTES {
             bytes.clear();
         }
     }

@@ -5,7 +5,7 @@
 
 use async_trait::async_trait;
 use grov_drift::{
-    BASE_URL_HEADER, EMPTY_RESPONSE, Hook, HookError, HookResponse, LONGEST_INPUT, PRE_TOOL_USE,
+    BASE_URL_HEADER, EMPTY_RESPONSE, Hook, HookError, HookResponse, MAX_INPUT_BYTES, PRE_TOOL_USE,
     PROJECT_HEADER, PendingRecord, Programs, Services, TOKEN_HEADER, Work, log_error, token,
 };
 use grov_proxy_core::{AdminRequest, AdminResponse, AdminRoute};
@@ -127,7 +127,7 @@ impl HookRoute {
 #[async_trait]
 impl AdminRoute for HookRoute {
     fn body_limit(&self) -> u64 {
-        LONGEST_INPUT
+        MAX_INPUT_BYTES
     }
 
     /// Who shows no token takes no permit and is not listened to. The file is a line long, so reading it is no waiting.
@@ -203,7 +203,7 @@ impl Shared {
             return false;
         };
         // Read each time: `grov init --http` may have made it just now.
-        token::read(&self.home).is_some_and(|known| token::is_shown(&known, shown.as_bytes()))
+        token::read(&self.home).is_some_and(|known| token::is_equal(&known, shown.as_bytes()))
     }
 
     fn reply(self: &Arc<Self>, request: &AdminRequest, received_at: std::time::Instant) -> HookResponse {

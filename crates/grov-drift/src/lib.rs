@@ -41,7 +41,7 @@ pub use dispatch::{EMPTY_RESPONSE, HookResponse, handle, handle_without_home};
 pub use error::HookError;
 pub use error_log::log_error;
 pub use follower::TranscriptFollower;
-pub use grov_hooks::event::{LONGEST_INPUT, PRE_TOOL_USE};
+pub use grov_hooks::event::{MAX_INPUT_BYTES, PRE_TOOL_USE};
 pub use grov_hooks::settings::{BASE_URL_HEADER, HTTP_HOOK_PATH, PROJECT_HEADER, TOKEN_HEADER};
 pub use grov_session::IntentReader;
 pub use guard::PendingRecord;

@@ -9,13 +9,13 @@ use std::io::{self, ErrorKind, Read};
 /// Random bytes of a token; written down in twice as many hexadecimal digits.
 const BYTES: usize = 32;
 /// Largest token file that is read, in bytes.
-const LONGEST: u64 = 4 * 1024;
+const MAX_BYTES: u64 = 4 * 1024;
 
 /// Reads the token; `None` if there is none or the file is malformed.
 pub fn read(home: &Home) -> Option<Secret> {
     let mut text = String::new();
     let file = File::open(home.hook_token()).ok()?;
-    file.take(LONGEST).read_to_string(&mut text).ok()?;
+    file.take(MAX_BYTES).read_to_string(&mut text).ok()?;
     let text = text.trim();
     let is_token = text.len() == 2 * BYTES && text.bytes().all(|byte| byte.is_ascii_hexdigit());
     is_token.then(|| Secret::new(text))
@@ -25,7 +25,7 @@ pub fn read(home: &Home) -> Option<Secret> {
 ///
 /// # Errors
 /// The file cannot be written, or the system gives no random bytes.
-pub fn made(home: &Home) -> io::Result<Secret> {
+pub fn read_or_create(home: &Home) -> io::Result<Secret> {
     if let Some(token) = read(home) {
         return Ok(token);
     }
@@ -40,7 +40,7 @@ pub fn made(home: &Home) -> io::Result<Secret> {
 ///
 /// # Errors
 /// The file cannot be removed.
-pub fn forget(home: &Home) -> io::Result<bool> {
+pub fn remove(home: &Home) -> io::Result<bool> {
     match fs::remove_file(home.hook_token()) {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
         removed => removed.map(|()| true),
@@ -48,7 +48,7 @@ pub fn forget(home: &Home) -> io::Result<bool> {
 }
 
 /// Compares tokens in constant time.
-pub fn is_shown(token: &Secret, shown: &[u8]) -> bool {
+pub fn is_equal(token: &Secret, shown: &[u8]) -> bool {
     let token = token.expose().as_bytes();
     let pairs = token.iter().zip(shown);
     let differing = pairs.fold(0, |differing, (one, other)| black_box(differing | (one ^ other)));
@@ -66,10 +66,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let home = Home::locate(Some(folder.path()), &Environment::default()).unwrap();
         assert_eq!(read(&home), None);
-        let token = made(&home).unwrap();
+        let token = read_or_create(&home).unwrap();
         assert_eq!(token.expose().len(), 64);
         assert_eq!(
-            (made(&home).unwrap(), read(&home)),
+            (read_or_create(&home).unwrap(), read(&home)),
             (token.clone(), Some(token.clone()))
         );
         let mode = fs::metadata(home.hook_token()).unwrap().permissions().mode();
@@ -77,19 +77,19 @@ mod tests {
         for broken in ["", "short", &"z".repeat(64)] {
             fs::write(home.hook_token(), broken).unwrap();
             assert_eq!(read(&home), None, "{broken:?}");
-            assert_ne!(made(&home).unwrap(), token);
+            assert_ne!(read_or_create(&home).unwrap(), token);
         }
-        assert!(forget(&home).unwrap() && !home.hook_token().exists());
-        assert!(!forget(&home).unwrap());
+        assert!(remove(&home).unwrap() && !home.hook_token().exists());
+        assert!(!remove(&home).unwrap());
     }
 
     #[test]
     fn nothing_but_the_token_itself_is_it() {
         let token = Secret::new("abcd");
-        assert!(is_shown(&token, b"abcd"));
+        assert!(is_equal(&token, b"abcd"));
         for other in ["", "abc", "abcde", "abce", "bbcd"] {
-            assert!(!is_shown(&token, other.as_bytes()), "{other}");
+            assert!(!is_equal(&token, other.as_bytes()), "{other}");
         }
-        assert!(!is_shown(&Secret::new(""), b"a"));
+        assert!(!is_equal(&Secret::new(""), b"a"));
     }
 }

@@ -83,7 +83,7 @@ pub fn registered() -> impl Iterator<Item = Event> {
 }
 
 /// The most that is read of what the client sends. It sends more only if a tool's output is that long.
-pub const LONGEST_INPUT: u64 = 50 * 1024 * 1024;
+pub const MAX_INPUT_BYTES: u64 = 50 * 1024 * 1024;
 
 /// What the client sends, as far as Grov needs it. Fields that are missing or of another type are empty, unknown ones are
 /// passed over.

@@ -26,16 +26,16 @@ mod tests;
 
 pub use change::Change;
 pub use diff::difference;
-pub use environment::{Route, Routed, reachable, route};
+pub use environment::{Route, RoutedEnvironment, loopback_exceptions, route};
 pub use error::{SettingsError, SyntaxError};
 pub use file::SettingsFile;
 pub use hook::{
     BASE_URL_HEADER, DAEMON_PORT_FLAG, HTTP_HOOK_PATH, Handler, Hook, PROJECT_HEADER, TOKEN_HEADER,
     shell_word,
 };
-pub use inspect::{Inspected, OwnHook, StatusLine, inspect};
+pub use inspect::{Inspection, OwnHook, StatusLine, inspect};
 pub use mask::{MASK, masked};
 pub use place::{Scope, settings_path, user_folder};
-pub use register::{Registered, Wanted, register};
-pub use registry::{Done, Plan, Registry};
-pub use unregister::{Left, Unregistered, unregister};
+pub use register::{RegisteredText, Registration, register};
+pub use registry::{AppliedPlan, Plan, Registry};
+pub use unregister::{Leftover, UnregisteredText, unregister};

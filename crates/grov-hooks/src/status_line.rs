@@ -17,7 +17,7 @@ const LARGE: &str = "[1m]";
 
 /// What the client tells, as far as it is of interest here. It sends more, and older clients send less.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Told {
+pub struct StatusInput {
     /// The session.
     pub session_id: Option<String>,
     /// The client's own record of the session.
@@ -34,16 +34,16 @@ pub struct Told {
     pub usage: Option<TokenUsage>,
 }
 
-impl Told {
+impl StatusInput {
     /// Reads what the client sent; empty if it is nothing that can be understood.
     pub fn read(bytes: &[u8]) -> Self {
-        let told: Value = serde_json::from_slice(bytes).unwrap_or_default();
-        let text = |place: &str| told.pointer(place)?.as_str().map(str::to_owned);
-        let number = |place: &str| told.pointer(place)?.as_f64().filter(|number| *number >= 0.0);
+        let input: Value = serde_json::from_slice(bytes).unwrap_or_default();
+        let text = |place: &str| input.pointer(place)?.as_str().map(str::to_owned);
+        let number = |place: &str| input.pointer(place)?.as_f64().filter(|number| *number >= 0.0);
         let model = text("/model/id");
         let is_large = model.as_deref().is_some_and(|model| model.ends_with(LARGE));
         let usual = if is_large { LARGE_WINDOW } else { USUAL_WINDOW };
-        let window = told.pointer("/context_window/context_window_size");
+        let window = input.pointer("/context_window/context_window_size");
         Self {
             session_id: text("/session_id"),
             transcript_path: text("/transcript_path"),
@@ -51,12 +51,12 @@ impl Told {
             context_percent: number("/context_window/used_percentage"),
             window: window.map_or(Some(usual), Value::as_u64),
             cost_usd: number("/cost/total_cost_usd"),
-            usage: told.pointer("/context_window/current_usage").and_then(usage),
+            usage: input.pointer("/context_window/current_usage").and_then(usage),
         }
     }
 
     /// The same with what a transcript's end says, where the client itself did not.
-    pub fn or_from(mut self, transcript_end: &[u8]) -> Self {
+    pub fn with_transcript(mut self, transcript_end: &[u8]) -> Self {
         if self.usage.is_none() {
             self.usage = newest_usage(transcript_end);
         }
@@ -170,7 +170,7 @@ pub struct Figures {
     pub drift_score: Option<u8>,
     /// Whether the session counts as off its goal until it has come back.
     pub drifted: bool,
-    /// Memories that the agent was told of; `None` where nothing is known of the session.
+    /// Memories that the agent was input of; `None` where nothing is known of the session.
     pub memories: Option<u64>,
 }
 
@@ -270,12 +270,12 @@ mod tests {
 
     #[test]
     fn what_the_client_tells_is_read() {
-        let told = Told::read(INPUT.as_bytes());
-        assert_eq!(told.session_id.as_deref(), Some("s"));
-        assert_eq!(told.model.as_deref(), Some("claude-opus-4-8"));
-        assert_eq!(told.context_percent, Some(9.0));
-        assert_eq!(told.cost_usd, Some(1.254));
-        assert_eq!(told.usage, Some(tokens(9, 87_000, 1_500, 400)));
+        let input = StatusInput::read(INPUT.as_bytes());
+        assert_eq!(input.session_id.as_deref(), Some("s"));
+        assert_eq!(input.model.as_deref(), Some("claude-opus-4-8"));
+        assert_eq!(input.context_percent, Some(9.0));
+        assert_eq!(input.cost_usd, Some(1.254));
+        assert_eq!(input.usage, Some(tokens(9, 87_000, 1_500, 400)));
     }
 
     #[test]
@@ -288,8 +288,8 @@ mod tests {
             b"\xff",
             b"{\"session_id\": {}, \"model\": \"x\", \"cost\": {\"total_cost_usd\": -1}, \"context_window\": {\"current_usage\": null}}",
         ] {
-            let told = Told::read(bytes).or_from(b"");
-            let nothing = (told.session_id, told.context_percent, told.cost_usd, told.usage);
+            let input = StatusInput::read(bytes).with_transcript(b"");
+            let nothing = (input.session_id, input.context_percent, input.cost_usd, input.usage);
             assert_eq!(nothing, (None, None, None, None));
         }
         assert_eq!(Figures::default().line(), "");
@@ -306,13 +306,14 @@ mod tests {
             r#"{"type":"user","message":{"content":"{\"usage\":1}"}}"#.to_owned(),
             String::new(),
         ];
-        let told = Told::read(br#"{"model":{"id":"claude-opus-4-8"}}"#).or_from(end.join("\n").as_bytes());
-        assert_eq!(told.usage, Some(tokens(5, 49_995, 0, 0)));
-        assert_eq!(told.context_percent, Some(25.0));
-        let large =
-            Told::read(br#"{"model":{"id":"claude-opus-4-8[1m]"}}"#).or_from(end.join("\n").as_bytes());
+        let input = StatusInput::read(br#"{"model":{"id":"claude-opus-4-8"}}"#)
+            .with_transcript(end.join("\n").as_bytes());
+        assert_eq!(input.usage, Some(tokens(5, 49_995, 0, 0)));
+        assert_eq!(input.context_percent, Some(25.0));
+        let large = StatusInput::read(br#"{"model":{"id":"claude-opus-4-8[1m]"}}"#)
+            .with_transcript(end.join("\n").as_bytes());
         assert_eq!(large.context_percent, Some(5.0));
-        let said = Told::read(INPUT.as_bytes()).or_from(end.join("\n").as_bytes());
+        let said = StatusInput::read(INPUT.as_bytes()).with_transcript(end.join("\n").as_bytes());
         assert_eq!(said.context_percent, Some(9.0), "what the client says goes first");
     }
 

@@ -1,13 +1,13 @@
 //! A settings file: what is registered in it can be taken back, to the byte.
 
-use grov_hooks::settings::{Hook, Wanted, inspect, register, unregister};
+use grov_hooks::settings::{Hook, Registration, inspect, register, unregister};
 
 /// Checks one settings file.
 pub(crate) fn check(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else {
         return;
     };
-    let wanted = Wanted {
+    let wanted = Registration {
         hooks: vec![
             Hook::command("grov", "SessionStart", 20),
             Hook::command("grov", "Stop", 5),

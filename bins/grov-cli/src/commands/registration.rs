@@ -36,7 +36,7 @@ impl FileAnswer {
     fn of(plan: &Plan, dry_run: bool) -> Self {
         Self {
             path: plan.path().to_string_lossy().into_owned(),
-            changed: plan.changes_anything(),
+            changed: plan.has_changes(),
             backup: None,
             removed: false,
             diff: dry_run.then(|| masked(&difference(plan.before(), plan.after()))),

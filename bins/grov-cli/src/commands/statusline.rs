@@ -8,7 +8,7 @@ use crate::context::block_on;
 use crate::output::{ExitStatus, Outcome, Terminal};
 use grov_domain::{ClientSessionId, TokenUsage};
 use grov_drift::DeliveryLog;
-use grov_hooks::status_line::{Classes, Figures, Span, TRANSCRIPT_END, Told};
+use grov_hooks::status_line::{Classes, Figures, Span, StatusInput, TRANSCRIPT_END};
 use grov_llm::list_price;
 use grov_query::{SessionStats, session_stats};
 use grov_runtime::{Environment, Home};
@@ -32,10 +32,10 @@ pub(crate) fn run(common: &Common, terminal: Terminal) -> Outcome {
 }
 
 fn figures(common: &Common) -> Figures {
-    let mut input = Told::read(&read_input());
+    let mut input = StatusInput::read(&read_input());
     if input.usage.is_none() || input.context_percent.is_none() {
         let end = input.transcript_path.as_deref().map(Path::new).and_then(end_of);
-        input = input.or_from(&end.unwrap_or_default());
+        input = input.with_transcript(&end.unwrap_or_default());
     }
     let environment = Environment::of_process();
     let home = Home::locate(common.home.as_deref(), &environment).ok();

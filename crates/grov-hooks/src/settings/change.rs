@@ -93,14 +93,14 @@ pub(super) fn insert(
         .at(into)
         .ok_or_else(|| SyntaxError::at(text, text.len(), "the container is missing"))?;
     let layout = Layout::of(document);
-    let place = Place::behind_all(document, container, &layout);
+    let place = Place::at_end(document, container, &layout);
     let value = layout.render(shape, &place.form);
     let item = layout.render_item(key, shape, &place.form);
     let mut edits = Vec::new();
     if let Some(comma) = place.comma_at {
         edits.push((comma..comma, ",".to_owned()));
     }
-    let comma = if place.comma_behind { "," } else { "" };
+    let comma = if place.trailing_comma { "," } else { "" };
     let new = format!("{}{item}{comma}{}", place.lead, place.tail);
     // One edit where both are at one place: edits at the same offset have no order.
     match edits.last_mut() {
@@ -123,21 +123,21 @@ struct Place {
     /// Where the item before it needs a comma.
     comma_at: Option<usize>,
     /// Whether the items of this container have a comma behind the last one.
-    comma_behind: bool,
+    trailing_comma: bool,
     lead: String,
     tail: String,
     form: Form,
 }
 
 impl Place {
-    fn behind_all(document: &Document<'_>, container: &Node, layout: &Layout) -> Self {
+    fn at_end(document: &Document<'_>, container: &Node, layout: &Layout) -> Self {
         match container.items().last() {
-            Some(last) => Self::behind(document, container, last, layout),
-            None => Self::alone(document, container, layout),
+            Some(last) => Self::after(document, container, last, layout),
+            None => Self::in_empty(document, container, layout),
         }
     }
 
-    fn alone(document: &Document<'_>, container: &Node, layout: &Layout) -> Self {
+    fn in_empty(document: &Document<'_>, container: &Node, layout: &Layout) -> Self {
         let text = document.text;
         let inside = container.span.start + 1..container.span.end - 1;
         let comment = document.comments_in(&inside).last();
@@ -158,16 +158,16 @@ impl Place {
         Self {
             at,
             comma_at: None,
-            comma_behind: false,
+            trailing_comma: false,
             lead,
             tail,
             form,
         }
     }
 
-    fn behind(document: &Document<'_>, container: &Node, last: &Item, layout: &Layout) -> Self {
+    fn after(document: &Document<'_>, container: &Node, last: &Item, layout: &Layout) -> Self {
         let text = document.text;
-        let at = behind_comments_of_line(document, last.comma.map_or(last.end(), |comma| comma + 1));
+        let at = after_line_comments(document, last.comma.map_or(last.end(), |comma| comma + 1));
         let on_lines = if begins_line(text, last.start) {
             Some(indentation(text, last.start).to_owned())
         } else if document.ends_line_comment(at) {
@@ -187,7 +187,7 @@ impl Place {
         Self {
             at,
             comma_at: last.comma.is_none().then_some(last.end()),
-            comma_behind: last.comma.is_some(),
+            trailing_comma: last.comma.is_some(),
             lead,
             tail: String::new(),
             form,
@@ -196,7 +196,7 @@ impl Place {
 }
 
 /// Behind the comments that follow `offset` on its line: they belong to what stands before them.
-fn behind_comments_of_line(document: &Document<'_>, offset: usize) -> usize {
+fn after_line_comments(document: &Document<'_>, offset: usize) -> usize {
     let text = document.text;
     let mut behind = offset;
     loop {

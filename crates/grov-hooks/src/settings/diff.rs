@@ -3,13 +3,13 @@
 /// Lines around a difference that are shown with it.
 const CONTEXT: usize = 3;
 /// Lines that are compared each with each; beyond that all of the differing middle is shown as replaced.
-const MOST_LINES: usize = 2_000;
+const MAX_LINES: usize = 2_000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Line<'t> {
-    Same(&'t str),
-    Gone(&'t str),
-    New(&'t str),
+    Kept(&'t str),
+    Removed(&'t str),
+    Added(&'t str),
 }
 
 /// The differences as `diff -u` shows them, without a head; nothing where the texts are the same. Carriage returns are
@@ -22,22 +22,22 @@ pub fn difference(before: &str, after: &str) -> String {
     let (mut old, mut new) = (1, 1);
     for (at, line) in lines.iter().enumerate() {
         let near = &lines[at.saturating_sub(CONTEXT)..lines.len().min(at + CONTEXT + 1)];
-        if near.iter().any(|line| !matches!(line, Line::Same(_))) {
+        if near.iter().any(|line| !matches!(line, Line::Kept(_))) {
             if last_shown.is_none_or(|last| last + 1 != at) {
                 text.push_str(&format!("@@ -{old} +{new} @@\n"));
             }
             last_shown = Some(at);
             let (sign, content) = match line {
-                Line::Same(content) => (' ', content),
-                Line::Gone(content) => ('-', content),
-                Line::New(content) => ('+', content),
+                Line::Kept(content) => (' ', content),
+                Line::Removed(content) => ('-', content),
+                Line::Added(content) => ('+', content),
             };
             text.push(sign);
             text.push_str(content);
             text.push('\n');
         }
-        old += usize::from(!matches!(line, Line::New(_)));
-        new += usize::from(!matches!(line, Line::Gone(_)));
+        old += usize::from(!matches!(line, Line::Added(_)));
+        new += usize::from(!matches!(line, Line::Removed(_)));
     }
     text
 }
@@ -52,17 +52,17 @@ fn aligned<'t>(before: &[&'t str], after: &[&'t str]) -> Vec<Line<'t>> {
         &before[head..before.len() - tail],
         &after[head..after.len() - tail],
     );
-    let mut lines: Vec<Line<'t>> = before[..head].iter().map(|line| Line::Same(line)).collect();
+    let mut lines: Vec<Line<'t>> = before[..head].iter().map(|line| Line::Kept(line)).collect();
     lines.extend(middle(old, new));
-    lines.extend(before[before.len() - tail..].iter().map(|line| Line::Same(line)));
+    lines.extend(before[before.len() - tail..].iter().map(|line| Line::Kept(line)));
     lines
 }
 
 /// The longest row of lines that both have stays, the rest is gone or new.
 fn middle<'t>(old: &[&'t str], new: &[&'t str]) -> Vec<Line<'t>> {
-    if old.len() > MOST_LINES || new.len() > MOST_LINES {
-        let gone = old.iter().map(|line| Line::Gone(line));
-        return gone.chain(new.iter().map(|line| Line::New(line))).collect();
+    if old.len() > MAX_LINES || new.len() > MAX_LINES {
+        let gone = old.iter().map(|line| Line::Removed(line));
+        return gone.chain(new.iter().map(|line| Line::Added(line))).collect();
     }
     // common[i][j]: how many lines the rests from i and j have in common.
     let width = new.len() + 1;
@@ -80,15 +80,15 @@ fn middle<'t>(old: &[&'t str], new: &[&'t str]) -> Vec<Line<'t>> {
     let (mut i, mut j) = (0, 0);
     while i < old.len() || j < new.len() {
         if i < old.len() && j < new.len() && old[i] == new[j] {
-            lines.push(Line::Same(old[i]));
+            lines.push(Line::Kept(old[i]));
             (i, j) = (i + 1, j + 1);
         } else if j == new.len()
             || (i < old.len() && common[(i + 1) * width + j] >= common[i * width + j + 1])
         {
-            lines.push(Line::Gone(old[i]));
+            lines.push(Line::Removed(old[i]));
             i += 1;
         } else {
-            lines.push(Line::New(new[j]));
+            lines.push(Line::Added(new[j]));
             j += 1;
         }
     }
@@ -115,9 +115,9 @@ mod tests {
 
     #[test]
     fn texts_that_are_too_long_to_compare_are_shown_whole() {
-        let before = "a\n".repeat(MOST_LINES + 1);
+        let before = "a\n".repeat(MAX_LINES + 1);
         let after = "b\n".repeat(2);
         let shown = difference(&before, &after);
-        assert_eq!(shown.lines().count(), MOST_LINES + 1 + 2 + 1);
+        assert_eq!(shown.lines().count(), MAX_LINES + 1 + 2 + 1);
     }
 }

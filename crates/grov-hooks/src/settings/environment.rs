@@ -32,7 +32,7 @@ pub struct Route<'a> {
 
 /// What follows for the client's environment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Routed {
+pub struct RoutedEnvironment {
     /// Variables to set in the file.
     pub environment: Vec<(String, String)>,
     /// Where the client sent its requests before; the proxy must send them there.
@@ -51,9 +51,9 @@ pub fn route(
     process: impl Fn(&str) -> Option<String>,
     changes: &[Change],
     route: Route<'_>,
-) -> Result<Routed, SyntaxError> {
+) -> Result<RoutedEnvironment, SyntaxError> {
     let variables = Variables::read(text, process)?;
-    let mut routed = Routed::default();
+    let mut routed = RoutedEnvironment::default();
 
     let set = variables.get(BASE_URL).filter(|set| !set.is_empty());
     routed.gateway =
@@ -90,7 +90,7 @@ pub fn route(
 ///
 /// # Errors
 /// The text is no JSON.
-pub fn reachable(
+pub fn loopback_exceptions(
     text: &str,
     process: impl Fn(&str) -> Option<String>,
 ) -> Result<Vec<(String, String)>, SyntaxError> {
@@ -145,7 +145,7 @@ impl<'t, P: Fn(&str) -> Option<String>> Variables<'t, P> {
     }
 }
 
-impl Routed {
+impl RoutedEnvironment {
     fn set(&mut self, name: &str, value: &str) {
         self.environment.push((name.to_owned(), value.to_owned()));
     }
@@ -202,12 +202,12 @@ fn with_header(headers: Option<&str>, project: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Wanted, register};
+    use super::super::{Registration, register};
     use super::*;
 
     const URL: &str = "http://127.0.0.1:8080";
 
-    fn routed(file: &str, process: &[(&str, &str)], project: Option<&str>) -> Routed {
+    fn routed(file: &str, process: &[(&str, &str)], project: Option<&str>) -> RoutedEnvironment {
         let find = |name: &str| {
             let found = process.iter().find(|(known, _)| *known == name);
             found.map(|(_, value)| (*value).to_owned())
@@ -215,7 +215,7 @@ mod tests {
         route(file, find, &[], Route { url: URL, project }).unwrap()
     }
 
-    fn value<'r>(routed: &'r Routed, name: &str) -> Option<&'r str> {
+    fn value<'r>(routed: &'r RoutedEnvironment, name: &str) -> Option<&'r str> {
         let found = routed.environment.iter().find(|(known, _)| known == name);
         found.map(|(_, value)| value.as_str())
     }
@@ -246,9 +246,9 @@ mod tests {
 
     #[test]
     fn the_address_of_an_earlier_registration_is_no_gateway() {
-        let wanted = Wanted {
+        let wanted = Registration {
             environment: vec![(BASE_URL.to_owned(), "http://127.0.0.1:9000".to_owned())],
-            ..Wanted::default()
+            ..Registration::default()
         };
         let earlier = register("{}", &wanted).unwrap();
         let to = Route {

@@ -8,13 +8,13 @@ use std::path::{Path, PathBuf};
 
 /// A file that is made is for its owner alone: settings can hold keys.
 const PRIVATE_FILE: u32 = 0o600;
-/// Links that lead to links are followed so far, as systems do.
-const MOST_LINKS: usize = 40;
+/// Links that lead to links are resolve_links so far, as systems do.
+const MAX_LINKS: usize = 40;
 
 /// A settings file as it was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SettingsFile {
-    /// The file itself, links followed.
+    /// The file itself, links resolve_links.
     path: PathBuf,
     /// `None` where there is none.
     text: Option<String>,
@@ -26,7 +26,7 @@ impl SettingsFile {
     /// # Errors
     /// [`SettingsError::Unreadable`] and [`SettingsError::NotText`].
     pub fn read(path: &Path) -> Result<Self, SettingsError> {
-        let path = followed(path);
+        let path = resolve_links(path);
         let text = match std::fs::read(&path) {
             Ok(bytes) => Some(String::from_utf8(bytes).map_err(|error| SettingsError::NotText {
                 path: path.clone(),
@@ -38,7 +38,7 @@ impl SettingsFile {
         Ok(Self { path, text })
     }
 
-    /// Where it is, links followed.
+    /// Where it is, links resolve_links.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -58,7 +58,7 @@ impl SettingsFile {
     /// # Errors
     /// [`SettingsError::Changed`] if it is not as it was read, [`SettingsError::NotWritable`].
     pub fn replace(&self, text: &str) -> Result<(), SettingsError> {
-        self.still_as_read()?;
+        self.ensure_unchanged()?;
         replace(&self.path, text.as_bytes()).map_err(|error| not_writable(&self.path, error))
     }
 
@@ -67,14 +67,14 @@ impl SettingsFile {
     /// # Errors
     /// As [`SettingsFile::replace`].
     pub fn remove(&self) -> Result<(), SettingsError> {
-        self.still_as_read()?;
+        self.ensure_unchanged()?;
         match std::fs::remove_file(&self.path) {
             Err(error) if error.kind() != ErrorKind::NotFound => Err(not_writable(&self.path, error)),
             _ => Ok(()),
         }
     }
 
-    fn still_as_read(&self) -> Result<(), SettingsError> {
+    fn ensure_unchanged(&self) -> Result<(), SettingsError> {
         if Self::read(&self.path)? == *self {
             Ok(())
         } else {
@@ -93,9 +93,9 @@ pub(super) fn not_writable(path: &Path, error: io::Error) -> SettingsError {
 }
 
 /// Where a path leads, also when nothing is there yet.
-fn followed(path: &Path) -> PathBuf {
+fn resolve_links(path: &Path) -> PathBuf {
     let mut path = path.to_owned();
-    for _ in 0..MOST_LINKS {
+    for _ in 0..MAX_LINKS {
         match (std::fs::read_link(&path), path.parent()) {
             (Ok(target), Some(folder)) => path = folder.join(target),
             _ => break,

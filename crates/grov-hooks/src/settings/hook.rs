@@ -13,7 +13,7 @@ pub const BASE_URL_HEADER: &str = "X-Grov-Base-Url";
 /// The header that says which project the client works in; empty where it was told nothing.
 pub const PROJECT_HEADER: &str = "X-Grov-Project-Dir";
 /// What the client puts into headers of its own environment, and only this.
-const PASSED: [(&str, &str); 2] = [
+const PASSED_VARIABLES: [(&str, &str); 2] = [
     (BASE_URL_HEADER, "ANTHROPIC_BASE_URL"),
     (PROJECT_HEADER, "CLAUDE_PROJECT_DIR"),
 ];
@@ -103,9 +103,10 @@ impl Hook {
                 timeout,
             ]),
             Handler::Http { url, token } => {
-                let passed = PASSED.map(|(header, variable)| (header, text(&format!("${variable}"))));
+                let passed =
+                    PASSED_VARIABLES.map(|(header, variable)| (header, text(&format!("${variable}"))));
                 let headers = [(TOKEN_HEADER, text(token.expose()))].into_iter().chain(passed);
-                let variables = PASSED.map(|(_, variable)| text(variable));
+                let variables = PASSED_VARIABLES.map(|(_, variable)| text(variable));
                 Shape::Object(vec![
                     ("type", text("http")),
                     ("url", text(url)),
@@ -136,11 +137,11 @@ pub(super) fn is_grovs(handler: &Node) -> bool {
     else {
         return false;
     };
-    is_event(without_daemon(event)) && is_own_program(program)
+    is_event(without_daemon_port(event)) && is_grov_program(program)
 }
 
 /// The words of a hook's command without those that tell of a daemon.
-fn without_daemon(words: &str) -> &str {
+fn without_daemon_port(words: &str) -> &str {
     let (rest, port) = words.rsplit_once(' ').unwrap_or((words, ""));
     let is_port = !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit());
     let rest = is_port.then(|| rest.strip_suffix(DAEMON_PORT_FLAG)?.strip_suffix(' '));
@@ -154,7 +155,7 @@ pub(super) fn daemon_port(handler: &Node) -> Option<u16> {
         Some((base, _)) => base.rsplit_once(':')?.1.parse().ok(),
         None => {
             let command = text("command")?.trim();
-            let is_told = without_daemon(command) != command;
+            let is_told = without_daemon_port(command) != command;
             command.rsplit_once(' ').filter(|_| is_told)?.1.parse().ok()
         }
     }
@@ -170,11 +171,11 @@ pub(super) fn token(handler: &Node) -> Option<Secret> {
 pub(super) fn is_grovs_status_line(line: &Node) -> bool {
     let command = line.member("command").and_then(Node::text);
     let program = command.and_then(|command| command.trim().strip_suffix(" statusline"));
-    program.is_some_and(is_own_program)
+    program.is_some_and(is_grov_program)
 }
 
 /// Whether what stands before the words of a command is this program alone.
-fn is_own_program(program: &str) -> bool {
+fn is_grov_program(program: &str) -> bool {
     let program = program.trim();
     // A path with a blank in it is quoted; anything else with one is more than a program.
     let is_quoted = program.starts_with(['\'', '"']);
@@ -197,7 +198,7 @@ pub fn shell_word(word: &str) -> String {
 }
 
 /// The first word of a command line, as [`shell_word`] writes it or between quotation marks.
-pub(super) fn shell_words_first(command: &str) -> String {
+pub(super) fn first_shell_word(command: &str) -> String {
     let command = command.trim();
     let mut word = String::new();
     let mut quote = None;

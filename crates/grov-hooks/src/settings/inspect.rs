@@ -1,7 +1,7 @@
 //! What a settings file says of Grov.
 
 use super::error::SyntaxError;
-use super::hook::{daemon_port, is_grovs, is_grovs_status_line, shell_words_first, token};
+use super::hook::{daemon_port, first_shell_word, is_grovs, is_grovs_status_line, token};
 use super::register::handlers;
 use super::scan::{Document, Node, Value};
 use grov_redact::Secret;
@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 /// What a settings file says, as far as it concerns Grov.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Inspected {
+pub struct Inspection {
     /// The hooks that call Grov.
     pub hooks: Vec<OwnHook>,
     /// The variables that the client gets, texts alone.
@@ -47,7 +47,7 @@ pub struct StatusLine {
 impl StatusLine {
     /// The program that it runs.
     pub fn program(&self) -> String {
-        shell_words_first(&self.command)
+        first_shell_word(&self.command)
     }
 }
 
@@ -55,16 +55,16 @@ impl StatusLine {
 ///
 /// # Errors
 /// The text is no JSON.
-pub fn inspect(text: &str) -> Result<Inspected, SyntaxError> {
+pub fn inspect(text: &str) -> Result<Inspection, SyntaxError> {
     let document = Document::scan(text)?;
-    let mut inspected = Inspected::default();
+    let mut inspected = Inspection::default();
     let items = |name: &str| document.at(&[name]).map(Node::items).unwrap_or_default();
     for event in items("hooks") {
         for handler in handlers(&event.node).filter(|handler| is_grovs(handler)) {
             let command = handler.member("command").and_then(Node::text);
             inspected.hooks.push(OwnHook {
                 event: event.key.clone().unwrap_or_default(),
-                program: command.map(shell_words_first),
+                program: command.map(first_shell_word),
                 daemon_port: daemon_port(handler),
                 timeout: timeout(handler),
                 token: token(handler),
@@ -97,13 +97,13 @@ fn timeout(handler: &Node) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Hook, Wanted, register, shell_word};
+    use super::super::{Hook, Registration, register, shell_word};
     use super::*;
 
     #[test]
     fn what_is_registered_is_found() {
         let program = "/opt/it's here/grov";
-        let wanted = Wanted {
+        let wanted = Registration {
             hooks: vec![
                 Hook::command(&shell_word(program), "Stop", 5),
                 Hook::http("http://127.0.0.1:1", &Secret::new("t"), "PreToolUse", 5),
@@ -131,7 +131,7 @@ mod tests {
         );
         assert_eq!(inspected.environment, [("A".to_owned(), "1".to_owned())].into());
         assert!(inspected.status_line.unwrap().is_grovs);
-        assert_eq!(inspect("").unwrap(), Inspected::default());
+        assert_eq!(inspect("").unwrap(), Inspection::default());
         assert!(inspect("{").is_err());
     }
 

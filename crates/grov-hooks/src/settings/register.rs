@@ -8,7 +8,7 @@ use super::scan::{Document, Node, Value};
 
 /// What a settings file is to hold.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Wanted {
+pub struct Registration {
     /// Hooks, at most one for each event.
     pub hooks: Vec<Hook>,
     /// Environment variables of the client, with their values.
@@ -19,7 +19,7 @@ pub struct Wanted {
 
 /// A settings file with what is wanted.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Registered {
+pub struct RegisteredText {
     /// The whole text.
     pub text: String,
     /// What was changed, in order; nothing where all was there.
@@ -31,7 +31,7 @@ pub struct Registered {
 ///
 /// # Errors
 /// The text is no JSON (comments and trailing commas are fine), or something stands where an object or a list belongs.
-pub fn register(text: &str, wanted: &Wanted) -> Result<Registered, SyntaxError> {
+pub fn register(text: &str, wanted: &Registration) -> Result<RegisteredText, SyntaxError> {
     let mut file = File {
         text: text.to_owned(),
         changes: Vec::new(),
@@ -51,13 +51,13 @@ pub fn register(text: &str, wanted: &Wanted) -> Result<Registered, SyntaxError> 
     }
     // An empty object that nothing was put into would be a change for nothing.
     if let [Change::Root { .. }] = file.changes.as_slice() {
-        return Ok(Registered {
+        return Ok(RegisteredText {
             text: text.to_owned(),
             changes: Vec::new(),
         });
     }
     Document::scan(&file.text)?;
-    Ok(Registered {
+    Ok(RegisteredText {
         text: file.text,
         changes: file.changes,
     })
@@ -118,7 +118,7 @@ impl File {
             self.take(change);
             return Ok(());
         };
-        let after = written_like(&document, first, &hook.handler_shape());
+        let after = render_in_place_of(&document, first, &hook.handler_shape());
         if own.iter().any(|handler| handler.is_same_as(&after)) {
             return Ok(());
         }
@@ -140,7 +140,7 @@ impl File {
             self.take(change);
             return Ok(());
         };
-        let after = written_like(&document, node, shape);
+        let after = render_in_place_of(&document, node, shape);
         if node.is_same_as(&after) {
             return Ok(());
         }
@@ -165,7 +165,7 @@ pub(super) fn handlers(event: &Node) -> impl Iterator<Item = &Node> {
 }
 
 /// Writes a value in the place of another one.
-fn written_like(document: &Document<'_>, node: &Node, shape: &Shape) -> String {
+fn render_in_place_of(document: &Document<'_>, node: &Node, shape: &Shape) -> String {
     let text = document.text;
     let form = if text[node.span.clone()].contains('\n') {
         Form::Lines(indentation(text, node.span.start).to_owned())

@@ -4,8 +4,8 @@ use super::change::Change;
 use super::error::SettingsError;
 use super::file::{SettingsFile, not_writable, replace};
 use super::mask::masked;
-use super::register::{Wanted, register};
-use super::unregister::{Left, unregister};
+use super::register::{Registration, register};
+use super::unregister::{Leftover, unregister};
 use serde::{Deserialize, Serialize};
 use std::fs::{File, OpenOptions};
 use std::io::ErrorKind;
@@ -51,19 +51,19 @@ pub struct Plan {
     file: SettingsFile,
     after: String,
     /// What follows for the record.
-    aim: Aim,
-    left: Vec<Left>,
+    action: PlannedAction,
+    left: Vec<Leftover>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Aim {
+enum PlannedAction {
     Register(Vec<Change>),
     Unregister,
 }
 
 /// What was done to a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Done {
+pub struct AppliedPlan {
     /// The copy of the file as it was before, but for tokens, where one was made now.
     pub backup: Option<PathBuf>,
     /// Whether the file is gone, because it was there only for Grov.
@@ -71,7 +71,7 @@ pub struct Done {
 }
 
 impl Plan {
-    /// The file, links followed.
+    /// The file, links resolve_links.
     pub fn path(&self) -> &Path {
         self.file.path()
     }
@@ -87,12 +87,12 @@ impl Plan {
     }
 
     /// Whether there is anything to do.
-    pub fn changes_anything(&self) -> bool {
+    pub fn has_changes(&self) -> bool {
         self.before() != self.after
     }
 
     /// What stays, because it is no longer what Grov wrote.
-    pub fn left(&self) -> &[Left] {
+    pub fn left(&self) -> &[Leftover] {
         &self.left
     }
 }
@@ -102,7 +102,7 @@ impl Registry {
     ///
     /// # Errors
     /// The record cannot be read or understood.
-    pub fn look(home: &Path) -> Result<Self, SettingsError> {
+    pub fn read(home: &Path) -> Result<Self, SettingsError> {
         Ok(Self {
             home: home.to_owned(),
             records: records(&home.join(RECORD))?,
@@ -113,7 +113,7 @@ impl Registry {
     /// Reads the record in Grov's home, which must exist, to change it; waits for whoever does so at the moment.
     ///
     /// # Errors
-    /// As [`Registry::look`]; the home cannot be written to.
+    /// As [`Registry::read`]; the home cannot be written to.
     pub fn open(home: &Path) -> Result<Self, SettingsError> {
         let path = home.join(LOCK);
         let lock = OpenOptions::new()
@@ -126,7 +126,7 @@ impl Registry {
             .map_err(|error| not_writable(&path, error))?;
         Ok(Self {
             lock: Some(lock),
-            ..Self::look(home)?
+            ..Self::read(home)?
         })
     }
 
@@ -149,12 +149,16 @@ impl Registry {
     ///
     /// # Errors
     /// The file is no JSON.
-    pub fn registration(&self, file: SettingsFile, wanted: &Wanted) -> Result<Plan, SettingsError> {
+    pub fn plan_registration(
+        &self,
+        file: SettingsFile,
+        wanted: &Registration,
+    ) -> Result<Plan, SettingsError> {
         let registered = register(file.text(), wanted).map_err(|error| malformed(&file, error))?;
         Ok(Plan {
             file,
             after: registered.text,
-            aim: Aim::Register(registered.changes),
+            action: PlannedAction::Register(registered.changes),
             left: Vec::new(),
         })
     }
@@ -163,36 +167,36 @@ impl Registry {
     ///
     /// # Errors
     /// The file is no JSON.
-    pub fn unregistration(&self, file: SettingsFile) -> Result<Plan, SettingsError> {
+    pub fn plan_unregistration(&self, file: SettingsFile) -> Result<Plan, SettingsError> {
         let back = unregister(file.text(), self.changes(&file)).map_err(|error| malformed(&file, error))?;
         Ok(Plan {
             file,
             after: back.text,
-            aim: Aim::Unregister,
+            action: PlannedAction::Unregister,
             left: back.left,
         })
     }
 
     /// Whether carrying out a plan would remove the file, because it is there only for Grov.
-    pub fn would_remove(&self, plan: &Plan) -> bool {
+    pub fn removes_file(&self, plan: &Plan) -> bool {
         let created = self.record(plan.path()).is_some_and(|record| record.created);
-        created && plan.aim == Aim::Unregister && plan.after.trim().is_empty()
+        created && plan.action == PlannedAction::Unregister && plan.after.trim().is_empty()
     }
 
     /// Carries a plan out.
     ///
     /// # Errors
     /// A file cannot be written, or was changed since it was read; the settings are then as they were.
-    pub fn carry_out(&mut self, plan: &Plan) -> Result<Done, SettingsError> {
+    pub fn apply(&mut self, plan: &Plan) -> Result<AppliedPlan, SettingsError> {
         debug_assert!(self.lock.is_some(), "the registry was only looked at");
-        match &plan.aim {
-            Aim::Register(changes) if changes.is_empty() => Ok(Done::default()),
-            Aim::Register(changes) => self.put_in(plan, changes),
-            Aim::Unregister => self.take_out(plan),
+        match &plan.action {
+            PlannedAction::Register(changes) if changes.is_empty() => Ok(AppliedPlan::default()),
+            PlannedAction::Register(changes) => self.apply_registration(plan, changes),
+            PlannedAction::Unregister => self.apply_unregistration(plan),
         }
     }
 
-    fn put_in(&mut self, plan: &Plan, changes: &[Change]) -> Result<Done, SettingsError> {
+    fn apply_registration(&mut self, plan: &Plan, changes: &[Change]) -> Result<AppliedPlan, SettingsError> {
         let path = plan.path();
         let known = self.records.files.iter_mut().find(|record| record.path == path);
         let backup = match known {
@@ -201,8 +205,8 @@ impl Registry {
                 None
             }
             None => {
-                let folder = folder_for(path, &self.records.files)?;
-                let backup = plan.file.exists().then(|| backup_of(path));
+                let folder = create_folder(path, &self.records.files)?;
+                let backup = plan.file.exists().then(|| backup_path(path));
                 if let Some(backup) = &backup {
                     copy(&plan.file, backup)?;
                 }
@@ -219,17 +223,17 @@ impl Registry {
         // First the record: one that says too much is harmless, a change that nobody knows of is not.
         self.save()?;
         plan.file.replace(&plan.after)?;
-        Ok(Done {
+        Ok(AppliedPlan {
             backup,
             removed: false,
         })
     }
 
-    fn take_out(&mut self, plan: &Plan) -> Result<Done, SettingsError> {
-        let removed = self.would_remove(plan);
+    fn apply_unregistration(&mut self, plan: &Plan) -> Result<AppliedPlan, SettingsError> {
+        let removed = self.removes_file(plan);
         if removed {
             plan.file.remove()?;
-        } else if plan.changes_anything() {
+        } else if plan.has_changes() {
             plan.file.replace(&plan.after)?;
         }
         let files = &mut self.records.files;
@@ -247,7 +251,7 @@ impl Registry {
             }
             self.save()?;
         }
-        Ok(Done {
+        Ok(AppliedPlan {
             backup: None,
             removed,
         })
@@ -293,14 +297,14 @@ fn malformed(file: &SettingsFile, error: super::error::SyntaxError) -> SettingsE
     }
 }
 
-fn backup_of(path: &Path) -> PathBuf {
+fn backup_path(path: &Path) -> PathBuf {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(BACKUP);
     path.with_file_name(name)
 }
 
 /// Makes the folder of a file unless it is there; says if it was made, for this file or for another one.
-fn folder_for(path: &Path, known: &[Record]) -> Result<Option<PathBuf>, SettingsError> {
+fn create_folder(path: &Path, known: &[Record]) -> Result<Option<PathBuf>, SettingsError> {
     let Some(folder) = path.parent() else {
         return Ok(None);
     };
@@ -360,22 +364,22 @@ mod tests {
             std::fs::read_to_string(self.settings()).unwrap()
         }
 
-        fn register(&self, event: &'static str) -> Done {
+        fn register(&self, event: &'static str) -> AppliedPlan {
             let mut registry = self.registry();
-            let wanted = Wanted {
+            let wanted = Registration {
                 hooks: vec![Hook::command("grov", event, 5)],
-                ..Wanted::default()
+                ..Registration::default()
             };
             let file = SettingsFile::read(&self.settings()).unwrap();
-            let plan = registry.registration(file, &wanted).unwrap();
-            registry.carry_out(&plan).unwrap()
+            let plan = registry.plan_registration(file, &wanted).unwrap();
+            registry.apply(&plan).unwrap()
         }
 
-        fn unregister(&self) -> Done {
+        fn unregister(&self) -> AppliedPlan {
             let mut registry = self.registry();
             let file = SettingsFile::read(&self.settings()).unwrap();
-            let plan = registry.unregistration(file).unwrap();
-            registry.carry_out(&plan).unwrap()
+            let plan = registry.plan_unregistration(file).unwrap();
+            registry.apply(&plan).unwrap()
         }
 
         /// Names of everything in a folder, sorted.
@@ -396,7 +400,7 @@ mod tests {
         scene.write(before);
         let backup = scene.register("Stop").backup.unwrap();
         assert_eq!(std::fs::read_to_string(&backup).unwrap(), before);
-        assert_eq!(scene.register("Stop"), Done::default());
+        assert_eq!(scene.register("Stop"), AppliedPlan::default());
         assert_eq!(
             scene.register("SessionStart").backup,
             None,
@@ -462,7 +466,7 @@ mod tests {
         scene.write("{}");
         scene.register("Stop");
         std::fs::remove_file(scene.settings()).unwrap();
-        assert_eq!(scene.unregister(), Done::default());
+        assert_eq!(scene.unregister(), AppliedPlan::default());
         assert_eq!(scene.registry().files().count(), 0);
         assert!(!scene.settings().exists());
     }
@@ -471,21 +475,21 @@ mod tests {
     fn a_record_that_says_more_than_was_done_is_harmless() {
         let scene = Scene::new();
         scene.write("{\"env\": {\"A\": \"old\"}}");
-        let wanted = Wanted {
+        let wanted = Registration {
             environment: vec![("A".to_owned(), "new".to_owned())],
-            ..Wanted::default()
+            ..Registration::default()
         };
         // As if the process had been killed between the record and the file.
         for _ in 0..2 {
             scene.write("{\"env\": {\"A\": \"old\"}}");
             let mut registry = scene.registry();
             let file = SettingsFile::read(&scene.settings()).unwrap();
-            let plan = registry.registration(file, &wanted).unwrap();
-            registry.carry_out(&plan).unwrap();
+            let plan = registry.plan_registration(file, &wanted).unwrap();
+            registry.apply(&plan).unwrap();
         }
         let registry = scene.registry();
         let plan = registry
-            .unregistration(SettingsFile::read(&scene.settings()).unwrap())
+            .plan_unregistration(SettingsFile::read(&scene.settings()).unwrap())
             .unwrap();
         assert_eq!(
             (plan.after(), plan.left()),
@@ -498,7 +502,7 @@ mod tests {
         let scene = Scene::new();
         let path = scene.folder.path().join("home").join(RECORD);
         std::fs::write(&path, "{").unwrap();
-        let error = Registry::look(path.parent().unwrap()).unwrap_err();
+        let error = Registry::read(path.parent().unwrap()).unwrap_err();
         assert!(error.to_string().contains(RECORD), "{error}");
     }
 }

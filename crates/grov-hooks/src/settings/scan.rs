@@ -5,8 +5,8 @@ use crate::json;
 use serde::de::IgnoredAny;
 use std::ops::Range;
 
-/// Containers within containers that are followed. The client's own settings have five.
-const DEEPEST: usize = 200;
+/// Containers within containers that are resolve_links. The client's own settings have five.
+const MAX_DEPTH: usize = 200;
 
 /// A settings file that was understood. Offsets count bytes from the beginning of the text.
 pub(super) struct Document<'t> {
@@ -131,13 +131,13 @@ impl<'t> Document<'t> {
             depth: 0,
             comments: Vec::new(),
         };
-        scanner.pass_over()?;
+        scanner.skip_trivia()?;
         let root = if scanner.peek().is_some() {
             Some(scanner.value()?)
         } else {
             None
         };
-        scanner.pass_over()?;
+        scanner.skip_trivia()?;
         if scanner.peek().is_some() {
             return Err(scanner.error("something stands behind the end of the settings"));
         }
@@ -201,7 +201,7 @@ impl Scanner<'_> {
     }
 
     /// Skips white space and comments.
-    fn pass_over(&mut self) -> Result<(), SyntaxError> {
+    fn skip_trivia(&mut self) -> Result<(), SyntaxError> {
         loop {
             match self.peek() {
                 Some(b' ' | b'\t' | b'\n' | b'\r') => self.at += 1,
@@ -249,14 +249,14 @@ impl Scanner<'_> {
 
     /// The items of a container whose opening is next, up to `close` and with it.
     fn items(&mut self, close: u8) -> Result<Vec<Item>, SyntaxError> {
-        if self.depth == DEEPEST {
+        if self.depth == MAX_DEPTH {
             return Err(self.error("containers are nested too deeply"));
         }
         self.depth += 1;
         self.at += 1;
         let mut items: Vec<Item> = Vec::new();
         loop {
-            self.pass_over()?;
+            self.skip_trivia()?;
             match self.peek() {
                 Some(next) if next == close => {
                     self.at += 1;
@@ -300,12 +300,12 @@ impl Scanner<'_> {
                 return Err(self.error("a name in double quotes was expected here"));
             }
             key = Some(self.string()?);
-            self.pass_over()?;
+            self.skip_trivia()?;
             if self.peek() != Some(b':') {
                 return Err(self.error("`:` was expected here"));
             }
             self.at += 1;
-            self.pass_over()?;
+            self.skip_trivia()?;
         }
         Ok(Item {
             key,
@@ -434,7 +434,7 @@ mod tests {
     #[test]
     fn nesting_without_end_is_an_error_and_no_crash() {
         let text = "[".repeat(1_000_000);
-        assert_eq!(failure(&text), (1, DEEPEST + 1));
+        assert_eq!(failure(&text), (1, MAX_DEPTH + 1));
     }
 
     #[test]

@@ -6,8 +6,8 @@ use random::{Settings, settings};
 use serde_json::{Value, json};
 
 /// What `init` with the proxy asks for.
-fn wanted() -> Wanted {
-    Wanted {
+fn wanted() -> Registration {
+    Registration {
         hooks: vec![
             Hook::command("grov", "SessionStart", 10).with_daemon(8080),
             Hook::command("grov", "UserPromptSubmit", 5),
@@ -24,10 +24,10 @@ fn wanted() -> Wanted {
     }
 }
 
-fn only_hook() -> Wanted {
-    Wanted {
+fn only_hook() -> Registration {
+    Registration {
         hooks: vec![Hook::command("grov", "Stop", 5)],
-        ..Wanted::default()
+        ..Registration::default()
     }
 }
 
@@ -78,11 +78,11 @@ fn handlers_in<'v>(value: &'v Value, event: &str) -> Vec<&'v Value> {
         .collect()
 }
 
-fn registered(text: &str, wanted: &Wanted) -> Registered {
+fn registered(text: &str, wanted: &Registration) -> RegisteredText {
     register(text, wanted).unwrap_or_else(|error| panic!("{error}: {text}"))
 }
 
-fn put_back(text: &str, changes: &[Change]) -> Unregistered {
+fn put_back(text: &str, changes: &[Change]) -> UnregisteredText {
     unregister(text, changes).unwrap_or_else(|error| panic!("{error}: {text}"))
 }
 
@@ -95,7 +95,7 @@ fn survives_in(text: &str, longer: &str) -> bool {
 
 /// Checks a registration and its reversal; tells the text in between.
 #[track_caller]
-fn round_trip(text: &str, wanted: &Wanted) -> String {
+fn round_trip(text: &str, wanted: &Registration) -> String {
     let there = registered(text, wanted);
     let again = registered(&there.text, wanted);
     assert_eq!(again.text, there.text, "a second time changes nothing");
@@ -110,7 +110,7 @@ fn round_trip(text: &str, wanted: &Wanted) -> String {
 fn an_ordinary_file_looks_as_if_written_by_hand() {
     let text = round_trip(
         "{\n  // mine\n  \"model\": \"opus\", // the best\n  \"env\": {\n    \"A\": \"1\" // one\n  }\n}\n",
-        &Wanted {
+        &Registration {
             environment: vec![("B".into(), "2".into())],
             ..only_hook()
         },
@@ -192,9 +192,9 @@ fn spaced(handler: &str) -> String {
 #[test]
 fn a_hook_for_some_tools_says_which_and_one_that_stands_there_keeps_what_it_says() {
     let guard = Hook::command("grov", "PreToolUse", 5).matching(Some("Edit|mcp__.*"));
-    let wanted = Wanted {
+    let wanted = Registration {
         hooks: vec![guard],
-        ..Wanted::default()
+        ..Registration::default()
     };
     let text = round_trip(
         r#"{"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [{"command": "mine"}]}]}}"#,
@@ -211,7 +211,7 @@ fn a_hook_for_some_tools_says_which_and_one_that_stands_there_keeps_what_it_says
 #[test]
 fn nothing_wanted_changes_nothing() {
     for text in ["", "{}", "// c", "{\"a\": 1,}"] {
-        let registered = registered(text, &Wanted::default());
+        let registered = registered(text, &Registration::default());
         assert_eq!((registered.text.as_str(), registered.changes), (text, Vec::new()));
     }
 }
@@ -227,7 +227,7 @@ fn what_is_no_settings_file_is_refused_with_its_place() {
         ("{\"env\": null}", 1, 9),
         ("{\"a\": 1}}", 1, 9),
     ] {
-        let wanted = Wanted {
+        let wanted = Registration {
             environment: vec![("A".into(), "1".into())],
             ..only_hook()
         };
@@ -240,9 +240,9 @@ fn what_is_no_settings_file_is_refused_with_its_place() {
 #[test]
 fn a_hook_that_calls_another_grov_is_written_anew_and_put_back() {
     let first = registered("{\n  \"a\": 1\n}\n", &only_hook());
-    let moved = Wanted {
+    let moved = Registration {
         hooks: vec![Hook::command("/opt/grov", "Stop", 7)],
-        ..Wanted::default()
+        ..Registration::default()
     };
     let second = registered(&first.text, &moved);
     let value = value_of(&second.text);
@@ -368,16 +368,16 @@ proptest! {
 
     #[test]
     fn commands_become_hooks_over_http_and_commands_again(Settings(text) in settings()) {
-        let over_http = Wanted {
+        let over_http = Registration {
             hooks: vec![
                 Hook::command("grov", "SessionStart", 5).with_daemon(8080),
                 Hook::http("http://127.0.0.1:8080", &"token".into(), "Stop", 5),
             ],
-            ..Wanted::default()
+            ..Registration::default()
         };
-        let commands = Wanted {
+        let commands = Registration {
             hooks: vec![Hook::command("grov", "SessionStart", 5), Hook::command("grov", "Stop", 5)],
-            ..Wanted::default()
+            ..Registration::default()
         };
         let mut text_now = text.clone();
         let mut changes = Vec::new();

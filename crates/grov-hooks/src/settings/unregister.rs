@@ -9,21 +9,21 @@ use std::fmt;
 
 /// A settings file without what was registered in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unregistered {
+pub struct UnregisteredText {
     /// The whole text.
     pub text: String,
     /// What stayed, because it is no longer what Grov wrote.
-    pub left: Vec<Left>,
+    pub left: Vec<Leftover>,
 }
 
 /// Something that stayed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Left {
+pub struct Leftover {
     /// The names that lead to it.
     pub at: Vec<String>,
 }
 
-impl fmt::Display for Left {
+impl fmt::Display for Leftover {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             formatter,
@@ -40,18 +40,18 @@ impl fmt::Display for Left {
 ///
 /// # Errors
 /// The text is no JSON.
-pub fn unregister(text: &str, changes: &[Change]) -> Result<Unregistered, SyntaxError> {
+pub fn unregister(text: &str, changes: &[Change]) -> Result<UnregisteredText, SyntaxError> {
     Document::scan(text)?;
-    let mut result = Unregistered {
+    let mut result = UnregisteredText {
         text: text.to_owned(),
         left: Vec::new(),
     };
     if changes.is_empty() {
-        result.text = without_own(text)?;
+        result.text = without_hooks_of_grov(text)?;
     }
     for change in changes.iter().rev() {
         let document = Document::scan(&result.text)?;
-        let (edits, left) = taken_back(&document, change);
+        let (edits, left) = revert(&document, change);
         let text = edited(&result.text, edits);
         // What cannot be taken out without harm stays.
         if Document::scan(&text).is_ok() {
@@ -62,9 +62,9 @@ pub fn unregister(text: &str, changes: &[Change]) -> Result<Unregistered, Syntax
     Ok(result)
 }
 
-fn taken_back(document: &Document<'_>, change: &Change) -> (Vec<Edit>, Option<Left>) {
+fn revert(document: &Document<'_>, change: &Change) -> (Vec<Edit>, Option<Leftover>) {
     match change {
-        Change::Root { text } => (root_taken_back(document, text), None),
+        Change::Root { text } => (revert_root(document, text), None),
         Change::Replaced { at, before, after } => {
             let Some(node) = document.at(at) else {
                 return (Vec::new(), None);
@@ -72,7 +72,7 @@ fn taken_back(document: &Document<'_>, change: &Change) -> (Vec<Edit>, Option<Le
             if node.is_same_as(after) {
                 return (vec![(node.span.clone(), before.clone())], None);
             }
-            let left = (!node.is_same_as(before)).then(|| Left { at: at.clone() });
+            let left = (!node.is_same_as(before)).then(|| Leftover { at: at.clone() });
             (Vec::new(), left)
         }
         Change::Handler { event, before, after } => {
@@ -95,14 +95,14 @@ fn taken_back(document: &Document<'_>, change: &Change) -> (Vec<Edit>, Option<Le
                 return (Vec::new(), None);
             };
             match key {
-                Some(key) => member_taken_back(document, container, (into, key), (lead, tail), value),
-                None => (element_taken_back(document, container, (lead, tail), value), None),
+                Some(key) => revert_member(document, container, (into, key), (lead, tail), value),
+                None => (revert_element(document, container, (lead, tail), value), None),
             }
         }
     }
 }
 
-fn root_taken_back(document: &Document<'_>, text: &str) -> Vec<Edit> {
+fn revert_root(document: &Document<'_>, text: &str) -> Vec<Edit> {
     let Some(root) = &document.root else {
         return Vec::new();
     };
@@ -117,13 +117,13 @@ fn root_taken_back(document: &Document<'_>, text: &str) -> Vec<Edit> {
     vec![(range, String::new())]
 }
 
-fn member_taken_back(
+fn revert_member(
     document: &Document<'_>,
     container: &Node,
     (into, key): (&[String], &str),
     (lead, tail): (&str, &str),
     value: &str,
-) -> (Vec<Edit>, Option<Left>) {
+) -> (Vec<Edit>, Option<Leftover>) {
     let items = container.items();
     let Some((number, item)) = container
         .member_at(key)
@@ -141,13 +141,13 @@ fn member_taken_back(
         return (removal(document, items, number, lead, tail), None);
     }
     // A container that somebody else uses by now is no matter to speak of.
-    let left = (!was_container).then(|| Left {
+    let left = (!was_container).then(|| Leftover {
         at: into.iter().cloned().chain([key.to_owned()]).collect(),
     });
     (Vec::new(), left)
 }
 
-fn element_taken_back(
+fn revert_element(
     document: &Document<'_>,
     event: &Node,
     (lead, tail): (&str, &str),
@@ -155,44 +155,44 @@ fn element_taken_back(
 ) -> Vec<Edit> {
     let items = event.items();
     let exact = items.iter().position(|item| item.node.is_same_as(value));
-    if let Some(number) = exact.or_else(|| items.iter().position(is_own_group)) {
+    if let Some(number) = exact.or_else(|| items.iter().position(is_group_of_grov)) {
         return removal(document, items, number, lead, tail);
     }
     // Somebody put hooks of their own into the same group.
     items
         .iter()
-        .find_map(|group| own_handler(document, group))
+        .find_map(|group| remove_handler(document, group))
         .unwrap_or_default()
 }
 
 /// Whether all handlers of a group call Grov.
-fn is_own_group(group: &Item) -> bool {
+fn is_group_of_grov(group: &Item) -> bool {
     let handlers = group.node.member("hooks").map(Node::items).unwrap_or_default();
     !handlers.is_empty() && handlers.iter().all(|handler| is_grovs(&handler.node))
 }
 
 /// The edits that remove the first handler of a group that calls Grov.
-fn own_handler(document: &Document<'_>, group: &Item) -> Option<Vec<Edit>> {
+fn remove_handler(document: &Document<'_>, group: &Item) -> Option<Vec<Edit>> {
     let handlers = group.node.member("hooks")?.items();
     let number = handlers.iter().position(|handler| is_grovs(&handler.node))?;
     // No white space that was put there is known, so all of it goes.
-    Some(removal(document, handlers, number, UNKNOWN, ""))
+    Some(removal(document, handlers, number, UNKNOWN_LEAD, ""))
 }
 
 /// White space that stands before nothing, because no text of a settings file outside a string has it.
-const UNKNOWN: &str = "\u{0}";
+const UNKNOWN_LEAD: &str = "\u{0}";
 
 /// Removes every hook and the status line that call Grov; lists that become empty by it stay.
-fn without_own(text: &str) -> Result<String, SyntaxError> {
+fn without_hooks_of_grov(text: &str) -> Result<String, SyntaxError> {
     let mut text = text.to_owned();
     loop {
         let document = Document::scan(&text)?;
         let hooks = document.at(&["hooks"]).map(Node::items).unwrap_or_default();
         let edits = hooks.iter().find_map(|event| {
             let groups = event.node.items();
-            match groups.iter().position(is_own_group) {
-                Some(number) => Some(removal(&document, groups, number, UNKNOWN, "")),
-                None => groups.iter().find_map(|group| own_handler(&document, group)),
+            match groups.iter().position(is_group_of_grov) {
+                Some(number) => Some(removal(&document, groups, number, UNKNOWN_LEAD, "")),
+                None => groups.iter().find_map(|group| remove_handler(&document, group)),
             }
         });
         match edits {
@@ -207,6 +207,6 @@ fn without_status_line(document: &Document<'_>) -> Option<String> {
     let root = document.root.as_ref()?;
     let number = root.member_at("statusLine")?;
     let is_own = root.member("statusLine").is_some_and(is_grovs_status_line);
-    let edits = is_own.then(|| removal(document, root.items(), number, UNKNOWN, ""))?;
+    let edits = is_own.then(|| removal(document, root.items(), number, UNKNOWN_LEAD, ""))?;
     Some(edited(document.text, edits))
 }

@@ -6,7 +6,7 @@ use crate::context::Context;
 use crate::failure::Failure;
 use crate::programs::{in_path, is_executable};
 use grov_hooks::event::{GUARD_TIMEOUT, PRE_TOOL_USE, registered};
-use grov_hooks::settings::{Inspected, OwnHook, Scope, SettingsFile, inspect, settings_path};
+use grov_hooks::settings::{Inspection, OwnHook, Scope, SettingsFile, inspect, settings_path};
 use grov_runtime::Environment;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -34,7 +34,7 @@ pub(super) struct ClientSettings {
 pub(super) struct ClientFile {
     pub(super) path: PathBuf,
     pub(super) scope: &'static str,
-    pub(super) content: Inspected,
+    pub(super) content: Inspection,
 }
 
 impl ClientSettings {

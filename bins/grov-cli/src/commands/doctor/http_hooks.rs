@@ -7,7 +7,7 @@ use crate::context::Context;
 use crate::daemon_health::{ProxyView, port_taken_by};
 use grov_drift::token;
 use grov_hooks::event::{PRE_TOOL_USE, SESSION_START};
-use grov_hooks::settings::{OwnHook, reachable};
+use grov_hooks::settings::{OwnHook, loopback_exceptions};
 use grov_runtime::Url;
 use std::net::{Ipv4Addr, SocketAddr};
 
@@ -129,7 +129,7 @@ fn daemon_down(daemon: &ProxyView, first: &HttpHook<'_>) -> Option<Check> {
 /// Reports a client that sends requests for this machine to an HTTP proxy.
 fn intercepted(settings: &ClientSettings) -> Option<Check> {
     let variables = settings.environment();
-    let wanted = reachable("", |name| variables.get(name).cloned()).unwrap_or_default();
+    let wanted = loopback_exceptions("", |name| variables.get(name).cloned()).unwrap_or_default();
     let (name, value) = wanted.first()?;
     Some(
         Check::fail(

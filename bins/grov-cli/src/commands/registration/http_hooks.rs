@@ -27,7 +27,7 @@ impl Daemon {
         let parsed = Url::parse(url).map_err(|error| Failure::error("proxy", error.to_string()))?;
         let token = match dry_run {
             true => token::read(home).unwrap_or(Secret::from(MASK)),
-            false => token::made(home).map_err(|error| {
+            false => token::read_or_create(home).map_err(|error| {
                 Failure::error(
                     "home",
                     format!("cannot write {}: {error}", home.hook_token().display()),
@@ -149,7 +149,7 @@ fn is_private_group(user: u32, group: u32, users: &str, groups: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use grov_hooks::settings::{Wanted, masked, register};
+    use grov_hooks::settings::{Registration, masked, register};
 
     #[test]
     fn a_token_is_never_shown() {
@@ -160,9 +160,9 @@ mod tests {
             guard_is_command: false,
         };
         let hooks = grov_hooks::event::registered().map(|event| daemon.hook("grov", event));
-        let wanted = Wanted {
+        let wanted = Registration {
             hooks: hooks.collect(),
-            ..Wanted::default()
+            ..Registration::default()
         };
         for before in ["", "{}", "{\n  \"a\": 1\n}\n"] {
             let text = register(before, &wanted).unwrap().text;

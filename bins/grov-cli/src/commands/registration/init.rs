@@ -11,8 +11,8 @@ use crate::programs::in_path;
 use crate::table::one_line;
 use grov_hooks::event::{Event, registered};
 use grov_hooks::settings::{
-    Hook, Inspected, Registry, Route, Scope, SettingsError, SettingsFile, StatusLine, SyntaxError, Wanted,
-    inspect, reachable, route, settings_path, shell_word,
+    Hook, Inspection, Registration, Registry, Route, Scope, SettingsError, SettingsFile, StatusLine,
+    SyntaxError, inspect, loopback_exceptions, route, settings_path, shell_word,
 };
 use grov_runtime::{Environment, without_credentials};
 use serde::Serialize;
@@ -68,7 +68,7 @@ pub(crate) fn run(context: &Context, arguments: &InitArguments) -> Outcome {
     };
     let home = context.home.root().to_owned();
     let mut registry = if dry_run {
-        Registry::look(&home)?
+        Registry::read(&home)?
     } else {
         context.home.create()?;
         Registry::open(&home)?
@@ -96,7 +96,7 @@ pub(crate) fn run(context: &Context, arguments: &InitArguments) -> Outcome {
     for target in init.targets()? {
         let file = SettingsFile::read(&target.path)?;
         let wanted = init.wanted(target, &file, &registry, &mut gateway)?;
-        plans.push(registry.registration(file, &wanted)?);
+        plans.push(registry.plan_registration(file, &wanted)?);
     }
     if let Some(gateway) = &gateway
         && let Some(upstream) = gateway::upstream(gateway, &init.context.settings)?
@@ -110,7 +110,7 @@ pub(crate) fn run(context: &Context, arguments: &InitArguments) -> Outcome {
     for plan in &plans {
         let mut answer = FileAnswer::of(plan, dry_run);
         if !dry_run {
-            let done = registry.carry_out(plan)?;
+            let done = registry.apply(plan)?;
             answer.backup = done.backup.map(|path| path.to_string_lossy().into_owned());
             if init.daemon.is_some() {
                 warn_of_readers(&SettingsFile::read(plan.path())?);
@@ -197,10 +197,10 @@ impl Init<'_> {
         file: &SettingsFile,
         registry: &Registry,
         gateway: &mut Option<String>,
-    ) -> Result<Wanted, SettingsError> {
-        let mut wanted = Wanted {
+    ) -> Result<Registration, SettingsError> {
+        let mut wanted = Registration {
             hooks: target.hooks,
-            ..Wanted::default()
+            ..Registration::default()
         };
         let project = match target.scope {
             Scope::Project => return Ok(wanted),
@@ -221,7 +221,7 @@ impl Init<'_> {
             wanted.environment = routed.environment;
             *gateway = routed.gateway.or(gateway.take());
         } else if self.daemon.is_some() {
-            wanted.environment = reachable(file.text(), variable).map_err(malformed)?;
+            wanted.environment = loopback_exceptions(file.text(), variable).map_err(malformed)?;
         }
         // Hooks do not get this command's --home.
         let home = self
@@ -268,7 +268,7 @@ fn commands_for_http(file: &SettingsFile) -> Result<Vec<Hook>, SettingsError> {
     Ok(registered().filter(is_http).map(command).collect())
 }
 
-fn inspected(file: &SettingsFile) -> Result<Inspected, SettingsError> {
+fn inspected(file: &SettingsFile) -> Result<Inspection, SettingsError> {
     inspect(file.text()).map_err(|error| malformed(file, error))
 }
 

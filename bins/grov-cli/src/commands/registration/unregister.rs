@@ -68,17 +68,17 @@ fn finish(context: &Context, answer: Answer) -> Outcome {
 fn unregister(context: &Context, dry_run: bool) -> Result<Answer, Failure> {
     let home = context.home.root();
     let mut registry = match dry_run || !home.is_dir() {
-        true => Registry::look(home)?,
+        true => Registry::read(home)?,
         false => Registry::open(home)?,
     };
     let token = token::read(&context.home);
     let mut token_in_use = false;
     let mut plans = Vec::new();
     for path in paths(context, &registry)? {
-        let plan = registry.unregistration(SettingsFile::read(&path)?)?;
+        let plan = registry.plan_unregistration(SettingsFile::read(&path)?)?;
         let holds = |token: &Secret| plan.after().contains(token.expose());
         token_in_use |= token.as_ref().is_some_and(holds);
-        if plan.changes_anything() || registry.files().any(|known| known == plan.path()) {
+        if plan.has_changes() || registry.files().any(|known| known == plan.path()) {
             plans.push(plan);
         }
     }
@@ -86,8 +86,8 @@ fn unregister(context: &Context, dry_run: bool) -> Result<Answer, Failure> {
     for plan in &plans {
         let mut file = FileAnswer::of(plan, dry_run);
         file.removed = match dry_run {
-            true => registry.would_remove(plan),
-            false => registry.carry_out(plan)?.removed,
+            true => registry.removes_file(plan),
+            false => registry.apply(plan)?.removed,
         };
         files.push(file);
     }
@@ -110,7 +110,7 @@ fn remove_token(home: &Home, dry_run: bool) -> Result<Option<String>, Failure> {
     let path = home.hook_token().to_string_lossy().into_owned();
     let is_removed = match dry_run {
         true => home.hook_token().exists(),
-        false => token::forget(home)
+        false => token::remove(home)
             .map_err(|error| Failure::error("home", format!("cannot remove {path}: {error}")))?,
     };
     Ok(is_removed.then_some(path))
