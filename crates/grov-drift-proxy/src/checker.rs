@@ -1,6 +1,5 @@
 //! Live exchanges become events of the session's engine, before they are recorded.
 
-use crate::counters::count;
 use crate::monitor::{DriftMonitor, Shared};
 use crate::session::{Session, Slot};
 use crate::work::Job;
@@ -13,7 +12,7 @@ use std::sync::Arc;
 impl ActionChecker for DriftMonitor {
     fn check(&self, exchange: &PendingExchange<'_>) -> CheckResult {
         let record = exchange.record;
-        if !self.shared.settings.enabled || record.project.path.is_none() || !record.kind.is_turn() {
+        if record.project.path.is_none() || !record.kind.is_turn() {
             return CheckResult::default();
         }
         let slot = self.shared.slot(&record.client_session_id);
@@ -97,8 +96,9 @@ impl Watching<'_> {
         let record = self.exchange.record;
         let is_off = self
             .shared
+            .watcher
             .is_switched_off(&record.client_session_id, record.project.key());
-        let corrects = self.shared.settings.corrections && !is_off;
+        let corrects = self.shared.policy.corrects && !is_off;
         let mut changed = self.apply(session, SessionEvent::CorrectionsEnabled(corrects)).1;
         for result in self.exchange.results {
             session.assessed(&result.tool_use_id);
@@ -144,9 +144,9 @@ impl Watching<'_> {
         });
         let (effects, changed) = self.apply(session, SessionEvent::Response(observed.collect()));
         for assessed in &effects.assessed {
-            count(&self.shared.counters.assessed);
+            self.shared.counters.assessed.increment();
             if assessed.assessment.score < OFF_GOAL_BELOW {
-                count(&self.shared.counters.off_goal);
+                self.shared.counters.off_goal.increment();
             }
         }
         (effects.verdicts, changed)

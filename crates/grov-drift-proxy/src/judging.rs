@@ -1,7 +1,6 @@
 //! Asks a judge in the background, never on the path of a request. What is asked and what a verdict means is the engine's; a
 //! verdict by rules (no model was there to ask) changes nothing.
 
-use crate::counters::count;
 use crate::monitor::Shared;
 use crate::session::{Session, Slot};
 use grov_domain::{
@@ -42,12 +41,16 @@ impl JudgeJob {
     pub(crate) async fn run(self, shared: &Shared) {
         match self.request.kind() {
             RequestKind::Verdict { .. } => {
-                let open = Open {
-                    slot: &self.slot,
-                    shared,
-                };
+                // Also if the judge panics. The next request is dropped if there is a newer prompt.
+                let ended = scopeguard::guard(&self.slot, |slot| {
+                    let mut session = slot.session();
+                    let next = session.next_request.take();
+                    let next = next.filter(|(_, request)| request.is_same_prompt(session.engine.drift().position()));
+                    let next = next.map(|(task, request)| JudgeJob::new(slot, &session, task, *request));
+                    session.is_judging = next.is_some_and(|next| shared.request_judgement(next));
+                });
                 let answered = self.ask_verdict(shared).await;
-                drop(open);
+                drop(ended);
                 if let Some((verdict, made)) = answered {
                     let verdicts = self.request.verdicts(&verdict, made.as_ref());
                     let expected = self.request.changeable_steps();
@@ -66,7 +69,7 @@ impl JudgeJob {
         let question = self.request.drift_question(&self.earlier(shared).await);
         let question = Redactor::shared().clean(question);
         let verdict = shared.judge.check_drift(Some(&self.task), &question).await?;
-        count(&shared.counters.judged);
+        shared.counters.judged.increment();
         let mut session = self.slot.session();
         // What was judged by another goal than the one that counts now is recorded, no more.
         if session.task != self.task {
@@ -145,22 +148,6 @@ impl Shared {
             }
         }
         tracing::debug!(%session, "a verdict found not all of its steps");
-    }
-}
-
-/// A judge is being asked; ends also where that is broken off. What waits for it is asked next, unless a prompt overtook it.
-struct Open<'a> {
-    slot: &'a Arc<Slot>,
-    shared: &'a Shared,
-}
-
-impl Drop for Open<'_> {
-    fn drop(&mut self) {
-        let mut session = self.slot.session();
-        let next = session.next_request.take();
-        let next = next.filter(|(_, request)| request.is_same_prompt(session.engine.drift().position()));
-        let next = next.map(|(task, request)| JudgeJob::new(self.slot, &session, task, *request));
-        session.is_judging = next.is_some_and(|next| self.shared.request_judgement(next));
     }
 }
 

@@ -19,7 +19,8 @@ mod source;
 mod tests;
 mod work;
 
-pub use backend::{DriftBackend, DriftSettings};
+pub use backend::DriftBackend;
 pub use counters::Counters;
+pub use grov_session::Policy;
 pub use monitor::DriftMonitor;
 pub use work::DriftWorker;

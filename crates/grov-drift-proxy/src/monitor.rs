@@ -1,18 +1,17 @@
 //! The drift monitor and its shared state.
 
-use crate::backend::{DriftBackend, DriftSettings};
-use crate::counters::{Counters, count};
+use crate::backend::DriftBackend;
+use crate::counters::Counters;
 use crate::judging::JudgeJob;
 use crate::saving::Save;
 use crate::session::{Session, Slot};
 use crate::work::{DriftWorker, Job};
-use grov_domain::{ClientSessionId, Clock, CorrectionId, Judge, SwitchScope};
+use grov_domain::{ClientSessionId, Clock, CorrectionId, Judge};
+use grov_live::{SessionCache, StoreWatcher};
 use grov_session::{
-    Effects, EventContext, IntentReader, JudgeRequest, JudgeTrigger, Transition, instructions,
+    Effects, EventContext, IntentReader, JudgeRequest, JudgeTrigger, Policy, Transition, instructions,
 };
-use std::collections::{HashMap, HashSet};
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc;
 
@@ -32,16 +31,14 @@ pub struct DriftMonitor {
 }
 
 pub(crate) struct Shared {
-    pub(crate) settings: DriftSettings,
+    pub(crate) policy: Policy,
     pub(crate) judge: Arc<dyn Judge>,
     pub(crate) store: Arc<dyn DriftBackend>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) counters: Arc<Counters>,
     reader: IntentReader,
-    sessions: Mutex<HashMap<ClientSessionId, Arc<Slot>>>,
-    /// Sessions and projects that are switched off.
-    pub(crate) switched_off: Mutex<HashSet<SwitchScope>>,
-    uses: AtomicU64,
+    pub(crate) sessions: SessionCache<ClientSessionId, Slot>,
+    pub(crate) watcher: StoreWatcher,
     jobs: mpsc::Sender<Job>,
     saves: mpsc::Sender<Save>,
 }
@@ -50,7 +47,7 @@ impl DriftMonitor {
     /// The watch, and the work to be run beside the proxy. `reader` tells what prompts ask for, by rules; it is called on
     /// the observers' thread.
     pub fn new(
-        settings: DriftSettings,
+        policy: Policy,
         judge: Arc<dyn Judge>,
         store: Arc<dyn DriftBackend>,
         clock: Arc<dyn Clock>,
@@ -58,16 +55,16 @@ impl DriftMonitor {
     ) -> (Arc<Self>, DriftWorker) {
         let (jobs, waiting_jobs) = mpsc::channel(MOST_JOBS);
         let (saves, waiting_saves) = mpsc::channel(MOST_SAVES);
+        let watcher = StoreWatcher::new(Arc::clone(&store) as Arc<_>);
         let shared = Arc::new(Shared {
-            settings,
+            policy,
             judge,
             store,
             clock,
             counters: Arc::default(),
             reader,
-            sessions: Mutex::default(),
-            switched_off: Mutex::default(),
-            uses: AtomicU64::default(),
+            sessions: SessionCache::new(MAX_SESSIONS),
+            watcher,
             jobs,
             saves,
         });
@@ -94,47 +91,15 @@ impl DriftMonitor {
 }
 
 impl Shared {
-    /// Returns the session if it is in memory.
-    pub(crate) fn known(&self, id: &ClientSessionId) -> Option<Arc<Slot>> {
-        let sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
-        sessions.get(id).cloned()
-    }
-
     /// Returns the session, created if it is not in memory.
     pub(crate) fn slot(&self, id: &ClientSessionId) -> Arc<Slot> {
-        let now = self.uses.fetch_add(1, Ordering::Relaxed);
-        let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
-        if sessions.len() >= MAX_SESSIONS && !sessions.contains_key(id) {
-            let mut uses: Vec<u64> = sessions
-                .values()
-                .map(|slot| slot.used.load(Ordering::Relaxed))
-                .collect();
-            uses.sort_unstable();
-            let oldest = uses.get(MAX_SESSIONS / 4).copied().unwrap_or(now);
-            // One that somebody holds right now stays: there must not be two of it. So does one whose words are about to be
-            // said: they would be said again.
-            sessions.retain(|_, slot| {
-                slot.used.load(Ordering::Relaxed) > oldest
-                    || Arc::strong_count(slot) > 1
-                    || slot.has_undelivered()
-            });
-        }
-        let slot = sessions.entry(id.clone()).or_insert_with(|| {
-            let (reader, policy) = (Arc::clone(&self.reader), self.settings.policy());
-            Arc::new(Slot::new(id.clone(), reader, policy, self.clock.now()))
-        });
-        slot.used.store(now, Ordering::Relaxed);
-        Arc::clone(slot)
-    }
-
-    /// Returns the sessions in memory, most recently used first.
-    pub(crate) fn latest(&self, most: usize) -> Vec<Arc<Slot>> {
-        let sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut slots: Vec<Arc<Slot>> = sessions.values().cloned().collect();
-        drop(sessions);
-        slots.sort_by_key(|slot| std::cmp::Reverse(slot.used.load(Ordering::Relaxed)));
-        slots.truncate(most);
-        slots
+        let create = || {
+            let reader = Arc::clone(&self.reader);
+            Slot::new(id.clone(), reader, self.policy, self.clock.now())
+        };
+        // Evicting a session with an undelivered correction would send that correction twice.
+        self.sessions
+            .get_or_create(id, create, |slot| !slot.has_undelivered())
     }
 
     /// Has what was stored of a session brought into memory.
@@ -142,14 +107,6 @@ impl Shared {
         if !session.is_loading && !session.engine.is_history_loaded() {
             session.is_loading = self.ask(Job::Load(Arc::clone(slot)));
         }
-    }
-
-    /// Whether a person wants nothing to be said in a session of a project.
-    pub(crate) fn is_switched_off(&self, session: &ClientSessionId, project: &str) -> bool {
-        let off = self.switched_off.lock().unwrap_or_else(PoisonError::into_inner);
-        !off.is_empty()
-            && (off.contains(&SwitchScope::Session(session.clone()))
-                || off.contains(&SwitchScope::Project(project.to_owned())))
     }
 
     /// Has the contract of a session read again.
@@ -216,7 +173,7 @@ impl Shared {
     pub(crate) fn ask(&self, job: Job) -> bool {
         let is_taken = self.jobs.try_send(job).is_ok();
         if !is_taken {
-            count(&self.counters.lost);
+            self.counters.lost.increment();
             tracing::warn!("too much to do about drift: something is left out");
         }
         is_taken
@@ -224,7 +181,7 @@ impl Shared {
 
     pub(crate) fn save(&self, save: Save) {
         if self.saves.try_send(save).is_err() {
-            count(&self.counters.lost);
+            self.counters.lost.increment();
             tracing::warn!("too much to save about drift: something is left out");
         }
     }
@@ -240,16 +197,15 @@ impl Shared {
     /// Counts what came of a change, and has what was settled saved.
     pub(crate) fn follow_up(&self, transition: &Transition) {
         if let Some((_, correction)) = &transition.new_correction {
-            self.counters.made(correction.level);
+            self.counters.correction_created(correction.level);
         }
         for correction in &transition.resolved {
             if let Some(outcome) = correction.outcome {
-                self.counters.settled(outcome);
+                self.counters.correction_resolved(outcome);
             }
             self.save(Save::Correction(Box::new(correction.clone())));
         }
-        let expired = u64::try_from(transition.expired).unwrap_or(u64::MAX);
-        self.counters.expired.fetch_add(expired, Ordering::Relaxed);
+        self.counters.expired.add(transition.expired);
     }
 
     /// Has the state of a session saved as it is now.

@@ -2,7 +2,7 @@
 
 use crate::backend::DriftBackend;
 use grov_domain::{Correction, DriftState, SessionId, StoreError};
-use grov_redact::{Redacted, Redactor};
+use grov_redact::Redactor;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc;
@@ -22,12 +22,6 @@ pub(crate) enum Save {
     Correction(Box<Correction>),
 }
 
-/// The same, as a store takes it.
-enum Proven {
-    State(Redacted<DriftState>, SessionId),
-    Correction(Redacted<Correction>),
-}
-
 /// Saves what comes, one after the other.
 pub(crate) async fn saving(store: &Arc<dyn DriftBackend>, waiting: &mut mpsc::Receiver<Save>) {
     while let Some(save) = waiting.recv().await {
@@ -35,23 +29,21 @@ pub(crate) async fn saving(store: &Arc<dyn DriftBackend>, waiting: &mut mpsc::Re
     }
 }
 
-/// Saves what is waiting.
-pub(crate) async fn rest(store: &Arc<dyn DriftBackend>, waiting: &mut mpsc::Receiver<Save>) {
-    while let Ok(save) = waiting.try_recv() {
-        keep(store, save).await;
-    }
-}
-
 async fn keep(store: &Arc<dyn DriftBackend>, save: Save) {
-    let save = match save {
-        Save::State(state, task) => Proven::State(Redactor::shared().clean(*state), task),
-        Save::Correction(correction) => Proven::Correction(Redactor::shared().clean(*correction)),
-    };
+    let redactor = Redactor::shared();
     let mut pauses = PAUSES.into_iter();
     loop {
         let result: Result<(), StoreError> = match &save {
-            Proven::State(state, task) => store.save_drift_state(state, task).await,
-            Proven::Correction(correction) => store.save_correction(correction).await,
+            Save::State(state, task) => {
+                store
+                    .save_drift_state(&redactor.clean((**state).clone()), task)
+                    .await
+            }
+            Save::Correction(correction) => {
+                store
+                    .save_correction(&redactor.clean((**correction).clone()))
+                    .await
+            }
         };
         match (result, pauses.next()) {
             (Ok(()), _) => return,

@@ -3,22 +3,19 @@
 use grov_domain::{ClientSessionId, Correction, CorrectionId, SessionId};
 use grov_live::ToolResult;
 use grov_session::{IntentReader, JudgeRequest, Policy, SessionEngine};
-use std::collections::{HashSet, VecDeque};
-use std::sync::atomic::AtomicU64;
+use hashlink::LruCache;
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 use time::OffsetDateTime;
 use tokio::sync::Notify;
 
 /// Tool calls whose assessment is remembered: those of some responses.
-const MOST_CALLS: usize = 256;
+const MAX_CALLS: usize = 256;
 
 /// A session, and who waits for it.
 pub(crate) struct Slot {
     session: Mutex<Session>,
     /// Notified when actions were assessed, and when the session is loaded.
     pub(crate) changed: Notify,
-    /// When it was used last, in uses.
-    pub(crate) used: AtomicU64,
 }
 
 pub(crate) struct Session {
@@ -44,14 +41,8 @@ pub(crate) struct Session {
     pub(crate) is_refreshing: bool,
     /// It was looked for what was typed before anything of the session was seen.
     pub(crate) has_read_history: bool,
-    calls: Calls,
-}
-
-/// The newest tool calls that were assessed.
-#[derive(Default)]
-struct Calls {
-    order: VecDeque<String>,
-    known: HashSet<String>,
+    /// The newest tool calls that were assessed.
+    assessed_calls: LruCache<String, ()>,
 }
 
 impl Slot {
@@ -74,12 +65,11 @@ impl Slot {
             next_request: None,
             is_refreshing: false,
             has_read_history: false,
-            calls: Calls::default(),
+            assessed_calls: LruCache::new(MAX_CALLS),
         };
         Self {
             session: Mutex::new(session),
             changed: Notify::new(),
-            used: AtomicU64::default(),
         }
     }
 
@@ -123,20 +113,12 @@ impl Session {
     }
 
     pub(crate) fn assessed(&mut self, call: &str) {
-        if !self.calls.known.insert(call.to_owned()) {
-            return;
-        }
-        self.calls.order.push_back(call.to_owned());
-        if self.calls.order.len() > MOST_CALLS
-            && let Some(oldest) = self.calls.order.pop_front()
-        {
-            self.calls.known.remove(&oldest);
-        }
+        self.assessed_calls.insert(call.to_owned(), ());
     }
 
     /// Whether all these calls were assessed, and nothing is being loaded that bears on it.
     pub(crate) fn has_assessed(&self, calls: &[ToolResult]) -> bool {
-        let is_known = |call: &ToolResult| self.calls.known.contains(&call.tool_use_id);
+        let is_known = |call: &ToolResult| self.assessed_calls.contains_key(&call.tool_use_id);
         (self.engine.is_state_loaded() || !self.is_state_loading())
             && (!self.is_followed || calls.iter().all(is_known))
     }

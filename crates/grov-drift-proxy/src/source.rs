@@ -1,6 +1,5 @@
 //! Delivers corrections with the next request.
 
-use crate::counters::count;
 use crate::monitor::DriftMonitor;
 use crate::saving::Save;
 use crate::session::{Session, Slot};
@@ -24,8 +23,7 @@ impl ContextSource for DriftMonitor {
     }
 
     fn applies(&self, point: &InjectionPoint) -> bool {
-        let settings = &self.shared.settings;
-        if !settings.enabled || !settings.corrections || point.lineage.agent.is_some() {
+        if !self.shared.policy.corrects || point.lineage.agent.is_some() {
             return false;
         }
         let Some(slot) = self.slot(point) else {
@@ -40,7 +38,7 @@ impl ContextSource for DriftMonitor {
     }
 
     async fn context(&self, point: &InjectionPoint) -> Option<ContextText> {
-        let slot = self.shared.known(&point.lineage.session)?;
+        let slot = self.shared.sessions.get(&point.lineage.session)?;
         self.wait(&slot, point).await;
         self.check_permissions(&slot, point).await?;
         let prompt = point.prompt.trim();
@@ -93,7 +91,7 @@ impl ContextSource for DriftMonitor {
     }
 
     fn delivered(&self, point: &InjectionPoint) {
-        let Some(slot) = self.shared.known(&point.lineage.session) else {
+        let Some(slot) = self.shared.sessions.get(&point.lineage.session) else {
             return;
         };
         let mut session = slot.session();
@@ -101,7 +99,7 @@ impl ContextSource for DriftMonitor {
             return;
         };
         let now = self.shared.clock.now();
-        count(&self.shared.counters.delivered);
+        self.shared.counters.delivered.increment();
         session.delivered_last = Some(offered.id.clone());
         if session.engine.mark_delivered(&offered, now) {
             self.shared.save_state(&session);
@@ -117,7 +115,7 @@ impl ContextSource for DriftMonitor {
         if lineage.agent.is_some() {
             return;
         }
-        let Some(slot) = self.shared.known(&lineage.session) else {
+        let Some(slot) = self.shared.sessions.get(&lineage.session) else {
             return;
         };
         let mut session = slot.session();
@@ -133,7 +131,7 @@ impl DriftMonitor {
     /// does next is judged by its goal.
     fn slot(&self, point: &InjectionPoint) -> Option<Arc<Slot>> {
         let id = &point.lineage.session;
-        let known = self.shared.known(id);
+        let known = self.shared.sessions.get(id);
         if known.is_none() && point.begins {
             return None;
         }
@@ -188,7 +186,7 @@ impl DriftMonitor {
                 return;
             }
             if !std::mem::replace(&mut has_waited, true) {
-                count(&self.shared.counters.waited);
+                self.shared.counters.waited.increment();
             }
             if tokio::time::timeout_at(until, changed).await.is_err() {
                 return;

@@ -2,21 +2,18 @@
 
 use crate::judging::{JudgeJob, sketch};
 use crate::monitor::Shared;
-use crate::saving::{Save, rest, saving};
+use crate::saving::{Save, saving};
 use crate::session::{Session, Slot};
 use grov_domain::{
     ClientSessionId, CorrectionId, SessionFilter, SessionId, StepId, StepVerdict, StoreError, active_task,
 };
 use grov_session::{ContractInputs, ObservedAction, Reassessed, SessionEvent, StoredHistory};
-use std::sync::{Arc, PoisonError};
+use scopeguard::ScopeGuard;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
-/// Pause between two looks whether a person changed a contract.
-const REVISION_PAUSE: Duration = Duration::from_secs(1);
-/// Sessions whose contracts are read again then, the last used; others are with their next prompt.
-const MOST_FOLLOWED: usize = 64;
 /// Stored steps by which rules are brought up to date, the newest.
 const MOST_STEPS: usize = 500;
 /// Jobs at once. Most of them wait for a model, and loading a session must not wait for those.
@@ -63,11 +60,6 @@ impl DriftWorker {
             mut saves,
         } = self;
         let mut running: JoinSet<()> = JoinSet::new();
-        let opening = Arc::clone(&shared);
-        // Opened before the first session needs it. What is wrong with the store is told when one does.
-        running.spawn(async move {
-            let _ = opening.store.revision().await;
-        });
         let working = async {
             loop {
                 tokio::select! {
@@ -88,7 +80,8 @@ impl DriftWorker {
             () = saving(&shared.store, &mut saves) => {}
             () = shared.follow_revision() => {}
         }
-        if tokio::time::timeout(STOP_LIMIT, rest(&shared.store, &mut saves))
+        saves.close();
+        if tokio::time::timeout(STOP_LIMIT, saving(&shared.store, &mut saves))
             .await
             .is_err()
         {
@@ -136,8 +129,11 @@ impl Shared {
     }
 
     async fn load(self: &Arc<Self>, slot: Arc<Slot>) {
-        // Also where this is broken off.
-        let ends = InProgressGuard::loading(&slot);
+        // Also if loading fails or is aborted.
+        let failed = scopeguard::guard(&slot, |slot| {
+            slot.session().is_loading = false;
+            slot.changed.notify_waiters();
+        });
         let (id, _) = slot.ids();
         for _ in 0..MOST_TASKS {
             let (task, stored) = match self.load_stored(&slot, &id).await {
@@ -155,7 +151,7 @@ impl Shared {
             };
             // It turned to another task meanwhile: what the last one asks for is no measure for what is done now.
             let Some(found) = found else { continue };
-            ends.disarm();
+            ScopeGuard::into_inner(failed);
             slot.changed.notify_waiters();
             let verdicts = self.conclude(&slot, &mut slot.session(), found);
             self.record_later(&id, &verdicts, verdicts.len()).await;
@@ -235,7 +231,8 @@ impl Shared {
     }
 
     async fn refresh(self: &Arc<Self>, slot: Arc<Slot>) {
-        let ends = InProgressGuard::refreshing(&slot);
+        // Also if this future is dropped.
+        let aborted = scopeguard::guard(&slot, |slot| slot.session().is_refreshing = false);
         let (id, task) = slot.ids();
         let contract_inputs = self.contract_inputs(&id, &task).await;
         let correction = slot.session().engine.drift().state().correction.clone();
@@ -253,7 +250,7 @@ impl Shared {
                 Ok(true)
             }
         };
-        ends.disarm();
+        ScopeGuard::into_inner(aborted);
         let mut session = slot.session();
         session.is_refreshing = false;
         let now = session.engine.drift().state().correction.as_ref();
@@ -324,41 +321,14 @@ impl Shared {
         })
     }
 
-    async fn look_at_switches(&self) {
-        match self.store.switched_off().await {
-            Ok(off) => {
-                let off = off.into_iter().collect();
-                *self.switched_off.lock().unwrap_or_else(PoisonError::into_inner) = off;
-            }
-            Err(error) => {
-                tracing::debug!(%error, "what is switched off cannot be read; trying again with the next change")
-            }
-        }
-    }
-
     /// Takes over what a person changes while sessions are at work.
     async fn follow_revision(&self) {
-        let mut last = None;
         loop {
-            match self.store.revision().await {
-                Ok(revision) => {
-                    let is_first = last.is_none();
-                    let is_other = last.replace(revision).is_some_and(|last| last != revision);
-                    if is_other || is_first {
-                        self.look_at_switches().await;
-                    }
-                    if is_other {
-                        for slot in self.latest(MOST_FOLLOWED) {
-                            let mut session = slot.session();
-                            self.request_refresh(&slot, &mut session);
-                        }
-                    }
-                }
-                Err(error) => {
-                    tracing::debug!(%error, "the store's revision cannot be read; trying again");
-                }
+            self.watcher.changed().await;
+            for (_, slot) in self.sessions.newest_first() {
+                let mut session = slot.session();
+                self.request_refresh(&slot, &mut session);
             }
-            tokio::time::sleep(REVISION_PAUSE).await;
         }
     }
 }
@@ -391,50 +361,4 @@ pub(crate) fn refresh_contract(slot: &Slot, contract_inputs: ContractInputs, tas
     };
     session.engine.finish_contract_refresh(refresh);
     true
-}
-
-/// Something is under way with a session; ends also where that is broken off.
-struct InProgressGuard<'a> {
-    slot: &'a Slot,
-    is_loading: bool,
-    is_armed: bool,
-}
-
-impl<'a> InProgressGuard<'a> {
-    fn loading(slot: &'a Slot) -> Self {
-        Self {
-            slot,
-            is_loading: true,
-            is_armed: true,
-        }
-    }
-
-    fn refreshing(slot: &'a Slot) -> Self {
-        Self {
-            slot,
-            is_loading: false,
-            is_armed: true,
-        }
-    }
-
-    /// It came to its end.
-    fn disarm(mut self) {
-        self.is_armed = false;
-    }
-}
-
-impl Drop for InProgressGuard<'_> {
-    fn drop(&mut self) {
-        if !self.is_armed {
-            return;
-        }
-        let mut session = self.slot.session();
-        if self.is_loading {
-            session.is_loading = false;
-        } else {
-            session.is_refreshing = false;
-        }
-        drop(session);
-        self.slot.changed.notify_waiters();
-    }
 }

@@ -24,7 +24,6 @@ use grov_domain::{LedgerStore, Lineage, Redacted, SwitchStore, TaskId};
 use memchr::memmem;
 use std::collections::HashSet;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 /// The stores that the ledger needs.
@@ -100,43 +99,26 @@ pub trait ContextSource: Send + Sync + 'static {
     fn withdrawn(&self, _lineage: &Lineage) {}
 }
 
-/// The counters of the ledger.
-#[derive(Debug, Default)]
-pub struct Counters {
-    added: AtomicU64,
-    repeated: AtomicU64,
-    nothing: AtomicU64,
-    late: AtomicU64,
-    not_kept: AtomicU64,
-    withdrawn: AtomicU64,
-    not_loaded: AtomicU64,
-    not_located: AtomicU64,
-    notes_lost: AtomicU64,
-}
-
-impl Counters {
-    /// Returns the counters by name.
-    pub fn all(&self) -> [(&'static str, u64); 9] {
-        let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        [
-            // Texts added for the first time.
-            ("added", read(&self.added)),
-            // Blocks added again.
-            ("repeated", read(&self.repeated)),
-            // Injection points at which nothing was added.
-            ("nothing", read(&self.nothing)),
-            // Texts that came too late.
-            ("late", read(&self.late)),
-            // Texts that could not be stored.
-            ("not_kept", read(&self.not_kept)),
-            // Texts withdrawn because they would invalidate the cached prompt.
-            ("withdrawn", read(&self.withdrawn)),
-            // Requests without their earlier text, because the store did not answer.
-            ("not_loaded", read(&self.not_loaded)),
-            // Requests without new text, because their directory was not resolved in time.
-            ("not_located", read(&self.not_located)),
-            // Ledger updates that were lost.
-            ("notes_lost", read(&self.notes_lost)),
-        ]
+crate::counters! {
+    /// The counters of the ledger.
+    pub struct Counters {
+        /// Texts added for the first time.
+        added,
+        /// Blocks added again.
+        repeated,
+        /// Injection points at which nothing was added.
+        nothing,
+        /// Texts that came too late.
+        late,
+        /// Texts that could not be stored.
+        not_kept,
+        /// Texts withdrawn because they would invalidate the cached prompt.
+        withdrawn,
+        /// Requests without their earlier text, because the store did not answer.
+        not_loaded,
+        /// Requests without new text, because their directory was not resolved in time.
+        not_located,
+        /// Ledger updates that were lost.
+        notes_lost,
     }
 }

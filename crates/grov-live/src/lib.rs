@@ -15,17 +15,21 @@
 #![forbid(unsafe_code)]
 
 mod action_checker;
+mod counters;
 mod identity;
 mod injection;
 mod memory_source;
 mod project_locator;
 mod prompts;
 mod recorder;
+mod session_cache;
 mod setup;
+mod store_watcher;
 mod tasks;
 mod working_directory;
 
 pub use action_checker::{ActionChecker, CheckResult, PendingExchange, ToolOutcome, UserQuestion};
+pub use counters::Counter;
 pub use grov_domain::Lineage;
 pub use identity::{IDENTITY_HEADERS, Identity};
 pub use injection::{
@@ -35,5 +39,7 @@ pub use injection::{
 pub use memory_source::{MemoryBackend, MemorySource};
 pub use project_locator::Location;
 pub use recorder::{Recorder, UserNaming};
+pub use session_cache::SessionCache;
 pub use setup::configure;
+pub use store_watcher::StoreWatcher;
 pub use tasks::{TaskBackend, TaskOrchestrator, TaskWorker};

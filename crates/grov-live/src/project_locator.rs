@@ -2,20 +2,21 @@
 
 use crate::identity::project_header;
 use crate::working_directory;
+use futures_util::FutureExt;
+use futures_util::future::{BoxFuture, Shared};
 use grov_domain::Project;
 use grov_project::Place;
 use grov_proxy_core::MessagesRequest;
-use std::collections::HashMap;
+use hashlink::LruCache;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
-use tokio::sync::watch;
 
 /// Directories in the cache.
 const MAX_DIRECTORIES: usize = 1024;
 
 /// How long an entry is valid: a directory may become a repository, or get a remote.
-const GOOD_FOR: Duration = Duration::from_secs(60);
+const VALID_FOR: Duration = Duration::from_secs(60);
 
 /// A directory and the project it belongs to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,21 +29,23 @@ pub struct Location {
     pub exists: bool,
 }
 
-/// A cache entry.
-#[derive(Debug)]
-enum Look {
-    /// Resolved at this time.
-    Done(Instant, Arc<Location>),
-    /// Being resolved. A file system that hangs blocks one thread, not all.
-    UnderWay(watch::Receiver<Option<Arc<Location>>>),
+/// A lookup that several callers can await. `None`: it panicked.
+type Lookup = Shared<BoxFuture<'static, Option<Arc<Location>>>>;
+
+/// Lookups by directory, with the time when they were started.
+type Lookups = LruCache<String, (Instant, Lookup)>;
+
+/// Resolves directories. Caches the results.
+pub(crate) struct ProjectLocator {
+    lookups: Mutex<Lookups>,
 }
 
-type Known = HashMap<String, Look>;
-
-/// The cache of resolved directories.
-#[derive(Debug, Default)]
-pub(crate) struct ProjectLocator {
-    known: Arc<Mutex<Known>>,
+impl Default for ProjectLocator {
+    fn default() -> Self {
+        Self {
+            lookups: Mutex::new(LruCache::new(MAX_DIRECTORIES)),
+        }
+    }
 }
 
 impl ProjectLocator {
@@ -52,56 +55,55 @@ impl ProjectLocator {
         named.or_else(|| request.index().and_then(working_directory::find))
     }
 
-    /// Resolves a directory. Files are read on a blocking thread: the caller sets a timeout.
+    /// Resolves a directory. The caller sets a timeout: the lookup goes on without it, and its result serves the next caller.
+    /// A file system that hangs blocks one thread for each directory.
     pub(crate) async fn locate(&self, directory: &str) -> Option<Arc<Location>> {
-        let mut told = {
-            let mut known = self.known();
-            match known.get(directory) {
-                Some(Look::Done(looked_at, location)) if looked_at.elapsed() < GOOD_FOR => {
-                    return Some(Arc::clone(location));
-                }
-                Some(Look::UnderWay(told)) if told.has_changed().is_ok() => told.clone(),
+        let lookup = {
+            let mut lookups = self.lookups();
+            match lookups.get(directory) {
+                Some((started_at, lookup)) if is_usable(*started_at, lookup) => lookup.clone(),
                 _ => {
-                    let (sender, told) = watch::channel(None);
-                    if known.len() >= MAX_DIRECTORIES {
-                        known.retain(|_, look| matches!(look, Look::UnderWay(_)));
-                    }
-                    known.insert(directory.to_owned(), Look::UnderWay(told.clone()));
-                    self.look(directory.to_owned(), sender);
-                    told
+                    let lookup = look_up(PathBuf::from(directory));
+                    lookups.insert(directory.to_owned(), (Instant::now(), lookup.clone()));
+                    lookup
                 }
             }
         };
-        told.wait_for(Option::is_some).await.ok()?.clone()
+        lookup.await
     }
 
-    /// Resolves a directory on a blocking thread. A late result serves the next caller.
-    fn look(&self, directory: String, sender: watch::Sender<Option<Arc<Location>>>) {
-        let known = Arc::clone(&self.known);
-        tokio::task::spawn_blocking(move || {
-            let path = PathBuf::from(&directory);
-            let place = Place::locate(&path);
-            let location = Arc::new(Location {
-                project: place.project(),
-                exists: path.is_dir(),
-                root: place.work_tree().map_or(path, ToOwned::to_owned),
-            });
-            let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
-            known.insert(directory, Look::Done(Instant::now(), Arc::clone(&location)));
-            drop(known);
-            sender.send_replace(Some(location));
-        });
+    fn lookups(&self) -> MutexGuard<'_, Lookups> {
+        self.lookups.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn known(&self) -> MutexGuard<'_, Known> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// A directory that does not resolve until the returned value is dropped.
+    /// Makes a directory unresolvable until the returned value is dropped.
     #[cfg(test)]
-    pub(crate) fn hold(&self, directory: &str) -> watch::Sender<Option<Arc<Location>>> {
-        let (holder, told) = watch::channel(None);
-        self.known().insert(directory.to_owned(), Look::UnderWay(told));
+    pub(crate) fn hold(&self, directory: &str) -> tokio::sync::oneshot::Sender<Arc<Location>> {
+        let (holder, held) = tokio::sync::oneshot::channel();
+        let lookup = held.map(Result::ok).boxed().shared();
+        self.lookups()
+            .insert(directory.to_owned(), (Instant::now(), lookup));
         holder
     }
+}
+
+/// Returns whether a lookup is running or its result is recent.
+fn is_usable(started_at: Instant, lookup: &Lookup) -> bool {
+    match lookup.peek() {
+        None => true,
+        Some(location) => location.is_some() && started_at.elapsed() < VALID_FOR,
+    }
+}
+
+/// Reads the files of a directory on a blocking thread.
+fn look_up(directory: PathBuf) -> Lookup {
+    let looking = tokio::task::spawn_blocking(move || {
+        let place = Place::locate(&directory);
+        Arc::new(Location {
+            project: place.project(),
+            exists: directory.is_dir(),
+            root: place.work_tree().map_or(directory, ToOwned::to_owned),
+        })
+    });
+    looking.map(Result::ok).boxed().shared()
 }

@@ -7,21 +7,25 @@ use crate::action_checker::{ActionChecker, CheckResult, PendingExchange, UserQue
 use crate::identity::Identity;
 use crate::project_locator::ProjectLocator;
 use crate::prompts;
+use crate::session_cache::SessionCache;
 use crate::tasks::{self, RecordedExchange, SketchedAction, TaskOrchestrator};
 use grov_domain::{
-    ActionSketch, ClientDialect, ExchangeId, ExchangeKind, ExchangeRecord, Prompt, RecordSink, Step,
-    TokenUsage, without_own_text,
+    ActionSketch, ClientDialect, ClientSessionId, ExchangeId, ExchangeKind, ExchangeRecord, Prompt,
+    RecordSink, Step, TokenUsage, without_own_text,
 };
 use grov_project::{Place, hash_user};
 use grov_proxy_core::{ObservedExchange, Outcome, TurnObserver};
 use grov_redact::Redactor;
 use grov_wire::RequestIndex;
 use grov_wire::response::{Block, Turn, Usage};
-use sessions::{RecordedSession, Sessions};
+use sessions::RecordedSession;
 use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use steps::PerformedAction;
+
+/// Sessions in memory. A session that is evicted only loses what detects repeated requests.
+const MAX_SESSIONS: usize = 1024;
 
 /// Requests of a session in which its directory is searched.
 const MAX_SEARCHES: u8 = 8;
@@ -41,7 +45,7 @@ pub enum UserNaming {
 /// The observer that records every exchange.
 pub struct Recorder {
     sink: Arc<dyn RecordSink>,
-    sessions: Mutex<Sessions>,
+    sessions: SessionCache<ClientSessionId, Mutex<RecordedSession>>,
     user_naming: UserNaming,
     /// The home directory with the user's git configuration.
     home: Option<PathBuf>,
@@ -57,7 +61,7 @@ impl Recorder {
     pub fn new(sink: Arc<dyn RecordSink>, user_naming: UserNaming, home: Option<PathBuf>) -> Self {
         Self {
             sink,
-            sessions: Mutex::default(),
+            sessions: SessionCache::new(MAX_SESSIONS),
             user_naming,
             home,
             tasks: None,
@@ -150,9 +154,11 @@ impl TurnObserver for Recorder {
 
     fn observe(&self, exchange: &ObservedExchange) {
         let identity = Identity::of(&exchange.request);
-        let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
-        let session = sessions.session(&identity.session, exchange.ended_at);
-        self.locate(session, exchange);
+        let session = self
+            .sessions
+            .get_or_create(&identity.session, Mutex::default, |_| true);
+        let mut session = session.lock().unwrap_or_else(PoisonError::into_inner);
+        self.locate(&mut session, exchange);
         let id = ExchangeId::fresh();
         let task = match &self.tasks {
             Some(tasks) => tasks.task(&identity.session),
@@ -160,12 +166,12 @@ impl TurnObserver for Recorder {
         };
         let task_is_known = task.is_some();
         let prompts = if identity.kind == ExchangeKind::Main {
-            new_prompts(session, exchange)
+            new_prompts(&mut session, exchange)
         } else {
             Vec::new()
         };
         let performed = if identity.kind.is_turn() {
-            performed(session, exchange, &id)
+            performed(&mut session, exchange, &id)
         } else {
             Vec::new()
         };
@@ -192,8 +198,8 @@ impl TurnObserver for Recorder {
         // A derived session id is only good for recording.
         let told = identity
             .session_is_named
-            .then(|| recorded(&record, exchange, session));
-        drop(sessions);
+            .then(|| recorded(&record, exchange, &session));
+        drop(session);
         if let Some(recorded) = &told {
             self.judge(&mut record, task_is_known, contents, recorded, exchange);
         }

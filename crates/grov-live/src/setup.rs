@@ -7,40 +7,46 @@ use std::sync::Arc;
 
 /// Makes the proxy keep the headers that [`Identity`](crate::Identity) reads, and shows the state of `sink` in
 /// `/_grov/health` and `/_grov/metrics`.
-pub fn configure(builder: ProxyBuilder, sink: &Arc<dyn RecordSink>) -> ProxyBuilder {
-    let metric = |read: fn(SinkHealth) -> u64| {
+pub fn configure(mut builder: ProxyBuilder, sink: &Arc<dyn RecordSink>) -> ProxyBuilder {
+    for (kind, name, help, read) in METRICS {
         let sink = Arc::clone(sink);
-        move || read(sink.health())
-    };
-    let queued = metric(|health| health.queued);
-    let spooled = metric(|health| health.spooled);
-    let stored = metric(|health| health.stored);
-    let lost = metric(|health| health.lost);
-    let (counter, gauge) = (MetricKind::Counter, MetricKind::Gauge);
+        builder = builder.metric(kind, name, help, move || read(sink.health()));
+    }
     let sink = Arc::clone(sink);
     builder
         .keep_headers(IDENTITY_HEADERS)
         .health_section("store", move || health(sink.health()))
-        .metric(
-            gauge,
-            "records_queued",
-            "Records accepted and not yet stored",
-            queued,
-        )
-        .metric(
-            gauge,
-            "records_spooled",
-            "Records waiting in the spool file",
-            spooled,
-        )
-        .metric(counter, "records_stored", "Records stored", stored)
-        .metric(
-            counter,
-            "records_lost",
-            "Records neither stored nor spooled",
-            lost,
-        )
 }
+
+/// A metric of a sink: kind, name, description, value.
+type SinkMetric = (MetricKind, &'static str, &'static str, fn(SinkHealth) -> u64);
+
+const METRICS: [SinkMetric; 4] = [
+    (
+        MetricKind::Gauge,
+        "records_queued",
+        "Records accepted and not yet stored",
+        |health| health.queued,
+    ),
+    (
+        MetricKind::Gauge,
+        "records_spooled",
+        "Records waiting in the spool file",
+        |health| health.spooled,
+    ),
+    (
+        MetricKind::Counter,
+        "records_stored",
+        "Records stored",
+        |health| health.stored,
+    ),
+    (
+        MetricKind::Counter,
+        "records_lost",
+        "Records neither stored nor spooled",
+        |health| health.lost,
+    ),
+];
 
 fn health(health: SinkHealth) -> serde_json::Value {
     let SinkHealth {

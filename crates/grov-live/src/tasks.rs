@@ -7,7 +7,6 @@
 mod board;
 mod exchange;
 mod location;
-mod outcomes;
 mod persist;
 mod session;
 mod turn;

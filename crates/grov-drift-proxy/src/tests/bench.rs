@@ -1,7 +1,7 @@
 //! A proxy that is checked, with a store and a judge in memory.
 
 use super::double::{Answers, MemoryStore, Ticking};
-use crate::{DriftMonitor, DriftSettings};
+use crate::{DriftMonitor, Policy};
 use grov_domain::{
     Action, ActionSketch, AgentId, ClientSessionId, CorrectionLevel, DriftState, ExchangeId, ExchangeKind,
     ExchangeRecord, GoalEdit, GoalEditId, GoalEditKind, GoalStore, Lineage, Outcome, Project, Prompt,
@@ -54,10 +54,10 @@ pub(super) struct Response<'a> {
 
 impl TestBed {
     pub(super) fn new() -> Self {
-        Self::with(DriftSettings::default(), Arc::default(), Arc::default())
+        Self::with(Policy::PER_ACTION, Arc::default(), Arc::default())
     }
 
-    pub(super) fn with(settings: DriftSettings, store: Arc<MemoryStore>, judge: Arc<Answers>) -> Self {
+    pub(super) fn with(settings: Policy, store: Arc<MemoryStore>, judge: Arc<Answers>) -> Self {
         let clock = Arc::new(Ticking::default());
         let (drift, work) = DriftMonitor::new(
             settings,
@@ -87,7 +87,7 @@ impl TestBed {
     /// The same session in a program that was started anew.
     pub(super) fn restarted(&self) -> Self {
         let bench = Self::with(
-            DriftSettings::default(),
+            Policy::PER_ACTION,
             Arc::clone(&self.store),
             Arc::clone(&self.judge),
         );

@@ -1,7 +1,7 @@
 //! What was found is said at the next request, once, and what follows decides.
 
 use super::bench::{GOAL, ROOT, Response, TestBed, level, lineage, session, until};
-use crate::DriftSettings;
+use crate::Policy;
 use grov_domain::{CorrectionLevel, CorrectionOutcome, EffectKind, SessionMode, SwitchScope, SwitchStore};
 use grov_live::ContextSource;
 use grov_session::testing::{bash, edit, read};
@@ -204,7 +204,7 @@ async fn where_it_is_switched_off_nothing_is_made_to_be_said_later() {
     let bench = TestBed::new();
     bench.begin(GOAL).await;
     let scope = SwitchScope::Project(ROOT.to_owned());
-    let is_off = || bench.drift.shared.is_switched_off(&session(), ROOT);
+    let is_off = || bench.drift.shared.watcher.is_switched_off(&session(), ROOT);
     bench.doubted();
     bench.change("src/styles/theme.css", "a {}");
     bench.store.switch(&scope, false).await.unwrap();
@@ -221,9 +221,9 @@ async fn where_it_is_switched_off_nothing_is_made_to_be_said_later() {
 
 #[tokio::test(start_paused = true)]
 async fn observing_only_records_and_says_nothing() {
-    let settings = DriftSettings {
-        corrections: false,
-        ..DriftSettings::default()
+    let settings = Policy {
+        corrects: false,
+        ..Policy::PER_ACTION
     };
     let bench = TestBed::with(settings, Arc::default(), Arc::default());
     bench.begin(GOAL).await;

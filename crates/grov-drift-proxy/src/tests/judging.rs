@@ -2,7 +2,7 @@
 
 use super::bench::{GOAL, ROOT, Response, TestBed, session, until};
 use super::double::Answers;
-use crate::DriftSettings;
+use crate::Policy;
 use grov_domain::{EffectKind, JudgedBy, SessionId};
 use grov_session::testing::{bash, edit};
 use std::sync::Arc;
@@ -38,9 +38,9 @@ async fn a_judge_is_asked_every_third_prompt_and_sees_no_prose() {
 #[tokio::test(start_paused = true)]
 async fn a_models_verdict_is_written_to_the_steps_and_spoken_of() {
     let judge = Arc::new(Answers::model(2, "The cache has nothing to do with the goal."));
-    let settings = DriftSettings {
+    let settings = Policy {
         check_interval: 1,
-        ..DriftSettings::default()
+        ..Policy::PER_ACTION
     };
     let bench = TestBed::with(settings, Arc::default(), judge);
     bench.exchange(Response {
@@ -64,7 +64,7 @@ async fn a_models_verdict_is_written_to_the_steps_and_spoken_of() {
 #[tokio::test(start_paused = true)]
 async fn a_model_words_the_demand_if_it_answers_in_time() {
     let judge = Arc::new(Answers::model(9, ""));
-    let bench = TestBed::with(DriftSettings::default(), Arc::default(), judge);
+    let bench = TestBed::with(Policy::PER_ACTION, Arc::default(), judge);
     bench.begin(GOAL).await;
     for number in 0..3 {
         let (calls, _) = bench.change(&format!("src/components/Part{number}.tsx"), "<div/>");
@@ -81,9 +81,9 @@ async fn a_model_words_the_demand_if_it_answers_in_time() {
 /// A session whose first edit a model objects to when it is let.
 fn objected() -> TestBed {
     let judge = Arc::new(Answers::when_let(3, "The cache is none of the goal."));
-    let settings = DriftSettings {
+    let settings = Policy {
         check_interval: 1,
-        ..DriftSettings::default()
+        ..Policy::PER_ACTION
     };
     let bench = TestBed::with(settings, Arc::default(), judge);
     bench.exchange(Response {
@@ -176,7 +176,7 @@ async fn a_verdict_on_a_task_that_is_over_still_reaches_its_steps() {
 #[tokio::test(start_paused = true)]
 async fn a_suspicion_while_the_judge_is_asked_is_asked_about_next() {
     let judge = Arc::new(Answers::when_let(3, "None of the goal."));
-    let bench = TestBed::with(DriftSettings::default(), Arc::default(), judge);
+    let bench = TestBed::with(Policy::PER_ACTION, Arc::default(), judge);
     bench.exchange(Response {
         prompts: &[GOAL],
         begins: true,
@@ -203,9 +203,9 @@ async fn a_suspicion_while_the_judge_is_asked_is_asked_about_next() {
 #[tokio::test(start_paused = true)]
 async fn a_judge_sees_paths_from_the_project_and_what_is_written() {
     let judge = Arc::new(Answers::model(9, ""));
-    let settings = DriftSettings {
+    let settings = Policy {
         check_interval: 1,
-        ..DriftSettings::default()
+        ..Policy::PER_ACTION
     };
     let bench = TestBed::with(settings, Arc::default(), judge);
     let run = format!("cd {ROOT}/web && rm {ROOT}/web/old.css /home/me/application/x");

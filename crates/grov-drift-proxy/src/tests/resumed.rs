@@ -2,7 +2,7 @@
 
 use super::bench::{GOAL, ROOT, Response, TestBed, level, session, until};
 use super::double::{Answers, MemoryStore};
-use crate::DriftSettings;
+use crate::Policy;
 use crate::work::{load, refresh_contract};
 use grov_domain::{CorrectionOutcome, EffectKind, GoalEditKind, OFF_GOAL_BELOW, SessionMode};
 use grov_live::CheckResult;
@@ -144,9 +144,9 @@ async fn what_a_person_allowed_counts_before_it_is_read() {
 #[tokio::test(start_paused = true)]
 async fn no_judge_is_asked_about_a_goal_that_may_be_old() {
     let judge = Arc::new(Answers::model(2, "It has nothing to do with the goal"));
-    let settings = DriftSettings {
+    let settings = Policy {
         check_interval: 1,
-        ..DriftSettings::default()
+        ..Policy::PER_ACTION
     };
     let store: Arc<MemoryStore> = Arc::default();
     let bench = TestBed::with(settings, Arc::clone(&store), Arc::clone(&judge));
@@ -319,7 +319,7 @@ async fn a_guess_about_what_was_done_before_a_session_was_loaded_is_said_by_a_ju
     for (score, is_said) in [(9, false), (2, true)] {
         let judge = Arc::new(Answers::when_let(score, "The shed has nothing to do with it"));
         let store: Arc<MemoryStore> = Arc::default();
-        let bench = TestBed::with(DriftSettings::default(), store, judge);
+        let bench = TestBed::with(Policy::PER_ACTION, store, judge);
         bench.begin(GOAL).await;
         bench.change("src/auth/token.ts", "const ttl = 60;");
         let later = bench.restarted();

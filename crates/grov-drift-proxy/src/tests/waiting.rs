@@ -2,7 +2,7 @@
 
 use super::bench::{GOAL, ROOT, Response, TestBed, session};
 use super::double::{Answers, MemoryStore, Ticking};
-use crate::{DriftMonitor, DriftSettings};
+use crate::{DriftMonitor, Policy};
 use grov_domain::Project;
 use grov_live::{ActionChecker, CheckResult, ContextSource, PendingExchange};
 use grov_session::testing::{edit, read, read_intent};
@@ -66,7 +66,7 @@ async fn what_has_no_project_and_what_is_no_turn_is_left_alone() {
         earlier_prompts: &Vec::new,
     });
     assert_eq!(checked, CheckResult::default());
-    assert!(bench.drift.shared.known(&session()).is_none());
+    assert!(bench.drift.shared.sessions.get(&session()).is_none());
 }
 
 #[test]
@@ -74,7 +74,7 @@ fn the_rules_are_quick_after_five_hundred_steps() {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let _entered = runtime.enter();
     let (drift, _work) = DriftMonitor::new(
-        DriftSettings::default(),
+        Policy::PER_ACTION,
         Arc::new(Answers::default()),
         Arc::new(MemoryStore::default()),
         Arc::new(Ticking::default()),

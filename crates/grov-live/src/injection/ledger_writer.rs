@@ -5,7 +5,6 @@ use super::{Counters, LedgerBackend};
 use grov_domain::{Lineage, LineageTip};
 use grov_wire::Key128;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 use tokio::sync::mpsc;
 
@@ -80,7 +79,7 @@ impl LedgerWriter {
             false => self.others.send(note).is_ok(),
         };
         if !is_taken {
-            self.counters.notes_lost.fetch_add(1, Ordering::Relaxed);
+            self.counters.notes_lost.increment();
         }
     }
 }
@@ -180,7 +179,6 @@ impl LedgerWriterTask {
             over -= usize::from(is_lost);
             !is_lost
         });
-        let lost = u64::try_from(waiting - batch.len()).unwrap_or(u64::MAX);
-        self.counters.notes_lost.fetch_add(lost, Ordering::Relaxed);
+        self.counters.notes_lost.add(waiting - batch.len());
     }
 }

@@ -3,22 +3,24 @@
 use super::cache_window::CacheWindow;
 use super::ledger_writer::{LedgerUpdate, LedgerWriter, LedgerWriterTask};
 use super::lineage_state::{CachedPrefix, Decision, Place, history_key};
-use super::shared::{Shared, Timeouts, model};
+use super::shared::{MAX_LINEAGES, Shared, Timeouts, model};
 use super::slot::{Loading, Slot};
 use super::{ContextSource, Counters, InjectionPoint, LedgerBackend, ToolResult};
 use crate::identity::Identity;
 use crate::project_locator::ProjectLocator;
 use crate::prompts;
+use crate::session_cache::SessionCache;
+use crate::store_watcher::StoreWatcher;
 use async_trait::async_trait;
 use grov_domain::{ExchangeKind, HistoryKey, Lineage, LineageTip, OWN_TEXT_OPENING, SideRequest};
 use grov_proxy_core::MessagesRequest;
 use grov_proxy_core::RequestPolicy;
 use grov_wire::{Edit, Key128, Link, RequestIndex, Role, Skeleton};
+use scopeguard::ScopeGuard;
 use std::pin::Pin;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Instant;
-use tokio::sync::{OnceCell, mpsc, watch};
+use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 
 /// Decisions that may wait to be begun.
@@ -91,6 +93,7 @@ impl Injection {
     ) -> (Self, InjectionWorker) {
         let counters = Arc::new(Counters::default());
         let (writer, writing) = LedgerWriter::new(Arc::clone(&store), Arc::clone(&counters));
+        let watcher = StoreWatcher::new(Arc::clone(&store) as Arc<_>);
         let shared = Arc::new(Shared {
             timeouts,
             store,
@@ -98,10 +101,8 @@ impl Injection {
             writer,
             counters,
             places: ProjectLocator::default(),
-            lineages: Mutex::default(),
-            uses: AtomicU64::default(),
-            switched_off: Mutex::default(),
-            revision: OnceCell::new(),
+            lineages: SessionCache::new(MAX_LINEAGES),
+            watcher,
         });
         let (sender, jobs) = mpsc::channel(MAX_JOBS);
         let work = InjectionWorker {
@@ -127,11 +128,6 @@ impl InjectionWorker {
             writing,
         } = self;
         let mut running: JoinSet<()> = JoinSet::new();
-        let opening = Arc::clone(&shared);
-        // Opened before the first conversation needs it. What is wrong with the store is told when it does.
-        running.spawn(async move {
-            let _ = opening.revision().await;
-        });
         let deciding = async {
             loop {
                 tokio::select! {
@@ -190,13 +186,12 @@ impl RequestPolicy for Injection {
         let replay = prepared.slot.state().replay(index, skeleton);
         let counters = &self.shared.counters;
         for key in replay.withdrawn {
-            counters.withdrawn.fetch_add(1, Ordering::Relaxed);
+            counters.withdrawn.increment();
             self.shared
                 .writer
                 .note(LedgerUpdate::Withdrawn(prepared.lineage.clone(), key));
         }
-        let repeated = u64::try_from(replay.edits.len()).unwrap_or(u64::MAX);
-        counters.repeated.fetch_add(repeated, Ordering::Relaxed);
+        counters.repeated.add(replay.edits.len());
         prepared.newest_is_replayed = replay.newest_is_decided;
         (prepared.caches, prepared.prefix) = (replay.caches, replay.prefix);
         request.extensions().insert(prepared);
@@ -359,7 +354,7 @@ impl Injection {
             Place::Open(sender) => sender,
         };
         let Some(point) = self.point(request, index, link, prepared) else {
-            self.shared.counters.nothing.fetch_add(1, Ordering::Relaxed);
+            self.shared.counters.nothing.increment();
             sender.send_replace(Some(slot.state().decide(link.key, None)));
             return Opened::Nothing;
         };
@@ -376,7 +371,7 @@ impl Injection {
         });
         if self.jobs.try_send(job).is_err() {
             // The sender is gone with the job, so whoever waits hears of it.
-            self.shared.counters.late.fetch_add(1, Ordering::Relaxed);
+            self.shared.counters.late.increment();
         }
         Opened::Waiting(told)
     }
@@ -389,18 +384,17 @@ impl Injection {
         prepared: &Prepared,
     ) -> Decision {
         let Prepared { slot, lineage, .. } = prepared;
-        let mut guard = WaitGuard {
-            slot,
-            key,
-            counters: &self.shared.counters,
-            is_over: false,
-        };
+        // A request that stops waiting goes out without the text, so no later request may have it.
+        let gave_up = scopeguard::guard((), |()| {
+            self.shared.counters.late.increment();
+            slot.state().decide(key, None);
+        });
         let decision = told
             .wait_for(Option::is_some)
             .await
             .ok()
             .and_then(|told| told.clone());
-        guard.is_over = true;
+        ScopeGuard::into_inner(gave_up);
         // One that is never told is "nothing", for good.
         decision.unwrap_or_else(|| {
             self.shared
@@ -419,7 +413,8 @@ impl Injection {
         prepared: &Prepared,
     ) -> Option<InjectionPoint> {
         let location = prepared.slot.location()?;
-        if self.shared.is_switched_off(&prepared.lineage.session, &location) || has_own_text(index) {
+        let (session, project) = (&prepared.lineage.session, location.project.key());
+        if self.shared.watcher.is_switched_off(session, project) || has_own_text(index) {
             return None;
         }
         let prompts: Vec<String> = prompts::newest(request)
@@ -438,23 +433,6 @@ impl Injection {
         };
         let applies = self.shared.sources.iter().any(|source| source.applies(&point));
         (applies && CacheWindow::of(index, link).allows_new()).then_some(point)
-    }
-}
-
-/// Whoever stops waiting for a decision goes out without the text: then nobody may say it later.
-struct WaitGuard<'a> {
-    slot: &'a Slot,
-    key: Key128,
-    counters: &'a Counters,
-    is_over: bool,
-}
-
-impl Drop for WaitGuard<'_> {
-    fn drop(&mut self) {
-        if !self.is_over {
-            self.counters.late.fetch_add(1, Ordering::Relaxed);
-            self.slot.state().decide(self.key, None);
-        }
     }
 }
 

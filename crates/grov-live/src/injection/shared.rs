@@ -2,22 +2,22 @@
 
 use super::ledger_writer::{LedgerUpdate, LedgerWriter};
 use super::lineage_state::{Decision, history_key};
-use super::slot::{Loading, LoadingGuard, Slot};
+use super::slot::{Loading, Slot};
 use super::{ContextSource, ContextText, Counters, InjectionPoint, LedgerBackend};
-use crate::project_locator::{Location, ProjectLocator};
+use crate::project_locator::ProjectLocator;
+use crate::session_cache::SessionCache;
+use crate::store_watcher::StoreWatcher;
 use bytes::Bytes;
 use futures_util::future::join_all;
 use grov_domain::{
-    ClientSessionId, Clock, LedgerEntry, LedgerLineage, Lineage, NewLineage, Redacted, StoreError,
-    SwitchScope, SystemClock, TaskId,
+    Clock, LedgerEntry, LedgerLineage, Lineage, NewLineage, Redacted, StoreError, SystemClock, TaskId,
 };
 use grov_proxy_core::MessagesRequest;
 use grov_wire::{Key128, RequestIndex};
-use std::collections::{HashMap, HashSet};
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
-use tokio::sync::{OnceCell, watch};
+use tokio::sync::watch;
 
 /// How long a request waits.
 #[derive(Clone, Copy, Debug)]
@@ -45,10 +45,10 @@ impl Default for Timeouts {
 const MAX_LOOKS: u8 = 5;
 
 /// Lineages held in memory; the least recently used are loaded again when they come back.
-const MAX_LINEAGES: usize = 512;
+pub(super) const MAX_LINEAGES: usize = 512;
 
-/// Pause between two looks whether another process changed what is held here.
-const REVISION_PAUSE: Duration = Duration::from_secs(1);
+/// Pause before lineages are read again after a failure.
+const RELOAD_PAUSE: Duration = Duration::from_secs(1);
 
 pub(super) struct Shared {
     pub(super) timeouts: Timeouts,
@@ -57,32 +57,13 @@ pub(super) struct Shared {
     pub(super) writer: LedgerWriter,
     pub(super) counters: Arc<Counters>,
     pub(super) places: ProjectLocator,
-    pub(super) lineages: Mutex<HashMap<Lineage, Arc<Slot>>>,
-    /// Counts uses, to tell which lineage was used least recently.
-    pub(super) uses: AtomicU64,
-    pub(super) switched_off: Mutex<HashSet<SwitchScope>>,
-    /// The revision of the store that `switched_off` and the lineages stand for; `None` before the first look.
-    pub(super) revision: OnceCell<Mutex<i64>>,
+    pub(super) lineages: SessionCache<Lineage, Slot>,
+    pub(super) watcher: StoreWatcher,
 }
 
 impl Shared {
     pub(super) fn slot(&self, lineage: &Lineage) -> Arc<Slot> {
-        let now = self.uses.fetch_add(1, Ordering::Relaxed);
-        let mut lineages = self.lineages.lock().unwrap_or_else(PoisonError::into_inner);
-        if lineages.len() >= MAX_LINEAGES && !lineages.contains_key(lineage) {
-            let mut uses: Vec<u64> = lineages
-                .values()
-                .map(|slot| slot.used.load(Ordering::Relaxed))
-                .collect();
-            uses.sort_unstable();
-            let oldest = uses.get(MAX_LINEAGES / 4).copied().unwrap_or(now);
-            // One that a request holds right now stays: there must not be two of it.
-            lineages
-                .retain(|_, slot| slot.used.load(Ordering::Relaxed) > oldest || Arc::strong_count(slot) > 1);
-        }
-        let slot = lineages.entry(lineage.clone()).or_default();
-        slot.used.store(now, Ordering::Relaxed);
-        Arc::clone(slot)
+        self.lineages.get_or_create(lineage, Slot::default, |_| true)
     }
 
     /// Learns the project of a lineage, once.
@@ -101,7 +82,7 @@ impl Shared {
                 *slot.location.lock().unwrap_or_else(PoisonError::into_inner) = Some(location);
             }
             Ok(None) | Err(_) => {
-                self.counters.not_located.fetch_add(1, Ordering::Relaxed);
+                self.counters.not_located.increment();
                 tracing::debug!(
                     directory,
                     "a directory was not looked at in time; nothing new is said"
@@ -112,15 +93,14 @@ impl Shared {
 
     /// Brings what was kept of a lineage into memory.
     pub(super) async fn load(&self, slot: &Slot, new: &NewLineage) {
-        // Also where this is broken off.
-        let mut ends = LoadingGuard {
-            loading: &slot.loading,
-            state: Loading::No,
-        };
+        // Also sent if this future is dropped.
+        let mut outcome = scopeguard::guard(Loading::No, |outcome| {
+            slot.loading.send_replace(outcome);
+        });
         match self.kept(slot, new).await {
             Ok(Some(kept)) => {
                 slot.state().load(kept);
-                ends.state = Loading::Done;
+                *outcome = Loading::Done;
             }
             // The next request tries again.
             Ok(None) => {}
@@ -138,7 +118,7 @@ impl Shared {
         slot: &Slot,
         new: &NewLineage,
     ) -> Result<Option<LedgerLineage>, StoreError> {
-        self.revision().await?;
+        self.watcher.load().await?;
         if let Some(kept) = self.store.lineage(&new.lineage).await? {
             return Ok(Some(kept));
         }
@@ -152,12 +132,6 @@ impl Shared {
             return Ok(None);
         }
         self.store.adopt(new).await.map(Some)
-    }
-
-    /// The revision that is followed; read at the first call.
-    pub(super) async fn revision(&self) -> Result<&Mutex<i64>, StoreError> {
-        let first = || async { self.look_at_switches().await.map(Mutex::new) };
-        self.revision.get_or_try_init(first).await
     }
 
     pub(super) fn new_lineage(
@@ -181,7 +155,7 @@ impl Shared {
     }
 
     pub(super) fn not_loaded(&self, why: &str) {
-        self.counters.not_loaded.fetch_add(1, Ordering::Relaxed);
+        self.counters.not_loaded.increment();
         tracing::warn!(
             why,
             "what was said in this conversation before cannot be read; the request goes out without it"
@@ -212,7 +186,7 @@ impl Shared {
             (Some(_), _) => &self.counters.added,
             (None, _) => &self.counters.nothing,
         };
-        counter.fetch_add(1, Ordering::Relaxed);
+        counter.increment();
         if is_kept && decision.is_none() {
             // The request could not wait and is gone. At once, for after a crash nobody would know.
             let withdrawn = self.store.withdraw(&point.lineage, &[history_key(key)]).await;
@@ -261,7 +235,7 @@ impl Shared {
                 }
                 Ok(None) => {}
                 Err(_) => {
-                    self.counters.late.fetch_add(1, Ordering::Relaxed);
+                    self.counters.late.increment();
                     tracing::debug!(source = source.name(), "nothing was said: it took too long");
                 }
             }
@@ -286,7 +260,7 @@ impl Shared {
                 at: entry.decided_at,
             };
             if let Err(error) = self.store.adopt(&new).await {
-                self.counters.not_kept.fetch_add(1, Ordering::Relaxed);
+                self.counters.not_kept.increment();
                 tracing::warn!(%error, "nothing was said: the conversation could not be made known");
                 return None;
             }
@@ -299,74 +273,32 @@ impl Shared {
                 sources,
             }),
             Ok(false) => {
-                self.counters.not_kept.fetch_add(1, Ordering::Relaxed);
+                self.counters.not_kept.increment();
                 None
             }
             Err(error) => {
-                self.counters.not_kept.fetch_add(1, Ordering::Relaxed);
+                self.counters.not_kept.increment();
                 tracing::warn!(%error, "nothing was said: it could not be kept");
                 None
             }
         }
     }
 
-    pub(super) fn is_switched_off(&self, session: &ClientSessionId, location: &Location) -> bool {
-        let off = self.switched_off.lock().unwrap_or_else(PoisonError::into_inner);
-        !off.is_empty()
-            && (off.contains(&SwitchScope::Session(session.clone()))
-                || off.contains(&SwitchScope::Project(location.project.key().to_owned())))
-    }
-
-    /// Reads the switches; the revision they stand for.
-    pub(super) async fn look_at_switches(&self) -> Result<i64, StoreError> {
-        // The number first: what changes in between is looked at again.
-        let revision = self.store.revision().await?;
-        let off = self.store.switched_off().await?;
-        *self.switched_off.lock().unwrap_or_else(PoisonError::into_inner) = off.into_iter().collect();
-        Ok(revision)
-    }
-
     /// Takes over what other processes change: switches, and memories that were forgotten.
     pub(super) async fn follow_revision(&self) {
         loop {
-            tokio::time::sleep(REVISION_PAUSE).await;
-            let Some(known) = self.revision.get() else {
-                continue;
-            };
-            let last = *known.lock().unwrap_or_else(PoisonError::into_inner);
-            match self.store.revision().await {
-                Ok(revision) if revision != last => {}
-                Ok(_) => continue,
-                Err(error) => {
-                    tracing::debug!(%error, "the store's revision cannot be read; trying again");
-                    continue;
-                }
-            }
-            let looked = async {
-                let revision = self.look_at_switches().await?;
-                self.reload().await?;
-                Ok::<_, StoreError>(revision)
-            };
-            match looked.await {
-                Ok(revision) => *known.lock().unwrap_or_else(PoisonError::into_inner) = revision,
-                Err(error) => {
-                    tracing::warn!(%error, "changes made elsewhere are not followed yet; trying again")
-                }
+            self.watcher.changed().await;
+            while let Err(error) = self.reload().await {
+                tracing::warn!(%error, "changes made elsewhere are not followed yet; trying again");
+                tokio::time::sleep(RELOAD_PAUSE).await;
             }
         }
     }
 
     /// Takes out of memory what the store holds no more.
     pub(super) async fn reload(&self) -> Result<(), StoreError> {
-        let lineages: Vec<(Lineage, Arc<Slot>)> = {
-            let lineages = self.lineages.lock().unwrap_or_else(PoisonError::into_inner);
-            // Those that are just being loaded too: what is taken back here stays so.
-            lineages
-                .iter()
-                .map(|(lineage, slot)| (lineage.clone(), Arc::clone(slot)))
-                .collect()
-        };
-        for (lineage, slot) in lineages {
+        // Those that are just being loaded too: what is taken back here stays so.
+        for (lineage, slot) in self.lineages.newest_first() {
             if let Some(kept) = self.store.lineage(&lineage).await? {
                 slot.state().reload(&kept);
             }

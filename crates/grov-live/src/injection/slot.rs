@@ -2,7 +2,7 @@
 
 use super::lineage_state::LineageState;
 use crate::project_locator::Location;
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64};
+use std::sync::atomic::{AtomicBool, AtomicU8};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::watch;
@@ -34,7 +34,6 @@ pub(super) struct Slot {
     pub(super) is_unknown: AtomicBool,
     /// How often the directory was looked for.
     pub(super) looks: AtomicU8,
-    pub(super) used: AtomicU64,
 }
 
 impl Slot {
@@ -63,17 +62,5 @@ impl Slot {
     pub(super) fn project_path(&self) -> String {
         self.location()
             .map_or_else(String::new, |location| location.project.key().to_owned())
-    }
-}
-
-/// Tells at its end how loading ended.
-pub(super) struct LoadingGuard<'a> {
-    pub(super) loading: &'a watch::Sender<Loading>,
-    pub(super) state: Loading,
-}
-
-impl Drop for LoadingGuard<'_> {
-    fn drop(&mut self) {
-        self.loading.send_replace(self.state);
     }
 }

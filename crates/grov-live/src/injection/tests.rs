@@ -4,7 +4,8 @@ use super::shared::Timeouts;
 use super::*;
 use bytes::Bytes;
 use grov_domain::{
-    MemoryStore, OWN_TEXT_CLOSING, OWN_TEXT_OPENING, SwitchScope, Task, TaskStatus, TaskStore,
+    ClientSessionId, MemoryStore, OWN_TEXT_CLOSING, OWN_TEXT_OPENING, SwitchScope, Task, TaskStatus,
+    TaskStore,
 };
 use grov_proxy_core::MessagesRequest;
 use grov_proxy_core::RequestPolicy;
@@ -359,8 +360,12 @@ async fn switching_off_stops_new_text_and_keeps_the_old() {
     daemon.sends(&home.request("s", &first())).await;
     let project = Place::key(&home);
     let store = home.store().await;
-    store.switch(&SwitchScope::Project(project), false).await.unwrap();
-    until(async || !daemon.policy.shared.switched_off.lock().unwrap().is_empty()).await;
+    store
+        .switch(&SwitchScope::Project(project.clone()), false)
+        .await
+        .unwrap();
+    let session = ClientSessionId::new("s");
+    until(async || daemon.policy.shared.watcher.is_switched_off(&session, &project)).await;
     let mut later = second();
     later.as_array_mut().unwrap().extend([
         assistant(json!("done")),

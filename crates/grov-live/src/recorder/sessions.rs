@@ -1,25 +1,14 @@
 //! What the recorder keeps in mind of each client session.
 
 use super::steps::PerformedAction;
-use grov_domain::{AgentId, ClientSessionId, Project};
-use std::collections::{HashMap, VecDeque};
-use time::OffsetDateTime;
-
-/// Sessions kept in mind. The least recently used go first; a forgotten session only loses what guards against
-/// counting a repeated request twice.
-const MAX_SESSIONS: usize = 1024;
+use grov_domain::{AgentId, Project};
+use std::collections::VecDeque;
 
 /// Prompts remembered per session: repeats come within minutes of the original.
 const MAX_PROMPTS: usize = 64;
 
 /// Lineages per session whose unconfirmed steps are kept.
 const MAX_UNCONFIRMED: usize = 64;
-
-/// All sessions in mind.
-#[derive(Default)]
-pub(super) struct Sessions {
-    by_id: HashMap<ClientSessionId, RecordedSession>,
-}
 
 /// One client session.
 #[derive(Default)]
@@ -33,29 +22,6 @@ pub(super) struct RecordedSession {
     prompts: VecDeque<u128>,
     /// Whole tool calls of a broken answer, per subagent: nobody knows yet whether the client ran them.
     unconfirmed: Vec<(Option<AgentId>, Vec<PerformedAction>)>,
-    used_at: Option<OffsetDateTime>,
-}
-
-impl Sessions {
-    /// The session, new if it was not known.
-    pub(super) fn session(&mut self, id: &ClientSessionId, now: OffsetDateTime) -> &mut RecordedSession {
-        if !self.by_id.contains_key(id) && self.by_id.len() >= MAX_SESSIONS {
-            self.forget_oldest();
-        }
-        let session = self.by_id.entry(id.clone()).or_default();
-        session.used_at = Some(now);
-        session
-    }
-
-    /// Forgets a quarter at once, so that the search for the oldest is rare.
-    fn forget_oldest(&mut self) {
-        let mut times: Vec<_> = self.by_id.values().map(|session| session.used_at).collect();
-        times.sort_unstable();
-        let Some(limit) = times.get(MAX_SESSIONS / 4).copied() else {
-            return;
-        };
-        self.by_id.retain(|_, session| session.used_at > limit);
-    }
 }
 
 impl RecordedSession {
@@ -102,19 +68,6 @@ mod tests {
         assert!(session.is_new_prompt(1));
         assert!(!session.is_new_prompt(1));
         assert!(session.is_new_prompt(2));
-    }
-
-    #[test]
-    fn memory_is_bounded_and_the_newest_stay() {
-        let mut sessions = Sessions::default();
-        let start = OffsetDateTime::UNIX_EPOCH;
-        for second in 0..3 * MAX_SESSIONS {
-            let id = ClientSessionId::new(second.to_string());
-            sessions.session(&id, start + time::Duration::seconds(second as i64));
-        }
-        assert!(sessions.by_id.len() <= MAX_SESSIONS);
-        let newest = ClientSessionId::new((3 * MAX_SESSIONS - 1).to_string());
-        assert!(sessions.by_id.contains_key(&newest));
     }
 
     #[test]

@@ -5,7 +5,6 @@ mod judging;
 
 use super::exchange::RecordedExchange;
 use super::location::locate;
-use super::outcomes::Outcomes;
 use super::persist::{persist, with_retries};
 use super::turn::OpenTurn;
 use super::{Context, Event, POLICY};
@@ -14,6 +13,7 @@ use grov_domain::{
     TaskTransition, active_task,
 };
 use grov_session::tasks::{Target, Tasks};
+use hashlink::LruCache;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -25,6 +25,9 @@ const FORGET_AFTER: Duration = Duration::from_secs(2 * 60 * 60);
 
 /// How often a turn is judged anew because something was forgotten meanwhile.
 const MAX_JUDGED_ANEW: usize = 5;
+
+/// Tool results remembered per session.
+const MAX_OUTCOMES: usize = 256;
 
 /// Subagents whose task is remembered.
 const MAX_AGENTS: usize = 256;
@@ -45,9 +48,10 @@ pub(super) struct Session {
     /// What the user wants, asked before the first verdict.
     first_intent: Option<Intent>,
     turn: Option<OpenTurn>,
-    outcomes: Outcomes,
+    /// Whether tool calls failed, and the end of their output.
+    outcomes: LruCache<String, (bool, Option<String>)>,
     /// Subagents may outlive the turn that started them.
-    agents: HashMap<AgentId, SessionId>,
+    agents: LruCache<AgentId, SessionId>,
     /// How the newest turn of each task ended.
     endings: HashMap<SessionId, TurnEnding>,
     remote: Option<String>,
@@ -76,8 +80,8 @@ impl Session {
             unborn: false,
             first_intent: None,
             turn: None,
-            outcomes: Outcomes::default(),
-            agents: HashMap::new(),
+            outcomes: LruCache::new(MAX_OUTCOMES),
+            agents: LruCache::new(MAX_AGENTS),
             endings: HashMap::new(),
             remote: None,
             heard_until: OffsetDateTime::UNIX_EPOCH,
@@ -119,13 +123,14 @@ impl Session {
             self.remote.clone_from(&exchange.project.remote);
         }
         for outcome in &exchange.results {
-            self.outcomes.remember(outcome);
+            let known = (outcome.failed, outcome.output.clone());
+            self.outcomes.insert(outcome.tool_use_id.clone(), known);
         }
         let earlier_turn = exchange
             .agent_id
             .as_ref()
-            .and_then(|agent| self.agents.get(agent));
-        if let Some(task) = earlier_turn.cloned() {
+            .and_then(|agent| self.agents.get(agent).cloned());
+        if let Some(task) = earlier_turn {
             return self.give(vec![exchange.id.clone()], task).await;
         }
         let is_prompted = exchange.prompts.iter().any(|prompt| !prompt.queued);
@@ -196,7 +201,7 @@ impl Session {
         let known = std::mem::take(&mut self.tasks).into_iter();
         self.tasks = known.filter_map(|task| states.remove(&task.session_id)).collect();
         self.first_intent = None;
-        self.outcomes = Outcomes::default();
+        self.outcomes.clear();
         self.endings.clear();
         Ok(())
     }
@@ -248,9 +253,6 @@ impl Session {
 
     fn remember_agents(&mut self, turn: &OpenTurn, task: &SessionId) {
         for agent in &turn.agents {
-            if self.agents.len() >= MAX_AGENTS {
-                self.agents.clear();
-            }
             self.agents.insert(agent.clone(), task.clone());
         }
     }

@@ -101,10 +101,10 @@ impl Session {
         let ended = step
             .tool_use_id
             .as_deref()
-            .and_then(|call| self.outcomes.of(call));
+            .and_then(|call| self.outcomes.peek(call));
         if let Some((failed, output)) = ended {
-            done.action.failed = Some(failed);
-            done.action.output = output;
+            done.action.failed = Some(*failed);
+            done.action.output.clone_from(output);
         }
         done
     }
