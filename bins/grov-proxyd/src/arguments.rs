@@ -13,7 +13,7 @@ pub(crate) struct Arguments {
     /// Loopback address to listen on [default: 127.0.0.1]
     #[arg(long, value_name = "IP")]
     host: Option<String>,
-    /// Where requests go.
+    /// Upstream URL.
     #[arg(
         long,
         value_name = "URL",
@@ -29,7 +29,7 @@ pub(crate) struct Arguments {
 }
 
 impl Arguments {
-    /// The settings that were given as flags.
+    /// Returns the settings given as flags, as pairs of setting name and value.
     pub(crate) fn flags(&self) -> Vec<(&'static str, String)> {
         [
             ("proxy.port", &self.port),

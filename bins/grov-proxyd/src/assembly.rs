@@ -1,10 +1,7 @@
-//! Opens the store and builds the judge: the one place that knows which.
+//! Constructs the store and the judge. The only module that names their implementations.
 
-use async_trait::async_trait;
-use grov_domain::{MicroUsd, SettlingJudge, SpendingStore, Store, StoreError, SystemClock};
+use grov_domain::{MicroUsd, SettlingJudge, SpendingStore, StoreError, SystemClock};
 use grov_drift::Services;
-use grov_drift_proxy::DriftBackend;
-use grov_live::{LedgerBackend, MemoryBackend, TaskBackend};
 use grov_llm::{JudgeSettings, ModelJudge, Provider};
 use grov_runtime::{Home, LlmProvider, LlmSettings, Settings};
 use grov_store::{OnCorruption, OpenOptions, SqliteOpener, SqliteStore};
@@ -12,51 +9,20 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
 
-/// The file under a store, which may be deleted or replaced at any time.
-#[async_trait]
-pub(crate) trait DatabaseFile: Send + Sync {
-    /// Whether what is written now reaches the file on disk. Cheap, and never waits.
-    fn is_current(&self) -> bool;
-    /// Opens it anew if it is another one than before, and saves what only the open connection still sees.
-    async fn reopen(&self) -> Result<(), StoreError>;
-    /// Ends the connection in order. The next call opens it anew.
-    async fn close(&self) -> Result<(), StoreError>;
-}
+/// The store of the daemon.
+pub(crate) type DaemonStore = SqliteStore;
 
-/// What the daemon reads and writes.
-pub(crate) trait DaemonStore:
-    Store + TaskBackend + LedgerBackend + MemoryBackend + DriftBackend + DatabaseFile
-{
-}
-
-impl<T: Store + TaskBackend + LedgerBackend + MemoryBackend + DriftBackend + DatabaseFile> DaemonStore for T {}
-
-#[async_trait]
-impl DatabaseFile for SqliteStore {
-    fn is_current(&self) -> bool {
-        Self::is_current(self)
-    }
-
-    async fn reopen(&self) -> Result<(), StoreError> {
-        Self::reopen(self).await
-    }
-
-    async fn close(&self) -> Result<(), StoreError> {
-        Self::close(self).await
-    }
-}
-
-/// The store of whoever records: one that is damaged is set aside.
-pub(crate) fn recording_store(home: &Home) -> Arc<dyn DaemonStore> {
+/// Returns the store for recording. It sets a corrupt database aside.
+pub(crate) fn recording_store(home: &Home) -> Arc<DaemonStore> {
     store(&home.database(), OnCorruption::SetAside)
 }
 
-/// The store once more, on a connection of its own. One that is damaged is left to whoever records.
-pub(crate) fn store_apart(home: &Home) -> Arc<dyn DaemonStore> {
+/// Returns the store on a connection of its own. It fails on a corrupt database, which only the recording store sets aside.
+pub(crate) fn store_apart(home: &Home) -> Arc<DaemonStore> {
     store(&home.database(), OnCorruption::Fail)
 }
 
-fn store(database: &Path, on_corruption: OnCorruption) -> Arc<dyn DaemonStore> {
+fn store(database: &Path, on_corruption: OnCorruption) -> Arc<DaemonStore> {
     Arc::new(SqliteStore::reopening(
         database,
         &OpenOptions::default(),
@@ -79,7 +45,7 @@ pub(crate) async fn scrub_secrets(database: &Path) -> Result<(), StoreError> {
     store.close().await
 }
 
-/// The judge as the settings have it. Their own listeners are never asked.
+/// Returns the judge's settings. The judge never calls `listener`, which is the daemon itself.
 pub(crate) fn judge_settings(settings: &LlmSettings, listener: SocketAddr) -> JudgeSettings {
     JudgeSettings {
         provider: match settings.provider {
@@ -98,7 +64,7 @@ pub(crate) fn judge_settings(settings: &LlmSettings, listener: SocketAddr) -> Ju
     }
 }
 
-/// What answers hooks, with the store of a home.
+/// Returns the services for hooks that use this home.
 pub(crate) fn hook_services(home: &Home) -> Arc<Services> {
     let database = home.database();
     let stores = Box::new(SqliteOpener::new(&database));

@@ -1,14 +1,14 @@
-//! What is said to the agent: the injection ledger, and what it tells: corrections first, then team memory.
+//! Sets up the injection ledger and its sources: corrections first, then team memory.
 
 use crate::assembly::DaemonStore;
-use grov_live::{ContextSource, Injection, InjectionCounters, InjectionWorker, MemorySource};
+use grov_live::{ContextSource, Injection, InjectionWorker, MemorySource};
 use grov_memory::{Budget, Ranking};
 use grov_runtime::MemorySettings;
 use std::sync::Arc;
 
-/// The policy and its work. Where nobody has anything to say, what histories hold already is said again.
+/// Returns the policy and its worker. Without sources, it only repeats the text that histories already contain.
 pub(crate) fn injection(
-    store: Arc<dyn DaemonStore>,
+    store: Arc<DaemonStore>,
     corrections: Option<Arc<dyn ContextSource>>,
     settings: MemorySettings,
 ) -> (Injection, InjectionWorker) {
@@ -21,13 +21,4 @@ pub(crate) fn injection(
         sources.push(Arc::new(memory));
     }
     Injection::new(store, sources)
-}
-
-/// How it stands, for the health page.
-pub(crate) fn state(counters: &InjectionCounters) -> serde_json::Value {
-    let counters = counters.all().into_iter();
-    counters
-        .map(|(name, count)| (name.to_owned(), serde_json::Value::from(count)))
-        .collect::<serde_json::Map<_, _>>()
-        .into()
 }

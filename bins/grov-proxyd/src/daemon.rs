@@ -1,13 +1,13 @@
-//! The daemon's life: configuration before sockets, recording beside serving, an orderly end.
+//! Runs the daemon: configuration, startup, serving, shutdown.
 
 use crate::arguments::Arguments;
 use crate::assembly;
 use crate::context_setup;
 use crate::drift_setup;
-use crate::embedding;
+use crate::embedding::{Embedding, EmbeddingStatus};
 use crate::home_monitor::HomeMonitor;
 use crate::hooks::{self, HookRoute};
-use crate::judge_setup::{self, JudgeSetup};
+use crate::judge_setup;
 use crate::listener;
 use crate::open_files;
 use crate::recording::Recording;
@@ -15,27 +15,37 @@ use crate::scrubbing;
 use crate::signals::Signals;
 use anyhow::{Context, anyhow};
 use grov_domain::{Clock, SettlingJudge, SystemClock};
-use grov_live::{ContextSource, Recorder, UserNaming};
+use grov_drift_proxy::DriftMonitor;
+use grov_live::{ContextSource, Recorder, TaskOrchestrator, UserNaming};
+use grov_llm::ModelJudge;
 use grov_proxy_core::{HeaderPolicy, Limits, Proxy, ServeError, Upstream};
 use grov_runtime::daemon::{Lock, LockError, Record};
 use grov_runtime::logging::{self, LogError};
-use grov_runtime::{EXIT_USAGE, Environment, Home, Inputs, LogSettings, Settings, Tasks, UserMode};
+use grov_runtime::{
+    EXIT_USAGE, Environment, Home, Inputs, LogSettings, ProxySettings, Settings, SettingsError, Tasks,
+    UserMode,
+};
 use std::io::Write;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
+use tokio::net::TcpListener;
 
-/// What the daemon is called in messages and in its record.
+/// The version in the daemon's record and on the health page.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// More threads than this do not help a program that waits for the network.
+/// Maximum number of relay threads. The daemon waits for the network, so more do not help.
 const MAX_WORKERS: usize = 4;
 
-/// Time for the last records to reach the store after the last response.
-const FLUSH_LIMIT: Duration = Duration::from_secs(5);
+/// Time for background work and unwritten records at shutdown.
+const FLUSH_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Why the daemon stopped, or never started.
+/// Time for unwritten records after a second signal.
+const SHORT_FLUSH_TIMEOUT: Duration = Duration::from_millis(500);
+
+/// Why the daemon stopped or did not start.
 pub(crate) struct Stop {
     pub(crate) code: u8,
     pub(crate) error: anyhow::Error,
@@ -43,29 +53,46 @@ pub(crate) struct Stop {
 }
 
 impl Stop {
-    fn usage(error: impl Into<anyhow::Error>, hint: Option<String>) -> Self {
+    /// An error in the command line or the settings.
+    fn usage(error: impl Into<anyhow::Error>) -> Self {
         Self {
             code: EXIT_USAGE,
             error: error.into(),
-            hint,
+            hint: None,
         }
     }
 
-    pub(crate) fn fault(error: impl Into<anyhow::Error>, hint: Option<String>) -> Self {
+    /// Any other error.
+    pub(crate) fn fault(error: impl Into<anyhow::Error>) -> Self {
         Self {
             code: 2,
-            error: error.into(),
-            hint,
+            ..Self::usage(error)
+        }
+    }
+
+    pub(crate) fn with_hint(self, hint: impl Into<String>) -> Self {
+        Self {
+            hint: Some(hint.into()),
+            ..self
         }
     }
 }
 
-/// Runs until a signal says stop.
+impl From<SettingsError> for Stop {
+    fn from(error: SettingsError) -> Self {
+        Self {
+            hint: error.hint(),
+            ..Self::usage(error)
+        }
+    }
+}
+
+/// Runs until a signal asks to stop.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Stop> {
     let environment = Environment::of_process();
     let home = Home::locate(arguments.home.as_deref(), &environment).map_err(|error| {
-        let hint = error.hint().to_owned();
-        Stop::usage(error, Some(hint))
+        let hint = error.hint();
+        Stop::usage(error).with_hint(hint)
     })?;
     let flags = arguments.flags();
     let inputs = Inputs {
@@ -74,16 +101,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Stop> {
         directory: None,
         flags: &flags,
     };
-    let settings = Settings::load(inputs).map_err(|error| {
-        let hint = error.hint();
-        Stop::usage(error, hint)
-    })?;
-    settings.ensure_startable(&environment).map_err(|error| {
-        let hint = error.hint();
-        Stop::usage(error, hint)
-    })?;
+    let settings = Settings::load(inputs)?;
+    settings.ensure_startable(&environment)?;
     ensure_clock(SystemTime::now())?;
-    // A home that cannot be written costs the record, not the service.
+    // Without a writable home, requests are still relayed.
     let home_fault = home.create().err();
     start_log(settings.log())?;
     for warning in settings.warnings() {
@@ -96,56 +117,53 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Stop> {
         Ok(lock) => Some(lock),
         Err(error @ LockError::Held { .. }) => {
             let hint = "use that one, stop it, or give this one a home of its own with --home";
-            return Err(Stop::fault(error, Some(hint.to_owned())));
+            return Err(Stop::fault(error).with_hint(hint));
         }
         Err(error) => {
             tracing::error!(%error, "other programs will not find this daemon");
             None
         }
     };
-    // For everything but the relay, which has threads of its own. Two, so that what is to be written down for a request does
-    // not wait for what computes.
+    // Runs everything except the relay. Two threads, so that a computation does not delay writes that a request waits for.
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .enable_all()
         .build()
         .context("the system gives no threads")
-        .map_err(|error| Stop::fault(error, None))?;
+        .map_err(Stop::fault)?;
     let home_monitor = Arc::new(HomeMonitor::new(&home, lock));
     let result = runtime.block_on(serve(&settings, &home, &environment, &home_monitor));
-    // After the second signal tasks may still be running; they end here.
+    // Aborts tasks that still run after a second signal.
     runtime.shutdown_background();
     home_monitor.release();
     result
 }
 
-/// The HTTP library writes the date of each answer and panics where it has none: before 1970 and after 9999.
+/// Checks that the year is within 1970 to 9999. Otherwise the HTTP library panics when it writes the date of a response.
 fn ensure_clock(now: SystemTime) -> Result<(), Stop> {
     const AFTER_9999: u64 = 253_402_300_800;
     let since_1970 = now.duration_since(SystemTime::UNIX_EPOCH);
     if since_1970.is_ok_and(|since| since.as_secs() < AFTER_9999) {
         return Ok(());
     }
-    Err(Stop::fault(
-        anyhow!("this machine's clock is before 1970 or after 9999, so that no request can be answered"),
-        Some("set the clock, then start grov-proxyd again".to_owned()),
-    ))
+    let error =
+        anyhow!("this machine's clock is before 1970 or after 9999, so that no request can be answered");
+    Err(Stop::fault(error).with_hint("set the clock, then start grov-proxyd again"))
 }
 
-/// Starts the log. One that has no file to write to goes to standard error: it must not cost the service.
+/// Starts the log. If its file cannot be opened, logs to standard error instead.
 fn start_log(settings: &LogSettings) -> Result<(), Stop> {
-    let refused = |error: LogError| Stop::usage(error, None);
     match logging::init(settings) {
         Err(error @ LogError::File { .. }) => {
             let to_stderr = LogSettings {
                 file: None,
                 ..settings.clone()
             };
-            logging::init(&to_stderr).map_err(refused)?;
+            logging::init(&to_stderr).map_err(Stop::usage)?;
             tracing::error!(%error, "logging to standard error instead");
             Ok(())
         }
-        other => other.map_err(refused),
+        other => other.map_err(Stop::usage),
     }
 }
 
@@ -156,10 +174,8 @@ async fn serve(
     home_monitor: &Arc<HomeMonitor>,
 ) -> Result<ExitCode, Stop> {
     let connections = open_files::room_for_clients(open_files::raise_limit());
-    let proxy_settings = settings.proxy();
-    let (listener, url) = listener::bind(proxy_settings)?;
-    let recording =
-        Recording::start(home, home_monitor, settings.store()).map_err(|error| Stop::fault(error, None))?;
+    let (listener, address) = listener::bind(settings.proxy())?;
+    let recording = Recording::start(home, home_monitor, settings.store()).map_err(Stop::fault)?;
     let tasks = Tasks::new(tokio::runtime::Handle::current());
     tasks.spawn(
         "home",
@@ -167,169 +183,219 @@ async fn serve(
     );
     scrubbing::scrub_secrets(home, &tasks).await;
     tasks.spawn("prune", recording.prune_regularly(tasks.shutdown()));
-    let user_home = environment.get("HOME").map(PathBuf::from);
-    let address = listener.local_addr().map_err(|error| Stop::fault(error, None))?;
-    let judge_setup = JudgeSetup::new(
-        settings.llm(),
-        address,
-        recording.store(),
-        settings.tasks().abandon_after,
-    )
-    .map_err(|error| Stop::usage(error, None))?;
-    let judge = judge_setup.judge();
-    let mut recorder = Recorder::new(recording.sink(), user_naming(settings.user()), user_home)
-        .with_tasks(judge_setup.tasks);
-    let mut stopping = tasks.shutdown();
-    let judging = async move { judge_setup.work.run(stopping.requested()).await };
-    tasks.spawn("task orchestration", judging);
-    let watch = drift_setup::watch(settings.drift(), Arc::clone(&judge) as Arc<_>, recording.store());
-    let drift = watch.map(|(drift, work)| {
-        let mut stopping = tasks.shutdown();
-        tasks.spawn("drift", async move { work.run(stopping.requested()).await });
-        drift
-    });
-    if let Some(drift) = &drift {
-        recorder = recorder.with_action_checker(Arc::clone(drift) as Arc<_>);
-    }
-    let recalling = drift.clone();
-    let drift_counters = drift.as_ref().map(|drift| drift.counters());
-    let corrections = drift.map(|drift| drift as Arc<dyn ContextSource>);
-    // A connection of its own: a request must not wait behind records that are being written.
-    let (injection, keeping) =
-        context_setup::injection(assembly::store_apart(home), corrections, settings.memory());
-    let mut stopping = tasks.shutdown();
-    tasks.spawn("injection ledger", async move {
-        keeping.run(stopping.requested()).await;
-    });
-    let counters = injection.counters();
-    // And one for what takes longer than a request may wait.
-    let (embedding, embedding_status) = embedding::embedding(settings, address, assembly::store_apart(home));
-    if let Some(work) = embedding {
-        tasks.spawn("embedding", work.run(tasks.shutdown()));
-    }
-    let hook_route = Arc::new(HookRoute::new(
-        home,
-        environment,
+    let judge = judge_setup::judge(settings.llm(), address, &recording.store()).map_err(Stop::usage)?;
+    let services = Services {
         settings,
-        assembly::hook_services(home),
-        &tasks,
-    ));
-    let upstream = Upstream::parse(proxy_settings.upstream.as_str());
-    let builder = Proxy::builder(upstream.map_err(|error| Stop::usage(error, None))?);
-    let proxy = grov_live::configure(builder, &recording.sink())
-        .limits(Limits {
-            body: proxy_settings.body_limit,
-            connect: proxy_settings.connect_timeout,
-            response: proxy_settings.response_timeout,
-            idle: proxy_settings.idle_timeout,
-            grace: proxy_settings.shutdown_grace,
-            connections,
-            ..Limits::default()
-        })
-        .headers(match proxy_settings.headers {
-            grov_runtime::HeaderPolicy::Open => HeaderPolicy::Open,
-            grov_runtime::HeaderPolicy::Strict => HeaderPolicy::Strict,
-        })
-        .allowed_hosts(proxy_settings.allowed_hosts.iter().cloned())
-        .policy(injection)
-        .observer(recorder)
-        .workers(workers())
-        .health_section("judge", {
-            let judge = Arc::clone(&judge);
-            move || judge_setup::state(&judge.status())
-        })
-        .health_section("drift", move || drift_setup::state(drift_counters.as_deref()))
-        .health_section("context", move || context_setup::state(&counters))
-        .health_section("embedder", move || embedding_status.read())
-        .health_section("hooks", {
-            let route = Arc::clone(&hook_route);
-            move || route.state()
-        })
-        .admin_route(hooks::PREFIX, hook_route)
-        .version(VERSION)
-        .build()
-        .map_err(|error| Stop::usage(error, None))?;
-    let metrics = proxy.metrics();
-    let mut signals = Signals::listen().map_err(|error| Stop::fault(error, None))?;
-    if let Some(drift) = recalling {
-        // What waited to be said when the last daemon ended is said at the very next request.
+        home,
+        address,
+        recording: &recording,
+        tasks: &tasks,
+        judge: Arc::new(judge),
+    };
+    let hooks = HookRoute::new(home, environment, settings, assembly::hook_services(home), &tasks);
+    let (proxy, drift) = services.proxy(connections, environment, Arc::new(hooks))?;
+    let mut signals = Signals::listen().map_err(Stop::fault)?;
+    if let Some(drift) = drift {
+        // So that corrections that were pending when the last daemon stopped go out with the next request.
         drift.preload().await;
     }
-    announce(&url, home_monitor);
-
-    let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
-    let serving = proxy.serve(listener, async move {
-        // The sender goes only with this function, which is a stop as well.
-        let _ = stopped.await;
-    });
-    tokio::pin!(serving);
-    let early = tokio::select! {
-        ended = &mut serving => Some(ended),
-        () = signals.next() => None,
+    announce(address, home_monitor);
+    let Some(aborted) = relay(proxy, listener, &mut signals, &recording).await? else {
+        return Ok(ExitCode::from(130));
     };
-    let ended = match early {
-        Some(ended) => ended,
-        None => {
-            say(&format!(
-                "stopping; {} running response(s) may end first, a second signal stops now",
-                metrics.streams()
-            ));
-            let _ = stop.send(());
-            tokio::select! {
-                ended = &mut serving => ended,
-                () = signals.next() => {
-                    recording.stop(Duration::from_millis(500)).await;
-                    return Ok(ExitCode::from(130));
-                }
-            }
-        }
-    };
-    let cut = ended.map_err(|error| match error {
-        ServeError::Threads(_) => Stop::fault(error, None),
-        error => Stop::usage(error, None),
-    })?;
-    if cut > 0 {
-        tracing::warn!(cut, "responses were cut off at the end of the grace period");
+    if aborted > 0 {
+        tracing::warn!(
+            cut = aborted,
+            "responses were cut off at the end of the grace period"
+        );
     }
+    let judge = services.judge;
     tasks.shut_down();
-    // Closed first, so that rules give the verdicts that are under way. What was paid for is written down before the store
-    // closes.
+    // Closing the judge makes rules give the pending verdicts. Both end before the store closes, because they write to it.
     let (_, closed) = tokio::join!(
-        tasks.drain(FLUSH_LIMIT),
-        tokio::time::timeout(FLUSH_LIMIT, judge.close())
+        tasks.drain(FLUSH_TIMEOUT),
+        tokio::time::timeout(FLUSH_TIMEOUT, judge.close())
     );
     if closed.is_err() {
         tracing::warn!(
             "calls to the model were still under way; the ledger keeps what was set aside for them"
         );
     }
-    let health = recording.stop(FLUSH_LIMIT).await;
-    if health.queued + health.lost > 0 {
-        return Err(Stop::fault(
-            anyhow!("{} record(s) could not be kept", health.queued + health.lost),
-            None,
-        ));
+    let health = recording.stop(FLUSH_TIMEOUT).await;
+    match health.queued + health.lost {
+        0 => Ok(ExitCode::SUCCESS),
+        lost => Err(Stop::fault(anyhow!("{lost} record(s) could not be kept"))),
     }
-    Ok(ExitCode::SUCCESS)
 }
 
-/// Says that the daemon accepts, to people and to other programs.
-fn announce(url: &str, watch: &HomeMonitor) {
-    let record = Record::of_this_process(url, VERSION, SystemClock.now());
-    if let Err(error) = watch.publish(record) {
+/// The parts that the policies, observers and pages of the proxy need.
+struct Services<'a> {
+    settings: &'a Settings,
+    home: &'a Home,
+    address: SocketAddr,
+    recording: &'a Recording,
+    tasks: &'a Tasks,
+    judge: Arc<ModelJudge>,
+}
+
+impl Services<'_> {
+    /// Builds the proxy and starts the background work of its parts.
+    fn proxy(
+        &self,
+        connections: usize,
+        environment: &Environment,
+        hooks: Arc<HookRoute>,
+    ) -> Result<(Proxy, Option<Arc<DriftMonitor>>), Stop> {
+        let Self {
+            settings, recording, ..
+        } = self;
+        let drift = self.drift();
+        let user_home = environment.get("HOME").map(PathBuf::from);
+        let mut recorder = Recorder::new(recording.sink(), user_naming(settings.user()), user_home)
+            .with_tasks(self.task_orchestrator());
+        if let Some(drift) = &drift {
+            recorder = recorder.with_action_checker(Arc::clone(drift) as Arc<_>);
+        }
+        let corrections = drift.clone().map(|drift| drift as Arc<dyn ContextSource>);
+        // On a connection of its own, so that a request does not wait for records that are being written.
+        let store = assembly::store_apart(self.home);
+        let (injection, worker) = context_setup::injection(store, corrections, settings.memory());
+        self.tasks.spawn("injection ledger", worker.run(self.stopping()));
+        let context_counters = injection.counters();
+        let embedding = self.embedding();
+        let judge = Arc::clone(&self.judge);
+        let drift_counters = drift.as_ref().map(|drift| drift.counters());
+        let hook_counters = Arc::clone(&hooks);
+        let upstream = Upstream::parse(settings.proxy().upstream.as_str()).map_err(Stop::usage)?;
+        let proxy = grov_live::configure(Proxy::builder(upstream), &recording.sink())
+            .limits(limits(settings.proxy(), connections))
+            .headers(match settings.proxy().headers {
+                grov_runtime::HeaderPolicy::Open => HeaderPolicy::Open,
+                grov_runtime::HeaderPolicy::Strict => HeaderPolicy::Strict,
+            })
+            .allowed_hosts(settings.proxy().allowed_hosts.iter().cloned())
+            .policy(injection)
+            .observer(recorder)
+            .workers(worker_count())
+            .health_section("judge", move || judge_setup::state(&judge.status()))
+            .health_section("drift", move || {
+                let counters = drift_counters.iter().flat_map(|counters| counters.all());
+                counters.collect()
+            })
+            .health_section("context", move || context_counters.all().into_iter().collect())
+            .health_section("embedder", move || embedding.to_json())
+            .health_section("hooks", move || hook_counters.state())
+            .admin_route(hooks::PREFIX, hooks)
+            .version(VERSION)
+            .build()
+            .map_err(Stop::usage)?;
+        Ok((proxy, drift))
+    }
+
+    fn task_orchestrator(&self) -> TaskOrchestrator {
+        let (tasks, worker) = TaskOrchestrator::new(
+            Arc::clone(&self.judge) as Arc<_>,
+            self.recording.store(),
+            Arc::new(SystemClock),
+            self.settings.tasks().abandon_after,
+        );
+        self.tasks
+            .spawn("task orchestration", worker.run(self.stopping()));
+        tasks
+    }
+
+    fn drift(&self) -> Option<Arc<DriftMonitor>> {
+        let judge = Arc::clone(&self.judge) as Arc<_>;
+        let (drift, worker) = drift_setup::monitor(self.settings.drift(), judge, self.recording.store())?;
+        self.tasks.spawn("drift", worker.run(self.stopping()));
+        Some(drift)
+    }
+
+    fn embedding(&self) -> EmbeddingStatus {
+        let status = EmbeddingStatus::default();
+        // On a connection of its own, because it takes longer than a request may wait.
+        let store = assembly::store_apart(self.home);
+        if let Some(embedding) = Embedding::new(self.settings, self.address, store, status.clone()) {
+            self.tasks
+                .spawn("embedding", embedding.run(self.tasks.shutdown()));
+        }
+        status
+    }
+
+    /// Returns a future that resolves when the background work is asked to stop.
+    fn stopping(&self) -> impl Future<Output = ()> + Send + 'static {
+        let mut shutdown = self.tasks.shutdown();
+        async move { shutdown.requested().await }
+    }
+}
+
+fn limits(settings: &ProxySettings, connections: usize) -> Limits {
+    Limits {
+        body: settings.body_limit,
+        connect: settings.connect_timeout,
+        response: settings.response_timeout,
+        idle: settings.idle_timeout,
+        grace: settings.shutdown_grace,
+        connections,
+        ..Limits::default()
+    }
+}
+
+/// Serves clients until a signal, then waits for running responses. Returns the number of responses that were cut off, or
+/// `None` after a second signal.
+async fn relay(
+    proxy: Proxy,
+    listener: TcpListener,
+    signals: &mut Signals,
+    recording: &Recording,
+) -> Result<Option<usize>, Stop> {
+    let metrics = proxy.metrics();
+    let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
+    let serving = proxy.serve(listener, async move {
+        // Also resolves when the sender is dropped.
+        let _ = stopped.await;
+    });
+    tokio::pin!(serving);
+    let failed = |error| match error {
+        ServeError::Threads(_) => Stop::fault(error),
+        error => Stop::usage(error),
+    };
+    tokio::select! {
+        ended = &mut serving => return ended.map(Some).map_err(failed),
+        () = signals.next() => {}
+    }
+    print_line(&format!(
+        "stopping; {} running response(s) may end first, a second signal stops now",
+        metrics.streams()
+    ));
+    let _ = stop.send(());
+    tokio::select! {
+        ended = &mut serving => ended.map(Some).map_err(failed),
+        () = signals.next() => {
+            recording.stop(SHORT_FLUSH_TIMEOUT).await;
+            Ok(None)
+        }
+    }
+}
+
+/// Publishes the daemon's address to other programs and prints it.
+fn announce(address: SocketAddr, home_monitor: &HomeMonitor) {
+    let url = format!("http://{address}");
+    let record = Record::of_this_process(&url, VERSION, SystemClock.now());
+    if let Err(error) = home_monitor.publish(record) {
         tracing::error!(%error, "other programs will not find this daemon");
     }
-    say(&format!("listening on {url}"));
+    print_line(&format!("listening on {url}"));
 }
 
-/// How many threads relay.
-fn workers() -> usize {
+/// Returns the number of relay threads.
+fn worker_count() -> usize {
     std::thread::available_parallelism().map_or(2, |count| count.get().clamp(2, MAX_WORKERS))
 }
 
-/// One line for the person who started the daemon.
-fn say(line: &str) {
-    // Nobody may be reading; the daemon goes on.
+/// Prints a line to standard error.
+fn print_line(line: &str) {
+    // Standard error may be closed.
     let _ = writeln!(std::io::stderr(), "{}", grov_runtime::printable(line));
 }
 
@@ -346,7 +412,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn with_an_impossible_clock_the_daemon_does_not_start() {
+    fn the_daemon_does_not_start_outside_the_years_1970_to_9999() {
         let year = Duration::from_secs(366 * 24 * 3600);
         let epoch = SystemTime::UNIX_EPOCH;
         assert!(ensure_clock(epoch).is_ok() && ensure_clock(epoch + year * 500).is_ok());

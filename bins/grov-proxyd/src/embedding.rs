@@ -1,6 +1,7 @@
-//! Embedding memories in the background, where a model is set up.
+//! Embeds memories in the background, if a model is configured.
 
 use crate::assembly::DaemonStore;
+use anyhow::bail;
 use grov_domain::{Embedder, EmbeddingStore, MicroUsd, SpendingStore, SystemClock};
 use grov_llm::{EmbedderProvider, EmbedderSettings, HttpEmbedder, StaticEmbedder};
 use grov_memory::{EmbeddingState, EmbeddingWorker};
@@ -9,65 +10,59 @@ use serde_json::{Value, json};
 use std::net::SocketAddr;
 use std::sync::{Arc, OnceLock};
 
-/// How it stands: empty until the model is ready; why there is none where it cannot be used.
-type State = Arc<OnceLock<Result<EmbeddingState, String>>>;
+/// The progress of the worker, or why the model cannot be used. Empty until the model is loaded, and without a model.
+#[derive(Clone, Default)]
+pub(crate) struct EmbeddingStatus(Arc<OnceLock<anyhow::Result<EmbeddingState>>>);
 
-/// The work, to be run beside the proxy.
+/// The background work.
 pub(crate) struct Embedding {
     settings: EmbeddingSettings,
     llm: LlmSettings,
     listener: SocketAddr,
-    store: Arc<dyn DaemonStore>,
-    state: State,
-}
-
-/// Reads how the work stands, for the health page.
-pub(crate) struct StatusSnapshot(Option<State>);
-
-/// The work and how it stands; `None` where nobody named a model.
-pub(crate) fn embedding(
-    settings: &Settings,
-    listener: SocketAddr,
-    store: Arc<dyn DaemonStore>,
-) -> (Option<Embedding>, StatusSnapshot) {
-    let embedder = settings.embedder();
-    if embedder.provider == EmbeddingProvider::Off && embedder.missing.is_none() {
-        return (None, StatusSnapshot(None));
-    }
-    let state = State::default();
-    let embedding = Embedding {
-        settings: embedder.clone(),
-        llm: settings.llm().clone(),
-        listener,
-        store,
-        state: Arc::clone(&state),
-    };
-    (Some(embedding), StatusSnapshot(Some(state)))
+    store: Arc<DaemonStore>,
+    status: EmbeddingStatus,
 }
 
 impl Embedding {
-    /// Goes on until the daemon stops; what is under way then is done again next time.
+    /// Returns the work, or `None` if no model is configured. It reports to `status`.
+    pub(crate) fn new(
+        settings: &Settings,
+        listener: SocketAddr,
+        store: Arc<DaemonStore>,
+        status: EmbeddingStatus,
+    ) -> Option<Self> {
+        let embedder = settings.embedder();
+        let is_configured = embedder.provider != EmbeddingProvider::Off || embedder.missing.is_some();
+        is_configured.then(|| Self {
+            settings: embedder.clone(),
+            llm: settings.llm().clone(),
+            listener,
+            store,
+            status,
+        })
+    }
+
+    /// Runs until the daemon stops. The next start repeats an unfinished step.
     pub(crate) async fn run(self, mut stopping: Shutdown) {
         let store = Arc::clone(&self.store);
-        let state = Arc::clone(&self.state);
-        // A table is read from the disk, and the first connection reads the system's certificates: nobody waits for that.
-        let ready = tokio::task::spawn_blocking(move || self.embedder());
-        let ready = ready.await.unwrap_or_else(|fault| Err(fault.to_string()));
-        let embedder = match ready {
+        let status = self.status.clone();
+        // Blocking: reads a model from the disk, or the system's certificates.
+        let loading = tokio::task::spawn_blocking(move || self.embedder());
+        let embedder = match loading.await.unwrap_or_else(|error| Err(error.into())) {
             Ok(embedder) => embedder,
-            Err(trouble) => {
-                tracing::error!(%trouble, "memories are not embedded");
-                let _ = state.set(Err(trouble));
+            Err(error) => {
+                tracing::error!(trouble = %error, "memories are not embedded");
+                let _ = status.0.set(Err(error));
                 return;
             }
         };
-        let (mut work, progress) =
+        let (mut worker, progress) =
             EmbeddingWorker::new(store as Arc<dyn EmbeddingStore>, Arc::clone(&embedder));
-        let _ = state.set(Ok(progress));
+        let _ = status.0.set(Ok(progress));
         let work = async {
             loop {
-                let rest = work.step().await;
-                tokio::time::sleep(rest).await;
+                let pause = worker.step().await;
+                tokio::time::sleep(pause).await;
             }
         };
         tokio::select! {
@@ -77,25 +72,22 @@ impl Embedding {
         embedder.close().await;
     }
 
-    /// The embedder that the settings name.
-    fn embedder(self) -> Result<Arc<dyn Embedder>, String> {
+    /// Creates the configured embedder.
+    fn embedder(self) -> anyhow::Result<Arc<dyn Embedder>> {
         if let Some(missing) = self.settings.missing {
-            return Err(missing.to_owned());
+            bail!(missing);
         }
         match &self.settings.provider {
-            EmbeddingProvider::Off => Err("no embedder is named".to_owned()),
-            EmbeddingProvider::OpenAi => self.on_a_server(EmbedderProvider::OpenAi),
-            EmbeddingProvider::Ollama => self.on_a_server(EmbedderProvider::Ollama),
-            EmbeddingProvider::Static(folder) => {
-                let embedder = StaticEmbedder::load(folder).map_err(|error| error.to_string())?;
-                Ok(Arc::new(embedder))
-            }
+            EmbeddingProvider::Off => bail!("no embedder is named"),
+            EmbeddingProvider::OpenAi => self.http_embedder(EmbedderProvider::OpenAi),
+            EmbeddingProvider::Ollama => self.http_embedder(EmbedderProvider::Ollama),
+            EmbeddingProvider::Static(folder) => Ok(Arc::new(StaticEmbedder::load(folder)?)),
         }
     }
 
-    fn on_a_server(&self, provider: EmbedderProvider) -> Result<Arc<dyn Embedder>, String> {
+    fn http_embedder(&self, provider: EmbedderProvider) -> anyhow::Result<Arc<dyn Embedder>> {
         let (settings, llm) = (&self.settings, &self.llm);
-        let wanted = EmbedderSettings {
+        let settings = EmbedderSettings {
             base_url: settings.base_url.as_ref().map(|url| url.as_str().to_owned()),
             api_key: settings.api_key.clone(),
             daily_budget: MicroUsd(llm.daily_budget_micro_usd),
@@ -105,15 +97,18 @@ impl Embedding {
             ..EmbedderSettings::new(provider, &settings.model)
         };
         let ledger = Arc::clone(&self.store) as Arc<dyn SpendingStore>;
-        let embedder = HttpEmbedder::new(wanted, ledger, Arc::new(SystemClock));
-        Ok(Arc::new(embedder.map_err(|error| error.to_string())?))
+        Ok(Arc::new(HttpEmbedder::new(
+            settings,
+            ledger,
+            Arc::new(SystemClock),
+        )?))
     }
 }
 
-impl StatusSnapshot {
-    /// How it stands, for the health page.
-    pub(crate) fn read(&self) -> Value {
-        match self.0.as_ref().and_then(|state| state.get()) {
+impl EmbeddingStatus {
+    /// Returns the status for the health page.
+    pub(crate) fn to_json(&self) -> Value {
+        match self.0.get() {
             Some(Ok(state)) => {
                 let status = state.read();
                 json!({
@@ -123,7 +118,7 @@ impl StatusSnapshot {
                     "trouble": status.error,
                 })
             }
-            Some(Err(trouble)) => json!({"model": null, "trouble": trouble}),
+            Some(Err(error)) => json!({"model": null, "trouble": error.to_string()}),
             None => json!({"model": null}),
         }
     }

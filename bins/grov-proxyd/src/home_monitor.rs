@@ -1,6 +1,6 @@
-//! Notices when the home is removed, or taken by another daemon, while this one runs.
+//! Notices when the home is removed, or used by another daemon, while this one runs.
 
-use crate::assembly::{DaemonStore, DatabaseFile};
+use crate::assembly::DaemonStore;
 use grov_domain::{ExchangeRecord, RecordSink, Redacted, SinkHealth};
 use grov_runtime::daemon::{Lock, LockError, Record};
 use grov_runtime::{Home, Shutdown};
@@ -9,10 +9,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// Pause between two looks; each is two system calls.
-const PAUSE: Duration = Duration::from_secs(1);
+/// Interval between two checks. Each takes two system calls.
+const CHECK_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Holds the lock of the home, and takes it again where its file is gone.
+/// Holds the lock of the home. Acquires it again when its file is removed.
 pub(crate) struct HomeMonitor {
     home: Home,
     state: Mutex<State>,
@@ -20,22 +20,22 @@ pub(crate) struct HomeMonitor {
 
 struct State {
     lock: Option<Lock>,
-    /// What other programs find the daemon by; `None` before it accepts.
+    /// The record by which other programs find the daemon. `None` before the daemon accepts connections.
     record: Option<Record>,
-    /// Why the home cannot be used; `None` where it can.
+    /// Why the home cannot be used.
     fault: Option<Fault>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Fault {
-    /// Another daemon works there: nothing may be recorded by this one.
+    /// Another daemon holds its lock. This one must not record anything.
     Taken(String),
-    /// It cannot be written.
+    /// It is not writable.
     Unusable(String),
 }
 
 impl HomeMonitor {
-    /// Watches a home. `lock` is `None` where it could not be had at the start: then there is nothing to lose.
+    /// Monitors a home. `lock` is `None` if it could not be acquired at startup; then only the database is checked.
     pub(crate) fn new(home: &Home, lock: Option<Lock>) -> Self {
         let state = State {
             lock,
@@ -48,7 +48,7 @@ impl HomeMonitor {
         }
     }
 
-    /// Tells other programs where the daemon listens.
+    /// Publishes where the daemon listens, for other programs.
     pub(crate) fn publish(&self, record: Record) -> Result<(), LockError> {
         let mut state = self.state();
         let published = state.lock.as_ref().map_or(Ok(()), |lock| lock.publish(&record));
@@ -56,36 +56,37 @@ impl HomeMonitor {
         published
     }
 
-    /// Looks every second until the daemon stops, after the home and after the database.
-    pub(crate) async fn run(self: Arc<Self>, store: Arc<dyn DaemonStore>, mut shutdown: Shutdown) {
+    /// Checks the lock and the database every second until the daemon stops.
+    pub(crate) async fn run(self: Arc<Self>, store: Arc<DaemonStore>, mut shutdown: Shutdown) {
         loop {
             tokio::select! {
                 () = shutdown.requested() => return,
-                () = tokio::time::sleep(PAUSE) => {}
+                () = tokio::time::sleep(CHECK_INTERVAL) => {}
             }
-            self.look();
-            self.look_after(&*store).await;
+            self.check_lock();
+            self.check_database(&store).await;
         }
     }
 
-    /// Saves what is in a log that was deleted, before the daemon ends and it is lost. The next record may be hours away.
-    async fn look_after(&self, store: &dyn DatabaseFile) {
+    /// Reopens the database if its files were deleted or replaced. This recovers a deleted write-ahead log, which would be lost
+    /// when the daemon stops: the next record, which would reopen the database too, may be hours away.
+    async fn check_database(&self, store: &DaemonStore) {
         if self.fault().is_none()
             && !store.is_current()
             && let Err(error) = store.reopen().await
         {
-            tracing::debug!(%error, "the database is not opened anew yet");
+            tracing::debug!(%error, "the database could not be reopened yet");
         }
     }
 
-    /// Takes the lock again if its file is gone.
-    fn look(&self) {
+    /// Acquires the lock again if its file was removed.
+    fn check_lock(&self) {
         let mut state = self.state();
         let Some(lock) = &state.lock else { return };
         if lock.is_in_place() {
             return;
         }
-        // A failure shows with the lock.
+        // If this fails, the lock fails too.
         let _ = self.home.create();
         let fault = match Lock::try_acquire(&self.home) {
             Ok(lock) => {
@@ -105,14 +106,14 @@ impl HomeMonitor {
             Err(error) => Some(Fault::Unusable(format!("the home was removed: {error}"))),
         };
         if let Some(Fault::Taken(fault) | Fault::Unusable(fault)) = &fault
-            && state.fault.as_ref().is_none_or(|known| !known.is_as(fault))
+            && state.fault.as_ref().is_none_or(|known| !known.has_text(fault))
         {
             tracing::error!("{fault}");
         }
         state.fault = fault;
     }
 
-    /// Lets go of the home: the daemon has stopped.
+    /// Releases the lock.
     pub(crate) fn release(&self) {
         self.state().lock = None;
     }
@@ -121,25 +122,24 @@ impl HomeMonitor {
         self.state().fault.clone()
     }
 
-    /// Nothing that can panic runs under this lock.
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Fault {
-    fn is_as(&self, text: &str) -> bool {
+    fn has_text(&self, text: &str) -> bool {
         let (Self::Taken(known) | Self::Unusable(known)) = self;
         known == text
     }
 }
 
-/// Where records go while the home is this daemon's. Its health tells when that is not so.
+/// A sink that drops records while another daemon holds the home. Its health reports faults of the home.
 pub(crate) struct HomeMonitorSink {
     pub(crate) writer: Arc<BatchWriter>,
-    pub(crate) store: Arc<dyn DaemonStore>,
+    pub(crate) store: Arc<DaemonStore>,
     pub(crate) home: Arc<HomeMonitor>,
-    /// Records that were dropped because another daemon has the home.
+    /// Records dropped because another daemon holds the home.
     pub(crate) dropped: AtomicU64,
 }
 
@@ -170,7 +170,7 @@ impl RecordSink for HomeMonitorSink {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use grov_domain::SystemClock;
+    use grov_domain::{SwitchStore, SystemClock};
     use grov_runtime::{Environment, daemon};
     use grov_store::{Spool, WriterOptions};
     use std::path::Path;
@@ -179,34 +179,34 @@ mod tests {
         Home::locate(Some(root), &Environment::default()).unwrap()
     }
 
-    fn watch(home: &Home) -> Arc<HomeMonitor> {
+    fn monitor(home: &Home) -> Arc<HomeMonitor> {
         home.create().unwrap();
-        let watch = HomeMonitor::new(home, Some(Lock::acquire(home).unwrap()));
+        let monitor = HomeMonitor::new(home, Some(Lock::acquire(home).unwrap()));
         let now = grov_domain::Clock::now(&SystemClock);
         let record = Record::of_this_process("http://127.0.0.1:8080", "1.2.3", now);
-        watch.publish(record).unwrap();
-        Arc::new(watch)
+        monitor.publish(record).unwrap();
+        Arc::new(monitor)
     }
 
-    fn sink(home: &Home, watch: &Arc<HomeMonitor>) -> HomeMonitorSink {
+    fn sink(home: &Home, monitor: &Arc<HomeMonitor>) -> HomeMonitorSink {
         let store = crate::assembly::recording_store(home);
         let options = WriterOptions::new(Spool::new(home.spool()));
         HomeMonitorSink {
             writer: Arc::new(BatchWriter::start(Arc::clone(&store) as Arc<_>, options).unwrap()),
             store,
-            home: Arc::clone(watch),
+            home: Arc::clone(monitor),
             dropped: AtomicU64::new(0),
         }
     }
 
     #[test]
-    fn a_home_that_was_removed_is_taken_again() {
+    fn a_removed_home_is_locked_again() {
         let folder = tempfile::tempdir().unwrap();
         let home = home(&folder.path().join("home"));
-        let watch = watch(&home);
+        let monitor = monitor(&home);
         std::fs::remove_dir_all(home.root()).unwrap();
-        watch.look();
-        assert_eq!(watch.fault(), None);
+        monitor.check_lock();
+        assert_eq!(monitor.fault(), None);
         assert!(daemon::is_running(&home), "a second daemon cannot start there");
         assert_eq!(
             daemon::read(&home).map(|record| record.pid),
@@ -215,16 +215,16 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn nothing_is_recorded_in_a_home_that_another_daemon_took() {
+    async fn nothing_is_recorded_while_another_daemon_holds_the_home() {
         let folder = tempfile::tempdir().unwrap();
         let home = home(&folder.path().join("home"));
-        let watch = watch(&home);
-        let sink = sink(&home, &watch);
+        let monitor = monitor(&home);
+        let sink = sink(&home, &monitor);
         assert_eq!(sink.health().last_error, None);
         std::fs::remove_dir_all(home.root()).unwrap();
         home.create().unwrap();
         let other = Lock::acquire(&home).unwrap();
-        watch.look();
+        monitor.check_lock();
         sink.submit(Redacted::of(&record()));
         let health = sink.health();
         assert!(
@@ -234,15 +234,15 @@ mod tests {
         );
         assert_eq!((health.queued, health.stored, health.lost), (0, 0, 1));
         drop(other);
-        watch.look();
+        monitor.check_lock();
         assert_eq!(sink.health().last_error, None, "the other one stopped");
     }
 
     #[tokio::test]
-    async fn health_is_not_ok_until_a_deleted_log_is_saved() {
+    async fn health_reports_a_deleted_write_ahead_log_until_it_is_recovered() {
         let folder = tempfile::tempdir().unwrap();
         let home = home(&folder.path().join("home"));
-        let sink = sink(&home, &watch(&home));
+        let sink = sink(&home, &monitor(&home));
         sink.store.revision().await.unwrap();
         assert_eq!(sink.health().last_error, None);
         std::fs::remove_file(home.root().join("grov.db-wal")).unwrap();
@@ -256,15 +256,15 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_deleted_log_is_saved_though_nothing_is_recorded() {
+    async fn a_deleted_write_ahead_log_is_recovered_without_a_new_record() {
         let folder = tempfile::tempdir().unwrap();
         let home = home(&folder.path().join("home"));
-        let watch = watch(&home);
-        let sink = sink(&home, &watch);
+        let monitor = monitor(&home);
+        let sink = sink(&home, &monitor);
         sink.store.revision().await.unwrap();
         std::fs::remove_file(home.root().join("grov.db-wal")).unwrap();
         assert!(!sink.store.is_current());
-        watch.look_after(&*sink.store).await;
+        monitor.check_database(&sink.store).await;
         assert!(sink.store.is_current());
     }
 

@@ -1,7 +1,7 @@
-//! `POST /_grov/hook/EVENT`: hooks that the client sends to the daemon instead of starting a process.
+//! `POST /_grov/hook/EVENT`: answers hooks that the client sends over HTTP.
 //!
-//! What is answered is the hook path's, word for word; this says who may ask, and runs it on threads that may block, so many
-//! at once. Whatever goes wrong here is a line in `hooks.log` and an answer that says nothing.
+//! The hook path (`grov-drift`) builds the responses; this module authenticates the client and runs a limited number of hooks on
+//! blocking threads. Errors go to `hooks.log`, and the client gets an empty response.
 
 use async_trait::async_trait;
 use grov_drift::{
@@ -18,43 +18,42 @@ use std::time::Duration;
 use tokio::sync::{Semaphore, oneshot};
 use tokio::time::{Instant, sleep, timeout_at};
 
-/// Below `/_grov/`; the event's name follows.
+/// The path below `/_grov/`. The event's name follows.
 pub(crate) const PREFIX: &str = "hook/";
-/// Hooks that are answered at once. The client runs one at a time, or as many as it calls tools in parallel.
+/// Hooks that run at the same time. A client runs one hook, or one for each parallel tool call.
 const MAX_CONCURRENT_HOOKS: usize = 8;
-/// Tool calls that are looked at at once.
+/// Guard checks of tool calls that run at the same time.
 const MAX_CONCURRENT_GUARDS: usize = 32;
-/// Ends of turns that are worked on at once. Each mostly waits: for the client's last words, for a model. What waits for other
-/// work is none of them.
+/// Work after a turn that runs at the same time. It mostly waits for the client's last lines or for a model. Work that waits for
+/// earlier work does not count.
 const MAX_CONCURRENT_WORK: usize = 8;
-/// More than these wait for nothing: the next hook of a session reads what is left.
+/// Queued and running work after a turn. More is dropped: the next hook of the session catches up.
 const MAX_PENDING_WORK: usize = 256;
-/// After which work is taken up again that other processes are in the way of.
+/// Pause before work is retried that another process blocks.
 const RETRY_INTERVAL: Duration = Duration::from_millis(100);
 
-/// What answers a hook: the hook path, or a test.
+/// Answers a hook. Tests replace it.
 type AnswerFn = fn(&Hook<'_>) -> HookResponse;
 
-/// The page that hooks over HTTP go to.
+/// The route for hooks over HTTP.
 pub(crate) struct HookRoute {
     shared: Arc<Shared>,
     answer_permits: Arc<Semaphore>,
-    /// The guard may wait for a busy database for a minute; no other hook waits for it.
+    /// Separate, because a guard may wait a minute for a busy database.
     guard_permits: Arc<Semaphore>,
 }
 
-/// What every answer needs.
 struct Shared {
     home: Home,
-    /// The daemon's own, without anything that a client set for its session.
+    /// The daemon's environment, without variables that configure a client.
     environment: Environment,
     services: Arc<Services>,
     tasks: Tasks,
     work_permits: Arc<Semaphore>,
-    /// One permit for each lane of work, taken before one of `work_permits`.
+    /// One permit per lane. Work acquires its lane before one of `work_permits`, because work of one lane runs in order.
     lanes: Vec<Arc<Semaphore>>,
-    /// Work that was handed over and is not done.
-    open: AtomicUsize,
+    /// The number of queued and running work.
+    pending_work: AtomicUsize,
     counters: Counters,
     answer_fn: AnswerFn,
 }
@@ -63,12 +62,13 @@ struct Shared {
 struct Counters {
     answered: AtomicU64,
     refused: AtomicU64,
+    /// Panics.
     broken: AtomicU64,
     worked: AtomicU64,
 }
 
 impl HookRoute {
-    /// A page for the clients of this user.
+    /// Creates a route that accepts clients with the token of this home.
     pub(crate) fn new(
         home: &Home,
         environment: &Environment,
@@ -99,7 +99,7 @@ impl HookRoute {
             tasks: tasks.clone(),
             work_permits: Arc::new(Semaphore::new(MAX_CONCURRENT_WORK)),
             lanes: (0..Work::LANES).map(|_| Arc::new(Semaphore::new(1))).collect(),
-            open: AtomicUsize::new(0),
+            pending_work: AtomicUsize::new(0),
             counters: Counters::default(),
             answer_fn,
         };
@@ -110,16 +110,15 @@ impl HookRoute {
         }
     }
 
-    /// How it stands, for the health page.
+    /// Returns the counters for the health page.
     pub(crate) fn state(&self) -> serde_json::Value {
         let counters = &self.shared.counters;
-        let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         serde_json::json!({
-            "answered": count(&counters.answered),
-            "refused": count(&counters.refused),
-            "broken": count(&counters.broken),
-            "worked": count(&counters.worked),
-            "working": self.shared.open.load(Ordering::Relaxed),
+            "answered": counters.answered.load(Ordering::Relaxed),
+            "refused": counters.refused.load(Ordering::Relaxed),
+            "broken": counters.broken.load(Ordering::Relaxed),
+            "worked": counters.worked.load(Ordering::Relaxed),
+            "working": self.shared.pending_work.load(Ordering::Relaxed),
         })
     }
 }
@@ -130,12 +129,12 @@ impl AdminRoute for HookRoute {
         MAX_INPUT_BYTES
     }
 
-    /// Who shows no token takes no permit and is not listened to. The file is a line long, so reading it is no waiting.
+    /// Checks the token before a permit is taken or the body is read. Reads a file of one line, which does not block noticeably.
     fn authorize(&self, headers: &HeaderMap) -> Result<(), AdminResponse> {
         if self.shared.is_authorized(headers) {
             return Ok(());
         }
-        Shared::count(&self.shared.counters.refused);
+        self.shared.counters.refused.fetch_add(1, Ordering::Relaxed);
         Err(error_response(
             StatusCode::FORBIDDEN,
             "the hook shows no token of this home; register it anew: grov init --http",
@@ -151,16 +150,16 @@ impl AdminRoute for HookRoute {
         if !is_name {
             return error_response(StatusCode::NOT_FOUND, "an event's name follows /_grov/hook/");
         }
-        // Never closed. A client that leaves while it waits for its turn is not answered.
         let received_at = Instant::now();
-        let answer_permits = match request.rest.as_str() {
+        let permits = match request.rest.as_str() {
             PRE_TOOL_USE => &self.guard_permits,
             _ => &self.answer_permits,
         };
-        let permit = Arc::clone(answer_permits).acquire_owned().await;
+        // Fails only if the semaphore is closed, which it never is. If the client disconnects here, the hook does not run.
+        let permit = Arc::clone(permits).acquire_owned().await;
         let (sender, receiver) = oneshot::channel();
         let shared = Arc::clone(&self.shared);
-        // On its own, so that what was begun is ended also where the client has left.
+        // In a task, so that a hook that has started runs to its end even if the client disconnects.
         self.shared.tasks.spawn("hook", async move {
             let _permit = permit;
             let ended = tokio::task::spawn_blocking({
@@ -168,7 +167,7 @@ impl AdminRoute for HookRoute {
                 move || shared.answer(&request, received_at.into_std(), sender)
             });
             if ended.await.is_err() {
-                Shared::count(&shared.counters.broken);
+                shared.counters.broken.fetch_add(1, Ordering::Relaxed);
             }
         });
         receiver
@@ -178,23 +177,19 @@ impl AdminRoute for HookRoute {
 }
 
 impl Shared {
-    fn count(counter: &AtomicU64) {
-        counter.fetch_add(1, Ordering::Relaxed);
-    }
-
-    /// Answers on this thread, and notes what is to be noted after that.
+    /// Runs the hook, sends the response, then records what can be recorded later.
     fn answer(
         self: &Arc<Self>,
         request: &AdminRequest,
         received_at: std::time::Instant,
         sender: oneshot::Sender<AdminResponse>,
     ) {
-        let (body, noting) = self.reply(request, received_at).over_http();
-        Self::count(&self.counters.answered);
-        // Nobody may be left to hear it.
+        let (body, pending) = self.run_hook(request, received_at).over_http();
+        self.counters.answered.fetch_add(1, Ordering::Relaxed);
+        // The client may have disconnected.
         let _ = sender.send(json_response(body));
-        if let Some(Err(fault)) = noting.map(PendingRecord::finish) {
-            log_error(Some(&self.home), fault);
+        if let Some(Err(error)) = pending.map(PendingRecord::finish) {
+            log_error(Some(&self.home), error);
         }
     }
 
@@ -202,21 +197,21 @@ impl Shared {
         let Some(shown) = headers.get(TOKEN_HEADER) else {
             return false;
         };
-        // Read each time: `grov init --http` may have made it just now.
+        // Read for each request, because `grov init --http` creates it while the daemon runs.
         token::read(&self.home).is_some_and(|known| token::is_equal(&known, shown.as_bytes()))
     }
 
-    fn reply(self: &Arc<Self>, request: &AdminRequest, received_at: std::time::Instant) -> HookResponse {
+    fn run_hook(self: &Arc<Self>, request: &AdminRequest, received_at: std::time::Instant) -> HookResponse {
         if request.body.is_none() {
             log_error(Some(&self.home), "the hook event is too long");
         }
         (self.answer_fn)(&Hook {
             event: Some(&request.rest),
-            // As if nothing had been sent, where it is too long: a guard that fails closed denies it then.
+            // A body that is too long counts as empty. A guard that fails closed denies an empty event.
             input: request.body.as_deref().unwrap_or_default(),
             home: &self.home,
-            environment: &client(&self.environment, &request.headers),
-            // Whoever asks has found the daemon.
+            environment: &hook_environment(&self.environment, &request.headers),
+            // Not needed: the client has reached the daemon.
             daemon_port: None,
             programs: &InProcess(self),
             services: &self.services,
@@ -224,39 +219,25 @@ impl Shared {
         })
     }
 
-    /// Does the work of a turn on a thread of its own, in its turn; what has not begun when the daemon stops is left.
-    fn work(self: &Arc<Self>, work: Work) -> Result<(), HookError> {
-        if self.open.fetch_add(1, Ordering::AcqRel) >= MAX_PENDING_WORK {
-            self.open.fetch_sub(1, Ordering::AcqRel);
-            return Err(HookError::TooMuchWork);
-        }
-        let (shared, stopping) = (Arc::clone(self), self.tasks.shutdown());
-        self.tasks.spawn("hook work", async move {
-            shared.in_turn(work, stopping).await;
-            shared.open.fetch_sub(1, Ordering::AcqRel);
-        });
-        Ok(())
-    }
-
-    async fn in_turn(self: &Arc<Self>, work: Work, mut stopping: Shutdown) {
-        let Some(worked) = self.in_lane(work, &mut stopping).await else {
-            return;
-        };
-        match worked {
-            Ok(()) => Self::count(&self.counters.worked),
-            Err(fault) => log_error(Some(&self.home), fault),
+    async fn run_work(self: &Arc<Self>, work: Work, mut stopping: Shutdown) {
+        match self.run_in_lane(work, &mut stopping).await {
+            Some(Ok(())) => {
+                self.counters.worked.fetch_add(1, Ordering::Relaxed);
+            }
+            Some(Err(error)) => log_error(Some(&self.home), error),
+            None => {}
         }
     }
 
-    /// Does work when what is before it in its lane is done. It takes a permit only while it is worked on. `None`: the daemon
-    /// stops before.
-    async fn in_lane(
+    /// Runs work after all earlier work of its lane. It holds a permit only while it runs. Returns `None` if the daemon stops
+    /// before the work is done.
+    async fn run_in_lane(
         self: &Arc<Self>,
         mut work: Work,
         stopping: &mut Shutdown,
     ) -> Option<Result<(), HookError>> {
         let until = Instant::now() + work.patience();
-        // There is one for each that a work can name.
+        // There are `Work::LANES` lanes, so this is never `None`.
         let lane = Arc::clone(self.lanes.get(work.lane())?);
         let Ok(_lane) = until_shutdown(stopping, timeout_at(until, lane.acquire_owned())).await? else {
             return Some(work.abandon());
@@ -264,15 +245,15 @@ impl Shared {
         loop {
             let permit = until_shutdown(stopping, Arc::clone(&self.work_permits).acquire_owned()).await?;
             let shared = Arc::clone(self);
-            let worked = tokio::task::spawn_blocking(move || {
+            let outcome = tokio::task::spawn_blocking(move || {
                 let _permit = permit;
                 work.try_run(&shared.home, &shared.environment, &shared.services)
             });
-            work = match worked.await {
-                Ok(Ok(Some(work))) => work,
+            work = match outcome.await {
+                Ok(Ok(Some(blocked))) => blocked,
                 Ok(done) => return Some(done.map(drop)),
                 Err(_) => {
-                    Self::count(&self.counters.broken);
+                    self.counters.broken.fetch_add(1, Ordering::Relaxed);
                     return Some(Err(HookError::WorkPanicked));
                 }
             };
@@ -284,20 +265,20 @@ impl Shared {
     }
 }
 
-/// The result, or `None` if the daemon stops first.
-async fn until_shutdown<T>(stopping: &mut Shutdown, waiting: impl Future<Output = T>) -> Option<T> {
+/// Returns the output of `future`, or `None` if the daemon stops first.
+async fn until_shutdown<T>(stopping: &mut Shutdown, future: impl Future<Output = T>) -> Option<T> {
     tokio::select! {
         biased;
         () = stopping.requested() => None,
-        output = waiting => Some(output),
+        output = future => Some(output),
     }
 }
 
-/// What an answer needs of other programs is in this one.
+/// Runs inside the daemon what a hook process starts other programs for.
 struct InProcess<'a>(&'a Arc<Shared>);
 
 impl Programs for InProcess<'_> {
-    /// This is the proxy.
+    /// Does nothing: this process is the proxy.
     fn start_proxy(&self, _: u16) -> Result<(), HookError> {
         Ok(())
     }
@@ -306,26 +287,37 @@ impl Programs for InProcess<'_> {
         false
     }
 
+    /// Runs the work in the background. Work that has not started when the daemon stops is dropped.
     fn hand_over(&self, work: Work, _: &Settings) -> Result<(), HookError> {
-        self.0.work(work)
+        let shared = Arc::clone(self.0);
+        if shared.pending_work.fetch_add(1, Ordering::AcqRel) >= MAX_PENDING_WORK {
+            shared.pending_work.fetch_sub(1, Ordering::AcqRel);
+            return Err(HookError::TooMuchWork);
+        }
+        let stopping = shared.tasks.shutdown();
+        self.0.tasks.spawn("hook work", async move {
+            shared.run_work(work, stopping).await;
+            shared.pending_work.fetch_sub(1, Ordering::AcqRel);
+        });
+        Ok(())
     }
 }
 
-/// The environment of an answer: the daemon's own, and what the client says of its own in headers. A variable that it does
-/// not have comes as an empty header.
-fn client(own: &Environment, headers: &HeaderMap) -> Environment {
+/// Returns the daemon's environment, extended by the variables that the client sends in headers. An empty header stands for a
+/// variable that the client does not have.
+fn hook_environment(daemon: &Environment, headers: &HeaderMap) -> Environment {
     let passed = [
         (BASE_URL_HEADER, "ANTHROPIC_BASE_URL"),
         (PROJECT_HEADER, "CLAUDE_PROJECT_DIR"),
     ];
-    let sender = passed.into_iter().filter_map(|(header, variable)| {
+    let client = passed.into_iter().filter_map(|(header, variable)| {
         let value = headers.get(header)?.to_str().ok()?;
         (!value.is_empty()).then(|| (variable.to_owned(), OsString::from(value)))
     });
-    let own = own
+    let daemon = daemon
         .iter()
         .map(|(name, value)| (name.to_owned(), value.to_owned()));
-    own.chain(sender).collect()
+    daemon.chain(client).collect()
 }
 
 fn json_response(text: String) -> AdminResponse {
@@ -337,13 +329,13 @@ fn json_response(text: String) -> AdminResponse {
 }
 
 fn error_response(status: StatusCode, message: &str) -> AdminResponse {
-    let shape = serde_json::json!({
+    let body = serde_json::json!({
         "type": "error",
         "error": { "type": "hook_error", "message": format!("grov-proxyd: {message}") },
     });
     AdminResponse {
         status,
-        ..json_response(shape.to_string())
+        ..json_response(body.to_string())
     }
 }
 
@@ -377,7 +369,7 @@ mod tests {
         }
     }
 
-    fn asked(method: Method, rest: &str, token: &str, body: Option<&str>) -> AdminRequest {
+    fn request(method: Method, rest: &str, token: &str, body: Option<&str>) -> AdminRequest {
         let mut headers = HeaderMap::new();
         headers.insert(TOKEN_HEADER, token.parse().unwrap());
         AdminRequest {
@@ -390,20 +382,20 @@ mod tests {
 
     impl Scene {
         async fn post(&self, event: &str, body: Option<&str>) -> (u16, String) {
-            self.ask(asked(Method::POST, event, TOKEN, body)).await
+            self.send(request(Method::POST, event, TOKEN, body)).await
         }
 
-        async fn ask(&self, request: AdminRequest) -> (u16, String) {
+        async fn send(&self, request: AdminRequest) -> (u16, String) {
             let answer = match self.route.authorize(&request.headers) {
                 Ok(()) => self.route.handle(request).await,
-                Err(refused) => refused,
+                Err(refusal) => refusal,
             };
             assert_eq!(answer.content_type, "application/json");
             let body = String::from_utf8(answer.body.to_vec()).unwrap();
             (answer.status.as_u16(), body)
         }
 
-        fn noted(&self) -> String {
+        fn log(&self) -> String {
             std::fs::read_to_string(self.folder.path().join("logs/hooks.log")).unwrap_or_default()
         }
     }
@@ -418,31 +410,31 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn who_shows_the_token_is_answered_and_nobody_else() {
+    async fn only_requests_with_the_token_are_answered() {
         let scene = scene(echo);
         assert_eq!(
             scene.post("Stop", Some("{1}")).await,
             (200, "Stop {1} None".to_owned())
         );
         for token in ["", "0123", &TOKEN.replace('0', "f"), &TOKEN.to_uppercase()] {
-            let (status, body) = scene.ask(asked(Method::POST, "Stop", token, Some("{}"))).await;
+            let (status, body) = scene.send(request(Method::POST, "Stop", token, Some("{}"))).await;
             assert_eq!(status, 403, "{token}");
             assert!(body.contains("grov init --http"), "{body}");
         }
-        let mut without = asked(Method::POST, "Stop", TOKEN, Some("{}"));
+        let mut without = request(Method::POST, "Stop", TOKEN, Some("{}"));
         without.headers.clear();
-        assert_eq!(scene.ask(without).await.0, 403);
+        assert_eq!(scene.send(without).await.0, 403);
         std::fs::remove_file(scene.home.hook_token()).unwrap();
         assert_eq!(
             scene.post("Stop", Some("{}")).await.0,
             403,
-            "a token that is gone is none"
+            "without a token file, no token is valid"
         );
         assert_eq!(scene.route.state()["refused"], 6);
     }
 
     #[tokio::test]
-    async fn hooks_are_posted_to_an_event() {
+    async fn a_hook_needs_the_post_method_and_an_event_name() {
         let scene = scene(echo);
         for (method, event, status) in [
             (Method::GET, "Stop", 405),
@@ -451,27 +443,27 @@ mod tests {
             (Method::POST, "Stop/more", 404),
             (Method::POST, "NoSuchEvent", 200),
         ] {
-            let asked = asked(method, event, TOKEN, Some("{}"));
-            assert_eq!(scene.ask(asked).await.0, status, "{event}");
+            let request = request(method, event, TOKEN, Some("{}"));
+            assert_eq!(scene.send(request).await.0, status, "{event}");
         }
     }
 
     #[tokio::test]
-    async fn a_variable_that_the_client_does_not_have_is_not_set() {
+    async fn an_empty_header_does_not_set_a_variable() {
         let scene = scene(echo);
         for (value, seen) in [
             ("", "None"),
             ("http://u:p@127.0.0.1:1", "Some(\"http://u:p@127.0.0.1:1\")"),
         ] {
-            let mut request = asked(Method::POST, "Stop", TOKEN, Some(""));
+            let mut request = request(Method::POST, "Stop", TOKEN, Some(""));
             request.headers.insert(BASE_URL_HEADER, value.parse().unwrap());
-            assert_eq!(scene.ask(request).await.1, format!("Stop  {seen}"));
+            assert_eq!(scene.send(request).await.1, format!("Stop  {seen}"));
         }
-        assert_eq!(scene.noted(), "");
+        assert_eq!(scene.log(), "");
     }
 
     #[tokio::test]
-    async fn what_breaks_off_says_nothing() {
+    async fn a_panicking_hook_gets_an_empty_response() {
         let scene = scene(|_| panic!("on purpose"));
         assert_eq!(scene.post("Stop", Some("{}")).await, (200, "{}".to_owned()));
         assert_eq!(scene.tasks.drain(Duration::from_secs(20)).await, 0);
@@ -479,7 +471,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_cannot_be_read_is_noted_and_says_nothing() {
+    async fn an_unreadable_event_is_logged_and_gets_an_empty_response() {
         let scene = scene(grov_drift::handle);
         for (event, body) in [
             ("Stop", Some("no json")),
@@ -490,15 +482,15 @@ mod tests {
         ] {
             assert_eq!(scene.post(event, body).await, (200, "{}".to_owned()), "{event}");
         }
-        let noted = scene.noted();
+        let log = scene.log();
         assert!(
-            noted.contains("could not be parsed") && noted.contains("too long"),
-            "{noted}"
+            log.contains("could not be parsed") && log.contains("too long"),
+            "{log}"
         );
     }
 
     #[tokio::test]
-    async fn a_guard_that_fails_closed_denies_what_is_too_long_to_be_read() {
+    async fn a_guard_that_fails_closed_denies_an_event_that_is_too_long() {
         let scene = scene(grov_drift::handle);
         std::fs::write(scene.home.config_file(), "[guard]\nfail = \"closed\"\n").unwrap();
         let (status, body) = scene.post("PreToolUse", None).await;
@@ -510,40 +502,40 @@ mod tests {
     }
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-    async fn so_many_are_answered_at_once_and_no_more() {
-        static AT_ONCE: AtomicUsize = AtomicUsize::new(0);
-        static MOST: AtomicUsize = AtomicUsize::new(0);
-        static TOGETHER: Barrier = Barrier::new(MAX_CONCURRENT_HOOKS);
-        fn together(_: &Hook<'_>) -> HookResponse {
-            MOST.fetch_max(AT_ONCE.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
-            TOGETHER.wait();
-            AT_ONCE.fetch_sub(1, Ordering::SeqCst);
+    async fn the_number_of_concurrent_hooks_is_limited() {
+        static RUNNING: AtomicUsize = AtomicUsize::new(0);
+        static MAX: AtomicUsize = AtomicUsize::new(0);
+        static BARRIER: Barrier = Barrier::new(MAX_CONCURRENT_HOOKS);
+        fn wait_for_all(_: &Hook<'_>) -> HookResponse {
+            MAX.fetch_max(RUNNING.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+            BARRIER.wait();
+            RUNNING.fetch_sub(1, Ordering::SeqCst);
             HookResponse::Empty
         }
-        let scene = Arc::new(scene(together));
+        let scene = Arc::new(scene(wait_for_all));
         let tasks = Tasks::new(tokio::runtime::Handle::current());
         for _ in 0..3 * MAX_CONCURRENT_HOOKS {
             let scene = Arc::clone(&scene);
             tasks.spawn("client", async move { scene.post("Stop", Some("{}")).await });
         }
         assert_eq!(tasks.drain(Duration::from_secs(20)).await, 0);
-        assert_eq!(MOST.load(Ordering::SeqCst), MAX_CONCURRENT_HOOKS);
+        assert_eq!(MAX.load(Ordering::SeqCst), MAX_CONCURRENT_HOOKS);
         assert_eq!(scene.route.state()["answered"], 3 * MAX_CONCURRENT_HOOKS);
     }
 
     #[tokio::test]
-    async fn the_work_after_a_turn_is_done_here_until_the_daemon_stops() {
+    async fn work_after_a_turn_runs_until_the_daemon_stops() {
         let scene = scene(grov_drift::handle);
         let input = serde_json::json!({"session_id": "s", "cwd": scene.folder.path()}).to_string();
-        let ends = || scene.post("Stop", Some(&input));
-        assert_eq!(ends().await, (200, "{}".to_owned()));
+        let end_turn = || scene.post("Stop", Some(&input));
+        assert_eq!(end_turn().await, (200, "{}".to_owned()));
         assert_eq!(scene.tasks.drain(Duration::from_secs(20)).await, 0);
         assert_eq!(
-            (&scene.route.state()["worked"], scene.noted()),
+            (&scene.route.state()["worked"], scene.log()),
             (&1.into(), String::new())
         );
         scene.tasks.shut_down();
-        assert_eq!(ends().await, (200, "{}".to_owned()));
+        assert_eq!(end_turn().await, (200, "{}".to_owned()));
         assert_eq!(scene.tasks.drain(Duration::from_secs(20)).await, 0);
         let state = scene.route.state();
         assert_eq!(
@@ -554,14 +546,14 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_waits_for_others_who_work_on_its_session_holds_nobody_else_up() {
+    async fn work_on_a_locked_session_does_not_block_other_sessions() {
         let scene = scene(grov_drift::handle);
-        let ends = async |session: &str| {
+        let end_turn = async |session: &str| {
             let input = serde_json::json!({"session_id": session, "cwd": scene.folder.path()});
             let answer = scene.post("Stop", Some(&input.to_string())).await;
             assert_eq!(answer, (200, "{}".to_owned()));
         };
-        let worked = async |times: u64| {
+        let until_worked = async |times: u64| {
             let all = async {
                 while scene.route.state()["worked"] != times {
                     tokio::task::yield_now().await;
@@ -570,25 +562,25 @@ mod tests {
             let all = tokio::time::timeout(Duration::from_secs(20), all).await;
             assert!(all.is_ok(), "{}", scene.route.state());
         };
-        ends("a").await;
-        worked(1).await;
-        // Another process works on it.
+        end_turn("a").await;
+        until_worked(1).await;
+        // Another process holds the lock of session a.
         let mut locks = std::fs::read_dir(scene.home.root().join("hooks/working")).unwrap();
         let lock = std::fs::File::open(locks.next().unwrap().unwrap().path()).unwrap();
         lock.lock().unwrap();
         for _ in 0..2 * MAX_CONCURRENT_WORK {
-            ends("a").await;
+            end_turn("a").await;
         }
-        ends("b").await;
-        worked(2).await;
+        end_turn("b").await;
+        until_worked(2).await;
         assert_eq!(scene.route.state()["working"], 2 * MAX_CONCURRENT_WORK);
         drop(lock);
-        worked(2 + 2 * MAX_CONCURRENT_WORK as u64).await;
-        assert_eq!(scene.noted(), "");
+        until_worked(2 + 2 * MAX_CONCURRENT_WORK as u64).await;
+        assert_eq!(scene.log(), "");
     }
 
     #[tokio::test]
-    async fn what_waits_for_others_does_not_hold_up_the_end_of_the_daemon() {
+    async fn work_on_a_locked_session_does_not_delay_shutdown() {
         let scene = scene(grov_drift::handle);
         let input = serde_json::json!({"session_id": "s", "cwd": scene.folder.path()}).to_string();
         scene.post("Stop", Some(&input)).await;

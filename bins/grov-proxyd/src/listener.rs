@@ -8,22 +8,20 @@ use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
 use tokio::net::{TcpListener, TcpSocket};
 
-/// Clients that the system lets wait to be accepted. With the usual 128 a burst of more has some of them wait for a second.
+/// Connections that may wait to be accepted. With the usual 128, some clients of a larger burst wait for a second.
 const BACKLOG: u32 = 1024;
 
-/// Binds the configured address; the socket and the URL under which clients reach it.
-pub(crate) fn bind(settings: &ProxySettings) -> Result<(TcpListener, String), Stop> {
+/// Binds the configured address. Returns the socket and its address, which has the actual port if the configured one is 0.
+pub(crate) fn bind(settings: &ProxySettings) -> Result<(TcpListener, SocketAddr), Stop> {
     let address = SocketAddr::new(settings.host, settings.port);
     let listener = listen(address).map_err(|error| match error.kind() {
         ErrorKind::AddrInUse => in_use(address),
-        ErrorKind::PermissionDenied => Stop::fault(
-            anyhow!("no permission to listen on {address}"),
-            Some("ports below 1024 are reserved: choose another with --port".to_owned()),
-        ),
-        _ => Stop::fault(anyhow!("cannot listen on {address}: {error}"), None),
+        ErrorKind::PermissionDenied => Stop::fault(anyhow!("no permission to listen on {address}"))
+            .with_hint("ports below 1024 are reserved: choose another with --port"),
+        _ => Stop::fault(anyhow!("cannot listen on {address}: {error}")),
     })?;
-    let bound = listener.local_addr().map_err(|error| Stop::fault(error, None))?;
-    Ok((listener, format!("http://{bound}")))
+    let bound = listener.local_addr().map_err(Stop::fault)?;
+    Ok((listener, bound))
 }
 
 fn listen(address: SocketAddr) -> io::Result<TcpListener> {
@@ -32,7 +30,7 @@ fn listen(address: SocketAddr) -> io::Result<TcpListener> {
     } else {
         TcpSocket::new_v6()
     }?;
-    // The port of a daemon that has just ended is free again.
+    // So that a restarted daemon can use the port at once.
     socket.set_reuseaddr(true)?;
     socket.bind(address)?;
     socket.listen(BACKLOG)
@@ -48,10 +46,10 @@ fn in_use(address: SocketAddr) -> Stop {
         "stop it, or choose another port: grov-proxyd --port {}",
         next_port(port)
     );
-    Stop::fault(anyhow!("{address} is already in use: {who}"), Some(hint))
+    Stop::fault(anyhow!("{address} is already in use: {who}")).with_hint(hint)
 }
 
-/// A neighbour that is worth a try.
+/// Suggests another port.
 fn next_port(port: u16) -> u16 {
     if port < u16::MAX { port + 1 } else { 8080 }
 }

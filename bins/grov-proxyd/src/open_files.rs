@@ -1,25 +1,26 @@
-//! The limit of open files, and how many clients it leaves room for.
+//! The limit of open files, and how many clients it allows.
 
 use grov_proxy_core::Limits;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// Files that are no clients' and no upstream connections: log, lock, database and its companions, the runtimes' own, what hooks
-/// read, calls to a judge. A daemon at rest has some twenty five.
-const OWN: u64 = 96;
+/// Files reserved for the log, the lock, the database, the runtimes, hooks and calls to a judge. An idle daemon has about 25
+/// open.
+const RESERVED: u64 = 96;
 
-/// More than the daemon ever has open: two for each of 4,096 clients, and its own. Containers allow a thousand million, and
-/// programs that go through all of them take their time.
+/// The limit to raise to: more than two files for each of 4,096 clients and the reserved ones. Not the maximum, because
+/// containers allow 1,000,000,000, and some programs iterate over all descriptors.
 const ENOUGH: u64 = 16_384;
 
-/// The most open files of a process on macOS.
+/// The maximum on macOS.
 const OPEN_MAX: u64 = 10_240;
 
-/// So many clients may always be connected, whatever else fails for it.
-const LEAST: usize = 16;
+/// Clients that are always allowed.
+const MIN_CLIENTS: usize = 16;
 
-/// Raises this process's limit of open files as far as the system lets it. The limit after that; `None`: there is none.
+/// Raises the limit of open files of this process as far as the system permits. Returns the new limit, or `None` if there is no
+/// limit.
 ///
-/// A shell gives 1,024 by default, for programs that cannot handle more.
+/// Shells set it to 1,024 by default.
 pub(crate) fn raise_limit() -> Option<u64> {
     let limit = getrlimit(Resource::Nofile);
     let current = limit.current?;
@@ -27,33 +28,34 @@ pub(crate) fn raise_limit() -> Option<u64> {
     if current >= hard {
         return Some(current);
     }
-    // macOS takes no more than OPEN_MAX, whatever it names as the most.
-    for most in [hard, hard.min(OPEN_MAX)] {
+    // macOS refuses more than OPEN_MAX, even if its hard limit is higher.
+    for target in [hard, hard.min(OPEN_MAX)] {
         let raised = Rlimit {
-            current: Some(most),
+            current: Some(target),
             maximum: limit.maximum,
         };
-        if most > current && setrlimit(Resource::Nofile, raised).is_ok() {
-            return Some(most);
+        if target > current && setrlimit(Resource::Nofile, raised).is_ok() {
+            return Some(target);
         }
     }
     tracing::warn!("the limit of open files cannot be raised");
     Some(current)
 }
 
-/// How many clients may be connected with so many open files, each with a connection to the upstream.
+/// Returns how many clients can be connected within a limit of open files. Each needs a second file for its upstream
+/// connection.
 pub(crate) fn room_for_clients(limit: Option<u64>) -> usize {
-    let most = Limits::DEFAULT.connections;
-    let Some(limit) = limit else { return most };
-    let left = limit.saturating_sub(OWN + Limits::BEYOND as u64) / 2;
-    let clients = usize::try_from(left).unwrap_or(most).min(most);
-    if clients < LEAST {
+    let max = Limits::DEFAULT.connections;
+    let Some(limit) = limit else { return max };
+    let left = limit.saturating_sub(RESERVED + Limits::BEYOND as u64) / 2;
+    let clients = usize::try_from(left).unwrap_or(max).min(max);
+    if clients < MIN_CLIENTS {
         tracing::warn!(
             limit,
             "the limit of open files is too low: raise it (ulimit -n) to 1024 or more"
         );
     }
-    clients.max(LEAST)
+    clients.max(MIN_CLIENTS)
 }
 
 #[cfg(test)]
@@ -65,11 +67,11 @@ mod tests {
         for limit in [256, 1024, 4096, 20_000] {
             let clients = room_for_clients(Some(limit));
             let files = 2 * clients + Limits::BEYOND;
-            assert!(files as u64 + OWN <= limit, "{limit}: {clients}");
-            assert!(clients >= LEAST, "{limit}: {clients}");
+            assert!(files as u64 + RESERVED <= limit, "{limit}: {clients}");
+            assert!(clients >= MIN_CLIENTS, "{limit}: {clients}");
         }
         assert_eq!(room_for_clients(Some(1_073_741_816)), Limits::DEFAULT.connections);
         assert_eq!(room_for_clients(None), Limits::DEFAULT.connections);
-        assert_eq!(room_for_clients(Some(20)), LEAST);
+        assert_eq!(room_for_clients(Some(20)), MIN_CLIENTS);
     }
 }

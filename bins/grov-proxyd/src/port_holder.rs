@@ -1,11 +1,11 @@
-//! Who listens on a port that we wanted.
+//! Finds the process that listens on a port.
 
 use grov_runtime::port::{Listener, listener_at};
 use std::fmt;
 use std::fs;
 use std::net::SocketAddr;
 
-/// The process behind a port.
+/// The process that listens on a port.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Holder {
     name: String,
@@ -21,7 +21,7 @@ impl fmt::Display for Holder {
     }
 }
 
-/// Finds out who listens on `address`, as far as this user may know.
+/// Returns the process that listens on `address`, if this user may see it.
 pub(crate) fn find(address: SocketAddr) -> Option<Holder> {
     let holder = process_listening_on(address.port());
     if let Listener::Grov { .. } = listener_at(address) {
@@ -33,7 +33,7 @@ pub(crate) fn find(address: SocketAddr) -> Option<Holder> {
     holder
 }
 
-/// Looks for the owner of the listening socket in `/proc`. Elsewhere than on Linux nobody is found.
+/// Finds the owner of the listening socket in `/proc`. Returns `None` on systems other than Linux.
 fn process_listening_on(port: u16) -> Option<Holder> {
     let sockets: Vec<String> = ["/proc/net/tcp", "/proc/net/tcp6"]
         .into_iter()
@@ -66,7 +66,7 @@ fn process_listening_on(port: u16) -> Option<Holder> {
         })
 }
 
-/// Inodes of the sockets that listen on `port`, from the text of `/proc/net/tcp`.
+/// Returns the inodes of the sockets that listen on `port`. `table` is the text of `/proc/net/tcp`.
 fn listening_sockets(table: &str, port: u16) -> Vec<String> {
     const LISTEN: &str = "0A";
     table
@@ -88,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn this_very_process_is_found() {
+    fn finds_the_process_that_listens_on_a_port() {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
         if cfg!(target_os = "linux") {

@@ -1,8 +1,8 @@
-//! Recording beside the relay: the store, its writer, and the removal of what is old.
+//! The store, its writer, and the removal of old records.
 
 use crate::assembly::{self, DaemonStore};
 use crate::home_monitor::{HomeMonitor, HomeMonitorSink};
-use grov_domain::{Clock, RecordSink, Retention, SinkHealth, SystemClock};
+use grov_domain::{Clock, MaintenanceStore, RecordSink, Retention, SinkHealth, SystemClock};
 use grov_runtime::{Home, Shutdown, StoreSettings};
 use grov_store::{BatchWriter, Spool, WriterOptions};
 use std::io;
@@ -10,30 +10,34 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
-/// Pause between two removals of old records.
+/// Interval between two removals of old records.
 const PRUNE_INTERVAL: Duration = Duration::from_secs(60 * 60);
 
-/// The first removal waits until the start of the day's work is over.
+/// Delay of the first removal, so that it does not slow down startup.
 const FIRST_PRUNE: Duration = Duration::from_secs(60);
 
 /// The store and its writer.
 pub(crate) struct Recording {
-    store: Arc<dyn DaemonStore>,
+    store: Arc<DaemonStore>,
     writer: Arc<BatchWriter>,
     sink: Arc<HomeMonitorSink>,
     retention: Retention,
 }
 
 impl Recording {
-    /// Starts the writer. The store is opened with the first record, so nothing that is wrong with it stops the start.
-    pub(crate) fn start(home: &Home, watch: &Arc<HomeMonitor>, settings: &StoreSettings) -> io::Result<Self> {
+    /// Starts the writer. The first record opens the store, so a faulty store does not prevent startup.
+    pub(crate) fn start(
+        home: &Home,
+        home_monitor: &Arc<HomeMonitor>,
+        settings: &StoreSettings,
+    ) -> io::Result<Self> {
         let store = assembly::recording_store(home);
         let options = WriterOptions::new(Spool::new(home.spool()));
         let writer = Arc::new(BatchWriter::start(Arc::clone(&store) as Arc<_>, options)?);
         let sink = HomeMonitorSink {
             writer: Arc::clone(&writer),
             store: Arc::clone(&store),
-            home: Arc::clone(watch),
+            home: Arc::clone(home_monitor),
             dropped: AtomicU64::new(0),
         };
         let retention = Retention {
@@ -51,17 +55,17 @@ impl Recording {
         })
     }
 
-    /// The store, for those who read it or change tasks.
-    pub(crate) fn store(&self) -> Arc<dyn DaemonStore> {
+    /// Returns the store.
+    pub(crate) fn store(&self) -> Arc<DaemonStore> {
         Arc::clone(&self.store)
     }
 
-    /// Where records go.
+    /// Returns the sink for records.
     pub(crate) fn sink(&self) -> Arc<dyn RecordSink> {
         Arc::clone(&self.sink) as Arc<_>
     }
 
-    /// Removes what is older than the retention, every hour.
+    /// Removes records older than the retention period, every hour.
     pub(crate) fn prune_regularly(
         &self,
         mut shutdown: Shutdown,
@@ -85,9 +89,9 @@ impl Recording {
         }
     }
 
-    /// Stores or spools what is left; the final state.
-    pub(crate) async fn stop(&self, limit: Duration) -> SinkHealth {
-        let health = self.writer.shutdown(limit).await;
+    /// Stores or spools the unwritten records and closes the store. Returns the final state of the writer.
+    pub(crate) async fn stop(&self, timeout: Duration) -> SinkHealth {
+        let health = self.writer.shutdown(timeout).await;
         if let Err(error) = self.store.close().await {
             tracing::warn!(%error, "the store could not be closed in order; it recovers when it is opened next");
         }

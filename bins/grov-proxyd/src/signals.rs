@@ -3,7 +3,7 @@
 use std::io;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-/// Ctrl-C, SIGTERM, and the end of the terminal.
+/// SIGINT, SIGTERM and SIGHUP.
 pub(crate) struct Signals {
     interrupt: Signal,
     terminate: Signal,
@@ -11,7 +11,7 @@ pub(crate) struct Signals {
 }
 
 impl Signals {
-    /// From here on none of them kills the process.
+    /// Installs the handlers. From then on these signals do not kill the process.
     pub(crate) fn listen() -> io::Result<Self> {
         Ok(Self {
             interrupt: signal(SignalKind::interrupt())?,
@@ -20,7 +20,7 @@ impl Signals {
         })
     }
 
-    /// Returns with the next of them.
+    /// Waits for the next signal.
     pub(crate) async fn next(&mut self) {
         tokio::select! {
             _ = self.interrupt.recv() => {}

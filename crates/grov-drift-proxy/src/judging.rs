@@ -45,7 +45,8 @@ impl JudgeJob {
                 let ended = scopeguard::guard(&self.slot, |slot| {
                     let mut session = slot.session();
                     let next = session.next_request.take();
-                    let next = next.filter(|(_, request)| request.is_same_prompt(session.engine.drift().position()));
+                    let next =
+                        next.filter(|(_, request)| request.is_same_prompt(session.engine.drift().position()));
                     let next = next.map(|(task, request)| JudgeJob::new(slot, &session, task, *request));
                     session.is_judging = next.is_some_and(|next| shared.request_judgement(next));
                 });
