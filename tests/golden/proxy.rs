@@ -9,7 +9,7 @@ use grov_domain::{
     ClientSessionId, Clock, DriftEvent, DriftFilter, DriftStore, ExchangeRecord, ExchangeStore, HookStore,
     Lineage, OWN_TEXT_OPENING, Project, RecordSink, Redacted, SessionStore, SinkHealth,
 };
-use grov_drift_proxy::{DriftMonitor, DriftSettings};
+use grov_drift_proxy::{DriftMonitor, Policy};
 use grov_live::{ActionChecker, ContextSource, InjectionPoint, Location, Recorder, ToolResult, UserNaming};
 use grov_llm::{JudgeSettings, ModelJudge};
 use grov_proxy_core::{MessagesRequest, ObservedExchange, Outcome, TurnObserver};
@@ -88,7 +88,7 @@ pub(crate) async fn watch(session: &Session) -> Seen {
         Arc::clone(&clock) as _,
     );
     let (drift, work) = DriftMonitor::new(
-        DriftSettings::default(),
+        Policy::PER_ACTION,
         Arc::new(judge.unwrap()),
         Arc::clone(&store) as _,
         Arc::clone(&clock) as _,
