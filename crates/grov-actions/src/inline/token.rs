@@ -80,38 +80,37 @@ impl Text {
     }
 }
 
-/// How a text is read.
+/// The delimiters and the rules of a text.
 #[derive(Clone, Copy, Debug)]
 struct Quoting {
-    closes: char,
-    /// The sign that opens it, where that can stand in it in pairs.
+    /// The opening delimiter, if it differs from the closing one. Then both may occur in pairs in the text.
     opens: Option<char>,
-    /// So many closing signs end it.
+    closes: char,
+    /// The number of closing delimiters that end the text.
     times: usize,
-    escapes: Escapes,
-    puts_in: PutsIn,
+    /// The backslash has no meaning.
+    is_raw: bool,
+    /// Values of variables or expressions are inserted.
+    interpolates: bool,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Escapes {
-    None,
-    /// `\\` and the quotation mark alone.
-    Few,
-    All,
-}
-
-/// How values are put into a text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum PutsIn {
-    Nothing,
-    /// `{value}`
-    Braces,
-    /// `${value}`
-    DollarBraces,
-    /// `$value`, `@value`
-    Variables,
-    /// `#{value}`
-    HashBraces,
+impl Quoting {
+    fn new(opens: char, interpolates: bool) -> Self {
+        let closes = match opens {
+            '(' => ')',
+            '[' => ']',
+            '{' => '}',
+            '<' => '>',
+            other => other,
+        };
+        Self {
+            opens: (closes != opens).then_some(opens),
+            closes,
+            times: 1,
+            is_raw: false,
+            interpolates,
+        }
+    }
 }
 
 /// The tokens of a piece of code.
@@ -164,10 +163,15 @@ impl<'c> Reader<'c> {
         self.at += rest.find('\n').unwrap_or(rest.len());
     }
 
+    fn take_name(&mut self) {
+        let rest = self.rest();
+        let end = rest.find(|next: char| !(next.is_alphanumeric() || next == '_'));
+        self.at += end.unwrap_or(rest.len());
+    }
+
     fn push_text(&mut self, quoting: Quoting, is_run: bool) {
-        let mut text = self.text(quoting);
-        text.is_run = is_run;
-        self.found.push(Token::Text(text));
+        let text = self.text(quoting);
+        self.found.push(Token::Text(Text { is_run, ..text }));
     }
 
     fn step(&mut self, letter: char) {
@@ -199,35 +203,13 @@ impl<'c> Reader<'c> {
                 self.pattern();
             }
             '\'' | '"' if language == Python => self.python_text(letter, ""),
-            '\'' => self.push_text(quoting(letter, Escapes::Few, PutsIn::Nothing), false),
-            '"' => {
-                let puts_in = match language {
-                    Perl | Php => PutsIn::Variables,
-                    Ruby => PutsIn::HashBraces,
-                    Python | JavaScript => PutsIn::Nothing,
-                };
-                self.push_text(quoting(letter, Escapes::All, puts_in), false);
-            }
-            '`' if language == JavaScript => {
-                self.push_text(quoting(letter, Escapes::All, PutsIn::DollarBraces), false);
-            }
-            '`' if language != Python => {
-                let puts_in = if language == Ruby {
-                    PutsIn::HashBraces
-                } else {
-                    PutsIn::Variables
-                };
-                self.push_text(quoting(letter, Escapes::All, puts_in), true);
-            }
+            '\'' => self.push_text(Quoting::new(letter, false), false),
+            '"' => self.push_text(Quoting::new(letter, language != JavaScript), false),
+            '`' if language != Python => self.push_text(Quoting::new(letter, true), language != JavaScript),
             '%' if language == Ruby => self.percent(),
             letter if letter.is_alphabetic() || letter == '_' => self.name(letter),
             letter if letter.is_ascii_digit() => {
-                while self
-                    .peek()
-                    .is_some_and(|next| next.is_alphanumeric() || next == '_')
-                {
-                    self.take();
-                }
+                self.take_name();
                 self.found.push(Token::Other);
             }
             sign => self.found.push(Token::Sign(sign)),
@@ -236,28 +218,17 @@ impl<'c> Reader<'c> {
 
     fn name(&mut self, first: char) {
         let start = self.at - first.len_utf8();
-        while self
-            .peek()
-            .is_some_and(|next| next.is_alphanumeric() || next == '_')
-        {
-            self.take();
-        }
+        self.take_name();
         let name = &self.code[start..self.at];
-        if self.language == Language::Perl && !self.is_member() && self.quoted_by_name(name) {
+        let is_prefix =
+            |name: &str| name.len() <= 2 && name.chars().all(|letter| "rbuftRBUFT".contains(letter));
+        let language = self.language;
+        if language == Language::Perl && !self.is_member() && self.quoted_by_name(name) {
             return;
         }
-        match self.language {
-            Language::Python if name.len() <= 2 && self.rest().starts_with(['\'', '"']) => {
-                let prefix = name.to_ascii_lowercase();
-                if prefix
-                    .chars()
-                    .all(|letter| matches!(letter, 'r' | 'b' | 'u' | 'f' | 't'))
-                {
-                    let quote = self.take().unwrap_or('"');
-                    return self.python_text(quote, &prefix);
-                }
-            }
-            _ => {}
+        if language == Language::Python && self.rest().starts_with(['\'', '"']) && is_prefix(name) {
+            let quote = self.take().unwrap_or('"');
+            return self.python_text(quote, &name.to_ascii_lowercase());
         }
         self.found.push(Token::Name(name.to_owned()));
     }
@@ -282,116 +253,78 @@ impl<'c> Reader<'c> {
             return false;
         }
         let mut depth = 0_usize;
-        for (at, token) in self.found.iter().enumerate().rev() {
+        let opens = self.found.iter().rposition(|token| {
             match token {
                 Token::Sign(')') => depth += 1,
-                Token::Sign('(') if depth == 1 => {
-                    let keyword = at.checked_sub(1).and_then(|at| self.found.get(at));
-                    return keyword
-                        .and_then(Token::name)
-                        .is_some_and(|name| matches!(name, "if" | "while" | "for" | "with"));
-                }
                 Token::Sign('(') => depth -= 1,
                 _ => {}
             }
-        }
-        false
+            depth == 0
+        });
+        let keyword = opens.and_then(|at| self.found.get(at.checked_sub(1)?)?.name());
+        keyword.is_some_and(|name| matches!(name, "if" | "while" | "for" | "with"))
     }
 
     fn python_text(&mut self, quote: char, prefix: &str) {
         let pair: String = [quote, quote].iter().collect();
-        let times = if self.take_text(&pair) {
-            3
-        } else if self.peek() == Some(quote) {
-            self.take();
-            return self.found.push(Token::Text(Text::default()));
-        } else {
-            1
-        };
+        let times = if self.take_text(&pair) { 3 } else { 1 };
         let quoting = Quoting {
-            closes: quote,
-            opens: None,
             times,
-            escapes: if prefix.contains('r') {
-                Escapes::None
-            } else {
-                Escapes::All
-            },
-            puts_in: if prefix.contains(['f', 't']) {
-                PutsIn::Braces
-            } else {
-                PutsIn::Nothing
-            },
+            is_raw: prefix.contains('r'),
+            ..Quoting::new(quote, prefix.contains(['f', 't']))
         };
         self.push_text(quoting, false);
     }
 
-    /// `qw(a b)`, `q{…}`, `qx/…/`, `m{…}`, `s/…/…/` of Perl.
+    /// Perl's `qw(a b)`, `q{…}`, `qx/…/`, `m{…}` and `s/…/…/`.
     fn quoted_by_name(&mut self, name: &str) -> bool {
         if !matches!(name, "q" | "qq" | "qx" | "qw" | "qr" | "m" | "s" | "tr" | "y") {
             return false;
         }
-        let opens = match self.peek() {
-            Some(sign)
-                if sign.is_ascii_punctuation()
-                    && !matches!(sign, '=' | ',' | ';' | ')' | '-' | '.' | '_' | '>') =>
-            {
-                sign
-            }
-            _ => return false,
+        let delimits = |sign: &char| sign.is_ascii_punctuation() && !"=,;)-._>".contains(*sign);
+        let Some(opens) = self.peek().filter(delimits) else {
+            return false;
         };
         self.take();
-        let escapes = if name == "q" { Escapes::Few } else { Escapes::All };
-        let puts_in = if matches!(name, "qq" | "qx") {
-            PutsIn::Variables
-        } else {
-            PutsIn::Nothing
-        };
-        let first = self.text(delimited(opens, escapes, puts_in));
-        match name {
-            "qw" => self.list(&first.value),
-            "q" | "qq" => self.found.push(Token::Text(first)),
-            "qx" => self.found.push(Token::Text(Text {
+        let first = self.text(Quoting::new(opens, matches!(name, "qq" | "qx")));
+        let found = match name {
+            "qw" => {
+                self.list(&first.value);
+                return true;
+            }
+            "q" | "qq" => Token::Text(first),
+            "qx" => Token::Text(Text {
                 is_run: true,
                 ..first
-            })),
+            }),
             "s" | "tr" | "y" => {
-                let second = if closing(opens) == opens {
-                    Some(opens)
-                } else {
-                    while self.peek().is_some_and(char::is_whitespace) {
-                        self.take();
-                    }
-                    self.take()
-                };
-                if let Some(opens) = second {
-                    self.text(delimited(opens, Escapes::All, PutsIn::Nothing));
+                let mut second = Some(opens);
+                if Quoting::new(opens, false).opens.is_some() {
+                    self.at += self.rest().len() - self.rest().trim_start().len();
+                    second = self.take();
                 }
-                self.found.push(Token::Other);
+                if let Some(opens) = second {
+                    self.text(Quoting::new(opens, false));
+                }
+                Token::Other
             }
-            _ => self.found.push(Token::Other),
-        }
+            _ => Token::Other,
+        };
+        self.found.push(found);
         true
     }
 
-    /// `%x(…)`, `%w[a b]`, `%q{…}` of Ruby.
+    /// Ruby's `%x(…)`, `%w[a b]` and `%q{…}`.
     fn percent(&mut self) {
         let mut rest = self.rest().chars();
-        let (kind, opens) = (rest.next(), rest.next());
-        let (
-            Some(kind @ ('x' | 'w' | 'W' | 'i' | 'q' | 'Q')),
-            Some(opens @ ('(' | '[' | '{' | '<' | '|' | '!' | '/')),
-        ) = (kind, opens)
-        else {
+        let (Some(kind), Some(opens)) = (rest.next(), rest.next()) else {
             return self.found.push(Token::Sign('%'));
         };
+        if !("xwWiqQ".contains(kind) && "([{<|!/".contains(opens)) {
+            return self.found.push(Token::Sign('%'));
+        }
         self.at += kind.len_utf8() + opens.len_utf8();
-        let puts_in = if matches!(kind, 'x' | 'W' | 'Q') {
-            PutsIn::HashBraces
-        } else {
-            PutsIn::Nothing
-        };
-        let text = self.text(delimited(opens, Escapes::Few, puts_in));
+        let text = self.text(Quoting::new(opens, "xWQ".contains(kind)));
         match kind {
             'x' => self.found.push(Token::Text(Text { is_run: true, ..text })),
             'q' | 'Q' => self.found.push(Token::Text(text)),
@@ -439,7 +372,7 @@ impl<'c> Reader<'c> {
         let mut depth = 0;
         while let Some(letter) = self.take() {
             match letter {
-                '\\' if quoting.escapes != Escapes::None => self.escaped(quoting, &mut text),
+                '\\' if !quoting.is_raw => self.escaped(quoting, &mut text),
                 letter if quoting.opens == Some(letter) => {
                     depth += 1;
                     text.value.push(letter);
@@ -467,45 +400,46 @@ impl<'c> Reader<'c> {
 
     fn escaped(&mut self, quoting: Quoting, text: &mut Text) {
         let Some(escaped) = self.take() else { return };
-        match (quoting.escapes, escaped) {
-            (Escapes::All, 'n') => text.value.push('\n'),
-            (Escapes::All, 't') => text.value.push('\t'),
-            (Escapes::All, '\n') => {}
-            (Escapes::Few, escaped) if escaped != '\\' && escaped != quoting.closes => {
-                text.value.extend(['\\', escaped]);
+        // Perl, Ruby and PHP keep most escapes in texts without interpolation.
+        let has_escapes =
+            quoting.interpolates || matches!(self.language, Language::Python | Language::JavaScript);
+        match escaped {
+            'n' if has_escapes => text.value.push('\n'),
+            't' if has_escapes => text.value.push('\t'),
+            '\n' if has_escapes => {}
+            escaped if has_escapes || escaped == '\\' || escaped == quoting.closes => {
+                text.value.push(escaped)
             }
-            (_, escaped) => text.value.push(escaped),
+            escaped => text.value.extend(['\\', escaped]),
         }
     }
 
-    /// A letter of a text, or a value that is put in.
+    /// A letter of a text, or an inserted value: `{x}` of Python, `${x}` of JavaScript, `#{x}` of Ruby, `$x` and `@x` of
+    /// Perl and PHP.
     fn plain(&mut self, letter: char, quoting: Quoting, text: &mut Text) {
+        use Language::{JavaScript, Perl, Php, Python, Ruby};
         let next = self.peek();
         let begins_name = next.is_some_and(|next| next.is_alphabetic() || matches!(next, '_' | '{'));
-        match (quoting.puts_in, letter) {
-            (PutsIn::Braces, '{' | '}') if next == Some(letter) => {
+        match (self.language, letter) {
+            _ if !quoting.interpolates => text.value.push(letter),
+            (Python, '{' | '}') if next == Some(letter) => {
                 self.take();
                 text.value.push(letter);
             }
-            (PutsIn::Braces, '{') => {
+            (Python, '{') => {
                 self.skip_braces();
                 text.leave_open();
             }
-            (PutsIn::DollarBraces, '$') | (PutsIn::HashBraces, '#') if next == Some('{') => {
+            (JavaScript, '$') | (Ruby, '#') if next == Some('{') => {
                 self.take();
                 self.skip_braces();
                 text.leave_open();
             }
-            (PutsIn::Variables, '$' | '@') if begins_name => {
+            (Perl | Php, '$' | '@') if begins_name => {
                 if self.take_text("{") {
                     self.skip_braces();
                 }
-                while self
-                    .peek()
-                    .is_some_and(|next| next.is_alphanumeric() || next == '_')
-                {
-                    self.take();
-                }
+                self.take_name();
                 text.leave_open();
             }
             _ => text.value.push(letter),
@@ -523,34 +457,5 @@ impl<'c> Reader<'c> {
                 _ => {}
             }
         }
-    }
-}
-
-fn quoting(closes: char, escapes: Escapes, puts_in: PutsIn) -> Quoting {
-    Quoting {
-        closes,
-        opens: None,
-        times: 1,
-        escapes,
-        puts_in,
-    }
-}
-
-/// A text between any two signs.
-fn delimited(opens: char, escapes: Escapes, puts_in: PutsIn) -> Quoting {
-    let closes = closing(opens);
-    Quoting {
-        opens: (closes != opens).then_some(opens),
-        ..quoting(closes, escapes, puts_in)
-    }
-}
-
-fn closing(opens: char) -> char {
-    match opens {
-        '(' => ')',
-        '[' => ']',
-        '{' => '}',
-        '<' => '>',
-        other => other,
     }
 }
