@@ -2,12 +2,9 @@
 
 use super::Language;
 use super::calls::Call;
-use CallEffect::{
-    Append, ChangeDir, CopyFile, CreateDir, Eval, Move, Open, Remove, RemoveDir, RemoveMaybeRecursive,
-    RemoveTree, Run, RunWithArgs, RunWords, Write,
-};
+use CallEffect::{ChangeDir, Eval, FromTo, Open, PerPath, Remove, Run, RunWithArgs, RunWords};
 
-/// What a call does.
+/// What a call does. The texts are the beginnings of shell commands that do the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CallEffect {
     /// Runs a command line, or a program with its arguments in one list.
@@ -16,31 +13,28 @@ pub(super) enum CallEffect {
     RunWithArgs,
     /// Runs a program; every argument is one of its words.
     RunWords,
-    /// Removes files.
-    Remove,
-    /// Removes a folder and its contents.
-    RemoveTree,
-    /// Removes a file or, if the arguments say so, a folder and its contents.
-    RemoveMaybeRecursive,
-    /// Removes an empty folder.
-    RemoveDir,
-    /// Writes a file.
-    Write,
-    /// Appends to a file.
-    Append,
+    /// Removes the paths in the arguments.
+    Remove(&'static str),
+    /// Creates or writes each path of the first argument.
+    PerPath(&'static str),
+    /// Moves or copies the first path to the second.
+    FromTo(&'static str),
     /// Opens a file in the mode that the second argument gives.
     Open,
-    /// Moves or renames a file.
-    Move,
-    /// Copies a file.
-    CopyFile,
-    /// Creates a folder.
-    CreateDir,
     /// Changes the working folder.
     ChangeDir,
     /// Evaluates code of the same language.
     Eval,
 }
+
+const REMOVE: CallEffect = Remove("rm");
+const REMOVE_TREE: CallEffect = Remove("rm -r");
+const REMOVE_DIR: CallEffect = Remove("rmdir");
+const CREATE_DIR: CallEffect = PerPath("mkdir -p");
+const WRITE: CallEffect = PerPath(">");
+const APPEND: CallEffect = PerPath(">>");
+const MOVE: CallEffect = FromTo("mv");
+const COPY: CallEffect = FromTo("cp -r");
 
 /// Functions by their full names.
 type Functions = &'static [(CallEffect, Names)];
@@ -55,14 +49,14 @@ const PYTHON: Functions = &[
     ]),
     (RunWithArgs, &["os.execv", "os.execvp", "os.execve", "os.execvpe"]),
     (RunWords, &["os.execl", "os.execlp", "asyncio.create_subprocess_exec"]),
-    (Remove, &["os.remove", "os.unlink", "Path().unlink"]),
-    (RemoveTree, &["shutil.rmtree"]),
-    (RemoveDir, &["os.rmdir", "os.removedirs", "Path().rmdir"]),
+    (REMOVE, &["os.remove", "os.unlink", "Path().unlink"]),
+    (REMOVE_TREE, &["shutil.rmtree"]),
+    (REMOVE_DIR, &["os.rmdir", "os.removedirs", "Path().rmdir"]),
     (Open, &["open", "io.open", "codecs.open", "gzip.open", "Path().open"]),
-    (Write, &["Path().write_text", "Path().write_bytes", "Path().touch", "os.truncate"]),
-    (Move, &["os.rename", "os.replace", "os.renames", "shutil.move", "Path().rename", "Path().replace"]),
-    (CopyFile, &["shutil.copy", "shutil.copy2", "shutil.copyfile", "shutil.copytree"]),
-    (CreateDir, &["os.mkdir", "os.makedirs", "Path().mkdir"]),
+    (WRITE, &["Path().write_text", "Path().write_bytes", "Path().touch", "os.truncate"]),
+    (MOVE, &["os.rename", "os.replace", "os.renames", "shutil.move", "Path().rename", "Path().replace"]),
+    (COPY, &["shutil.copy", "shutil.copy2", "shutil.copyfile", "shutil.copytree"]),
+    (CREATE_DIR, &["os.mkdir", "os.makedirs", "Path().mkdir"]),
     (ChangeDir, &["os.chdir"]),
     (Eval, &["exec", "eval"]),
 ];
@@ -70,12 +64,12 @@ const PYTHON: Functions = &[
 #[rustfmt::skip]
 const PERL: Functions = &[
     (Run, &["system", "exec"]),
-    (Remove, &["unlink"]),
-    (RemoveTree, &["rmtree", "remove_tree", "File.Path.rmtree", "File.Path.remove_tree"]),
-    (RemoveDir, &["rmdir"]),
+    (REMOVE, &["unlink"]),
+    (REMOVE_TREE, &["rmtree", "remove_tree", "File.Path.rmtree", "File.Path.remove_tree"]),
+    (REMOVE_DIR, &["rmdir"]),
     (Open, &["open"]),
-    (Move, &["rename"]),
-    (CreateDir, &["mkdir"]),
+    (MOVE, &["rename"]),
+    (CREATE_DIR, &["mkdir"]),
     (ChangeDir, &["chdir"]),
     (Eval, &["eval"]),
 ];
@@ -86,19 +80,19 @@ const RUBY: Functions = &[
         "system", "exec", "spawn", "Kernel.system", "Kernel.exec", "Kernel.spawn", "Process.spawn", "IO.popen",
         "Open3.capture2", "Open3.capture2e", "Open3.capture3", "Open3.popen2", "Open3.popen2e", "Open3.popen3",
     ]),
-    (Remove, &[
+    (REMOVE, &[
         "File.delete", "File.unlink", "FileUtils.rm", "FileUtils.rm_f", "FileUtils.remove", "FileUtils.safe_unlink",
     ]),
-    (RemoveTree, &[
+    (REMOVE_TREE, &[
         "FileUtils.rm_r", "FileUtils.rm_rf", "FileUtils.rmtree", "FileUtils.remove_dir", "FileUtils.remove_entry",
         "FileUtils.remove_entry_secure", "FileUtils.remove_file",
     ]),
-    (RemoveDir, &["Dir.rmdir", "Dir.delete", "Dir.unlink", "FileUtils.rmdir"]),
-    (Write, &["File.write", "File.binwrite", "IO.write", "FileUtils.touch", "File.truncate"]),
+    (REMOVE_DIR, &["Dir.rmdir", "Dir.delete", "Dir.unlink", "FileUtils.rmdir"]),
+    (WRITE, &["File.write", "File.binwrite", "IO.write", "FileUtils.touch", "File.truncate"]),
     (Open, &["File.open", "File.new", "open"]),
-    (Move, &["File.rename", "FileUtils.mv", "FileUtils.move"]),
-    (CopyFile, &["FileUtils.cp", "FileUtils.copy", "FileUtils.cp_r", "FileUtils.copy_file"]),
-    (CreateDir, &["Dir.mkdir", "FileUtils.mkdir", "FileUtils.mkdir_p", "FileUtils.makedirs"]),
+    (MOVE, &["File.rename", "FileUtils.mv", "FileUtils.move"]),
+    (COPY, &["FileUtils.cp", "FileUtils.copy", "FileUtils.cp_r", "FileUtils.copy_file"]),
+    (CREATE_DIR, &["Dir.mkdir", "FileUtils.mkdir", "FileUtils.mkdir_p", "FileUtils.makedirs"]),
     (ChangeDir, &["Dir.chdir", "FileUtils.cd", "FileUtils.chdir"]),
     (Eval, &["eval"]),
 ];
@@ -107,13 +101,13 @@ const RUBY: Functions = &[
 const PHP: Functions = &[
     (Run, &["system", "exec", "shell_exec", "passthru", "popen", "proc_open"]),
     (RunWithArgs, &["pcntl_exec"]),
-    (Remove, &["unlink"]),
-    (RemoveDir, &["rmdir"]),
-    (Write, &["file_put_contents", "touch"]),
+    (REMOVE, &["unlink"]),
+    (REMOVE_DIR, &["rmdir"]),
+    (WRITE, &["file_put_contents", "touch"]),
     (Open, &["fopen"]),
-    (Move, &["rename"]),
-    (CopyFile, &["copy"]),
-    (CreateDir, &["mkdir"]),
+    (MOVE, &["rename"]),
+    (COPY, &["copy"]),
+    (CREATE_DIR, &["mkdir"]),
     (ChangeDir, &["chdir"]),
     (Eval, &["eval"]),
 ];
@@ -138,23 +132,22 @@ const JAVASCRIPT: &[(CallEffect, Option<Names>, Names)] = &[
     (Run, Some(&["Bun"]), &["spawn"]),
     (RunWithArgs, None, &["spawnSync", "execFileSync"]),
     (RunWithArgs, Some(CHILD_PROCESS), &["spawn", "execFile"]),
-    (Remove, None, &["unlinkSync"]),
-    (Remove, Some(FILES), &["unlink"]),
-    (RemoveMaybeRecursive, None, &["rmSync"]),
-    (RemoveMaybeRecursive, Some(FILES), &["rm", "rmdir", "remove"]),
-    (RemoveMaybeRecursive, Some(&["Deno"]), &["removeSync"]),
-    (RemoveTree, Some(FILES), &["removeSync", "emptyDirSync", "emptyDir"]),
-    (Write, None, &["writeFileSync", "createWriteStream", "truncateSync", "outputFileSync"]),
-    (Write, Some(FILES), &["writeFile", "writeTextFile", "writeTextFileSync", "truncate", "outputFile"]),
-    (Write, Some(&["Bun"]), &["write"]),
-    (Append, None, &["appendFileSync"]),
-    (Append, Some(FILES), &["appendFile"]),
-    (Move, None, &["renameSync"]),
-    (Move, Some(FILES), &["rename", "move", "moveSync"]),
-    (CopyFile, None, &["copyFileSync", "cpSync"]),
-    (CopyFile, Some(FILES), &["copyFile", "cp", "copy", "copySync"]),
-    (CreateDir, None, &["mkdirSync"]),
-    (CreateDir, Some(FILES), &["mkdir"]),
+    (REMOVE, None, &["unlinkSync", "rmSync"]),
+    (REMOVE, Some(FILES), &["unlink", "rm", "rmdir", "remove"]),
+    (REMOVE_DIR, None, &["rmdirSync"]),
+    (REMOVE, Some(&["Deno"]), &["removeSync"]),
+    (REMOVE_TREE, Some(FILES), &["removeSync", "emptyDirSync", "emptyDir"]),
+    (WRITE, None, &["writeFileSync", "createWriteStream", "truncateSync", "outputFileSync"]),
+    (WRITE, Some(FILES), &["writeFile", "writeTextFile", "writeTextFileSync", "truncate", "outputFile"]),
+    (WRITE, Some(&["Bun"]), &["write"]),
+    (APPEND, None, &["appendFileSync"]),
+    (APPEND, Some(FILES), &["appendFile"]),
+    (MOVE, None, &["renameSync"]),
+    (MOVE, Some(FILES), &["rename", "move", "moveSync"]),
+    (COPY, None, &["copyFileSync", "cpSync"]),
+    (COPY, Some(FILES), &["copyFile", "cp", "copy", "copySync"]),
+    (CREATE_DIR, None, &["mkdirSync"]),
+    (CREATE_DIR, Some(FILES), &["mkdir"]),
     (ChangeDir, Some(&["process", "Deno"]), &["chdir"]),
     (Eval, Some(&[""]), &["eval"]),
 ];
@@ -187,14 +180,14 @@ pub(super) fn call_effect(language: Language, call: &Call) -> Option<CallEffect>
 
 fn javascript(call: &Call) -> Option<CallEffect> {
     let (module, name) = call.name.rsplit_once('.').unwrap_or(("", &call.name));
-    if name == "rmdirSync" {
-        let recursive = call.named("recursive").is_some();
-        return Some(if recursive { RemoveTree } else { RemoveDir });
-    }
     let (effect, ..) = JAVASCRIPT.iter().find(|(_, modules, names)| {
         names.contains(&name) && modules.is_none_or(|modules| modules.contains(&module))
     })?;
-    Some(*effect)
+    let is_recursive = call.named("recursive").is_some();
+    Some(match *effect {
+        REMOVE | REMOVE_DIR if is_recursive => REMOVE_TREE,
+        effect => effect,
+    })
 }
 
 /// Whether a function of Perl or Ruby is called without parentheses.

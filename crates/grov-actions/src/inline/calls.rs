@@ -4,7 +4,7 @@ use super::Language;
 use super::call_effects::is_called_bare;
 use super::names::module_name;
 use super::token::{Text, Token};
-use super::values::{Code, Room, Value};
+use super::values::{Code, TextBudget, Value};
 
 /// More calls of one piece of code are not looked at.
 const MAX_CALLS: usize = 1024;
@@ -54,18 +54,11 @@ fn call_at(code: &Code<'_>, at: usize) -> Option<Call> {
         }),
         Token::Sign('(') => {
             let last = at.checked_sub(1)?;
-            code.token(last)?.name()?;
-            let (name, subject) = called(code, last)?;
             // One that is not closed was cut.
             let close = code
                 .partner(at)
                 .unwrap_or_else(|| code.tokens.len().min(at + MAX_UNCLOSED));
-            let call = Call {
-                name,
-                subject,
-                ..Call::default()
-            };
-            Some(with_arguments(call, code, at + 1, close))
+            Some(with_arguments(called(code, last)?, code, at + 1, close))
         }
         // Without parentheses: `system "ls"`, `FileUtils.rm_rf "x"`.
         Token::Name(name)
@@ -76,12 +69,7 @@ fn call_at(code: &Code<'_>, at: usize) -> Option<Call> {
                 Token::Sign(sign) => matches!(sign, '[' | '$'),
                 _ => false,
             };
-            let (name, subject) = begins_value.then(|| called(code, at)).flatten()?;
-            let call = Call {
-                name,
-                subject,
-                ..Call::default()
-            };
+            let call = begins_value.then(|| called(code, at)).flatten()?;
             Some(with_arguments(call, code, at + 1, code.statement_end(at + 1)))
         }
         _ => None,
@@ -89,7 +77,7 @@ fn call_at(code: &Code<'_>, at: usize) -> Option<Call> {
 }
 
 /// What is called whose name ends at `last`, and the path that it is a method of.
-fn called(code: &Code<'_>, last: usize) -> Option<(String, Option<Value>)> {
+fn called(code: &Code<'_>, last: usize) -> Option<Call> {
     let mut parts = vec![code.token(last)?.name()?.to_owned()];
     let mut at = last;
     let mut subject = None;
@@ -145,7 +133,11 @@ fn called(code: &Code<'_>, last: usize) -> Option<(String, Option<Value>)> {
         parts.push(origin);
     }
     parts.reverse();
-    Some((parts.join("."), subject))
+    Some(Call {
+        name: parts.join("."),
+        subject,
+        ..Call::default()
+    })
 }
 
 /// The place before the sign that ties the name at `at` to what it is taken from: `.`, `?.`, `::`, `->`.
@@ -164,35 +156,34 @@ fn separated_from(code: &Code<'_>, at: usize) -> Option<usize> {
     }
 }
 
-/// The call with the arguments that stand between two places.
+/// The call with the arguments between two tokens.
 fn with_arguments(mut call: Call, code: &Code<'_>, start: usize, end: usize) -> Call {
-    let mut room = Room::default();
+    let mut budget = TextBudget::default();
     for (start, end) in code.parted(start, end) {
-        let start = (start..end)
-            .find(|at| code.tokens[*at] != Token::Line)
-            .unwrap_or(end);
-        match code.tokens.get(start..end).unwrap_or_default() {
-            // `cwd="x"`, and not `a == b`.
-            [Token::Name(name), Token::Sign('='), third, ..] if !third.is('=') => {
-                call.named.push((name.clone(), room.value(code, start + 2, end)));
-            }
-            [Token::Name(name), Token::Sign(':'), third, ..] if !third.is(':') => {
-                call.named.push((name.clone(), room.value(code, start + 2, end)));
-            }
-            [Token::Sign('{'), ..] => {
-                let close = code.partner(start).unwrap_or(end).min(end);
-                for (start, end) in code.parted(start + 1, close) {
-                    let entry = (start..end)
-                        .find(|at| code.tokens[*at] != Token::Line)
-                        .unwrap_or(end);
-                    if let [Token::Name(name), Token::Sign(':'), ..] = &code.tokens[entry..end] {
-                        call.named.push((name.clone(), room.value(code, entry + 2, end)));
-                    }
+        let start = code.skip_lines(start, end);
+        if let Some((name, value)) = named(code, start, end) {
+            call.named.push((name, budget.value(code, value, end)));
+        } else if code.token(start).is_some_and(|token| token.is('{')) {
+            let close = code.partner(start).unwrap_or(end).min(end);
+            for (start, end) in code.parted(start + 1, close) {
+                if let Some((name, value)) = named(code, code.skip_lines(start, end), end) {
+                    call.named.push((name, budget.value(code, value, end)));
                 }
-                call.arguments.push(Value::Unknown);
             }
-            _ => call.arguments.push(room.value(code, start, end)),
+            call.arguments.push(Value::Unknown);
+        } else {
+            call.arguments.push(budget.value(code, start, end));
         }
     }
     call
+}
+
+/// The name and the start of the value of `cwd="x"` or `cwd: "x"`; `None` for `a == b` and `a::b`.
+fn named(code: &Code<'_>, start: usize, end: usize) -> Option<(String, usize)> {
+    match code.tokens.get(start..end)? {
+        [Token::Name(name), Token::Sign(sign @ ('=' | ':')), next, ..] if !next.is(*sign) => {
+            Some((name.clone(), start + 2))
+        }
+        _ => None,
+    }
 }

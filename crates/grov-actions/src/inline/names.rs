@@ -101,62 +101,32 @@ pub(super) fn imports(language: Language, tokens: &[Token], names: &mut Names) {
 
 /// `import a.b as c, d`, `from a.b import c as d, e`.
 fn imports_of_python(tokens: &[Token], names: &mut Names) {
-    let mut rest = tokens;
-    while let Some(at) = rest
-        .iter()
-        .position(|token| token.name().is_some_and(|name| matches!(name, "import" | "from")))
-    {
-        let is_from = rest[at].name() == Some("from");
-        rest = &rest[at + 1..];
-        let mut module = String::new();
-        if is_from {
-            let (name, behind) = dotted(rest);
-            module = name + ".";
-            rest = behind;
-            match rest.split_first() {
-                Some((Token::Name(import), behind)) if import == "import" => rest = behind,
-                _ => continue,
-            }
-        }
-        loop {
-            while let [Token::Sign('(' | ')' | ','), behind @ ..] = rest {
-                rest = behind;
-            }
-            let (name, behind) = dotted(rest);
-            if name.is_empty() {
-                break;
-            }
-            rest = behind;
-            match rest {
-                [Token::Name(word), Token::Name(own), behind @ ..] if word == "as" => {
-                    names.import(own, format!("{module}{name}"));
-                    rest = behind;
-                }
-                _ if is_from => names.import(&name, format!("{module}{name}")),
-                _ => {}
-            }
-            match rest {
-                [Token::Sign(','), ..] => {}
-                _ => break,
-            }
-        }
-    }
-}
-
-/// `a.b.c` at the beginning, and what is behind it.
-fn dotted(tokens: &[Token]) -> (String, &[Token]) {
-    let mut name = String::new();
-    let mut rest = tokens;
-    while let [Token::Name(part), behind @ ..] = rest {
-        name.push_str(part);
-        rest = behind;
-        let [Token::Sign('.'), behind @ ..] = rest else {
-            break;
+    let dotted = |tokens: &[Token]| {
+        tokens
+            .iter()
+            .filter_map(Token::name)
+            .collect::<Vec<_>>()
+            .join(".")
+    };
+    let position = |tokens: &[Token], word: &str| tokens.iter().position(|token| token.name() == Some(word));
+    for statement in tokens.split(|token| *token == Token::Line || token.is(';')) {
+        let Some(at) = position(statement, "import") else {
+            continue;
         };
-        name.push('.');
-        rest = behind;
+        let (before, imported) = (&statement[..at], &statement[at + 1..]);
+        let module = position(before, "from").map(|from| dotted(&before[from + 1..]) + ".");
+        for part in imported.split(|token| token.is(',')) {
+            let alias = position(part, "as");
+            let name = dotted(&part[..alias.unwrap_or(part.len())]);
+            let own = match alias {
+                Some(at) => part.get(at + 1).and_then(Token::name),
+                None => module.as_ref().map(|_| name.as_str()),
+            };
+            if let Some(own) = own {
+                names.import(own, format!("{}{name}", module.as_deref().unwrap_or_default()));
+            }
+        }
     }
-    (name, rest)
 }
 
 /// `fs = require("fs")`, `{ execSync: run } = require("child_process")`, `import { rmSync } from "node:fs"`.

@@ -73,28 +73,20 @@ impl ShellLines {
                 _ => words(std::iter::once(program)),
             }),
             CallEffect::RunWords => Some(words(call.arguments.iter())),
-            CallEffect::Remove => {
+            CallEffect::Remove(command) => {
                 let others = call
                     .arguments
                     .iter()
                     .skip(1)
                     .filter(|value| value.text().is_some());
-                Some(format!("rm {}", words(first.into_iter().chain(others))))
+                let others = others.filter(|_| command == "rm");
+                Some(format!("{command} {}", words(first.into_iter().chain(others))))
             }
-            CallEffect::RemoveTree => removal("rm -r", first),
-            CallEffect::RemoveMaybeRecursive if call.named("recursive").is_some() => removal("rm -r", first),
-            CallEffect::RemoveMaybeRecursive => removal("rm", first),
-            CallEffect::RemoveDir => removal("rmdir", first),
-            CallEffect::CreateDir => on_paths("mkdir -p", first),
-            CallEffect::Write => on_paths(">", first),
-            CallEffect::Append => on_paths(">>", first),
+            CallEffect::PerPath(command) => per_path(command, first),
+            CallEffect::FromTo(command) => first
+                .zip(second)
+                .map(|(from, to)| format!("{command} {} {}", word(from), word(to))),
             CallEffect::Open => self.opening(call, first, second),
-            CallEffect::Move => first
-                .zip(second)
-                .map(|(from, to)| format!("mv {} {}", word(from), word(to))),
-            CallEffect::CopyFile => first
-                .zip(second)
-                .map(|(from, to)| format!("cp -r {} {}", word(from), word(to))),
             CallEffect::ChangeDir => {
                 self.folder = Some(first.map_or_else(unknown, word));
                 None
@@ -156,13 +148,8 @@ impl ShellLines {
     }
 }
 
-/// A removal of what a value names; that something unknown is removed is told as well.
-fn removal(program: &str, paths: Option<&Value>) -> Option<String> {
-    Some(format!("{program} {}", words(paths.into_iter())))
-}
-
 /// What is done with the paths of a value, if it names any.
-fn on_paths(start: &str, paths: Option<&Value>) -> Option<String> {
+fn per_path(start: &str, paths: Option<&Value>) -> Option<String> {
     match paths? {
         Value::Text(path) => Some(format!("{start} {}", quoted(path))),
         Value::List(paths) => {

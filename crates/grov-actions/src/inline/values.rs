@@ -41,26 +41,19 @@ impl Value {
             Self::Unknown => 0,
         }
     }
-
-    fn into_text(self) -> Option<Text> {
-        match self {
-            Self::Text(text) => Some(text),
-            _ => None,
-        }
-    }
 }
 
 /// How much text of values that stand together is still known: a name may hold a long text and stand there many times.
 #[derive(Debug)]
-pub(super) struct Room(usize);
+pub(super) struct TextBudget(usize);
 
-impl Default for Room {
+impl Default for TextBudget {
     fn default() -> Self {
         Self(MAX_LINE)
     }
 }
 
-impl Room {
+impl TextBudget {
     /// What the expression between two places stands for, if there is room.
     pub(super) fn value(&mut self, code: &Code<'_>, start: usize, end: usize) -> Value {
         self.value_at(code, start, end, 0)
@@ -100,7 +93,7 @@ impl<'t> Code<'t> {
             let value = value.map_or(Value::Unknown, |start| {
                 code.value(start, code.statement_end(start))
             });
-            let text = value.into_text().filter(|text| text.value.len() <= MAX_LINE);
+            let text = value.text().filter(|text| text.value.len() <= MAX_LINE).cloned();
             code.names.give(name, text);
         }
         code
@@ -150,6 +143,13 @@ impl<'t> Code<'t> {
         parts
     }
 
+    /// The first token between two places that does not end a line.
+    pub(super) fn skip_lines(&self, start: usize, end: usize) -> usize {
+        (start..end)
+            .find(|at| self.tokens[*at] != Token::Line)
+            .unwrap_or(end)
+    }
+
     /// The place behind the token or the brackets at `at`.
     fn behind(&self, at: usize) -> usize {
         match self.partner(at) {
@@ -165,36 +165,34 @@ impl<'t> Code<'t> {
 
     fn value_at(&self, start: usize, end: usize, depth: u8) -> Value {
         let (mut start, mut end) = (start, end.min(self.tokens.len()).min(start + MAX_TOKENS));
-        let is_outside = |token: &Token| *token == Token::Line || token.is('*') || token.is(';');
-        while start < end && is_outside(&self.tokens[start]) {
+        let is_outside = |at: usize| matches!(self.tokens[at], Token::Line | Token::Sign('*' | ';'));
+        while start < end && is_outside(start) {
             start += 1;
         }
-        while start < end && is_outside(&self.tokens[end - 1]) {
+        while start < end && is_outside(end - 1) {
             end -= 1;
         }
         if start >= end || depth >= MAX_DEPTH {
             return Value::Unknown;
         }
         let closes_last = self.partner(start) == Some(end - 1);
-        if self.tokens[start].is('[') && closes_last {
-            return Value::List(self.elements(&self.parted(start + 1, end - 1), depth));
+        match self.tokens[start] {
+            Token::Sign(sign @ ('[' | '(')) if closes_last => {
+                match self.parted(start + 1, end - 1).as_slice() {
+                    [(start, end)] if sign == '(' => self.value_at(*start, *end, depth + 1),
+                    parts => Value::List(self.elements(parts, depth)),
+                }
+            }
+            _ => self.sum(start, end, depth),
         }
-        if self.tokens[start].is('(') && closes_last {
-            let parts = self.parted(start + 1, end - 1);
-            return match parts.as_slice() {
-                [(start, end)] => self.value_at(*start, *end, depth + 1),
-                parts => Value::List(self.elements(parts, depth)),
-            };
-        }
-        self.sum(start, end, depth)
     }
 
     /// The values of a list at `depth`.
     fn elements(&self, parts: &[(usize, usize)], depth: u8) -> Vec<Value> {
-        let mut room = Room::default();
+        let mut budget = TextBudget::default();
         let values = parts
             .iter()
-            .map(|(start, end)| room.value_at(self, *start, *end, depth + 1));
+            .map(|(start, end)| budget.value_at(self, *start, *end, depth + 1));
         values.collect()
     }
 
@@ -332,25 +330,18 @@ fn filled_in(value: Value) -> Value {
     };
     let mut filled = String::with_capacity(text.value.len());
     let mut rest = text.value.as_str();
-    // No brace behind this length of the rest is closed: they are not looked through once more from each of them.
-    let closes = rest.rfind('}').map(|last| rest.len() - last);
+    // Braces after the last closing one are not searched for their end: that would take quadratic time.
+    let closed = rest.rfind('}').map_or(0, |last| rest.len() - last);
     while let Some(at) = rest.find(['%', '{']) {
         filled.push_str(&rest[..at]);
-        let slot = &rest[at..];
-        let length = if slot.starts_with("%s") || slot.starts_with("%d") || slot.starts_with("%r") {
-            2
-        } else if slot.starts_with('{') && closes.is_some_and(|closes| slot.len() >= closes) {
-            slot.find('}').map_or(0, |end| end + 1)
-        } else {
-            0
+        rest = &rest[at..];
+        let length = match rest.as_bytes() {
+            [b'%', b's' | b'd' | b'r', ..] => 2,
+            [b'{', ..] if closed > 0 && rest.len() >= closed => rest.find('}').map_or(0, |end| end + 1),
+            _ => 0,
         };
-        if length == 0 {
-            filled.push_str(&slot[..1]);
-            rest = &slot[1..];
-        } else {
-            filled.push_str(LEFT_OPEN);
-            rest = &slot[length..];
-        }
+        filled.push_str(if length > 0 { LEFT_OPEN } else { &rest[..1] });
+        rest = &rest[length.max(1)..];
     }
     filled.push_str(rest);
     text.value = filled;
