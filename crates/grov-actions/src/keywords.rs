@@ -1,5 +1,6 @@
 //! Describes an action for search and for readers: its keywords, and whether it carries a decision.
 
+use crate::has_word;
 use crate::path::file_name;
 use grov_domain::{Action, ActionType, EffectKind};
 
@@ -7,12 +8,8 @@ use grov_domain::{Action, ActionType, EffectKind};
 const MAX_KEYWORDS: usize = 32;
 
 /// Words that are in too many paths and commands to be useful.
-const COMMON: &[&str] = &[
-    "src", "lib", "libs", "main", "mod", "index", "test", "tests", "spec", "the", "and", "for", "with",
-    "from", "this", "that", "usr", "bin", "tmp", "home", "dev", "null", "var", "etc", "run", "new", "get",
-    "set", "true", "false", "echo", "cat", "grep", "head", "tail", "sed", "awk", "init", "http", "https",
-    "www", "com",
-];
+const COMMON: &str = "src lib libs main mod index test tests spec the and for with from this that usr bin tmp home dev null \
+    var etc run new get set true false echo cat grep head tail sed awk init http https www com";
 
 /// Words by which a later search may find the action: the stems of its files whole and in parts (`user_store`, `user`,
 /// `store`), the folders they lie in, and the words of its command. Lower case, at most 32, without repetition.
@@ -56,7 +53,7 @@ impl Keywords {
         let length = word.chars().count();
         let telling = (3..=48).contains(&length)
             && word.chars().any(char::is_alphabetic)
-            && !COMMON.contains(&word.as_str())
+            && !has_word(COMMON, &word)
             && !looks_like_an_id(&word);
         if telling && self.0.len() < MAX_KEYWORDS && !self.0.contains(&word) {
             self.0.push(word);
@@ -112,35 +109,13 @@ fn changes_files(action: &Action) -> bool {
 }
 
 fn states_a_decision(text: &str) -> bool {
-    const STATING: &[&str] = &[
-        "decide",
-        "decided",
-        "decision",
-        "decisions",
-        "instead",
-        "because",
-        "tradeoff",
-        "tradeoffs",
-        "trade-off",
-        "trade-offs",
-        "chose",
-        "choose",
-        "chosen",
-        "choosing",
-        "approach",
-        "approaches",
-        "rather",
-        "opted",
-        "prefer",
-        "preferred",
-        "therefore",
-        "rationale",
-        "reason",
-    ];
+    const STATING: &str = "decide decided decision decisions instead because tradeoff tradeoffs trade-off trade-offs chose \
+        choose chosen choosing approach approaches rather opted prefer preferred therefore rationale \
+        reason";
     text.chars().nth(MIN_REASONING).is_some()
         && text
             .split(|c: char| !(c.is_alphanumeric() || c == '-'))
-            .any(|word| STATING.iter().any(|stating| word.eq_ignore_ascii_case(stating)))
+            .any(|word| has_word(STATING, &word.to_ascii_lowercase()))
 }
 
 #[cfg(test)]

@@ -72,6 +72,11 @@ pub fn command_line(command: &str) -> CommandLine {
     shell::understand(command, None).line
 }
 
+/// Whether `word` is one of the words, which are separated by spaces.
+fn has_word(words: &str, word: &str) -> bool {
+    words.split_ascii_whitespace().any(|one| one == word)
+}
+
 fn understood(call: &ToolCall<'_>, most: usize) -> Action {
     tools::act(
         call.name,

@@ -1,35 +1,12 @@
 //! What a command in a container does to this machine: what it touches of the mounted folders.
 
+use crate::has_word;
 use crate::shell::wrapper_command::WrapperCommand;
 use grov_domain::{Argument, Program, Role};
 
 /// Programs whose arguments are paths, and which touch nothing else.
-fn is_about_files(program: &str) -> bool {
-    matches!(
-        program,
-        "rm" | "rmdir"
-            | "unlink"
-            | "rimraf"
-            | "shred"
-            | "trash"
-            | "find"
-            | "mv"
-            | "cp"
-            | "ln"
-            | "tee"
-            | "touch"
-            | "mkdir"
-            | "truncate"
-            | "chmod"
-            | "chown"
-            | "chgrp"
-            | "sed"
-            | "dd"
-            | "install"
-            | "rsync"
-            | "mkfs"
-    )
-}
+const FILE_PROGRAMS: &str = "rm rmdir unlink rimraf shred trash find mv cp ln tee touch mkdir truncate chmod chown chgrp sed dd \
+      install rsync mkfs";
 
 /// Adds programs that run in a container, with the paths by which this machine knows what they touch. Those that touch only
 /// files of the container are left out.
@@ -53,7 +30,7 @@ pub(crate) fn seen_from_outside(inside: Vec<Program>, wrapper: &WrapperCommand, 
         };
         program.targets = program.targets.iter().flat_map(|path| outside(path)).collect();
         program.changes = program.changes.iter().flat_map(|path| outside(path)).collect();
-        if is_about_files(program.name()) {
+        if has_word(FILE_PROGRAMS, program.name()) {
             let mut touches = false;
             let mut arguments = Vec::new();
             for argument in std::mem::take(&mut program.arguments) {

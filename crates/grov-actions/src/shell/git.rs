@@ -1,5 +1,6 @@
 //! Git: which commands look, which change the history, the index or the working tree, and which talk to others.
 
+use crate::has_word;
 use crate::path;
 use crate::shell::options::{GIT, Options, of_git, skip_options};
 use crate::shell::state::{Place, Shell};
@@ -31,17 +32,18 @@ pub(crate) fn look(shell: &mut Shell, name: &str, arguments: &[Argument]) -> boo
     true
 }
 
+/// Commands that only read the repository.
+const READING: &str = "status log show blame annotate grep ls-files ls-tree rev-parse rev-list describe shortlog cat-file \
+      name-rev merge-base diff-tree diff-index diff-files diff difftool for-each-ref show-ref show-branch \
+      whatchanged check-ignore cherry count-objects fsck range-diff var help version check-attr \
+      verify-commit verify-tag hash-object --version";
+
 fn command_of_git(shell: &mut Shell, command: &str, arguments: &[Argument]) {
     let options = Options::parse(arguments, of_git(command));
     let has = |flags: &[&str]| options.has(flags);
     let first = options.operands.first().map_or("", |first| first.text.as_str());
     match command {
-        "status" | "log" | "show" | "blame" | "annotate" | "grep" | "ls-files" | "ls-tree" | "rev-parse"
-        | "rev-list" | "describe" | "shortlog" | "cat-file" | "name-rev" | "merge-base" | "diff-tree"
-        | "diff-index" | "diff-files" | "diff" | "difftool" | "for-each-ref" | "show-ref" | "show-branch"
-        | "whatchanged" | "check-ignore" | "cherry" | "count-objects" | "fsck" | "range-diff" | "var"
-        | "help" | "version" | "check-attr" | "verify-commit" | "verify-tag" | "hash-object"
-        | "--version" => {
+        _ if has_word(READING, command) => {
             let places = looked_at(shell, command, &options);
             shell.findings.add(Read, places);
         }
@@ -116,14 +118,8 @@ fn command_of_git(shell: &mut Shell, command: &str, arguments: &[Argument]) {
 
 /// Commands that list without arguments or with some options, and otherwise change the repository.
 fn listed_or_changed(shell: &mut Shell, command: &str, first: &str, options: &Options<'_>) {
-    const READING: &[&str] = &[
-        "--get",
-        "--get-all",
-        "--get-regexp",
-        "-l",
-        "--list",
-        "--show-origin",
-    ];
+    #[rustfmt::skip]
+    const READING: &[&str] = &["--get", "--get-all", "--get-regexp", "-l", "--list", "--show-origin"];
     const WRITING: &[&str] = &["--unset", "--unset-all", "-e", "--edit", "--add"];
     #[rustfmt::skip]
     const LISTING: &[&str] = &["-l", "--list", "--show-current", "--contains", "--merged", "--no-merged"];
@@ -270,32 +266,15 @@ fn other(shell: &mut Shell, arguments: &[Argument]) {
         .iter()
         .find(|argument| !argument.is_option())
         .map_or("", |command| command.text.as_str());
-    let looks = matches!(
+    let looks = has_word(
+        "status st log diff show blame annotate info cat list ls root evolog op",
         command,
-        "status"
-            | "st"
-            | "log"
-            | "diff"
-            | "show"
-            | "blame"
-            | "annotate"
-            | "info"
-            | "cat"
-            | "list"
-            | "ls"
-            | "root"
-            | "evolog"
-            | "op"
     );
     let places = shell.likely_places(arguments);
     shell
         .findings
         .add(if looks { Read } else { VersionControl }, places);
-    if matches!(
-        command,
-        "push" | "pull" | "fetch" | "clone" | "checkout" | "update" | "git"
-    ) && !looks
-    {
+    if has_word("push pull fetch clone checkout update git", command) {
         shell.findings.add(Network, Vec::new());
     }
 }

@@ -4,6 +4,7 @@ mod table;
 
 pub(crate) use table::{GIT, of, of_git, roles_of};
 
+use crate::has_word;
 use crate::shell::words::Argument;
 use grov_domain::Role;
 
@@ -11,11 +12,12 @@ use grov_domain::Role;
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Valued {
     pub(crate) letters: &'static str,
-    pub(crate) names: &'static [&'static str],
+    /// Separated by spaces.
+    pub(crate) names: &'static str,
 }
 
 impl Valued {
-    pub(crate) const fn new(letters: &'static str, names: &'static [&'static str]) -> Self {
+    pub(crate) const fn new(letters: &'static str, names: &'static str) -> Self {
         Self { letters, names }
     }
 }
@@ -46,13 +48,13 @@ pub(crate) fn roles<'t>(arguments: impl Iterator<Item = &'t str>, valued: Valued
         }
         dashes = text == "--";
         takes_next = match text.strip_prefix("--") {
-            Some(long) => valued.names.contains(&long),
+            Some(long) => has_word(valued.names, long),
             // Long names with one dash: `find -name`, `go test -run`.
             None => {
                 let letter = text.char_indices().skip(1);
                 let mut valued_letters = letter.filter(|(_, letter)| valued.letters.contains(*letter));
                 let is_last = |(at, letter): (usize, char)| at + letter.len_utf8() == text.len();
-                valued.names.contains(&&text[1..]) || valued_letters.next().is_some_and(is_last)
+                has_word(valued.names, &text[1..]) || valued_letters.next().is_some_and(is_last)
             }
         };
         Role::Option
@@ -88,7 +90,7 @@ impl<'a> Options<'a> {
                     Some((name, value)) => options.note(name.to_owned(), Some(attached(value))),
                     None => options.note(text.to_owned(), next()),
                 },
-                Role::Option if valued.names.contains(&&text[1..]) => options.note(text.to_owned(), next()),
+                Role::Option if has_word(valued.names, &text[1..]) => options.note(text.to_owned(), next()),
                 Role::Option => {
                     for (at, letter) in text.char_indices().skip(1) {
                         let flag = format!("-{letter}");
@@ -162,7 +164,7 @@ mod tests {
             "-rf", "a", "-n5", "-o", "out", "--x=1", "--size", "9", "-", "-k", "--", "-b",
         ];
         let arguments: Vec<Argument> = words.into_iter().map(Argument::new).collect();
-        let options = Options::parse(&arguments, Valued::new("no", &["size"]));
+        let options = Options::parse(&arguments, Valued::new("no", "size"));
         let operands: Vec<&str> = options
             .operands
             .iter()
@@ -183,7 +185,7 @@ mod tests {
     #[test]
     fn an_option_that_lacks_its_value_is_still_given() {
         let arguments = [Argument::new("-o")];
-        let options = Options::parse(&arguments, Valued::new("o", &[]));
+        let options = Options::parse(&arguments, Valued::new("o", ""));
         assert!(options.has(&["-o"]) && options.value(&["-o"]).is_none());
     }
 }

@@ -1,5 +1,6 @@
 //! What works on the project as a whole: package managers, builds, tests, linters, formatters.
 
+use crate::has_word;
 use crate::inline::inline_code;
 use crate::shell::options::{Options, Valued, of, skip_options};
 use crate::shell::state::{Inner, Place, Shell};
@@ -148,10 +149,6 @@ const EFFECTS: &[Row] = &[
 const PYTHON: &str = "pip pip3 uv pipx poetry pipenv pdm rye hatch conda mamba micromamba";
 const NODE: &str = "npm pnpm yarn bun cnpm";
 const CONTAINERS: &str = "docker podman nerdctl docker-compose podman-compose";
-
-fn has_word(words: &str, word: &str) -> bool {
-    words.split_whitespace().any(|one| one == word)
-}
 
 fn effect_of(name: &str, subcommand: &str) -> Option<EffectKind> {
     let subcommand = match subcommand {
@@ -355,10 +352,7 @@ fn targets(shell: &mut Shell, name: &str, arguments: &[Argument]) {
 
 /// The subcommand of Docker or a program like it and what follows, without global options and groups such as `compose`.
 pub(crate) fn container_subcommand<'a>(name: &str, arguments: &'a [Argument]) -> &'a [Argument] {
-    let valued = Valued::new(
-        "fpHc",
-        &["file", "project-name", "host", "context", "profile", "env-file"],
-    );
+    let valued = Valued::new("fpHc", "file project-name host context profile env-file");
     let rest = skip_options(arguments, valued);
     match rest.split_first() {
         Some((group, rest)) if group.text == "compose" && !name.ends_with("compose") => {

@@ -3,6 +3,7 @@
 //! Entry point: [`wrapped`]. An option that is not in a program's table is taken to have no value. The result is then marked
 //! as a guess, because the command may also begin one word later.
 
+use crate::has_word;
 use crate::shell::options::{Options, Valued, roles, skip_options};
 use crate::shell::packages::container_subcommand;
 use crate::shell::words::Argument;
@@ -62,7 +63,7 @@ const ANY: &str = "*";
 
 const fn shape(letters: &'static str, flags: &'static str, operands: usize) -> Shape {
     Shape {
-        valued: Valued::new(letters, &[]),
+        valued: Valued::new(letters, ""),
         flags,
         scripts: &[],
         operands,
@@ -71,7 +72,7 @@ const fn shape(letters: &'static str, flags: &'static str, operands: usize) -> S
 }
 
 impl Shape {
-    const fn named(self, names: &'static [&'static str]) -> Self {
+    const fn named(self, names: &'static str) -> Self {
         let valued = Valued::new(self.valued.letters, names);
         Self { valued, ..self }
     }
@@ -106,7 +107,7 @@ impl Shape {
             return true;
         }
         if let Some(long) = option.strip_prefix("--") {
-            return long.contains('=') || self.valued.names.contains(&long) || LONG_FLAGS.contains(&long);
+            return long.contains('=') || has_word(self.valued.names, long) || has_word(LONG_FLAGS, long);
         }
         for letter in option.chars().skip(1) {
             // A value may follow these without a space: `xargs -i{}`, `nice -10`.
@@ -127,34 +128,30 @@ impl Shape {
 
 /// Common long options without a value.
 #[rustfmt::skip]
-const LONG_FLAGS: &[&str] = &[
-    "askpass", "background", "batch", "close", "debug", "detach", "exclusive", "fifo", "foreground", "fork", "idle",
-    "ignore-environment", "init", "interactive", "keep-order", "kill-who", "login", "no-deps", "no-run-if-empty",
-    "nonblock", "non-interactive", "null", "other", "pipe", "preserve-environment", "preserve-env", "preserve-status",
-    "privileged", "quiet", "read-only", "reset-timestamp", "rm", "rr", "scope", "set-home", "shared", "shell",
-    "stdin", "tty", "unlock", "user-unit", "verbose", "wait", "collect", "pty",
-];
+const LONG_FLAGS: &str = "askpass background batch close debug detach exclusive fifo foreground fork idle ignore-environment \
+      init interactive keep-order kill-who login no-deps no-run-if-empty nonblock non-interactive null \
+      other pipe preserve-environment preserve-env preserve-status privileged quiet read-only \
+      reset-timestamp rm rr scope set-home shared shell stdin tty unlock user-unit verbose wait collect \
+      pty";
 
 /// The options and operands before the command of a program; `None` if it does not run a command.
 #[rustfmt::skip]
 fn shape_of(program: &str) -> Option<Shape> {
     Some(match program {
-        "sudo" => shape("ugpCThRrtDUa", "AbEeHiKklNnPSsVvB", 0).named(&[
-            "user", "group", "prompt", "host", "chdir", "chroot", "role", "type", "close-from", "command-timeout",
-            "other-user", "auth-type", "login-class",
-        ]),
+        "sudo" => shape("ugpCThRrtDUa", "AbEeHiKklNnPSsVvB", 0).named("user group prompt host chdir chroot role type close-from command-timeout other-user \
+              auth-type login-class"),
         "doas" => shape("uCa", "nsL", 0),
-        "pkexec" => shape("", "", 0).named(&["user"]),
+        "pkexec" => shape("", "", 0).named("user"),
         "env" => shape("uCPS", "i0v", 0)
-            .named(&["unset", "chdir", "split-string"])
+            .named("unset chdir split-string")
             .scripted(&["-S", "--split-string"]),
-        "nice" => shape("n", "0123456789", 0).named(&["adjustment"]),
-        "ionice" => shape("cnpPu", "t", 0).named(&["class", "classdata", "pid", "pgid", "uid"]),
-        "chrt" => shape("TPD", "abdefimorRv", 1).named(&["sched-runtime", "sched-period", "sched-deadline"]),
+        "nice" => shape("n", "0123456789", 0).named("adjustment"),
+        "ionice" => shape("cnpPu", "t", 0).named("class classdata pid pgid uid"),
+        "chrt" => shape("TPD", "abdefimorRv", 1).named("sched-runtime sched-period sched-deadline"),
         "taskset" => shape("", "acp", 1),
-        "timeout" | "gtimeout" => shape("ks", "fvp", 1).named(&["kill-after", "signal"]),
-        "stdbuf" => shape("ioe", "", 0).named(&["input", "output", "error"]),
-        "time" | "gtime" => shape("fo", "pvaq", 0).named(&["format", "output"]),
+        "timeout" | "gtimeout" => shape("ks", "fvp", 1).named("kill-after signal"),
+        "stdbuf" => shape("ioe", "", 0).named("input output error"),
+        "time" | "gtime" => shape("fo", "pvaq", 0).named("format output"),
         "nohup" | "chronic" | "unbuffer" | "builtin" | "busybox" | "toybox" | "catchsegv" | "setarch"
         | "linux64" | "fakeroot" => shape("", "", 0),
         "caffeinate" => shape("tw", "disum", 0),
@@ -162,38 +159,32 @@ fn shape_of(program: &str) -> Option<Shape> {
         "command" => shape("", "pvV", 0),
         "exec" => shape("a", "cl", 0),
         "flock" => shape("wEc", "sxenouFv", 1)
-            .named(&["wait", "timeout", "conflict-exit-code", "command"])
+            .named("wait timeout conflict-exit-code command")
             .scripted(&["-c", "--command"]),
-        "watch" => shape("nq", "bcdegtxp", 0).named(&["interval", "equexit"]),
-        "xargs" => shape("IadEnPsLJRS", "0rtpxeilo", 0).named(&[
-            "arg-file", "delimiter", "max-args", "max-procs", "max-lines", "max-chars", "process-slot-var",
-        ]),
-        "parallel" => shape("jaINnLPsSCd", "kXm0uqtv", 0).named(&[
-            "jobs", "arg-file", "max-procs", "max-args", "colsep", "delay", "joblog", "results", "sshlogin", "timeout",
-            "retries", "tagstring", "halt", "replace",
-        ]),
+        "watch" => shape("nq", "bcdegtxp", 0).named("interval equexit"),
+        "xargs" => shape("IadEnPsLJRS", "0rtpxeilo", 0).named("arg-file delimiter max-args max-procs max-lines max-chars process-slot-var"),
+        "parallel" => shape("jaINnLPsSCd", "kXm0uqtv", 0).named("jobs arg-file max-procs max-args colsep delay joblog results sshlogin timeout retries \
+              tagstring halt replace"),
         "chroot" => shape("", "", 1),
         "unshare" | "bwrap" | "firejail" | "proot" => shape("", "muinpUCTrfc", 0),
-        "nsenter" => shape("tSGrw", "amuinpUCTF", 0).named(&["target", "setuid", "setgid"]),
-        "systemd-run" => shape("pMuH", "GPqrtdS", 0).named(&[
-            "property", "machine", "unit", "uid", "gid", "nice", "setenv", "working-directory", "slice", "description",
-            "on-active", "on-calendar",
-        ]),
+        "nsenter" => shape("tSGrw", "amuinpUCTF", 0).named("target setuid setgid"),
+        "systemd-run" => shape("pMuH", "GPqrtdS", 0).named("property machine unit uid gid nice setenv working-directory slice description on-active \
+              on-calendar"),
         "strace" | "ltrace" => shape("eopsaPEuSIbX", "fFcCdiknqrtTvVwxyYzZ", 0),
         "numactl" => shape("iplmNC", "", 0),
-        "setpriv" => shape("", "", 0).named(&["reuid", "regid", "groups"]),
+        "setpriv" => shape("", "", 0).named("reuid regid groups"),
         "rlwrap" => shape("bcCfgHlpPSsz", "ADeimnNorRvwa", 0),
-        "script" => shape("cEIOBTmo", "aefqt", 1).named(&["command"]).scripted(&["-c", "--command"]).permuting(),
+        "script" => shape("cEIOBTmo", "aefqt", 1).named("command").scripted(&["-c", "--command"]).permuting(),
         "su" => shape("csgGw", "lmpP", 2)
-            .named(&["command", "session-command", "shell", "group", "supp-group"])
+            .named("command session-command shell group supp-group")
             .scripted(&["-c", "--command", "--session-command"]).permuting(),
         "runuser" => shape("ucgGsw", "lmp", 0)
-            .named(&["user", "command", "shell", "group", "supp-group"])
+            .named("user command shell group supp-group")
             .scripted(&["-c", "--command"]),
         "sg" => shape("c", "", 1).scripted(&["-c"]),
         "ssh" => shape("BbcDEeFIiJLlmOopQRSWw", "46AaCfGgKkMNnqsTtVvXxYy", 1).permuting(),
-        "npx" | "bunx" | "pnpx" => shape("pc", ANY, 0).named(&["package", "call"]).scripted(&["-c", "--call"]),
-        "uvx" | "pipx" => shape("p", ANY, 0).named(&["from", "with", "python", "spec"]),
+        "npx" | "bunx" | "pnpx" => shape("pc", ANY, 0).named("package call").scripted(&["-c", "--call"]),
+        "uvx" | "pipx" => shape("p", ANY, 0).named("from with python spec"),
         "cross-env" | "dotenv" | "dotenvx" => shape("ef", ANY, 0),
         _ => return None,
     })
@@ -201,15 +192,13 @@ fn shape_of(program: &str) -> Option<Shape> {
 
 /// `docker run` and `docker exec`: the image or the container precedes the command.
 #[rustfmt::skip]
-const CONTAINER: Shape = shape("vewpulhmcaf", "itdPqT", 1).named(&[
-    "volume", "mount", "env", "env-file", "name", "workdir", "publish", "user", "network", "net", "label",
-    "entrypoint", "hostname", "memory", "cpus", "cpu-shares", "device", "add-host", "dns", "gpus", "ipc", "pid",
-    "platform", "restart", "shm-size", "tmpfs", "ulimit", "volumes-from", "log-driver", "log-opt", "link", "cap-add",
-    "cap-drop", "security-opt", "pull", "stop-signal", "stop-timeout", "expose", "cidfile", "runtime", "userns",
-    "uts", "annotation", "attach", "cpuset-cpus", "detach-keys", "group-add", "ip", "mac-address", "memory-swap",
-    "network-alias", "oom-score-adj", "pids-limit", "storage-opt", "sysctl", "volume-driver", "index", "label-file",
-    "file", "project-name", "profile", "project-directory", "context", "host", "config", "log-level",
-]);
+const CONTAINER: Shape = shape("vewpulhmcaf", "itdPqT", 1).named("volume mount env env-file name workdir publish user network net label entrypoint hostname \
+              memory cpus cpu-shares device add-host dns gpus ipc pid platform restart shm-size tmpfs \
+              ulimit volumes-from log-driver log-opt link cap-add cap-drop security-opt pull stop-signal \
+              stop-timeout expose cidfile runtime userns uts annotation attach cpuset-cpus detach-keys \
+              group-add ip mac-address memory-swap network-alias oom-score-adj pids-limit storage-opt \
+              sysctl volume-driver index label-file file project-name profile project-directory context \
+              host config log-level");
 
 /// The command that `uv run …`, `poetry run …`, `bundle exec …` and the like run, including its options; `None` if the
 /// program is not one of them.
@@ -239,10 +228,10 @@ fn runner<'a>(name: &str, arguments: &'a [Argument]) -> Option<&'a [Argument]> {
         ("direnv", [_folder, others @ ..]) => others,
         _ => rest,
     };
-    #[rustfmt::skip]
-    let valued = Valued::new("pne", &[
-        "with", "python", "extra", "group", "env-file", "package", "with-requirements", "name", "directory", "project",
-    ]);
+    let valued = Valued::new(
+        "pne",
+        "with python extra group env-file package with-requirements name directory project",
+    );
     let rest = skip_options(rest, valued);
     // `mise exec node@22 -- npm test`
     let dashes = rest

@@ -2,6 +2,7 @@
 
 use super::line::{Line, Message};
 use super::{MOST_SAID, speaker};
+use crate::has_word;
 use crate::redacted_call::redacted;
 use grov_domain::{AgentId, end_of};
 use serde::Deserialize;
@@ -207,58 +208,10 @@ fn enclosing(line: &str) -> Option<String> {
 
 /// The name that a line defines, in most languages: a word that introduces a definition, then the name.
 fn symbol(line: &str) -> Option<String> {
-    const INTRODUCING: &[&str] = &[
-        "fn",
-        "def",
-        "class",
-        "function",
-        "func",
-        "struct",
-        "enum",
-        "trait",
-        "interface",
-        "impl",
-        "module",
-        "mod",
-        "namespace",
-        "type",
-        "record",
-        "object",
-        "protocol",
-        "extension",
-        "macro_rules!",
-        "sub",
-        "proc",
-        "defmodule",
-        "defp",
-        "contract",
-    ];
-    const BEFORE: &[&str] = &[
-        "pub",
-        "async",
-        "const",
-        "unsafe",
-        "export",
-        "default",
-        "static",
-        "public",
-        "private",
-        "protected",
-        "abstract",
-        "final",
-        "override",
-        "virtual",
-        "inline",
-        "extern",
-        "data",
-        "sealed",
-        "open",
-        "internal",
-        "suspend",
-        "declare",
-        "partial",
-        "local",
-    ];
+    const INTRODUCING: &str = "fn def class function func struct enum trait interface impl module mod namespace type record \
+        object protocol extension macro_rules! sub proc defmodule defp contract";
+    const BEFORE: &str = "pub async const unsafe export default static public private protected abstract final override \
+        virtual inline extern data sealed open internal suspend declare partial local";
     let trimmed = line.trim_start();
     if let Some(heading) = trimmed.strip_prefix('#') {
         let heading = heading.trim_start_matches('#');
@@ -269,13 +222,13 @@ fn symbol(line: &str) -> Option<String> {
     }
     let mut words = trimmed.split_whitespace();
     let mut word = words.next()?;
-    while BEFORE.contains(&word) || word.starts_with("pub(") {
+    while has_word(BEFORE, word) || word.starts_with("pub(") {
         word = words.next()?;
     }
     // `function*`, `impl<T>`.
     let introducing = word.trim_end_matches('*');
     let introducing = introducing.split_once('<').map_or(introducing, |(word, _)| word);
-    if !INTRODUCING.contains(&introducing) {
+    if !has_word(INTRODUCING, introducing) {
         return None;
     }
     let rest: Vec<&str> = words.collect();
