@@ -125,11 +125,11 @@ fn list(shell: &mut Shell, arguments: &[Argument]) {
 
 fn search(shell: &mut Shell, name: &str, arguments: &[Argument]) {
     let options = Options::of(name, arguments);
-    let pattern_is_option = options.has(&["-e", "-f", "--regexp", "--file", "--files"]);
+    let pattern_is_option = options.has("-e -f --regexp --file --files");
     let first = usize::from(!pattern_is_option);
     let operands = options.operands.get(first..).unwrap_or_default();
     let searches_folders = name != "zgrep" && !matches!(name, "grep" | "egrep" | "fgrep")
-        || options.has(&["-r", "-R", "--recursive", "--dereference-recursive"]);
+        || options.has("-r -R --recursive --dereference-recursive");
     let mut places = shell.places(operands);
     if searches_folders {
         places = places.into_iter().map(folder_unless_named_like_a_file).collect();
@@ -252,7 +252,7 @@ fn sed(shell: &mut Shell, arguments: &[Argument]) {
         .cloned()
         .collect();
     let options = Options::of("sed", &rest);
-    let script_is_option = options.has(&["-e", "-f", "--expression", "--file"]);
+    let script_is_option = options.has("-e -f --expression --file");
     let mut operands: &[&Argument] = &options.operands;
     // BSD: the suffix is the word behind `-i`, often empty.
     let is_suffix = |word: &Argument| word.quoted && (word.text.is_empty() || word.text.starts_with('.'));
@@ -272,8 +272,8 @@ fn sed(shell: &mut Shell, arguments: &[Argument]) {
 
 fn awk(shell: &mut Shell, arguments: &[Argument]) {
     let options = Options::of("awk", arguments);
-    let script_is_option = options.has(&["-f", "--file"]);
-    let in_place = options.values_of(&["-i"]).any(|value| value.text == "inplace");
+    let script_is_option = options.has("-f --file");
+    let in_place = options.values_of("-i").any(|value| value.text == "inplace");
     let files = options.operands.iter().skip(usize::from(!script_is_option));
     let places = shell.places(files.filter(|file| !file.text.contains('=')));
     if in_place {
@@ -311,14 +311,14 @@ fn perl(shell: &mut Shell, arguments: &[Argument]) -> bool {
 fn sort(shell: &mut Shell, arguments: &[Argument]) {
     let options = Options::of("sort", arguments);
     shell.add_if_named(EffectKind::Read, &options.operands);
-    if let Some(output) = options.value(&["-o", "--output"]) {
+    if let Some(output) = options.value("-o --output") {
         shell.add(EffectKind::Write, [output]);
     }
 }
 
 fn tee(shell: &mut Shell, arguments: &[Argument]) {
     let options = Options::of("tee", arguments);
-    let kind = if options.has(&["-a", "--append"]) {
+    let kind = if options.has("-a --append") {
         EffectKind::Modify
     } else {
         EffectKind::Write
@@ -338,7 +338,7 @@ fn dd(shell: &mut Shell, arguments: &[Argument]) {
 fn move_or_copy(shell: &mut Shell, kind: EffectKind, arguments: &[Argument]) {
     let options = Options::of("cp", arguments);
     let mut places = shell.places(&options.operands);
-    if let Some(target) = options.value(&["-t", "--target-directory"]) {
+    if let Some(target) = options.value("-t --target-directory") {
         places.extend(shell.folder_place(target));
     } else if options.operands.len() > 2
         && let Some(target) = places.last_mut()
@@ -351,13 +351,13 @@ fn move_or_copy(shell: &mut Shell, kind: EffectKind, arguments: &[Argument]) {
 fn install(shell: &mut Shell, arguments: &[Argument]) {
     let options = Options::of("install", arguments);
     let mut places = shell.places(&options.operands);
-    if options.has(&["-d", "--directory"]) {
+    if options.has("-d --directory") {
         places.iter_mut().for_each(|place| place.is_folder = true);
         return shell.findings.add(EffectKind::Write, places);
     }
     places.extend(
         options
-            .value(&["-t", "--target-directory"])
+            .value("-t --target-directory")
             .and_then(|target| shell.folder_place(target)),
     );
     shell.findings.add(EffectKind::Copy, places);
@@ -378,9 +378,7 @@ fn link(shell: &mut Shell, arguments: &[Argument]) {
 /// `patch [file [patch]]`, `patch -p1 -i patch`.
 fn patch(shell: &mut Shell, arguments: &[Argument]) {
     let options = Options::of("patch", arguments);
-    let input = options
-        .value(&["-i", "--input"])
-        .or(options.operands.get(1).copied());
+    let input = options.value("-i --input").or(options.operands.get(1).copied());
     shell.add_if_named(EffectKind::Read, input);
     shell.add(EffectKind::Modify, options.operands.first());
 }
@@ -396,17 +394,17 @@ fn tar(shell: &mut Shell, arguments: &[Argument]) {
     }
     let options = Options::of("tar", &arguments);
     let archive = options
-        .value(&["-f", "--file"])
+        .value("-f --file")
         .and_then(|archive| shell.place(archive));
     let folder = options
-        .value(&["-C", "--directory"])
+        .value("-C --directory")
         .and_then(|folder| shell.folder_place(folder));
-    if options.has(&["-c", "-r", "-u", "--create", "--append", "--update"]) {
+    if options.has("-c -r -u --create --append --update") {
         shell.add(EffectKind::Read, &options.operands);
         shell.findings.add(EffectKind::Write, archive);
     } else {
         shell.findings.add(EffectKind::Read, archive);
-        if options.has(&["-x", "--extract", "--get"]) {
+        if options.has("-x --extract --get") {
             write_to(shell, folder);
         }
     }
@@ -423,10 +421,8 @@ fn zip(shell: &mut Shell, arguments: &[Argument]) {
 fn unzip(shell: &mut Shell, arguments: &[Argument]) {
     let options = Options::of("unzip", arguments);
     shell.add(EffectKind::Read, options.operands.first());
-    if !options.has(&["-l", "-t", "-p", "-Z"]) {
-        let folder = options
-            .value(&["-d"])
-            .and_then(|folder| shell.folder_place(folder));
+    if !options.has("-l -t -p -Z") {
+        let folder = options.value("-d").and_then(|folder| shell.folder_place(folder));
         write_to(shell, folder);
     }
 }

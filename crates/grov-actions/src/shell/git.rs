@@ -26,7 +26,7 @@ pub(crate) fn look(shell: &mut Shell, name: &str, arguments: &[Argument]) -> boo
     let Some((command, arguments)) = command.split_first() else {
         return true;
     };
-    shell.in_folder(globals.value(&["-C", "--work-tree"]), |shell| {
+    shell.in_folder(globals.value("-C --work-tree"), |shell| {
         command_of_git(shell, &command.text, arguments)
     });
     true
@@ -40,90 +40,65 @@ const READING: &str = "status log show blame annotate grep ls-files ls-tree rev-
 
 fn command_of_git(shell: &mut Shell, command: &str, arguments: &[Argument]) {
     let options = Options::parse(arguments, of_git(command));
-    let has = |flags: &[&str]| options.has(flags);
+    let has = |flags: &str| options.has(flags);
     let first = options.operands.first().map_or("", |first| first.text.as_str());
-    match command {
+    let operands = || shell.places(&options.operands);
+    // The places, and the effect besides that on the repository.
+    let (places, effect) = match command {
         _ if has_word(READING, command) => {
             let places = looked_at(shell, command, &options);
-            shell.findings.add(Read, places);
+            return shell.findings.add(Read, places);
         }
-        "ls-remote" => shell.findings.add(Network, Vec::new()),
-        "config" | "branch" | "tag" | "remote" => listed_or_changed(shell, command, first, &options),
+        "clean" if has("-n --dry-run") => {
+            let places = operands();
+            return shell.findings.add(Read, places);
+        }
+        "ls-remote" => return shell.findings.add(Network, Vec::new()),
+        "config" | "branch" | "tag" | "remote" => return listed_or_changed(shell, command, first, &options),
         "reflog" | "notes" | "stash" | "worktree" | "submodule" | "bisect" | "sparse-checkout" | "lfs"
-        | "rerere" | "bundle" => {
-            with_subcommand(shell, command, first, &options);
-        }
-        "add" | "stage" | "update-index" | "commit" => {
-            shell.add(VersionControl, &options.operands);
-        }
-        "checkout" => checkout(shell, &options),
-        "switch" => shell.findings.add(VersionControl, Vec::new()),
-        "restore" => {
-            let places = shell.places(&options.operands);
-            shell.findings.add(VersionControl, places.clone());
-            if has(&["-W", "--worktree"]) || !has(&["-S", "--staged"]) {
-                shell.findings.add(Modify, places);
-            }
-        }
-        "reset" => {
-            let places = pathspecs(shell, &options);
-            shell.findings.add(VersionControl, places);
-            if has(&["--hard", "--merge", "--keep"]) {
-                shell.findings.add(Modify, Vec::new());
-            }
-        }
-        "rm" => {
-            let places = shell.places(&options.operands);
-            shell.findings.add(VersionControl, places.clone());
-            if !has(&["--cached", "-n", "--dry-run"]) {
-                shell.findings.add(Delete, places);
-            }
-        }
-        "mv" => {
-            let places = shell.places(&options.operands);
-            shell.findings.add(VersionControl, places.clone());
-            shell.findings.add(Move, places);
-        }
-        "clean" => {
-            let places = shell.places(&options.operands);
-            if has(&["-n", "--dry-run"]) {
-                return shell.findings.add(Read, places);
-            }
-            shell.findings.add(VersionControl, places.clone());
-            shell.findings.add(Delete, places);
-        }
-        "apply" | "am" => {
-            shell.add(VersionControl, &options.operands);
-            if !has(&["--check", "--stat", "--cached"]) {
-                shell.findings.add(Modify, Vec::new());
-            }
-        }
-        "clone" => clone(shell, &options),
-        "pull" | "push" | "fetch" => {
-            shell.findings.add(VersionControl, Vec::new());
-            shell.findings.add(Network, Vec::new());
-        }
-        "init" => {
-            let places = shell.folder_places(options.operands.first());
-            shell.findings.add(VersionControl, places);
-        }
+        | "rerere" | "bundle" => return with_subcommand(shell, command, first, &options),
         "archive" | "format-patch" => {
-            let output = options.value(&["-o", "--output", "--output-directory"]);
-            shell.add(Write, output);
+            return shell.add(Write, options.value("-o --output --output-directory"));
         }
-        // Everything else that Git knows, aliases included, is taken to change the repository.
-        _ => shell.findings.add(VersionControl, Vec::new()),
+        "add" | "stage" | "update-index" | "commit" => (operands(), None),
+        "init" => (shell.folder_places(options.operands.first()), None),
+        "clone" => (shell.folder_places(clone_folder(&options)), Some(Network)),
+        "pull" | "push" | "fetch" => (Vec::new(), Some(Network)),
+        "checkout" => {
+            let places = checked_out(shell, &options);
+            let modifies = !places.is_empty() || has("-f --force");
+            (places, modifies.then_some(Modify))
+        }
+        "restore" => {
+            let modifies = has("-W --worktree") || !has("-S --staged");
+            (operands(), modifies.then_some(Modify))
+        }
+        "reset" => (
+            pathspecs(shell, &options),
+            has("--hard --merge --keep").then_some(Modify),
+        ),
+        "apply" | "am" => (operands(), (!has("--check --stat --cached")).then_some(Modify)),
+        "rm" => (operands(), (!has("--cached -n --dry-run")).then_some(Delete)),
+        "clean" => (operands(), Some(Delete)),
+        "mv" => (operands(), Some(Move)),
+        // Any other command, including aliases, is assumed to change the repository.
+        _ => (Vec::new(), None),
+    };
+    shell.findings.add(VersionControl, places.clone());
+    let is_unnamed = effect == Some(Network) || matches!(command, "reset" | "apply" | "am");
+    if let Some(effect) = effect {
+        shell
+            .findings
+            .add(effect, if is_unnamed { Vec::new() } else { places });
     }
 }
 
 /// Commands that list without arguments or with some options, and otherwise change the repository.
 fn listed_or_changed(shell: &mut Shell, command: &str, first: &str, options: &Options<'_>) {
-    #[rustfmt::skip]
-    const READING: &[&str] = &["--get", "--get-all", "--get-regexp", "-l", "--list", "--show-origin"];
-    const WRITING: &[&str] = &["--unset", "--unset-all", "-e", "--edit", "--add"];
-    #[rustfmt::skip]
-    const LISTING: &[&str] = &["-l", "--list", "--show-current", "--contains", "--merged", "--no-merged"];
-    const CHANGING: &[&str] = &["-d", "-D", "-m", "-M", "-c", "-C", "-f", "--delete", "--move"];
+    const READING: &str = "--get --get-all --get-regexp -l --list --show-origin";
+    const WRITING: &str = "--unset --unset-all -e --edit --add";
+    const LISTING: &str = "-l --list --show-current --contains --merged --no-merged";
+    const CHANGING: &str = "-d -D -m -M -c -C -f --delete --move";
     let names_nothing = options.operands.is_empty();
     let lists = match command {
         "config" => {
@@ -167,7 +142,7 @@ fn looked_at(shell: &Shell, command: &str, options: &Options<'_>) -> Vec<Place> 
         }
         "blame" | "annotate" => shell.places(options.operands.last()),
         "grep" => {
-            let skip = usize::from(!options.has(&["-e", "-f"]));
+            let skip = usize::from(!options.has("-e -f"));
             shell.folder_places(options.operands.iter().skip(skip))
         }
         "ls-files" | "check-ignore" | "hash-object" => shell.places(&options.operands),
@@ -175,22 +150,13 @@ fn looked_at(shell: &Shell, command: &str, options: &Options<'_>) -> Vec<Place> 
     }
 }
 
-/// `git checkout branch`, `git checkout -b branch`, `git checkout [branch] [--] paths`.
-fn checkout(shell: &mut Shell, options: &Options<'_>) {
-    let creates = options.has(&["-b", "-B", "--orphan"]);
-    let mut places = shell.places(options.after_dashes());
-    if !creates {
-        let before = &options.operands[..options.before_dashes];
-        let paths = before
-            .iter()
-            .copied()
-            .filter(|operand| operand.text == "." || path::looks_like_path(&operand.text));
-        places.splice(0..0, paths.filter_map(|operand| shell.place(operand)));
-    }
-    shell.findings.add(VersionControl, places.clone());
-    if !places.is_empty() || options.has(&["-f", "--force"]) {
-        shell.findings.add(Modify, places);
-    }
+/// The paths of `git checkout [branch] [--] paths`.
+fn checked_out(shell: &Shell, options: &Options<'_>) -> Vec<Place> {
+    let is_path = |operand: &&&Argument| operand.text == "." || path::looks_like_path(&operand.text);
+    let before = &options.operands[..options.before_dashes];
+    let creates = options.has("-b -B --orphan");
+    let before = before.iter().filter(|operand| !creates && is_path(operand));
+    shell.places(before.chain(options.after_dashes()))
 }
 
 /// Commands whose first operand is a command again.
@@ -224,24 +190,16 @@ fn with_subcommand(shell: &mut Shell, command: &str, first: &str, options: &Opti
     }
 }
 
-/// `git clone url [folder]`: without a folder, the last part of the URL names it.
-fn clone(shell: &mut Shell, options: &Options<'_>) {
-    let named = match options.operands.as_slice() {
+/// The folder of `git clone url [folder]`: by default the last part of the URL.
+fn clone_folder(options: &Options<'_>) -> Option<Argument> {
+    match options.operands.as_slice() {
         [_, folder, ..] => Some((*folder).clone()),
         [url] => {
-            let name = url
-                .text
-                .trim_end_matches('/')
-                .rsplit(['/', ':'])
-                .next()
-                .unwrap_or_default();
+            let name = url.text.trim_end_matches('/').rsplit(['/', ':']).next()?;
             Some(url.with_text(name.trim_end_matches(".git")))
         }
         [] => None,
-    };
-    let folder = shell.folder_places(named);
-    shell.findings.add(VersionControl, folder);
-    shell.findings.add(Network, Vec::new());
+    }
 }
 
 /// `gh` and its likes: they talk to the host; a few change the working tree.

@@ -55,20 +55,20 @@ fn downloads(options: &Options<'_>) -> Vec<Argument> {
 fn curl(shell: &mut Shell, arguments: &[Argument]) {
     let options = Options::of("curl", arguments);
     // Files that are sent: `-T file`, `-d @file`, `-F name=@file`.
-    let data = options.values_of(&["-d", "--data", "--data-binary", "--json", "-F", "--form"]);
+    let data = options.values_of("-d --data --data-binary --json -F --form");
     let sent = data.filter_map(|value| {
         let (name, file) = value.text.split_once('@')?;
         let is_file = name.is_empty() || name.ends_with('=');
         is_file.then(|| value.with_text(file.split(';').next().unwrap_or(file)))
     });
-    let uploaded = options.values_of(&["-T", "--upload-file"]).cloned();
+    let uploaded = options.values_of("-T --upload-file").cloned();
     shell.add_if_named(Read, uploaded.chain(sent));
     shell.findings.add(Network, Vec::new());
     let mut written: Vec<Argument> = options
-        .values_of(&["-o", "--output", "-c", "--cookie-jar", "--dump-header"])
+        .values_of("-o --output -c --cookie-jar --dump-header")
         .cloned()
         .collect();
-    if options.has(&["-O", "--remote-name", "--remote-name-all"]) {
+    if options.has("-O --remote-name --remote-name-all") {
         written.extend(downloads(&options));
     }
     shell.add_if_named(Write, &written);
@@ -77,12 +77,12 @@ fn curl(shell: &mut Shell, arguments: &[Argument]) {
 fn wget(shell: &mut Shell, arguments: &[Argument]) {
     let options = Options::of("wget", arguments);
     shell.findings.add(Network, Vec::new());
-    if options.has(&["--spider"]) {
+    if options.has("--spider") {
         return;
     }
-    let mut places = shell.folder_places(options.value(&["-P", "--directory-prefix"]));
+    let mut places = shell.folder_places(options.value("-P --directory-prefix"));
     if places.is_empty() {
-        places = match options.value(&["-O", "--output-document"]) {
+        places = match options.value("-O --output-document") {
             Some(output) => shell.places([output]),
             None => shell.places(downloads(&options)),
         };

@@ -121,23 +121,20 @@ impl<'a> Options<'a> {
     }
 
     /// Whether one of these options is given.
-    pub(crate) fn has(&self, flags: &[&str]) -> bool {
-        self.flags.iter().any(|flag| flags.contains(&flag.as_str()))
+    pub(crate) fn has(&self, flags: &str) -> bool {
+        self.flags.iter().any(|flag| has_word(flags, flag))
     }
 
     /// The value of the first of these options that is given.
-    pub(crate) fn value(&self, flags: &[&str]) -> Option<&Argument> {
-        self.values
-            .iter()
-            .find(|(flag, _)| flags.contains(&flag.as_str()))
-            .map(|(_, value)| value)
+    pub(crate) fn value<'s>(&'s self, flags: &'s str) -> Option<&'s Argument> {
+        self.values_of(flags).next()
     }
 
     /// The values of these options, in order.
-    pub(crate) fn values_of<'s>(&'s self, flags: &'s [&str]) -> impl Iterator<Item = &'s Argument> {
+    pub(crate) fn values_of<'s>(&'s self, flags: &'s str) -> impl Iterator<Item = &'s Argument> {
         self.values
             .iter()
-            .filter(|(flag, _)| flags.contains(&flag.as_str()))
+            .filter(|(flag, _)| has_word(flags, flag))
             .map(|(_, value)| value)
     }
 
@@ -172,10 +169,8 @@ mod tests {
             .collect();
         assert_eq!(operands, ["a", "-", "-b"]);
         assert_eq!(options.after_dashes().len(), 1);
-        assert!(
-            options.has(&["-r"]) && options.has(&["-f"]) && options.has(&["-k"]) && !options.has(&["-b"])
-        );
-        let value = |flag: &str| options.value(&[flag]).map(|value| value.text.clone());
+        assert!(options.has("-r") && options.has("-f") && options.has("-k") && !options.has("-b"));
+        let value = |flag: &str| options.value(flag).map(|value| value.text.clone());
         assert_eq!(value("-n").as_deref(), Some("5"));
         assert_eq!(value("-o").as_deref(), Some("out"));
         assert_eq!(value("--x").as_deref(), Some("1"));
@@ -186,6 +181,6 @@ mod tests {
     fn an_option_that_lacks_its_value_is_still_given() {
         let arguments = [Argument::new("-o")];
         let options = Options::parse(&arguments, Valued::new("o", ""));
-        assert!(options.has(&["-o"]) && options.value(&["-o"]).is_none());
+        assert!(options.has("-o") && options.value("-o").is_none());
     }
 }

@@ -259,7 +259,7 @@ fn node_packages(shell: &mut Shell, name: &str, arguments: &[Argument]) {
     let valued = of("npm");
     let rest = skip_options(arguments, valued);
     let options = Options::parse(&arguments[..arguments.len() - rest.len()], valued);
-    let folder = options.value(&["-C", "--prefix", "--cwd", "--dir"]).cloned();
+    let folder = options.value("-C --prefix --cwd --dir").cloned();
     // `yarn workspace name test`
     let rest = match rest {
         [first, _name, others @ ..] if first.text == "workspace" => others,
@@ -324,7 +324,7 @@ fn targets(shell: &mut Shell, name: &str, arguments: &[Argument]) {
         .filter(|target| !target.contains('=') && !matches!(*target, "run" | "run-many" | "affected"))
         .collect();
     let from_option = options
-        .values_of(&["--target", "-t"])
+        .values_of("--target -t")
         .map(|target| target.text.as_str());
     let mut kinds: Vec<EffectKind> = Vec::new();
     for target in named.into_iter().chain(from_option) {
@@ -343,7 +343,7 @@ fn targets(shell: &mut Shell, name: &str, arguments: &[Argument]) {
             Build
         });
     }
-    shell.in_folder(options.value(&["-C", "--directory"]), |shell| {
+    shell.in_folder(options.value("-C --directory"), |shell| {
         for kind in kinds {
             shell.findings.add(kind, Vec::new());
         }

@@ -81,7 +81,7 @@ fn builtin(shell: &mut Shell, name: &str, arguments: &[Argument]) -> bool {
 /// `bash script.sh`, `bash -c '…'`.
 fn run_shell(shell: &mut Shell, arguments: &[Argument]) {
     let options = Options::of("sh", arguments);
-    if let Some(script) = options.value(&["-c", "--command"]) {
+    if let Some(script) = options.value("-c --command") {
         if script.unknown {
             shell.findings.add(EffectKind::Execute, Vec::new());
         }
@@ -92,7 +92,7 @@ fn run_shell(shell: &mut Shell, arguments: &[Argument]) {
         .first()
         .copied()
         .filter(|script| script.text != "-");
-    let reads_input = script.is_none() || options.has(&["-s"]);
+    let reads_input = script.is_none() || options.has("-s");
     shell.reads = reads_input.then_some(Reads::Shell);
     shell.add(EffectKind::Execute, script);
 }

@@ -51,7 +51,7 @@ struct Shape {
     /// Short options without a value.
     flags: &'static str,
     /// Options whose value is a shell script. They are in `valued` as well.
-    scripts: &'static [&'static str],
+    scripts: &'static str,
     /// The number of operands before the command.
     operands: usize,
     /// Options may follow the operands.
@@ -65,7 +65,7 @@ const fn shape(letters: &'static str, flags: &'static str, operands: usize) -> S
     Shape {
         valued: Valued::new(letters, ""),
         flags,
-        scripts: &[],
+        scripts: "",
         operands,
         permutes: false,
     }
@@ -84,7 +84,7 @@ impl Shape {
         }
     }
 
-    const fn scripted(self, scripts: &'static [&'static str]) -> Self {
+    const fn scripted(self, scripts: &'static str) -> Self {
         Self { scripts, ..self }
     }
 
@@ -144,7 +144,7 @@ fn shape_of(program: &str) -> Option<Shape> {
         "pkexec" => shape("", "", 0).named("user"),
         "env" => shape("uCPS", "i0v", 0)
             .named("unset chdir split-string")
-            .scripted(&["-S", "--split-string"]),
+            .scripted("-S --split-string"),
         "nice" => shape("n", "0123456789", 0).named("adjustment"),
         "ionice" => shape("cnpPu", "t", 0).named("class classdata pid pgid uid"),
         "chrt" => shape("TPD", "abdefimorRv", 1).named("sched-runtime sched-period sched-deadline"),
@@ -160,7 +160,7 @@ fn shape_of(program: &str) -> Option<Shape> {
         "exec" => shape("a", "cl", 0),
         "flock" => shape("wEc", "sxenouFv", 1)
             .named("wait timeout conflict-exit-code command")
-            .scripted(&["-c", "--command"]),
+            .scripted("-c --command"),
         "watch" => shape("nq", "bcdegtxp", 0).named("interval equexit"),
         "xargs" => shape("IadEnPsLJRS", "0rtpxeilo", 0).named("arg-file delimiter max-args max-procs max-lines max-chars process-slot-var"),
         "parallel" => shape("jaINnLPsSCd", "kXm0uqtv", 0).named("jobs arg-file max-procs max-args colsep delay joblog results sshlogin timeout retries \
@@ -174,16 +174,16 @@ fn shape_of(program: &str) -> Option<Shape> {
         "numactl" => shape("iplmNC", "", 0),
         "setpriv" => shape("", "", 0).named("reuid regid groups"),
         "rlwrap" => shape("bcCfgHlpPSsz", "ADeimnNorRvwa", 0),
-        "script" => shape("cEIOBTmo", "aefqt", 1).named("command").scripted(&["-c", "--command"]).permuting(),
+        "script" => shape("cEIOBTmo", "aefqt", 1).named("command").scripted("-c --command").permuting(),
         "su" => shape("csgGw", "lmpP", 2)
             .named("command session-command shell group supp-group")
-            .scripted(&["-c", "--command", "--session-command"]).permuting(),
+            .scripted("-c --command --session-command").permuting(),
         "runuser" => shape("ucgGsw", "lmp", 0)
             .named("user command shell group supp-group")
-            .scripted(&["-c", "--command"]),
-        "sg" => shape("c", "", 1).scripted(&["-c"]),
+            .scripted("-c --command"),
+        "sg" => shape("c", "", 1).scripted("-c"),
         "ssh" => shape("BbcDEeFIiJLlmOopQRSWw", "46AaCfGgKkMNnqsTtVvXxYy", 1).permuting(),
-        "npx" | "bunx" | "pnpx" => shape("pc", ANY, 0).named("package call").scripted(&["-c", "--call"]),
+        "npx" | "bunx" | "pnpx" => shape("pc", ANY, 0).named("package call").scripted("-c --call"),
         "uvx" | "pipx" => shape("p", ANY, 0).named("from with python spec"),
         "cross-env" | "dotenv" | "dotenvx" => shape("ef", ANY, 0),
         _ => return None,
@@ -349,36 +349,33 @@ fn container(program: &str, arguments: &[Argument]) -> Option<WrapperCommand> {
     }
     let wrapper = CONTAINER.wrapper(rest);
     let options = Options::parse(&rest[..wrapper.command], CONTAINER.valued);
-    let value = |names: &[&str]| {
+    let value = |names: &'static str| {
         options
             .values_of(names)
             .last()
             .map(|value| value.written().to_owned())
     };
-    let volumes = options.values_of(&["-v", "--volume"]).filter_map(|volume| {
+    let volumes = options.values_of("-v --volume").filter_map(|volume| {
         let mut parts = volume.written().split(':');
         Some((parts.next()?.to_owned(), parts.next()?.to_owned()))
     });
-    let mounts = options.values_of(&["--mount"]).filter_map(|mount| {
-        let field = |names: &[&str]| {
+    let mounts = options.values_of("--mount").filter_map(|mount| {
+        let field = |names: &str| {
             let mut fields = mount
                 .written()
                 .split(',')
                 .filter_map(|field| field.split_once('='));
-            let found = fields.find(|(name, _)| names.contains(name));
+            let found = fields.find(|(name, _)| has_word(names, name));
             found.map(|(_, value)| value.to_owned())
         };
-        Some((
-            field(&["source", "src"])?,
-            field(&["target", "destination", "dst"])?,
-        ))
+        Some((field("source src")?, field("target destination dst")?))
     });
     Some(WrapperCommand {
         command: arguments.len() - rest.len() + wrapper.command,
         host: ExecutionHost::Container,
         mounts: volumes.chain(mounts).collect(),
-        folder: value(&["-w", "--workdir"]),
-        entrypoint: value(&["--entrypoint"]),
+        folder: value("-w --workdir"),
+        entrypoint: value("--entrypoint"),
         ..wrapper
     })
 }
