@@ -95,12 +95,7 @@ pub fn is_key_decision(action: &Action, reasoning: Option<&str>) -> bool {
 }
 
 fn changes_files(action: &Action) -> bool {
-    let changes = |kind| {
-        matches!(
-            kind,
-            EffectKind::Write | EffectKind::Modify | EffectKind::Delete | EffectKind::Move | EffectKind::Copy
-        )
-    };
+    let changes = |kind: EffectKind| kind.changes_files() && kind != EffectKind::Permission;
     action.action_type.modifies_files()
         || action
             .effects

@@ -6,7 +6,7 @@
 use crate::{ToolCall, ToolInput, content, understand, understand_whole};
 use grov_domain::{Action, ActionType, ClientDialect, Effect, end_of};
 use grov_redact::Redactor;
-use serde_json::{Map, Value};
+use serde_json::Value;
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -117,46 +117,32 @@ fn masked(tool: &str, input: &Value) -> Option<Value> {
         },
         names_tell: matches!(action_type, ActionType::Mcp | ActionType::Other),
     };
-    masking.of(None, input)
+    let mut masked = input.clone();
+    masking.mask(None, &mut masked).then_some(masked)
 }
 
 struct Masking {
-    /// Longer texts are cut, in bytes.
+    /// The maximum length of a text in bytes.
     most: usize,
-    /// The name of an argument may tell that it is a secret.
+    /// The name of an argument may show that its value is a secret.
     names_tell: bool,
 }
 
 impl Masking {
-    /// The value with secrets masked, `None` where it may stay as it is.
-    fn of(&self, name: Option<&str>, value: &Value) -> Option<Value> {
+    /// Masks the secrets in a value. Returns whether it changed.
+    fn mask(&self, name: Option<&str>, value: &mut Value) -> bool {
         match value {
-            Value::String(text) => self.text(name, text).map(Value::String),
-            Value::Array(values) => {
-                let found: Vec<Option<Value>> = values.iter().map(|value| self.of(name, value)).collect();
-                found.iter().any(Option::is_some).then(|| {
-                    let pairs = found.into_iter().zip(values);
-                    pairs
-                        .map(|(masked, value)| masked.unwrap_or_else(|| value.clone()))
-                        .collect()
-                })
+            Value::String(text) => {
+                let masked = self.text(name, text);
+                masked.map(|masked| *text = masked).is_some()
             }
-            Value::Object(fields) => {
-                let found: Vec<Option<Value>> = fields
-                    .iter()
-                    .map(|(name, value)| self.of(Some(name), value))
-                    .collect();
-                found.iter().any(Option::is_some).then(|| {
-                    let pairs = found.into_iter().zip(fields);
-                    let fields: Map<String, Value> = pairs
-                        .map(|(masked, (name, value))| {
-                            (name.clone(), masked.unwrap_or_else(|| value.clone()))
-                        })
-                        .collect();
-                    Value::Object(fields)
-                })
-            }
-            _ => None,
+            Value::Array(values) => values
+                .iter_mut()
+                .fold(false, |changed, value| self.mask(name, value) | changed),
+            Value::Object(fields) => fields.iter_mut().fold(false, |changed, (name, value)| {
+                self.mask(Some(name), value) | changed
+            }),
+            _ => false,
         }
     }
 

@@ -1,7 +1,7 @@
 //! What each tool does with its arguments.
 
 use crate::arguments;
-use crate::path::{glob_base, has_extension, resolve};
+use crate::path::{MAX_FILES, glob_base, has_extension, resolve};
 use crate::shell;
 use grov_domain::{Action, ActionType, ClientDialect, beginning_to};
 use serde_json::Value;
@@ -24,20 +24,14 @@ fn telling_arguments(name: &str, action_type: ActionType) -> &'static [&'static 
         (_, ActionType::Web) => &["url", "query"],
         (_, ActionType::Todo) => &["subject"],
         ("Skill", _) => &["skill", "command"],
-        (_, ActionType::Mcp | ActionType::Other) => &[
-            "command",
-            "cmd",
-            "query",
-            "pattern",
-            "url",
-            "prompt",
-            "sql",
-            "question",
-            "script",
-            "expression",
-        ],
+        (_, ActionType::Mcp | ActionType::Other) => OTHER_ARGUMENTS,
     }
 }
+
+#[rustfmt::skip]
+const OTHER_ARGUMENTS: &[&str] = &[
+    "command", "cmd", "query", "pattern", "url", "prompt", "sql", "question", "script", "expression",
+];
 
 /// The action of a call whose arguments are `input`; its command is cut at `most` bytes.
 pub(crate) fn act(name: &str, id: Option<&str>, input: &Value, folder: Option<&str>, most: usize) -> Action {
@@ -141,20 +135,18 @@ impl<'a> Places<'a> {
     }
 
     fn file(&mut self, path: Option<&str>) {
-        let Some(path) = path.and_then(|path| resolve(self.base, path)) else {
-            return;
-        };
-        if self.files.len() < crate::path::MAX_FILES && self.known.insert(path.clone()) {
-            self.files.push(path);
-        }
+        let path = self.new_path(path).filter(|_| self.files.len() < MAX_FILES);
+        self.files.extend(path);
     }
 
     fn folder(&mut self, path: Option<&str>) {
-        let Some(path) = path.and_then(|path| resolve(self.base, path)) else {
-            return;
-        };
-        if self.folders.len() < crate::path::MAX_FILES && self.known.insert(path.clone()) {
-            self.folders.push(path);
-        }
+        let path = self.new_path(path).filter(|_| self.folders.len() < MAX_FILES);
+        self.folders.extend(path);
+    }
+
+    /// The resolved path, unless it was returned before.
+    fn new_path(&mut self, path: Option<&str>) -> Option<String> {
+        let path = resolve(self.base, path?)?;
+        self.known.insert(path.clone()).then_some(path)
     }
 }

@@ -1,5 +1,6 @@
 //! Programs that work on files: reading, writing, moving, removing, searching.
 
+use crate::has_word;
 use crate::inline::inline_code;
 use crate::path;
 use crate::shell::options::Options;
@@ -144,19 +145,10 @@ fn search(shell: &mut Shell, name: &str, arguments: &[Argument]) {
 
 /// `find roots… conditions… actions…`
 fn find(shell: &mut Shell, arguments: &[Argument]) {
-    let arguments = {
-        let leading = arguments
-            .iter()
-            .take_while(|argument| matches!(argument.text.as_str(), "-H" | "-L" | "-P"))
-            .count();
-        &arguments[leading..]
-    };
-    let starts_expression = |argument: &&Argument| argument.text.starts_with(['-', '(', '!']);
-    let count = arguments
-        .iter()
-        .position(|argument| starts_expression(&argument))
-        .unwrap_or(arguments.len());
-    let (roots, expression) = arguments.split_at(count);
+    let is_leading = |argument: &&Argument| has_word("-H -L -P", &argument.text);
+    let arguments = &arguments[arguments.iter().take_while(is_leading).count()..];
+    let is_root = |argument: &&Argument| !argument.text.starts_with(['-', '(', '!']);
+    let (roots, expression) = arguments.split_at(arguments.iter().take_while(is_root).count());
     let mut places: Vec<Place> = shell
         .places(roots)
         .into_iter()
@@ -165,13 +157,10 @@ fn find(shell: &mut Shell, arguments: &[Argument]) {
     if roots.is_empty() {
         places.extend(shell.here());
     }
-    let after = |option: &[&str]| {
-        let at = expression
-            .iter()
-            .position(|argument| option.contains(&argument.text.as_str()))?;
-        expression.get(at + 1)
-    };
-    let name = after(&["-name", "-iname"]).map(|name| name.text.as_str());
+    let position =
+        |words: &[Argument], options: &str| words.iter().position(|word| has_word(options, &word.text));
+    let after = |options: &str| expression.get(position(expression, options)? + 1);
+    let name = after("-name -iname").map(|name| name.text.as_str());
     // What is found: everything of that name below the roots, or the roots themselves.
     let found: Vec<Argument> = places
         .iter()
@@ -184,19 +173,13 @@ fn find(shell: &mut Shell, arguments: &[Argument]) {
     if expression.iter().any(|argument| argument.text == "-delete") {
         shell.add(EffectKind::Delete, &found);
     }
-    if let Some(file) = after(&["-fprint", "-fprintf", "-fls"]) {
+    if let Some(file) = after("-fprint -fprintf -fls") {
         shell.add(EffectKind::Write, [file]);
     }
     let mut rest = expression;
-    while let Some(at) = rest
-        .iter()
-        .position(|word| matches!(word.text.as_str(), "-exec" | "-execdir" | "-ok" | "-okdir"))
-    {
+    while let Some(at) = position(rest, "-exec -execdir -ok -okdir") {
         let command = &rest[at + 1..];
-        let end = command
-            .iter()
-            .position(|word| matches!(word.text.as_str(), ";" | "+"))
-            .unwrap_or(command.len());
+        let end = position(command, "; +").unwrap_or(command.len());
         run_on(shell, &command[..end], &found);
         rest = &command[end..];
     }
@@ -393,12 +376,8 @@ fn tar(shell: &mut Shell, arguments: &[Argument]) {
         first.text.insert(0, '-');
     }
     let options = Options::of("tar", &arguments);
-    let archive = options
-        .value("-f --file")
-        .and_then(|archive| shell.place(archive));
-    let folder = options
-        .value("-C --directory")
-        .and_then(|folder| shell.folder_place(folder));
+    let archive = shell.places(options.value("-f --file"));
+    let folder = shell.folder_places(options.value("-C --directory"));
     if options.has("-c -r -u --create --append --update") {
         shell.add(EffectKind::Read, &options.operands);
         shell.findings.add(EffectKind::Write, archive);
@@ -422,18 +401,16 @@ fn unzip(shell: &mut Shell, arguments: &[Argument]) {
     let options = Options::of("unzip", arguments);
     shell.add(EffectKind::Read, options.operands.first());
     if !options.has("-l -t -p -Z") {
-        let folder = options.value("-d").and_then(|folder| shell.folder_place(folder));
+        let folder = shell.folder_places(options.value("-d"));
         write_to(shell, folder);
     }
 }
 
 /// What is unpacked goes to a folder, or to where the program stands.
-fn write_to(shell: &mut Shell, folder: Option<Place>) {
-    match folder {
-        Some(folder) => shell.findings.add(EffectKind::Write, [folder]),
-        None => {
-            let here = shell.here();
-            shell.findings.add_unnamed(EffectKind::Write, here);
-        }
+fn write_to(shell: &mut Shell, folder: Vec<Place>) {
+    if folder.is_empty() {
+        let here = shell.here();
+        return shell.findings.add_unnamed(EffectKind::Write, here);
     }
+    shell.findings.add(EffectKind::Write, folder);
 }

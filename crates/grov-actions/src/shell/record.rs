@@ -2,7 +2,7 @@
 
 use crate::shell::options::roles_of;
 use crate::shell::words::Argument;
-use grov_domain::{CommandLine, ExecutionHost, Program, program_name};
+use grov_domain::{CommandLine, Program, program_name};
 
 /// More programs of one command line, and more text of their words in bytes, are left out.
 const MAX_PROGRAMS: usize = 4096;
@@ -94,7 +94,7 @@ impl Record {
         Some(self.programs.len() - 1)
     }
 
-    /// A program changes these.
+    /// Adds to the files that a program changes.
     pub(crate) fn change(&mut self, number: Option<usize>, changes: Vec<String>) {
         if let Some(program) = number.and_then(|number| self.programs.get_mut(number)) {
             self.bytes += changes.iter().map(String::len).sum::<usize>();
@@ -102,12 +102,15 @@ impl Record {
         }
     }
 
-    /// A program runs these for each file that it finds.
+    /// Adds to the programs that a program runs for each file it finds. What these change, it changes.
     pub(crate) fn runs_for_each(&mut self, number: Option<usize>, inner: &[Program]) {
+        self.change(
+            number,
+            inner.iter().flat_map(|program| program.changes.clone()).collect(),
+        );
         if let Some(program) = number.and_then(|number| self.programs.get_mut(number)) {
-            program
-                .for_each
-                .extend(inner.iter().map(|program| program.name().to_owned()));
+            let names = inner.iter().map(|program| program.name().to_owned());
+            program.for_each.extend(names);
         }
     }
 
@@ -131,23 +134,6 @@ impl Record {
             "cat" if program.operands().all(|operand| operand == "-") => program.input.clone(),
             "tee" => program.input.clone(),
             _ => None,
-        }
-    }
-
-    /// What comes next is no part of the line's own programs.
-    pub(crate) fn set_aside(&mut self) -> Vec<Program> {
-        std::mem::take(&mut self.programs)
-    }
-
-    /// The programs since then.
-    pub(crate) fn take_back(&mut self, aside: Vec<Program>) -> Vec<Program> {
-        std::mem::replace(&mut self.programs, aside)
-    }
-
-    /// The programs since `first` run elsewhere.
-    pub(crate) fn moved_to(&mut self, host: ExecutionHost, first: usize) {
-        for program in self.programs.iter_mut().skip(first) {
-            program.host = host;
         }
     }
 

@@ -297,11 +297,9 @@ impl Walk {
 
     /// A command that program `number` runs for each file that it finds: what it does to these it does as that program.
     fn for_each(&mut self, number: Option<usize>, command: &[Argument]) {
-        let aside = self.record.set_aside();
+        let outer = std::mem::take(&mut self.record.programs);
         self.program(command, Context::default());
-        let inner = self.record.take_back(aside);
-        let changes = inner.iter().flat_map(|program| program.changes.iter().cloned());
-        self.record.change(number, changes.collect());
+        let inner = std::mem::replace(&mut self.record.programs, outer);
         self.record.runs_for_each(number, &inner);
     }
 
@@ -363,7 +361,8 @@ impl Walk {
         self.shell.folder = folder;
         self.shell.findings = findings;
         self.variables = variables;
-        self.record.moved_to(wrapper.host, first);
+        let inside = self.record.programs.iter_mut().skip(first);
+        inside.for_each(|program| program.host = wrapper.host);
         if wrapper.host == ExecutionHost::Container {
             let inside = self.record.programs.split_off(first.min(self.record.len()));
             container::seen_from_outside(inside, wrapper, &mut self.record.programs);
