@@ -8,25 +8,9 @@ use crate::shell::state::{Inner, MAX_ARGUMENTS, Place, Shell};
 use crate::shell::words::Argument;
 use grov_domain::EffectKind;
 
-/// A program all of whose operands are files.
-struct Plain {
-    kind: EffectKind,
-    /// So many operands come before the files: a pattern, a mode, a script.
-    skip: usize,
-    /// The operands are folders.
-    folders: bool,
-}
-
-const fn plain(kind: EffectKind) -> Plain {
-    Plain {
-        kind,
-        skip: 0,
-        folders: false,
-    }
-}
-
-/// The programs of that form.
-fn plain_program(name: &str) -> Option<Plain> {
+/// The effect of a program all of whose operands are paths, and the number of operands before the paths: a pattern, a mode
+/// or a script.
+fn plain_effect(name: &str) -> Option<(EffectKind, usize)> {
     use EffectKind::{Delete, Modify, Permission, Read, Write};
     Some(match name {
         "cat" | "tac" | "rev" | "nl" | "wc" | "less" | "more" | "file" | "md5sum" | "sha1sum"
@@ -34,35 +18,21 @@ fn plain_program(name: &str) -> Option<Plain> {
         | "realpath" | "readlink" | "ldd" | "nm" | "objdump" | "size" | "strings" | "comm" | "cmp"
         | "paste" | "column" | "expand" | "fold" | "fmt" | "pr" | "vimdiff" | "open" | "xdg-open"
         | "head" | "tail" | "bat" | "batcat" | "cut" | "uniq" | "od" | "xxd" | "hexdump" | "base64"
-        | "diff" | "colordiff" | "sdiff" | "stat" | "join" => plain(Read),
-        "jq" | "yq" | "gron" => Plain {
-            skip: 1,
-            ..plain(Read)
-        },
-        "touch" | "truncate" | "fallocate" => plain(Write),
-        "mkdir" => Plain {
-            folders: true,
-            ..plain(Write)
-        },
-        "rm" | "unlink" | "shred" | "trash" | "trash-put" | "rimraf" | "del" => plain(Delete),
-        "rmdir" => Plain {
-            folders: true,
-            ..plain(Delete)
-        },
-        "chmod" | "chown" | "chgrp" | "chflags" | "setfacl" | "xattr" => Plain {
-            skip: 1,
-            ..plain(Permission)
-        },
+        | "diff" | "colordiff" | "sdiff" | "stat" | "join" => (Read, 0),
+        "jq" | "yq" | "gron" => (Read, 1),
+        "touch" | "truncate" | "fallocate" | "mkdir" => (Write, 0),
+        "rm" | "unlink" | "shred" | "trash" | "trash-put" | "rimraf" | "del" | "rmdir" => (Delete, 0),
+        "chmod" | "chown" | "chgrp" | "chflags" | "setfacl" | "xattr" => (Permission, 1),
         "vim" | "vi" | "nvim" | "nano" | "emacs" | "ed" | "ex" | "code" | "dos2unix" | "unix2dos"
-        | "gzip" | "gunzip" | "bzip2" | "bunzip2" | "xz" | "unxz" | "zstd" | "unzstd" => plain(Modify),
+        | "gzip" | "gunzip" | "bzip2" | "bunzip2" | "xz" | "unxz" | "zstd" | "unzstd" => (Modify, 0),
         _ => return None,
     })
 }
 
 /// Records the effects of a program. Returns whether this module knows it.
 pub(crate) fn look(shell: &mut Shell, name: &str, arguments: &[Argument]) -> bool {
-    if let Some(program) = plain_program(name) {
-        plain_files(shell, name, &program, arguments);
+    if let Some((kind, skip)) = plain_effect(name) {
+        plain_files(shell, name, kind, skip, arguments);
         return true;
     }
     match name {
@@ -92,16 +62,17 @@ pub(crate) fn look(shell: &mut Shell, name: &str, arguments: &[Argument]) -> boo
     true
 }
 
-fn plain_files(shell: &mut Shell, name: &str, program: &Plain, arguments: &[Argument]) {
+fn plain_files(shell: &mut Shell, name: &str, kind: EffectKind, skip: usize, arguments: &[Argument]) {
     let options = Options::of(name, arguments);
-    let operands = options.operands.iter().skip(program.skip);
-    let mut places = shell.places(operands);
-    if program.folders {
-        places.iter_mut().for_each(|place| place.is_folder = true);
-    }
-    // Only what reads its input through a pipe names nothing.
-    if !(places.is_empty() && program.kind == EffectKind::Read) {
-        shell.findings.add(program.kind, places);
+    let operands = options.operands.iter().skip(skip);
+    let places = match name {
+        "mkdir" | "rmdir" => shell.folder_places(operands),
+        _ => shell.places(operands),
+    };
+    match kind {
+        // Without paths it reads its standard input.
+        EffectKind::Read => shell.findings.add_if_any(kind, places),
+        _ => shell.findings.add(kind, places),
     }
 }
 
@@ -138,9 +109,7 @@ fn search(shell: &mut Shell, name: &str, arguments: &[Argument]) {
             places.extend(shell.here());
         }
     }
-    if !places.is_empty() {
-        shell.findings.add(EffectKind::Read, places);
-    }
+    shell.findings.add_if_any(EffectKind::Read, places);
 }
 
 /// `find roots… conditions… actions…`
@@ -245,11 +214,11 @@ fn sed(shell: &mut Shell, arguments: &[Argument]) {
         operands = &operands[1..];
     }
     let files = operands.get(usize::from(!script_is_option)..).unwrap_or_default();
-    let places = shell.places(files.iter().copied());
+    let places = shell.places(files);
     if in_place {
         shell.findings.add(EffectKind::Modify, places);
-    } else if !places.is_empty() {
-        shell.findings.add(EffectKind::Read, places);
+    } else {
+        shell.findings.add_if_any(EffectKind::Read, places);
     }
 }
 
@@ -261,8 +230,8 @@ fn awk(shell: &mut Shell, arguments: &[Argument]) {
     let places = shell.places(files.filter(|file| !file.text.contains('=')));
     if in_place {
         shell.findings.add(EffectKind::Modify, places);
-    } else if !places.is_empty() {
-        shell.findings.add(EffectKind::Read, places);
+    } else {
+        shell.findings.add_if_any(EffectKind::Read, places);
     }
 }
 
@@ -333,16 +302,12 @@ fn move_or_copy(shell: &mut Shell, kind: EffectKind, arguments: &[Argument]) {
 
 fn install(shell: &mut Shell, arguments: &[Argument]) {
     let options = Options::of("install", arguments);
-    let mut places = shell.places(&options.operands);
     if options.has("-d --directory") {
-        places.iter_mut().for_each(|place| place.is_folder = true);
-        return shell.findings.add(EffectKind::Write, places);
+        let folders = shell.folder_places(&options.operands);
+        return shell.findings.add(EffectKind::Write, folders);
     }
-    places.extend(
-        options
-            .value("-t --target-directory")
-            .and_then(|target| shell.folder_place(target)),
-    );
+    let mut places = shell.places(&options.operands);
+    places.extend(shell.folder_places(options.value("-t --target-directory")));
     shell.findings.add(EffectKind::Copy, places);
 }
 

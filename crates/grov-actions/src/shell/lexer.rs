@@ -33,8 +33,9 @@ pub(crate) fn parse(script: &str) -> Vec<Event> {
 }
 
 /// What a frame was opened by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Kind {
+    #[default]
     Top,
     /// `(`
     Subshell,
@@ -49,7 +50,7 @@ enum Kind {
 }
 
 /// What is being read between an opening and its end.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Frame {
     kind: Kind,
     command: Command,
@@ -84,21 +85,10 @@ impl Frame {
     fn new(kind: Kind, start: usize, first_event: usize) -> Self {
         Self {
             kind,
-            command: Command::default(),
-            word: None,
-            redirection: None,
-            quoted: false,
-            expansion: 0,
-            condition: false,
             at_start: true,
-            loops: false,
-            cases: 0,
-            parentheses: 0,
-            is_piped: false,
-            is_fallback: false,
-            piece: 0,
             start,
             first_event,
+            ..Self::default()
         }
     }
 

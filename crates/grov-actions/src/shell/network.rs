@@ -87,9 +87,7 @@ fn wget(shell: &mut Shell, arguments: &[Argument]) {
             None => shell.places(downloads(&options)),
         };
     }
-    if !places.is_empty() {
-        shell.findings.add(Write, places);
-    }
+    shell.findings.add_if_any(Write, places);
 }
 
 /// `scp`, `rsync` and the like: sources, then the target. Only what has a host goes over the network.
@@ -107,8 +105,7 @@ fn transfer(shell: &mut Shell, name: &str, arguments: &[Argument]) {
         shell.places(local)
     };
     let downloads = options.operands.last().is_some_and(|target| !is_remote(target));
-    if !places.is_empty() {
-        shell.findings.add(if downloads { Write } else { Read }, places);
-    }
+    let kind = if downloads { Write } else { Read };
+    shell.findings.add_if_any(kind, places);
     shell.findings.add(Network, Vec::new());
 }

@@ -70,6 +70,13 @@ impl Findings {
         self.add_unnamed(kind, places);
     }
 
+    /// Records an effect, unless there are no places.
+    pub(crate) fn add_if_any(&mut self, kind: EffectKind, places: Vec<Place>) {
+        if !places.is_empty() {
+            self.add(kind, places);
+        }
+    }
+
     /// Notes an effect on places that the line does not name: `tar -x` writes where it stands.
     pub(crate) fn add_unnamed(&mut self, kind: EffectKind, places: impl IntoIterator<Item = Place>) {
         if self.effects.len() >= MAX_EFFECTS {
@@ -204,9 +211,7 @@ impl Shell {
         arguments: impl IntoIterator<Item: AsRef<Argument>>,
     ) {
         let places = self.places(arguments);
-        if !places.is_empty() {
-            self.findings.add(kind, places);
-        }
+        self.findings.add_if_any(kind, places);
     }
 
     /// The working folder as a place, where it is known.
