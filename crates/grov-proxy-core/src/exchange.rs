@@ -16,7 +16,7 @@ use crate::relay::{ObservedResponse, Relay, RelayError};
 use crate::request::MessagesRequest;
 use crate::route::RouteRequest;
 use bytes::Bytes;
-use grov_wire::KnownRequests;
+use grov_wire::RequestCache;
 use grov_wire::response::ResponseTap;
 use http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use http::{Method, Request, Response, StatusCode, request};
@@ -34,7 +34,7 @@ pub(crate) struct Service {
     pub(crate) forwarder: Forwarder,
     /// Collects the bodies of Messages requests.
     pub(crate) collector: Collector,
-    pub(crate) known: Arc<KnownRequests>,
+    pub(crate) request_cache: Arc<RequestCache>,
     pub(crate) policies: Policies,
     /// Request headers that policies and observers can read.
     pub(crate) kept_headers: Vec<HeaderName>,
@@ -203,7 +203,7 @@ impl Service {
             return Ok(self.relay(response, None, None));
         }
         let request = self.message(&parts.headers, body.clone(), received_at);
-        let request = Arc::new(request.with_known(Arc::clone(&self.known)));
+        let request = Arc::new(request.with_cache(Arc::clone(&self.request_cache)));
         let route = self.route(&parts, Some(&request))?;
         let edited = self.policies.edit(&request).await;
         let response = match edited {

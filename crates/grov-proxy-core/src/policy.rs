@@ -40,9 +40,9 @@ const PROPOSAL_TIMEOUT: Duration = Duration::from_millis(10);
 ///
 ///     async fn propose(&self, request: &MessagesRequest) -> Vec<Edit> {
 ///         let message = request.index().and_then(|index| index.newest_user_message());
-///         let seam = message.and_then(|message| message.end_seam());
+///         let end = message.and_then(|message| message.insertion_point_at_end());
 ///         let insert = |at| Edit::Insert { at, bytes: text_block("Tests first.") };
-///         seam.map(insert).into_iter().collect()
+///         end.map(insert).into_iter().collect()
 ///     }
 /// }
 /// ```

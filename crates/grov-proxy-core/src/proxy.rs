@@ -262,7 +262,7 @@ impl ProxyBuilder {
             },
             limits: self.limits,
             collector: admin_collector.with_reserve(),
-            known: Arc::default(),
+            request_cache: Arc::default(),
             kept_headers: self.kept_headers,
             policies: Policies::new(self.policies, Arc::clone(&metrics)),
             observation: None,

@@ -1,7 +1,7 @@
 //! A request to the Messages API, as policies and observers see it.
 
 use bytes::Bytes;
-use grov_wire::{KnownRequests, RequestIndex, Skeleton};
+use grov_wire::{RequestCache, RequestIndex, Skeleton};
 use http::{Extensions, HeaderMap};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use time::OffsetDateTime;
@@ -13,7 +13,7 @@ pub struct MessagesRequest {
     headers: HeaderMap,
     body: Bytes,
     received_at: OffsetDateTime,
-    known: Option<Arc<KnownRequests>>,
+    cache: Option<Arc<RequestCache>>,
     index: OnceLock<Option<RequestIndex>>,
     skeleton: OnceLock<Option<Skeleton>>,
     extensions: Mutex<Extensions>,
@@ -26,17 +26,17 @@ impl MessagesRequest {
             headers,
             body,
             received_at,
-            known: None,
+            cache: None,
             index: OnceLock::new(),
             skeleton: OnceLock::new(),
             extensions: Mutex::default(),
         }
     }
 
-    /// Reuses what is known of earlier requests when the body is indexed.
-    pub(crate) fn with_known(self, known: Arc<KnownRequests>) -> Self {
+    /// Indexes the body with a cache of earlier requests.
+    pub(crate) fn with_cache(self, cache: Arc<RequestCache>) -> Self {
         Self {
-            known: Some(known),
+            cache: Some(cache),
             ..self
         }
     }
@@ -62,8 +62,8 @@ impl MessagesRequest {
     pub fn index(&self) -> Option<&RequestIndex> {
         self.index
             .get_or_init(|| {
-                let index = match &self.known {
-                    Some(known) => RequestIndex::parse_knowing(&self.body, known),
+                let index = match &self.cache {
+                    Some(cache) => RequestIndex::parse_with_cache(&self.body, cache),
                     None => RequestIndex::parse(&self.body),
                 };
                 index

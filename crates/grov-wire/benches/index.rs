@@ -11,7 +11,7 @@
 mod body;
 
 use bytes::Bytes;
-use grov_wire::{Edit, KnownRequests, RequestIndex, Splice, json, text_block};
+use grov_wire::{Edit, RequestCache, RequestIndex, Splice, json, text_block};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
@@ -63,13 +63,13 @@ fn main() {
         measure("RequestIndex::parse", &|body| {
             RequestIndex::parse(&bodies[body]).is_ok()
         });
-        let known: Vec<_> = bodies.iter().map(knowing).collect();
+        let cache: Vec<_> = bodies.iter().map(cache_with).collect();
         let next: Vec<_> = bodies.iter().map(body::next_request).collect();
         measure("the next one, knowing it", &|body| {
-            RequestIndex::parse_knowing(&next[body], &known[body]).is_ok()
+            RequestIndex::parse_with_cache(&next[body], &cache[body]).is_ok()
         });
         measure("the same, and its skeleton", &|body| {
-            let index = RequestIndex::parse_knowing(&next[body], &known[body]);
+            let index = RequestIndex::parse_with_cache(&next[body], &cache[body]);
             index.is_ok_and(|index| index.skeleton().newest_user_link().is_some())
         });
         measure("skeleton", &|body| {
@@ -78,7 +78,10 @@ fn main() {
         let block = text_block(&"remember this ".repeat(100));
         measure("skeleton and splice", &|body| {
             let skeleton = indexes[body].skeleton();
-            let at = skeleton.newest_user_link().expect("the user speaks last").seam();
+            let at = skeleton
+                .newest_user_link()
+                .expect("the user speaks last")
+                .insertion_point();
             Splice::apply(
                 &indexes[body],
                 &[Edit::Insert {
@@ -91,11 +94,11 @@ fn main() {
     }
 }
 
-/// What is known where only that request came before.
-fn knowing(body: &Bytes) -> KnownRequests {
-    let known = KnownRequests::default();
-    RequestIndex::parse_knowing(body, &known).expect("the body is sound");
-    known
+/// Returns a cache with one request.
+fn cache_with(body: &Bytes) -> RequestCache {
+    let cache = RequestCache::default();
+    RequestIndex::parse_with_cache(body, &cache).expect("the body is sound");
+    cache
 }
 
 /// Runs `job` on all bodies in turn for half a second and prints how long it takes for one: the mean over the bodies

@@ -1,8 +1,6 @@
-//! A JSON scanner that finds where things are and builds nothing.
+//! Validates JSON (RFC 8259) and finds the spans of its values without building a tree.
 //!
-//! [`validate`] checks a whole document; the scanner behind it walks one with the caller deciding what to enter
-//! and what to skip. Both accept exactly the grammar of RFC 8259 and never recurse, so nesting is bounded by the
-//! document's length alone.
+//! Nothing here recurses, so any depth of nesting is accepted.
 
 mod block;
 mod scan;
@@ -21,12 +19,12 @@ pub(crate) struct Span {
 }
 
 impl Span {
-    /// The same range for slicing.
+    /// Returns the range for slicing.
     pub(crate) fn range(self) -> std::ops::Range<usize> {
         self.start as usize..self.end as usize
     }
 
-    /// The same range where every offset is another.
+    /// Returns the span with `offset` applied to both ends.
     pub(crate) fn moved(self, offset: impl Fn(u32) -> u32) -> Self {
         Self {
             start: offset(self.start),
@@ -35,58 +33,66 @@ impl Span {
     }
 }
 
-/// Where and why a document is no JSON.
+/// A syntax error in a JSON document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error("invalid JSON at byte {offset}: {problem}")]
 pub struct JsonError {
-    /// Offset of the byte that does not fit; the document's length where it ends too early.
+    /// The offset of the first invalid byte, or the document's length if it ends too early.
     pub offset: usize,
-    /// What is wrong there.
+    /// The kind of error.
     pub problem: JsonProblem,
 }
 
-/// What is wrong with a document.
+/// The kind of a [`JsonError`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum JsonProblem {
-    /// A value must stand here.
+    /// A value is missing.
     #[error("expected a value")]
     ExpectedValue,
-    /// An object's key must stand here.
+    /// A key in double quotes is missing.
     #[error("expected a key in double quotes")]
     ExpectedKey,
     /// The colon after a key is missing.
     #[error("expected ':' after the key")]
     ExpectedColon,
-    /// After an element, the list must go on or end.
+    /// After an element, neither a comma nor the closing bracket follows.
     #[error("expected ',' or the end of the object or array")]
     ExpectedCommaOrEnd,
     /// A string does not end.
     #[error("the string does not end")]
     UnterminatedString,
-    /// A character below U+0020 stands in a string without an escape.
+    /// A string contains an unescaped character below U+0020.
     #[error("control character in a string; it must be escaped")]
     ControlCharacter,
-    /// A backslash is followed by something that is no escape.
+    /// A backslash does not start a valid escape.
     #[error("unknown or incomplete escape in a string")]
     BadEscape,
-    /// A number has no digits where it must, or a leading zero.
+    /// A number lacks digits or has a leading zero.
     #[error("malformed number")]
     BadNumber,
-    /// After the document, only white space may follow.
+    /// Something other than white space follows the document.
     #[error("something follows the end of the document")]
     TrailingCharacters,
     /// The document is not UTF-8.
     #[error("not UTF-8")]
     NotUtf8,
-    /// The document is longer than offsets can count.
+    /// The document is longer than 4 GiB.
     #[error("longer than 4 GiB")]
     TooLong,
 }
 
-/// Checks that `document` is one JSON value in UTF-8 with nothing but white space around it.
+/// Checks that `document` is one JSON value in UTF-8, with optional white space around it.
 ///
 /// # Errors
-/// The first fault, with its byte offset. Faults of encoding are found before faults of grammar.
+/// Returns the first error with its byte offset. Encoding errors are reported before syntax errors.
+///
+/// ```
+/// use grov_wire::json::{JsonProblem, validate};
+///
+/// assert!(validate(br#"{"a": [1, null]}"#).is_ok());
+/// let error = validate(b"[1,]").unwrap_err();
+/// assert_eq!((error.offset, error.problem), (3, JsonProblem::ExpectedValue));
+/// ```
 pub fn validate(document: &[u8]) -> Result<(), JsonError> {
     check_utf8(document, 0)?;
     let mut scanner = Scanner::new(document)?;
@@ -94,16 +100,16 @@ pub fn validate(document: &[u8]) -> Result<(), JsonError> {
     scanner.finish()
 }
 
-/// Checks the encoding of a document, the beginning of which is known to be sound: so many bytes, and whole characters.
-pub(crate) fn check_utf8(document: &[u8], sound: usize) -> Result<(), JsonError> {
-    let rest = document.get(sound..).unwrap_or_default();
-    // The standard library's check would cost more than the whole scan, but tells where the fault is.
+/// Checks that a document is UTF-8. The first `valid` bytes are known to be.
+pub(crate) fn check_utf8(document: &[u8], valid: usize) -> Result<(), JsonError> {
+    let rest = document.get(valid..).unwrap_or_default();
+    // The standard library's check takes longer than the scan, but reports the offset.
     if simdutf8::basic::from_utf8(rest).is_ok() {
         return Ok(());
     }
     let offset = std::str::from_utf8(rest).map_or_else(|error| error.valid_up_to(), str::len);
     Err(JsonError {
-        offset: sound + offset,
+        offset: valid + offset,
         problem: JsonProblem::NotUtf8,
     })
 }

@@ -1,10 +1,50 @@
-//! Anthropic messages on the wire: what is in a request and how to add to it, what a response amounts to.
+//! Requests and responses of the Anthropic Messages API, as bytes.
 //!
-//! Entry points: [`RequestIndex::parse`] finds everything in a request body in one pass,
-//! [`RequestIndex::skeleton`] names its history, [`Splice::apply`] edits it; [`response::ResponseTap`]
-//! observes a response and yields a [`response::Turn`].
+//! | To | use |
+//! |---|---|
+//! | find the parts of a request body in one pass | [`RequestIndex::parse`] |
+//! | recognize a message history when the client sends it again | [`RequestIndex::skeleton`] |
+//! | insert content blocks into a request | [`Splice::apply`] |
+//! | parse a response while its bytes pass by | [`response::ResponseTap`] |
+//! | validate a JSON document | [`json::validate`] |
 //!
-//! Knows nothing of sockets, HTTP clients or storage: bytes go in, values come out.
+//! The crate does no I/O: bytes go in, values come out.
+//!
+//! # Examples
+//!
+//! Insert a text at the end of the newest user message:
+//!
+//! ```
+//! use grov_wire::{Edit, RequestIndex, Splice, text_block};
+//!
+//! let body = br#"{"messages":[{"role":"user","content":[{"type":"text","text":"fix it"}]}]}"#.as_slice().into();
+//! let index = RequestIndex::parse(&body)?;
+//! let message = index.newest_user_message().ok_or("no message of the user")?;
+//! let at = message.insertion_point_at_end().ok_or("the message has no content")?;
+//! let edited = Splice::apply(&index, &[Edit::Insert { at, bytes: text_block("Run the tests.") }])?;
+//! assert!(edited.into_vec().concat().starts_with(br#"{"messages":[{"role":"user","content":[{"type":"text","text":"fix it"},"#));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Read the text of a streamed response:
+//!
+//! ```
+//! use grov_wire::response::{Block, ResponseTap};
+//!
+//! let mut tap = ResponseTap::new(200, Some("text/event-stream"), None);
+//! for event in [
+//!     r#"{"type":"message_start","message":{"id":"msg_1","role":"assistant","usage":{"input_tokens":9}}}"#,
+//!     r#"{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}"#,
+//!     r#"{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"Done."}}"#,
+//!     r#"{"type":"content_block_stop","index":0}"#,
+//!     r#"{"type":"message_stop"}"#,
+//! ] {
+//!     tap.feed(format!("data: {event}\n\n").as_bytes());
+//! }
+//! let turn = tap.finish(true);
+//! assert_eq!(turn.blocks, [Block::Text { text: "Done.".to_owned(), complete: true }]);
+//! assert_eq!(turn.usage.input, 9);
+//! ```
 
 #![forbid(unsafe_code)]
 
@@ -13,7 +53,7 @@ pub mod request;
 pub mod response;
 
 pub use request::{
-    Block, BlockKind, Blocks, Chunks, Content, Edit, IndexError, Key128, KnownRequests, Link, Message, Part,
-    RequestIndex, Role, Seam, Skeleton, Speaker, Splice, SpliceError, SystemPrompt, Tool, is_system_reminder,
-    text_block, without_system_reminders,
+    Block, BlockKind, Blocks, Chunks, Content, Edit, IndexError, InsertionPoint, Key128, Link, Message, Part,
+    RequestCache, RequestIndex, Role, Skeleton, Speaker, Splice, SpliceError, SystemPrompt, Tool,
+    is_system_reminder, text_block, without_system_reminders,
 };

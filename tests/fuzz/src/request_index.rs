@@ -1,15 +1,15 @@
 //! A request body: what the index accepts is JSON, its pieces are the body, and known requests change nothing.
 
 use bytes::Bytes;
-use grov_wire::{KnownRequests, RequestIndex, Splice};
+use grov_wire::{RequestCache, RequestIndex, Splice};
 use serde_json::error::Category;
 
 /// Checks one body.
 pub(crate) fn check(data: &[u8]) {
     let body = Bytes::copy_from_slice(data);
-    let known = KnownRequests::default();
-    let found = RequestIndex::parse_knowing(&body, &known);
-    let again = RequestIndex::parse_knowing(&body, &known);
+    let cache = RequestCache::default();
+    let found = RequestIndex::parse_with_cache(&body, &cache);
+    let again = RequestIndex::parse_with_cache(&body, &cache);
     let alone = RequestIndex::parse(&body);
     assert_eq!(format!("{found:?}"), format!("{alone:?}"));
     assert_eq!(format!("{again:?}"), format!("{alone:?}"));

@@ -159,7 +159,7 @@ impl LineageState {
             }
             if let Some(Some(block)) = self.decided.get(&link.key) {
                 let edit = Edit::Insert {
-                    at: link.seam(),
+                    at: link.insertion_point(),
                     bytes: block.clone(),
                 };
                 // The same words twice behind one block would be none of ours, but for a text in front of a tool result.

@@ -242,7 +242,7 @@ impl RequestPolicy for Injection {
             prepared.decided_here = Some(link.key);
         }
         vec![Edit::Insert {
-            at: link.seam(),
+            at: link.insertion_point(),
             bytes: block,
         }]
     }

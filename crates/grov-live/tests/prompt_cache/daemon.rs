@@ -175,7 +175,7 @@ fn spoil(edit: &mut Edit, request: &MessagesRequest, fault: Fault) {
     // The first message's end that is not before the right place.
     let end = index
         .messages()
-        .filter_map(|message| message.end_seam())
+        .filter_map(|message| message.insertion_point_at_end())
         .find(|end| end >= at);
     *at = end.unwrap_or(*at);
 }

@@ -16,11 +16,11 @@ impl RequestPolicy for Adds {
     }
 
     async fn propose(&self, request: &MessagesRequest) -> Vec<Edit> {
-        let seam = request
+        let end = request
             .index()
             .and_then(|index| index.newest_user_message())
-            .and_then(|message| message.end_seam());
-        seam.map(|at| Edit::Insert {
+            .and_then(|message| message.insertion_point_at_end());
+        end.map(|at| Edit::Insert {
             at,
             bytes: text_block("from the team"),
         })
@@ -141,11 +141,11 @@ impl RequestPolicy for AddsNonsense {
     }
 
     fn replay(&self, request: &MessagesRequest) -> Vec<Edit> {
-        let seam = request
+        let end = request
             .index()
             .and_then(|index| index.newest_user_message())
-            .and_then(|message| message.end_seam());
-        seam.map(|at| Edit::Insert {
+            .and_then(|message| message.insertion_point_at_end());
+        end.map(|at| Edit::Insert {
             at,
             bytes: "{no json".into(),
         })

@@ -1,27 +1,26 @@
-//! Sixty-four bytes at a time: where do strings end, and where are escapes?
+//! Finds the ends of strings and the escapes in blocks of 64 bytes.
 //!
-//! A string of code has an escape every few words. Looking at each on its own costs a mispredicted branch
-//! almost every time, so a block is turned into masks, one bit a byte, and what is escaped follows from them
-//! by arithmetic.
+//! Source code in strings has an escape every few words, and a branch for each would often be mispredicted. Instead, a block
+//! becomes bit masks, and arithmetic on them finds the escaped bytes.
 
 use wide::u8x16;
 
-/// How many bytes one mask covers.
+/// Bytes in a block.
 pub(super) const BLOCK: usize = u64::BITS as usize;
 
-/// What is where in one block: bit `i` speaks of byte `i`.
+/// Bit masks of a block: bit `i` describes byte `i`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Masks {
-    /// Quotes and control characters, escaped or not: what plain text inside a string cannot be.
+    /// Quotes and control characters, escaped or not: they end or invalidate a string.
     pub(super) stops: u64,
     /// Backslashes, escaped or not.
     pub(super) backslashes: u64,
-    /// What most backslashes escape: quotes, backslashes, `n` and `t`. Not looked for where no backslash is.
+    /// The most common escaped characters: quotes, backslashes, `n` and `t`. Zero if the block has no backslash.
     pub(super) common: u64,
 }
 
 impl Masks {
-    /// Classifies a block.
+    /// Computes the masks of a block.
     #[inline]
     pub(super) fn of(bytes: &[u8; BLOCK]) -> Self {
         let mut vectors = [u8x16::ZERO; BLOCK / LANES];
@@ -29,7 +28,7 @@ impl Masks {
             *vector = u8x16::new(*bytes);
         }
         let is = |vector: u8x16, byte| vector.simd_eq(u8x16::splat(byte));
-        // What is no greater than the last control character is the lesser of both.
+        // A byte is a control character if the minimum of it and 0x1f is the byte itself.
         let is_control = |vector: u8x16| vector.min(u8x16::splat(0x1f)).simd_eq(vector);
         let backslashes = mask(&vectors, |vector| is(vector, b'\\'));
         let common = |vector| is(vector, b'"') | is(vector, b'\\') | is(vector, b'n') | is(vector, b't');
@@ -45,10 +44,10 @@ impl Masks {
     }
 }
 
-/// Bytes that are compared at once: the width of the vectors that every x86-64 and AArch64 processor has.
+/// Bytes in a vector register of every x86-64 and AArch64 processor.
 const LANES: usize = 16;
 
-/// One bit for each byte that `test` marks, by setting its highest bit.
+/// Returns one bit for each byte whose highest bit `test` sets.
 #[inline]
 fn mask(vectors: &[u8x16; BLOCK / LANES], test: impl Fn(u8x16) -> u8x16) -> u64 {
     let parts = vectors.iter().enumerate();
@@ -57,7 +56,7 @@ fn mask(vectors: &[u8x16; BLOCK / LANES], test: impl Fn(u8x16) -> u8x16) -> u64 
     })
 }
 
-/// The last, shorter block of a document, filled up with spaces.
+/// Returns the last, shorter block of a document, padded with spaces.
 pub(super) fn padded(bytes: &[u8]) -> [u8; BLOCK] {
     let mut padded = [b' '; BLOCK];
     for (to, from) in padded.iter_mut().zip(bytes) {
@@ -66,10 +65,10 @@ pub(super) fn padded(bytes: &[u8]) -> [u8; BLOCK] {
     padded
 }
 
-/// Tells which bytes are escaped: those that follow the first, third, fifth … backslash of a run.
+/// Finds the escaped bytes: those after the first, third, fifth and so on backslash of a run.
 ///
-/// `carried` says whether the byte before the block escapes the block's first byte. Returns the mask of
-/// escaped bytes, and whether the block's last byte escapes the byte behind it.
+/// `carried` is whether the byte before the block escapes its first byte. Returns the mask of escaped bytes, and whether the
+/// last byte of the block escapes the next block's first byte.
 #[inline]
 pub(super) fn escapes(backslashes: u64, carried: bool) -> (u64, bool) {
     const ODD: u64 = 0xAAAA_AAAA_AAAA_AAAA;
@@ -78,10 +77,10 @@ pub(super) fn escapes(backslashes: u64, carried: bool) -> (u64, bool) {
     if backslashes == 0 {
         return (carried, false);
     }
-    // A backslash that is itself escaped starts no run.
+    // An escaped backslash does not start a run.
     let runs = backslashes & !carried;
-    // Subtracting a run from the odd bits behind its starts flips every second bit of it, whatever the parity
-    // of its start: what remains are the backslashes that escape and the bytes behind runs of odd length.
+    // The subtraction flips every second bit of a run, whatever the parity of its start. The remaining bits are the
+    // backslashes that escape and the bytes after runs of odd length.
     let alternating = ((runs << 1) | ODD).wrapping_sub(runs) ^ ODD;
     let escaped = alternating ^ (backslashes | carried);
     let carries = (alternating & backslashes) >> (u64::BITS - 1) == 1;
@@ -109,7 +108,7 @@ mod tests {
                 assert_eq!(masks.backslashes, u64::from(value == b'\\') << position);
                 assert_eq!(Masks::of(&padded(&bytes[..=position])), masks);
 
-                // With a backslash somewhere, so that the common escapes are looked for.
+                // Common escapes are computed only with a backslash in the block.
                 let other = (position + 1) % BLOCK;
                 bytes[other] = b'\\';
                 let is_common = br#""\nt"#.contains(&value);
@@ -121,8 +120,8 @@ mod tests {
         }
     }
 
-    /// What is escaped, byte by byte.
-    fn escaped_one_by_one(backslashes: u64, mut escapes: bool) -> (u64, bool) {
+    /// Like `escapes`, byte by byte.
+    fn escapes_bytewise(backslashes: u64, mut escapes: bool) -> (u64, bool) {
         let mut escaped = 0;
         for bit in 0..u64::BITS {
             escaped |= u64::from(escapes) << bit;
@@ -133,9 +132,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn escapes_are_those_found_one_by_one(one: u64, other: u64, thin: bool, carried: bool) {
+        fn escapes_match_the_bytewise_result(one: u64, other: u64, thin: bool, carried: bool) {
             let backslashes = if thin { one & other } else { one | other };
-            prop_assert_eq!(escapes(backslashes, carried), escaped_one_by_one(backslashes, carried));
+            prop_assert_eq!(escapes(backslashes, carried), escapes_bytewise(backslashes, carried));
         }
     }
 
@@ -151,7 +150,7 @@ mod tests {
                     };
                     assert_eq!(
                         escapes(run, carried),
-                        escaped_one_by_one(run, carried),
+                        escapes_bytewise(run, carried),
                         "{length} from {start}"
                     );
                 }

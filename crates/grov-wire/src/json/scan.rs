@@ -1,39 +1,38 @@
-//! The cursor: walks a document once, checks its grammar, reports spans.
+//! A cursor that walks a document once, validates it, and returns spans.
 
 use super::block::{BLOCK, Masks, escapes, padded};
 use super::{JsonError, JsonProblem, Span};
 
-/// What kind of value starts at the cursor.
+/// The kind of the value at the cursor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Object,
     Array,
     String,
-    /// A number, `true`, `false`, `null`, or no value at all.
+    /// A number, `true`, `false`, `null`, or no valid value.
     Scalar,
 }
 
-/// A cursor over one document.
+/// A cursor over a document.
 ///
-/// The caller enters the objects and arrays it cares for and skips every other value; what is skipped is
-/// checked as strictly as what is entered. The document's encoding is not checked here.
+/// The caller enters some objects and arrays and skips other values. Both are validated, except for the encoding.
 #[derive(Clone, Copy)]
 pub(crate) struct Scanner<'a> {
     text: &'a [u8],
     at: usize,
-    /// Start of the block that `stops` describes.
+    /// The offset of the block that `stops` describes.
     block: usize,
-    /// Quotes and control characters of the block that are not escaped.
+    /// Unescaped quotes and control characters of the block.
     stops: u64,
-    /// Whether the block's last byte escapes the first byte of the block behind it.
+    /// Whether the last byte of the block escapes the first byte of the next one.
     carries: bool,
 }
 
 impl<'a> Scanner<'a> {
-    /// A cursor at the start of `text`.
+    /// Creates a cursor at the start of `text`.
     ///
     /// # Errors
-    /// [`JsonProblem::TooLong`] where offsets would not fit 32 bits.
+    /// [`JsonProblem::TooLong`] if offsets do not fit 32 bits.
     pub(crate) fn new(text: &'a [u8]) -> Result<Self, JsonError> {
         if u32::try_from(text.len()).is_err() {
             return Err(JsonError {
@@ -50,7 +49,7 @@ impl<'a> Scanner<'a> {
         })
     }
 
-    /// Passes white space and tells what kind of value starts there.
+    /// Skips white space and returns the kind of the next value.
     #[inline]
     pub(crate) fn kind(&mut self) -> Kind {
         match self.peek() {
@@ -61,14 +60,14 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Where the cursor stands.
+    /// Returns the offset of the cursor.
     #[inline]
     pub(crate) fn offset(&self) -> u32 {
-        // `new` has checked that every offset fits.
+        // `new` checked that offsets fit.
         self.at as u32
     }
 
-    /// Passes one value of any kind; its span.
+    /// Skips a value and returns its span.
     pub(crate) fn skip_value(&mut self) -> Result<Span, JsonError> {
         self.pass_space();
         let start = self.offset();
@@ -79,11 +78,11 @@ impl<'a> Scanner<'a> {
         })
     }
 
-    /// Passes so many bytes that are one value and are known to be sound. The error may be one that lies behind them.
-    pub(crate) fn pass_sound(&mut self, length: usize) -> Result<(), JsonError> {
+    /// Skips a value of `length` bytes that is known to be valid. May return an error in the text after it.
+    pub(crate) fn skip_valid(&mut self, length: usize) -> Result<(), JsonError> {
         self.at += length;
         let block = self.at & !(BLOCK - 1);
-        // The value's last byte escapes nothing, but the block that it ends in may begin inside one of its strings.
+        // The block in which the value ends may start inside one of its strings, after an escape.
         let before = self.text.get(..block).unwrap_or_default();
         let escapes = before.iter().rev().take_while(|byte| **byte == b'\\');
         self.carries = escapes.count() % 2 == 1;
@@ -94,7 +93,7 @@ impl<'a> Scanner<'a> {
         self.load(block)
     }
 
-    /// Passes a string; the span between its quotes.
+    /// Skips a string and returns the span between its quotes.
     #[inline]
     pub(crate) fn string(&mut self) -> Result<Span, JsonError> {
         if self.peek() != Some(b'"') {
@@ -103,16 +102,14 @@ impl<'a> Scanner<'a> {
         self.pass_string()
     }
 
-    /// Enters an object or array, the bracket of which is next. Then come [`Self::next_key`] or
-    /// [`Self::next_element`].
+    /// Enters the object or array at the cursor. Continue with [`Self::next_key`] or [`Self::next_element`].
     #[inline]
     pub(crate) fn enter(&mut self) {
         self.pass_space();
         self.at += 1;
     }
 
-    /// The next key of the object that was entered, with the cursor before its value; `None` behind the
-    /// closing brace.
+    /// Returns the next key of an entered object and stops before its value, or returns `None` after the closing brace.
     #[inline]
     pub(crate) fn next_key(&mut self, first: &mut bool) -> Result<Option<Span>, JsonError> {
         if !self.next_item(first, b'}')? {
@@ -121,13 +118,13 @@ impl<'a> Scanner<'a> {
         self.pass_key().map(Some)
     }
 
-    /// Whether another element follows in the array that was entered; `false` behind the closing bracket.
+    /// Returns whether an entered array has another element. Otherwise passes the closing bracket.
     #[inline]
     pub(crate) fn next_element(&mut self, first: &mut bool) -> Result<bool, JsonError> {
         self.next_item(first, b']')
     }
 
-    /// Checks that nothing but white space is left.
+    /// Checks that only white space is left.
     pub(crate) fn finish(&mut self) -> Result<(), JsonError> {
         match self.peek() {
             None => Ok(()),
@@ -152,7 +149,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Passes a key and its colon.
+    /// Skips a key and its colon and returns the key's span.
     #[inline]
     fn pass_key(&mut self) -> Result<Span, JsonError> {
         if self.peek() != Some(b'"') {
@@ -166,7 +163,7 @@ impl<'a> Scanner<'a> {
         Ok(key)
     }
 
-    /// Passes a value whose first byte is next.
+    /// Skips the value at the cursor.
     fn pass_value(&mut self) -> Result<(), JsonError> {
         let mut nest = Nest::default();
         loop {
@@ -196,7 +193,7 @@ impl<'a> Scanner<'a> {
                 }
                 _ => self.pass_scalar()?,
             }
-            // A value has ended: close what closes with it, up to the next value.
+            // After a value: skip closing brackets up to the next value.
             loop {
                 let Some(in_object) = nest.top() else {
                     return Ok(());
@@ -221,11 +218,11 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Passes a string whose opening quote is next; the span between the quotes.
+    /// Skips the string whose opening quote is at the cursor and returns the span between the quotes.
     #[inline]
     fn pass_string(&mut self) -> Result<Span, JsonError> {
         let start = self.at + 1;
-        // Most strings are short, and end in the block that is in view.
+        // Most strings are short and end in the current block.
         let end = match self.next_stop(start) {
             Some(end) => end,
             None => self.find_stop(start)?,
@@ -242,7 +239,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// The first quote or control character from there on, if it lies in the same block and that block is in view.
+    /// Returns the first unescaped quote or control character from `at` on, if it is in the current block.
     #[inline]
     fn next_stop(&self, at: usize) -> Option<usize> {
         let block = at & !(BLOCK - 1);
@@ -250,7 +247,7 @@ impl<'a> Scanner<'a> {
         (block == self.block && stops != 0).then(|| block + stops.trailing_zeros() as usize)
     }
 
-    /// The first quote or control character from there on.
+    /// Returns the first unescaped quote or control character from `at` on.
     #[inline(never)]
     fn find_stop(&mut self, mut at: usize) -> Result<usize, JsonError> {
         loop {
@@ -265,11 +262,10 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Takes the block that starts there into view, and checks the escapes in it.
+    /// Loads the block at this offset and checks its escapes.
     ///
-    /// Backslashes stand in strings only, anywhere else the cursor stops with an error. So what is escaped
-    /// does not depend on where strings begin, and if the block before ends with an escape, this is the block
-    /// behind it.
+    /// Backslashes are valid only in strings; elsewhere the cursor stops with an error. Escapes therefore do not depend on where
+    /// strings start. If the previous block ended with an escape, this block follows it directly.
     #[inline]
     fn load(&mut self, block: usize) -> Result<(), JsonError> {
         let bytes = self.text.get(block..).unwrap_or_default();
@@ -289,7 +285,7 @@ impl<'a> Scanner<'a> {
         Ok(())
     }
 
-    /// Checks that each escaped byte of a block makes an escape.
+    /// Checks that the escaped bytes of a block form valid escapes.
     fn check_escapes(&self, block: usize, mut escaped: u64) -> Result<(), JsonError> {
         while escaped != 0 {
             let at = block + escaped.trailing_zeros() as usize;
@@ -306,7 +302,7 @@ impl<'a> Scanner<'a> {
         Ok(())
     }
 
-    /// Passes a number or literal.
+    /// Skips a number or literal.
     fn pass_scalar(&mut self) -> Result<(), JsonError> {
         let literal: &[u8] = match self.text.get(self.at) {
             Some(b't') => b"true",
@@ -345,7 +341,7 @@ impl<'a> Scanner<'a> {
         Ok(())
     }
 
-    /// Passes one or more digits.
+    /// Skips one or more digits.
     fn pass_digits(&mut self) -> Result<(), JsonError> {
         let start = self.at;
         while matches!(self.text.get(self.at), Some(b'0'..=b'9')) {
@@ -357,7 +353,7 @@ impl<'a> Scanner<'a> {
         Ok(())
     }
 
-    /// The next byte that is no white space, left in place.
+    /// Skips white space and returns the next byte without consuming it.
     #[inline]
     fn peek(&mut self) -> Option<u8> {
         self.pass_space();
@@ -385,8 +381,7 @@ impl<'a> Scanner<'a> {
     }
 }
 
-/// The open brackets around the cursor, one bit each: set for an object. The newest is the lowest bit of
-/// `top`.
+/// A stack of the open brackets, one bit each: 1 for an object. The lowest bit of `top` is the innermost.
 #[derive(Default)]
 struct Nest {
     depth: usize,
@@ -413,7 +408,7 @@ impl Nest {
         }
     }
 
-    /// Whether the innermost bracket is an object's; `None` outside of all brackets.
+    /// Returns whether the innermost bracket is an object's, or `None` outside all brackets.
     #[inline]
     fn top(&self) -> Option<bool> {
         (self.depth > 0).then_some(self.top & 1 == 1)

@@ -1,23 +1,23 @@
-//! The text that a string's raw bytes stand for.
+//! Unescapes JSON strings.
 
 use super::Span;
 use std::borrow::Cow;
 
-/// The bytes of `span` as they stand in the document.
+/// Returns the text of a span, with escapes.
 pub(crate) fn raw(document: &[u8], span: Span) -> &str {
     let bytes = document.get(span.range()).unwrap_or_default();
-    // Never empty by fault: the encoding was checked as a whole, and spans begin and end beside ASCII bytes.
+    // Cannot fail: the document is valid UTF-8, and spans start and end next to ASCII bytes.
     simdutf8::basic::from_utf8(bytes).unwrap_or_default()
 }
 
-/// The text of a checked string whose bytes between the quotes are `span`: borrowed unless it holds escapes.
+/// Returns the text of a valid string without escapes. `span` is between the quotes. Borrowed if there are none.
 ///
-/// A lone surrogate, which JSON can write and UTF-8 cannot, becomes U+FFFD.
+/// A lone surrogate becomes U+FFFD, because UTF-8 cannot represent it.
 pub(crate) fn decode(document: &[u8], span: Span) -> Cow<'_, str> {
     unescaped(raw(document, span))
 }
 
-/// The text of a checked string that is `raw` between its quotes; else as [`decode`].
+/// Like [`decode`], for the text between the quotes.
 pub(crate) fn unescaped(raw: &str) -> Cow<'_, str> {
     let Some(first) = memchr::memchr(b'\\', raw.as_bytes()) else {
         return Cow::Borrowed(raw);
@@ -36,7 +36,7 @@ pub(crate) fn unescaped(raw: &str) -> Cow<'_, str> {
     Cow::Owned(text)
 }
 
-/// The character that the escape at the start of `escape` stands for, and the escape's length.
+/// Returns the character of the escape at the start of `escape`, and the escape's length in bytes.
 fn escaped_character(escape: &str) -> (char, usize) {
     let simple = match escape.as_bytes().get(1) {
         Some(b'n') => '\n',
@@ -51,7 +51,7 @@ fn escaped_character(escape: &str) -> (char, usize) {
     (simple, 2)
 }
 
-/// Like [`escaped_character`] for `\uXXXX`, which may be half of a pair.
+/// Like [`escaped_character`], for `\uXXXX` and surrogate pairs.
 fn unicode_escape(escape: &str) -> (char, usize) {
     let unit = |at: usize| {
         escape

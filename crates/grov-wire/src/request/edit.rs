@@ -1,82 +1,90 @@
-//! Edits: what is to be added or replaced, and the places where that is possible.
+//! Edits of a request, and the places where they apply.
 //!
-//! Places are handed out by the index and name a thing (“behind block 2 of message 5”), not an offset;
-//! offsets are looked up in the index that the edit is applied to. So an edit can miss its place, but never
-//! hit the middle of something.
+//! A place names a thing ("after block 2 of message 5"), not an offset. Offsets are looked up in the index that the edit is
+//! applied to, so an edit can miss its place but cannot hit the middle of a value.
 
 use bytes::Bytes;
 
-/// A place between two content blocks of a message, where blocks can be added.
+/// A place in a message where content blocks can be inserted: after a block, or at the end of the content.
 ///
-/// Seams order as they stand in the request.
+/// Insertion points are ordered as in the request. They come from
+/// [`Message::insertion_point_at_end`](super::Message::insertion_point_at_end),
+/// [`Block::insertion_point_after`](super::Block::insertion_point_after) and
+/// [`Link::insertion_point`](super::Link::insertion_point).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Seam {
+pub struct InsertionPoint {
     pub(super) message: usize,
-    pub(super) behind: Behind,
+    pub(super) position: Position,
 }
 
-/// What a seam is behind.
+/// A position in the content of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) enum Behind {
-    /// The block of that number.
-    Block(usize),
-    /// A message's whole content, which is a plain string or an empty array.
-    Content,
+pub(super) enum Position {
+    /// After the block with this index.
+    AfterBlock(usize),
+    /// After content that is a plain string or an empty array.
+    End,
 }
 
-impl Seam {
+impl InsertionPoint {
     pub(super) fn after_block(message: usize, block: usize) -> Self {
         Self {
             message,
-            behind: Behind::Block(block),
+            position: Position::AfterBlock(block),
         }
     }
 
     pub(super) fn end(message: usize) -> Self {
         Self {
             message,
-            behind: Behind::Content,
+            position: Position::End,
         }
     }
 }
 
-/// A value of the request that can be replaced.
+/// A value in a request that [`Edit::Replace`] can replace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Part(pub(super) PartKind);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum PartKind {
-    /// The value of a top-level field, by its number.
+    /// The value of the top-level field with this index.
     Field(usize),
     SystemBlock(usize),
     SystemBlockText(usize),
     Message(usize),
     /// A message's plain string or its array of blocks.
     Content(usize),
+    /// A message and a block of it.
     Block(usize, usize),
     BlockText(usize, usize),
 }
 
-/// One change to a request. The bytes of both kinds are JSON, checked when the edit is applied.
+/// One change to a request, applied by [`Splice::apply`](super::Splice::apply), which also checks the bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Edit {
-    /// Adds a content block.
+    /// Inserts a content block.
     Insert {
-        /// Where.
-        at: Seam,
-        /// The block: one JSON object.
+        /// The place.
+        at: InsertionPoint,
+        /// The block: one JSON object, for example from [`text_block`].
         bytes: Bytes,
     },
-    /// Puts another value in the place of one.
+    /// Replaces a value.
     Replace {
-        /// What is replaced.
+        /// The value to replace.
         part: Part,
         /// The new value: one JSON value.
         bytes: Bytes,
     },
 }
 
-/// A text block that says `text`, for inserting.
+/// Returns a text block as JSON, for [`Edit::Insert`].
+///
+/// ```
+/// let block = grov_wire::text_block("a \"b\"");
+/// assert!(grov_wire::json::validate(&block).is_ok());
+/// ```
 pub fn text_block(text: &str) -> Bytes {
     Bytes::from(serde_json::json!({ "type": "text", "text": text }).to_string())
 }

@@ -1,39 +1,39 @@
-//! What is noted of each part of a request while it is read: spans, and what kind of thing is there.
+//! The entries of the index: kinds and spans of the parts of a request.
 
 use crate::json::{JsonError, Span};
 use thiserror::Error;
 
-/// Why a body has no index. The request can still be passed on as it came.
+/// Why a body cannot be indexed. The request can still be forwarded unchanged.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum IndexError {
-    /// The body is no JSON.
+    /// The body is not valid JSON.
     #[error("the request body cannot be read: {0}; it is passed on untouched")]
     Json(#[from] JsonError),
-    /// The body is JSON, but no object.
+    /// The body is JSON but not an object.
     #[error("the request body is no JSON object; it is passed on untouched")]
     NotAnObject,
-    /// A key stands twice in one object, so that two readers may see two different requests.
+    /// An object has a key twice. Two parsers could read two different requests.
     #[error(
         "the key \"{key}\" stands twice in one object, again at byte {offset}; the request is passed on untouched"
     )]
     DuplicateKey {
         /// The key, without escapes.
         key: String,
-        /// Where it stands again.
+        /// The byte offset of the second occurrence.
         offset: usize,
     },
 }
 
-/// Who speaks in a message.
+/// The role of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Role {
-    /// The user, or the client in the user's name.
+    /// `user`: the user, or the client on the user's behalf.
     User,
-    /// The model.
+    /// `assistant`: the model.
     Assistant,
-    /// The client, in the middle of the conversation.
+    /// `system`: instructions of the client inside the conversation.
     System,
-    /// A role that this version does not know, or none.
+    /// An unknown role, or none.
     Other,
 }
 
@@ -48,18 +48,18 @@ impl Role {
     }
 }
 
-/// What a content block is.
+/// The kind of a content block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum BlockKind {
-    /// Plain text.
+    /// `text`.
     Text,
-    /// The model's thinking, redacted or not.
+    /// `thinking` or `redacted_thinking`.
     Thinking,
-    /// A call of one of the client's tools.
+    /// `tool_use`: a call of one of the client's tools.
     ToolUse,
-    /// The result of such a call.
+    /// `tool_result`: the result of such a call.
     ToolResult,
-    /// Any other type, or none; see [`Block::type_name`](super::Block::type_name).
+    /// Another type, or none. See [`Block::type_name`](super::Block::type_name).
     Other,
 }
 
@@ -75,7 +75,7 @@ impl BlockKind {
     }
 }
 
-/// A top-level field: its key between the quotes and its whole value.
+/// A top-level field: the spans of its key, without quotes, and of its value.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Field {
     pub(super) key: Span,
@@ -106,9 +106,9 @@ pub(super) struct MessageEntry {
 
 #[derive(Clone, Debug)]
 pub(super) enum ContentEntry {
-    /// A plain string: the span between its quotes.
+    /// The span of a plain string, without quotes.
     Text(Span),
-    /// An array: its span with the brackets, and its blocks as a range of `RequestIndex::blocks`.
+    /// The span of an array, with brackets, and its range of `RequestIndex::blocks`.
     Blocks { array: Span, first: usize, count: usize },
     /// Absent, or of another type.
     Other,
@@ -120,20 +120,20 @@ pub(super) struct BlockEntry {
     pub(super) span: Span,
     pub(super) kind: BlockKind,
     pub(super) type_name: Option<Span>,
-    /// `text`, if it is a string: the span between its quotes.
+    /// The span of `text` without quotes, if it is a string.
     pub(super) text: Option<Span>,
-    /// `id`, or `tool_use_id` of a tool result, if a string.
+    /// `id`, or `tool_use_id` of a tool result, if it is a string.
     pub(super) tool_use_id: Option<Span>,
-    /// `name`, if a string.
+    /// `name`, if it is a string.
     pub(super) name: Option<Span>,
-    /// `input`, or `content` of a tool result: the whole value.
+    /// The span of `input`, or of `content` of a tool result.
     pub(super) payload: Option<Span>,
     pub(super) is_error: bool,
     pub(super) cache_control: bool,
 }
 
 impl ToolEntry {
-    /// The same tool where every offset is another.
+    /// Returns the entry with `offset` applied to each offset.
     pub(super) fn moved(&self, offset: impl Fn(u32) -> u32) -> Self {
         let moved = |span: Span| span.moved(&offset);
         Self {
@@ -159,7 +159,7 @@ impl BlockEntry {
         }
     }
 
-    /// The same block where every offset is another.
+    /// Returns the entry with `offset` applied to each offset.
     pub(super) fn moved(&self, offset: impl Fn(u32) -> u32) -> Self {
         let moved = |span: Span| span.moved(&offset);
         Self {

@@ -1,17 +1,27 @@
-//! The index of one request: spans of everything that anybody asks for, found in one pass.
+//! The index of a request: the spans of its parts, found in one pass.
 
+use super::cache::SharedPrefix;
 use super::edit::{Part, PartKind};
 use super::entry::{BlockEntry, Field, MessageEntry, SystemEntry, ToolEntry};
-use super::known::ReadBefore;
 use crate::json::{self, Span};
 use bytes::Bytes;
 use std::borrow::Cow;
 
-/// The structure of one Messages request, over the request's own bytes.
+/// The structure of a request to the Messages API.
 ///
-/// Holds the body (shared, not copied) and spans into it; text is unescaped when it is asked for. Values of
-/// an unexpected type count as absent, unknown block types and roles are kept as `Other`: the index
-/// describes, the upstream judges.
+/// The index shares the body and stores spans into it. Strings are unescaped when they are read. A value of an unexpected type
+/// counts as absent, and an unknown block type or role is `Other`: the index does not validate, the upstream does.
+///
+/// ```
+/// use grov_wire::RequestIndex;
+///
+/// let body = br#"{"model":"m","messages":[{"role":"user","content":"fix the bug"}]}"#.as_slice().into();
+/// let index = RequestIndex::parse(&body)?;
+/// assert_eq!(index.model().as_deref(), Some("m"));
+/// let message = index.newest_user_message().ok_or("no message")?;
+/// assert_eq!(message.texts().collect::<Vec<_>>(), ["fix the bug"]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct RequestIndex {
     pub(super) body: Bytes,
@@ -25,58 +35,58 @@ pub struct RequestIndex {
     pub(super) first_tool: Option<ToolEntry>,
     pub(super) output_format: Option<Span>,
     pub(super) messages: Vec<MessageEntry>,
-    /// The blocks of all messages, one after the other.
+    /// The blocks of all messages in order.
     pub(super) blocks: Vec<BlockEntry>,
-    /// The messages that were known before.
-    pub(super) read_before: ReadBefore,
+    /// The messages that came from the cache.
+    pub(super) shared_prefix: SharedPrefix,
 }
 
 impl RequestIndex {
-    /// The body that was indexed.
+    /// Returns the body.
     pub fn body(&self) -> &Bytes {
         &self.body
     }
 
-    /// The top-level fields in their order: key, and value as raw JSON.
+    /// Iterates over the top-level fields in order: the key, and the value as raw JSON.
     pub fn fields(&self) -> impl Iterator<Item = (Cow<'_, str>, &str)> {
         self.fields
             .iter()
             .map(|field| (self.decode(field.key), self.raw(field.value)))
     }
 
-    /// The value of a top-level field as raw JSON.
+    /// Returns the value of a top-level field as raw JSON.
     pub fn field(&self, name: &str) -> Option<&str> {
         self.find_field(name)
             .and_then(|number| self.fields.get(number))
             .map(|field| self.raw(field.value))
     }
 
-    /// The value of a top-level field, for replacing.
+    /// Returns the value of a top-level field for [`Edit::Replace`](super::Edit::Replace).
     pub fn field_part(&self, name: &str) -> Option<Part> {
         self.find_field(name).map(|number| Part(PartKind::Field(number)))
     }
 
-    /// `model`.
+    /// Returns `model`.
     pub fn model(&self) -> Option<Cow<'_, str>> {
         self.model.map(|span| self.decode(span))
     }
 
-    /// Whether the answer is to be streamed: `stream` is `true`.
+    /// Returns whether `stream` is `true`.
     pub fn stream(&self) -> bool {
         self.stream
     }
 
-    /// `max_tokens`.
+    /// Returns `max_tokens`.
     pub fn max_tokens(&self) -> Option<u64> {
         self.max_tokens
     }
 
-    /// `metadata.user_id`, which from Claude Code is a JSON document in a string.
+    /// Returns `metadata.user_id`. Claude Code sends a JSON document in this string.
     pub fn metadata_user_id(&self) -> Option<Cow<'_, str>> {
         self.user_id.map(|span| self.decode(span))
     }
 
-    /// The texts of the system prompt, in order, whatever its form.
+    /// Iterates over the texts of the system prompt: its string, or its text blocks in order.
     pub fn system_texts(&self) -> impl Iterator<Item = Cow<'_, str>> {
         let (text, blocks) = match &self.system {
             SystemEntry::Text(span) => (Some(*span), &[][..]),
@@ -87,12 +97,12 @@ impl RequestIndex {
         text.into_iter().chain(texts).map(|span| self.decode(span))
     }
 
-    /// How many tools are offered.
+    /// Returns the number of tools.
     pub fn tool_count(&self) -> usize {
         self.tools
     }
 
-    /// `output_config.format.type`.
+    /// Returns `output_config.format.type`.
     pub fn output_format(&self) -> Option<Cow<'_, str>> {
         self.output_format.map(|span| self.decode(span))
     }

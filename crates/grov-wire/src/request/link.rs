@@ -1,25 +1,27 @@
-//! One part of a history, and the key of the history up to it.
+//! The parts of a message history and their keys.
 
-use super::edit::Seam;
+use super::edit::InsertionPoint;
 use std::fmt;
 use xxhash_rust::xxh3::xxh3_128;
 
-/// A hash of a history up to some point. Not for security: an adversary can make two histories collide.
+/// A 128-bit hash of a message history up to some point.
+///
+/// It is not cryptographic: an attacker can construct two histories with the same key.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Key128(pub(super) u128);
 
 impl Key128 {
-    /// The key as a number.
+    /// Returns the key as a number, for storing.
     pub fn as_u128(self) -> u128 {
         self.0
     }
 
-    /// The key that was written down as that number.
+    /// Returns the key with this number, see [`Key128::as_u128`].
     pub fn from_u128(number: u128) -> Self {
         Self(number)
     }
 
-    /// The key of a history that continues this one by one part.
+    /// Returns the key of this history extended by one part.
     pub(super) fn then(self, part: PartTag, content: &[u8]) -> Self {
         let mut link = [0; 41];
         let (before, rest) = link.split_at_mut(16);
@@ -45,8 +47,8 @@ impl fmt::Debug for Key128 {
     }
 }
 
-/// What a part of the chain is; hashed before it, so that parts of different kinds never look alike. Stored
-/// keys depend on these numbers.
+/// The kind of a part. It is hashed with the content, so that parts of different kinds have different keys. Stored keys depend
+/// on these numbers.
 #[derive(Clone, Copy)]
 pub(super) enum PartTag {
     AssistantText = 1,
@@ -64,7 +66,7 @@ impl PartTag {
     }
 }
 
-/// Who said a part of the history.
+/// The side that wrote a part of the history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Speaker {
     /// The user, or a tool on the user's machine.
@@ -73,27 +75,26 @@ pub enum Speaker {
     Assistant,
 }
 
-/// One part of the history, and the key of the history up to and including it.
+/// One part of a message history, with the key of the history up to and including it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Link {
-    /// Number of the message.
+    /// The index of the message.
     pub message: usize,
-    /// Number of the block behind which something can be added that belongs to this part: the block itself,
-    /// or the last tool result of the message where that comes later. `None` where the content is a plain
-    /// string.
+    /// The index of the block after which content for this part can be inserted: the block itself, or the last tool result of
+    /// the message if that comes later. `None` if the content is a plain string.
     pub block: Option<usize>,
-    /// Who speaks.
+    /// The side that wrote it.
     pub speaker: Speaker,
-    /// The key.
+    /// The key of the history up to and including this part.
     pub key: Key128,
 }
 
 impl Link {
-    /// The seam directly behind this part.
-    pub fn seam(&self) -> Seam {
+    /// Returns the place directly after this part.
+    pub fn insertion_point(&self) -> InsertionPoint {
         match self.block {
-            Some(block) => Seam::after_block(self.message, block),
-            None => Seam::end(self.message),
+            Some(block) => InsertionPoint::after_block(self.message, block),
+            None => InsertionPoint::end(self.message),
         }
     }
 }

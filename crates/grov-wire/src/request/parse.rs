@@ -1,59 +1,58 @@
-//! The pass that fills the index. Each function reads one kind of object of the request, knows its keys and
-//! nothing else.
+//! Parses a request body into the index in one pass. Each function reads one kind of object.
 
+use super::cache::{CachedPrefix, RequestCache, SharedPrefix};
 use super::entry::{
     BlockEntry, BlockKind, ContentEntry, Field, IndexError, MessageEntry, Role, SystemEntry, ToolEntry,
 };
 use super::index::RequestIndex;
-use super::known::{Beginning, KnownRequests, ReadBefore};
 use crate::json::{self, Kind, Scanner, Span};
 use bytes::Bytes;
 use std::borrow::Cow;
 
-/// Where the client's document names its session.
+/// The session id in the JSON document of `metadata.user_id`.
 const SESSION_KEY: &str = "session_id";
 
-/// Bytes of a body for each message in it: as many as leave little room unused.
+/// Estimated size of a message, in bytes, for reserving memory.
 const BYTES_A_MESSAGE: usize = 1024;
 
-/// Most messages that room is made for before they come.
+/// Maximum number of messages that memory is reserved for.
 const MOST_EXPECTED: usize = 64;
 
 impl RequestIndex {
-    /// Indexes a request body in one pass. The index shares `body`'s memory.
+    /// Indexes a request body in one pass. The index shares the memory of `body`.
     ///
     /// # Errors
-    /// Where the body is no UTF-8 JSON object, is longer than 4 GiB, or holds a key twice in an object that
-    /// is read here. The body should then be passed on as it is.
+    /// If the body is not a JSON object in UTF-8, is longer than 4 GiB, or has a key twice in an object that the index reads.
+    /// The body should then be forwarded unchanged.
     pub fn parse(body: &Bytes) -> Result<Self, IndexError> {
         request(body, None)
     }
 
-    /// The same, where requests of the same clients may have come before. What is found does not depend on that; the body may
-    /// be kept for those that come after.
+    /// Like [`RequestIndex::parse`], but compares the body with earlier requests in `cache` and parses only what differs. The
+    /// result is the same. May store the body in the cache.
     ///
     /// # Errors
-    /// As [`RequestIndex::parse`].
-    pub fn parse_knowing(body: &Bytes, known: &KnownRequests) -> Result<Self, IndexError> {
-        request(body, Some(known))
+    /// Like [`RequestIndex::parse`].
+    pub fn parse_with_cache(body: &Bytes, cache: &RequestCache) -> Result<Self, IndexError> {
+        request(body, Some(cache))
     }
 
-    /// The `session_id` inside the JSON document that `metadata.user_id` holds.
+    /// Returns `session_id` of the JSON document in `metadata.user_id`, or `None` if it is not such a document.
     pub fn metadata_session_id(&self) -> Option<String> {
         session_id(&self.metadata_user_id()?)
     }
 }
 
-/// Reads a whole request.
-fn request(body: &Bytes, known: Option<&KnownRequests>) -> Result<RequestIndex, IndexError> {
-    let beginning = known.and_then(|known| known.beginning_of(body));
-    let sound = beginning.as_ref().map_or(0, |beginning| beginning.end as usize);
-    json::check_utf8(body, sound)?;
+/// Parses a request body.
+fn request(body: &Bytes, cache: Option<&RequestCache>) -> Result<RequestIndex, IndexError> {
+    let prefix = cache.and_then(|cache| cache.longest_prefix(body));
+    let valid = prefix.as_ref().map_or(0, |prefix| prefix.end as usize);
+    json::check_utf8(body, valid)?;
     let mut pass = Pass {
         document: body,
         scanner: enter_document(body)?,
-        known,
-        unread: 0,
+        cache,
+        compared: 0,
     };
     let expected = (body.len() / BYTES_A_MESSAGE).min(MOST_EXPECTED);
     let mut index = RequestIndex {
@@ -69,7 +68,7 @@ fn request(body: &Bytes, known: Option<&KnownRequests>) -> Result<RequestIndex, 
         output_format: None,
         messages: Vec::with_capacity(expected),
         blocks: Vec::with_capacity(expected),
-        read_before: ReadBefore::default(),
+        shared_prefix: SharedPrefix::default(),
     };
     let mut first = true;
     while let Some(key) = pass.scanner.next_key(&mut first)? {
@@ -81,10 +80,10 @@ fn request(body: &Bytes, known: Option<&KnownRequests>) -> Result<RequestIndex, 
             (b"stream", Kind::Scalar) => index.stream = pass.scalar()? == b"true",
             (b"max_tokens", Kind::Scalar) => index.max_tokens = pass.unsigned()?,
             (b"metadata", Kind::Object) => index.user_id = pass.metadata()?,
-            (b"system", _) => index.system = pass.system(kind, beginning.as_ref())?,
+            (b"system", _) => index.system = pass.system(kind, prefix.as_ref())?,
             (b"tools", Kind::Array) => (index.tools, index.first_tool) = pass.tools()?,
             (b"output_config", Kind::Object) => index.output_format = pass.output_config()?,
-            (b"messages", Kind::Array) => pass.messages(&mut index, beginning.as_ref())?,
+            (b"messages", Kind::Array) => pass.messages(&mut index, prefix.as_ref())?,
             _ => pass.skip()?,
         }
         let value = Span {
@@ -95,13 +94,13 @@ fn request(body: &Bytes, known: Option<&KnownRequests>) -> Result<RequestIndex, 
     }
     pass.scanner.finish()?;
     pass.check_fields(&index.fields)?;
-    if let Some(known) = known {
-        known.remember(&index, body.len() - pass.unread);
+    if let Some(cache) = cache {
+        cache.insert(&index, body.len() - pass.compared);
     }
     Ok(index)
 }
 
-/// The `session_id` of the JSON document that `metadata.user_id` holds; `None` where it is no such document.
+/// Returns `session_id` of a JSON document, or `None` if it is missing, repeated or not a string.
 fn session_id(user_id: &str) -> Option<String> {
     let document = user_id.as_bytes();
     let mut scanner = enter_document(document).ok()?;
@@ -123,11 +122,11 @@ fn session_id(user_id: &str) -> Option<String> {
     Some(json::decode(document, between_quotes).into_owned())
 }
 
-/// Opens a scanner and enters the document's object.
+/// Creates a scanner and enters the object of the document.
 fn enter_document(document: &[u8]) -> Result<Scanner<'_>, IndexError> {
     let mut scanner = Scanner::new(document)?;
     if scanner.kind() != json::Kind::Object {
-        // A fault of grammar is the better message.
+        // A syntax error is the better message.
         scanner.skip_value()?;
         scanner.finish()?;
         return Err(IndexError::NotAnObject);
@@ -136,13 +135,13 @@ fn enter_document(document: &[u8]) -> Result<Scanner<'_>, IndexError> {
     Ok(scanner)
 }
 
-/// The scanner, and the document for looking at what it found.
+/// A scanner and its document.
 struct Pass<'a> {
     document: &'a [u8],
     scanner: Scanner<'a>,
-    known: Option<&'a KnownRequests>,
-    /// Bytes that were compared with known ones and not read.
-    unread: usize,
+    cache: Option<&'a RequestCache>,
+    /// Bytes that were compared with the cache instead of parsed.
+    compared: usize,
 }
 
 impl<'a> Pass<'a> {
@@ -172,16 +171,16 @@ impl<'a> Pass<'a> {
         Ok(format)
     }
 
-    fn system(&mut self, kind: Kind, beginning: Option<&Beginning>) -> Result<SystemEntry, IndexError> {
+    fn system(&mut self, kind: Kind, prefix: Option<&CachedPrefix>) -> Result<SystemEntry, IndexError> {
         match kind {
             Kind::String => Ok(SystemEntry::Text(self.scanner.string()?)),
             Kind::Array => {
                 let start = self.scanner.offset();
-                let known = beginning.and_then(|beginning| beginning.system(self.rest(), start));
-                if let Some(known) = known
-                    && self.passes(known.length)
+                let cached = prefix.and_then(|prefix| prefix.system(self.rest(), start));
+                if let Some(cached) = cached
+                    && self.skip_cached(cached.length)
                 {
-                    return Ok(SystemEntry::Blocks(known.found));
+                    return Ok(SystemEntry::Blocks(cached.value));
                 }
                 let mut blocks = Vec::new();
                 self.blocks(&mut blocks)?;
@@ -194,33 +193,33 @@ impl<'a> Pass<'a> {
         }
     }
 
-    /// What is not yet read of the document.
+    /// Returns the unread part of the document.
     fn rest(&self) -> &'a [u8] {
         let start = self.scanner.offset() as usize;
         self.document.get(start..).unwrap_or_default()
     }
 
-    /// Passes so many bytes, which are known to be sound. If not, they are to be read: what is wrong lies behind them, and is
-    /// found as always.
-    fn passes(&mut self, length: usize) -> bool {
+    /// Skips a value that is known to be valid JSON. Returns `false` and skips nothing if the text after it is invalid: parsing
+    /// then reports the error.
+    fn skip_cached(&mut self, length: usize) -> bool {
         let before = self.scanner;
-        let passed = self.scanner.pass_sound(length).is_ok();
-        if passed {
-            self.unread += length;
+        let is_valid = self.scanner.skip_valid(length).is_ok();
+        if is_valid {
+            self.compared += length;
         } else {
             self.scanner = before;
         }
-        passed
+        is_valid
     }
 
-    /// `tools`: how many, and what the first one is.
+    /// Reads `tools`. Returns their number and the first one.
     fn tools(&mut self) -> Result<(usize, Option<ToolEntry>), IndexError> {
         let start = self.scanner.offset();
-        let known = self.known.and_then(|known| known.tools(self.rest(), start));
-        if let Some(known) = known
-            && self.passes(known.length)
+        let cached = self.cache.and_then(|cache| cache.tools(self.rest(), start));
+        if let Some(cached) = cached
+            && self.skip_cached(cached.length)
         {
-            return Ok(known.found);
+            return Ok(cached.value);
         }
         let mut count = 0;
         let mut first_tool = None;
@@ -237,7 +236,7 @@ impl<'a> Pass<'a> {
         Ok((count, first_tool))
     }
 
-    /// An object's `type` and `name`.
+    /// Reads `type` and `name` of an object.
     fn tool(&mut self) -> Result<ToolEntry, IndexError> {
         let mut tool = ToolEntry::default();
         self.object(|pass, seen, name, key| match name {
@@ -251,15 +250,15 @@ impl<'a> Pass<'a> {
     fn messages(
         &mut self,
         index: &mut RequestIndex,
-        beginning: Option<&Beginning>,
+        prefix: Option<&CachedPrefix>,
     ) -> Result<(), IndexError> {
         let start = self.scanner.offset();
         let mut first = true;
-        match beginning.filter(|beginning| beginning.start == start) {
-            Some(beginning) if self.passes((beginning.end - start) as usize) => {
-                index.messages.extend_from_slice(beginning.messages());
-                index.blocks.extend_from_slice(beginning.blocks());
-                index.read_before = ReadBefore(Some(beginning.clone()));
+        match prefix.filter(|prefix| prefix.start == start) {
+            Some(prefix) if self.skip_cached((prefix.end - start) as usize) => {
+                index.messages.extend_from_slice(prefix.messages());
+                index.blocks.extend_from_slice(prefix.blocks());
+                index.shared_prefix = SharedPrefix(Some(prefix.clone()));
                 first = false;
             }
             _ => self.scanner.enter(),
@@ -439,7 +438,7 @@ impl<'a> Pass<'a> {
         self.document.get(span.range()).unwrap_or_default()
     }
 
-    /// Passes a value; the number, if it is an unsigned integer.
+    /// Passes a value and returns it if it is an unsigned integer.
     fn unsigned(&mut self) -> Result<Option<u64>, IndexError> {
         let digits = self.scalar()?;
         Ok(std::str::from_utf8(digits)
@@ -447,7 +446,7 @@ impl<'a> Pass<'a> {
             .and_then(|digits| digits.parse().ok()))
     }
 
-    /// A key without its escapes, as bytes: keys are only compared.
+    /// Returns a key without escapes.
     fn name(&self, key: Span) -> Cow<'a, [u8]> {
         let raw = self.raw(key);
         if raw.contains(&b'\\') {
@@ -460,7 +459,7 @@ impl<'a> Pass<'a> {
         json::decode(self.document, span)
     }
 
-    /// Top-level fields are handed out by name, so every one of them must be the only one of its name.
+    /// Checks that no key occurs twice: fields can be read by name.
     fn check_fields(&self, fields: &[Field]) -> Result<(), IndexError> {
         let mut keys: Vec<_> = fields
             .iter()
@@ -481,7 +480,7 @@ impl<'a> Pass<'a> {
     }
 }
 
-/// Which of the keys that an object is read for have come by.
+/// The keys of an object that were read, one bit each.
 #[derive(Default)]
 struct Seen(u16);
 

@@ -1,19 +1,19 @@
-//! Reminders: text that the client puts into the user's messages, between tags of its own.
+//! System reminders: text that the client adds to the user's messages between `<system-reminder>` tags.
 
 use std::borrow::Cow;
 
 const OPEN: &str = "<system-reminder>";
 const CLOSE: &str = "</system-reminder>";
 
-/// Whether a text is a reminder as a whole: it begins and ends with the client's tags.
+/// Returns whether a text starts with `<system-reminder>` and ends with `</system-reminder>`, ignoring white space around it.
 pub fn is_system_reminder(text: &str) -> bool {
     let text = text.trim();
     text.starts_with(OPEN) && text.ends_with(CLOSE)
 }
 
-/// The text without its reminders, trimmed; empty where nothing else is in it.
+/// Returns the text without its system reminders, trimmed. Empty if there is nothing else.
 ///
-/// A reminder that begins and never ends is left in: it is more likely that somebody writes about the tag.
+/// An opening tag without a closing tag stays: the text is probably about the tag.
 pub fn without_system_reminders(text: Cow<'_, str>) -> Cow<'_, str> {
     if is_system_reminder(&text) {
         return Cow::Borrowed("");

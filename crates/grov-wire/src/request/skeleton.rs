@@ -1,10 +1,9 @@
-//! The skeleton of a history: what stays the same of it when the client sends it again.
+//! The skeleton of a message history: the part that stays the same when the client sends the history again.
 //!
-//! Between two requests of one conversation the client rewrites much of what it already sent: it moves cache
-//! breakpoints, turns a lone text block into a plain string, re-serialises tool inputs, clears results, folds
-//! reminders into results or moves them into system messages, and orders parallel results as they came in.
-//! What stays are the ids of tool calls and the words that were said. A [`Skeleton`] is a chain of hashes
-//! over these, so that equal keys mean equal histories up to that point.
+//! From one request to the next, the client rewrites messages that it already sent. It moves cache breakpoints, turns a single
+//! text block into a plain string, serializes tool inputs again, clears results, moves reminders into results or system
+//! messages, and reorders parallel results. The ids of tool calls and the texts stay. A [`Skeleton`] is a chain of hashes over
+//! these, so that equal keys mean equal histories up to that point.
 
 use super::entry::{BlockKind, Role};
 use super::index::RequestIndex;
@@ -14,12 +13,22 @@ use super::view::{Block, Content, Message};
 use std::borrow::Cow;
 use xxhash_rust::xxh3::xxh3_128;
 
-/// The chain of one request's history.
+/// The hash chain of a request's message history.
 ///
-/// Parts are: each text and each tool call of the assistant; the set of tool results of a user message; each
-/// text of a user message that is no reminder. Texts are trimmed and empty ones left out. Nothing else
-/// counts, so a message of reminders alone, or one with the role `system`, leaves the chain as it is. Message
-/// boundaries do not count either: two user messages in a row say the same as one that holds both.
+/// It has one [`Link`] for each text and each tool call of the assistant, for the set of tool results of a user message, and for
+/// each text of a user message that is not a system reminder. Texts are trimmed, and empty texts are skipped. Nothing else
+/// counts: a message with only reminders or with the role `system` adds no link. Message boundaries do not count either: two
+/// user messages in a row have the same links as one message with both contents.
+///
+/// ```
+/// use grov_wire::RequestIndex;
+///
+/// let skeleton = |body: &'static str| RequestIndex::parse(&body.into()).map(|index| index.skeleton());
+/// let string = skeleton(r#"{"messages":[{"role":"user","content":"hi"}]}"#)?;
+/// let blocks = skeleton(r#"{"messages":[{"role":"user","content":[{"type":"text","text":"hi"}]}]}"#)?;
+/// assert_eq!(string.tip(), blocks.tip());
+/// # Ok::<(), grov_wire::IndexError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Skeleton {
     root: Key128,
@@ -34,38 +43,37 @@ impl Skeleton {
             links: Vec::with_capacity(index.messages.len() * 2),
         };
         let mut known = 0;
-        if let Some(beginning) = &index.read_before.0 {
+        if let Some(beginning) = &index.shared_prefix.0 {
             skeleton.links.extend_from_slice(beginning.links());
             known = beginning.count();
         }
         let mut results = Results::default();
         for message in index.messages().skip(known) {
             match message.role() {
-                Role::Assistant => skeleton.hear_assistant(message),
-                Role::User => skeleton.hear_user(message, &mut results),
+                Role::Assistant => skeleton.push_assistant(message),
+                Role::User => skeleton.push_user(message, &mut results),
                 Role::System | Role::Other => {}
             }
         }
         skeleton
     }
 
-    /// The parts in their order.
+    /// Returns the links in order.
     pub fn links(&self) -> &[Link] {
         &self.links
     }
 
-    /// The parts in their order, kept without the rest.
+    /// Returns the links in order.
     pub(super) fn into_links(self) -> Vec<Link> {
         self.links
     }
 
-    /// The key of the whole history.
+    /// Returns the key of the whole history.
     pub fn tip(&self) -> Key128 {
         self.links.last().map_or(self.root, |link| link.key)
     }
 
-    /// The key of the history up to the last thing that the assistant said; `None` before it has said
-    /// anything.
+    /// Returns the key of the history up to the last part of the assistant, or `None` if there is none.
     pub fn tip_at_last_assistant(&self) -> Option<Key128> {
         self.links
             .iter()
@@ -73,58 +81,58 @@ impl Skeleton {
             .map(|link| link.key)
     }
 
-    /// The newest part, if the user's: where something new can be said in this turn.
+    /// Returns the last link if it is the user's: the place for content of the current turn.
     pub fn newest_user_link(&self) -> Option<&Link> {
         self.links.last().filter(|link| link.speaker == Speaker::User)
     }
 
-    /// The part up to which the history has that key.
+    /// Returns the link with this key.
     pub fn find(&self, key: Key128) -> Option<&Link> {
         self.links.iter().find(|link| link.key == key)
     }
 
-    fn hear_assistant(&mut self, message: Message<'_>) {
+    fn push_assistant(&mut self, message: Message<'_>) {
         if let Content::Text(text) = message.content() {
-            self.hear_text(PartTag::AssistantText, message, None, text.trim());
+            self.push_text(PartTag::AssistantText, message, None, text.trim());
         }
         for block in message.blocks() {
             let place = Some(block.number());
             if let Some(text) = block.text() {
-                self.hear_text(PartTag::AssistantText, message, place, text.trim());
+                self.push_text(PartTag::AssistantText, message, place, text.trim());
             }
             if block.kind() == BlockKind::ToolUse {
                 let id = block.tool_use_id().unwrap_or_default();
-                self.hear(PartTag::ToolUse, message, place, id.as_bytes());
+                self.push(PartTag::ToolUse, message, place, id.as_bytes());
             }
         }
     }
 
-    fn hear_user<'i>(&mut self, message: Message<'i>, results: &mut Results<'i>) {
+    fn push_user<'i>(&mut self, message: Message<'i>, results: &mut Results<'i>) {
         if let Content::Text(text) = message.content() {
-            self.hear_text(PartTag::UserText, message, None, &without_system_reminders(text));
+            self.push_text(PartTag::UserText, message, None, &without_system_reminders(text));
         }
         let is_result = |block: &Block<'_>| block.kind() == BlockKind::ToolResult;
         let last_result = message.blocks().rfind(is_result).map(|block| block.number());
         if last_result.is_some() {
             let ids = message.blocks().filter(is_result);
             let set = results.set(ids.map(|block| block.tool_use_id().unwrap_or_default()));
-            self.hear(PartTag::ToolResults, message, last_result, set);
+            self.push(PartTag::ToolResults, message, last_result, set);
         }
         for block in message.blocks() {
             if let Some(text) = block.text() {
                 let place = Some(block.number()).max(last_result);
-                self.hear_text(PartTag::UserText, message, place, &without_system_reminders(text));
+                self.push_text(PartTag::UserText, message, place, &without_system_reminders(text));
             }
         }
     }
 
-    fn hear_text(&mut self, part: PartTag, message: Message<'_>, block: Option<usize>, text: &str) {
+    fn push_text(&mut self, part: PartTag, message: Message<'_>, block: Option<usize>, text: &str) {
         if !text.is_empty() {
-            self.hear(part, message, block, text.as_bytes());
+            self.push(part, message, block, text.as_bytes());
         }
     }
 
-    fn hear(&mut self, part: PartTag, message: Message<'_>, block: Option<usize>, content: &[u8]) {
+    fn push(&mut self, part: PartTag, message: Message<'_>, block: Option<usize>, content: &[u8]) {
         let key = self.tip().then(part, content);
         self.links.push(Link {
             message: message.number(),
@@ -135,7 +143,7 @@ impl Skeleton {
     }
 }
 
-/// Room for the ids of one message's tool results, used again for the next: a history has hundreds of them.
+/// Reusable buffers for the ids of a message's tool results.
 #[derive(Default)]
 struct Results<'i> {
     ids: Vec<Cow<'i, str>>,
@@ -143,7 +151,7 @@ struct Results<'i> {
 }
 
 impl<'i> Results<'i> {
-    /// The bytes that stand for a set of ids: the same whatever their order, and different for different sets.
+    /// Returns bytes that identify a set of ids, independent of their order.
     fn set(&mut self, ids: impl Iterator<Item = Cow<'i, str>>) -> &[u8] {
         self.ids.clear();
         self.ids.extend(ids);
@@ -159,7 +167,7 @@ impl<'i> Results<'i> {
 }
 
 impl RequestIndex {
-    /// The skeleton of this request's history. Computed at each call.
+    /// Computes the skeleton of the message history. Hashes all texts on each call.
     pub fn skeleton(&self) -> Skeleton {
         Skeleton::of(self)
     }

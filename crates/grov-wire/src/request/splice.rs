@@ -1,6 +1,6 @@
-//! Applying edits: a chain of slices of the original with the additions between them.
+//! Applies edits. The result is a list of slices of the original with the new bytes between them.
 
-use super::edit::{Behind, Edit, Part, PartKind, Seam};
+use super::edit::{Edit, InsertionPoint, Part, PartKind, Position};
 use super::entry::{BlockEntry, ContentEntry, SystemEntry};
 use super::index::RequestIndex;
 use crate::json::{self, JsonError, Span};
@@ -8,36 +8,38 @@ use bytes::Bytes;
 use std::ops::Range;
 use thiserror::Error;
 
-/// Why edits were not applied. The original can still be sent.
+/// Why [`Splice::apply`] rejected the edits. The original can still be sent.
+///
+/// `edit` is the index of the edit in the slice passed to [`Splice::apply`].
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum SpliceError {
-    /// The bytes of an edit are no JSON value.
+    /// The bytes of an edit are not one JSON value.
     #[error("edit {edit} carries no JSON value: {source}; nothing was edited")]
     NotJson {
         /// Which edit, counted from 0.
         edit: usize,
-        /// What is wrong with the bytes.
+        /// The syntax error.
         source: JsonError,
     },
-    /// The bytes of an insertion are JSON, but no object.
+    /// The bytes of an insertion are not a JSON object.
     #[error("edit {edit} inserts something that is no content block; nothing was edited")]
     NotABlock {
         /// Which edit, counted from 0.
         edit: usize,
     },
-    /// The place belongs to another request: this one has no such block, message or field.
+    /// The request has no such block, message or field: the place comes from another request.
     #[error("edit {edit} names a place that this request does not have; nothing was edited")]
     NoSuchPlace {
         /// Which edit, counted from 0.
         edit: usize,
     },
-    /// An edit touches what another one replaces.
+    /// Two edits overlap.
     #[error("edit {edit} touches what another edit changes; nothing was edited")]
     Overlap {
         /// Which edit, counted from 0.
         edit: usize,
     },
-    /// An insertion repeats another one.
+    /// Two insertions at one place have the same bytes.
     #[error("edit {edit} inserts a block where another edit inserts the same; nothing was edited")]
     Duplicate {
         /// Which edit, counted from 0.
@@ -45,21 +47,37 @@ pub enum SpliceError {
     },
 }
 
-/// The act of applying edits to an indexed request.
+/// Applies edits to an indexed request.
 #[derive(Clone, Copy, Debug)]
 pub struct Splice;
 
 impl Splice {
-    /// Applies `edits`, in whatever order they are given.
+    /// Applies `edits`, which may be in any order, and returns the new body.
     ///
-    /// Several blocks may be inserted at one seam; they come to stand in the order of the edits. A message
-    /// whose content is a plain string becomes an array whose first block holds that string, byte for byte,
-    /// so that the model reads the same prompt. The result is a valid request if the original was one: slices
-    /// of the original tile it, and all that stands between them was checked.
+    /// Blocks inserted at one point keep the order of the edits. If the content of a message is a plain string, it becomes an
+    /// array whose first block contains that string unchanged, so the model reads the same prompt. All other bytes are slices
+    /// of the original. Nothing is copied.
     ///
     /// # Errors
-    /// Where an edit fits no place of this request, touches or repeats another or carries no JSON. Then
-    /// nothing is applied, and the caller sends the original.
+    /// If an edit names a place that the request does not have, overlaps or repeats another, or is not valid JSON. No edit is
+    /// applied then.
+    ///
+    /// # Examples
+    /// ```
+    /// use grov_wire::{Edit, RequestIndex, Splice};
+    ///
+    /// let body = br#"{"messages":[{"role":"user","content":"fix the bug"}]}"#.as_slice().into();
+    /// let index = RequestIndex::parse(&body)?;
+    /// let at = index.newest_user_message().and_then(|message| message.insertion_point_at_end());
+    /// let block = br#"{"type":"text","text":"Run the tests."}"#.as_slice().into();
+    /// let edit = Edit::Insert { at: at.ok_or("no content")?, bytes: block };
+    /// let chunks = Splice::apply(&index, &[edit])?;
+    /// assert_eq!(
+    ///     chunks.into_vec().concat(),
+    ///     br#"{"messages":[{"role":"user","content":[{"type":"text","text":"fix the bug"},{"type":"text","text":"Run the tests."}]}]}"#,
+    /// );
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn apply(index: &RequestIndex, edits: &[Edit]) -> Result<Chunks, SpliceError> {
         let placed = edits
             .iter()
@@ -72,7 +90,7 @@ impl Splice {
             taken: 0,
             chunks: Chunks::default(),
         };
-        for group in placed.chunk_by(Placed::is_at_the_seam_of) {
+        for group in placed.chunk_by(Placed::inserts_at_same_point) {
             chain.apply(group)?;
         }
         chain.take_rest();
@@ -85,7 +103,7 @@ const WRAP_START: &[u8] = br#"[{"type":"text","text":"#;
 const WRAP_MIDDLE: &[u8] = b"}";
 const WRAP_END: &[u8] = b"]";
 
-/// A body as a chain of pieces, none of them empty.
+/// A request body in pieces. No piece is empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Chunks {
     pieces: Vec<Bytes>,
@@ -93,22 +111,22 @@ pub struct Chunks {
 }
 
 impl Chunks {
-    /// The number of bytes in all pieces together: what goes into `content-length`.
+    /// Returns the size of all pieces together, in bytes: the value for `content-length`.
     pub fn len(&self) -> usize {
         self.length
     }
 
-    /// Whether there are no bytes at all.
+    /// Returns whether there are no pieces.
     pub fn is_empty(&self) -> bool {
         self.length == 0
     }
 
-    /// The pieces in order.
+    /// Iterates over the pieces in order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &Bytes> {
         self.pieces.iter()
     }
 
-    /// The pieces in order.
+    /// Returns the pieces in order.
     pub fn into_vec(self) -> Vec<Bytes> {
         self.pieces
     }
@@ -121,30 +139,30 @@ impl Chunks {
     }
 }
 
-/// An edit that was found to fit, and where.
+/// An edit and its resolved place.
 struct Placed<'a> {
     number: usize,
     edit: &'a Edit,
     place: Place,
 }
 
-/// Where an edit belongs, in offsets.
+/// A place as byte offsets.
 enum Place {
-    /// Behind a block that ends there.
-    BehindBlock(usize),
-    /// Behind the opening bracket of an empty array.
+    /// After a block that ends at this offset.
+    AfterBlock(usize),
+    /// After the opening bracket of an empty array.
     InEmptyArray(usize),
-    /// Behind a string, quotes included, that has to become a block first.
-    BehindString(Range<usize>),
-    /// In the place of a value.
-    Instead(Range<usize>),
+    /// After a string, which must become a block first. The range includes the quotes.
+    AfterString(Range<usize>),
+    /// The range of a value to replace.
+    Replace(Range<usize>),
 }
 
 impl Place {
     fn start(&self) -> usize {
         match self {
-            Self::BehindBlock(start) | Self::InEmptyArray(start) => *start,
-            Self::BehindString(range) | Self::Instead(range) => range.start,
+            Self::AfterBlock(start) | Self::InEmptyArray(start) => *start,
+            Self::AfterString(range) | Self::Replace(range) => range.start,
         }
     }
 }
@@ -152,8 +170,8 @@ impl Place {
 impl<'a> Placed<'a> {
     fn find(index: &RequestIndex, number: usize, edit: &'a Edit) -> Result<Self, SpliceError> {
         let (bytes, place) = match edit {
-            Edit::Insert { at, bytes } => (bytes, find_seam(index, *at)),
-            Edit::Replace { part, bytes } => (bytes, find_part(index, *part).map(Place::Instead)),
+            Edit::Insert { at, bytes } => (bytes, find_insertion_point(index, *at)),
+            Edit::Replace { part, bytes } => (bytes, find_part(index, *part).map(Place::Replace)),
         };
         let place = place.ok_or(SpliceError::NoSuchPlace { edit: number })?;
         json::validate(bytes).map_err(|source| SpliceError::NotJson { edit: number, source })?;
@@ -164,7 +182,7 @@ impl<'a> Placed<'a> {
         Ok(Self { number, edit, place })
     }
 
-    fn is_at_the_seam_of(&self, other: &Self) -> bool {
+    fn inserts_at_same_point(&self, other: &Self) -> bool {
         matches!((self.edit, other.edit), (Edit::Insert { at, .. }, Edit::Insert { at: again, .. }) if at == again)
     }
 
@@ -174,7 +192,7 @@ impl<'a> Placed<'a> {
     }
 }
 
-/// The chain so far, and how much of the original is in it or was replaced.
+/// The result so far. Bytes of the original before `taken` were copied or replaced.
 struct Chain<'a> {
     original: &'a Bytes,
     taken: usize,
@@ -182,7 +200,7 @@ struct Chain<'a> {
 }
 
 impl Chain<'_> {
-    /// Applies one replacement, or all insertions at one seam.
+    /// Applies one replacement, or all insertions at one point.
     fn apply(&mut self, group: &[Placed<'_>]) -> Result<(), SpliceError> {
         let Some(first) = group.first() else { return Ok(()) };
         if first.place.start() < self.taken {
@@ -190,13 +208,13 @@ impl Chain<'_> {
         }
         self.take_to(first.place.start());
         match &first.place {
-            Place::Instead(value) => {
+            Place::Replace(value) => {
                 self.chunks.push(first.bytes().clone());
                 self.taken = value.end;
             }
-            Place::BehindBlock(_) => self.add_blocks(group, true)?,
+            Place::AfterBlock(_) => self.add_blocks(group, true)?,
             Place::InEmptyArray(_) => self.add_blocks(group, false)?,
-            Place::BehindString(string) => {
+            Place::AfterString(string) => {
                 self.add(WRAP_START);
                 self.take_to(string.end);
                 self.add(WRAP_MIDDLE);
@@ -224,7 +242,7 @@ impl Chain<'_> {
         Ok(())
     }
 
-    /// Takes the original up to `end`.
+    /// Appends the original up to `end`.
     fn take_to(&mut self, end: usize) {
         self.chunks.push(self.original.slice(self.taken..end));
         self.taken = end;
@@ -239,16 +257,16 @@ impl Chain<'_> {
     }
 }
 
-fn find_seam(index: &RequestIndex, seam: Seam) -> Option<Place> {
-    let content = &index.messages.get(seam.message)?.content;
-    match (seam.behind, content) {
-        (Behind::Block(block), ContentEntry::Blocks { .. }) => Some(Place::BehindBlock(
-            message_block(index, seam.message, block)?.span.range().end,
+fn find_insertion_point(index: &RequestIndex, point: InsertionPoint) -> Option<Place> {
+    let content = &index.messages.get(point.message)?.content;
+    match (point.position, content) {
+        (Position::AfterBlock(block), ContentEntry::Blocks { .. }) => Some(Place::AfterBlock(
+            message_block(index, point.message, block)?.span.range().end,
         )),
-        (Behind::Content, ContentEntry::Blocks { array, count: 0, .. }) => {
+        (Position::End, ContentEntry::Blocks { array, count: 0, .. }) => {
             Some(Place::InEmptyArray(array.range().start + 1))
         }
-        (Behind::Content, ContentEntry::Text(text)) => Some(Place::BehindString(with_quotes(*text))),
+        (Position::End, ContentEntry::Text(text)) => Some(Place::AfterString(with_quotes(*text))),
         _ => None,
     }
 }

@@ -1,22 +1,22 @@
-//! Views: what the index found, in the terms of the Messages API.
+//! Views of the index in terms of the Messages API.
 
-use super::edit::{Part, PartKind, Seam};
+use super::edit::{InsertionPoint, Part, PartKind};
 use super::entry::{BlockEntry, BlockKind, ContentEntry, MessageEntry, Role, SystemEntry, ToolEntry};
 use super::index::RequestIndex;
 use std::borrow::Cow;
 
 impl RequestIndex {
-    /// `system`.
+    /// Returns `system`.
     pub fn system(&self) -> SystemPrompt<'_> {
         SystemPrompt::new(self)
     }
 
-    /// The first tool that is offered.
+    /// Returns the first tool.
     pub fn first_tool(&self) -> Option<Tool<'_>> {
         self.first_tool.map(|entry| Tool::new(self, entry))
     }
 
-    /// The messages in their order.
+    /// Iterates over the messages in order.
     pub fn messages(&self) -> impl DoubleEndedIterator<Item = Message<'_>> + ExactSizeIterator + Clone {
         self.messages
             .iter()
@@ -24,19 +24,19 @@ impl RequestIndex {
             .map(|(number, entry)| Message::new(self, number, entry))
     }
 
-    /// The message of that number, counted from 0.
+    /// Returns the message with this index.
     pub fn message(&self, number: usize) -> Option<Message<'_>> {
         self.messages
             .get(number)
             .map(|entry| Message::new(self, number, entry))
     }
 
-    /// The last message with the role `user`.
+    /// Returns the last message with the role `user`.
     pub fn newest_user_message(&self) -> Option<Message<'_>> {
         self.messages().rfind(|message| message.role() == Role::User)
     }
 
-    /// The tool results in the newest message of the user.
+    /// Iterates over the tool results of the last message with the role `user`.
     pub fn newest_results(&self) -> impl Iterator<Item = Block<'_>> {
         let blocks = self.newest_user_message().into_iter();
         blocks
@@ -45,16 +45,16 @@ impl RequestIndex {
     }
 }
 
-/// `system`, in the form that the client chose.
+/// The value of `system`.
 #[derive(Clone, Debug)]
 pub enum SystemPrompt<'a> {
-    /// There is none.
+    /// The field is missing.
     Absent,
-    /// One string.
+    /// A plain string.
     Text(Cow<'a, str>),
     /// An array of blocks.
     Blocks(Blocks<'a>),
-    /// Some other type of value.
+    /// A value of another type.
     Other,
 }
 
@@ -74,7 +74,7 @@ impl<'a> SystemPrompt<'a> {
     }
 }
 
-/// A tool that is offered to the model.
+/// A tool definition.
 #[derive(Clone, Copy, Debug)]
 pub struct Tool<'a> {
     index: &'a RequestIndex,
@@ -86,18 +86,18 @@ impl<'a> Tool<'a> {
         Self { index, entry }
     }
 
-    /// `type`, which a client's own tools usually lack.
+    /// Returns `type`. Tools of the client usually have none.
     pub fn type_name(&self) -> Option<Cow<'a, str>> {
         self.entry.type_name.map(|span| self.index.decode(span))
     }
 
-    /// `name`.
+    /// Returns `name`.
     pub fn name(&self) -> Option<Cow<'a, str>> {
         self.entry.name.map(|span| self.index.decode(span))
     }
 }
 
-/// One message.
+/// A message of a request.
 #[derive(Clone, Copy, Debug)]
 pub struct Message<'a> {
     index: &'a RequestIndex,
@@ -112,7 +112,7 @@ pub enum Content<'a> {
     Text(Cow<'a, str>),
     /// An array of blocks.
     Blocks(Blocks<'a>),
-    /// Absent, or some other type of value.
+    /// Missing, or a value of another type.
     Other,
 }
 
@@ -121,17 +121,17 @@ impl<'a> Message<'a> {
         Self { index, number, entry }
     }
 
-    /// The message's place in `messages`, counted from 0.
+    /// Returns the index of the message in `messages`.
     pub fn number(&self) -> usize {
         self.number
     }
 
-    /// Who speaks.
+    /// Returns the role.
     pub fn role(&self) -> Role {
         self.entry.role
     }
 
-    /// The content, in the form that the client chose.
+    /// Returns the content.
     pub fn content(&self) -> Content<'a> {
         match &self.entry.content {
             ContentEntry::Text(span) => Content::Text(self.index.decode(*span)),
@@ -140,7 +140,7 @@ impl<'a> Message<'a> {
         }
     }
 
-    /// The blocks; none where the content is a plain string.
+    /// Iterates over the blocks. Empty if the content is a plain string.
     pub fn blocks(&self) -> Blocks<'a> {
         let blocks = match self.entry.content {
             ContentEntry::Blocks { first, count, .. } => self.index.blocks.get(first..first + count),
@@ -154,7 +154,7 @@ impl<'a> Message<'a> {
         }
     }
 
-    /// The message's texts: its plain string, or its text blocks.
+    /// Iterates over the texts: the plain string, or the text blocks in order.
     pub fn texts(&self) -> impl Iterator<Item = Cow<'a, str>> + use<'a> {
         let plain = match self.entry.content {
             ContentEntry::Text(span) => Some(self.index.decode(span)),
@@ -165,23 +165,22 @@ impl<'a> Message<'a> {
             .chain(self.blocks().filter_map(|block| block.text()))
     }
 
-    /// The message as raw JSON.
+    /// Returns the message as raw JSON.
     pub fn raw(&self) -> &'a str {
         self.index.raw(self.entry.span)
     }
 
-    /// The seam behind the last block, where the content can take more blocks: it is an array or a plain
-    /// string.
-    pub fn end_seam(&self) -> Option<Seam> {
+    /// Returns the place after the last block, or `None` if the content is neither an array nor a plain string.
+    pub fn insertion_point_at_end(&self) -> Option<InsertionPoint> {
         match self.entry.content {
-            ContentEntry::Text(_) => Some(Seam::end(self.number)),
-            ContentEntry::Blocks { count: 0, .. } => Some(Seam::end(self.number)),
-            ContentEntry::Blocks { count, .. } => Some(Seam::after_block(self.number, count - 1)),
+            ContentEntry::Text(_) => Some(InsertionPoint::end(self.number)),
+            ContentEntry::Blocks { count: 0, .. } => Some(InsertionPoint::end(self.number)),
+            ContentEntry::Blocks { count, .. } => Some(InsertionPoint::after_block(self.number, count - 1)),
             ContentEntry::Other => None,
         }
     }
 
-    /// The content, for replacing; `None` where it is absent or of an unknown type.
+    /// Returns the content for [`Edit::Replace`](super::Edit::Replace), or `None` if it is neither an array nor a string.
     pub fn content_part(&self) -> Option<Part> {
         match self.entry.content {
             ContentEntry::Text(_) | ContentEntry::Blocks { .. } => Some(Part(PartKind::Content(self.number))),
@@ -189,13 +188,13 @@ impl<'a> Message<'a> {
         }
     }
 
-    /// The whole message, for replacing.
+    /// Returns the message for [`Edit::Replace`](super::Edit::Replace).
     pub fn part(&self) -> Part {
         Part(PartKind::Message(self.number))
     }
 }
 
-/// The blocks of a message or of the system prompt, in order.
+/// Iterates over the blocks of a message or of the system prompt, in order.
 #[derive(Clone, Debug)]
 pub struct Blocks<'a> {
     index: &'a RequestIndex,
@@ -246,7 +245,7 @@ impl<'a> DoubleEndedIterator for Blocks<'a> {
     }
 }
 
-/// One content block.
+/// A content block of a message or of the system prompt.
 #[derive(Clone, Copy, Debug)]
 pub struct Block<'a> {
     index: &'a RequestIndex,
@@ -256,45 +255,45 @@ pub struct Block<'a> {
 }
 
 impl<'a> Block<'a> {
-    /// The block's place in its message or system prompt, counted from 0.
+    /// Returns the index of the block in its message or system prompt.
     pub fn number(&self) -> usize {
         self.number
     }
 
-    /// What it is.
+    /// Returns the kind.
     pub fn kind(&self) -> BlockKind {
         self.entry.kind
     }
 
-    /// `type`.
+    /// Returns `type`.
     pub fn type_name(&self) -> Option<Cow<'a, str>> {
         self.entry.type_name.map(|span| self.index.decode(span))
     }
 
-    /// The text of a text block.
+    /// Returns the text, or `None` if it is not a text block.
     pub fn text(&self) -> Option<Cow<'a, str>> {
         let span = self.entry.text.filter(|_| self.kind() == BlockKind::Text)?;
         Some(self.index.decode(span))
     }
 
-    /// The id of the tool call that this block is or answers.
+    /// Returns `id` of a tool call, or `tool_use_id` of a tool result.
     pub fn tool_use_id(&self) -> Option<Cow<'a, str>> {
         self.entry.tool_use_id.map(|span| self.index.decode(span))
     }
 
-    /// The name of the tool that is called.
+    /// Returns the name of the called tool, or `None` if it is not a tool call.
     pub fn tool_name(&self) -> Option<Cow<'a, str>> {
         let span = self.entry.name.filter(|_| self.kind() == BlockKind::ToolUse)?;
         Some(self.index.decode(span))
     }
 
-    /// The input of a tool call as raw JSON.
+    /// Returns the input of a tool call as raw JSON.
     pub fn input(&self) -> Option<&'a str> {
         let span = self.entry.payload.filter(|_| self.kind() == BlockKind::ToolUse)?;
         Some(self.index.raw(span))
     }
 
-    /// The content of a tool result as raw JSON: a string or an array of blocks.
+    /// Returns the content of a tool result as raw JSON: a string or an array of blocks.
     pub fn result_content(&self) -> Option<&'a str> {
         let span = self
             .entry
@@ -303,31 +302,30 @@ impl<'a> Block<'a> {
         Some(self.index.raw(span))
     }
 
-    /// Whether a tool result reports an error.
+    /// Returns whether `is_error` is `true`.
     pub fn is_error(&self) -> bool {
         self.entry.is_error
     }
 
-    /// Whether the block carries a prompt-cache breakpoint.
+    /// Returns whether the block has a prompt-cache breakpoint: `cache_control` is not `null`.
     pub fn has_cache_control(&self) -> bool {
         self.entry.cache_control
     }
 
-    /// The block as raw JSON.
+    /// Returns the block as raw JSON.
     pub fn raw(&self) -> &'a str {
         self.index.raw(self.entry.span)
     }
 
-    /// The seam directly behind this block of a message; none in the system prompt, to which nothing is ever
-    /// added.
-    pub fn seam_after(&self) -> Option<Seam> {
+    /// Returns the place directly after this block, or `None` for a block of the system prompt, where nothing can be inserted.
+    pub fn insertion_point_after(&self) -> Option<InsertionPoint> {
         match self.owner {
-            Owner::Message(message) => Some(Seam::after_block(message, self.number)),
+            Owner::Message(message) => Some(InsertionPoint::after_block(message, self.number)),
             Owner::System => None,
         }
     }
 
-    /// The whole block, for replacing.
+    /// Returns the block for [`Edit::Replace`](super::Edit::Replace).
     pub fn part(&self) -> Part {
         match self.owner {
             Owner::Message(message) => Part(PartKind::Block(message, self.number)),
@@ -335,7 +333,7 @@ impl<'a> Block<'a> {
         }
     }
 
-    /// The text as a JSON string, for replacing.
+    /// Returns `text` for [`Edit::Replace`](super::Edit::Replace), or `None` if it is not a string.
     pub fn text_part(&self) -> Option<Part> {
         self.entry.text?;
         Some(match self.owner {

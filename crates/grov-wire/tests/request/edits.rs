@@ -4,7 +4,7 @@ use crate::generated::{Noise, request, text};
 use crate::golden;
 use bytes::Bytes;
 use grov_wire::json::JsonProblem;
-use grov_wire::{Content, Edit, RequestIndex, Role, Seam, Splice, SpliceError, text_block};
+use grov_wire::{Content, Edit, InsertionPoint, RequestIndex, Role, Splice, SpliceError, text_block};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -12,7 +12,7 @@ fn index(text: &str) -> RequestIndex {
     RequestIndex::parse(&Bytes::copy_from_slice(text.as_bytes())).unwrap()
 }
 
-fn insert(at: Seam, bytes: impl Into<Bytes>) -> Edit {
+fn insert(at: InsertionPoint, bytes: impl Into<Bytes>) -> Edit {
     Edit::Insert {
         at,
         bytes: bytes.into(),
@@ -27,18 +27,18 @@ fn apply(index: &RequestIndex, edits: &[Edit]) -> String {
     String::from_utf8(bytes).unwrap()
 }
 
-fn end_of(index: &RequestIndex, message: usize) -> Seam {
-    index.message(message).unwrap().end_seam().unwrap()
+fn end_of(index: &RequestIndex, message: usize) -> InsertionPoint {
+    index.message(message).unwrap().insertion_point_at_end().unwrap()
 }
 
-fn behind(index: &RequestIndex, message: usize, block: usize) -> Seam {
+fn behind(index: &RequestIndex, message: usize, block: usize) -> InsertionPoint {
     index
         .message(message)
         .unwrap()
         .blocks()
         .nth(block)
         .unwrap()
-        .seam_after()
+        .insertion_point_after()
         .unwrap()
 }
 
@@ -73,9 +73,9 @@ fn blocks_are_added_between_blocks() {
 #[test]
 fn a_plain_string_becomes_the_first_block_byte_for_byte() {
     let index = index(r#"{"messages":[{"content": "h\u0069 \"there\"" ,"role":"user"}]}"#);
-    let seam = end_of(&index, 0);
+    let end = end_of(&index, 0);
     assert_eq!(
-        apply(&index, &[insert(seam, "{\"a\":1}"), insert(seam, "{\"b\":1}")]),
+        apply(&index, &[insert(end, "{\"a\":1}"), insert(end, "{\"b\":1}")]),
         r#"{"messages":[{"content": [{"type":"text","text":"h\u0069 \"there\""},{"a":1},{"b":1}] ,"role":"user"}]}"#
     );
 }
@@ -94,7 +94,7 @@ fn values_are_replaced_where_they_stand() {
         other => panic!("{other:?}"),
     };
     assert!(
-        system[0].seam_after().is_none(),
+        system[0].insertion_point_after().is_none(),
         "nothing is added to a system prompt"
     );
     let blocks: Vec<_> = index.message(1).unwrap().blocks().collect();
@@ -104,7 +104,7 @@ fn values_are_replaced_where_they_stand() {
         replace(system[1].part(), "null"),
         replace(index.message(0).unwrap().content_part().unwrap(), "[]"),
         replace(blocks[0].text_part().unwrap(), "\"Y\""),
-        insert(blocks[0].seam_after().unwrap(), "{\"a\":1}"),
+        insert(blocks[0].insertion_point_after().unwrap(), "{\"a\":1}"),
         replace(blocks[1].part(), "7"),
     ];
     assert_eq!(
@@ -168,7 +168,7 @@ fn what_cannot_be_done_is_refused_with_the_edit_that_fails() {
         }
     }
 
-    assert_eq!(index.message(2).unwrap().end_seam(), None);
+    assert_eq!(index.message(2).unwrap().insertion_point_at_end(), None);
     assert_eq!(index.message(2).unwrap().content_part(), None);
 }
 
@@ -205,7 +205,7 @@ fn what_is_added_at_a_link_is_added_there_again_when_the_history_has_changed_its
         let anchor = golden::index(earlier).skeleton().newest_user_link().unwrap().key;
         let later = golden::index(later);
         let link = *later.skeleton().find(anchor).unwrap();
-        let edited = apply(&later, &[insert(link.seam(), added.clone())]);
+        let edited = apply(&later, &[insert(link.insertion_point(), added.clone())]);
         let edited = RequestIndex::parse(&Bytes::from(edited)).unwrap();
         let message = edited.message(link.message).unwrap();
         let place = link.block.map_or(1, |block| block + 1);
@@ -251,7 +251,7 @@ fn possible_changes(index: &RequestIndex, choices: &mut Noise) -> Vec<Change> {
                             }
                             changes.push(Change::InsertBehind(number, block.number()));
                         }
-                        if message.blocks().len() == 0 && message.end_seam().is_some() {
+                        if message.blocks().len() == 0 && message.insertion_point_at_end().is_some() {
                             changes.extend([Change::InsertAtEnd(number), Change::InsertAtEnd(number)]);
                         }
                     }
@@ -284,9 +284,11 @@ fn as_edit(index: &RequestIndex, change: &Change, value: &Value) -> Edit {
     };
     let part = match change {
         Change::InsertBehind(number, other) => {
-            return insert(block(*number, *other).seam_after().unwrap(), bytes);
+            return insert(block(*number, *other).insertion_point_after().unwrap(), bytes);
         }
-        Change::InsertAtEnd(number) => return insert(message(*number).end_seam().unwrap(), bytes),
+        Change::InsertAtEnd(number) => {
+            return insert(message(*number).insertion_point_at_end().unwrap(), bytes);
+        }
         Change::ReplaceField(name) => index.field_part(name),
         Change::ReplaceSystemBlock(number) => Some(system(*number).part()),
         Change::ReplaceSystemText(number) => system(*number).text_part(),
@@ -418,11 +420,11 @@ proptest! {
     fn additions_at_links_leave_every_text_of_the_prompt_in_place(body in request(), words in text()) {
         let index = RequestIndex::parse(&body).unwrap();
         let skeleton = index.skeleton();
-        let mut seams: Vec<_> = skeleton.links().iter().map(|link| link.seam()).collect();
-        seams.sort_unstable();
-        seams.dedup();
+        let mut points: Vec<_> = skeleton.links().iter().map(|link| link.insertion_point()).collect();
+        points.sort_unstable();
+        points.dedup();
         let added = text_block(&words);
-        let edits: Vec<_> = seams.into_iter().map(|at| insert(at, added.clone())).collect();
+        let edits: Vec<_> = points.into_iter().map(|at| insert(at, added.clone())).collect();
         let edited = RequestIndex::parse(&Bytes::from(Splice::apply(&index, &edits).unwrap().into_vec().concat())).unwrap();
         for (before, after) in index.messages().zip(edited.messages()) {
             let mut texts = after.texts().filter(|text| *text != words);

@@ -8,11 +8,11 @@
 )]
 
 mod against_value;
+mod cache;
 mod edits;
 mod generated;
 mod golden;
 mod hostile;
 mod json_grammar;
-mod known;
 mod recorded;
 mod skeleton;

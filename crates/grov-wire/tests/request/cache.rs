@@ -1,21 +1,21 @@
-//! What is known of earlier requests changes nothing that is found.
+//! The index is the same with and without a cache.
 
 use crate::generated::{Noise, any_json, messages, text};
 use bytes::Bytes;
-use grov_wire::{IndexError, KnownRequests, RequestIndex};
+use grov_wire::{IndexError, RequestCache, RequestIndex};
 use proptest::prelude::*;
 use proptest::sample::Index;
 use serde_json::{Value, json};
 
-/// Everything there is in an index and what the history is known by, or why there is none.
+/// Describes an index and its skeleton, or the error.
 fn found(index: Result<RequestIndex, IndexError>) -> String {
     let index = index.map(|index| (index.skeleton(), index));
     format!("{index:?}")
 }
 
-fn assert_same(body: &Bytes, known: &KnownRequests) {
+fn assert_same(body: &Bytes, cache: &RequestCache) {
     let anew = found(RequestIndex::parse(body));
-    assert_eq!(found(RequestIndex::parse_knowing(body, known)), anew);
+    assert_eq!(found(RequestIndex::parse_with_cache(body, cache)), anew);
 }
 
 fn with_tools(before: &str, tools: &str, behind: &str) -> Bytes {
@@ -24,7 +24,7 @@ fn with_tools(before: &str, tools: &str, behind: &str) -> Bytes {
     ))
 }
 
-/// Makes a request long enough to be remembered, with what escapes do to the blocks of the scanner.
+/// Makes a request large enough for the cache, with escapes at the block boundaries of the scanner.
 fn long() -> impl Strategy<Value = String> {
     prop::collection::vec(text(), 10..60).prop_map(|texts| texts.concat() + &"\\\"".repeat(1100))
 }
@@ -35,7 +35,7 @@ fn tools() -> impl Strategy<Value = Value> {
     prop::collection::vec(tool, 1..4).prop_map(Value::from)
 }
 
-/// A conversation as it grows: the parts of each of its requests.
+/// The parts of a growing conversation.
 #[derive(Clone, Debug)]
 struct Conversation {
     model: Value,
@@ -71,7 +71,7 @@ fn conversation() -> impl Strategy<Value = Conversation> {
 }
 
 impl Conversation {
-    /// The request with so many of its messages and something that is new in each, in one order of fields or the other.
+    /// Returns a request with the first `count` messages and new metadata. `turned` swaps two fields.
     fn request(&self, count: usize, new: &Value, turned: bool) -> Bytes {
         let mut noise = Noise(self.noise);
         let mut write = |value: &Value| {
@@ -102,18 +102,18 @@ proptest! {
         cut in any::<Index>(),
         other in any::<(Index, u8)>(),
     ) {
-        let known = KnownRequests::default();
+        let cache = RequestCache::default();
         for _ in 0..2 {
             for (list, (before, behind)) in lists.iter().zip(&surroundings) {
                 let body = with_tools(&before.to_string(), &list.to_string(), &behind.to_string());
-                assert_same(&body, &known);
-                // Known now, and somewhere else.
+                assert_same(&body, &cache);
+                // The same list, cached now, at another offset.
                 let body = with_tools(&behind.to_string(), &list.to_string(), &before.to_string());
-                assert_same(&body, &known);
-                assert_same(&body.slice(..cut.index(body.len())), &known);
+                assert_same(&body, &cache);
+                assert_same(&body.slice(..cut.index(body.len())), &cache);
                 let mut changed = body.to_vec();
                 changed[other.0.index(body.len())] = other.1;
-                assert_same(&changed.into(), &known);
+                assert_same(&changed.into(), &cache);
             }
         }
     }
@@ -124,33 +124,33 @@ proptest! {
         turns in prop::collection::vec((any::<Index>(), any::<Index>(), any_json(), any::<bool>()), 4..12),
         changes in prop::collection::vec((any::<Index>(), any::<Index>(), any::<u8>()), 4..12),
     ) {
-        let known = KnownRequests::default();
+        let cache = RequestCache::default();
         for ((which, count, new, turned), (cut, at, byte)) in turns.iter().zip(&changes) {
             let conversation = which.get(&conversations);
             let count = count.index(conversation.messages.len() + 1);
             let body = conversation.request(count, new, *turned);
-            assert_same(&body, &known);
-            assert_same(&body.slice(..cut.index(body.len())), &known);
+            assert_same(&body, &cache);
+            assert_same(&body.slice(..cut.index(body.len())), &cache);
             let mut changed = body.to_vec();
             changed[at.index(body.len())] = *byte;
-            assert_same(&changed.into(), &known);
-            assert_same(&body, &known);
+            assert_same(&changed.into(), &cache);
+            assert_same(&body, &cache);
         }
     }
 }
 
-/// A list whose strings hold runs of backslashes lies across blocks of the scanner in every way.
+/// Runs of backslashes at all offsets relative to the scanner blocks.
 #[test]
 fn escapes_across_the_end_of_a_known_list_are_read_rightly() {
     let backslashes = r"\\".repeat(2100);
     for tail in ["", "x", r#"\""#, r"\n", r"\\\\", r"\u005c"] {
-        let known = KnownRequests::default();
+        let cache = RequestCache::default();
         let list = format!(r#"[{{"name":"a","description":"{backslashes}{tail}"}}]"#);
-        assert!(RequestIndex::parse_knowing(&with_tools("0", &list, "0"), &known).is_ok());
+        assert!(RequestIndex::parse_with_cache(&with_tools("0", &list, "0"), &cache).is_ok());
         for shift in 0..140 {
             let before = format!("\"{}\"", "x".repeat(shift));
             for behind in ["0", r#""a\n\\""#, r#"["\\\"]"]"#, r#""\x""#] {
-                assert_same(&with_tools(&before, &list, behind), &known);
+                assert_same(&with_tools(&before, &list, behind), &cache);
             }
         }
     }
@@ -158,24 +158,24 @@ fn escapes_across_the_end_of_a_known_list_are_read_rightly() {
 
 #[test]
 fn known_list_does_not_hide_what_follows_it() {
-    let known = KnownRequests::default();
+    let cache = RequestCache::default();
     let list = json!([{"name": "a", "description": "x".repeat(5000)}]).to_string();
-    assert!(RequestIndex::parse_knowing(&with_tools("0", &list, "0"), &known).is_ok());
+    assert!(RequestIndex::parse_with_cache(&with_tools("0", &list, "0"), &cache).is_ok());
     for behind in [r#"0,"tools":[]"#, "0}", "", "[", r#""open"#] {
         let body = with_tools("0", &list, behind);
         assert!(RequestIndex::parse(&body).is_err(), "{behind}");
-        assert_same(&body, &known);
+        assert_same(&body, &cache);
     }
-    // The block that the list ends in lies in view before what is behind the list was looked at.
+    // The scanner has loaded the block with the end of the list before it reads what follows.
     let numbers = format!("[{{\"name\":\"{}\"}}{}]", "a".repeat(5000), ",1".repeat(100));
-    assert!(RequestIndex::parse_knowing(&with_tools("0", &numbers, "0"), &known).is_ok());
+    assert!(RequestIndex::parse_with_cache(&with_tools("0", &numbers, "0"), &cache).is_ok());
     for behind in ["!\"\\x\"}", "}\\x", "\\}"] {
-        assert_same(&Bytes::from(format!("{{\"tools\":{numbers}{behind}")), &known);
+        assert_same(&Bytes::from(format!("{{\"tools\":{numbers}{behind}")), &cache);
     }
     let glued = Bytes::from(format!(r#"{{"tools":{list}{list}}}"#));
     assert!(RequestIndex::parse(&glued).is_err());
-    assert_same(&glued, &known);
-    let first = RequestIndex::parse_knowing(&with_tools(r#""there""#, &list, "0"), &known).unwrap();
+    assert_same(&glued, &cache);
+    let first = RequestIndex::parse_with_cache(&with_tools(r#""there""#, &list, "0"), &cache).unwrap();
     assert_eq!(
         first.first_tool().and_then(|tool| tool.name()).as_deref(),
         Some("a")
@@ -183,7 +183,7 @@ fn known_list_does_not_hide_what_follows_it() {
     assert_eq!(first.tool_count(), 1);
 }
 
-/// Where the known messages end, a number may go on, a list may end, and a field may come twice.
+/// At the end of the cached messages, a number may continue, a list may end, and a field may be repeated.
 #[test]
 fn known_messages_do_not_hide_what_follows_them() {
     let long = "x".repeat(5000);
@@ -206,10 +206,10 @@ fn known_messages_do_not_hide_what_follows_them() {
         "\\",
     ];
     for known_behind in behind {
-        let known = KnownRequests::default();
+        let cache = RequestCache::default();
         assert_same(
             &Bytes::from(format!(r#"{{"messages":[{said}{known_behind}}}"#)),
-            &known,
+            &cache,
         );
         for behind in behind {
             for prefix in [
@@ -218,7 +218,7 @@ fn known_messages_do_not_hide_what_follows_them() {
                 r#"{ "messages":["#,
                 r#"["messages":["#,
             ] {
-                assert_same(&Bytes::from(format!("{prefix}{said}{behind}}}")), &known);
+                assert_same(&Bytes::from(format!("{prefix}{said}{behind}}}")), &cache);
             }
         }
     }
