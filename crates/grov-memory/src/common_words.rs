@@ -1,9 +1,15 @@
 //! Words that occur in prompts about any project, such as "test" or "function". A small store cannot tell from its own
 //! statistics that they say little. Data for [`relevance`](crate::relevance).
 
-mod stems;
+use std::sync::LazyLock;
 
-use stems::STEMS;
+/// The stems of the common words, sorted. Precomputed, because stemming six hundred words takes too long for a hook process
+/// that looks up ten. The tests contain the words and check this list.
+static STEMS: LazyLock<Vec<&str>> = LazyLock::new(|| {
+    include_str!("common_words/stems.txt")
+        .split_whitespace()
+        .collect()
+});
 
 /// Whether a stem, as [`words`](grov_domain::words) returns it, is a common word. Short numbers and names of one or two letters
 /// are.

@@ -29,7 +29,6 @@ mod relevance;
 mod render;
 mod search;
 mod semantic;
-mod smalltalk;
 mod suspicion;
 
 #[cfg(test)]

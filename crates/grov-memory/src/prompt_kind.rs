@@ -1,7 +1,19 @@
 //! Whether a prompt is worth a search in memory.
 
-use crate::smalltalk::{PHRASES, WORDS};
 use grov_domain::ClientDialect;
+use std::sync::LazyLock;
+
+/// Words without a request, in the languages that people prompt in: greetings, thanks, consent, refusal, "go on", and the
+/// function words between them. Lower case, sorted.
+static WORDS: LazyLock<Vec<&str>> =
+    LazyLock::new(|| include_str!("prompt_kind/words.txt").split_whitespace().collect());
+
+/// The same for scripts without spaces. A run of several phrases has no request either.
+static PHRASES: LazyLock<Vec<&str>> = LazyLock::new(|| {
+    include_str!("prompt_kind/phrases.txt")
+        .split_whitespace()
+        .collect()
+});
 
 /// Longer prompts, in characters, are never smalltalk.
 const LONGEST_SMALLTALK: usize = 240;
@@ -166,7 +178,7 @@ fn is_smalltalk(word: &str) -> bool {
         if !reached[at] {
             continue;
         }
-        for phrase in PHRASES {
+        for phrase in PHRASES.iter() {
             if word[at..].starts_with(phrase) {
                 reached[at + phrase.len()] = true;
             }

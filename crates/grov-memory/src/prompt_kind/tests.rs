@@ -260,3 +260,9 @@ proptest::proptest! {
         let _ = prompt_kind(&prompt);
     }
 }
+
+#[test]
+fn the_lists_are_sorted() {
+    assert!(WORDS.is_sorted_by(|one, other| one < other));
+    assert!(PHRASES.is_sorted_by(|one, other| one < other));
+}
