@@ -4,6 +4,7 @@ use grov_domain::{Clock, SystemClock};
 use std::ffi::OsString;
 use std::fs::{self, DirBuilder, File};
 use std::io;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use time::macros::format_description;
@@ -23,11 +24,7 @@ pub(crate) fn create_folder_of(path: &Path) -> io::Result<()> {
     if folder.is_dir() {
         return Ok(());
     }
-    let mut builder = DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(folder)
+    DirBuilder::new().recursive(true).mode(0o700).create(folder)
 }
 
 /// Creates an empty file that only this user may read, or removes the permissions of group and others from an existing
@@ -36,54 +33,29 @@ pub(crate) fn create_folder_of(path: &Path) -> io::Result<()> {
 /// An existing file is not opened: closing it would drop the locks that SQLite holds on it in this process.
 pub(crate) fn create_private(path: &Path) -> io::Result<()> {
     let mut options = fs::OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    match options.open(path) {
+    match options.write(true).create_new(true).mode(0o600).open(path) {
         Ok(_) => Ok(()),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => tighten(path),
         Err(error) => Err(error),
     }
 }
 
-/// How to open one of our files.
-#[derive(Clone, Copy)]
-pub(crate) enum Mode {
-    /// For locking and reading; created empty when missing.
-    ReadWrite,
-    /// Writes go to the end; created empty when missing.
-    Append,
-}
-
-/// Opens a file that only this user may read, creating it if it is missing.
-pub(crate) fn open_private(path: &Path, mode: Mode) -> io::Result<File> {
+/// Opens a file that only this user may read, creating it if it is missing. Writes go to its end.
+pub(crate) fn open_private(path: &Path) -> io::Result<File> {
     let mut options = fs::OpenOptions::new();
-    options.read(true).create(true);
-    match mode {
-        Mode::ReadWrite => options.write(true),
-        Mode::Append => options.append(true),
-    };
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.read(true).append(true).create(true).mode(0o600);
     let file = options.open(path)?;
     tighten(path)?;
     Ok(file)
 }
 
 /// Removes the permissions of group and others.
-#[cfg(unix)]
 fn tighten(path: &Path) -> io::Result<()> {
-    use std::os::unix::fs::PermissionsExt;
     let metadata = fs::metadata(path)?;
     let mode = metadata.permissions().mode();
     if metadata.is_file() && mode & 0o077 != 0 {
         fs::set_permissions(path, fs::Permissions::from_mode(mode & 0o700))?;
     }
-    Ok(())
-}
-
-#[cfg(not(unix))]
-fn tighten(_path: &Path) -> io::Result<()> {
     Ok(())
 }
 
@@ -93,37 +65,17 @@ pub(crate) struct Identity(u64, u64);
 
 impl Identity {
     /// The identity of the file at `path`; `None` when there is none.
-    #[cfg(unix)]
     pub(crate) fn of(path: &Path) -> Option<Self> {
-        fs::metadata(path)
-            .ok()
-            .map(|metadata| Self::from_metadata(&metadata))
+        fs::metadata(path).ok().map(Self::from_metadata)
     }
 
     /// The identity of an open file.
-    #[cfg(unix)]
     pub(crate) fn of_file(file: &File) -> Option<Self> {
-        file.metadata()
-            .ok()
-            .map(|metadata| Self::from_metadata(&metadata))
+        file.metadata().ok().map(Self::from_metadata)
     }
 
-    #[cfg(unix)]
-    fn from_metadata(metadata: &fs::Metadata) -> Self {
-        use std::os::unix::fs::MetadataExt;
+    fn from_metadata(metadata: fs::Metadata) -> Self {
         Self(metadata.dev(), metadata.ino())
-    }
-
-    /// Only distinguishes a file from none: this system has no cheap identity.
-    #[cfg(not(unix))]
-    pub(crate) fn of(path: &Path) -> Option<Self> {
-        path.exists().then_some(Self(0, 0))
-    }
-
-    /// See [`Identity::of`].
-    #[cfg(not(unix))]
-    pub(crate) fn of_file(_file: &File) -> Option<Self> {
-        Some(Self(0, 0))
     }
 }
 
@@ -152,7 +104,7 @@ pub(crate) const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The lock under which a database is migrated or set aside. Held while the file is open.
 pub(crate) async fn lock_database(path: &Path, timeout: Duration) -> io::Result<File> {
-    let file = open_private(&beside(path, ".lock"), Mode::ReadWrite)?;
+    let file = open_private(&beside(path, ".lock"))?;
     locked(|| file.try_lock(), timeout).await?;
     Ok(file)
 }
@@ -164,7 +116,7 @@ pub(crate) async fn lock_database(path: &Path, timeout: Duration) -> io::Result<
 /// `None` where there is no lock file and none can be made: no process can rename anything there either.
 pub(crate) async fn lock_for_opening(path: &Path, timeout: Duration) -> io::Result<Option<File>> {
     let lock = beside(path, ".lock");
-    let Ok(file) = open_private(&lock, Mode::ReadWrite).or_else(|_| File::open(&lock)) else {
+    let Ok(file) = open_private(&lock).or_else(|_| File::open(&lock)) else {
         return Ok(None);
     };
     locked(|| file.try_lock_shared(), timeout).await?;

@@ -18,6 +18,6 @@ mod writer;
 pub mod contract;
 
 pub use files::{set_aside, set_aside_databases};
-pub use spool::{DrainReport, Spool, SpoolError, drain_spool, spool_append};
+pub use spool::{DrainReport, Spool, SpoolError, drain_spool};
 pub use sqlite::{IntegrityReport, OnCorruption, OpenOptions, SqliteOpener, SqliteStore};
 pub use writer::{BatchWriter, WriterOptions};

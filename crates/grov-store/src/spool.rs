@@ -10,7 +10,7 @@ mod drain;
 pub(crate) use drain::Drain;
 pub use drain::{DrainReport, drain_spool};
 
-use crate::files::{self, Mode};
+use crate::files;
 use grov_domain::ExchangeRecord;
 use grov_domain::Redacted;
 use grov_redact::Redactor;
@@ -111,7 +111,7 @@ impl Spool {
             lines.push(b'\n');
         }
         let _lock = self.lock()?;
-        let mut file = files::open_private(&self.path, Mode::Append).map_err(|error| self.fault(error))?;
+        let mut file = files::open_private(&self.path).map_err(|error| self.fault(error))?;
         let length = file.metadata().map_err(|error| self.fault(error))?.len();
         if length + lines.len() as u64 > self.max_bytes {
             return Err(SpoolError::Full {
@@ -161,7 +161,7 @@ impl Spool {
             return Ok(());
         }
         let new = files::beside(&path, ".new");
-        let replaced = files::open_private(&new, Mode::ReadWrite)
+        let replaced = files::open_private(&new)
             .and_then(|mut file| {
                 file.set_len(0)?;
                 file.write_all(redacted.as_bytes())
@@ -177,7 +177,7 @@ impl Spool {
     fn lock(&self) -> Result<File, SpoolError> {
         let path = files::beside(&self.path, ".lock");
         files::create_folder_of(&path).map_err(|error| self.fault(error))?;
-        let file = files::open_private(&path, Mode::ReadWrite).map_err(|error| self.fault(error))?;
+        let file = files::open_private(&path).map_err(|error| self.fault(error))?;
         match files::lock_within(&file, LOCK_TIMEOUT) {
             Ok(true) => Ok(file),
             Ok(false) => Err(SpoolError::Locked(self.path.clone())),
@@ -191,14 +191,6 @@ impl Spool {
             source,
         }
     }
-}
-
-/// Appends one record to the spool at `path`: for short processes that found the store busy.
-///
-/// # Errors
-/// See [`Spool::append`].
-pub fn spool_append(path: &Path, record: &Redacted<ExchangeRecord>) -> Result<(), SpoolError> {
-    Spool::new(path).append(std::slice::from_ref(record))
 }
 
 fn ends_torn(file: &mut File, length: u64) -> io::Result<bool> {

@@ -1,7 +1,7 @@
 //! Draining the spool into a store.
 
 use super::{LineIn, Spool, SpoolError};
-use crate::files::{self, Identity, Mode};
+use crate::files::{self, Identity};
 use grov_domain::{ExchangeRecord, ExchangeStore, Redacted, StoreError};
 use grov_redact::Redactor;
 use std::fs::{self, File};
@@ -110,7 +110,7 @@ fn reject(path: &Path, line: &[u8]) -> io::Result<()> {
     if !kept.ends_with(b"\n") {
         kept.push(b'\n');
     }
-    files::open_private(path, Mode::Append)?.write_all(&kept)
+    files::open_private(path)?.write_all(&kept)
 }
 
 /// Hands all waiting records to a store. What it does not take stays in the spool.

@@ -241,11 +241,11 @@ ids! {
 
 /// Values stored under a name. In an optional column, a name that this version does not know is read as nothing.
 macro_rules! names {
-    ($($type:ident: $name:expr, $parse:expr;)*) => {
+    ($parse:expr; $($type:ident),* $(,)?) => {
         $(
             impl ToColumn for $type {
                 fn add_to(&self, values: &mut Values) {
-                    values.push::<&'static str>($name(*self));
+                    values.push::<&'static str>(self.as_str());
                 }
             }
 
@@ -263,20 +263,11 @@ macro_rules! names {
     };
 }
 
+names! { |name| Some(Self::from_name(name).unwrap_or_default()); ActionType }
 names! {
-    ActionType: Self::as_str, |name| Some(Self::from_name(name).unwrap_or_default());
-    CallOutcome: Self::as_str, Self::from_name;
-    CorrectionLevel: Self::as_str, Self::from_name;
-    CorrectionOutcome: Self::as_str, Self::from_name;
-    GoalEditKind: Self::as_str, Self::from_name;
-    GuardVerdict: Self::as_str, Self::from_name;
-    JudgedBy: Self::as_str, Self::from_name;
-    Purpose: Self::as_str, Self::from_name;
-    SessionMode: Self::as_str, Self::from_name;
-    SessionStatus: Self::as_str, Self::from_name;
-    TaskStatus: Self::as_str, Self::from_name;
-    TaskType: Self::as_str, Self::from_name;
-    TriggerReason: Self::as_str, Self::from_name;
+    Self::from_name;
+    CallOutcome, CorrectionLevel, CorrectionOutcome, GoalEditKind, GuardVerdict, JudgedBy, Purpose, SessionMode,
+    SessionStatus, TaskStatus, TaskType, TriggerReason,
 }
 
 /// Names that are written and not read.

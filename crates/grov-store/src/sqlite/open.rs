@@ -116,25 +116,20 @@ impl SqliteOpener {
 #[async_trait]
 impl StoreOpener for SqliteOpener {
     async fn open(&self, timeout: Option<Duration>) -> Result<Box<dyn StoreConnection>, StoreError> {
-        let store = SqliteStore::open(
-            &self.0,
-            &timeout.map_or_else(OpenOptions::default, OpenOptions::with_timeout),
-        )
-        .await?;
-        Ok(Box::new(store))
+        Ok(Box::new(SqliteStore::open(&self.0, &options(timeout)).await?))
     }
 
     async fn open_existing(
         &self,
         timeout: Option<Duration>,
     ) -> Result<Option<Box<dyn StoreConnection>>, StoreError> {
-        let store = SqliteStore::open_existing(
-            &self.0,
-            &timeout.map_or_else(OpenOptions::default, OpenOptions::with_timeout),
-        )
-        .await?;
+        let store = SqliteStore::open_existing(&self.0, &options(timeout)).await?;
         Ok(store.map(|store| Box::new(store) as Box<dyn StoreConnection>))
     }
+}
+
+fn options(timeout: Option<Duration>) -> OpenOptions {
+    timeout.map_or_else(OpenOptions::default, OpenOptions::with_timeout)
 }
 
 impl SqliteStore {

@@ -1,6 +1,7 @@
 //! Statistics of a store, and removal of old records.
 
 use super::columns::{RowExt, duration_millis, from_row, millis, params};
+use super::select::expanded;
 use super::{SqliteStore, StoreError};
 use crate::{Spool, files};
 use async_trait::async_trait;
@@ -40,135 +41,70 @@ const TABLES: [&str; 25] = [
     "forgotten",
 ];
 
-/// Condition for sessions that are over: completed or abandoned and last updated before `?1`, or idle since before `?2`.
-macro_rules! is_over {
-    () => {
-        "(status <> 'active' AND last_update < ?1 OR status = 'active' AND last_update < ?2)"
-    };
-}
-
-/// The same condition for hook sessions.
-macro_rules! is_hook_over {
-    () => {
-        "(ended_at IS NOT NULL AND updated_at < ?1 OR ended_at IS NULL AND updated_at < ?2)"
-    };
-}
-
-/// The oldest `?6` sessions that are over, in parentheses.
-macro_rules! sessions {
-    () => {
-        concat!(
-            "(SELECT session_id FROM session_states WHERE ",
-            is_over!(),
-            " ORDER BY last_update, session_id LIMIT ?6)"
-        )
-    };
-}
-
-/// The oldest `?6` hook sessions that are over and have actions, in parentheses.
-macro_rules! hook_sessions_with_actions {
-    () => {
-        concat!(
-            "(SELECT client_session_id FROM hook_sessions h WHERE ",
-            is_hook_over!(),
-            " AND EXISTS (SELECT 1 FROM hook_steps st WHERE st.client_session_id = h.client_session_id) \
-             ORDER BY updated_at, client_session_id LIMIT ?6)"
-        )
-    };
-}
-
-/// The oldest `?6` hook sessions that are over and older than `?3`, in parentheses. Their actions were removed before, in
-/// the same order.
-macro_rules! hook_sessions {
-    () => {
-        concat!(
-            "(SELECT client_session_id FROM hook_sessions WHERE ",
-            is_hook_over!(),
-            " AND updated_at < ?3 ORDER BY updated_at, client_session_id LIMIT ?6)"
-        )
-    };
-}
-
-/// Condition for `?7` rows of a table that are older than `?3` and whose client session has no task that stays.
-macro_rules! without_session {
-    ($table:literal, $key:literal, $time:literal) => {
-        concat!(
-            "(",
-            $key,
-            ") IN (SELECT ",
-            $key,
-            " FROM ",
-            $table,
-            " WHERE ",
-            $time,
-            " < ?3 AND client_session_id NOT IN (SELECT client_session_id FROM session_states WHERE NOT ",
-            is_over!(),
-            ") LIMIT ?7)"
-        )
-    };
-}
+/// Parts of conditions. Parameters: cutoff times for completed sessions, idle sessions, the drift log, spending and the ledger,
+/// then the maximum number of sessions and of rows. Actions of hook sessions are removed before the sessions, in the same
+/// order.
+#[rustfmt::skip]
+const PARTS: &[(&str, &str)] = &[
+    ("{sessions}", "(SELECT session_id FROM session_states WHERE {is_over} ORDER BY last_update, session_id LIMIT ?6)"),
+    ("{hook_sessions_with_actions}", "(SELECT client_session_id FROM hook_sessions h WHERE {is_hook_over} AND EXISTS \
+      (SELECT 1 FROM hook_steps st WHERE st.client_session_id = h.client_session_id) \
+      ORDER BY updated_at, client_session_id LIMIT ?6)"),
+    ("{hook_sessions}", "(SELECT client_session_id FROM hook_sessions WHERE {is_hook_over} AND updated_at < ?3 \
+      ORDER BY updated_at, client_session_id LIMIT ?6)"),
+    ("{has_no_session}", "client_session_id NOT IN (SELECT client_session_id FROM session_states WHERE NOT {is_over})"),
+    ("{is_over}", "(status <> 'active' AND last_update < ?1 OR status = 'active' AND last_update < ?2)"),
+    ("{is_hook_over}", "(ended_at IS NOT NULL AND updated_at < ?1 OR ended_at IS NULL AND updated_at < ?2)"),
+];
 
 type Count = fn(&mut PruneReport) -> &mut u64;
 
 /// The tables with the conditions for rows to remove, in the order of removal, and the counter of the removed rows.
-/// Parameters: cutoff times for completed sessions, idle sessions, the drift log, spending and the ledger, then the maximum
-/// number of sessions and of rows.
 const REMOVALS: &[(&str, &str, Option<Count>)] = &[
     (
         "step_files",
-        concat!(
-            "(path, timestamp, session_id, step_id) IN (SELECT f.value, st.timestamp, st.session_id, st.id \
-             FROM steps st, json_each(st.files) f WHERE st.session_id IN ",
-            sessions!(),
-            ")"
-        ),
+        "(path, timestamp, session_id, step_id) IN (SELECT f.value, st.timestamp, st.session_id, st.id FROM steps \
+         st, json_each(st.files) f WHERE st.session_id IN {sessions})",
         None,
     ),
-    ("prompts", concat!("session_id IN ", sessions!()), None),
+    ("prompts", "session_id IN {sessions}", None),
     (
         "exchanges",
-        concat!("moved_to IS NULL AND session_id IN ", sessions!()),
+        "moved_to IS NULL AND session_id IN {sessions}",
         Some(|report| &mut report.exchanges),
     ),
     // Exchanges that moved to another task are counted with that task.
-    ("exchanges", concat!("session_id IN ", sessions!()), None),
+    ("exchanges", "session_id IN {sessions}", None),
     (
         "steps",
-        concat!("session_id IN ", sessions!()),
+        "session_id IN {sessions}",
         Some(|report| &mut report.steps),
     ),
     (
         "session_states",
-        concat!("session_id IN ", sessions!()),
+        "session_id IN {sessions}",
         Some(|report| &mut report.sessions),
     ),
     (
         "hook_steps",
-        concat!("client_session_id IN ", hook_sessions_with_actions!()),
+        "client_session_id IN {hook_sessions_with_actions}",
         Some(|report| &mut report.hook_steps),
     ),
-    (
-        "hook_courses",
-        concat!("client_session_id IN ", hook_sessions!()),
-        None,
-    ),
+    ("hook_courses", "client_session_id IN {hook_sessions}", None),
     (
         "hook_checks",
-        concat!("client_session_id IN ", hook_sessions!()),
+        "client_session_id IN {hook_sessions}",
         Some(|report| &mut report.hook_checks),
     ),
     (
         "hook_sessions",
-        concat!("client_session_id IN ", hook_sessions!()),
+        "client_session_id IN {hook_sessions}",
         Some(|report| &mut report.hook_sessions),
     ),
     (
         "hook_guards",
-        concat!(
-            "at < ?3 AND client_session_id NOT IN (SELECT client_session_id FROM hook_sessions WHERE NOT (",
-            is_hook_over!(),
-            " AND updated_at < ?3))"
-        ),
+        "at < ?3 AND client_session_id NOT IN (SELECT client_session_id FROM hook_sessions WHERE NOT \
+         ({is_hook_over} AND updated_at < ?3))",
         Some(|report| &mut report.guarded),
     ),
     (
@@ -178,17 +114,17 @@ const REMOVALS: &[(&str, &str, Option<Count>)] = &[
     ),
     (
         "drift_states",
-        without_session!("drift_states", "client_session_id", "updated_at"),
+        "client_session_id IN (SELECT client_session_id FROM drift_states WHERE updated_at < ?3 AND {has_no_session} LIMIT ?7)",
         Some(|report| &mut report.drift_states),
     ),
     (
         "corrections",
-        without_session!("corrections", "client_session_id, id", "made_at"),
+        "(client_session_id, id) IN (SELECT client_session_id, id FROM corrections WHERE made_at < ?3 AND {has_no_session} LIMIT ?7)",
         Some(|report| &mut report.corrections),
     ),
     (
         "goal_edits",
-        without_session!("goal_edits", "client_session_id, id", "at"),
+        "(client_session_id, id) IN (SELECT client_session_id, id FROM goal_edits WHERE at < ?3 AND {has_no_session} LIMIT ?7)",
         Some(|report| &mut report.goal_edits),
     ),
     (
@@ -267,9 +203,9 @@ impl MaintenanceStore for SqliteStore {
             let mut connection = self.connection().await?;
             for (table, condition, count) in REMOVALS {
                 let Some(count) = count else { continue };
-                let sql = AssertSqlSafe(format!("SELECT count(*) FROM {table} WHERE {condition}"));
+                let sql = format!("SELECT count(*) FROM {table} WHERE {condition}");
                 // A negative limit is none.
-                let rows: Option<u64> = connection.value(sql, values(-1, -1)).await?;
+                let rows: Option<u64> = connection.value(expanded(&sql, PARTS), values(-1, -1)).await?;
                 *count(&mut report) = rows.unwrap_or(0);
             }
             return Ok(report);
@@ -279,9 +215,9 @@ impl MaintenanceStore for SqliteStore {
             is_done = true;
             let mut transaction = self.begin().await?;
             for (table, condition, count) in REMOVALS {
-                let sql = AssertSqlSafe(format!("DELETE FROM {table} WHERE {condition}"));
+                let sql = format!("DELETE FROM {table} WHERE {condition}");
                 let limits = values(SESSIONS_PER_TRANSACTION, ROWS_PER_TRANSACTION);
-                let removed = transaction.execute(sql, limits).await?;
+                let removed = transaction.execute(expanded(&sql, PARTS), limits).await?;
                 is_done &= removed == 0;
                 if let Some(count) = count {
                     *count(&mut report) += removed;

@@ -5,6 +5,7 @@
 //! deleted. Finally the file is rewritten, so that no copy remains in a page or in the write-ahead log.
 
 use super::columns::{RowExt, Values, params};
+use super::select::expanded;
 use super::{SqliteStore, StoreError, memory};
 use crate::files::is_set_aside;
 use crate::spool::{Spool, drain_spool};
@@ -16,34 +17,27 @@ use std::collections::BTreeSet;
 /// Texts replaced per transaction: other processes can write in between.
 const TEXTS_PER_TRANSACTION: usize = 256;
 
-/// Client sessions with a secret in a prompt, command or contract: only they can hold parts of one.
-macro_rules! sessions_with_secrets {
-    () => {
-        "(SELECT client_session_id FROM prompts WHERE text LIKE '%[redacted:%' \
-         UNION SELECT t.client_session_id FROM steps s JOIN session_states t ON t.session_id = s.session_id \
-         WHERE s.command LIKE '%[redacted:%' \
-         UNION SELECT client_session_id FROM drift_log WHERE command LIKE '%[redacted:%' \
-         UNION SELECT client_session_id FROM hook_sessions WHERE contract LIKE '%[redacted:%' \
-         UNION SELECT client_session_id FROM hook_steps WHERE command LIKE '%[redacted:%' \
-         UNION SELECT client_session_id FROM goal_edits WHERE text LIKE '%[redacted:%' \
-         UNION SELECT client_session_id FROM tasks WHERE original_query LIKE '%[redacted:%')"
-    };
-}
-
-/// The entries of a list in a contract that the redacted instructions or goal edits of the session contain.
-macro_rules! entries_in_instructions {
-    ($list:literal) => {
-        concat!(
-            "'",
-            $list,
-            "', (SELECT json_group_array(entry.value) FROM json_each(contract, '",
-            $list,
-            "') entry WHERE instr(json_extract(contract, '$.instructions') || \
-             coalesce((SELECT group_concat(g.text) FROM goal_edits g \
-              WHERE g.client_session_id = hook_sessions.client_session_id), ''), entry.value))"
-        )
-    };
-}
+/// Parts of statements.
+#[rustfmt::skip]
+const PARTS: &[(&str, &str)] = &[
+    // Client sessions with a secret in a prompt, command or contract: only they can hold parts of one.
+    ("{sessions_with_secrets}", "(SELECT client_session_id FROM prompts WHERE text {holds_secret} \
+     UNION SELECT t.client_session_id FROM steps s JOIN session_states t ON t.session_id = s.session_id \
+      WHERE s.command {holds_secret} \
+     UNION SELECT client_session_id FROM drift_log WHERE command {holds_secret} \
+     UNION SELECT client_session_id FROM hook_sessions WHERE contract {holds_secret} \
+     UNION SELECT client_session_id FROM hook_steps WHERE command {holds_secret} \
+     UNION SELECT client_session_id FROM goal_edits WHERE text {holds_secret} \
+     UNION SELECT client_session_id FROM tasks WHERE original_query {holds_secret})"),
+    ("{holds_secret}", "LIKE '%[redacted:%'"),
+    // The entries of a list in a contract that the redacted instructions or goal edits of the session contain.
+    ("{allowed}", "(SELECT json_group_array(entry.value) FROM json_each(contract, '$.allowed') entry {is_instructed})"),
+    ("{forbidden}", "(SELECT json_group_array(entry.value) FROM json_each(contract, '$.forbidden') entry {is_instructed})"),
+    ("{constraints}", "(SELECT json_group_array(entry.value) FROM json_each(contract, '$.constraints') entry {is_instructed})"),
+    ("{is_instructed}", "WHERE instr(json_extract(contract, '$.instructions') || coalesce((SELECT group_concat(g.text) \
+      FROM goal_edits g WHERE g.client_session_id = hook_sessions.client_session_id), ''), entry.value)"),
+    ("{effect_kinds}", "(SELECT json_group_array(json_object('kind', json_extract(value, '$.kind'))) FROM json_each(effects))"),
+];
 
 /// Columns with free text, by table. The names of JSON columns begin with `{`.
 #[rustfmt::skip]
@@ -70,39 +64,33 @@ const TEXT_COLUMNS: &[(&str, &[&str])] = &[
 #[rustfmt::skip]
 const DELETIONS: &[&str] = &[
     "UPDATE session_states SET expected_scope = NULL, keywords = NULL",
-    concat!("UPDATE session_states SET original_goal = NULL, constraints = NULL \
-     WHERE client_session_id IN ", sessions_with_secrets!()),
-    concat!("UPDATE hook_sessions SET revision = revision + 1, contract = json_set(contract, '$.goal', '', \
-     '$.scope', json('[]'), '$.keywords', json('[]'), ",
-     entries_in_instructions!("$.allowed"), ", ", entries_in_instructions!("$.forbidden"), ", ",
-     entries_in_instructions!("$.constraints"),
-     ") WHERE json_valid(contract) AND client_session_id IN ", sessions_with_secrets!()),
+    "UPDATE session_states SET original_goal = NULL, constraints = NULL WHERE client_session_id IN {sessions_with_secrets}",
+    "UPDATE hook_sessions SET revision = revision + 1, contract = json_set(contract, '$.goal', '', '$.scope', json('[]'), \
+     '$.keywords', json('[]'), '$.allowed', {allowed}, '$.forbidden', {forbidden}, '$.constraints', {constraints}) \
+     WHERE json_valid(contract) AND client_session_id IN {sessions_with_secrets}",
     // Passwords with a user name, assignments and options were recorded as files of a command. Imported memories have no
     // session; their texts were redacted as a whole.
-    concat!("UPDATE tasks SET goal = NULL, constraints = NULL, tags = NULL, files_touched = \
+    "UPDATE tasks SET goal = NULL, constraints = NULL, tags = NULL, files_touched = \
      (SELECT json_group_array(value) FROM json_each(files_touched) WHERE value NOT LIKE '-%' AND value NOT GLOB '*[:=]*') \
-     WHERE client_session_id IN ", sessions_with_secrets!(), " OR client_session_id IS NULL AND session_id IS NOT NULL"),
-    concat!("UPDATE corrections SET reason = '', text = '', recovery_plan = NULL WHERE client_session_id IN ",
-     sessions_with_secrets!()),
-    concat!("UPDATE drift_log SET reason = NULL, findings = NULL, correction_given = NULL, recovery_plan = NULL \
-     WHERE client_session_id IN ", sessions_with_secrets!()),
-    concat!("UPDATE drift_states SET state = json_set(state, '$.correction', NULL) \
-     WHERE json_valid(state) AND client_session_id IN ", sessions_with_secrets!()),
-    concat!("UPDATE steps SET findings = NULL, correction_given = NULL WHERE session_id IN \
-     (SELECT session_id FROM session_states WHERE client_session_id IN ", sessions_with_secrets!(), ")"),
-    concat!("UPDATE hook_steps SET findings = NULL WHERE client_session_id IN ", sessions_with_secrets!()),
-    concat!("UPDATE hook_checks SET reason = NULL, files = NULL, recovery_plan = NULL, correction = NULL \
-     WHERE client_session_id IN ", sessions_with_secrets!()),
-    concat!("UPDATE hook_guards SET subject = '', reason = '' WHERE client_session_id IN ", sessions_with_secrets!()),
+     WHERE client_session_id IN {sessions_with_secrets} OR client_session_id IS NULL AND session_id IS NOT NULL",
+    "UPDATE corrections SET reason = '', text = '', recovery_plan = NULL WHERE client_session_id IN {sessions_with_secrets}",
+    "UPDATE drift_log SET reason = NULL, findings = NULL, correction_given = NULL, recovery_plan = NULL \
+     WHERE client_session_id IN {sessions_with_secrets}",
+    "UPDATE drift_states SET state = json_set(state, '$.correction', NULL) \
+     WHERE json_valid(state) AND client_session_id IN {sessions_with_secrets}",
+    "UPDATE steps SET findings = NULL, correction_given = NULL WHERE session_id IN \
+     (SELECT session_id FROM session_states WHERE client_session_id IN {sessions_with_secrets})",
+    "UPDATE hook_steps SET findings = NULL WHERE client_session_id IN {sessions_with_secrets}",
+    "UPDATE hook_checks SET reason = NULL, files = NULL, recovery_plan = NULL, correction = NULL \
+     WHERE client_session_id IN {sessions_with_secrets}",
+    "UPDATE hook_guards SET subject = '', reason = '' WHERE client_session_id IN {sessions_with_secrets}",
     // The engine's state is rebuilt from the transcript.
     "UPDATE hook_courses SET course = '' WHERE course <> ''",
-    "UPDATE steps SET files = NULL, folders = NULL, keywords = NULL, effects = (SELECT json_group_array( \
-      json_object('kind', json_extract(value, '$.kind'))) FROM json_each(effects)) \
-     WHERE command LIKE '%[redacted:%' AND json_valid(coalesce(effects, '[]'))",
-    "UPDATE drift_log SET files = NULL, folders = NULL, keywords = NULL, effects = (SELECT json_group_array( \
-      json_object('kind', json_extract(value, '$.kind'))) FROM json_each(effects)) \
-     WHERE command LIKE '%[redacted:%' AND json_valid(coalesce(effects, '[]'))",
-    "UPDATE hook_steps SET files = NULL WHERE command LIKE '%[redacted:%'",
+    "UPDATE steps SET files = NULL, folders = NULL, keywords = NULL, effects = {effect_kinds} \
+     WHERE command {holds_secret} AND json_valid(coalesce(effects, '[]'))",
+    "UPDATE drift_log SET files = NULL, folders = NULL, keywords = NULL, effects = {effect_kinds} \
+     WHERE command {holds_secret} AND json_valid(coalesce(effects, '[]'))",
+    "UPDATE hook_steps SET files = NULL WHERE command {holds_secret}",
     "DELETE FROM step_files WHERE NOT EXISTS (SELECT 1 FROM steps s, json_each(s.files) f \
      WHERE s.session_id = step_files.session_id AND s.id = step_files.step_id AND f.value = step_files.path)",
     "DELETE FROM task_files WHERE NOT EXISTS (SELECT 1 FROM tasks t, json_each(t.files_touched) f \
@@ -159,7 +147,7 @@ impl SqliteStore {
             }
         }
         for statement in DELETIONS {
-            self.execute(*statement, params![]).await?;
+            self.execute(expanded(statement, PARTS), params![]).await?;
         }
         // The terms of the index are words of the old texts.
         let mut transaction = self.begin().await?;

@@ -5,6 +5,12 @@ use super::{SqliteStore, StoreError};
 use sqlx::AssertSqlSafe;
 use sqlx::sqlite::SqliteRow;
 
+/// A statement with the names of `parts`, in braces, replaced by their text, one after the other.
+pub(super) fn expanded(statement: &str, parts: &[(&str, &str)]) -> AssertSqlSafe<String> {
+    let replace = |sql: String, (name, part): &(&str, &str)| sql.replace(name, part);
+    AssertSqlSafe(parts.iter().fold(statement.to_owned(), replace))
+}
+
 /// A statement that selects rows. Only constants go into its text.
 pub(super) struct Select {
     text: String,

@@ -100,7 +100,7 @@ impl<'a> SessionChanges<'a> {
         change.prompts += record.prompts.len() as u64;
         change.steps += steps;
         change.exchanges += 1;
-        add_usage(&mut change.usage, &usage);
+        change.usage = combined(&change.usage, &usage, |sum, tokens| sum + tokens);
     }
 }
 
@@ -111,21 +111,17 @@ fn goal(prompt: &str) -> String {
 
 /// The usage within what can be summed.
 pub(super) fn bounded(usage: &TokenUsage) -> TokenUsage {
-    TokenUsage {
-        input: usage.input.min(MAX_TOKENS),
-        cache_read: usage.cache_read.min(MAX_TOKENS),
-        cache_creation: usage.cache_creation.min(MAX_TOKENS),
-        cache_creation_5m: usage.cache_creation_5m.min(MAX_TOKENS),
-        cache_creation_1h: usage.cache_creation_1h.min(MAX_TOKENS),
-        output: usage.output.min(MAX_TOKENS),
-    }
+    combined(usage, usage, |tokens, _| tokens.min(MAX_TOKENS))
 }
 
-fn add_usage(sum: &mut TokenUsage, usage: &TokenUsage) {
-    sum.input += usage.input;
-    sum.cache_read += usage.cache_read;
-    sum.cache_creation += usage.cache_creation;
-    sum.cache_creation_5m += usage.cache_creation_5m;
-    sum.cache_creation_1h += usage.cache_creation_1h;
-    sum.output += usage.output;
+/// Each count of both, combined.
+fn combined(one: &TokenUsage, other: &TokenUsage, combine: impl Fn(u64, u64) -> u64) -> TokenUsage {
+    TokenUsage {
+        input: combine(one.input, other.input),
+        cache_read: combine(one.cache_read, other.cache_read),
+        cache_creation: combine(one.cache_creation, other.cache_creation),
+        cache_creation_5m: combine(one.cache_creation_5m, other.cache_creation_5m),
+        cache_creation_1h: combine(one.cache_creation_1h, other.cache_creation_1h),
+        output: combine(one.output, other.output),
+    }
 }

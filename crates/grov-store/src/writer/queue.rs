@@ -32,14 +32,6 @@ struct State {
     health: SinkHealth,
 }
 
-/// The outcome of a batch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Settled {
-    Stored,
-    Spooled,
-    Lost,
-}
-
 impl Queue {
     pub(super) fn new(max_bytes: usize, full_batch: usize) -> Self {
         Self {
@@ -115,18 +107,18 @@ impl Queue {
             .is_ok_and(|seen| seen.is_ok())
     }
 
-    /// Accounts for records that were stored, spooled or lost.
-    pub(super) fn settle(&self, records: &[Redacted<ExchangeRecord>], how: Settled) {
+    /// Adds records that were stored, spooled or lost to that `counter`.
+    pub(super) fn settle(
+        &self,
+        records: &[Redacted<ExchangeRecord>],
+        counter: fn(&mut SinkHealth) -> &mut u64,
+    ) {
         let bytes: usize = records.iter().map(|record| weight(record)).sum();
         let count = records.len() as u64;
         {
             let mut state = self.state();
             state.held_bytes = state.held_bytes.saturating_sub(bytes);
-            match how {
-                Settled::Stored => state.health.stored += count,
-                Settled::Spooled => state.health.spooled += count,
-                Settled::Lost => state.health.lost += count,
-            }
+            *counter(&mut state.health) += count;
         }
         self.settled.send_modify(|settled| *settled += count);
     }

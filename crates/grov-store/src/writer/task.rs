@@ -1,10 +1,10 @@
 //! The writer's thread.
 
 use super::WriterOptions;
-use super::queue::{Queue, Settled, weight};
+use super::queue::{Queue, weight};
 use crate::spool::{Drain, Spool, SpoolError};
 use futures_util::FutureExt;
-use futures_util::future::BoxFuture;
+use futures_util::future::{BoxFuture, OptionFuture};
 use grov_domain::{ExchangeRecord, ExchangeStore, Redacted, StoreError};
 use std::collections::VecDeque;
 use std::panic::AssertUnwindSafe;
@@ -88,7 +88,7 @@ impl Task {
                 "the last records could neither be stored nor spooled; they are lost"
             );
         }
-        self.queue.settle(&rest, Settled::Lost);
+        self.queue.settle(&rest, |health| &mut health.lost);
     }
 
     /// Waits until there is something to do.
@@ -103,18 +103,16 @@ impl Task {
         tokio::select! {
             biased;
             () = self.queue.urgent() => {}
-            result = attempt(&mut self.slow) => {
+            Some(result) = OptionFuture::from(self.slow.as_mut()) => {
                 self.slow = None;
                 match result {
                     Ok(_) => self.recovered(),
                     Err(error) => self.failed(&error),
                 }
             }
-            () = until(retry) => {}
+            Some(()) = OptionFuture::from(retry.map(sleep_until)) => {}
             () = async {
-                if let Some(time) = next_batch {
-                    sleep_until(time).await;
-                }
+                OptionFuture::from(next_batch.map(sleep_until)).await;
                 self.queue.arrived().await;
             } => {}
         }
@@ -146,7 +144,7 @@ impl Task {
             let count = self.batch_size();
             let batch: Arc<Vec<_>> = Arc::new(self.held.drain(..count).collect());
             match self.try_store(&batch, due).await {
-                Outcome::Done => self.queue.settle(&batch, Settled::Stored),
+                Outcome::Done => self.queue.settle(&batch, |health| &mut health.stored),
                 Outcome::Failed(error) => {
                     self.failed(&error);
                     self.put_back(batch);
@@ -223,7 +221,7 @@ impl Task {
             match spool(&self.options.spool, batch) {
                 Ok(()) => {
                     self.spool_works = true;
-                    self.queue.settle(batch, Settled::Spooled);
+                    self.queue.settle(batch, |health| &mut health.spooled);
                     self.held.drain(..count);
                 }
                 Err(error) => {
@@ -340,21 +338,6 @@ fn spool(spool: &Spool, batch: &[Redacted<ExchangeRecord>]) -> Result<(), String
     std::panic::catch_unwind(AssertUnwindSafe(|| spool.append(batch)))
         .map_err(|_| "writing to the spool panicked".to_owned())?
         .map_err(|error: SpoolError| error.to_string())
-}
-
-/// Waits for the end of the attempt; for ever without one.
-async fn attempt(attempt: &mut Option<Attempt>) -> Result<usize, StoreError> {
-    match attempt {
-        Some(attempt) => attempt.await,
-        None => std::future::pending().await,
-    }
-}
-
-async fn until(time: Option<Instant>) {
-    match time {
-        Some(time) => sleep_until(time).await,
-        None => std::future::pending().await,
-    }
 }
 
 #[cfg(test)]

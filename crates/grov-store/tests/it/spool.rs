@@ -3,7 +3,7 @@
 use crate::support::{FakeStore, Home, Mood, exchanges, files_with, ids, leaky_exchange, secret};
 use grov_domain::Redacted;
 use grov_domain::StoreError;
-use grov_store::{DrainReport, SpoolError, drain_spool, spool_append};
+use grov_store::{DrainReport, SpoolError, drain_spool};
 use std::fs;
 use std::io::Write;
 
@@ -13,7 +13,7 @@ async fn spooled_records_come_out_as_they_went_in() {
     let (spool, store) = (home.spool(), home.open().await);
     let records = exchanges("a", 300);
     spool.append(&Redacted::each(&records[..299])).unwrap();
-    spool_append(spool.path(), &Redacted::of(&records[299])).unwrap();
+    spool.append(&[Redacted::of(&records[299])]).unwrap();
     assert_eq!(spool.waiting(), 300);
     let report = drain_spool(&store, &spool).await.unwrap();
     assert_eq!(

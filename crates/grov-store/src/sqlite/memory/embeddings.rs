@@ -100,13 +100,8 @@ async fn save(
     connection
         .execute(
             "DELETE FROM task_embeddings WHERE model = ?1 \
-         AND (SELECT dimension FROM embedding_models WHERE id = ?1) NOT IN (0, ?2)",
-            params![model, dimension],
-        )
-        .await?;
-    connection
-        .execute(
-            "UPDATE embedding_models SET dimension = ?2 WHERE id = ?1 AND dimension <> ?2",
+             AND (SELECT dimension FROM embedding_models WHERE id = ?1) NOT IN (0, ?2); \
+             UPDATE embedding_models SET dimension = ?2 WHERE id = ?1 AND dimension <> ?2",
             params![model, dimension],
         )
         .await?;

@@ -4,73 +4,44 @@ use super::index::take_out;
 use crate::sqlite::columns::{RowExt, params};
 use crate::sqlite::connection::Connection;
 use crate::sqlite::ledger::BUMP_REVISION;
+use crate::sqlite::select::expanded;
 use crate::sqlite::{SqliteStore, StoreError};
 use crate::{Spool, drain_spool};
 use grov_domain::TaskId;
 
-/// The forgotten tasks: `?1` holds their ids as a JSON list.
-macro_rules! forgotten {
-    () => {
-        "(SELECT value FROM json_each(?1))"
-    };
-}
-
-/// The sessions that became these tasks.
-macro_rules! sessions {
-    () => {
-        concat!(
-            "(SELECT session_id FROM tasks WHERE session_id IS NOT NULL AND id IN ",
-            forgotten!(),
-            ")"
-        )
-    };
-}
-
-/// The places in the ledger whose text quotes these tasks.
-macro_rules! quoted {
-    () => {
-        concat!(
-            "(SELECT lineage, anchor FROM ledger_memories WHERE task_id IN ",
-            forgotten!(),
-            ")"
-        )
-    };
-}
+/// Parts of statements; `?1` is a JSON list of task ids.
+#[rustfmt::skip]
+const PARTS: &[(&str, &str)] = &[
+    // The sessions that became these tasks.
+    ("{sessions}", "(SELECT session_id FROM tasks WHERE session_id IS NOT NULL AND id IN {forgotten})"),
+    // The places in the ledger whose text quotes these tasks.
+    ("{quoted}", "(SELECT lineage, anchor FROM ledger_memories WHERE task_id IN {forgotten})"),
+    ("{forgotten}", "(SELECT value FROM json_each(?1))"),
+];
 
 /// Removes the text from the ledger: from now on nothing is added there.
-const BLANK_BLOCKS: &str = concat!(
-    "UPDATE ledger_entries SET block = NULL WHERE block IS NOT NULL AND (lineage, anchor) IN ",
-    quoted!()
-);
+const BLANK_BLOCKS: &str =
+    "UPDATE ledger_entries SET block = NULL WHERE block IS NOT NULL AND (lineage, anchor) IN {quoted}";
 
 /// The same for text that quotes the work itself, which is what corrections do: they quote no memory. It was added while
 /// the work was under way (of a session that is gone only the end of that is known), or it holds what a correction of
 /// the work has. Sessions that continue others hold copies.
-const BLANK_CORRECTIONS: &str = concat!(
-    "WITH own AS MATERIALIZED (SELECT e.anchor, e.block FROM tasks t \
-      JOIN ledger_lineages l ON l.client_session_id = t.client_session_id JOIN ledger_entries e ON e.lineage = l.id \
-      WHERE t.id IN ",
-    forgotten!(),
-    " AND e.block IS NOT NULL AND e.decided_at <= t.created_at AND e.decided_at >= \
-      coalesce((SELECT s.start_time FROM session_states s WHERE s.session_id = t.session_id), e.decided_at) \
-      AND NOT EXISTS (SELECT 1 FROM ledger_memories m WHERE m.lineage = e.lineage AND m.anchor = e.anchor) \
-     UNION ALL SELECT e.anchor, e.block FROM corrections c JOIN ledger_entries e \
-      ON CASE WHEN json_valid(e.block) THEN instr(json_extract(e.block, '$.text'), c.text) > 0 ELSE 0 END \
-      WHERE c.text <> '' AND c.session_id IN ",
-    sessions!(),
-    ") UPDATE ledger_entries SET block = NULL WHERE (anchor, block) IN (SELECT anchor, block FROM own)"
-);
+const BLANK_CORRECTIONS: &str = "WITH own AS MATERIALIZED (SELECT e.anchor, e.block FROM tasks t \
+     JOIN ledger_lineages l ON l.client_session_id = t.client_session_id \
+     JOIN ledger_entries e ON e.lineage = l.id WHERE t.id IN {forgotten} AND e.block IS NOT NULL \
+     AND e.decided_at <= t.created_at AND e.decided_at >= coalesce((SELECT s.start_time FROM session_states s \
+     WHERE s.session_id = t.session_id), e.decided_at) AND NOT EXISTS (SELECT 1 FROM ledger_memories m \
+     WHERE m.lineage = e.lineage AND m.anchor = e.anchor) UNION ALL SELECT e.anchor, e.block FROM corrections c \
+     JOIN ledger_entries e ON CASE WHEN json_valid(e.block) THEN instr(json_extract(e.block, '$.text'), \
+     c.text) > 0 ELSE 0 END WHERE c.text <> '' AND c.session_id IN {sessions}) UPDATE ledger_entries \
+     SET block = NULL WHERE (anchor, block) IN (SELECT anchor, block FROM own)";
 
 /// Deletes goal edits made while the work was under way. While a task of the session is in work, only a reworded goal is
 /// deleted: what a person allowed, forbade and demanded stays in force.
-const DROP_EDITS: &str = concat!(
-    "DELETE FROM goal_edits WHERE (client_session_id, id) IN \
-     (SELECT e.client_session_id, e.id FROM tasks t JOIN goal_edits e \
-      ON e.client_session_id = t.client_session_id AND e.at <= t.created_at WHERE t.id IN ",
-    forgotten!(),
-    " AND (e.kind = 'set' OR NOT EXISTS (SELECT 1 FROM session_states s \
-      WHERE s.client_session_id = t.client_session_id AND s.status = 'active')))"
-);
+const DROP_EDITS: &str = "DELETE FROM goal_edits WHERE (client_session_id, id) IN (SELECT e.client_session_id, e.id FROM tasks t \
+     JOIN goal_edits e ON e.client_session_id = t.client_session_id AND e.at <= t.created_at \
+     WHERE t.id IN {forgotten} AND (e.kind = 'set' OR NOT EXISTS (SELECT 1 FROM session_states s \
+     WHERE s.client_session_id = t.client_session_id AND s.status = 'active')))";
 
 /// Deletes what was derived from the tasks, and their sources. Rows that only count stay, without their texts: a session in
 /// work continues, its spending stays recorded, and an exchange that is recorded again is recognised. Ids that refer to
@@ -80,87 +51,42 @@ const ERASE: &[&str] = &[
     "INSERT INTO forgotten (task_id, at) \
      SELECT value, CAST(unixepoch('subsec') * 1000 AS INTEGER) FROM json_each(?1) WHERE true \
      ON CONFLICT (task_id) DO UPDATE SET at = excluded.at",
-    concat!(
-        "DELETE FROM ledger_memories WHERE (lineage, anchor) IN ",
-        quoted!()
-    ),
-    concat!("DELETE FROM file_reasoning WHERE task_id IN ", forgotten!()),
-    concat!(
-        "DELETE FROM step_files WHERE (path, timestamp, session_id, step_id) IN \
-         (SELECT f.value, st.timestamp, st.session_id, st.id FROM steps st, json_each(st.files) f \
-          WHERE st.session_id IN ",
-        sessions!(),
-        ")"
-    ),
-    concat!(
-        "UPDATE steps SET files = NULL, folders = NULL, command = NULL, effects = NULL, reasoning = NULL, \
-         correction_given = NULL, keywords = NULL, findings = NULL WHERE session_id IN ",
-        sessions!()
-    ),
-    concat!("DELETE FROM prompts WHERE session_id IN ", sessions!()),
-    concat!(
-        "UPDATE drift_log SET files = NULL, reason = NULL, correction_given = NULL, recovery_plan = NULL, \
-         command = NULL, findings = NULL, folders = NULL, effects = NULL, reasoning = NULL, keywords = NULL \
-         WHERE session_id IN ",
-        sessions!()
-    ),
-    concat!(
-        "UPDATE corrections SET reason = '', text = '', recovery_plan = NULL WHERE session_id IN ",
-        sessions!()
-    ),
-    concat!(
-        "UPDATE drift_states SET state = json_set(state, '$.correction', json('null')) \
-         WHERE EXISTS (SELECT 1 FROM corrections c WHERE c.client_session_id = drift_states.client_session_id \
-          AND c.id = json_extract(state, '$.correction.id') AND c.session_id IN ",
-        sessions!(),
-        ")"
-    ),
-    concat!(
-        "UPDATE drift_states SET state = json_set(state, '$.consent', json('{}')) WHERE client_session_id IN \
-         (SELECT client_session_id FROM session_states WHERE session_id IN ",
-        sessions!(),
-        ")"
-    ),
-    concat!(
-        "UPDATE hook_steps SET files = NULL, command = NULL, effects = NULL, reasoning = NULL, output = NULL, \
-         content = NULL, findings = NULL WHERE number IN (SELECT st.number FROM tasks t JOIN hook_steps st \
-          ON st.client_session_id = t.client_session_id AND st.timestamp <= t.created_at WHERE t.id IN ",
-        forgotten!(),
-        ")"
-    ),
-    concat!(
-        "UPDATE hook_checks SET reason = NULL, files = NULL, recovery_plan = NULL, correction = NULL \
-         WHERE (client_session_id, id) IN (SELECT c.client_session_id, c.id FROM tasks t JOIN hook_checks c \
-          ON c.client_session_id = t.client_session_id AND c.at <= t.created_at WHERE t.id IN ",
-        forgotten!(),
-        ")"
-    ),
-    concat!(
-        "DELETE FROM hook_guards WHERE (client_session_id, tool_use_id) IN \
-         (SELECT g.client_session_id, g.tool_use_id FROM tasks t JOIN hook_guards g \
-          ON g.client_session_id = t.client_session_id AND g.at <= t.created_at WHERE t.id IN ",
-        forgotten!(),
-        ")"
-    ),
+    "DELETE FROM ledger_memories WHERE (lineage, anchor) IN {quoted}",
+    "DELETE FROM file_reasoning WHERE task_id IN {forgotten}",
+    "DELETE FROM step_files WHERE (path, timestamp, session_id, step_id) IN (SELECT f.value, st.timestamp, \
+     st.session_id, st.id FROM steps st, json_each(st.files) f WHERE st.session_id IN {sessions})",
+    "UPDATE steps SET files = NULL, folders = NULL, command = NULL, effects = NULL, reasoning = NULL, \
+     correction_given = NULL, keywords = NULL, findings = NULL WHERE session_id IN {sessions}",
+    "DELETE FROM prompts WHERE session_id IN {sessions}",
+    "UPDATE drift_log SET files = NULL, reason = NULL, correction_given = NULL, recovery_plan = NULL, \
+     command = NULL, findings = NULL, folders = NULL, effects = NULL, reasoning = NULL, keywords = NULL \
+     WHERE session_id IN {sessions}",
+    "UPDATE corrections SET reason = '', text = '', recovery_plan = NULL WHERE session_id IN {sessions}",
+    "UPDATE drift_states SET state = json_set(state, '$.correction', json('null')) WHERE EXISTS (SELECT 1 \
+     FROM corrections c WHERE c.client_session_id = drift_states.client_session_id \
+     AND c.id = json_extract(state, '$.correction.id') AND c.session_id IN {sessions})",
+    "UPDATE drift_states SET state = json_set(state, '$.consent', json('{}')) WHERE client_session_id IN \
+     (SELECT client_session_id FROM session_states WHERE session_id IN {sessions})",
+    "UPDATE hook_steps SET files = NULL, command = NULL, effects = NULL, reasoning = NULL, output = NULL, \
+     content = NULL, findings = NULL WHERE number IN (SELECT st.number FROM tasks t \
+     JOIN hook_steps st ON st.client_session_id = t.client_session_id AND st.timestamp <= t.created_at \
+     WHERE t.id IN {forgotten})",
+    "UPDATE hook_checks SET reason = NULL, files = NULL, recovery_plan = NULL, correction = NULL \
+     WHERE (client_session_id, id) IN (SELECT c.client_session_id, c.id FROM tasks t \
+     JOIN hook_checks c ON c.client_session_id = t.client_session_id AND c.at <= t.created_at \
+     WHERE t.id IN {forgotten})",
+    "DELETE FROM hook_guards WHERE (client_session_id, tool_use_id) IN (SELECT g.client_session_id, \
+     g.tool_use_id FROM tasks t JOIN hook_guards g ON g.client_session_id = t.client_session_id \
+     AND g.at <= t.created_at WHERE t.id IN {forgotten})",
     // A hook that holds the words wrote nothing yet, and may not any more.
-    concat!(
-        "UPDATE hook_sessions SET contract = '', waiting = NULL, revision = revision + 1, \
-         forgotten_at = max(coalesce(forgotten_at, t.saved), t.saved) FROM (SELECT client_session_id, \
-          max(created_at) AS saved FROM tasks WHERE client_session_id IS NOT NULL AND id IN ",
-        forgotten!(),
-        " GROUP BY client_session_id) t WHERE hook_sessions.client_session_id = t.client_session_id"
-    ),
-    concat!(
-        "DELETE FROM hook_courses WHERE client_session_id IN \
-         (SELECT client_session_id FROM tasks WHERE client_session_id IS NOT NULL AND id IN ",
-        forgotten!(),
-        ")"
-    ),
-    concat!(
-        "UPDATE session_states SET original_goal = NULL, expected_scope = NULL, constraints = NULL, keywords = NULL, \
-         forgotten_at = CAST(unixepoch('subsec') * 1000 AS INTEGER) WHERE session_id IN ",
-        sessions!()
-    ),
+    "UPDATE hook_sessions SET contract = '', waiting = NULL, revision = revision + 1, \
+     forgotten_at = max(coalesce(forgotten_at, t.saved), t.saved) FROM (SELECT client_session_id, \
+     max(created_at) AS saved FROM tasks WHERE client_session_id IS NOT NULL AND id IN {forgotten} \
+     GROUP BY client_session_id) t WHERE hook_sessions.client_session_id = t.client_session_id",
+    "DELETE FROM hook_courses WHERE client_session_id IN (SELECT client_session_id FROM tasks \
+     WHERE client_session_id IS NOT NULL AND id IN {forgotten})",
+    "UPDATE session_states SET original_goal = NULL, expected_scope = NULL, constraints = NULL, \
+     keywords = NULL, forgotten_at = CAST(unixepoch('subsec') * 1000 AS INTEGER) WHERE session_id IN {sessions}",
 ];
 
 /// Deletes tasks for good, with everything that was derived from them. Returns those that there were.
@@ -218,13 +144,19 @@ fn traces_left(done: &str, again: &str, error: StoreError) -> StoreError {
 async fn erase(connection: &mut Connection<'_>, tasks: &[TaskId]) -> Result<Vec<TaskId>, StoreError> {
     let mut in_use = 0;
     for statement in [BLANK_BLOCKS, BLANK_CORRECTIONS, DROP_EDITS] {
-        in_use += connection.execute(statement, params![tasks]).await?;
+        in_use += connection
+            .execute(expanded(statement, PARTS), params![tasks])
+            .await?;
     }
     for statement in ERASE {
-        connection.execute(*statement, params![tasks]).await?;
+        connection
+            .execute(expanded(statement, PARTS), params![tasks])
+            .await?;
     }
-    let delete = concat!("DELETE FROM tasks WHERE id IN ", forgotten!(), " RETURNING id");
-    let gone = connection.read(delete, params![tasks], |row| row.read(0)).await?;
+    let delete = "DELETE FROM tasks WHERE id IN {forgotten} RETURNING id";
+    let gone = connection
+        .read(expanded(delete, PARTS), params![tasks], |row| row.read(0))
+        .await?;
     // Running programs hold these texts in memory too.
     if in_use > 0 || !gone.is_empty() {
         connection.execute(BUMP_REVISION, params![]).await?;
