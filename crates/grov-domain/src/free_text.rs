@@ -7,7 +7,7 @@
 use crate::{
     Action, ActionSketch, Consent, Correction, Decision, DriftEvent, DriftQuestion, DriftState, Effect,
     ExchangeRecord, FilePin, FileReasoning, Finding, ForcedRecoveryQuestion, GoalContract, GoalEdit,
-    GuardRecord, HookCheck, HookEnded, HookProgress, HookSession, HookStep, IntentQuestion, LlmCall,
+    GuardRecord, HookCheck, HookProgress, HookSession, HookStep, HookStepResult, IntentQuestion, LlmCall,
     PendingPrompt, Project, Prompt, ReasoningQuestion, RecoveryStep, SessionState, Step, StepVerdict, Task,
     TaskContextQuestion, TaskSketch, TaskTransition,
 };
@@ -120,7 +120,7 @@ free_text! {
 // What hooks hand over.
 free_text! {
     HookProgress { texts: [session, steps, ended, check], others: [allowed] }
-    PendingPrompt { texts: [text], others: [known_by, at] }
+    PendingPrompt { texts: [text], others: [hash, at] }
     HookStep {
         texts: [action, findings],
         others: [id, tool_use_id, agent_id, tool, prompt, score, timestamp]
@@ -130,7 +130,7 @@ free_text! {
         raw: [line],
         others: [action_type, effects, failed]
     }
-    HookEnded { texts: [output], others: [id, failed] }
+    HookStepResult { texts: [output], others: [id, failed] }
     HookCheck {
         texts: [reason, files, recovery_plan, correction],
         others: [id, actions, score, level, at]
@@ -157,7 +157,7 @@ impl FreeText for HookSession {
             escalation: _,
             prompts: _,
             actions: _,
-            memories_told: _,
+            memories_injected: _,
             started_at: _,
             updated_at: _,
             ended_at: _,

@@ -4,7 +4,7 @@ use crate::words;
 use std::collections::HashSet;
 
 /// Maximum number of words compared.
-const MOST_WORDS: usize = 400;
+const MAX_WORDS: usize = 400;
 
 /// Returns the index of the prompt that a goal was taken from. For a goal worded by a model this is the prompt with the
 /// most words in common, or the first one if there is none.
@@ -16,9 +16,9 @@ pub fn prompt_of_goal(goal: &str, prompts: &[String]) -> usize {
     if let Some(place) = prompts.iter().position(|prompt| prompt.contains(goal)) {
         return place;
     }
-    let wanted: HashSet<String> = words(goal, MOST_WORDS).into_iter().collect();
+    let wanted: HashSet<String> = words(goal, MAX_WORDS).into_iter().collect();
     let shared = |prompt: &String| {
-        let said: HashSet<String> = words(prompt, MOST_WORDS).into_iter().collect();
+        let said: HashSet<String> = words(prompt, MAX_WORDS).into_iter().collect();
         wanted.intersection(&said).count()
     };
     let mut best = (0, 0);

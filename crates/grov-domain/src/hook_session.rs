@@ -43,7 +43,7 @@ pub struct HookSession {
     /// Number of actions.
     pub actions: u64,
     /// Number of memories injected.
-    pub memories_told: u64,
+    pub memories_injected: u64,
     /// Time of the first hook.
     pub started_at: OffsetDateTime,
     /// Time of the newest hook.
@@ -76,7 +76,7 @@ impl HookSession {
             escalation: 0,
             prompts: 0,
             actions: 0,
-            memories_told: 0,
+            memories_injected: 0,
             started_at: at,
             updated_at: at,
             ended_at: None,
@@ -91,7 +91,8 @@ pub struct PendingPrompt {
     /// The prompt; of a long text both ends.
     pub text: String,
     /// A hash of the full text, by which it is recognised in the transcript.
-    pub known_by: u64,
+    #[serde(rename = "known_by")]
+    pub hash: u64,
     /// Length of the transcript at that time: earlier entries precede the prompt.
     pub at: u64,
 }
@@ -121,7 +122,7 @@ pub struct HookStep {
 
 /// The result of an action that was stored while it ran.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct HookEnded {
+pub struct HookStepResult {
     /// The action. Results of unknown actions are ignored.
     pub id: StepId,
     /// Whether the tool reported an error or was refused.
@@ -203,7 +204,7 @@ pub struct HookProgress {
     /// New actions.
     pub steps: Vec<HookStep>,
     /// Results of actions that were stored before.
-    pub ended: Vec<HookEnded>,
+    pub ended: Vec<HookStepResult>,
     /// Stored actions that the user turned out to have allowed: they are on goal.
     pub allowed: Vec<StepId>,
     /// The result of a check, if there was one.

@@ -47,7 +47,7 @@ pub use grov_redact::{
     end_from, end_of, hidden_since, without_own_text,
 };
 pub use hook_session::{
-    GuardRecord, GuardVerdict, HookCheck, HookEnded, HookProgress, HookSession, HookStep, HookStore,
+    GuardRecord, GuardVerdict, HookCheck, HookProgress, HookSession, HookStep, HookStepResult, HookStore,
     PUT_BACK, PendingPrompt,
 };
 pub use ids::{

@@ -40,7 +40,7 @@ impl MemoryField {
 pub type PerField<T> = [T; 4];
 
 /// Characters of a path that count.
-const LONGEST_PATH: usize = 512;
+const MAX_PATH: usize = 512;
 
 /// The term of all files of that name, whatever folder they are in.
 pub fn file_term(path: &str) -> String {
@@ -60,7 +60,7 @@ fn solid(mark: &str, path: &str) -> String {
         _ => character.to_ascii_lowercase(),
     };
     let mut term = mark.to_owned();
-    term.extend(path.chars().take(LONGEST_PATH).map(piece));
+    term.extend(path.chars().take(MAX_PATH).map(piece));
     term
 }
 

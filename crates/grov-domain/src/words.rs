@@ -6,7 +6,7 @@
 use grov_redact::is_unspaced;
 
 /// Longer runs are no words but data: a hash, a key, an encoded image.
-const LONGEST: usize = 48;
+const MAX_WORD: usize = 48;
 
 /// The words of a text, in order, repetitions included; at most `limit`.
 pub fn words(text: &str, limit: usize) -> Vec<String> {
@@ -49,7 +49,7 @@ pub fn is_identifier(run: &str) -> bool {
 /// The identifiers of a text as they are found, each once, at most `limit`.
 pub fn identifiers(text: &str, limit: usize) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
-    for run in runs(text).filter(|run| run.chars().count() <= LONGEST && is_identifier(run)) {
+    for run in runs(text).filter(|run| run.chars().count() <= MAX_WORD && is_identifier(run)) {
         if found.len() >= limit {
             break;
         }
@@ -79,7 +79,7 @@ fn whole(run: &str) -> String {
 fn split_run(run: &str, found: &mut Vec<String>) {
     // Most are plain words.
     if run.bytes().all(|byte| byte.is_ascii_lowercase()) {
-        if run.len() <= LONGEST {
+        if run.len() <= MAX_WORD {
             found.push(stem(run));
         }
         return;
@@ -88,7 +88,7 @@ fn split_run(run: &str, found: &mut Vec<String>) {
         split_unspaced(run, found);
         return;
     }
-    if run.len() > LONGEST {
+    if run.len() > MAX_WORD {
         return;
     }
     let parts = parts(run);

@@ -6,7 +6,7 @@ mod position;
 use grov_actions::transcript::{Call, Ended, Entry, Event, Reader};
 use grov_domain::{
     ActionSketch, AgentId, AskedCall, ClientDialect, CorrectionId, GoalContract, GoalEdit, GuardRecord,
-    GuardVerdict, HookCheck, HookEnded, HookProgress, HookSession, HookStep, PendingPrompt, StepId,
+    GuardVerdict, HookCheck, HookProgress, HookSession, HookStep, HookStepResult, PendingPrompt, StepId,
     StepVerdict,
 };
 use grov_session::correction::framed;
@@ -36,7 +36,7 @@ pub struct TranscriptFollower {
     now: OffsetDateTime,
     steps: Vec<HookStep>,
     /// Results of calls that an earlier hook recorded as steps.
-    ended: Vec<HookEnded>,
+    ended: Vec<HookStepResult>,
     /// Steps of an earlier hook that the user has since allowed.
     allowed: Vec<StepId>,
     check: Option<HookCheck>,
@@ -226,7 +226,7 @@ impl TranscriptFollower {
         let Some(prompt) = self.waiting.pop_front() else {
             return;
         };
-        self.reading.expect_prompt(prompt.known_by);
+        self.reading.expect_prompt(prompt.hash);
         self.apply_prompt(&prompt.text, self.counts_anew, self.session.updated_at);
     }
 
@@ -275,7 +275,7 @@ impl TranscriptFollower {
                     if self.reading.was_announced(known) {
                         continue;
                     }
-                    let waits = self.waiting.iter().position(|prompt| prompt.known_by == known);
+                    let waits = self.waiting.iter().position(|prompt| prompt.hash == known);
                     let is_counted = waits.is_some_and(|place| self.waiting.remove(place).is_some());
                     let counts = !is_history && (!is_counted || self.counts_anew);
                     self.apply_prompt(text, counts, entry.at.unwrap_or(self.now));
@@ -387,7 +387,7 @@ impl TranscriptFollower {
             step.action.failed = Some(ended.failed);
             step.action.output.clone_from(&ended.output);
         } else if !self.is_history(entry) {
-            self.ended.push(HookEnded {
+            self.ended.push(HookStepResult {
                 id: self.step_id(Some(call)),
                 failed: ended.failed,
                 output: ended.output.clone(),

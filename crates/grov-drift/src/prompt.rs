@@ -307,7 +307,7 @@ impl PromptHandler<'_> {
     /// Marks the session as active and counts delivered memories.
     fn mark_active(&self, session: &mut HookSession, told: &Additions) {
         let memory = told.memory.as_ref().and_then(Option::as_ref);
-        session.memories_told += memory.map_or(0, |memory| memory.memories.len() as u64);
+        session.memories_injected += memory.map_or(0, |memory| memory.memories.len() as u64);
         session.ended_at = None;
     }
 

@@ -115,7 +115,7 @@ async fn register(
     };
     let told = newest(&*store, &beginning).await?;
     let mut follower = resume(&*store, context.home, session_ref, intent_reader()).await?;
-    follower.session_mut().memories_told += told.as_ref().map_or(0, |told| told.memories.len() as u64);
+    follower.session_mut().memories_injected += told.as_ref().map_or(0, |told| told.memories.len() as u64);
     let progress = follower.into_progress(SystemClock.now());
     // `false` means another hook registered it.
     store

@@ -58,6 +58,6 @@ async fn hook_sessions(store: &dyn Store, session: &ClientSessionId) -> Option<S
         usage: None,
         drift_score: session.drift_score,
         drifted: session.drift_score.is_some_and(|score| score < OFF_GOAL_BELOW),
-        memories: Some(session.memories_told),
+        memories: Some(session.memories_injected),
     })
 }

@@ -39,7 +39,7 @@ fn where_grov_is_off_nothing_is_said_and_the_work_is_still_followed() -> Result<
     nothing_is_said(&hooked)?;
     assert_eq!(kinds(&hooked.grov.steps_when(&session, 1)?), ["write"]);
     hooked.known_when("the session to end", &session, |known| {
-        known.prompts == 2 && known.ended_at.is_some() && known.memories_told == 0
+        known.prompts == 2 && known.ended_at.is_some() && known.memories_injected == 0
     })?;
 
     hooked.grov.ask(&["on"])?;
@@ -57,7 +57,7 @@ fn with_memory_turned_off_nothing_is_remembered_to_the_agent() -> Result<()> {
     let run = hooked.prompt(&format!("{QUESTION} [[scenario:answer]]"), &[])?;
     nothing_is_said(&hooked)?;
     hooked.known_when("the session to end", run.session()?, |known| {
-        known.ended_at.is_some() && known.memories_told == 0
+        known.ended_at.is_some() && known.memories_injected == 0
     })?;
     hooked.no_faults()
 }

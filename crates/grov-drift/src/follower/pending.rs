@@ -22,7 +22,7 @@ pub(crate) fn has_no_actions(session: &HookSession, transcript: &[u8], prompt: &
     entries.iter().all(|entry| match &entry.event {
         Event::Prompt { text, .. } => {
             let known = text_hash(text);
-            known == text_hash(prompt) || session.waiting.iter().any(|one| one.known_by == known)
+            known == text_hash(prompt) || session.waiting.iter().any(|one| one.hash == known)
         }
         Event::Call(_) | Event::Ended(_) => false,
         Event::Said(_) | Event::Compacted { .. } | Event::Used(_) => true,
@@ -44,7 +44,7 @@ pub(crate) fn record_pending(session: &mut HookSession, prompt: &str, length: u6
 pub(crate) fn pending_prompt(prompt: &str, length: u64) -> PendingPrompt {
     PendingPrompt {
         text: sanitize_prompt(prompt),
-        known_by: text_hash(prompt),
+        hash: text_hash(prompt),
         at: length,
     }
 }

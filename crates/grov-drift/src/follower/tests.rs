@@ -40,7 +40,7 @@ struct Session {
     now: OffsetDateTime,
     checks: Vec<HookCheck>,
     steps: Vec<HookStep>,
-    ended: Vec<HookEnded>,
+    ended: Vec<HookStepResult>,
     allowed: Vec<StepId>,
     guard: Vec<GuardRecord>,
 }
@@ -478,7 +478,7 @@ fn a_result_that_comes_in_a_later_hook_reaches_its_step() {
     session.result(&own, false);
     session.hook(|_| {});
     assert_eq!(session.steps[1].action.failed, Some(false));
-    let expected = HookEnded {
+    let expected = HookStepResult {
         id: session.steps[0].id.clone(),
         failed: true,
         output: Some("done".to_owned()),

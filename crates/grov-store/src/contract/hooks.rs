@@ -4,8 +4,8 @@ use super::sample::{
     at, client, guarded, hook_check, hook_session, hook_step, progress, session, state, task,
 };
 use grov_domain::{
-    AskedCall, CorrectionLevel, GoalContract, GuardRecord, GuardVerdict, HookEnded, HookProgress,
-    HookSession, HookStep, MemoryStore, Redacted, Retention, SessionStatus, StepId, Store, Task,
+    AskedCall, CorrectionLevel, GoalContract, GuardRecord, GuardVerdict, HookProgress, HookSession, HookStep,
+    HookStepResult, MemoryStore, Redacted, Retention, SessionStatus, StepId, Store, Task,
 };
 use std::sync::Arc;
 
@@ -201,7 +201,7 @@ pub async fn hook_steps_end_later(store: Arc<dyn Store>) {
         first.steps = vec![running("s1"), running("s2"), running("s3")];
         assert!(follow(&store, &first).await);
     }
-    let ended = |id: &str, failed, output: Option<&str>| HookEnded {
+    let ended = |id: &str, failed, output: Option<&str>| HookStepResult {
         id: StepId::new(id),
         failed,
         output: output.map(str::to_owned),
@@ -491,7 +491,7 @@ pub async fn secrets_of_hooks_are_redacted(store: Arc<dyn Store>) {
     step.action.content = Some(leaky("content"));
     step.findings[0].file = Some(leaky("/found"));
     step.findings[0].reason = leaky("because");
-    given.ended = vec![HookEnded {
+    given.ended = vec![HookStepResult {
         id: given.steps[1].id.clone(),
         failed: false,
         output: Some(leaky("ended")),

@@ -402,7 +402,7 @@ pub(super) fn hook_session(client_session: &str, seconds: i64, revision: u64) ->
         engine_state: Some(r#"{ "said" : [18446744073709551615, "Go back."], "f": 1.50 }"#.to_owned()),
         waiting: vec![PendingPrompt {
             text: "And \"test\" it.".to_owned(),
-            known_by: u64::MAX,
+            hash: u64::MAX,
             at: u64::MAX >> 1,
         }],
         is_unchecked: true,
@@ -410,7 +410,7 @@ pub(super) fn hook_session(client_session: &str, seconds: i64, revision: u64) ->
         escalation: 3,
         prompts: 4,
         actions: 1 << 40,
-        memories_told: 2,
+        memories_injected: 2,
         ended_at: Some(at(seconds)),
         revision,
         ..HookSession::new(

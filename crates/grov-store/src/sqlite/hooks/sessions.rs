@@ -13,7 +13,7 @@ insert! {
     concat!(begin!(), "INSERT INTO hook_sessions"), "ON CONFLICT DO NOTHING RETURNING forgotten_at";
     session => {
         client_session_id, project_path, working_directory, transcript_path, read_to, drift_score, escalation, prompts,
-        actions, memories_told, started_at, updated_at, ended_at, waiting, is_unchecked
+        actions, memories_told = memories_injected, started_at, updated_at, ended_at, waiting, is_unchecked
     };
     revision: session.revision + 1,
     contract: Json(&session.contract),
@@ -70,7 +70,7 @@ pub(super) fn session(row: &SqliteRow) -> Result<HookSession, StoreError> {
         client_session_id, project_path, working_directory, transcript_path, read_to,
         contract: if is_forgotten { Default::default() } else { row.read("contract").map(|Json(contract)| contract)? },
         engine_state: None,
-        waiting, is_unchecked, drift_score, escalation, prompts, actions, memories_told, started_at, updated_at,
+        waiting, is_unchecked, drift_score, escalation, prompts, actions, memories_injected: row.read("memories_told")?, started_at, updated_at,
         ended_at, revision,
     }))
 }

@@ -4,7 +4,7 @@ use crate::sqlite::StoreError;
 use crate::sqlite::columns::{RowExt, from_row, millis, params};
 use crate::sqlite::connection::Connection;
 use crate::sqlite::insert::insert;
-use grov_domain::{ActionSketch, ClientSessionId, HookCheck, HookEnded, HookStep, StepId};
+use grov_domain::{ActionSketch, ClientSessionId, HookCheck, HookStep, HookStepResult, StepId};
 use sqlx::sqlite::SqliteRow;
 use std::borrow::Cow;
 use time::OffsetDateTime;
@@ -75,7 +75,7 @@ fn is_after(time: OffsetDateTime, forgotten_at: Option<OffsetDateTime>) -> bool 
 pub(super) async fn end_steps(
     connection: &mut Connection<'_>,
     session: &ClientSessionId,
-    ended: &[HookEnded],
+    ended: &[HookStepResult],
     forgotten_at: Option<OffsetDateTime>,
 ) -> Result<(), StoreError> {
     for ended in ended {
