@@ -15,19 +15,19 @@ pub enum ActionType {
     Write,
     /// Reads a file (Read).
     Read,
-    /// Looks for files or text (Glob, Grep, LS).
+    /// Searches for files or text (Glob, Grep, LS).
     Search,
     /// Runs a command (Bash, BashOutput, KillShell).
     Bash,
-    /// Starts or talks to a subagent (Task, Agent).
+    /// Starts a subagent or sends it a message (Task, Agent, SendMessage).
     Task,
-    /// Reaches out to the web (WebFetch, WebSearch).
+    /// Fetches or searches the web (WebFetch, WebSearch).
     Web,
-    /// Keeps the agent's own list of work (TodoWrite, TaskCreate, TaskUpdate).
+    /// Edits the agent's own task list (TodoWrite, TaskCreate, TaskUpdate).
     Todo,
     /// Calls a tool of an MCP server (`mcp__server__tool`).
     Mcp,
-    /// Anything else: unknown tools, and names that a newer version stored.
+    /// Any other tool, and types stored by a newer version.
     #[default]
     Other,
 }
@@ -38,13 +38,13 @@ named!(ActionType {
 });
 
 impl ActionType {
-    /// Whether the action changes files by itself. What a command changes is told by its effects.
+    /// Whether the tool itself changes files. The effects of an action say what its command changes.
     pub fn modifies_files(self) -> bool {
         matches!(self, Self::Edit | Self::Write)
     }
 }
 
-/// What a command line does to the world, as far as the line itself shows it.
+/// What a command does, as far as the command line shows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EffectKind {
@@ -54,17 +54,17 @@ pub enum EffectKind {
     Write,
     /// Changes files in place.
     Modify,
-    /// Removes files or folders.
+    /// Deletes files or folders.
     Delete,
     /// Renames or moves; paths are source then target.
     Move,
     /// Copies; paths are source then target.
     Copy,
-    /// Changes owner or permission.
+    /// Changes owners or permissions.
     Permission,
     /// Changes version-control state (commit, checkout, reset, push).
     VersionControl,
-    /// Talks to other machines.
+    /// Accesses the network.
     Network,
     /// Installs or removes packages.
     Install,
@@ -72,13 +72,13 @@ pub enum EffectKind {
     Test,
     /// Builds the project.
     Build,
-    /// Runs some program whose effect the line does not show.
+    /// Runs a program whose effects the command line does not show.
     Execute,
 }
 
 impl EffectKind {
-    /// Whether files are not what they were: content, name, place, permission. Version control and packages change the
-    /// repository and the machine instead.
+    /// Whether it changes the content, name, location or permissions of files. Version control and package installs
+    /// are not included.
     pub fn changes_files(self) -> bool {
         matches!(
             self,
@@ -86,51 +86,51 @@ impl EffectKind {
         )
     }
 
-    /// Whether files, the repository or the installed packages are not what they were. Tests, builds and programs whose
-    /// effect the line does not show change nothing that counts.
+    /// Whether it changes files, the repository or installed packages. Tests, builds and programs with unknown effects do
+    /// not count as changes.
     pub fn is_change(self) -> bool {
         self.changes_files() || matches!(self, Self::VersionControl | Self::Install)
     }
 }
 
-/// What the client writes for a call that the user or a hook did not let run, as it is or cut off.
+/// Texts in the result of a call that the user or a hook refused. The result may be cut off.
 const REFUSED: &[&str] = &[
     "The tool use was rejected",
     "wait for the user to tell you how to proceed",
 ];
 
-/// What an action changes. The methods before [`took_effect`](ActionSketch::took_effect) look at the call alone, so that they
-/// can be asked before it runs.
+/// Classifies what an action changes. Methods named `changes_…` and `is_…` look at the call alone, so that they also work
+/// before it runs; `took_effect` and `has_…` consider the result, too.
 impl ActionSketch {
-    /// Whether it changes files, by itself or by a command.
+    /// Whether the tool or its command changes files.
     pub fn changes_files(&self) -> bool {
         self.action_type.modifies_files() || self.effects.iter().any(|effect| effect.changes_files())
     }
 
-    /// Whether it changes what tests and builds run on: files or installed packages. A commit leaves both as they are.
+    /// Whether it changes the inputs of tests and builds: files or installed packages. A commit changes neither.
     pub fn changes_build_inputs(&self) -> bool {
         self.changes_files() || self.effects.contains(&EffectKind::Install)
     }
 
-    /// Whether it changes anything that counts as work: files, the repository or installed packages.
+    /// Whether it changes files, the repository or installed packages.
     pub fn is_change(&self) -> bool {
         self.action_type.modifies_files() || self.effects.iter().any(|effect| effect.is_change())
     }
 
-    /// Whether it may have done what it says: a call that failed or was refused did nothing, except that a failed command
-    /// did what comes before the failure. An action whose result is unknown counts as done.
+    /// Whether the action may have taken effect. A failed or refused call has not, except for a failed command, which may
+    /// have run in part. An action with an unknown result counts as done.
     pub fn took_effect(&self) -> bool {
         let output = self.output.as_deref().unwrap_or_default();
         let may_have_run = self.command.is_some() && !REFUSED.iter().any(|words| output.contains(words));
         self.failed != Some(true) || may_have_run
     }
 
-    /// Whether it changed files, the repository or installed packages, as far as its result is known.
+    /// Whether it changed files, the repository or installed packages. An action with an unknown result counts as done.
     pub fn has_changed(&self) -> bool {
         self.is_change() && self.took_effect()
     }
 
-    /// Whether it puts work into a commit.
+    /// Whether it creates a commit.
     pub fn is_commit(&self) -> bool {
         let command = self.command.as_deref().unwrap_or_default();
         let between = |letter: char| letter.is_whitespace() || matches!(letter, ';' | '&' | '|');
@@ -138,40 +138,40 @@ impl ActionSketch {
             && command.split(between).any(|word| word == "commit")
     }
 
-    /// Whether it put work into a commit, as far as its result is known.
+    /// Whether it created a commit. An action with an unknown result counts as done.
     pub fn has_committed(&self) -> bool {
         self.is_commit() && self.failed != Some(true)
     }
 }
 
-/// One effect of a command and the paths it names.
+/// An effect of a command, with the paths that the command names.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Effect {
-    /// What happens.
+    /// The kind of effect.
     pub kind: EffectKind,
-    /// The paths named, in order, as resolved against the working directory where that is known.
+    /// The paths, in order, resolved against the working directory if that is known.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub paths: Vec<String>,
 }
 
-/// One tool call, understood.
+/// A parsed tool call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Action {
     /// The tool's name as the client sent it.
     pub tool: String,
-    /// The id of the tool call, where there is one.
+    /// The id of the tool call, if it has one.
     pub tool_use_id: Option<String>,
     /// The kind of action.
     pub action_type: ActionType,
-    /// Files that the action touches, in order, without repetition.
+    /// Files that the action accesses, in order, each once.
     pub files: Vec<String>,
-    /// Folders that the action touches or searches.
+    /// Folders that the action accesses or searches.
     pub folders: Vec<String>,
-    /// The command line, for commands; the pattern, query, URL or delegated prompt for other tools that have one.
+    /// The command line, or the pattern, query, URL or delegated prompt of other tools.
     pub command: Option<String>,
-    /// What the command line shows of its effects, in order.
+    /// The effects that the command line shows, in order.
     pub effects: Vec<Effect>,
-    /// What the command line runs. It is not stored: who needs it of a stored action reads the command again.
+    /// The parsed command line. Not stored; parse `command` again for a stored action.
     #[serde(skip)]
     pub line: Option<Arc<CommandLine>>,
 }
@@ -191,9 +191,9 @@ mod tests {
     }
 
     #[test]
-    fn each_question_about_changes_has_its_own_set_of_effects() {
+    fn changes_files_and_changes_build_inputs_and_is_change_differ() {
         use EffectKind::{Delete, Install, Permission, Read, Test, VersionControl, Write};
-        // The effect, whether it changes files, what builds run on, and anything that counts as work.
+        // The effect, and the results of changes_files, changes_build_inputs and is_change.
         for (effect, files, inputs, work) in [
             (Write, true, true, true),
             (Delete, true, true, true),
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failed_command_may_have_changed_something_and_a_refused_one_has_not() {
+    fn a_failed_command_may_have_changed_something_but_a_refused_one_has_not() {
         let removal = |failed, output| command(EffectKind::Delete, failed, output).has_changed();
         assert!(removal(None, "") && removal(Some(false), "") && removal(Some(true), "no such file"));
         assert!(!removal(Some(true), "[…] The tool use was rejected (eg. …"));

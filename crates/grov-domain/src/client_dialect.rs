@@ -1,50 +1,50 @@
-//! What is particular to the client: the names and texts by which its sessions, tools and own words are known.
+//! Names and texts that are specific to a client: headers, tools, and the texts it adds to messages.
 //!
-//! Everything that reads a request, a transcript or a prompt asks here. A client that changes a spelling, and a second client,
-//! change this file.
+//! All code that reads requests, transcripts or prompts uses them. If the client changes a text, or another client is
+//! supported, only this file changes.
 
 use crate::{ActionType, SideRequest};
 
 /// The dialect of one client.
 #[derive(Clone, Copy, Debug)]
 pub struct ClientDialect {
-    /// Header of a request that names the session.
+    /// Request header with the session id.
     pub session_header: &'static str,
-    /// Header of a request that names the subagent.
+    /// Request header with the subagent id.
     pub agent_header: &'static str,
-    /// How the environment part of the prompt introduces the working directory. The longest spelling comes first.
+    /// Labels of the working directory in the environment section of a prompt, longest first.
     pub working_directory: &'static [&'static str],
-    /// How a reminder begins: text between tags that the client puts into the user's messages.
+    /// Opening tag of a reminder, a text that the client adds to the user's messages.
     pub reminder_opening: &'static str,
-    /// How a reminder ends.
+    /// Closing tag of a reminder.
     pub reminder_closing: &'static str,
-    /// Beginnings of all texts that the client writes into the user's messages by itself.
+    /// Prefixes of all texts that the client adds to the user's messages.
     pub inserted: &'static [&'static str],
-    /// Beginning of the note that the user interrupted the turn.
+    /// Prefix of the note that the user interrupted the turn.
     pub interrupted: &'static str,
-    /// Beginning of the summary that takes the place of an earlier part of the conversation.
+    /// Prefix of the summary that replaces the earlier conversation after a compaction.
     pub continued: &'static str,
-    /// Beginning of the note about the command that clears the conversation.
+    /// Prefix of the note about the command that clears the conversation.
     pub cleared: &'static str,
-    /// How a prompt typed during a turn is introduced.
+    /// Text before a prompt that was typed during a turn.
     pub queued: &'static str,
-    /// What follows such a prompt.
+    /// Text after such a prompt.
     pub queued_end: &'static str,
-    /// Beginning of the request for a suggestion of the next prompt.
+    /// Prefix of the request for a suggestion of the next prompt.
     pub suggestion: &'static str,
-    /// Beginning of the request for a summary of the conversation.
+    /// Prefix of the request for a summary of the conversation.
     pub compaction: &'static str,
-    /// `output_config.format.type` of the request for a title, which offers no tools.
+    /// `output_config.format.type` of the request for a title, which has no tools.
     pub title_format: &'static str,
-    /// Beginning of the type of a tool that the upstream runs itself, which a nested request offers alone.
+    /// Prefix of the type of tools that the upstream runs. A nested request has only such a tool.
     pub nested_tool: &'static str,
     /// The tool that asks the user a question.
     pub question_tool: &'static str,
     /// The tool that asks the user to approve a plan.
     pub plan_tool: &'static str,
-    /// Tools by name, of older and newer clients alike.
+    /// The kinds of tools by name, for all client versions.
     pub tools: &'static [(&'static str, ActionType)],
-    /// Beginning of the name of a tool of an MCP server.
+    /// Prefix of the names of MCP tools.
     pub mcp_tool: &'static str,
 }
 
@@ -119,7 +119,7 @@ impl ClientDialect {
         mcp_tool: "mcp__",
     };
 
-    /// The kind of a tool, by its name.
+    /// Returns the kind of a tool.
     pub fn action_type(&self, tool: &str) -> ActionType {
         match self.tools.iter().find(|(name, _)| *name == tool) {
             Some((_, kind)) => *kind,
@@ -128,17 +128,17 @@ impl ClientDialect {
         }
     }
 
-    /// Whether the user answers this tool, by its result.
+    /// Whether the result of this tool is the answer of the user.
     pub fn asks_user(&self, tool: &str) -> bool {
         tool == self.question_tool || tool == self.plan_tool
     }
 
-    /// Whether the client wrote this text of a user's message.
+    /// Whether the client added this text to a user's message.
     pub fn is_inserted(&self, text: &str) -> bool {
         self.inserted.iter().any(|beginning| text.starts_with(beginning))
     }
 
-    /// What a request is for whose newest text of the user this is, if that is no step of a conversation.
+    /// Returns the purpose of a side request, given the newest user text; `None` for a turn of the conversation.
     pub fn side_request(&self, newest_text: &str) -> Option<SideRequest> {
         let text = newest_text.trim_start();
         if text.starts_with(self.suggestion) {
@@ -150,7 +150,7 @@ impl ClientDialect {
         }
     }
 
-    /// The prompt inside the note about a message that was typed during the turn, with or without the tags of a reminder.
+    /// Extracts the prompt from the note about a message that was typed during the turn, with or without reminder tags.
     pub fn queued_prompt<'t>(&self, text: &'t str) -> Option<&'t str> {
         let text = text.trim_start();
         let note = text
@@ -163,8 +163,8 @@ impl ClientDialect {
         Some(rest[..end].trim()).filter(|prompt| !prompt.is_empty())
     }
 
-    /// What follows an introduction of the working directory at the beginning of a line, list marks aside, each up to the end of
-    /// its line. The longest spelling comes first.
+    /// Returns the working directories named in a prompt: the text from each label to the end of its line. Before the
+    /// label there may only be list markers. Matches of the longest label come first.
     pub fn working_directories<'t>(&self, text: &'t str) -> impl Iterator<Item = &'t str> + use<'t> {
         self.working_directory.iter().flat_map(move |introduction| {
             text.match_indices(introduction).filter_map(move |(at, _)| {
@@ -184,7 +184,7 @@ mod tests {
 
     const CLIENT: ClientDialect = ClientDialect::CLAUDE_CODE;
 
-    /// A client that calls everything otherwise.
+    /// A client with other names.
     const OTHER: ClientDialect = ClientDialect {
         working_directory: &["cwd="],
         inserted: &["[note]"],
@@ -197,7 +197,7 @@ mod tests {
     };
 
     #[test]
-    fn what_the_client_writes_by_itself_is_known_by_one_list() {
+    fn texts_of_the_client_are_inserted_texts() {
         for text in [CLIENT.reminder_opening, CLIENT.interrupted, CLIENT.continued] {
             assert!(CLIENT.is_inserted(text), "{text}");
         }
@@ -206,14 +206,14 @@ mod tests {
     }
 
     #[test]
-    fn whatever_a_local_command_prints_is_the_clients() {
+    fn output_of_local_commands_is_inserted_text() {
         for kind in ["caveat", "stdout", "stderr", "another"] {
             assert!(CLIENT.is_inserted(&format!("<local-command-{kind}>x")), "{kind}");
         }
     }
 
     #[test]
-    fn another_client_is_understood_by_its_own_names() {
+    fn another_dialect_uses_its_own_names() {
         for (tool, ours, theirs) in [
             ("Bash", ActionType::Bash, ActionType::Other),
             ("shell", ActionType::Other, ActionType::Bash),

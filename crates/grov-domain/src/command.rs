@@ -1,44 +1,44 @@
-//! Command lines as parsed: the programs that one runs, with their arguments.
+//! Parsed command lines: the programs that a command line runs, with their arguments.
 //!
-//! The parser of command lines creates these; rules evaluate them.
+//! Created by the parser in `grov-actions`, evaluated by the rules in `grov-scope`.
 
 use std::ops::Range;
 
-/// What a command line runs, in order.
+/// A parsed command line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CommandLine {
-    /// The programs, also those inside of scripts that the line gives to a shell or an interpreter.
+    /// The programs in order, including those in scripts passed to a shell or an interpreter.
     pub programs: Vec<Program>,
-    /// A bound left out some of it.
+    /// Whether programs were left out because a limit was reached.
     pub is_cut: bool,
 }
 
-/// One program with its arguments.
+/// A program with its arguments.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Program {
-    /// The word that names it, as written; empty where there is only a redirection.
+    /// The command word as written; empty if there is only a redirection.
     pub word: String,
-    /// Its arguments, quotes taken off. What only the shell can compute stays as written: `$(date)`.
+    /// The arguments without quotes. Expansions stay as written: `$(date)`.
     pub arguments: Vec<Argument>,
-    /// Files that its output goes to (`>`, `>>`), as written.
+    /// Targets of output redirections (`>`, `>>`), as written.
     pub targets: Vec<String>,
-    /// Files and folders that it changes, makes or removes, as far as its arguments and redirections show them.
+    /// Files and folders that it changes, creates or deletes, as far as arguments and redirections show.
     pub changes: Vec<String>,
-    /// Those of them that stay as they are if they are there: `touch`, `mkdir -p`.
+    /// Whether files that exist already keep their content: `touch`, `mkdir -p`.
     pub keeps_what_is_there: bool,
-    /// Programs that run it: `sudo`, `xargs`.
+    /// Programs that run this one: `sudo`, `xargs`.
     pub through: Vec<String>,
-    /// The names of the programs that it runs for each file it finds: `find -exec`.
+    /// Names of the programs that it runs for each file found: `find -exec`.
     pub for_each: Vec<String>,
-    /// The text that it reads, where the line shows it: a here-document, what the program before it prints.
+    /// Its standard input, if the command line shows it: a here-document, or the output of a program like `echo`.
     pub input: Option<String>,
-    /// The number of the program whose output it reads through a pipe.
+    /// The index of the program whose output is piped to it.
     pub source: Option<usize>,
-    /// Which shell runs it: 0 is that of the line, the others are begun by the line and leave it where it is.
+    /// The number of the shell that runs it: 0 for the outer shell, others for subshells, which do not change its directory.
     pub shell: u32,
-    /// On which machine it runs.
+    /// Where it runs.
     pub host: ExecutionHost,
-    /// It stands behind `||`: it runs only if what is before it fails.
+    /// Whether it follows `||`, and so runs only if the previous command fails.
     pub is_fallback: bool,
 }
 
@@ -47,13 +47,13 @@ pub struct Program {
 pub struct Argument {
     /// The text.
     pub text: String,
-    /// What it is to the program.
+    /// Its role.
     pub role: Role,
-    /// The programs whose output it begins with, by their numbers: `$(…)`, `<(…)`.
+    /// Indexes of the programs whose output it starts with: `$(…)`, `<(…)`.
     pub output_of: Range<usize>,
 }
 
-/// What an argument is to its program. Of programs whose options are not known, words with a hyphen are options without
+/// The role of an argument. For programs whose options are unknown, words that start with a hyphen are options without
 /// values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Role {
@@ -69,34 +69,34 @@ pub enum Role {
 /// The machine on which a program runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ExecutionHost {
-    /// On this machine.
+    /// This machine.
     #[default]
     Local,
-    /// In a container, which sees the mounted folders alone.
+    /// A container, which can access only its mounted folders.
     Container,
-    /// On another machine.
+    /// Another machine.
     Remote,
 }
 
 impl Program {
-    /// The program's name, without its folder; empty where there is none.
+    /// Returns the name of the program without its folder; empty if there is no program.
     pub fn name(&self) -> &str {
         program_name(&self.word)
     }
 
-    /// The program and its arguments.
+    /// Returns the program and its arguments.
     pub fn words(&self) -> impl Iterator<Item = &str> {
         let word = Some(self.word.as_str()).filter(|word| !word.is_empty());
         word.into_iter()
             .chain(self.arguments.iter().map(|argument| argument.text.as_str()))
     }
 
-    /// The arguments that are neither options nor values of options.
+    /// Returns the arguments that are neither options nor values of options.
     pub fn operands(&self) -> impl DoubleEndedIterator<Item = &str> {
         operands(&self.arguments)
     }
 
-    /// Whether an argument is the long option or has the letter among its short ones.
+    /// Whether an option is `long` or a group of short options with `letter`.
     pub fn has(&self, long: &str, letter: char) -> bool {
         let mut options = self
             .arguments
@@ -105,14 +105,14 @@ impl Program {
         options.any(|option| option.text == long || option.is_short_with(letter))
     }
 
-    /// Whether one of the arguments is one of these words.
+    /// Whether an argument is one of these words.
     pub fn has_word(&self, words: &[&str]) -> bool {
         self.arguments
             .iter()
             .any(|argument| words.contains(&argument.text.as_str()))
     }
 
-    /// The command that Git is given, behind Git's own options; empty for other programs.
+    /// Returns the Git subcommand and the arguments after it; empty for other programs.
     pub fn git(&self) -> (&str, &[Argument]) {
         if self.name() != "git" {
             return ("", &[]);
@@ -126,12 +126,12 @@ impl Program {
 }
 
 impl Argument {
-    /// The text.
+    /// Returns the text.
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// Whether it is an option of letters with this one among them.
+    /// Whether it is a group of short options with this letter.
     pub fn is_short_with(&self, letter: char) -> bool {
         self.role == Role::Option
             && self.text.starts_with('-')
@@ -160,7 +160,7 @@ impl std::ops::Deref for Argument {
     }
 }
 
-/// The operands among arguments.
+/// Returns the operands among arguments.
 pub fn operands(arguments: &[Argument]) -> impl DoubleEndedIterator<Item = &str> {
     arguments
         .iter()
@@ -168,7 +168,7 @@ pub fn operands(arguments: &[Argument]) -> impl DoubleEndedIterator<Item = &str>
         .map(Argument::as_str)
 }
 
-/// The name of a program without its folder and its ending.
+/// Returns the name of a program without its folder and the extension `.exe` or `.cmd`.
 pub fn program_name(word: &str) -> &str {
     let name = word.rsplit(['/', '\\']).next().unwrap_or(word);
     name.strip_suffix(".exe")
@@ -176,7 +176,7 @@ pub fn program_name(word: &str) -> &str {
         .unwrap_or(name)
 }
 
-/// Whether a program is a shell, by its name without a folder.
+/// Whether a program name, without a folder, is that of a shell.
 pub fn is_shell(program: &str) -> bool {
     matches!(program, "sh" | "bash" | "zsh" | "dash" | "ksh" | "ash" | "fish")
 }

@@ -23,7 +23,7 @@ pub struct GoalContract {
     pub allowed: Vec<String>,
     /// Globs that the user forbade.
     pub forbidden: Vec<String>,
-    /// What the user forbade or demanded of the work, in words.
+    /// Constraints that the user stated, in words.
     pub constraints: Vec<String>,
     /// Words for search.
     pub keywords: Vec<String>,
@@ -71,7 +71,7 @@ named!(GoalEditKind { Set => "set", Allow => "allow", Forbid => "forbid", Constr
 /// An edit of a session's contract by a person. Of contradicting edits the newer one counts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GoalEdit {
-    /// Key.
+    /// The key.
     pub id: GoalEditId,
     /// The session.
     pub client_session_id: ClientSessionId,
@@ -79,7 +79,7 @@ pub struct GoalEdit {
     pub kind: GoalEditKind,
     /// The goal, glob or constraint.
     pub text: String,
-    /// When.
+    /// The time.
     pub at: OffsetDateTime,
 }
 
@@ -147,7 +147,7 @@ impl Rule {
 /// A finding of a rule about an action.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
-    /// Which rule.
+    /// The rule.
     pub rule: Rule,
     /// The file, if there is one.
     pub file: Option<String>,
@@ -245,7 +245,7 @@ named!(CorrectionOutcome { Followed => "followed", Ignored => "ignored", Overtak
 /// A correction that is pending or was delivered to the agent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Correction {
-    /// Key.
+    /// The key.
     pub id: CorrectionId,
     /// The client's session.
     pub client_session_id: ClientSessionId,
@@ -440,7 +440,7 @@ mod tests {
     }
 
     #[test]
-    fn the_newer_edit_counts() {
+    fn the_newest_edit_wins() {
         let edits = [
             edit(GoalEditKind::Forbid, "src/a/**"),
             edit(GoalEditKind::Allow, "src/a/**"),
@@ -454,7 +454,7 @@ mod tests {
     }
 
     #[test]
-    fn levels_are_found_by_their_names() {
+    fn stored_names_of_levels_round_trip() {
         for level in CorrectionLevel::ALL {
             assert_eq!(CorrectionLevel::from_name(level.as_str()), Some(level));
         }

@@ -1,28 +1,28 @@
-//! Meaning as numbers: the port to a model that embeds texts, and the port that keeps what it answered.
+//! Text embeddings: the port to a model that creates them, and the port that stores them.
 //!
-//! Embeddings are an extra. Everything works without them, and nothing on the path of a request asks for one.
+//! Embeddings are optional. No request waits for one.
 
 use crate::{StoreError, Task};
 use async_trait::async_trait;
 use grov_redact::Redacted;
 use std::fmt;
 
-/// The most texts that one call to an [`Embedder`] may hold.
+/// Maximum number of texts in one call to an [`Embedder`].
 pub const MAX_TEXTS: usize = 64;
 
-/// Bytes of a text that a model is shown; of a longer one its beginning and its end. Small models take 512 tokens, and
-/// servers refuse what is longer.
+/// Maximum bytes of a text that a model receives. A longer text is shortened to its beginning and end, because small
+/// models take 512 tokens and servers refuse longer inputs.
 pub const MAX_TEXT_BYTES: usize = 1_500;
 
-/// Where a text stands in a model's space: a direction, with one byte for each dimension.
+/// An embedding vector, quantized to one byte per dimension.
 ///
-/// Whole numbers from -127 to 127 are kept, the largest of them at the end of that range. The angle between two texts is
-/// as good as with floating-point numbers, at a quarter of the size.
+/// The values are scaled so that the largest magnitude is 127. Angles between vectors are about as exact as with
+/// floating-point numbers, at a quarter of the size.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Embedding(Vec<i8>);
 
 impl Embedding {
-    /// The direction of `values`; `None` where they have none: no values, none but zeros, one that is not finite.
+    /// Quantizes a vector. Returns `None` if it is empty, all zeros, or has a value that is not finite.
     pub fn of(values: &[f32]) -> Option<Self> {
         let largest = values
             .iter()
@@ -35,7 +35,7 @@ impl Embedding {
         Some(Self(values.iter().map(small).collect()))
     }
 
-    /// What [`Embedding::to_bytes`] gave; `None` where it has no direction.
+    /// Restores an embedding from the bytes of [`Embedding::to_bytes`]. Returns `None` if it is empty or all zeros.
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         bytes
             .iter()
@@ -43,18 +43,17 @@ impl Embedding {
             .then(|| Self(bytes.iter().map(|byte| byte.cast_signed()).collect()))
     }
 
-    /// One byte for each dimension.
+    /// Returns one byte per dimension.
     pub fn to_bytes(&self) -> Vec<u8> {
         self.0.iter().map(|value| value.cast_unsigned()).collect()
     }
 
-    /// How many dimensions the model's space has.
+    /// Returns the number of dimensions.
     pub fn dimension(&self) -> usize {
         self.0.len()
     }
 
-    /// The cosine of the angle between two texts: 1 for the same direction. 0 for directions of different spaces, which
-    /// have no angle.
+    /// Returns the cosine of the angle between two embeddings, -1 to 1; 0 if their dimensions differ.
     pub fn similarity(&self, other: &Self) -> f64 {
         if self.dimension() != other.dimension() {
             return 0.0;
@@ -66,7 +65,7 @@ impl Embedding {
             own += i64::from(one * one);
             its += i64::from(other * other);
         }
-        // Neither is zero: both have a direction.
+        // No embedding is all zeros.
         dot as f64 / ((own as f64).sqrt() * (its as f64).sqrt())
     }
 }
@@ -77,23 +76,23 @@ impl fmt::Debug for Embedding {
     }
 }
 
-/// Why there are no embeddings.
+/// An error of an [`Embedder`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum EmbedError {
-    /// Nobody is asked at present: no budget, no ledger, a provider that failed too often. The same call may succeed
-    /// later.
+    /// The model is not called at present: the budget is spent, the ledger is unavailable, or the provider failed too
+    /// often. The same call may succeed later.
     #[error("no embedding model is asked at present: {0}")]
     Paused(String),
-    /// The provider was asked and did not answer. The same call may succeed later.
+    /// The call failed. It may succeed later.
     #[error("no embeddings: {0}")]
     Failed(String),
-    /// The provider refused these texts, and would again.
+    /// The provider refused these texts. The same call would fail again.
     #[error("no embeddings of these texts: {0}")]
     Refused(String),
 }
 
-/// A model that embeds texts. What is not redacted cannot be handed to it:
+/// A model that embeds texts. It takes redacted texts only:
 ///
 /// ```compile_fail,E0308
 /// # use grov_domain::{EmbedError, Embedder, Embedding};
@@ -110,54 +109,59 @@ pub enum EmbedError {
 /// ```
 #[async_trait]
 pub trait Embedder: Send + Sync {
-    /// The model's name, with all that its answers depend on. Embeddings of different names are not compared.
+    /// Returns the name of the model, including everything that its results depend on. Embeddings of models with different
+    /// names cannot be compared.
     fn model(&self) -> &str;
-    /// One embedding for each text, in the same order and of the same dimension. At most [`MAX_TEXTS`] texts, of each
-    /// of which [`MAX_TEXT_BYTES`] bytes are looked at.
+    /// Returns one embedding per text, in the same order and of the same dimension. Takes at most [`MAX_TEXTS`] texts and
+    /// uses at most [`MAX_TEXT_BYTES`] bytes of each.
+    ///
+    /// # Errors
+    ///
+    /// Returns an [`EmbedError`] if the model was not called, failed, or refused the texts.
     async fn embed(&self, texts: &[Redacted]) -> Result<Vec<Embedding>, EmbedError>;
-    /// Waits a while until nothing is left to settle, before the process ends. Most have nothing to settle.
+    /// Waits until running calls are recorded in the spending ledger. Call it before the process ends.
     async fn close(&self) {}
 }
 
-/// A memory that has no embedding of the model in use.
+/// A memory without an embedding of a model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unembedded {
-    /// The store's number of the memory.
+    /// The number of the memory in the store.
     pub document: i64,
-    /// The memory as it was read.
+    /// The memory.
     pub task: Task,
 }
 
-/// How many memories have an embedding.
+/// The number of memories with an embedding.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EmbeddingProgress {
-    /// Memories.
+    /// Number of memories.
     pub memories: u64,
-    /// Of them looked at by the model: embedded, or found to be beyond it.
+    /// Number of memories that were embedded or that the model cannot embed.
     pub done: u64,
 }
 
-/// Keeps the embeddings of memories: at most one for each, which goes when the memory's words change and with the memory.
+/// Stores at most one embedding per memory. It is deleted when the memory is deleted or its text changes.
 #[async_trait]
 pub trait EmbeddingStore: Send + Sync {
-    /// Memories without an embedding of `model`, newest first; those that were indexed before `below` (the store's number
-    /// of the last one seen).
+    /// Returns at most `limit` memories without an embedding of `model`, newest first. With `below`, only those with a
+    /// lower number: pass the last number seen to continue.
     async fn unembedded(
         &self,
         model: &str,
         below: Option<i64>,
         limit: u32,
     ) -> Result<Vec<Unembedded>, StoreError>;
-    /// Keeps what `model` made of memories, each in place of what another model did. `None`: the model cannot embed it,
-    /// which is not tried again. Memories whose words are not those any more that were embedded are passed over.
+    /// Stores embeddings of `model`, replacing those of other models. `None` records that the model cannot embed the
+    /// memory. Memories whose text changed in the meantime are skipped.
     async fn keep_embeddings(
         &self,
         model: &str,
         embedded: &[(Task, Option<Embedding>)],
     ) -> Result<(), StoreError>;
-    /// The embeddings that `model` made of these memories, by the store's numbers; in any order.
+    /// Returns the embeddings of these memories by `model`, with their numbers, in any order.
     async fn embeddings(&self, model: &str, documents: &[i64]) -> Result<Vec<(i64, Embedding)>, StoreError>;
-    /// How far `model` is.
+    /// Returns the progress of `model`.
     async fn embedding_progress(&self, model: &str) -> Result<EmbeddingProgress, StoreError>;
 }
 
@@ -170,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_direction_is_no_embedding() {
+    fn vectors_without_a_direction_are_rejected() {
         for values in [&[][..], &[0.0, -0.0], &[1.0, f32::NAN], &[f32::INFINITY, 0.0]] {
             assert_eq!(Embedding::of(values), None, "{values:?}");
         }
@@ -179,14 +183,14 @@ mod tests {
     }
 
     #[test]
-    fn bytes_lead_back() {
+    fn bytes_round_trip() {
         let one = embedding(&[0.25, -1.0, 0.0, 3e-9]);
         assert_eq!(one.to_bytes(), [32, 129, 0, 0]);
         assert_eq!(Embedding::from_bytes(&one.to_bytes()), Some(one));
     }
 
     #[test]
-    fn length_does_not_count_and_direction_does() {
+    fn similarity_depends_on_the_direction_alone() {
         let one = embedding(&[1.0, 2.0, 3.0]);
         assert!((one.similarity(&embedding(&[1e30, 2e30, 3e30])) - 1.0).abs() < 1e-9);
         assert!((one.similarity(&embedding(&[-1e-30, -2e-30, -3e-30])) + 1.0).abs() < 1e-9);
@@ -195,8 +199,8 @@ mod tests {
     }
 
     #[test]
-    fn rounding_keeps_the_angle() {
-        // Two directions in a space of a usual size, without a random number.
+    fn quantizing_preserves_the_angle() {
+        // Two vectors of a usual dimension, without random numbers.
         let wave = |step: f32| -> Vec<f32> { (0_u8..=255).map(|n| (f32::from(n) * step).sin()).collect() };
         let (one, other) = (wave(0.37), wave(0.372));
         let dot = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(a, b)| f64::from(a * b)).sum::<f64>();

@@ -7,24 +7,24 @@ use crate::{
 use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
 
-/// Tokens by the class they are billed in.
+/// Token counts by billing class.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TokenUsage {
     /// Uncached input.
     pub input: u64,
     /// Input read from the prompt cache.
     pub cache_read: u64,
-    /// Input written to the prompt cache, all lifetimes together.
+    /// Input written to the prompt cache, in total.
     pub cache_creation: u64,
-    /// The part of `cache_creation` that is kept for five minutes.
+    /// The part of `cache_creation` with a lifetime of five minutes.
     pub cache_creation_5m: u64,
-    /// The part of `cache_creation` that is kept for an hour.
+    /// The part of `cache_creation` with a lifetime of one hour.
     pub cache_creation_1h: u64,
     /// Output.
     pub output: u64,
 }
 
-/// What a request was for.
+/// The kind of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ExchangeKind {
@@ -32,28 +32,28 @@ pub enum ExchangeKind {
     Main,
     /// A step of a subagent.
     Subagent,
-    /// A request that the client makes beside the conversation; never a turn.
+    /// A request outside of the conversation; never a turn.
     Side(SideRequest),
 }
 
-/// The requests that the client makes beside the conversation.
+/// The purpose of a request outside of the conversation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SideRequest {
-    /// Naming the session.
+    /// A title for the session.
     Title,
-    /// Suggesting the next prompt.
+    /// A suggestion of the next prompt.
     Suggestion,
-    /// Summing up the conversation to make room.
+    /// A summary of the conversation, to free context.
     Compaction,
-    /// A web search or fetch nested inside a tool call.
+    /// A web search or fetch inside a tool call.
     WebTool,
-    /// Recognised as no turn, purpose unknown.
+    /// Not a turn, of unknown purpose.
     Other,
 }
 
 impl ExchangeKind {
-    /// The name under which the kind is stored.
+    /// Returns the name under which the kind is stored.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Main => "main",
@@ -66,7 +66,7 @@ impl ExchangeKind {
         }
     }
 
-    /// Whether this is a turn of the main conversation or of a subagent.
+    /// Whether it belongs to the main conversation or a subagent.
     pub fn is_turn(self) -> bool {
         matches!(self, Self::Main | Self::Subagent)
     }
@@ -76,13 +76,13 @@ impl ExchangeKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
-    /// The response arrived whole.
+    /// The response arrived completely.
     Complete,
-    /// The upstream ended or broke the response early.
+    /// The upstream ended the response early.
     Truncated,
-    /// The client went away before the end.
+    /// The client disconnected before the end.
     ClientGone,
-    /// The upstream answered with an error, as a status or as an event in the stream.
+    /// The upstream returned an error, as a status or as an event in the stream.
     UpstreamError,
 }
 
@@ -91,39 +91,39 @@ named!(Outcome {
     UpstreamError => "upstream_error",
 });
 
-/// Something the user typed.
+/// A prompt of the user.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Prompt {
-    /// The text, without the client's own reminders.
+    /// The text, without reminders of the client.
     pub text: String,
-    /// Typed while a turn was running, so it arrived inside the tool loop.
+    /// Whether it was typed while a turn was running, and so arrived within the tool loop.
     pub queued: bool,
 }
 
-/// One action to be recorded.
+/// An action to be recorded.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Step {
-    /// Derived from the exchange: recording twice yields one row.
+    /// The key, derived from the exchange, so that recording it twice gives one row.
     pub id: StepId,
-    /// What was done.
+    /// The action.
     pub action: Action,
-    /// The assistant's text nearest before the action, bounded to 1,000 characters.
+    /// The assistant's last text before the action, at most 1,000 characters.
     pub reasoning: Option<String>,
-    /// Words that a later search may use: file stems, identifiers.
+    /// Search terms: file stems and identifiers.
     pub keywords: Vec<String>,
-    /// Whether the action carries a decision (a change of files, or text that states one).
+    /// Whether it carries a decision: a change of files, or text that states one.
     pub is_key_decision: bool,
-    /// When the response that holds the action ended.
+    /// When the response with the action ended.
     pub timestamp: OffsetDateTime,
-    /// What was found of it at once; `None` where nobody looked.
+    /// The verdict of the rules; `None` if it was not assessed.
     #[serde(default)]
     pub verdict: Option<StepVerdict>,
 }
 
-/// One request and its response, ready to be stored. Recording the same exchange twice changes nothing.
+/// A request and its response, to be stored. Recording the same exchange twice changes nothing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ExchangeRecord {
-    /// Identity of the record.
+    /// The key.
     pub id: ExchangeId,
     /// The task it belongs to.
     pub session_id: SessionId,
@@ -131,29 +131,29 @@ pub struct ExchangeRecord {
     pub client_session_id: ClientSessionId,
     /// The subagent, if it was one.
     pub agent_id: Option<AgentId>,
-    /// What the request was for.
+    /// The kind of the request.
     pub kind: ExchangeKind,
     /// The project.
     pub project: Project,
-    /// Who works: the project's git user, hashed if so configured.
+    /// The project's git user, hashed if configured so.
     pub user: Option<String>,
-    /// The model that answered, or was asked.
+    /// The model that answered or, if unknown, that was requested.
     pub model: Option<String>,
     /// When the request arrived.
     pub started_at: OffsetDateTime,
     /// When the response ended.
     pub ended_at: OffsetDateTime,
-    /// What the user typed and this request was the first to carry. Usually empty (tool loop) or one.
+    /// The new prompts in this request: none within a tool loop, otherwise usually one.
     pub prompts: Vec<Prompt>,
-    /// The actions of the response, and those of an earlier broken one that turned out to have run.
+    /// The actions of the response, and actions of an earlier interrupted response that ran.
     pub steps: Vec<Step>,
-    /// Tokens.
+    /// Token counts.
     pub usage: TokenUsage,
     /// The response's `stop_reason`.
     pub stop_reason: Option<String>,
-    /// How it ended.
+    /// The outcome.
     pub outcome: Outcome,
-    /// Where the session stands after it, where that has changed.
+    /// The drift state after the exchange, if it changed.
     #[serde(default)]
     pub drift: Option<DriftState>,
 }

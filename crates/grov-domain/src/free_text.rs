@@ -1,8 +1,8 @@
-//! Which fields of the records are free text.
+//! Lists the free-text fields of all records, which are redacted before they are stored or sent.
 //!
-//! Identifiers, hashes, a project's key and names that the client's protocol defines (tool, model, stop reason) are none.
-//! Paths are: they rarely hold a secret, and a lookup by path is redacted alike, so that it finds what was stored. Each
-//! record is taken apart without `..`: a new field has to be decided about here.
+//! Not free text: identifiers, hashes, project keys, and names defined by the client's protocol (tool, model, stop
+//! reason). Paths are free text, because they can contain a secret; lookups redact the path, too, and so still match.
+//! Records are destructured without `..`, so that a new field does not compile until it is listed here.
 
 use crate::{
     Action, ActionSketch, Consent, Correction, Decision, DriftEvent, DriftQuestion, DriftState, Effect,
@@ -13,8 +13,8 @@ use crate::{
 };
 use grov_redact::{FreeText, each_text_of_json};
 
-/// Implements [`FreeText`] for a record: every field is named, those behind `texts` are free text, those behind `raw` were
-/// read from raw text and are emptied.
+/// Implements [`FreeText`] for a record. `texts` lists the free-text fields, `raw` the optional fields that were parsed
+/// from text before redaction and are set to `None`, and `others` all remaining fields.
 macro_rules! free_text {
     ($($type:ident {
         texts: [$($text:ident),* $(,)?],
@@ -31,7 +31,7 @@ macro_rules! free_text {
     )+};
 }
 
-// What an exchange left behind.
+// Exchanges.
 free_text! {
     ExchangeRecord {
         texts: [project, user, prompts, steps, drift],
@@ -54,7 +54,7 @@ free_text! {
     Effect { texts: [paths], others: [kind] }
 }
 
-// Tasks, and what the team remembers.
+// Tasks and team memory.
 free_text! {
     SessionState {
         texts: [user_id, working_directory, original_goal, expected_scope, constraints, keywords],
@@ -117,7 +117,7 @@ free_text! {
     }
 }
 
-// What hooks hand over.
+// The hook path.
 free_text! {
     HookProgress { texts: [session, steps, ended, check], others: [allowed] }
     PendingPrompt { texts: [text], others: [hash, at] }
@@ -173,7 +173,7 @@ impl FreeText for HookSession {
     }
 }
 
-// Questions to a judge, and what they cost.
+// Questions to a judge, and their cost.
 free_text! {
     IntentQuestion { texts: [prompts, first_files], others: [] }
     TaskContextQuestion {

@@ -85,12 +85,12 @@ impl HookSession {
     }
 }
 
-/// A prompt that a hook noted for the next reader of the transcript.
+/// A prompt recorded by a hook, to be processed by the next hook that reads the transcript.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PendingPrompt {
     /// The prompt; of a long text both ends.
     pub text: String,
-    /// A hash of the full text, by which it is recognised in the transcript.
+    /// A hash of the full text, to recognise it in the transcript.
     #[serde(rename = "known_by")]
     pub hash: u64,
     /// Length of the transcript at that time: earlier entries precede the prompt.
@@ -116,11 +116,11 @@ pub struct HookStep {
     pub score: Option<u8>,
     /// The findings, most severe first.
     pub findings: Vec<Finding>,
-    /// When.
+    /// The time.
     pub timestamp: OffsetDateTime,
 }
 
-/// The result of an action that was stored while it ran.
+/// The result of an action that an earlier hook stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HookStepResult {
     /// The action. Results of unknown actions are ignored.
@@ -134,7 +134,7 @@ pub struct HookStepResult {
 /// The result of a check of the actions since the last one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HookCheck {
-    /// Key.
+    /// The key.
     pub id: String,
     /// The number of actions checked.
     pub actions: u64,
@@ -150,7 +150,7 @@ pub struct HookCheck {
     pub recovery_plan: Vec<RecoveryStep>,
     /// The text of the correction.
     pub correction: Option<String>,
-    /// When.
+    /// The time.
     pub at: OffsetDateTime,
 }
 
@@ -192,7 +192,7 @@ pub struct GuardRecord {
     pub reason: String,
     /// Whether it ran, which means that the user agreed.
     pub ran: bool,
-    /// When.
+    /// The time.
     pub at: OffsetDateTime,
 }
 
@@ -205,7 +205,7 @@ pub struct HookProgress {
     pub steps: Vec<HookStep>,
     /// Results of actions that were stored before.
     pub ended: Vec<HookStepResult>,
-    /// Stored actions that the user turned out to have allowed: they are on goal.
+    /// Stored actions that the user allowed, which are on goal.
     pub allowed: Vec<StepId>,
     /// The result of a check, if there was one.
     pub check: Option<HookCheck>,

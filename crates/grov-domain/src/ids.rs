@@ -1,4 +1,4 @@
-//! Identifiers. Each is its own type, so that a session id cannot be passed where a task id is meant.
+//! Identifiers. Each has its own type, so that they cannot be mixed up.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -18,7 +18,7 @@ macro_rules! text_id {
                 Self(value.into())
             }
 
-            /// The identifier as text.
+            /// Returns the identifier as text.
             pub fn as_str(&self) -> &str {
                 &self.0
             }
@@ -35,7 +35,7 @@ macro_rules! text_id {
 macro_rules! fresh_id {
     ($name:ident) => {
         impl $name {
-            /// A new identifier: a version 7 UUID, so that identifiers sort by the time they were made.
+            /// Creates a new identifier: a version 7 UUID, which sorts by creation time.
             pub fn fresh() -> Self {
                 Self(fresh_uuid().to_string())
             }
@@ -43,7 +43,7 @@ macro_rules! fresh_id {
     };
 }
 
-/// A version 7 UUID. The library panics when the clock is before 1970; then the time in it is 1970 and the rest random.
+/// Creates a version 7 UUID. With a clock before 1970, for which the library panics, its time is 1970.
 fn fresh_uuid() -> Uuid {
     fresh_uuid_at(SystemTime::now())
 }
@@ -56,43 +56,43 @@ fn fresh_uuid_at(now: SystemTime) -> Uuid {
 }
 
 text_id! {
-    /// The session id that the client itself uses on the wire, in its transcript and in its hooks.
+    /// The session id that the client uses on the wire, in its transcript and in its hooks.
     ClientSessionId
 }
 text_id! {
-    /// One task of a client session: the key of `session_states`. The first task's id equals the client's session id.
+    /// A task of a client session: the key of `session_states`. The id of the first task equals the client session id.
     SessionId
 }
 text_id! {
-    /// A subagent inside a client session.
+    /// A subagent of a client session.
     AgentId
 }
 text_id! {
-    /// One request and its response.
+    /// A request and its response.
     ExchangeId
 }
 text_id! {
-    /// One action of the agent.
+    /// An action of the agent.
     StepId
 }
 text_id! {
-    /// One finished task in team memory.
+    /// A saved task in team memory.
     TaskId
 }
 text_id! {
-    /// One entry of the drift log.
+    /// An entry of the drift log.
     DriftEventId
 }
 text_id! {
-    /// One correction that was made for the agent.
+    /// A correction of the agent.
     CorrectionId
 }
 text_id! {
-    /// One change that a person made to a goal contract.
+    /// An edit of a goal contract.
     GoalEditId
 }
 text_id! {
-    /// One call of Grov's own to a model.
+    /// A model call of Grov itself.
     LlmCallId
 }
 fresh_id!(SessionId);
@@ -104,29 +104,24 @@ fresh_id!(GoalEditId);
 fresh_id!(LlmCallId);
 
 impl StepId {
-    /// The id of the `index`-th action of an exchange. Derived, so that recording an exchange twice yields the same rows.
+    /// Returns the id of the action at `index` in an exchange. It is derived, so that recording twice gives the same rows.
     pub fn of(exchange: &ExchangeId, index: usize) -> Self {
         Self(format!("{exchange}-{index:03}"))
     }
 }
 
 impl ClientSessionId {
-    /// The id of the first task of this client session, which by rule is the same text.
+    /// Returns the id of the first task, which is the same text.
     pub fn first_task(&self) -> SessionId {
         SessionId::new(self.as_str())
     }
 
-    /// The id under which is remembered what hooks saw of this client session. It is none of the proxy's tasks: a session that
-    /// goes through the proxy for a while is seen by both, each a part of it.
-    pub fn seen_by_hooks(&self) -> SessionId {
-        self.seen_by_hooks_after(0)
-    }
-
-    /// The same of the task that came after so many others of this client session.
-    pub fn seen_by_hooks_after(&self, others: usize) -> SessionId {
-        match others {
+    /// Returns the id of the task at `index` that the hook path saves for this session. It differs from the ids of the
+    /// proxy path: both paths can follow a part of the same session.
+    pub fn hook_task(&self, index: usize) -> SessionId {
+        match index {
             0 => SessionId::new(format!("{self}/hooks")),
-            others => SessionId::new(format!("{self}/hooks/{others}")),
+            index => SessionId::new(format!("{self}/hooks/{index}")),
         }
     }
 }
@@ -138,7 +133,7 @@ mod tests {
     use std::time::Duration;
 
     #[test]
-    fn identifiers_are_made_with_a_clock_before_1970() {
+    fn identifiers_are_created_with_a_clock_before_1970() {
         let before = SystemTime::UNIX_EPOCH - Duration::from_secs(3600);
         let made: HashSet<Uuid> = (0..1000).map(|_| fresh_uuid_at(before)).collect();
         assert_eq!(made.len(), 1000);
@@ -149,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn step_ids_sort_in_order_of_the_actions() {
+    fn step_ids_sort_by_index() {
         let exchange = ExchangeId::fresh();
         assert!(StepId::of(&exchange, 2) < StepId::of(&exchange, 10));
     }

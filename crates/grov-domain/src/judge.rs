@@ -1,7 +1,7 @@
 //! The judge port: questions about the agent's work, and their typed answers.
 //!
-//! A judge always answers. [`JudgedBy`] says whether a model or rules gave the answer; callers need no code of their
-//! own for a model that is slow, wrong or missing.
+//! A judge answers every question; [`JudgedBy`] says whether by a model or by rules. Callers need no fallback for a model
+//! that is slow, wrong or not configured.
 
 use crate::macros::named;
 use crate::{Action, ActionType, CommandLine, Decision, EffectKind, SessionId, TaskType};
@@ -10,7 +10,7 @@ use grov_redact::Redacted;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// Who gave an answer.
+/// The source of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum JudgedBy {
@@ -22,43 +22,43 @@ pub enum JudgedBy {
 
 named!(JudgedBy { Model => "model", Rules => "rules" });
 
-/// An answer and who gave it.
+/// An answer and its source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Judged<T> {
     /// The answer.
     pub answer: T,
-    /// Who gave it.
+    /// The source.
     pub by: JudgedBy,
 }
 
-/// The data of an action that a judgement needs.
+/// The data of an action that rules and judges use.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ActionSketch {
-    /// Kind of action.
+    /// The kind of action.
     pub action_type: ActionType,
-    /// Files touched, relative to the project where they lie in it.
+    /// The touched files, relative to the project if they are in it.
     pub files: Vec<String>,
     /// Command line, pattern, query, URL or delegated prompt.
     pub command: Option<String>,
-    /// What the command line shows of its effects.
+    /// The effects that the command line shows.
     pub effects: Vec<EffectKind>,
-    /// The assistant's text nearest before the action.
+    /// The assistant's last text before the action.
     pub reasoning: Option<String>,
-    /// Whether the tool reported an error; `None` while its result is unknown.
+    /// Whether the tool reported an error; `None` if its result is unknown.
     pub failed: Option<bool>,
-    /// The end of the tool's output, bounded to 400 characters, where it was seen.
+    /// The end of the tool's output, at most 400 characters; `None` if unknown.
     pub output: Option<String>,
-    /// The beginning of what the action writes, or of the text that belongs to it, bounded to 4,000 characters, where it
-    /// was seen. Rules look at it; of models, a judge of drift alone is shown the first of it.
+    /// The beginning of the text that the action writes or passes on, at most 4,000 characters; `None` if unknown. Used by
+    /// rules, and in part by the drift question.
     pub content: Option<String>,
-    /// What the command line runs, where the sketch was made from the action itself. It is not stored: of a stored action the
-    /// command is read again.
+    /// The parsed command line, if the sketch was created from an [`Action`]. Not stored; parse `command` again for a stored
+    /// action.
     #[serde(skip)]
     pub line: Option<Arc<CommandLine>>,
 }
 
 impl ActionSketch {
-    /// Creates the sketch of an action, without explanation, content and output.
+    /// Creates the sketch of an action, without reasoning, content and result.
     pub fn of(action: &Action) -> Self {
         Self {
             files: action.files.clone(),
@@ -69,7 +69,7 @@ impl ActionSketch {
         }
     }
 
-    /// Creates a sketch with the type alone.
+    /// Creates a sketch with only a type.
     pub fn empty(action_type: ActionType) -> Self {
         Self {
             action_type,
@@ -85,49 +85,49 @@ impl ActionSketch {
     }
 }
 
-/// A task of the client session as the judge sees it.
+/// The data of a task that a judge receives.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TaskSketch {
     /// The task.
     pub id: SessionId,
-    /// What it is about.
+    /// The goal.
     pub goal: String,
-    /// Place among the tasks.
+    /// The relation to other tasks.
     pub task_type: TaskType,
     /// The task it was started from.
     pub parent: Option<SessionId>,
-    /// Whether it is done and saved already.
+    /// Whether it is finished and saved.
     pub completed: bool,
 }
 
-/// What does the user want?
+/// The question what the user wants.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct IntentQuestion {
-    /// What the user typed, oldest first; the newest instruction counts most.
+    /// The prompts, oldest first; the newest counts most.
     pub prompts: Vec<String>,
     /// The files that the agent read or searched first, relative to the project.
     pub first_files: Vec<String>,
 }
 
-/// What the user wants.
+/// The intent of prompts.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Intent {
     /// The goal, one sentence, at most 200 characters.
     pub goal: String,
     /// Paths and identifiers that the work is expected to touch.
     pub scope: Vec<String>,
-    /// What the user forbade or demanded of the work.
+    /// Constraints that the user stated.
     pub constraints: Vec<String>,
-    /// Words for search.
+    /// Search terms.
     pub keywords: Vec<String>,
 }
 
-/// Which task does this turn belong to, and is it done?
+/// The question which task a turn belongs to, and whether it is finished.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TaskContextQuestion {
-    /// The task in work; `None` before the first and after a completed one.
+    /// The active task; `None` before the first one and after a finished one.
     pub current: Option<TaskSketch>,
-    /// Other tasks of the client session: open ones, and the one completed last.
+    /// Other tasks of the client session: open ones, and the last finished one.
     pub others: Vec<TaskSketch>,
     /// Prompts of this turn, oldest first.
     pub prompts: Vec<String>,
@@ -139,21 +139,21 @@ pub struct TaskContextQuestion {
     pub stop_reason: Option<String>,
 }
 
-/// What a turn means for the tasks.
+/// The effect of a turn on the tasks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TaskAction {
-    /// Same task, follow-up.
+    /// It continues the task.
     Continue,
-    /// Different work.
+    /// It starts a new task.
     NewTask,
-    /// Work that the current task needs first.
+    /// It starts work that the active task needs first.
     Subtask,
-    /// Work beside the current task.
+    /// It starts work in parallel to the active task.
     ParallelTask,
-    /// The task is finished.
+    /// It finishes the task.
     TaskComplete,
-    /// The subtask is finished; its parent goes on.
+    /// It finishes the subtask; the parent task continues.
     SubtaskComplete,
 }
 
@@ -163,12 +163,12 @@ named!(TaskAction {
 });
 
 impl TaskAction {
-    /// Whether the turn starts a task.
+    /// Whether it starts a task.
     pub fn starts(self) -> bool {
         matches!(self, Self::NewTask | Self::Subtask | Self::ParallelTask)
     }
 
-    /// Whether the turn finishes the task it belongs to.
+    /// Whether it finishes the task of the turn.
     pub fn completes(self) -> bool {
         matches!(self, Self::TaskComplete | Self::SubtaskComplete)
     }
@@ -177,50 +177,50 @@ impl TaskAction {
 /// The verdict on a turn.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TaskAnalysis {
-    /// What the turn means.
+    /// The effect of the turn.
     pub action: TaskAction,
-    /// The known task that the turn belongs to, where it is not the current one. Never set when a task starts.
+    /// The known task of the turn, if it is not the active one. `None` if a task starts.
     pub task_id: Option<SessionId>,
-    /// The goal of the task that the turn belongs to, at most 200 characters.
+    /// The goal of the task, at most 200 characters.
     pub goal: String,
-    /// The work was begun *and* finished in this turn. Only with an action that starts a task.
+    /// Whether the new task was also finished in this turn. Only with an action that starts a task.
     pub finished: bool,
-    /// Constraints that the prompts of this turn added.
+    /// New constraints in the prompts of this turn.
     pub constraints: Vec<String>,
-    /// Why, one sentence.
+    /// The reason, one sentence.
     pub reasoning: String,
 }
 
-/// What should the team remember of this task?
+/// The question what to save of a task to team memory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReasoningQuestion {
     /// The goal.
     pub goal: String,
-    /// What the user typed, oldest first.
+    /// The prompts, oldest first.
     pub prompts: Vec<String>,
     /// Constraints known from the prompts.
     pub constraints: Vec<String>,
-    /// The task's actions, in order, those judged off goal left out.
+    /// The actions of the task in order, without off-goal ones.
     pub actions: Vec<ActionSketch>,
-    /// The assistant's last text; empty where it is not known any more.
+    /// The assistant's last text; empty if unknown.
     pub answer: String,
 }
 
-/// What the team should remember.
+/// What to save of a task to team memory.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reasoning {
-    /// What was done and found, in order; each names its file, function or command.
+    /// The steps and results in order, each with its file, function or command.
     pub reasoning_trace: Vec<String>,
     /// Decisions with reasons.
     pub decisions: Vec<Decision>,
-    /// Limits that were found or set.
+    /// Constraints that were stated or found.
     pub constraints: Vec<String>,
-    /// Labels, lower case.
+    /// Tags, lower case.
     pub tags: Vec<String>,
 }
 
 impl Reasoning {
-    /// Whether anything was decided for a reason.
+    /// Whether there is a decision with a reason.
     pub fn has_decision(&self) -> bool {
         self.decisions
             .iter()
@@ -228,7 +228,7 @@ impl Reasoning {
     }
 }
 
-/// How far has the work come?
+/// The question how far the work has come.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SummaryQuestion {
     /// The goal.
@@ -237,7 +237,7 @@ pub struct SummaryQuestion {
     pub constraints: Vec<String>,
     /// The newest prompts, oldest first.
     pub prompts: Vec<String>,
-    /// The actions, in order, those judged off goal left out.
+    /// The actions in order, without off-goal ones.
     pub actions: Vec<ActionSketch>,
     /// The assistant's last text.
     pub answer: String,
@@ -246,32 +246,32 @@ pub struct SummaryQuestion {
 /// A summary of a session, so that the work can continue without its history.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SessionDigest {
-    /// What was achieved.
+    /// The progress so far.
     pub progress: Vec<String>,
     /// Decisions with reasons.
     pub decisions: Vec<Decision>,
-    /// Files changed.
+    /// The changed files.
     pub files_modified: Vec<String>,
     /// The current state of the work.
     pub current_state: String,
-    /// What to do next.
+    /// The next action.
     pub next_action: String,
 }
 
-/// Are these actions on the goal?
+/// The question whether actions are on goal.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DriftQuestion {
     /// The goal.
     pub goal: String,
-    /// What the user typed last.
+    /// The newest prompt.
     pub newest_instruction: String,
     /// Constraints.
     pub constraints: Vec<String>,
-    /// Paths and identifiers expected.
+    /// Paths and identifiers that the work is expected to touch.
     pub scope: Vec<String>,
-    /// Earlier actions, for the thread of the work.
+    /// Related earlier actions, oldest first, as context.
     pub earlier: Vec<ActionSketch>,
-    /// The actions to be judged.
+    /// The actions to judge.
     pub actions: Vec<ActionSketch>,
 }
 
@@ -292,7 +292,7 @@ pub enum DriftType {
 named!(DriftType { None => "none", Minor => "minor", Major => "major", Critical => "critical" });
 
 impl DriftType {
-    /// The type that goes with a score of 1 to 10: 8 and more is none, 5 to 7 minor, 3 and 4 major, less critical.
+    /// Returns the type for a score of 1 to 10: none from 8, minor from 5, major from 3, critical below.
     pub fn of_score(score: u8) -> Self {
         match score {
             8.. => Self::None,
@@ -306,37 +306,37 @@ impl DriftType {
 /// One step of a recovery plan.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RecoveryStep {
-    /// The file to turn to, if the step has one.
+    /// The file, if the step is about one.
     pub file: Option<String>,
     /// What to do.
     pub action: String,
 }
 
-/// How well actions serve the goal.
+/// A verdict on how well actions serve the goal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DriftVerdict {
     /// 1 (far off) to 10 (on goal).
     pub score: u8,
-    /// Kind of deviation.
+    /// The kind of deviation.
     pub drift_type: DriftType,
-    /// What deviates, one sentence.
+    /// The deviation, one sentence.
     pub diagnostic: String,
-    /// The recovery plan; empty when on goal.
+    /// The recovery plan; empty if on goal.
     pub recovery_plan: Vec<RecoveryStep>,
 }
 
-/// Corrections failed: what must the agent do now?
+/// The question which action to force after corrections failed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ForcedRecoveryQuestion {
     /// The goal.
     pub goal: String,
-    /// What the user typed last.
+    /// The newest prompt.
     pub newest_instruction: String,
     /// Constraints.
     pub constraints: Vec<String>,
-    /// The actions that went off goal, in order.
+    /// The off-goal actions, in order.
     pub actions: Vec<ActionSketch>,
-    /// What was found wrong, oldest first.
+    /// The reasons for the corrections, oldest first.
     pub diagnostics: Vec<String>,
 }
 
@@ -345,42 +345,45 @@ pub struct ForcedRecoveryQuestion {
 pub struct ForcedRecovery {
     /// The text for the agent.
     pub recovery_prompt: String,
-    /// The action that must come first.
+    /// The forced action.
     pub mandatory_action: RecoveryStep,
 }
 
-/// Answers questions about the agent's work. Inputs of any size are bounded by the judge.
+/// Answers questions about the agent's work. The judge shortens long inputs.
+///
+/// `session` is the task that a question is about, for the spending ledger.
 #[async_trait]
 pub trait Judge: Send + Sync {
-    /// What the user wants. `session` is whom the question is about, for the spending ledger.
+    /// Extracts the intent of prompts.
     async fn extract_intent(
         &self,
         session: Option<&SessionId>,
         question: &Redacted<IntentQuestion>,
     ) -> Judged<Intent>;
 
-    /// Which task a turn belongs to, and whether it is done.
+    /// Assigns a turn to a task, and decides whether the task is finished.
     async fn analyze_task_context(
         &self,
         session: Option<&SessionId>,
         question: &Redacted<TaskContextQuestion>,
     ) -> Judged<TaskAnalysis>;
 
-    /// What the team should remember of a task.
+    /// Extracts what to save of a task to team memory.
     async fn extract_reasoning(
         &self,
         session: Option<&SessionId>,
         question: &Redacted<ReasoningQuestion>,
     ) -> Judged<Reasoning>;
 
-    /// A model's verdict on how well actions serve the goal. `None` without a model: the rules have scored each action already.
+    /// Judges how well actions serve the goal. Returns `None` without a model, because the rules have already scored each
+    /// action.
     async fn check_drift(
         &self,
         session: Option<&SessionId>,
         question: &Redacted<DriftQuestion>,
     ) -> Option<DriftVerdict>;
 
-    /// The one action demanded after corrections failed. `None` without a model.
+    /// Chooses the action to force after corrections failed. Returns `None` without a model.
     async fn generate_forced_recovery(
         &self,
         session: Option<&SessionId>,
@@ -388,7 +391,7 @@ pub trait Judge: Send + Sync {
     ) -> Option<ForcedRecovery>;
 }
 
-/// A judge that settles its spending before its process ends.
+/// A judge that can be closed before its process ends.
 #[async_trait]
 pub trait SettlingJudge: Judge {
     /// Stops asking the model and waits until running calls are in the ledger, at most about a minute. Later questions
@@ -401,7 +404,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_action_is_found_by_its_name() {
+    fn stored_names_of_actions_round_trip() {
         for action in TaskAction::ALL {
             assert_eq!(TaskAction::from_name(action.as_str()), Some(action));
         }

@@ -1,5 +1,5 @@
-//! The injection ledger: text that was added to a history, so that it is added again, byte for byte, while the client
-//! sends that history. The decision for a place never changes, including the decision to add nothing.
+//! The injection ledger: records the text that was added to a history, so that it is added again, byte for byte, to each
+//! later request with that history. A decision never changes, including the decision to add nothing.
 
 use crate::{AgentId, ClientSessionId, StoreError, TaskId};
 use async_trait::async_trait;
@@ -8,16 +8,16 @@ use std::fmt;
 use std::time::Instant;
 use time::OffsetDateTime;
 
-/// A message list that grows: the main conversation of a client session, or one of its subagents.
+/// A growing message list: the main conversation of a client session, or one of its subagents.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Lineage {
-    /// The client's session.
+    /// The client session.
     pub session: ClientSessionId,
     /// The subagent, if it is one.
     pub agent: Option<AgentId>,
 }
 
-/// A hash of a history up to some point, computed by the reader of the wire format.
+/// A hash of a history up to a point, computed by the parser of the wire format.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct HistoryKey(pub u128);
 
@@ -27,21 +27,21 @@ impl fmt::Debug for HistoryKey {
     }
 }
 
-/// The decision for one place of a history.
+/// The decision for a place in a history.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LedgerEntry<T = String> {
-    /// The history up to the part after which text is added.
+    /// The key of the history up to the part after which text is added.
     pub anchor: HistoryKey,
     /// The content block that was added, as JSON, byte for byte as it was sent; `None` to add nothing.
     pub block: Option<T>,
     /// Memories quoted in the block. Forgetting one of them removes the block.
     pub memories: Vec<TaskId>,
-    /// When.
+    /// Time of the decision.
     pub decided_at: OffsetDateTime,
 }
 
 impl LedgerEntry {
-    /// A copy with the texts of its block redacted.
+    /// Returns a copy whose block is redacted.
     pub fn redacted(&self) -> LedgerEntry<Redacted> {
         LedgerEntry {
             anchor: self.anchor,
@@ -59,59 +59,59 @@ pub struct LedgerLineage {
     pub entries: Vec<LedgerEntry>,
     /// Whether edits are disabled, because an edited request was refused and the original was accepted.
     pub edits_disabled: bool,
-    /// The history up to the last assistant message of the newest request; `None` without one. For an adopted lineage,
-    /// the latest tip in this history. Blocks added after it may never have been cached.
+    /// The key of the history up to the last assistant message of the newest request; `None` without one. For an adopted
+    /// lineage, the latest tip within its history. Blocks added after the tip may never have been cached.
     pub tip: Option<HistoryKey>,
 }
 
-/// A lineage that the ledger does not know yet.
+/// A lineage that is not in the ledger.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewLineage {
-    /// Which.
+    /// The lineage.
     pub lineage: Lineage,
-    /// The project's key, `""` if unknown. A lineage is only continued in the same project.
+    /// The project's key, `""` if unknown. A lineage can only continue one of the same project.
     pub project_path: String,
-    /// The model, whose cache is at stake.
+    /// The model, which has the prompt cache.
     pub model: String,
-    /// The keys of the history that it arrives with, from the first part to the last; empty without one.
+    /// The keys of all parts of its history, in order; empty without a history.
     pub history: Vec<HistoryKey>,
-    /// When it was first seen.
+    /// Time of its first request.
     pub at: OffsetDateTime,
 }
 
 /// The position of a lineage at one of its requests.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LineageTip {
-    /// Which.
+    /// The lineage.
     pub lineage: Lineage,
-    /// The project's key as known by now, `""` while unknown.
+    /// The project's key, `""` if unknown.
     pub project_path: String,
-    /// The model asked.
+    /// The requested model.
     pub model: String,
-    /// The history up to the last thing that the assistant said; `None` before it said anything, also where the user went
-    /// back there.
+    /// The key of the history up to the last assistant message; `None` without one, which can also be the case after the
+    /// user rewinds.
     pub tip: Option<HistoryKey>,
-    /// Decisions that nothing is added, not yet kept.
+    /// Places where nothing is added, which are not stored yet.
     pub nothing_at: Vec<HistoryKey>,
-    /// When.
+    /// Time of the request.
     pub at: OffsetDateTime,
 }
 
-/// A use of a memory: text in the history of a session.
+/// A use of a memory in the history of a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LedgerUse {
     /// The lineage.
     pub lineage: Lineage,
-    /// The model last asked.
+    /// The last requested model.
     pub model: String,
     /// The memory.
     pub task_id: TaskId,
-    /// When the text was added.
+    /// Time when the text was added.
     pub added_at: OffsetDateTime,
-    /// When the lineage was last seen.
+    /// Time of the last request of the lineage.
     pub last_seen_at: OffsetDateTime,
-    /// Size of the session's newest prompt in tokens, all cache classes; `None` if not known. Up to so much is billed
-    /// again when the text goes.
+    /// Size of the session's newest prompt in tokens of all cache classes; `None` if unknown. At most this many tokens are
+    /// billed again if the text is removed.
     pub prompt_tokens: Option<u64>,
 }
 
@@ -120,29 +120,29 @@ pub struct LedgerUse {
 pub trait LedgerStore: Send + Sync {
     /// Returns the data of a lineage; `None` if it is unknown.
     async fn lineage(&self, lineage: &Lineage) -> Result<Option<LedgerLineage>, StoreError>;
-    /// Makes a lineage known. Where its history contains a tip of another lineage of the same project, it takes over that
-    /// one's decisions for the places that are in this history, and is barred if that one is: of several, of one that
-    /// stood there with the same model, since that model's cache holds what was said; of these of the one whose tip stands
-    /// latest in the history, of equals the one whose latest decision does, and of equals then the one last seen. With
-    /// another model nothing is cached yet, but the two meet when one of them changes its model. An implementation may
-    /// leave out older tips than one that it found. Returns what is kept of the lineage now; one that is known already is
-    /// left as it is.
+    /// Adds a lineage and returns its data. A known lineage is not changed.
+    ///
+    /// If the history of the new lineage contains a tip of another lineage of the same project, the new one continues
+    /// that lineage: it copies the decisions for places in this history, and whether edits are disabled. Among several
+    /// candidates, the choice is made by these criteria, in this order: the same model, whose cache has the added text;
+    /// the latest tip in the history; the latest decision in the history; the last request. An implementation may ignore
+    /// tips that are older than one it found.
     async fn adopt(&self, new: &NewLineage) -> Result<LedgerLineage, StoreError>;
-    /// Saves a decision unless there is one for that place. Waits until `until` and starts no commit after it. Returns
-    /// `false` if nothing was saved: there is a decision already, the time was over, or the lineage is unknown.
+    /// Saves a decision unless there is one for that place. Waits at most until `until` and does not commit after it.
+    /// Returns `false` if nothing was saved: there is a decision already, the time was up, or the lineage is unknown.
     async fn decide(
         &self,
         lineage: &Lineage,
         entry: &LedgerEntry<Redacted>,
         until: Instant,
     ) -> Result<bool, StoreError>;
-    /// Reverts the decisions for these places: nothing is added there from now on.
+    /// Replaces the decisions for these places: nothing is added there from now on.
     async fn withdraw(&self, lineage: &Lineage, anchors: &[HistoryKey]) -> Result<(), StoreError>;
-    /// Saves the tips of lineages in one transaction; unknown lineages become known.
+    /// Saves the tips of lineages in one transaction. Unknown lineages are added.
     async fn note_tips(&self, tips: &[LineageTip]) -> Result<(), StoreError>;
-    /// Disables edits for a lineage; an unknown one becomes known.
+    /// Disables edits for a lineage. An unknown lineage is added.
     async fn disable_edits(&self, lineage: &Lineage) -> Result<(), StoreError>;
-    /// Returns where these memories are used in histories, last seen first.
+    /// Returns the uses of these memories in histories, last request first.
     async fn uses(&self, tasks: &[TaskId]) -> Result<Vec<LedgerUse>, StoreError>;
 }
 
@@ -155,7 +155,7 @@ pub enum SwitchScope {
     Session(ClientSessionId),
 }
 
-/// Switches injection off and on. Text in histories stays in either case.
+/// Switches injection off and on. Text that is already in histories is not affected.
 #[async_trait]
 pub trait SwitchStore: Send + Sync {
     /// Switches a scope on or off. Repeating it changes nothing.

@@ -1,4 +1,4 @@
-//! What outlives a session: finished tasks, drift events, reasoning about files.
+//! Records that outlive a session: finished tasks, drift events, reasoning about files.
 
 use crate::macros::named;
 use crate::{ActionType, ClientSessionId, DriftEventId, Finding, JudgedBy, SessionId, StepId, TaskId};
@@ -9,11 +9,11 @@ use time::OffsetDateTime;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TaskStatus {
-    /// Done.
+    /// Finished.
     Complete,
-    /// Done, but to be reviewed.
+    /// Finished, but needs a review.
     Partial,
-    /// Left lying.
+    /// Left unfinished.
     Abandoned,
 }
 
@@ -25,7 +25,7 @@ pub enum TriggerReason {
     Complete,
     /// A token threshold was reached.
     Threshold,
-    /// Nobody came back.
+    /// The session was inactive for too long.
     Abandoned,
 }
 
@@ -33,79 +33,79 @@ named!(TaskStatus { Complete => "complete", Partial => "partial", Abandoned => "
 
 named!(TriggerReason { Complete => "complete", Threshold => "threshold", Abandoned => "abandoned" });
 
-/// A choice and why it was made.
+/// A decision with its reason.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Decision {
-    /// What was decided.
+    /// The decision.
     pub choice: String,
-    /// Why this over the alternatives.
+    /// The reason for it.
     pub reason: String,
 }
 
-/// A file as it was when a task was saved.
+/// The state of a file when a task was saved.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FilePin {
-    /// Relative to the top of the working tree.
+    /// The path relative to the top of the working tree.
     pub path: String,
-    /// XXH3-128 of its content in hexadecimal; `None`: there was no such file.
+    /// XXH3-128 of its content in hexadecimal; `None` if the file did not exist.
     pub hash: Option<String>,
 }
 
 /// A finished task in team memory.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Task {
-    /// Key.
+    /// The key.
     pub id: TaskId,
     /// The project's key.
     pub project_path: String,
-    /// The project's remote, the key that teammates share.
+    /// The URL of the project's remote, the key that teammates share.
     pub project_remote: Option<String>,
-    /// Who did it.
+    /// The user.
     pub user: Option<String>,
-    /// The client session it came from. With `session_id` it makes saving idempotent.
+    /// The client session. Together with `session_id` it makes saving idempotent.
     pub client_session_id: Option<ClientSessionId>,
-    /// The task it was while in work.
+    /// The id of the task while it was active.
     pub session_id: Option<SessionId>,
-    /// What the user typed.
+    /// The prompt that started it.
     pub original_query: String,
-    /// The goal behind it.
+    /// The goal.
     pub goal: Option<String>,
-    /// What was done and found, in order.
+    /// The steps and results, in order.
     pub reasoning_trace: Vec<String>,
     /// Files touched.
     pub files_touched: Vec<String>,
     /// Decisions with reasons.
     pub decisions: Vec<Decision>,
-    /// Limits that were found.
+    /// Constraints that were stated or found.
     pub constraints: Vec<String>,
     /// How it ended.
     pub status: TaskStatus,
     /// Why it was saved.
     pub trigger_reason: Option<TriggerReason>,
-    /// The commit that holds the result.
+    /// The commit with the result.
     pub linked_commit: Option<String>,
-    /// What the task that this one served was while in work: the link is made when that one is saved.
+    /// The id of the parent task while it was active. `parent_task_id` is set when the parent is saved.
     pub parent_session_id: Option<SessionId>,
-    /// The task that this one served, once it is saved.
+    /// The saved parent task.
     pub parent_task_id: Option<TaskId>,
-    /// Labels.
+    /// Tags.
     pub tags: Vec<String>,
-    /// Files touched, as they were left; empty where nobody looked (imports).
+    /// The touched files in their final state; empty for imports.
     pub file_pins: Vec<FilePin>,
-    /// The task whose knowledge replaces this one's. Both are kept.
+    /// The task that supersedes this one. Both are kept.
     pub superseded_by: Option<TaskId>,
-    /// When it was saved.
+    /// Time of saving.
     pub created_at: OffsetDateTime,
 }
 
 /// An action that was judged off goal. It outlives its session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DriftEvent {
-    /// Key.
+    /// The key.
     pub id: DriftEventId,
-    /// The task it happened in; not a foreign key.
+    /// The task. Not a foreign key: events outlive tasks.
     pub session_id: SessionId,
-    /// When.
+    /// Time of the action.
     pub timestamp: OffsetDateTime,
     /// Kind of action.
     pub action_type: Option<ActionType>,
@@ -115,52 +115,52 @@ pub struct DriftEvent {
     pub drift_score: Option<u8>,
     /// `nudge`, `correct`, `intervene` or `halt`.
     pub level: Option<String>,
-    /// Why.
+    /// The reason.
     pub reason: Option<String>,
-    /// What the agent was told.
+    /// The text of the correction.
     pub correction_given: Option<String>,
-    /// The way back, step by step.
+    /// The recovery plan.
     pub recovery_plan: Vec<String>,
-    /// The client's session, where it is known.
+    /// The client session, if known.
     #[serde(default)]
     pub client_session_id: Option<ClientSessionId>,
-    /// The step it was, where it was one.
+    /// The step, if it was recorded as one.
     #[serde(default)]
     pub step_id: Option<StepId>,
     /// The command, pattern, query or prompt of the action.
     #[serde(default)]
     pub command: Option<String>,
-    /// What was found, the gravest first.
+    /// The findings, most severe first.
     #[serde(default)]
     pub findings: Vec<Finding>,
-    /// Who said so.
+    /// Who judged.
     #[serde(default)]
     pub judged_by: Option<JudgedBy>,
 }
 
-/// Why a file is as it is, as captured on the hook path.
+/// The reasoning behind a change of a file, captured on the hook path.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileReasoning {
-    /// Key.
+    /// The key.
     pub id: String,
-    /// The task in team memory it belongs to.
+    /// The task in team memory.
     pub task_id: Option<TaskId>,
     /// The project's key.
     pub project_path: String,
     /// The file.
     pub file_path: String,
-    /// The symbol it is about.
+    /// The symbol that was changed.
     pub anchor: Option<String>,
     /// First line, counted from 1.
     pub line_start: Option<u32>,
     /// Last line.
     pub line_end: Option<u32>,
-    /// Hash of the code at that time.
+    /// Hash of the code after the change.
     pub code_hash: Option<String>,
     /// `create`, `edit`, `read`, …
     pub change_type: Option<String>,
     /// The reasoning.
     pub reasoning: String,
-    /// When.
+    /// Time of the change.
     pub created_at: OffsetDateTime,
 }

@@ -1,6 +1,6 @@
-//! Finding past work again: the port through which memory is searched, filled, listed and emptied.
+//! The ports of team memory: search, import, export and deletion.
 //!
-//! A store answers in which memories terms stand and how often; what fits a prompt is decided by the caller. Terms come from
+//! The store returns memories with the counts of the terms they contain; the caller ranks them. Terms come from
 //! [`words`](crate::words), and from [`file_term`] and [`path_term`] for files.
 
 use crate::{StoreError, Task, TaskId, TaskStatus, file_name};
@@ -9,51 +9,51 @@ use grov_redact::Redacted;
 use std::ops::ControlFlow;
 use time::OffsetDateTime;
 
-/// Whose memory is meant.
+/// The project whose memories are meant.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MemoryScope {
     /// The project's key.
     pub project_path: String,
-    /// Its remote: memories recorded elsewhere under the same remote belong to it too.
+    /// The remote. Memories of other project keys with the same remote are included.
     pub project_remote: Option<String>,
 }
 
-/// Where a term stands.
+/// A part of a memory that contains terms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum MemoryField {
-    /// What was asked and the goal, decisions, constraints and tags.
+    /// Prompt, goal, decisions, constraints and tags.
     Text,
-    /// What was done and found.
+    /// The reasoning trace.
     Trace,
     /// The words of the paths.
     Path,
-    /// Files as wholes: [`file_term`] and [`path_term`].
+    /// Whole files: [`file_term`] and [`path_term`].
     File,
 }
 
 impl MemoryField {
-    /// All of them, in the order in which they are stored.
+    /// All fields, in the order in which they are stored.
     pub const ALL: [Self; 4] = [Self::Text, Self::Trace, Self::Path, Self::File];
 }
 
-/// One number for each [`MemoryField`], in the order of [`MemoryField::ALL`].
+/// A value per [`MemoryField`], in the order of [`MemoryField::ALL`].
 pub type PerField<T> = [T; 4];
 
-/// Characters of a path that count.
+/// Maximum characters of a path in a term.
 const MAX_PATH: usize = 512;
 
-/// The term of all files of that name, whatever folder they are in.
+/// Returns the term for all files with the name of `path`, in any folder.
 pub fn file_term(path: &str) -> String {
-    solid("f:", &file_name(path))
+    single_term("f:", &file_name(path))
 }
 
-/// The term of exactly this path, but for upper and lower case.
+/// Returns the term for this path, case-insensitive.
 pub fn path_term(path: &str) -> String {
-    solid("p:", path)
+    single_term("p:", path)
 }
 
-/// A term is one piece, whatever a path holds.
-fn solid(mark: &str, path: &str) -> String {
+/// Returns a term without whitespace and quotes.
+fn single_term(mark: &str, path: &str) -> String {
     let piece = |character: char| match character {
         '"' | '\'' => '_',
         _ if character.is_whitespace() || character.is_control() => '_',
@@ -64,54 +64,54 @@ fn solid(mark: &str, path: &str) -> String {
     term
 }
 
-/// What the memories of a scope are like, and how the terms of a question are spread over them.
+/// Statistics of the memories in a scope and of the terms of a question.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MemoryStatistics {
-    /// Memories.
+    /// Number of memories.
     pub documents: u64,
-    /// Terms in all of them, by field.
+    /// Number of terms in all memories, by field.
     pub lengths: PerField<u64>,
-    /// For each term that was asked for, in the same order.
+    /// The statistics of each term of the question, in its order.
     pub terms: Vec<TermStatistics>,
 }
 
-/// How a term is spread over the memories of a scope.
+/// Statistics of a term in a scope.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TermStatistics {
-    /// In how many memories it stands.
+    /// Number of memories that contain it.
     pub frequency: u64,
-    /// Whether memories were looked for by it: not if rarer terms used up the budget.
+    /// Whether its postings were read; `false` if rarer terms used up the budget.
     pub is_read: bool,
 }
 
 impl MemoryStatistics {
-    /// How telling a term is that stands in `frequency` memories (BM25's idf, kept above 0).
+    /// Returns the inverse document frequency (BM25's idf, at least 0) of a term that is in `frequency` memories.
     pub fn rarity(&self, frequency: u64) -> f64 {
         let (frequency, documents) = (frequency as f64, self.documents as f64);
         ((documents - frequency + 0.5).max(0.0) / (frequency + 0.5)).ln_1p()
     }
 }
 
-/// How often a term stands in a memory.
+/// The counts of a term in a memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TermCount {
-    /// The place of the term among those that were asked for.
+    /// The index of the term in the question.
     pub term: usize,
-    /// How often, by field; more than fits stays at the most that does.
+    /// The counts by field, saturating.
     pub counts: PerField<u16>,
 }
 
-/// What it is worth roughly that a term stands in a memory, without knowing how long the memory is.
+/// Weights for an approximate score of a term in a memory that ignores the length of the memory.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TermWeights {
-    /// How soon more of the same term stops counting (BM25's k1).
+    /// The saturation of counts (BM25's k1).
     pub saturation: f64,
-    /// What a place in each field is worth.
+    /// The weight of an occurrence in each field.
     pub fields: PerField<f64>,
 }
 
 impl TermWeights {
-    /// The worth of a term that is as telling as this.
+    /// Returns the approximate score of a term with this inverse document frequency and these counts.
     pub fn worth(&self, rarity: f64, counts: PerField<u16>) -> f64 {
         let weighted = self.fields.iter().zip(counts);
         let count: f64 = weighted.map(|(weight, count)| weight * f64::from(count)).sum();
@@ -119,157 +119,158 @@ impl TermWeights {
     }
 }
 
-/// Which memories come first.
+/// The order of candidates.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum CandidateOrder<'a> {
-    /// Those in which the terms are worth most together. Where they are worth nothing is no candidate.
+    /// Highest sum of [`TermWeights::worth`] first. Memories with a sum of 0 are not candidates.
     Worth(TermWeights),
-    /// The newest, but for those that are known already: of these only the counts are answered.
+    /// Newest first, without the known memories, for which only counts are returned.
     Newest {
-        /// The store's numbers of the memories that are known.
+        /// The numbers of the known memories.
         known: &'a [i64],
     },
 }
 
-/// What memories are looked for by.
+/// A search in team memory.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MemoryQuestion<'a> {
-    /// Whose memories.
+    /// The scope.
     pub scope: &'a MemoryScope,
-    /// Terms, each once.
+    /// The terms, each once.
     pub terms: &'a [String],
-    /// Only older memories.
+    /// Only memories saved before this time.
     pub before: Option<OffsetDateTime>,
-    /// Which come first.
+    /// The order.
     pub order: CandidateOrder<'a>,
-    /// About so many of them; more where the first ones are not older than `before`.
+    /// The approximate number of candidates; more are returned if the first ones are not older than `before`.
     pub limit: usize,
-    /// How many places of terms may be read: all of the rarest terms, as far as that goes, and none of the others. Of few
-    /// terms, or where not even the rarest fits, the newest places of the first that does not.
+    /// Maximum number of postings to read. Terms are read completely, rarest first, as long as they fit. With few terms,
+    /// or if not even the rarest fits, the newest postings of the first term that does not fit are read, too.
     pub budget: u64,
 }
 
-/// A memory in which some of the terms stand.
+/// A memory that contains some of the terms.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MemoryCandidate {
     /// The memory.
     pub document: MemoryDocument,
-    /// Which terms stand in it, as far as they were read, in the order in which they were asked for.
+    /// The counts of the terms that were read, in the order of the question.
     pub counts: Vec<TermCount>,
 }
 
-/// The memories in which some of the terms stand.
+/// The result of a search.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MemoryCandidates {
-    /// What they stand among.
+    /// Statistics of the scope.
     pub statistics: MemoryStatistics,
-    /// In any order.
+    /// The candidates, in any order.
     pub found: Vec<MemoryCandidate>,
-    /// Those of the memories that are known in which some of the terms stand.
+    /// The known memories that contain some of the terms, by number.
     pub known: Vec<(i64, Vec<TermCount>)>,
 }
 
-/// A memory as far as ranking needs it.
+/// The data of a memory that ranking needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MemoryDocument {
-    /// The store's number of the memory.
+    /// The number of the memory in the store.
     pub document: i64,
     /// The task.
     pub task_id: TaskId,
     /// When it was saved.
     pub created_at: OffsetDateTime,
-    /// How it ended.
+    /// Its status.
     pub status: TaskStatus,
     /// Number of terms, by field.
     pub lengths: PerField<u32>,
-    /// Files it touched.
+    /// The touched files.
     pub files: Vec<String>,
-    /// The task whose knowledge replaces this one's.
+    /// The task that supersedes this one.
     pub superseded_by: Option<TaskId>,
 }
 
-/// What became of an import.
+/// The result of an import.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ImportReport {
-    /// Tasks that were not there before.
+    /// Number of new tasks.
     pub added: u64,
-    /// Tasks that replaced one of the same id or of the same session.
+    /// Number of tasks that replaced one with the same id or session.
     pub replaced: u64,
-    /// Tasks that were there just so.
+    /// Number of tasks that were stored already, with the same content.
     pub unchanged: u64,
-    /// Tasks that were refused because another project has a task of that id or of that session.
+    /// Tasks that were refused, because another project has a task with that id or session.
     pub refused: Vec<RefusedImport>,
 }
 
-/// A task that was not imported.
+/// A task that was refused by an import.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RefusedImport {
-    /// Its id.
+    /// The id.
     pub id: TaskId,
-    /// The project that it would have been taken from.
+    /// The project that has a task with that id or session.
     pub project_path: String,
 }
 
-/// What a scope holds, for a person.
+/// Statistics of a scope, to be shown.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MemoryStats {
-    /// Memories.
+    /// Number of memories.
     pub memories: u64,
-    /// Of them ended as complete, partial, abandoned.
+    /// Number of memories with the status complete, partial and abandoned.
     pub by_status: [u64; 3],
-    /// Different files they touched.
+    /// Number of distinct touched files.
     pub files: u64,
-    /// When the oldest was saved.
+    /// Time when the oldest was saved.
     pub oldest: Option<OffsetDateTime>,
-    /// When the newest was saved.
+    /// Time when the newest was saved.
     pub newest: Option<OffsetDateTime>,
 }
 
-/// Team memory, to be searched. What is saved through [`TaskStore`](crate::TaskStore) is found here.
+/// Searches team memory: the tasks saved by [`TaskStore`](crate::TaskStore).
 #[async_trait]
 pub trait MemorySearch: Send + Sync {
-    /// The memories in which some of the terms stand, as many as are asked for. Which of them fit is for the caller to say.
+    /// Returns memories that contain some of the terms. The caller ranks them.
     async fn candidates(&self, question: &MemoryQuestion<'_>) -> Result<MemoryCandidates, StoreError>;
-    /// The numbers of the newest memories of the scope that are older than `before`, newest first.
+    /// Returns the numbers of at most `limit` memories of the scope saved before `before`, newest first.
     async fn newest(
         &self,
         scope: &MemoryScope,
         before: Option<OffsetDateTime>,
         limit: u32,
     ) -> Result<Vec<i64>, StoreError>;
-    /// These memories; those that are gone are left out; in the order asked for.
+    /// Returns these memories in the given order, without deleted ones.
     async fn memories(&self, tasks: &[TaskId]) -> Result<Vec<Task>, StoreError>;
 }
 
-/// Team memory, to be filled, listed and emptied.
+/// Imports, exports, links and deletes memories.
 #[async_trait]
 pub trait MemoryStore: Send + Sync {
-    /// Saves tasks in one transaction, each replacing the one of its id in its project. A task of another project is
-    /// neither moved nor overwritten.
+    /// Saves tasks in one transaction. Each replaces the task with its id in its project. Tasks of other projects are
+    /// never replaced.
     async fn import(&self, tasks: &[Redacted<Task>]) -> Result<ImportReport, StoreError>;
-    /// Tasks of a scope, or of all projects, oldest first; those behind `after` (time and id of the last one seen).
+    /// Returns at most `limit` tasks of a scope, or of all projects, oldest first. To continue, pass the time and id of the
+    /// last one as `after`.
     async fn export(
         &self,
         scope: Option<&MemoryScope>,
         after: Option<(OffsetDateTime, TaskId)>,
         limit: u32,
     ) -> Result<Vec<Task>, StoreError>;
-    /// Visits the memories of a scope, oldest first, as they are at one moment: one that is saved anew meanwhile is visited
-    /// once, as it was.
+    /// Visits the memories of a scope, oldest first, from a snapshot: changes made meanwhile are not visible.
     async fn each_memory(
         &self,
         scope: &MemoryScope,
         visit: &mut (dyn FnMut(Task) -> ControlFlow<()> + Send),
     ) -> Result<(), StoreError>;
-    /// Ids that begin or end with `part`, of all projects, at most `limit`, in their order.
+    /// Returns at most `limit` ids of all projects that start or end with `part`, sorted.
     async fn ids_like(&self, part: &str, limit: u32) -> Result<Vec<TaskId>, StoreError>;
-    /// The tasks whose knowledge this one's replaces directly, oldest first.
+    /// Returns the tasks that this task supersedes directly, oldest first.
     async fn replaced_by(&self, task: &TaskId) -> Result<Vec<TaskId>, StoreError>;
-    /// Says that what one task knew is replaced by what another knows, or (`None`) that it is not. `false`: one of them
-    /// does not exist, they are the same, or the replacement would lead back to the first.
+    /// Marks a task as superseded by another, or with `None` removes the mark. Returns `false` if one of them does not
+    /// exist, they are the same, or the result would be a cycle.
     async fn supersede(&self, old: &TaskId, by: Option<&TaskId>) -> Result<bool, StoreError>;
-    /// Deletes tasks, all that was derived from them (text in the ledger of sessions included) and every trace of them on disk. Returns those that were there.
+    /// Deletes tasks and everything derived from them, including text in the injection ledger, and erases them on disk.
+    /// Returns the tasks that existed.
     async fn forget(&self, tasks: &[TaskId]) -> Result<Vec<TaskId>, StoreError>;
-    /// Counts for a scope, or for all projects.
+    /// Returns statistics of a scope, or of all projects.
     async fn memory_stats(&self, scope: Option<&MemoryScope>) -> Result<MemoryStats, StoreError>;
 }

@@ -1,4 +1,4 @@
-//! Sessions as stored and as shown.
+//! Stored sessions, tasks and steps.
 
 use crate::macros::named;
 use crate::{
@@ -8,40 +8,40 @@ use crate::{
 use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
 
-/// The place of a task among the tasks of its client session.
+/// The relation of a task to the other tasks of its client session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TaskType {
     /// The main line of work.
     #[default]
     Main,
-    /// Work that the parent needs first.
+    /// Work that the parent task needs first.
     Subtask,
-    /// Work beside the parent.
+    /// Work in parallel to the parent task.
     Parallel,
 }
 
-/// Whether the agent is on its goal.
+/// Whether the agent is on goal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SessionMode {
-    /// On its goal.
+    /// On goal.
     #[default]
     Normal,
-    /// Off its goal, a correction was given.
+    /// Off goal.
     Drifted,
-    /// Corrections failed; one action is demanded.
+    /// Corrections failed; a single action is demanded.
     Forced,
 }
 
-/// Life of a task.
+/// The status of a task.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SessionStatus {
-    /// In work.
+    /// Open.
     #[default]
     Active,
-    /// Finished and saved.
+    /// Finished and saved to team memory.
     Completed,
     /// Left unfinished.
     Abandoned,
@@ -51,61 +51,61 @@ named!(TaskType { Main => "main", Subtask => "subtask", Parallel => "parallel" }
 named!(SessionMode { Normal => "normal", Drifted => "drifted", Forced => "forced" });
 named!(SessionStatus { Active => "active", Completed => "completed", Abandoned => "abandoned" });
 
-/// Tokens summed over the exchanges of a task, side requests included: what was billed.
+/// Billed tokens of all exchanges of a task, including side requests.
 pub type TokenTotals = TokenUsage;
 
-/// One row of `session_states`: a task of a client session.
+/// A task of a client session: a row of `session_states`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SessionState {
     /// The task.
     pub session_id: SessionId,
-    /// The client's session.
+    /// The client session.
     pub client_session_id: ClientSessionId,
     /// The task this one was started from.
     pub parent_session_id: Option<SessionId>,
-    /// Place among the tasks.
+    /// The relation to other tasks.
     pub task_type: TaskType,
-    /// Who works.
+    /// The user.
     pub user_id: Option<String>,
-    /// Key of the project; empty while unknown.
+    /// The project's key; empty if unknown.
     pub project_path: String,
-    /// Where the agent works: a folder of the project, or one of its worktrees.
+    /// The working directory: a folder of the project, or one of its worktrees.
     pub working_directory: Option<String>,
-    /// The commit that was checked out when the task began.
+    /// The checked-out commit when the task started.
     pub head_at_start: Option<String>,
-    /// What the user wants.
+    /// The goal.
     pub original_goal: Option<String>,
-    /// Paths and identifiers the goal names.
+    /// Paths and identifiers that the goal names.
     pub expected_scope: Vec<String>,
-    /// What the user forbade or demanded.
+    /// Constraints that the user stated.
     pub constraints: Vec<String>,
-    /// Words for search.
+    /// Search terms.
     pub keywords: Vec<String>,
     /// Size of the context after the newest main turn, in tokens.
     pub token_count: u64,
-    /// 0 to 3: how often corrections were needed lately.
+    /// The escalation, 0 to 3.
     pub escalation_count: u32,
-    /// Whether the agent is on its goal.
+    /// Whether the agent is on goal.
     pub session_mode: SessionMode,
-    /// A recovery plan was given and its first step is awaited.
+    /// Whether a recovery plan was delivered and its first step is expected.
     pub waiting_for_recovery: bool,
     /// Number of prompts at the last drift check.
     pub last_checked_at: u64,
     /// When the context was last cleared.
     pub last_clear_at: Option<OffsetDateTime>,
-    /// When a verdict last put a turn into this task; `None` before the first. Recording does not touch it, so the
-    /// newest of a client session's open tasks by this is the one in work.
+    /// Time of the last verdict that assigned a turn to this task; `None` before the first. Recording does not change it,
+    /// so that the active task is the open one with the latest time.
     pub judged_at: Option<OffsetDateTime>,
-    /// First exchange.
+    /// Time of the first exchange.
     pub start_time: OffsetDateTime,
-    /// Newest exchange.
+    /// Time of the newest exchange.
     pub last_update: OffsetDateTime,
-    /// Life.
+    /// The status.
     pub status: SessionStatus,
 }
 
 impl SessionState {
-    /// Creates a new task: a main task, active, on its goal. `project_path` is the project's key, empty if unknown.
+    /// Creates an active main task on goal. `project_path` is the project's key, empty if unknown.
     pub fn begun(
         client_session_id: ClientSessionId,
         session_id: SessionId,
@@ -149,31 +149,31 @@ impl SessionState {
     }
 }
 
-/// A task with its counters, as `grov proxy-status` shows it.
+/// A task with its counters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SessionSummary {
     /// The task.
     pub state: SessionState,
-    /// Prompts the user typed.
+    /// Number of prompts.
     pub prompts: u64,
-    /// Actions recorded.
+    /// Number of recorded actions.
     pub steps: u64,
-    /// Exchanges recorded, side requests included.
+    /// Number of recorded exchanges, including side requests.
     pub exchanges: u64,
-    /// Tokens by class.
+    /// Token counts by class.
     pub tokens: TokenTotals,
     /// The newest action.
     pub last_action: Option<StepRow>,
 }
 
-/// One row of `steps`.
+/// A recorded action: a row of `steps`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StepRow {
-    /// Key.
+    /// The key.
     pub id: StepId,
     /// The task.
     pub session_id: SessionId,
-    /// The exchange whose response held the action.
+    /// The exchange whose response contained the action.
     pub exchange_id: ExchangeId,
     /// The subagent that acted, if it was one.
     pub agent_id: Option<AgentId>,
@@ -191,23 +191,23 @@ pub struct StepRow {
     pub command: Option<String>,
     /// Effects that the command line shows.
     pub effects: Vec<Effect>,
-    /// The assistant's text nearest before the action.
+    /// The assistant's last text before the action.
     pub reasoning: Option<String>,
-    /// 1 (critical drift) to 10 (on goal); `None` while unjudged.
+    /// 1 (far off) to 10 (on goal); `None` if not judged.
     pub drift_score: Option<u8>,
     /// `none`, `minor`, `major` or `critical`.
     pub drift_type: Option<String>,
     /// Whether the action carries a decision.
     pub is_key_decision: bool,
-    /// False when the step was judged off goal.
+    /// Whether the step was not judged off goal.
     pub is_validated: bool,
-    /// Correction that was given because of this step.
+    /// The text of the correction about this step.
     pub correction_given: Option<String>,
     /// `nudge`, `correct`, `intervene` or `halt`.
     pub correction_level: Option<String>,
-    /// Words for search.
+    /// Search terms.
     pub keywords: Vec<String>,
-    /// When the response that holds the action ended.
+    /// When the response with the action ended.
     pub timestamp: OffsetDateTime,
 }
 
@@ -239,7 +239,7 @@ mod tests {
     use super::*;
     use time::Duration;
 
-    /// An open task: when a verdict was last given on it, and its newest record, in seconds.
+    /// An open task with the times of its last verdict and its newest record, in seconds.
     fn task(id: &str, judged_at: Option<i64>, last_update: i64) -> SessionState {
         let at = |seconds| OffsetDateTime::UNIX_EPOCH + Duration::seconds(seconds);
         let (client, task) = (ClientSessionId::new("s1"), SessionId::new(id));
@@ -257,41 +257,41 @@ mod tests {
         }
     }
 
-    fn id_in_work(tasks: &[SessionState]) -> Option<&str> {
+    fn active_id(tasks: &[SessionState]) -> Option<&str> {
         active_task(tasks).map(|task| task.session_id.as_str())
     }
 
     #[test]
-    fn a_session_without_tasks_has_none_in_work() {
-        assert_eq!(id_in_work(&[]), None);
+    fn a_session_without_tasks_has_no_active_task() {
+        assert_eq!(active_id(&[]), None);
     }
 
     #[test]
-    fn the_task_of_the_newest_verdict_is_in_work_whatever_was_recorded_since() {
+    fn the_task_with_the_newest_verdict_is_active_whatever_was_recorded_since() {
         let tasks = [task("first", Some(1), 9), task("second", Some(2), 2)];
-        assert_eq!(id_in_work(&tasks), Some("second"));
+        assert_eq!(active_id(&tasks), Some("second"));
         let tasks = [task("first", Some(2), 2), task("second", Some(1), 9)];
-        assert_eq!(id_in_work(&tasks), Some("first"));
+        assert_eq!(active_id(&tasks), Some("first"));
     }
 
     #[test]
-    fn an_open_task_is_in_work_though_another_was_done_after_it() {
+    fn an_open_task_is_active_even_if_another_was_finished_later() {
         let tasks = [task("first", Some(1), 1), done(task("second", Some(2), 2))];
-        assert_eq!(id_in_work(&tasks), Some("first"));
+        assert_eq!(active_id(&tasks), Some("first"));
         let tasks = [task("first", None, 1), done(task("second", Some(2), 2))];
-        assert_eq!(id_in_work(&tasks), Some("first"));
+        assert_eq!(active_id(&tasks), Some("first"));
     }
 
     #[test]
-    fn of_tasks_that_no_verdict_tells_apart_the_one_recorded_last_is_in_work() {
+    fn without_verdicts_the_task_recorded_last_is_active() {
         let tasks = [task("first", None, 9), task("second", None, 2)];
-        assert_eq!(id_in_work(&tasks), Some("first"));
+        assert_eq!(active_id(&tasks), Some("first"));
     }
 
     #[test]
-    fn where_all_is_done_the_task_of_the_newest_verdict_is_still_the_one() {
-        // What came behind the restart is recorded in the first one until it is judged.
+    fn if_all_tasks_are_finished_the_one_with_the_newest_verdict_is_active() {
+        // After a restart, exchanges are recorded in the first task until they are judged.
         let tasks = [done(task("first", Some(1), 9)), done(task("second", Some(2), 2))];
-        assert_eq!(id_in_work(&tasks), Some("second"));
+        assert_eq!(active_id(&tasks), Some("second"));
     }
 }

@@ -1,4 +1,4 @@
-//! What Grov's own model calls cost.
+//! The cost of Grov's own model calls.
 
 use crate::macros::named;
 use crate::{LlmCallId, SessionId, StoreError, TokenUsage};
@@ -15,12 +15,12 @@ use time::OffsetDateTime;
 pub struct MicroUsd(pub u64);
 
 impl MicroUsd {
-    /// The sum; stays at the largest amount instead of overflowing.
+    /// Returns the sum, saturating.
     pub fn plus(self, other: Self) -> Self {
         Self(self.0.saturating_add(other.0))
     }
 
-    /// The amount in dollars, for people and JSON.
+    /// Returns the amount in dollars, to be shown.
     pub fn dollars(self) -> f64 {
         self.0 as f64 / 1e6
     }
@@ -32,21 +32,21 @@ impl fmt::Display for MicroUsd {
     }
 }
 
-/// What a model was asked for.
+/// The purpose of a model call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Purpose {
-    /// What the user wants.
+    /// Extract the intent of prompts.
     ExtractIntent,
-    /// Which task a turn belongs to.
+    /// Assign a turn to a task.
     AnalyzeTaskContext,
-    /// What the team should remember.
+    /// Extract what to save to team memory.
     ExtractReasoning,
-    /// Whether actions are on the goal.
+    /// Judge whether actions are on goal.
     CheckDrift,
-    /// What the agent must do after corrections failed.
+    /// Choose the action to force after corrections failed.
     ForcedRecovery,
-    /// What texts mean, as numbers.
+    /// Embed texts.
     Embedding,
 }
 
@@ -57,7 +57,7 @@ named!(Purpose {
 });
 
 impl Purpose {
-    /// The questions that a judge is asked.
+    /// The purposes of questions to a judge.
     pub const QUESTIONS: [Self; 5] = [
         Self::ExtractIntent,
         Self::AnalyzeTaskContext,
@@ -67,15 +67,15 @@ impl Purpose {
     ];
 }
 
-/// How a call stands.
+/// The status of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CallOutcome {
-    /// Under way, or its end was never recorded: its cost is what was set aside for it.
+    /// Running, or its end was never recorded. Its cost is the reserved amount.
     Reserved,
-    /// Answered, and the answer could be used.
+    /// Answered with a usable answer.
     Answered,
-    /// Answered, and the answer could not be used.
+    /// Answered with an unusable answer.
     Unusable,
     /// Not answered.
     Failed,
@@ -85,70 +85,70 @@ named!(CallOutcome {
     Reserved => "reserved", Answered => "answered", Unusable => "unusable", Failed => "failed",
 });
 
-/// One call to a model, paid for by the user. One row of `llm_calls`.
+/// A model call that the user pays for: a row of `llm_calls`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LlmCall {
-    /// Key.
+    /// The key.
     pub id: LlmCallId,
-    /// What it was for.
+    /// The purpose.
     pub purpose: Purpose,
-    /// Who was asked: `anthropic`, `openai`.
+    /// The provider: `anthropic` or `openai`.
     pub provider: String,
     /// The model.
     pub model: String,
-    /// The task it was about.
+    /// The task that it was about.
     pub session_id: Option<SessionId>,
-    /// When it began.
+    /// Time of its start.
     pub at: OffsetDateTime,
-    /// How long it took; zero while reserved.
+    /// Its duration; zero while reserved.
     pub latency: Duration,
-    /// Tokens by class; estimated while reserved.
+    /// Token counts by class; estimated while reserved.
     pub usage: TokenUsage,
-    /// What it cost; the most it may cost while reserved.
+    /// Its cost; the maximum cost while reserved.
     pub cost: MicroUsd,
-    /// How it stands.
+    /// The status.
     pub outcome: CallOutcome,
 }
 
-/// The answer to a wish to spend.
+/// The result of a reservation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reservation {
-    /// The amount is set aside.
+    /// The amount is reserved.
     Granted,
-    /// The budget does not allow it; nothing was recorded.
+    /// It would exceed the budget. Nothing was recorded.
     Refused {
-        /// What is spent and set aside already.
+        /// The amount already spent and reserved.
         spent: MicroUsd,
     },
 }
 
-/// Which calls to list.
+/// Selects calls.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CallFilter {
-    /// Only calls that began at or after this time.
+    /// Only calls started at or after this time.
     pub since: Option<OffsetDateTime>,
     /// Only calls about this task.
     pub session_id: Option<SessionId>,
-    /// At most so many, the newest; `None` for all.
+    /// Maximum number, the newest; `None` for all.
     pub limit: Option<u32>,
 }
 
 /// The spending ledger.
 #[async_trait]
 pub trait SpendingStore: Send + Sync {
-    /// Sets `call.cost` aside if that and everything that began at or after `since` stay within `budget`. Looking and
-    /// setting aside are one step, also between processes.
+    /// Reserves `call.cost` if the total cost of calls started at or after `since`, including this one, stays within
+    /// `budget`. Atomic, also between processes.
     async fn reserve(
         &self,
         call: &Redacted<LlmCall>,
         budget: MicroUsd,
         since: OffsetDateTime,
     ) -> Result<Reservation, StoreError>;
-    /// Replaces a reservation by what really happened. A call that was never reserved is recorded.
+    /// Replaces a reservation by the completed call. A call that was not reserved is recorded.
     async fn settle(&self, call: &Redacted<LlmCall>) -> Result<(), StoreError>;
-    /// Calls, oldest first.
+    /// Returns calls, oldest first.
     async fn calls(&self, filter: &CallFilter) -> Result<Vec<LlmCall>, StoreError>;
-    /// What is spent and set aside for calls that began at or after `since`.
+    /// Returns the amount spent and reserved for calls started at or after `since`.
     async fn spent_since(&self, since: OffsetDateTime) -> Result<MicroUsd, StoreError>;
 }
 
@@ -157,7 +157,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_lead_back() {
+    fn stored_names_round_trip() {
         for purpose in Purpose::ALL {
             assert_eq!(Purpose::from_name(purpose.as_str()), Some(purpose));
         }

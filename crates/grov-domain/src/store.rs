@@ -1,7 +1,7 @@
-//! The store ports. Nothing here is particular to one database.
+//! The store ports, independent of the database.
 //!
-//! What is kept was redacted before: every method that keeps free text takes it as [`Redacted`], and what comes back is
-//! what was stored. Texts that are looked for are redacted by the implementation, so that they match.
+//! Methods that store free text take it as [`Redacted`]. Implementations redact the texts of queries, so that they match
+//! what was stored.
 
 use crate::{
     ClientSessionId, DriftStore, EmbeddingStore, ExchangeRecord, FileReasoning, GoalStore, HookStore,
@@ -14,28 +14,28 @@ use serde::Serialize;
 use std::time::Duration;
 use time::OffsetDateTime;
 
-/// What can go wrong in a store.
+/// An error of a store.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
-    /// Another process holds the store; the same call may succeed later.
+    /// Another process has locked the store. The same call may succeed later.
     #[error("the store is busy: {0}")]
     Busy(String),
-    /// The store cannot be written: read-only file, disk full, permission.
+    /// The store cannot be written: the file is read-only, the disk is full, or permission is denied.
     #[error("the store cannot be written: {0}")]
     NotWritable(String),
     /// The store was written by a newer version of Grov.
     #[error("the store has schema {found}, this version of Grov knows up to {known}; update Grov")]
     NewerSchema {
-        /// Schema found.
+        /// The schema of the store.
         found: i64,
-        /// Newest schema this program knows.
+        /// The newest schema that this program supports.
         known: i64,
     },
     /// The store's file is damaged.
     #[error("the store is damaged: {0}")]
     Corrupt(String),
-    /// Anything else.
+    /// Any other error.
     #[error("the store failed: {0}")]
     Other(String),
 }
@@ -47,15 +47,15 @@ impl StoreError {
     }
 }
 
-/// Recording exchanges.
+/// Records exchanges.
 #[async_trait]
 pub trait ExchangeStore: Send + Sync {
-    /// Records a batch in one transaction: exchanges, their steps, and the counters of their sessions (rows are
-    /// created as needed). Exchanges already recorded are skipped. Returns how many were new.
+    /// Records a batch in one transaction: exchanges, their steps, and the counters of their sessions, whose rows are
+    /// created as needed. Recorded exchanges are skipped. Returns the number of new ones.
     async fn append(&self, batch: &[Redacted<ExchangeRecord>]) -> Result<usize, StoreError>;
 }
 
-/// Which sessions to list.
+/// Selects sessions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SessionFilter {
     /// Only this project.
@@ -66,26 +66,26 @@ pub struct SessionFilter {
     pub updated_since: Option<OffsetDateTime>,
     /// Only sessions not updated at or after this time.
     pub updated_before: Option<OffsetDateTime>,
-    /// At most so many, newest first; `None` for all.
+    /// Maximum number, newest first; `None` for all.
     pub limit: Option<u32>,
 }
 
-/// Sessions (one row per task) and their steps.
+/// Stores sessions, with one row per task, and reads their steps.
 #[async_trait]
 pub trait SessionStore: Send + Sync {
-    /// Creates or replaces one task's row. Counters kept by [`ExchangeStore::append`] are not touched.
+    /// Creates or replaces the row of a task. The counters of [`ExchangeStore::append`] are not changed.
     async fn save_session(&self, state: &Redacted<SessionState>) -> Result<(), StoreError>;
-    /// One task with its counters.
+    /// Returns a task with its counters; `None` if it does not exist.
     async fn session(&self, id: &SessionId) -> Result<Option<SessionSummary>, StoreError>;
-    /// Tasks with their counters, newest update first.
+    /// Returns tasks with their counters, last updated first.
     async fn sessions(&self, filter: &SessionFilter) -> Result<Vec<SessionSummary>, StoreError>;
-    /// All tasks of a client session, oldest first.
+    /// Returns all tasks of a client session, oldest first.
     async fn client_session(&self, id: &ClientSessionId) -> Result<Vec<SessionSummary>, StoreError>;
-    /// The steps of one task, in order of time.
+    /// Returns the steps of a task in chronological order.
     async fn steps(&self, id: &SessionId) -> Result<Vec<StepRow>, StoreError>;
-    /// The steps of all tasks of a client session, in order of time.
+    /// Returns the steps of all tasks of a client session in chronological order.
     async fn client_steps(&self, id: &ClientSessionId) -> Result<Vec<StepRow>, StoreError>;
-    /// Steps of a project that touched `file_path` and carry reasoning, newest first.
+    /// Returns at most `limit` steps of a project that touched `file_path` and have a reasoning, newest first.
     async fn steps_reasoning_by_path(
         &self,
         project_path: &str,
@@ -94,47 +94,47 @@ pub trait SessionStore: Send + Sync {
     ) -> Result<Vec<StepRow>, StoreError>;
 }
 
-/// Counts for a project.
+/// Statistics of a project.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ProjectStatus {
-    /// Finished tasks.
+    /// Number of saved tasks.
     pub tasks: u64,
-    /// Memory items distilled from tasks. Zero until a later part fills them.
+    /// Number of memory items derived from tasks. Always zero in this version.
     pub memory_items: u64,
-    /// Sessions known.
+    /// Number of sessions.
     pub sessions: u64,
-    /// Steps kept.
+    /// Number of stored steps.
     pub steps: u64,
-    /// Newest finished task.
+    /// The newest saved task.
     pub last_task: Option<Task>,
 }
 
-/// Finished tasks: team memory.
+/// Stores saved tasks, which are the team memory.
 #[async_trait]
 pub trait TaskStore: Send + Sync {
-    /// Saves a task. The same (client session, session) or the same id is replaced, not doubled, and keeps the id it
-    /// had. Tasks that served this one (by `parent_session_id`, in the same client session) are linked to it, and it is
-    /// linked to the task that it served if that is saved already.
+    /// Saves a task. It replaces the task with the same client session and session, whose id is kept, or with the same id.
+    /// Saved subtasks (by `parent_session_id`, in the same client session) are linked to it, and it is linked to its parent
+    /// if that is saved.
     async fn save_task(&self, task: &Redacted<Task>) -> Result<(), StoreError>;
-    /// One task.
+    /// Returns a task; `None` if it does not exist.
     async fn task(&self, id: &TaskId) -> Result<Option<Task>, StoreError>;
-    /// Tasks of a project, newest first.
+    /// Returns at most `limit` tasks of a project, newest first.
     async fn tasks_for_project(&self, project_path: &str, limit: u32) -> Result<Vec<Task>, StoreError>;
-    /// Tasks of a project that touched one of these files, newest first.
+    /// Returns at most `limit` tasks of a project that touched one of these files, newest first.
     async fn tasks_by_files(
         &self,
         project_path: &str,
         files: &[String],
         limit: u32,
     ) -> Result<Vec<Task>, StoreError>;
-    /// Counts and the newest task.
+    /// Returns statistics of a project.
     async fn project_status(&self, project_path: &str) -> Result<ProjectStatus, StoreError>;
 }
 
-/// Reasoning about files, written on the hook path.
+/// Stores reasoning about files, which the hook path captures.
 #[async_trait]
 pub trait FileReasoningStore: Send + Sync {
-    /// Saves one entry, replacing the one of the same id.
+    /// Saves an entry; replaces the one with the same id.
     async fn save_file_reasoning(&self, entry: &Redacted<FileReasoning>) -> Result<(), StoreError>;
     /// Returns the entries whose file path contains `part` literally, newest first.
     async fn file_reasoning(
@@ -145,19 +145,19 @@ pub trait FileReasoningStore: Send + Sync {
     ) -> Result<Vec<FileReasoning>, StoreError>;
 }
 
-/// How long records are kept.
+/// Retention times of records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Retention {
-    /// Steps and exchanges of sessions that are completed or abandoned, after their last update. Default 24 h.
+    /// For steps and exchanges of completed and abandoned sessions, after their last update. Default: 24 hours.
     pub completed_sessions: Duration,
-    /// Drift log. Default 30 days.
+    /// For the drift log. Default: 30 days.
     pub drift_log: Duration,
-    /// Sessions still active but not updated for so long count as over. Default 30 days.
+    /// After this time without an update, an active session counts as ended. Default: 30 days.
     pub idle_sessions: Duration,
-    /// Grov's own model calls. Default 90 days.
+    /// For Grov's own model calls. Default: 90 days.
     pub spending: Duration,
-    /// What was added to histories that were not seen again for so long. Default 30 days: the client forgets its
-    /// sessions then.
+    /// For the injection ledger, after the last request with the history. Default: 30 days, after which the client deletes
+    /// its sessions.
     pub ledger: Duration,
 }
 
@@ -174,7 +174,7 @@ impl Default for Retention {
     }
 }
 
-/// What pruning removed (or would remove).
+/// The number of rows that pruning deleted or, in a dry run, would delete.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct PruneReport {
     /// Session rows.
@@ -191,11 +191,11 @@ pub struct PruneReport {
     pub corrections: u64,
     /// Contract edits.
     pub goal_edits: u64,
-    /// Sessions of hooks.
+    /// Hook sessions.
     pub hook_sessions: u64,
-    /// Actions in sessions of hooks.
+    /// Actions of hook sessions.
     pub hook_steps: u64,
-    /// Checks in sessions of hooks.
+    /// Checks of hook sessions.
     pub hook_checks: u64,
     /// Decisions of the guard.
     pub guarded: u64,
@@ -205,7 +205,7 @@ pub struct PruneReport {
     pub lineages: u64,
 }
 
-/// One table's size.
+/// The size of a table.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct TableStats {
     /// Name.
@@ -214,30 +214,30 @@ pub struct TableStats {
     pub rows: u64,
 }
 
-/// A store's size and state.
+/// The size and state of a store.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct StoreStats {
-    /// What it is: `sqlite`, …
+    /// The kind of store: `sqlite`.
     pub backend: String,
-    /// Where it is, without credentials.
+    /// The location, without credentials.
     pub location: String,
-    /// Schema version.
+    /// The schema version.
     pub schema_version: i64,
-    /// Bytes on disk, side files included.
+    /// Size on disk in bytes, including the write-ahead log.
     pub bytes: u64,
-    /// Records waiting in the spool.
+    /// Number of records in the spool file.
     pub spooled: u64,
-    /// Rows per table.
+    /// The number of rows by table.
     pub tables: Vec<TableStats>,
 }
 
 /// Maintains a store.
 #[async_trait]
 pub trait MaintenanceStore: Send + Sync {
-    /// Size and state.
+    /// Returns the size and state.
     async fn stats(&self) -> Result<StoreStats, StoreError>;
-    /// Removes what is older than `retention`, measured from `now`; with `dry_run` only counts. Finished tasks are
-    /// never removed.
+    /// Deletes records that exceed their `retention` at `now`; with `dry_run` only counts them. Saved tasks are never
+    /// deleted.
     async fn prune(
         &self,
         retention: &Retention,
@@ -250,31 +250,31 @@ pub trait MaintenanceStore: Send + Sync {
     async fn scrub_secrets(&self) -> Result<(), StoreError>;
 }
 
-/// A store on a connection of its own.
+/// A store with its own connection.
 #[async_trait]
 pub trait StoreConnection: Store {
-    /// What is read from now on is read of one moment, until [`StoreConnection::end_reading`]. Nothing may be written until
-    /// then.
+    /// Begins a read transaction: all reads until [`StoreConnection::end_reading`] see the same state. Writing is not
+    /// allowed until then.
     async fn begin_reading(&self) -> Result<(), StoreError>;
-    /// Ends what [`StoreConnection::begin_reading`] began.
+    /// Ends the read transaction.
     async fn end_reading(&self) -> Result<(), StoreError>;
-    /// Ends the connection in order. Optional: a store that is merely dropped loses nothing.
+    /// Closes the connection. Optional: dropping the store loses no data.
     async fn close(&self) -> Result<(), StoreError>;
 }
 
-/// Opens stores. Waits at most `timeout` for other processes that hold the store, or the store's default with `None`.
+/// Opens stores. Waits at most `timeout` for locks of other processes; `None` is the default of the store.
 #[async_trait]
 pub trait StoreOpener: Send + Sync {
-    /// Opens the store for writing; creates it if there is none.
+    /// Opens the store for writing, and creates it if it does not exist.
     async fn open(&self, timeout: Option<Duration>) -> Result<Box<dyn StoreConnection>, StoreError>;
-    /// Opens the store for reading; `None` if there is none.
+    /// Opens the store for reading; `None` if it does not exist.
     async fn open_existing(
         &self,
         timeout: Option<Duration>,
     ) -> Result<Option<Box<dyn StoreConnection>>, StoreError>;
 }
 
-/// Everything a complete backend offers.
+/// All ports of a complete backend.
 pub trait Store:
     ExchangeStore
     + SessionStore
@@ -313,24 +313,24 @@ impl<T> Store for T where
 {
 }
 
-/// State of a record sink, for health and metrics.
+/// The state of a record sink, for health and metrics.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SinkHealth {
-    /// Records accepted and not yet stored.
+    /// Number of records accepted but not stored.
     pub queued: u64,
-    /// Records stored since start.
+    /// Number of records stored since the start.
     pub stored: u64,
-    /// Records waiting in the spool file.
+    /// Number of records in the spool file.
     pub spooled: u64,
-    /// Records that could be neither stored nor spooled.
+    /// Number of records that could be neither stored nor spooled.
     pub lost: u64,
-    /// The newest fault, gone after the next success.
+    /// The last error; `None` after the next success.
     pub last_error: Option<String>,
 }
 
-/// Takes records off the path of a request: returns at once, never blocks, never fails.
+/// Stores records in the background.
 pub trait RecordSink: Send + Sync {
-    /// Accepts one record for storing within a second.
+    /// Queues a record, which is stored within a second. Never blocks or fails.
     fn submit(&self, record: Redacted<ExchangeRecord>);
     /// Returns the health of the sink.
     fn health(&self) -> SinkHealth;

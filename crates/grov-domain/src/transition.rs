@@ -1,4 +1,4 @@
-//! Changes of the tasks of a client session.
+//! Changes to the tasks of a client session.
 
 use crate::{ClientSessionId, ExchangeId, Prompt, SessionId, SessionState, StoreError, Task};
 use async_trait::async_trait;
@@ -10,25 +10,25 @@ use time::OffsetDateTime;
 pub struct Move {
     /// The client session.
     pub client_session_id: ClientSessionId,
-    /// The exchanges; their prompts and steps go with them.
+    /// The exchanges, which are moved with their prompts and steps.
     pub exchanges: Vec<ExchangeId>,
-    /// The task they belong to. Its row exists or is among [`TaskTransition::sessions`].
+    /// The target task. Its row exists or is in [`TaskTransition::sessions`].
     pub to: SessionId,
-    /// Change nothing while one of the exchanges is not stored yet.
+    /// Whether to change nothing if one of the exchanges is not stored yet.
     pub all_or_nothing: bool,
 }
 
-/// The changes of a verdict, applied in one transaction.
+/// The changes after a verdict, applied in one transaction.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TaskTransition {
-    /// Tasks to create or change. Counters are not touched.
+    /// Tasks to create or replace, except for their counters.
     pub sessions: Vec<SessionState>,
-    /// Exchanges to move. Counters of all tasks concerned follow.
+    /// Exchanges to move. The counters of both tasks are updated.
     pub moves: Option<Move>,
-    /// Tasks for team memory, saved as by [`crate::TaskStore::save_task`].
+    /// Tasks to save to team memory, as by [`crate::TaskStore::save_task`].
     pub finished: Vec<Task>,
-    /// The store's revision ([`crate::SwitchStore::revision`]) from before the texts in here were read. Once it is another
-    /// one, some of them may have been forgotten. `None`: there are no texts in here.
+    /// The store's revision ([`crate::SwitchStore::revision`]) before the texts of this transition were read; `None` if it
+    /// has no texts. If the revision has changed, some of the texts may have been forgotten.
     pub judged_under: Option<i64>,
 }
 
@@ -40,21 +40,21 @@ pub enum Applied {
         /// Exchanges that are not stored.
         missing: Vec<ExchangeId>,
     },
-    /// Nothing was changed: the store's revision differs from [`TaskTransition::judged_under`].
+    /// Nothing was changed, because the store's revision differs from [`TaskTransition::judged_under`].
     Outdated,
-    /// Nothing was changed: these exchanges are not stored yet.
+    /// Nothing was changed, because exchanges are not stored yet.
     NotYet {
         /// Exchanges that are not stored.
         missing: Vec<ExchangeId>,
     },
 }
 
-/// Task orchestration.
+/// Changes tasks and reads their prompts.
 #[async_trait]
 pub trait OrchestrationStore: Send + Sync {
-    /// Applies a transition in one transaction. Applying it twice is the same as once.
+    /// Applies a transition in one transaction. Idempotent.
     async fn apply(&self, transition: &Redacted<TaskTransition>) -> Result<Applied, StoreError>;
-    /// What the user typed in a task, oldest first; with `until` only what was sent up to that time.
+    /// Returns the prompts of a task, oldest first; with `until` only those sent up to that time.
     async fn prompts(
         &self,
         session: &SessionId,

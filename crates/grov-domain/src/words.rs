@@ -1,14 +1,14 @@
-//! The words under which a text is found: what is stored with a memory and what is asked for are split alike.
+//! Splits text into words for search. Stored memories and queries are split in the same way.
 //!
-//! A word is lower case and, in English, without its ending. An identifier gives itself and its parts (`parseHTTPUrl`
-//! and `parse_http_url` share theirs), text in a script without spaces gives pairs of neighbouring characters.
+//! Words are lower case, and English words are stemmed. An identifier is split into itself and its parts: `parseHTTPUrl`
+//! and `parse_http_url` give the same words. Text in a script without spaces is split into pairs of adjacent characters.
 
 use grov_redact::is_unspaced;
 
-/// Longer runs are no words but data: a hash, a key, an encoded image.
+/// Maximum characters of a word. Longer ones are data: hashes, keys, encoded images.
 const MAX_WORD: usize = 48;
 
-/// The words of a text, in order, repetitions included; at most `limit`.
+/// Returns at most `limit` words of a text, in order, including repetitions.
 pub fn words(text: &str, limit: usize) -> Vec<String> {
     let mut found = Vec::new();
     for run in runs(text) {
@@ -21,18 +21,18 @@ pub fn words(text: &str, limit: usize) -> Vec<String> {
     found
 }
 
-/// The words of a path, in order.
+/// Returns at most 64 words of a path, in order.
 pub fn path_words(path: &str) -> Vec<String> {
     words(path, 64)
 }
 
-/// The last part of a path, lower case: what a prompt names when it names a file.
+/// Returns the last component of a path in lower case.
 pub fn file_name(path: &str) -> String {
     let name = path.trim_end_matches('/').rsplit(['/', '\\']).next();
     name.unwrap_or(path).to_lowercase()
 }
 
-/// Whether a word of a text was written like a name in code: with an underscore, inner capitals or digits among letters.
+/// Whether a word looks like an identifier: letters with an underscore, an inner capital letter or a digit.
 pub fn is_identifier(run: &str) -> bool {
     let mut before = None;
     let mut letters = false;
@@ -46,7 +46,7 @@ pub fn is_identifier(run: &str) -> bool {
     letters && special
 }
 
-/// The identifiers of a text as they are found, each once, at most `limit`.
+/// Returns at most `limit` identifiers of a text, each once, in lower case without underscores.
 pub fn identifiers(text: &str, limit: usize) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     for run in runs(text).filter(|run| run.chars().count() <= MAX_WORD && is_identifier(run)) {
@@ -61,14 +61,14 @@ pub fn identifiers(text: &str, limit: usize) -> Vec<String> {
     found
 }
 
-/// Letters, digits and underscores without interruption.
+/// Returns the runs of letters, digits and underscores.
 fn runs(text: &str) -> impl Iterator<Item = &str> {
     text.split(|character: char| !(character.is_alphanumeric() || character == '_'))
         .map(|run| run.trim_matches('_'))
         .filter(|run| !run.is_empty())
 }
 
-/// An identifier in one piece: lower case, no underscores.
+/// Returns an identifier in lower case without underscores.
 fn whole(run: &str) -> String {
     run.chars()
         .filter(|character| *character != '_')
@@ -77,7 +77,7 @@ fn whole(run: &str) -> String {
 }
 
 fn split_run(run: &str, found: &mut Vec<String>) {
-    // Most are plain words.
+    // The common case.
     if run.bytes().all(|byte| byte.is_ascii_lowercase()) {
         if run.len() <= MAX_WORD {
             found.push(stem(run));
@@ -98,7 +98,7 @@ fn split_run(run: &str, found: &mut Vec<String>) {
     found.extend(parts.iter().map(|part| stem(&part.to_lowercase())));
 }
 
-/// The parts of an identifier: between underscores, before a capital that begins a word, between letters and digits.
+/// Splits an identifier at underscores, before capital letters that start a word, and between letters and digits.
 fn parts(run: &str) -> Vec<&str> {
     let mut parts = Vec::new();
     let mut start = 0;
@@ -125,7 +125,7 @@ fn parts(run: &str) -> Vec<&str> {
     parts
 }
 
-/// Pairs of neighbours where the script has no spaces; what lies between is split as usual.
+/// Splits text in scripts without spaces into pairs of adjacent characters, and other text as usual.
 fn split_unspaced(run: &str, found: &mut Vec<String>) {
     let mut rest = run;
     while let Some(first) = rest.chars().next() {
@@ -133,8 +133,8 @@ fn split_unspaced(run: &str, found: &mut Vec<String>) {
         let end = rest
             .find(|character| is_unspaced(character) != unspaced)
             .unwrap_or(rest.len());
-        let (piece, behind) = rest.split_at(end);
-        rest = behind;
+        let (piece, after) = rest.split_at(end);
+        rest = after;
         if !unspaced {
             split_run(piece, found);
             continue;
@@ -147,8 +147,8 @@ fn split_unspaced(run: &str, found: &mut Vec<String>) {
     }
 }
 
-/// An English word without the ending of a plural, a participle or an adverb, so that `limits`, `limited` and `limiting`
-/// are one. Other words stay as they are.
+/// Removes English endings of plurals, participles and adverbs, so that `limits`, `limited` and `limiting` have the same
+/// stem. Returns other words unchanged.
 fn stem(word: &str) -> String {
     if word.len() < 4 || !word.bytes().all(|byte| byte.is_ascii_lowercase()) {
         return word.to_owned();
@@ -184,7 +184,7 @@ fn stem(word: &str) -> String {
             break;
         }
     }
-    // A silent vowel comes and goes with the endings: `cache`, `cached`, `caching`.
+    // Endings add or remove a final vowel: `cache`, `cached`, `caching`.
     if stem.len() > 3 && stem.ends_with('e') {
         stem.pop();
     }
@@ -204,7 +204,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn endings_make_no_difference() {
+    fn inflected_words_have_the_same_stem() {
         for group in [
             &["limit", "limits", "limited", "limiting"][..],
             &["cache", "caches", "cached", "caching"],
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn identifiers_give_themselves_and_their_parts() {
+    fn identifiers_are_split_into_parts() {
         assert_eq!(words("parseHTTPUrl", 9), ["parsehttpurl", "pars", "http", "url"]);
         assert_eq!(
             words("parse_http_url", 9),
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn scripts_without_spaces_give_pairs() {
+    fn scripts_without_spaces_are_split_into_pairs() {
         assert_eq!(words("修复缓存bug", 9), ["修复", "复缓", "缓存", "bug"]);
         assert_eq!(words("字", 9), ["字"]);
         assert!(words("キャッシュを直す", 9).contains(&"キャ".to_owned()));
@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn anything_is_split_and_nothing_is_an_operator() {
+    fn operators_and_long_runs_are_not_words() {
         assert_eq!(words("\"a* NEAR(b) -c AND", 9), ["a", "near", "b", "c", "and"]);
         assert_eq!(words(&"x".repeat(5000), 9), Vec::<String>::new());
         assert_eq!(words("", 9), Vec::<String>::new());
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn the_name_of_a_file_is_its_last_part() {
+    fn file_name_is_the_last_component() {
         assert_eq!(file_name("/a/B/Main.RS"), "main.rs");
         assert_eq!(file_name(r"C:\a\b.txt"), "b.txt");
         assert_eq!(file_name("a/b/"), "b");

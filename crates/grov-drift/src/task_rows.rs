@@ -58,7 +58,7 @@ pub(crate) fn digest(
 /// A saved record as the state of its task.
 pub(crate) fn saved(session: &HookSession, task: &Task) -> SessionState {
     let client = session.client_session_id.clone();
-    let id = task.session_id.clone().unwrap_or_else(|| client.seen_by_hooks());
+    let id = task.session_id.clone().unwrap_or_else(|| client.hook_task(0));
     SessionState {
         original_goal: task.goal.clone(),
         status: match task.status {

@@ -196,7 +196,7 @@ impl TurnWorker<'_> {
         let (id, status) = match &plan.target {
             Target::Existing(id) => (id.clone(), tasks.task(id)?.status),
             Target::New { .. } => {
-                let id = client.seen_by_hooks_after(loaded.saved.len());
+                let id = client.hook_task(loaded.saved.len());
                 (id, SessionStatus::Active)
             }
         };
@@ -220,7 +220,7 @@ impl TurnWorker<'_> {
         let tasks = store.tasks_for_project(project.key(), LOOKED_AT).await?;
         let own = |task: &Task| {
             let session = task.session_id.as_ref();
-            let is_hooks = session.is_some_and(|own| own.as_str().starts_with(id.seen_by_hooks().as_str()));
+            let is_hooks = session.is_some_and(|own| own.as_str().starts_with(id.hook_task(0).as_str()));
             task.client_session_id.as_ref() == Some(&id) && is_hooks
         };
         Ok(tasks.into_iter().filter(own).collect())
