@@ -1,25 +1,25 @@
-//! Paths in the arguments of tools whose meaning is not known: by the names that arguments usually have.
+//! Finds paths in the arguments of unknown tools by the usual names of such arguments.
 
 use crate::path::looks_like_path;
 use serde_json::Value;
 
-/// Deeper arguments are not looked at.
+/// The maximum nesting of arguments.
 const MAX_DEPTH: usize = 6;
 
-/// What an argument of some name holds.
+/// The kind of value that an argument of some name has.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Holds {
-    /// A file, whatever it looks like.
+enum ArgumentKind {
+    /// A file.
     File,
     /// A folder.
     Folder,
-    /// Perhaps a path, if it looks like one.
-    Perhaps,
-    /// A URI, which is a file if its scheme says so.
+    /// A path if it looks like one.
+    MaybePath,
+    /// A URI. It is a file if its scheme is `file`.
     Uri,
 }
 
-fn holds(name: &str) -> Option<Holds> {
+fn kind(name: &str) -> Option<ArgumentKind> {
     let name: String = name
         .chars()
         .filter(char::is_ascii_alphanumeric)
@@ -30,16 +30,16 @@ fn holds(name: &str) -> Option<Holds> {
         | "notebookpath" | "absolutepath" | "relativepath" | "oldpath" | "newpath" | "sourcepath"
         | "destinationpath" | "targetpath" | "outputpath" | "inputpath" | "scriptpath" | "outputfile"
         | "inputfile" | "targetfile" | "sourcefile" | "configpath" | "configfile" | "filetoedit" => {
-            Holds::File
+            ArgumentKind::File
         }
         "dir" | "directory" | "directories" | "folder" | "folders" | "cwd" | "workdir"
         | "workingdirectory" | "rootdir" | "rootpath" | "localdir" | "outputdir" | "basedir"
         | "projectpath" | "projectroot" | "repopath" | "directorypath" | "dirpath" | "folderpath" => {
-            Holds::Folder
+            ArgumentKind::Folder
         }
         "source" | "destination" | "src" | "dst" | "dest" | "from" | "to" | "target" | "output" | "input"
-        | "root" | "location" => Holds::Perhaps,
-        "uri" | "uris" | "url" | "fileuri" | "documenturi" | "resource" => Holds::Uri,
+        | "root" | "location" => ArgumentKind::MaybePath,
+        "uri" | "uris" | "url" | "fileuri" | "documenturi" | "resource" => ArgumentKind::Uri,
         _ => return None,
     })
 }
@@ -51,42 +51,42 @@ pub(crate) struct Found<'a> {
     pub(crate) is_folder: bool,
 }
 
-/// The paths in the arguments, in their order.
+/// The paths in the arguments, in order.
 pub(crate) fn paths(input: &Value) -> Vec<Found<'_>> {
     let mut found = Vec::new();
     walk(input, None, 0, &mut found);
     found
 }
 
-fn walk<'a>(value: &'a Value, holds_here: Option<Holds>, depth: usize, found: &mut Vec<Found<'a>>) {
+fn walk<'a>(value: &'a Value, kind_here: Option<ArgumentKind>, depth: usize, found: &mut Vec<Found<'a>>) {
     if depth > MAX_DEPTH || found.len() >= 2 * crate::MAX_FILES {
         return;
     }
     match value {
-        Value::String(text) => found.extend(holds_here.and_then(|holds| as_path(text, holds))),
+        Value::String(text) => found.extend(kind_here.and_then(|kind| as_path(text, kind))),
         Value::Array(values) => values
             .iter()
-            .for_each(|value| walk(value, holds_here, depth + 1, found)),
+            .for_each(|value| walk(value, kind_here, depth + 1, found)),
         Value::Object(fields) => {
             for (name, value) in fields {
-                walk(value, holds(name), depth + 1, found);
+                walk(value, kind(name), depth + 1, found);
             }
         }
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }
 
-fn as_path(text: &str, holds: Holds) -> Option<Found<'_>> {
+fn as_path(text: &str, kind: ArgumentKind) -> Option<Found<'_>> {
     let is_file_uri = text.starts_with("file://");
-    let fits = match holds {
-        Holds::File => !text.is_empty() && (is_file_uri || !crate::path::is_url(text)),
-        Holds::Folder => !text.is_empty() && !crate::path::is_url(text),
-        Holds::Perhaps => is_file_uri || looks_like_path(text),
-        Holds::Uri => is_file_uri,
+    let fits = match kind {
+        ArgumentKind::File => !text.is_empty() && (is_file_uri || !crate::path::is_url(text)),
+        ArgumentKind::Folder => !text.is_empty() && !crate::path::is_url(text),
+        ArgumentKind::MaybePath => is_file_uri || looks_like_path(text),
+        ArgumentKind::Uri => is_file_uri,
     };
     (fits && !text.contains('\n')).then(|| Found {
         path: text,
-        is_folder: holds == Holds::Folder || text.ends_with('/'),
+        is_folder: kind == ArgumentKind::Folder || text.ends_with('/'),
     })
 }
 

@@ -1,33 +1,34 @@
-//! A tool call as it is handed over.
+//! Tool calls.
 
 use crate::input;
 use serde_json::Value;
 use std::borrow::Cow;
 
-/// One tool call, as a turn or a transcript holds it.
+/// A tool call of a turn or a transcript.
 #[derive(Clone, Copy, Debug)]
 pub struct ToolCall<'a> {
     /// The tool's name: `Edit`, `Bash`, `mcp__server__tool`.
     pub name: &'a str,
-    /// The call's id, where there is one.
+    /// The call's id, if it has one.
     pub id: Option<&'a str>,
     /// The arguments.
     pub input: ToolInput<'a>,
-    /// The absolute folder in which the agent works, where that is known. Relative paths are resolved against it.
+    /// The absolute path of the agent's working directory, if it is known. Relative paths are resolved against it.
     pub working_directory: Option<&'a str>,
 }
 
 /// The arguments of a tool call.
 #[derive(Clone, Copy, Debug)]
 pub enum ToolInput<'a> {
-    /// Parsed.
+    /// Parsed JSON.
     Json(&'a Value),
-    /// As text. It may be cut off or broken; what can be read is used.
+    /// JSON text. It may be truncated or malformed.
     Text(&'a str),
 }
 
 impl<'a> ToolInput<'a> {
-    /// The arguments, parsed if they are not. Who asks several questions about one call parses once and hands that over.
+    /// The parsed arguments. If one call is examined several times, parse the arguments once and pass them as
+    /// [`ToolInput::Json`].
     pub fn value(self) -> Cow<'a, Value> {
         match self {
             Self::Json(value) => Cow::Borrowed(value),

@@ -1,14 +1,14 @@
-//! What a tool call writes.
+//! The text that a tool call writes.
 
 use crate::ToolCall;
 use grov_domain::{ClientDialect, beginning_of};
 use serde_json::Value;
 
-/// The beginning of a text tells what it is about, in characters.
+/// The maximum length of the returned text in characters.
 const MAX_CONTENT: usize = 4000;
 
-/// The beginning of what a call writes into files: the new text of an edit, the content of a file. `None` for calls that
-/// write nothing by themselves. At most 4,000 characters.
+/// The beginning of the text that a call writes into files: the new text of an edit or the content of a file. `None`
+/// for calls that do not write by themselves. At most 4,000 characters.
 pub fn content(call: &ToolCall<'_>) -> Option<String> {
     if !ClientDialect::CLAUDE_CODE.action_type(call.name).modifies_files() {
         return None;

@@ -1,12 +1,12 @@
 //! Analyzes code that is passed to an interpreter on a command line.
 //!
-//! `python3 -c "import shutil; shutil.rmtree('/srv/x')"` removes a folder like `rm -r /srv/x`. So the calls of a piece of
-//! code that run commands, remove, write, move or copy files are told as the command lines that would do the same
-//! ([`as_shell_lines`]), and the reader of command lines understands them.
+//! `python3 -c "import shutil; shutil.rmtree('/srv/x')"` removes a folder just as `rm -r /srv/x` does.
+//! [`as_shell_lines`] translates calls that run commands and calls that remove, write, move or copy files into
+//! equivalent command lines, which are then analyzed like any other.
 //!
-//! Entry point: [`inline_code`]. What stands in texts and comments is no call: `print('rm -rf /')` does nothing. A value that is
-//! neither a text in the code nor a name that is given one text alone is not known; it stands as a variable that nobody
-//! set. What is hidden on purpose (put together from parts, decoded) is not found.
+//! Entry point: [`inline_code`]. Texts and comments are not calls: `print('rm -rf /')` has no effect. A value is
+//! known if it is a literal, or a variable to which only one literal is assigned. Any other value becomes an
+//! undefined shell variable. Deliberately obfuscated code (assembled from parts, decoded) is not recognized.
 
 mod budget;
 mod call_effects;
@@ -18,17 +18,17 @@ mod values;
 
 pub(crate) use budget::ScanBudget;
 
-/// Of longer code the beginning is read.
+/// The length of the code that is analyzed, in bytes.
 const MAX_CODE: usize = 64 * 1024;
-/// Code that runs code is followed this deep.
+/// The maximum nesting of code that evaluates code.
 const MAX_DEPTH: u8 = 3;
 
-/// A language in which code is given on a command line.
+/// A language whose interpreters accept code on the command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Language {
     /// `python -c`
     Python,
-    /// `node -e`, `bun -e`, `deno eval`; TypeScript as well.
+    /// `node -e`, `bun -e`, `deno eval`; also TypeScript.
     JavaScript,
     /// `perl -e`
     Perl,
@@ -42,17 +42,18 @@ pub(crate) enum Language {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct InlineCode<'a> {
     pub(crate) language: Language,
-    /// The code in its arguments.
+    /// The code in the arguments.
     pub(crate) code: Vec<&'a str>,
-    /// It runs the code that it reads from its standard input.
+    /// The interpreter runs code from its standard input.
     pub(crate) reads_input: bool,
-    /// It runs a module, which the first operand names.
+    /// The interpreter runs a module, which the first operand names.
     pub(crate) is_module: bool,
     /// The index of the first argument after the options and the code.
     pub(crate) operands: usize,
 }
 
-/// The code that a program runs, by its name without a folder and its arguments; `None` if it is not an interpreter.
+/// The code that a program runs, or `None` if the program is not an interpreter. `program` is its name without a
+/// folder.
 pub(crate) fn inline_code<'a>(
     program: &str,
     arguments: impl IntoIterator<Item = &'a str>,
@@ -142,7 +143,7 @@ fn takes(language: Language, option: &str) -> Takes<'_> {
             _ => Takes::Nothing,
         };
     }
-    // Letters of options for code, with a value, and with a value in the same argument only.
+    // The letters of options for code, of options with a value, and of options whose value is in the same argument.
     let (code, valued, attached) = match language {
         Language::Python => ("c", "WX", ""),
         Language::JavaScript => ("ep", "rC", ""),
@@ -167,16 +168,16 @@ fn takes(language: Language, option: &str) -> Takes<'_> {
     Takes::Nothing
 }
 
-/// What a piece of code does, as far as it shows that: the command lines that would do the same, in order. Each is meant
-/// for a shell of its own that begins where the interpreter does. At most 64, each once and of at most 8 KB.
+/// The command lines equivalent to a piece of code, in order. Each is meant for a separate shell that starts in the
+/// folder of the interpreter. At most 64 different lines of at most 8 KiB each.
 pub(crate) fn as_shell_lines(language: Language, code: &str) -> Vec<String> {
     let mut lines = shell_lines::ShellLines::default();
-    read(language, code, &mut lines, 0);
-    lines.into_found()
+    analyze(language, code, &mut lines, 0);
+    lines.into_lines()
 }
 
-/// Reads code that `depth` others run.
-fn read(language: Language, code: &str, lines: &mut shell_lines::ShellLines, depth: u8) {
+/// Analyzes code at a nesting of `depth`.
+fn analyze(language: Language, code: &str, lines: &mut shell_lines::ShellLines, depth: u8) {
     if depth >= MAX_DEPTH {
         return;
     }
@@ -186,10 +187,10 @@ fn read(language: Language, code: &str, lines: &mut shell_lines::ShellLines, dep
     for call in calls::calls(&code) {
         match call_effects::call_effect(language, &call) {
             Some(call_effects::CallEffect::Eval) => {
-                if let Some(inner) = call.text(0).filter(|text| !text.is_open)
+                if let Some(inner) = call.text(0).filter(|text| !text.has_unknown)
                     && lines.may_evaluate()
                 {
-                    read(language, &inner.value, lines, depth + 1);
+                    analyze(language, &inner.value, lines, depth + 1);
                 }
             }
             Some(effect) => lines.add_call(effect, &call),

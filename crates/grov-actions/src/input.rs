@@ -1,9 +1,9 @@
-//! The arguments of a tool call, whole or cut off.
+//! Parses the arguments of a tool call, which may be truncated.
 
 use serde_json::Value;
 
-/// The value of a JSON text. A text that was cut off gives what came before the cut: open strings, lists and objects
-/// are closed; a key without its value is left out. `Null` if nothing can be read.
+/// Parses a JSON text. Open strings, lists and objects of a truncated text are closed, and a key without a value is
+/// dropped. Returns `Null` if the text cannot be parsed.
 pub(crate) fn parse(text: &str) -> Value {
     if let Ok(value) = serde_json::from_str(text) {
         return value;
@@ -14,11 +14,11 @@ pub(crate) fn parse(text: &str) -> Value {
         .unwrap_or(Value::Null)
 }
 
-/// What a cut-off text might have been, the fullest first.
+/// Possible completions of a truncated text, the longest first.
 fn repairs(text: &str) -> Vec<String> {
     let bytes = text.as_bytes();
     let mut closers: Vec<u8> = Vec::new();
-    // The last place behind a whole value, and how many brackets were open there.
+    // The end of the last complete value, and the number of brackets open there.
     let mut whole = (0, 0);
     let mut string_start = None;
     let mut at = 0;
@@ -41,7 +41,7 @@ fn repairs(text: &str) -> Vec<String> {
                 _ => {}
             }
             match byte {
-                // Behind an opening nothing is missing; before a comma stands a whole value.
+                // After an opening bracket nothing is missing. Before a comma a value is complete.
                 b'{' | b'[' | b'}' | b']' => whole = (at + 1, closers.len()),
                 b',' => whole = (at, closers.len()),
                 _ => {}
@@ -56,7 +56,7 @@ fn repairs(text: &str) -> Vec<String> {
     };
     let mut repairs = Vec::new();
     if string_start.is_some() {
-        // An escape may be cut off, too: `\`, `\u12`.
+        // The text may end within an escape: `\`, `\u12`.
         let escape = text.rfind('\\').filter(|at| text.len() - at < 6);
         let uncut = escape.map_or(text, |at| &text[..at]);
         repairs.push(close(format!("{text}\""), closers.len()));

@@ -1,4 +1,4 @@
-//! Describes an action for search and for readers: its keywords, and whether it carries a decision.
+//! Keywords of an action, and whether it carries a decision.
 
 use crate::has_word;
 use crate::path::file_name;
@@ -7,12 +7,12 @@ use grov_domain::{Action, ActionType, EffectKind};
 /// The maximum number of keywords per action.
 const MAX_KEYWORDS: usize = 32;
 
-/// Words that are in too many paths and commands to be useful.
+/// Words that occur in too many paths and commands to be useful.
 const COMMON: &str = "src lib libs main mod index test tests spec the and for with from this that usr bin tmp home dev null \
     var etc run new get set true false echo cat grep head tail sed awk init http https www com";
 
-/// Words by which a later search may find the action: the stems of its files whole and in parts (`user_store`, `user`,
-/// `store`), the folders they lie in, and the words of its command. Lower case, at most 32, without repetition.
+/// Words for searching the action later: the stems of its files and their parts (`user_store`, `user`, `store`), the
+/// folders that contain them, and the words of its command. Lower case, without duplicates, at most 32.
 pub fn keywords(action: &Action) -> Vec<String> {
     let mut words = Keywords::default();
     for file in &action.files {
@@ -47,20 +47,20 @@ pub fn keywords(action: &Action) -> Vec<String> {
 struct Keywords(Vec<String>);
 
 impl Keywords {
-    /// Adds one word, if it tells something.
+    /// Adds a word unless it is too short, too long, too common or an id.
     fn add(&mut self, word: &str) {
         let word = word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
         let length = word.chars().count();
-        let telling = (3..=48).contains(&length)
+        let is_useful = (3..=48).contains(&length)
             && word.chars().any(char::is_alphabetic)
             && !has_word(COMMON, &word)
             && !looks_like_an_id(&word);
-        if telling && self.0.len() < MAX_KEYWORDS && !self.0.contains(&word) {
+        if is_useful && self.0.len() < MAX_KEYWORDS && !self.0.contains(&word) {
             self.0.push(word);
         }
     }
 
-    /// Adds an identifier, and the words it is joined of: `user_store`, `userStore`, `UserStore`.
+    /// Adds an identifier and its parts: `user_store`, `userStore`, `UserStore`.
     fn add_with_parts(&mut self, identifier: &str) {
         self.add(identifier);
         for part in identifier.split(|c: char| !c.is_alphanumeric()) {
@@ -85,11 +85,11 @@ fn looks_like_an_id(word: &str) -> bool {
         || word.len() >= 7 && digits > 0 && word.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-')
 }
 
-/// Text that is shorter than this states no decision: it announces the next step.
+/// Shorter texts do not count as decisions, in characters. They announce the next step.
 const MIN_REASONING: usize = 200;
 
-/// Whether the action carries a decision: it changes files, or the assistant's text before it is longer than 200
-/// characters and states a choice or a reason (decided, instead, because, trade-off, chose, approach …).
+/// Whether the action carries a decision: it changes files, or the assistant's text before it has more than 200
+/// characters and mentions a choice or a reason (decided, instead, because, trade-off, chose, approach …).
 pub fn is_key_decision(action: &Action, reasoning: Option<&str>) -> bool {
     changes_files(action) || reasoning.is_some_and(states_a_decision)
 }
@@ -104,13 +104,13 @@ fn changes_files(action: &Action) -> bool {
 }
 
 fn states_a_decision(text: &str) -> bool {
-    const STATING: &str = "decide decided decision decisions instead because tradeoff tradeoffs trade-off trade-offs chose \
+    const DECISION_WORDS: &str = "decide decided decision decisions instead because tradeoff tradeoffs trade-off trade-offs chose \
         choose chosen choosing approach approaches rather opted prefer preferred therefore rationale \
         reason";
     text.chars().nth(MIN_REASONING).is_some()
         && text
             .split(|c: char| !(c.is_alphanumeric() || c == '-'))
-            .any(|word| has_word(STATING, &word.to_ascii_lowercase()))
+            .any(|word| has_word(DECISION_WORDS, &word.to_ascii_lowercase()))
 }
 
 #[cfg(test)]

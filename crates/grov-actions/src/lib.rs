@@ -1,12 +1,11 @@
-//! Parses tool calls of a turn or a transcript into actions: what the agent did.
+//! Parses tool calls of a turn or a transcript into actions.
 //!
-//! Entry points: [`understand`] parses one [`ToolCall`] into a [`grov_domain::Action`]; [`keywords`] and
-//! [`is_key_decision`] describe it for search and for readers, [`content`] returns what it writes.
-//! [`understand_redacted`] does the same with secrets masked; everything recorded, judged or shown comes from that.
-//! [`transcript`] reads the client's own record of a session, also with secrets masked.
+//! Entry points: [`understand`] parses one [`ToolCall`] into a [`grov_domain::Action`]. [`keywords`] and
+//! [`is_key_decision`] describe an action for search and display. [`content`] returns the text that a call writes.
+//! [`understand_redacted`] masks secrets as well; everything that is recorded, judged or displayed comes from it.
+//! [`transcript`] reads the client's record of a session, also with secrets masked.
 //!
-//! This crate does not know who asked, where actions are stored or how they came over the wire. It uses no file system:
-//! everything is derived from the call itself.
+//! This crate does not access the file system: everything is derived from the call itself.
 #![forbid(unsafe_code)]
 
 mod arguments;
@@ -34,9 +33,9 @@ use grov_domain::{Action, CommandLine};
 /// Parses one tool call. Infallible: an unknown or malformed call yields whatever fields could be parsed.
 ///
 /// Paths are made absolute against the call's working directory, as text, without the file system. For commands,
-/// `files` and `folders` together are the paths of all effects; known folders (search roots, `mkdir`, `cd`, a trailing
-/// slash) are in `folders` only. Paths stay relative where the working directory is unknown. Each list holds at most 200
-/// paths, and the command at most 8 KB.
+/// `files` and `folders` together are the paths of all effects. Paths that are known to be folders (search roots, `mkdir`,
+/// `cd`, a trailing slash) are in `folders` only. Paths stay relative if the working directory is unknown. Each list holds
+/// at most 200 paths, and the command at most 8 KiB.
 ///
 /// ```
 /// use grov_actions::{ToolCall, understand};
@@ -56,12 +55,12 @@ pub fn understand(call: &ToolCall<'_>) -> Action {
     understood(call, tools::MAX_COMMAND)
 }
 
-/// Like [`understand`], but keeps the whole command, to decide whether a call may run.
+/// Like [`understand`], but does not truncate the command. Used to decide whether a call may run.
 pub fn understand_whole(call: &ToolCall<'_>) -> Action {
     understood(call, usize::MAX)
 }
 
-/// Parses a command line that was stored without its programs.
+/// Parses a command line.
 ///
 /// ```
 /// let line = grov_actions::command_line("cd src && sudo -u me rm old.rs");
@@ -72,13 +71,13 @@ pub fn command_line(command: &str) -> CommandLine {
     shell::understand(command, None).line
 }
 
-/// Whether `word` is one of the words, which are separated by spaces.
+/// Whether `words`, which are separated by spaces, contain `word`.
 fn has_word(words: &str, word: &str) -> bool {
     words.split_ascii_whitespace().any(|one| one == word)
 }
 
 fn understood(call: &ToolCall<'_>, most: usize) -> Action {
-    tools::act(
+    tools::parse_action(
         call.name,
         call.id,
         &call.input.value(),

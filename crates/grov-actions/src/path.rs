@@ -1,14 +1,14 @@
-//! Paths as text: made absolute against a folder, `.` and `..` taken out. No file system is asked.
+//! Normalizes paths as text, without the file system.
 
-/// At most so many files, and so many folders, of one action are told.
+/// The maximum number of files, and of folders, of one action.
 pub const MAX_FILES: usize = 200;
 
-/// Longer paths are not believed to be paths; Linux allows 4,096 bytes.
+/// The maximum length of a path in bytes, as on Linux.
 const MAX_PATH: usize = 4096;
 
-/// The path, resolved against `base` where it is relative and `base` is known, without `.`, `..` and doubled
-/// separators. `~` stays. Windows paths keep their separators, `file://` URIs become paths. `None` for what cannot be
-/// a path: empty, too long, a URL, several lines.
+/// Resolves a path against `base`, if it is relative and `base` is known, and removes `.`, `..` and repeated
+/// separators. `~` stays. Windows paths keep their separators, `file://` URIs become paths. Returns `None` for texts
+/// that are not paths: empty, too long, URLs, several lines.
 pub(crate) fn resolve(base: Option<&str>, path: &str) -> Option<String> {
     let decoded;
     let path = match path.strip_prefix("file://") {
@@ -38,12 +38,12 @@ pub(crate) fn resolve(base: Option<&str>, path: &str) -> Option<String> {
     }
 }
 
-/// Whether the path needs no folder to be resolved against: rooted, at home, on a drive.
+/// Whether the path does not need a base: it starts with a root, a home folder, a variable or a drive.
 pub(crate) fn is_absolute(path: &str) -> bool {
     path.starts_with(['/', '~', '$']) || path.starts_with("\\\\") || is_windows(path)
 }
 
-/// Whether the text is a URL of any scheme (`file://` included).
+/// Whether the text is a URL of any scheme, including `file://`.
 pub(crate) fn is_url(text: &str) -> bool {
     let Some((scheme, _)) = text.split_once("://") else {
         return false;
@@ -54,14 +54,14 @@ pub(crate) fn is_url(text: &str) -> bool {
             .all(|c| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.'))
 }
 
-/// Whether the path starts with a drive letter or names a share.
+/// Whether the path starts with a drive letter or a network share.
 fn is_windows(path: &str) -> bool {
     let bytes = path.as_bytes();
     bytes.len() >= 3 && bytes[0].is_ascii_alphabetic() && bytes[1] == b':' && matches!(bytes[2], b'\\' | b'/')
         || path.starts_with("\\\\")
 }
 
-/// Takes out `.`, `..` and doubled separators, as far as the text alone allows.
+/// Removes `.`, `..` and repeated separators, as far as the text allows.
 fn normalise(path: &str) -> String {
     let windows = is_windows(path);
     let separates = |c: char| c == '/' || windows && c == '\\';
@@ -77,7 +77,7 @@ fn normalise(path: &str) -> String {
         match part {
             "" | "." => {}
             ".." => match parts.last() {
-                // What stands for a folder that is not known cannot be taken out.
+                // `..` cannot remove a part that represents an unknown folder.
                 Some(&last) if last != ".." && !last.starts_with(['~', '$']) => {
                     parts.pop();
                 }
@@ -99,7 +99,7 @@ fn normalise(path: &str) -> String {
     }
 }
 
-/// The path of a `file://` URI: the host is dropped, percent escapes are resolved, `/C:/x` becomes `C:/x`.
+/// The path of a `file://` URI, without the host and with percent escapes decoded. `/C:/x` becomes `C:/x`.
 fn file_uri_path(uri: &str) -> String {
     let path = uri.find('/').map_or("", |slash| &uri[slash..]);
     let mut bytes = Vec::with_capacity(path.len());
@@ -127,7 +127,7 @@ fn file_uri_path(uri: &str) -> String {
     }
 }
 
-/// The folder that holds the path; `None` for a lone name.
+/// The parent folder; `None` for a name without separators.
 pub(crate) fn parent(path: &str) -> Option<&str> {
     let slash = path.rfind(['/', '\\'])?;
     Some(if slash == 0 { "/" } else { &path[..slash] })
@@ -138,7 +138,7 @@ pub(crate) fn file_name(path: &str) -> &str {
     path.rsplit(['/', '\\']).next().unwrap_or(path)
 }
 
-/// Whether a word that need not be a path looks like one: rooted or with a slash, or with a file extension.
+/// Whether a word, which may be anything, looks like a path: it has a root, a final slash or a file extension.
 pub(crate) fn looks_like_path(word: &str) -> bool {
     if word.starts_with(['-', '@', '+', '%', '=', ':', ','])
         || is_url(word)
@@ -149,7 +149,7 @@ pub(crate) fn looks_like_path(word: &str) -> bool {
     if ["/", "./", "../", "~/"].iter().any(|root| word.starts_with(root)) || is_windows(word) {
         return word.len() > 1;
     }
-    // `s/a/b/` is a script for sed.
+    // `s/a/b/` is a sed script.
     let script = ["s/", "y/"].iter().any(|start| word.starts_with(start)) && word.matches('/').count() >= 3;
     if script || word.contains(['=', '(', ')', '<', '>', '|', '^', '\\']) {
         return false;
@@ -157,7 +157,7 @@ pub(crate) fn looks_like_path(word: &str) -> bool {
     word.ends_with('/') || has_extension(word)
 }
 
-/// Whether the last part of the path ends like a file's name: `.rs`, `.test.ts`, `.gitignore`; not `.com`, not `.2`.
+/// Whether the last part of the path has a file extension: `.rs`, `.test.ts`, `.gitignore`; not `.com`, not `.2`.
 pub(crate) fn has_extension(word: &str) -> bool {
     let name = file_name(word);
     let Some((_, extension)) = name.rsplit_once('.') else {
@@ -172,7 +172,7 @@ pub(crate) fn has_extension(word: &str) -> bool {
         && !HOSTS.contains(&extension)
 }
 
-/// The part of a glob pattern before its first wildcard, cut back to a whole folder; empty if there is none.
+/// The folder before the first wildcard of a glob pattern; empty if there is none.
 pub(crate) fn glob_base(pattern: &str) -> &str {
     let literal = pattern
         .find(['*', '?', '[', '{'])

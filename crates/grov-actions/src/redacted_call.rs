@@ -1,7 +1,7 @@
-//! Tool calls with secrets masked: actions are parsed from the masked texts.
+//! Parses tool calls with secrets masked.
 //!
-//! A word taken out of a command no longer shows that it is a secret: the `-p` before it is gone. So secrets are masked in
-//! the call's texts first, and everything else is parsed from the masked texts.
+//! Secrets are masked in the arguments before these are parsed. Afterwards a word would no longer be recognized as a
+//! secret, because its context, such as the option `-p` before it, is gone.
 
 use crate::{ToolCall, ToolInput, content, understand, understand_whole};
 use grov_domain::{Action, ActionType, ClientDialect, Effect, end_of};
@@ -10,18 +10,19 @@ use serde_json::Value;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// Only the beginning of a text that a call writes is redacted, in bytes; [`content`] keeps less.
+/// The length of the part of a written text that is redacted, in bytes. [`content`] keeps less.
 const MAX_WRITTEN: usize = 64 * 1024;
 
-/// The bytes redacted to take the end of a text: enough to include the words that announce a secret.
-const LOOKED_AT: usize = 16 * 1024;
+/// The minimum number of bytes redacted to take the end of a text. The words that announce a secret may precede that
+/// end.
+const MIN_REDACTED_END: usize = 16 * 1024;
 
 /// A parsed tool call without secrets.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RedactedCall {
-    /// The action. The kinds of its effects are those of the unmasked call.
+    /// The action. The kinds of its effects come from the unmasked call.
     pub action: Action,
-    /// The beginning of what it writes: see [`content`].
+    /// The beginning of the text that it writes: see [`content`].
     pub content: Option<String>,
     /// The plan that it asks the user to approve.
     pub plan: Option<String>,
@@ -60,7 +61,7 @@ fn redact_then(understand: fn(&ToolCall<'_>) -> Action, call: &ToolCall<'_>) -> 
         .flat_map(|program| &mut program.changes);
     let places = action.files.iter_mut().chain(&mut action.folders).chain(changes);
     for path in places.chain(action.effects.iter_mut().flat_map(|effect| &mut effect.paths)) {
-        if let Some(masked) = named(path) {
+        if let Some(masked) = masked_assignments(path) {
             *path = masked;
         }
     }
@@ -77,9 +78,9 @@ fn redact_then(understand: fn(&ToolCall<'_>) -> Action, call: &ToolCall<'_>) -> 
     }
 }
 
-/// A path in which a name, without its extension, is an assignment of a secret: `logs/DB_PASSWORD=x1y2z3.txt`. `None` where
-/// there is none.
-fn named(path: &str) -> Option<String> {
+/// Masks names in a path that assign a secret: `logs/DB_PASSWORD=x1y2z3.txt`. The extension stays. `None` if there
+/// are none.
+fn masked_assignments(path: &str) -> Option<String> {
     if !path.contains('=') {
         return None;
     }
@@ -100,22 +101,22 @@ pub(crate) fn redacted(text: &str) -> Cow<'_, str> {
     Redactor::shared().redact(text)
 }
 
-/// At most `most` characters from the end of a text, with secrets masked.
+/// The last `most` characters of a text, with secrets masked.
 pub fn redacted_end(text: &str, most: usize) -> String {
-    let start = text.ceil_char_boundary(text.len().saturating_sub(LOOKED_AT.max(8 * most)));
+    let start = text.ceil_char_boundary(text.len().saturating_sub(MIN_REDACTED_END.max(8 * most)));
     end_of(&redacted(&text[start..]), most).to_owned()
 }
 
-/// The arguments with secrets masked; `None` where there are none.
+/// The arguments with secrets masked; `None` if they contain none.
 fn masked(tool: &str, input: &Value) -> Option<Value> {
     let action_type = ClientDialect::CLAUDE_CODE.action_type(tool);
     let masking = Masking {
-        most: if action_type.modifies_files() {
+        max_bytes: if action_type.modifies_files() {
             MAX_WRITTEN
         } else {
             usize::MAX
         },
-        names_tell: matches!(action_type, ActionType::Mcp | ActionType::Other),
+        by_name: matches!(action_type, ActionType::Mcp | ActionType::Other),
     };
     let mut masked = input.clone();
     masking.mask(None, &mut masked).then_some(masked)
@@ -123,9 +124,9 @@ fn masked(tool: &str, input: &Value) -> Option<Value> {
 
 struct Masking {
     /// The maximum length of a text in bytes.
-    most: usize,
-    /// The name of an argument may show that its value is a secret.
-    names_tell: bool,
+    max_bytes: usize,
+    /// Whether the name of an argument may show that its value is a secret.
+    by_name: bool,
 }
 
 impl Masking {
@@ -148,20 +149,20 @@ impl Masking {
 
     fn text(&self, name: Option<&str>, text: &str) -> Option<String> {
         const MAX_NAMED: usize = 1024;
-        let part = &text[..text.floor_char_boundary(self.most.min(text.len()))];
+        let part = &text[..text.floor_char_boundary(self.max_bytes.min(text.len()))];
         if let Cow::Owned(masked) = redacted(part) {
             return Some(masked);
         }
-        let name = name.filter(|_| self.names_tell && text.len() <= MAX_NAMED);
-        if let Some(rule) = name.and_then(|name| told_by_name(name, text)) {
+        let name = name.filter(|_| self.by_name && text.len() <= MAX_NAMED);
+        if let Some(rule) = name.and_then(|name| rule_by_name(name, text)) {
             return Some(format!("[redacted:{rule}]"));
         }
         (part.len() < text.len()).then(|| part.to_owned())
     }
 }
 
-/// The kind of secret that an argument of this name and value is: `"password": "…"`.
-fn told_by_name(name: &str, text: &str) -> Option<&'static str> {
+/// The rule by which the name and the value of an argument are a secret: `"password": "…"`.
+fn rule_by_name(name: &str, text: &str) -> Option<&'static str> {
     let member = format!("\"{name}\": \"{text}\"");
     let value = name.len() + "\"\": \"".len();
     let found = Redactor::shared().findings(&member);
@@ -169,7 +170,7 @@ fn told_by_name(name: &str, text: &str) -> Option<&'static str> {
     found.map(|finding| finding.rule)
 }
 
-/// The effects of a call with the paths that its masked texts show.
+/// The effects of the unmasked call with the paths of the masked call.
 fn effects(raw: Vec<Effect>, masked: Vec<Effect>) -> Vec<Effect> {
     let same = raw.len() == masked.len()
         && raw
@@ -179,7 +180,7 @@ fn effects(raw: Vec<Effect>, masked: Vec<Effect>) -> Vec<Effect> {
     if same {
         return masked;
     }
-    // The paths of one kind cannot be told apart then: each effect of the kind has all of them.
+    // The effects do not correspond one to one, so each effect gets all paths of its kind.
     let of_kind = |effect: &Effect| {
         let same_kind = masked.iter().filter(|masked| masked.kind == effect.kind);
         same_kind
@@ -200,7 +201,7 @@ mod tests {
     use grov_domain::EffectKind;
     use serde_json::json;
 
-    /// In pieces, so that this file holds no such thing itself.
+    /// Assembled from parts, so that this file does not contain a secret.
     fn token() -> String {
         ["ghp_", "a8Kd03mZxQw7LpYt5RvN2bHs9JcF4gEuT6iO"].concat()
     }

@@ -1,4 +1,4 @@
-//! Analyzes what a command line does: effects, files, folders.
+//! Analyzes command lines: their effects, files, folders and programs.
 
 mod container;
 mod files;
@@ -18,7 +18,7 @@ mod wrapper_command;
 use grov_domain::{CommandLine, Effect};
 use run::Walk;
 
-/// The effects of a command line.
+/// The result of analyzing a command line.
 #[derive(Debug, Default)]
 pub(crate) struct ShellEffects {
     pub(crate) effects: Vec<Effect>,

@@ -1,4 +1,4 @@
-//! What each tool does with its arguments.
+//! Parses the arguments of each tool.
 
 use crate::arguments;
 use crate::path::{MAX_FILES, glob_base, has_extension, resolve};
@@ -11,11 +11,12 @@ use std::sync::Arc;
 
 const CLIENT: ClientDialect = ClientDialect::CLAUDE_CODE;
 
-/// Longer commands, prompts and queries are cut. Recorded commands of real sessions are nearly all below 2 KB.
+/// The maximum length of commands, prompts and queries in bytes. Nearly all recorded commands are shorter than 2 KB.
 pub(crate) const MAX_COMMAND: usize = 8 * 1024;
 
-/// The arguments that hold a tool's command, pattern, query, URL or prompt, the first that is there.
-fn telling_arguments(name: &str, action_type: ActionType) -> &'static [&'static str] {
+/// The names of the arguments that may hold a tool's command, pattern, query, URL or prompt. The first one present is
+/// used.
+fn command_arguments(name: &str, action_type: ActionType) -> &'static [&'static str] {
     match (name, action_type) {
         ("Bash", _) => &["command"],
         (_, ActionType::Edit | ActionType::Write | ActionType::Read | ActionType::Bash) => &[],
@@ -33,8 +34,14 @@ const OTHER_ARGUMENTS: &[&str] = &[
     "command", "cmd", "query", "pattern", "url", "prompt", "sql", "question", "script", "expression",
 ];
 
-/// The action of a call whose arguments are `input`; its command is cut at `most` bytes.
-pub(crate) fn act(name: &str, id: Option<&str>, input: &Value, folder: Option<&str>, most: usize) -> Action {
+/// The action of a call with the arguments `input`. The command is truncated to `most` bytes.
+pub(crate) fn parse_action(
+    name: &str,
+    id: Option<&str>,
+    input: &Value,
+    folder: Option<&str>,
+    most: usize,
+) -> Action {
     let action_type = CLIENT.action_type(name);
     let text = |key: &str| {
         input
@@ -42,22 +49,22 @@ pub(crate) fn act(name: &str, id: Option<&str>, input: &Value, folder: Option<&s
             .and_then(Value::as_str)
             .filter(|text| !text.is_empty())
     };
-    let told = telling_arguments(name, action_type)
+    let command = command_arguments(name, action_type)
         .iter()
         .find_map(|key| text(key));
-    let told = match (name, told) {
+    let command = match (name, command) {
         ("Skill", Some(skill)) => {
             Some(text("args").map_or(Cow::Borrowed(skill), |args| format!("{skill} {args}").into()))
         }
         (tool, _) if tool == CLIENT.question_tool => questions(input).map(Cow::Owned),
-        (_, told) => told.map(Cow::Borrowed),
+        (_, command) => command.map(Cow::Borrowed),
     };
     let mut places = Places::new(folder);
     let mut effects = Vec::new();
     let mut line = None;
     match name {
         "Bash" => {
-            let understood = shell::understand(told.as_deref().unwrap_or_default(), folder);
+            let understood = shell::understand(command.as_deref().unwrap_or_default(), folder);
             effects = understood.effects;
             line = Some(Arc::new(understood.line));
             places.files = understood.files;
@@ -65,7 +72,7 @@ pub(crate) fn act(name: &str, id: Option<&str>, input: &Value, folder: Option<&s
         }
         "Edit" | "MultiEdit" | "Write" | "Read" => places.file(text("file_path").or_else(|| text("path"))),
         "NotebookEdit" | "NotebookRead" => places.file(text("notebook_path").or_else(|| text("file_path"))),
-        "Glob" => match (text("path"), told.as_deref().map_or("", glob_base)) {
+        "Glob" => match (text("path"), command.as_deref().map_or("", glob_base)) {
             (path, "") => places.folder(path.or(folder)),
             (Some(path), base) => places.folder(resolve(Some(path), base).as_deref()),
             (None, base) => places.folder(Some(base)),
@@ -92,13 +99,13 @@ pub(crate) fn act(name: &str, id: Option<&str>, input: &Value, folder: Option<&s
         action_type,
         files: places.files,
         folders: places.folders,
-        command: told.map(|text| bounded(&text, most)),
+        command: command.map(|text| bounded(&text, most)),
         effects,
         line,
     }
 }
 
-/// The questions put to the user, one a line.
+/// The questions to the user, one per line.
 fn questions(input: &Value) -> Option<String> {
     let asked = input.get("questions")?.as_array()?.iter();
     let asked: Vec<&str> = asked
@@ -107,7 +114,7 @@ fn questions(input: &Value) -> Option<String> {
     (!asked.is_empty()).then(|| asked.join("\n"))
 }
 
-/// The text, cut to the limit; a cut is marked.
+/// Truncates a text. A truncated text ends with a mark.
 fn bounded(text: &str, most: usize) -> String {
     if text.len() <= most {
         return text.to_owned();
@@ -116,7 +123,7 @@ fn bounded(text: &str, most: usize) -> String {
     format!("{beginning}… [cut, {} bytes in all]", text.len())
 }
 
-/// Files and folders of an action, resolved, without repetition.
+/// The files and folders of an action, resolved, without duplicates.
 struct Places<'a> {
     base: Option<&'a str>,
     files: Vec<String>,

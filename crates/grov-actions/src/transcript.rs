@@ -1,10 +1,9 @@
-//! Claude Code's own record of a session, read as far as it is there: lines of JSON that are appended while the session
-//! runs.
+//! Reads Claude Code's transcript of a session: lines of JSON that are appended while the session runs.
 //!
-//! [`Reader`] parses the bytes added since the last call. It consumes whole lines only and returns the number of bytes; a
-//! line that is still being written is left for the next call. The state of a reader is small and can be stored.
+//! [`Reader`] parses the bytes added since the last call. It consumes whole lines only and returns the number of
+//! bytes; an incomplete line is left for the next call. The state of a reader is small and can be stored.
 //!
-//! Secrets are masked in all results: a text is redacted before anything is cut out of it.
+//! Secrets are masked in all results. A text is redacted before it is truncated.
 
 mod edits;
 mod line;
@@ -22,22 +21,22 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use time::OffsetDateTime;
 
-/// Maximum characters kept of the assistant's text before a tool call; the end is kept.
-const MOST_SAID: usize = 1000;
+/// The number of characters kept from the end of the assistant's text before a tool call.
+const MAX_SAID: usize = 1000;
 
-/// Maximum characters kept of a tool's output; the end is kept.
-const MOST_OUTPUT: usize = 400;
+/// The number of characters kept from the end of a tool's output.
+const MAX_OUTPUT: usize = 400;
 
-/// Maximum characters kept of the text that ends a turn, which a "yes" answers; the end is kept.
-const MOST_ANSWER: usize = 4000;
+/// The number of characters kept from the end of the text that ends a turn. A prompt such as "yes" answers it.
+const MAX_ANSWER: usize = 4000;
 
-/// The tool that asks for approval of a plan.
 const PLANNING: &str = ClientDialect::CLAUDE_CODE.plan_tool;
 
-/// Speakers whose words are kept in mind: the main conversation and subagents that share its file.
-const MOST_SPEAKERS: usize = 16;
+/// The maximum number of speakers whose last text is remembered: the main conversation and subagents in the same
+/// file.
+const MAX_SPEAKERS: usize = 16;
 
-/// An event of a transcript.
+/// An event of a transcript with its context.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entry {
     /// The time; `None` if the line has no valid timestamp.
@@ -55,54 +54,54 @@ pub struct Entry {
 pub enum Event {
     /// The user typed something.
     Prompt {
-        /// What, without what the client or Grov put beside it.
+        /// The text, without additions by the client or by Grov.
         text: String,
-        /// It was typed while a turn was running.
+        /// The user typed it while a turn was running.
         is_queued: bool,
     },
     /// The agent called a tool.
     Call(Box<Call>),
     /// A tool call ended.
     Ended(Ended),
-    /// The agent said something to the user. At most 4,000 characters, the end.
+    /// The assistant's text to the user: its last 4,000 characters.
     Said(String),
     /// The conversation so far was replaced by a summary.
     Compacted {
-        /// By the client itself, not because the user asked for it.
+        /// The client started it, not the user.
         is_automatic: bool,
     },
-    /// What one response of the model cost. Of several with the same message the newest counts.
+    /// The usage of one response. If several have the same message id, the last one counts.
     Used(Usage),
 }
 
 /// A tool call of a transcript.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Call {
-    /// What it does; its `tool_use_id` is the call's id.
+    /// The parsed action. Its `tool_use_id` is the call's id.
     pub action: Action,
-    /// The beginning of what it writes: see [`crate::content`].
+    /// The beginning of the text that it writes: see [`crate::content`].
     pub content: Option<String>,
-    /// The assistant's text nearest before it. At most 1,000 characters, the end.
+    /// The assistant's last text before the call: its last 1,000 characters.
     pub said: Option<String>,
-    /// The plan that it asks the user to approve. At most 4,000 characters, the end.
+    /// The plan that it asks the user to approve: its last 4,000 characters.
     pub plan: Option<String>,
 }
 
-/// How a tool call ended.
+/// The result of a tool call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ended {
-    /// The call.
+    /// The id of the call.
     pub tool_use_id: String,
-    /// The tool reported an error, or was not allowed to run.
+    /// The tool reported an error, or the call was denied.
     pub failed: bool,
-    /// The end of what it put out, at most 400 characters.
+    /// The last 400 characters of the output.
     pub output: Option<String>,
 }
 
-/// What a response of the model cost.
+/// The tokens that a response used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Usage {
-    /// The response. The client writes one line for each part of it, all with the same usage.
+    /// The id of the response. The client writes a line for each part of it, all with the same usage.
     pub message_id: String,
     /// The model.
     pub model: String,
@@ -111,30 +110,30 @@ pub struct Usage {
 }
 
 impl Usage {
-    /// Tokens in the model's window after this response.
+    /// Tokens in the model's context window after this response.
     pub fn context(&self) -> u64 {
         let input = self.tokens.input + self.tokens.cache_read + self.tokens.cache_creation;
         input + self.tokens.output
     }
 }
 
-/// What was read.
+/// The result of one call of [`Reader::read`].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Reading {
-    /// What it says, in order.
+    /// The events, in order.
     pub entries: Vec<Entry>,
     /// The number of bytes consumed, up to the end of the last whole line.
     pub taken: usize,
-    /// The number of skipped lines that are no JSON object.
+    /// The number of skipped lines that are not JSON objects.
     pub broken: usize,
 }
 
-/// Reads one transcript, part by part.
+/// Reads one transcript incrementally.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reader {
-    /// The session whose transcript it is, where it is known.
+    /// The session of the transcript, if it is known.
     session: Option<String>,
-    /// What was said last and called for nothing yet, by speaker; the main conversation is "".
+    /// The last text of each speaker since its last prompt. The main conversation is "".
     #[serde(default)]
     said: BTreeMap<String, String>,
     /// The most recently reported usage.
@@ -143,8 +142,8 @@ pub struct Reader {
 }
 
 impl Reader {
-    /// A reader at the beginning of the transcript of a session. Lines of other sessions are inherited. With `None` all
-    /// lines are its own.
+    /// A reader at the beginning of the transcript of a session. Lines of other sessions are marked as inherited.
+    /// With `None`, no session is foreign.
     pub fn new(session: Option<&str>) -> Self {
         Self {
             session: session.map(str::to_owned),
@@ -198,7 +197,7 @@ impl Reader {
         let Some(message) = line.message() else {
             return Vec::new();
         };
-        // Written by the client itself: an error of the API, what stood there when the user broke off.
+        // The client itself wrote it: an API error or the text of an interrupted response.
         let model = message.model().unwrap_or_default();
         if model == "<synthetic>" {
             return Vec::new();
@@ -212,8 +211,8 @@ impl Reader {
                     let text = block.text().unwrap_or_default();
                     let text = redacted(text.trim());
                     if !text.is_empty() {
-                        self.remember(&speaker, end_of(&text, MOST_SAID).to_owned());
-                        events.push(Event::Said(end_of(&text, MOST_ANSWER).to_owned()));
+                        self.remember(&speaker, end_of(&text, MAX_SAID).to_owned());
+                        events.push(Event::Said(end_of(&text, MAX_ANSWER).to_owned()));
                     }
                 }
                 Some("tool_use") => {
@@ -228,21 +227,21 @@ impl Reader {
     }
 
     fn remember(&mut self, speaker: &str, said: String) {
-        if self.said.len() >= MOST_SPEAKERS && !self.said.contains_key(speaker) {
+        if self.said.len() >= MAX_SPEAKERS && !self.said.contains_key(speaker) {
             self.said.pop_last();
         }
         self.said.insert(speaker.to_owned(), said);
     }
 
-    /// The usage of a message, unless it was told just now.
+    /// The usage of a message, unless it was the last one reported.
     fn used(&mut self, message: &Message<'_>, model: String) -> Option<Usage> {
         let message_id = message.id()?.into_owned();
         let tokens = message.usage()?;
-        let told = Some((message_id.clone(), tokens));
-        if self.used == told {
+        let reported = Some((message_id.clone(), tokens));
+        if self.used == reported {
             return None;
         }
-        self.used = told;
+        self.used = reported;
         Some(Usage {
             message_id,
             model,
@@ -276,11 +275,11 @@ fn call(block: &Block<'_>, cwd: Option<&str>, said: Option<String>) -> Option<Ev
         action,
         content,
         said,
-        plan: plan.map(|plan| end_of(&plan, MOST_ANSWER).to_owned()),
+        plan: plan.map(|plan| end_of(&plan, MAX_ANSWER).to_owned()),
     })))
 }
 
-/// What a line of the user's side says: results of tools, and what was typed.
+/// The events in a line of the user's side: tool results and prompts.
 fn user(line: &Line<'_>) -> Vec<Event> {
     let Some(message) = line.message() else {
         return Vec::new();
@@ -320,7 +319,7 @@ fn ended(block: &Block<'_>) -> Option<Event> {
         failed: block.is_error(),
         output: block
             .output()
-            .map(|output| redacted_end(output.trim_end(), MOST_OUTPUT)),
+            .map(|output| redacted_end(output.trim_end(), MAX_OUTPUT)),
     }))
 }
 

@@ -1,12 +1,12 @@
-//! What a person typed, told apart from what the client and Grov put beside it.
+//! Separates what the user typed from text added by the client or by Grov.
 
 use grov_domain::{ClientDialect, without_own_text};
 use std::borrow::Cow;
 
 const CLIENT: ClientDialect = ClientDialect::CLAUDE_CODE;
 
-/// What of these texts of one message the user typed. Beside tool results the client puts texts of its own, so there only
-/// what follows an interruption counts.
+/// The texts of a message that the user typed, joined by newlines. In a message with tool results the client adds
+/// texts of its own, so there only texts after an interruption count.
 pub fn typed_text(texts: &[Cow<'_, str>], beside_tool_results: bool) -> String {
     let from = if beside_tool_results {
         let interrupted = |text: &Cow<'_, str>| text.trim_start().starts_with(CLIENT.interrupted);

@@ -1,16 +1,16 @@
-//! The limit on the scripts inside a command line that are analyzed.
+//! Limits the analysis of scripts inside a command line.
 
 use grov_domain::beginning_to;
 
-/// More scripts inside one command line are not walked through, however they are nested.
+/// The maximum number of scripts inside one command line, at all levels of nesting together.
 const MAX_SCRIPTS: usize = 64;
-/// More text of such scripts is not walked through, in bytes.
+/// The maximum length of these scripts together, in bytes.
 const MAX_BYTES: usize = 64 * 1024;
 
-/// What may still be walked through of the scripts inside one command line.
+/// The number and length of the scripts inside one command line that may still be analyzed.
 ///
-/// Code that runs code can say the same line many times, and each line can hold code again: a limit on the depth alone
-/// leaves a number of scripts that grows with its power. So nothing that was taken is given back.
+/// Code can contain the same command many times, and each of them can contain code again. With a limit on the depth
+/// alone, the number of scripts would grow exponentially. Therefore the budget is never refilled.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ScanBudget {
     scripts: usize,
@@ -18,7 +18,7 @@ pub(crate) struct ScanBudget {
 }
 
 impl ScanBudget {
-    /// Takes one more script: as much of its beginning as may be walked through. `None`: nothing of it.
+    /// Takes a script from the budget. Returns the part that may be analyzed, or `None` if the budget is spent.
     pub(crate) fn take<'s>(&mut self, script: &'s str) -> Option<&'s str> {
         if self.is_spent() {
             return None;
@@ -29,12 +29,10 @@ impl ScanBudget {
         Some(beginning_to(script, beginning))
     }
 
-    /// Whether nothing more is walked through.
     pub(crate) fn is_spent(&self) -> bool {
         self.scripts >= MAX_SCRIPTS || self.bytes >= MAX_BYTES
     }
 
-    /// How many scripts were taken.
     #[cfg(test)]
     pub(crate) fn scripts(&self) -> usize {
         self.scripts

@@ -1,17 +1,17 @@
-//! What calls do, by the names of the functions.
+//! The effects of calls, by the names of the functions.
 
 use super::Language;
 use super::calls::Call;
 use CallEffect::{ChangeDir, Eval, FromTo, Open, PerPath, Remove, Run, RunWithArgs, RunWords};
 
-/// What a call does. The texts are the beginnings of shell commands that do the same.
+/// The effect of a call. The texts are the beginnings of equivalent shell commands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CallEffect {
     /// Runs a command line, or a program with its arguments in one list.
     Run,
-    /// Runs the program in the first argument with the arguments in the list that follows.
+    /// Runs the program in the first argument with the arguments in the list after it.
     RunWithArgs,
-    /// Runs a program; every argument is one of its words.
+    /// Runs a program. Each argument is one word.
     RunWords,
     /// Removes the paths in the arguments.
     Remove(&'static str),
@@ -19,7 +19,7 @@ pub(super) enum CallEffect {
     PerPath(&'static str),
     /// Moves or copies the first path to the second.
     FromTo(&'static str),
-    /// Opens a file in the mode that the second argument gives.
+    /// Opens a file. The second argument is the mode.
     Open,
     /// Changes the working folder.
     ChangeDir,
@@ -36,7 +36,7 @@ const APPEND: CallEffect = PerPath(">>");
 const MOVE: CallEffect = FromTo("mv");
 const COPY: CallEffect = FromTo("cp -r");
 
-/// Functions by their full names.
+/// Effects with the full names of their functions.
 type Functions = &'static [(CallEffect, Names)];
 type Names = &'static [&'static str];
 
@@ -123,8 +123,8 @@ const FILES: Names = &[
 ];
 const CHILD_PROCESS: Names = &["child_process", "cp", "childProcess"];
 
-/// Functions of JavaScript by their last names, and the modules that they count for: other modules have functions of the
-/// same names. `None` means any module, `""` no module.
+/// Effects with the modules and the last names of their functions. Other modules may have functions of the same
+/// names. `None` means any module, `""` no module.
 #[rustfmt::skip]
 const JAVASCRIPT: &[(CallEffect, Option<Names>, Names)] = &[
     (Run, None, &["execSync"]),
@@ -152,7 +152,7 @@ const JAVASCRIPT: &[(CallEffect, Option<Names>, Names)] = &[
     (Eval, Some(&[""]), &["eval"]),
 ];
 
-/// Functions of Perl and Ruby that are called without parentheses.
+/// Functions that Perl and Ruby programs call without parentheses.
 #[rustfmt::skip]
 const CALLED_BARE: &[&str] = &[
     "system", "exec", "spawn", "unlink", "rmdir", "rmtree", "remove_tree", "rename", "chdir", "mkdir", "open", "popen", "rm",
@@ -160,7 +160,7 @@ const CALLED_BARE: &[&str] = &[
     "eval",
 ];
 
-/// What a call does; `None` if it runs nothing and touches no files.
+/// The effect of a call; `None` if it neither runs a program nor changes files.
 pub(super) fn call_effect(language: Language, call: &Call) -> Option<CallEffect> {
     if call.name == "`" {
         return Some(Run);
@@ -190,7 +190,6 @@ fn javascript(call: &Call) -> Option<CallEffect> {
     })
 }
 
-/// Whether a function of Perl or Ruby is called without parentheses.
 pub(super) fn is_called_bare(name: &str) -> bool {
     CALLED_BARE.contains(&name)
 }

@@ -1,4 +1,4 @@
-//! The calls of a piece of code: what is called, and with what.
+//! Finds the calls in a piece of code.
 
 use super::Language;
 use super::call_effects::is_called_bare;
@@ -6,28 +6,27 @@ use super::names::module_name;
 use super::token::{Text, Token};
 use super::values::{Code, TextBudget, Value};
 
-/// More calls of one piece of code are not looked at.
+/// The maximum number of calls.
 const MAX_CALLS: usize = 1024;
-/// So many tokens belong to a call that is not closed.
+/// The number of tokens taken as the arguments of a call without a closing parenthesis.
 const MAX_UNCLOSED: usize = 64;
-/// Longer chains of names are not followed.
+/// The maximum number of names in `a.b.c`.
 const MAX_CHAIN: usize = 8;
 
-/// A call.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Call {
-    /// What is called, with dots, as it was imported: `subprocess.run`. A path that is made at once is `Path()`, anything
-    /// else that is computed `?`. What a shell runs just because it stands there is called "`".
+    /// The full name of the function, with imports resolved: `subprocess.run`. `Path(…)` as the object is written
+    /// `Path()`, any other computed object `?`. The name of a backtick command is "`".
     pub(super) name: String,
     /// The path in `Path("a").unlink()`.
     pub(super) subject: Option<Value>,
     pub(super) arguments: Vec<Value>,
-    /// Arguments with a name, or entries of an object: the name and the value.
+    /// Keyword arguments and the entries of objects.
     pub(super) named: Vec<(String, Value)>,
 }
 
 impl Call {
-    /// The text of an argument.
+    /// The argument at `at`, if it is a text.
     pub(super) fn text(&self, at: usize) -> Option<&Text> {
         self.arguments.get(at)?.text()
     }
@@ -38,7 +37,7 @@ impl Call {
     }
 }
 
-/// The calls, in the order in which they stand, one at a time: each holds its texts.
+/// The calls in a piece of code, in order. They are created one at a time to save memory.
 pub(super) fn calls(code: &Code<'_>) -> impl Iterator<Item = Call> {
     (0..code.tokens.len())
         .filter_map(|at| call_at(code, at))
@@ -54,7 +53,7 @@ fn call_at(code: &Code<'_>, at: usize) -> Option<Call> {
         }),
         Token::Sign('(') => {
             let last = at.checked_sub(1)?;
-            // One that is not closed was cut.
+            // Truncated code may lack the parenthesis.
             let close = code
                 .partner(at)
                 .unwrap_or_else(|| code.tokens.len().min(at + MAX_UNCLOSED));
@@ -76,13 +75,13 @@ fn call_at(code: &Code<'_>, at: usize) -> Option<Call> {
     }
 }
 
-/// What is called whose name ends at `last`, and the path that it is a method of.
+/// A call without arguments of the function whose name ends at `last`.
 fn called(code: &Code<'_>, last: usize) -> Option<Call> {
     let mut parts = vec![code.token(last)?.name()?.to_owned()];
     let mut at = last;
     let mut subject = None;
     while parts.len() < MAX_CHAIN {
-        let Some(before) = separated_from(code, at) else {
+        let Some(before) = before_separator(code, at) else {
             break;
         };
         match code.token(before)? {
@@ -97,7 +96,7 @@ fn called(code: &Code<'_>, last: usize) -> Option<Call> {
                     .and_then(|at| code.token(at))
                     .and_then(Token::name);
                 let value = code.value(open + 1, before);
-                let module = value.text().filter(|text| !text.is_open);
+                let module = value.text().filter(|text| !text.has_unknown);
                 match (name, module) {
                     (Some("require" | "__import__" | "import_module"), Some(module)) => {
                         parts.push(module_name(&module.value))
@@ -116,7 +115,7 @@ fn called(code: &Code<'_>, last: usize) -> Option<Call> {
             }
         }
     }
-    // `p = Path("a")`, and later `p.unlink()`; no text has such methods.
+    // `p = Path("a")` and later `p.unlink()`: strings do not have these methods.
     if let (Language::Python, [method, own], None) = (code.language, parts.as_slice(), &subject)
         && matches!(
             method.as_str(),
@@ -140,8 +139,8 @@ fn called(code: &Code<'_>, last: usize) -> Option<Call> {
     })
 }
 
-/// The place before the sign that ties the name at `at` to what it is taken from: `.`, `?.`, `::`, `->`.
-fn separated_from(code: &Code<'_>, at: usize) -> Option<usize> {
+/// The index of the token before the separator (`.`, `?.`, `::` or `->`) that precedes the name at `at`.
+fn before_separator(code: &Code<'_>, at: usize) -> Option<usize> {
     let sign = |back: usize| at.checked_sub(back).and_then(|at| code.token(at));
     match (sign(2), sign(1)?) {
         (Some(Token::Sign('?')), Token::Sign('.')) => at.checked_sub(3),
@@ -159,13 +158,13 @@ fn separated_from(code: &Code<'_>, at: usize) -> Option<usize> {
 /// The call with the arguments between two tokens.
 fn with_arguments(mut call: Call, code: &Code<'_>, start: usize, end: usize) -> Call {
     let mut budget = TextBudget::default();
-    for (start, end) in code.parted(start, end) {
+    for (start, end) in code.split_at_commas(start, end) {
         let start = code.skip_lines(start, end);
         if let Some((name, value)) = named(code, start, end) {
             call.named.push((name, budget.value(code, value, end)));
         } else if code.token(start).is_some_and(|token| token.is('{')) {
             let close = code.partner(start).unwrap_or(end).min(end);
-            for (start, end) in code.parted(start + 1, close) {
+            for (start, end) in code.split_at_commas(start + 1, close) {
                 if let Some((name, value)) = named(code, code.skip_lines(start, end), end) {
                     call.named.push((name, budget.value(code, value, end)));
                 }

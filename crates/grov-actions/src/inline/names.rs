@@ -1,34 +1,32 @@
-//! Names of the code: what they were imported as, and the one text that they are given.
+//! The names in a piece of code: the imported ones and those with a known text.
 
 use super::Language;
 use super::token::{Text, Token};
 use std::collections::HashMap;
 
-/// More names of one piece of code are not remembered.
+/// The maximum number of names.
 const MAX_NAMES: usize = 512;
 
-/// What is known of names.
 #[derive(Debug, Default)]
 pub(super) struct Names {
-    /// The text; `None` where it is another one at another time.
+    /// The text assigned to a name; `None` if it is unknown or not always the same.
     texts: HashMap<String, Option<Text>>,
-    /// Where a name was imported from, with dots: `run` is `subprocess.run`.
+    /// The full name of an imported name: `run` is `subprocess.run`.
     origins: HashMap<String, String>,
 }
 
 impl Names {
-    /// The text that a name always stands for.
+    /// The text of a name, if it is always the same.
     pub(super) fn text(&self, name: &str) -> Option<&Text> {
         self.texts.get(name)?.as_ref()
     }
 
-    /// What a name was imported as.
     pub(super) fn origin(&self, name: &str) -> Option<&str> {
         self.origins.get(name).map(String::as_str)
     }
 
-    /// A name is given a text; `None`: something else.
-    pub(super) fn give(&mut self, name: &str, text: Option<Text>) {
+    /// Assigns a text to a name; `None` is any other value.
+    pub(super) fn assign(&mut self, name: &str, text: Option<Text>) {
         if let Some(known) = self.texts.get_mut(name) {
             if *known != text {
                 *known = None;
@@ -45,10 +43,11 @@ impl Names {
     }
 }
 
-/// The names that are given a value, in order, and where the value begins; `None`: it is changed or goes through many.
+/// The assignments in order: the name, and the index of the first token of the value. The index is `None` if the
+/// value is changed in place or set by a loop.
 pub(super) fn assignments(tokens: &[Token]) -> Vec<(&str, Option<usize>)> {
     let mut found = Vec::new();
-    // Whether a statement may stand in the bracket at hand: `f(name="x")` gives no name a value.
+    // Whether statements may occur in the current brackets: `f(name="x")` is not an assignment.
     let mut brackets: Vec<bool> = Vec::new();
     for (at, token) in tokens.iter().enumerate() {
         match token {
@@ -90,7 +89,7 @@ pub(super) fn assignments(tokens: &[Token]) -> Vec<(&str, Option<usize>)> {
     found
 }
 
-/// Learns what the code imports.
+/// Adds the imported names.
 pub(super) fn imports(language: Language, tokens: &[Token], names: &mut Names) {
     match language {
         Language::Python => imports_of_python(tokens, names),
@@ -133,17 +132,9 @@ fn imports_of_python(tokens: &[Token], names: &mut Names) {
 fn imports_of_javascript(tokens: &[Token], names: &mut Names) {
     for (at, token) in tokens.iter().enumerate() {
         match (token.name(), &tokens[at + 1..]) {
-            (
-                Some("require"),
-                [
-                    Token::Sign('('),
-                    Token::Text(module),
-                    Token::Sign(')'),
-                    behind @ ..,
-                ],
-            ) => {
+            (Some("require"), [Token::Sign('('), Token::Text(module), Token::Sign(')'), rest @ ..]) => {
                 let mut module = module_name(&module.value);
-                if let [Token::Sign('.'), Token::Name(part), ..] = behind
+                if let [Token::Sign('.'), Token::Name(part), ..] = rest
                     && part == "promises"
                 {
                     module.push_str(".promises");
@@ -154,19 +145,19 @@ fn imports_of_javascript(tokens: &[Token], names: &mut Names) {
                     before => before,
                 };
                 if let [before @ .., Token::Sign('=')] = before {
-                    bound(before, &module, names);
+                    import_names(before, &module, names);
                 }
             }
             (Some("from"), [Token::Text(module), ..]) => {
-                bound(&tokens[..at], &module_name(&module.value), names);
+                import_names(&tokens[..at], &module_name(&module.value), names);
             }
             _ => {}
         }
     }
 }
 
-/// The names that stand at the end of these tokens are bound to a module or to what it holds.
-fn bound(before: &[Token], module: &str, names: &mut Names) {
+/// Imports the names at the end of `before`: a module, or members of it in braces.
+fn import_names(before: &[Token], module: &str, names: &mut Names) {
     match before {
         [.., Token::Name(name)] => names.import(name, module.to_owned()),
         [inside @ .., Token::Sign('}')] => {
@@ -187,7 +178,7 @@ fn bound(before: &[Token], module: &str, names: &mut Names) {
     }
 }
 
-/// A module's name with dots: `fs.promises` of `node:fs/promises`.
+/// The name of a module with dots: `fs.promises` for `node:fs/promises`.
 pub(super) fn module_name(module: &str) -> String {
     module.trim_start_matches("node:").replace('/', ".")
 }

@@ -2,46 +2,47 @@
 
 use super::call_effects::CallEffect;
 use super::calls::Call;
-use super::token::{LEFT_OPEN, Text};
+use super::token::{Text, UNKNOWN};
 use super::values::{MAX_LINE, Value};
 
-/// At most so many command lines are told, and none that is longer than [`MAX_LINE`].
+/// The maximum number of command lines. Lines longer than [`MAX_LINE`] are left out.
 const MAX_LINES: usize = 64;
-/// More pieces of code in the code are not read.
+/// The maximum number of evaluated pieces of code.
 const MAX_EVALUATED: usize = 16;
 
-/// Command lines that would do the same as the code.
+/// Command lines equivalent to the code.
 #[derive(Debug, Default)]
 pub(super) struct ShellLines {
     found: Vec<String>,
-    /// Where the code went, as a word for a shell.
+    /// The folder that the code changed to, as a shell word.
     folder: Option<String>,
-    /// Pieces of code in the code that were read.
+    /// The number of evaluated pieces of code.
     evaluated: usize,
 }
 
 impl ShellLines {
-    pub(super) fn into_found(self) -> Vec<String> {
+    pub(super) fn into_lines(self) -> Vec<String> {
         self.found
     }
 
-    /// Whether one more piece of code in the code is read.
+    /// Counts one more evaluated piece of code. Returns whether it may be analyzed.
     pub(super) fn may_evaluate(&mut self) -> bool {
         self.evaluated += 1;
         self.evaluated <= MAX_EVALUATED
     }
 
-    /// Tells what a call does.
+    /// Adds the line for a call.
     pub(super) fn add_call(&mut self, effect: CallEffect, call: &Call) {
         let subject = call.subject.as_ref();
         let first = subject.or_else(|| call.arguments.first());
-        // Where the path is not an argument the arguments begin with what comes behind it.
+        // If the path is not an argument, the other arguments begin with the first one.
         let second = call.arguments.get(usize::from(subject.is_none()));
         let all = || words(call.arguments.iter());
         let line = match effect {
             CallEffect::Run => match (first, second) {
                 (Some(Value::Text(text)), Some(Value::Text(_))) => {
-                    // A list of words: `system("rm", "-rf", "x")`. Behind a whole command line stand a mode or options.
+                    // A list of words: `system("rm", "-rf", "x")`. After a whole command line, a mode or options
+                    // follow.
                     if text.value.contains(char::is_whitespace) {
                         Some(text.value.clone())
                     } else {
@@ -56,7 +57,7 @@ impl ShellLines {
                 }),
             },
             CallEffect::RunWithArgs => first.map(|program| match (program, second) {
-                // `execvp("rm", ["rm", "-rf"])` tells the program twice.
+                // `execvp("rm", ["rm", "-rf"])` repeats the name of the program.
                 (Value::Text(program), Some(Value::List(list)))
                     if list
                         .first()
@@ -65,7 +66,7 @@ impl ShellLines {
                 {
                     words(list.iter())
                 }
-                // A whole line for a shell.
+                // A whole command line for a shell.
                 (Value::Text(program), _) if program.value.contains(char::is_whitespace) => {
                     program.value.clone()
                 }
@@ -86,7 +87,7 @@ impl ShellLines {
             CallEffect::FromTo(command) => first
                 .zip(second)
                 .map(|(from, to)| format!("{command} {} {}", word(from), word(to))),
-            CallEffect::Open => self.opening(call, first, second),
+            CallEffect::Open => self.open_line(call, first, second),
             CallEffect::ChangeDir => {
                 self.folder = Some(first.map_or_else(unknown, word));
                 None
@@ -102,19 +103,19 @@ impl ShellLines {
         }
     }
 
-    /// Opening a file writes it where that is said.
-    fn opening(&self, call: &Call, path: Option<&Value>, mode: Option<&Value>) -> Option<String> {
+    /// The line for opening a file; `None` unless the mode allows writing.
+    fn open_line(&self, call: &Call, path: Option<&Value>, mode: Option<&Value>) -> Option<String> {
         let mode = mode.or_else(|| call.named("mode")).and_then(Value::text);
         let mode = mode.map_or("", |mode| mode.value.as_str());
-        // Perl: `open(my $f, ">", "x")`, `open(F, ">x")`. The handle comes first.
+        // Perl: `open(my $f, ">", "x")` and `open(F, ">x")`. The first argument is the handle.
         if let Some(rest) = mode.trim_start().strip_prefix('>') {
             let (sign, rest) = rest.strip_prefix('>').map_or((">", rest), |rest| (">>", rest));
-            let behind = rest.trim();
-            let target = if behind.is_empty() || behind.starts_with(':') {
+            let path = rest.trim();
+            let target = if path.is_empty() || path.starts_with(':') {
                 call.text(2).map(quoted)
             } else {
                 Some(quoted(&Text {
-                    value: behind.to_owned(),
+                    value: path.to_owned(),
                     ..Text::default()
                 }))
             };
@@ -132,7 +133,7 @@ impl ShellLines {
         Some(format!("{sign} {}", quoted(path)))
     }
 
-    /// Adds a line that is not told yet.
+    /// Adds a line unless it is a duplicate or consists of unknown values.
     fn add(&mut self, folder: Option<&str>, line: &str) {
         if self.found.len() >= MAX_LINES {
             return;
@@ -141,14 +142,14 @@ impl ShellLines {
             Some(folder) => format!("cd {folder} && {line}"),
             None => line.to_owned(),
         };
-        let is_known = line.split_whitespace().any(|word| word != LEFT_OPEN);
+        let is_known = line.split_whitespace().any(|word| word != UNKNOWN);
         if line.len() <= MAX_LINE && is_known && !self.found.contains(&line) {
             self.found.push(line);
         }
     }
 }
 
-/// What is done with the paths of a value, if it names any.
+/// The command for each known path of a value.
 fn per_path(start: &str, paths: Option<&Value>) -> Option<String> {
     match paths? {
         Value::Text(path) => Some(format!("{start} {}", quoted(path))),
@@ -164,7 +165,7 @@ fn per_path(start: &str, paths: Option<&Value>) -> Option<String> {
     }
 }
 
-/// Values as words, those of lists one after the other; what would make the line too long to be told ends it.
+/// The values as shell words, with the items of lists. Stops if the line becomes too long.
 fn words<'a>(values: impl Iterator<Item = &'a Value>) -> String {
     let mut all = String::new();
     for value in values {
@@ -193,14 +194,14 @@ fn word(value: &Value) -> String {
 }
 
 fn unknown() -> String {
-    format!("\"{LEFT_OPEN}\"")
+    format!("\"{UNKNOWN}\"")
 }
 
-/// A text as one word for a shell.
+/// A text as one shell word.
 fn quoted(text: &Text) -> String {
     let is_plain = |letter: char| letter.is_alphanumeric() || "/._-+@%:=,".contains(letter);
     let value = text.value.as_str();
-    if text.is_open {
+    if text.has_unknown {
         let mut quoted = String::with_capacity(value.len() + 2);
         quoted.push('"');
         for letter in value.chars() {

@@ -61,7 +61,7 @@ fn python_shows_what_it_does() {
             ("os.chdir('/srv'); os.remove('a')", "cd /srv && rm a"),
             ("exec(\"import os; os.system('ls')\")", "ls"),
             ("os.system(r'echo \\n')", "echo \\n"),
-            // Nothing is done here.
+            // Without effects.
             ("print('rm -rf /')", ""),
             ("# os.system('rm -rf /')\nx = \"os.system('rm -rf /')\"", ""),
             ("'''\nos.system('rm -rf /')\n'''", ""),

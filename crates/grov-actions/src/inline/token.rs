@@ -1,17 +1,17 @@
-//! The words, texts and signs of a piece of code, as far as calls have to be found in it.
+//! Splits a piece of code into the tokens that are needed to find calls.
 //!
-//! Comments and patterns are passed over; of numbers and spaces nothing is kept. What a text takes from elsewhere while the
-//! program runs stands in it as [`LEFT_OPEN`].
+//! Comments, whitespace and the contents of numbers and regular expressions are dropped. [`UNKNOWN`] replaces the
+//! parts of a text that are inserted at run time.
 
 use super::Language;
 
-/// What stands for a part of a text that only the running program knows: a variable of a shell, which nobody knows either.
-pub(super) const LEFT_OPEN: &str = "$_";
+/// Replaces a value that is known only at run time: an undefined shell variable.
+pub(super) const UNKNOWN: &str = "$_";
 
-/// Longer regular expressions are none.
+/// The maximum length of a regular expression in characters.
 const MAX_PATTERN: usize = 1024;
 
-/// More tokens of one piece of code are not looked at.
+/// The maximum number of tokens.
 const MAX_TOKENS: usize = 8192;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,9 +19,9 @@ pub(super) enum Token {
     Name(String),
     Text(Text),
     Sign(char),
-    /// A line ends.
+    /// The end of a line.
     Line,
-    /// A number, a pattern.
+    /// A number or a regular expression.
     Other,
 }
 
@@ -37,7 +37,7 @@ impl Token {
         }
     }
 
-    /// Whether a value ends here: what follows divides or goes on.
+    /// Whether the token ends a value: then `/` is a division.
     fn ends_value(&self) -> bool {
         match self {
             Self::Name(name) => !matches!(
@@ -63,20 +63,20 @@ impl Token {
     }
 }
 
-/// A text that stands in the code.
+/// A string literal.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Text {
     pub(super) value: String,
-    /// Something in it is left open.
-    pub(super) is_open: bool,
-    /// A shell runs it just because it stands there: backticks.
+    /// Part of the value is [`UNKNOWN`].
+    pub(super) has_unknown: bool,
+    /// A shell runs the text: backticks.
     pub(super) is_run: bool,
 }
 
 impl Text {
-    fn leave_open(&mut self) {
-        self.value.push_str(LEFT_OPEN);
-        self.is_open = true;
+    fn push_unknown(&mut self) {
+        self.value.push_str(UNKNOWN);
+        self.has_unknown = true;
     }
 }
 
@@ -181,14 +181,14 @@ impl<'c> Reader<'c> {
             '\n' => self.found.push(Token::Line),
             letter if letter.is_whitespace() => {}
             '\\' => {
-                // A line that goes on.
+                // A continued line.
                 let goes_on = self.take_text("\n");
                 if !goes_on {
                     self.found.push(Token::Sign('\\'));
                 }
             }
-            // `$#list`, `$"`, `$/`: names of variables.
-            '#' | '"' | '\'' | '`' | '/' if language == Perl && self.is_behind_dollar(letter) => {
+            // `$#list`, `$"` and `$/` are variables.
+            '#' | '"' | '\'' | '`' | '/' if language == Perl && self.follows_dollar(letter) => {
                 self.found.push(Token::Sign(letter));
             }
             '#' if language != JavaScript => self.skip_line(),
@@ -233,7 +233,7 @@ impl<'c> Reader<'c> {
         self.found.push(Token::Name(name.to_owned()));
     }
 
-    /// Whether what stands here is a variable's or a member's name.
+    /// Whether the name to be read belongs to a variable or a member.
     fn is_member(&self) -> bool {
         matches!(
             self.found.last(),
@@ -241,13 +241,14 @@ impl<'c> Reader<'c> {
         )
     }
 
-    /// Whether the letter that was taken stands directly behind a `$`.
-    fn is_behind_dollar(&self, letter: char) -> bool {
+    /// Whether the character just taken directly follows a `$`.
+    fn follows_dollar(&self, letter: char) -> bool {
         let before = &self.code[..self.at - letter.len_utf8()];
         before.ends_with('$') && self.found.last().is_some_and(|last| last.is('$'))
     }
 
-    /// Whether what was read ends with the condition of a statement: `if (x)` of JavaScript, behind which no value ends.
+    /// Whether the last token closes the condition of a JavaScript statement, such as `if (x)`. A regular expression
+    /// may follow it.
     fn closes_condition(&self) -> bool {
         if self.language != Language::JavaScript || !self.found.last().is_some_and(|last| last.is(')')) {
             return false;
@@ -345,7 +346,7 @@ impl<'c> Reader<'c> {
         self.found.push(Token::Sign(']'));
     }
 
-    /// A regular expression, if it ends on its line.
+    /// Skips a regular expression if it ends on its line.
     fn pattern(&mut self) {
         let mut is_escaped = false;
         let mut is_class = false;
@@ -366,7 +367,7 @@ impl<'c> Reader<'c> {
         self.found.push(Token::Sign('/'));
     }
 
-    /// The rest of a text whose opening was taken.
+    /// Reads the rest of a text after its opening delimiter.
     fn text(&mut self, quoting: Quoting) -> Text {
         let mut text = Text::default();
         let mut depth = 0;
@@ -400,7 +401,7 @@ impl<'c> Reader<'c> {
 
     fn escaped(&mut self, quoting: Quoting, text: &mut Text) {
         let Some(escaped) = self.take() else { return };
-        // Perl, Ruby and PHP keep most escapes in texts without interpolation.
+        // Perl, Ruby and PHP keep most backslashes in texts without interpolation.
         let has_escapes =
             quoting.interpolates || matches!(self.language, Language::Python | Language::JavaScript);
         match escaped {
@@ -414,8 +415,8 @@ impl<'c> Reader<'c> {
         }
     }
 
-    /// A letter of a text, or an inserted value: `{x}` of Python, `${x}` of JavaScript, `#{x}` of Ruby, `$x` and `@x` of
-    /// Perl and PHP.
+    /// Reads a character of a text or an inserted value: `{x}` in Python, `${x}` in JavaScript, `#{x}` in Ruby, `$x`
+    /// and `@x` in Perl and PHP.
     fn plain(&mut self, letter: char, quoting: Quoting, text: &mut Text) {
         use Language::{JavaScript, Perl, Php, Python, Ruby};
         let next = self.peek();
@@ -428,25 +429,25 @@ impl<'c> Reader<'c> {
             }
             (Python, '{') => {
                 self.skip_braces();
-                text.leave_open();
+                text.push_unknown();
             }
             (JavaScript, '$') | (Ruby, '#') if next == Some('{') => {
                 self.take();
                 self.skip_braces();
-                text.leave_open();
+                text.push_unknown();
             }
             (Perl | Php, '$' | '@') if begins_name => {
                 if self.take_text("{") {
                     self.skip_braces();
                 }
                 self.take_name();
-                text.leave_open();
+                text.push_unknown();
             }
             _ => text.value.push(letter),
         }
     }
 
-    /// What stands in braces, to their end.
+    /// Skips to the closing brace.
     fn skip_braces(&mut self) {
         let mut depth = 0_usize;
         while let Some(letter) = self.take() {

@@ -1,22 +1,22 @@
-//! What an expression of the code stands for, as far as texts go.
+//! Evaluates expressions as far as they yield texts.
 
 use super::Language;
 use super::names::{Names, assignments, imports};
-use super::token::{LEFT_OPEN, Text, Token};
+use super::token::{Text, Token, UNKNOWN};
 
-/// Expressions in expressions are followed this deep.
+/// The maximum nesting of expressions.
 const MAX_DEPTH: u8 = 6;
-/// Of longer expressions the beginning is looked at, in tokens.
+/// The number of tokens of an expression that are evaluated.
 const MAX_TOKENS: usize = 512;
-/// More elements of one list are not looked at.
+/// The maximum number of items in a list.
 const MAX_ELEMENTS: usize = 256;
-/// Longer texts that are put together are left open.
+/// The maximum length of a concatenated text in bytes.
 const MAX_TEXT: usize = 16 * 1024;
-/// More text of one list, or of the arguments of one call, is not known; no longer text of a name is remembered. A line that
-/// holds so much is not told.
+/// The maximum length of the texts in one list or one call, of a text assigned to a name, and of a command line, in
+/// bytes.
 pub(super) const MAX_LINE: usize = 8 * 1024;
 
-/// A value.
+/// The value of an expression.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Value {
     Text(Text),
@@ -25,7 +25,6 @@ pub(super) enum Value {
 }
 
 impl Value {
-    /// The text; `None` for anything else.
     pub(super) fn text(&self) -> Option<&Text> {
         match self {
             Self::Text(text) => Some(text),
@@ -33,7 +32,7 @@ impl Value {
         }
     }
 
-    /// The bytes of its texts.
+    /// The length of its texts in bytes.
     fn length(&self) -> usize {
         match self {
             Self::Text(text) => text.value.len(),
@@ -43,7 +42,8 @@ impl Value {
     }
 }
 
-/// How much text of values that stand together is still known: a name may hold a long text and stand there many times.
+/// The length of texts that may still be added to a list or a call. A name with a long text may occur in it many
+/// times.
 #[derive(Debug)]
 pub(super) struct TextBudget(usize);
 
@@ -54,7 +54,7 @@ impl Default for TextBudget {
 }
 
 impl TextBudget {
-    /// What the expression between two places stands for, if there is room.
+    /// Evaluates the tokens from `start` to `end`. `Unknown` once the budget is spent.
     pub(super) fn value(&mut self, code: &Code<'_>, start: usize, end: usize) -> Value {
         self.value_at(code, start, end, 0)
     }
@@ -69,13 +69,13 @@ impl TextBudget {
     }
 }
 
-/// The code's tokens with the brackets that belong together.
+/// The tokens of the code with their matching brackets and names.
 #[derive(Debug)]
 pub(super) struct Code<'t> {
     pub(super) language: Language,
     pub(super) tokens: &'t [Token],
     pub(super) names: Names,
-    /// For each opening bracket where it is closed, and the other way round; itself for everything else.
+    /// The index of the matching bracket; of any other token, its own index.
     partner: Vec<usize>,
 }
 
@@ -88,18 +88,18 @@ impl<'t> Code<'t> {
             partner: partners(tokens),
         };
         imports(language, tokens, &mut code.names);
-        // In order: what a name is given may be said with the names before.
+        // In order, because a value may refer to the names before it.
         for (name, value) in assignments(tokens) {
             let value = value.map_or(Value::Unknown, |start| {
                 code.value(start, code.statement_end(start))
             });
             let text = value.text().filter(|text| text.value.len() <= MAX_LINE).cloned();
-            code.names.give(name, text);
+            code.names.assign(name, text);
         }
         code
     }
 
-    /// Where the statement ends that `at` stands in: at the end of a line, a semicolon, or the bracket around it.
+    /// The end of the statement at `at`: the end of the line, a semicolon or a closing bracket.
     pub(super) fn statement_end(&self, at: usize) -> usize {
         let mut at = at;
         while let Some(token) = self.tokens.get(at) {
@@ -112,12 +112,12 @@ impl<'t> Code<'t> {
             if ends {
                 break;
             }
-            at = self.behind(at);
+            at = self.after(at);
         }
         at.min(self.tokens.len())
     }
 
-    /// The bracket that belongs to the one at `at`.
+    /// The index of the matching bracket.
     pub(super) fn partner(&self, at: usize) -> Option<usize> {
         self.partner.get(at).copied().filter(|partner| *partner != at)
     }
@@ -126,8 +126,8 @@ impl<'t> Code<'t> {
         self.tokens.get(at)
     }
 
-    /// The places from `start` to `end` that commas part, without those in brackets.
-    pub(super) fn parted(&self, start: usize, end: usize) -> Vec<(usize, usize)> {
+    /// Splits the tokens from `start` to `end` at commas outside of brackets.
+    pub(super) fn split_at_commas(&self, start: usize, end: usize) -> Vec<(usize, usize)> {
         let mut parts = Vec::new();
         let (mut begin, mut at) = (start, start);
         while at < end && parts.len() < MAX_ELEMENTS {
@@ -135,7 +135,7 @@ impl<'t> Code<'t> {
                 parts.push((begin, at));
                 begin = at + 1;
             }
-            at = self.behind(at);
+            at = self.after(at);
         }
         if begin < end {
             parts.push((begin, end));
@@ -143,22 +143,22 @@ impl<'t> Code<'t> {
         parts
     }
 
-    /// The first token between two places that does not end a line.
+    /// The first token from `start` to `end` that is not the end of a line.
     pub(super) fn skip_lines(&self, start: usize, end: usize) -> usize {
         (start..end)
             .find(|at| self.tokens[*at] != Token::Line)
             .unwrap_or(end)
     }
 
-    /// The place behind the token or the brackets at `at`.
-    fn behind(&self, at: usize) -> usize {
+    /// The index after the token or the bracketed group at `at`.
+    fn after(&self, at: usize) -> usize {
         match self.partner(at) {
             Some(partner) if partner > at => partner + 1,
             _ => at + 1,
         }
     }
 
-    /// What the expression between two places stands for.
+    /// Evaluates the tokens from `start` to `end`.
     pub(super) fn value(&self, start: usize, end: usize) -> Value {
         self.value_at(start, end, 0)
     }
@@ -178,16 +178,16 @@ impl<'t> Code<'t> {
         let closes_last = self.partner(start) == Some(end - 1);
         match self.tokens[start] {
             Token::Sign(sign @ ('[' | '(')) if closes_last => {
-                match self.parted(start + 1, end - 1).as_slice() {
+                match self.split_at_commas(start + 1, end - 1).as_slice() {
                     [(start, end)] if sign == '(' => self.value_at(*start, *end, depth + 1),
                     parts => Value::List(self.elements(parts, depth)),
                 }
             }
-            _ => self.sum(start, end, depth),
+            _ => self.concatenation(start, end, depth),
         }
     }
 
-    /// The values of a list at `depth`.
+    /// Evaluates the items of a list.
     fn elements(&self, parts: &[(usize, usize)], depth: u8) -> Vec<Value> {
         let mut budget = TextBudget::default();
         let values = parts
@@ -196,8 +196,8 @@ impl<'t> Code<'t> {
         values.collect()
     }
 
-    /// Texts put together.
-    fn sum(&self, start: usize, end: usize, depth: u8) -> Value {
+    /// Evaluates a concatenation of texts.
+    fn concatenation(&self, start: usize, end: usize, depth: u8) -> Value {
         let mut text = Text::default();
         let mut is_known = false;
         let mut at = start;
@@ -215,22 +215,22 @@ impl<'t> Code<'t> {
                 at += 1;
                 continue;
             }
-            let (term, behind) = self.term(at, end, depth);
+            let (term, next) = self.term(at, end, depth);
             match term {
                 Some(Value::Text(term)) => {
                     is_known = true;
                     text.value.push_str(&term.value);
-                    text.is_open |= term.is_open;
+                    text.has_unknown |= term.has_unknown;
                 }
-                Some(list @ Value::List(_)) if at == start && behind >= end => return list,
+                Some(list @ Value::List(_)) if at == start && next >= end => return list,
                 _ => {
-                    if !text.value.ends_with(LEFT_OPEN) {
-                        text.value.push_str(LEFT_OPEN);
+                    if !text.value.ends_with(UNKNOWN) {
+                        text.value.push_str(UNKNOWN);
                     }
-                    text.is_open = true;
+                    text.has_unknown = true;
                 }
             }
-            at = behind;
+            at = next;
         }
         if is_known {
             Value::Text(text)
@@ -239,7 +239,7 @@ impl<'t> Code<'t> {
         }
     }
 
-    /// Whether the sign at `at` puts two texts together.
+    /// Whether the token at `at` concatenates texts.
     fn joins(&self, at: usize) -> bool {
         match self.language {
             Language::Perl | Language::Php => self.tokens[at].is('.'),
@@ -247,21 +247,21 @@ impl<'t> Code<'t> {
         }
     }
 
-    /// One term that begins at `at`, and the place behind it and all that is done with it.
+    /// Evaluates a term with its methods. Returns the value and the index after the term.
     fn term(&self, at: usize, end: usize, depth: u8) -> (Option<Value>, usize) {
-        let (value, behind) = match &self.tokens[at] {
+        let (value, next) = match &self.tokens[at] {
             Token::Text(text) => (Some(Value::Text(text.clone())), at + 1),
             Token::Sign('$') if self.tokens.get(at + 1).is_some_and(|next| next.name().is_some()) => {
                 let known = self.tokens[at + 1].name().and_then(|name| self.names.text(name));
                 (known.cloned().map(Value::Text), at + 2)
             }
             Token::Name(_) => self.named(at, end, depth),
-            _ => (None, self.behind(at)),
+            _ => (None, self.after(at)),
         };
-        self.with_methods(value, behind, end)
+        self.with_methods(value, next, end)
     }
 
-    /// A name with what is called or taken of it: `p`, `os.path.join('a', 'b')`.
+    /// Evaluates a name or a call: `p`, `os.path.join('a', 'b')`.
     fn named(&self, at: usize, end: usize, depth: u8) -> (Option<Value>, usize) {
         let mut last = at;
         let mut is_path = false;
@@ -278,42 +278,43 @@ impl<'t> Code<'t> {
             return (known.cloned().map(Value::Text), last + 1);
         }
         let close = self.partner(open).unwrap_or(end).min(end);
-        let parts = self.parted(open + 1, close);
+        let parts = self.split_at_commas(open + 1, close);
         let value = match (name, parts.as_slice()) {
             (
                 "expanduser" | "Path" | "PurePath" | "str" | "String" | "resolve" | "abspath" | "normpath"
                 | "realpath" | "fspath" | "expand_path",
                 [(start, end)],
             ) => Some(self.value_at(*start, *end, depth + 1)),
-            ("join", [_, ..]) if is_path => Some(joined(self.elements(&parts, depth))),
+            ("join", [_, ..]) if is_path => Some(join_paths(self.elements(&parts, depth))),
             _ => None,
         };
         (value, close + 1)
     }
 
-    /// The value after what is done with it: `.split()`, `% x`, `.format(x)`. Of anything else its text is left open.
+    /// Applies the methods and operators after a value: `.split()`, `% x`, `.format(x)`. Any other method yields an
+    /// unknown value.
     fn with_methods(&self, value: Option<Value>, at: usize, end: usize) -> (Option<Value>, usize) {
         let mut value = value;
         let mut at = at;
         while at < end {
             if self.tokens[at].is('%') && self.language == Language::Python {
-                value = value.map(filled_in);
+                value = value.map(fill_placeholders);
                 return (value, end);
             }
             let is_access = self.tokens[at].is('.') && !self.joins(at);
             if self.tokens[at].is('[') || self.tokens[at].is('(') {
                 value = None;
-                at = self.behind(at);
+                at = self.after(at);
             } else if is_access {
                 let method = self.tokens.get(at + 1).and_then(Token::name).unwrap_or_default();
                 value = match method {
                     "split" | "strip" | "trim" | "encode" | "decode" | "chomp" | "to_s" | "toString" => value,
-                    "format" => value.map(filled_in),
+                    "format" => value.map(fill_placeholders),
                     _ => None,
                 };
                 at += 2;
                 if at < end && self.tokens[at].is('(') {
-                    at = self.behind(at);
+                    at = self.after(at);
                 }
             } else {
                 break;
@@ -323,14 +324,14 @@ impl<'t> Code<'t> {
     }
 }
 
-/// A text in which values are put for `%s` and `{}`.
-fn filled_in(value: Value) -> Value {
+/// Replaces the placeholders `%s` and `{}` by [`UNKNOWN`].
+fn fill_placeholders(value: Value) -> Value {
     let Value::Text(mut text) = value else {
         return Value::Unknown;
     };
     let mut filled = String::with_capacity(text.value.len());
     let mut rest = text.value.as_str();
-    // Braces after the last closing one are not searched for their end: that would take quadratic time.
+    // Do not search for the end of braces after the last closing one: that would take quadratic time.
     let closed = rest.rfind('}').map_or(0, |last| rest.len() - last);
     while let Some(at) = rest.find(['%', '{']) {
         filled.push_str(&rest[..at]);
@@ -340,38 +341,38 @@ fn filled_in(value: Value) -> Value {
             [b'{', ..] if closed > 0 && rest.len() >= closed => rest.find('}').map_or(0, |end| end + 1),
             _ => 0,
         };
-        filled.push_str(if length > 0 { LEFT_OPEN } else { &rest[..1] });
+        filled.push_str(if length > 0 { UNKNOWN } else { &rest[..1] });
         rest = &rest[length.max(1)..];
     }
     filled.push_str(rest);
     text.value = filled;
-    text.is_open = true;
+    text.has_unknown = true;
     Value::Text(text)
 }
 
-/// Parts of a path.
-fn joined(parts: Vec<Value>) -> Value {
+/// Joins the parts of a path.
+fn join_paths(parts: Vec<Value>) -> Value {
     let mut path = Text::default();
     for part in parts {
         if !path.value.is_empty() && !path.value.ends_with('/') {
             path.value.push('/');
         }
         match part {
-            Value::Text(text) if !text.is_open && text.value.starts_with('/') => path = text,
+            Value::Text(text) if !text.has_unknown && text.value.starts_with('/') => path = text,
             Value::Text(text) => {
                 path.value.push_str(&text.value);
-                path.is_open |= text.is_open;
+                path.has_unknown |= text.has_unknown;
             }
             Value::List(_) | Value::Unknown => {
-                path.value.push_str(LEFT_OPEN);
-                path.is_open = true;
+                path.value.push_str(UNKNOWN);
+                path.has_unknown = true;
             }
         }
     }
     Value::Text(path)
 }
 
-/// For each bracket the one that belongs to it.
+/// The index of the matching bracket for each bracket.
 fn partners(tokens: &[Token]) -> Vec<usize> {
     let mut partner: Vec<usize> = (0..tokens.len()).collect();
     let mut open: Vec<(usize, char)> = Vec::new();
@@ -387,7 +388,7 @@ fn partners(tokens: &[Token]) -> Vec<usize> {
             '}' => '{',
             _ => continue,
         };
-        // What does not fit belongs to nothing.
+        // Unbalanced brackets match nothing.
         if open.last().is_some_and(|(_, sign)| *sign == closes)
             && let Some((opening, _)) = open.pop()
         {

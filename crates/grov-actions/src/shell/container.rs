@@ -1,31 +1,31 @@
-//! What a command in a container does to this machine: what it touches of the mounted folders.
+//! The effects on this machine of commands in a container: those on mounted folders.
 
 use crate::has_word;
 use crate::shell::wrapper_command::WrapperCommand;
 use grov_domain::{Argument, Program, Role};
 
-/// Programs whose arguments are paths, and which touch nothing else.
+/// Programs whose arguments are paths and which affect nothing else.
 const FILE_PROGRAMS: &str = "rm rmdir unlink rimraf shred trash find mv cp ln tee touch mkdir truncate chmod chown chgrp sed dd \
       install rsync mkfs";
 
-/// Adds programs that run in a container, with the paths by which this machine knows what they touch. Those that touch only
-/// files of the container are left out.
-pub(crate) fn seen_from_outside(inside: Vec<Program>, wrapper: &WrapperCommand, seen: &mut Vec<Program>) {
+/// Adds the programs that run in a container, with their paths replaced by the corresponding paths of the host.
+/// Programs that only affect files of the container are left out.
+pub(crate) fn map_to_host(inside: Vec<Program>, wrapper: &WrapperCommand, seen: &mut Vec<Program>) {
     let first = seen.len();
     let mut folder = wrapper.folder.clone();
-    // The numbers that the programs have from now on.
+    // The new numbers of the programs.
     let mut numbers: Vec<Option<usize>> = Vec::new();
     for mut program in inside {
         if matches!(program.name(), "cd" | "pushd") {
             let to = program.operands().next();
-            folder = to.and_then(|to| within(folder.as_deref(), to));
+            folder = to.and_then(|to| container_path(folder.as_deref(), to));
             numbers.push(None);
             continue;
         }
         let outside = |path: &str| -> Vec<String> {
-            let inside = within(folder.as_deref(), path);
+            let inside = container_path(folder.as_deref(), path);
             inside
-                .map(|inside| on_this_machine(&inside, wrapper))
+                .map(|inside| host_paths(&inside, wrapper))
                 .unwrap_or_default()
         };
         program.targets = program.targets.iter().flat_map(|path| outside(path)).collect();
@@ -72,8 +72,8 @@ pub(crate) fn seen_from_outside(inside: Vec<Program>, wrapper: &WrapperCommand, 
     }
 }
 
-/// A path in the container, from its root; `None` where its folder is not known.
-fn within(folder: Option<&str>, path: &str) -> Option<String> {
+/// The absolute path in the container; `None` if the folder is unknown.
+fn container_path(folder: Option<&str>, path: &str) -> Option<String> {
     if path.starts_with('/') {
         return Some(path.to_owned());
     }
@@ -85,8 +85,8 @@ fn within(folder: Option<&str>, path: &str) -> Option<String> {
     })
 }
 
-/// The paths of this machine that a path in the container leads to.
-fn on_this_machine(path: &str, wrapper: &WrapperCommand) -> Vec<String> {
+/// The paths of the host that correspond to a path in the container.
+fn host_paths(path: &str, wrapper: &WrapperCommand) -> Vec<String> {
     let all = path.strip_suffix("/*");
     let bare = all.unwrap_or(path).trim_end_matches('/');
     let mounts = wrapper.mounts.iter().filter_map(|(host, target)| {
@@ -94,7 +94,7 @@ fn on_this_machine(path: &str, wrapper: &WrapperCommand) -> Vec<String> {
         let host = host_folder(host)?;
         let rest = match bare.strip_prefix(target) {
             Some(rest) if rest.is_empty() || rest.starts_with('/') => rest,
-            // It lies above what is mounted.
+            // The path contains the mounted folder.
             _ if bare.is_empty() || target.starts_with(&format!("{bare}/")) => "",
             _ => return None,
         };
@@ -112,7 +112,7 @@ fn on_this_machine(path: &str, wrapper: &WrapperCommand) -> Vec<String> {
     mounts.collect()
 }
 
-/// The folder that is mounted; `None` for a volume that Docker keeps.
+/// The mounted folder of the host; `None` for a named volume.
 fn host_folder(host: &str) -> Option<String> {
     let host = ["$(pwd)", "${PWD}", "$PWD", "`pwd`"]
         .iter()

@@ -1,4 +1,4 @@
-//! Programs that work on files: reading, writing, moving, removing, searching.
+//! Programs that read, write, move, remove or search files.
 
 use crate::has_word;
 use crate::inline::inline_code;
@@ -8,8 +8,8 @@ use crate::shell::state::{Inner, MAX_ARGUMENTS, Place, Shell};
 use crate::shell::words::Argument;
 use grov_domain::EffectKind;
 
-/// The effect of a program all of whose operands are paths, and the number of operands before the paths: a pattern, a mode
-/// or a script.
+/// The effect of a program whose operands are all paths, and the number of operands before the paths: a pattern, a
+/// mode or a script.
 fn plain_effect(name: &str) -> Option<(EffectKind, usize)> {
     use EffectKind::{Delete, Modify, Permission, Read, Write};
     Some(match name {
@@ -30,7 +30,7 @@ fn plain_effect(name: &str) -> Option<(EffectKind, usize)> {
 }
 
 /// Records the effects of a program. Returns whether this module knows it.
-pub(crate) fn look(shell: &mut Shell, name: &str, arguments: &[Argument]) -> bool {
+pub(crate) fn record_effects(shell: &mut Shell, name: &str, arguments: &[Argument]) -> bool {
     if let Some((kind, skip)) = plain_effect(name) {
         plain_files(shell, name, kind, skip, arguments);
         return true;
@@ -76,7 +76,7 @@ fn plain_files(shell: &mut Shell, name: &str, kind: EffectKind, skip: usize, arg
     }
 }
 
-/// A folder, unless it is named like a file.
+/// Marks the place as a folder unless its name looks like that of a file.
 fn folder_unless_named_like_a_file(place: Place) -> Place {
     let is_folder = place.is_folder || !path::has_extension(&place.path);
     Place { is_folder, ..place }
@@ -130,7 +130,7 @@ fn find(shell: &mut Shell, arguments: &[Argument]) {
         |words: &[Argument], options: &str| words.iter().position(|word| has_word(options, &word.text));
     let after = |options: &str| expression.get(position(expression, options)? + 1);
     let name = after("-name -iname").map(|name| name.text.as_str());
-    // What is found: everything of that name below the roots, or the roots themselves.
+    // The files found: those with the name below the roots, or the roots themselves.
     let found: Vec<Argument> = places
         .iter()
         .map(|root| match name {
@@ -154,7 +154,7 @@ fn find(shell: &mut Shell, arguments: &[Argument]) {
     }
 }
 
-/// A command is run on what was found; `{}` stands for that, as often as it stands there.
+/// Runs a command on the files found. They replace each `{}`.
 fn run_on(shell: &mut Shell, command: &[Argument], found: &[Argument]) {
     let mut put_in = Vec::new();
     for argument in command {
@@ -193,7 +193,7 @@ fn fd(shell: &mut Shell, arguments: &[Argument]) {
     }
 }
 
-/// `sed -i` changes files, `sed` reads them. `-i` may carry a suffix; on BSD the suffix is the next word.
+/// `sed -i` changes files, `sed` reads them. A suffix may follow `-i`, in BSD as a separate argument.
 fn sed(shell: &mut Shell, arguments: &[Argument]) {
     let in_place = arguments
         .iter()
@@ -206,7 +206,7 @@ fn sed(shell: &mut Shell, arguments: &[Argument]) {
     let options = Options::of("sed", &rest);
     let script_is_option = options.has("-e -f --expression --file");
     let mut operands: &[&Argument] = &options.operands;
-    // BSD: the suffix is the word behind `-i`, often empty.
+    // BSD: the argument after `-i` is the suffix, which is often empty.
     let is_suffix = |word: &Argument| word.quoted && (word.text.is_empty() || word.text.starts_with('.'));
     if arguments.iter().any(|argument| argument.text == "-i")
         && operands.first().is_some_and(|first| is_suffix(first))
@@ -235,7 +235,8 @@ fn awk(shell: &mut Shell, arguments: &[Argument]) {
     }
 }
 
-/// Whether a cluster of letters such as `-ni` holds the letter before one that takes the rest as its value.
+/// Whether a group of short options such as `-ni` contains a letter before the first letter that takes the rest as
+/// its value.
 fn cluster_has(option: &str, letter: char, valued: &str) -> bool {
     let letters = option
         .strip_prefix('-')
@@ -311,7 +312,7 @@ fn install(shell: &mut Shell, arguments: &[Argument]) {
     shell.findings.add(EffectKind::Copy, places);
 }
 
-/// `ln target… link`: the link is written.
+/// `ln target… link` writes the link.
 fn link(shell: &mut Shell, arguments: &[Argument]) {
     let options = Options::of("ln", arguments);
     let operands = &options.operands;
@@ -332,7 +333,7 @@ fn patch(shell: &mut Shell, arguments: &[Argument]) {
 }
 
 fn tar(shell: &mut Shell, arguments: &[Argument]) {
-    // The first word may hold the letters without a dash: `tar czf a.tgz src`.
+    // The first argument may lack the dash: `tar czf a.tgz src`.
     let mut arguments = arguments.to_vec();
     if let Some(first) = arguments.first_mut()
         && !first.text.starts_with('-')
@@ -371,7 +372,7 @@ fn unzip(shell: &mut Shell, arguments: &[Argument]) {
     }
 }
 
-/// What is unpacked goes to a folder, or to where the program stands.
+/// Unpacks into a folder, or into the working folder.
 fn write_to(shell: &mut Shell, folder: Vec<Place>) {
     if folder.is_empty() {
         let here = shell.here();

@@ -1,4 +1,4 @@
-//! Git: which commands look, which change the history, the index or the working tree, and which talk to others.
+//! Version control: which commands read, change the repository or the working tree, or use the network.
 
 use crate::has_word;
 use crate::path;
@@ -7,8 +7,8 @@ use crate::shell::state::{Place, Shell};
 use crate::shell::words::Argument;
 use grov_domain::EffectKind::{Delete, Modify, Move, Network, Read, VersionControl, Write};
 
-/// Looks at a version-control program; whether it was one.
-pub(crate) fn look(shell: &mut Shell, name: &str, arguments: &[Argument]) -> bool {
+/// Records the effects of a program. Returns whether this module knows it.
+pub(crate) fn record_effects(shell: &mut Shell, name: &str, arguments: &[Argument]) -> bool {
     match name {
         "git" => {}
         "gh" | "glab" | "hub" => {
@@ -16,7 +16,7 @@ pub(crate) fn look(shell: &mut Shell, name: &str, arguments: &[Argument]) -> boo
             return true;
         }
         "svn" | "hg" | "jj" => {
-            other(shell, arguments);
+            other_system(shell, arguments);
             return true;
         }
         _ => return false,
@@ -43,10 +43,10 @@ fn command_of_git(shell: &mut Shell, command: &str, arguments: &[Argument]) {
     let has = |flags: &str| options.has(flags);
     let first = options.operands.first().map_or("", |first| first.text.as_str());
     let operands = || shell.places(&options.operands);
-    // The places, and the effect besides that on the repository.
+    // The places, and an effect in addition to the one on the repository.
     let (places, effect) = match command {
         _ if has_word(READING, command) => {
-            let places = looked_at(shell, command, &options);
+            let places = read_paths(shell, command, &options);
             return shell.findings.add(Read, places);
         }
         "clean" if has("-n --dry-run") => {
@@ -93,7 +93,7 @@ fn command_of_git(shell: &mut Shell, command: &str, arguments: &[Argument]) {
     }
 }
 
-/// Commands that list without arguments or with some options, and otherwise change the repository.
+/// Commands that list by default or with some options, and otherwise change the repository.
 fn listed_or_changed(shell: &mut Shell, command: &str, first: &str, options: &Options<'_>) {
     const READING: &str = "--get --get-all --get-regexp -l --list --show-origin";
     const WRITING: &str = "--unset --unset-all -e --edit --add";
@@ -116,15 +116,15 @@ fn listed_or_changed(shell: &mut Shell, command: &str, first: &str, options: &Op
     }
 }
 
-/// The paths that a command is limited to: behind `--`, or operands that look like one.
+/// The paths that limit a command: those after `--`, and operands that look like paths.
 fn pathspecs(shell: &Shell, options: &Options<'_>) -> Vec<Place> {
     let mut places = shell.likely_places(&options.operands[..options.before_dashes]);
     places.extend(shell.places(options.after_dashes()));
     places
 }
 
-/// The paths that a looking command looks at. `git show HEAD:path` names one behind the colon.
-fn looked_at(shell: &Shell, command: &str, options: &Options<'_>) -> Vec<Place> {
+/// The paths that a command reads. In `git show HEAD:path` the path follows the colon.
+fn read_paths(shell: &Shell, command: &str, options: &Options<'_>) -> Vec<Place> {
     match command {
         "show" | "cat-file" => {
             let inside: Vec<Argument> = options
@@ -159,7 +159,7 @@ fn checked_out(shell: &Shell, options: &Options<'_>) -> Vec<Place> {
     shell.places(before.chain(options.after_dashes()))
 }
 
-/// Commands whose first operand is a command again.
+/// Commands with a subcommand.
 fn with_subcommand(shell: &mut Shell, command: &str, first: &str, options: &Options<'_>) {
     let looks = match command {
         "stash" | "notes" => matches!(first, "list" | "show"),
@@ -202,7 +202,7 @@ fn clone_folder(options: &Options<'_>) -> Option<Argument> {
     }
 }
 
-/// `gh` and its likes: they talk to the host; a few change the working tree.
+/// `gh` and similar programs use the network. A few subcommands also change the repository.
 fn hosted(shell: &mut Shell, arguments: &[Argument]) {
     let words: Vec<&str> = arguments
         .iter()
@@ -218,8 +218,8 @@ fn hosted(shell: &mut Shell, arguments: &[Argument]) {
     shell.findings.add(Network, Vec::new());
 }
 
-/// Other systems, coarsely.
-fn other(shell: &mut Shell, arguments: &[Argument]) {
+/// Other version-control systems, approximately.
+fn other_system(shell: &mut Shell, arguments: &[Argument]) {
     let command = arguments
         .iter()
         .find(|argument| !argument.is_option())

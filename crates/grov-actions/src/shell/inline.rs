@@ -1,11 +1,11 @@
-//! Interpreters that are given code on the command line, or read it from their input.
+//! Interpreters that run code from the command line or from their standard input.
 
 use crate::inline::inline_code;
 use crate::shell::state::{Inner, Reads, Shell};
 use crate::shell::words::Argument;
 
-/// Looks at the code that a program is given. What the program itself is, is told already.
-pub(crate) fn look(shell: &mut Shell, name: &str, arguments: &[Argument]) {
+/// Adds the code that a program runs to [`Shell::inner`].
+pub(crate) fn add_code(shell: &mut Shell, name: &str, arguments: &[Argument]) {
     let Some(given) = inline_code(name, arguments.iter().map(Argument::written)) else {
         return;
     };
@@ -14,7 +14,7 @@ pub(crate) fn look(shell: &mut Shell, name: &str, arguments: &[Argument]) {
     }
     if !given.code.is_empty() {
         let code = given.code.join("\n");
-        // What a shell puts into the code is left out of it: it says something else then.
+        // The values of shell variables are missing from the code, so it may do something else.
         let is_whole = !arguments.iter().any(|argument| argument.unknown);
         shell.inner.push(Inner::Code {
             language: given.language,

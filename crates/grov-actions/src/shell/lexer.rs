@@ -1,8 +1,8 @@
-//! A shell script's text becomes simple commands.
+//! Splits a shell script into simple commands.
 //!
-//! The grammar is that of POSIX with what Bash adds, read as a shell reads it: quotes, escapes, comments, operators,
-//! subshells, substitutions, redirections, here-documents. One walk over the text with a stack of its own, so that no
-//! nesting is too deep for the program's stack. What is no valid script gives what can be told of it.
+//! The grammar is POSIX with the extensions of Bash: quotes, escapes, comments, operators, subshells, substitutions,
+//! redirections and here-documents. The lexer makes one pass with an explicit stack, so that deep nesting cannot
+//! overflow the call stack. An invalid script yields whatever could be parsed.
 
 mod event;
 
@@ -10,10 +10,10 @@ pub(crate) use event::{Command, Direction, Event, Piece, Redirection, Word};
 
 use std::collections::VecDeque;
 
-/// Deeper nesting is not followed: what comes after is left out.
+/// The maximum nesting. The rest of a script that exceeds it is ignored.
 const MAX_DEPTH: usize = 400;
 
-/// The commands of a script, in the order in which they run where nothing branches.
+/// The commands of a script, in their order of execution without branches.
 pub(crate) fn parse(script: &str) -> Vec<Event> {
     let mut lexer = Lexer {
         text: script,
@@ -32,7 +32,7 @@ pub(crate) fn parse(script: &str) -> Vec<Event> {
     lexer.finish()
 }
 
-/// What a frame was opened by.
+/// The construct that a frame belongs to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Kind {
     #[default]
@@ -41,15 +41,15 @@ enum Kind {
     Subshell,
     /// `$(`, `<(`, `>(`
     Substitution,
-    /// A backtick.
+    /// `` `…` ``
     Backtick,
     /// `name=(`
     Array,
-    /// `((` or `$((`, with so many parentheses open inside.
+    /// `((` or `$((`, with the number of inner parentheses that are open.
     Arithmetic(usize),
 }
 
-/// What is being read between an opening and its end.
+/// The state of the lexer within one construct.
 #[derive(Debug, Default)]
 struct Frame {
     kind: Kind,
@@ -58,26 +58,26 @@ struct Frame {
     redirection: Option<(Direction, bool)>,
     /// Inside double quotes.
     quoted: bool,
-    /// Braces open of `${…}` whose text is not a plain name.
+    /// The number of open braces of a `${…}` that is not just a name.
     expansion: usize,
-    /// Inside `[[ … ]]`, where operators are ordinary words.
+    /// Inside `[[ … ]]`, where operators are words.
     condition: bool,
-    /// Nothing but reserved words was read of the command.
+    /// Only reserved words of the command have been read.
     at_start: bool,
     /// The command is a `for`.
     loops: bool,
-    /// `case … esac` open.
+    /// The number of open `case … esac`.
     cases: usize,
-    /// Parentheses open inside a word, as in `!(*.rs)`.
+    /// The number of open parentheses within a word, as in `!(*.rs)`.
     parentheses: usize,
-    /// What is read next stands behind `|`, or behind `||`.
+    /// The next command follows `|` or `||`.
     is_piped: bool,
     is_fallback: bool,
-    /// Where an unknown piece of the word begins that is not at its end yet: `${…}`.
+    /// The start of the unknown piece being read: `${…}`.
     piece: usize,
-    /// Where the frame begins.
+    /// The start of the frame.
     start: usize,
-    /// Number of the first event inside.
+    /// The number of the first event of the frame.
     first_event: usize,
 }
 
@@ -96,7 +96,6 @@ impl Frame {
         self.word.get_or_insert_default()
     }
 
-    /// Takes the command read so far.
     fn take_command(&mut self) -> Command {
         self.at_start = true;
         self.loops = false;
@@ -104,7 +103,7 @@ impl Frame {
     }
 }
 
-/// Of what only the shell can compute so much is shown, in bytes.
+/// The number of bytes kept of a piece that only a shell can evaluate.
 const MAX_UNKNOWN: usize = 16 * 1024;
 
 fn unknown(substitution: Option<usize>) -> Piece {
@@ -114,7 +113,7 @@ fn unknown(substitution: Option<usize>) -> Piece {
     }
 }
 
-/// Reserved words behind which a command follows.
+/// Reserved words that a command follows.
 pub(crate) fn opens_commands(word: &str) -> bool {
     matches!(
         word,
@@ -122,9 +121,9 @@ pub(crate) fn opens_commands(word: &str) -> bool {
     )
 }
 
-/// A here-document whose text is still to come.
+/// A here-document whose body has not been read yet.
 struct HereDocument {
-    /// The event that holds its command, once that is complete.
+    /// The event of its command, once the command is complete.
     event: Option<usize>,
     redirection: usize,
     delimiter: String,
@@ -153,7 +152,7 @@ impl<'t> Lexer<'t> {
         self.rest().starts_with(text)
     }
 
-    /// Takes `text` if it comes next.
+    /// Consumes `text` if it is next.
     fn take(&mut self, text: &str) -> bool {
         let next = self.next_is(text);
         if next {
@@ -162,7 +161,7 @@ impl<'t> Lexer<'t> {
         next
     }
 
-    /// The innermost frame. There is always one: the bottom frame is never popped before the end.
+    /// The innermost frame. The bottom frame is never popped before the end.
     fn frame(&mut self) -> &mut Frame {
         if self.frames.is_empty() {
             self.frames.push(Frame::new(Kind::Top, 0, 0));
@@ -171,7 +170,7 @@ impl<'t> Lexer<'t> {
         &mut self.frames[last]
     }
 
-    /// Reads one character, or the operator or the expansion that starts with it.
+    /// Reads a character, an operator or an expansion.
     fn step(&mut self, c: char) {
         let frame = self.frame();
         if let Kind::Arithmetic(depth) = frame.kind {
@@ -295,7 +294,7 @@ impl<'t> Lexer<'t> {
         self.at += self.peek().map_or(0, char::len_utf8);
     }
 
-    /// The rest of a text in single quotes.
+    /// Reads the rest of a single-quoted text.
     fn single_quoted(&mut self) {
         let text = self.rest();
         let length = text.find('\'').unwrap_or(text.len());
@@ -305,7 +304,7 @@ impl<'t> Lexer<'t> {
         self.at = self.text.len().min(self.at + length + 1);
     }
 
-    /// `$'…'`, with the escapes that have a meaning in paths and commands.
+    /// `$'…'` with the common escapes.
     fn escaped_string(&mut self) {
         self.at += 1;
         self.frame().word().quoted = true;
@@ -332,7 +331,7 @@ impl<'t> Lexer<'t> {
         }
     }
 
-    /// The character of which at most so many digits of its number follow.
+    /// The character whose number has `first` and up to `most` further digits.
     fn number(&mut self, radix: u32, most: usize, first: u32) -> char {
         let mut number = first;
         for _ in 0..most {
@@ -345,7 +344,7 @@ impl<'t> Lexer<'t> {
         char::from_u32(number).unwrap_or(char::REPLACEMENT_CHARACTER)
     }
 
-    /// What follows a dollar sign.
+    /// Reads the expansion after a dollar sign.
     fn dollar(&mut self) {
         let inside_word = !matches!(self.frame().kind, Kind::Arithmetic(_)) && self.frame().expansion == 0;
         let start = self.at.saturating_sub(1);
@@ -396,14 +395,14 @@ impl<'t> Lexer<'t> {
         }
     }
 
-    /// Opens a frame whose value is part of the word and is not computed here.
+    /// Opens a frame whose value is an unknown piece of the word.
     fn open_unknown(&mut self, kind: Kind, start: usize, inside_word: bool) {
         self.add(unknown(None), inside_word);
         let first_event = self.events.len();
         self.frames.push(Frame::new(kind, start, first_event));
     }
 
-    /// Ends a frame whose value is not computed here.
+    /// Closes such a frame.
     fn end_unknown(&mut self) {
         let start = self.frames.pop().map(|frame| frame.start);
         if let Some(start) = start.filter(|_| self.frame().expansion == 0) {
@@ -411,7 +410,7 @@ impl<'t> Lexer<'t> {
         }
     }
 
-    /// The unknown piece that the word ends with is what stands between `start` and here.
+    /// Sets the text of the unknown piece at the end of the word to the source since `start`.
     fn fill(&mut self, start: usize) {
         let end = self.text.floor_char_boundary(self.at.min(start + MAX_UNKNOWN));
         let shown = self.text.get(start..end).unwrap_or_default();
@@ -423,7 +422,7 @@ impl<'t> Lexer<'t> {
         }
     }
 
-    /// Opens a frame of commands; `inside_word` if its output is part of a word.
+    /// Opens a frame of commands. With `inside_word`, their output is part of a word.
     fn open(&mut self, kind: Kind, start: usize, inside_word: bool) {
         let mut inner = Frame::new(kind, start, self.events.len());
         let number = (kind != Kind::Subshell).then_some(self.substitutions);
@@ -431,7 +430,7 @@ impl<'t> Lexer<'t> {
             self.substitutions += 1;
             self.add(unknown(number), inside_word);
         } else {
-            // What goes into a subshell is read by its first command.
+            // The first command of a subshell reads the subshell's input.
             let outer = self.frame();
             inner.is_piped = std::mem::take(&mut outer.is_piped);
             inner.is_fallback = std::mem::take(&mut outer.is_fallback);
@@ -471,7 +470,7 @@ impl<'t> Lexer<'t> {
             self.take("(");
             self.open_unknown(Kind::Arithmetic(0), self.at, false);
         } else if follows_closing && frame.command.words.len() + usize::from(frame.word.is_some()) <= 2 {
-            // `name ()`: the body that follows is read as commands.
+            // `name ()`: the body is read as commands.
             frame.word = None;
             frame.take_command();
             self.at += self.rest().find(')').map_or(0, |end| end + 1);
@@ -487,7 +486,7 @@ impl<'t> Lexer<'t> {
             frame.parentheses -= 1;
             frame.word().push(')');
         } else if frame.cases > 0 {
-            // The end of a pattern.
+            // The end of a `case` pattern.
             frame.word = None;
             frame.take_command();
             frame.is_piped = false;
@@ -500,11 +499,11 @@ impl<'t> Lexer<'t> {
         }
     }
 
-    /// Ends the innermost frame of commands.
+    /// Closes the innermost frame of commands.
     fn close(&mut self) {
         self.end_command();
         let Some(frame) = self.frames.pop() else { return };
-        let says_folder = matches!(
+        let prints_folder = matches!(
             &self.events[frame.first_event..],
             [Event::Enter(_), Event::Command(command)] if command.redirections.is_empty()
                 && matches!(command.words.as_slice(), [word] if word.bare() == Some("pwd"))
@@ -514,8 +513,8 @@ impl<'t> Lexer<'t> {
             return;
         }
         self.fill(frame.start);
-        // `$(pwd)` is known.
-        if says_folder
+        // `$(pwd)` is a known value.
+        if prints_folder
             && let Some(word) = &mut self.frame().word
             && let Some(last @ Piece::Unknown { .. }) = word.pieces.last_mut()
         {
@@ -548,7 +547,7 @@ impl<'t> Lexer<'t> {
         }
     }
 
-    /// The length of `name>` behind `<`, where that stands for something as in documentation and redirects nothing.
+    /// The length of `name>` after `<` if it is a placeholder, as in documentation, and not a redirection.
     fn placeholder(&self) -> Option<usize> {
         let rest = self.rest();
         let length = rest.find(|c: char| !(c.is_ascii_lowercase() || matches!(c, '-' | '_')))?;
@@ -573,7 +572,7 @@ impl<'t> Lexer<'t> {
         }
     }
 
-    /// The next word is the target of a redirection. Digits directly before the sign are a descriptor.
+    /// Makes the next word the target of a redirection. Digits before the operator are a file descriptor.
     fn redirect(&mut self, direction: Direction) {
         let frame = self.frame();
         let descriptor = |word: &Word| {
@@ -644,7 +643,7 @@ impl<'t> Lexer<'t> {
         self.events.push(Event::Command(command));
     }
 
-    /// Reads the texts of the here-documents that were announced on the line that ended.
+    /// Reads the bodies of the here-documents of the line that just ended.
     fn here_documents(&mut self) {
         while let Some(heredoc) = self.heredocs.pop_front() {
             let start = self.at;

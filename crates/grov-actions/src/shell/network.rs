@@ -1,4 +1,4 @@
-//! Programs that talk to other machines.
+//! Programs that use the network.
 
 use crate::path;
 use crate::shell::options::Options;
@@ -7,7 +7,7 @@ use crate::shell::words::Argument;
 use grov_domain::EffectKind::{Copy, Execute, Network, Read, Write};
 
 /// Records the effects of a program. Returns whether this module knows it.
-pub(crate) fn look(shell: &mut Shell, name: &str, arguments: &[Argument]) -> bool {
+pub(crate) fn record_effects(shell: &mut Shell, name: &str, arguments: &[Argument]) -> bool {
     match name {
         "curl" => curl(shell, arguments),
         "wget" => wget(shell, arguments),
@@ -41,7 +41,7 @@ fn is_remote(argument: &Argument) -> bool {
             .is_some_and(|(host, _)| host.len() > 1 && !host.contains('/'))
 }
 
-/// The names under which the operands are saved if they are URLs.
+/// The names under which the URLs among the operands are saved.
 fn downloads(options: &Options<'_>) -> Vec<Argument> {
     let name = |url: &&Argument| {
         let path = url.text.split(['?', '#']).next().unwrap_or_default();
@@ -54,7 +54,7 @@ fn downloads(options: &Options<'_>) -> Vec<Argument> {
 
 fn curl(shell: &mut Shell, arguments: &[Argument]) {
     let options = Options::of("curl", arguments);
-    // Files that are sent: `-T file`, `-d @file`, `-F name=@file`.
+    // Uploaded files: `-T file`, `-d @file`, `-F name=@file`.
     let data = options.values_of("-d --data --data-binary --json -F --form");
     let sent = data.filter_map(|value| {
         let (name, file) = value.text.split_once('@')?;
@@ -90,7 +90,7 @@ fn wget(shell: &mut Shell, arguments: &[Argument]) {
     shell.findings.add_if_any(Write, places);
 }
 
-/// `scp`, `rsync` and the like: sources, then the target. Only what has a host goes over the network.
+/// `scp`, `rsync` and similar programs: sources, then the target. They use the network only if a path has a host.
 fn transfer(shell: &mut Shell, name: &str, arguments: &[Argument]) {
     let options = Options::of(name, arguments);
     let remote =

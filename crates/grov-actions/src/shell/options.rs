@@ -1,4 +1,4 @@
-//! Command-line options, told apart from operands.
+//! Separates command-line options from operands.
 
 mod table;
 
@@ -8,7 +8,7 @@ use crate::has_word;
 use crate::shell::words::Argument;
 use grov_domain::Role;
 
-/// Which options of a program take a value: single letters, and long names without their dashes.
+/// The options of a program that take a value: short ones as letters, long ones without their dashes.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Valued {
     pub(crate) letters: &'static str,
@@ -22,20 +22,20 @@ impl Valued {
     }
 }
 
-/// A command line taken apart.
+/// The parsed arguments of a program.
 #[derive(Debug, Default)]
 pub(crate) struct Options<'a> {
-    /// What is no option and no option's value.
+    /// Arguments that are neither options nor their values.
     pub(crate) operands: Vec<&'a Argument>,
-    /// How many operands stand before a `--`; all of them if there is none.
+    /// The number of operands before `--`; all of them if there is none.
     pub(crate) before_dashes: usize,
-    /// Options as written, letters of a cluster apart: `-r`, `--force`.
+    /// The options. Groups of short options are split: `-r`, `--force`.
     flags: Vec<String>,
     /// Options with their values.
     values: Vec<(String, Argument)>,
 }
 
-/// What each of the arguments is to the program.
+/// The role of each argument.
 pub(crate) fn roles<'t>(arguments: impl Iterator<Item = &'t str>, valued: Valued) -> Vec<Role> {
     let mut dashes = false;
     let mut takes_next = false;
@@ -49,7 +49,7 @@ pub(crate) fn roles<'t>(arguments: impl Iterator<Item = &'t str>, valued: Valued
         dashes = text == "--";
         takes_next = match text.strip_prefix("--") {
             Some(long) => has_word(valued.names, long),
-            // Long names with one dash: `find -name`, `go test -run`.
+            // Long names with a single dash: `find -name`, `go test -run`.
             None => {
                 let letter = text.char_indices().skip(1);
                 let mut valued_letters = letter.filter(|(_, letter)| valued.letters.contains(*letter));
@@ -63,12 +63,11 @@ pub(crate) fn roles<'t>(arguments: impl Iterator<Item = &'t str>, valued: Valued
 }
 
 impl<'a> Options<'a> {
-    /// Takes the arguments of a program apart.
+    /// Parses the arguments of a known program.
     pub(crate) fn of(program: &str, arguments: &'a [Argument]) -> Self {
         Self::parse(arguments, of(program))
     }
 
-    /// Takes the arguments apart.
     pub(crate) fn parse(arguments: &'a [Argument], valued: Valued) -> Self {
         let mut options = Self::default();
         let mut dashes = None;
@@ -120,12 +119,12 @@ impl<'a> Options<'a> {
         self.flags.push(flag);
     }
 
-    /// Whether one of these options is given.
+    /// Whether any of these options is present.
     pub(crate) fn has(&self, flags: &str) -> bool {
         self.flags.iter().any(|flag| has_word(flags, flag))
     }
 
-    /// The value of the first of these options that is given.
+    /// The value of the first of these options.
     pub(crate) fn value<'s>(&'s self, flags: &'s str) -> Option<&'s Argument> {
         self.values_of(flags).next()
     }
@@ -138,7 +137,7 @@ impl<'a> Options<'a> {
             .map(|(_, value)| value)
     }
 
-    /// Operands behind `--`, if there was one.
+    /// The operands after `--`.
     pub(crate) fn after_dashes(&self) -> &[&'a Argument] {
         self.operands.get(self.before_dashes..).unwrap_or_default()
     }

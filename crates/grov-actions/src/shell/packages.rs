@@ -1,4 +1,4 @@
-//! What works on the project as a whole: package managers, builds, tests, linters, formatters.
+//! Package managers, build tools, test runners, linters and formatters.
 
 use crate::has_word;
 use crate::inline::inline_code;
@@ -8,7 +8,7 @@ use crate::shell::words::Argument;
 use grov_domain::EffectKind::{self, Build, Delete, Execute, Install, Modify, Network, Read, Test, Write};
 
 /// Records the effects of a program. Returns whether this module knows it.
-pub(crate) fn look(shell: &mut Shell, name: &str, arguments: &[Argument]) -> bool {
+pub(crate) fn record_effects(shell: &mut Shell, name: &str, arguments: &[Argument]) -> bool {
     match name {
         "npm" | "pnpm" | "yarn" | "bun" | "cnpm" => node_packages(shell, name, arguments),
         "cargo" => cargo(shell, arguments),
@@ -34,7 +34,7 @@ pub(crate) fn look(shell: &mut Shell, name: &str, arguments: &[Argument]) -> boo
     true
 }
 
-/// Notes an effect with the paths among the arguments. What a test runner puts behind `::` is a test's name.
+/// Records an effect on the paths among the arguments. The name of a test may follow a path after `::`.
 fn add(shell: &mut Shell, kind: EffectKind, arguments: &[Argument]) {
     let places = named_places(shell, arguments);
     shell.findings.add(kind, places);
@@ -45,7 +45,7 @@ fn named_places(shell: &Shell, arguments: &[Argument]) -> Vec<Place> {
         .iter()
         .map(|argument| {
             let path = argument.text.split("::").next().unwrap_or_default();
-            // `./...` is everything below a folder.
+            // `./...` means everything below a folder.
             let path = path
                 .strip_suffix("...")
                 .filter(|folder| folder.ends_with('/'))
@@ -56,11 +56,10 @@ fn named_places(shell: &Shell, arguments: &[Argument]) -> Vec<Place> {
     shell.likely_places(&paths)
 }
 
-/// The effect of a program with a subcommand.
 type Row = (&'static str, &'static str, EffectKind);
 
-/// Programs, subcommands and their effect. Words are separated by spaces. `*` stands for any subcommand, `(none)` for
-/// none, `x*` for those that start with `x`. The first row that matches counts.
+/// Effects by programs and subcommands. Words are separated by spaces. `*` matches any subcommand, `(none)` a missing
+/// one, `x*` those that start with `x`. The first matching row is used.
 #[rustfmt::skip]
 const EFFECTS: &[Row] = &[
     // Tests and linters.
@@ -74,7 +73,7 @@ const EFFECTS: &[Row] = &[
       swc babel ncc browserify sass lessc postcss tailwindcss protoc buf wasm-pack trunk xcodebuild bazel bazelisk buck2 \
       pants scons meson configure autoconf automake autoreconf latexmk pdflatex xelatex mkdocs sphinx-build hugo jekyll \
       mdbook pyinstaller goreleaser earthly nix-build msbuild cmake", "*", Build),
-    // Package managers whose subcommands do not matter.
+    // Package managers with the same effect for all subcommands.
     ("apt apt-get aptitude dpkg yum dnf rpm apk pacman yay zypper emerge port choco winget scoop snap flatpak rustup nvm \
       fnm asdf pyenv rbenv sdk easy_install virtualenv corepack cpan cpanm luarocks cabal opam pod carthage vcpkg nuget \
       helmfile", "*", Install),
@@ -164,7 +163,7 @@ fn effect_of(name: &str, subcommand: &str) -> Option<EffectKind> {
     row.map(|(.., kind)| *kind)
 }
 
-/// Formatters and linters: some change files unless told not to, some only if told to.
+/// The effect of a formatter or linter. Some change files by default, others only with an option.
 fn formatter(name: &str, arguments: &[Argument]) -> Option<EffectKind> {
     let has = |flags: &str| arguments.iter().any(|argument| has_word(flags, &argument.text));
     let first = arguments.first().map_or("", |first| first.text.as_str());
@@ -185,7 +184,7 @@ fn formatter(name: &str, arguments: &[Argument]) -> Option<EffectKind> {
     Some(if changes { Modify } else { Test })
 }
 
-/// Programs that are told apart by their first operand.
+/// The effect of a program that depends on its first operand.
 fn subcommand_kind(name: &str, arguments: &[Argument]) -> Option<EffectKind> {
     let subcommand = arguments
         .iter()
@@ -208,7 +207,7 @@ fn subcommand_kind(name: &str, arguments: &[Argument]) -> Option<EffectKind> {
     })
 }
 
-/// Of the tasks named, tests come first, then builds.
+/// The effect of a list of tasks. Tests take precedence over builds.
 fn phases(arguments: &[Argument], tests: &str, builds: &str) -> EffectKind {
     let tasks: Vec<String> = arguments
         .iter()
@@ -231,7 +230,7 @@ fn phases(arguments: &[Argument], tests: &str, builds: &str) -> EffectKind {
     found.map_or(Execute, |(_, kind)| *kind)
 }
 
-/// Words in names of scripts and targets, with the effect that they suggest. The first row that matches counts.
+/// Words in the names of scripts and targets, with the effect that they suggest. The first matching row is used.
 #[rustfmt::skip]
 const SCRIPT_WORDS: &[(&str, EffectKind)] = &[
     ("check checks", Test),
@@ -244,7 +243,7 @@ const SCRIPT_WORDS: &[(&str, EffectKind)] = &[
     ("deploy publish upload", Network),
 ];
 
-/// What a script or target of that name does, by the names that people give: `test:unit`, `lint`, `build-prod`.
+/// The effect that the name of a script or target suggests: `test:unit`, `lint`, `build-prod`.
 fn script_kind(name: &str) -> EffectKind {
     let name = name.to_ascii_lowercase();
     let has = |words: &str| {
@@ -276,7 +275,7 @@ fn node_packages(shell: &mut Shell, name: &str, arguments: &[Argument]) {
             script => script_kind(script),
         }
     } else {
-        // Yarn and pnpm run scripts by their bare name.
+        // Yarn and pnpm run scripts without `run`.
         effect_of(name, subcommand).unwrap_or_else(|| script_kind(subcommand))
     };
     shell.in_folder(folder.as_ref(), |shell| add(shell, kind, rest));
@@ -299,7 +298,7 @@ fn cargo(shell: &mut Shell, arguments: &[Argument]) {
         "new" | "init" => return create_folder(shell, rest),
         subcommand => effect_of("cargo", subcommand).unwrap_or(Execute),
     };
-    // What is behind `--` belongs to the program that is run.
+    // Arguments after `--` belong to the program that is run.
     let own = rest
         .iter()
         .position(|argument| argument.text == "--")
@@ -308,13 +307,13 @@ fn cargo(shell: &mut Shell, arguments: &[Argument]) {
     add(shell, kind, paths);
 }
 
-/// Writes the folder that the first operand names.
+/// Writes the folder in the first operand.
 fn create_folder(shell: &mut Shell, arguments: &[Argument]) {
     let folder = shell.folder_places(arguments.iter().find(|argument| !argument.is_option()));
     shell.findings.add(Write, folder);
 }
 
-/// `make target…`: the targets say by their names what is done.
+/// `make target…`: the names of the targets suggest the effect.
 fn targets(shell: &mut Shell, name: &str, arguments: &[Argument]) {
     let options = Options::of("make", arguments);
     let named: Vec<&str> = options
@@ -350,7 +349,8 @@ fn targets(shell: &mut Shell, name: &str, arguments: &[Argument]) {
     });
 }
 
-/// The subcommand of Docker or a program like it and what follows, without global options and groups such as `compose`.
+/// The subcommand of Docker or a similar program with its arguments, without global options and groups such as
+/// `compose`.
 pub(crate) fn container_subcommand<'a>(name: &str, arguments: &'a [Argument]) -> &'a [Argument] {
     let valued = Valued::new("fpHc", "file project-name host context profile env-file");
     let rest = skip_options(arguments, valued);
@@ -373,7 +373,7 @@ fn containers(shell: &mut Shell, name: &str, arguments: &[Argument]) {
     shell.findings.add(kind, places);
 }
 
-/// `python -m module …` is the module, `python manage.py test` is a test, everything else runs a script.
+/// `python -m module …` runs the module, `python manage.py test` is a test, anything else runs a script.
 fn python(shell: &mut Shell, name: &str, arguments: &[Argument]) {
     let given = inline_code(name, arguments.iter().map(Argument::written));
     let (first, is_code, is_module) = given.map_or((0, false, false), |given| {
@@ -401,7 +401,7 @@ fn python(shell: &mut Shell, name: &str, arguments: &[Argument]) {
     }
 }
 
-/// Tests and tools of Node and Deno; scripts are left to the table of unknown programs.
+/// Tests and tools of Node and Deno. Returns `false` for scripts.
 fn javascript(shell: &mut Shell, name: &str, arguments: &[Argument]) -> bool {
     let first = arguments.first().map_or("", |first| first.text.as_str());
     let has = |flag: &str| arguments.iter().any(|argument| argument.text == flag);

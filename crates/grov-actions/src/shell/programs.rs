@@ -1,4 +1,4 @@
-//! The table of programs: what each does with its arguments.
+//! Records the effects of single programs.
 
 use crate::shell::options::Options;
 use crate::shell::state::{Inner, Reads, Shell};
@@ -6,28 +6,29 @@ use crate::shell::words::Argument;
 use crate::shell::{files, git, inline, network, packages};
 use grov_domain::{EffectKind, is_shell, program_name};
 
-/// Looks at one program that runs no other one in its arguments. What it runs otherwise is left in [`Shell::inner`].
-pub(crate) fn look(shell: &mut Shell, program: &Argument, arguments: &[Argument]) {
+/// Records the effects of a program that is not a wrapper. Code and commands that it runs are added to
+/// [`Shell::inner`].
+pub(crate) fn record_effects(shell: &mut Shell, program: &Argument, arguments: &[Argument]) {
     let name = program_name(&program.text);
     if program.unknown || name.is_empty() {
         return shell
             .findings
             .add(EffectKind::Execute, shell.likely_places(arguments));
     }
-    let is_about_files = files::look(shell, name, arguments);
+    let is_about_files = files::record_effects(shell, name, arguments);
     let known = is_about_files
         || builtin(shell, name, arguments)
-        || git::look(shell, name, arguments)
-        || packages::look(shell, name, arguments)
-        || network::look(shell, name, arguments);
+        || git::record_effects(shell, name, arguments)
+        || packages::record_effects(shell, name, arguments)
+        || network::record_effects(shell, name, arguments);
     if !known {
         run_program(shell, program, arguments);
     }
     shell.findings.changes_unknown &= is_about_files;
-    inline::look(shell, name, arguments);
+    inline::add_code(shell, name, arguments);
 }
 
-/// A program that the table does not know: it is run, and may do anything with the files it is given.
+/// A program without a table entry may do anything with the files in its arguments.
 fn run_program(shell: &mut Shell, program: &Argument, arguments: &[Argument]) {
     let script = program.text.contains('/').then(|| shell.place(program)).flatten();
     let script = script.filter(|script| !is_system_program(&script.path));
@@ -42,7 +43,7 @@ fn is_system_program(path: &str) -> bool {
         .any(|folder| path.starts_with(folder))
 }
 
-/// What the shell does itself, and programs that only print or wait. Whether it was one of them.
+/// Shell builtins, and programs that only print or wait. Returns whether it is one of them.
 fn builtin(shell: &mut Shell, name: &str, arguments: &[Argument]) -> bool {
     let target = || {
         arguments
@@ -64,7 +65,7 @@ fn builtin(shell: &mut Shell, name: &str, arguments: &[Argument]) -> bool {
         name if is_shell(name) => run_shell(shell, arguments),
         "trap" => shell
             .inner
-            .extend(target().map(|script| Inner::Apart(script.written().to_owned()))),
+            .extend(target().map(|script| Inner::SeparateScript(script.written().to_owned()))),
         "echo" | "printf" | "true" | "false" | ":" | "test" | "[" | "]" | "[[" | "export" | "unset"
         | "set" | "shopt" | "declare" | "typeset" | "local" | "readonly" | "alias" | "unalias" | "shift"
         | "return" | "exit" | "break" | "continue" | "sleep" | "wait" | "jobs" | "fg" | "bg" | "disown"
@@ -85,7 +86,9 @@ fn run_shell(shell: &mut Shell, arguments: &[Argument]) {
         if script.unknown {
             shell.findings.add(EffectKind::Execute, Vec::new());
         }
-        return shell.inner.push(Inner::Apart(script.written().to_owned()));
+        return shell
+            .inner
+            .push(Inner::SeparateScript(script.written().to_owned()));
     }
     let script = options
         .operands

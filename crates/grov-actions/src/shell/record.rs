@@ -1,17 +1,17 @@
-//! The programs that a walk comes by, as they are handed on.
+//! Collects the programs of a command line.
 
 use crate::shell::options::roles_of;
 use crate::shell::words::Argument;
 use grov_domain::{CommandLine, Program, program_name};
 
-/// More programs of one command line, and more text of their words in bytes, are left out.
+/// The maximum number of programs of a command line, and the maximum length of their words in bytes.
 const MAX_PROGRAMS: usize = 4096;
 const MAX_BYTES: usize = 256 * 1024;
 
-/// Maximum bytes kept of a text that a program reads; the beginning is kept.
+/// The number of bytes kept of a program's input.
 const MAX_INPUT: usize = 64 * 1024;
 
-/// What is known of a program beside its words.
+/// The surroundings of a program in the command line.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Context {
     pub(crate) through: Vec<String>,
@@ -21,13 +21,13 @@ pub(crate) struct Context {
     pub(crate) is_fallback: bool,
 }
 
-/// The programs so far.
+/// The programs found so far.
 #[derive(Debug, Default)]
 pub(crate) struct Record {
     pub(crate) programs: Vec<Program>,
     pub(crate) is_cut: bool,
     bytes: usize,
-    /// The shell that runs what comes next, and how many there are beside the first one.
+    /// The number of the current shell, and of the last one started.
     shell: u32,
     shells: u32,
 }
@@ -37,18 +37,18 @@ impl Record {
         self.programs.len()
     }
 
-    /// Begins a shell. The one that is left.
+    /// Starts a shell. Returns the number of the previous one.
     pub(crate) fn enter(&mut self) -> u32 {
         self.shells += 1;
         std::mem::replace(&mut self.shell, self.shells)
     }
 
-    /// Goes back to a shell.
+    /// Returns to a previous shell.
     pub(crate) fn leave(&mut self, shell: u32) {
         self.shell = shell;
     }
 
-    /// Adds a program with its arguments; where there is none, what its redirections do. Its number.
+    /// Adds a program with its arguments, or a redirection without a program. Returns its number.
     pub(crate) fn add(&mut self, words: &[Argument], context: Context) -> Option<usize> {
         let (word, arguments) = match words.split_first() {
             Some((program, arguments)) => (program.written(), arguments),
@@ -102,7 +102,7 @@ impl Record {
         }
     }
 
-    /// Adds to the programs that a program runs for each file it finds. What these change, it changes.
+    /// Adds to the programs that a program runs for each file it finds, and adds their changes to its own.
     pub(crate) fn runs_for_each(&mut self, number: Option<usize>, inner: &[Program]) {
         self.change(
             number,
@@ -114,14 +114,14 @@ impl Record {
         }
     }
 
-    /// The last program since `first` that the shell at hand runs itself.
+    /// The last program since `first` in the current shell.
     pub(crate) fn last_here(&self, first: usize) -> Option<usize> {
         let since = self.programs.iter().enumerate().skip(first);
         let mut here = since.filter(|(_, program)| program.shell == self.shell);
         here.next_back().map(|(number, _)| number)
     }
 
-    /// The text that a program prints, where the line shows it.
+    /// The text that a program prints, if it is known.
     pub(crate) fn printed_by(&self, number: usize) -> Option<String> {
         let program = self.programs.get(number)?;
         let texts = || program.arguments.iter().map(|argument| argument.as_str());

@@ -1,5 +1,5 @@
-//! Walks through the commands of a script as a shell would, without running them: keeps the working folder and the
-//! variables, takes off what wraps a command, and asks the table of programs for the effects.
+//! Walks through the commands of a script as a shell would, without running them. It tracks the working folder and
+//! the variables, unwraps commands and records the effects of the programs.
 
 use crate::inline::{ScanBudget, as_shell_lines};
 use crate::shell::lexer::{self, Command, Direction, Event, Redirection};
@@ -12,39 +12,39 @@ use grov_domain::{EffectKind, is_shell, program_name};
 use std::collections::HashMap;
 use std::ops::Range;
 
-/// Scripts inside scripts (`bash -c '…'`) are followed this deep.
+/// The maximum nesting of scripts: `bash -c '…'`.
 const MAX_DEPTH: usize = 6;
 
-/// Wrappers around wrappers, and programs that run programs, are followed this deep.
+/// The maximum nesting of wrappers and of programs that run programs.
 const MAX_NESTING: usize = 12;
 
-/// A walk through a script.
+/// The state of a walk through a script.
 #[derive(Debug)]
 pub(crate) struct Walk {
     pub(crate) shell: Shell,
     pub(crate) record: Record,
     variables: Variables,
-    /// Scripts that are open at the moment.
+    /// The number of scripts that are open.
     depth: usize,
-    /// What may still be walked through of scripts inside the script.
+    /// The budget for scripts inside the script.
     pub(crate) budget: ScanBudget,
-    /// Programs that run programs, open at the moment.
+    /// The number of programs that are open because they run others.
     nesting: usize,
 }
 
-/// What the commands of one script know of one another.
+/// The state shared by the commands of one script.
 #[derive(Default)]
 struct Script {
-    /// The programs in each substitution, by its number.
+    /// The numbers of the programs in each substitution.
     substitutions: HashMap<usize, Range<usize>>,
-    /// The program that what follows may read through a pipe.
+    /// The program whose output the next command may read through a pipe.
     last: Option<usize>,
-    /// What the last program prints, where the line shows it.
+    /// The output of that program, if it is known.
     printed: Option<String>,
 }
 
-/// What is left where a subshell or a substitution begins.
-struct Outer {
+/// The state of a shell to restore after a subshell or a substitution.
+struct SavedShell {
     folder: Option<String>,
     shell: u32,
     substitution: Option<usize>,
@@ -64,7 +64,7 @@ impl Walk {
         }
     }
 
-    /// Walks through a script. What it changes of the working folder stays.
+    /// Walks through a script. Changes of the working folder persist.
     pub(crate) fn script(&mut self, text: &str) {
         let text = match self.depth {
             0 => Some(text),
@@ -73,12 +73,12 @@ impl Walk {
         };
         let Some(text) = text else { return };
         self.depth += 1;
-        let mut outer: Vec<Outer> = Vec::new();
+        let mut outer: Vec<SavedShell> = Vec::new();
         let mut script = Script::default();
         for event in lexer::parse(text) {
             match event {
                 Event::Enter(substitution) => {
-                    outer.push(Outer {
+                    outer.push(SavedShell {
                         folder: self.shell.folder.clone(),
                         shell: self.record.enter(),
                         substitution,
@@ -103,7 +103,7 @@ impl Walk {
         self.depth -= 1;
     }
 
-    /// Walks through a script that another shell runs.
+    /// Walks through a script in a separate shell.
     fn inner_script(&mut self, script: &str) {
         let folder = self.shell.folder.clone();
         let shell = self.record.enter();
@@ -119,7 +119,7 @@ impl Walk {
         let context = Context {
             source,
             is_fallback: command.is_fallback,
-            input: given_input(command).or(printed),
+            input: literal_input(command).or(printed),
             targets: self.targets(command),
             ..Context::default()
         };
@@ -135,7 +135,7 @@ impl Walk {
         if let Some(reads) = self.shell.reads.take()
             && let Some(input) = &input
         {
-            self.given(reads, input);
+            self.standard_input(reads, input);
         }
         for redirection in &command.redirections {
             self.redirection(redirection);
@@ -201,7 +201,7 @@ impl Walk {
         self.variables.expand(word, self.shell.folder.as_deref())
     }
 
-    /// Looks at a program and its arguments, wrappers and all.
+    /// Records a program, including those that it wraps.
     fn program(&mut self, arguments: &[Argument], mut context: Context) {
         let Some((program, rest)) = arguments.split_first() else {
             return;
@@ -213,7 +213,7 @@ impl Walk {
         self.nesting += 1;
         let name = program_name(&program.text);
         match wrapped(name, rest) {
-            None => self.plain(arguments, context),
+            None => self.direct_program(arguments, context),
             Some(Wrapped::Bare) => drop(self.record.add(arguments, context)),
             Some(Wrapped::InPlace { command, is_guess }) => {
                 let rest = rest.get(command..).unwrap_or_default();
@@ -236,7 +236,7 @@ impl Walk {
                 if wrapper.host == ExecutionHost::Local {
                     self.record.add(arguments, context);
                 } else {
-                    self.plain(arguments, context);
+                    self.direct_program(arguments, context);
                 }
                 let command = rest.get(wrapper.command..).unwrap_or_default();
                 self.separate(&wrapper, command, input);
@@ -245,8 +245,8 @@ impl Walk {
         self.nesting -= 1;
     }
 
-    /// A program that runs no command in its arguments; what it runs otherwise is walked through.
-    fn plain(&mut self, arguments: &[Argument], context: Context) {
+    /// Records a program that is not a wrapper, and the code and commands that it runs.
+    fn direct_program(&mut self, arguments: &[Argument], context: Context) {
         let Some((program, rest)) = arguments.split_first() else {
             return;
         };
@@ -255,7 +255,7 @@ impl Walk {
         let findings = &mut self.shell.findings;
         let outer = std::mem::take(&mut findings.changes);
         findings.changes_unknown = false;
-        programs::look(&mut self.shell, program, rest);
+        programs::record_effects(&mut self.shell, program, rest);
         let findings = &mut self.shell.findings;
         let mut changes = std::mem::replace(&mut findings.changes, outer);
         if findings.changes_unknown {
@@ -265,7 +265,7 @@ impl Walk {
             changes.extend(unknown.map(|argument| argument.written().to_owned()));
         }
         self.record.change(number, changes);
-        // What a program reads is run behind what it is given.
+        // A program's standard input runs after its arguments.
         let reads = self.shell.reads.take();
         for inner in std::mem::take(&mut self.shell.inner) {
             match inner {
@@ -278,14 +278,14 @@ impl Walk {
                 }
                 Inner::ForEach(command) => self.for_each(number, &command),
                 Inner::Script(script) => self.script(&script),
-                Inner::Apart(script) => self.inner_script(&script),
+                Inner::SeparateScript(script) => self.inner_script(&script),
                 Inner::Code {
                     language,
                     code,
                     is_whole,
                 } => {
                     let findings = (!is_whole).then(|| std::mem::take(&mut self.shell.findings));
-                    self.given(Reads::Code(language), &code);
+                    self.standard_input(Reads::Code(language), &code);
                     if let Some(findings) = findings {
                         self.shell.findings = findings;
                     }
@@ -295,7 +295,8 @@ impl Walk {
         self.shell.reads = reads;
     }
 
-    /// A command that program `number` runs for each file that it finds: what it does to these it does as that program.
+    /// Records a command that program `number` runs for each file it finds. Its changes count as changes of that
+    /// program.
     fn for_each(&mut self, number: Option<usize>, command: &[Argument]) {
         let outer = std::mem::take(&mut self.record.programs);
         self.program(command, Context::default());
@@ -303,11 +304,11 @@ impl Walk {
         self.record.runs_for_each(number, &inner);
     }
 
-    /// Walks through what a shell or an interpreter is given.
-    fn given(&mut self, reads: Reads, text: &str) {
+    /// Analyzes the standard input of a shell or an interpreter.
+    fn standard_input(&mut self, reads: Reads, text: &str) {
         match reads {
             Reads::Shell => self.inner_script(text),
-            // Reading code costs more than walking through a line.
+            // Analyzing code is more expensive than walking through a line.
             Reads::Code(_) if self.budget.is_spent() => {}
             Reads::Code(language) => {
                 for line in as_shell_lines(language, text) {
@@ -317,7 +318,7 @@ impl Walk {
         }
     }
 
-    /// Takes what a prefix runs in a shell of its own, in a container or on another machine.
+    /// Records a command in a separate shell, in a container or on another machine.
     fn separate(&mut self, wrapper: &WrapperCommand, command: &[Argument], input: Option<String>) {
         let words = || {
             let words: Vec<&str> = command.iter().map(Argument::written).collect();
@@ -332,13 +333,13 @@ impl Walk {
                 false => self.program(command, Context::default()),
             };
         }
-        // Nothing of what happens there touches the files of this machine, but for what a container is lent.
+        // Commands elsewhere do not affect files of this machine, except in mounted folders.
         let findings = std::mem::take(&mut self.shell.findings);
         let folder = std::mem::replace(&mut self.shell.folder, wrapper.folder.clone());
         let variables = std::mem::take(&mut self.variables);
         let first = self.record.len();
         if wrapper.host == ExecutionHost::Remote && wrapper.is_script {
-            // It begins in the user's home there.
+            // A remote command starts in the user's home folder.
             self.inner_script(&format!("cd ~; {}", words()));
             let runs_input = command.first().is_none_or(|first| {
                 let program = first.text.split(' ').next().unwrap_or_default();
@@ -365,11 +366,11 @@ impl Walk {
         inside.for_each(|program| program.host = wrapper.host);
         if wrapper.host == ExecutionHost::Container {
             let inside = self.record.programs.split_off(first.min(self.record.len()));
-            container::seen_from_outside(inside, wrapper, &mut self.record.programs);
+            container::map_to_host(inside, wrapper, &mut self.record.programs);
         }
     }
 
-    /// The files that the output of a command goes to, as they are written.
+    /// The files that the output of a command is redirected to, in their source form.
     fn targets(&self, command: &Command) -> Vec<String> {
         let writes = command.redirections.iter().filter(|redirection| {
             matches!(
@@ -406,14 +407,14 @@ impl Walk {
     }
 }
 
-/// Whether the target of a redirection is another stream: `2>&1`.
+/// Whether the target of a redirection is a file descriptor: `2>&1`.
 fn is_descriptor(direction: Direction, target: &Argument) -> bool {
     direction == Direction::Duplicate
         && (target.text == "-" || target.text.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-/// The text that a command is given to read: a here-document.
-fn given_input(command: &Command) -> Option<String> {
+/// The standard input of a command, if it is a here-document or a here-string.
+fn literal_input(command: &Command) -> Option<String> {
     command.redirections.iter().rev().find_map(|redirection| {
         match (&redirection.body, redirection.direction) {
             (Some(body), _) => Some(body.clone()),
@@ -423,13 +424,13 @@ fn given_input(command: &Command) -> Option<String> {
     })
 }
 
-/// The command of `parallel` without what it is run on.
+/// The command of `parallel` without its inputs.
 fn without_inputs(command: &[Argument]) -> Vec<Argument> {
     let is_input = |argument: &&Argument| !argument.text.starts_with(":::") && !argument.text.contains("{}");
     command.iter().filter(is_input).cloned().collect()
 }
 
-/// The name and the value of an assignment in front of a command.
+/// The name and the value of an assignment before a command.
 fn assignment(word: &lexer::Word) -> Option<(String, lexer::Word)> {
     let lexer::Piece::Text(first) = word.pieces.first()? else {
         return None;

@@ -1,8 +1,7 @@
-//! What is known while a command line is walked through: the working folder, what was found, what is to be looked at
-//! next.
+//! The state of a walk through a command line: the working folder, the findings, and commands still to be analyzed.
 //!
-//! The tables of programs ([`super::files`], [`super::git`] and the like) are given this and nothing else: what a program
-//! runs in turn they put into [`Shell::inner`], and the walk takes it from there.
+//! The tables of programs ([`super::files`], [`super::git`] and others) use only this state. They add the commands
+//! that a program runs to [`Shell::inner`], and the walk analyzes these.
 
 use crate::inline::Language;
 use crate::path;
@@ -10,19 +9,19 @@ use crate::shell::words::Argument;
 use grov_domain::{Effect, EffectKind};
 use std::collections::HashSet;
 
-/// More effects of one command line are not told.
+/// The maximum number of effects of a command line.
 pub(crate) const MAX_EFFECTS: usize = 200;
 
-/// More folders of `pushd` are not remembered.
+/// The maximum number of folders on the stack of `pushd`.
 const MAX_PUSHED: usize = 64;
 
-/// More arguments of one command are not looked at.
+/// The maximum number of arguments of a command.
 pub(crate) const MAX_ARGUMENTS: usize = 4096;
 
-/// More places that one command changes are not told.
+/// The maximum number of changed places of a command.
 const MAX_CHANGES: usize = 4096;
 
-/// A path with what is known about it.
+/// A path, and whether it is known to be a folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Place {
     pub(crate) path: String,
@@ -30,7 +29,7 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    /// The same place, which is known to be a folder.
+    /// Marks the place as a folder.
     pub(crate) fn into_folder(self) -> Self {
         Self {
             is_folder: true,
@@ -39,25 +38,25 @@ impl Place {
     }
 }
 
-/// What was found so far.
+/// The effects and paths found so far.
 #[derive(Debug, Default)]
 pub(crate) struct Findings {
     pub(crate) effects: Vec<Effect>,
     pub(crate) files: Vec<String>,
     pub(crate) folders: Vec<String>,
     known: HashSet<String>,
-    /// What the program at hand changes.
+    /// The paths that the current program changes.
     pub(crate) changes: Vec<String>,
-    /// The program at hand changes files by its operands, and none of them is known.
+    /// The current program changes the files in its operands, but none of them is known.
     pub(crate) changes_unknown: bool,
 }
 
 impl Findings {
-    /// Notes an effect and the paths it names.
+    /// Records an effect and its paths.
     pub(crate) fn add(&mut self, kind: EffectKind, places: impl IntoIterator<Item = Place>) {
         let places: Vec<Place> = places.into_iter().collect();
         if kind.changes_files() {
-            // Of a copy the target alone is another one afterwards.
+            // A copy changes only its target.
             let skipped = match kind {
                 EffectKind::Copy => places.len().saturating_sub(1),
                 _ => 0,
@@ -77,7 +76,7 @@ impl Findings {
         }
     }
 
-    /// Notes an effect on places that the line does not name: `tar -x` writes where it stands.
+    /// Records an effect on places that the line does not name: `tar -x` writes into the working folder.
     pub(crate) fn add_unnamed(&mut self, kind: EffectKind, places: impl IntoIterator<Item = Place>) {
         if self.effects.len() >= MAX_EFFECTS {
             return;
@@ -85,7 +84,7 @@ impl Findings {
         let noted = places.into_iter().inspect(|place| self.note(place));
         let mut paths: Vec<String> = noted.map(|place| place.path).collect();
         paths.truncate(crate::path::MAX_FILES);
-        // A loop or a list of like commands is one effect.
+        // Repeated equal effects, for example of a loop, count once.
         let repeats = self
             .effects
             .last()
@@ -95,7 +94,7 @@ impl Findings {
         }
     }
 
-    /// Notes a path without an effect.
+    /// Records a path without an effect.
     fn note(&mut self, place: &Place) {
         let full = self.files.len() + self.folders.len() >= 2 * crate::path::MAX_FILES;
         if full || !self.known.insert(place.path.clone()) {
@@ -110,26 +109,26 @@ impl Findings {
     }
 }
 
-/// What a program runs that it reads from its input.
+/// The kind of code that a program reads from its standard input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reads {
-    /// Commands.
+    /// Shell commands.
     Shell,
     Code(Language),
 }
 
-/// What a program runs in turn.
+/// A command or code that a program runs.
 #[derive(Debug)]
 pub(crate) enum Inner {
-    /// A program with its arguments, in its place: `python -m pytest`.
+    /// A program in the same place: `python -m pytest`.
     Program(Vec<Argument>),
-    /// A program with its arguments, what is found among them: `find -exec`.
+    /// A program that runs for each file found: `find -exec`.
     ForEach(Vec<Argument>),
     /// A script in the same shell: `eval`.
     Script(String),
-    /// A script in a shell of its own: `bash -c`.
-    Apart(String),
-    /// Code: `python -c`. `is_whole`: the line shows all of it.
+    /// A script in a separate shell: `bash -c`.
+    SeparateScript(String),
+    /// Code: `python -c`. `is_whole` means that the line contains all of it.
     Code {
         language: Language,
         code: String,
@@ -137,17 +136,17 @@ pub(crate) enum Inner {
     },
 }
 
-/// The state of a shell that runs nothing.
+/// The state of the simulated shell.
 #[derive(Debug, Default)]
 pub(crate) struct Shell {
     pub(crate) findings: Findings,
-    /// The working folder; `None` while unknown. It may be relative.
+    /// The working folder; `None` if it is unknown. It may be relative.
     pub(crate) folder: Option<String>,
     previous_folder: Option<String>,
     pushed: Vec<Option<String>>,
-    /// The command at hand runs what it reads from its input.
+    /// The kind of code that the current command runs from its standard input.
     pub(crate) reads: Option<Reads>,
-    /// What the command at hand runs in turn.
+    /// The commands and code that the current command runs.
     pub(crate) inner: Vec<Inner>,
 }
 
@@ -159,11 +158,11 @@ impl Shell {
         }
     }
 
-    /// The place an argument names, if it names one.
+    /// The place that an argument names; `None` if it is not a path.
     pub(crate) fn place(&self, argument: &Argument) -> Option<Place> {
         let text = argument.text.as_str();
         let device = text.starts_with("/dev/") || text.starts_with("/proc/self/fd");
-        // What `find -exec` and `xargs -I{}` put in is not known here.
+        // The files that `find -exec` and `xargs -I{}` insert are unknown.
         let placeholder = text == "{}";
         if argument.unknown || device || placeholder || text == "-" || text.is_empty() {
             return None;
@@ -172,19 +171,19 @@ impl Shell {
         path::resolve(self.folder.as_deref(), text).map(|path| Place { path, is_folder })
     }
 
-    /// The place an argument names, which is a folder.
+    /// The folder that an argument names.
     pub(crate) fn folder_place(&self, argument: &Argument) -> Option<Place> {
         self.place(argument).map(Place::into_folder)
     }
 
-    /// The places that arguments name which need not be paths but look like one.
+    /// The places of those arguments that look like paths.
     pub(crate) fn likely_places(&self, arguments: impl IntoIterator<Item: AsRef<Argument>>) -> Vec<Place> {
         let arguments = arguments.into_iter();
         let likely = arguments.filter(|argument| path::looks_like_path(&argument.as_ref().text));
         self.places(likely)
     }
 
-    /// The places that arguments name which are paths by the program's rules.
+    /// The places of arguments that are paths.
     pub(crate) fn places(&self, arguments: impl IntoIterator<Item: AsRef<Argument>>) -> Vec<Place> {
         arguments
             .into_iter()
@@ -192,19 +191,19 @@ impl Shell {
             .collect()
     }
 
-    /// The places that arguments name, which are folders.
+    /// The folders of arguments that are paths.
     pub(crate) fn folder_places(&self, arguments: impl IntoIterator<Item: AsRef<Argument>>) -> Vec<Place> {
         let places = self.places(arguments);
         places.into_iter().map(Place::into_folder).collect()
     }
 
-    /// Records an effect on the paths that arguments name.
+    /// Records an effect on the paths in arguments.
     pub(crate) fn add(&mut self, kind: EffectKind, arguments: impl IntoIterator<Item: AsRef<Argument>>) {
         let places = self.places(arguments);
         self.findings.add(kind, places);
     }
 
-    /// Records an effect on the paths that arguments name, if they name any.
+    /// Records an effect on the paths in arguments, unless there are none.
     pub(crate) fn add_if_named(
         &mut self,
         kind: EffectKind,
@@ -214,7 +213,7 @@ impl Shell {
         self.findings.add_if_any(kind, places);
     }
 
-    /// The working folder as a place, where it is known.
+    /// The working folder, if it is known.
     pub(crate) fn here(&self) -> Option<Place> {
         let folder = self.folder.as_deref()?;
         path::resolve(None, folder).map(|path| Place {
@@ -223,13 +222,13 @@ impl Shell {
         })
     }
 
-    /// `cd`: where to, or home.
+    /// `cd`: changes to a folder, or to the home folder.
     pub(crate) fn change_folder(&mut self, target: Option<&Argument>) {
         let next = match target {
             None => Some("~".to_owned()),
             Some(target) if target.text.is_empty() && !target.unknown => return,
             Some(target) if target.text == "-" => self.previous_folder.clone(),
-            // A variable stands for a folder of that name; anything else that is unknown leads nowhere known.
+            // A variable is kept as the name of a folder. Anything else unknown makes the folder unknown.
             Some(target) if target.unknown && !target.text.starts_with('$') => None,
             Some(target) => {
                 let next = path::resolve(self.folder.as_deref(), &target.text);
@@ -260,7 +259,7 @@ impl Shell {
         }
     }
 
-    /// Runs `look` in another folder: `git -C`, `make -C`.
+    /// Calls `look` in another folder: `git -C`, `make -C`.
     pub(crate) fn in_folder(&mut self, folder: Option<&Argument>, look: impl FnOnce(&mut Self)) {
         let Some(folder) = folder else { return look(self) };
         let here = (self.folder.clone(), self.previous_folder.clone());

@@ -5,8 +5,8 @@ use proptest::prelude::*;
 
 mod programs;
 
-/// The effects of a command line in `/w`, in short: `delete a b; write c`. Paths are relative to `/w`, folders have a
-/// slash at the end.
+/// The effects of a command line in `/w` in short form: `delete a b; write c`. Paths are relative to `/w`, folders
+/// end with a slash.
 fn as_shell_lines(script: &str) -> String {
     let understood = understand(script, Some("/w"));
     let shorten = |path: &String| {
@@ -394,7 +394,7 @@ const COMMANDS: &[(&str, &str)] = &[
     ("docker ps", "read"),
     ("go build ./cmd/x", "build cmd/x"),
     ("gcc -o a a.c", "build a.c"),
-    // Everything else runs.
+    // Other programs are executed.
     ("python scripts/x.py --out y.json", "execute scripts/x.py y.json"),
     ("python3 -c \"import os; os.remove('a')\"", "execute; delete a"),
     (
@@ -423,7 +423,7 @@ const COMMANDS: &[(&str, &str)] = &[
     ("tar -xzf a.tgz -C out", "read a.tgz; write out/"),
     ("unzip -o a.zip -d out", "read a.zip; write out/"),
     ("zip -r a.zip src", "read src; write a.zip"),
-    // Nothing.
+    // No effects.
     ("", ""),
     ("   \n\n", ""),
     ("# a comment", ""),

@@ -1,32 +1,31 @@
-//! Words become arguments: variables whose value the script itself shows are put in, braces are expanded.
+//! Turns words into arguments: inserts variables whose values the script shows, and expands braces.
 
 use crate::shell::lexer::{Piece, Word};
 use std::collections::HashMap;
 use std::ops::Range;
 
-/// More alternatives of one word are not followed.
+/// The maximum number of arguments that one word expands to.
 const MAX_ALTERNATIVES: usize = 64;
-/// Longer values of variables are not put in.
+/// The maximum length of an inserted value in bytes.
 const MAX_VALUE: usize = 512;
-/// Into longer words no more values are put, in bytes of all alternatives together.
+/// The length of all alternatives of a word, in bytes, above which no more values are inserted.
 const MAX_WORD: usize = 64 * 1024;
-/// More variables are not remembered.
+/// The maximum number of variables.
 const MAX_VARIABLES: usize = 256;
 
-/// A word as a program gets it, as far as the script shows.
+/// A word as a program receives it, as far as the script shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Argument {
-    /// The text; variables that are not known stay as `$NAME`, what is unknown otherwise is left out.
+    /// The text. Unknown variables stay as `$NAME`, other unknown pieces are left out.
     pub(crate) text: String,
-    /// The text with what is unknown as it is written, where that is another one.
+    /// The text with unknown pieces in their source form, if it differs.
     written: Option<String>,
-    /// The number of the substitution that it begins with, in its script.
+    /// The number of the substitution at the start of the word.
     pub(crate) substitution: Option<usize>,
-    /// The programs that run in it, by their numbers.
+    /// The numbers of the programs in that substitution.
     pub(crate) output_of: Range<usize>,
-    /// Whether something was left out, or nothing but a variable was there: the text is then no path.
+    /// A piece was left out, or the word is only a variable. The text is then not a path.
     pub(crate) unknown: bool,
-    /// Whether it was quoted.
     pub(crate) quoted: bool,
 }
 
@@ -42,12 +41,12 @@ impl Argument {
         }
     }
 
-    /// The text with what is unknown as it is written: `$(date).txt`.
+    /// The text with unknown pieces in their source form: `$(date).txt`.
     pub(crate) fn written(&self) -> &str {
         self.written.as_deref().unwrap_or(&self.text)
     }
 
-    /// Another text in its place, often the end of it: the value in `--name=value`.
+    /// The argument with another text, often a suffix of its text: the value in `--name=value`.
     pub(crate) fn with_text(&self, text: &str) -> Self {
         let begins = self.text.strip_suffix(text);
         let written = || Some(self.written.as_deref()?.strip_prefix(begins?)?.to_owned());
@@ -58,12 +57,11 @@ impl Argument {
         }
     }
 
-    /// The same, with the programs that run in the substitution that it begins with.
+    /// Sets the programs in the substitution at its start.
     pub(crate) fn with_output_of(self, output_of: Range<usize>) -> Self {
         Self { output_of, ..self }
     }
 
-    /// Whether it is an option.
     pub(crate) fn is_option(&self) -> bool {
         self.text.starts_with('-') && self.text.len() > 1
     }
@@ -75,12 +73,12 @@ impl AsRef<Self> for Argument {
     }
 }
 
-/// The variables of which the script shows the value; one that a loop sets has several.
+/// The variables with known values. The variable of a loop has several values.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Variables(HashMap<String, Vec<String>>);
 
 impl Variables {
-    /// Remembers a value, if it is whole.
+    /// Stores the values of a variable if they are completely known.
     pub(crate) fn set(&mut self, name: &str, values: Vec<Argument>) {
         let usable = !values.is_empty()
             && values.len() <= MAX_ALTERNATIVES
@@ -97,7 +95,7 @@ impl Variables {
         }
     }
 
-    /// The arguments that the word stands for: usually one.
+    /// The arguments that a word expands to, usually one.
     pub(crate) fn expand(&self, word: &Word, folder: Option<&str>) -> Vec<Argument> {
         let mut alternatives = vec![String::new()];
         let mut unknown = false;
@@ -115,7 +113,7 @@ impl Variables {
                 }
                 Piece::Unknown { text, .. } => {
                     unknown = true;
-                    push(&mut alternatives, &both(text, ""));
+                    push(&mut alternatives, &with_forms(text, ""));
                 }
                 Piece::Variable(name) => match (name.as_str(), self.0.get(name), folder) {
                     ("HOME", ..) => {
@@ -124,7 +122,7 @@ impl Variables {
                     }
                     ("PWD", _, Some(folder)) => {
                         variable_only = false;
-                        push(&mut alternatives, &both("$PWD", folder));
+                        push(&mut alternatives, &with_forms("$PWD", folder));
                     }
                     (_, Some(values), _)
                         if values.len() * alternatives.len() <= MAX_ALTERNATIVES && put_in <= MAX_WORD =>
@@ -141,13 +139,13 @@ impl Variables {
             }
         }
         let unknown = unknown || variable_only && !word.pieces.is_empty();
-        // What a variable holds is split at spaces where it is not quoted.
+        // Unquoted values of variables are split at whitespace.
         let splits = !word.quoted
             && word
                 .pieces
                 .iter()
                 .any(|piece| matches!(piece, Piece::Variable(_)));
-        let split = |text: String| match splits && text.contains(char::is_whitespace) && !text.contains(BOTH)
+        let split = |text: String| match splits && text.contains(char::is_whitespace) && !text.contains(FORMS)
         {
             true => text.split_whitespace().map(str::to_owned).collect(),
             false => vec![text],
@@ -163,7 +161,7 @@ impl Variables {
             .map(|text| show_braces(&text))
             .flat_map(split)
             .map(|text| {
-                let (text, written) = apart(text);
+                let (text, written) = split_forms(text);
                 Argument {
                     text,
                     written,
@@ -183,26 +181,26 @@ fn push(alternatives: &mut [String], text: &str) {
     }
 }
 
-/// Stands in front of, between and behind two spellings of a piece: as it is written, and as it is resolved. A character
-/// that no text has (a Unicode noncharacter).
-const BOTH: char = '\u{fdd3}';
+/// Separates the source form of a piece from its resolved text. It is a Unicode noncharacter, so texts do not contain
+/// it.
+const FORMS: char = '\u{fdd3}';
 
-/// Both spellings of a piece.
-fn both(written: &str, resolved: &str) -> String {
+/// A piece with both forms, enclosed and separated by [`FORMS`].
+fn with_forms(written: &str, resolved: &str) -> String {
     format!(
-        "{BOTH}{}{BOTH}{}{BOTH}",
+        "{FORMS}{}{FORMS}{}{FORMS}",
         hide_braces(written),
         hide_braces(resolved)
     )
 }
 
-/// A text as it is resolved and, where that is another one, as it is written.
-fn apart(text: String) -> (String, Option<String>) {
-    if !text.contains(BOTH) {
+/// Splits a text into its resolved text and, if it has one, its source form.
+fn split_forms(text: String) -> (String, Option<String>) {
+    if !text.contains(FORMS) {
         return (text, None);
     }
     let (mut resolved, mut written) = (String::new(), String::new());
-    for (at, piece) in text.split(BOTH).enumerate() {
+    for (at, piece) in text.split(FORMS).enumerate() {
         if at % 3 != 1 {
             resolved.push_str(piece);
         }
@@ -213,7 +211,7 @@ fn apart(text: String) -> (String, Option<String>) {
     (resolved, Some(written))
 }
 
-/// Quoted braces and commas are hidden from the expansion as characters that no text has (Unicode noncharacters).
+/// Quoted braces and commas are replaced by Unicode noncharacters, which hides them from the expansion.
 const HIDDEN: [(char, char); 3] = [('{', '\u{fdd0}'), (',', '\u{fdd1}'), ('}', '\u{fdd2}')];
 
 fn hide_braces(text: &str) -> String {
@@ -236,7 +234,7 @@ fn show_braces(text: &str) -> String {
     text.chars().map(show).collect()
 }
 
-/// `a{b,c}d` becomes `abd acd`. Braces inside braces stay as they are.
+/// Expands `a{b,c}d` to `abd acd`. Nested braces are not expanded.
 fn braces(text: String) -> Vec<String> {
     let mut done = vec![String::new()];
     let mut rest = text.as_str();
@@ -259,7 +257,7 @@ fn braces(text: String) -> Vec<String> {
     done
 }
 
-/// The first braces that hold a list: what is before, inside and behind them.
+/// The first braces with a list: the text before, inside and after them.
 fn next_braces(text: &str) -> Option<(&str, &str, &str)> {
     let open = text.find('{')?;
     let close = open + text[open..].find('}')?;

@@ -1,7 +1,7 @@
 //! Programs that run the command in their arguments: `sudo -u root rm`, `uv run pytest`, `ssh host ls`.
 //!
-//! Entry point: [`wrapped`]. An option that is not in a program's table is taken to have no value. The result is then marked
-//! as a guess, because the command may also begin one word later.
+//! Entry point: [`wrapped`]. An unknown option is assumed to have no value. The result is then marked as a guess,
+//! because the command may also begin one word later.
 
 use crate::has_word;
 use crate::shell::options::{Options, Valued, roles, skip_options};
@@ -58,7 +58,7 @@ struct Shape {
     permutes: bool,
 }
 
-/// The flags of a program none of whose unknown options has a value.
+/// The flags of a program whose unknown options never have a value.
 const ANY: &str = "*";
 
 const fn shape(letters: &'static str, flags: &'static str, operands: usize) -> Shape {

@@ -1,7 +1,7 @@
-//! Edits of files with the place where they were made, as the results of tools tell.
+//! File edits with their positions, taken from the results of tools.
 
 use super::line::{Line, Message};
-use super::{MOST_SAID, speaker};
+use super::{MAX_SAID, speaker};
 use crate::has_word;
 use crate::redacted_call::redacted;
 use grov_domain::{AgentId, end_of};
@@ -10,29 +10,29 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use time::OffsetDateTime;
 
-/// Lines above an edit that are looked at for the symbol it lies in.
-const MOST_LINES: usize = 400;
+/// The number of lines above an edit that are searched for the enclosing symbol.
+const MAX_LINES: usize = 400;
 
-/// A change of a file that was made.
+/// A change of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Edited {
-    /// The tool call.
+    /// The id of the tool call.
     pub tool_use_id: Option<String>,
-    /// The subagent that made it.
+    /// The subagent that made the change; `None` for the main conversation.
     pub agent: Option<AgentId>,
-    /// The file, absolute.
+    /// The absolute path of the file.
     pub file: String,
-    /// There was no such file before.
+    /// The file did not exist before.
     pub is_new: bool,
-    /// First and last line of the change in the file as it was left, counted from 1, where the client tells.
+    /// The first and last changed line, counted from 1 in the changed file, if the client reports them.
     pub lines: Option<(u32, u32)>,
-    /// The function, type or section that it lies in.
+    /// The function, type or section that contains the change.
     pub symbol: Option<String>,
-    /// What stands there now.
+    /// The new text.
     pub code: String,
-    /// The assistant's text nearest before it. At most 1,000 characters, the end.
+    /// The assistant's last text before the change: its last 1,000 characters.
     pub said: Option<String>,
-    /// When it was done.
+    /// The time of the change.
     pub at: Option<OffsetDateTime>,
 }
 
@@ -61,7 +61,7 @@ struct Hunk {
     lines: Vec<String>,
 }
 
-/// The edits that a transcript tells of, in order. Those that failed or were not allowed made none.
+/// The edits in a transcript, in order. Failed and denied calls are left out.
 pub fn edits(bytes: &[u8]) -> Vec<Edited> {
     let mut said: HashMap<String, String> = HashMap::new();
     let mut found = Vec::new();
@@ -87,7 +87,7 @@ fn last_text(message: &Message<'_>) -> Option<String> {
     let blocks = message.blocks();
     let mut texts = blocks.iter().rev().filter_map(|block| block.text());
     let text = texts.find(|text| !text.trim().is_empty())?;
-    Some(end_of(&redacted(text.trim()), MOST_SAID).to_owned())
+    Some(end_of(&redacted(text.trim()), MAX_SAID).to_owned())
 }
 
 fn of_line(line: &Line<'_>, message: &Message<'_>, said: Option<String>) -> Vec<Edited> {
@@ -101,7 +101,7 @@ fn of_line(line: &Line<'_>, message: &Message<'_>, said: Option<String>) -> Vec<
     let Some(result) = result.filter(|result| !result.is_error()) else {
         return Vec::new();
     };
-    // What was read has a file of another shape.
+    // Results of reads have other fields.
     let is_write = written.new_string.is_some() || written.content.is_some();
     if !is_write {
         return Vec::new();
@@ -147,7 +147,7 @@ fn of_line(line: &Line<'_>, message: &Message<'_>, said: Option<String>) -> Vec<
 }
 
 impl Hunk {
-    /// First and last changed line as they are now; of a mere deletion the line it was before.
+    /// The first and last changed line in the new file. For a deletion, the line that followed.
     fn changed(&self) -> (u32, u32) {
         let mut at = self.new_start;
         let mut changed: Option<(u32, u32)> = None;
@@ -166,13 +166,13 @@ impl Hunk {
         changed.unwrap_or(whole)
     }
 
-    /// What was written.
+    /// The added lines.
     fn code(&self) -> String {
         let added = self.lines.iter().filter_map(|line| line.strip_prefix('+'));
         added.collect::<Vec<_>>().join("\n")
     }
 
-    /// The symbol that the change lies in: the nearest definition at or above its first line.
+    /// The symbol that contains the change: the nearest definition at or above its first line.
     fn symbol(&self, original: Option<&str>) -> Option<String> {
         let changed = self.lines.iter().position(|line| line.starts_with(['+', '-']));
         let changed = changed.unwrap_or(0);
@@ -195,18 +195,18 @@ impl Hunk {
                 .lines()
                 .take(self.old_start.saturating_sub(1) as usize)
                 .collect();
-            lines.into_iter().rev().take(MOST_LINES).find_map(enclosing)
+            lines.into_iter().rev().take(MAX_LINES).find_map(enclosing)
         });
         before.flatten().or_else(|| added.into_iter().find_map(symbol))
     }
 }
 
-/// The name that a line defines for the lines below it: a definition that ends where it begins holds none.
+/// The name that a line defines for the lines below it. A definition that ends on its own line encloses nothing.
 fn enclosing(line: &str) -> Option<String> {
     symbol(line).filter(|_| !line.trim_end().ends_with([';', '}']))
 }
 
-/// The name that a line defines, in most languages: a word that introduces a definition, then the name.
+/// The name that a line defines: in most languages a keyword is followed by the name.
 fn symbol(line: &str) -> Option<String> {
     const INTRODUCING: &str = "fn def class function func struct enum trait interface impl module mod namespace type record \
         object protocol extension macro_rules! sub proc defmodule defp contract";
@@ -236,7 +236,7 @@ fn symbol(line: &str) -> Option<String> {
         let of = rest.iter().position(|word| *word == "for").map_or(0, |at| at + 1);
         return rest.get(of).and_then(|word| name(word));
     }
-    // A method of Go stands behind its receiver.
+    // In Go the receiver precedes the name of a method.
     let rest = rest.join(" ");
     let rest = match rest.strip_prefix('(') {
         Some(receiver) if introducing == "func" => receiver.split_once(')').map_or("", |(_, rest)| rest),
@@ -245,7 +245,7 @@ fn symbol(line: &str) -> Option<String> {
     name(rest.trim_start())
 }
 
-/// The identifier that a text begins with.
+/// The identifier at the beginning of a text.
 fn name(text: &str) -> Option<String> {
     let is_part = |letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '$' | '.' | ':');
     let end = text.find(|letter| !is_part(letter)).unwrap_or(text.len());

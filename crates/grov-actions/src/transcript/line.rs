@@ -53,7 +53,7 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// Serde also reads a struct from a list, so lists are refused here.
+/// Serde can also deserialize a struct from a list, so lists are refused here.
 fn object<'a, T: Deserialize<'a>>(value: &'a RawValue) -> Option<T> {
     let text = value.get();
     text.starts_with('{').then(|| serde_json::from_str(text).ok())?

@@ -1,10 +1,9 @@
-//! The end of a transcript.
+//! Finds the newest usage in the end of a transcript.
 
 use super::Usage;
 use super::line::Line;
 
-/// What the newest response of the main conversation cost, looked for from the end. The bytes may begin in the middle of a
-/// line and end in one.
+/// The usage of the newest response of the main conversation. The bytes may begin and end within a line.
 pub fn newest_usage(bytes: &[u8]) -> Option<Usage> {
     let mut end = memchr::memrchr(b'\n', bytes)?;
     loop {

@@ -4,7 +4,7 @@ use crate::{ToolCall, understand};
 use grov_domain::EffectKind;
 use proptest::prelude::*;
 
-/// Code that runs `script` so many times; `distinct`: as another line each time.
+/// Code that runs `script` several times. With `distinct`, each time as a different line.
 fn running(language: usize, script: &str, times: usize, distinct: bool, level: usize) -> String {
     let (program, given, own, dot) = [
         ("perl", "$x=q{SCRIPT};", "$x", "."),
@@ -32,7 +32,7 @@ fn walked(script: &str) -> ScanBudget {
     walk.budget
 }
 
-/// What is removed, in order.
+/// The removed paths, in order.
 fn removed(script: &str) -> Vec<String> {
     let input = serde_json::json!({ "command": script }).to_string();
     let action = understand(&ToolCall {
@@ -89,7 +89,7 @@ proptest! {
             3 => format!("eval 'A={level}' {script}\n").repeat(*times % 3 + 1),
             kind => running(*kind, &script, *times, *distinct, level),
         });
-        // As much of it as `understand` looks at.
+        // `understand` analyzes this much.
         let script = &script[..script.floor_char_boundary(8 * 1024)];
         prop_assert!(walked(script).scripts() <= 64);
     }

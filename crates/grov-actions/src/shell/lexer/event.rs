@@ -1,14 +1,13 @@
-//! What a script consists of, as the lexer reads it.
+//! The events of the lexer.
 
-/// One step of a script.
+/// A step of a script.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Event {
-    /// A subshell or a substitution begins: what it changes of the shell's state is forgotten at its end. A substitution
-    /// has a number, by which the word that it stands in names it.
+    /// The start of a subshell or a substitution. Its changes to the shell's state are discarded at its end.
+    /// Substitutions are numbered, and words refer to these numbers.
     Enter(Option<usize>),
-    /// It ends.
+    /// The end of a subshell or a substitution.
     Leave,
-    /// A simple command.
     Command(Command),
 }
 
@@ -17,38 +16,37 @@ pub(crate) enum Event {
 pub(crate) struct Command {
     pub(crate) words: Vec<Word>,
     pub(crate) redirections: Vec<Redirection>,
-    /// It stands behind `|`.
+    /// The command follows `|`.
     pub(crate) is_piped: bool,
-    /// It stands behind `||`.
+    /// The command follows `||`.
     pub(crate) is_fallback: bool,
 }
 
-/// A word, in the pieces that it is put together from.
+/// A word as a list of pieces.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Word {
     pub(crate) pieces: Vec<Piece>,
-    /// Some of it was quoted or escaped.
+    /// Part of the word is quoted or escaped.
     pub(crate) quoted: bool,
 }
 
-/// A piece of a word.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Piece {
     Text(String),
-    /// Text in quotes, or escaped.
+    /// Quoted or escaped text.
     Quoted(String),
     /// `$NAME` or `${NAME}`.
     Variable(String),
-    /// Something that only the shell can compute, as it is written.
+    /// A piece that only a shell can evaluate, in its source form.
     Unknown {
         text: String,
-        /// The number of the substitution that it is.
+        /// The number of the substitution, if it is one.
         substitution: Option<usize>,
     },
 }
 
 impl Word {
-    /// Adds what is not quoted.
+    /// Adds an unquoted character.
     pub(super) fn push(&mut self, c: char) {
         match self.pieces.last_mut() {
             Some(Piece::Text(text)) => text.push(c),
@@ -56,7 +54,7 @@ impl Word {
         }
     }
 
-    /// Adds what is quoted.
+    /// Adds a quoted character.
     pub(super) fn push_quoted(&mut self, c: char) {
         self.quoted = true;
         match self.pieces.last_mut() {
@@ -65,7 +63,7 @@ impl Word {
         }
     }
 
-    /// The text of a word of which nothing is left to the shell.
+    /// The text of a word without variables or unknown pieces.
     pub(crate) fn literal(&self) -> Option<String> {
         self.pieces
             .iter()
@@ -76,7 +74,7 @@ impl Word {
             .collect()
     }
 
-    /// The text of a word in which nothing is quoted, as reserved words must be written.
+    /// The text of a word without any quoting, as required of reserved words.
     pub(crate) fn bare(&self) -> Option<&str> {
         match self.pieces.as_slice() {
             [Piece::Text(text)] if !self.quoted => Some(text),
@@ -85,7 +83,7 @@ impl Word {
     }
 }
 
-/// What a redirection does.
+/// The kind of a redirection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Direction {
     /// `<`
@@ -94,7 +92,7 @@ pub(crate) enum Direction {
     Write,
     /// `>>`, `&>>`
     Append,
-    /// `>&`, `<&`: a file only if the target is no descriptor.
+    /// `>&`, `<&`: the target is a file only if it is not a descriptor.
     Duplicate,
     /// `<<`, `<<-`; the target is the delimiter.
     HereDocument,
@@ -107,6 +105,6 @@ pub(crate) enum Direction {
 pub(crate) struct Redirection {
     pub(crate) direction: Direction,
     pub(crate) target: Word,
-    /// The text of a here-document.
+    /// The body of a here-document.
     pub(crate) body: Option<String>,
 }

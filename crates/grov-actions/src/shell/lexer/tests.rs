@@ -1,8 +1,8 @@
 use super::*;
 use proptest::prelude::*;
 
-/// The events in short: words in brackets, redirections with their sign, subshells in braces. Variables are written
-/// `$name`, what is unknown `?`.
+/// The events in short form: words in brackets, redirections with their operators, subshells in braces. Variables are
+/// written `$name`, unknown pieces `?`.
 fn shown(script: &str) -> String {
     let word = |word: &Word| {
         let piece = |piece: &Piece| match piece {

@@ -1,12 +1,12 @@
-//! Which options of which program take a value.
+//! The options with a value, by program.
 
 use super::{Valued, roles};
 use grov_domain::Role;
 
-/// Options of Git before its command.
+/// Global options of Git.
 pub(crate) const GIT: Valued = Valued::new("Cc", "git-dir work-tree namespace exec-path");
 
-/// Options of the programs that are known; of the others every word with a hyphen is an option without a value.
+/// The options of a program. Options of unknown programs are assumed to have no value.
 #[rustfmt::skip]
 pub(crate) fn of(program: &str) -> Valued {
     let (letters, names): (&str, &str) = match program {
@@ -78,7 +78,7 @@ const GREP_NAMES: &str = "regexp file max-count include exclude exclude-dir afte
 
 const TRANSFER_NAMES: &str = "rsh exclude include filter files-from exclude-from bwlimit";
 
-/// Options of a command of Git.
+/// The options of a Git command.
 pub(crate) fn of_git(command: &str) -> Valued {
     let (letters, names): (&str, &str) = match command {
         "commit" => (
@@ -108,7 +108,7 @@ pub(crate) fn of_git(command: &str) -> Valued {
     Valued { letters, names }
 }
 
-/// What each of the words behind a program is to it.
+/// The role of each argument of a program.
 pub(crate) fn roles_of(program: &str, words: &[&str]) -> Vec<Role> {
     if program != "git" {
         return roles(words.iter().copied(), of(program));

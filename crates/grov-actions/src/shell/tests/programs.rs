@@ -1,4 +1,4 @@
-//! Which programs a command line runs, with which arguments.
+//! The programs of a command line and their arguments.
 
 use crate::command_line;
 use crate::shell::understand;
@@ -190,7 +190,7 @@ fn a_bound_that_leaves_out_something_is_told() {
     assert!(command_line(&format!("rm {}", "a".repeat(300 * 1024))).is_cut);
     let text = format!("cat > a <<'E'\n{}E\nrm b", "text\n".repeat(90_000));
     assert!(!command_line(&text).is_cut);
-    // No half of a path stands where the rest is left out.
+    // The limit never cuts a path in two.
     for more in 0..40 {
         let line = format!(
             "echo {}; rm -rf /home/me/x; ls",
