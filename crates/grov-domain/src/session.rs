@@ -106,7 +106,7 @@ pub struct SessionState {
 
 impl SessionState {
     /// Creates an active main task on goal. `project_path` is the project's key, empty if unknown.
-    pub fn begun(
+    pub fn new(
         client_session_id: ClientSessionId,
         session_id: SessionId,
         project_path: impl Into<String>,
@@ -246,7 +246,7 @@ mod tests {
         SessionState {
             judged_at: judged_at.map(at),
             last_update: at(last_update),
-            ..SessionState::begun(client, task, "/p", OffsetDateTime::UNIX_EPOCH)
+            ..SessionState::new(client, task, "/p", OffsetDateTime::UNIX_EPOCH)
         }
     }
 

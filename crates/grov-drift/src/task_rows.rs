@@ -17,7 +17,7 @@ use std::path::Path;
 pub(crate) const POLICY: TaskPolicy = TaskPolicy {
     division: Division::ByPrompt,
     saves_unfinished: true,
-    sums_up_drift: true,
+    adds_drift_summary: true,
 };
 
 /// The actions of a session, in order.
@@ -65,7 +65,7 @@ pub(crate) fn saved(session: &HookSession, task: &Task) -> SessionState {
             TaskStatus::Abandoned => SessionStatus::Active,
             TaskStatus::Complete | TaskStatus::Partial => SessionStatus::Completed,
         },
-        ..SessionState::begun(client, id, &session.project_path, task.created_at)
+        ..SessionState::new(client, id, &session.project_path, task.created_at)
     }
 }
 
@@ -81,7 +81,7 @@ pub(crate) fn task(
         original_goal: Some(contract.goal.clone()),
         constraints: contract.constraints.clone(),
         user_id: user,
-        ..SessionState::begun(client, id, &session.project_path, session.started_at)
+        ..SessionState::new(client, id, &session.project_path, session.started_at)
     }
 }
 

@@ -41,7 +41,7 @@ impl<T: SessionStore + OrchestrationStore + DriftStore + SwitchStore> TaskBacken
 const POLICY: TaskPolicy = TaskPolicy {
     division: Division::ByVerdict,
     saves_unfinished: false,
-    sums_up_drift: false,
+    adds_drift_summary: false,
 };
 
 /// Sessions followed at once. More are recorded, but not divided into tasks.

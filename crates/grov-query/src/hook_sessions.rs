@@ -64,7 +64,7 @@ pub(crate) fn task(session: &HookSession) -> SessionSummary {
             } else {
                 SessionStatus::Active
             },
-            ..SessionState::begun(
+            ..SessionState::new(
                 client.clone(),
                 client.first_task(),
                 session.project_path.clone(),

@@ -91,10 +91,10 @@ impl ActionBatch {
         // A hard finding replaces a doubt when the list is full.
         if self.off_goal.len() >= MAX_OFF_GOAL {
             self.unlisted += 1;
-            let place = self.off_goal.iter().rposition(|violation| !violation.is_fact());
+            let index = self.off_goal.iter().rposition(|violation| !violation.is_fact());
             let is_fact = assessment.findings.iter().any(|finding| finding.rule.is_hard());
-            match place.filter(|_| is_fact) {
-                Some(place) => drop(self.off_goal.remove(place)),
+            match index.filter(|_| is_fact) {
+                Some(index) => drop(self.off_goal.remove(index)),
                 None => return,
             }
         }
@@ -140,11 +140,11 @@ impl ActionBatch {
 
     /// Removes actions that these rules no longer find off goal.
     pub(crate) fn recheck(&mut self, rules: &Rules) {
-        self.off_goal.retain(|stray| {
-            let assessment = if stray.is_fact() || stray.is_delegated {
-                rules.without_history().assess_subagent(&stray.action)
+        self.off_goal.retain(|violation| {
+            let assessment = if violation.is_fact() || violation.is_delegated {
+                rules.without_history().assess_subagent(&violation.action)
             } else {
-                rules.clone().assess(&stray.action, None)
+                rules.clone().assess(&violation.action, None)
             };
             assessment.score < OFF_GOAL_BELOW
         });
@@ -192,21 +192,26 @@ impl ActionBatch {
             .saturating_sub(repeated_files.saturating_mul(u64::from(REPETITION)));
         let findings = self.off_goal.iter().flat_map(|violation| &violation.findings);
         let facts = findings.filter(|finding| finding.rule.is_hard());
-        let most = facts.map(|finding| finding.at_most).min().unwrap_or(10);
-        u8::try_from(score).unwrap_or(10).min(most).clamp(1, 10)
+        let max = facts.map(|finding| finding.at_most).min().unwrap_or(10);
+        u8::try_from(score).unwrap_or(10).min(max).clamp(1, 10)
     }
 
     /// Returns repeatedly changed files that the rules did not report.
     fn repeated_files(&self) -> impl Iterator<Item = &str> {
-        let is_told = |file: &str| {
+        let is_reported = |file: &str| {
             let findings = self.off_goal.iter().flat_map(|violation| &violation.findings);
             let mut repetitions = findings.filter(|finding| finding.rule == Rule::Repetition);
-            repetitions.any(|finding| finding.file.as_deref().is_some_and(|told| file.ends_with(told)))
+            repetitions.any(|finding| {
+                finding
+                    .file
+                    .as_deref()
+                    .is_some_and(|reported| file.ends_with(reported))
+            })
         };
         self.repeated_files
             .iter()
             .map(String::as_str)
-            .filter(move |file| !is_told(file))
+            .filter(move |file| !is_reported(file))
     }
 
     /// Returns findings below the off-goal limit with their actions, most severe first.
@@ -225,7 +230,7 @@ impl ActionBatch {
         let gravest = self
             .gravest_first()
             .first()
-            .map(|(stray, finding)| reason(finding, stray.is_delegated));
+            .map(|(violation, finding)| reason(finding, violation.is_delegated));
         let repeated_files = || {
             let file = self.repeated_files().next()?;
             Some(format!("{} is changed again and again", name(file)))
@@ -238,16 +243,16 @@ impl ActionBatch {
     /// Returns the files of off-goal actions, each once.
     pub(crate) fn files(&self) -> Vec<String> {
         let mut files: Vec<String> = Vec::new();
-        for stray in &self.off_goal {
-            let told: Vec<&String> = stray
+        for violation in &self.off_goal {
+            let reported: Vec<&String> = violation
                 .findings
                 .iter()
                 .filter_map(|finding| finding.file.as_ref())
                 .collect();
-            let own = if told.is_empty() {
-                stray.action.files.iter().collect()
+            let own = if reported.is_empty() {
+                violation.action.files.iter().collect()
             } else {
-                told
+                reported
             };
             for file in own {
                 if files.len() < MAX_REPORTED_FILES && !files.contains(file) {

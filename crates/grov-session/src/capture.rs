@@ -1,7 +1,7 @@
 //! Selects what is saved of a task to team memory: the questions for a judge, and the record.
 
 use crate::review::{Evidence, Review};
-use crate::tasks::{Ending, TaskPolicy, Turn, Work, has_turned};
+use crate::tasks::{Ending, TaskPolicy, Turn, Work, changed_subject};
 use grov_domain::{
     ActionSketch, OFF_GOAL_BELOW, Reasoning, ReasoningQuestion, SessionState, StepRow, SummaryQuestion, Task,
     TaskId, both_ends, prompt_of_goal, without_own_text,
@@ -101,8 +101,8 @@ impl TaskMaterial {
     }
 
     /// Whether the newest prompt changed the subject from a task with this goal.
-    pub fn has_turned(&self, from: &str, goal: &str) -> bool {
-        has_turned(from, goal, &self.prompts)
+    pub fn changed_subject(&self, from: &str, goal: &str) -> bool {
+        changed_subject(from, goal, &self.prompts)
     }
 
     /// Returns the turn of the newest prompt, with the actions for prompts from `first` on. `prompt` is the newest
@@ -260,7 +260,7 @@ impl TaskMaterial {
 pub fn reviewed(task: Task, evidence: &Evidence, policy: TaskPolicy) -> Task {
     let review = Review::of(evidence);
     let mut task = review.annotate(task);
-    if policy.sums_up_drift && (review.had_drift || review.needs_review) {
+    if policy.adds_drift_summary && (review.had_drift || review.needs_review) {
         task.reasoning_trace.extend(evidence.summary());
     }
     task

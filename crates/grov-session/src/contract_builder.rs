@@ -88,8 +88,8 @@ impl GoalContractBuilder {
     /// Adds a prompt. Returns whether it has content of its own, and is not just a "yes".
     pub fn add_prompt(&mut self, prompt: &str) -> bool {
         let prompt = sanitize_prompt(prompt);
-        let (says_something, intent) = self.read_with(&prompt);
-        if says_something {
+        let (has_content, intent) = self.read_with(&prompt);
+        if has_content {
             self.instructions.push(prompt);
             self.this_turn += 1;
             self.unrecorded += 1;
@@ -97,7 +97,7 @@ impl GoalContractBuilder {
             self.drop_oldest();
             self.build();
         }
-        says_something
+        has_content
     }
 
     /// Loads earlier instructions. The contract is built with the next prompt that has content.
@@ -195,14 +195,14 @@ impl GoalContractBuilder {
     /// Adds prompts again that were added without knowledge of earlier ones; a "yes" among them has no content now.
     fn replay_prompts(&mut self, since: Vec<String>) {
         let known: Vec<String> = self.instructions.iter().chain(&since).cloned().collect();
-        let saying = instructions(&self.reader, &known);
+        let with_content = instructions(&self.reader, &known);
         let (this_turn, unrecorded) = (self.this_turn, self.unrecorded);
         (self.this_turn, self.unrecorded) = (0, 0);
         let count = since.len();
-        for (place, prompt) in since.into_iter().enumerate() {
-            if saying.contains(&prompt) {
-                self.this_turn += usize::from(count - place <= this_turn);
-                self.unrecorded += usize::from(count - place <= unrecorded);
+        for (index, prompt) in since.into_iter().enumerate() {
+            if with_content.contains(&prompt) {
+                self.this_turn += usize::from(count - index <= this_turn);
+                self.unrecorded += usize::from(count - index <= unrecorded);
                 self.instructions.push(prompt);
             }
         }
@@ -227,7 +227,7 @@ impl GoalContractBuilder {
         self.unrecorded = kept
             .iter()
             .rposition(|prompt| recorded.contains(prompt))
-            .map_or(kept.len(), |place| kept.len() - place - 1);
+            .map_or(kept.len(), |index| kept.len() - index - 1);
         let before = if self.inherited.is_empty() {
             recorded
         } else {
@@ -254,9 +254,9 @@ impl GoalContractBuilder {
         let mut prompts = self.instructions.clone();
         prompts.push(prompt.to_owned());
         let intent = self.intent_of(prompts);
-        let says_something = !prompt.trim().is_empty()
+        let has_content = !prompt.trim().is_empty()
             && (self.instructions.is_empty() && self.task.goal.is_empty() || adds_to(&self.intent, &intent));
-        (says_something, intent)
+        (has_content, intent)
     }
 
     fn intent_of(&self, prompts: Vec<String>) -> Intent {
@@ -345,20 +345,20 @@ impl GoalContractBuilder {
 }
 
 /// Whether an intent has nothing in common with a goal and its instructions.
-fn changes_subject<'a>(newest: &Intent, base: &'a str, said: impl Iterator<Item = &'a str>) -> bool {
-    let telling: HashSet<String> = newest
+fn changes_subject<'a>(newest: &Intent, base: &'a str, texts: impl Iterator<Item = &'a str>) -> bool {
+    let distinctive: HashSet<String> = newest
         .keywords
         .iter()
         .chain(&newest.scope)
         .flat_map(|text| words(text, MAX_WORDS))
         .collect();
-    if newest.goal.is_empty() || telling.len() < MIN_NEW_WORDS {
+    if newest.goal.is_empty() || distinctive.len() < MIN_NEW_WORDS {
         return false;
     }
     let mut known = std::iter::once(base)
-        .chain(said)
+        .chain(texts)
         .flat_map(|text| words(text, MAX_WORDS));
-    !known.any(|word| telling.contains(&word))
+    !known.any(|word| distinctive.contains(&word))
 }
 
 /// Filters prompts, oldest first: returns those with content of their own, sanitized.

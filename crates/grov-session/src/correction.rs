@@ -255,9 +255,9 @@ impl Writer<'_> {
             return;
         }
         let _ = write!(text, "\n{heading}:");
-        for (place, step) in steps.iter().enumerate() {
+        for (index, step) in steps.iter().enumerate() {
             let step = line(&step.action, self.limit(MAX_STEP));
-            let _ = write!(text, "\n{}. {}", place + 1, sentence(&step));
+            let _ = write!(text, "\n{}. {}", index + 1, sentence(&step));
         }
     }
 
@@ -268,8 +268,8 @@ impl Writer<'_> {
         }
     }
 
-    fn limit(&self, most: usize) -> usize {
-        (most * self.percent / 100).max(8)
+    fn limit(&self, max: usize) -> usize {
+        (max * self.percent / 100).max(8)
     }
 }
 

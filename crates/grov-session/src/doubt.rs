@@ -113,7 +113,7 @@ mod tests {
     /// grey band, `a` another change of what was doubted. Whether something is to be told at the end.
     fn should_report(drift: &str) -> bool {
         let mut doubts = OpenDoubts::default();
-        for (place, step) in drift.chars().enumerate() {
+        for (index, step) in drift.chars().enumerate() {
             let (kind, rule, score) = match step {
                 'd' => (ActionType::Edit, Some(Rule::Tangent), 4),
                 'g' => (ActionType::Edit, Some(Rule::Tangent), 6),
@@ -136,13 +136,13 @@ mod tests {
             } else {
                 "a.rs"
             };
-            doubts.record(&on(kind, file), &assessment, Some(&format!("c{place}")));
+            doubts.record(&on(kind, file), &assessment, Some(&format!("c{index}")));
         }
         doubts.should_report()
     }
 
     #[test]
-    fn a_doubt_is_told_as_the_third_within_twenty_actions_with_no_tied_change_between() {
+    fn three_doubts_within_twenty_actions_are_reported_unless_a_related_change_comes_between() {
         for (drift, expected) in [
             ("d", false),
             ("dd", false),
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn what_failed_was_allowed_or_told_counts_no_more() {
+    fn failed_and_cleared_doubts_do_not_count() {
         let doubt = Assessment {
             score: 4,
             findings: vec![Finding {

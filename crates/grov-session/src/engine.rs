@@ -156,22 +156,22 @@ impl SessionEngine {
             prompt: crate::contract_builder::sanitize_prompt(text),
             consents_to: consented_text(false, text, answer.as_deref()).map(sanitize_consent),
         });
-        let says_something = self.builder.add_prompt(text);
+        let has_content = self.builder.add_prompt(text);
         self.current_rules().record_prompt();
-        if says_something {
+        if has_content {
             self.drift.on_new_request();
         }
-        if let Some(words) = consented_text(says_something, text, answer.as_deref()) {
-            self.add_consent(words, context.at);
+        if let Some(text) = consented_text(has_content, text, answer.as_deref()) {
+            self.add_consent(text, context.at);
         }
-        let spoken = PromptSummary {
+        let summary = PromptSummary {
             has_objection: has_objection(text),
             arrived_at,
         };
-        self.preload.push_prompt(spoken);
-        let mut transition = self.drift.on_prompt(spoken, context.at);
+        self.preload.push_prompt(summary);
+        let mut transition = self.drift.on_prompt(summary, context.at);
         let new_prompt = NewPrompt {
-            says_something,
+            has_content,
             prompt: text,
             last_answer: answer.as_deref(),
         };
@@ -188,19 +188,19 @@ impl SessionEngine {
         context: &EventContext,
         transition: &mut Transition,
     ) {
-        let waits = self.drift.pending_violation().cloned();
-        if waits.is_none() && !self.batch.is_off_goal() && !self.drift.has_attached_facts() {
+        let pending = self.drift.pending_violation().cloned();
+        if pending.is_none() && !self.batch.is_off_goal() && !self.drift.has_attached_facts() {
             return;
         }
         let rules = self.current_rules().clone();
         let contract = self.builder.contract();
-        if new_prompt.says_something {
+        if new_prompt.has_content {
             self.batch.recheck(&rules);
         }
-        let still =
+        let is_unresolved =
             |one: &AssessedAction| has_hard_finding(&rules.without_history().assess_subagent(&one.action));
-        transition.state_changed |= self.drift.retain_attached(contract, still);
-        if waits.is_some_and(|violation| !still_applies(&violation, contract, rules.clone(), new_prompt)) {
+        transition.state_changed |= self.drift.retain_attached(contract, is_unresolved);
+        if pending.is_some_and(|violation| !still_applies(&violation, contract, rules.clone(), new_prompt)) {
             transition.add(self.drift.drop_pending(context.at));
         }
         transition.add(self.drift.promote_attached(contract, context));
@@ -298,10 +298,10 @@ impl SessionEngine {
                     .push(|| BufferedEvent::OutputShown(output.to_owned()));
             }
             let asked = self.questions.iter().position(|question| question.call == call);
-            if let Some(question) = asked.map(|place| self.questions.swap_remove(place))
-                && let Some(words) = approved_text(question.plan.as_deref(), failed, output)
+            if let Some(question) = asked.map(|index| self.questions.swap_remove(index))
+                && let Some(text) = approved_text(question.plan.as_deref(), failed, output)
             {
-                self.add_consent(words, context.at);
+                self.add_consent(text, context.at);
                 if question.plan.is_some() {
                     self.current_rules().lift_read_only();
                 }
@@ -366,9 +366,9 @@ impl SessionEngine {
     }
 
     /// Records that the user agreed to a text of the agent.
-    fn add_consent(&mut self, words: &str, at: OffsetDateTime) {
-        self.current_rules().record_consent(words);
-        let kept = sanitize_consent(words);
+    fn add_consent(&mut self, text: &str, at: OffsetDateTime) {
+        self.current_rules().record_consent(text);
+        let kept = sanitize_consent(text);
         self.preload.push(|| BufferedEvent::Consent(kept.clone()));
         let mut all = self.drift.state().consent.words.clone();
         all.retain(|known| *known != kept);
@@ -621,8 +621,8 @@ pub struct CheckResult {
 
 /// Redacts a text that the user agreed to and shortens a long one to both ends. It is cut after redaction: the redactor
 /// does not recognise half a secret.
-fn sanitize_consent(words: &str) -> String {
-    let safe = Redactor::shared().redact(words);
+fn sanitize_consent(text: &str) -> String {
+    let safe = Redactor::shared().redact(text);
     both_ends(&safe, MAX_CONSENT_END, "\n").into_owned()
 }
 

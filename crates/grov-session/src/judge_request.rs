@@ -161,9 +161,9 @@ impl JudgeRequest {
     ) -> Vec<(StepId, StepVerdict)> {
         let judged = self.response.iter().enumerate();
         judged
-            .filter_map(|(place, one)| {
+            .filter_map(|(index, one)| {
                 let correction = new_correction
-                    .filter(|(about, _)| *about == Some(place))
+                    .filter(|(about, _)| *about == Some(index))
                     .map(|(_, correction)| correction);
                 Some((one.step.clone()?, model_verdict(one, verdict, correction)))
             })
@@ -285,7 +285,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn doubt_needs_to_persist_and_facts_need_no_judge() {
+    fn doubtful_scores_must_persist_and_hard_findings_are_not_suspicious() {
         for (score, before, is_hard, expected) in [
             (4, None, false, true),
             (4, None, true, false),
@@ -304,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn commands_are_told_from_the_project() {
+    fn paths_in_commands_are_relative_to_the_project() {
         for (command, expected) in [
             ("cd /a/b && npm test", "cd . && npm test"),
             ("rm /a/b/c.rs /a/b/d", "rm c.rs d"),
@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn folders_are_told_once() {
+    fn folders_are_listed_once() {
         let files = ["a/b.rs", "a/c.rs", "d.rs", "/e.rs", "x\\y.rs"].map(str::to_owned);
         assert_eq!(folders(&files), ["a", "x"]);
     }

@@ -57,7 +57,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn levels_follow_the_table() {
+    fn levels_follow_the_score() {
         let expected = [
             (10, None),
             (8, None),
@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn the_third_slip_is_a_halt() {
+    fn the_third_deviation_is_a_halt() {
         let mut escalation = 0;
         for (score, expected) in [(6, Correct), (5, Intervene), (4, Halt)] {
             let level = level(score, escalation);
@@ -88,7 +88,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn escalation_stays_in_its_bounds_and_never_makes_it_milder(
+        fn escalation_stays_bounded_and_never_lowers_the_level(
             score in 0u8..=12,
             escalation in any::<u8>(),
             moves in proptest::collection::vec(any::<bool>(), 0..40),
@@ -103,7 +103,7 @@ mod tests {
         }
 
         #[test]
-        fn a_worse_score_is_never_corrected_more_mildly(score in 1u8..10, escalation in 0u8..=3) {
+        fn a_lower_score_never_has_a_milder_level(score in 1u8..10, escalation in 0u8..=3) {
             prop_assert!(level(score, escalation) >= level(score + 1, escalation));
         }
     }

@@ -36,7 +36,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_no_is_told_from_a_yes() {
+    fn has_objection_distinguishes_no_from_yes() {
         for prompt in [
             "no",
             "No.",

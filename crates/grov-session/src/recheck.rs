@@ -11,7 +11,7 @@ use std::collections::HashSet;
 /// Maximum number of words compared.
 const MAX_WORDS: usize = 2000;
 /// Shorter words do not distinguish files.
-const SHORTEST: usize = 3;
+const MIN_WORD: usize = 3;
 
 /// A pending correction, to be checked against a prompt that the engine has not processed yet.
 pub struct PendingRecheck {
@@ -25,16 +25,16 @@ pub struct PendingRecheck {
 impl PendingRecheck {
     /// Whether it still applies after the prompt.
     pub fn still_applies(mut self, prompt: &str) -> bool {
-        let says_something = self.builder.add_prompt(prompt);
+        let has_content = self.builder.add_prompt(prompt);
         let Some(mut rules) = self.rules else {
             return false;
         };
         rules.set_contract(self.builder.contract().clone());
-        if let Some(words) = consented_text(says_something, prompt, self.last_answer.as_deref()) {
+        if let Some(words) = consented_text(has_content, prompt, self.last_answer.as_deref()) {
             rules.record_consent(words);
         }
         let spoken = NewPrompt {
-            says_something,
+            has_content,
             prompt,
             last_answer: self.last_answer.as_deref(),
         };
@@ -44,17 +44,17 @@ impl PendingRecheck {
 
 /// Returns the agent's last text if the user agrees to it.
 pub(crate) fn consented_text<'a>(
-    says_something: bool,
+    has_content: bool,
     prompt: &str,
     last_answer: Option<&'a str>,
 ) -> Option<&'a str> {
-    last_answer.filter(|_| !says_something && !has_objection(prompt))
+    last_answer.filter(|_| !has_content && !has_objection(prompt))
 }
 
 /// A new prompt, and the text of the agent before it.
 pub(crate) struct NewPrompt<'a> {
     /// Whether it is more than a "yes".
-    pub(crate) says_something: bool,
+    pub(crate) has_content: bool,
     pub(crate) prompt: &'a str,
     pub(crate) last_answer: Option<&'a str>,
 }
@@ -78,18 +78,18 @@ pub(crate) fn still_applies(
             .is_none_or(|action| has_hard_finding(&rules.without_history().assess_subagent(action)));
     }
     // A prompt permits repeating an action, but a loop continues while nothing new is asked for.
-    let is_circle = violation.findings.iter().any(|one| one.rule == Rule::Repetition);
-    if is_circle && !spoken.says_something {
+    let is_repetition = violation.findings.iter().any(|one| one.rule == Rule::Repetition);
+    if is_repetition && !spoken.has_content {
         return true;
     }
     let Some(goal) = &violation.judged_under else {
         let action = violation.action.as_ref();
         return action.is_some_and(|action| rules.assess(action, None).score < OFF_GOAL_BELOW);
     };
-    let answer = consented_text(spoken.says_something, spoken.prompt, spoken.last_answer).unwrap_or_default();
+    let answer = consented_text(spoken.has_content, spoken.prompt, spoken.last_answer).unwrap_or_default();
     is_same_work(goal, &contract.goal)
-        && !is_spoken_of(violation, spoken.prompt)
-        && !is_spoken_of(violation, answer)
+        && !is_mentioned(violation, spoken.prompt)
+        && !is_mentioned(violation, answer)
 }
 
 /// Whether two goals describe the same work in the same or in other words.
@@ -100,7 +100,7 @@ fn is_same_work(one: &str, other: &str) -> bool {
 }
 
 /// Whether a text mentions what was changed: a word of a file's name or folder, or of a command.
-fn is_spoken_of(violation: &Violation, text: &str) -> bool {
+fn is_mentioned(violation: &Violation, text: &str) -> bool {
     let spoken = word_set(text);
     let mut subject: HashSet<String> = HashSet::new();
     for file in &violation.files {
@@ -119,7 +119,7 @@ fn is_spoken_of(violation: &Violation, text: &str) -> bool {
     }
     subject
         .iter()
-        .any(|word| word.chars().count() >= SHORTEST && spoken.contains(word))
+        .any(|word| word.chars().count() >= MIN_WORD && spoken.contains(word))
 }
 
 fn word_set(text: &str) -> HashSet<String> {
@@ -131,7 +131,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_same_goal_in_other_words_is_the_same_work() {
+    fn goals_in_other_words_describe_the_same_work() {
         assert!(is_same_work(
             "Fix the token refresh in src/auth/token.ts",
             "Make the token refresh robust"
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn files_are_spoken_of_by_name_or_folder() {
+    fn files_are_mentioned_by_name_or_folder() {
         let violation = Violation {
             files: vec!["src/styles/theme.css".to_owned()],
             ..Violation::default()
@@ -156,7 +156,7 @@ mod tests {
             ("look at src again", false),
             ("", false),
         ] {
-            assert_eq!(is_spoken_of(&violation, text), expected, "{text}");
+            assert_eq!(is_mentioned(&violation, text), expected, "{text}");
         }
     }
 }

@@ -92,7 +92,7 @@ pub(crate) fn named_file(contract: &GoalContract) -> Option<String> {
 
 /// Whether two paths name the same file, where one may be relative to a subfolder.
 pub(crate) fn is_same_file(one: &str, other: &str) -> bool {
-    let (one, other) = (plain(one), plain(other));
+    let (one, other) = (without_dot(one), without_dot(other));
     let (long, short) = if one.len() >= other.len() {
         (one, other)
     } else {
@@ -104,7 +104,7 @@ pub(crate) fn is_same_file(one: &str, other: &str) -> bool {
     !short.is_empty() && (before.is_empty() || before.ends_with(['/', '\\']))
 }
 
-fn plain(path: &str) -> &str {
+fn without_dot(path: &str) -> &str {
     path.trim_start_matches("./")
 }
 
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn every_way_back_ends_at_the_goal_and_is_short() {
+    fn every_plan_is_short_and_ends_with_the_goal() {
         let contract = GoalContract {
             scope: vec!["src/auth/".to_owned(), "src/auth/token.ts".to_owned()],
             ..GoalContract::default()

@@ -48,9 +48,9 @@ pub fn replay(
     prompt_every: usize,
 ) -> Replay {
     let mut player = Player::new(contract, policy);
-    for (place, action) in actions.iter().enumerate() {
-        player.act(place, action);
-        let done = place + 1;
+    for (index, action) in actions.iter().enumerate() {
+        player.act(index, action);
+        let done = index + 1;
         let is_prompt = prompt_every > 0 && (done.is_multiple_of(prompt_every) || done == actions.len());
         if is_prompt {
             player.prompt(done);
@@ -80,18 +80,18 @@ impl Player {
         }
     }
 
-    fn context(&self, place: usize) -> EventContext {
-        let seconds = i64::try_from(place).unwrap_or(i64::MAX / 4);
+    fn context(&self, index: usize) -> EventContext {
+        let seconds = i64::try_from(index).unwrap_or(i64::MAX / 4);
         EventContext {
             at: OffsetDateTime::UNIX_EPOCH + Duration::seconds(seconds),
-            id: CorrectionId::new(format!("replay-{place}")),
+            id: CorrectionId::new(format!("replay-{index}")),
             task: self.session.first_task(),
         }
     }
 
-    fn act(&mut self, place: usize, action: &ActionSketch) {
-        let call = place.to_string();
-        let context = self.context(place);
+    fn act(&mut self, index: usize, action: &ActionSketch) {
+        let call = index.to_string();
+        let context = self.context(index);
         let observed = ObservedAction {
             action: action.clone(),
             call: Some(call.clone()),
@@ -102,7 +102,7 @@ impl Player {
             .apply(SessionEvent::Response(vec![observed]), &context);
         self.replay.scores.push(self.engine.fine_score());
         if self.delivery == Delivery::PerAction {
-            self.deliver(place + 1, context.at);
+            self.deliver(index + 1, context.at);
         }
         if let Some(failed) = action.failed {
             let ended = CallResult {
@@ -159,7 +159,7 @@ impl SessionEngine {
         };
         let mut transition = self.drift.on_prompt(spoken, context.at);
         let new_prompt = NewPrompt {
-            says_something: false,
+            has_content: false,
             prompt: "",
             last_answer: None,
         };
@@ -179,7 +179,7 @@ mod tests {
     use crate::testing::{edit, read};
 
     #[test]
-    fn a_sequence_has_one_score_for_each_action() {
+    fn there_is_one_score_per_action() {
         let actions = [read("a.rs"), edit("a.rs", "x"), read("b.rs")];
         let replay = replay(GoalContract::default(), &actions, Policy::default(), 0);
         assert_eq!(replay.scores.len(), 3);
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn an_action_has_one_score_whenever_corrections_are_said() {
+    fn scores_do_not_depend_on_the_delivery_of_corrections() {
         let (contract, actions) = against_the_goal();
         let by_action = replay(contract.clone(), &actions, Policy::PER_ACTION, 0);
         assert_eq!(
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn where_words_go_out_with_prompts_they_are_said_behind_the_actions_before_one() {
+    fn per_prompt_corrections_are_delivered_with_the_next_prompt() {
         let (contract, actions) = against_the_goal();
         let replay = replay(contract, &actions, Policy::PER_PROMPT, 5);
         let after: Vec<usize> = replay.delivered.iter().map(|delivered| delivered.after).collect();
@@ -231,14 +231,14 @@ mod tests {
     }
 
     #[test]
-    fn without_a_prompt_nothing_is_said_where_words_go_out_with_prompts() {
+    fn per_prompt_nothing_is_delivered_without_a_prompt() {
         let (contract, actions) = against_the_goal();
         let replay = replay(contract, &actions, Policy::PER_PROMPT, 0);
         assert_eq!((replay.delivered.len(), replay.checks.len()), (0, 0));
     }
 
     #[test]
-    fn an_empty_sequence_is_empty() {
+    fn no_actions_have_no_scores() {
         assert!(
             replay(GoalContract::default(), &[], Policy::default(), 0)
                 .scores

@@ -97,13 +97,13 @@ impl Evidence {
             };
             (event.timestamp, scored)
         });
-        let said = own.iter().map(|correction| {
-            let said = CorrectionRecord {
+        let record = own.iter().map(|correction| {
+            let record = CorrectionRecord {
                 level: correction.level,
                 reason: Some(correction.reason.clone()),
                 is_delivered: correction.delivered_at.is_some(),
             };
-            (correction.made_at, said)
+            (correction.made_at, record)
         });
         // Events without a stored correction.
         let is_alone = |event: &&DriftEvent| {
@@ -112,16 +112,16 @@ impl Evidence {
         };
         let of_alone = events.iter().filter(is_alone).filter_map(|event| {
             let level = event.level.as_deref().and_then(CorrectionLevel::from_name)?;
-            let said = CorrectionRecord {
+            let record = CorrectionRecord {
                 level,
                 reason: event.reason.clone(),
                 is_delivered: false,
             };
-            Some((event.timestamp, said))
+            Some((event.timestamp, record))
         });
         Self {
             scored: in_order(of_steps.chain(of_events)),
-            corrections: in_order(said.chain(of_alone)),
+            corrections: in_order(record.chain(of_alone)),
             escalation,
         }
     }
@@ -137,15 +137,18 @@ impl Evidence {
 
     /// Returns the number of delivered corrections.
     fn delivered(&self) -> usize {
-        self.corrections.iter().filter(|said| said.is_delivered).count()
+        self.corrections
+            .iter()
+            .filter(|record| record.is_delivered)
+            .count()
     }
 
     /// Returns the reasons of halts, each once.
     fn halts(&self) -> Vec<String> {
         let mut halts: Vec<String> = Vec::new();
-        for said in &self.corrections {
-            let reason = said.reason.as_deref().unwrap_or(NO_REASON);
-            if said.level >= CorrectionLevel::Halt && !halts.iter().any(|known| known == reason) {
+        for record in &self.corrections {
+            let reason = record.reason.as_deref().unwrap_or(NO_REASON);
+            if record.level >= CorrectionLevel::Halt && !halts.iter().any(|known| known == reason) {
                 halts.push(reason.to_owned());
             }
         }

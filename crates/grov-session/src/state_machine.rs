@@ -178,8 +178,8 @@ impl DriftStateMachine {
     }
 
     fn has_expired(&self, pending: &Correction, now: OffsetDateTime) -> bool {
-        let most = self.policy.max_pending_age();
-        most.is_some_and(|most| now - pending.made_at > most)
+        let max_age = self.policy.max_pending_age();
+        max_age.is_some_and(|max_age| now - pending.made_at > max_age)
     }
 
     /// Whether the current correction may still apply after the next prompt.
@@ -218,7 +218,7 @@ impl DriftStateMachine {
             self.touch(transition.state_changed, context.at);
             return transition;
         }
-        let found = worst.map(|place| (place, &response[place]));
+        let found = worst.map(|index| (index, &response[index]));
         let score = found.map(|(_, action)| action.assessment.score);
         let is_delegated = found.is_some_and(|(_, action)| action.is_delegated);
         let mut ignored = None;
@@ -236,23 +236,23 @@ impl DriftStateMachine {
         let is_firm = found.is_some_and(|(_, action)| !is_doubt_only(&action.assessment));
         self.update_mode(score, is_firm, ignored.is_some(), is_delegated, &mut transition);
         let should_correct = found.is_some_and(|(_, action)| self.should_correct(action, contract));
-        if let Some((place, action)) = found.filter(|_| should_correct) {
+        if let Some((index, action)) = found.filter(|_| should_correct) {
             let min_level = ignored
                 .filter(|_| is_firm && action.assessment.score < OFF_GOAL_BELOW)
                 .map(stronger);
-            let ground = CorrectionBasis {
+            let basis = CorrectionBasis {
                 issues: reasons(action),
                 plan: recovery_plan(contract, &action.action, &action.assessment.findings, is_firm),
                 is_firm,
                 min_level,
             };
-            self.correct(Some(place), action, ground, contract, &context, &mut transition);
+            self.correct(Some(index), action, basis, contract, &context, &mut transition);
         }
-        let beside = |(place, _): &(usize, &AssessedAction)| {
+        let is_other = |(index, _): &(usize, &AssessedAction)| {
             let new_correction = transition.new_correction.as_ref();
-            !skipped.contains(place) && new_correction.is_none_or(|(about, _)| *about != Some(*place))
+            !skipped.contains(index) && new_correction.is_none_or(|(about, _)| *about != Some(*index))
         };
-        let facts = response.iter().enumerate().filter(beside);
+        let facts = response.iter().enumerate().filter(is_other);
         let facts: Vec<&AssessedAction> = facts
             .map(|(_, one)| one)
             .filter(|one| has_hard_finding(&one.assessment))
@@ -275,14 +275,14 @@ impl DriftStateMachine {
     }
 
     /// Processes a prompt.
-    pub fn on_prompt(&mut self, spoken: PromptSummary, at: OffsetDateTime) -> Transition {
+    pub fn on_prompt(&mut self, prompt: PromptSummary, at: OffsetDateTime) -> Transition {
         let mut transition = Transition::default();
         self.state.prompts = self.state.prompts.saturating_add(1);
         self.recent.clear();
         self.earlier_violations.clear();
         let delivered_at = self.state.correction.as_ref().and_then(|one| one.delivered_at);
-        let was_read = delivered_at.is_some_and(|delivered_at| delivered_at < spoken.arrived_at);
-        if was_read && !spoken.has_objection {
+        let was_read = delivered_at.is_some_and(|delivered_at| delivered_at < prompt.arrived_at);
+        if was_read && !prompt.has_objection {
             push_bounded(&mut self.state.consent.facts, self.violation.facts.clone());
             if !self.violation.is_hard {
                 push_bounded(&mut self.state.consent.files, self.violation.files.clone());

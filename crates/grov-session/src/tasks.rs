@@ -6,7 +6,7 @@
 mod begin;
 mod turn;
 
-pub use begin::{begun, intent_question, with_intent};
+pub use begin::{intent_question, started, with_intent};
 pub use turn::Turn;
 
 use crate::capture::relative_files;
@@ -30,7 +30,7 @@ pub struct TaskPolicy {
     pub saves_unfinished: bool,
     /// Whether drift scores are summed up in a saved task that had drift. For a path on which later scores do not
     /// update it.
-    pub sums_up_drift: bool,
+    pub adds_drift_summary: bool,
 }
 
 /// What divides a session into tasks.
@@ -76,7 +76,7 @@ pub struct Tasks<'a> {
     /// All known tasks.
     pub known: &'a [SessionState],
     /// The active task; `None` before the first task, after a finished one, and where the conversation left its tasks:
-    /// it started over under the same id, or a prompt [changed the subject](has_turned).
+    /// it started over under the same id, or a prompt [changed the subject](changed_subject).
     pub current: Option<&'a SessionId>,
     /// How they are divided and saved.
     pub policy: TaskPolicy,
@@ -120,7 +120,7 @@ pub struct TaskOutcome {
     /// Save it to team memory with this ending.
     pub saves: Option<Ending>,
     /// Whether it is the active task.
-    pub is_in_work: bool,
+    pub is_active: bool,
 }
 
 impl<'a> Tasks<'a> {
@@ -176,7 +176,7 @@ impl<'a> Tasks<'a> {
     /// Returns the plan for a verdict on a turn; `None` if the turn was interrupted and has no verdict.
     pub fn plan(&self, analysis: Option<&TaskAnalysis>) -> Plan {
         let Some(analysis) = analysis else {
-            return self.goes_on(None, false);
+            return self.continue_task(None, false);
         };
         let completes = analysis.action.completes();
         let begins = match (self.policy.division, analysis.action) {
@@ -188,13 +188,13 @@ impl<'a> Tasks<'a> {
         };
         let is_finished = completes || analysis.action.starts() && analysis.finished;
         match begins {
-            Some(task_type) => self.begin(task_type, is_finished),
-            None => self.goes_on(analysis.task_id.as_ref(), is_finished),
+            Some(task_type) => self.start(task_type, is_finished),
+            None => self.continue_task(analysis.task_id.as_ref(), is_finished),
         }
     }
 
     /// Continues the named task, or else the active one, or else starts a task.
-    fn goes_on(&self, named: Option<&SessionId>, completes: bool) -> Plan {
+    fn continue_task(&self, named: Option<&SessionId>, completes: bool) -> Plan {
         let named = match self.policy.division {
             Division::ByVerdict => named.and_then(|id| self.task(id)),
             Division::ByPrompt => None,
@@ -204,12 +204,12 @@ impl<'a> Tasks<'a> {
                 target: Target::Existing(task.session_id.clone()),
                 completes,
             },
-            None => self.begin(TaskType::Main, completes),
+            None => self.start(TaskType::Main, completes),
         }
     }
 
     /// Starts a task. Without an active task it is a main task.
-    fn begin(&self, wanted: TaskType, completes: bool) -> Plan {
+    fn start(&self, wanted: TaskType, completes: bool) -> Plan {
         let current = self.active_task().map(|task| task.session_id.clone());
         let (task_type, parent) = match (wanted, current) {
             (TaskType::Main, _) | (_, None) => (TaskType::Main, None),
@@ -227,8 +227,8 @@ impl<'a> Tasks<'a> {
         let was_completed = before == SessionStatus::Completed;
         let is_over = was_completed || plan.completes;
         let saves = if is_over {
-            let is_news = !was_completed || work.is_changed;
-            is_news.then_some(Ending::Complete)
+            let is_new = !was_completed || work.is_changed;
+            is_new.then_some(Ending::Complete)
         } else {
             let was_saved = matches!(plan.target, Target::Existing(_));
             let saves = self.policy.saves_unfinished && (was_saved || work.is_worth_saving);
@@ -236,20 +236,20 @@ impl<'a> Tasks<'a> {
         };
         TaskOutcome {
             saves,
-            is_in_work: !is_over,
+            is_active: !is_over,
         }
     }
 
     /// Returns the active task once `done` is finished: its nearest ancestor that is still open.
     pub fn after(&self, done: &SessionState) -> Option<SessionId> {
-        let mut served = done.parent_session_id.as_ref();
+        let mut parent = done.parent_session_id.as_ref();
         // Bounded, because parents in a damaged store may form a cycle.
         for _ in 0..self.known.len() {
-            let task = self.task(served?)?;
+            let task = self.task(parent?)?;
             if task.status != SessionStatus::Completed {
                 return Some(task.session_id.clone());
             }
-            served = task.parent_session_id.as_ref();
+            parent = task.parent_session_id.as_ref();
         }
         None
     }
@@ -294,7 +294,7 @@ pub fn with_turn(
 
 /// Whether the newest prompt changed the subject from a task with this goal: `goal`, the current goal, was taken from
 /// this prompt in its own words.
-pub fn has_turned(from: &str, goal: &str, prompts: &[String]) -> bool {
+pub fn changed_subject(from: &str, goal: &str, prompts: &[String]) -> bool {
     let Some((newest, earlier)) = prompts.split_last() else {
         return false;
     };

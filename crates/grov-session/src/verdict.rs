@@ -31,14 +31,14 @@ pub(crate) fn certain_findings(assessment: Assessment, is_loaded: bool) -> Asses
 /// Returns the verdict to record for each action. Actions of subagents have one only if something was found.
 pub(crate) fn verdicts(response: &[AssessedAction], transition: &Transition) -> Vec<Option<StepVerdict>> {
     let new_correction = transition.new_correction.as_ref();
-    let verdict = |(place, one): (usize, &AssessedAction)| {
+    let verdict = |(index, one): (usize, &AssessedAction)| {
         if one.is_delegated && one.assessment.findings.is_empty() {
             return None;
         }
         let correction = new_correction
-            .filter(|(about, correction)| *about == Some(place) && correction.tool_use_id == one.call)
+            .filter(|(about, correction)| *about == Some(index) && correction.tool_use_id == one.call)
             .map(|(_, correction)| correction);
-        let is_followed = transition.exempt.contains(&place);
+        let is_followed = transition.exempt.contains(&index);
         let findings: &[Finding] = if is_followed {
             &[]
         } else {

@@ -187,14 +187,14 @@ fn undoes(action: &ActionSketch, violation: &Violation) -> StepMatch {
     if !action.files.iter().all(|file| violation.is_about(file)) {
         return StepMatch::No;
     }
-    let is_taken_back = |effect: &EffectKind| {
+    let is_undo = |effect: &EffectKind| {
         matches!(
             effect,
             EffectKind::VersionControl | EffectKind::Delete | EffectKind::Move
         )
     };
     if !action.action_type.modifies_files() {
-        return if action.effects.iter().any(is_taken_back) {
+        return if action.effects.iter().any(is_undo) {
             StepMatch::Yes
         } else {
             StepMatch::No
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn undoing_is_told_from_going_on() {
+    fn match_step_distinguishes_undoing_from_continuing() {
         let theme = "/home/me/app/web/theme.css";
         let cases = [
             (edit(theme, "color: red;"), StepMatch::Perhaps),
@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn what_did_more_than_change_a_file_is_not_undone_with_it() {
+    fn restoring_a_file_does_not_undo_other_violations() {
         let finding = |rule, file: Option<&str>| Finding {
             rule,
             file: file.map(str::to_owned),
@@ -300,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn looking_is_a_beginning_where_nothing_was_ruled_out() {
+    fn reading_follows_the_plan_unless_a_constraint_is_broken() {
         let look = action(ActionType::Read, &["web/theme.css"]);
         assert_eq!(match_step(&look, &undo(), &violation(false)), StepMatch::Yes);
         assert_eq!(match_step(&look, &undo(), &violation(true)), StepMatch::No);
@@ -313,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn files_are_compared_by_whole_names() {
+    fn files_are_compared_by_whole_components() {
         assert!(is_same_file("/a/b/c.rs", "b/c.rs"));
         assert!(is_same_file("./b/c.rs", "b/c.rs"));
         assert!(is_same_file("C:\\x\\c.rs", "c.rs"));

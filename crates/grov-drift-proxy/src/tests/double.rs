@@ -339,7 +339,7 @@ fn summary(state: &DriftState) -> SessionSummary {
     SessionSummary {
         state: SessionState {
             session_mode: state.mode,
-            ..SessionState::begun(client.clone(), client.first_task(), "", state.updated_at)
+            ..SessionState::new(client.clone(), client.first_task(), "", state.updated_at)
         },
         prompts: 0,
         steps: 0,

@@ -116,7 +116,7 @@ impl TurnWorker<'_> {
         let done = task_rows::done(&steps);
         let mut material = task_rows::material(&contract, done.clone(), &root, &ignore);
         let goal = saved.first().and_then(|task| task.goal.as_deref());
-        let has_new_goal = material.has_turned(goal.unwrap_or_default(), &contract.goal);
+        let has_new_goal = material.changed_subject(goal.unwrap_or_default(), &contract.goal);
         if let Some(earlier) = saved.get(usize::from(!has_new_goal)) {
             material = material.after_prompt(covered(&done, earlier.created_at));
         }

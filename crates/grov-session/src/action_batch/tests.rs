@@ -45,7 +45,7 @@ fn batch(on_goal: usize, off_goal: usize) -> ActionBatch {
 }
 
 #[test]
-fn the_score_is_the_share_less_what_is_off() {
+fn the_score_is_the_share_of_on_goal_changes_less_deductions() {
     for (on_goal, off_goal, expected) in [
         (0, 0, 10),
         (5, 0, 10),
@@ -69,7 +69,7 @@ fn the_score_is_the_share_less_what_is_off() {
 }
 
 #[test]
-fn to_look_changes_nothing() {
+fn reads_do_not_affect_the_score() {
     let mut looked = batch(0, 1);
     let read = ActionSketch {
         action_type: ActionType::Read,
@@ -82,7 +82,7 @@ fn to_look_changes_nothing() {
 }
 
 #[test]
-fn a_matter_of_fact_caps_the_score_of_any_batch() {
+fn a_hard_finding_caps_the_score() {
     let mut mostly = batch(30, 0);
     mostly.add(None, &edit("src/auth.rs"), &found(Rule::Constraint, 3), false);
     assert_eq!(mostly.score(), 3);
@@ -93,7 +93,7 @@ fn a_matter_of_fact_caps_the_score_of_any_batch() {
 }
 
 #[test]
-fn a_file_again_and_again_costs_two() {
+fn a_repeatedly_changed_file_costs_two_points() {
     let mut again = ActionBatch::default();
     for _ in 0..3 {
         again.add(None, &edit("src/a.rs"), &Assessment::on_goal(), false);
@@ -113,7 +113,7 @@ fn a_file_again_and_again_costs_two() {
 }
 
 #[test]
-fn what_failed_changed_nothing() {
+fn failed_calls_do_not_affect_the_score() {
     let mut failed = batch(1, 1);
     failed.drop_call("0");
     failed.drop_call("unknown");
@@ -122,7 +122,7 @@ fn what_failed_changed_nothing() {
 
 proptest! {
     #[test]
-    fn more_off_the_goal_never_scores_better(on_goal in 0_usize..40, off_goal in 0_usize..40) {
+    fn more_off_goal_actions_never_raise_the_score(on_goal in 0_usize..40, off_goal in 0_usize..40) {
         let score = batch(on_goal, off_goal).score();
         prop_assert!((1..=10).contains(&score));
         prop_assert!(batch(on_goal, off_goal + 1).score() <= score);

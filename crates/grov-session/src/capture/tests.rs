@@ -10,7 +10,7 @@ fn state() -> SessionState {
     SessionState {
         original_goal: Some("Add a greeting".to_owned()),
         constraints: vec!["leave main.rs alone".to_owned()],
-        ..SessionState::begun(
+        ..SessionState::new(
             ClientSessionId::new("s1"),
             SessionId::new("s1"),
             "/p",
@@ -69,7 +69,7 @@ fn touched(done: &[PerformedAction]) -> Vec<String> {
 }
 
 #[test]
-fn goal_and_text_of_a_memory_come_from_one_prompt() {
+fn goal_and_query_of_a_memory_come_from_the_same_prompt() {
     let material = material(
         &["How does the login work?", "Translate the readme into French"],
         &[],
@@ -85,7 +85,7 @@ fn goal_and_text_of_a_memory_come_from_one_prompt() {
 }
 
 #[test]
-fn what_was_judged_off_goal_or_is_ignored_teaches_nothing() {
+fn off_goal_actions_and_ignored_files_are_left_out() {
     let mut off = edit("off", 1);
     off.is_off_goal = true;
     let done = [edit("good", 1), off, edit("secret", 1)];
@@ -140,7 +140,7 @@ fn a_step_is_off_goal_by_its_score_or_by_a_verdict() {
 }
 
 #[test]
-fn text_that_grov_put_there_is_not_captured_again() {
+fn injected_text_is_not_captured() {
     let material = material(
         &[
             "<grov-context>memory</grov-context>",
@@ -162,7 +162,7 @@ fn text_that_grov_put_there_is_not_captured_again() {
 }
 
 #[test]
-fn the_turn_of_the_newest_prompt_is_judged() {
+fn the_turn_contains_the_newest_prompt_and_its_actions() {
     let material = material(&["go", "on"], &[edit("old", 1), edit("new", 2)]);
     let turn = material.turn(None, 2);
     assert_eq!(turn.prompts, ["on"]);
@@ -172,9 +172,9 @@ fn the_turn_of_the_newest_prompt_is_judged() {
 }
 
 #[test]
-fn what_is_saved_again_keeps_what_was_asked_first() {
+fn a_replaced_record_keeps_its_original_query() {
     let first = saved(&material(&["go"], &[edit("a", 1)]));
-    // The oldest prompts may be gone by then.
+    // The oldest prompts may have been dropped.
     let later = material(&["on"], &[edit("a", 1)]);
     let again = SaveContext {
         before: Some(&first),
@@ -185,14 +185,14 @@ fn what_is_saved_again_keeps_what_was_asked_first() {
 }
 
 #[test]
-fn what_an_earlier_task_covers_is_not_mixed_into_the_next() {
+fn actions_covered_by_an_earlier_task_are_left_out() {
     let first = saved(&material(&["Add a greeting"], &[edit("greeting", 1)]));
     let mut readme = edit("readme", 2);
     readme.at += time::Duration::seconds(1);
     let done = [edit("greeting", 1), readme];
     let french = "Translate the readme into French";
     let material = material(&["Add a greeting", french], &done);
-    assert!(material.has_turned("Add a greeting", french));
+    assert!(material.changed_subject("Add a greeting", french));
     let material = material.after_prompt(covered(&done, first.created_at));
     let mut state = state();
     state.original_goal = Some(french.to_owned());
@@ -203,7 +203,7 @@ fn what_an_earlier_task_covers_is_not_mixed_into_the_next() {
 }
 
 #[test]
-fn a_question_after_work_is_no_memory_of_its_own() {
+fn a_question_after_work_is_not_a_memory() {
     let mut read = edit("a", 2);
     read.action.action_type = ActionType::Read;
     read.at += time::Duration::seconds(1);
@@ -218,7 +218,7 @@ fn a_question_after_work_is_no_memory_of_its_own() {
 }
 
 #[test]
-fn of_what_was_forgotten_nothing_is_kept() {
+fn a_forgotten_session_has_nothing_to_save() {
     let mut wordless = edit("a", 1);
     wordless.action.files.clear();
     wordless.action.reasoning = None;
@@ -227,14 +227,14 @@ fn of_what_was_forgotten_nothing_is_kept() {
 }
 
 #[test]
-fn what_was_refused_is_no_work() {
+fn refused_calls_are_not_work() {
     let mut refused = edit("refused", 1);
     refused.action.failed = Some(true);
     let changed = |done: &[PerformedAction]| material(&[], done).work(1, None, false, "").is_changed;
     let only = std::slice::from_ref(&refused);
     assert_eq!((touched(only), changed(only)), (Vec::new(), false));
     assert_eq!(touched(&[refused.clone(), edit("done", 1)]), ["done"]);
-    // It may have failed after the removal.
+    // It may have failed after the deletion.
     let mut removal = command("rm removed && false", EffectKind::Delete, "removed");
     removal.action.failed = Some(true);
     let both = [refused, removal.clone()];
@@ -247,7 +247,7 @@ fn what_was_refused_is_no_work() {
 }
 
 #[test]
-fn work_that_changed_nothing_is_known_by_what_it_looked_at() {
+fn a_task_without_changes_lists_the_files_that_were_read() {
     let mut read = edit("read", 1);
     read.action.action_type = ActionType::Read;
     assert_eq!(touched(std::slice::from_ref(&read)), ["read"]);
@@ -256,11 +256,11 @@ fn work_that_changed_nothing_is_known_by_what_it_looked_at() {
 }
 
 #[test]
-fn a_turn_counts_what_was_changed_since_the_task_was_saved() {
+fn a_turn_includes_changes_since_the_last_save() {
     let later = OffsetDateTime::UNIX_EPOCH + time::Duration::seconds(9);
     let mut queued = edit("queued", 2);
     queued.at = later;
-    // A prompt that was typed meanwhile has a number of its own.
+    // A prompt typed in the meantime has its own number.
     let material = material(&[], &[edit("a", 1), queued]);
     let changed = |first, saved_at| material.work(first, saved_at, false, "").is_changed;
     assert!(changed(3, Some(OffsetDateTime::UNIX_EPOCH)));
@@ -269,7 +269,7 @@ fn a_turn_counts_what_was_changed_since_the_task_was_saved() {
 }
 
 #[test]
-fn what_only_looked_is_worth_saving_when_the_session_ends() {
+fn reads_alone_are_worth_saving_when_the_session_ends() {
     let mut read = edit("read", 1);
     read.action.action_type = ActionType::Read;
     let looked = material(&["why?"], &[read]);
@@ -281,7 +281,7 @@ fn what_only_looked_is_worth_saving_when_the_session_ends() {
 }
 
 #[test]
-fn a_commit_holds_the_result_if_the_work_was_committed() {
+fn the_linked_commit_is_the_head_if_the_work_was_committed() {
     let commit = command("git commit -am x", EffectKind::VersionControl, "a");
     let linked = |start: Option<&str>, done: &[PerformedAction]| {
         let mut state = state();
@@ -307,7 +307,7 @@ fn a_commit_holds_the_result_if_the_work_was_committed() {
 }
 
 #[test]
-fn drift_is_summed_up_by_policy() {
+fn the_policy_decides_about_the_drift_summary() {
     let evidence = Evidence {
         scored: vec![Scored::new(Some(3), true)],
         corrections: vec![CorrectionRecord {
@@ -317,11 +317,11 @@ fn drift_is_summed_up_by_policy() {
         }],
         escalation: 0,
     };
-    let trace = |evidence: &Evidence, sums_up_drift| {
+    let trace = |evidence: &Evidence, adds_drift_summary| {
         let policy = TaskPolicy {
             division: Division::ByVerdict,
             saves_unfinished: false,
-            sums_up_drift,
+            adds_drift_summary,
         };
         let task = reviewed(saved(&material(&["go"], &[])), evidence, policy);
         assert_eq!(task.status, TaskStatus::Complete);
@@ -334,7 +334,7 @@ fn drift_is_summed_up_by_policy() {
 }
 
 #[test]
-fn of_a_long_prompt_both_ends_are_kept() {
+fn a_long_prompt_is_shortened_to_both_ends() {
     assert_eq!(ends_of_prompt("short"), "short");
     let long = format!("fix this: {}: why?", "é".repeat(1 << 20));
     let cut = ends_of_prompt(&long);
@@ -343,7 +343,7 @@ fn of_a_long_prompt_both_ends_are_kept() {
 }
 
 #[test]
-fn a_hidden_part_does_not_show_where_it_is_cut() {
+fn a_private_part_is_not_revealed_by_a_cut() {
     for (opening, closing) in [
         ("<private>", "</private>"),
         ("<PRIVATE>", "</Private>"),
@@ -358,7 +358,7 @@ fn a_hidden_part_does_not_show_where_it_is_cut() {
                     "b".repeat(2000)
                 );
                 let cut = ends_of_prompt(&text);
-                // Where both ends are whole it is still known for what it is.
+                // If both ends are complete, it is still recognized.
                 let is_complete = cut.contains(opening) && cut.contains(closing);
                 if cut.len() < text.len() && !is_complete {
                     assert!(!cut.contains("zebra"), "{opening} {before} {secrets}");

@@ -10,7 +10,7 @@ fn builder() -> GoalContractBuilder {
 }
 
 #[test]
-fn the_first_prompt_is_the_goal_and_assent_changes_nothing() {
+fn the_first_prompt_is_the_goal_and_a_yes_changes_nothing() {
     let mut builder = builder();
     let first = "Fix the token refresh in src/auth/token.ts";
     assert!(builder.add_prompt(first));
@@ -24,7 +24,7 @@ fn the_first_prompt_is_the_goal_and_assent_changes_nothing() {
 }
 
 #[test]
-fn a_follow_up_keeps_the_goal_and_opens_its_files() {
+fn a_follow_up_keeps_the_goal_and_extends_the_scope() {
     let mut builder = builder();
     builder.add_prompt("Fix the token refresh in src/auth/token.ts");
     builder.add_prompt("also cover the token with a test in tests/token.ts");
@@ -35,7 +35,7 @@ fn a_follow_up_keeps_the_goal_and_opens_its_files() {
 }
 
 #[test]
-fn a_prompt_that_turns_elsewhere_is_the_goal_at_once() {
+fn a_prompt_that_changes_the_subject_is_the_new_goal() {
     let mut builder = builder();
     builder.add_prompt("Fix the token refresh in src/auth/token.ts");
     builder.add_prompt("Translate README.md into French");
@@ -43,7 +43,7 @@ fn a_prompt_that_turns_elsewhere_is_the_goal_at_once() {
 }
 
 #[test]
-fn what_follows_a_turn_is_not_held_to_the_goal_before_it() {
+fn prompts_after_a_change_of_subject_keep_the_new_goal() {
     let mut builder = builder();
     builder.add_prompt("Fix the token refresh in src/auth/token.ts");
     builder.add_prompt("Translate README.md into French");
@@ -52,7 +52,7 @@ fn what_follows_a_turn_is_not_held_to_the_goal_before_it() {
 }
 
 #[test]
-fn the_task_in_work_gives_the_goal_but_not_over_what_was_just_typed() {
+fn the_active_task_gives_the_goal_unless_a_newer_prompt_changes_the_subject() {
     let mut builder = builder();
     builder.add_prompt("Fix the token refresh in src/auth/token.ts");
     builder.turn_ended();
@@ -78,25 +78,25 @@ fn the_task_in_work_gives_the_goal_but_not_over_what_was_just_typed() {
 }
 
 #[test]
-fn a_prompt_that_the_store_does_not_show_yet_is_kept_though_its_turn_is_over() {
+fn a_prompt_that_is_not_recorded_yet_is_kept_after_its_turn() {
     let mut builder = builder();
     let (first, second) = ("Fix src/auth/token.ts", "Also edit tests/auth.rs");
     builder.add_prompt(first);
     builder.turn_ended();
     builder.add_prompt(second);
     builder.turn_ended();
-    // Asked for when the second one was not recorded yet.
+    // Read before the second one was recorded.
     builder.set_task(Intent::default(), vec![first.to_owned()]);
     assert_eq!(builder.contract().instructions, [first, second]);
     builder.set_task(Intent::default(), vec![first.to_owned(), second.to_owned()]);
     assert_eq!(builder.contract().instructions, [first, second]);
-    // It was shown, so what the store says from now on counts.
+    // The store has returned it once, so from now on the store decides.
     builder.set_task(Intent::default(), vec![first.to_owned()]);
     assert_eq!(builder.contract().instructions, [first]);
 }
 
 #[test]
-fn what_a_fork_inherits_stays_though_no_store_has_it() {
+fn inherited_prompts_are_kept_although_they_are_not_stored() {
     let mut builder = builder();
     builder.inherit_prompts(&["Fix src/auth/token.ts".to_owned(), "yes".to_owned()]);
     assert!(builder.is_complete());
@@ -110,7 +110,7 @@ fn what_a_fork_inherits_stays_though_no_store_has_it() {
 }
 
 #[test]
-fn what_a_history_says_gives_way_to_what_is_stored_of_its_tasks() {
+fn stored_prompts_replace_inherited_ones() {
     let mut builder = builder();
     let earlier = ["Fix src/auth/token.ts", "Translate README.md into French"];
     builder.inherit_prompts(&earlier.map(str::to_owned));
@@ -119,14 +119,14 @@ fn what_a_history_says_gives_way_to_what_is_stored_of_its_tasks() {
         goal: "Translate the readme".to_owned(),
         ..Intent::default()
     };
-    // The first one was of a task that is done.
+    // The first one belongs to a finished task.
     builder.resume(task, vec![earlier[1].to_owned()]);
     let instructions = [earlier[1], "Also edit CHANGELOG.md"];
     assert_eq!(builder.contract().instructions, instructions);
 }
 
 #[test]
-fn what_began_before_it_was_seen_is_not_known_from_the_beginning() {
+fn a_session_without_earlier_prompts_is_not_complete() {
     let mut builder = builder();
     builder.add_prompt("go ahead");
     builder.resume(Intent::default(), vec!["go ahead".to_owned()]);
@@ -139,10 +139,10 @@ fn what_began_before_it_was_seen_is_not_known_from_the_beginning() {
 }
 
 #[test]
-fn what_was_typed_since_can_be_typed_again_into_what_was_asked_for_before() {
+fn prompts_since_can_be_replayed_on_the_earlier_contract() {
     let mut builder = builder();
     let (first, second) = ("Fix src/auth/token.ts", "Translate README.md into French");
-    // Nothing is known before it, so it might say something.
+    // Without earlier prompts, it may have content.
     assert!(builder.add_prompt("continue"));
     builder.add_prompt(second);
     let recorded = || vec![first.to_owned(), second.to_owned()];
@@ -154,7 +154,7 @@ fn what_was_typed_since_can_be_typed_again_into_what_was_asked_for_before() {
         before.add_prompt(prompt);
     }
     assert_eq!(before.contract(), builder.contract());
-    // The turn is over, and another task is in work: neither is any of its.
+    // After the turn, another task is active: neither prompt belongs to it.
     builder.turn_ended();
     builder.switch_task();
     builder.set_task(Intent::default(), vec!["Write CHANGELOG.md".to_owned()]);
@@ -162,7 +162,7 @@ fn what_was_typed_since_can_be_typed_again_into_what_was_asked_for_before() {
 }
 
 #[test]
-fn another_task_leaves_what_was_typed_for_the_last_one() {
+fn another_task_drops_earlier_instructions() {
     let mut builder = builder();
     builder.add_prompt("Fix the token refresh in src/auth/token.ts");
     builder.turn_ended();
@@ -179,7 +179,7 @@ fn another_task_leaves_what_was_typed_for_the_last_one() {
 }
 
 #[test]
-fn what_a_person_changed_stands_on_top() {
+fn edits_override_the_prompts() {
     let mut builder = builder();
     builder.add_prompt("Fix the token refresh in src/auth/token.ts");
     builder.set_edits(vec![GoalEdit {
@@ -198,7 +198,7 @@ fn what_a_person_changed_stands_on_top() {
 }
 
 #[test]
-fn private_words_are_not_kept_and_long_prompts_are_cut() {
+fn private_text_is_removed_and_long_prompts_are_shortened() {
     let mut builder = builder();
     builder.add_prompt(&format!(
         "Fix a.rs <private>{}</private> {}",

@@ -48,7 +48,7 @@ fn delivered(level: CorrectionLevel) -> String {
 }
 
 #[test]
-fn every_level_says_what_it_has_to() {
+fn every_level_contains_its_parts() {
     let all = ["Only touch src/auth", "src/styles/theme.css"];
     let parts: [(CorrectionLevel, &[&str]); 5] = [
         (CorrectionLevel::Nudge, &["The goal is"]),
@@ -104,7 +104,7 @@ fn a_nudge_is_two_or_three_sentences() {
 }
 
 #[test]
-fn a_level_never_says_the_same_twice() {
+fn a_text_is_never_repeated() {
     for level in CorrectionLevel::ALL {
         let contract = contract("g", "g");
         let input = input(&contract, level, &[], &[]);
@@ -118,7 +118,7 @@ fn a_level_never_says_the_same_twice() {
 }
 
 #[test]
-fn secrets_and_private_words_are_not_said() {
+fn secrets_and_private_text_are_not_included() {
     let key = "sk-ant-api03-aBcDeFgHiJkLmNoPqRsTuVwXyZ0123456789aBcDeFgHiJkLmNoPqRsTuVwXyZ0123456789aBcDeFgHiJkLmNoP-AAAA";
     let contract = contract(
         &format!("Use {key} <private>zebra</private>"),
@@ -132,7 +132,7 @@ fn secrets_and_private_words_are_not_said() {
     }
 }
 
-/// Tags that are opened and closed in the text.
+/// Returns the tags that are opened and closed in the text.
 fn tags(text: &str) -> (usize, usize, usize) {
     (
         text.matches('<').count(),
@@ -158,7 +158,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
-    fn whatever_is_quoted_every_text_stays_in_its_frame_and_budget(
+    fn every_text_stays_within_its_frame_and_budget(
         goal in hostile(),
         request in hostile(),
         issues in proptest::collection::vec(hostile(), 0..3),
@@ -184,7 +184,7 @@ proptest! {
 }
 
 #[test]
-fn the_instruction_in_force_is_quoted_and_not_the_goal_of_an_earlier_prompt() {
+fn the_current_instruction_is_quoted_instead_of_an_earlier_goal() {
     let contract = GoalContract {
         goal: "Fix the token refresh".to_owned(),
         instructions: vec![

@@ -1,4 +1,4 @@
-//! What the engine says when, by events alone.
+//! Tests of the engine with sequences of events.
 
 use super::*;
 use crate::snapshot::EngineSnapshot;
@@ -28,7 +28,7 @@ fn reader() -> IntentReader {
     Arc::new(read_intent)
 }
 
-/// An engine whose user forbade a folder.
+/// An engine with a forbidden folder.
 struct Session {
     engine: SessionEngine,
     policy: Policy,
@@ -79,7 +79,7 @@ impl Session {
         }
     }
 
-    /// A response with these actions. The call of the last one.
+    /// Applies a response with these actions. Returns the call of the last one.
     fn respond(&mut self, actions: Vec<ActionSketch>) -> String {
         let observed: Vec<ObservedAction> = actions.into_iter().map(|one| self.observed(one)).collect();
         self.apply(SessionEvent::Response(observed));
@@ -99,15 +99,15 @@ impl Session {
         }));
     }
 
-    fn waits(&self) -> Option<String> {
+    fn pending_text(&self) -> Option<String> {
         self.engine
             .drift()
             .pending_correction()
             .map(|pending| pending.text.clone())
     }
 
-    /// What waits is said now.
-    fn say(&mut self) -> Option<CorrectionLevel> {
+    /// Delivers the pending correction.
+    fn deliver(&mut self) -> Option<CorrectionLevel> {
         let at = self.context().at;
         let due = self.engine.drift().deliverable_correction(at, false)?.clone();
         self.engine.mark_delivered(&due, at);
@@ -122,115 +122,115 @@ fn billing(file: &str) -> ActionSketch {
     )
 }
 
-fn put_back(file: &str) -> ActionSketch {
+fn undo(file: &str) -> ActionSketch {
     let path = format!("{ROOT}/src/billing/{file}");
     let command = format!("git checkout -- src/billing/{file}");
     bash(&command, EffectKind::Modify, &[&path])
 }
 
-/// Destroys more than any change of a file.
-fn grave() -> ActionSketch {
+/// A violation that is worse than any change of a file.
+fn destructive() -> ActionSketch {
     bash("rm -rf ~", EffectKind::Delete, &["/home/me"])
 }
 
 #[test]
-fn what_was_done_against_a_fact_does_not_excuse_itself_under_the_next_prompt() {
+fn repeating_a_violation_does_not_permit_it_after_the_next_prompt() {
     let removal = || bash("rm -rf /home/me/other", EffectKind::Delete, &["/home/me/other"]);
     let emptied = || edit(&format!("{ROOT}/src/billing/invoice.ts"), "");
     for action in [removal(), emptied()] {
         let mut session = Session::new(Policy::PER_PROMPT);
         session.act(action.clone());
-        assert!(session.waits().is_some(), "{action:?}");
+        assert!(session.pending_text().is_some(), "{action:?}");
         session.prompt("go on");
-        assert!(session.waits().is_some(), "{action:?}");
+        assert!(session.pending_text().is_some(), "{action:?}");
     }
 }
 
 #[test]
-fn what_waited_when_corrections_were_switched_off_is_not_said_with_a_later_one() {
+fn attached_facts_are_dropped_when_corrections_are_disabled() {
     for policy in POLICIES {
         let mut session = Session::new(policy);
-        session.act(grave());
+        session.act(destructive());
         session.act(billing("invoice.ts"));
         session.apply(SessionEvent::CorrectionsEnabled(false));
         session.apply(SessionEvent::CorrectionsEnabled(true));
         session.act(billing("cart.ts"));
-        let text = session.waits().unwrap();
+        let text = session.pending_text().unwrap();
         assert!(text.contains("cart.ts") && !text.contains("invoice.ts"), "{text}");
     }
 }
 
 #[test]
-fn facts_for_which_there_was_no_room_are_said_afterwards() {
+fn facts_that_did_not_fit_are_delivered_later() {
     let mut session = Session::new(Policy::PER_ACTION);
     for number in 0..6 {
         session.act(billing(&format!("file{number}.ts")));
     }
-    let mut texts = session.waits().unwrap();
-    session.say();
+    let mut texts = session.pending_text().unwrap();
+    session.deliver();
     session.act(edit(&format!("{ROOT}/src/auth/token.ts"), "refresh()"));
-    texts += &session.waits().unwrap();
+    texts += &session.pending_text().unwrap();
     for number in 0..6 {
         assert!(texts.contains(&format!("file{number}.ts")), "{number}: {texts}");
     }
 }
 
 #[test]
-fn a_fact_found_while_a_graver_one_waits_is_said_with_it() {
+fn a_fact_found_while_a_worse_one_is_pending_is_delivered_with_it() {
     for policy in POLICIES {
         let mut session = Session::new(policy);
-        session.act(grave());
+        session.act(destructive());
         let before = session.engine.drift().pending_correction().unwrap().score;
         session.act(billing("invoice.ts"));
-        let waits = session.engine.drift().pending_correction().unwrap();
-        assert_eq!(waits.score, before);
+        let pending_text = session.engine.drift().pending_correction().unwrap();
+        assert_eq!(pending_text.score, before);
         assert!(
-            waits.text.contains("removes everything") && waits.text.contains("invoice.ts"),
+            pending_text.text.contains("removes everything") && pending_text.text.contains("invoice.ts"),
             "{}",
-            waits.text
+            pending_text.text
         );
     }
 }
 
 #[test]
-fn a_fact_takes_the_place_of_a_graver_one_that_failed() {
+fn an_attached_fact_is_promoted_when_the_call_of_the_pending_one_failed() {
     for policy in POLICIES {
         let mut session = Session::new(policy);
-        let grave = session.act(grave());
+        let destructive = session.act(destructive());
         let lesser = session.act(billing("invoice.ts"));
-        session.fail(&grave);
+        session.fail(&destructive);
         assert_eq!(session.engine.drift().pending_call(), Some(lesser.as_str()));
-        let text = session.waits().unwrap();
+        let text = session.pending_text().unwrap();
         assert!(
             text.contains("invoice.ts") && !text.contains("removes everything"),
             "{text}"
         );
         session.fail(&lesser);
-        assert_eq!(session.waits(), None);
+        assert_eq!(session.pending_text(), None);
     }
 }
 
 #[test]
-fn a_fact_takes_the_place_of_one_that_was_put_back() {
+fn an_attached_fact_is_promoted_when_the_pending_one_was_undone() {
     for policy in POLICIES {
         let mut session = Session::new(policy);
         session.act(billing("invoice.ts"));
         let second = session.act(billing("cart.ts"));
-        session.act(put_back("invoice.ts"));
+        session.act(undo("invoice.ts"));
         assert_eq!(session.engine.drift().pending_call(), Some(second.as_str()));
-        let text = session.waits().unwrap();
+        let text = session.pending_text().unwrap();
         assert!(text.contains("cart.ts") && !text.contains("invoice.ts"), "{text}");
     }
 }
 
 #[test]
-fn a_fact_that_is_said_with_a_graver_one_goes_when_it_is_put_back() {
+fn an_attached_fact_is_dropped_when_it_was_undone() {
     for policy in POLICIES {
         let mut session = Session::new(policy);
-        session.act(grave());
+        session.act(destructive());
         session.act(billing("invoice.ts"));
-        session.act(put_back("invoice.ts"));
-        let text = session.waits().unwrap();
+        session.act(undo("invoice.ts"));
+        let text = session.pending_text().unwrap();
         assert!(
             text.contains("removes everything") && !text.contains("invoice.ts"),
             "{text}"
@@ -239,13 +239,13 @@ fn a_fact_that_is_said_with_a_graver_one_goes_when_it_is_put_back() {
 }
 
 #[test]
-fn what_was_put_back_before_it_was_said_is_not_said() {
+fn a_violation_undone_before_delivery_is_not_corrected() {
     for policy in POLICIES {
         let mut session = Session::new(policy);
         session.act(billing("invoice.ts"));
-        session.act(put_back("invoice.ts"));
+        session.act(undo("invoice.ts"));
         assert_eq!(
-            (session.say(), session.engine.drift().state().escalation),
+            (session.deliver(), session.engine.drift().state().escalation),
             (None, 0)
         );
         assert_eq!(session.engine.drift().state().mode, SessionMode::Normal);
@@ -253,34 +253,34 @@ fn what_was_put_back_before_it_was_said_is_not_said() {
 }
 
 #[test]
-fn what_the_same_response_puts_back_is_not_said() {
+fn a_violation_undone_in_the_same_response_is_not_corrected() {
     for policy in POLICIES {
         let mut session = Session::new(policy);
-        session.respond(vec![billing("invoice.ts"), put_back("invoice.ts")]);
+        session.respond(vec![billing("invoice.ts"), undo("invoice.ts")]);
         assert_eq!(
-            (session.say(), session.engine.drift().state().escalation),
+            (session.deliver(), session.engine.drift().state().escalation),
             (None, 0)
         );
         assert_eq!(session.engine.drift().state().mode, SessionMode::Normal);
         session.respond(vec![
             billing("cart.ts"),
             billing("invoice.ts"),
-            put_back("invoice.ts"),
+            undo("invoice.ts"),
         ]);
-        let text = session.waits().unwrap();
+        let text = session.pending_text().unwrap();
         assert!(text.contains("cart.ts") && !text.contains("invoice.ts"), "{text}");
     }
 }
 
 #[test]
-fn with_prompts_three_ignored_corrections_lead_to_two_demands_and_then_to_silence() {
+fn per_prompt_three_ignored_corrections_lead_to_two_forced_actions_and_no_more() {
     let mut session = Session::new(Policy::PER_PROMPT);
     let (mut levels, mut modes) = (Vec::new(), Vec::new());
     for file in ["a.ts", "b.ts", "c.ts", "d.ts", "e.ts", "f.ts"] {
         session.act(billing(file));
         modes.push(session.engine.drift().state().mode);
         session.prompt("no, do not");
-        levels.push(session.say());
+        levels.push(session.deliver());
     }
     use CorrectionLevel::{Forced, Halt, Intervene};
     let expected = [
@@ -301,32 +301,32 @@ fn with_prompts_three_ignored_corrections_lead_to_two_demands_and_then_to_silenc
             SessionMode::Forced
         ]
     );
-    // The silence lasts until the user speaks.
+    // No correction is created until the next prompt.
     session.act(billing("g.ts"));
     session.prompt("no!");
-    assert_eq!(session.say(), Some(Halt));
+    assert_eq!(session.deliver(), Some(Halt));
     session.act(edit(&format!("{ROOT}/src/auth/token.ts"), "refresh(token)"));
     assert_eq!(session.engine.drift().state().mode, SessionMode::Normal);
 }
 
 #[test]
-fn where_corrections_are_switched_off_nothing_waits() {
+fn nothing_is_pending_while_corrections_are_disabled() {
     for policy in POLICIES {
         let mut session = Session::new(policy);
         session.apply(SessionEvent::CorrectionsEnabled(false));
         session.act(billing("invoice.ts"));
         session.act(billing("cart.ts"));
         session.prompt("go on");
-        assert_eq!(session.waits(), None);
+        assert_eq!(session.pending_text(), None);
         assert_eq!(session.engine.drift().state().escalation, 0);
-        // What was found meanwhile is not said later.
+        // Violations found in the meantime are not corrected later.
         session.apply(SessionEvent::CorrectionsEnabled(true));
-        assert_eq!(session.waits(), None);
-        // What waits goes with the switch.
+        assert_eq!(session.pending_text(), None);
+        // Disabling corrections drops the pending one.
         session.act(billing("tax.ts"));
-        assert!(session.waits().is_some());
+        assert!(session.pending_text().is_some());
         session.apply(SessionEvent::CorrectionsEnabled(false));
-        assert_eq!(session.waits(), None);
+        assert_eq!(session.pending_text(), None);
     }
 }
 
@@ -336,56 +336,56 @@ fn what_the_user_let_pass_is_not_corrected_again() {
         let mut session = Session::new(policy);
         session.act(billing("invoice.ts"));
         session.prompt("go on");
-        assert_eq!(session.say(), Some(CorrectionLevel::Intervene));
-        // They have read it, and do not object.
+        assert_eq!(session.deliver(), Some(CorrectionLevel::Intervene));
+        // The user has read it and does not object.
         session.prompt("go on");
         session.act(billing("invoice.ts"));
         session.prompt("go on");
-        assert_eq!(session.say(), None);
+        assert_eq!(session.deliver(), None);
         session.act(billing("cart.ts"));
         session.prompt("go on");
-        assert!(session.say().is_some(), "another file is another matter");
+        assert!(session.deliver().is_some(), "another file is corrected");
     }
 }
 
-/// Writes the same text until that is found.
-fn circle(session: &mut Session) {
+/// Writes the same text until the repetition is found.
+fn repeat_edit(session: &mut Session) {
     let text = "export const refresh = async (token: Token) => renew(token, { retries: 3 });";
     for _ in 0..6 {
         session.act(edit(&format!("{ROOT}/src/auth/token.ts"), text));
-        if session.waits().is_some() {
+        if session.pending_text().is_some() {
             return;
         }
     }
-    panic!("a circle is found");
+    panic!("the repetition is found");
 }
 
 #[test]
-fn with_prompts_a_circle_is_said_unless_something_was_asked_for_since() {
+fn per_prompt_a_repetition_is_corrected_unless_there_is_a_new_request() {
     let mut session = Session::new(Policy::PER_PROMPT);
-    circle(&mut session);
+    repeat_edit(&mut session);
     session.prompt("go on");
-    assert!(session.say().is_some());
+    assert!(session.deliver().is_some());
     let mut session = Session::new(Policy::PER_PROMPT);
-    circle(&mut session);
+    repeat_edit(&mut session);
     session.prompt("Now write the docs/guide.md about the menu");
-    assert_eq!(session.say(), None);
+    assert_eq!(session.deliver(), None);
 }
 
 #[test]
-fn what_the_user_objected_to_is_corrected_again() {
+fn an_action_that_the_user_objected_to_is_corrected_again() {
     let mut session = Session::new(Policy::PER_PROMPT);
     session.act(billing("invoice.ts"));
     session.prompt("go on");
-    assert!(session.say().is_some());
+    assert!(session.deliver().is_some());
     session.prompt("no, not the billing");
     session.act(billing("invoice.ts"));
     session.prompt("no!");
-    assert!(session.say().is_some());
+    assert!(session.deliver().is_some());
 }
 
 #[test]
-fn what_the_user_allowed_in_the_dialog_is_on_the_goal_whenever_that_is_known() {
+fn an_action_that_the_user_allowed_is_on_goal_whenever_the_permission_is_known() {
     let asked = |call: &str, ran: bool| {
         vec![AskedCall {
             tool_use_id: call.to_owned(),
@@ -401,14 +401,14 @@ fn what_the_user_allowed_in_the_dialog_is_on_the_goal_whenever_that_is_known() {
         }))
     };
     for policy in POLICIES {
-        // Known to have run before it is looked at.
+        // The permission is known before the action is assessed.
         let mut session = Session::new(policy);
         session.apply(SessionEvent::PermissionAsked(&asked("call-1", true)));
         let one = session.observed(billing("invoice.ts"));
         let effects = session.apply(SessionEvent::Response(vec![one]));
         let verdict = effects.verdicts[0].clone().unwrap();
         assert_eq!((verdict.score, verdict.findings.len()), (10, 0));
-        // Known to be asked before, and to have run behind.
+        // The question is known before, and that it ran afterwards.
         let mut session = Session::new(policy);
         session.apply(SessionEvent::PermissionAsked(&asked("call-1", false)));
         session.act(billing("invoice.ts"));
@@ -422,10 +422,10 @@ fn what_the_user_allowed_in_the_dialog_is_on_the_goal_whenever_that_is_known() {
         );
         assert!(!effects.needs_permission_lookup);
         assert_eq!(
-            (session.waits(), session.engine.drift().state().mode),
+            (session.pending_text(), session.engine.drift().state().mode),
             (None, SessionMode::Normal)
         );
-        // Known to have run, and to be asked behind.
+        // That it ran is known first, and the question afterwards.
         let mut session = Session::new(policy);
         session.act(billing("invoice.ts"));
         assert!(ran(&mut session, "call-1").needs_permission_lookup);
@@ -438,23 +438,23 @@ fn what_the_user_allowed_in_the_dialog_is_on_the_goal_whenever_that_is_known() {
             )]
         );
         assert_eq!(
-            (session.waits(), session.engine.drift().state().mode),
+            (session.pending_text(), session.engine.drift().state().mode),
             (None, SessionMode::Normal)
         );
-        // The same file is not spoken of again.
+        // The same file is not corrected again.
         session.act(billing("invoice.ts"));
-        assert_eq!(session.waits(), None);
+        assert_eq!(session.pending_text(), None);
     }
 }
 
-/// Something that may happen, by numbers.
+/// A random event; numbers select its data.
 #[derive(Clone, Debug)]
-enum Happens {
+enum RandomEvent {
     Prompt(usize),
     Act(Vec<(usize, bool)>),
     Ended(usize, bool, bool),
     Asks(usize, bool),
-    Said(usize),
+    AssistantText(usize),
     TurnEnded,
     Permission(usize, bool),
     Corrects(bool),
@@ -477,42 +477,42 @@ const WORDS: &[&str] = &[
     "I changed src/billing/invoice.ts",
 ];
 
-fn happens() -> impl Strategy<Value = Happens> {
+fn random_event() -> impl Strategy<Value = RandomEvent> {
     prop_oneof![
-        2 => (0..PROMPTS.len()).prop_map(Happens::Prompt),
-        6 => prop::collection::vec((0..9_usize, prop::bool::weighted(0.2)), 1..3).prop_map(Happens::Act),
+        2 => (0..PROMPTS.len()).prop_map(RandomEvent::Prompt),
+        6 => prop::collection::vec((0..9_usize, prop::bool::weighted(0.2)), 1..3).prop_map(RandomEvent::Act),
         3 => (0..9_usize, prop::bool::weighted(0.3), any::<bool>())
-            .prop_map(|(call, failed, speaks)| Happens::Ended(call, failed, speaks)),
-        1 => (0..9_usize, any::<bool>()).prop_map(|(call, plan)| Happens::Asks(call, plan)),
-        1 => (0..WORDS.len()).prop_map(Happens::Said),
-        1 => Just(Happens::TurnEnded),
-        1 => (0..9_usize, any::<bool>()).prop_map(|(call, ran)| Happens::Permission(call, ran)),
-        1 => any::<bool>().prop_map(Happens::Corrects),
-        1 => any::<bool>().prop_map(Happens::Edited),
-        3 => Just(Happens::Delivered),
-        1 => Just(Happens::CheckResult),
+            .prop_map(|(call, failed, speaks)| RandomEvent::Ended(call, failed, speaks)),
+        1 => (0..9_usize, any::<bool>()).prop_map(|(call, plan)| RandomEvent::Asks(call, plan)),
+        1 => (0..WORDS.len()).prop_map(RandomEvent::AssistantText),
+        1 => Just(RandomEvent::TurnEnded),
+        1 => (0..9_usize, any::<bool>()).prop_map(|(call, ran)| RandomEvent::Permission(call, ran)),
+        1 => any::<bool>().prop_map(RandomEvent::Corrects),
+        1 => any::<bool>().prop_map(RandomEvent::Edited),
+        3 => Just(RandomEvent::Delivered),
+        1 => Just(RandomEvent::CheckResult),
     ]
 }
 
 fn an_action(number: usize) -> ActionSketch {
     match number {
         0 | 1 => billing(["invoice.ts", "cart.ts"][number]),
-        2 => put_back("invoice.ts"),
-        3 => grave(),
+        2 => undo("invoice.ts"),
+        3 => destructive(),
         4 => edit(&format!("{ROOT}/src/auth/token.ts"), "refresh(token)"),
         5 => read(&format!("{ROOT}/src/auth/token.ts")),
         6 => edit(&format!("{ROOT}/docs/menu/lunch.md"), "soup with leek and cream"),
-        7 => edit(&format!("{ROOT}/assets/moon.svg"), "<svg><circle/></svg>"),
+        7 => edit(&format!("{ROOT}/assets/moon.svg"), "<svg><repeat_edit/></svg>"),
         _ => bash("git push --force", EffectKind::VersionControl, &[]),
     }
 }
 
 impl Session {
-    /// Lets it happen; what comes of it, and what waits then.
-    fn happen(&mut self, what: &Happens) -> String {
+    /// Applies an event. Returns its effects, the state and the contract.
+    fn apply_random(&mut self, what: &RandomEvent) -> String {
         let came = match what {
-            Happens::Prompt(number) => self.prompt(PROMPTS[*number]),
-            Happens::Act(actions) => {
+            RandomEvent::Prompt(number) => self.prompt(PROMPTS[*number]),
+            RandomEvent::Act(actions) => {
                 let delegated = actions[0].1;
                 let observed = actions.iter().map(|(number, _)| ObservedAction {
                     is_delegated: delegated,
@@ -521,7 +521,7 @@ impl Session {
                 let observed = observed.collect();
                 self.apply(SessionEvent::Response(observed))
             }
-            Happens::Ended(call, failed, speaks) => {
+            RandomEvent::Ended(call, failed, speaks) => {
                 let call = format!("call-{call}");
                 self.apply(SessionEvent::CallEnded(CallResult {
                     call: &call,
@@ -530,29 +530,31 @@ impl Session {
                     is_delegated: false,
                 }))
             }
-            Happens::Asks(call, plan) => self.apply(SessionEvent::QuestionAsked(PendingQuestion {
+            RandomEvent::Asks(call, plan) => self.apply(SessionEvent::QuestionAsked(PendingQuestion {
                 call: format!("call-{call}"),
                 plan: plan.then(|| "Change src/billing/invoice.ts".to_owned()),
             })),
-            Happens::Said(number) => self.apply(SessionEvent::AssistantText(WORDS[*number])),
-            Happens::TurnEnded => self.apply(SessionEvent::TurnEnded),
-            Happens::Permission(call, ran) => {
+            RandomEvent::AssistantText(number) => self.apply(SessionEvent::AssistantText(WORDS[*number])),
+            RandomEvent::TurnEnded => self.apply(SessionEvent::TurnEnded),
+            RandomEvent::Permission(call, ran) => {
                 let asked = AskedCall {
                     tool_use_id: format!("call-{call}"),
                     ran: *ran,
                 };
                 self.apply(SessionEvent::PermissionAsked(&[asked]))
             }
-            Happens::Corrects(corrects) => {
+            RandomEvent::Corrects(corrects) => {
                 self.policy.corrects = *corrects;
                 self.apply(SessionEvent::CorrectionsEnabled(*corrects))
             }
-            Happens::Edited(forbids) => {
+            RandomEvent::Edited(forbids) => {
                 let edits = if *forbids { edits() } else { Vec::new() };
                 self.apply(SessionEvent::GoalEdited(edits))
             }
-            Happens::Delivered => return format!("{:?} {:?}", self.say(), self.engine.drift().state()),
-            Happens::CheckResult => return format!("{:?}", self.engine.check()),
+            RandomEvent::Delivered => {
+                return format!("{:?} {:?}", self.deliver(), self.engine.drift().state());
+            }
+            RandomEvent::CheckResult => return format!("{:?}", self.engine.check()),
         };
         format!(
             "{came:?} {:?} {:?}",
@@ -561,7 +563,7 @@ impl Session {
         )
     }
 
-    /// The same, kept and taken up again.
+    /// Stores and restores the engine.
     fn kept(self, edits: &[GoalEdit]) -> Self {
         let text = serde_json::to_string(&self.engine.snapshot(true)).unwrap();
         let snapshot: EngineSnapshot<'_> = serde_json::from_str(&text).unwrap();
@@ -576,25 +578,25 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn an_engine_that_was_kept_goes_on_as_one_that_never_was(
+    fn a_restored_engine_behaves_like_one_that_was_never_stored(
         by_prompt in any::<bool>(),
-        events in prop::collection::vec(happens(), 1..24),
+        events in prop::collection::vec(random_event(), 1..24),
     ) {
         let policy = POLICIES[usize::from(by_prompt)];
         let (mut never, mut kept) = (Session::new(policy), Session::new(policy));
         let mut edited = edits();
-        for (place, event) in events.iter().enumerate() {
-            if let Happens::Edited(forbids) = event {
+        for (index, event) in events.iter().enumerate() {
+            if let RandomEvent::Edited(forbids) = event {
                 edited = if *forbids { edits() } else { Vec::new() };
             }
-            prop_assert_eq!(never.happen(event), kept.happen(event), "event {}", place);
+            prop_assert_eq!(never.apply_random(event), kept.apply_random(event), "event {}", index);
             kept = kept.kept(&edited);
         }
     }
 }
 
 #[test]
-fn a_snapshot_stored_by_an_earlier_version_is_restored_and_stored_alike() {
+fn a_snapshot_of_an_earlier_version_round_trips() {
     let stored: serde_json::Value =
         serde_json::from_str(include_str!("../../testdata/stored_engine.json")).unwrap();
     let snapshot: EngineSnapshot<'_> = serde_json::from_value(stored.clone()).unwrap();

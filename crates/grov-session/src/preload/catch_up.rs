@@ -62,11 +62,11 @@ impl CatchUp {
         for event in events.iter().skip(self.taken) {
             match event {
                 BufferedEvent::Prompt { prompt, consents_to } => {
-                    let says_something = self.builder.add_prompt(prompt);
+                    let has_content = self.builder.add_prompt(prompt);
                     self.rules.set_contract(self.builder.contract().clone());
                     self.rules.record_prompt();
                     // The engine could not tell whether a "yes" had content of its own.
-                    if let Some(words) = consents_to.as_ref().filter(|_| !says_something) {
+                    if let Some(words) = consents_to.as_ref().filter(|_| !has_content) {
                         self.rules.record_consent(words);
                     }
                 }

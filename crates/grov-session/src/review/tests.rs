@@ -4,7 +4,7 @@ use grov_domain::{
 };
 use time::Duration;
 
-/// A task that was saved with this status.
+/// A saved task with this status.
 fn saved(status: TaskStatus) -> Task {
     Task {
         id: TaskId::new("t1"),
@@ -95,12 +95,12 @@ fn correction(step: &str, level: CorrectionLevel, is_told: bool) -> Correction {
     }
 }
 
-/// The review of records.
+/// Reviews records.
 fn review(steps: &[StepRow], events: &[DriftEvent], corrections: &[Correction], escalation: u32) -> Review {
     Review::of(&Evidence::of_records(steps, events, corrections, escalation))
 }
 
-/// Tags, status and trace of a finished task.
+/// Returns tags, status and trace of a reviewed task.
 fn annotate(review: &Review) -> (Vec<String>, TaskStatus, Vec<String>) {
     let task = review.annotate(saved(TaskStatus::Complete));
     (task.tags, task.status, task.reasoning_trace)
@@ -109,7 +109,7 @@ fn annotate(review: &Review) -> (Vec<String>, TaskStatus, Vec<String>) {
 const EDIT: ActionType = ActionType::Edit;
 
 #[test]
-fn work_on_its_goal_is_left_alone() {
+fn on_goal_work_needs_no_review() {
     let steps = [
         step("a", EDIT, Some(10)),
         step("b", EDIT, None),
@@ -121,7 +121,7 @@ fn work_on_its_goal_is_left_alone() {
 }
 
 #[test]
-fn one_action_off_goal_is_noted_and_no_more() {
+fn one_off_goal_action_is_tagged_but_needs_no_review() {
     let steps: Vec<_> = (0..5).map(|id| step(&id.to_string(), EDIT, Some(10))).collect();
     let found = review(&steps, &[event("off", 4, None)], &[], 1);
     assert_eq!(
@@ -131,7 +131,7 @@ fn one_action_off_goal_is_noted_and_no_more() {
 }
 
 #[test]
-fn three_warnings_are_reason_for_a_review() {
+fn three_delivered_corrections_need_a_review() {
     let steps = [
         step("a", EDIT, Some(7)),
         step("b", EDIT, Some(7)),
@@ -139,7 +139,7 @@ fn three_warnings_are_reason_for_a_review() {
     ];
     let told = |number: usize| -> Vec<Correction> {
         let each = steps.iter().enumerate();
-        each.map(|(place, step)| correction(step.id.as_str(), CorrectionLevel::Nudge, place < number))
+        each.map(|(index, step)| correction(step.id.as_str(), CorrectionLevel::Nudge, index < number))
             .collect()
     };
     assert!(!review(&steps, &[], &told(2), 0).needs_review);
@@ -148,12 +148,12 @@ fn three_warnings_are_reason_for_a_review() {
         annotate(&found),
         (vec!["needs-review".to_owned()], TaskStatus::Partial, Vec::new())
     );
-    // Of another task of the session.
+    // About another task of the session.
     assert!(!review(&steps[..2], &[], &told(3), 0).needs_review);
 }
 
 #[test]
-fn changes_that_are_mostly_off_goal_are_reason_for_a_review_however_much_was_read() {
+fn mostly_off_goal_changes_need_a_review_regardless_of_reads() {
     let reads: Vec<_> = (0..50)
         .map(|id| step(&format!("r{id}"), ActionType::Read, Some(10)))
         .collect();
@@ -178,7 +178,7 @@ fn changes_that_are_mostly_off_goal_are_reason_for_a_review_however_much_was_rea
 }
 
 #[test]
-fn a_halt_leaves_a_warning() {
+fn a_halt_adds_a_warning() {
     let steps = [step("a", EDIT, Some(10)), step("b", EDIT, Some(10))];
     let events = [
         event("off", 1, Some(CorrectionLevel::Halt)),
@@ -201,7 +201,7 @@ fn a_halt_leaves_a_warning() {
 }
 
 #[test]
-fn many_halts_are_counted() {
+fn further_halts_are_counted() {
     let events: Vec<_> = (0..9)
         .map(|id| event(&id.to_string(), 1, Some(CorrectionLevel::Halt)))
         .collect();
@@ -211,13 +211,13 @@ fn many_halts_are_counted() {
 }
 
 #[test]
-fn escalation_is_reason_for_a_review() {
+fn a_high_escalation_needs_a_review() {
     assert!(!review(&[], &[], &[], 1).needs_review);
     assert!(review(&[], &[], &[], 2).needs_review);
 }
 
 #[test]
-fn what_was_abandoned_stays_abandoned_and_tags_are_not_doubled() {
+fn an_abandoned_task_stays_abandoned_and_tags_are_not_duplicated() {
     let found = Review {
         had_drift: true,
         needs_review: true,
@@ -229,7 +229,7 @@ fn what_was_abandoned_stays_abandoned_and_tags_are_not_doubled() {
 }
 
 #[test]
-fn what_comes_to_light_later_marks_a_saved_task_and_acquits_it() {
+fn later_verdicts_add_and_remove_the_marks_of_a_saved_task() {
     let mut task = saved(TaskStatus::Complete);
     task.tags.push("auth".to_owned());
     task.reasoning_trace.push("Chose a token bucket.".to_owned());
@@ -253,7 +253,7 @@ fn what_comes_to_light_later_marks_a_saved_task_and_acquits_it() {
 }
 
 #[test]
-fn what_came_behind_the_verdict_is_no_part_of_a_complete_task() {
+fn steps_after_the_verdict_do_not_belong_to_a_complete_task() {
     let at = |seconds| OffsetDateTime::UNIX_EPOCH + Duration::seconds(seconds);
     let mut task = saved(TaskStatus::Complete);
     task.created_at = at(9);

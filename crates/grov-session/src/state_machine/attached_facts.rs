@@ -53,14 +53,14 @@ impl DriftStateMachine {
         true
     }
 
-    /// Keeps the attached facts for which `stands` returns true. Returns whether the text changed.
+    /// Keeps the attached facts for which `keep` returns true. Returns whether the text changed.
     pub(crate) fn retain_attached(
         &mut self,
         contract: &GoalContract,
-        stands: impl Fn(&AssessedAction) -> bool,
+        keep: impl Fn(&AssessedAction) -> bool,
     ) -> bool {
         let before = self.attached.len();
-        self.attached.retain(stands);
+        self.attached.retain(keep);
         self.attached.len() < before && self.rebuild_text(contract)
     }
 
@@ -70,17 +70,17 @@ impl DriftStateMachine {
         if self.state.correction.is_some() || !self.may_correct() {
             return transition;
         }
-        let Some(place) = worst(&self.attached, &[]) else {
+        let Some(index) = worst(&self.attached, &[]) else {
             return transition;
         };
-        let action = self.attached.remove(place);
-        let ground = CorrectionBasis {
+        let action = self.attached.remove(index);
+        let basis = CorrectionBasis {
             issues: reasons(&action),
             plan: recovery_plan(contract, &action.action, &action.assessment.findings, true),
             is_firm: true,
             min_level: None,
         };
-        self.correct(None, &action, ground, contract, context, &mut transition);
+        self.correct(None, &action, basis, contract, context, &mut transition);
         transition.state_changed = true;
         self.touch(true, context.at);
         transition

@@ -24,9 +24,9 @@ impl DriftStateMachine {
     /// Creates the correction for an action.
     pub(super) fn correct(
         &mut self,
-        place: Option<usize>,
+        index: Option<usize>,
         action: &AssessedAction,
-        ground: CorrectionBasis,
+        basis: CorrectionBasis,
         contract: &GoalContract,
         context: &EventContext,
         transition: &mut Transition,
@@ -38,22 +38,22 @@ impl DriftStateMachine {
         let Some(level) = level(score, escalation) else {
             return;
         };
-        let mut level = if ground.is_firm {
-            level.max(ground.min_level.unwrap_or(level))
+        let mut level = if basis.is_firm {
+            level.max(basis.min_level.unwrap_or(level))
         } else {
             level.min(CorrectionLevel::Correct)
         };
         if replaces && !self.violation.is_firm {
             self.doubts.1 = self.doubts.1.saturating_sub(1);
         }
-        let before = std::mem::replace(&mut self.violation, Violation::of(action, ground.is_firm));
+        let before = std::mem::replace(&mut self.violation, Violation::of(action, basis.is_firm));
         if replaces && before.is_hard {
             self.attached
                 .extend(before.assessed(self.pending_correction().map_or(score, |pending| pending.score)));
         }
         self.push_earlier(before);
         self.state.is_fact = self.violation.is_hard;
-        let mut plan = ground.plan;
+        let mut plan = basis.plan;
         if self.state.mode == SessionMode::Forced {
             level = CorrectionLevel::Forced;
             plan = vec![forced_step(contract, &self.violation)];
@@ -62,21 +62,21 @@ impl DriftStateMachine {
         // The agent has not read a pending one; whether it would follow a delivered one is no longer observed.
         self.end(CorrectionOutcome::Overtaken, transition);
         transition.expired += usize::from(replaces);
-        let after = if ground.is_firm {
+        let after = if basis.is_firm {
             raised(escalation, level)
         } else {
             escalation
         };
         self.raised_escalation = after > escalation;
         self.state.escalation = after;
-        if !ground.is_firm {
+        if !basis.is_firm {
             self.doubts = (
                 goal_hash(contract),
                 self.doubts_reported(contract).saturating_add(1),
             );
             self.open_doubts.clear();
         }
-        self.issues = ground.issues;
+        self.issues = basis.issues;
         let mut correction = Correction {
             id: self.next_id(context),
             client_session_id: self.state.client_session_id.clone(),
@@ -96,7 +96,7 @@ impl DriftStateMachine {
         self.since_correction = 0;
         self.state.correction = Some(correction.clone());
         transition.state_changed = true;
-        transition.new_correction = Some((place, correction));
+        transition.new_correction = Some((index, correction));
     }
 
     pub(super) fn render(

@@ -31,11 +31,12 @@ impl DriftStateMachine {
         let shown = &issues[..issues.len().min(MAX_ISSUES)];
         let should_correct =
             |one: &AssessedAction| is_complete && facts(one).iter().all(|reason| shown.contains(reason));
-        let (told, left): (Vec<AssessedAction>, Vec<AssessedAction>) = std::mem::take(&mut self.attached)
-            .into_iter()
-            .partition(should_correct);
+        let (shown_facts, left): (Vec<AssessedAction>, Vec<AssessedAction>) =
+            std::mem::take(&mut self.attached)
+                .into_iter()
+                .partition(should_correct);
         self.attached = left;
-        for one in &told {
+        for one in &shown_facts {
             self.push_earlier(Violation::of(one, true));
         }
         let Some(correction) = &self.state.correction else {

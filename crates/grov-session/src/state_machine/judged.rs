@@ -18,19 +18,19 @@ impl DriftStateMachine {
         &mut self,
         response: &[AssessedAction],
         verdict: &DriftVerdict,
-        responses_since: Position,
+        asked_at: Position,
         contract: &GoalContract,
         context: EventContext,
     ) -> Transition {
         let mut transition = Transition::default();
-        let Some(place) = worst(response, &[]) else {
+        let Some(index) = worst(response, &[]) else {
             return transition;
         };
-        let action = &response[place];
+        let action = &response[index];
         let is_hard = has_hard_finding(&action.assessment);
         let before = action.assessment.score;
         let score = combined(&action.assessment, verdict.score);
-        let is_current = self.position() == responses_since;
+        let is_current = self.position() == asked_at;
         if score < OFF_GOAL_BELOW && is_current {
             if self.state.mode == SessionMode::Normal {
                 self.state.mode = SessionMode::Drifted;
@@ -62,13 +62,13 @@ impl DriftStateMachine {
                 if !verdict.diagnostic.trim().is_empty() {
                     issues.insert(0, verdict.diagnostic.clone());
                 }
-                let ground = CorrectionBasis {
+                let basis = CorrectionBasis {
                     issues,
                     plan,
                     is_firm: true,
                     min_level: None,
                 };
-                self.correct(Some(place), &judged, ground, contract, &context, &mut transition);
+                self.correct(Some(index), &judged, basis, contract, &context, &mut transition);
                 if transition.new_correction.is_some() {
                     self.violation.judged_under = Some(contract.goal.clone());
                 }

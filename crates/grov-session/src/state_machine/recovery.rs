@@ -30,16 +30,16 @@ impl DriftStateMachine {
         };
         let mut followed = Vec::new();
         let mut undone = Vec::new();
-        for (place, one) in response.iter().enumerate().filter(|(_, one)| !one.is_delegated) {
+        for (index, one) in response.iter().enumerate().filter(|(_, one)| !one.is_delegated) {
             if self.violation.is_undone_by(&one.put_back) {
-                followed.push(place);
+                followed.push(index);
                 continue;
             }
             let is_believed = || !one.action.files.iter().any(|file| self.undone.contains(file));
             match match_step(&one.action, step, &self.violation) {
-                StepMatch::Yes => followed.push(place),
+                StepMatch::Yes => followed.push(index),
                 StepMatch::Perhaps if is_believed() => {
-                    followed.push(place);
+                    followed.push(index);
                     undone.extend(one.action.files.iter().cloned());
                 }
                 StepMatch::Perhaps | StepMatch::No => {}
@@ -72,12 +72,12 @@ impl DriftStateMachine {
         };
         let places = response.iter().enumerate();
         let exempt: Vec<usize> = places
-            .filter(|(place, one)| !followed.contains(place) && is_exempt(one))
-            .map(|(place, _)| place)
+            .filter(|(index, one)| !followed.contains(index) && is_exempt(one))
+            .map(|(index, _)| index)
             .collect();
         let files = exempt
             .iter()
-            .flat_map(|place| response[*place].action.files.clone());
+            .flat_map(|index| response[*index].action.files.clone());
         let files: Vec<String> = files
             .filter(|file| {
                 self.earlier_violations

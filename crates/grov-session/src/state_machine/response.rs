@@ -13,8 +13,8 @@ pub(super) const MAX_DESCRIPTION: usize = 160;
 /// Returns the response with these actions counted as on goal.
 pub(super) fn with_exemptions(response: &[AssessedAction], exempt: &[usize]) -> Vec<AssessedAction> {
     let mut eased = response.to_vec();
-    for place in exempt {
-        if let Some(one) = eased.get_mut(*place) {
+    for index in exempt {
+        if let Some(one) = eased.get_mut(*index) {
             one.assessment = Assessment {
                 score: ON_GOAL_FROM,
                 findings: Vec::new(),
@@ -26,13 +26,13 @@ pub(super) fn with_exemptions(response: &[AssessedAction], exempt: &[usize]) -> 
 
 /// Returns the actions whose violations a later action of the same response undoes.
 pub(super) fn restored_within(response: &[AssessedAction]) -> Vec<usize> {
-    let is_undone = |(place, one): &(usize, &AssessedAction)| {
-        let later = response.iter().skip(place + 1);
+    let is_undone = |(index, one): &(usize, &AssessedAction)| {
+        let later = response.iter().skip(index + 1);
         let back: Vec<String> = later.flat_map(|one| one.put_back.iter().cloned()).collect();
         !back.is_empty() && Violation::of(one, true).is_undone_by(&back)
     };
     let found = response.iter().enumerate().filter(is_undone);
-    found.map(|(place, _)| place).collect()
+    found.map(|(index, _)| index).collect()
 }
 
 /// Combines scores: that of the model counts, unless a hard finding is worse.
@@ -55,10 +55,10 @@ pub(super) fn worst(response: &[AssessedAction], followed: &[usize]) -> Option<u
         }
     };
     let counted = response.iter().enumerate();
-    let counted = counted.filter(|(place, one)| counts(one) && !followed.contains(place));
+    let counted = counted.filter(|(index, one)| counts(one) && !followed.contains(index));
     counted
         .min_by_key(|(_, one)| (one.assessment.score, !has_hard_finding(&one.assessment)))
-        .map(|(place, _)| place)
+        .map(|(index, _)| index)
 }
 
 /// Returns the reasons of all findings.

@@ -7,17 +7,22 @@ use grov_domain::{CorrectionLevel, DriftState, SessionMode};
 use time::OffsetDateTime;
 
 impl DriftStateMachine {
-    /// Merges the stored state of the session. Prompts that arrived since (`spoken`) are applied to it as if they
+    /// Merges the stored state of the session. Prompts that arrived since (`prompts`) are applied to it as if they
     /// arrived now. `state_changed` is set if the result differs from the stored state.
-    pub fn resume(&mut self, stored: DriftState, spoken: &[PromptSummary], at: OffsetDateTime) -> Transition {
+    pub fn resume(
+        &mut self,
+        stored: DriftState,
+        prompts: &[PromptSummary],
+        at: OffsetDateTime,
+    ) -> Transition {
         let live = &mut self.state;
         let is_untouched = live.mode == SessionMode::Normal && live.correction.is_none();
         let mut transition = Transition {
             state_changed: !is_untouched || live.prompts > 0,
             ..Transition::default()
         };
-        let spoken = if is_untouched { spoken } else { &[] };
-        let responses_since = u64::try_from(spoken.len()).unwrap_or(u64::MAX);
+        let prompts = if is_untouched { prompts } else { &[] };
+        let responses_since = u64::try_from(prompts.len()).unwrap_or(u64::MAX);
         live.prompts = live
             .prompts
             .saturating_sub(responses_since)
@@ -54,10 +59,10 @@ impl DriftStateMachine {
         }
         let latest = self.state.updated_at;
         self.touch(transition.state_changed, latest);
-        for one in spoken {
-            let came = self.on_prompt(*one, at);
-            transition.resolved.extend(came.resolved);
-            transition.expired += came.expired;
+        for one in prompts {
+            let applied = self.on_prompt(*one, at);
+            transition.resolved.extend(applied.resolved);
+            transition.expired += applied.expired;
         }
         transition
     }

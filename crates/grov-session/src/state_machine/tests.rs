@@ -7,7 +7,7 @@ use grov_domain::{
 };
 use proptest::prelude::*;
 
-/// A session that is followed, with a clock and ids of its own.
+/// A session with its own clock and ids.
 struct Session {
     drift: DriftStateMachine,
     contract: GoalContract,
@@ -52,7 +52,7 @@ impl Session {
         self.drift.on_response(response, &contract, context)
     }
 
-    /// One change with this score.
+    /// Applies a change with this score.
     fn change(&mut self, file: &str, rule: Rule, score: u8) -> Transition {
         self.on_response(&[assessed(edit(file, "x"), rule, score)])
     }
@@ -64,53 +64,48 @@ impl Session {
         Some(pending)
     }
 
-    /// Two doubts that nobody is told of: the next one is the third.
-    fn doubted(&mut self) {
+    /// Applies two doubts, so that the next one is reported.
+    fn two_doubts(&mut self) {
         for file in ["web/first.css", "web/second.css"] {
             let transition = self.change(file, Rule::Tangent, 3);
             assert_eq!(level_of(&transition), None, "{file}");
         }
     }
 
-    /// One change with this score, and the correction that it gives rise to is said.
-    fn told_of(&mut self, file: &str, rule: Rule, score: u8) {
+    /// Applies a change with this score and delivers its correction.
+    fn corrected(&mut self, file: &str, rule: Rule, score: u8) {
         if crate::recovery_plan::is_doubt(rule) {
-            self.doubted();
+            self.two_doubts();
         }
         self.change(file, rule, score);
         assert!(self.deliver().is_some());
     }
 
-    /// A model's verdict on a response, before anything else happens.
+    /// Applies a model's verdict on a response.
     fn judge(&mut self, response: &[AssessedAction], score: u8) -> Transition {
-        let responses_since = self.drift.position();
-        self.judge_since(response, score, responses_since)
+        let asked_at = self.drift.position();
+        self.judge_at(response, score, asked_at)
     }
 
-    /// The same, asked for at that point.
-    fn judge_since(
-        &mut self,
-        response: &[AssessedAction],
-        score: u8,
-        responses_since: Position,
-    ) -> Transition {
+    /// Applies a model's verdict that was requested at this position.
+    fn judge_at(&mut self, response: &[AssessedAction], score: u8, asked_at: Position) -> Transition {
         let context = self.context();
         let contract = self.contract.clone();
         self.drift
-            .apply_verdict(response, &verdict(score), responses_since, &contract, context)
+            .apply_verdict(response, &verdict(score), asked_at, &contract, context)
     }
 
     fn prompt(&mut self) -> Transition {
-        self.says(false)
+        self.prompt_with(false)
     }
 
-    fn says(&mut self, has_objection: bool) -> Transition {
+    fn prompt_with(&mut self, has_objection: bool) -> Transition {
         let at = self.context().at;
-        let spoken = PromptSummary {
+        let summary = PromptSummary {
             has_objection,
             arrived_at: at,
         };
-        self.drift.on_prompt(spoken, at)
+        self.drift.on_prompt(summary, at)
     }
 
     fn mode(&self) -> SessionMode {
@@ -130,7 +125,7 @@ fn outcomes(transition: &Transition) -> Vec<CorrectionOutcome> {
 }
 
 #[test]
-fn an_ignored_correction_escalates_to_a_demand_and_the_demand_is_the_way_out() {
+fn ignored_corrections_escalate_to_a_forced_action_which_ends_forced_mode() {
     let mut session = Session::new();
     let first = session.change("web/theme.css", Rule::Constraint, 3);
     assert_eq!(level_of(&first), Some(CorrectionLevel::Intervene));
@@ -177,7 +172,7 @@ fn an_ignored_correction_escalates_to_a_demand_and_the_demand_is_the_way_out() {
 }
 
 #[test]
-fn a_demand_is_not_repeated_for_ever() {
+fn forced_actions_are_limited() {
     let mut session = Session::new();
     let mut said = 0;
     for number in 0..30 {
@@ -191,9 +186,9 @@ fn a_demand_is_not_repeated_for_ever() {
 }
 
 #[test]
-fn reading_neither_clears_nor_fails() {
+fn reading_does_not_resolve_a_correction() {
     let mut session = Session::new();
-    session.told_of("web/theme.css", Rule::Constraint, 3);
+    session.corrected("web/theme.css", Rule::Constraint, 3);
     let before = session.drift.state().clone();
     for file in ["README.md", "src/a.rs", "web/theme.css"] {
         let transition = session.on_response(&[assessed(read(file), Rule::Scope, 10)]);
@@ -208,9 +203,9 @@ fn reading_neither_clears_nor_fails() {
 }
 
 #[test]
-fn undoing_what_was_ruled_out_follows_and_is_no_deviation() {
+fn undoing_a_violation_follows_the_correction_and_is_on_goal() {
     let mut session = Session::new();
-    session.told_of("db/schema.sql", Rule::Constraint, 2);
+    session.corrected("db/schema.sql", Rule::Constraint, 2);
     let undo = bash(
         "git checkout -- db/schema.sql",
         EffectKind::VersionControl,
@@ -223,15 +218,15 @@ fn undoing_what_was_ruled_out_follows_and_is_no_deviation() {
 }
 
 #[test]
-fn a_second_edit_of_the_same_file_is_not_taken_for_undoing_again() {
+fn only_the_first_edit_of_a_file_counts_as_an_undo() {
     let mut session = Session::new();
-    session.told_of("web/theme.css", Rule::Constraint, 3);
+    session.corrected("web/theme.css", Rule::Constraint, 3);
     let change = |session: &mut Session, text: &str| {
         session.on_response(&[assessed(edit("web/theme.css", text), Rule::Constraint, 3)])
     };
     let maybe = change(&mut session, "y");
     assert_eq!(outcomes(&maybe), [CorrectionOutcome::Followed]);
-    // What was written comes back.
+    // The written content comes again.
     assert!(level_of(&change(&mut session, "zx")).is_some());
     session.deliver().unwrap();
     let again = change(&mut session, "w");
@@ -239,9 +234,9 @@ fn a_second_edit_of_the_same_file_is_not_taken_for_undoing_again() {
 }
 
 #[test]
-fn being_on_goal_again_is_a_recovery() {
+fn returning_to_the_goal_resolves_the_correction() {
     let mut session = Session::new();
-    session.told_of("web/theme.css", Rule::Tangent, 3);
+    session.corrected("web/theme.css", Rule::Tangent, 3);
     let transition = session.change("src/auth/token.ts", Rule::Scope, 9);
     assert_eq!(outcomes(&transition), [CorrectionOutcome::Followed]);
     assert_eq!(session.mode(), SessionMode::Normal);
@@ -249,7 +244,7 @@ fn being_on_goal_again_is_a_recovery() {
 }
 
 #[test]
-fn mild_scores_are_spoken_of_only_when_they_persist() {
+fn mild_scores_are_corrected_only_if_they_persist() {
     let mut session = Session::new();
     let levels: Vec<_> = (0..9)
         .map(|number| {
@@ -258,13 +253,13 @@ fn mild_scores_are_spoken_of_only_when_they_persist() {
             level
         })
         .collect();
-    let spoken: Vec<usize> = (0..9).filter(|place| levels[*place].is_some()).collect();
-    assert_eq!(spoken, [2, 6]);
+    let summary: Vec<usize> = (0..9).filter(|index| levels[*index].is_some()).collect();
+    assert_eq!(summary, [2, 6]);
     assert_eq!(levels[2], Some(CorrectionLevel::Nudge));
 }
 
 #[test]
-fn facts_are_spoken_of_at_once_at_any_score() {
+fn hard_findings_are_corrected_at_once_at_any_score() {
     for (score, expected) in [
         (7, CorrectionLevel::Nudge),
         (6, CorrectionLevel::Correct),
@@ -278,19 +273,19 @@ fn facts_are_spoken_of_at_once_at_any_score() {
 }
 
 #[test]
-fn the_worst_action_of_a_response_decides_and_there_is_one_correction() {
+fn the_worst_action_of_a_response_gets_the_only_correction() {
     let mut session = Session::new();
     let transition = session.on_response(&[
         assessed(edit("src/auth/token.ts", "x"), Rule::Scope, 10),
         assessed(edit("web/theme.css", "x"), Rule::Tangent, 3),
         assessed(edit("db/schema.sql", "x"), Rule::Constraint, 2),
     ]);
-    let (place, correction) = transition.new_correction.unwrap();
-    assert_eq!((place, correction.score), (Some(2), 2));
+    let (index, correction) = transition.new_correction.unwrap();
+    assert_eq!((index, correction.score), (Some(2), 2));
 }
 
 #[test]
-fn what_a_subagent_does_counts_only_as_fact_and_settles_nothing() {
+fn subagents_are_corrected_for_hard_findings_only_and_resolve_nothing() {
     let delegated = |action, rule, score| AssessedAction {
         is_delegated: true,
         ..assessed(action, rule, score)
@@ -301,7 +296,7 @@ fn what_a_subagent_does_counts_only_as_fact_and_settles_nothing() {
         let transition = session.on_response(&[delegated(far, Rule::Tangent, 1)]);
         assert_eq!(transition, Transition::default());
     }
-    session.told_of("web/theme.css", Rule::Tangent, 3);
+    session.corrected("web/theme.css", Rule::Tangent, 3);
     let near = delegated(edit("src/auth/token.ts", "x"), Rule::Scope, 10);
     assert_eq!(session.on_response(&[near]), Transition::default());
     let fact = delegated(edit("db/schema.sql", "x"), Rule::Constraint, 2);
@@ -309,24 +304,24 @@ fn what_a_subagent_does_counts_only_as_fact_and_settles_nothing() {
 }
 
 #[test]
-fn what_the_user_said_after_a_correction_overtakes_it() {
+fn a_prompt_overtakes_a_delivered_correction() {
     let mut session = Session::new();
-    session.told_of("web/theme.css", Rule::Tangent, 3);
+    session.corrected("web/theme.css", Rule::Tangent, 3);
     let transition = session.prompt();
     assert_eq!(outcomes(&transition), [CorrectionOutcome::Overtaken]);
     assert_eq!(session.mode(), SessionMode::Normal);
-    // They let it pass, so it is not spoken of again; something else is.
-    session.doubted();
+    // The user let it pass, so it is not corrected again; other violations are.
+    session.two_doubts();
     assert_eq!(level_of(&session.change("web/theme.css", Rule::Tangent, 3)), None);
     assert!(level_of(&session.change("docs/other.md", Rule::Tangent, 3)).is_some());
 }
 
 #[test]
-fn what_waits_is_dropped_by_a_prompt_unless_it_is_a_fact() {
+fn a_prompt_drops_a_pending_correction_unless_it_has_a_hard_finding() {
     for (rule, is_dropped) in [(Rule::Tangent, true), (Rule::Constraint, false)] {
         let mut session = Session::new();
         if is_dropped {
-            session.doubted();
+            session.two_doubts();
         }
         session.change("web/theme.css", rule, 3);
         let now = session.context().at;
@@ -342,7 +337,7 @@ fn what_waits_is_dropped_by_a_prompt_unless_it_is_a_fact() {
 }
 
 #[test]
-fn what_waited_too_long_is_not_said() {
+fn an_expired_correction_is_not_delivered() {
     let mut session = Session::new();
     session.change("web/theme.css", Rule::Constraint, 3);
     session.time += 3600;
@@ -353,9 +348,9 @@ fn what_waited_too_long_is_not_said() {
 }
 
 #[test]
-fn what_is_taken_back_waits_again() {
+fn an_undelivered_correction_is_pending_again() {
     let mut session = Session::new();
-    session.doubted();
+    session.two_doubts();
     session.change("web/theme.css", Rule::Tangent, 3);
     let said = session.deliver().unwrap();
     let now = session.context().at;
@@ -381,7 +376,7 @@ fn verdict(score: u8) -> DriftVerdict {
 }
 
 #[test]
-fn a_model_that_agrees_has_a_doubtful_change_spoken_of() {
+fn a_doubt_confirmed_by_a_model_is_corrected() {
     let mut session = Session::new();
     let response = [assessed(edit("web/theme.css", "x"), Rule::Scope, 6)];
     assert_eq!(level_of(&session.on_response(&response)), None);
@@ -392,7 +387,7 @@ fn a_model_that_agrees_has_a_doubtful_change_spoken_of() {
 }
 
 #[test]
-fn a_model_that_disagrees_takes_back_what_was_not_said_yet_but_no_fact() {
+fn a_model_that_disagrees_drops_a_pending_correction_unless_it_has_a_hard_finding() {
     for (rule, is_withdrawn) in [(Rule::Tangent, true), (Rule::Constraint, false)] {
         let mut session = Session::new();
         let mut one = assessed(edit("web/theme.css", "x"), rule, 3);
@@ -406,18 +401,18 @@ fn a_model_that_disagrees_takes_back_what_was_not_said_yet_but_no_fact() {
 }
 
 #[test]
-fn a_verdict_that_comes_late_says_nothing() {
+fn a_late_verdict_creates_no_correction() {
     let mut session = Session::new();
     let response = [assessed(edit("web/theme.css", "x"), Rule::Scope, 4)];
     session.on_response(&response);
-    let responses_since = session.drift.position();
+    let asked_at = session.drift.position();
     session.change("src/auth/token.ts", Rule::Scope, 10);
-    let transition = session.judge_since(&response, 2, responses_since);
+    let transition = session.judge_at(&response, 2, asked_at);
     assert_eq!(transition, Transition::default());
 }
 
 #[test]
-fn without_corrections_the_state_is_followed_in_silence() {
+fn the_state_is_tracked_while_corrections_are_disabled() {
     let mut session = Session::new();
     session.drift.policy.corrects = false;
     for number in 0..10 {
@@ -428,9 +423,9 @@ fn without_corrections_the_state_is_followed_in_silence() {
 }
 
 #[test]
-fn a_session_goes_on_from_what_was_stored() {
+fn a_session_resumes_from_the_stored_state() {
     let mut session = Session::new();
-    session.told_of("web/theme.css", Rule::Constraint, 3);
+    session.corrected("web/theme.css", Rule::Constraint, 3);
     let stored = session.drift.state().clone();
 
     let mut later = Session::new();
@@ -445,7 +440,7 @@ fn a_session_goes_on_from_what_was_stored() {
 }
 
 #[test]
-fn times_of_change_rise_also_when_the_clock_is_put_back() {
+fn update_times_increase_even_if_the_clock_is_set_back() {
     let mut session = Session::new();
     session.time = 5000;
     session.change("web/theme.css", Rule::Tangent, 3);
@@ -457,7 +452,7 @@ fn times_of_change_rise_also_when_the_clock_is_put_back() {
 }
 
 #[test]
-fn a_doubt_of_rules_is_told_mildly_twice_and_never_escalates() {
+fn a_doubt_is_corrected_mildly_at_most_twice_and_never_escalates() {
     let mut session = Session::new();
     let mut levels = Vec::new();
     for number in 0..20 {
@@ -469,29 +464,29 @@ fn a_doubt_of_rules_is_told_mildly_twice_and_never_escalates() {
             assert!(!plan.contains("undo") && !plan.contains("stop"), "{plan}");
         }
     }
-    let spoken: Vec<usize> = (0..20).filter(|place| levels[*place].is_some()).collect();
-    assert_eq!(spoken, [2, 5]);
+    let summary: Vec<usize> = (0..20).filter(|index| levels[*index].is_some()).collect();
+    assert_eq!(summary, [2, 5]);
     assert_eq!(levels[2], Some(CorrectionLevel::Correct));
     let state = session.drift.state();
     assert_eq!((state.escalation, state.failed_recoveries), (0, 0));
     assert_eq!(session.mode(), SessionMode::Drifted);
 
-    // A prompt alone changes nothing; under another goal it may be told again.
+    // A prompt alone does not reset the limit; another goal does.
     session.prompt();
     session.drift.on_new_request();
-    session.doubted();
+    session.two_doubts();
     assert_eq!(level_of(&session.change("docs/more.md", Rule::Tangent, 2)), None);
     session.prompt();
     session.drift.on_new_request();
     session.contract.goal = "Translate the manual".to_owned();
-    session.doubted();
+    session.two_doubts();
     assert!(level_of(&session.change("docs/last.md", Rule::Tangent, 2)).is_some());
 }
 
 #[test]
-fn a_model_that_agrees_makes_more_of_a_doubt_that_was_told() {
+fn a_model_makes_a_delivered_doubt_firm() {
     let mut session = Session::new();
-    session.doubted();
+    session.two_doubts();
     let mut one = assessed(edit("web/theme.css", "x"), Rule::Tangent, 3);
     one.step = Some(StepId::new("step"));
     let response = [one];
@@ -506,9 +501,9 @@ fn a_model_that_agrees_makes_more_of_a_doubt_that_was_told() {
 }
 
 #[test]
-fn a_model_that_agrees_replaces_a_doubt_that_waits() {
+fn a_confirmed_doubt_replaces_the_pending_one() {
     let mut session = Session::new();
-    session.doubted();
+    session.two_doubts();
     let response = [assessed(edit("web/theme.css", "x"), Rule::Tangent, 3)];
     assert!(level_of(&session.on_response(&response)).is_some());
     let transition = session.judge(&response, 3);
@@ -516,18 +511,18 @@ fn a_model_that_agrees_replaces_a_doubt_that_waits() {
 }
 
 #[test]
-fn a_verdict_that_comes_after_the_next_prompt_says_nothing() {
+fn a_verdict_after_the_next_prompt_creates_no_correction() {
     let mut session = Session::new();
     let response = [assessed(edit("web/theme.css", "x"), Rule::Scope, 4)];
     session.on_response(&response);
-    let responses_since = session.drift.position();
+    let asked_at = session.drift.position();
     session.prompt();
-    let transition = session.judge_since(&response, 2, responses_since);
+    let transition = session.judge_at(&response, 2, asked_at);
     assert_eq!(transition, Transition::default());
 }
 
 #[test]
-fn undoing_in_more_than_one_edit_is_not_punished() {
+fn an_undo_may_take_several_edits() {
     let mut session = Session::new();
     let change = |session: &mut Session, text: &str| {
         session.on_response(&[assessed(edit("db/schema.sql", text), Rule::Constraint, 3)])
@@ -551,11 +546,11 @@ fn undoing_in_more_than_one_edit_is_not_punished() {
 }
 
 #[test]
-fn a_fact_that_the_user_let_pass_is_none_any_more_unless_they_object() {
+fn a_hard_finding_that_the_user_let_pass_is_not_corrected_again() {
     for has_objection in [false, true] {
         let mut session = Session::new();
-        session.told_of("db/schema.sql", Rule::Danger, 3);
-        session.says(has_objection);
+        session.corrected("db/schema.sql", Rule::Danger, 3);
+        session.prompt_with(has_objection);
         let again = session.change("db/schema.sql", Rule::Danger, 3);
         assert_eq!(level_of(&again).is_none(), !has_objection);
         assert_eq!(again.exempt.is_empty(), has_objection);
@@ -564,17 +559,17 @@ fn a_fact_that_the_user_let_pass_is_none_any_more_unless_they_object() {
 }
 
 #[test]
-fn a_prompt_does_not_overtake_what_was_said_with_it() {
+fn a_prompt_does_not_overtake_a_correction_delivered_with_it() {
     let mut session = Session::new();
     session.change("web/theme.css", Rule::Constraint, 3);
     let arrived_at = session.context().at;
     session.deliver().unwrap();
     let at = session.context().at;
-    let spoken = PromptSummary {
+    let summary = PromptSummary {
         has_objection: false,
         arrived_at,
     };
-    let transition = session.drift.on_prompt(spoken, at);
+    let transition = session.drift.on_prompt(summary, at);
     assert_eq!(outcomes(&transition), []);
     assert_eq!(session.mode(), SessionMode::Drifted);
     let followed = bash(
@@ -587,7 +582,7 @@ fn a_prompt_does_not_overtake_what_was_said_with_it() {
 }
 
 #[test]
-fn what_did_not_happen_is_dismissed_and_leaves_nothing_behind() {
+fn a_dropped_correction_leaves_no_trace_in_the_state() {
     let mut session = Session::new();
     let mut one = assessed(edit("web/theme.css", "x"), Rule::Constraint, 3);
     one.call = Some("call".to_owned());
@@ -600,7 +595,7 @@ fn what_did_not_happen_is_dismissed_and_leaves_nothing_behind() {
 }
 
 #[test]
-fn what_was_done_instead_is_told_without_half_a_secret() {
+fn the_description_of_an_action_contains_no_partial_secret() {
     let key = format!("ghp_{}", "a1B2".repeat(9));
     let command = format!(
         "curl {} -H 'Authorization: Bearer {key}'",
@@ -639,7 +634,7 @@ fn event() -> impl Strategy<Value = Event> {
 
 proptest! {
     #[test]
-    fn whatever_happens_the_state_stays_sound(events in proptest::collection::vec(event(), 0..80)) {
+    fn random_events_keep_the_state_consistent(events in proptest::collection::vec(event(), 0..80)) {
         let mut session = Session::new();
         let mut texts: Vec<String> = Vec::new();
         let mut ignored = 0;
@@ -698,7 +693,7 @@ proptest! {
 }
 
 #[test]
-fn a_fact_stays_one_over_a_restart() {
+fn a_hard_finding_survives_a_restart() {
     let mut session = Session::new();
     session.change("src/auth/a.ts", Rule::Constraint, 3);
     let mut again = DriftStateMachine::new(
@@ -706,14 +701,14 @@ fn a_fact_stays_one_over_a_restart() {
         Policy::default(),
     );
     again.resume(session.drift.state().clone(), &[], OffsetDateTime::UNIX_EPOCH);
-    // What is well does not make it moot: it was never said.
+    // On-goal actions do not make it moot, because it was never delivered.
     let response = [assessed(edit("src/auth/token.ts", "x"), Rule::Scope, 9)];
     again.on_response(&response, &contract(), session.context());
     assert!(again.pending_correction().is_some());
 }
 
 #[test]
-fn whoever_undoes_an_earlier_breach_as_well_is_on_the_way_back() {
+fn undoing_an_earlier_violation_as_well_is_on_goal() {
     let mut session = Session::new();
     let mut breach = |file: &str, content: &str| {
         let transition = session.on_response(&[assessed(edit(file, content), Rule::Constraint, 3)]);
@@ -735,7 +730,7 @@ fn whoever_undoes_an_earlier_breach_as_well_is_on_the_way_back() {
 }
 
 #[test]
-fn a_single_doubt_is_recorded_and_told_only_once_a_model_confirms_it() {
+fn a_single_doubt_is_corrected_only_if_a_model_confirms_it() {
     let mut session = Session::new();
     let response = [assessed(edit("web/theme.css", "x"), Rule::Tangent, 3)];
     let transition = session.on_response(&response);
@@ -746,13 +741,13 @@ fn a_single_doubt_is_recorded_and_told_only_once_a_model_confirms_it() {
 }
 
 #[test]
-fn whoever_goes_on_elsewhere_did_not_follow_the_correction_of_a_fact() {
+fn other_work_does_not_follow_the_correction_of_a_hard_finding() {
     let mut session = Session::new();
-    session.told_of("web/theme.css", Rule::Constraint, 3);
+    session.corrected("web/theme.css", Rule::Constraint, 3);
     let transition = session.change("src/auth/token.ts", Rule::Scope, 10);
     assert_eq!(outcomes(&transition), [CorrectionOutcome::Ignored]);
     let mut session = Session::new();
-    session.told_of("web/theme.css", Rule::Constraint, 3);
+    session.corrected("web/theme.css", Rule::Constraint, 3);
     let back = bash(
         "git checkout -- web/theme.css",
         EffectKind::VersionControl,

@@ -32,7 +32,7 @@ pub fn with_intent(mut task: SessionState, intent: &Intent) -> SessionState {
 
 /// Starts a task with this turn. If the intent names no goal, that of the verdict is used, or else the first prompt.
 #[must_use]
-pub fn begun(task: SessionState, intent: &Intent, analysis: &TaskAnalysis, turn: &Turn) -> SessionState {
+pub fn started(task: SessionState, intent: &Intent, analysis: &TaskAnalysis, turn: &Turn) -> SessionState {
     let mut task = with_intent(task, intent);
     if task.original_goal.is_none() {
         task.original_goal =

@@ -1,18 +1,18 @@
 use super::*;
 use grov_domain::{ActionSketch, ActionType, ClientSessionId};
 
-/// Every verdict divides, and only what is done is saved.
+/// Verdicts divide the session, and only finished tasks are saved.
 const DIVIDED: TaskPolicy = TaskPolicy {
     division: Division::ByVerdict,
     saves_unfinished: false,
-    sums_up_drift: false,
+    adds_drift_summary: false,
 };
 
-/// Prompts divide, and all work is saved.
+/// Prompts divide the session, and unfinished work is saved, too.
 const KEPT: TaskPolicy = TaskPolicy {
     division: Division::ByPrompt,
     saves_unfinished: true,
-    sums_up_drift: true,
+    adds_drift_summary: true,
 };
 
 /// An open task of client session `s1`.
@@ -27,7 +27,7 @@ fn task(id: &str, parent: Option<&str>) -> SessionState {
         },
         working_directory: Some("/p".to_owned()),
         original_goal: Some(format!("goal of {id}")),
-        ..SessionState::begun(client, SessionId::new(id), "/p", OffsetDateTime::UNIX_EPOCH)
+        ..SessionState::new(client, SessionId::new(id), "/p", OffsetDateTime::UNIX_EPOCH)
     }
 }
 
@@ -43,7 +43,7 @@ fn analysis(action: TaskAction) -> TaskAnalysis {
 }
 
 #[test]
-fn without_a_task_everything_begins_one() {
+fn without_an_active_task_every_verdict_starts_one() {
     let known = Tasks {
         known: &[],
         current: None,
@@ -64,7 +64,7 @@ fn without_a_task_everything_begins_one() {
 }
 
 #[test]
-fn subtasks_and_parallel_tasks_hang_on_the_current_one() {
+fn subtasks_and_parallel_tasks_have_the_active_task_as_parent() {
     let tasks = [task("one", None)];
     let one = SessionId::new("one");
     let known = Tasks {
@@ -90,7 +90,7 @@ fn subtasks_and_parallel_tasks_hang_on_the_current_one() {
 }
 
 #[test]
-fn a_named_task_comes_before_the_current_one_and_an_unknown_one_is_ignored() {
+fn a_named_task_takes_precedence_and_an_unknown_one_is_ignored() {
     let tasks = [task("one", None), task("two", None)];
     let two = SessionId::new("two");
     let known = Tasks {
@@ -109,7 +109,7 @@ fn a_named_task_comes_before_the_current_one_and_an_unknown_one_is_ignored() {
 }
 
 #[test]
-fn after_a_subtask_its_nearest_open_parent_goes_on() {
+fn after_a_subtask_its_nearest_open_ancestor_is_active() {
     let mut tasks = [
         task("one", None),
         task("two", Some("one")),
@@ -126,7 +126,7 @@ fn after_a_subtask_its_nearest_open_parent_goes_on() {
 }
 
 #[test]
-fn a_circle_of_parents_ends() {
+fn a_cycle_of_parents_terminates() {
     let mut tasks = [task("one", Some("two")), task("two", Some("one"))];
     tasks[0].status = SessionStatus::Completed;
     tasks[1].status = SessionStatus::Completed;
@@ -139,7 +139,7 @@ fn a_circle_of_parents_ends() {
 }
 
 #[test]
-fn the_judge_sees_open_tasks_and_the_one_completed_last() {
+fn the_judge_receives_open_tasks_and_the_last_completed_one() {
     let mut tasks = [
         task("old", None),
         task("newer", None),
@@ -163,10 +163,10 @@ fn the_judge_sees_open_tasks_and_the_one_completed_last() {
     assert_eq!(question.current.map(|task| task.id), Some(now));
 }
 
-/// What a turn of the table below is like.
+/// A turn in the table below.
 #[derive(Clone, Copy)]
 struct Case {
-    /// The verdict; `None`: the turn broke off.
+    /// The verdict; `None` if the turn was interrupted.
     verdict: Option<TaskAction>,
     finished: bool,
     edits: bool,
@@ -182,7 +182,7 @@ const fn case(verdict: Option<TaskAction>, finished: bool, edits: bool, turned: 
     }
 }
 
-/// Plays turns as an adapter does: the status of each task, and what was saved of each turn.
+/// Plays turns as an adapter does. Returns the status of each task, and what was saved after each turn.
 fn played(turns: &[Case], policy: TaskPolicy) -> (Vec<&'static str>, Vec<Option<Ending>>) {
     let mut known: Vec<SessionState> = Vec::new();
     let mut current: Option<SessionId> = None;
@@ -223,8 +223,8 @@ fn played(turns: &[Case], policy: TaskPolicy) -> (Vec<&'static str>, Vec<Option<
         saved.push(outcome.saves);
         let id = state.session_id.clone();
         let served = tasks.after(&state);
-        current = match (outcome.is_in_work, policy.division) {
-            // The record of the session stays the one that its next turn belongs to.
+        current = match (outcome.is_active, policy.division) {
+            // The next turn belongs to the same record.
             (true, _) | (false, Division::ByPrompt) => Some(id.clone()),
             (false, Division::ByVerdict) => served,
         };
@@ -242,7 +242,7 @@ fn edit() -> ActionSketch {
     }
 }
 
-/// The same sessions under every policy: where no policy value is about it, all decide alike.
+/// Plays the same sessions under every policy. Decisions differ only where the policies do.
 #[test]
 fn decisions_depend_on_the_policy_alone() {
     use TaskAction::{Continue, NewTask, Subtask, SubtaskComplete, TaskComplete};
@@ -252,13 +252,13 @@ fn decisions_depend_on_the_policy_alone() {
     let asked = case(Some(Continue), false, false, false);
     let done = case(Some(TaskComplete), false, true, false);
 
-    // Begun and finished at once, by either word for it.
+    // Started and finished in one turn, by either verdict.
     for turn in [done, case(Some(NewTask), true, true, false)] {
         for policy in both {
             assert_eq!(played(&[turn], policy), (vec!["completed"], vec![complete]));
         }
     }
-    // Finished work stays finished, and is saved anew only if a turn changed something.
+    // A finished task stays finished and is saved again only after a change.
     for policy in both {
         let resumed = TaskPolicy {
             division: Division::ByPrompt,
@@ -272,7 +272,7 @@ fn decisions_depend_on_the_policy_alone() {
             (vec!["completed"], vec![complete, None, complete, complete])
         );
     }
-    // Unfinished work is saved by policy; a look at things is not worth it before anything is saved.
+    // The policy decides about unfinished work. Reads alone are not saved.
     let edits = case(Some(Continue), false, true, false);
     for division in [Division::ByVerdict, Division::ByPrompt] {
         for (saves_unfinished, statuses, saved) in [
@@ -282,13 +282,13 @@ fn decisions_depend_on_the_policy_alone() {
             let policy = TaskPolicy {
                 division,
                 saves_unfinished,
-                sums_up_drift: false,
+                adds_drift_summary: false,
             };
             let found = played(&[asked, edits, asked, done], policy);
             assert_eq!(found, (vec![statuses], saved), "{policy:?}");
         }
     }
-    // A verdict divides, or a prompt that turns to something else does.
+    // A verdict or a change of subject divides the session.
     let sub = case(Some(Subtask), false, true, false);
     let sub_done = case(Some(SubtaskComplete), false, true, false);
     let turned = case(Some(NewTask), false, true, true);
@@ -310,7 +310,7 @@ fn decisions_depend_on_the_policy_alone() {
 }
 
 #[test]
-fn an_interrupted_turn_stays_in_the_task_in_work() {
+fn an_interrupted_turn_stays_in_the_active_task() {
     let tasks = [task("one", None)];
     let one = SessionId::new("one");
     for policy in [DIVIDED, KEPT] {
@@ -328,9 +328,9 @@ fn an_interrupted_turn_stays_in_the_task_in_work() {
 }
 
 #[test]
-fn a_prompt_turns_to_something_else_in_its_own_words() {
+fn a_prompt_changes_the_subject_if_the_goal_is_taken_from_it() {
     let prompts = ["Add a greeting", "Translate the readme into French"].map(str::to_owned);
-    let turned = |from, goal, prompts: &[String]| has_turned(from, goal, prompts);
+    let turned = |from, goal, prompts: &[String]| changed_subject(from, goal, prompts);
     assert!(turned(
         "Add a greeting",
         "Translate the readme into French.",
@@ -356,7 +356,7 @@ fn a_prompt_turns_to_something_else_in_its_own_words() {
 }
 
 #[test]
-fn a_task_is_abandoned_once_its_whole_session_is_quiet() {
+fn a_task_is_abandoned_once_all_tasks_of_its_session_are_inactive() {
     let at = |seconds| OffsetDateTime::UNIX_EPOCH + Duration::seconds(seconds);
     let mut tasks = [task("one", None), task("two", Some("one"))];
     tasks[1].last_update = at(9);

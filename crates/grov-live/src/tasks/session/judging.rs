@@ -7,7 +7,7 @@ use crate::tasks::persist::{persist, with_retries};
 use crate::tasks::turn::OpenTurn;
 use grov_domain::{SessionId, SessionState, StoreError, TaskAnalysis, TaskTransition, TaskType};
 use grov_redact::Redactor;
-use grov_session::tasks::{Target, Work, begun, with_intent, with_turn};
+use grov_session::tasks::{Target, Work, started, with_intent, with_turn};
 
 impl Session {
     /// Goal, scope and constraints of a new client session, before its first turn ends; anew when the user says more.
@@ -52,7 +52,7 @@ impl Session {
             working_directory: exchange.working_directory.clone(),
             head_at_start: turn.location.head.clone(),
             last_update: exchange.ended_at,
-            ..SessionState::begun(self.id.clone(), id, exchange.project.key(), turn.started_at)
+            ..SessionState::new(self.id.clone(), id, exchange.project.key(), turn.started_at)
         }
     }
 
@@ -131,7 +131,7 @@ impl Session {
         if let Some(ending) = outcome.saves {
             self.finish(&id, ending, location).await?;
         }
-        if outcome.is_in_work {
+        if outcome.is_active {
             self.current = Some(id);
         }
         self.show_current();
@@ -168,7 +168,7 @@ impl Session {
                     .answer
             }
         };
-        begun(state, &intent, analysis, &turn.turn)
+        started(state, &intent, analysis, &turn.turn)
     }
 
     /// The newest state of a task: recording changes rows too.
