@@ -1,4 +1,4 @@
-//! What the client tells a hook, and what a hook may answer.
+//! Hook events: their input, and replies that add context or a notice.
 
 use crate::json;
 use grov_redact::Redacted;
@@ -7,14 +7,14 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 
-/// An event at which the client runs hooks.
+/// A hook event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Event {
-    /// Its name in the settings and on the command line.
+    /// Name in the settings and on the command line.
     pub name: &'static str,
-    /// Of which tools the client tells, as a regular expression; of all where there is none.
+    /// Regular expression of the tools that the hook runs for; `None` for all.
     pub matcher: Option<&'static str>,
-    /// How long the client is to wait for the hook, in seconds; it waits for everything else meanwhile.
+    /// Timeout in seconds. The client does nothing else while it waits.
     pub timeout: u64,
 }
 
@@ -27,44 +27,44 @@ impl Event {
         }
     }
 
-    /// Whether the client also tells of it by HTTP, if its settings say so. Tried with Claude Code 2.1.197: all that Grov
-    /// registers at but the start of a session.
+    /// Whether the client can send the event over HTTP. Tested with Claude Code 2.1.197: all registered events except
+    /// `SessionStart`.
     pub fn goes_over_http(&self) -> bool {
         self.name != SESSION_START
     }
 }
 
-/// A session begins, goes on, or begins anew after `/clear` or a compaction.
+/// A session starts, is resumed, or continues after `/clear` or a compaction.
 pub const SESSION_START: &str = "SessionStart";
-/// The user has sent a prompt, which the model has not seen yet.
+/// The user sent a prompt; the model has not received it yet.
 pub const USER_PROMPT_SUBMIT: &str = "UserPromptSubmit";
-/// The agent is about to use a tool, which a hook can stop.
+/// A tool call is about to run; the hook can stop it.
 pub const PRE_TOOL_USE: &str = "PreToolUse";
-/// A tool was used.
+/// A tool call ran.
 pub const POST_TOOL_USE: &str = "PostToolUse";
-/// A tool was used, and said that it failed.
+/// A tool call ran and failed.
 pub const POST_TOOL_USE_FAILURE: &str = "PostToolUseFailure";
 
-/// The agent has ended its turn, as it does once for every prompt.
+/// The agent ended its turn, once for each prompt.
 pub const STOP: &str = "Stop";
-/// The turn broke off, because the API failed.
+/// The turn was aborted by an API error.
 pub const STOP_FAILURE: &str = "StopFailure";
-/// A subagent has ended its work.
+/// A subagent ended.
 pub const SUBAGENT_STOP: &str = "SubagentStop";
-/// The client leaves the session. It waits a second and a half for everybody, whatever the settings say.
+/// The session ends. The client waits 1.5 s for all hooks together, regardless of their timeouts.
 pub const SESSION_END: &str = "SessionEnd";
-/// The history is about to be replaced by a summary.
+/// The client is about to compact the history.
 pub const PRE_COMPACT: &str = "PreCompact";
 
-/// The tools that change something. What only looks needs no guard, and no process.
+/// Tools that can change something. The guard does not run for read-only tools, which saves a process.
 pub const CHANGING_TOOLS: &str = "Edit|Write|MultiEdit|NotebookEdit|Bash|mcp__.*";
 
-/// How long the client waits for the guard, in seconds. When it is over the tool runs, so the guard answers before.
+/// Timeout of the guard in seconds. The client runs the tool afterwards, so the guard must answer earlier.
 pub const GUARD_TIMEOUT: u64 = 60;
 
-/// The events that Grov has something to do at. Every other costs a process for nothing and is not registered.
+/// The events that Grov handles. Any other event would start a process for nothing.
 const REGISTERED: [Event; 10] = [
-    // A proxy may have to be started.
+    // The hook may have to start the proxy.
     Event::new(SESSION_START, None, 20),
     Event::new(USER_PROMPT_SUBMIT, None, 5),
     Event::new(PRE_TOOL_USE, Some(CHANGING_TOOLS), GUARD_TIMEOUT),
@@ -82,44 +82,43 @@ pub fn registered() -> impl Iterator<Item = Event> {
     REGISTERED.into_iter()
 }
 
-/// The most that is read of what the client sends. It sends more only if a tool's output is that long.
+/// Maximum number of input bytes that are read. Only a very long tool output exceeds it.
 pub const MAX_INPUT_BYTES: u64 = 50 * 1024 * 1024;
 
-/// What the client sends, as far as Grov needs it. Fields that are missing or of another type are empty, unknown ones are
-/// passed over.
+/// The client's input. Fields that are missing or of another type are `None`; unknown fields are ignored.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Input {
-    /// The session as the client knows it. At the start of a forked session it is the one that was forked.
+    /// The client's session id. When a fork starts, it is the id of the original session.
     pub session_id: Option<String>,
-    /// The project's directory.
+    /// The working directory.
     pub cwd: Option<String>,
-    /// The event.
+    /// The event's name.
     pub hook_event_name: Option<String>,
-    /// At the start of a session: `startup`, `resume`, `clear` or `compact`.
+    /// `SessionStart` only: `startup`, `resume`, `clear` or `compact`.
     pub source: Option<String>,
-    /// What the user said.
+    /// The user's prompt.
     pub prompt: Option<String>,
-    /// The prompt that the agent works on, as the client knows it.
+    /// The client's id of the prompt that the agent works on.
     pub prompt_id: Option<String>,
-    /// The client's own record of the session.
+    /// Path of the session's transcript.
     pub transcript_path: Option<String>,
-    /// The tool that is, or was, used.
+    /// The tool's name.
     pub tool_name: Option<String>,
-    /// What it is given.
+    /// The tool's input.
     pub tool_input: Option<Value>,
-    /// The tool call.
+    /// The id of the tool call.
     pub tool_use_id: Option<String>,
-    /// How the client decides what may run: `default`, `acceptEdits`, `plan`, `bypassPermissions`, `dontAsk` or `auto`.
+    /// The client's permission mode: `default`, `acceptEdits`, `plan`, `bypassPermissions`, `dontAsk` or `auto`.
     pub permission_mode: Option<String>,
-    /// The subagent that uses it, if it is one.
+    /// The subagent that the event is about, if any.
     pub agent_id: Option<String>,
-    /// At the end of a turn: what the agent said last.
+    /// At the end of a turn: the agent's last message.
     pub last_assistant_message: Option<String>,
 }
 
 impl Input {
-    /// Reads what the client sent, each field by itself; empty if it is no JSON object. What is no text in a text (bytes that
-    /// are no UTF-8, half a surrogate pair) stands as a replacement character.
+    /// Parses the input, each field on its own; all fields are `None` if it is not a JSON object. Invalid UTF-8 and lone
+    /// surrogates become replacement characters.
     pub fn read(bytes: &[u8]) -> Self {
         let text = String::from_utf8_lossy(bytes);
         let Some(fields) = fields(&text) else {
@@ -143,18 +142,18 @@ impl Input {
         }
     }
 
-    /// The event: as the client names it, else as the command line does.
+    /// The event's name: the client's field, or else `asked`, the name on the command line.
     pub fn event<'a>(&'a self, asked: Option<&'a str>) -> Option<&'a str> {
         self.hook_event_name.as_deref().or(asked)
     }
 }
 
-/// An object's fields, unread.
+/// The fields of an object, not parsed further.
 fn fields(json: &str) -> Option<BTreeMap<String, &RawValue>> {
     serde_json::from_str(json).ok()
 }
 
-/// What a tool is given: where something in it cannot be read, the fields that can.
+/// Parses a tool's input. If that fails, the fields that can be parsed; `None` for `null`.
 fn tool_input(json: &str) -> Option<Value> {
     let whole = json::parse::<Value>(json).or_else(|| {
         let read = |(name, raw): (String, &RawValue)| Some((name, json::parse(raw.get())?));
@@ -188,12 +187,12 @@ struct AddedContext<'a> {
     additional_context: &'a str,
 }
 
-/// What a hook prints to give the agent a text. Of more than 10,000 characters the client passes on the beginning alone.
+/// A reply that adds a text to the agent's context. The client truncates it to 10,000 characters.
 pub fn context(event: &str, text: &Redacted) -> String {
     answer(event, text, None)
 }
 
-/// The same, with a line that the client shows its user and the agent does not see.
+/// Like [`context`], with a notice that the client shows to the user and not to the agent.
 pub fn context_with_notice(event: &str, text: &Redacted, notice: &str) -> String {
     answer(event, text, Some(notice))
 }
@@ -209,7 +208,7 @@ fn answer(event: &str, text: &str, notice: Option<&str>) -> String {
     .to_json()
 }
 
-/// The answer of a hook with a line that the client shows its user, beside what else the answer says.
+/// Adds a notice for the user to a reply. An existing notice follows on the next line.
 pub fn with_notice(answer: Option<&str>, notice: &str) -> String {
     let answer =
         answer.and_then(|answer| serde_json::from_str::<serde_json::Map<String, Value>>(answer).ok());
@@ -229,7 +228,7 @@ mod tests {
     use grov_redact::Redactor;
 
     #[test]
-    fn what_the_client_sends_is_read_as_far_as_it_is_needed() {
+    fn client_input_is_parsed() {
         let input = Input::read(
             br#"{"session_id":"s","cwd":"/p","hook_event_name":"UserPromptSubmit","prompt":"hi \ud83d\ude00","new":[{}],"source":null}"#,
         );
@@ -240,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn anything_else_is_nothing() {
+    fn malformed_input_has_no_fields() {
         for bytes in [
             b"".as_slice(),
             b"null",
@@ -256,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn half_a_letter_or_another_type_empties_nothing_else() {
+    fn a_malformed_field_does_not_affect_the_others() {
         let input = Input::read(
             br#"{"session_id":"s","agent_id":5,"prompt":"cut \ud83d, \ude00\ud83d\ude00 \\ud83d","tool_input":{"command":"git push --force; echo \ud83d\n","\ud83d":1}}"#,
         );
@@ -271,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn of_what_a_tool_is_given_all_is_read_that_can_be() {
+    fn readable_fields_of_a_tool_input_are_kept() {
         let deep = "[".repeat(500) + &"]".repeat(500);
         let sent = format!(r#"{{"tool_input":{{"command":"ls","deep":{deep},"huge":1e999}},"cwd":"/p"}}"#);
         let input = Input::read(sent.as_bytes());
@@ -281,7 +280,7 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn whatever_is_written_is_read_or_not(text in r#"(\\u[dD][89a-fA-F][0-9a-f]{2}|\\\\|[a-zé"\\]|\\n){0,12}"#) {
+        fn valid_json_is_always_parsed(text in r#"(\\u[dD][89a-fA-F][0-9a-f]{2}|\\\\|[a-zé"\\]|\\n){0,12}"#) {
             let sent = format!("{{\"cwd\":\"/p\",\"prompt\":\"{text}\"}}");
             let input = Input::read(sent.as_bytes());
             let is_json = serde_json::from_str::<BTreeMap<String, &RawValue>>(&sent).is_ok();
@@ -291,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn a_notice_stands_beside_what_else_is_said() {
+    fn a_notice_is_added_to_a_reply() {
         let read = |answer: String| serde_json::from_str::<Value>(&answer).unwrap();
         assert_eq!(
             read(with_notice(None, "a")),
@@ -304,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn context_is_answered_in_the_clients_form() {
+    fn context_is_rendered_in_the_clients_format() {
         let answer: serde_json::Value =
             serde_json::from_str(&context(USER_PROMPT_SUBMIT, &Redactor::shared().text("a\n\"b\""))).unwrap();
         let expected = serde_json::json!({

@@ -1,9 +1,9 @@
-//! JSON as JavaScript writes it.
+//! Parsing of JSON that JavaScript wrote, which may contain lone surrogates.
 
 use serde::de::DeserializeOwned;
 
-/// Parses JSON; `None` if it is malformed. A lone surrogate becomes a replacement character: JavaScript writes one where it cuts a
-/// string within a character.
+/// Parses JSON; `None` if it is malformed. A lone surrogate becomes a replacement character: JavaScript writes one when it
+/// truncates a string within a surrogate pair.
 pub(crate) fn parse<T: DeserializeOwned>(json: &str) -> Option<T> {
     serde_json::from_str(json)
         .or_else(|_| serde_json::from_str(&without_lone_surrogates(json)))

@@ -1,9 +1,9 @@
 //! Claude Code's hook protocol and settings file.
 //!
-//! Entry points: [`event`] is what the client sends a hook and what a hook answers; [`permission`] answers a tool call;
+//! Entry points: [`event`] parses hook input and renders replies; [`permission`] renders the decision on a tool call;
 //! [`settings`] registers Grov in the client's settings file and unregisters it; [`status_line`] renders the status line.
 //!
-//! Knows nothing of stores, models, the proxy and what an answer says.
+//! Does not depend on stores, models or the proxy.
 #![forbid(unsafe_code)]
 
 pub mod event;

@@ -1,8 +1,8 @@
-//! What a hook answers to a tool call that has not run yet.
+//! The reply to `PreToolUse`: a permission decision on a tool call.
 //!
-//! Where the client asks its user, it shows the reason of a command, but of a change of a file only the change itself. The
-//! message is shown in both cases, and to the user alone. Where nobody can be asked, and where the call is denied, the agent
-//! gets the reason as the call's result.
+//! When the client asks the user, it shows the reason for commands, but not for file changes. Therefore the reason is also
+//! sent as a system message, which only the user sees. If the call is denied or no user can be asked, the agent gets the
+//! reason as the result of the call.
 
 use crate::event::{PRE_TOOL_USE, Reply};
 use grov_domain::GuardVerdict;
@@ -17,7 +17,7 @@ struct Permission<'a> {
     permission_decision_reason: &'a str,
 }
 
-/// What a hook prints so that the client asks its user about a tool call, or does not run it.
+/// Renders the reply that makes the client ask the user about a tool call, or deny it.
 pub fn permission(verdict: GuardVerdict, reason: &Redacted) -> String {
     Reply {
         system_message: Some(reason.as_str()).filter(|_| verdict == GuardVerdict::Ask),
@@ -37,7 +37,7 @@ mod tests {
     use serde_json::{Value, json};
 
     #[test]
-    fn the_answer_is_one_line_in_the_clients_form() {
+    fn the_reply_is_one_line_in_the_clients_format() {
         let answer = permission(GuardVerdict::Deny, &Redactor::shared().text("a \"b\"\nc"));
         assert!(!answer.contains('\n'), "{answer}");
         let answer: Value = serde_json::from_str(&answer).unwrap();
@@ -52,7 +52,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_is_asked_is_told_why() {
+    fn the_user_sees_the_reason_of_a_question() {
         let answer: Value =
             serde_json::from_str(&permission(GuardVerdict::Ask, &Redactor::shared().text("why"))).unwrap();
         assert_eq!(answer["hookSpecificOutput"]["permissionDecision"], "ask");

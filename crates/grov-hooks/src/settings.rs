@@ -1,9 +1,9 @@
-//! Claude Code's settings files: edited in place, and put back as they were.
+//! Edits Claude Code's settings files in place, and restores them.
 //!
-//! [`register`] adds hooks, environment variables and a status line to the text of a settings file, and tells each [`Change`]
-//! it made; [`unregister`] takes them back. Both are plain functions. Comments, the order of keys, odd indentation, other
-//! people's hooks and unknown keys stay byte for byte. [`Registry`] does both to files on disk and keeps the record;
-//! [`route`] says which variables send the client to Grov's proxy.
+//! [`register`] adds hooks, environment variables and a status line to the text of a settings file and returns each
+//! [`Change`]; [`unregister`] reverts them. Both are pure functions. Comments, key order, indentation, other hooks and unknown
+//! keys stay byte for byte. [`Registry`] applies both to files on disk and records the changes. [`route`] returns the
+//! variables that make the client use Grov's proxy.
 
 mod change;
 mod diff;

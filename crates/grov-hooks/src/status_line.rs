@@ -1,61 +1,61 @@
-//! The client's status line: what the client tells the command that prints it, and the line itself.
+//! The client's status line: parses the input of the command that prints it, and renders the line.
 //!
-//! What is not known is left out; where nothing is known the line is empty.
+//! Unknown values are left out; the line may be empty.
 
 use grov_domain::TokenUsage;
 use serde::Serialize;
 use serde_json::Value;
 use std::fmt::Write;
 
-/// The end of a transcript in which the newest usage is looked for; one line of it may hold the contents of a file.
+/// Bytes at the end of a transcript searched for the newest usage. A single line may contain a whole file.
 pub const TRANSCRIPT_END: u64 = 256 * 1024;
-/// The context window of a model whose client does not say.
-const USUAL_WINDOW: u64 = 200_000;
-/// The window of a model whose name ends with [`LARGE`].
+/// Context window in tokens, if the client does not report one.
+const DEFAULT_WINDOW: u64 = 200_000;
+/// Context window in tokens of models whose name ends with [`LARGE`].
 const LARGE_WINDOW: u64 = 1_000_000;
 const LARGE: &str = "[1m]";
 
-/// What the client tells, as far as it is of interest here. It sends more, and older clients send less.
+/// The client's input. Fields that Grov does not use are ignored; older clients send fewer.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct StatusInput {
-    /// The session.
+    /// The session id.
     pub session_id: Option<String>,
-    /// The client's own record of the session.
+    /// Path of the session's transcript.
     pub transcript_path: Option<String>,
-    /// The model's name, without the mark of a large window.
+    /// The model's name, without the suffix for a large window.
     pub model: Option<String>,
-    /// How full the context window is, 0 to 100.
+    /// Used part of the context window in percent, 0 to 100.
     pub context_percent: Option<f64>,
-    /// How many tokens fit into it.
+    /// Size of the context window in tokens.
     window: Option<u64>,
-    /// What the session cost so far, as the client reckons, in dollars.
+    /// Cost of the session in dollars, as calculated by the client.
     pub cost_usd: Option<f64>,
-    /// Tokens of the newest request.
+    /// Token usage of the newest request.
     pub usage: Option<TokenUsage>,
 }
 
 impl StatusInput {
-    /// Reads what the client sent; empty if it is nothing that can be understood.
+    /// Parses the input; fields that are missing or malformed are `None`.
     pub fn read(bytes: &[u8]) -> Self {
         let input: Value = serde_json::from_slice(bytes).unwrap_or_default();
         let text = |place: &str| input.pointer(place)?.as_str().map(str::to_owned);
         let number = |place: &str| input.pointer(place)?.as_f64().filter(|number| *number >= 0.0);
         let model = text("/model/id");
         let is_large = model.as_deref().is_some_and(|model| model.ends_with(LARGE));
-        let usual = if is_large { LARGE_WINDOW } else { USUAL_WINDOW };
+        let default_window = if is_large { LARGE_WINDOW } else { DEFAULT_WINDOW };
         let window = input.pointer("/context_window/context_window_size");
         Self {
             session_id: text("/session_id"),
             transcript_path: text("/transcript_path"),
             model: model.map(|model| model.trim_end_matches(LARGE).to_owned()),
             context_percent: number("/context_window/used_percentage"),
-            window: window.map_or(Some(usual), Value::as_u64),
+            window: window.map_or(Some(default_window), Value::as_u64),
             cost_usd: number("/cost/total_cost_usd"),
             usage: input.pointer("/context_window/current_usage").and_then(usage),
         }
     }
 
-    /// The same with what a transcript's end says, where the client itself did not.
+    /// Fills missing usage and context percentage from the end of a transcript.
     pub fn with_transcript(mut self, transcript_end: &[u8]) -> Self {
         if self.usage.is_none() {
             self.usage = newest_usage(transcript_end);
@@ -70,7 +70,7 @@ impl StatusInput {
     }
 }
 
-/// Tokens as the model's API counts them.
+/// Parses a `usage` object of the Messages API.
 fn usage(usage: &Value) -> Option<TokenUsage> {
     let tokens = |name: &str| usage.get(name).and_then(Value::as_u64);
     Some(TokenUsage {
@@ -82,22 +82,22 @@ fn usage(usage: &Value) -> Option<TokenUsage> {
     })
 }
 
-/// The usage of the newest answer to the main conversation. The first line may be a part of one.
+/// The usage of the newest response in the main conversation. The first line may be incomplete.
 fn newest_usage(transcript_end: &[u8]) -> Option<TokenUsage> {
     let lines = transcript_end.split(|byte| *byte == b'\n').rev();
-    lines.filter_map(answer).next()
+    lines.filter_map(response_usage).next()
 }
 
-fn answer(line: &[u8]) -> Option<TokenUsage> {
+fn response_usage(line: &[u8]) -> Option<TokenUsage> {
     let line: Value = serde_json::from_slice(line).ok()?;
-    let is_answer = line.get("type").and_then(Value::as_str) == Some("assistant");
-    let is_aside = line.get("isSidechain").and_then(Value::as_bool) == Some(true);
-    // What the client says in the model's place was never asked of one.
+    let is_response = line.get("type").and_then(Value::as_str) == Some("assistant");
+    let is_sidechain = line.get("isSidechain").and_then(Value::as_bool) == Some(true);
+    // The client writes synthetic messages itself, without a request.
     let is_real = line.pointer("/message/model").and_then(Value::as_str) != Some("<synthetic>");
-    (is_answer && !is_aside && is_real).then(|| line.pointer("/message/usage").and_then(usage))?
+    (is_response && !is_sidechain && is_real).then(|| line.pointer("/message/usage").and_then(usage))?
 }
 
-/// What tokens are counted over.
+/// The requests that token counts cover.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Span {
@@ -107,32 +107,32 @@ pub enum Span {
     LastRequest,
 }
 
-/// Tokens of one class, and what they cost.
+/// Token count and cost of one class of tokens.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Class {
-    /// How many.
+    /// Number of tokens.
     pub tokens: u64,
-    /// In dollars; `None` where nobody knows the model's price.
+    /// Cost in dollars; `None` if the model's price is unknown.
     pub cost_usd: Option<f64>,
 }
 
-/// Tokens by class.
+/// Token counts and costs by class.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Classes {
-    /// Counted over what.
+    /// The requests that are counted.
     pub of: Span,
     /// Read from the prompt cache.
     pub cache_read: Class,
-    /// Written to it.
+    /// Written to the prompt cache.
     pub cache_creation: Class,
-    /// Input that was neither.
+    /// Input that was neither read from nor written to the cache.
     pub input: Class,
-    /// Output.
+    /// Output tokens.
     pub output: Class,
 }
 
 impl Classes {
-    /// Counts by class, each at the price that `price` says.
+    /// Splits `usage` by class; `price` returns the cost of a usage in dollars.
     pub fn new(of: Span, usage: &TokenUsage, price: impl Fn(&TokenUsage) -> Option<f64>) -> Self {
         let none = TokenUsage::default();
         let class = |tokens: u64, alone: TokenUsage| Class {
@@ -157,31 +157,31 @@ impl Classes {
     }
 }
 
-/// What the line says.
+/// The values of the status line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Figures {
-    /// How full the context window is, 0 to 100.
+    /// Used part of the context window in percent, 0 to 100.
     pub context_percent: Option<f64>,
-    /// What the session cost, in dollars.
+    /// Cost of the session in dollars.
     pub cost_usd: Option<f64>,
-    /// Tokens and costs by class.
+    /// Token counts and costs by class.
     pub classes: Option<Classes>,
-    /// How far the newest actions were on the goal, 1 to 10.
+    /// Score of the newest actions, 1 (far off goal) to 10 (on goal).
     pub drift_score: Option<u8>,
-    /// Whether the session counts as off its goal until it has come back.
+    /// Whether the session has drifted and not yet recovered.
     pub drifted: bool,
-    /// Memories that the agent was input of; `None` where nothing is known of the session.
+    /// Number of memories injected; `None` if the session is unknown.
     pub memories: Option<u64>,
 }
 
 impl Figures {
-    /// The line, without a line break; empty where nothing is known.
+    /// Renders the line without a line break; empty if all values are unknown.
     pub fn line(&self) -> String {
         let mut parts = Vec::new();
         if let Some(percent) = self.context_percent {
             parts.push(format!("context {percent:.0}%"));
         }
-        let classes = self.classes.as_ref().map(by_class);
+        let classes = self.classes.as_ref().map(render_classes);
         match (self.cost_usd, classes) {
             (Some(cost), Some(classes)) => parts.push(format!("{} ({classes})", dollars(cost))),
             (Some(cost), None) => parts.push(dollars(cost)),
@@ -204,7 +204,7 @@ impl Figures {
     }
 }
 
-fn by_class(classes: &Classes) -> String {
+fn render_classes(classes: &Classes) -> String {
     let mut text = match classes.of {
         Span::Session => "session: ".to_owned(),
         Span::LastRequest => "last: ".to_owned(),
@@ -217,14 +217,14 @@ fn by_class(classes: &Classes) -> String {
     ];
     for (number, (name, class)) in named.into_iter().enumerate() {
         let comma = if number > 0 { ", " } else { "" };
-        let value = class.cost_usd.map_or_else(|| short(class.tokens), dollars);
+        let value = class.cost_usd.map_or_else(|| count(class.tokens), dollars);
         // Writing to a string cannot fail.
         let _ = write!(text, "{comma}{name} {value}");
     }
     text
 }
 
-/// An amount with as many places as it takes to tell it from nothing.
+/// Formats dollars; small amounts get three decimal places.
 fn dollars(amount: f64) -> String {
     match amount {
         none if none <= 0.0 => "$0".to_owned(),
@@ -234,8 +234,8 @@ fn dollars(amount: f64) -> String {
     }
 }
 
-/// A count in thousands where it has so many.
-fn short(count: u64) -> String {
+/// Formats a count, from 10,000 on in thousands (`k`) or millions (`M`).
+fn count(count: u64) -> String {
     match count {
         0..10_000 => count.to_string(),
         10_000..1_000_000 => format!("{}k", count / 1_000),
@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_client_tells_is_read() {
+    fn client_input_is_parsed() {
         let input = StatusInput::read(INPUT.as_bytes());
         assert_eq!(input.session_id.as_deref(), Some("s"));
         assert_eq!(input.model.as_deref(), Some("claude-opus-4-8"));
@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_else_is_sent_is_nothing() {
+    fn malformed_input_gives_no_values() {
         for bytes in [
             b"".as_slice(),
             b"null",
@@ -296,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn a_client_that_does_not_say_is_helped_by_its_transcript() {
+    fn missing_usage_is_read_from_the_transcript() {
         let end = [
             r#"part of a line","message":{}}"#.to_owned(),
             answer("claude-opus-4-8", false, 1_000),
@@ -314,11 +314,15 @@ mod tests {
             .with_transcript(end.join("\n").as_bytes());
         assert_eq!(large.context_percent, Some(5.0));
         let said = StatusInput::read(INPUT.as_bytes()).with_transcript(end.join("\n").as_bytes());
-        assert_eq!(said.context_percent, Some(9.0), "what the client says goes first");
+        assert_eq!(
+            said.context_percent,
+            Some(9.0),
+            "the client's value takes precedence"
+        );
     }
 
     #[test]
-    fn the_line_says_what_is_known() {
+    fn the_line_contains_known_values() {
         let usage = tokens(9, 88_000, 1_500, 400);
         let price = |usage: &TokenUsage| {
             let sum =

@@ -1,7 +1,7 @@
-//! One change of a settings file, and how it is taken back.
+//! Changes of a settings file: inserting and removing values.
 //!
-//! A change is taken back where it is found, not where it was made: the user may have edited the file meanwhile. If
-//! nobody has, taking back the changes in reverse order gives the bytes that were there before.
+//! A change records structure, not offsets, because the user may edit the file before it is reverted. If the file was not
+//! edited, reverting the changes in reverse order restores the original bytes.
 
 use super::error::SyntaxError;
 use super::layout::{Form, Layout, Shape, begins_line, indentation, is_spaced, opens_lines};
@@ -9,52 +9,52 @@ use super::scan::{Document, Item, Node, Value};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
-/// One change of a settings file, as it is kept to be taken back.
+/// A change of a settings file, recorded so that it can be reverted.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq, Serialize)]
 #[serde(tag = "change", rename_all = "snake_case")]
 pub enum Change {
-    /// A file with no settings got an empty object.
+    /// An empty object was appended to a file without settings.
     Root {
-        /// What was put at its end.
+        /// The appended text.
         text: String,
     },
-    /// Something was put into a container.
+    /// A value was inserted into an object or array.
     Inserted {
-        /// The names that lead to the container.
+        /// Path of member names of the container.
         into: Vec<String>,
-        /// The member's name; none for an element of a list.
+        /// The member's name; `None` for an array element.
         key: Option<String>,
-        /// The white space that was put before it.
+        /// White space inserted before the value.
         lead: String,
-        /// The white space that was put behind it.
+        /// White space inserted after the value.
         tail: String,
-        /// The value, as it was written.
+        /// The value as written.
         value: String,
     },
-    /// A member got another value.
+    /// A member's value was replaced.
     Replaced {
-        /// The names that lead to it.
+        /// Path of member names.
         at: Vec<String>,
-        /// As it was written before.
+        /// The earlier text.
         before: String,
-        /// As it was written then.
+        /// The new text.
         after: String,
     },
-    /// A handler in the list of an event was written anew.
+    /// A hook handler of an event was replaced.
     Handler {
-        /// The event.
+        /// The event's name.
         event: String,
-        /// As it was written before.
+        /// The earlier text.
         before: String,
-        /// As it was written then.
+        /// The new text.
         after: String,
     },
 }
 
-/// Bytes of a text and what takes their place.
+/// A byte range and its replacement.
 pub(super) type Edit = (Range<usize>, String);
 
-/// The text with all edits made, which must not overlap.
+/// Applies edits, which must not overlap.
 pub(super) fn edited(text: &str, mut edits: Vec<Edit>) -> String {
     edits.sort_by_key(|(range, _)| range.start);
     let mut result = String::with_capacity(text.len() + 256);
@@ -68,7 +68,7 @@ pub(super) fn edited(text: &str, mut edits: Vec<Edit>) -> String {
     result
 }
 
-/// Puts an empty object into a file that has no settings.
+/// Appends an empty object to a file without settings.
 pub(super) fn insert_root(document: &Document<'_>) -> (String, Change) {
     let text = document.text;
     let line_break = Layout::of(document).line_break;
@@ -81,7 +81,7 @@ pub(super) fn insert_root(document: &Document<'_>) -> (String, Change) {
     (format!("{text}{object}"), Change::Root { text: object })
 }
 
-/// Puts something behind everything else in the container that `into` leads to.
+/// Inserts a value at the end of the container at path `into`.
 pub(super) fn insert(
     document: &Document<'_>,
     into: &[&str],
@@ -102,7 +102,7 @@ pub(super) fn insert(
     }
     let comma = if place.trailing_comma { "," } else { "" };
     let new = format!("{}{item}{comma}{}", place.lead, place.tail);
-    // One edit where both are at one place: edits at the same offset have no order.
+    // Edits at the same offset have no order, so merge them.
     match edits.last_mut() {
         Some((range, before)) if range.start == place.at => before.push_str(&new),
         _ => edits.push((place.at..place.at, new)),
@@ -117,12 +117,12 @@ pub(super) fn insert(
     Ok((edited(text, edits), change))
 }
 
-/// Where a new item goes, and what goes around it.
+/// The position of a new item, and the text around it.
 struct Place {
     at: usize,
-    /// Where the item before it needs a comma.
+    /// Where a comma must be added after the previous item.
     comma_at: Option<usize>,
-    /// Whether the items of this container have a comma behind the last one.
+    /// Whether the container has a trailing comma.
     trailing_comma: bool,
     lead: String,
     tail: String,
@@ -195,7 +195,7 @@ impl Place {
     }
 }
 
-/// Behind the comments that follow `offset` on its line: they belong to what stands before them.
+/// The end of the comments that follow `offset` on its line: they belong to the previous item.
 fn after_line_comments(document: &Document<'_>, offset: usize) -> usize {
     let text = document.text;
     let mut behind = offset;
@@ -209,7 +209,7 @@ fn after_line_comments(document: &Document<'_>, offset: usize) -> usize {
     }
 }
 
-/// The edits that take an item out of its container, with the comma that it needed.
+/// The edits that remove an item from its container, with its comma.
 pub(super) fn removal(
     document: &Document<'_>,
     items: &[Item],
@@ -242,7 +242,7 @@ pub(super) fn removal(
         (None, None) if text[end..].starts_with(tail) => end += tail.len(),
         (None, None) => {}
     }
-    // What comes next must not fall into a comment that lasts to the end of its line.
+    // The text that follows must not become part of a line comment.
     let kept = if document.ends_line_comment(start) && !text[end..].starts_with(['\n', '\r']) {
         "\n"
     } else {
@@ -252,7 +252,7 @@ pub(super) fn removal(
     edits
 }
 
-/// Whether a container has nothing in it, comments included.
+/// Whether the item is a container without items and comments.
 pub(super) fn is_bare(document: &Document<'_>, item: &Item) -> bool {
     let is_container = matches!(item.node.value, Value::Object(_) | Value::Array(_));
     is_container && item.node.items().is_empty() && document.comments_in(&(item.start..item.end())).is_empty()

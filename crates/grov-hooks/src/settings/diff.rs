@@ -1,8 +1,8 @@
-//! What differs between two texts, line by line.
+//! A line diff of two texts.
 
-/// Lines around a difference that are shown with it.
+/// Number of unchanged lines shown around a difference.
 const CONTEXT: usize = 3;
-/// Lines that are compared each with each; beyond that all of the differing middle is shown as replaced.
+/// Maximum number of differing lines that are compared; longer ones are shown as replaced.
 const MAX_LINES: usize = 2_000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,8 +12,7 @@ enum Line<'t> {
     Added(&'t str),
 }
 
-/// The differences as `diff -u` shows them, without a head; nothing where the texts are the same. Carriage returns are
-/// left out.
+/// The differences in the format of `diff -u` without a header; empty if the texts are equal. Carriage returns are ignored.
 pub fn difference(before: &str, after: &str) -> String {
     let (before, after): (Vec<&str>, Vec<&str>) = (before.lines().collect(), after.lines().collect());
     let lines = aligned(&before, &after);
@@ -42,7 +41,7 @@ pub fn difference(before: &str, after: &str) -> String {
     text
 }
 
-/// Both texts as one row of lines.
+/// Aligns the lines of both texts.
 fn aligned<'t>(before: &[&'t str], after: &[&'t str]) -> Vec<Line<'t>> {
     let same =
         |pairs: &mut dyn Iterator<Item = (&&'t str, &&'t str)>| pairs.take_while(|(a, b)| a == b).count();
@@ -58,13 +57,13 @@ fn aligned<'t>(before: &[&'t str], after: &[&'t str]) -> Vec<Line<'t>> {
     lines
 }
 
-/// The longest row of lines that both have stays, the rest is gone or new.
+/// Aligns the differing lines by their longest common subsequence.
 fn middle<'t>(old: &[&'t str], new: &[&'t str]) -> Vec<Line<'t>> {
     if old.len() > MAX_LINES || new.len() > MAX_LINES {
         let gone = old.iter().map(|line| Line::Removed(line));
         return gone.chain(new.iter().map(|line| Line::Added(line))).collect();
     }
-    // common[i][j]: how many lines the rests from i and j have in common.
+    // common[i][j]: length of the longest common subsequence of old[i..] and new[j..].
     let width = new.len() + 1;
     let mut common = vec![0_u32; (old.len() + 1) * width];
     for i in (0..old.len()).rev() {
@@ -100,7 +99,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_differs_is_shown_with_its_surroundings() {
+    fn differences_are_shown_with_context() {
         let before = "1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12\n";
         let after = "1\nnew\n2\n3\n4\n5\n6\n7\n8\n9\n11\n12\n";
         assert_eq!(
@@ -114,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_that_are_too_long_to_compare_are_shown_whole() {
+    fn long_texts_are_shown_as_replaced() {
         let before = "a\n".repeat(MAX_LINES + 1);
         let after = "b\n".repeat(2);
         let shown = difference(&before, &after);

@@ -1,4 +1,4 @@
-//! What the client's environment must say so that it talks to Grov's proxy.
+//! Environment variables that make the client use Grov's proxy.
 
 use super::change::Change;
 use super::error::SyntaxError;
@@ -9,7 +9,7 @@ const BASE_URL: &str = "ANTHROPIC_BASE_URL";
 const CUSTOM_HEADERS: &str = "ANTHROPIC_CUSTOM_HEADERS";
 const TOOL_SEARCH: &str = "ENABLE_TOOL_SEARCH";
 const PROJECT_HEADER: &str = "x-grov-project";
-/// Each sends requests through a proxy of the user's, those to this machine included.
+/// Each makes the client use an HTTP proxy, also for requests to this machine.
 const PROXIES: [&str; 6] = [
     "HTTPS_PROXY",
     "https_proxy",
@@ -21,31 +21,31 @@ const PROXIES: [&str; 6] = [
 const EXCEPTIONS: [&str; 2] = ["NO_PROXY", "no_proxy"];
 const LOOPBACK: [&str; 2] = ["127.0.0.1", "localhost"];
 
-/// Where the client is to send its requests.
+/// The proxy that the client shall use.
 #[derive(Clone, Copy, Debug)]
 pub struct Route<'a> {
-    /// Where Grov's proxy listens: `http://127.0.0.1:8080`.
+    /// URL of Grov's proxy, such as `http://127.0.0.1:8080`.
     pub url: &'a str,
-    /// The project's directory, where the file belongs to one project on one machine.
+    /// The project's directory, if the settings file belongs to one project on one machine.
     pub project: Option<&'a str>,
 }
 
-/// What follows for the client's environment.
+/// The result of [`route`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RoutedEnvironment {
-    /// Variables to set in the file.
+    /// Variables to set in the settings file.
     pub environment: Vec<(String, String)>,
-    /// Where the client sent its requests before; the proxy must send them there.
+    /// The base URL that the client used before. The proxy must forward requests there.
     pub gateway: Option<String>,
-    /// What a person should know.
+    /// Notes for the user.
     pub notes: Vec<String>,
 }
 
-/// Decides what must be set in a settings file. `process` is the environment that the client is started from, which the
-/// file ranks above; `changes` is what was registered in the file before.
+/// Returns the variables to set in a settings file. `process` is the environment in which the client is started; the file takes
+/// precedence over it. `changes` are the earlier changes of the file by Grov.
 ///
 /// # Errors
-/// The text is no JSON.
+/// The text is not valid JSON.
 pub fn route(
     text: &str,
     process: impl Fn(&str) -> Option<String>,
@@ -60,7 +60,7 @@ pub fn route(
         set.filter(|set| !is_same_listener(set, route.url) && !was_written(changes, BASE_URL, set));
     routed.set(BASE_URL, route.url);
 
-    // Behind a base address of one's own the client sends every tool in full unless told otherwise.
+    // With a custom base URL, the client sends all tools in full unless this is set.
     match variables.get(TOOL_SEARCH) {
         Some(choice) if choice != "true" => {
             let note =
@@ -77,7 +77,7 @@ pub fn route(
             variables.in_file(CUSTOM_HEADERS),
             (variables.process)(CUSTOM_HEADERS),
         ) {
-            // A header may be a credential, which is not ours to write down.
+            // Do not copy headers of the process to the file: they may contain credentials.
             (None, Some(_)) => {}
             _ if !project.bytes().all(|byte| (b' '..=b'~').contains(&byte)) => {}
             (headers, _) => routed.set(CUSTOM_HEADERS, &with_header(headers.as_deref(), project)),
@@ -86,10 +86,10 @@ pub fn route(
     Ok(routed)
 }
 
-/// What must be set so that the client reaches this machine without a proxy of the user's.
+/// Returns the `NO_PROXY` variables to set so that the client reaches this machine directly; none if it uses no HTTP proxy.
 ///
 /// # Errors
-/// The text is no JSON.
+/// The text is not valid JSON.
 pub fn loopback_exceptions(
     text: &str,
     process: impl Fn(&str) -> Option<String>,
@@ -97,7 +97,7 @@ pub fn loopback_exceptions(
     Ok(Variables::read(text, process)?.exceptions())
 }
 
-/// The variables that the client gets: those of its settings file, then those of its own environment.
+/// The client's variables: those of its settings file take precedence over those of its process.
 struct Variables<'t, P> {
     document: Document<'t>,
     process: P,
@@ -117,7 +117,7 @@ impl<'t, P: Fn(&str) -> Option<String>> Variables<'t, P> {
         self.in_file(name).or_else(|| (self.process)(name))
     }
 
-    /// The `NO_PROXY` variables to set so that the client reaches this machine directly; none if it uses no proxy.
+    /// See [`loopback_exceptions`].
     fn exceptions(&self) -> Vec<(String, String)> {
         let is_set = |name| self.get(name).is_some_and(|proxy| !proxy.is_empty());
         if !PROXIES.into_iter().any(is_set) {
@@ -151,7 +151,7 @@ impl RoutedEnvironment {
     }
 }
 
-/// Whether both addresses lead to the same port of this machine.
+/// Whether both URLs are the same, with `localhost` and `127.0.0.1` treated as equal.
 fn is_same_listener(one: &str, other: &str) -> bool {
     let plain = |url: &str| {
         url.trim_end_matches('/')
@@ -160,7 +160,7 @@ fn is_same_listener(one: &str, other: &str) -> bool {
     plain(one).eq_ignore_ascii_case(&plain(other))
 }
 
-/// Whether an earlier registration gave the variable this value.
+/// Whether an earlier registration set the variable to this value.
 fn was_written(changes: &[Change], name: &str, value: &str) -> bool {
     changes.iter().any(|change| {
         let written = match change {
@@ -174,7 +174,7 @@ fn was_written(changes: &[Change], name: &str, value: &str) -> bool {
     })
 }
 
-/// The hosts that are reached without a proxy, this machine among them.
+/// Adds this machine to a list of hosts that are reached directly.
 fn with_loopback(hosts: &str) -> String {
     let named: Vec<&str> = hosts.split([',', ' ']).filter(|host| !host.is_empty()).collect();
     let mut result = hosts.to_owned();
@@ -189,7 +189,7 @@ fn with_loopback(hosts: &str) -> String {
     result
 }
 
-/// The headers with the project's, in place of any that names a project.
+/// Adds the project header, and removes earlier ones.
 fn with_header(headers: Option<&str>, project: &str) -> String {
     let others = headers.unwrap_or_default().lines().filter(|line| {
         let name = line.split(':').next().unwrap_or_default();
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_file_is_sent_to_the_proxy() {
+    fn an_empty_file_gets_the_proxy() {
         let routed = routed("", &[], None);
         assert_eq!(
             routed.environment,
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn a_gateway_is_chained_but_not_ourselves() {
+    fn a_gateway_is_chained_but_not_the_own_proxy() {
         let gateway = |file: &str, process: &[(&str, &str)]| routed(file, process, None).gateway;
         let corporate = "https://gateway.example/anthropic";
         let file = format!(r#"{{"env": {{"ANTHROPIC_BASE_URL": "{corporate}"}}}}"#);
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn the_address_of_an_earlier_registration_is_no_gateway() {
+    fn the_url_of_an_earlier_registration_is_not_a_gateway() {
         let wanted = Registration {
             environment: vec![(BASE_URL.to_owned(), "http://127.0.0.1:9000".to_owned())],
             ..Registration::default()
@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn loopback_needs_no_proxy_where_there_is_one() {
+    fn loopback_is_excepted_from_an_http_proxy() {
         assert_eq!(value(&routed("", &[("NO_PROXY", "a")], None), "NO_PROXY"), None);
         let proxy = ("HTTPS_PROXY", "http://p:3128");
         let set = |file: &str, process: &[(&str, &str)]| {
@@ -288,14 +288,14 @@ mod tests {
     }
 
     #[test]
-    fn the_users_choice_of_tool_search_stays() {
+    fn the_users_choice_of_tool_search_is_kept() {
         let routed = routed(r#"{"env": {"ENABLE_TOOL_SEARCH": "false"}}"#, &[], None);
         assert_eq!(value(&routed, TOOL_SEARCH), None);
         assert!(routed.notes[0].contains(TOOL_SEARCH), "{:?}", routed.notes);
     }
 
     #[test]
-    fn the_project_is_named_beside_other_headers() {
+    fn the_project_header_is_added_to_others() {
         let headers = |file: &str, process: &[(&str, &str)], project: &str| {
             value(&routed(file, process, Some(project)), CUSTOM_HEADERS).map(str::to_owned)
         };
@@ -305,7 +305,7 @@ mod tests {
             headers(file, &[], "/p").as_deref(),
             Some("A: b\nx-grov-project: /p")
         );
-        assert_eq!(headers("", &[], "/ünï"), None, "no header can say that");
+        assert_eq!(headers("", &[], "/ünï"), None, "not representable in a header");
         assert_eq!(
             headers("", &[(CUSTOM_HEADERS, "Authorization: secret")], "/p"),
             None

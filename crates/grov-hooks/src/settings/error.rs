@@ -1,9 +1,9 @@
-//! What can be wrong with a settings file.
+//! Errors of settings files.
 
 use std::path::PathBuf;
 use thiserror::Error;
 
-/// Where a settings file is not what it should be. Lines and columns count from 1, columns in characters.
+/// A syntax error in a settings file. Lines and columns count from 1, columns in characters.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[error("line {line}, column {column}: {what}")]
 pub struct SyntaxError {
@@ -11,7 +11,7 @@ pub struct SyntaxError {
     pub line: usize,
     /// The column.
     pub column: usize,
-    /// What is wrong there.
+    /// What is wrong.
     pub what: &'static str,
 }
 
@@ -31,46 +31,46 @@ impl SyntaxError {
 /// Why a settings file was not edited.
 #[derive(Debug, Error)]
 pub enum SettingsError {
-    /// It is no JSON, or has something else where an object or a list belongs.
+    /// The file is not valid JSON, or has another value where an object or array belongs.
     #[error("{}, {error}; nothing was changed", path.display())]
     Malformed {
         /// The file.
         path: PathBuf,
-        /// Where and what.
+        /// The syntax error.
         error: SyntaxError,
     },
-    /// It is no text.
+    /// The file is not UTF-8.
     #[error("{} is not UTF-8 from byte {valid} on; nothing was changed", path.display())]
     NotText {
         /// The file.
         path: PathBuf,
-        /// How many bytes are.
+        /// Number of valid bytes at the beginning.
         valid: usize,
     },
-    /// It cannot be read.
+    /// The file cannot be read.
     #[error("{} cannot be read: {error}", path.display())]
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         error: std::io::Error,
     },
-    /// It, its backup or the record of what was changed cannot be written.
+    /// The file, its backup or the record of changes cannot be written.
     #[error("{} cannot be written: {error}; the settings are as they were", path.display())]
     NotWritable {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         error: std::io::Error,
     },
-    /// Somebody else wrote it in between.
-    #[error("{} was changed by somebody else meanwhile; nothing was changed, try again", path.display())]
+    /// Another program changed the file meanwhile.
+    #[error("{} was changed by another program meanwhile; nothing was changed, try again", path.display())]
     Changed {
         /// The file.
         path: PathBuf,
     },
-    /// The record of what was changed cannot be understood.
-    #[error("{} cannot be understood: {error}; it says what Grov changed in settings files, so nothing was changed", path.display())]
+    /// The record of changes cannot be parsed.
+    #[error("{} cannot be parsed: {error}; it records what Grov changed in settings files, so nothing was changed", path.display())]
     Record {
         /// The record.
         path: PathBuf,

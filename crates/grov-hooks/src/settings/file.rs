@@ -1,4 +1,4 @@
-//! A settings file on disk: read whole, replaced whole.
+//! Reads and atomically replaces a settings file.
 
 use super::error::SettingsError;
 use std::fs::{Metadata, Permissions};
@@ -6,22 +6,22 @@ use std::io::{self, ErrorKind, Write};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 use std::path::{Path, PathBuf};
 
-/// A file that is made is for its owner alone: settings can hold keys.
+/// Mode of new files: settings may contain keys.
 const PRIVATE_FILE: u32 = 0o600;
-/// Links that lead to links are resolve_links so far, as systems do.
+/// Maximum number of symbolic links to follow, as in the kernel.
 const MAX_LINKS: usize = 40;
 
-/// A settings file as it was read.
+/// The contents of a settings file when it was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SettingsFile {
-    /// The file itself, links resolve_links.
+    /// Path with symbolic links resolved.
     path: PathBuf,
-    /// `None` where there is none.
+    /// `None` if the file does not exist.
     text: Option<String>,
 }
 
 impl SettingsFile {
-    /// Reads a settings file; that there is none is no error.
+    /// Reads a settings file. A missing file is not an error.
     ///
     /// # Errors
     /// [`SettingsError::Unreadable`] and [`SettingsError::NotText`].
@@ -38,31 +38,31 @@ impl SettingsFile {
         Ok(Self { path, text })
     }
 
-    /// Where it is, links resolve_links.
+    /// The path, with symbolic links resolved.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// What is in it; nothing where there is no file.
+    /// The contents; empty if the file does not exist.
     pub fn text(&self) -> &str {
         self.text.as_deref().unwrap_or_default()
     }
 
-    /// Whether there is such a file.
+    /// Whether the file exists.
     pub fn exists(&self) -> bool {
         self.text.is_some()
     }
 
-    /// Puts another text in its place, whole or not at all; mode, owner and links stay.
+    /// Atomically replaces the contents. Mode, owner and symbolic links are kept.
     ///
     /// # Errors
-    /// [`SettingsError::Changed`] if it is not as it was read, [`SettingsError::NotWritable`].
+    /// [`SettingsError::Changed`] if the file changed since it was read; [`SettingsError::NotWritable`].
     pub fn replace(&self, text: &str) -> Result<(), SettingsError> {
         self.ensure_unchanged()?;
         replace(&self.path, text.as_bytes()).map_err(|error| not_writable(&self.path, error))
     }
 
-    /// Removes it.
+    /// Removes the file.
     ///
     /// # Errors
     /// As [`SettingsFile::replace`].
@@ -92,7 +92,7 @@ pub(super) fn not_writable(path: &Path, error: io::Error) -> SettingsError {
     }
 }
 
-/// Where a path leads, also when nothing is there yet.
+/// Resolves symbolic links, also if the target does not exist yet.
 fn resolve_links(path: &Path) -> PathBuf {
     let mut path = path.to_owned();
     for _ in 0..MAX_LINKS {
@@ -101,7 +101,7 @@ fn resolve_links(path: &Path) -> PathBuf {
             _ => break,
         }
     }
-    // Of a file that is still to come only the folder is there.
+    // Of a missing file, only the folder can be resolved.
     let folder = path.parent().and_then(|folder| folder.canonicalize().ok());
     match (path.canonicalize(), folder, path.file_name()) {
         (Ok(real), ..) => real,
@@ -110,8 +110,7 @@ fn resolve_links(path: &Path) -> PathBuf {
     }
 }
 
-/// Writes a file whole or not at all: readers see the old content or the new. Mode and owner of a file that is there stay,
-/// and one that may not be written is not.
+/// Atomically replaces or creates a file. Mode and owner of an existing file are kept; a read-only file is not replaced.
 pub(super) fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
     let before = match std::fs::metadata(path) {
         Ok(metadata) => Some(metadata),
@@ -142,7 +141,7 @@ pub(super) fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
-/// Gives a file to the owner of the one that it replaces: whoever runs a command for somebody else does not take it away.
+/// Gives a file the owner of the file that it replaces, in case the command runs as another user.
 fn keep_owner(path: &Path, before: &Metadata) -> io::Result<()> {
     let now = std::fs::metadata(path)?;
     if (now.uid(), now.gid()) == (before.uid(), before.gid()) {
@@ -173,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_to_nothing_is_filled() {
+    fn the_target_of_a_dangling_link_is_created() {
         let folder = tempfile::tempdir().unwrap();
         let link = folder.path().join("settings.json");
         symlink("to_come.json", &link).unwrap();
@@ -186,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn what_somebody_else_wrote_meanwhile_is_not_overwritten() {
+    fn concurrent_changes_are_not_overwritten() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("settings.json");
         let absent = SettingsFile::read(&path).unwrap();
@@ -200,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn a_write_protected_file_stays() {
+    fn a_read_only_file_is_not_replaced() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("settings.json");
         std::fs::write(&path, "{}").unwrap();
@@ -216,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_text_or_no_file_is_an_error() {
+    fn invalid_utf8_and_unreadable_files_are_errors() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("settings.json");
         std::fs::write(&path, b"{}\xff").unwrap();

@@ -1,59 +1,58 @@
-//! How a hook is written in the settings, and which hooks are Grov's.
+//! Renders hooks for the settings, and recognizes the hooks that call Grov.
 
 use super::layout::Shape;
 use super::scan::Node;
 use grov_redact::Secret;
 
-/// Where Grov's daemon takes hooks over HTTP; the event's name follows.
+/// The daemon's path for hooks over HTTP; the event's name follows.
 pub const HTTP_HOOK_PATH: &str = "/_grov/hook/";
-/// The header that says whose client it is.
+/// Header with the token that authenticates the client.
 pub const TOKEN_HEADER: &str = "X-Grov-Hook-Token";
-/// The header that says where the client sends its requests; empty where it was told nothing.
+/// Header with the client's `ANTHROPIC_BASE_URL`; empty if unset.
 pub const BASE_URL_HEADER: &str = "X-Grov-Base-Url";
-/// The header that says which project the client works in; empty where it was told nothing.
+/// Header with the client's `CLAUDE_PROJECT_DIR`; empty if unset.
 pub const PROJECT_HEADER: &str = "X-Grov-Project-Dir";
-/// What the client puts into headers of its own environment, and only this.
+/// The environment variables that the client sends as headers.
 const PASSED_VARIABLES: [(&str, &str); 2] = [
     (BASE_URL_HEADER, "ANTHROPIC_BASE_URL"),
     (PROJECT_HEADER, "CLAUDE_PROJECT_DIR"),
 ];
-/// The flag that tells a command where a daemon answers the other hooks.
+/// The flag with the port of the daemon that answers the other hooks.
 pub const DAEMON_PORT_FLAG: &str = "--daemon-port";
-/// The program's name.
 const PROGRAM: &str = "grov";
 
-/// What the client does at an event.
+/// How the client runs a hook.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Handler {
     /// Runs a command line in a shell.
     Command(String),
-    /// Posts to an address, and shows a token.
+    /// Sends a POST request with a token.
     Http {
-        /// The address.
+        /// The URL.
         url: String,
         /// The token.
         token: Secret,
     },
 }
 
-/// A hook of Grov's.
+/// A hook that calls Grov.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hook {
     /// The event's name.
     pub event: &'static str,
-    /// Of which tools it is told, as a regular expression; of all that the event knows without one. It counts where the hook
-    /// is put in; one that stands there keeps the matcher it has.
+    /// Regular expression of the tools that the hook runs for; `None` for all. Used only when the hook is inserted: a
+    /// registered hook keeps its matcher.
     pub matcher: Option<&'static str>,
-    /// What is done.
+    /// How it is run.
     pub handler: Handler,
-    /// How long the client waits for it, in seconds.
+    /// Timeout in seconds.
     pub timeout: u64,
 }
 
 impl Hook {
-    /// That the program is run at an event.
+    /// A hook that runs a program.
     ///
-    /// `program` is what a shell understands: a name that is found on the path, or a quoted path.
+    /// `program` is a shell word: a name in `PATH`, or a quoted path.
     pub fn command(program: &str, event: &'static str, timeout: u64) -> Self {
         Self {
             event,
@@ -63,7 +62,7 @@ impl Hook {
         }
     }
 
-    /// That the daemon at `base` is told of an event, by somebody who has this token.
+    /// A hook that sends the event to the daemon at the URL `base`.
     pub fn http(base: &str, token: &Secret, event: &'static str, timeout: u64) -> Self {
         let base = base.trim_end_matches('/');
         Self {
@@ -77,7 +76,7 @@ impl Hook {
         }
     }
 
-    /// The same, and the program sees to it that a daemon is up at this port; for a command alone.
+    /// Makes the command ensure that a daemon runs at this port. Does not affect a hook over HTTP.
     #[must_use]
     pub fn with_daemon(self, port: u16) -> Self {
         let handler = match self.handler {
@@ -87,7 +86,7 @@ impl Hook {
         Self { handler, ..self }
     }
 
-    /// The same, told of some tools alone.
+    /// Sets the matcher.
     #[must_use]
     pub fn matching(self, matcher: Option<&'static str>) -> Self {
         Self { matcher, ..self }
@@ -127,7 +126,7 @@ impl Hook {
     }
 }
 
-/// Whether a handler calls Grov, whichever Grov it is and however it is called.
+/// Whether a handler calls Grov, at any path and with any options.
 pub(super) fn is_grovs(handler: &Node) -> bool {
     let text = |name| handler.member(name).and_then(Node::text);
     if let Some((_, event)) = text("url").and_then(|url| url.rsplit_once(HTTP_HOOK_PATH)) {
@@ -140,7 +139,7 @@ pub(super) fn is_grovs(handler: &Node) -> bool {
     is_event(without_daemon_port(event)) && is_grov_program(program)
 }
 
-/// The words of a hook's command without those that tell of a daemon.
+/// Removes the daemon's port and its flag from the end of a hook's command.
 fn without_daemon_port(words: &str) -> &str {
     let (rest, port) = words.rsplit_once(' ').unwrap_or((words, ""));
     let is_port = !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit());
@@ -148,36 +147,36 @@ fn without_daemon_port(words: &str) -> &str {
     rest.flatten().unwrap_or(words)
 }
 
-/// The port at which a hook of Grov's expects a daemon: that of its address, or that it is told.
+/// The daemon's port in the URL or in the command of a hook.
 pub(super) fn daemon_port(handler: &Node) -> Option<u16> {
     let text = |name| handler.member(name).and_then(Node::text);
     match text("url").and_then(|url| url.rsplit_once(HTTP_HOOK_PATH)) {
         Some((base, _)) => base.rsplit_once(':')?.1.parse().ok(),
         None => {
             let command = text("command")?.trim();
-            let is_told = without_daemon_port(command) != command;
-            command.rsplit_once(' ').filter(|_| is_told)?.1.parse().ok()
+            let has_port = without_daemon_port(command) != command;
+            command.rsplit_once(' ').filter(|_| has_port)?.1.parse().ok()
         }
     }
 }
 
-/// The token that a hook over HTTP shows.
+/// The token of a hook over HTTP.
 pub(super) fn token(handler: &Node) -> Option<Secret> {
     let token = handler.member("headers")?.member(TOKEN_HEADER)?.text()?;
     Some(Secret::new(token))
 }
 
-/// Whether a status line is printed by Grov, whichever Grov it is.
+/// Whether a status line is printed by Grov, at any path.
 pub(super) fn is_grovs_status_line(line: &Node) -> bool {
     let command = line.member("command").and_then(Node::text);
     let program = command.and_then(|command| command.trim().strip_suffix(" statusline"));
     program.is_some_and(is_grov_program)
 }
 
-/// Whether what stands before the words of a command is this program alone.
+/// Whether a part of a command line is the program `grov` and nothing else.
 fn is_grov_program(program: &str) -> bool {
     let program = program.trim();
-    // A path with a blank in it is quoted; anything else with one is more than a program.
+    // A path with white space is quoted; unquoted, white space separates words.
     let is_quoted = program.starts_with(['\'', '"']);
     let name = program.trim_matches(['\'', '"']).rsplit(['/', '\\']).next();
     name == Some(PROGRAM) && (is_quoted || !program.contains(char::is_whitespace))
@@ -187,7 +186,7 @@ fn is_event(word: &str) -> bool {
     !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_alphanumeric())
 }
 
-/// A path or name as a word for a shell.
+/// Quotes a path or name for a shell if necessary.
 pub fn shell_word(word: &str) -> String {
     let plain = |character: char| character.is_ascii_alphanumeric() || "/._-+@%~".contains(character);
     if !word.is_empty() && word.chars().all(plain) {
@@ -197,7 +196,7 @@ pub fn shell_word(word: &str) -> String {
     }
 }
 
-/// The first word of a command line, as [`shell_word`] writes it or between quotation marks.
+/// The first word of a command line, without quotes and backslashes.
 pub(super) fn first_shell_word(command: &str) -> String {
     let command = command.trim();
     let mut word = String::new();
@@ -221,7 +220,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn grovs_own_hooks_are_known_by_what_they_call() {
+    fn hooks_of_grov_are_recognized() {
         let known = |json: &str| is_grovs(Document::scan(json).unwrap().root.as_ref().unwrap());
         for ours in [
             r#"{"type":"command","command":"grov hook Stop"}"#,
@@ -248,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_known_again() {
+    fn rendered_hooks_are_recognized() {
         let program = shell_word("/opt/it's here/grov");
         assert_eq!(program, r"'/opt/it'\''s here/grov'");
         assert_eq!(shell_word("/usr/bin/grov"), "/usr/bin/grov");
@@ -260,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn the_port_of_the_daemon_is_read_where_it_is_told() {
+    fn the_port_of_the_daemon_is_read_where_it_has_port() {
         let port = |json: &str| daemon_port(Document::scan(json).unwrap().root.as_ref().unwrap());
         let http = r#"{"url":"http://127.0.0.1:8080/_grov/hook/Stop"}"#;
         assert_eq!(port(http), Some(8080));

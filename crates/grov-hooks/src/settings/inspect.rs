@@ -1,4 +1,4 @@
-//! What a settings file says of Grov.
+//! Reads what is registered in a settings file.
 
 use super::error::SyntaxError;
 use super::hook::{daemon_port, first_shell_word, is_grovs, is_grovs_status_line, token};
@@ -7,40 +7,40 @@ use super::scan::{Document, Node, Value};
 use grov_redact::Secret;
 use std::collections::BTreeMap;
 
-/// What a settings file says, as far as it concerns Grov.
+/// The parts of a settings file that concern Grov.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Inspection {
     /// The hooks that call Grov.
     pub hooks: Vec<OwnHook>,
-    /// The variables that the client gets, texts alone.
+    /// Environment variables with string values.
     pub environment: BTreeMap<String, String>,
-    /// Whether the client is told to run no hooks at all.
+    /// Whether all hooks are disabled.
     pub hooks_disabled: bool,
-    /// The command that prints the status line.
+    /// The status line.
     pub status_line: Option<StatusLine>,
 }
 
 /// A hook that calls Grov.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OwnHook {
-    /// The event.
+    /// The event's name.
     pub event: String,
-    /// The program that it runs; none for a hook over HTTP.
+    /// The program that it runs; `None` for a hook over HTTP.
     pub program: Option<String>,
-    /// Where it expects a daemon on this machine.
+    /// The port of the daemon on this machine that it expects.
     pub daemon_port: Option<u16>,
-    /// How long the client waits for it, in seconds, where that is told.
+    /// Timeout in seconds, if set.
     pub timeout: Option<u64>,
-    /// What it shows to the daemon, over HTTP.
+    /// The token of a hook over HTTP.
     pub token: Option<Secret>,
 }
 
-/// A status line that is set up.
+/// A configured status line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StatusLine {
-    /// What is run, or how it is written where that is no command.
+    /// The command, or the JSON text if it has no command.
     pub command: String,
-    /// Whether it is Grov's.
+    /// Whether it calls Grov.
     pub is_grovs: bool,
 }
 
@@ -51,10 +51,10 @@ impl StatusLine {
     }
 }
 
-/// Reads what the text of a settings file says.
+/// Inspects the text of a settings file.
 ///
 /// # Errors
-/// The text is no JSON.
+/// The text is not valid JSON.
 pub fn inspect(text: &str) -> Result<Inspection, SyntaxError> {
     let document = Document::scan(text)?;
     let mut inspected = Inspection::default();
@@ -101,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_registered_is_found() {
+    fn registered_values_are_found() {
         let program = "/opt/it's here/grov";
         let wanted = Registration {
             hooks: vec![
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn a_status_line_of_somebody_else_is_told_from_ours() {
+    fn other_status_lines_are_recognized() {
         let found = |text: &str| inspect(text).unwrap().status_line;
         for (text, command, is_grovs) in [
             (
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn hooks_may_be_switched_off() {
+    fn disabled_hooks_are_recognized() {
         let disabled = |text: &str| inspect(text).unwrap().hooks_disabled;
         assert!(disabled(r#"{"disableAllHooks": true}"#));
         assert!(!disabled(r#"{"disableAllHooks": false}"#));

@@ -1,8 +1,8 @@
-//! How a file is laid out, so that what is added looks like the rest of it.
+//! Detects the layout of a settings file, and renders new values in it.
 
 use super::scan::{Document, Item, Node};
 
-/// What is written into a file.
+/// A value to render.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Shape {
     Text(String),
@@ -11,21 +11,21 @@ pub(super) enum Shape {
     List(Vec<Shape>),
 }
 
-/// How lines end and how deep they are indented.
+/// Line breaks and indentation of a file.
 pub(super) struct Layout {
     pub(super) line_break: &'static str,
-    /// What one level is indented by.
+    /// The indentation of one level.
     unit: String,
 }
 
-/// Where in the layout a value is written.
+/// How a value is rendered.
 #[derive(Clone, Debug)]
 pub(super) enum Form {
-    /// Each item on a line of its own, deeper than this indentation.
+    /// Each item on its own line, one level deeper than this indentation.
     Lines(String),
-    /// On one line, with spaces behind commas and colons or without.
+    /// On one line.
     Line {
-        /// Whether there are spaces.
+        /// Whether spaces follow commas and colons.
         spaced: bool,
     },
 }
@@ -45,7 +45,7 @@ impl Layout {
         Self { line_break, unit }
     }
 
-    /// A new line for what is within something that is indented so.
+    /// A line break and the indentation of items in a container that is indented by `outer`.
     pub(super) fn line_within(&self, outer: &str) -> String {
         format!("{}{outer}{}", self.line_break, self.unit)
     }
@@ -54,14 +54,14 @@ impl Layout {
         format!("{}{indentation}", self.line_break)
     }
 
-    /// Writes a value.
+    /// Renders a value.
     pub(super) fn render(&self, shape: &Shape, form: &Form) -> String {
         let mut text = String::new();
         self.write(shape, form, &mut text);
         text
     }
 
-    /// Writes a member of an object, or just the value where it has no name.
+    /// Renders a member of an object, or only the value if `key` is `None`.
     pub(super) fn render_item(&self, key: Option<&str>, shape: &Shape, form: &Form) -> String {
         let mut text = String::new();
         if let Some(key) = key {
@@ -131,19 +131,19 @@ impl Form {
     }
 }
 
-/// The white space that the line of `offset` begins with.
+/// The indentation of the line that contains `offset`.
 pub(super) fn indentation(text: &str, offset: usize) -> &str {
     let start = text[..offset].rfind('\n').map_or(0, |at| at + 1);
     let line = &text[start..];
     &line[..line.len() - line.trim_start_matches([' ', '\t']).len()]
 }
 
-/// Whether nothing but white space stands before `offset` on its line, and a line before that.
+/// Whether only white space precedes `offset` on its line, and the line is not the first.
 pub(super) fn begins_line(text: &str, offset: usize) -> bool {
     text[..offset].trim_end_matches([' ', '\t']).ends_with('\n')
 }
 
-/// Whether items of a container on one line are written with spaces between them.
+/// Whether spaces follow the commas or colons in a container on one line.
 pub(super) fn is_spaced(text: &str, items: &[Item]) -> bool {
     match items {
         [.., before, last] => text[before.end()..last.start].ends_with([' ', '\t']),
@@ -155,7 +155,7 @@ pub(super) fn is_spaced(text: &str, items: &[Item]) -> bool {
     }
 }
 
-/// Whether a container with nothing in it is to have its items on lines of their own.
+/// Whether items that are added to an empty container get their own lines.
 pub(super) fn opens_lines(document: &Document<'_>, container: &Node) -> bool {
     let root = document.root.as_ref();
     root.is_none_or(|root| root.span == container.span || document.text[root.span.clone()].contains('\n'))
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read_again() {
+    fn rendered_values_can_be_parsed() {
         let layout = Layout::of(&Document::scan("{}").unwrap());
         let text = layout.render(&shape(), &Form::Lines(String::new()));
         let document = Document::scan(&text).unwrap();

@@ -1,18 +1,18 @@
-//! Settings without the tokens that they hold.
+//! Masks tokens in settings.
 
 use super::TOKEN_HEADER;
 
-/// What stands in place of a token where it is shown or copied.
+/// Replaces a token in text that is shown or copied.
 pub const MASK: &str = "…";
 
-/// A text of settings, or of what differs in them, with [`MASK`] in place of every token; all else byte for byte.
+/// Replaces every token in settings, or in a diff of settings, by [`MASK`]. All other bytes stay.
 pub fn masked(text: &str) -> String {
     let header = format!("\"{TOKEN_HEADER}\"");
     let mut parts = text.split(header.as_str());
     let mut masked = parts.next().unwrap_or_default().to_owned();
     for part in parts {
         masked.push_str(&header);
-        // The colon, a quotation mark, the token, a quotation mark.
+        // colon, quote, token, quote
         match part.split('"').collect::<Vec<_>>().as_slice() {
             [colon, _, rest @ ..] if colon.trim() == ":" && !rest.is_empty() => {
                 masked.push_str(&format!("{colon}\"{MASK}\"{}", rest.join("\"")));
@@ -28,7 +28,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_but_a_token_is_masked() {
+    fn only_tokens_are_masked() {
         let shown = |value: &str| format!("{{\"{TOKEN_HEADER}\" : {value}, \"b\": \"c\"}}\r\n");
         assert_eq!(masked(&shown("\"abc\"")), shown("\"…\""));
         for text in [

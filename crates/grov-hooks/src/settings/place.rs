@@ -1,27 +1,26 @@
-//! Where the client looks for its settings.
+//! Paths of the client's settings files.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-/// Whose settings.
+/// The scope of a settings file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
-    /// The user's, for every project.
+    /// All projects of the user.
     User,
-    /// A project's, for everybody who works on it.
+    /// One project, shared with others.
     Project,
-    /// A project's, for this user on this machine.
+    /// One project, only for this user on this machine.
     Local,
 }
 
-/// The client's directory for the user: `CLAUDE_CONFIG_DIR`, else `.claude` in the home directory; `None` if neither is
-/// known.
+/// The client's directory for the user: `CLAUDE_CONFIG_DIR`, or else `.claude` in `HOME`; `None` if neither is set.
 pub fn user_folder<'e>(environment: impl Fn(&str) -> Option<&'e OsStr>) -> Option<PathBuf> {
     let named = environment("CLAUDE_CONFIG_DIR").map(PathBuf::from);
     named.or_else(|| environment("HOME").map(|home| Path::new(home).join(".claude")))
 }
 
-/// The settings file of a scope. `user_folder` is as [`user_folder`] says, `project` the directory of the project.
+/// The settings file of a scope. `user_folder` is the result of [`user_folder`], `project` the project's directory.
 pub fn settings_path(scope: Scope, user_folder: &Path, project: &Path) -> PathBuf {
     match scope {
         Scope::User => user_folder.join("settings.json"),
@@ -35,7 +34,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_clients_own_variable_ranks_first() {
+    fn the_clients_own_variable_takes_precedence() {
         let both = |name: &str| match name {
             "CLAUDE_CONFIG_DIR" => Some(OsStr::new("/c")),
             "HOME" => Some(OsStr::new("/h")),

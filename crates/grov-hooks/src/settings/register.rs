@@ -1,4 +1,4 @@
-//! Puts into a settings file what is wanted and not there yet.
+//! Adds hooks, variables and a status line to a settings file.
 
 use super::change::{Change, edited, insert, insert_root};
 use super::error::SyntaxError;
@@ -6,31 +6,32 @@ use super::hook::{Hook, is_grovs};
 use super::layout::{Form, Layout, Shape, indentation};
 use super::scan::{Document, Node, Value};
 
-/// What a settings file is to hold.
+/// What to register in a settings file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Registration {
-    /// Hooks, at most one for each event.
+    /// Hooks, at most one per event.
     pub hooks: Vec<Hook>,
-    /// Environment variables of the client, with their values.
+    /// Environment variables of the client: names and values.
     pub environment: Vec<(String, String)>,
     /// The command that prints the status line.
     pub status_line: Option<String>,
 }
 
-/// A settings file with what is wanted.
+/// The result of [`register`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RegisteredText {
-    /// The whole text.
+    /// The whole text of the file.
     pub text: String,
-    /// What was changed, in order; nothing where all was there.
+    /// The changes in order; empty if everything was registered already.
     pub changes: Vec<Change>,
 }
 
-/// Edits the text of a settings file so that it holds what is wanted. What holds already stays as it is written, and every
-/// byte that is not changed stays what and where it is.
+/// Adds `wanted` to the text of a settings file. Values that are there already are not rewritten, and all other bytes stay
+/// unchanged.
 ///
 /// # Errors
-/// The text is no JSON (comments and trailing commas are fine), or something stands where an object or a list belongs.
+/// The text is not valid JSON (comments and trailing commas are allowed), or another value is where an object or array
+/// belongs.
 pub fn register(text: &str, wanted: &Registration) -> Result<RegisteredText, SyntaxError> {
     let mut file = File {
         text: text.to_owned(),
@@ -49,7 +50,7 @@ pub fn register(text: &str, wanted: &Registration) -> Result<RegisteredText, Syn
         let shape = Shape::Object(vec![("type", text("command")), ("command", text(command))]);
         file.member(&[], "statusLine", &shape)?;
     }
-    // An empty object that nothing was put into would be a change for nothing.
+    // Do not add an empty object that stays empty.
     if let [Change::Root { .. }] = file.changes.as_slice() {
         return Ok(RegisteredText {
             text: text.to_owned(),
@@ -63,7 +64,7 @@ pub fn register(text: &str, wanted: &Registration) -> Result<RegisteredText, Syn
     })
 }
 
-/// A file on its way.
+/// The text of a file while it is edited.
 struct File {
     text: String,
     changes: Vec<Change>,
@@ -75,7 +76,7 @@ impl File {
         self.changes.push(change);
     }
 
-    /// Makes sure that there is an object to put things into.
+    /// Ensures that the root is an object.
     fn root(&mut self) -> Result<(), SyntaxError> {
         let document = Document::scan(&self.text)?;
         match &document.root {
@@ -88,7 +89,7 @@ impl File {
         }
     }
 
-    /// Makes sure that there is a container of that name.
+    /// Ensures that the member `name` is a container of the kind of `empty`.
     fn container(&mut self, into: &[&str], name: &str, empty: Shape) -> Result<(), SyntaxError> {
         let document = Document::scan(&self.text)?;
         let Some(node) = document.at(into).and_then(|parent| parent.member(name)) else {
@@ -105,7 +106,7 @@ impl File {
         }
     }
 
-    /// Makes sure that an event has the hook.
+    /// Ensures that the event has the hook.
     fn hook(&mut self, hook: &Hook) -> Result<(), SyntaxError> {
         self.container(&[], "hooks", Shape::Object(Vec::new()))?;
         self.container(&["hooks"], hook.event, Shape::List(Vec::new()))?;
@@ -132,7 +133,7 @@ impl File {
         Ok(())
     }
 
-    /// Makes sure that a member has the value.
+    /// Ensures that the member has the value.
     fn member(&mut self, into: &[&str], name: &str, shape: &Shape) -> Result<(), SyntaxError> {
         let document = Document::scan(&self.text)?;
         let Some(node) = document.at(into).and_then(|parent| parent.member(name)) else {
@@ -164,7 +165,7 @@ pub(super) fn handlers(event: &Node) -> impl Iterator<Item = &Node> {
         .flat_map(|hooks| hooks.items().iter().map(|item| &item.node))
 }
 
-/// Writes a value in the place of another one.
+/// Renders `shape` in the layout of `node`, which it replaces.
 fn render_in_place_of(document: &Document<'_>, node: &Node, shape: &Shape) -> String {
     let text = document.text;
     let form = if text[node.span.clone()].contains('\n') {

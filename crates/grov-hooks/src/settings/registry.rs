@@ -1,4 +1,4 @@
-//! What Grov changed in which settings file, kept in its home so that it can be taken back.
+//! Records in Grov's home which settings files it changed and how, so that the changes can be reverted.
 
 use super::change::Change;
 use super::error::SettingsError;
@@ -14,15 +14,15 @@ use std::path::{Path, PathBuf};
 
 const RECORD: &str = "registrations.json";
 const LOCK: &str = "registrations.lock";
-/// Follows the name of the file that it is a copy of.
+/// Suffix of backup files.
 const BACKUP: &str = ".grov-backup";
 
-/// The record of all registrations.
+/// The record of all changed settings files.
 #[derive(Debug)]
 pub struct Registry {
     home: PathBuf,
     records: Records,
-    /// Held so that two commands do not change the same file at once; none where only looked at.
+    /// Prevents two commands from changing the same file; `None` if opened for reading.
     lock: Option<File>,
 }
 
@@ -32,25 +32,24 @@ struct Records {
     files: Vec<Record>,
 }
 
-/// One file.
+/// A changed settings file.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq, Serialize)]
 struct Record {
     path: PathBuf,
-    /// Whether there was none before.
+    /// Whether Grov created the file.
     created: bool,
-    /// The folder that was made for it.
+    /// The folder that Grov created for it.
     folder: Option<PathBuf>,
-    /// The copy of it as it was before, but for tokens.
+    /// The backup of its original contents, without tokens.
     backup: Option<PathBuf>,
     changes: Vec<Change>,
 }
 
-/// What would be done to a file.
+/// A planned change of a settings file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
     file: SettingsFile,
     after: String,
-    /// What follows for the record.
     action: PlannedAction,
     left: Vec<Leftover>,
 }
@@ -61,47 +60,47 @@ enum PlannedAction {
     Unregister,
 }
 
-/// What was done to a file.
+/// The result of an applied plan.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AppliedPlan {
-    /// The copy of the file as it was before, but for tokens, where one was made now.
+    /// The backup of the original contents, without tokens, if one was created now.
     pub backup: Option<PathBuf>,
-    /// Whether the file is gone, because it was there only for Grov.
+    /// Whether the file was removed because only Grov used it.
     pub removed: bool,
 }
 
 impl Plan {
-    /// The file, links resolve_links.
+    /// The file's path, with symbolic links resolved.
     pub fn path(&self) -> &Path {
         self.file.path()
     }
 
-    /// What is in it.
+    /// The current contents.
     pub fn before(&self) -> &str {
         self.file.text()
     }
 
-    /// What will be in it.
+    /// The planned contents.
     pub fn after(&self) -> &str {
         &self.after
     }
 
-    /// Whether there is anything to do.
+    /// Whether the contents will change.
     pub fn has_changes(&self) -> bool {
         self.before() != self.after
     }
 
-    /// What stays, because it is no longer what Grov wrote.
+    /// Values that will be kept because they are no longer as Grov wrote them.
     pub fn left(&self) -> &[Leftover] {
         &self.left
     }
 }
 
 impl Registry {
-    /// Reads the record in Grov's home without keeping anybody else from changing it.
+    /// Reads the record in Grov's home without locking it. Plans can be made, but not applied.
     ///
     /// # Errors
-    /// The record cannot be read or understood.
+    /// The record cannot be read or parsed.
     pub fn read(home: &Path) -> Result<Self, SettingsError> {
         Ok(Self {
             home: home.to_owned(),
@@ -110,10 +109,10 @@ impl Registry {
         })
     }
 
-    /// Reads the record in Grov's home, which must exist, to change it; waits for whoever does so at the moment.
+    /// Locks and reads the record in Grov's home, which must exist. Waits for other processes that hold the lock.
     ///
     /// # Errors
-    /// As [`Registry::read`]; the home cannot be written to.
+    /// As [`Registry::read`]; the lock file cannot be opened.
     pub fn open(home: &Path) -> Result<Self, SettingsError> {
         let path = home.join(LOCK);
         let lock = OpenOptions::new()
@@ -130,12 +129,12 @@ impl Registry {
         })
     }
 
-    /// The files in which something is registered.
+    /// The settings files with recorded changes.
     pub fn files(&self) -> impl Iterator<Item = &Path> {
         self.records.files.iter().map(|record| record.path.as_path())
     }
 
-    /// What was registered in a file, in order.
+    /// The recorded changes of a file, in order.
     pub fn changes(&self, file: &SettingsFile) -> &[Change] {
         let record = self.record(file.path());
         record.map(|record| record.changes.as_slice()).unwrap_or_default()
@@ -145,10 +144,10 @@ impl Registry {
         self.records.files.iter().find(|record| record.path == path)
     }
 
-    /// What it takes for a file to hold what is wanted.
+    /// Plans to add `wanted` to a file.
     ///
     /// # Errors
-    /// The file is no JSON.
+    /// The file is not valid JSON.
     pub fn plan_registration(
         &self,
         file: SettingsFile,
@@ -163,10 +162,10 @@ impl Registry {
         })
     }
 
-    /// What it takes for a file to be as it was.
+    /// Plans to revert the changes of a file.
     ///
     /// # Errors
-    /// The file is no JSON.
+    /// The file is not valid JSON.
     pub fn plan_unregistration(&self, file: SettingsFile) -> Result<Plan, SettingsError> {
         let back = unregister(file.text(), self.changes(&file)).map_err(|error| malformed(&file, error))?;
         Ok(Plan {
@@ -177,18 +176,18 @@ impl Registry {
         })
     }
 
-    /// Whether carrying out a plan would remove the file, because it is there only for Grov.
+    /// Whether applying the plan removes the file: Grov created it, and nothing else is in it.
     pub fn removes_file(&self, plan: &Plan) -> bool {
         let created = self.record(plan.path()).is_some_and(|record| record.created);
         created && plan.action == PlannedAction::Unregister && plan.after.trim().is_empty()
     }
 
-    /// Carries a plan out.
+    /// Applies a plan.
     ///
     /// # Errors
-    /// A file cannot be written, or was changed since it was read; the settings are then as they were.
+    /// A file cannot be written, or was changed since it was read. The settings are unchanged then.
     pub fn apply(&mut self, plan: &Plan) -> Result<AppliedPlan, SettingsError> {
-        debug_assert!(self.lock.is_some(), "the registry was only looked at");
+        debug_assert!(self.lock.is_some(), "the registry was opened for reading");
         match &plan.action {
             PlannedAction::Register(changes) if changes.is_empty() => Ok(AppliedPlan::default()),
             PlannedAction::Register(changes) => self.apply_registration(plan, changes),
@@ -208,7 +207,7 @@ impl Registry {
                 let folder = create_folder(path, &self.records.files)?;
                 let backup = plan.file.exists().then(|| backup_path(path));
                 if let Some(backup) = &backup {
-                    copy(&plan.file, backup)?;
+                    write_backup(&plan.file, backup)?;
                 }
                 self.records.files.push(Record {
                     path: path.to_owned(),
@@ -220,7 +219,7 @@ impl Registry {
                 backup
             }
         };
-        // First the record: one that says too much is harmless, a change that nobody knows of is not.
+        // Save the record first: an unrecorded change could not be reverted, a recorded one that was not made is harmless.
         self.save()?;
         plan.file.replace(&plan.after)?;
         Ok(AppliedPlan {
@@ -303,7 +302,7 @@ fn backup_path(path: &Path) -> PathBuf {
     path.with_file_name(name)
 }
 
-/// Makes the folder of a file unless it is there; says if it was made, for this file or for another one.
+/// Creates the folder of a file. Returns the folder if Grov created it, now or for another file.
 fn create_folder(path: &Path, known: &[Record]) -> Result<Option<PathBuf>, SettingsError> {
     let Some(folder) = path.parent() else {
         return Ok(None);
@@ -318,8 +317,8 @@ fn create_folder(path: &Path, known: &[Record]) -> Result<Option<PathBuf>, Setti
     Ok(made.then(|| folder.to_owned()))
 }
 
-/// Copies a file as it was read, mode included. Tokens stay where they are: nobody keeps a copy of them out of commits.
-fn copy(file: &SettingsFile, backup: &Path) -> Result<(), SettingsError> {
+/// Writes a backup with the mode of the file. Tokens are masked, because a backup may be committed by accident.
+fn write_backup(file: &SettingsFile, backup: &Path) -> Result<(), SettingsError> {
     let failed = |error| not_writable(backup, error);
     replace(backup, masked(file.text()).as_bytes()).map_err(failed)?;
     let permissions = std::fs::metadata(file.path()).map_err(failed)?.permissions();
@@ -382,7 +381,7 @@ mod tests {
             registry.apply(&plan).unwrap()
         }
 
-        /// Names of everything in a folder, sorted.
+        /// The names of the files in a folder, sorted.
         fn names(&self, folder: &str) -> Vec<String> {
             let entries = std::fs::read_dir(self.folder.path().join(folder)).unwrap();
             let mut names: Vec<String> = entries
@@ -394,7 +393,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_comes_back_over_several_commands() {
+    fn a_file_is_restored_after_several_registrations() {
         let scene = Scene::new();
         let before = "{ // mine\r\n}";
         scene.write(before);
@@ -404,7 +403,7 @@ mod tests {
         assert_eq!(
             scene.register("SessionStart").backup,
             None,
-            "the first copy is the one"
+            "only the original contents are backed up"
         );
         assert!(scene.read().contains("hook SessionStart"));
         assert_eq!(scene.registry().files().collect::<Vec<_>>(), [scene.settings()]);
@@ -415,7 +414,7 @@ mod tests {
     }
 
     #[test]
-    fn a_copy_holds_no_token() {
+    fn a_backup_contains_no_token() {
         let scene = Scene::new();
         let before = "{\"hooks\": {\"Stop\": [{\"hooks\": [{\"type\": \"http\", \"url\": \"http://127.0.0.1:1/other\",\r\n\
             \"headers\": {\"X-Grov-Hook-Token\": \"abc123\"}}]}]}}";
@@ -431,15 +430,11 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_was_not_there_goes_again() {
+    fn a_created_file_is_removed() {
         let scene = Scene::new();
         scene.register("Stop");
         assert!(scene.unregister().removed);
-        assert_eq!(
-            scene.names("."),
-            ["home"],
-            "the folder that was made for it goes too"
-        );
+        assert_eq!(scene.names("."), ["home"], "the created folder is removed too");
         scene.register("Stop");
         std::fs::write(scene.settings().with_file_name("other"), "").unwrap();
         assert!(scene.unregister().removed);
@@ -447,7 +442,7 @@ mod tests {
     }
 
     #[test]
-    fn a_copy_of_what_the_user_has_changed_since_stays() {
+    fn the_backup_of_an_edited_file_is_kept() {
         let scene = Scene::new();
         scene.write("{\"a\": 1}");
         scene.register("Stop");
@@ -461,7 +456,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_gone_is_no_trouble() {
+    fn a_missing_file_can_be_unregistered() {
         let scene = Scene::new();
         scene.write("{}");
         scene.register("Stop");
@@ -472,14 +467,14 @@ mod tests {
     }
 
     #[test]
-    fn a_record_that_says_more_than_was_done_is_harmless() {
+    fn recorded_changes_that_were_not_made_are_harmless() {
         let scene = Scene::new();
         scene.write("{\"env\": {\"A\": \"old\"}}");
         let wanted = Registration {
             environment: vec![("A".to_owned(), "new".to_owned())],
             ..Registration::default()
         };
-        // As if the process had been killed between the record and the file.
+        // The process is killed after saving the record, before writing the file.
         for _ in 0..2 {
             scene.write("{\"env\": {\"A\": \"old\"}}");
             let mut registry = scene.registry();
@@ -498,7 +493,7 @@ mod tests {
     }
 
     #[test]
-    fn a_record_that_is_broken_is_an_error() {
+    fn a_damaged_record_is_an_error() {
         let scene = Scene::new();
         let path = scene.folder.path().join("home").join(RECORD);
         std::fs::write(&path, "{").unwrap();

@@ -1,30 +1,30 @@
-//! Where things are in a settings file: JSON as people write it, with comments, trailing commas and a byte order mark.
+//! Parses settings files with positions: JSON with comments, trailing commas and a byte order mark.
 
 use super::error::SyntaxError;
 use crate::json;
 use serde::de::IgnoredAny;
 use std::ops::Range;
 
-/// Containers within containers that are resolve_links. The client's own settings have five.
+/// Maximum nesting depth. The client's own settings have a depth of five.
 const MAX_DEPTH: usize = 200;
 
-/// A settings file that was understood. Offsets count bytes from the beginning of the text.
+/// A parsed settings file. Offsets count bytes from the beginning of the text.
 pub(super) struct Document<'t> {
     pub(super) text: &'t str,
-    /// `None` for a file with nothing in it but white space and comments.
+    /// `None` if the file contains only white space and comments.
     pub(super) root: Option<Node>,
-    /// In the order of the text.
+    /// Sorted by position.
     comments: Vec<Comment>,
 }
 
 #[derive(Clone, Debug)]
 pub(super) struct Comment {
-    /// A line comment's ends before its line break.
+    /// Without the line break of a line comment.
     pub(super) span: Range<usize>,
     pub(super) to_end_of_line: bool,
 }
 
-/// A value and where it stands.
+/// A value and its position.
 #[derive(Clone, Debug)]
 pub(super) struct Node {
     pub(super) span: Range<usize>,
@@ -41,15 +41,15 @@ pub(super) enum Value {
     Literal(String),
 }
 
-/// What stands in a container: a member of an object, or an element of an array.
+/// A member of an object, or an element of an array.
 #[derive(Clone, Debug)]
 pub(super) struct Item {
-    /// A member's name, decoded.
+    /// The decoded name of a member.
     pub(super) key: Option<String>,
-    /// Where it begins: a member with its key.
+    /// The beginning of the item; of a member, the beginning of its name.
     pub(super) start: usize,
     pub(super) node: Node,
-    /// Where the comma behind it is.
+    /// The offset of the comma after it.
     pub(super) comma: Option<usize>,
 }
 
@@ -60,7 +60,7 @@ impl Item {
 }
 
 impl Node {
-    /// What is in it; nothing in a value that is no container.
+    /// The items of a container; empty for other values.
     pub(super) fn items(&self) -> &[Item] {
         match &self.value {
             Value::Object(items) | Value::Array(items) => items,
@@ -68,14 +68,14 @@ impl Node {
         }
     }
 
-    /// The value of a member. Of several with one name the last holds, as for the client.
+    /// The value of a member. Of duplicate names the last one applies, as in the client.
     pub(super) fn member(&self, name: &str) -> Option<&Node> {
         self.member_at(name)
             .and_then(|at| self.items().get(at))
             .map(|item| &item.node)
     }
 
-    /// Which of the items is that member.
+    /// The index of a member.
     pub(super) fn member_at(&self, name: &str) -> Option<usize> {
         match &self.value {
             Value::Object(items) => items.iter().rposition(|item| item.key.as_deref() == Some(name)),
@@ -139,7 +139,7 @@ impl<'t> Document<'t> {
         };
         scanner.skip_trivia()?;
         if scanner.peek().is_some() {
-            return Err(scanner.error("something stands behind the end of the settings"));
+            return Err(scanner.error("unexpected text after the end of the settings"));
         }
         Ok(Self {
             text,
@@ -148,13 +148,13 @@ impl<'t> Document<'t> {
         })
     }
 
-    /// The container or value that a path of member names leads to.
+    /// The value at a path of member names.
     pub(super) fn at(&self, path: &[impl AsRef<str>]) -> Option<&Node> {
         path.iter()
             .try_fold(self.root.as_ref()?, |node, name| node.member(name.as_ref()))
     }
 
-    /// The comments that lie within `span`.
+    /// The comments within `span`.
     pub(super) fn comments_in(&self, span: &Range<usize>) -> &[Comment] {
         let first = self
             .comments
@@ -165,7 +165,7 @@ impl<'t> Document<'t> {
         self.comments.get(first..last).unwrap_or_default()
     }
 
-    /// The comment that begins at `offset`.
+    /// The comment that starts at `offset`.
     pub(super) fn comment_at(&self, offset: usize) -> Option<&Comment> {
         let at = self
             .comments
@@ -173,7 +173,7 @@ impl<'t> Document<'t> {
         at.ok().and_then(|at| self.comments.get(at))
     }
 
-    /// Whether a comment that lasts to the end of its line ends at `offset`.
+    /// Whether a line comment ends at `offset`.
     pub(super) fn ends_line_comment(&self, offset: usize) -> bool {
         let at = self
             .comments
@@ -221,7 +221,7 @@ impl Scanner<'_> {
             let end = inside.find("*/");
             end.ok_or_else(|| self.error("this comment has no end"))? + 4
         } else {
-            return Err(self.error("a `/` that begins no comment"));
+            return Err(self.error("unexpected `/`"));
         };
         self.at = start + length;
         self.comments.push(Comment {
@@ -247,7 +247,7 @@ impl Scanner<'_> {
         })
     }
 
-    /// The items of a container whose opening is next, up to `close` and with it.
+    /// Parses a container from its opening bracket to `close`.
     fn items(&mut self, close: u8) -> Result<Vec<Item>, SyntaxError> {
         if self.depth == MAX_DEPTH {
             return Err(self.error("containers are nested too deeply"));
@@ -370,7 +370,7 @@ mod tests {
     }
 
     #[test]
-    fn what_people_write_is_understood() {
+    fn comments_and_trailing_commas_are_parsed() {
         let text = "\u{feff}// mine\r\n{\r\n\t\"a\\u0062\": [1, -2.5e+3, /* two */ true,],\r\n \"a\": {}, \"a\": null, }\r\n//";
         let document = Document::scan(text).unwrap();
         let root = document.root.as_ref().unwrap();
@@ -378,7 +378,7 @@ mod tests {
         assert_eq!(root.member("ab").unwrap().items().len(), 3);
         assert!(
             matches!(&root.member("a").unwrap().value, Value::Literal(word) if word == "null"),
-            "the last one holds"
+            "the last one applies"
         );
         let span = 0..text.len();
         let comments: Vec<&str> = document
@@ -404,7 +404,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said_with_its_place() {
+    fn errors_have_positions() {
         for (text, place) in [
             ("{\"a\": 1\n \"b\": 2}", (2, 2)),
             ("{\"a\" 1}", (1, 6)),
@@ -432,13 +432,13 @@ mod tests {
     }
 
     #[test]
-    fn nesting_without_end_is_an_error_and_no_crash() {
+    fn excessive_nesting_is_an_error() {
         let text = "[".repeat(1_000_000);
         assert_eq!(failure(&text), (1, MAX_DEPTH + 1));
     }
 
     #[test]
-    fn the_same_may_be_written_differently() {
+    fn values_are_compared_regardless_of_layout() {
         let same = |one: &str, two: &str| {
             let (one, two) = (Document::scan(one).unwrap(), Document::scan(two).unwrap());
             one.root.unwrap().is_same_value(&two.root.unwrap())

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use random::{Settings, settings};
 use serde_json::{Value, json};
 
-/// What `init` with the proxy asks for.
+/// The registration of `grov init --proxy`.
 fn wanted() -> Registration {
     Registration {
         hooks: vec![
@@ -82,32 +82,32 @@ fn registered(text: &str, wanted: &Registration) -> RegisteredText {
     register(text, wanted).unwrap_or_else(|error| panic!("{error}: {text}"))
 }
 
-fn put_back(text: &str, changes: &[Change]) -> UnregisteredText {
+fn unregistered(text: &str, changes: &[Change]) -> UnregisteredText {
     unregister(text, changes).unwrap_or_else(|error| panic!("{error}: {text}"))
 }
 
-/// Whether `text` is what remains of `longer` when some of its characters are left out.
-fn survives_in(text: &str, longer: &str) -> bool {
+/// Whether `text` is a subsequence of `longer`.
+fn is_subsequence(text: &str, longer: &str) -> bool {
     let mut rest = longer.chars();
     text.chars()
         .all(|character| rest.by_ref().any(|other| other == character))
 }
 
-/// Checks a registration and its reversal; tells the text in between.
+/// Registers and unregisters. Returns the registered text.
 #[track_caller]
 fn round_trip(text: &str, wanted: &Registration) -> String {
     let there = registered(text, wanted);
     let again = registered(&there.text, wanted);
     assert_eq!(again.text, there.text, "a second time changes nothing");
     assert_eq!(again.changes, []);
-    let back = put_back(&there.text, &there.changes);
+    let back = unregistered(&there.text, &there.changes);
     assert_eq!(back.text, text, "from {}", there.text);
     assert_eq!(back.left, []);
     there.text
 }
 
 #[test]
-fn an_ordinary_file_looks_as_if_written_by_hand() {
+fn an_ordinary_file_keeps_its_layout() {
     let text = round_trip(
         "{\n  // mine\n  \"model\": \"opus\", // the best\n  \"env\": {\n    \"A\": \"1\" // one\n  }\n}\n",
         &Registration {
@@ -143,7 +143,7 @@ fn an_ordinary_file_looks_as_if_written_by_hand() {
 }
 
 #[test]
-fn odd_files_keep_their_ways() {
+fn unusual_layouts_are_kept() {
     let own = r#"{"type":"command","command":"grov hook Stop","timeout":5}"#;
     assert_eq!(
         round_trip(r#"{"a":1,"hooks":{"Stop":[{"x":2}]}}"#, &only_hook()),
@@ -190,7 +190,7 @@ fn spaced(handler: &str) -> String {
 }
 
 #[test]
-fn a_hook_for_some_tools_says_which_and_one_that_stands_there_keeps_what_it_says() {
+fn a_registered_hook_keeps_its_matcher() {
     let guard = Hook::command("grov", "PreToolUse", 5).matching(Some("Edit|mcp__.*"));
     let wanted = Registration {
         hooks: vec![guard],
@@ -209,7 +209,7 @@ fn a_hook_for_some_tools_says_which_and_one_that_stands_there_keeps_what_it_says
 }
 
 #[test]
-fn nothing_wanted_changes_nothing() {
+fn an_empty_registration_changes_nothing() {
     for text in ["", "{}", "// c", "{\"a\": 1,}"] {
         let registered = registered(text, &Registration::default());
         assert_eq!((registered.text.as_str(), registered.changes), (text, Vec::new()));
@@ -217,7 +217,7 @@ fn nothing_wanted_changes_nothing() {
 }
 
 #[test]
-fn what_is_no_settings_file_is_refused_with_its_place() {
+fn malformed_settings_are_rejected_with_a_position() {
     for (text, line, column) in [
         ("{\n  \"a\": 1\n  \"b\": 2\n}", 3, 3),
         ("[]", 1, 1),
@@ -238,7 +238,7 @@ fn what_is_no_settings_file_is_refused_with_its_place() {
 }
 
 #[test]
-fn a_hook_that_calls_another_grov_is_written_anew_and_put_back() {
+fn a_hook_of_another_grov_is_replaced_and_reverted() {
     let first = registered("{\n  \"a\": 1\n}\n", &only_hook());
     let moved = Registration {
         hooks: vec![Hook::command("/opt/grov", "Stop", 7)],
@@ -252,20 +252,20 @@ fn a_hook_that_calls_another_grov_is_written_anew_and_put_back() {
         [&json!({"type": "command", "command": "/opt/grov hook Stop", "timeout": 7})]
     );
     let changes = [first.changes, second.changes].concat();
-    assert_eq!(put_back(&second.text, &changes).text, "{\n  \"a\": 1\n}\n");
+    assert_eq!(unregistered(&second.text, &changes).text, "{\n  \"a\": 1\n}\n");
 }
 
 #[test]
-fn a_registration_can_grow() {
+fn a_registration_can_be_extended() {
     let text = "{\"env\": {\"A\": \"1\"}} // end";
     let first = registered(text, &only_hook());
     let second = registered(&first.text, &wanted());
     let changes = [first.changes, second.changes].concat();
-    assert_eq!(put_back(&second.text, &changes).text, text);
+    assert_eq!(unregistered(&second.text, &changes).text, text);
 }
 
 #[test]
-fn values_that_were_there_come_back_as_they_were_written() {
+fn replaced_values_are_restored_as_written() {
     let text = r#"{"env": {"ANTHROPIC_BASE_URL": "https:\/\/gateway\u002eexample" }, "statusLine": {"type":"command"}}"#;
     let there = round_trip(text, &wanted());
     let value = value_of(&there);
@@ -274,13 +274,13 @@ fn values_that_were_there_come_back_as_they_were_written() {
 }
 
 #[test]
-fn what_the_user_changed_since_stays_and_is_told() {
+fn values_changed_by_the_user_are_kept_and_reported() {
     let there = registered("{}\n", &wanted());
     let edited = there
         .text
         .replace("\"http://127.0.0.1:8080\"", "\"https://mine.example\"")
         .replace("grov statusline", "mine");
-    let back = put_back(&edited, &there.changes);
+    let back = unregistered(&edited, &there.changes);
     assert_eq!(
         value_of(&back.text),
         json!({
@@ -294,7 +294,7 @@ fn what_the_user_changed_since_stays_and_is_told() {
 }
 
 #[test]
-fn what_the_user_put_next_to_it_stays() {
+fn values_added_by_the_user_are_kept() {
     let there = registered("", &wanted());
     let edited = there
         .text
@@ -307,7 +307,7 @@ fn what_the_user_put_next_to_it_stays() {
             "\"hooks\": [\n          // mine\n          {\"type\": \"command\", \"command\": \"mine\"},\n          {\n            \"type\": \"http\"",
         )
         .replace("\"env\": {", "\"env\": {\n    \"MINE\": \"1\", // mine too");
-    let back = put_back(&edited, &there.changes);
+    let back = unregistered(&edited, &there.changes);
     assert_eq!(
         value_of(&back.text),
         json!({
@@ -323,18 +323,18 @@ fn what_the_user_put_next_to_it_stays() {
 }
 
 #[test]
-fn another_layout_of_the_same_settings_is_cleaned_as_well() {
+fn a_reformatted_file_can_be_unregistered() {
     let there = registered("{\"theme\": \"dark\", \"env\": {\"A\": \"1\"}}", &wanted());
     let pretty = serde_json::to_string_pretty(&value_of(&there.text)).unwrap();
-    let back = put_back(&pretty, &there.changes);
+    let back = unregistered(&pretty, &there.changes);
     assert_eq!(value_of(&back.text), json!({"theme": "dark", "env": {"A": "1"}}));
     assert_eq!(back.left, []);
 }
 
 #[test]
-fn without_a_record_hooks_and_status_line_go_and_nothing_else() {
+fn without_a_record_only_hooks_and_status_line_are_removed() {
     let there = registered("{\"a\": 1}", &wanted());
-    let back = put_back(&there.text, &[]);
+    let back = unregistered(&there.text, &[]);
     let value = value_of(&back.text);
     assert_eq!(
         value["hooks"],
@@ -343,23 +343,23 @@ fn without_a_record_hooks_and_status_line_go_and_nothing_else() {
     assert_eq!(value["env"]["ANTHROPIC_BASE_URL"], "http://127.0.0.1:8080");
     assert_eq!(value.get("statusLine"), None);
     let foreign = "{\"statusLine\": {\"type\": \"command\", \"command\": \"mine\"}}";
-    assert_eq!(put_back(foreign, &[]).text, foreign);
+    assert_eq!(unregistered(foreign, &[]).text, foreign);
 }
 
 #[test]
-fn taking_back_twice_changes_nothing_more() {
+fn reverting_twice_changes_nothing_more() {
     let there = registered("{\"hooks\": {\"Stop\": [{\"hooks\": []}]}}", &wanted());
-    let once = put_back(&there.text, &there.changes);
-    let twice = put_back(&once.text, &there.changes);
+    let once = unregistered(&there.text, &there.changes);
+    let twice = unregistered(&once.text, &there.changes);
     assert_eq!((twice.text, twice.left), (once.text, Vec::new()));
 }
 
 #[test]
-fn a_comment_to_the_end_of_the_line_swallows_nothing() {
+fn no_text_becomes_part_of_a_line_comment() {
     let there = registered("{\n  \"a\": 1 // note\n}", &only_hook());
     let joined = there.text.replace("\n  }\n}", "\n  } }");
     assert_ne!(joined, there.text);
-    let back = put_back(&joined, &there.changes);
+    let back = unregistered(&joined, &there.changes);
     assert_eq!(value_of(&back.text), json!({"a": 1}));
 }
 
@@ -367,7 +367,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
     #[test]
-    fn commands_become_hooks_over_http_and_commands_again(Settings(text) in settings()) {
+    fn hooks_can_switch_between_commands_and_http(Settings(text) in settings()) {
         let over_http = Registration {
             hooks: vec![
                 Hook::command("grov", "SessionStart", 5).with_daemon(8080),
@@ -391,16 +391,16 @@ proptest! {
             prop_assert!(own.contains(&(wanted == &over_http)), "{}", there.text);
             text_now = there.text;
         }
-        prop_assert_eq!(&put_back(&text_now, &changes).text, &text);
+        prop_assert_eq!(&unregistered(&text_now, &changes).text, &text);
     }
 
     #[test]
-    fn every_byte_comes_back(Settings(text) in settings()) {
+    fn unregistering_restores_every_byte(Settings(text) in settings()) {
         round_trip(&text, &wanted());
     }
 
     #[test]
-    fn what_was_asked_for_is_there_and_the_rest_survives(Settings(text) in settings()) {
+    fn registered_values_are_present_and_others_are_kept(Settings(text) in settings()) {
         let there = registered(&text, &wanted());
         let value = value_of(&there.text);
         for (event, target, is) in [
@@ -417,7 +417,7 @@ proptest! {
         prop_assert_eq!(&value["statusLine"]["command"], "grov statusline");
         let only_added = there.changes.iter().all(|change| matches!(change, Change::Inserted { .. } | Change::Root { .. }));
         if only_added {
-            prop_assert!(survives_in(&text, &there.text), "{} in {}", text, there.text);
+            prop_assert!(is_subsequence(&text, &there.text), "{} in {}", text, there.text);
         }
         let before = value_of(&text);
         for (name, was) in before.as_object().into_iter().flatten() {
@@ -433,10 +433,10 @@ proptest! {
     }
 
     #[test]
-    fn what_users_add_meanwhile_survives(Settings(text) in settings(), spots in random::spots()) {
+    fn additions_by_the_user_are_kept(Settings(text) in settings(), spots in random::spots()) {
         let there = registered(&text, &wanted());
         let (edited, added) = random::with_additions(&there.text, &spots);
-        let back = put_back(&edited, &there.changes);
+        let back = unregistered(&edited, &there.changes);
         let value = value_of(&back.text);
         let printed = value.to_string();
         prop_assert!(!printed.contains("grov hook") && !printed.contains("_grov"), "{}", back.text);
@@ -448,13 +448,13 @@ proptest! {
         for (name, was) in before["env"].as_object().into_iter().flatten() {
             prop_assert_eq!(&value["env"][name], was);
         }
-        prop_assert!(survives_in(&text, &back.text), "{} in {}", text, back.text);
+        prop_assert!(is_subsequence(&text, &back.text), "{} in {}", text, back.text);
     }
 
     #[test]
-    fn no_text_makes_it_fall_over(text in "[\\[\\]{}\":,/* \n\r\\\\a1\u{feff}é-]{0,40}") {
+    fn any_text_is_handled(text in "[\\[\\]{}\":,/* \n\r\\\\a1\u{feff}é-]{0,40}") {
         if let Ok(there) = register(&text, &wanted()) {
-            prop_assert_eq!(put_back(&there.text, &there.changes).text, text);
+            prop_assert_eq!(unregistered(&there.text, &there.changes).text, text);
         }
     }
 }

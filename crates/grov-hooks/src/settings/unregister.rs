@@ -1,4 +1,4 @@
-//! Takes back what was changed in a settings file.
+//! Reverts the changes of a settings file.
 
 use super::change::{Change, Edit, edited, is_bare, removal};
 use super::error::SyntaxError;
@@ -7,19 +7,19 @@ use super::register::handlers;
 use super::scan::{Document, Item, Node};
 use std::fmt;
 
-/// A settings file without what was registered in it.
+/// The result of [`unregister`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnregisteredText {
-    /// The whole text.
+    /// The whole text of the file.
     pub text: String,
-    /// What stayed, because it is no longer what Grov wrote.
+    /// Values that were kept because they are no longer as Grov wrote them.
     pub left: Vec<Leftover>,
 }
 
-/// Something that stayed.
+/// A registered value that was changed since, and was kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Leftover {
-    /// The names that lead to it.
+    /// Path of member names.
     pub at: Vec<String>,
 }
 
@@ -33,13 +33,13 @@ impl fmt::Display for Leftover {
     }
 }
 
-/// Takes back `changes`, the newest first. Each is looked for where it is now; what the user has changed since, or put next
-/// to it, stays. If nobody has changed anything, this gives the bytes that were there before.
+/// Reverts `changes`, the newest first. Each is searched where it is now; values that the user changed or added since are
+/// kept. If the file was not edited since, the result is byte for byte the original text.
 ///
-/// Without any change on record the hooks and the status line that call Grov are removed, and nothing else.
+/// If `changes` is empty, only the hooks and the status line that call Grov are removed.
 ///
 /// # Errors
-/// The text is no JSON.
+/// The text is not valid JSON.
 pub fn unregister(text: &str, changes: &[Change]) -> Result<UnregisteredText, SyntaxError> {
     Document::scan(text)?;
     let mut result = UnregisteredText {
@@ -53,7 +53,7 @@ pub fn unregister(text: &str, changes: &[Change]) -> Result<UnregisteredText, Sy
         let document = Document::scan(&result.text)?;
         let (edits, left) = revert(&document, change);
         let text = edited(&result.text, edits);
-        // What cannot be taken out without harm stays.
+        // Skip a removal that would leave invalid JSON.
         if Document::scan(&text).is_ok() {
             result.text = text;
         }
@@ -140,7 +140,7 @@ fn revert_member(
     if is_own {
         return (removal(document, items, number, lead, tail), None);
     }
-    // A container that somebody else uses by now is no matter to speak of.
+    // A container that the user has filled since is not reported.
     let left = (!was_container).then(|| Leftover {
         at: into.iter().cloned().chain([key.to_owned()]).collect(),
     });
@@ -158,7 +158,7 @@ fn revert_element(
     if let Some(number) = exact.or_else(|| items.iter().position(is_group_of_grov)) {
         return removal(document, items, number, lead, tail);
     }
-    // Somebody put hooks of their own into the same group.
+    // The user added other hooks to the same group.
     items
         .iter()
         .find_map(|group| remove_handler(document, group))
@@ -175,14 +175,14 @@ fn is_group_of_grov(group: &Item) -> bool {
 fn remove_handler(document: &Document<'_>, group: &Item) -> Option<Vec<Edit>> {
     let handlers = group.node.member("hooks")?.items();
     let number = handlers.iter().position(|handler| is_grovs(&handler.node))?;
-    // No white space that was put there is known, so all of it goes.
+    // The inserted white space is not recorded, so all white space before the handler is removed.
     Some(removal(document, handlers, number, UNKNOWN_LEAD, ""))
 }
 
-/// White space that stands before nothing, because no text of a settings file outside a string has it.
+/// A lead that matches nowhere, because JSON contains no NUL outside of strings. [`removal`] then removes all white space.
 const UNKNOWN_LEAD: &str = "\u{0}";
 
-/// Removes every hook and the status line that call Grov; lists that become empty by it stay.
+/// Removes all hooks and the status line that call Grov. Lists that become empty are kept.
 fn without_hooks_of_grov(text: &str) -> Result<String, SyntaxError> {
     let mut text = text.to_owned();
     loop {
@@ -202,7 +202,7 @@ fn without_hooks_of_grov(text: &str) -> Result<String, SyntaxError> {
     }
 }
 
-/// The text without a status line that calls Grov; `None` where there is none.
+/// The text without the status line if it calls Grov; `None` otherwise.
 fn without_status_line(document: &Document<'_>) -> Option<String> {
     let root = document.root.as_ref()?;
     let number = root.member_at("statusLine")?;

@@ -1,4 +1,4 @@
-//! Settings files as nobody would write them, but somebody might.
+//! Random settings files with unusual layouts.
 
 use super::super::change::edited;
 use super::super::scan::{Document, Node, Value};
@@ -8,7 +8,7 @@ use proptest::prelude::*;
 #[derive(Clone, Debug)]
 pub(super) struct Settings(pub(super) String);
 
-/// Between any two tokens.
+/// White space and comments between two tokens.
 const GAPS: [&str; 14] = [
     "",
     "",
@@ -72,12 +72,12 @@ pub(super) fn settings() -> impl Strategy<Value = Settings> {
     })
 }
 
-/// Where something is added: which container, and whether in front of the rest.
+/// Where to add an item: in which container, and whether at the front.
 pub(super) fn spots() -> impl Strategy<Value = Vec<(prop::sample::Index, bool)>> {
     prop::collection::vec(any::<(prop::sample::Index, bool)>(), 1..4)
 }
 
-/// Adds something of the user's own in each spot; tells what was added. Not into hooks, which are one thing each.
+/// Adds an item in each spot, except within hooks. Returns the text and the added items.
 pub(super) fn with_additions(text: &str, spots: &[(prop::sample::Index, bool)]) -> (String, Vec<String>) {
     let mut text = text.to_owned();
     let mut added = Vec::new();
@@ -108,7 +108,7 @@ pub(super) fn with_additions(text: &str, spots: &[(prop::sample::Index, bool)]) 
     (text, added)
 }
 
-/// The root, the members of the root, and the lists of events.
+/// The root, its members, and the lists of events.
 fn collect<'n>(node: &'n Node, depth: usize, containers: &mut Vec<&'n Node>) {
     if matches!(node.value, Value::Object(_) | Value::Array(_)) {
         containers.push(node);
@@ -122,14 +122,14 @@ fn collect<'n>(node: &'n Node, depth: usize, containers: &mut Vec<&'n Node>) {
     }
 }
 
-/// Writes what a row of bytes decides.
+/// Generates text from random bytes.
 struct Writer {
     choices: std::vec::IntoIter<u8>,
     text: String,
 }
 
 impl Writer {
-    /// A number below `count`; 0 when the bytes have run out, so that everything comes to an end.
+    /// A number below `count`; 0 after the last byte, so that generation terminates.
     fn one_of(&mut self, count: usize) -> usize {
         usize::from(self.choices.next().unwrap_or(0)) % count
     }
