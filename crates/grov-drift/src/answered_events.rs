@@ -1,7 +1,7 @@
-//! Which events of a session were answered, so that duplicate registrations of Grov answer each event once.
+//! The answered events of each session, so that duplicate registrations of Grov answer each event once.
 //!
 //! If two settings files register Grov with different commands, the client runs both at once. The first process locks the
-//! session's file and answers; the other waits for the lock and stays silent.
+//! session's file and replies; the other waits for the lock and gives an empty reply.
 
 use crate::private_file;
 use grov_domain::ClientSessionId;
@@ -10,22 +10,22 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// Number of events kept per session, newest first out: the client waits for all hooks of an event before it goes on.
-const MOST_ANSWERS: usize = 8;
-/// The most that is read of a file.
-const LONGEST_FILE: u64 = 64 * 1024;
+/// Number of events kept per session, the newest. A few are enough, because the client waits for all hooks of an event.
+const MAX_EVENTS: usize = 8;
+/// Maximum number of bytes read of a file.
+const MAX_FILE_BYTES: u64 = 64 * 1024;
 const RETRY_INTERVAL: Duration = Duration::from_millis(1);
 
-/// The events of one session that were answered.
+/// The answered events of one session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct AnsweredEvents {
     path: PathBuf,
 }
 
 impl AnsweredEvents {
-    /// Those of a session, below Grov's home; `None` if the session's name can be no file's.
+    /// The list of a session below Grov's home; `None` if the session id is not a valid file name.
     pub(crate) fn of(home: &Path, session: &ClientSessionId) -> Option<Self> {
-        // No session's name has a dot in it.
+        // Valid session ids contain no dot, so this is never another session's file.
         let path = crate::delivery_log::file(home, session)?.with_extension("answers");
         Some(Self { path })
     }
@@ -34,12 +34,12 @@ impl AnsweredEvents {
     ///
     /// # Errors
     /// The file cannot be opened.
-    pub(crate) fn hold(&self, patience: Duration) -> io::Result<Option<LockedEvents>> {
+    pub(crate) fn lock(&self, patience: Duration) -> io::Result<Option<LockedEvents>> {
         let Some(mut file) = private_file::lock(&self.path, patience, RETRY_INTERVAL)? else {
             return Ok(None);
         };
         let mut bytes = Vec::new();
-        (&mut file).take(LONGEST_FILE).read_to_end(&mut bytes)?;
+        (&mut file).take(MAX_FILE_BYTES).read_to_end(&mut bytes)?;
         let lines = String::from_utf8_lossy(&bytes)
             .lines()
             .map(str::to_owned)
@@ -48,11 +48,11 @@ impl AnsweredEvents {
     }
 }
 
-/// The locked list: one process at a time answers an event.
+/// The locked list. Only the process that holds the lock answers events.
 #[derive(Debug)]
 pub(crate) struct LockedEvents {
     file: File,
-    /// When, in milliseconds since 1970, and what.
+    /// Milliseconds since 1970, a space, and the event.
     lines: Vec<String>,
 }
 
@@ -74,9 +74,9 @@ impl LockedEvents {
     ///
     /// # Errors
     /// The file cannot be written.
-    pub(crate) fn answered(mut self, event: &str) -> io::Result<()> {
+    pub(crate) fn record(mut self, event: &str) -> io::Result<()> {
         self.lines.push(format!("{} {event}", millis()));
-        let first = self.lines.len().saturating_sub(MOST_ANSWERS);
+        let first = self.lines.len().saturating_sub(MAX_EVENTS);
         let mut text = self.lines[first..].join("\n");
         text.push('\n');
         self.file.seek(SeekFrom::Start(0))?;
@@ -103,43 +103,43 @@ mod tests {
     #[test]
     fn an_event_is_answered_once() {
         let home = tempfile::tempdir().unwrap();
-        let first = answers(home.path()).hold(NO_TIME).unwrap().unwrap();
+        let first = answers(home.path()).lock(NO_TIME).unwrap().unwrap();
         assert!(!first.has("a", None));
         assert!(
-            answers(home.path()).hold(NO_TIME).unwrap().is_none(),
-            "another one answers"
+            answers(home.path()).lock(NO_TIME).unwrap().is_none(),
+            "another process holds the lock"
         );
-        first.answered("a").unwrap();
-        let second = answers(home.path()).hold(NO_TIME).unwrap().unwrap();
+        first.record("a").unwrap();
+        let second = answers(home.path()).lock(NO_TIME).unwrap().unwrap();
         assert!(second.has("a", None) && !second.has("b", None));
         assert!(second.has("a", Some(Duration::from_secs(3600))));
         drop(second);
-        for number in 0..MOST_ANSWERS {
-            let next = answers(home.path()).hold(NO_TIME).unwrap().unwrap();
-            next.answered(&format!("event {number}")).unwrap();
+        for number in 0..MAX_EVENTS {
+            let next = answers(home.path()).lock(NO_TIME).unwrap().unwrap();
+            next.record(&format!("event {number}")).unwrap();
         }
-        let last = answers(home.path()).hold(NO_TIME).unwrap().unwrap();
+        let last = answers(home.path()).lock(NO_TIME).unwrap().unwrap();
         assert!(last.has("event 0", None) && last.has("event 7", None) && !last.has("a", None));
     }
 
     #[test]
-    fn what_was_answered_long_ago_is_another_event() {
+    fn an_old_answer_is_ignored() {
         let home = tempfile::tempdir().unwrap();
-        drop(answers(home.path()).hold(NO_TIME).unwrap());
+        drop(answers(home.path()).lock(NO_TIME).unwrap());
         let path = home.path().join("hooks/told/s.answers");
         std::fs::write(&path, "1000 start\nno line\n\u{0}\n").unwrap();
-        let held = answers(home.path()).hold(NO_TIME).unwrap().unwrap();
+        let held = answers(home.path()).lock(NO_TIME).unwrap().unwrap();
         assert!(held.has("start", None));
         assert!(!held.has("start", Some(Duration::from_secs(3600))));
     }
 
     #[test]
-    fn who_waits_answers_when_the_other_is_done() {
+    fn a_waiting_process_gets_the_lock() {
         let home = tempfile::tempdir().unwrap();
-        let first = answers(home.path()).hold(NO_TIME).unwrap().unwrap();
+        let first = answers(home.path()).lock(NO_TIME).unwrap().unwrap();
         std::thread::scope(|threads| {
-            let waiting = threads.spawn(|| answers(home.path()).hold(Duration::from_secs(60)));
-            first.answered("a").unwrap();
+            let waiting = threads.spawn(|| answers(home.path()).lock(Duration::from_secs(60)));
+            first.record("a").unwrap();
             let second = waiting.join().unwrap().unwrap().unwrap();
             assert!(second.has("a", None));
         });

@@ -8,11 +8,11 @@ use std::ffi::OsStr;
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
-/// Loopback connections succeed or fail at once.
-const CONNECT_PATIENCE: Duration = Duration::from_millis(200);
+/// Loopback connections succeed or fail almost immediately.
+const CONNECT_TIMEOUT: Duration = Duration::from_millis(200);
 
-/// Starts the daemon if the client sends its requests or hooks to it and it is down: without it the client retries for
-/// minutes.
+/// Starts the daemon if it is not running and the client sends its requests or hooks to it. Without the daemon the client
+/// would retry for minutes.
 pub(crate) fn start(context: &HookContext<'_>) -> Result<(), HookError> {
     if context.daemon_port.is_none() && context.environment.get("ANTHROPIC_BASE_URL").is_none() {
         return Ok(());
@@ -21,15 +21,15 @@ pub(crate) fn start(context: &HookContext<'_>) -> Result<(), HookError> {
     let is_used = context.daemon_port.is_some() || proxy_address(context, &settings).is_some();
     if let Some(pid) = daemon::stopped_process(context.home).filter(|_| is_used) {
         return Err(HookError::Daemon(format!(
-            "grov-proxyd (process {pid}) is stopped, so that this client gets no answer. `kill -CONT {pid}` lets it go on."
+            "grov-proxyd (process {pid}) is stopped, so this client gets no response. Resume it with `kill -CONT {pid}`."
         )));
     }
     let hooked = |port| SocketAddr::new(settings.proxy().host, port);
-    // One daemon of a home is all there is.
+    // A home has only one daemon.
     let Some(proxy) = proxy_address(context, &settings).or(context.daemon_port.map(hooked)) else {
         return Ok(());
     };
-    let is_listening = TcpStream::connect_timeout(&proxy, CONNECT_PATIENCE).is_ok();
+    let is_listening = TcpStream::connect_timeout(&proxy, CONNECT_TIMEOUT).is_ok();
     if is_listening && is_home_daemon(context.home, proxy.port()) {
         return Ok(());
     }
@@ -39,13 +39,13 @@ pub(crate) fn start(context: &HookContext<'_>) -> Result<(), HookError> {
             traffic(context),
             port_advice(context, proxy.port())
         ))),
-        // It relays requests, but keeps them in the other home, and refuses hooks.
+        // It would record requests in the other home, and reject hooks.
         Some(Listener::Grov { pid }) => Err(HookError::Daemon(format!(
             "the Grov daemon of another home (process {pid}) listens at {proxy}, where this client sends {}. {}",
             traffic(context),
             port_advice(context, proxy.port())
         ))),
-        // Where the client looks for it, which the settings may have been changed from since.
+        // Start it at the client's address: the settings may have changed since the registration.
         Some(Listener::Nothing) | None => {
             let fault = match context.programs.start_proxy(proxy.port()) {
                 Ok(()) => listens_elsewhere(context, proxy),
@@ -61,20 +61,20 @@ pub(crate) fn start(context: &HookContext<'_>) -> Result<(), HookError> {
     }
 }
 
-/// A message if this home's daemon listens at another address; `None` otherwise.
+/// An error message if this home's daemon listens at another address.
 fn listens_elsewhere(context: &HookContext<'_>, proxy: SocketAddr) -> Option<String> {
     let record = daemon::read(context.home)?;
     let is_there = Url::parse(&record.url).is_ok_and(|url| url.port() == proxy.port());
     (!is_there && daemon::is_running(context.home)).then(|| {
         let option = init_option(context);
         format!(
-            "this home's daemon (process {}) listens at {} instead. Run `grov init {option}` and start the session anew.",
+            "this home's daemon (process {}) listens at {} instead. Run `grov init {option}` and restart the session.",
             record.pid, record.url
         )
     })
 }
 
-/// What the client sends to the daemon, for messages.
+/// What the client sends to the daemon, for error messages.
 fn traffic(context: &HookContext<'_>) -> &'static str {
     match context.daemon_port {
         Some(_) => "its hooks",
@@ -95,7 +95,7 @@ fn port_advice(context: &HookContext<'_>, port: u16) -> String {
     let other = if port < u16::MAX { port + 1 } else { 8080 };
     let option = init_option(context);
     format!(
-        "Stop that program, or use another port: set proxy.port = {other} in {}, run `grov init {option}` and start the session anew.",
+        "Stop that program, or use another port: set proxy.port = {other} in {}, run `grov init {option}` and restart the session.",
         context.home.config_file().display()
     )
 }
@@ -106,7 +106,7 @@ fn is_home_daemon(home: &Home, port: u16) -> bool {
     daemon::is_running(home) && daemon::read(home).is_none_or(is_there)
 }
 
-/// The proxy's address if the client sends its requests there: the configured port, or that of the last started daemon.
+/// The proxy's address if the client uses it: the configured port, or the port of the last daemon that started.
 pub(crate) fn proxy_address(context: &HookContext<'_>, settings: &Settings) -> Option<SocketAddr> {
     let url = context
         .environment
@@ -131,7 +131,7 @@ mod tests {
     use time::OffsetDateTime;
 
     #[test]
-    fn a_port_is_the_homes_while_its_daemon_is_running_there() {
+    fn the_homes_daemon_is_recognized_by_its_port() {
         let folder = tempfile::tempdir().unwrap();
         let home = Home::locate(Some(folder.path()), &Environment::default()).unwrap();
         assert!(!is_home_daemon(&home, 8080));

@@ -10,9 +10,9 @@ use std::io::{self, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-/// Largest file that is read, in bytes.
-const LONGEST_FILE: u64 = 256 * 1024;
-/// Logs of sessions that were idle for longer are removed.
+/// Maximum number of bytes read of a log.
+const MAX_FILE_BYTES: u64 = 256 * 1024;
+/// Logs that were not changed for longer are removed.
 const KEPT_FOR: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
 /// The memories delivered to one session.
@@ -22,7 +22,7 @@ pub struct DeliveryLog {
 }
 
 impl DeliveryLog {
-    /// The log of a session below Grov's home; `None` if the session id is no valid file name.
+    /// The log of a session below Grov's home; `None` if the session id is not a valid file name.
     pub fn of(home: &Path, session: &ClientSessionId) -> Option<Self> {
         Some(Self {
             path: file(home, session)?,
@@ -32,7 +32,8 @@ impl DeliveryLog {
     /// Reads the delivered memories; empty if the file cannot be read.
     pub fn read(&self) -> HashSet<TaskId> {
         let mut text = String::new();
-        let read = File::open(&self.path).and_then(|file| file.take(LONGEST_FILE).read_to_string(&mut text));
+        let read =
+            File::open(&self.path).and_then(|file| file.take(MAX_FILE_BYTES).read_to_string(&mut text));
         match read {
             Ok(_) => text.lines().map(TaskId::new).collect(),
             Err(_) => HashSet::new(),
@@ -49,7 +50,7 @@ impl DeliveryLog {
             lines.push_str(memory.as_str());
             lines.push('\n');
         }
-        // One write, so that two hooks at one instant do not mix their lines.
+        // A single write, so that concurrent hooks do not mix their lines.
         private_file::open(&self.path, OpenOptions::new().append(true))?.write_all(lines.as_bytes())
     }
 
@@ -73,14 +74,14 @@ impl DeliveryLog {
                 .ok()
                 .and_then(|modified| now.duration_since(modified).ok());
             if age.is_some_and(|age| age > KEPT_FOR) {
-                // Another hook may have been faster.
+                // Another hook may have removed it.
                 let _ = std::fs::remove_file(entry.path());
             }
         }
     }
 }
 
-/// The file of a session; `None` if its name can be no file's.
+/// The file of a session; `None` if the session id is not a valid file name.
 pub(crate) fn file(home: &Path, session: &ClientSessionId) -> Option<PathBuf> {
     let name = session.as_str();
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
@@ -96,36 +97,36 @@ fn folder(home: &Path) -> PathBuf {
 mod tests {
     use super::*;
 
-    fn list(home: &Path, session: &str) -> Option<DeliveryLog> {
+    fn log(home: &Path, session: &str) -> Option<DeliveryLog> {
         DeliveryLog::of(home, &ClientSessionId::new(session))
     }
 
     #[test]
-    fn a_session_remembers_what_it_was_told() {
+    fn delivered_memories_are_recorded() {
         let home = tempfile::tempdir().unwrap();
-        let one = list(home.path(), "0199-a").unwrap();
+        let one = log(home.path(), "0199-a").unwrap();
         assert_eq!(one.read(), HashSet::new());
         one.clear().unwrap();
         one.add(&[TaskId::new("a"), TaskId::new("b")]).unwrap();
         one.add(&[TaskId::new("c")]).unwrap();
         assert_eq!(one.read(), ["a", "b", "c"].map(TaskId::new).into());
-        assert_eq!(list(home.path(), "0199-b").unwrap().read(), HashSet::new());
+        assert_eq!(log(home.path(), "0199-b").unwrap().read(), HashSet::new());
         one.clear().unwrap();
         assert_eq!(one.read(), HashSet::new());
     }
 
     #[test]
-    fn no_name_leads_out_of_the_folder() {
+    fn invalid_session_ids_have_no_log() {
         let home = Path::new("/h");
         for name in ["", "..", "a/b", "../x", "a\0", "ü", &"a".repeat(129)] {
-            assert_eq!(list(home, name), None, "{name:?}");
+            assert_eq!(log(home, name), None, "{name:?}");
         }
     }
 
     #[test]
-    fn lists_of_old_sessions_go() {
+    fn old_logs_are_removed() {
         let home = tempfile::tempdir().unwrap();
-        let old = list(home.path(), "old").unwrap();
+        let old = log(home.path(), "old").unwrap();
         old.add(&[TaskId::new("a")]).unwrap();
         let now = SystemTime::now();
         DeliveryLog::remove_old(home.path(), now + KEPT_FOR / 2);

@@ -12,10 +12,10 @@ use grov_redact::Redactor;
 use grov_runtime::{Environment, Home};
 use std::panic::AssertUnwindSafe;
 
-/// What a hook says.
+/// The response to a hook event.
 #[derive(Debug)]
 pub enum HookResponse {
-    /// Nothing.
+    /// No output.
     Empty,
     /// JSON for the client.
     Json(String),
@@ -32,7 +32,7 @@ impl HookResponse {
         match self {
             Self::Empty => (EMPTY_RESPONSE.to_owned(), None),
             Self::Json(text) => (text, None),
-            Self::Decision(text, noting) => (text, Some(noting)),
+            Self::Decision(text, record) => (text, Some(record)),
             Self::Block(reason) => (
                 permission(GuardVerdict::Deny, &Redactor::shared().text(&reason)),
                 None,
@@ -50,8 +50,8 @@ impl From<Option<String>> for HookResponse {
     }
 }
 
-/// Handles a hook event. An error or panic of ours is logged and gives an empty response; a guard that fails closed blocks
-/// the call instead.
+/// Handles a hook event. An error or panic is logged and gives an empty response; a guard that fails closed blocks the call
+/// instead.
 pub fn handle(hook: &Hook<'_>) -> HookResponse {
     let is_guard = hook.event == Some(event::PRE_TOOL_USE);
     catch_failures(is_guard, hook.home, hook.environment, || {
@@ -74,7 +74,7 @@ pub fn handle_without_home(event: Option<&str>, environment: &Environment) -> Ho
 }
 
 fn dispatch(context: &HookContext<'_>, event: Option<&str>) -> Result<HookResponse, HookError> {
-    let said = match event {
+    let text = match event {
         Some(event::PRE_TOOL_USE) => return Ok(guard::pre_tool_use(context)),
         Some(event::POST_TOOL_USE | event::POST_TOOL_USE_FAILURE) => guard::post_tool_use(context),
         Some(event::SESSION_START) => session_start::handle(context),
@@ -88,7 +88,7 @@ fn dispatch(context: &HookContext<'_>, event: Option<&str>) -> Result<HookRespon
         ) => turn_end::handle(context, event),
         _ => Ok(None),
     };
-    said.map(HookResponse::from)
+    text.map(HookResponse::from)
 }
 
 /// Runs `answer`; errors and panics become responses.
@@ -120,40 +120,40 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_guard_that_fails_closed_refuses_also_where_something_breaks_off() {
+    fn a_guard_that_fails_closed_blocks_after_a_panic() {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("config.toml"), "[guard]\nfail = \"closed\"\n").unwrap();
         let environment = Environment::default();
         let home = Home::locate(Some(folder.path()), &environment).unwrap();
-        let said = |is_guard| catch_failures(is_guard, &home, &environment, || panic!("a fault of ours"));
-        assert!(matches!(said(true), HookResponse::Block(_)));
-        assert!(matches!(said(false), HookResponse::Empty));
+        let response = |is_guard| catch_failures(is_guard, &home, &environment, || panic!("a bug"));
+        assert!(matches!(response(true), HookResponse::Block(_)));
+        assert!(matches!(response(false), HookResponse::Empty));
         std::fs::write(folder.path().join("config.toml"), "").unwrap();
-        assert!(matches!(said(true), HookResponse::Empty));
+        assert!(matches!(response(true), HookResponse::Empty));
     }
 
     #[test]
-    fn over_http_a_refusal_denies_the_call() {
-        let (body, noting) = HookResponse::Block("not looked at".to_owned()).over_http();
-        assert!(noting.is_none());
+    fn over_http_a_block_denies_the_call() {
+        let (body, record) = HookResponse::Block("not looked at".to_owned()).over_http();
+        assert!(record.is_none());
         let body: serde_json::Value = serde_json::from_str(&body).unwrap();
-        let said = &body["hookSpecificOutput"];
-        assert_eq!(said["permissionDecision"], "deny");
-        assert_eq!(said["permissionDecisionReason"], "not looked at");
+        let decision = &body["hookSpecificOutput"];
+        assert_eq!(decision["permissionDecision"], "deny");
+        assert_eq!(decision["permissionDecisionReason"], "not looked at");
         assert_eq!(HookResponse::Empty.over_http().0, "{}");
     }
 
     #[test]
-    fn without_a_home_only_a_guard_that_fails_closed_says_something() {
+    fn without_a_home_only_a_guard_that_fails_closed_blocks() {
         let closed = Environment::from_iter([("GROV_GUARD_FAIL", "closed")]);
-        let refuses = |event, environment| {
+        let blocks = |event, environment| {
             matches!(
                 handle_without_home(Some(event), environment),
                 HookResponse::Block(_)
             )
         };
-        assert!(refuses(event::PRE_TOOL_USE, &closed));
-        assert!(!refuses(event::STOP, &closed));
-        assert!(!refuses(event::PRE_TOOL_USE, &Environment::default()));
+        assert!(blocks(event::PRE_TOOL_USE, &closed));
+        assert!(!blocks(event::STOP, &closed));
+        assert!(!blocks(event::PRE_TOOL_USE, &Environment::default()));
     }
 }

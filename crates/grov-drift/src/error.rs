@@ -1,10 +1,10 @@
-//! Why a hook or the work after a turn failed.
+//! Errors of the hook path.
 
 use grov_domain::StoreError;
 use grov_runtime::SettingsError;
 use std::io;
 
-/// Why a hook or the work after a turn failed. The client never sees it; it goes to `logs/hooks.log`.
+/// Why a hook or the work after a turn failed. Logged to `logs/hooks.log`, not sent to the client.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum HookError {
@@ -15,10 +15,10 @@ pub enum HookError {
     #[error(transparent)]
     Settings(#[from] SettingsError),
     /// The async runtime could not be started.
-    #[error("no runtime: {0}")]
+    #[error("cannot start the async runtime: {0}")]
     Runtime(#[source] io::Error),
     /// The session's lock file failed.
-    #[error("a lock: {0}")]
+    #[error("session lock: {0}")]
     Lock(#[source] io::Error),
     /// The list of answered events failed.
     #[error("answered events: {0}")]
@@ -27,10 +27,10 @@ pub enum HookError {
     #[error("delivery log: {0}")]
     DeliveryLog(#[source] io::Error),
     /// The transcript could not be read.
-    #[error("the transcript: {0}")]
+    #[error("transcript: {0}")]
     Transcript(#[source] io::Error),
     /// A fork could not be registered.
-    #[error("a fork: {0}")]
+    #[error("registering a fork: {0}")]
     Fork(#[source] StoreError),
     /// The daemon that the client needs does not answer. The text tells the user why, and what to do.
     #[error("{0}")]
@@ -39,16 +39,16 @@ pub enum HookError {
     #[error("{0}")]
     Process(String),
     /// The session's directory was removed, and no other one is known.
-    #[error("the directory of a session is gone, and no other is known of it")]
+    #[error("the session's directory was removed, and no other one is known")]
     DirectoryGone,
     /// Other work on the session took too long.
-    #[error("others work on a session without end; {event} is left")]
+    #[error("other workers held the session for too long; {event} was not processed")]
     LaneBusy {
         /// The event that was not processed.
         event: String,
     },
     /// Too much work is pending.
-    #[error("too many sessions are worked on; the end of a turn is left")]
+    #[error("too much work is pending; the end of a turn was not processed")]
     TooMuchWork,
     /// The work after a turn panicked.
     #[error("the work after a turn panicked")]

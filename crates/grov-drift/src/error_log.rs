@@ -7,8 +7,8 @@ use std::fmt::Display;
 use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
 
-/// A larger log is truncated.
-const LONGEST_LOG: u64 = 1024 * 1024;
+/// The log is truncated when it exceeds this size in bytes.
+const MAX_LOG_BYTES: u64 = 1024 * 1024;
 
 /// Appends an error to `logs/hooks.log`, redacted and on one line.
 pub fn log_error(home: Option<&Home>, error: impl Display) {
@@ -18,7 +18,7 @@ pub fn log_error(home: Option<&Home>, error: impl Display) {
     else {
         return;
     };
-    let fits = std::fs::metadata(&path).is_ok_and(|metadata| metadata.len() < LONGEST_LOG);
+    let fits = std::fs::metadata(&path).is_ok_and(|metadata| metadata.len() < MAX_LOG_BYTES);
     let mut options = std::fs::OpenOptions::new();
     options.create(true).mode(0o600);
     if fits {
@@ -48,13 +48,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_fault_is_told_on_one_line_and_without_secrets() {
+    fn an_error_is_one_line_without_secrets() {
         let secret = format!("sk-ant-api03-{}", "aB3dE6gH9k".repeat(9));
-        let told = single_line(&format!("proxy.port is the text \"{secret}\"\r\n  |\n3 | x\n"));
+        let line = single_line(&format!("proxy.port is the text \"{secret}\"\r\n  |\n3 | x\n"));
         assert!(
-            !told.contains(&secret) && !told.contains(char::is_control),
-            "{told}"
+            !line.contains(&secret) && !line.contains(char::is_control),
+            "{line}"
         );
-        assert!(told.starts_with("proxy.port is the text"), "{told}");
+        assert!(line.starts_with("proxy.port is the text"), "{line}");
     }
 }

@@ -4,12 +4,12 @@ use grov_actions::transcript::Edited;
 use grov_domain::{ClientSessionId, FileReasoning, Task};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
-/// Most entries per session, the newest.
-const MOST_ENTRIES: usize = 200;
+/// Maximum number of entries per session; the newest are kept.
+const MAX_ENTRIES: usize = 200;
 
-/// The edits of a session's task as file reasoning. Edits without a preceding statement of the agent are skipped; of several
-/// edits of one place the newest counts. Ids are derived, so the same transcript gives the same rows. Paths below `root` become
-/// relative. Edits without a timestamp get that of the task.
+/// Converts edits to file reasoning. Edits without a preceding message of the agent are skipped; of several edits at one place
+/// the newest is used. Ids are derived, so that the same transcript gives the same rows. Paths below `root` become relative.
+/// Edits without a timestamp get the timestamp of the task.
 pub(crate) fn file_reasoning(
     session: &ClientSessionId,
     root: &str,
@@ -42,12 +42,12 @@ pub(crate) fn file_reasoning(
         found.retain(|known| known.id != entry.id);
         found.push(entry);
     }
-    let surplus = found.len().saturating_sub(MOST_ENTRIES);
+    let surplus = found.len().saturating_sub(MAX_ENTRIES);
     found.drain(..surplus);
     found
 }
 
-/// A path as seen from a folder, where it lies below it.
+/// A path relative to a folder, if it is below it.
 fn relative<'a>(path: &'a str, folder: &str) -> &'a str {
     let below = path.strip_prefix(folder.trim_end_matches('/'));
     below.and_then(|rest| rest.strip_prefix('/')).unwrap_or(path)

@@ -22,16 +22,16 @@ use time::OffsetDateTime;
 
 /// Feeds a session's transcript to the engine and collects what is to be stored.
 ///
-/// A hook takes it up with [`TranscriptFollower::resume`], reads the transcript from [`TranscriptFollower::offset`] on, and keeps what
-/// [`TranscriptFollower::into_progress`] gives. What was not kept is found again by the next hook.
+/// A hook creates it with [`TranscriptFollower::resume`], reads the transcript from [`TranscriptFollower::offset`] on, and
+/// stores the result of [`TranscriptFollower::into_progress`]. If it was not stored, the next hook reads the same lines again.
 pub struct TranscriptFollower {
     session: HookSession,
     reading: ReadPosition,
     engine: SessionEngine,
     /// Prompts that the engine has not processed yet, oldest first.
     waiting: VecDeque<PendingPrompt>,
-    /// The transcript is read again from its beginning, so prompts and actions are counted again.
-    counts_anew: bool,
+    /// Whether the transcript is read again from its beginning, so that prompts and actions are counted again.
+    recounts: bool,
     /// Timestamp of the last entry read.
     now: OffsetDateTime,
     steps: Vec<HookStep>,
@@ -45,13 +45,13 @@ pub struct TranscriptFollower {
 impl TranscriptFollower {
     /// Resumes a stored session with the user's goal edits, oldest first. `read` extracts the intent of prompts.
     ///
-    /// If the stored engine state cannot be read, the transcript is read again from its beginning: it gives the same steps,
-    /// and none of them is corrected again. A session whose memory was forgotten continues at its position.
+    /// If the stored engine state cannot be read, the transcript is read again from its beginning. It gives the same steps, and
+    /// none of them is corrected again. A session whose memory was deleted continues at its position.
     pub fn resume(mut session: HookSession, edits: &[GoalEdit], read: IntentReader) -> Self {
         let root = root(&session).to_owned();
         let stored = session.engine_state.as_deref().and_then(ReadPosition::stored);
         let is_forgotten = session.engine_state.is_none() && session.read_to > 0;
-        let counts_anew = stored.is_none() && !is_forgotten;
+        let recounts = stored.is_none() && !is_forgotten;
         let id = &session.client_session_id;
         let (reading, engine) = match stored {
             Some((reading, memo)) => {
@@ -72,7 +72,7 @@ impl TranscriptFollower {
                 (ReadPosition::new(id.as_str(), since), engine)
             }
         };
-        if counts_anew {
+        if recounts {
             session.read_to = 0;
             session.prompts = 0;
             session.actions = 0;
@@ -80,7 +80,7 @@ impl TranscriptFollower {
         Self {
             now: session.updated_at,
             waiting: std::mem::take(&mut session.waiting).into(),
-            counts_anew,
+            recounts,
             session,
             reading,
             engine,
@@ -91,8 +91,8 @@ impl TranscriptFollower {
         }
     }
 
-    /// Starts a fork of another session with that session's `contract`. The history's prompts are known from the contract:
-    /// the fork's transcript comes later and shows them again.
+    /// Starts a fork of another session with that session's `contract`. The fork's transcript appears later and repeats the
+    /// prompts that are in the contract already.
     pub fn fork(
         session: HookSession,
         contract: &GoalContract,
@@ -115,7 +115,7 @@ impl TranscriptFollower {
         self.apply(SessionEvent::CorrectionsEnabled(corrects));
     }
 
-    /// Applies the guard's log: where the user was asked and the call ran, the user allowed it.
+    /// Applies the guard's log. If the user was asked about a call and it ran, the user allowed it.
     pub fn apply_guard_log(&mut self, log: &[GuardRecord]) {
         let asked = log
             .iter()
@@ -127,18 +127,18 @@ impl TranscriptFollower {
             })
             .collect();
         let effects = self.apply(SessionEvent::PermissionAsked(&asked));
-        self.acquit(effects.later_verdicts);
+        self.revise(effects.later_verdicts);
     }
 
     /// Applies new verdicts to steps that were judged before.
-    fn acquit(&mut self, verdicts: Vec<(StepId, StepVerdict)>) {
+    fn revise(&mut self, verdicts: Vec<(StepId, StepVerdict)>) {
         for (id, verdict) in verdicts {
             match self.steps.iter_mut().rev().find(|step| step.id == id) {
                 Some(step) => {
                     step.score = Some(verdict.score);
                     step.findings = verdict.findings;
                 }
-                // It is kept already.
+                // An earlier hook stored it.
                 None => self.allowed.push(id),
             }
         }
@@ -165,7 +165,7 @@ impl TranscriptFollower {
         self.engine.contract()
     }
 
-    /// The folder that relative paths of the contract refer to: the project, or the working directory outside of it.
+    /// The folder that relative paths of the contract refer to: the project, or the working directory if it is outside of it.
     pub fn root(&self) -> &str {
         root(&self.session)
     }
@@ -201,7 +201,7 @@ impl TranscriptFollower {
         taken + self.read_lines(&bytes[taken..])
     }
 
-    /// How many of the next `bytes` were written before the next pending prompt, if it was typed within them.
+    /// The number of bytes before the next pending prompt, if it was typed within the next `bytes`.
     fn before_pending(&self, bytes: usize) -> Option<usize> {
         let before = self.waiting.front()?.at.saturating_sub(self.session.read_to);
         usize::try_from(before).ok().filter(|before| *before < bytes)
@@ -227,11 +227,11 @@ impl TranscriptFollower {
             return;
         };
         self.reading.expect_prompt(prompt.hash);
-        self.apply_prompt(&prompt.text, self.counts_anew, self.session.updated_at);
+        self.apply_prompt(&prompt.text, self.recounts, self.session.updated_at);
     }
 
-    /// The offset at which to continue reading a subagent's transcript of `length` bytes. Beyond 1,024 subagents it is the
-    /// end: the rest is not followed.
+    /// The offset at which to continue reading a subagent's transcript of `length` bytes. Beyond 1,024 subagents it is the end,
+    /// because the others are not followed.
     pub fn subagent_offset(&mut self, agent: &AgentId, length: u64) -> u64 {
         let Some(source) = self.reading.agent(agent.as_str()) else {
             return length;
@@ -251,7 +251,7 @@ impl TranscriptFollower {
         let reader = source.reader.get_or_insert_with(|| Reader::new(Some(id)));
         let reading = reader.read(bytes);
         source.read_to += reading.taken as u64;
-        self.reading.has_read(agent.as_str());
+        self.reading.mark_read(agent.as_str());
         let own = |entry: Entry| Entry {
             agent: Some(entry.agent.unwrap_or_else(|| agent.clone())),
             ..entry
@@ -272,16 +272,16 @@ impl TranscriptFollower {
                     if is_history && self.reading.knows_history {
                         continue;
                     }
-                    if self.reading.was_announced(known) {
+                    if self.reading.take_announced(known) {
                         continue;
                     }
                     let waits = self.waiting.iter().position(|prompt| prompt.hash == known);
                     let is_counted = waits.is_some_and(|place| self.waiting.remove(place).is_some());
-                    let counts = !is_history && (!is_counted || self.counts_anew);
+                    let counts = !is_history && (!is_counted || self.recounts);
                     self.apply_prompt(text, counts, entry.at.unwrap_or(self.now));
                 }
-                Event::Call(call) => self.called(entry, call),
-                Event::Ended(ended) => self.ended(entry, ended),
+                Event::Call(call) => self.on_call(entry, call),
+                Event::Ended(ended) => self.on_call_ended(entry, ended),
                 Event::Said(text) if entry.agent.is_none() => {
                     self.apply(SessionEvent::AssistantText(text));
                 }
@@ -290,14 +290,14 @@ impl TranscriptFollower {
         }
     }
 
-    /// Whether an entry is older than the session. A fork's transcript begins with a copy of another one, which does not
-    /// always say so.
+    /// Whether an entry is older than the session. A fork's transcript begins with a copy of another one, whose entries are not
+    /// always marked as inherited.
     fn is_history(&self, entry: &Entry) -> bool {
         entry.is_inherited || entry.at.is_some_and(|at| at < self.session.started_at)
     }
 
-    /// Processes a prompt that the transcript will show later. Called before a check, so that what the prompt asks for is
-    /// not held against the agent.
+    /// Processes a prompt that the transcript will contain later. Called before a check, so that actions that the prompt asks for
+    /// do not count as off goal.
     pub fn add_prompt(&mut self, prompt: &str, at: OffsetDateTime) {
         self.reading.expect_prompt(text_hash(prompt));
         self.now = at;
@@ -309,7 +309,7 @@ impl TranscriptFollower {
         self.apply(SessionEvent::Prompt { text, arrived_at });
     }
 
-    fn called(&mut self, entry: &Entry, call: &Call) {
+    fn on_call(&mut self, entry: &Entry, call: &Call) {
         let id = call.action.tool_use_id.as_deref();
         if id.is_some_and(|id| !self.reading.is_new_call(id)) {
             return;
@@ -372,7 +372,7 @@ impl TranscriptFollower {
         }
     }
 
-    fn ended(&mut self, entry: &Entry, ended: &Ended) {
+    fn on_call_ended(&mut self, entry: &Entry, ended: &Ended) {
         let call = ended.tool_use_id.as_str();
         let effects = self.apply(SessionEvent::CallEnded(CallResult {
             call,
@@ -380,7 +380,7 @@ impl TranscriptFollower {
             output: ended.output.as_deref(),
             is_delegated: entry.agent.is_some(),
         }));
-        self.acquit(effects.later_verdicts);
+        self.revise(effects.later_verdicts);
         let steps = self.steps.iter_mut().rev();
         let mut own = steps.filter(|step| step.tool_use_id.as_deref() == Some(call));
         if let Some(step) = own.next() {
@@ -403,18 +403,20 @@ impl TranscriptFollower {
         if let Some(correction) = &correction {
             self.engine.mark_delivered(correction, at);
         }
-        let given = correction.as_ref();
-        let score = given.map_or(found.score, |given| given.score.min(found.score));
+        let delivered = correction.as_ref();
+        let score = delivered.map_or(found.score, |delivered| delivered.score.min(found.score));
         self.session.drift_score = Some(score);
         self.session.escalation = self.engine.drift().state().escalation;
         let check = HookCheck {
             id: format!("{}-{:06}", self.session.client_session_id, self.session.actions),
             actions: found.actions,
             score,
-            level: given.map(|given| given.level),
-            reason: found.reason.or_else(|| given.map(|given| given.reason.clone())),
+            level: delivered.map(|delivered| delivered.level),
+            reason: found
+                .reason
+                .or_else(|| delivered.map(|delivered| delivered.reason.clone())),
             files: found.files,
-            correction: given.map(|given| framed(&given.text, given.level, false)),
+            correction: delivered.map(|delivered| framed(&delivered.text, delivered.level, false)),
             recovery_plan: correction
                 .map(|correction| correction.recovery_plan)
                 .unwrap_or_default(),
@@ -424,26 +426,26 @@ impl TranscriptFollower {
         Some(check)
     }
 
-    /// Runs a check if it cannot produce a correction now or later.
+    /// Runs a check if it cannot produce a correction, now or later.
     pub fn settle(&mut self, at: OffsetDateTime) {
         if self.engine.check_score() >= ON_GOAL_FROM && self.engine.drift().pending_correction().is_none() {
             self.check(at);
         }
     }
 
-    /// Queues a prompt typed when the transcript had `length` bytes, not all of which are read.
+    /// Queues a prompt that was typed when the transcript had `length` bytes, not all of which are read.
     pub fn queue_prompt(&mut self, prompt: &str, length: u64) {
-        self.session.prompts += u64::from(!self.counts_anew);
+        self.session.prompts += u64::from(!self.recounts);
         self.waiting.push_back(pending_prompt(prompt, length));
     }
 
     /// Converts the follower into the rows to be stored.
     pub fn into_progress(mut self, at: OffsetDateTime) -> HookProgress {
         self.session.engine_state = self.reading.to_text(&self.engine);
-        if self.counts_anew {
+        if self.recounts {
             self.session.prompts += self.waiting.len() as u64;
         }
-        // The engine has not seen the pending prompts, but they are already in force.
+        // The engine has not processed the pending prompts, but they already apply.
         let waiting = self.waiting.iter().map(|prompt| prompt.text.as_str());
         self.session.contract = self.engine.typed_contract_with(waiting);
         self.session.waiting = self.waiting.into();
@@ -459,7 +461,7 @@ impl TranscriptFollower {
     }
 }
 
-/// The project where the client works in it, else where it works: in a worktree, or outside of any project.
+/// The project if the client works below it, or else the working directory: in a worktree, or outside of any project.
 fn root(session: &HookSession) -> &str {
     let project = session.project_path.trim_end_matches('/');
     let below = session.working_directory.strip_prefix(project);

@@ -1,5 +1,5 @@
-//! Registers forks. The client reports a fork's start under the id of the session it came from, and writes the fork's
-//! transcript only after its first response; but it notes its current session id in a file of its own.
+//! Registers forks. The client reports the start of a fork with the id of the original session, and writes the fork's transcript
+//! only after the first response. But it writes its current session id to a file, the session note.
 
 use crate::error::HookError;
 use crate::follower::TranscriptFollower;
@@ -16,12 +16,12 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-/// Ancestor processes searched for the client: it runs hooks in a shell, which may run another.
-const MOST_ANCESTORS: usize = 6;
-/// Largest session note that is read, in bytes.
-const LONGEST_NOTE: u64 = 64 * 1024;
+/// Maximum number of ancestor processes searched for the client: it runs hooks in a shell, which may run another one.
+const MAX_ANCESTORS: usize = 6;
+/// Maximum size of a session note in bytes.
+const MAX_NOTE_BYTES: u64 = 64 * 1024;
 
-/// Registers a resumed session that is a fork, with what it inherits. Sessions that go through the proxy are registered
+/// Registers a resumed session that is a fork, with its inherited state. Sessions that go through the proxy are registered
 /// there.
 pub(crate) fn register_fork(
     context: &HookContext<'_>,
@@ -65,7 +65,7 @@ async fn register(
         &edits,
         intent_reader(),
     );
-    // Another hook was faster: it is registered.
+    // `false` means another hook has registered it.
     let progress = follower.into_progress(SystemClock.now());
     store
         .save_hook_progress(&Redactor::shared().clean(progress))
@@ -76,15 +76,15 @@ async fn register(
 /// The current session of the client that runs this hook.
 fn client_session(environment: &Environment) -> Option<String> {
     let folder = user_folder(|name| environment.get(name).filter(|value| !value.is_empty()))?;
-    session_among(&folder.join("sessions"), std::os::unix::process::parent_id())
+    session_of(&folder.join("sessions"), std::os::unix::process::parent_id())
 }
 
-/// The session noted by the nearest of a process and its ancestors.
-fn session_among(folder: &Path, process: u32) -> Option<String> {
+/// The session id in the note of a process or its nearest ancestor that has one.
+fn session_of(folder: &Path, process: u32) -> Option<String> {
     let mut ancestors = std::iter::successors(Some(process), |process| parent_process(*process));
     ancestors
         .by_ref()
-        .take(MOST_ANCESTORS)
+        .take(MAX_ANCESTORS)
         .find_map(|process| read_note(folder, process))
 }
 
@@ -95,7 +95,7 @@ fn read_note(folder: &Path, process: u32) -> Option<String> {
         pid: u32,
         session_id: String,
     }
-    let bytes = read_range(&folder.join(format!("{process}.json")), 0, LONGEST_NOTE).ok()?;
+    let bytes = read_range(&folder.join(format!("{process}.json")), 0, MAX_NOTE_BYTES).ok()?;
     let note: Note = serde_json::from_slice(&bytes).ok()?;
     (note.pid == process && !note.session_id.is_empty()).then_some(note.session_id)
 }
@@ -103,9 +103,9 @@ fn read_note(folder: &Path, process: u32) -> Option<String> {
 /// The parent of a process.
 fn parent_process(process: u32) -> Option<u32> {
     if let Ok(stat) = std::fs::read_to_string(format!("/proc/{process}/stat")) {
-        // The program's name stands in parentheses, and may hold anything.
-        let (_, behind) = stat.rsplit_once(')')?;
-        return behind.split_whitespace().nth(1)?.parse().ok();
+        // The program's name is in parentheses and may contain any character.
+        let (_, fields) = stat.rsplit_once(')')?;
+        return fields.split_whitespace().nth(1)?.parse().ok();
     }
     let asked = Command::new("ps")
         .args(["-o", "ppid=", "-p", &process.to_string()])
@@ -118,10 +118,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_session_is_the_one_that_an_ancestor_noted_down() {
+    fn the_session_is_read_from_an_ancestors_note() {
         let folder = tempfile::tempdir().unwrap();
         let own = std::process::id();
-        assert_eq!(session_among(folder.path(), own), None);
+        assert_eq!(session_of(folder.path(), own), None);
         let client = parent_process(own).unwrap();
         assert_eq!(client, std::os::unix::process::parent_id());
         let note = |process: u32, pid: u32, session: &str| {
@@ -129,11 +129,11 @@ mod tests {
             std::fs::write(folder.path().join(format!("{process}.json")), text).unwrap();
         };
         note(client, client, "fork");
-        assert_eq!(session_among(folder.path(), own).as_deref(), Some("fork"));
-        // Somebody else's, or none.
+        assert_eq!(session_of(folder.path(), own).as_deref(), Some("fork"));
+        // The note of another process, and one without a session id.
         note(client, client + 1, "other");
-        assert_eq!(session_among(folder.path(), own), None);
+        assert_eq!(session_of(folder.path(), own), None);
         note(client, client, "");
-        assert_eq!(session_among(folder.path(), own), None);
+        assert_eq!(session_of(folder.path(), own), None);
     }
 }

@@ -1,9 +1,8 @@
 //! The guard: checks a tool call before it runs (PreToolUse), and records that it ran (PostToolUse).
 //!
-//! Forbidden paths and destructive actions are decided without a time limit of ours: the guard waits for a busy database and
-//! asks the user one second before the client would let the call run. Only reading the history is limited (`check`). If
-//! the check fails, the call runs unless it is destructive; with `guard.fail = "closed"` it is blocked, and only then does a
-//! hook exit with code 2.
+//! The guard waits for a busy database as long as the client waits for the guard; one second before the client would run the
+//! call, it asks the user instead. Only reading the history has a shorter time limit (`check`). If the check fails, the call
+//! runs unless it is destructive. With `guard.fail = "closed"` it is blocked, and only then does a hook exit with code 2.
 
 mod check;
 mod decision;
@@ -37,7 +36,7 @@ const ANSWER_WITHIN: Duration = Duration::from_secs(GUARD_TIMEOUT - 1);
 const GRACE: Duration = Duration::from_millis(250);
 
 /// How long the process waits after its response for the record to be written.
-const TIME_TO_NOTE: Duration = Duration::from_millis(if cfg!(debug_assertions) { 5_000 } else { 100 });
+const RECORD_TIMEOUT: Duration = Duration::from_millis(if cfg!(debug_assertions) { 5_000 } else { 100 });
 
 /// Checks a tool call before it runs.
 pub(crate) fn pre_tool_use(context: &HookContext<'_>) -> HookResponse {
@@ -59,7 +58,7 @@ pub(crate) fn pre_tool_use(context: &HookContext<'_>) -> HookResponse {
     let check = catch_unwind(AssertUnwindSafe(|| GuardCheck::of(context, &settings, until)));
     let check = match check {
         Ok(Some(check)) => check,
-        // That is no call.
+        // The input is not a tool call.
         Ok(None) if !guard.fails_closed => return HookResponse::Empty,
         _ => {
             return check_failed(context, guard.fails_closed, "the tool call could not be parsed");
@@ -70,21 +69,21 @@ pub(crate) fn pre_tool_use(context: &HookContext<'_>) -> HookResponse {
     }
     let check = Arc::new(check);
     let (sender, receiver) = mpsc::channel();
-    let (noter, noted) = mpsc::channel();
+    let (record_sender, record) = mpsc::channel();
     let checking = Arc::clone(&check);
-    let look = move || {
+    let run = move || {
         let outcome = checking.run();
         let stop = match &outcome {
             Ok(CheckOutcome::Stopped { stop, .. }) => Some(stop.clone()),
             _ => None,
         };
-        // Respond before recording: a call that is not recorded is asked about again. The receiver may be gone.
+        // Respond before recording: if recording fails, the user is asked again. The receiver may be gone.
         let _ = sender.send(outcome);
         if let Some(stop) = stop {
-            let _ = noter.send(checking.record(&stop));
+            let _ = record_sender.send(checking.record(&stop));
         }
     };
-    if let Err(error) = thread::Builder::new().spawn(look) {
+    if let Err(error) = thread::Builder::new().spawn(run) {
         return store_failed(context, &check, &format!("no thread: {error}"));
     }
     match receiver.recv_timeout((until + GRACE).saturating_duration_since(Instant::now())) {
@@ -98,7 +97,7 @@ pub(crate) fn pre_tool_use(context: &HookContext<'_>) -> HookResponse {
             }
             HookResponse::Decision(
                 permission(stop.verdict, &Redactor::shared().text(&stop.reason)),
-                PendingRecord(noted),
+                PendingRecord(record),
             )
         }
         Ok(Ok(CheckOutcome::UnknownSession)) => check_failed(context, true, "the session is unknown"),
@@ -108,7 +107,7 @@ pub(crate) fn pre_tool_use(context: &HookContext<'_>) -> HookResponse {
     }
 }
 
-/// Without the history, nothing excuses a call.
+/// Logged if the history could not be read, so that earlier actions cannot excuse the call.
 const HISTORY_UNREAD: &str = "earlier actions could not be read in time";
 
 /// The response if the store cannot be read: destructive calls are stopped anyway.
@@ -135,10 +134,12 @@ fn timed_out(context: &HookContext<'_>, check: &GuardCheck) -> HookResponse {
         return check_failed(context, true, &fault);
     }
     log_error(Some(context.home), format_args!("the guard: {fault}"));
-    let why = check.destructive_stop().map(|stop| stop.reason);
+    let destructive = check.destructive_stop().map(|stop| stop.reason);
     let reason = format!(
         "{} {STORE_BUSY}",
-        why.as_deref().unwrap_or("Grov: this call could not be checked.")
+        destructive
+            .as_deref()
+            .unwrap_or("Grov: this call could not be checked.")
     );
     HookResponse::Json(permission(
         check.verdict_if_busy,
@@ -162,12 +163,12 @@ pub(crate) fn post_tool_use(context: &HookContext<'_>) -> Result<Option<String>,
     ) else {
         return Ok(None);
     };
-    runtime()?.block_on(note_ran(context.services, &session_ref.id(), tool_use_id))?;
+    runtime()?.block_on(mark_run(context.services, &session_ref.id(), tool_use_id))?;
     Ok(None)
 }
 
 /// Most calls were never asked about; the database is opened for writing only for those that were.
-async fn note_ran(
+async fn mark_run(
     services: &Services,
     session: &ClientSessionId,
     tool_use_id: &str,
@@ -231,7 +232,7 @@ impl PendingRecord {
     /// # Errors
     /// The record could not be written in time.
     pub fn finish(self) -> Result<(), HookError> {
-        self.finish_within(TIME_TO_NOTE)
+        self.finish_within(RECORD_TIMEOUT)
     }
 
     fn finish_within(self, patience: Duration) -> Result<(), HookError> {
@@ -249,7 +250,7 @@ mod tests {
     use crate::testing::services;
 
     #[test]
-    fn what_cannot_be_noted_is_not_waited_for() {
+    fn waiting_for_a_record_is_limited() {
         let (sender, receiver) = mpsc::channel();
         drop(sender);
         assert!(
@@ -262,7 +263,7 @@ mod tests {
         let (sender, receiver) = mpsc::channel();
         let fault = PendingRecord(receiver).finish_within(Duration::ZERO).unwrap_err();
         assert!(fault.to_string().contains("timed out"), "{fault}");
-        // Whoever notes it later is not listened to any more.
+        // A record that is written later is ignored.
         assert!(sender.send(Ok(())).is_err());
         let (sender, receiver) = mpsc::channel();
         sender.send(Ok(())).unwrap();
@@ -285,9 +286,8 @@ mod tests {
         }
     }
 
-    /// What is said of a command in a home whose database another process replaces all the time, to a client that has waited
-    /// for a minute.
-    fn said_at_last(command: &str, configuration: &str) -> HookResponse {
+    /// The response to a command while the database is locked and the client has waited for a minute.
+    fn response_at_deadline(command: &str, configuration: &str) -> HookResponse {
         let folder = tempfile::tempdir().unwrap();
         let environment = Environment::default();
         let home = Home::locate(Some(folder.path()), &environment).unwrap();
@@ -313,23 +313,23 @@ mod tests {
     }
 
     #[test]
-    fn a_database_that_stays_busy_makes_the_guard_ask_before_the_client_lets_the_call_run() {
-        let HookResponse::Json(text) = said_at_last("touch a", "") else {
-            panic!("nothing is said");
+    fn a_busy_database_makes_the_guard_ask_at_the_deadline() {
+        let HookResponse::Json(text) = response_at_deadline("touch a", "") else {
+            panic!("no decision");
         };
         assert!(text.contains(r#""ask""#) && text.contains("busy"), "{text}");
-        let HookResponse::Json(text) = said_at_last("rm -rf /", "[guard]\nmode = \"deny\"\n") else {
-            panic!("nothing is said");
+        let HookResponse::Json(text) = response_at_deadline("rm -rf /", "[guard]\nmode = \"deny\"\n") else {
+            panic!("no decision");
         };
         assert!(
             text.contains("removes everything") && text.contains("busy"),
             "{text}"
         );
         assert!(
-            matches!(said_at_last("ls", ""), HookResponse::Empty),
-            "reading never waits"
+            matches!(response_at_deadline("ls", ""), HookResponse::Empty),
+            "read-only calls do not wait"
         );
-        let closed = said_at_last("touch a", "[guard]\nfail = \"closed\"\n");
+        let closed = response_at_deadline("touch a", "[guard]\nfail = \"closed\"\n");
         assert!(matches!(closed, HookResponse::Block(_)), "{closed:?}");
     }
 }

@@ -1,4 +1,4 @@
-//! The input of a hook and the context to answer it.
+//! A hook event and the context to handle it.
 
 use crate::Work;
 use crate::delivery_log::DeliveryLog;
@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
-/// A hook event as it comes in.
+/// A hook event to handle.
 #[derive(Clone, Copy)]
 pub struct Hook<'a> {
     /// The event's name on the command line or in the URL; the client's own field takes precedence.
@@ -22,21 +22,21 @@ pub struct Hook<'a> {
     pub input: &'a [u8],
     /// Grov's home directory.
     pub home: &'a Home,
-    /// The client's environment as far as known, with Grov's settings.
+    /// The known part of the client's environment, and Grov's settings.
     pub environment: &'a Environment,
-    /// Port of the daemon that answers the other hooks; it must be up when a session starts.
+    /// Port of the daemon that answers the other hooks. It must run when a session starts.
     pub daemon_port: Option<u16>,
     /// Starts other processes.
     pub programs: &'a dyn Programs,
     /// Store and judge.
     pub services: &'a Arc<Services>,
-    /// When the client began to wait.
+    /// When the client started to wait.
     pub since: Instant,
 }
 
 /// Starts other processes for a hook.
 pub trait Programs {
-    /// Starts the daemon on a loopback port and waits until it is up, within a limit.
+    /// Starts the daemon on a loopback port and waits until it accepts connections, up to a time limit.
     ///
     /// # Errors
     /// The daemon cannot be started.
@@ -88,13 +88,14 @@ impl HookContext<'_> {
         })
     }
 
-    /// The directory that the session began in; the shell may have changed it since. The client passes it to processes only,
-    /// otherwise it is read from the transcript.
-    pub(crate) fn began(&self) -> Option<PathBuf> {
-        let told = self.environment.get("CLAUDE_PROJECT_DIR").map(PathBuf::from);
+    /// The directory in which the session started; the shell may have changed directory since. The client passes it only to
+    /// processes; otherwise it is read from the transcript.
+    pub(crate) fn start_directory(&self) -> Option<PathBuf> {
+        let passed = self.environment.get("CLAUDE_PROJECT_DIR").map(PathBuf::from);
         let session = self.input.session_id.as_deref()?;
         let transcript = self.input.transcript_path.as_deref().map(Path::new);
-        told.or_else(|| first_directory(transcript?, session))
+        passed
+            .or_else(|| first_directory(transcript?, session))
             .filter(|directory| directory.is_dir())
     }
 
@@ -103,9 +104,9 @@ impl HookContext<'_> {
         settings(self.home, self.environment, directory)
     }
 
-    /// Drops a store that was written to. A process that exits after the response leaks the connection instead, which loses
-    /// nothing: closing the last connection checkpoints the write-ahead log and waits for the disk.
-    pub(crate) fn put_away(&self, store: Box<dyn StoreConnection>) {
+    /// Drops a store after writing. A process that exits after the response leaks the connection instead: closing the last
+    /// connection would checkpoint the write-ahead log and wait for the disk. Nothing is lost.
+    pub(crate) fn release(&self, store: Box<dyn StoreConnection>) {
         if self.programs.ends() {
             std::mem::forget(store);
         }
@@ -118,7 +119,7 @@ impl HookContext<'_> {
     }
 }
 
-/// The settings, as they hold in a directory.
+/// Loads the settings of a directory.
 pub(crate) fn settings(
     home: &Home,
     environment: &Environment,

@@ -5,8 +5,8 @@
 //! [`token`] authenticates hooks over HTTP. [`TranscriptFollower`] feeds a transcript to the engine; [`guard::decide`] decides
 //! whether an action may run.
 //!
-//! Reads the transcript and small files of its own; everything else goes through ports. Knows nothing of SQL, models, the
-//! proxy and command lines.
+//! Reads the transcript and small files of its own; everything else goes through ports. Does not depend on SQL, models, the
+//! proxy or command lines.
 #![forbid(unsafe_code)]
 
 mod answered_events;
@@ -49,7 +49,7 @@ pub use hook::{Hook, Programs};
 pub use services::Services;
 pub use worker::Work;
 
-/// A runtime for one answer, on the current thread.
+/// Builds a runtime on the current thread, for one response.
 fn runtime() -> Result<tokio::runtime::Runtime, HookError> {
     tokio::runtime::Builder::new_current_thread()
         .enable_time()

@@ -7,7 +7,7 @@ use crate::follower::pending::{can_defer, has_no_actions, record_pending};
 use crate::hook::HookContext;
 use crate::resume::{SessionRef, reader, resume, start_session};
 use crate::services::STORE_TIMEOUT;
-use crate::team_memory::{Prompt, RenderedMemories, is_off, is_worth_recalling, remembered};
+use crate::team_memory::{MemoryRequest, RenderedMemories, is_off, is_worth_recalling, matching_memories};
 use crate::transcript_file::{catch_up, length, read_range};
 use crate::{Work, daemon, runtime};
 use grov_actions::transcript::typed_text;
@@ -30,36 +30,36 @@ use tokio::task::yield_now;
 const TIME_FOR_FILES: Duration = Duration::from_millis(15);
 /// Time limit for following an unread transcript; the worker after the turn follows the rest.
 const TIME_TO_FOLLOW: Duration = Duration::from_millis(100);
-/// Most unread transcript bytes processed while the client waits.
-const MOST_UNREAD: u64 = 256 * 1024;
-/// Longer prompts are not read while the database opens: it would take longer than that.
-const READ_AHEAD: usize = 16 * 1024;
+/// Maximum number of unread transcript bytes processed while the client waits.
+const MAX_UNREAD_BYTES: u64 = 256 * 1024;
+/// Maximum length in bytes of a prompt that is read while the database opens: longer ones take longer than that.
+const MAX_PREFETCH_BYTES: usize = 16 * 1024;
 /// Retries if another hook wrote at the same time.
 const TRIES: usize = 3;
-/// How long to wait for a duplicate hook, which the client waits for too.
+/// How long to wait for a duplicate hook. The client waits for both.
 const PATIENCE: Duration = Duration::from_millis(200);
-/// Most characters of injected text; the client truncates at 10,000.
-const LONGEST: usize = 9_600;
-/// Upper estimate of characters per token.
-const CHARACTERS_OF_A_TOKEN: usize = 3;
+/// Maximum number of characters of injected text. The client truncates at 10,000.
+const MAX_CHARS: usize = 9_600;
+/// Estimated maximum number of characters per token.
+const MAX_CHARS_PER_TOKEN: usize = 3;
 
 /// Follows the transcript since the last prompt and injects a correction and memories for the prompt.
 pub(crate) fn handle(context: &HookContext<'_>) -> Result<Option<String>, HookError> {
     let prompt = context.input.prompt.as_deref().unwrap_or_default();
-    // The client sends texts of its own too, such as a subagent's completion.
+    // Remove text that the client wrote, such as a subagent's completion.
     let prompt = typed_text(&[Cow::Borrowed(prompt)], false);
-    // Redact first: fragments of a secret are not recognised later.
+    // Redact first: a fragment of a secret is not recognized later.
     let prompt = Redactor::shared().redact(&prompt);
-    // Memory needs a project, and the delivery log a session.
+    // Memory needs a project; the delivery log needs a session.
     let (false, Some(session_ref)) = (prompt.is_empty(), context.session_ref()) else {
         return Ok(None);
     };
     let settings = context.settings(Some(&session_ref.directory))?;
-    // Sessions that go through the proxy are followed and corrected there.
+    // Sessions that go through the proxy are recorded and corrected there.
     if daemon::proxy_address(context, &settings).is_some() {
         return Ok(None);
     }
-    let arrival = PromptHandler {
+    let handler = PromptHandler {
         context,
         session_ref: &session_ref,
         prompt: &prompt,
@@ -73,15 +73,15 @@ pub(crate) fn handle(context: &HookContext<'_>) -> Result<Option<String>, HookEr
         format!("prompt {prompt:016x}")
     });
     let text = answer_once(context, event.as_deref(), None, || {
-        Ok(runtime()?.block_on(arrival.answer())?)
+        Ok(runtime()?.block_on(handler.answer())?)
     })?;
     // Redact once more before injecting.
     let text = text.map(|text| Redactor::shared().text(&text));
     Ok(text.map(|text| event::context(event::USER_PROMPT_SUBMIT, &text)))
 }
 
-/// Runs `answer` unless a duplicate hook has answered the event or is answering it: with two registrations the client runs
-/// both. Events without a key are answered by one hook at a time.
+/// Runs `answer` unless a duplicate hook answered the event already: with two registrations the client runs both. Events
+/// without a key are only answered one at a time.
 pub(crate) fn answer_once(
     context: &HookContext<'_>,
     event: Option<&str>,
@@ -91,13 +91,13 @@ pub(crate) fn answer_once(
     let session = context.input.session_id.as_deref().map(ClientSessionId::new);
     let answers = session.and_then(|session| AnsweredEvents::of(context.home.root(), &session));
     let Some(answers) = answers else { return answer() };
-    let held = answers.hold(PATIENCE).map_err(HookError::AnsweredEvents)?;
-    let Some(held) = held.filter(|held| event.is_none_or(|event| !held.has(event, within))) else {
+    let locked = answers.lock(PATIENCE).map_err(HookError::AnsweredEvents)?;
+    let Some(locked) = locked.filter(|locked| event.is_none_or(|event| !locked.has(event, within))) else {
         return Ok(None);
     };
     let text = answer()?;
     if let Some(event) = event
-        && let Err(error) = held.answered(event)
+        && let Err(error) = locked.record(event)
     {
         log_error(Some(context.home), HookError::AnsweredEvents(error));
     }
@@ -111,7 +111,7 @@ struct PromptHandler<'a> {
     settings: &'a Settings,
     drift: DriftSettings,
     memory: MemorySettings,
-    /// Reads each prompt once, while waiting for the database where possible.
+    /// Caches the intent of prompts, which are read while waiting for the database if possible.
     intents: Arc<IntentCache>,
 }
 
@@ -120,20 +120,20 @@ impl PromptHandler<'_> {
     async fn answer(&self) -> Result<Option<String>, StoreError> {
         let open = self.context.services.stores.open(Some(STORE_TIMEOUT));
         let read = async {
-            if self.prompt.len() <= READ_AHEAD {
+            if self.prompt.len() <= MAX_PREFETCH_BYTES {
                 self.intents.prefetch_alone(&sanitize_prompt(self.prompt));
             }
         };
         let (store, ()) = tokio::join!(open, read);
         let store = store?;
-        let mut told = Additions::default();
+        let mut added = Additions::default();
         for _ in 0..TRIES {
-            match self.process(&*store, &mut told).await {
+            match self.process(&*store, &mut added).await {
                 Ok(true) => break,
-                Ok(false) => told.correction = None,
+                Ok(false) => added.correction = None,
                 Err(error) => {
                     // A correction that was not recorded must not be delivered, or every prompt would repeat it.
-                    told.correction = None;
+                    added.correction = None;
                     log_error(
                         Some(self.context.home),
                         format_args!("following a session: {error}"),
@@ -142,27 +142,27 @@ impl PromptHandler<'_> {
                 }
             }
         }
-        self.context.put_away(store);
-        let memory = told.memory.flatten().filter(|memory| self.log_delivery(memory));
-        Ok(joined(
-            told.correction,
+        self.context.release(store);
+        let memory = added.memory.flatten().filter(|memory| self.log_delivery(memory));
+        Ok(join(
+            added.correction,
             memory.map(|memory| memory.text.into_inner()),
         ))
     }
 
     /// Records the prompt and collects the additions. `false` if another hook wrote at the same time.
-    async fn process(&self, store: &dyn StoreConnection, told: &mut Additions) -> Result<bool, StoreError> {
-        let standing = store.hook_session_summary(&self.session_ref.id()).await?;
-        let unread = self.unread(standing.as_ref());
+    async fn process(&self, store: &dyn StoreConnection, added: &mut Additions) -> Result<bool, StoreError> {
+        let session = store.hook_session_summary(&self.session_ref.id()).await?;
+        let unread = self.unread(session.as_ref());
         match unread {
-            Unread::Actions => self.follow(store, told).await,
-            Unread::NoActions { length } => self.store_pending(store, standing, length, told).await,
+            Unread::Actions => self.follow(store, added).await,
+            Unread::NoActions { length } => self.store_pending(store, session, length, added).await,
             Unread::TooMuch { length } => {
-                let noted = self.store_pending(store, standing, length, told).await?;
-                if noted {
+                let is_stored = self.store_pending(store, session, length, added).await?;
+                if is_stored {
                     self.follow_later();
                 }
-                Ok(noted)
+                Ok(is_stored)
             }
         }
     }
@@ -181,7 +181,7 @@ impl PromptHandler<'_> {
             return Unread::Actions;
         }
         let unread = length - read_to;
-        if unread > MOST_UNREAD {
+        if unread > MAX_UNREAD_BYTES {
             return Unread::TooMuch { length };
         }
         let is_quiet = session.is_some_and(|session| {
@@ -202,26 +202,26 @@ impl PromptHandler<'_> {
         store: &dyn StoreConnection,
         session: Option<HookSession>,
         length: u64,
-        told: &mut Additions,
+        added: &mut Additions,
     ) -> Result<bool, StoreError> {
         let mut session = match session {
             Some(session) => session,
             None => start_session(store, self.context.home, self.session_ref).await?,
         };
-        // Memory is silent by itself where Grov is off.
-        let ask = self.ask(store, false, told);
-        let (asked, ()) = tokio::join!(ask, self.prefetch(&session.contract.instructions));
-        asked?;
+        // The memory query itself checks whether Grov is off.
+        let query = self.query_memory(store, false, added);
+        let (queried, ()) = tokio::join!(query, self.prefetch(&session.contract.instructions));
+        queried?;
         record_pending(&mut session, self.prompt, length, reader(&self.intents));
         if let Some(path) = &self.session_ref.transcript {
             session.transcript_path = Some(path.to_string_lossy().into_owned());
         }
         session.updated_at = SystemClock.now();
-        self.mark_active(&mut session, told);
+        self.mark_active(&mut session, added);
         store.save_hook_session(&Redactor::shared().clean(session)).await
     }
 
-    /// Reads earlier prompts, yielding to the database between them.
+    /// Reads earlier prompts, and yields to the database between them.
     async fn prefetch(&self, instructions: &[String]) {
         for (place, prompt) in instructions.iter().enumerate() {
             // The first and the newest prompt determine most of the contract.
@@ -234,7 +234,7 @@ impl PromptHandler<'_> {
         }
     }
 
-    /// Starts a worker for a transcript that is too long to read now. If that fails, the worker after the turn reads it.
+    /// Starts a worker for a transcript that is too long to follow now. If that fails, the worker after the turn follows it.
     fn follow_later(&self) {
         let work = Work {
             session_ref: self.session_ref.clone(),
@@ -252,10 +252,10 @@ impl PromptHandler<'_> {
         is_off(store, project.key(), &self.session_ref.id()).await
     }
 
-    /// Follows the transcript up to this prompt, and checks it.
-    async fn follow(&self, store: &dyn StoreConnection, told: &mut Additions) -> Result<bool, StoreError> {
+    /// Follows the transcript up to this prompt, and checks the actions.
+    async fn follow(&self, store: &dyn StoreConnection, added: &mut Additions) -> Result<bool, StoreError> {
         let mut follower = resume(store, self.context.home, self.session_ref, reader(&self.intents)).await?;
-        // After `resume`: a fork inherits the switch of its origin.
+        // After `resume`: a fork inherits the off switch.
         let is_off = self.is_off(store).await?;
         let until = Instant::now() + TIME_TO_FOLLOW;
         let is_at_end = catch_up(&mut follower, until).unwrap_or_else(|error| {
@@ -273,9 +273,9 @@ impl PromptHandler<'_> {
         follower.set_corrects(self.drift.corrections && !is_off);
         let is_checked = self.drift.enabled && is_at_end;
         let check = if is_checked { follower.check(now) } else { None };
-        told.correction = check.and_then(|check| check.correction);
-        self.ask(store, is_off, told).await?;
-        self.mark_active(follower.session_mut(), told);
+        added.correction = check.and_then(|check| check.correction);
+        self.query_memory(store, is_off, added).await?;
+        self.mark_active(follower.session_mut(), added);
         let progress = follower.into_progress(now);
         store
             .save_hook_progress(&Redactor::shared().clean(progress))
@@ -283,20 +283,22 @@ impl PromptHandler<'_> {
     }
 
     /// Queries memory for the prompt, once.
-    async fn ask(
+    async fn query_memory(
         &self,
         store: &dyn StoreConnection,
         is_off: bool,
-        told: &mut Additions,
+        added: &mut Additions,
     ) -> Result<(), StoreError> {
-        if told.memory.is_none() {
-            let is_asked = self.memory.enabled && !is_off && is_worth_recalling(self.prompt);
-            let correction = told.correction.as_deref().map_or(0, |text| text.chars().count());
-            told.memory = Some(if is_asked {
+        if added.memory.is_none() {
+            let is_queried = self.memory.enabled && !is_off && is_worth_recalling(self.prompt);
+            let correction = added.correction.as_deref().map_or(0, |text| text.chars().count());
+            added.memory = Some(if is_queried {
                 store.begin_reading().await?;
-                let remembered = self.remembered(store, LONGEST.saturating_sub(correction)).await;
+                let memories = self
+                    .matching_memories(store, MAX_CHARS.saturating_sub(correction))
+                    .await;
                 store.end_reading().await?;
-                remembered?
+                memories?
             } else {
                 None
             });
@@ -305,36 +307,36 @@ impl PromptHandler<'_> {
     }
 
     /// Marks the session as active and counts delivered memories.
-    fn mark_active(&self, session: &mut HookSession, told: &Additions) {
-        let memory = told.memory.as_ref().and_then(Option::as_ref);
+    fn mark_active(&self, session: &mut HookSession, added: &Additions) {
+        let memory = added.memory.as_ref().and_then(Option::as_ref);
         session.memories_injected += memory.map_or(0, |memory| memory.memories.len() as u64);
         session.ended_at = None;
     }
 
-    /// Memories for the prompt, within `room` characters.
-    async fn remembered(
+    /// Finds memories for the prompt, within `room` characters.
+    async fn matching_memories(
         &self,
         store: &dyn StoreConnection,
         room: usize,
     ) -> Result<Option<RenderedMemories>, StoreError> {
-        let told: HashSet<TaskId> = self
+        let delivered: HashSet<TaskId> = self
             .context
             .delivery_log()
             .map(|list| list.read())
             .unwrap_or_default();
-        let prompt = Prompt {
+        let request = MemoryRequest {
             text: self.prompt,
             session_ref: self.session_ref,
-            told: &told,
+            delivered: &delivered,
             budget: Budget {
-                tokens: self.memory.budget_tokens.min(room / CHARACTERS_OF_A_TOKEN),
+                tokens: self.memory.budget_tokens.min(room / MAX_CHARS_PER_TOKEN),
             },
             time_for_files: TIME_FOR_FILES,
         };
-        remembered(store, &prompt).await
+        matching_memories(store, &request).await
     }
 
-    /// Records delivered memories. If that fails they are not delivered, or every prompt would repeat them.
+    /// Logs the delivery of memories. If that fails, they are not delivered, because every prompt would repeat them.
     fn log_delivery(&self, memory: &RenderedMemories) -> bool {
         let Some(list) = self.context.delivery_log() else {
             return false;
@@ -356,7 +358,7 @@ enum Unread {
     TooMuch { length: u64 },
 }
 
-/// What is injected with a prompt.
+/// The texts injected with a prompt.
 #[derive(Default)]
 struct Additions {
     correction: Option<String>,
@@ -364,8 +366,8 @@ struct Additions {
     memory: Option<Option<RenderedMemories>>,
 }
 
-/// Both in one text, the correction first.
-fn joined(correction: Option<String>, memory: Option<String>) -> Option<String> {
+/// Joins both texts, the correction first.
+fn join(correction: Option<String>, memory: Option<String>) -> Option<String> {
     match (correction, memory) {
         (Some(correction), Some(memory)) => Some(format!("{correction}\n{memory}")),
         (correction, memory) => correction.or(memory),

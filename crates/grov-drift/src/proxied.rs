@@ -1,4 +1,4 @@
-//! Reads what the proxy recorded of a session.
+//! Reads sessions that the proxy recorded.
 
 use crate::hook::HookContext;
 use crate::resume::{SessionRef, intent_reader};
@@ -10,7 +10,7 @@ use grov_project::Place;
 use grov_query::ActiveConstraints;
 use grov_session::capture::PerformedAction;
 
-/// Contract and digest of a session, for a compaction; `None` if Grov is off or the session is unknown.
+/// Loads contract and digest of a session for a compaction; `None` if Grov is off or the session is unknown.
 pub(crate) async fn compaction_state(
     context: &HookContext<'_>,
     session_ref: &SessionRef,

@@ -20,11 +20,11 @@ use time::OffsetDateTime;
 /// A client session and its paths.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct SessionRef {
-    /// The client's session.
+    /// The client's session id.
     pub(crate) session: String,
-    /// Where the client works.
+    /// The working directory.
     pub(crate) directory: PathBuf,
-    /// The client's own record of the session.
+    /// The session's transcript.
     pub(crate) transcript: Option<PathBuf>,
 }
 
@@ -71,18 +71,18 @@ pub(crate) async fn resume_since(
     Ok(follower)
 }
 
-/// A reader of prompts that caches in `intents`.
+/// A prompt reader that caches in `intents`.
 pub(crate) fn reader(intents: &Arc<IntentCache>) -> IntentReader {
     let intents = Arc::clone(intents);
     Arc::new(move |question| intents.extract_intent(question))
 }
 
-/// A reader of prompts with a cache of its own.
+/// A prompt reader with its own cache.
 pub(crate) fn intent_reader() -> IntentReader {
     reader(&Arc::default())
 }
 
-/// Starts a session that no hook knows, with what it inherits.
+/// Starts a new session, with the state inherited from a parent.
 pub(crate) async fn start_session(
     store: &dyn StoreConnection,
     home: &Home,
@@ -109,7 +109,7 @@ pub(crate) fn new_session(session_ref: &SessionRef) -> HookSession {
     session
 }
 
-/// The session whose history this transcript begins with.
+/// The session whose history was copied to the beginning of this transcript.
 pub(crate) fn parent_session(session_ref: &SessionRef) -> Option<ClientSessionId> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
@@ -136,14 +136,14 @@ pub(crate) async fn inherit_session(
         DeliveryLog::of(home.root(), to),
     ) {
         let known = own.read();
-        let told: Vec<_> = theirs.read().difference(&known).cloned().collect();
-        if !told.is_empty() {
+        let delivered: Vec<_> = theirs.read().difference(&known).cloned().collect();
+        if !delivered.is_empty() {
             // If this fails, a memory may be delivered twice.
-            let _ = own.add(&told);
+            let _ = own.add(&delivered);
         }
     }
     for edit in store.goal_edits(from).await? {
-        // The edit keeps its id, unique within the session.
+        // The edit keeps its id, which is unique only within a session.
         let edit = GoalEdit {
             client_session_id: to.clone(),
             ..edit
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fork_inherits_once_what_a_person_changed_allowed_and_turned_off() {
+    fn a_fork_inherits_edits_approvals_and_the_off_switch_once() {
         let folder = tempfile::tempdir().unwrap();
         let inputs = Environment::default();
         let home = Home::locate(Some(&folder.path().join("home")), &inputs).unwrap();
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn the_session_that_is_continued_is_found() {
+    fn the_parent_session_is_found() {
         let folder = tempfile::tempdir().unwrap();
         let of = |session: &str| format!("{{\"type\":\"user\",\"sessionId\":\"{session}\"}}\n");
         let fork = session_ref(

@@ -4,13 +4,13 @@ use grov_domain::{SettlingJudge, StoreError, StoreOpener};
 use grov_runtime::Settings;
 use std::time::Duration;
 
-/// How long a hook waits for other processes that hold the store, while the client waits for the hook.
+/// How long a hook waits for a busy store while the client waits for the hook.
 pub(crate) const STORE_TIMEOUT: Duration = Duration::from_millis(20);
 
 /// Ports that the program provides.
 pub struct Services {
     /// Opens the store.
     pub stores: Box<dyn StoreOpener>,
-    /// Builds the judge that the settings name, or one that only applies rules. Fails if no judge can be set up.
+    /// Builds the configured judge, or one that only applies rules. Fails if neither can be set up.
     pub judge: Box<dyn Fn(&Settings) -> Result<Box<dyn SettlingJudge>, StoreError> + Send + Sync>,
 }

@@ -7,7 +7,7 @@ use crate::error_log::{log_error, single_line};
 use crate::hook::HookContext;
 use crate::prompt::answer_once;
 use crate::resume::{SessionRef, intent_reader, resume};
-use crate::team_memory::{Prompt, RenderedMemories, is_off, newest};
+use crate::team_memory::{MemoryRequest, RenderedMemories, is_off, newest_memories};
 use crate::transcript_file::catch_up;
 use crate::{daemon, fork, proxied, runtime, task_rows};
 use grov_domain::{Clock, GoalContract, SessionDigest, StoreError, SystemClock};
@@ -21,17 +21,17 @@ use std::time::{Duration, Instant, SystemTime};
 const TIME_FOR_FILES: Duration = Duration::from_millis(50);
 /// Time limit for following an unread transcript after a compaction.
 const TIME_TO_FOLLOW: Duration = Duration::from_secs(5);
-/// How long to wait for the database: a session that just ended may still hold it, and no user waits.
+/// How long to wait for a busy database: a session that just ended may still use it, and the user is not waiting.
 const BUSY_PATIENCE: Duration = Duration::from_millis(500);
 /// Retries if another hook wrote at the same time.
 const TRIES: usize = 3;
-/// Starts within this interval are one event, reported by duplicate hooks.
-const ONE_INSTANT: Duration = Duration::from_secs(2);
+/// Starts within this interval are the same event, reported by duplicate hooks.
+const DUPLICATE_INTERVAL: Duration = Duration::from_secs(2);
 
-/// Starts the daemon if the client needs it, registers the session and injects recent memories or, after a compaction, lost
-/// context.
+/// Starts the daemon if the client needs it, registers the session, and injects recent memories or, after a compaction, the
+/// context that was lost.
 pub(crate) fn handle(context: &HookContext<'_>) -> Result<Option<String>, HookError> {
-    // First, because a client without its proxy retries for minutes.
+    // First, because the client retries for minutes without its proxy.
     let fault = daemon::start(context).err();
     if let Some(fault) = &fault {
         log_error(Some(context.home), fault);
@@ -50,7 +50,7 @@ pub(crate) fn handle(context: &HookContext<'_>) -> Result<Option<String>, HookEr
     {
         log_error(Some(context.home), fault);
     }
-    let answer = answer_once(context, Some(event), Some(ONE_INSTANT), || {
+    let answer = answer_once(context, Some(event), Some(DUPLICATE_INTERVAL), || {
         startup_context(context, source)
     });
     DeliveryLog::remove_old(context.home.root(), SystemTime::now());
@@ -64,10 +64,10 @@ pub(crate) fn handle(context: &HookContext<'_>) -> Result<Option<String>, HookEr
     Ok(Some(event::with_notice(answer.as_deref(), &notice)))
 }
 
-/// Builds the response for the start of a history.
+/// Builds the reply.
 fn startup_context(context: &HookContext<'_>, source: &str) -> Result<Option<String>, HookError> {
-    let is_empty = matches!(source, "compact" | "clear");
-    if is_empty && let Some(Err(error)) = context.delivery_log().map(|log| log.clear()) {
+    let is_new_history = matches!(source, "compact" | "clear");
+    if is_new_history && let Some(Err(error)) = context.delivery_log().map(|log| log.clear()) {
         log_error(Some(context.home), HookError::DeliveryLog(error));
     }
     let Some(session_ref) = context.session_ref() else {
@@ -75,7 +75,7 @@ fn startup_context(context: &HookContext<'_>, source: &str) -> Result<Option<Str
     };
     match source {
         "compact" => runtime()?.block_on(on_compaction(context, &session_ref)),
-        // A resumed session's history contains what was delivered.
+        // The history of a resumed session contains the delivered memories.
         "resume" => Ok(None),
         _ => runtime()?.block_on(on_start(context, &session_ref)),
     }
@@ -89,14 +89,14 @@ async fn on_start(context: &HookContext<'_>, session_ref: &SessionRef) -> Result
     }
     let memory = settings.memory();
     let tokens = if memory.enabled { memory.budget_tokens } else { 0 };
-    let Some(told) = register(context, session_ref, tokens).await? else {
+    let Some(memories) = register(context, session_ref, tokens).await? else {
         return Ok(None);
     };
     let Some(list) = context.delivery_log() else {
         return Ok(None);
     };
-    list.add(&told.memories).map_err(HookError::DeliveryLog)?;
-    Ok(Some(event::context(event::SESSION_START, &told.text)))
+    list.add(&memories.memories).map_err(HookError::DeliveryLog)?;
+    Ok(Some(event::context(event::SESSION_START, &memories.text)))
 }
 
 async fn register(
@@ -105,24 +105,26 @@ async fn register(
     tokens: usize,
 ) -> Result<Option<RenderedMemories>, StoreError> {
     let store = context.services.stores.open(Some(BUSY_PATIENCE)).await?;
-    let told_before = context.delivery_log().map(|list| list.read()).unwrap_or_default();
-    let beginning = Prompt {
+    let delivered = context.delivery_log().map(|list| list.read()).unwrap_or_default();
+    let beginning = MemoryRequest {
         text: "",
         session_ref,
-        told: &told_before,
+        delivered: &delivered,
         budget: Budget { tokens },
         time_for_files: TIME_FOR_FILES,
     };
-    let told = newest(&*store, &beginning).await?;
+    let memories = newest_memories(&*store, &beginning).await?;
     let mut follower = resume(&*store, context.home, session_ref, intent_reader()).await?;
-    follower.session_mut().memories_injected += told.as_ref().map_or(0, |told| told.memories.len() as u64);
+    follower.session_mut().memories_injected += memories
+        .as_ref()
+        .map_or(0, |memories| memories.memories.len() as u64);
     let progress = follower.into_progress(SystemClock.now());
     // `false` means another hook registered it.
     store
         .save_hook_progress(&Redactor::shared().clean(progress))
         .await?;
-    context.put_away(store);
-    Ok(told)
+    context.release(store);
+    Ok(memories)
 }
 
 /// Restores goal, decisions and open work after a compaction, and notifies the user.
@@ -142,7 +144,7 @@ async fn on_compaction(
     }))
 }
 
-/// Contract and digest of a session; `None` if Grov is off.
+/// Loads contract and digest of a session; `None` if Grov is off.
 async fn compaction_state(
     context: &HookContext<'_>,
     session_ref: &SessionRef,

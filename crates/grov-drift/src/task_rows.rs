@@ -1,4 +1,4 @@
-//! Converts rows of the hook path for the engine.
+//! Converts hook sessions, steps and checks to the engine's types.
 
 use crate::resume::SessionRef;
 use crate::transcript_file::last;
@@ -13,7 +13,7 @@ use grov_session::review::{CorrectionRecord, Evidence, Scored};
 use grov_session::tasks::{Division, TaskPolicy};
 use std::path::Path;
 
-/// The hook path has no row per task and no later review: a task's record is replaced after each turn.
+/// The hook path has no row per task, and no later review: the record of a task is replaced after each turn.
 pub(crate) const POLICY: TaskPolicy = TaskPolicy {
     division: Division::ByPrompt,
     saves_unfinished: true,
@@ -31,7 +31,7 @@ pub(crate) fn done(steps: &[HookStep]) -> Vec<PerformedAction> {
     done.collect()
 }
 
-/// The material of a session under a contract. `root` is the top of the working tree.
+/// Collects the material of a session under a contract. `root` is the top of the working tree.
 pub(crate) fn material(
     contract: &GoalContract,
     done: Vec<PerformedAction>,
@@ -42,7 +42,7 @@ pub(crate) fn material(
     TaskMaterial::new(prompts, done, Some(root), |file| ignore.ignores(file))
 }
 
-/// The digest of a session, for a compaction.
+/// Summarizes a session for a compaction.
 pub(crate) fn digest(
     session_ref: &SessionRef,
     place: &Place,
@@ -55,7 +55,7 @@ pub(crate) fn digest(
     session_summary(&material.summary_question(&contract.goal, &contract.constraints, &answer))
 }
 
-/// A saved record as the state of its task.
+/// Converts a saved record to the state of its task.
 pub(crate) fn saved(session: &HookSession, task: &Task) -> SessionState {
     let client = session.client_session_id.clone();
     let id = task.session_id.clone().unwrap_or_else(|| client.hook_task(0));
@@ -69,7 +69,7 @@ pub(crate) fn saved(session: &HookSession, task: &Task) -> SessionState {
     }
 }
 
-/// A session under a contract as the state of task `id`.
+/// Converts a session under a contract to the state of task `id`.
 pub(crate) fn task(
     session: &HookSession,
     contract: &GoalContract,
@@ -85,9 +85,9 @@ pub(crate) fn task(
     }
 }
 
-/// Evidence from a session's checks, oldest first, and its final escalation.
+/// Converts a session's checks, oldest first, and its final escalation to evidence.
 pub(crate) fn evidence(checks: &[HookCheck], escalation: u8) -> Evidence {
-    let said = checks.iter().filter_map(|check| {
+    let corrections = checks.iter().filter_map(|check| {
         let is_delivered = check.correction.is_some();
         let level = check.level.or(is_delivered.then_some(CorrectionLevel::Nudge))?;
         Some(CorrectionRecord {
@@ -97,12 +97,12 @@ pub(crate) fn evidence(checks: &[HookCheck], escalation: u8) -> Evidence {
         })
     });
     Evidence {
-        // A check without a change is scored as well.
+        // Checks without a changed file are scored too.
         scored: checks
             .iter()
             .map(|check| Scored::new(Some(check.score), true))
             .collect(),
-        corrections: said.collect(),
+        corrections: corrections.collect(),
         escalation: u32::from(escalation),
     }
 }
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn a_session_is_reviewed_by_its_checks() {
+    fn checks_are_evidence_for_the_review() {
         let checks = [
             check(3, Some(CorrectionLevel::Intervene)),
             check(2, Some(CorrectionLevel::Halt)),

@@ -16,44 +16,44 @@ use std::time::{Duration, Instant};
 
 pub(crate) use grov_memory::RenderedMemories;
 
-/// Most memories ranked; fewer are injected, as the budget allows.
-const MOST_RECALLED: usize = 8;
-/// Most memories injected at the start of a session.
-const MOST_NEWEST: usize = 3;
-/// Newest memories considered for these.
-const LOOKED_AT: u32 = 24;
-/// Bytes of a prompt that are searched for; the rest was pasted.
-const LONGEST_PROMPT: usize = 64 * 1024;
-/// The client truncates at 10,000 characters; a token has at most three by this estimate.
-const MOST_TOKENS: usize = 3_200;
+/// Maximum number of memories that are ranked. The budget may allow fewer.
+const MAX_RECALLED: usize = 8;
+/// Maximum number of memories injected at the start of a session.
+const MAX_NEWEST: usize = 3;
+/// Number of newest memories considered at the start of a session.
+const CANDIDATES: u32 = 24;
+/// Maximum number of bytes of a prompt used as a query; the rest was probably pasted.
+const MAX_PROMPT_BYTES: usize = 64 * 1024;
+/// Maximum token budget. The client truncates at 10,000 characters, and a token is estimated at three characters.
+const MAX_TOKENS: usize = 3_200;
 
 /// A request for memories: for a prompt, or for the start of a session (empty text).
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Prompt<'a> {
+pub(crate) struct MemoryRequest<'a> {
     /// The prompt.
     pub(crate) text: &'a str,
     /// The session.
     pub(crate) session_ref: &'a SessionRef,
     /// Memories already in the session's history.
-    pub(crate) told: &'a HashSet<TaskId>,
+    pub(crate) delivered: &'a HashSet<TaskId>,
     /// Token budget.
     pub(crate) budget: Budget,
     /// Time limit for comparing files with the memories about them.
     pub(crate) time_for_files: Duration,
 }
 
-/// Whether memory is queried for a prompt: not for acknowledgements, commands and text by the client.
+/// Whether to query memory for a prompt: not for acknowledgements, commands and text written by the client.
 pub(crate) fn is_worth_recalling(prompt: &str) -> bool {
     prompt_kind(beginning(prompt)).is_substantive()
 }
 
-/// Memories that match a prompt, rendered; `None` if nothing matches or Grov is off for the project or session.
+/// Finds and renders memories that match a prompt; `None` if nothing matches or Grov is off for the project or session.
 ///
 /// # Errors
-/// Those of the store.
-pub(crate) async fn remembered<S>(
+/// The store's errors.
+pub(crate) async fn matching_memories<S>(
     store: &S,
-    prompt: &Prompt<'_>,
+    prompt: &MemoryRequest<'_>,
 ) -> Result<Option<RenderedMemories>, StoreError>
 where
     S: MemorySearch + SwitchStore + ?Sized,
@@ -66,7 +66,7 @@ where
     }
     let text = Redactor::shared().redact(beginning(prompt.text));
     let query = Query {
-        // By local path only: the remote that a repository names may be false.
+        // By local path only: a repository can name any remote.
         scope: MemoryScope {
             project_path: project,
             project_remote: None,
@@ -74,30 +74,30 @@ where
         files: mentioned_files(&text),
         text: text.into_owned(),
         before: Some(SystemClock.now()),
-        limit: MOST_RECALLED,
+        limit: MAX_RECALLED,
     };
     let ranking = Ranking::for_injection();
     let mut recalled = recall(store, &query, &ranking, Some(&session)).await?;
-    // Delivered memories are in the history.
-    recalled.retain(|one| !prompt.told.contains(&one.task.id));
+    // The history contains the delivered memories already.
+    recalled.retain(|one| !prompt.delivered.contains(&one.task.id));
     let root = place.work_tree().unwrap_or(place.root());
-    // The limit starts here; the database has its own.
+    // Start the time limit here: the database has its own.
     let until = Instant::now() + prompt.time_for_files;
     let recalled = demote_stale(recalled, |task| freshness(root, task, until), &ranking);
     let budget = Budget {
-        tokens: prompt.budget.tokens.min(MOST_TOKENS),
+        tokens: prompt.budget.tokens.min(MAX_TOKENS),
     };
     Ok(render(&recalled, &[], budget))
 }
 
-/// The newest memories of a session's project, at most three and within half of the budget, rendered; `None` if there are
-/// none or Grov is off for the project or session.
+/// Renders the newest memories of a session's project, at most three and within half of the budget; `None` if there are none
+/// or Grov is off for the project or session.
 ///
 /// # Errors
-/// Those of the store.
-pub(crate) async fn newest<S>(
+/// The store's errors.
+pub(crate) async fn newest_memories<S>(
     store: &S,
-    beginning: &Prompt<'_>,
+    beginning: &MemoryRequest<'_>,
 ) -> Result<Option<RenderedMemories>, StoreError>
 where
     S: TaskStore + SwitchStore + ?Sized,
@@ -108,18 +108,18 @@ where
     if is_off(store, &project, &session).await? {
         return Ok(None);
     }
-    let is_worth_telling = |task: &Task| {
+    let is_relevant = |task: &Task| {
         let is_own = task.client_session_id.as_ref() == Some(&session);
-        let says_something = !task.decisions.is_empty() || !task.reasoning_trace.is_empty();
+        let has_content = !task.decisions.is_empty() || !task.reasoning_trace.is_empty();
         !is_own
-            && says_something
+            && has_content
             && task.superseded_by.is_none()
             && task.status != TaskStatus::Abandoned
-            && !beginning.told.contains(&task.id)
+            && !beginning.delivered.contains(&task.id)
     };
-    let mut tasks = store.tasks_for_project(&project, LOOKED_AT).await?;
-    tasks.retain(is_worth_telling);
-    tasks.truncate(MOST_NEWEST);
+    let mut tasks = store.tasks_for_project(&project, CANDIDATES).await?;
+    tasks.retain(is_relevant);
+    tasks.truncate(MAX_NEWEST);
     let newest = tasks.into_iter().map(|task| Recalled {
         task,
         score: 1.0,
@@ -127,10 +127,10 @@ where
     });
     let root = place.work_tree().unwrap_or(place.root());
     let until = Instant::now() + beginning.time_for_files;
-    let look = |task: &Task| freshness(root, task, until);
-    let recalled = demote_stale(newest.collect(), look, &Ranking::for_injection());
+    let freshness_of = |task: &Task| freshness(root, task, until);
+    let recalled = demote_stale(newest.collect(), freshness_of, &Ranking::for_injection());
     let budget = Budget {
-        tokens: (beginning.budget.tokens / 2).min(MOST_TOKENS),
+        tokens: (beginning.budget.tokens / 2).min(MAX_TOKENS),
     };
     Ok(render(&recalled, &[], budget))
 }
@@ -138,7 +138,7 @@ where
 /// Whether Grov is turned off for the project or the session.
 ///
 /// # Errors
-/// Those of the store.
+/// The store's errors.
 pub(crate) async fn is_off<S: SwitchStore + ?Sized>(
     store: &S,
     project: &str,
@@ -151,7 +151,7 @@ pub(crate) async fn is_off<S: SwitchStore + ?Sized>(
     }))
 }
 
-/// Whether the files of a memory are unchanged; unknown once the time is over.
+/// Whether the files of a memory are unchanged; unknown after the deadline.
 fn freshness(root: &Path, task: &Task, until: Instant) -> Freshness {
     if task.file_pins.is_empty() || Instant::now() >= until {
         return Freshness::Unknown;
@@ -161,5 +161,5 @@ fn freshness(root: &Path, task: &Task, until: Instant) -> Freshness {
 }
 
 fn beginning(prompt: &str) -> &str {
-    &prompt[..prompt.floor_char_boundary(LONGEST_PROMPT)]
+    &prompt[..prompt.floor_char_boundary(MAX_PROMPT_BYTES)]
 }

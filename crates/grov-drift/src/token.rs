@@ -6,12 +6,12 @@ use std::fs::{self, File};
 use std::hint::black_box;
 use std::io::{self, ErrorKind, Read};
 
-/// Random bytes of a token; written down in twice as many hexadecimal digits.
+/// Number of random bytes; the token has twice as many hexadecimal digits.
 const BYTES: usize = 32;
-/// Largest token file that is read, in bytes.
+/// Maximum number of bytes read of the token file.
 const MAX_BYTES: u64 = 4 * 1024;
 
-/// Reads the token; `None` if there is none or the file is malformed.
+/// Reads the token; `None` if the file is missing or malformed.
 pub fn read(home: &Home) -> Option<Secret> {
     let mut text = String::new();
     let file = File::open(home.hook_token()).ok()?;
@@ -24,7 +24,7 @@ pub fn read(home: &Home) -> Option<Secret> {
 /// Reads the token, or creates it.
 ///
 /// # Errors
-/// The file cannot be written, or the system gives no random bytes.
+/// The file cannot be written, or the system provides no random bytes.
 pub fn read_or_create(home: &Home) -> io::Result<Secret> {
     if let Some(token) = read(home) {
         return Ok(token);
@@ -36,7 +36,7 @@ pub fn read_or_create(home: &Home) -> io::Result<Secret> {
     Ok(Secret::new(text))
 }
 
-/// Removes the token. Returns whether there was one.
+/// Removes the token. Returns whether it existed.
 ///
 /// # Errors
 /// The file cannot be removed.
@@ -62,7 +62,7 @@ mod tests {
     use std::os::unix::fs::PermissionsExt;
 
     #[test]
-    fn a_token_is_made_once_and_for_its_user_alone() {
+    fn a_token_is_created_once_and_private() {
         let folder = tempfile::tempdir().unwrap();
         let home = Home::locate(Some(folder.path()), &Environment::default()).unwrap();
         assert_eq!(read(&home), None);
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_but_the_token_itself_is_it() {
+    fn only_the_same_token_is_equal() {
         let token = Secret::new("abcd");
         assert!(is_equal(&token, b"abcd"));
         for other in ["", "abc", "abcde", "abce", "bbcd"] {

@@ -12,16 +12,16 @@ use time::OffsetDateTime;
 
 /// Bytes of a transcript read at a time.
 const PORTION: u64 = 1024 * 1024;
-/// Longest line that is read; the client writes no longer one.
-const LONGEST_LINE: u64 = 64 * 1024 * 1024;
-/// Bytes at the beginning of a transcript searched for the session it continues.
+/// Maximum length of a line in bytes. The client writes no longer lines.
+const MAX_LINE_BYTES: u64 = 64 * 1024 * 1024;
+/// Bytes at the beginning of a transcript searched for its session and parent session.
 pub(crate) const BEGINNING: u64 = 64 * 1024;
 /// Bytes at the end of a transcript searched for the last messages.
 const END: u64 = 512 * 1024;
-/// Bytes searched if there are none within those.
-const MOST_OF_THE_END: u64 = 32 * 1024 * 1024;
-/// Most subagent transcripts that are followed.
-const MOST_AGENTS: usize = 256;
+/// Maximum number of bytes searched if there are no messages within [`END`].
+const MAX_END: u64 = 32 * 1024 * 1024;
+/// Maximum number of subagent transcripts that are followed.
+const MAX_AGENTS: usize = 256;
 
 /// Follows the transcript to its end or until the deadline. Returns whether the end was reached.
 pub(crate) fn catch_up(follower: &mut TranscriptFollower, until: Instant) -> io::Result<bool> {
@@ -50,7 +50,7 @@ fn read_on(follower: &mut TranscriptFollower, until: Instant) -> io::Result<bool
         let is_end = from + bytes.len() as u64 >= length;
         if taken == 0 {
             // The last line may be incomplete.
-            if is_end || portion_size >= LONGEST_LINE {
+            if is_end || portion_size >= MAX_LINE_BYTES {
                 return Ok(true);
             }
             portion_size *= 2;
@@ -77,7 +77,7 @@ pub(crate) fn catch_up_subagents(follower: &mut TranscriptFollower) {
     };
     let mut files: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
     files.sort();
-    for file in files.into_iter().take(MOST_AGENTS) {
+    for file in files.into_iter().take(MAX_AGENTS) {
         let name = file
             .file_name()
             .and_then(|name| name.to_str())
@@ -105,7 +105,7 @@ fn catch_up_subagent(follower: &mut TranscriptFollower, agent: &AgentId, path: &
         if from >= length {
             break;
         }
-        let bytes = read_range(path, from, LONGEST_LINE)?;
+        let bytes = read_range(path, from, MAX_LINE_BYTES)?;
         if follower.read_subagent(agent, &bytes) == 0 {
             break;
         }
@@ -119,7 +119,7 @@ pub(crate) struct Last {
     pub(crate) prompt: Option<String>,
     /// When the prompt was typed.
     pub(crate) prompted_at: Option<OffsetDateTime>,
-    /// What the agent wrote since, after its last tool call; may be empty.
+    /// The agent's last message since the prompt, after its last tool call; may be empty.
     pub(crate) answer: String,
 }
 
@@ -142,9 +142,9 @@ pub(crate) fn last_messages_of(agent: Option<&AgentId>, transcript: Option<&Path
         let Ok(bytes) = read_range(path, from, most) else {
             return Last::default();
         };
-        // The end consists of tool results or file contents.
+        // The end contains only tool results or file contents.
         match last_of(agent, &bytes) {
-            None if from > 0 && most < MOST_OF_THE_END => most *= 4,
+            None if from > 0 && most < MAX_END => most *= 4,
             last => return last.unwrap_or_default(),
         }
     }
@@ -174,7 +174,7 @@ fn last_of(agent: Option<&AgentId>, bytes: &[u8]) -> Option<Last> {
     found
 }
 
-/// The length of a regular file; `None` if there is none. Other kinds of files might never end.
+/// The length of a regular file; `None` if there is none. Other kinds of files may have no end.
 pub(crate) fn length(path: &Path) -> io::Result<Option<u64>> {
     match std::fs::metadata(path) {
         Ok(metadata) if metadata.is_file() => Ok(Some(metadata.len())),
@@ -187,7 +187,7 @@ pub(crate) fn length(path: &Path) -> io::Result<Option<u64>> {
 /// Reads up to `most` bytes of a regular file from an offset.
 ///
 /// # Errors
-/// Also if it is no regular file: opening a pipe blocks until it has a writer.
+/// The file cannot be read, or is not a regular file: opening a pipe would block until it has a writer.
 pub(crate) fn read_range(path: &Path, from: u64, most: u64) -> io::Result<Vec<u8>> {
     if length(path)?.is_none() {
         return Err(io::ErrorKind::NotFound.into());
@@ -199,7 +199,7 @@ pub(crate) fn read_range(path: &Path, from: u64, most: u64) -> io::Result<Vec<u8
     Ok(bytes)
 }
 
-/// The working directory in the session's first transcript line.
+/// The working directory in the session's first line of a transcript.
 pub(crate) fn first_directory(transcript: &Path, session: &str) -> Option<PathBuf> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
@@ -233,7 +233,7 @@ mod tests {
 
     fn new_follower(session_ref: &SessionRef) -> TranscriptFollower {
         let mut session = new_session(session_ref);
-        // What is older than the session is history.
+        // Entries that are older than the session are history.
         session.started_at = time::OffsetDateTime::UNIX_EPOCH;
         TranscriptFollower::resume(session, &[], Arc::new(grov_rules::extract_intent))
     }
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_is_longer_than_what_is_read_at_once_is_read_whole() {
+    fn a_line_longer_than_a_portion_is_read() {
         let folder = tempfile::tempdir().unwrap();
         let longer = usize::try_from(PORTION).unwrap() * 3;
         let text = [call("a", 10), call("b", longer), call("c", 10)].concat();
@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_is_being_written_is_read_when_it_is_whole() {
+    fn an_incomplete_line_is_read_later() {
         let folder = tempfile::tempdir().unwrap();
         let line = call("a", 10);
         let (new_session, rest) = line.split_at(40);
@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn without_time_a_long_transcript_is_followed_in_part() {
+    fn at_the_deadline_a_long_transcript_is_followed_in_part() {
         let folder = tempfile::tempdir().unwrap();
         let read_range = usize::try_from(PORTION).unwrap();
         let text: String = (0..8)
@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn a_transcript_that_is_none_is_no_trouble() {
+    fn a_missing_transcript_is_not_an_error() {
         let folder = tempfile::tempdir().unwrap();
         for path in ["missing.jsonl", ""] {
             let session_ref = SessionRef {
@@ -308,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_words_are_those_since_the_last_prompt() {
+    fn the_last_answer_follows_the_last_prompt() {
         let folder = tempfile::tempdir().unwrap();
         let typed = |text: &str| {
             format!(
@@ -336,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn a_subagents_last_words_stand_in_its_own_transcript() {
+    fn a_subagents_last_answer_is_in_its_own_transcript() {
         let folder = tempfile::tempdir().unwrap();
         let agent = AgentId::new("a1");
         let path = subagent_transcript(&folder.path().join("s.jsonl"), &agent);
@@ -349,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_words_are_found_in_front_of_what_is_long() {
+    fn the_last_answer_is_found_before_long_entries() {
         let folder = tempfile::tempdir().unwrap();
         let said = r#"{"type":"assistant","sessionId":"s","message":{"id":"m","model":"m","content":[{"type":"text","text":"The tests are left."}]}}"#;
         let padding = "x".repeat(usize::try_from(END).unwrap());
@@ -360,7 +360,7 @@ mod tests {
     }
 
     #[test]
-    fn a_session_began_where_its_own_first_line_says() {
+    fn the_first_directory_is_in_the_sessions_first_line() {
         let folder = tempfile::tempdir().unwrap();
         let line = |session: &str, cwd: &str| format!("{{\"sessionId\":\"{session}\",\"cwd\":\"{cwd}\"}}\n");
         let text = [
@@ -378,7 +378,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pipe_in_place_of_a_transcript_keeps_nobody_waiting() {
+    fn a_pipe_is_not_opened_as_a_transcript() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("t.jsonl");
         let made = std::process::Command::new("mkfifo").arg(&path).status();

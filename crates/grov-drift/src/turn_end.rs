@@ -1,4 +1,4 @@
-//! Handles the end of a turn, subagent or session: hands the work to a worker.
+//! Handles the end of a turn, subagent or session: passes the work to a worker.
 
 use crate::error::HookError;
 use crate::hook::HookContext;
@@ -11,8 +11,8 @@ use grov_hooks::event;
 use grov_redact::Redactor;
 use std::path::PathBuf;
 
-/// Most characters of the last message that are handed over.
-const LONGEST_ANSWER: usize = 8_000;
+/// Maximum number of characters of the last message that are passed to the worker.
+const MAX_ANSWER_CHARS: usize = 8_000;
 
 /// Starts the worker and returns at once.
 pub(crate) fn handle(context: &HookContext<'_>, event: &str) -> Result<Option<String>, HookError> {
@@ -20,7 +20,7 @@ pub(crate) fn handle(context: &HookContext<'_>, event: &str) -> Result<Option<St
         return Ok(None);
     };
     let settings = context.settings(Some(&session_ref.directory))?;
-    // The proxy records its own sessions.
+    // The proxy records the sessions that go through it.
     if daemon::proxy_address(context, &settings).is_some() {
         return Ok(None);
     }
@@ -31,7 +31,7 @@ pub(crate) fn handle(context: &HookContext<'_>, event: &str) -> Result<Option<St
         .unwrap_or_default();
     let answer = Redactor::shared().redact(answer);
     let work = Work {
-        answer: answer.chars().take(LONGEST_ANSWER).collect(),
+        answer: answer.chars().take(MAX_ANSWER_CHARS).collect(),
         event: event.to_owned(),
         agent: context
             .input
@@ -44,14 +44,14 @@ pub(crate) fn handle(context: &HookContext<'_>, event: &str) -> Result<Option<St
     Ok(None)
 }
 
-/// The session. If its directory is gone, such as a removed worktree, an earlier one is used.
+/// The session. If its directory was removed, such as a worktree, an earlier one is used.
 fn session_ref(context: &HookContext<'_>) -> Result<Option<SessionRef>, HookError> {
     let session_ref = context.session_ref();
     let session = context.input.session_id.as_deref().unwrap_or_default();
     if session_ref.is_some() || session.is_empty() || context.input.cwd.is_none() {
         return Ok(session_ref);
     }
-    let directory = match context.began() {
+    let directory = match context.start_directory() {
         Some(directory) => directory,
         None => runtime()?
             .block_on(stored(context, session))?
@@ -65,7 +65,7 @@ fn session_ref(context: &HookContext<'_>) -> Result<Option<SessionRef>, HookErro
     }))
 }
 
-/// An existing directory of the stored session: where it began, else its project.
+/// An existing directory of the stored session: its working directory, or else its project.
 async fn stored(context: &HookContext<'_>, session: &str) -> Result<Option<PathBuf>, StoreError> {
     let Some(store) = context.services.stores.open_existing(Some(STORE_TIMEOUT)).await? else {
         return Ok(None);

@@ -24,14 +24,14 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 use time::OffsetDateTime;
 
-/// Time limit for following a session that no hook followed before.
+/// Time limit for following a transcript.
 const TIME_TO_FOLLOW: Duration = Duration::from_secs(60);
 /// How long to wait for the last message to appear in the transcript.
 const TIME_TO_WRITE: Duration = Duration::from_secs(3);
 const RETRY_INTERVAL: Duration = Duration::from_millis(25);
-/// How long to wait for workers on the same lock, which may ask models.
+/// How long to wait for other workers in the lane, which may call models.
 const LOCK_PATIENCE: Duration = Duration::from_secs(180);
-/// Retries if another process wrote, or memory was forgotten, at the same time.
+/// Retries if another process wrote or memory was deleted at the same time.
 const TRIES: usize = 8;
 
 /// Work after a turn, a subagent or a session.
@@ -39,7 +39,7 @@ const TRIES: usize = 8;
 pub struct Work {
     #[serde(rename = "whose")]
     pub(crate) session_ref: SessionRef,
-    /// The event.
+    /// The event's name.
     pub(crate) event: String,
     /// The agent's last message; empty if unknown.
     pub(crate) answer: String,
@@ -49,7 +49,7 @@ pub struct Work {
 }
 
 impl Work {
-    /// The client's session.
+    /// The client's session id.
     pub fn session(&self) -> &str {
         &self.session_ref.session
     }
@@ -74,7 +74,7 @@ impl Work {
     /// Drops the work because the lane was busy for too long.
     ///
     /// # Errors
-    /// Always, except for a subagent's end: it is followed at the end of the turn.
+    /// Always, except for the end of a subagent, which is followed at the end of the turn.
     pub fn abandon(self) -> Result<(), HookError> {
         if self.patience().is_zero() {
             return Ok(());
@@ -82,7 +82,7 @@ impl Work {
         Err(HookError::LaneBusy { event: self.event })
     }
 
-    /// Runs the work on this thread. Takes seconds, or minutes if the lane is busy or models are asked.
+    /// Runs the work on this thread. Takes seconds, or minutes if the lane is busy or models are called.
     ///
     /// # Errors
     /// The work failed. The next hook of the session continues.
@@ -124,7 +124,7 @@ impl Work {
             wait_for_transcript(&self);
         }
         let directory = Some(self.session_ref.directory.as_path()).filter(|directory| directory.is_dir());
-        let after = TurnWorker {
+        let worker = TurnWorker {
             settings: settings(home, environment, directory)?,
             home,
             environment,
@@ -135,7 +135,7 @@ impl Work {
             .enable_all()
             .build()
             .map_err(HookError::Runtime)?;
-        runtime.block_on(after.run())?;
+        runtime.block_on(worker.run())?;
         Ok(None)
     }
 }
@@ -145,8 +145,8 @@ fn ends_a_turn(event: &str) -> bool {
     matches!(event, event::STOP | event::STOP_FAILURE | event::SUBAGENT_STOP)
 }
 
-/// Waits until the last message is in the transcript: the client reports the end of a turn earlier. A subagent has a
-/// transcript of its own.
+/// Waits until the last message is in the transcript: the client reports the end of a turn earlier. A subagent has its own
+/// transcript.
 fn wait_for_transcript(work: &Work) {
     let answer = work.answer.trim();
     let agent = work.agent.as_deref().map(AgentId::new);
@@ -159,7 +159,7 @@ fn wait_for_transcript(work: &Work) {
     let until = Instant::now() + TIME_TO_WRITE;
     let is_there = || {
         let last = last_messages_of(agent.as_ref(), transcript).answer;
-        // Of long messages, event and transcript contain different parts.
+        // Event and transcript contain different parts of long messages.
         last.trim() == answer || last.chars().count() >= 1_000
     };
     let length = || transcript.and_then(|path| length(path).ok().flatten());
@@ -213,14 +213,14 @@ impl TurnWorker<'_> {
     }
 
     async fn run_with(&self, store: &dyn StoreConnection) -> Result<(), StoreError> {
-        let news = self.follow(store).await?;
+        let followed = self.follow(store).await?;
         let is_turn = matches!(
             self.work.event.as_str(),
             event::STOP | event::STOP_FAILURE | event::SESSION_END
         );
         if is_turn {
             for _ in 0..TRIES {
-                if self.save(store, news).await? {
+                if self.save(store, followed).await? {
                     break;
                 }
             }
@@ -245,8 +245,8 @@ impl TurnWorker<'_> {
                     false
                 });
             catch_up_subagents(&mut follower);
-            let is_over = matches!(self.work.event.as_str(), event::STOP | event::STOP_FAILURE);
-            if is_over && is_at_end && self.settings.drift().enabled {
+            let is_turn_end = matches!(self.work.event.as_str(), event::STOP | event::STOP_FAILURE);
+            if is_turn_end && is_at_end && self.settings.drift().enabled {
                 follower.settle(SystemClock.now());
             }
             let session = follower.session();
@@ -269,7 +269,7 @@ impl TurnWorker<'_> {
             }
         }
         Err(StoreError::Busy(
-            "other hooks of the session write without end".to_owned(),
+            "other hooks kept writing to the session".to_owned(),
         ))
     }
 
@@ -293,7 +293,7 @@ impl TurnWorker<'_> {
 struct Followed {
     /// The transcript had new entries.
     is_new: bool,
-    /// When the session was followed last before.
+    /// When the session was last followed before.
     before: OffsetDateTime,
 }
 
@@ -304,7 +304,7 @@ mod tests {
     use grov_project::Place;
 
     #[test]
-    fn a_subagent_that_ends_waits_for_nobody() {
+    fn a_subagents_end_does_not_wait_for_the_lock() {
         let folder = tempfile::tempdir().unwrap();
         let home = Home::locate(Some(&folder.path().join("home")), &Environment::default()).unwrap();
         let patience = Duration::ZERO;
@@ -318,15 +318,15 @@ mod tests {
     }
 
     #[test]
-    fn nobody_waits_for_a_lock_for_ever() {
+    fn waiting_for_a_lock_is_limited() {
         let folder = tempfile::tempdir().unwrap();
         let home = Home::locate(Some(&folder.path().join("home")), &Environment::default()).unwrap();
         let _held = lock(&home, "s", Duration::ZERO).unwrap();
         assert!(lock(&home, "s", RETRY_INTERVAL).unwrap().is_none());
     }
 
-    /// What is kept of a session in which this was said and done.
-    fn kept_of(name: &str, lines: &[String], answer: &str) -> Vec<Task> {
+    /// Runs the worker on a transcript and returns the saved tasks.
+    fn saved_tasks(name: &str, lines: &[String], answer: &str) -> Vec<Task> {
         let folder = tempfile::tempdir().unwrap();
         let project = folder.path().join("project");
         std::fs::create_dir_all(project.join(".git")).unwrap();
@@ -376,7 +376,7 @@ mod tests {
         )
     }
 
-    /// A tool call, its result, and the last words.
+    /// A tool call, its result, and the last message.
     fn done(session: &str, tool: &str, input: &str, answer: &str) -> String {
         let said = |id: &str, block: &str| {
             format!(
@@ -396,25 +396,25 @@ mod tests {
     }
 
     #[test]
-    fn a_question_that_changed_and_decided_nothing_is_no_memory() {
+    fn a_question_without_changes_is_not_saved() {
         let answer = "It reads fifty rows at a time.";
         let read = r#"{"file_path":"{cwd}/src/page.rs"}"#;
         let lines = [
             typed("asked", "How does paging work in src/page.rs?"),
             done("asked", "Read", read, answer),
         ];
-        assert_eq!(kept_of("asked", &lines, answer), []);
+        assert_eq!(saved_tasks("asked", &lines, answer), []);
     }
 
     #[test]
-    fn work_is_a_memory() {
+    fn work_is_saved() {
         let answer = "Done: the page has a hundred rows now.";
         let edit = r#"{"file_path":"{cwd}/src/page.rs","old_string":"50","new_string":"100"}"#;
         let lines = [
             typed("worked", "Make pages a hundred rows long in src/page.rs"),
             done("worked", "Edit", edit, answer),
         ];
-        assert_eq!(kept_of("worked", &lines, answer).len(), 1);
+        assert_eq!(saved_tasks("worked", &lines, answer).len(), 1);
         let installed = [
             typed("installed", "Add left-pad"),
             done(
@@ -424,6 +424,6 @@ mod tests {
                 "Added.",
             ),
         ];
-        assert_eq!(kept_of("installed", &installed, "Added.").len(), 1);
+        assert_eq!(saved_tasks("installed", &installed, "Added.").len(), 1);
     }
 }

@@ -213,9 +213,9 @@ pub fn with_notice(answer: Option<&str>, notice: &str) -> String {
     let answer =
         answer.and_then(|answer| serde_json::from_str::<serde_json::Map<String, Value>>(answer).ok());
     let mut answer = answer.unwrap_or_default();
-    let said = answer.get("systemMessage").and_then(Value::as_str);
-    let notice = match said {
-        Some(said) => format!("{notice}\n{said}"),
+    let earlier = answer.get("systemMessage").and_then(Value::as_str);
+    let notice = match earlier {
+        Some(earlier) => format!("{notice}\n{earlier}"),
         None => notice.to_owned(),
     };
     answer.insert("systemMessage".to_owned(), notice.into());

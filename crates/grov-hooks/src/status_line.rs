@@ -313,9 +313,9 @@ mod tests {
         let large = StatusInput::read(br#"{"model":{"id":"claude-opus-4-8[1m]"}}"#)
             .with_transcript(end.join("\n").as_bytes());
         assert_eq!(large.context_percent, Some(5.0));
-        let said = StatusInput::read(INPUT.as_bytes()).with_transcript(end.join("\n").as_bytes());
+        let complete = StatusInput::read(INPUT.as_bytes()).with_transcript(end.join("\n").as_bytes());
         assert_eq!(
-            said.context_percent,
+            complete.context_percent,
             Some(9.0),
             "the client's value takes precedence"
         );

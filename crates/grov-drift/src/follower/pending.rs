@@ -1,18 +1,18 @@
 //! Records a prompt without following the transcript: loading the engine is expensive, and most prompts follow no unchecked
-//! action.
+//! actions.
 
 use super::position::text_hash;
 use grov_actions::transcript::{Event, Reader};
 use grov_domain::{HookSession, PendingPrompt};
 use grov_session::{GoalContractBuilder, IntentReader, sanitize_prompt};
 
-/// Most pending prompts; beyond that the transcript is followed first.
-const MOST_WAITING: usize = 8;
+/// Maximum number of pending prompts; beyond that the transcript is followed first.
+const MAX_PENDING: usize = 8;
 
 /// Whether a prompt can be recorded with [`record_pending`]: the queue has room, and no followed action awaits a check.
 pub(crate) fn can_defer(session: &HookSession, is_checked: bool) -> bool {
     let is_due = is_checked && session.is_unchecked;
-    !is_due && session.waiting.len() < MOST_WAITING
+    !is_due && session.waiting.len() < MAX_PENDING
 }
 
 /// Whether an unread part of the transcript contains no actions, results, or prompts besides the pending ones and this one.
@@ -29,8 +29,8 @@ pub(crate) fn has_no_actions(session: &HookSession, transcript: &[u8], prompt: &
     })
 }
 
-/// Records a prompt typed when the transcript had `length` bytes. It joins the contract at once; the engine processes it
-/// later.
+/// Records a prompt that was typed when the transcript had `length` bytes. It joins the contract immediately; the engine
+/// processes it later.
 pub(crate) fn record_pending(session: &mut HookSession, prompt: &str, length: u64, read: IntentReader) {
     let mut builder = GoalContractBuilder::new(read);
     builder.load_instructions(session.contract.instructions.clone());

@@ -7,21 +7,21 @@ use std::collections::{BTreeMap, VecDeque};
 use time::OffsetDateTime;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// State of another version is discarded and the transcript read again.
+/// State of another version is discarded, and the transcript read again.
 const VERSION: u32 = 3;
 
-/// Larger state is stored without the rules' memory.
-const MOST_BYTES: usize = 1024 * 1024;
-/// Tool calls remembered to detect repeats: a resumed session may copy earlier lines.
-const MOST_CALLS: usize = 512;
-/// Prompts that a hook reported before the transcript shows them.
-const MOST_ANNOUNCED: usize = 8;
-/// Most subagents followed. A followed one is never dropped: its transcript would be read again and corrected twice.
-const MOST_AGENTS: usize = 1024;
-/// Subagents whose reader state is kept, the most recently read.
-const MOST_READERS: usize = 16;
+/// Maximum size of the stored state; larger state is stored without the rules' memory.
+const MAX_STATE_BYTES: usize = 1024 * 1024;
+/// Maximum number of tool calls kept to detect repeats: a resumed session may copy earlier lines.
+const MAX_CALLS: usize = 512;
+/// Maximum number of prompts kept that a hook reported before the transcript contains them.
+const MAX_ANNOUNCED: usize = 8;
+/// Maximum number of subagents followed. A followed one is never dropped: its transcript would be read and corrected twice.
+const MAX_AGENTS: usize = 1024;
+/// Maximum number of subagents whose reader state is kept, the most recently read.
+const MAX_READERS: usize = 16;
 
-/// Read positions, and what is needed to recognise repeats.
+/// Read positions, and hashes that identify repeats.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct ReadPosition {
     pub(crate) reader: Reader,
@@ -30,13 +30,13 @@ pub(crate) struct ReadPosition {
     /// Subagents with a reader, the most recently read last.
     #[serde(default)]
     reading: VecDeque<String>,
-    /// Prompts of the inherited history are known already.
+    /// Whether the prompts of the inherited history are in the contract already.
     #[serde(default)]
     pub(crate) knows_history: bool,
-    /// Hashes of prompts that the transcript has not shown yet.
+    /// Hashes of prompts that a hook reported and the transcript does not contain yet.
     announced: VecDeque<u64>,
     calls: VecDeque<u64>,
-    /// Older actions are history: checked already, or never observed.
+    /// Older actions are history: checked already, or not observed.
     #[serde(with = "time::serde::timestamp::milliseconds")]
     pub(crate) since: OffsetDateTime,
 }
@@ -45,7 +45,7 @@ pub(crate) struct ReadPosition {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Source {
     pub(crate) read_to: u64,
-    /// `None` once other subagents were read since; reading continues without context.
+    /// `None` after many other subagents were read; reading then continues without context.
     pub(crate) reader: Option<Reader>,
 }
 
@@ -92,38 +92,35 @@ impl ReadPosition {
                 engine: engine.snapshot(with_rules),
             })
         };
-        let whole = text(true).ok().filter(|text| text.len() <= MOST_BYTES);
+        let whole = text(true).ok().filter(|text| text.len() <= MAX_STATE_BYTES);
         whole.or_else(|| text(false).ok())
     }
 
     /// The position in a subagent's transcript; `None` if there are too many subagents.
     pub(crate) fn agent(&mut self, agent: &str) -> Option<&mut Source> {
-        if self.agents.len() >= MOST_AGENTS && !self.agents.contains_key(agent) {
+        if self.agents.len() >= MAX_AGENTS && !self.agents.contains_key(agent) {
             return None;
         }
         Some(self.agents.entry(agent.to_owned()).or_default())
     }
 
     /// Marks a subagent's transcript as just read.
-    pub(crate) fn has_read(&mut self, agent: &str) {
+    pub(crate) fn mark_read(&mut self, agent: &str) {
         self.reading.retain(|known| known != agent);
-        let oldest = self
-            .reading
-            .front()
-            .filter(|_| self.reading.len() >= MOST_READERS);
+        let oldest = self.reading.front().filter(|_| self.reading.len() >= MAX_READERS);
         if let Some(source) = oldest.and_then(|oldest| self.agents.get_mut(oldest)) {
             source.reader = None;
         }
-        keep(&mut self.reading, agent.to_owned(), MOST_READERS);
+        push_bounded(&mut self.reading, agent.to_owned(), MAX_READERS);
     }
 
-    /// Expects a prompt that its hook reported before the transcript shows it.
+    /// Expects a prompt that its hook reported before the transcript contains it.
     pub(crate) fn expect_prompt(&mut self, known: u64) {
-        keep(&mut self.announced, known, MOST_ANNOUNCED);
+        push_bounded(&mut self.announced, known, MAX_ANNOUNCED);
     }
 
     /// Whether a prompt was expected; true once per prompt.
-    pub(crate) fn was_announced(&mut self, known: u64) -> bool {
+    pub(crate) fn take_announced(&mut self, known: u64) -> bool {
         let place = self.announced.iter().position(|one| *one == known);
         place.is_some_and(|place| self.announced.remove(place).is_some())
     }
@@ -134,7 +131,7 @@ impl ReadPosition {
         if self.calls.contains(&known) {
             return false;
         }
-        keep(&mut self.calls, known, MOST_CALLS);
+        push_bounded(&mut self.calls, known, MAX_CALLS);
         true
     }
 }
@@ -143,9 +140,9 @@ pub(crate) fn text_hash(text: &str) -> u64 {
     xxh3_64(text.trim().as_bytes())
 }
 
-fn keep<T>(list: &mut VecDeque<T>, one: T, most: usize) {
-    if list.len() >= most {
+fn push_bounded<T>(list: &mut VecDeque<T>, item: T, max: usize) {
+    if list.len() >= max {
         list.pop_front();
     }
-    list.push_back(one);
+    list.push_back(item);
 }

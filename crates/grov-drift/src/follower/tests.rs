@@ -1,4 +1,4 @@
-//! Sessions as hooks see them: one process after the other.
+//! Follows sessions across several hooks, each with a new follower.
 
 use super::pending::{can_defer, has_no_actions, record_pending};
 use super::*;
@@ -32,7 +32,7 @@ fn resume(session: HookSession) -> TranscriptFollower {
     TranscriptFollower::resume(session, &[], Arc::new(extract_intent))
 }
 
-/// A transcript that is written, and the session that follows it.
+/// A growing transcript, and the stored session that follows it.
 struct Session {
     transcript: String,
     stored: HookSession,
@@ -110,7 +110,7 @@ impl Session {
         self.result(&id, false);
     }
 
-    /// A process that takes up the session.
+    /// Resumes the session in a new follower.
     fn hook(&mut self, then: impl FnOnce(&mut TranscriptFollower)) {
         let mut follower = resume(self.stored.clone());
         follower.apply_guard_log(&self.guard);
@@ -125,7 +125,7 @@ impl Session {
         self.checks.extend(progress.check);
     }
 
-    /// A turn is over, and what was done is followed.
+    /// Ends a turn: the worker follows the transcript.
     fn stop(&mut self) {
         let now = self.now;
         self.hook(|follower| {
@@ -134,7 +134,7 @@ impl Session {
         });
     }
 
-    /// What the user types, noted and no more.
+    /// A prompt that the hook records without following the transcript.
     fn record_pending(&mut self, text: &str) {
         let length = self.transcript.len() as u64;
         record_pending(&mut self.stored, text, length, Arc::new(extract_intent));
@@ -145,7 +145,7 @@ impl Session {
         &self.transcript.as_bytes()[usize::try_from(self.stored.read_to).unwrap()..]
     }
 
-    /// What the user types, as the hook hears of it and the transcript shows it then.
+    /// A prompt that the hook processes, and that the transcript contains afterwards.
     fn prompt(&mut self, text: &str) -> Option<HookCheck> {
         let before = self.checks.len();
         let now = self.now;
@@ -159,7 +159,7 @@ impl Session {
 }
 
 #[test]
-fn work_on_the_goal_is_left_alone() {
+fn work_on_the_goal_is_not_corrected() {
     let mut session = Session::new();
     assert_eq!(session.prompt(GOAL), None);
     session.run("npm test");
@@ -173,7 +173,7 @@ fn work_on_the_goal_is_left_alone() {
 }
 
 #[test]
-fn what_was_ruled_out_is_corrected_with_the_next_prompt() {
+fn a_forbidden_change_is_corrected_with_the_next_prompt() {
     let mut session = Session::new();
     session.prompt(GOAL);
     session.edit("src/billing/invoice.ts", "total(lines)");
@@ -193,7 +193,7 @@ fn what_was_ruled_out_is_corrected_with_the_next_prompt() {
 }
 
 #[test]
-fn corrections_get_stronger_and_are_never_said_in_the_same_words() {
+fn corrections_escalate_and_never_repeat_a_text() {
     let mut session = Session::new();
     session.prompt(GOAL);
     let mut texts = Vec::new();
@@ -216,7 +216,7 @@ fn corrections_get_stronger_and_are_never_said_in_the_same_words() {
     assert_eq!(session.stored.escalation, 2);
 }
 
-/// Edits that have nothing to do with the goal.
+/// Edits that are unrelated to the goal.
 fn stray(session: &mut Session, round: usize) {
     for (file, text) in [
         (
@@ -238,7 +238,7 @@ fn stray(session: &mut Session, round: usize) {
 }
 
 #[test]
-fn to_change_a_file_again_and_again_is_no_reason_to_speak() {
+fn repeated_edits_of_a_file_are_not_corrected() {
     let mut session = Session::new();
     session.prompt(GOAL);
     for file in ["src/auth/token.ts", "src/auth/token.test.ts"] {
@@ -251,7 +251,7 @@ fn to_change_a_file_again_and_again_is_no_reason_to_speak() {
 }
 
 #[test]
-fn mere_doubts_are_said_mildly_and_twice_at_most() {
+fn doubts_give_mild_corrections_at_most_twice() {
     let mut session = Session::new();
     session.prompt("Fix the overflow in billing/invoice.py");
     let mut told = 0;
@@ -271,7 +271,7 @@ fn mere_doubts_are_said_mildly_and_twice_at_most() {
 }
 
 #[test]
-fn going_on_behind_a_doubt_is_no_reason_for_the_next_one() {
+fn continuing_after_a_doubt_is_not_corrected_again() {
     let mut session = Session::new();
     session.prompt("Fix the overflow in billing/invoice.py");
     session.edit("billing/invoice.py", "total = sum(line.amount for line in lines)");
@@ -292,7 +292,7 @@ fn going_on_behind_a_doubt_is_no_reason_for_the_next_one() {
 }
 
 #[test]
-fn what_the_user_asks_for_now_is_not_held_against_the_agent() {
+fn actions_that_the_new_prompt_asks_for_are_not_corrected() {
     let mut session = Session::new();
     session.prompt(GOAL);
     session.edit("src/billing/invoice.ts", "total(lines)");
@@ -303,7 +303,7 @@ fn what_the_user_asks_for_now_is_not_held_against_the_agent() {
 }
 
 #[test]
-fn what_failed_or_was_refused_is_not_spoken_of() {
+fn failed_and_refused_calls_are_not_corrected() {
     let mut session = Session::new();
     session.prompt(GOAL);
     let input =
@@ -316,7 +316,7 @@ fn what_failed_or_was_refused_is_not_spoken_of() {
 }
 
 #[test]
-fn where_the_agent_may_not_be_told_there_is_a_score_alone() {
+fn without_corrections_there_is_only_a_score() {
     let mut session = Session::new();
     session.prompt(GOAL);
     session.edit("src/billing/invoice.ts", "total(lines)");
@@ -331,7 +331,7 @@ fn where_the_agent_may_not_be_told_there_is_a_score_alone() {
 }
 
 #[test]
-fn of_what_is_private_no_word_is_kept() {
+fn private_text_is_not_stored() {
     let words = ["quetzal", "kaleidoskop", "mississippi", "zweitausend"];
     let private = |word: &str| format!("<private>the {word} is ours</private>");
     let mut session = Session::new();
@@ -354,7 +354,7 @@ fn of_what_is_private_no_word_is_kept() {
 }
 
 #[test]
-fn names_of_files_that_hold_a_secret_are_in_no_course_and_in_no_step() {
+fn file_names_with_secrets_are_not_stored() {
     let token = ["ghp_", "a8Kd03mZxQw7LpYt5RvN2bHs9JcF4gEuT6iO"].concat();
     let mut session = Session::new();
     session.prompt(GOAL);
@@ -369,7 +369,7 @@ fn names_of_files_that_hold_a_secret_are_in_no_course_and_in_no_step() {
 }
 
 #[test]
-fn a_subagent_is_judged_by_facts_and_followed_by_its_own_transcript() {
+fn a_subagent_is_followed_in_its_own_transcript() {
     let mut session = Session::new();
     session.prompt(GOAL);
     let agent = AgentId::new("a1");
@@ -393,7 +393,7 @@ fn a_subagent_is_judged_by_facts_and_followed_by_its_own_transcript() {
         .iter()
         .map(|step| (step.score, step.agent_id.is_some()))
         .collect();
-    // What breaks nothing is not judged.
+    // Actions that violate nothing get no score.
     assert_eq!(scores, [(None, true), (Some(3), true)]);
     assert_eq!(session.checks.len(), 1);
     assert!(
@@ -405,7 +405,7 @@ fn a_subagent_is_judged_by_facts_and_followed_by_its_own_transcript() {
     );
 }
 
-/// A call that touches what was ruled out, as a subagent's transcript tells of it.
+/// A forbidden change in a subagent's transcript.
 fn delegated(session: &mut Session, agent: &str) -> String {
     session.now += Duration::seconds(1);
     let at = session
@@ -421,7 +421,7 @@ fn delegated(session: &mut Session, agent: &str) -> String {
 }
 
 #[test]
-fn of_many_subagents_none_is_followed_or_corrected_twice() {
+fn many_subagents_are_followed_and_corrected_once() {
     let mut session = Session::new();
     session.prompt(GOAL);
     let agents: Vec<(AgentId, String)> = (0..300)
@@ -447,7 +447,7 @@ fn of_many_subagents_none_is_followed_or_corrected_twice() {
 }
 
 #[test]
-fn of_more_subagents_than_are_followed_the_later_ones_are_left_alone() {
+fn subagents_beyond_the_limit_are_not_followed() {
     let mut session = Session::new();
     session.prompt(GOAL);
     session.hook(|follower| {
@@ -465,7 +465,7 @@ fn of_more_subagents_than_are_followed_the_later_ones_are_left_alone() {
 }
 
 #[test]
-fn a_result_that_comes_in_a_later_hook_reaches_its_step() {
+fn a_result_in_a_later_hook_updates_its_step() {
     let mut session = Session::new();
     session.prompt(GOAL);
     let input =
@@ -487,19 +487,19 @@ fn a_result_that_comes_in_a_later_hook_reaches_its_step() {
 }
 
 #[test]
-fn what_lies_before_the_first_hook_is_history() {
+fn entries_before_the_first_hook_are_history() {
     let mut session = Session::new();
     session.line(json!({"type": "user", "message": {"content": GOAL}}));
     session.edit("src/billing/invoice.ts", "total(lines)");
     session.stored.started_at = session.now;
     assert_eq!(session.prompt("go on"), None);
-    // A fork begins with a copy of another session, whose work is not done twice.
+    // A fork begins with a copy of another session, whose actions are not recorded twice.
     assert_eq!((session.stored.actions, session.stored.prompts), (0, 1));
     assert!(session.stored.contract.goal.contains("token refresh"));
 }
 
 #[test]
-fn a_fork_is_held_to_what_was_typed_before_it_from_its_first_prompt_on() {
+fn a_fork_starts_with_the_contract_of_its_origin() {
     let mut origin = Session::new();
     origin.prompt(GOAL);
     origin.edit("src/auth/token.ts", "refresh");
@@ -510,7 +510,7 @@ fn a_fork_is_held_to_what_was_typed_before_it_from_its_first_prompt_on() {
     let follower = TranscriptFollower::fork(fork, &origin.stored.contract, &[], Arc::clone(&read));
     assert!(follower.contract().instructions.contains(&GOAL.to_owned()));
 
-    // Another process hears the first prompt, and only then there is a transcript.
+    // Another hook gets the first prompt, before the transcript exists.
     let mut follower =
         TranscriptFollower::resume(follower.into_progress(begins).session, &[], Arc::clone(&read));
     follower.add_prompt("Now write tests for src/auth/token.ts as well", start());
@@ -531,7 +531,7 @@ fn a_fork_is_held_to_what_was_typed_before_it_from_its_first_prompt_on() {
 }
 
 #[test]
-fn a_course_of_another_version_is_begun_anew_without_saying_anything_again() {
+fn state_of_another_version_is_rebuilt_without_repeating_corrections() {
     let mut session = Session::new();
     session.prompt(GOAL);
     session.edit("src/billing/invoice.ts", "total(lines)");
@@ -553,7 +553,7 @@ fn a_course_of_another_version_is_begun_anew_without_saying_anything_again() {
 }
 
 #[test]
-fn a_transcript_that_became_shorter_or_is_gone_is_no_harm() {
+fn a_shorter_or_missing_transcript_is_handled() {
     let mut session = Session::new();
     session.prompt(GOAL);
     session.edit("src/auth/token.ts", "refreshToken(user)");
@@ -573,20 +573,20 @@ fn a_transcript_that_became_shorter_or_is_gone_is_no_harm() {
 }
 
 #[test]
-fn the_same_lines_again_are_the_same_steps() {
+fn repeated_lines_give_the_same_steps() {
     let mut session = Session::new();
     session.prompt(GOAL);
     session.edit("src/auth/token.ts", "refreshToken(user)");
     session.hook(|_| {});
     let steps = session.steps.clone();
-    // The client begins the file anew with what stood in it.
+    // The client rewrites the file with the same entries.
     session.stored.read_to = 0;
     session.hook(|_| {});
     assert_eq!(session.steps, steps);
 }
 
 #[test]
-fn what_a_person_changed_counts_and_is_not_stored_as_typed() {
+fn goal_edits_apply_and_are_not_stored_in_the_contract() {
     let mut session = Session::new();
     session.prompt(GOAL);
     let edit = GoalEdit {
@@ -605,13 +605,13 @@ fn what_a_person_changed_counts_and_is_not_stored_as_typed() {
     assert!(check.score <= 3);
     let progress = follower.into_progress(session.now);
     assert_eq!(progress.session.contract.forbidden, Vec::<String>::new());
-    // The person took it back meanwhile.
+    // The user reverted the edit meanwhile.
     let later = resume(progress.session);
     assert_eq!(later.contract().forbidden, Vec::<String>::new());
 }
 
 #[test]
-fn a_turn_of_thousands_of_actions_is_followed_within_bounds() {
+fn a_turn_of_thousands_of_actions_has_bounded_state() {
     let mut session = Session::new();
     session.prompt(GOAL);
     for at in 0..2_000 {
@@ -628,7 +628,7 @@ fn a_turn_of_thousands_of_actions_is_followed_within_bounds() {
 }
 
 #[test]
-fn an_empty_goal_holds_to_nothing() {
+fn an_empty_goal_forbids_nothing() {
     let mut session = Session::new();
     session.edit("web/theme.css", "color: red");
     session.run("cargo test");
@@ -720,7 +720,7 @@ proptest! {
 }
 
 #[test]
-fn a_prompt_that_was_noted_alone_comes_to_the_same() {
+fn a_pending_prompt_gives_the_same_result() {
     let second = "Now write the docs of it in docs/auth.md, and do not touch README.md.";
     let work = |session: &mut Session, note: fn(&mut Session, &str)| {
         note(session, GOAL);
@@ -761,12 +761,12 @@ fn a_prompt_that_was_noted_alone_comes_to_the_same() {
 }
 
 #[test]
-fn what_was_done_before_a_noted_prompt_is_not_held_against_it() {
+fn actions_before_a_pending_prompt_are_judged_without_it() {
     let mut session = Session::new();
     session.record_pending(GOAL);
     session.edit("README.md", "Tokens");
     session.edit("src/auth/token.ts", "refreshToken(user)");
-    // Nobody followed that turn.
+    // No worker followed that turn.
     session.record_pending("Do not touch README.md any more.");
     assert_eq!(session.stored.waiting.len(), 2);
     session.stop();
@@ -785,7 +785,7 @@ fn what_was_done_before_a_noted_prompt_is_not_held_against_it() {
 }
 
 #[test]
-fn only_words_may_stay_unread() {
+fn only_text_may_stay_unread() {
     let mut session = Session::new();
     assert!(can_defer(&session.stored, true));
     session.record_pending(GOAL);
@@ -812,7 +812,7 @@ fn only_words_may_stay_unread() {
 }
 
 #[test]
-fn what_waits_to_be_taken_in_is_held_to_all_the_same() {
+fn pending_prompts_apply_immediately() {
     let mut session = Session::new();
     session.record_pending(GOAL);
     session.edit("src/auth/token.ts", "refreshToken(user)");
@@ -821,7 +821,7 @@ fn what_waits_to_be_taken_in_is_held_to_all_the_same() {
     session.record_pending("Do not touch README.md any more.");
     let held = session.stored.contract.clone();
     assert_eq!(held.instructions.len(), 2);
-    // Somebody follows a part of it: of a course that is new, and of one that is stored.
+    // A hook follows a part of it, for a new and for a stored engine state.
     for part in [0, read_to] {
         let mut follower = resume(session.stored.clone());
         follower.offset(session.transcript.len() as u64);
@@ -842,7 +842,7 @@ fn what_waits_to_be_taken_in_is_held_to_all_the_same() {
 }
 
 #[test]
-fn a_prompt_that_stands_in_the_transcript_before_its_hook_runs_counts_once() {
+fn a_prompt_in_the_transcript_before_its_hook_counts_once() {
     let mut session = Session::new();
     session.record_pending(GOAL);
     session.stop();
@@ -861,7 +861,7 @@ fn a_prompt_that_stands_in_the_transcript_before_its_hook_runs_counts_once() {
 }
 
 #[test]
-fn a_prompt_read_ahead_is_noted_as_one_read_when_asked() {
+fn a_prefetched_prompt_gives_the_same_contract() {
     let intents = Arc::new(IntentCache::default());
     let reader = || -> IntentReader {
         let intents = Arc::clone(&intents);
@@ -892,7 +892,7 @@ fn a_prompt_read_ahead_is_noted_as_one_read_when_asked() {
 }
 
 #[test]
-fn what_was_forgotten_is_not_read_again() {
+fn deleted_memory_is_not_read_again() {
     let mut session = Session::new();
     session.prompt(GOAL);
     session.edit("src/billing/bill.ts", "Tokens");
@@ -919,7 +919,7 @@ fn what_was_forgotten_is_not_read_again() {
     assert_eq!((session.stored.prompts, session.stored.actions), (2, 2));
 }
 
-/// A session in which something was changed that is ruled out, and the agent was told so.
+/// A session with a forbidden change that was corrected.
 fn told_to_undo(is_made: bool) -> Session {
     let mut session = Session::new();
     session.prompt(GOAL);
@@ -937,7 +937,7 @@ fn told_to_undo(is_made: bool) -> Session {
 }
 
 #[test]
-fn to_undo_what_was_ruled_out_is_followed_and_never_a_halt() {
+fn undoing_a_forbidden_change_is_recovery() {
     for (is_made, command) in [
         (true, "rm src/billing/new.ts"),
         (true, "cd src/billing && rm new.ts"),
@@ -960,7 +960,7 @@ fn to_undo_what_was_ruled_out_is_followed_and_never_a_halt() {
 }
 
 #[test]
-fn to_remove_what_was_there_before_is_no_undoing() {
+fn removing_an_older_file_is_not_recovery() {
     let mut session = told_to_undo(true);
     session.run("rm -rf src/billing");
     let check = session.prompt("go on").unwrap();
@@ -968,7 +968,7 @@ fn to_remove_what_was_there_before_is_no_undoing() {
 }
 
 #[test]
-fn what_was_put_back_before_anybody_spoke_is_not_spoken_of() {
+fn changes_reverted_before_a_check_are_not_corrected() {
     let mut session = Session::new();
     session.prompt(GOAL);
     session.edit("src/billing/invoice.ts", "total(lines)");
@@ -977,7 +977,7 @@ fn what_was_put_back_before_anybody_spoke_is_not_spoken_of() {
 }
 
 #[test]
-fn a_yes_in_the_guards_dialog_is_consent() {
+fn approval_in_the_guards_dialog_is_consent() {
     for ran in [false, true] {
         let mut session = Session::new();
         session.prompt(GOAL);
@@ -986,7 +986,7 @@ fn a_yes_in_the_guards_dialog_is_consent() {
         let check = session.prompt("go on").unwrap();
         assert_eq!((check.score, check.level), (10, None), "{check:?}");
         assert_eq!(session.steps[0].score, Some(10));
-        // The same file is not asked about again, and not spoken of either.
+        // The same file is neither asked about nor corrected again.
         session.edit("src/billing/invoice.ts", "sum(lines)");
         assert_eq!(session.prompt("go on").unwrap().level, None);
         session.edit("src/billing/other.ts", "sum(lines)");
@@ -995,7 +995,7 @@ fn a_yes_in_the_guards_dialog_is_consent() {
 }
 
 #[test]
-fn a_yes_in_the_guards_dialog_acquits_an_action_that_an_earlier_hook_kept() {
+fn approval_in_the_guards_dialog_revises_a_stored_step() {
     let mut session = Session::new();
     session.prompt(GOAL);
     let file = format!("{ROOT}/src/billing/invoice.ts");
@@ -1003,7 +1003,7 @@ fn a_yes_in_the_guards_dialog_acquits_an_action_that_an_earlier_hook_kept() {
         "Edit",
         json!({"file_path": file, "old_string": "a", "new_string": "b"}),
     );
-    // A hook reads the call while the dialog is open, before the guard's note is seen.
+    // A hook reads the call while the dialog is open, before it sees the guard's record.
     session.hook(|_| {});
     assert_eq!(session.steps[0].score, Some(3));
     session.calls -= 1;
@@ -1015,7 +1015,7 @@ fn a_yes_in_the_guards_dialog_acquits_an_action_that_an_earlier_hook_kept() {
 }
 
 #[test]
-fn a_no_in_the_guards_dialog_allows_nothing() {
+fn refusal_in_the_guards_dialog_allows_nothing() {
     let mut session = Session::new();
     session.prompt(GOAL);
     session.asks(false);
@@ -1034,7 +1034,7 @@ fn a_no_in_the_guards_dialog_allows_nothing() {
 }
 
 #[test]
-fn one_doubt_is_recorded_and_not_told() {
+fn a_single_doubt_is_recorded_but_not_corrected() {
     let mut session = Session::new();
     session.prompt("Fix the overflow in billing/invoice.py");
     session.edit("billing/invoice.py", "total = sum(line.amount for line in lines)");
@@ -1049,7 +1049,7 @@ fn one_doubt_is_recorded_and_not_told() {
 }
 
 #[test]
-fn doubts_make_a_fact_no_graver() {
+fn doubts_do_not_escalate_a_fact() {
     let mut session = Session::new();
     session.prompt(GOAL);
     session.edit("src/billing/invoice.ts", "total(lines)");
@@ -1060,7 +1060,7 @@ fn doubts_make_a_fact_no_graver() {
 }
 
 #[test]
-fn whoever_wants_an_explanation_hears_of_every_change() {
+fn a_request_for_an_explanation_makes_changes_off_goal() {
     let mut session = Session::new();
     session.prompt("Explain how the login works. Don't change anything.");
     session.run("rm src/login.ts");

@@ -1,4 +1,4 @@
-//! Checks one tool call against what is known of its session.
+//! Checks a tool call against the contract and history of its session.
 
 use super::decision::{PastAction, Question, Stop, decide};
 use super::unread_prompts::{newest_prompt, with_prompt, with_unread};
@@ -28,12 +28,12 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Time limit for reading the history.
-const TIME_FOR_PAST: Duration = Duration::from_secs(2);
+const HISTORY_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Retry interval for a busy database.
-const ASK_AGAIN: Duration = Duration::from_millis(10);
+const RETRY_INTERVAL: Duration = Duration::from_millis(10);
 
-/// In plan mode the client changes nothing, unless a hook makes it ask and the user confirms.
+/// In plan mode the client runs no changes, unless a hook makes it ask and the user confirms.
 const PLAN_MODE: &str = "plan";
 
 /// A tool call with everything needed to check it.
@@ -71,7 +71,7 @@ pub(super) enum CheckOutcome {
     UnknownSession,
 }
 
-/// A session as the store knows it.
+/// The state of a session that a check uses.
 pub(super) struct KnownSession {
     pub(super) contract: GoalContract,
     /// The user lifted a "change nothing" request.
@@ -91,7 +91,7 @@ impl GuardCheck {
             working_directory: session_ref.directory.to_str(),
         };
         // The shell may have changed directory since the session began.
-        let began = context.began();
+        let began = context.start_directory();
         let place = Place::locate(began.as_deref().unwrap_or(&session_ref.directory));
         let root = place
             .work_tree()
@@ -113,7 +113,7 @@ impl GuardCheck {
                 _ if is_plan => GuardVerdict::Deny,
                 _ => GuardVerdict::Ask,
             },
-            // In plan mode a confirmation would let it run.
+            // In plan mode, a confirmation would make the client run it.
             verdict_if_busy: if is_plan {
                 GuardVerdict::Deny
             } else {
@@ -163,7 +163,7 @@ impl GuardCheck {
         if known.is_none() && self.fails_closed {
             return Ok(CheckOutcome::UnknownSession);
         }
-        // A session older than its hooks: only the newest prompt is known.
+        // The session started before its hooks were registered: only the newest prompt is known.
         let mut known = match (known, store) {
             (Some(known), _) => known,
             (None, store) => {
@@ -188,16 +188,16 @@ impl GuardCheck {
                 _ => return Ok(CheckOutcome::Allowed),
             }
         }
-        // Rare: there is a finding. Earlier actions may excuse it.
+        // Rare: there is a finding. Earlier actions or approvals may excuse it.
         let (allowed, stopped) = match store {
             Some(store) => guard_log(store, &id).await?,
             None => Default::default(),
         };
-        let until = self.until.min(Instant::now() + TIME_FOR_PAST);
+        let until = self.until.min(Instant::now() + HISTORY_TIMEOUT);
         let past = self.past(store, &mut known, &stopped, until).await;
-        let stands_with = |past| decide(&self.question(&known, past, &allowed));
-        let (stop, is_certain) = match (stands_with(past.as_deref()), &past) {
-            (None, None) => (stands_with(Some(&[])), false),
+        let stop_with = |past| decide(&self.question(&known, past, &allowed));
+        let (stop, is_certain) = match (stop_with(past.as_deref()), &past) {
+            (None, None) => (stop_with(Some(&[])), false),
             (stop, _) => (stop, true),
         };
         Ok(match stop {
@@ -291,14 +291,14 @@ impl GuardCheck {
         let id = self.session_ref.id();
         let is_done =
             |call: Option<&str>| call.is_none_or(|call| call != self.tool_use_id && !stopped.contains(call));
-        let Some(standing) = known.session.take() else {
+        let Some(stored_session) = known.session.take() else {
             let mut past = Vec::new();
             for task in store?.client_session(&id).await.ok()? {
                 let steps = store?.steps(&task.state.session_id).await.ok()?;
                 let done = steps
                     .into_iter()
                     .filter(|step| is_done(step.tool_use_id.as_deref()));
-                // Actions that broke a constraint are in the drift log, not among the steps.
+                // Steps do not tell whether they violated a constraint; the drift log does.
                 past.extend(done.map(|step| PastAction {
                     action: ActionSketch {
                         files: step.files,
@@ -314,15 +314,15 @@ impl GuardCheck {
         };
         let (session, mut steps, edits, checks) = match store {
             Some(store) => {
-                let session = store.hook_session(&id).await.ok()?.unwrap_or(standing);
+                let session = store.hook_session(&id).await.ok()?.unwrap_or(stored_session);
                 let steps = store.hook_steps(&id).await.ok()?;
                 let checks = store.hook_checks(&id).await.ok()?;
                 (session, steps, store.goal_edits(&id).await.ok()?, checks)
             }
-            None => (standing, Vec::new(), Vec::new(), Vec::new()),
+            None => (stored_session, Vec::new(), Vec::new(), Vec::new()),
         };
         let corrected = checks.iter().filter(|check| check.correction.is_some());
-        let told_at = corrected.map(|check| check.at).max();
+        let corrected_at = corrected.map(|check| check.at).max();
         let mut follower = TranscriptFollower::resume(session, &edits, Arc::clone(&self.reader));
         let is_whole = catch_up(&mut follower, until).unwrap_or(false);
         if is_whole {
@@ -338,7 +338,7 @@ impl GuardCheck {
                 .findings
                 .iter()
                 .any(|finding| finding.rule == Rule::Constraint),
-            is_corrected: told_at.is_some_and(|told_at| step.timestamp <= told_at),
+            is_corrected: corrected_at.is_some_and(|corrected_at| step.timestamp <= corrected_at),
             action: step.action,
         });
         is_whole.then(|| done.collect())
@@ -353,14 +353,14 @@ async fn retry_while_busy<T>(
     loop {
         match attempt().await {
             Err(error) if error.is_transient() && Instant::now() < until => {
-                tokio::time::sleep(ASK_AGAIN).await;
+                tokio::time::sleep(RETRY_INTERVAL).await;
             }
             other => return other,
         }
     }
 }
 
-/// The reference of a call without a session id or whose directory is gone.
+/// The session reference of a call without a session id or whose directory was removed.
 fn without_session(input: &Input) -> Option<SessionRef> {
     Some(SessionRef {
         session: input.session_id.clone().unwrap_or_default(),

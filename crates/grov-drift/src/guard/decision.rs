@@ -1,7 +1,7 @@
 //! Decides whether an action may run.
 //!
-//! Only facts decide: forbidden paths, and destructive or outgoing actions that nobody asked for. Actions that are merely
-//! unrelated to the goal run and may be corrected afterwards. Reading and running tests are never stopped.
+//! Only facts decide: forbidden paths, and destructive or outgoing actions that the user did not ask for. Actions that are
+//! merely unrelated to the goal run and may be corrected afterwards. Reading and running tests are never stopped.
 
 use grov_domain::{
     ActionSketch, ActionType, EffectKind, Finding, GoalContract, GuardVerdict, OFF_GOAL_BELOW, beginning_of,
@@ -13,12 +13,12 @@ use grov_scope::{AnalyzedAction, FindingSubject, NormalizedPath, ProjectRoot, Ru
 use std::borrow::Cow;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// Longer instructions are truncated when quoted, in characters.
-const MOST_OF_INSTRUCTION: usize = 100;
-/// Longer reasons are truncated, in characters.
-const MOST_OF_REASON: usize = 600;
-/// Longer commands are truncated in their subject and identified by a hash, in bytes.
-const MOST_OF_COMMAND: usize = 200;
+/// Maximum number of characters of a quoted instruction.
+const MAX_INSTRUCTION_CHARS: usize = 100;
+/// Maximum number of characters of a reason.
+const MAX_REASON_CHARS: usize = 600;
+/// Maximum number of bytes of a command in a subject. Longer ones are truncated and identified by a hash.
+const MAX_COMMAND_BYTES: usize = 200;
 
 /// An action and the context needed to decide on it.
 #[derive(Clone, Copy, Debug)]
@@ -31,10 +31,10 @@ pub struct Question<'a> {
     pub directory: Option<&'a str>,
     /// The action.
     pub action: &'a ActionSketch,
-    /// The action with its secrets masked, if it has any; messages and records are made from it.
+    /// The action with its secrets masked, if it contains any. Messages and records use it.
     pub masked: Option<&'a ActionSketch>,
-    /// Earlier actions, oldest first: the agent may remove what it created. `None` if unknown; then only what no earlier
-    /// action could excuse counts as dangerous.
+    /// Earlier actions, oldest first: the agent may remove files that it created. `None` if unknown; then only actions that no
+    /// earlier action could excuse count as dangerous.
     pub past: Option<&'a [PastAction]>,
     /// The user lifted a "change nothing" request by confirming a question or plan.
     pub is_released: bool,
@@ -49,9 +49,9 @@ pub struct Question<'a> {
 pub struct PastAction {
     /// The action.
     pub action: ActionSketch,
-    /// It broke a constraint.
+    /// Whether it violated a constraint.
     pub broke_constraint: bool,
-    /// The agent was told to undo it since.
+    /// Whether the agent was told to undo it since.
     pub is_corrected: bool,
 }
 
@@ -60,7 +60,7 @@ pub struct PastAction {
 pub struct Stop {
     /// Ask or deny.
     pub verdict: GuardVerdict,
-    /// What was stopped, one subject per line, redacted. A subject that the user allows once is allowed for the session.
+    /// The subjects of the findings, one per line, redacted. A subject that the user allows once is allowed for the session.
     pub subject: String,
     /// The reason and how to allow it, on one line, for user and agent.
     pub reason: String,
@@ -78,7 +78,7 @@ pub fn decide(question: &Question<'_>) -> Option<Stop> {
         return None;
     }
     let Some(masked) = question.masked else {
-        return worded(question, &action, &root, &found);
+        return quoted(question, &action, &root, &found);
     };
     let masked = Question {
         action: masked,
@@ -87,21 +87,21 @@ pub fn decide(question: &Question<'_>) -> Option<Stop> {
     };
     let shown = findings(&masked, question.contract);
     if shown.len() < found.len() {
-        // A mask hides some of the findings, so nothing can be quoted.
+        // Masking hides some of the findings, so the action cannot be quoted.
         return unquoted(question, &action);
     }
-    worded(&masked, &AnalyzedAction::new(&root, masked.action), &root, &shown)
+    quoted(&masked, &AnalyzedAction::new(&root, masked.action), &root, &shown)
 }
 
 /// Builds the stop for findings, the most severe first; `None` if all were allowed.
-fn worded(
+fn quoted(
     question: &Question<'_>,
     action: &AnalyzedAction<'_>,
     root: &ProjectRoot,
     found: &[Finding],
 ) -> Option<Stop> {
     let mut subjects: Vec<String> = Vec::new();
-    let mut gravest = None;
+    let mut most_severe = None;
     for finding in found {
         // Allowed subjects are stored redacted.
         let subject = subject(finding, action, root);
@@ -110,11 +110,11 @@ fn worded(
             continue;
         }
         subjects.push(subject);
-        gravest = gravest.or(Some(finding));
+        most_severe = most_severe.or(Some(finding));
     }
     Some(Stop {
         verdict: question.verdict,
-        reason: reason(gravest?, question),
+        reason: reason(most_severe?, question),
         subject: subjects.join("\n"),
     })
 }
@@ -136,7 +136,7 @@ fn unquoted(question: &Question<'_>, action: &AnalyzedAction<'_>) -> Option<Stop
     })
 }
 
-/// Whether an action is never stopped under any contract: reading, and tests alone.
+/// Whether an action runs under any contract: it only reads or runs tests.
 pub(super) fn is_never_stopped(action: &ActionSketch, root: Option<&str>) -> bool {
     is_harmless(&AnalyzedAction::new(&ProjectRoot::new(root), action))
 }
@@ -165,9 +165,9 @@ fn findings(question: &Question<'_>, contract: &GoalContract) -> Vec<Finding> {
         rules.request_revert();
     }
     if let Some(directory) = question.directory {
-        rules.assess(&going_to(directory), None);
+        rules.assess(&change_directory(directory), None);
     }
-    // Facts only, regardless of who acts.
+    // Only facts count, as for a subagent.
     let assessment = match question.past {
         Some(_) => rules.assess_subagent(question.action),
         None => rules.assess_without_history(question.action),
@@ -177,8 +177,8 @@ fn findings(question: &Question<'_>, contract: &GoalContract) -> Vec<Finding> {
     found
 }
 
-/// The command that leads to a folder.
-fn going_to(directory: &str) -> ActionSketch {
+/// The command that changes to a folder.
+fn change_directory(directory: &str) -> ActionSketch {
     let quote = if directory.contains('\'') { '"' } else { '\'' };
     ActionSketch {
         command: Some(format!("cd {quote}{directory}{quote}")),
@@ -187,7 +187,7 @@ fn going_to(directory: &str) -> ActionSketch {
     }
 }
 
-/// The subject of a finding: what the user allows by confirming.
+/// The subject of a finding: the key under which the user's approval is stored.
 fn subject(finding: &Finding, action: &AnalyzedAction<'_>, root: &ProjectRoot) -> String {
     match FindingSubject::of(finding, action, root) {
         FindingSubject::File { place, removes: true } => format!("removal of {place}"),
@@ -201,18 +201,18 @@ fn subject(finding: &Finding, action: &AnalyzedAction<'_>, root: &ProjectRoot) -
             let verbs = verbs.join(", ");
             one_line(&format!("{violation} against {words} {git} {verbs}"), usize::MAX)
         }
-        FindingSubject::Command(command) => format!("command {}", text_hash(command)),
+        FindingSubject::Command(command) => format!("command {}", command_key(command)),
     }
 }
 
-/// A redacted key of a command. Redact before truncating: half a secret is not recognised.
-fn text_hash(command: &str) -> String {
+/// A redacted key of a command. Redact before truncating: a fragment of a secret is not recognized.
+fn command_key(command: &str) -> String {
     let command = one_line(command, usize::MAX);
     let safe = Redactor::shared().redact(&command);
-    if safe.len() <= MOST_OF_COMMAND {
+    if safe.len() <= MAX_COMMAND_BYTES {
         return safe.into_owned();
     }
-    let beginning = beginning_to(&safe, safe.floor_char_boundary(MOST_OF_COMMAND));
+    let beginning = beginning_to(&safe, safe.floor_char_boundary(MAX_COMMAND_BYTES));
     format!("{beginning}… {:016x}", xxh3_64(command.as_bytes()))
 }
 
@@ -225,22 +225,22 @@ fn is_allowed(subject: &str, allowed: &[String]) -> bool {
 
 fn reason(finding: &Finding, question: &Question<'_>) -> String {
     let what = finding.reason.trim_end_matches('.');
-    let asked = match one_line(question.contract.current_instruction(), MOST_OF_INSTRUCTION) {
+    let asked = match one_line(question.contract.current_instruction(), MAX_INSTRUCTION_CHARS) {
         asked if asked.is_empty() => String::new(),
         asked => format!(" The task: \"{}\".", asked.trim_end_matches('.')),
     };
     let how = match finding.file.as_deref().filter(|file| is_lifted(file, question)) {
         Some(file) => format!(
             "The user can allow it: grov goal allow {}",
-            shell_word(&from_here(file, question))
+            shell_word(&path_from_directory(file, question))
         ),
         None => "If the user wants it, they can say so in a prompt, or do it themselves.".to_owned(),
     };
-    one_line(&format!("Grov: {what}.{asked} {how}"), MOST_OF_REASON)
+    one_line(&format!("Grov: {what}.{asked} {how}"), MAX_REASON_CHARS)
 }
 
-/// A file's path as the user must type it where the session works.
-fn from_here<'a>(file: &'a str, question: &Question<'_>) -> Cow<'a, str> {
+/// A file's path as the user must type it in the session's working directory.
+fn path_from_directory<'a>(file: &'a str, question: &Question<'_>) -> Cow<'a, str> {
     match question.root {
         Some(root) if question.directory.is_some_and(|directory| directory != root) => {
             let is_below = NormalizedPath::new(&ProjectRoot::new(question.root), file).is_in_project()

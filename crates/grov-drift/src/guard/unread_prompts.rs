@@ -1,4 +1,4 @@
-//! Prompts at the end of a transcript that no hook has recorded yet.
+//! Prompts at the end of a transcript that no hook recorded.
 
 use super::check::KnownSession;
 use crate::transcript_file::{length, read_range};
@@ -9,14 +9,14 @@ use grov_session::{IntentReader, instructions, sanitize_prompt};
 use std::path::Path;
 
 /// Bytes at the end of a transcript searched for the newest prompt.
-const MOST_OF_TRANSCRIPT: u64 = 512 * 1024;
+const MAX_TRANSCRIPT_BYTES: u64 = 512 * 1024;
 
 /// Bytes at the end of a transcript searched for prompts that no hook reported.
-const MOST_UNREAD: u64 = 2 * 1024 * 1024;
+const MAX_UNREAD_BYTES: u64 = 2 * 1024 * 1024;
 
 /// The newest prompt.
 pub(super) fn newest_prompt(transcript: Option<&Path>) -> Option<String> {
-    typed_since(transcript?, 0, MOST_OF_TRANSCRIPT).pop()
+    typed_since(transcript?, 0, MAX_TRANSCRIPT_BYTES).pop()
 }
 
 /// The prompts after an offset of a transcript, within the last `most` bytes. Lines with tool inputs and results are skipped
@@ -25,13 +25,13 @@ fn typed_since(path: &Path, from: u64, most: u64) -> Vec<String> {
     let Ok(Some(length)) = length(path) else {
         return Vec::new();
     };
-    // A transcript that is shorter than it was is another one.
+    // A transcript that became shorter was replaced.
     let from = if from > length { 0 } else { from };
     let Ok(end) = read_range(path, from.max(length.saturating_sub(most)), most) else {
         return Vec::new();
     };
     let end = String::from_utf8_lossy(&end);
-    // Within a text the quotation marks have a backslash before them.
+    // Within a JSON string, quotation marks are escaped, so these patterns match only the structure.
     let is_typed = |line: &&str| {
         let is_result = line.contains(r#""type":"tool_result""#) && !line.contains(r#""type":"text""#);
         !is_result && !line.contains(r#""type":"assistant""#)
@@ -46,13 +46,13 @@ fn typed_since(path: &Path, from: u64, most: u64) -> Vec<String> {
     .collect()
 }
 
-/// The session with prompts that no hook reported: queued prompts run no hook, and one may have been typed while the store
-/// was busy. `None` if there are none.
+/// Adds prompts that no hook reported: queued prompts run no hook, and another one may have been typed while the store was
+/// busy. `None` if there are none.
 pub(super) fn with_unread(known: &KnownSession, reader: &IntentReader) -> Option<KnownSession> {
     let session = known.session.as_ref()?;
     let path = session.transcript_path.as_deref()?;
     let mut contract = known.contract.clone();
-    for prompt in typed_since(Path::new(path), session.read_to, MOST_UNREAD) {
+    for prompt in typed_since(Path::new(path), session.read_to, MAX_UNREAD_BYTES) {
         contract = with_prompt(contract, Some(prompt), reader).0;
     }
     (contract != known.contract).then(|| KnownSession {
@@ -62,8 +62,8 @@ pub(super) fn with_unread(known: &KnownSession, reader: &IntentReader) -> Option
     })
 }
 
-/// Adds a prompt to a contract; it is recorded only after the response to it has begun. Returns the contract, and whether
-/// the prompt, a mere confirmation, lifts a "change nothing" request.
+/// Adds the newest prompt to a contract: the stored contract may not contain it yet. Returns the contract, and whether the
+/// prompt, a mere confirmation, lifts a "change nothing" request.
 pub(super) fn with_prompt(
     mut contract: GoalContract,
     prompt: Option<String>,
@@ -101,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_newest_prompt_is_found_behind_what_tools_said() {
+    fn the_newest_prompt_is_found_before_tool_results() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("s.jsonl");
         let line = |kind: &str, content: serde_json::Value| {

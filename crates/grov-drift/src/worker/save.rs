@@ -18,25 +18,25 @@ use grov_session::tasks::{Ending, Target, Tasks, with_turn};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-/// Newest memories searched for the session's own.
-const LOOKED_AT: u32 = 64;
+/// Number of newest memories searched for those of the session.
+const CANDIDATES: u32 = 64;
 /// Bytes at the end of a transcript searched for edits.
-const MOST_OF_A_TRANSCRIPT: u64 = 64 * 1024 * 1024;
+const MAX_TRANSCRIPT_BYTES: u64 = 64 * 1024 * 1024;
 
 /// A session loaded for saving.
 struct Loaded {
     /// The store's revision before anything was read.
     revision: i64,
     session: HookSession,
-    /// With the user's edits.
+    /// The contract with the user's edits.
     contract: GoalContract,
     steps: Vec<HookStep>,
     material: TaskMaterial,
     /// Saved tasks of the session, newest first.
     saved: Vec<Task>,
-    /// The saved tasks as states.
+    /// The states of the saved tasks.
     known: Vec<SessionState>,
-    /// The newest prompt began another task.
+    /// The newest prompt started another task.
     has_new_goal: bool,
     place: Place,
     root: PathBuf,
@@ -59,9 +59,11 @@ impl Loaded {
     }
 
     /// Whether there is anything unsaved.
-    fn has_changes(&self, news: Followed) -> bool {
-        let is_saved = self.current().is_some_and(|task| task.created_at >= news.before);
-        !self.material.is_empty() && (news.is_new || !is_saved)
+    fn has_changes(&self, followed: Followed) -> bool {
+        let is_saved = self
+            .current()
+            .is_some_and(|task| task.created_at >= followed.before);
+        !self.material.is_empty() && (followed.is_new || !is_saved)
     }
 }
 
@@ -73,11 +75,15 @@ struct PendingTask {
 }
 
 impl TurnWorker<'_> {
-    /// Saves the session's task, replacing its earlier record. `false` if memory was forgotten at the same time; the rest
-    /// must then be loaded again.
-    pub(super) async fn save(&self, store: &dyn StoreConnection, news: Followed) -> Result<bool, StoreError> {
+    /// Saves the session's task and replaces its earlier record. `false` if memory was deleted at the same time; the session must
+    /// then be loaded again.
+    pub(super) async fn save(
+        &self,
+        store: &dyn StoreConnection,
+        followed: Followed,
+    ) -> Result<bool, StoreError> {
         let loaded = self.load(store).await?;
-        let Some(loaded) = loaded.filter(|loaded| loaded.has_changes(news)) else {
+        let Some(loaded) = loaded.filter(|loaded| loaded.has_changes(followed)) else {
             return Ok(true);
         };
         let judge = (self.services.judge)(&self.settings)?;
@@ -101,7 +107,7 @@ impl TurnWorker<'_> {
     async fn load(&self, store: &dyn StoreConnection) -> Result<Option<Loaded>, StoreError> {
         let session_ref = &self.work.session_ref;
         let id = session_ref.id();
-        // Read the revision first: anything forgotten later makes this load outdated.
+        // Read the revision first: anything deleted later makes this load outdated.
         let revision = store.revision().await?;
         let Some(session) = store.hook_session_summary(&id).await? else {
             return Ok(None);
@@ -146,11 +152,11 @@ impl TurnWorker<'_> {
         judge: &dyn SettlingJudge,
     ) -> Result<Option<Task>, StoreError> {
         let (material, before) = (&loaded.material, loaded.current());
-        let Some(due) = self.judge_turn(loaded, judge).await else {
+        let Some(pending) = self.judge_turn(loaded, judge).await else {
             return Ok(None);
         };
         let id = self.work.session_ref.id();
-        let question = Redactor::shared().clean(material.reasoning_question(&due.state, &due.answer));
+        let question = Redactor::shared().clean(material.reasoning_question(&pending.state, &pending.answer));
         let reasoning = judge
             .extract_reasoning(Some(&id.first_task()), &question)
             .await
@@ -160,13 +166,13 @@ impl TurnWorker<'_> {
         }
         let saving = SaveContext {
             id: before.map_or_else(TaskId::fresh, |task| task.id.clone()),
-            ending: due.ending,
+            ending: pending.ending,
             remote: loaded.place.remote(),
             head: loaded.place.head().commit,
             before,
             at: SystemClock.now(),
         };
-        let task = material.task(&due.state, reasoning, saving);
+        let task = material.task(&pending.state, reasoning, saving);
         let evidence = task_rows::evidence(&store.hook_checks(&id).await?, loaded.session.escalation);
         let mut task = without_ignored(reviewed(task, &evidence, POLICY), &loaded.ignore);
         task.file_pins = pins(&loaded.root, &task.files_touched);
@@ -183,7 +189,7 @@ impl TurnWorker<'_> {
             answer => answer.to_owned(),
         };
         let is_end = self.work.event == event::SESSION_END;
-        // An interrupted turn finishes nothing. The end of the session may arrive before the end of its last turn.
+        // An interrupted turn finishes no task. The end of the session may arrive before the end of its last turn.
         let analysis = if self.work.event == event::STOP || is_end && !answer.is_empty() {
             let turn = material.turn(last.prompt, session.prompts);
             let question = Redactor::shared().clean(tasks.question(&turn, &answer, None, None));
@@ -217,7 +223,7 @@ impl TurnWorker<'_> {
     async fn saved_tasks(&self, store: &dyn StoreConnection) -> Result<Vec<Task>, StoreError> {
         let id = self.work.session_ref.id();
         let project = Place::locate(&self.work.session_ref.directory).project();
-        let tasks = store.tasks_for_project(project.key(), LOOKED_AT).await?;
+        let tasks = store.tasks_for_project(project.key(), CANDIDATES).await?;
         let own = |task: &Task| {
             let session = task.session_id.as_ref();
             let is_hooks = session.is_some_and(|own| own.as_str().starts_with(id.hook_task(0).as_str()));
@@ -226,7 +232,7 @@ impl TurnWorker<'_> {
         Ok(tasks.into_iter().filter(own).collect())
     }
 
-    /// The user, as the settings allow.
+    /// The user's name, as far as the settings allow.
     fn user(&self, place: &Place) -> Option<String> {
         let home = self.environment.get("HOME").map(PathBuf::from);
         let user = place.user(home.as_deref());
@@ -249,15 +255,15 @@ impl TurnWorker<'_> {
             return Ok(());
         };
         let since = loaded.current().map(|task| task.created_at);
-        // Forgotten steps have no reasoning, and off-goal steps are not recorded.
-        let worth = |step: &&HookStep| {
+        // Deleted steps have no reasoning; the reasoning of off-goal steps is not saved.
+        let is_relevant = |step: &&HookStep| {
             let is_on_goal = step.score.is_none_or(|score| score >= OFF_GOAL_BELOW);
             step.action.reasoning.is_some() && is_on_goal && since.is_none_or(|since| step.timestamp >= since)
         };
         let calls: HashSet<&str> = loaded
             .steps
             .iter()
-            .filter(worth)
+            .filter(is_relevant)
             .filter_map(|step| step.tool_use_id.as_deref())
             .collect();
         if calls.is_empty() {
@@ -266,11 +272,11 @@ impl TurnWorker<'_> {
         let Some(bytes) = end_of(path) else { return Ok(()) };
         let mut edits = edits(&bytes);
         edits.retain(|edit| {
-            let is_worth = edit
+            let has_step = edit
                 .tool_use_id
                 .as_deref()
                 .is_some_and(|call| calls.contains(call));
-            is_worth && !loaded.ignore.ignores(&edit.file)
+            has_step && !loaded.ignore.ignores(&edit.file)
         });
         let id = self.work.session_ref.id();
         let root = loaded.root.to_string_lossy();
@@ -285,6 +291,6 @@ impl TurnWorker<'_> {
 
 fn end_of(path: &Path) -> Option<Vec<u8>> {
     let length = length(path).ok().flatten()?;
-    let from = length.saturating_sub(MOST_OF_A_TRANSCRIPT);
-    read_range(path, from, MOST_OF_A_TRANSCRIPT).ok()
+    let from = length.saturating_sub(MAX_TRANSCRIPT_BYTES);
+    read_range(path, from, MAX_TRANSCRIPT_BYTES).ok()
 }

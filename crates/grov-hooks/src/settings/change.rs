@@ -198,13 +198,13 @@ impl Place {
 /// The end of the comments that follow `offset` on its line: they belong to the previous item.
 fn after_line_comments(document: &Document<'_>, offset: usize) -> usize {
     let text = document.text;
-    let mut behind = offset;
+    let mut end = offset;
     loop {
-        let rest = &text[behind..];
+        let rest = &text[end..];
         let next = text.len() - rest.trim_start_matches([' ', '\t']).len();
         match document.comment_at(next) {
-            Some(comment) if !text[comment.span.clone()].contains('\n') => behind = comment.span.end,
-            _ => return behind,
+            Some(comment) if !text[comment.span.clone()].contains('\n') => end = comment.span.end,
+            _ => return end,
         }
     }
 }

@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn the_port_of_the_daemon_is_read_where_it_has_port() {
+    fn the_daemons_port_is_read() {
         let port = |json: &str| daemon_port(Document::scan(json).unwrap().root.as_ref().unwrap());
         let http = r#"{"url":"http://127.0.0.1:8080/_grov/hook/Stop"}"#;
         assert_eq!(port(http), Some(8080));

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 const ROOT: &str = "/home/me/p";
 
-/// An action as a hook is told of it.
+/// The action of a tool call.
 fn action(tool: &str, input: Value) -> ActionSketch {
     let call = ToolCall {
         name: tool,
@@ -73,7 +73,7 @@ fn stopped(contract: &GoalContract, action: &ActionSketch) -> Option<Stop> {
 }
 
 #[test]
-fn what_was_forbidden_is_stopped_and_told_how_it_is_allowed() {
+fn forbidden_changes_are_stopped_with_advice() {
     let contract = held_to("Fix the login", &["Do not touch src/db/"]);
     let stop = stopped(&contract, &edit("src/db/pool.rs")).unwrap();
     assert_eq!(stop.verdict, GuardVerdict::Ask);
@@ -95,7 +95,7 @@ fn what_was_forbidden_is_stopped_and_told_how_it_is_allowed() {
 }
 
 #[test]
-fn what_a_person_allowed_runs() {
+fn allowed_files_may_change() {
     let mut contract = held_to("Fix the login", &["Do not touch src/db/"]);
     contract.forbidden = vec!["docs/**".to_owned()];
     assert!(stopped(&contract, &edit("docs/a.md")).is_some());
@@ -106,7 +106,7 @@ fn what_a_person_allowed_runs() {
 }
 
 #[test]
-fn looking_and_testing_are_never_stopped() {
+fn reading_and_testing_are_never_stopped() {
     let contract = held_to(
         "Fix the login",
         &["Do not touch src/db/", "Do not run git", "Don't run tests"],
@@ -128,7 +128,7 @@ fn looking_and_testing_are_never_stopped() {
 }
 
 #[test]
-fn what_is_merely_off_the_goal_runs() {
+fn off_goal_actions_run() {
     let mut contract = held_to("Fix the typo in README.md", &[]);
     contract.scope = vec!["README.md".to_owned()];
     for action in [
@@ -142,7 +142,7 @@ fn what_is_merely_off_the_goal_runs() {
 }
 
 #[test]
-fn what_destroys_is_stopped_unless_it_was_asked_for() {
+fn destructive_actions_are_stopped_unless_requested() {
     for command in [
         "git push --force",
         "git reset --hard HEAD~3",
@@ -161,7 +161,7 @@ fn what_destroys_is_stopped_unless_it_was_asked_for() {
 }
 
 #[test]
-fn files_that_the_user_named_are_changed_without_a_question() {
+fn files_named_by_the_user_may_change() {
     let contract = held_to("Add a line to /etc/hosts and change ~/.bashrc", &[]);
     assert_eq!(
         stopped(&contract, &action("Edit", json!({"file_path": "/etc/hosts"}))),
@@ -169,7 +169,7 @@ fn files_that_the_user_named_are_changed_without_a_question() {
     );
     let other = held_to("Fix the login", &[]);
     assert!(stopped(&other, &action("Edit", json!({"file_path": "/etc/hosts"}))).is_some());
-    // Named as what is not to change, it is not what was asked for; asked for later, it is.
+    // A file that is named only as forbidden is not asked for, until a later prompt names it.
     let mut forbidden = held_to("Do not change src/db/pool.rs", &["Do not change src/db/pool.rs"]);
     assert!(stopped(&forbidden, &edit("src/db/pool.rs")).is_some());
     forbidden.instructions.push("Now edit src/db/pool.rs".to_owned());
@@ -177,7 +177,7 @@ fn files_that_the_user_named_are_changed_without_a_question() {
 }
 
 #[test]
-fn what_was_asked_and_ran_is_not_asked_again() {
+fn approved_subjects_are_not_asked_about_again() {
     let contract = held_to("Fix the login", &["Do not touch src/db/", "Do not commit"]);
     let file = edit("src/db/pool.rs");
     let allowed = [stopped(&contract, &file).unwrap().subject];
@@ -222,7 +222,7 @@ fn a_command_with_a_secret_is_not_asked_about_again() {
 }
 
 #[test]
-fn an_action_against_several_things_is_about_all_of_them() {
+fn a_stop_names_all_subjects() {
     let contract = held_to("Fix the login", &["Do not touch src/db/"]);
     let both = bash("rm src/db/a.rs src/db/b.rs");
     let stop = stopped(&contract, &both).unwrap();
@@ -237,7 +237,7 @@ fn an_action_against_several_things_is_about_all_of_them() {
 }
 
 #[test]
-fn what_the_agent_made_it_may_remove() {
+fn the_agent_may_remove_files_that_it_created() {
     let contract = held_to("Fix the login", &[]);
     let removal = bash("rm -r /srv/try");
     assert!(stopped(&contract, &removal).is_some());
@@ -249,7 +249,7 @@ fn what_the_agent_made_it_may_remove() {
         })
     };
     assert_eq!(with(Some(&made[..])), None);
-    // Nobody knows what it made.
+    // The history is unknown.
     assert_eq!(with(None), None);
     let forbidden = held_to("Fix the login", &["Do not touch src/db/"]);
     let change = edit("src/db/pool.rs");
@@ -264,7 +264,7 @@ fn what_the_agent_made_it_may_remove() {
 }
 
 #[test]
-fn a_past_that_nobody_knows_excuses_only_what_a_past_can() {
+fn without_history_only_inexcusable_actions_are_stopped() {
     let contract = held_to("Fix the login", &[]);
     let without_past = |command: &str| {
         let action = bash(command);
@@ -296,7 +296,7 @@ fn a_past_that_nobody_knows_excuses_only_what_a_past_can() {
 }
 
 #[test]
-fn a_command_is_meant_from_where_it_runs() {
+fn paths_are_relative_to_the_working_directory() {
     let contract = held_to("Fix the login", &[]);
     let everything = bash("rm -rf ./*");
     assert!(stopped(&contract, &everything).is_some());
@@ -332,7 +332,7 @@ fn a_reason_is_one_line_and_names_the_file_for_a_shell() {
 }
 
 #[test]
-fn long_commands_are_known_again() {
+fn long_commands_are_recognized_by_hash() {
     let contract = held_to("Fix the login", &[]);
     let long = |end: &str| bash(&format!("git push --force origin {}{end}", "x".repeat(1000)));
     let subject = |end: &str| stopped(&contract, &long(end)).unwrap().subject;
@@ -342,7 +342,7 @@ fn long_commands_are_known_again() {
 }
 
 #[test]
-fn a_long_command_is_known_by_whole_words_and_no_part_of_a_secret() {
+fn a_truncated_command_contains_no_part_of_a_secret() {
     let contract = held_to("Fix the login", &[]);
     let token = "ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8";
     for before in 100..190 {
@@ -370,7 +370,7 @@ fn a_long_command_is_known_by_whole_words_and_no_part_of_a_secret() {
 }
 
 #[test]
-fn inline_code_is_stopped_for_what_it_does() {
+fn inline_code_is_analyzed() {
     let contract = held_to("Fix the login", &["Do not touch src/db/", "don't push"]);
     for command in [
         "python3 -c \"import os; os.system('rm -rf /')\"",
@@ -391,7 +391,7 @@ fn inline_code_is_stopped_for_what_it_does() {
 }
 
 #[test]
-fn what_the_guard_says_and_keeps_is_read_from_a_call_without_its_secrets() {
+fn reasons_and_records_contain_no_secrets() {
     let password = "tr0ub4dor/and/3-staples";
     let contract = held_to("Run the report", &[]);
     let call = |password: &str| {
@@ -415,7 +415,7 @@ fn what_the_guard_says_and_keeps_is_read_from_a_call_without_its_secrets() {
 }
 
 #[test]
-fn a_call_that_only_its_secret_shows_as_destroying_is_asked_about_and_not_quoted() {
+fn a_call_that_only_its_secret_makes_destructive_is_not_quoted() {
     let contract = held_to("Run the report", &[]);
     let (raw, masked) = (bash("rm -rf /srv/tr0ub4dor"), bash("echo [redacted:password]"));
     let stop = decide(&Question {
@@ -427,7 +427,7 @@ fn a_call_that_only_its_secret_shows_as_destroying_is_asked_about_and_not_quoted
 }
 
 #[test]
-fn work_that_was_wanted_before_it_was_forbidden_is_not_undone_without_a_question() {
+fn reverting_work_that_was_forbidden_later_is_stopped() {
     let contract = held_to("Now fix the login", &["Do not touch src/db/"]);
     let earlier = action(
         "Edit",
@@ -449,7 +449,7 @@ fn work_that_was_wanted_before_it_was_forbidden_is_not_undone_without_a_question
         };
         assert!(!stops(&undoing, corrected), "{undoing:?}");
     }
-    // Without a correction only what surely takes back a breach does so.
+    // Without a correction, only an action that certainly reverts the violation is allowed.
     assert!(!stops(
         &bash("git checkout -- src/db/pool.rs"),
         done(earlier.clone(), true)
@@ -458,7 +458,7 @@ fn work_that_was_wanted_before_it_was_forbidden_is_not_undone_without_a_question
 }
 
 #[test]
-fn a_forbidden_file_behind_many_others_is_seen() {
+fn a_forbidden_file_after_many_others_is_found() {
     let contract = held_to("Fix the login", &["Do not touch src/db/"]);
     let built: String = (0..300).map(|number| format!(" target/a{number}")).collect();
     assert!(stopped(&contract, &bash(&format!("rm -f{built} src/db/pool.rs"))).is_some());
@@ -466,7 +466,7 @@ fn a_forbidden_file_behind_many_others_is_seen() {
 }
 
 #[test]
-fn a_yes_to_a_commit_is_none_to_a_push() {
+fn approving_a_commit_does_not_approve_a_push() {
     let contract = held_to("Fix the login", &["Don't commit or push."]);
     let allowed = [stopped(&contract, &bash("git commit -m a")).unwrap().subject];
     let stops = |command: &str| {
