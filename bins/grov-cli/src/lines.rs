@@ -5,8 +5,6 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
-/// Maximum number of invalid lines that are reported one by one.
-pub(crate) const MAX_REPORTED: u64 = 20;
 /// Maximum bytes of a line; longer lines are skipped.
 const MAX_LINE: u64 = 64 * 1024 * 1024;
 

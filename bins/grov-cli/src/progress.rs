@@ -1,8 +1,12 @@
-//! Progress reports while a file is processed.
+//! Reports progress and skipped lines while a file is processed.
 
+use crate::output::note;
+use crate::table::one_line;
 use std::io::{self, IsTerminal, Write};
 use std::time::{Duration, Instant};
 
+/// Maximum number of skipped lines whose reason is reported.
+const MAX_REPORTED: u64 = 20;
 /// Time between two reports, and before the first.
 const INTERVAL: Duration = Duration::from_secs(1);
 
@@ -27,6 +31,8 @@ pub(crate) struct Progress {
     is_terminal: bool,
     /// Whether the cursor is at the end of a line that the next report overwrites.
     is_open: bool,
+    /// Number of skipped lines.
+    skipped: u64,
 }
 
 impl Progress {
@@ -41,6 +47,7 @@ impl Progress {
             is_enabled: is_terminal || always,
             is_terminal,
             is_open: false,
+            skipped: 0,
         }
     }
 
@@ -60,8 +67,26 @@ impl Progress {
         self.is_open = self.is_terminal;
     }
 
+    /// Counts a line that is skipped, and reports the reason for the first ones.
+    pub(crate) fn skip(&mut self, reason: &str) {
+        self.skipped += 1;
+        if self.skipped <= MAX_REPORTED {
+            self.end_line();
+            note!("{}", one_line(reason));
+        }
+    }
+
+    /// Ends the reports. Returns the number of skipped lines.
+    pub(crate) fn finish(&mut self) -> u64 {
+        self.end_line();
+        if self.skipped > MAX_REPORTED {
+            note!("{} more lines were skipped", self.skipped - MAX_REPORTED);
+        }
+        self.skipped
+    }
+
     /// Ends the current line, so that other messages can follow.
-    pub(crate) fn close(&mut self) {
+    fn end_line(&mut self) {
         if std::mem::take(&mut self.is_open) {
             let _ = writeln!(io::stderr().lock());
         }

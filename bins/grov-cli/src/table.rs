@@ -1,6 +1,7 @@
 //! Aligned columns, and text made safe to print on one line.
 
 use crate::output::Style;
+use grov_runtime::printable;
 
 /// Longer cells are truncated.
 const MAX_CELL_WIDTH: usize = 72;
@@ -100,19 +101,9 @@ impl Fields {
     }
 }
 
-/// The text on one line, without control characters and without characters that reorder or hide text. For text that an
-/// agent or a user wrote.
+/// The text on one line, with the characters escaped that a terminal would interpret. For text that an agent or a user wrote.
 pub(crate) fn one_line(text: &str) -> String {
-    let is_hidden = |c: char| {
-        c.is_control()
-            || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}')
-    };
-    let shown = text.chars().map(|character| match character {
-        '\n' | '\r' | '\t' => ' ',
-        other if is_hidden(other) => char::REPLACEMENT_CHARACTER,
-        other => other,
-    });
-    shown.collect()
+    printable(&text.replace(['\n', '\r', '\t'], " ")).into_owned()
 }
 
 /// The text, cut to `max` characters.

@@ -6,8 +6,8 @@ mod stored;
 use crate::arguments::ReplayPath;
 use crate::failure::Failure;
 use crate::format::plural;
-use crate::lines::{Lines, MAX_REPORTED};
-use crate::output::{self, ExitStatus, Outcome, Terminal, note};
+use crate::lines::Lines;
+use crate::output::{self, ExitStatus, Outcome, Terminal};
 use crate::progress::{Position, Progress};
 use grov_domain::{ActionSketch, GoalContract, GuardVerdict, OFF_GOAL_BELOW};
 use grov_drift::guard::{PastAction, Question, decide};
@@ -69,22 +69,17 @@ pub(super) fn file(path: &Path, options: Options, terminal: Terminal) -> Outcome
     let mut lines = Lines::open(path)?;
     let mut progress = Progress::new(true, lines.size, "sequences");
     let outcome = answer_all(&mut lines, &mut progress, options, terminal);
-    progress.close();
-    let skipped = outcome?;
-    if skipped > MAX_REPORTED {
-        note!("{} more lines were skipped", skipped - MAX_REPORTED);
-    }
-    Ok(ExitStatus::success_if(skipped == 0))
+    let skipped = progress.finish();
+    outcome.map(|()| ExitStatus::success_if(skipped == 0))
 }
 
-/// Returns the number of skipped lines.
 fn answer_all(
     lines: &mut Lines,
     progress: &mut Progress,
     options: Options,
     terminal: Terminal,
-) -> Result<u64, Failure> {
-    let (mut answered, mut skipped) = (0, 0);
+) -> Result<(), Failure> {
+    let mut answered = 0;
     while let Some(line) = lines.next()? {
         let number = line.number;
         let sequence = match line.bytes {
@@ -100,13 +95,7 @@ fn answer_all(
                 };
                 answered += 1;
             }
-            Err(error) => {
-                skipped += 1;
-                if skipped <= MAX_REPORTED {
-                    progress.close();
-                    note!("line {number} is skipped: {error}");
-                }
-            }
+            Err(error) => progress.skip(&format!("line {number} is skipped: {error}")),
         }
         progress.update(Position {
             line: number,
@@ -114,7 +103,7 @@ fn answer_all(
             bytes: lines.bytes,
         });
     }
-    Ok(skipped)
+    Ok(())
 }
 
 fn answer(sequence: Sequence, options: Options) -> Answer {

@@ -5,7 +5,7 @@ use crate::arguments::ImportArguments;
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::format::plural;
-use crate::lines::{Lines, MAX_REPORTED};
+use crate::lines::Lines;
 use crate::output::{ExitStatus, Outcome, Style, note};
 use crate::progress::{Position, Progress};
 use crate::table::{one_line, truncated};
@@ -81,7 +81,7 @@ pub(super) fn run(context: &Context, arguments: &ImportArguments) -> Outcome {
     };
     let outcome = context.create(async |store| {
         let outcome = import.run(store).await;
-        import.progress.close();
+        import.answer.skipped = import.progress.finish();
         // Moves the write-ahead log into the database, so that the next hook need not read it. Nothing is lost if this fails.
         let _ = store.close().await;
         Ok(outcome)
@@ -101,9 +101,6 @@ pub(super) fn run(context: &Context, arguments: &ImportArguments) -> Outcome {
 }
 
 fn report(answer: &Answer) {
-    if answer.skipped > MAX_REPORTED {
-        note!("{} more lines were skipped", answer.skipped - MAX_REPORTED);
-    }
     for (key, records) in &answer.unknown_keys {
         let key = truncated(&one_line(key), 40);
         note!("warning: the unknown key {key:?} was ignored ({records} records)");
@@ -165,7 +162,7 @@ impl Import {
                     }
                     batch.tasks.push(self.without_ignored(read.task));
                 }
-                Err(reason) => self.skip(&format!("line {number} {reason}")),
+                Err(reason) => self.progress.skip(&format!("line {number} {reason}")),
             }
         }
         Ok(true)
@@ -180,18 +177,10 @@ impl Import {
         for refused in &report.refused {
             self.answer.of_other_projects += 1;
             let (id, project) = (&refused.id, &refused.project_path);
-            self.skip(&format!("record {id} is a memory of {project}"));
+            self.progress
+                .skip(&format!("record {id} is a memory of {project}"));
         }
         Ok(())
-    }
-
-    /// Counts a line or record that is not imported, and prints the reason.
-    fn skip(&mut self, reason: &str) {
-        self.answer.skipped += 1;
-        if self.answer.skipped <= MAX_REPORTED {
-            self.progress.close();
-            note!("{}", one_line(reason));
-        }
     }
 
     fn without_ignored(&mut self, task: Task) -> Task {
