@@ -1,4 +1,4 @@
-//! The proxy daemon of a home: its lock, and the record by which other programs find it.
+//! The proxy daemon of a home: its lock, and the record with which other programs find it.
 
 use crate::home::{create_private, write_private};
 use crate::settings::PROXY_VARIABLES;
@@ -11,24 +11,24 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use time::OffsetDateTime;
 
-/// How long a starting daemon waits for the lock.
+/// Maximum time that a starting daemon waits for the lock.
 const LOCK_TIMEOUT: Duration = Duration::from_millis(100);
 
-/// The largest record in bytes; a larger file is none.
-const RECORD_LIMIT: u64 = 64 * 1024;
+/// Maximum size of a record in bytes.
+const MAX_RECORD: u64 = 64 * 1024;
 
-/// The content of `daemon.json`: describes a running daemon.
+/// The content of `daemon.json`, which describes a running daemon.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Record {
-    /// Version of this shape.
+    /// Version of this format.
     pub schema: u32,
     /// Process id.
     pub pid: u32,
-    /// Where it listens: `http://127.0.0.1:8080`.
+    /// Its address, such as `http://127.0.0.1:8080`.
     pub url: String,
     /// Version of the daemon.
     pub version: String,
-    /// When it began to listen.
+    /// When it started to listen.
     #[serde(with = "time::serde::rfc3339")]
     pub started_at: OffsetDateTime,
 }
@@ -50,35 +50,34 @@ impl Record {
     }
 }
 
-/// The newest daemon's record. `None` if there is none or it cannot be read. It is a hint only: verify it with the daemon
-/// itself.
+/// The record of the newest daemon; `None` if it cannot be read. The daemon may have ended, so check that it answers.
 pub fn read(home: &Home) -> Option<Record> {
     let mut content = Vec::new();
     File::open(home.daemon_record())
         .ok()?
-        .take(RECORD_LIMIT)
+        .take(MAX_RECORD)
         .read_to_end(&mut content)
         .ok()?;
     serde_json::from_slice(&content).ok()
 }
 
-/// Whether a daemon runs in a home, or is starting, which its lock shows.
+/// Whether a daemon holds the lock of a home: it is running or starting.
 pub fn is_running(home: &Home) -> bool {
     let lock = File::open(home.daemon_lock());
-    // Released at once if it was free.
+    // If the lock was free, it is released at once.
     lock.is_ok_and(|lock| matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock)))
 }
 
-/// The process of a home's daemon, if a signal stopped it: it accepts connections and does not answer.
+/// The process id of a home's daemon if a signal has stopped it, so that it accepts connections but does not answer.
 pub fn stopped_process(home: &Home) -> Option<u32> {
     let pid = read(home)?.pid;
     (is_running(home) && is_stopped(pid)).then_some(pid)
 }
 
-/// Whether a signal stopped a process; `false` on systems other than Linux.
+/// Whether a signal has stopped a process. Always `false` on systems other than Linux.
 pub fn is_stopped(pid: u32) -> bool {
     let status = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    // The name before the state may hold anything.
+    // The program name before the state may contain any character.
     let state = status.rsplit_once(") ").map(|(_, rest)| rest);
     state.is_some_and(|state| state.starts_with(['T', 't']))
 }
@@ -100,7 +99,7 @@ const SYSTEM_VARIABLES: &[&str] = &[
     "SSL_CERT_DIR",
     "NO_PROXY",
     "no_proxy",
-    // Where the loader finds what a program is linked with.
+    // Directories of shared libraries.
     "LD_LIBRARY_PATH",
     "DYLD_LIBRARY_PATH",
     "DYLD_FALLBACK_LIBRARY_PATH",
@@ -109,12 +108,12 @@ const SYSTEM_VARIABLES: &[&str] = &[
     "MALLOC_ARENA_MAX",
 ];
 
-/// Prefixes of such variables: Grov's own settings, the locale, base directories.
+/// Prefixes of such variables: Grov's settings, the locale, base directories.
 const SYSTEM_PREFIXES: &[&str] = &["GROV_", "LC_", "XDG_"];
 
-/// The environment for a process that outlives the command that starts it: only the variables that it needs, because a
-/// shell and a client hold foreign keys, tokens and addresses. Of the client's keys only `ANTHROPIC_API_KEY` stays, where
-/// `llm.use_anthropic_key` allows it. An HTTP proxy that is the daemon itself is dropped.
+/// The environment for a process that outlives the command that starts it. It contains only variables that the process needs,
+/// because a shell or client may have keys, tokens and addresses for other programs. `ANTHROPIC_API_KEY` is kept only if
+/// `llm.use_anthropic_key` allows it. An HTTP proxy variable that names the daemon itself is dropped.
 pub fn scrubbed_environment(environment: &Environment, settings: &Settings) -> Environment {
     let is_setting = |name: &str| KEYS.iter().any(|key| key.environment.contains(&name));
     let keep = |name: &str, value: &OsStr| {
@@ -131,16 +130,16 @@ pub fn scrubbed_environment(environment: &Environment, settings: &Settings) -> E
         .collect()
 }
 
-/// Why this process cannot be the daemon.
+/// Why this process cannot become the daemon.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LockError {
-    /// Another daemon runs in this home.
+    /// Another daemon is running in this home.
     #[error("another grov-proxyd runs in {}: {}", home.display(), describe(record.as_ref()))]
     Held {
         /// The home.
         home: PathBuf,
-        /// The other daemon; `None` while it is still starting.
+        /// The other daemon; `None` while it is starting.
         record: Option<Record>,
     },
     /// The lock file or the record cannot be written.
@@ -168,13 +167,12 @@ pub struct Lock {
 }
 
 impl Lock {
-    /// Locks `home`, which must exist, for this daemon. Waits a moment for processes that take the lock only to [check](is_running)
-    /// whether a daemon runs.
+    /// Locks `home`, which must exist, for this daemon. Waits up to 100 ms, because [`is_running`] takes the lock briefly.
     pub fn acquire(home: &Home) -> Result<Self, LockError> {
         Self::acquire_within(home, LOCK_TIMEOUT)
     }
 
-    /// The same without waiting.
+    /// Like [`acquire`](Self::acquire), without waiting.
     pub fn try_acquire(home: &Home) -> Result<Self, LockError> {
         Self::acquire_within(home, Duration::ZERO)
     }
@@ -185,7 +183,7 @@ impl Lock {
             path: path.to_owned(),
             source,
         };
-        // Never removed: two processes could otherwise each lock a file of that name.
+        // The file is never removed: otherwise two processes could each lock a file of this name.
         let file = create_private(&path, OpenOptions::new().write(true).create(true).truncate(false))
             .map_err(|source| failed(&path, source))?;
         match lock_within(timeout, || file.try_lock()) {
@@ -201,8 +199,8 @@ impl Lock {
         }
     }
 
-    /// Whether the lock file is still the one that was locked. Once it was deleted or replaced, also with the whole home,
-    /// another daemon can start in this home.
+    /// Whether the lock file is still the locked one. After it was deleted or replaced, alone or with the home, another daemon
+    /// can start in this home.
     pub fn is_in_place(&self) -> bool {
         use std::os::unix::fs::MetadataExt;
         let named = std::fs::metadata(self.home.daemon_lock());
@@ -212,7 +210,7 @@ impl Lock {
         }
     }
 
-    /// Writes `daemon.json`. To be called once the daemon accepts connections; dropping the lock removes the file.
+    /// Writes `daemon.json`. Call it when the daemon accepts connections. Dropping the lock removes the file.
     pub fn publish(&self, record: &Record) -> Result<(), LockError> {
         let path = self.home.daemon_record();
         serde_json::to_vec(record)
@@ -222,7 +220,7 @@ impl Lock {
     }
 }
 
-/// Tries to lock until `timeout` is over.
+/// Tries to lock until `timeout` has passed.
 fn lock_within(
     timeout: Duration,
     try_lock: impl Fn() -> Result<(), TryLockError>,
@@ -240,7 +238,7 @@ fn lock_within(
 
 impl Drop for Lock {
     fn drop(&mut self) {
-        // Best effort: readers verify the record, and the system releases the lock.
+        // Errors are ignored: readers check the record, and the system releases the lock.
         if self.is_in_place() {
             let _ = std::fs::remove_file(self.home.daemon_record());
         }
@@ -272,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn a_second_daemon_is_told_about_the_first() {
+    fn a_second_daemon_is_refused_with_the_record_of_the_first() {
         let directory = tempfile::tempdir().unwrap();
         let home = home(directory.path());
         assert!(!is_running(&home));
@@ -291,19 +289,19 @@ mod tests {
     }
 
     #[test]
-    fn a_daemon_starts_while_others_look_whether_one_is_running() {
+    fn a_daemon_starts_while_others_check_whether_one_is_running() {
         let directory = tempfile::tempdir().unwrap();
         let home = home(directory.path());
         drop(Lock::acquire(&home).unwrap());
         let open = || File::open(home.daemon_lock()).unwrap();
-        let looking = std::cell::RefCell::new(Some(open()));
-        looking.borrow().as_ref().unwrap().try_lock_shared().unwrap();
+        let checking = std::cell::RefCell::new(Some(open()));
+        checking.borrow().as_ref().unwrap().try_lock_shared().unwrap();
         let own = open();
         let long = Duration::from_secs(60);
         lock_within(long, || {
             let tried = own.try_lock();
-            // The other process has looked.
-            looking.take();
+            // The other process releases the lock.
+            checking.take();
             tried
         })
         .unwrap();
@@ -313,7 +311,7 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn a_daemon_that_a_signal_stopped_is_known_as_stopped() {
+    fn a_daemon_that_a_signal_stopped_is_reported_as_stopped() {
         let directory = tempfile::tempdir().unwrap();
         let home = home(directory.path());
         let lock = Lock::acquire(&home).unwrap();
@@ -352,11 +350,15 @@ mod tests {
         second.publish(&record()).unwrap();
         assert!(second.is_in_place() && !first.is_in_place());
         drop(first);
-        assert_eq!(read(&home), Some(record()), "the record of the second one stays");
+        assert_eq!(
+            read(&home),
+            Some(record()),
+            "the record of the second one remains"
+        );
     }
 
     #[test]
-    fn the_environment_of_a_daemon_holds_nothing_of_the_client() {
+    fn the_environment_of_a_daemon_contains_nothing_of_the_client() {
         let kept = [
             ("ANTHROPIC_TARGET", "https://gate.example"),
             ("HOME", "/h"),

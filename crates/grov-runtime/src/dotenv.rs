@@ -1,6 +1,6 @@
 //! `.env` files: `KEY=VALUE` lines with `export`, quotes and comments. Variables are not expanded.
 
-/// An assignment and its line, counted from one.
+/// An assignment and its line number, from 1.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Assignment {
     pub(crate) name: String,
@@ -15,7 +15,7 @@ pub(crate) struct Contents {
     pub(crate) broken_lines: Vec<usize>,
 }
 
-/// Parses every line by itself, so that an invalid one does not affect others. Of a repeated name the last counts.
+/// Parses each line separately, so that an invalid line does not affect others. The last assignment of a name is used.
 pub(crate) fn parse(text: &str) -> Contents {
     let mut contents = Contents::default();
     for (index, line) in text.trim_start_matches('\u{feff}').lines().enumerate() {
@@ -67,7 +67,7 @@ fn parse_line(line: &str) -> Line {
     }
 }
 
-/// The value after `=`; `None` if a quote stays open or text follows the closing one.
+/// The value after `=`; `None` if a quote is not closed or text follows the closing quote.
 fn parse_value(text: &str) -> Option<String> {
     let mut characters = text.chars();
     match characters.next() {
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn broken_lines_are_named_and_hide_nothing() {
+    fn broken_lines_are_listed_and_do_not_affect_others() {
         let contents = parse("A=1\nno equals sign\n=x\n1A=2\nB='open\nC=\"x\" y\nD=4");
         assert_eq!(contents.broken_lines, [2, 3, 4, 5, 6]);
         assert_eq!(contents.assignments.len(), 2);
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn last_assignment_counts() {
+    fn the_last_assignment_of_a_name_is_used() {
         assert_eq!(
             parse("A=1\nA=2").assignments,
             [Assignment {

@@ -1,4 +1,4 @@
-//! The environment as a value: read once at the start of a program and passed on.
+//! The environment variables as a value, which a program reads once at its start.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};

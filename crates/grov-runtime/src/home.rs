@@ -1,4 +1,4 @@
-//! The directory of a user's configuration, database and logs.
+//! The directory with a user's configuration, database and logs.
 
 use crate::Environment;
 use std::fs::{DirBuilder, File, OpenOptions, Permissions};
@@ -7,12 +7,12 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Directories of Grov are for their owner alone.
+/// Mode of directories: accessible only to the owner.
 const PRIVATE_DIRECTORY: u32 = 0o700;
-/// Files of Grov are for their owner alone.
+/// Mode of files: accessible only to the owner.
 const PRIVATE_FILE: u32 = 0o600;
 
-/// Where configuration, database and logs are. Holding one does not mean that the directory exists.
+/// The path of the directory with configuration, database and logs. The directory need not exist.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Home {
     root: PathBuf,
@@ -23,9 +23,9 @@ pub struct Home {
 #[non_exhaustive]
 pub enum HomeError {
     /// None of `--home`, `GROV_HOME` and `HOME` is given.
-    #[error("there is no home directory to work in: HOME is not set to an absolute path")]
+    #[error("there is no home directory: HOME is not set to an absolute path")]
     Unknown,
-    /// A relative path was given and the working directory is gone.
+    /// A relative path was given and the working directory does not exist.
     #[error("the home {} is relative and the working directory cannot be found: {source}", path.display())]
     Relative {
         /// The path as given.
@@ -33,7 +33,7 @@ pub enum HomeError {
         /// The system's error.
         source: io::Error,
     },
-    /// The directory does not exist and cannot be made, or is no directory.
+    /// The directory does not exist and cannot be created, or is not a directory.
     #[error("the home {} cannot be used: {source}", path.display())]
     Unusable {
         /// The directory.
@@ -57,7 +57,7 @@ impl HomeError {
 }
 
 impl Home {
-    /// The home that `--home` names, else `GROV_HOME`, else `.grov` in the user's home directory. Touches no file.
+    /// The home that `--home` names, else `GROV_HOME`, else `.grov` in the user's home directory. Does not access the file system.
     pub fn locate(flag: Option<&Path>, environment: &Environment) -> Result<Self, HomeError> {
         let named = flag
             .map(Path::to_path_buf)
@@ -81,7 +81,7 @@ impl Home {
         self.create_directory(&self.root)
     }
 
-    /// Makes the log directory, and the home if needed.
+    /// Creates the log directory, and the home if needed.
     pub fn create_logs(&self) -> Result<PathBuf, HomeError> {
         let logs = self.logs();
         self.create_directory(&logs)?;
@@ -109,32 +109,32 @@ impl Home {
         self.root.join("grov.db")
     }
 
-    /// Records that could not be stored at once.
+    /// Records that wait to be stored in the database.
     pub fn spool(&self) -> PathBuf {
         self.root.join("spool.jsonl")
     }
 
-    /// Describes the running daemon.
+    /// The record of the running daemon.
     pub fn daemon_record(&self) -> PathBuf {
         self.root.join("daemon.json")
     }
 
-    /// Held by the running daemon for its life.
+    /// The lock of the running daemon.
     pub fn daemon_lock(&self) -> PathBuf {
         self.root.join("daemon.lock")
     }
 
-    /// The user's configuration, unless `GROV_CONFIG` names another.
+    /// The user's configuration, unless `GROV_CONFIG` names another file.
     pub fn config_file(&self) -> PathBuf {
         self.root.join("config.toml")
     }
 
-    /// Variables that rank below those of the real environment.
+    /// Variables with lower precedence than those of the environment.
     pub fn env_file(&self) -> PathBuf {
         self.root.join(".env")
     }
 
-    /// The token by which hooks over HTTP authenticate.
+    /// The token with which hooks over HTTP authenticate.
     pub fn hook_token(&self) -> PathBuf {
         self.root.join("hook-token")
     }
@@ -145,7 +145,7 @@ impl Home {
     }
 }
 
-/// Writes a file that only its owner may read, whole or not at all: readers see the old content or the new.
+/// Replaces a file atomically, so that readers see the old or the new content. Only its owner can read it.
 ///
 /// # Errors
 /// The system's error.
@@ -162,7 +162,7 @@ pub fn write_private(path: &Path, content: &[u8]) -> io::Result<()> {
     .and_then(|mut file| file.write_all(content))
     .and_then(|()| std::fs::rename(&temporary, path));
     if written.is_err() {
-        // The first error is reported; the file may never have been created.
+        // Only the first error is returned; the file may not exist.
         let _ = std::fs::remove_file(&temporary);
     }
     written
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn the_flag_ranks_above_the_variable_above_the_default() {
+    fn the_flag_overrides_the_variable_and_the_variable_the_default() {
         let variables = [("GROV_HOME", "/g"), ("HOME", "/h")];
         assert_eq!(locate(Some("/f"), &variables).unwrap().root(), Path::new("/f"));
         assert_eq!(locate(None, &variables).unwrap().root(), Path::new("/g"));

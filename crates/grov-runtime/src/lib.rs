@@ -1,11 +1,10 @@
-//! What every Grov process needs before it does anything: its configuration (every name declared once, every
-//! value with its origin), its home directory, its log, and tracked tasks that can be drained.
+//! The base of every Grov process: configuration, in which each name is declared once and each value has an origin; the home
+//! directory; the log; and background tasks that can be counted, stopped and awaited.
 //!
-//! Entry points: [`Home::locate`] and [`Settings::load`] at start, [`logging::init`] once, [`Tasks`] for anything
-//! that runs in the background, [`daemon::Lock`] for the one proxy daemon of a home,
-//! [`port::listener_at`] to distinguish such a daemon from other programs.
+//! Entry points: [`Home::locate`] and [`Settings::load`] at start, [`logging::init`] once, [`Tasks`] for background tasks,
+//! [`daemon::Lock`] for the one proxy daemon of a home, [`port::listener_at`] to distinguish a daemon from other programs.
 //!
-//! This crate does not know what Grov is about: no session, no request, no database.
+//! This crate has no knowledge of sessions, requests or the database.
 #![forbid(unsafe_code)]
 
 pub mod daemon;

@@ -12,8 +12,8 @@ use tracing_subscriber::util::SubscriberInitExt;
 
 use crate::LogSettings;
 
-/// A log file of this size is rotated to `NAME.1`: with the older one 20 MiB at most.
-const FILE_LIMIT: u64 = 10 * 1024 * 1024;
+/// A log file of this size in bytes is renamed to `NAME.1`, so that both take at most 20 MiB.
+const MAX_FILE: u64 = 10 * 1024 * 1024;
 
 /// Why logging could not be initialised.
 #[derive(Debug, thiserror::Error)]
@@ -40,8 +40,8 @@ pub enum LogError {
     AlreadyInitialized,
 }
 
-/// Initialises the log of this process: plain lines without colour. Panics are logged by location only: their message may
-/// contain a user's text.
+/// Initialises the log of this process: lines without colour. Panics are logged with their location but without their message,
+/// which may contain a user's text.
 pub fn init(settings: &LogSettings) -> Result<(), LogError> {
     let levels: Targets = settings.levels.parse().map_err(|error| LogError::Levels {
         levels: settings.levels.clone(),
@@ -51,7 +51,7 @@ pub fn init(settings: &LogSettings) -> Result<(), LogError> {
     let layer = match &settings.file {
         None => lines.with_writer(io::stderr).boxed(),
         Some(path) => {
-            let file = RotatingFile::open(path, FILE_LIMIT).map_err(|source| LogError::File {
+            let file = RotatingFile::open(path, MAX_FILE).map_err(|source| LogError::File {
                 path: path.clone(),
                 source,
             })?;
@@ -99,7 +99,7 @@ impl RotatingFile {
 }
 
 impl Write for RotatingFile {
-    /// Writes the whole line or nothing, so that no line is split between two files.
+    /// Writes the whole line to one file.
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
         if self.length > 0 && self.length + line.len() as u64 > self.limit {
             self.rotate()?;
@@ -119,7 +119,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_log_file_is_set_aside_at_its_limit_and_lines_stay_whole() {
+    fn a_log_file_is_rotated_at_its_limit_without_splitting_lines() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("log");
         let mut file = RotatingFile::open(&path, 10).unwrap();
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn levels_that_settings_accept_are_levels_here() {
+    fn levels_that_settings_accept_are_valid_targets() {
         for text in ["off", "info", "warn,grov_store=debug", "off,a::b=trace"] {
             text.parse::<Targets>().unwrap();
         }

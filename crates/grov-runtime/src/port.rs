@@ -8,10 +8,10 @@ use std::time::{Duration, Instant};
 
 /// A local connection is established at once or never.
 const CONNECT_TIMEOUT: Duration = Duration::from_millis(300);
-/// A Grov daemon answers within this time even on a busy machine. A program that does not is taken for another one.
+/// A Grov daemon answers within this time even on a busy machine, so a slower program is not a Grov daemon.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(1);
-/// The answer of a daemon is shorter.
-const LENGTH_LIMIT: usize = 64 * 1024;
+/// Maximum bytes of an answer that are read. A daemon's answer is shorter.
+const MAX_ANSWER: usize = 64 * 1024;
 
 /// The program that listens on a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,7 +20,7 @@ pub enum Listener {
     Nothing,
     /// A Grov daemon, of this home or another one.
     Grov {
-        /// Its process.
+        /// Its process id.
         pid: u32,
     },
     /// Another program, which may or may not answer.
@@ -69,14 +69,14 @@ fn get_health(mut stream: TcpStream) -> io::Result<String> {
     let deadline = Instant::now() + ANSWER_TIMEOUT;
     let port = stream.peer_addr()?.port();
     stream.set_write_timeout(Some(ANSWER_TIMEOUT))?;
-    // In one piece: a server may answer, and hang up, as soon as it has seen the first line.
+    // Sent with one write: a server may answer and close the connection after the first line.
     let request =
         format!("GET /_grov/health HTTP/1.1\r\nhost: localhost:{port}\r\nconnection: close\r\n\r\n");
     stream.write_all(request.as_bytes())?;
     let mut answer = Vec::new();
     let mut buffer = [0; 4096];
-    while answer.len() < LENGTH_LIMIT {
-        // Each read gets the time that is left, so that a slow trickle cannot extend it.
+    while answer.len() < MAX_ANSWER {
+        // Each read gets only the remaining time, so that a slow sender cannot extend it.
         let left = deadline.saturating_duration_since(Instant::now());
         if left.is_zero() {
             return Err(io::ErrorKind::TimedOut.into());
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn a_daemon_is_told_from_other_programs() {
+    fn a_daemon_is_distinguished_from_other_programs() {
         let grov = "HTTP/1.1 200 OK\r\n\r\n{\"status\":\"ok\",\"pid\":7,\"exchanges_observed\":0}";
         assert_eq!(listener_at(answering(grov)), Listener::Grov { pid: 7 });
         for foreign in [
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_that_accepts_and_never_answers_is_another_one() {
+    fn a_program_that_accepts_and_never_answers_is_foreign() {
         let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
         let address = listener.local_addr().unwrap();
         assert_eq!(listener_at(address), Listener::Foreign);

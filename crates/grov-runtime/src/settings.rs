@@ -1,5 +1,5 @@
-//! Configuration: flags > environment > `.env` of the home > project's file > user's file > default, each value with
-//! its origin.
+//! Configuration with the origin of each value. Precedence: flag, environment, `.env` of the home, project's file, user's file,
+//! default.
 
 mod embedder;
 mod error;
@@ -39,10 +39,10 @@ pub struct Inputs<'a> {
     pub home: &'a Home,
     /// The environment of the process.
     pub environment: &'a Environment,
-    /// The directory whose project may have a configuration of its own. `None` for a process that serves many
-    /// projects: such a one must not take the settings of the directory that it was started in.
+    /// The directory whose project may have its own configuration. `None` for a process that serves many projects and must not
+    /// use the settings of the directory in which it was started.
     pub directory: Option<&'a Path>,
-    /// Name of a setting and the text that a flag gave for it.
+    /// Names of settings, and the texts of their flags.
     pub flags: &'a [(&'static str, String)],
 }
 
@@ -60,8 +60,8 @@ pub struct Settings {
 impl Settings {
     /// Reads the files and merges all sources.
     ///
-    /// A value of the wrong type is an error if it is in a file or would be used; unknown names in files, and values
-    /// that a project's file may not set, are ignored with a warning.
+    /// An invalid value is an error if it is in a file or would be used. Unknown names in files, and values that a project's file
+    /// may not set, are ignored with a warning.
     pub fn load(inputs: Inputs<'_>) -> Result<Self, SettingsError> {
         let mut warnings = Vec::new();
         let env_path = inputs.home.env_file();
@@ -98,12 +98,12 @@ impl Settings {
         })
     }
 
-    /// What was ignored in the files, to be printed to standard error once.
+    /// Warnings about ignored parts of the files, to be printed once on standard error.
     pub fn warnings(&self) -> &[Warning] {
         &self.warnings
     }
 
-    /// Thresholds of a session's context, without effect in this version.
+    /// Thresholds of a session's context. They have no effect in this version.
     pub fn context(&self) -> ContextSettings {
         self.sections.context
     }
@@ -133,7 +133,7 @@ impl Settings {
         self.sections.drift
     }
 
-    /// Settings of the guard before the agent's actions.
+    /// Settings of the guard that checks the agent's actions.
     pub fn guard(&self) -> GuardSettings {
         self.sections.guard
     }
@@ -158,7 +158,7 @@ impl Settings {
         self.sections.user.mode
     }
 
-    /// Whether a setting is set anywhere, be it to its default value.
+    /// Whether a setting is set explicitly, even to its default value.
     pub fn is_set(&self, name: &str) -> bool {
         self.origin(name) != Origin::Default
     }
@@ -178,8 +178,11 @@ impl Settings {
         &self.resolved
     }
 
-    /// Refuses to start a proxy with settings whose protection is not implemented, with an address that other machines can
-    /// reach, or with a loop: an upstream, a model's server or an `HTTPS_PROXY` that is the proxy itself.
+    /// Checks that a proxy can start with these settings.
+    ///
+    /// # Errors
+    /// A setting asks for a protection that is not implemented, other machines could reach the proxy, or the proxy would send
+    /// requests to itself: as upstream, as a model's server or by `HTTPS_PROXY`.
     pub fn ensure_startable(&self, environment: &Environment) -> Result<(), SettingsError> {
         let refused = |name, reason, hint| {
             Err(SettingsError::Refused {
@@ -241,7 +244,7 @@ impl Settings {
             .map_or(Origin::Default, |explanation| explanation.origin.clone())
     }
 
-    /// Whether the text of a proxy variable is the address that the proxy would listen on.
+    /// Whether the value of a proxy variable is the address that the proxy listens on.
     pub(crate) fn is_own_listener_text(&self, text: &OsStr) -> bool {
         let Some(text) = text.to_str() else { return false };
         // These variables may omit the scheme.
@@ -264,7 +267,7 @@ pub(crate) const PROXY_VARIABLES: [&str; 6] = [
     "http_proxy",
 ];
 
-/// A value as found, and where.
+/// A value that was found, and its origin.
 struct Offer {
     origin: Origin,
     parsed: Result<Value, InvalidValue>,
@@ -353,14 +356,14 @@ impl Sources<'_> {
         offers
     }
 
-    /// As in the real environment, an empty variable counts as not set.
+    /// An empty variable counts as not set, as in the environment.
     fn env_assignment(&self, name: &str) -> Option<&Assignment> {
         self.env_file
             .iter()
             .find(|assignment| assignment.name == name && !assignment.value.is_empty())
     }
 
-    /// `ANTHROPIC_API_KEY`, which other programs use too; a setting decides whether it may be spent.
+    /// `ANTHROPIC_API_KEY`, which other programs use too: `llm.use_anthropic_key` decides whether it is used.
     fn anthropic_key(&self) -> Option<Secret> {
         let real = self.inputs.environment.get("ANTHROPIC_API_KEY");
         let text = match real {
@@ -414,7 +417,7 @@ fn read_env_file(path: &Path, warnings: &mut Vec<Warning>) -> Result<Vec<Assignm
         return Ok(Vec::new());
     };
     let contents = dotenv::parse(&text);
-    // The line itself is not repeated: it may hold a secret.
+    // The line is not repeated, because it may contain a secret.
     warnings.extend(contents.broken_lines.into_iter().map(|line| Warning {
         path: path.to_owned(),
         line,

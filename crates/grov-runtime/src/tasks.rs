@@ -1,4 +1,4 @@
-//! Tracked background tasks: counted, asked to stop and awaited.
+//! Background tasks that can be counted, asked to stop and awaited.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -29,7 +29,7 @@ pub struct Shutdown {
 }
 
 impl Tasks {
-    /// An empty set, whose tasks run on that runtime.
+    /// An empty set. Its tasks run on `runtime`.
     pub fn new(runtime: Handle) -> Self {
         let tracker = Tracker {
             live: AtomicUsize::new(0),
@@ -42,7 +42,7 @@ impl Tasks {
         }
     }
 
-    /// Runs `future` in the background, callable from any thread. A panic ends this task alone and is logged under `name`.
+    /// Runs `future` in the background. Can be called from any thread. A panic ends only this task and is logged with `name`.
     pub fn spawn<F>(&self, name: &'static str, future: F) -> JoinHandle<F::Output>
     where
         F: Future + Send + 'static,
@@ -54,14 +54,14 @@ impl Tasks {
             name,
         };
         let tracked = async move {
-            // Dropped when the future ends, panics, is aborted, or is never polled at all.
+            // Dropped when the future ends, panics or is aborted, even if it was never polled.
             let _guard = guard;
             future.await
         };
         self.runtime.spawn(tracked)
     }
 
-    /// How many tasks are running.
+    /// The number of running tasks.
     pub fn live(&self) -> usize {
         self.tracker.live.load(Ordering::Acquire)
     }
@@ -78,13 +78,14 @@ impl Tasks {
         self.tracker.stop.send_replace(true);
     }
 
-    /// Waits until no task is running, at most for `grace`. Returns how many are left: those end with the runtime.
+    /// Waits until no task is running, at most for `grace`. Returns the number of tasks that are still running; they end with
+    /// the runtime.
     pub async fn drain(&self, grace: Duration) -> usize {
         let all_ended = async {
             loop {
                 let ended = self.tracker.ended.notified();
                 tokio::pin!(ended);
-                // Registered before the count is read, so that an end in between is not missed.
+                // Registered before the count is read, so that a task that ends in between is noticed.
                 ended.as_mut().enable();
                 if self.live() == 0 {
                     return;
@@ -102,7 +103,7 @@ impl Tasks {
 impl Shutdown {
     /// Waits until shutdown is requested; returns at once if it already was, or if every [`Tasks`] is dropped.
     pub async fn requested(&mut self) {
-        // An error means that the sender is gone, so no request can come.
+        // An error means that the sender was dropped, so no request can follow.
         let _ = self.stop.wait_for(|stop| *stop).await;
     }
 }

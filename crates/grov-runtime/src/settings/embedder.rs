@@ -9,17 +9,17 @@ use std::path::PathBuf;
 /// The provider of embeddings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EmbeddingProvider {
-    /// None.
+    /// No embeddings.
     Off,
-    /// Any server with OpenAI's `/v1/embeddings`.
+    /// A server with OpenAI's `/v1/embeddings`.
     OpenAi,
     /// Ollama.
     Ollama,
-    /// Grov itself, with the files of a static model in this folder.
+    /// Computed by Grov with a static model, whose files are in this folder.
     Static(PathBuf),
 }
 
-/// Settings of embeddings. Budget, time limit and proxy are those of all of Grov's own model calls.
+/// Settings of embeddings. Budget, timeout and proxy are those of all model calls ([`super::LlmSettings`]).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EmbeddingSettings {
     /// The provider; [`EmbeddingProvider::Off`] also if a setting that the configured one needs is missing.
@@ -28,9 +28,9 @@ pub struct EmbeddingSettings {
     pub missing: Option<&'static str>,
     /// The model; empty only with [`EmbeddingProvider::Off`].
     pub model: String,
-    /// Base address of the server; `None` for the provider's own.
+    /// Base address of the server; `None` for the provider's default.
     pub base_url: Option<Url>,
-    /// Grov's own key.
+    /// Grov's key for the provider.
     pub api_key: Option<Secret>,
 }
 
@@ -44,7 +44,7 @@ impl EmbeddingSettings {
             "static" => EmbeddingProvider::Static(home.root().join(&model)),
             _ => return Err(SettingsError::Mistyped("embedder.provider")),
         };
-        // The judge's key is only sent to the judge's server.
+        // The judge's key is sent only to the judge's server.
         let is_judges_server =
             asked == EmbeddingProvider::OpenAi && llm.provider == "openai" && llm.base_url == base_url;
         let judges_key = llm.api_key.clone().filter(|_| is_judges_server);

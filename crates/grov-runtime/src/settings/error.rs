@@ -7,20 +7,20 @@ use std::path::PathBuf;
 /// Exit code for bad usage and bad configuration (`EX_USAGE` of sysexits.h).
 pub const EXIT_USAGE: u8 = 64;
 
-/// A configuration that cannot be used. A program that meets one ends with [`EXIT_USAGE`].
+/// Why a configuration cannot be used. The program exits with [`EXIT_USAGE`].
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SettingsError {
-    /// A value is of the wrong type or out of range.
+    /// A value has the wrong type or is out of range.
     #[error("{origin}: {key} must be {expected}, but is {found}")]
     Invalid {
         /// The setting.
         key: &'static str,
         /// Where the value was found.
         origin: Origin,
-        /// What it must be.
+        /// Describes valid values.
         expected: String,
-        /// What it is.
+        /// The invalid value.
         found: InvalidValue,
     },
     /// A file is not valid TOML.
@@ -28,7 +28,7 @@ pub enum SettingsError {
     Syntax {
         /// The file.
         path: PathBuf,
-        /// Line, from one.
+        /// Line number, from 1.
         line: usize,
         /// What is wrong.
         message: String,
@@ -41,7 +41,7 @@ pub enum SettingsError {
         /// Why.
         reason: String,
     },
-    /// A setting requests something that this version refuses.
+    /// This version refuses the value of a setting.
     #[error("{origin}: {reason}")]
     Refused {
         /// Where the value was found.
@@ -59,8 +59,8 @@ pub enum SettingsError {
         /// The known name nearest to it.
         nearest: Option<&'static str>,
     },
-    /// A setting was read as a type that it does not have; a bug.
-    #[error("the setting {0} was read as a type that it does not have")]
+    /// A setting was read as the wrong type, which is a bug.
+    #[error("the setting {0} was read as the wrong type; this is a bug in Grov")]
     Mistyped(&'static str),
 }
 

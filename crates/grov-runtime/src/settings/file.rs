@@ -1,4 +1,4 @@
-//! Configuration files: finding them, reading them with line numbers.
+//! Finds and reads configuration files, with line numbers.
 
 use super::error::SettingsError;
 use super::keys::{Key, find, nearest};
@@ -10,10 +10,10 @@ use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use toml::de::{DeTable, DeValue};
 
-/// In bytes; a project's file is untrusted.
-const LENGTH_LIMIT: u64 = 256 * 1024;
-/// Warnings about one file.
-const WARNING_LIMIT: usize = 20;
+/// Maximum size of a file in bytes. A project's file is untrusted.
+const MAX_LENGTH: u64 = 256 * 1024;
+/// Maximum number of warnings about unknown names in a file.
+const MAX_WARNINGS: usize = 20;
 
 /// The owner of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,7 +27,7 @@ pub(super) enum Owner {
 pub(super) struct FileValue {
     pub(super) key: &'static Key,
     pub(super) origin: Origin,
-    /// Invalid only where the owner of the file may not set it.
+    /// Invalid only if the owner of the file may not set it.
     pub(super) parsed: Result<Value, InvalidValue>,
 }
 
@@ -44,7 +44,7 @@ pub(super) fn read_text(path: &Path) -> Result<Option<String>, SettingsError> {
         path: path.to_owned(),
         reason,
     };
-    // Asked before opening: opening a pipe would wait for its writer.
+    // Checked before opening, because opening a pipe waits for a writer.
     let metadata = match std::fs::metadata(path) {
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
             return Ok(None);
@@ -52,13 +52,13 @@ pub(super) fn read_text(path: &Path) -> Result<Option<String>, SettingsError> {
         other => other.map_err(|error| unreadable(error.to_string()))?,
     };
     if !metadata.is_file() {
-        return Err(unreadable("it is no file".to_owned()));
+        return Err(unreadable("it is not a file".to_owned()));
     }
     let mut bytes = Vec::new();
     File::open(path)
-        .and_then(|file| file.take(LENGTH_LIMIT + 1).read_to_end(&mut bytes))
+        .and_then(|file| file.take(MAX_LENGTH + 1).read_to_end(&mut bytes))
         .map_err(|error| unreadable(error.to_string()))?;
-    if bytes.len() as u64 > LENGTH_LIMIT {
+    if bytes.len() as u64 > MAX_LENGTH {
         return Err(unreadable("it is longer than 256 KiB".to_owned()));
     }
     String::from_utf8(bytes).map(Some).map_err(|error| {
@@ -69,7 +69,7 @@ pub(super) fn read_text(path: &Path) -> Result<Option<String>, SettingsError> {
     })
 }
 
-/// Reads a TOML file's settings. Unknown names are warned about; values of a wrong type are errors.
+/// Reads the settings of a TOML file. Unknown names cause warnings; invalid values are errors.
 pub(super) fn read(text: &str, path: &Path, owner: Owner) -> Result<Contents, SettingsError> {
     let document = DeTable::parse(text).map_err(|error| SettingsError::Syntax {
         path: path.to_owned(),
@@ -96,7 +96,7 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// Recursion is bounded: the parser refuses documents nested deeper than it can recurse itself.
+    /// The recursion is bounded, because the parser refuses deeply nested documents.
     fn table(&mut self, table: &DeTable<'_>, section: &str) -> Result<(), SettingsError> {
         for (key, value) in table {
             let name = if section.is_empty() {
@@ -127,9 +127,8 @@ impl Reader<'_> {
             _ => {
                 let mut message = format!("{} is ignored: a project's file may not set it", key.name);
                 if key.kind == Kind::Secret {
-                    message.push_str(
-                        "; a key in there is shared with everybody who has the project: remove it and revoke it",
-                    );
+                    message
+                        .push_str("; everyone who has the project can read the key: remove it and revoke it");
                 }
                 self.warn(line, message);
             }
@@ -139,7 +138,7 @@ impl Reader<'_> {
     }
 
     fn unknown(&mut self, name: &str, value: &DeValue<'_>, line: usize) {
-        if self.contents.warnings.len() >= WARNING_LIMIT {
+        if self.contents.warnings.len() >= MAX_WARNINGS {
             return;
         }
         let is_section = KEYS.iter().any(|key| {
@@ -167,7 +166,7 @@ impl Reader<'_> {
     }
 }
 
-/// Where the lines of a text begin.
+/// The positions of line breaks in a text.
 struct Lines(Vec<usize>);
 
 impl Lines {
@@ -181,14 +180,14 @@ impl Lines {
         )
     }
 
-    /// The line, from one, that holds the byte at `offset`.
+    /// The number, from 1, of the line with the byte at `offset`.
     fn at(&self, offset: usize) -> usize {
         self.0.partition_point(|newline| *newline < offset) + 1
     }
 }
 
-/// The project's file that counts in `directory`: the nearest `.grov/config.toml` from there up to the root of the
-/// repository, outside the user's home directory itself, whose `.grov` is the user's own.
+/// The project's file for `directory`: the nearest `.grov/config.toml` from there up to the root of the repository. The search
+/// ends below the user's home directory, because its `.grov` is Grov's home.
 pub(super) fn find_project_file(
     directory: &Path,
     user_home: Option<&Path>,

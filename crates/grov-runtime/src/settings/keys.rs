@@ -1,4 +1,4 @@
-//! Settings by their names.
+//! Names and types of settings.
 
 use super::error::SettingsError;
 use super::origin::Origin;
@@ -10,18 +10,18 @@ use super::value::{InvalidValue, Kind};
 pub struct Key {
     /// Dotted name, as written in a configuration file.
     pub name: &'static str,
-    /// Names in the environment; of several that are set, the first counts.
+    /// Environment variables; if several are set, the first is used.
     pub environment: &'static [&'static str],
     /// The command-line flag, if there is one.
     pub flag: Option<&'static str>,
     /// Type and range.
     pub kind: Kind,
-    /// The default, as it would be written in the environment. Empty: none.
+    /// The default in the syntax of an environment variable; empty if there is none.
     pub default: &'static str,
-    /// What it does, one line.
+    /// Its meaning, in one line.
     pub doc: &'static str,
-    /// Whether the file of a project may set it. A cloned repository must not redirect traffic, weaken privacy or
-    /// delete records, so this is the exception.
+    /// Whether a project's file may set it. Most settings do not allow it, because a cloned repository must not redirect
+    /// traffic, weaken privacy or delete records.
     pub project: bool,
 }
 
@@ -41,9 +41,9 @@ pub(super) fn find(name: &str) -> Option<&'static Key> {
     KEYS.iter().find(|key| key.name == name)
 }
 
-/// The known name nearest to `name`: a few typos away, or equal to it except for its section.
+/// The known name most similar to `name`: it differs by a few typing errors, or only in its section.
 pub(super) fn nearest(name: &str) -> Option<&'static str> {
-    // No setting has a name that long, and comparing it would be slow.
+    // Comparing a long name would be slow, and no setting has one.
     if name.len() > 64 {
         return None;
     }

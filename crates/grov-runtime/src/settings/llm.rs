@@ -6,14 +6,14 @@ use crate::Url;
 use grov_redact::Secret;
 use std::time::Duration;
 
-/// The model provider that judges the work.
+/// The provider of the model that judges the agent's work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LlmProvider {
     /// The Anthropic Messages API.
     Anthropic,
-    /// Any server that is compatible with OpenAI's.
+    /// A server that is compatible with OpenAI's.
     OpenAi,
-    /// No model: rules judge alone.
+    /// No model: only rules judge.
     Offline,
 }
 
@@ -37,19 +37,19 @@ pub struct LlmSettings {
     pub missing: Option<&'static str>,
     /// The model; `None` for the provider's default.
     pub model: Option<String>,
-    /// Base address of the server; `None` for the provider's own.
+    /// Base address of the server; `None` for the provider's default.
     pub base_url: Option<Url>,
-    /// Grov's own key.
+    /// Grov's key for the provider.
     pub api_key: Option<Secret>,
     /// Whether `ANTHROPIC_API_KEY` of Grov's environment may be used.
     pub use_anthropic_key: bool,
-    /// What own calls may cost per UTC day, in millionths of a US dollar.
+    /// Maximum cost of Grov's model calls per UTC day, in millionths of a US dollar.
     pub daily_budget_micro_usd: u64,
-    /// Time for one call.
+    /// Timeout of a call.
     pub timeout: Duration,
-    /// How many calls run at once.
+    /// Maximum number of concurrent calls.
     pub concurrency: usize,
-    /// The only HTTP proxy that calls may take.
+    /// The HTTP proxy for calls; variables such as `HTTPS_PROXY` are not used.
     pub proxy: Option<Url>,
 }
 

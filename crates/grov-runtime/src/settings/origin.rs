@@ -18,21 +18,21 @@ pub enum Origin {
         name: &'static str,
         /// The file.
         path: PathBuf,
-        /// Line, from one.
+        /// Line number, from 1.
         line: usize,
     },
     /// The project's file.
     Project {
         /// The file.
         path: PathBuf,
-        /// Line, from one.
+        /// Line number, from 1.
         line: usize,
     },
     /// The user's file.
     User {
         /// The file.
         path: PathBuf,
-        /// Line, from one.
+        /// Line number, from 1.
         line: usize,
     },
     /// The default.
@@ -44,7 +44,7 @@ impl Origin {
         matches!(self, Self::Project { .. })
     }
 
-    /// The rank's name: `flag`, `environment`, `env_file`, `project`, `user` or `default`.
+    /// The kind of origin: `flag`, `environment`, `env_file`, `project`, `user` or `default`.
     pub fn rank(&self) -> &'static str {
         match self {
             Self::Flag(_) => "flag",
@@ -71,14 +71,14 @@ impl fmt::Display for Origin {
     }
 }
 
-/// Whether a candidate is used.
+/// What happened to a value that was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CandidateStatus {
-    /// This is the value.
+    /// It is the value of the setting.
     Used,
-    /// A candidate of higher rank is the value.
+    /// A value with higher precedence is used.
     Overridden,
-    /// Not allowed to be the value; why.
+    /// It is not allowed, for this reason.
     Refused(&'static str),
 }
 
@@ -93,12 +93,12 @@ impl CandidateStatus {
     }
 }
 
-/// A value that was found somewhere.
+/// A value that was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Candidate {
-    /// Where.
+    /// Where it was found.
     pub origin: Origin,
-    /// The value as shown, without credentials.
+    /// The value without credentials.
     pub shown: String,
     /// Whether it is used.
     pub status: CandidateStatus,
@@ -113,18 +113,18 @@ pub struct Explanation {
     pub value: Value,
     /// Where the value came from.
     pub origin: Origin,
-    /// Everything that was found, highest rank first, the default last.
+    /// All values that were found, highest precedence first, the default last.
     pub candidates: Vec<Candidate>,
 }
 
-/// Something in a file that was ignored.
+/// A warning about an ignored part of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Warning {
     /// The file.
     pub path: PathBuf,
-    /// Line, from one.
+    /// Line number, from 1.
     pub line: usize,
-    /// What was ignored and why. Holds no values.
+    /// What was ignored and why. Contains no values.
     pub message: String,
 }
 

@@ -1,5 +1,5 @@
-//! Every setting, declared once: field and type, name, kind, default, names in the environment, flag, meaning, and whether
-//! the file of a project may set it.
+//! The declarations of all settings: field and type, name, kind, default, environment variables, flag, meaning, and whether a
+//! project's file may set it.
 
 use super::error::SettingsError;
 use super::keys::Key;
@@ -11,14 +11,13 @@ use std::net::IpAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// A type that a setting has in the program.
+/// A type of a setting in the program.
 pub(super) trait FromValue: Sized {
-    /// The value as this type; `None` for a value of another type, which is a fault of this program that the tests of the
-    /// defaults show.
+    /// The value as this type; `None` if it has another type, which is a bug.
     fn from_value(value: &Value, home: &Home) -> Option<Self>;
 }
 
-/// Implements [`FromValue`] for a type by the values that it is made of.
+/// Implements [`FromValue`] for types, with the values that each is converted from.
 macro_rules! from_value {
     ($($type:ty { $($pattern:pat $(if $guard:expr)? => $value:expr),+ $(,)? })+) => {
         $(
@@ -66,7 +65,7 @@ impl FromValue for Option<PathBuf> {
     }
 }
 
-/// Declares an enum whose values are words of a setting.
+/// Declares enums whose variants are the words of a setting.
 macro_rules! choices {
     ($(
         $(#[$meta:meta])*
@@ -100,16 +99,16 @@ choices! {
     HeaderPolicy {
         /// All end-to-end ones.
         Open = "open",
-        /// A short list.
+        /// Those in a short list.
         Strict = "strict",
     }
-    /// What the guard does about an action that it objects to.
+    /// What the guard does with an action that it objects to.
     GuardMode {
-        /// The user is asked.
+        /// Ask the user.
         Ask = "ask",
-        /// It does not run.
+        /// Block it.
         Deny = "deny",
-        /// Nothing: actions are not checked.
+        /// Nothing; actions are not checked.
         Off = "off",
     }
     /// How the project's git user is recorded.
@@ -123,7 +122,7 @@ choices! {
     }
 }
 
-/// Declares the sections, sorted by name. Makes a struct of each, [`Sections`] with all of them, and [`KEYS`].
+/// Declares the sections, sorted by name: a struct for each, [`Sections`] with all of them, and [`KEYS`].
 macro_rules! settings {
     ($(
         $(#[$meta:meta])*
@@ -142,7 +141,7 @@ macro_rules! settings {
             }
         )+
 
-        /// The settings as the parts of the program want them.
+        /// The settings by section.
         #[derive(Clone, Debug)]
         pub(super) struct Sections {
             $(pub(super) $section: $struct,)+
@@ -188,7 +187,7 @@ fn read<T: FromValue>(resolved: &[Explanation], name: &'static str, home: &Home)
 }
 
 const MEBIBYTE: u64 = 1024 * 1024;
-/// A ledger pruned within the current day would lose spending that counts against its budget.
+/// A ledger that is pruned within the current day would lose spending that counts against the day's budget.
 const SECONDS_OF_TWO_DAYS: u64 = 2 * 24 * 3600;
 
 settings! {
@@ -207,7 +206,7 @@ settings! {
     /// Settings of drift detection.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct DriftSettings drift {
-        /// Prompts between two checks of a session by a model; rules check every action and ask it when in doubt
+        /// Prompts between two checks of a session by a model; rules check every action, and ask the model when in doubt
         check_interval: u64 = "drift.check_interval", Kind::Integer { least: 1, most: 1_000_000 }, "3",
             ["GROV_DRIFT_CHECK_INTERVAL", "DRIFT_CHECK_INTERVAL"], per project;
         /// Whether corrections are sent to an agent that leaves its goal: on, or off = only record
@@ -219,7 +218,7 @@ settings! {
     /// Settings of embeddings, as configured.
     #[derive(Clone, Debug, PartialEq, Eq)]
     pub(super) struct EmbedderValues embedder {
-        /// Grov's own key for the embedding model; if not set, llm.api_key where that belongs to the same server
+        /// Grov's own key for the embedding model; if not set, llm.api_key if it is for the same server
         api_key: Option<Secret> = "embedder.api_key", Kind::Secret, "", ["GROV_EMBEDDER_API_KEY"];
         /// Base address of the embedding model's server; the provider's own if not set (ollama: this machine)
         base_url: Option<Url> = "embedder.base_url", Kind::Url, "", ["GROV_EMBEDDER_BASE_URL"];
@@ -232,7 +231,7 @@ settings! {
             ["GROV_EMBEDDER_PROVIDER"];
     }
 
-    /// Settings of the guard before the agent's actions.
+    /// Settings of the guard that checks the agent's actions.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct GuardSettings guard {
         /// What happens to an action that the guard could not check in time: open = it runs, closed = it does not
@@ -248,22 +247,22 @@ settings! {
         api_key: Option<Secret> = "llm.api_key", Kind::Secret, "", ["GROV_LLM_API_KEY"];
         /// Base address of the model's server; the provider's own if not set
         base_url: Option<Url> = "llm.base_url", Kind::Url, "", ["GROV_LLM_BASE_URL"];
-        /// How many of Grov's own model calls run at once
+        /// Maximum number of Grov's own model calls at the same time
         concurrency: usize = "llm.concurrency", Kind::Integer { least: 1, most: 64 }, "2", ["GROV_LLM_CONCURRENCY"];
-        /// What Grov's own model calls may cost per UTC day in US dollars; 0 = never spend, rules judge alone
+        /// Budget for Grov's own model calls per UTC day in US dollars; 0 = spend nothing, only rules judge
         daily_budget_micro_usd: u64 = "llm.daily_budget_usd", Kind::Dollars { most: 10_000 }, "0.50",
             ["GROV_LLM_DAILY_BUDGET_USD"];
         /// Model that judges the work; the provider's default if not set (openai has none)
         model: Option<String> = "llm.model", Kind::Word, "", ["GROV_LLM_MODEL"];
-        /// Who judges the agent's work: auto = anthropic where there is a key, else offline; openai = any compatible server;
-        /// offline = rules alone
+        /// Provider of the model that judges the agent's work: auto = anthropic if there is a key, else offline; openai = any
+        /// compatible server; offline = only rules
         provider: String = "llm.provider", Kind::Choice(&["auto", "anthropic", "openai", "offline"]), "auto",
             ["GROV_LLM_PROVIDER"];
-        /// HTTP proxy for Grov's own model calls; none if not set, whatever HTTPS_PROXY says
+        /// HTTP proxy for Grov's own model calls, which do not use HTTPS_PROXY
         proxy: Option<Url> = "llm.proxy", Kind::Url, "", ["GROV_LLM_PROXY"];
-        /// How long one of Grov's own model calls may take
+        /// Timeout for one of Grov's own model calls
         timeout: Duration = "llm.timeout", Kind::Duration { least_seconds: 1 }, "30s", ["GROV_LLM_TIMEOUT"];
-        /// Whether ANTHROPIC_API_KEY of Grov's environment may be spent where llm.api_key is not set
+        /// Whether ANTHROPIC_API_KEY of Grov's environment is used if llm.api_key is not set
         use_anthropic_key: bool = "llm.use_anthropic_key", Kind::Boolean, "false", ["GROV_LLM_USE_ANTHROPIC_KEY"];
     }
 
@@ -279,8 +278,8 @@ settings! {
     /// Settings of team memory.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct MemorySettings memory {
-        /// How many tokens of team memory may be added to a prompt
-        // Less has no room for a single memory; more is a document, not a reminder.
+        /// Maximum number of tokens of team memory that are added to a prompt
+        // A smaller budget cannot hold one memory.
         budget_tokens: usize = "memory.budget_tokens", Kind::Integer { least: 200, most: 8000 }, "800",
             ["GROV_MEMORY_BUDGET_TOKENS"];
         /// Whether team memory is added to prompts; text already in a history stays. For one project use `grov off`
@@ -298,20 +297,20 @@ settings! {
         /// Timeout for connecting to the upstream
         connect_timeout: Duration = "proxy.connect_timeout", Kind::Duration { least_seconds: 1 }, "30s",
             ["GROV_PROXY_CONNECT_TIMEOUT"];
-        /// Not built yet: the proxy refuses to start rather than run without authentication that was asked for
+        /// Authentication is not implemented: the proxy refuses to start if this is true
         enable_auth: bool = "proxy.enable_auth", Kind::Boolean, "false", ["GROV_PROXY_ENABLE_AUTH", "GROV_ENABLE_AUTH",
             "ENABLE_AUTH"];
-        /// Not built yet: the proxy refuses to start rather than run without a rate limit that was asked for
+        /// Rate limits are not implemented: the proxy refuses to start if this is true
         enable_rate_limit: bool = "proxy.enable_rate_limit", Kind::Boolean, "false", ["GROV_PROXY_ENABLE_RATE_LIMIT",
             "GROV_ENABLE_RATE_LIMIT", "ENABLE_RATE_LIMIT"];
-        /// Not built yet: the proxy refuses to start rather than listen without TLS that was asked for
+        /// TLS is not implemented: the proxy refuses to start if this is true
         enable_tls: bool = "proxy.enable_tls", Kind::Boolean, "false", ["GROV_PROXY_ENABLE_TLS", "GROV_ENABLE_TLS",
             "ENABLE_TLS"];
         /// Request headers that are forwarded: open = all end-to-end ones, strict = a short list
         headers: HeaderPolicy = "proxy.headers", Kind::Choice(HeaderPolicy::WORDS), "open", ["GROV_PROXY_HEADERS"];
         /// Address that the proxy listens on; only loopback addresses are accepted
         host: IpAddr = "proxy.host", Kind::Address, "127.0.0.1", ["GROV_PROXY_HOST", "PROXY_HOST"], flag "--host";
-        /// Longest pause between two frames of a response
+        /// Maximum pause between two frames of a response
         idle_timeout: Duration = "proxy.idle_timeout", Kind::Duration { least_seconds: 1 }, "5m",
             ["GROV_PROXY_IDLE_TIMEOUT"];
         /// Port that the proxy listens on; 0 = any free one
@@ -340,12 +339,12 @@ settings! {
         /// How long a session may be idle until it counts as over
         retention_idle: Duration = "store.retention_idle", Kind::Duration { least_seconds: 0 }, "30d",
             ["GROV_STORE_RETENTION_IDLE"];
-        /// How long the text added to a session is kept after the session was last seen; as long as the client keeps
-        /// its sessions
-        // A session that is resumed on the next morning must find what was added to it.
+        /// How long the text added to a session is kept after the session was last seen; the client keeps its sessions
+        /// equally long
+        // A resumed session must find the text that was added to it.
         retention_ledger: Duration = "store.retention_ledger", Kind::Duration { least_seconds: SECONDS_OF_TWO_DAYS },
             "30d", ["GROV_STORE_RETENTION_LEDGER"];
-        /// How long the ledger of Grov's own model calls is kept; not less than the day that the budget counts
+        /// How long the ledger of Grov's own model calls is kept; at least two days
         retention_spending: Duration = "store.retention_spending", Kind::Duration { least_seconds: SECONDS_OF_TWO_DAYS,
             }, "90d", ["GROV_STORE_RETENTION_SPENDING"];
     }

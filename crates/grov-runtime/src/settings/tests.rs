@@ -7,7 +7,7 @@ mod starting;
 use super::*;
 use tempfile::TempDir;
 
-/// A user with a home, a Grov home in it and a repository; nothing of it exists outside the directory.
+/// A user's home directory with a Grov home and a repository, in a temporary directory.
 struct Scene {
     directory: TempDir,
     environment: Vec<(String, String)>,
@@ -94,7 +94,7 @@ impl Scene {
     }
 }
 
-/// Value, rank of its origin, and each candidate's rank and standing.
+/// The value, its origin, and the kind, value and status of each candidate.
 fn explained(settings: &Settings, name: &str) -> (String, String, Vec<String>) {
     let explanation = settings.explain(name).unwrap();
     let candidates = explanation.candidates.iter().map(|candidate| {

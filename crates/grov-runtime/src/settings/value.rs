@@ -1,4 +1,4 @@
-//! Kinds of settings: parsing from text or TOML, and display.
+//! Types of settings: parses values from text or TOML, and displays them.
 
 use crate::url::{Url, UrlError};
 use grov_redact::Secret;
@@ -31,7 +31,7 @@ pub enum Kind {
         /// Smallest allowed.
         least_seconds: u64,
     },
-    /// One of a few words.
+    /// One of these words.
     Choice(&'static [&'static str]),
     /// An IP address, or `localhost` for 127.0.0.1.
     Address,
@@ -41,16 +41,16 @@ pub enum Kind {
     Levels,
     /// The path of a file.
     Path,
-    /// Several texts: a TOML array, or separated by commas.
+    /// A list of texts: a TOML array, or separated by commas.
     List,
-    /// A name without spaces, as a server knows it.
+    /// A name of visible ASCII characters, such as that of a model.
     Word,
     /// An amount of US dollars with at most six decimal places, from 0.
     Dollars {
         /// Largest allowed.
         most: u64,
     },
-    /// A key or token: one line of visible ASCII, as an HTTP header can carry it. It is never shown.
+    /// A key or token of visible ASCII characters, valid in an HTTP header. It is never shown.
     Secret,
 }
 
@@ -69,24 +69,24 @@ pub enum Value {
     Address(IpAddr),
     /// Of [`Kind::Url`].
     Url(Url),
-    /// Of the other kinds; empty where a setting without default is not set.
+    /// Of the other kinds; empty if a setting without default is not set.
     Text(String),
     /// Of [`Kind::List`].
     List(Vec<String>),
     /// Of [`Kind::Dollars`], in millionths of a dollar.
     MicroDollars(u64),
-    /// Of [`Kind::Secret`]; empty where it is not set.
+    /// Of [`Kind::Secret`]; empty if it is not set.
     Secret(Secret),
 }
 
-/// Ten years: longer is a mistake, and sums of durations must not overflow.
+/// Ten years. Longer durations are mistakes, and sums must not overflow.
 const MAX_SECONDS: u64 = 10 * 365 * 24 * 3600;
 /// Characters of a text that are repeated in an error.
 const MAX_SHOWN: usize = 60;
-/// Millionths of a dollar in a dollar.
+/// Millionths in a dollar.
 const MICRO: u64 = 1_000_000;
 const LEVELS: [&str; 6] = ["off", "error", "warn", "info", "debug", "trace"];
-/// In these a size is shown: the first units, up to the bytes without a unit.
+/// Number of units in which sizes are displayed: the first ones, up to bytes without a unit.
 const SHOWN_SIZE_UNITS: usize = 4;
 const SIZE_UNITS: [(&str, u64); 8] = [
     ("GiB", 1 << 30),
@@ -100,11 +100,11 @@ const SIZE_UNITS: [(&str, u64); 8] = [
 ];
 const DURATION_UNITS: [(&str, u64); 5] = [("d", 86_400), ("h", 3600), ("m", 60), ("s", 1), ("", 1)];
 
-/// What was found instead of a valid value, to follow "but is". Never contains a secret.
+/// An invalid value, as the end of a sentence "must be …, but is". Never contains a secret.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum InvalidValue {
-    /// This text or number, shortened and without control characters.
+    /// A text or number, shortened and without control characters.
     #[error("{0:?}")]
     Text(String),
     /// A TOML value of another type.
@@ -257,8 +257,8 @@ impl Kind {
 }
 
 impl Value {
-    /// The value as JSON: numbers as numbers (sizes in bytes), durations as they are written in a file, of secrets only
-    /// whether they are set; null if unset.
+    /// The value as JSON: numbers as numbers (sizes in bytes), durations as in a file, secrets as `set` or `not set`, unset values
+    /// as null.
     pub fn to_json(&self) -> serde_json::Value {
         match self {
             Self::Text(text) if text.is_empty() => serde_json::Value::Null,
@@ -273,8 +273,7 @@ impl Value {
     }
 }
 
-/// As it may be written in the environment, except that credentials are left out of addresses and of a secret only
-/// `set` or `not set` is shown.
+/// In the syntax of an environment variable, but addresses without credentials and secrets as `set` or `not set`.
 impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -299,7 +298,7 @@ fn show_dollars(amount: u64) -> String {
     format!("{}.{cents}{}", amount / MICRO, rest.trim_end_matches('0'))
 }
 
-/// Dollars as written, in millionths; read digit by digit, so that nothing is rounded.
+/// Parses dollars into millionths, without rounding.
 fn micro_dollars(text: &str) -> Option<u64> {
     let (whole, fraction) = text.split_once('.').unwrap_or((text, "0"));
     if whole.is_empty() || fraction.is_empty() || fraction.len() > 6 {
@@ -309,7 +308,7 @@ fn micro_dollars(text: &str) -> Option<u64> {
     digits(whole)?.checked_mul(MICRO)?.checked_add(fraction)
 }
 
-/// Whether it is one word of visible ASCII, as names of models and keys in headers are.
+/// Whether a text is a word of visible ASCII characters.
 fn is_visible(text: &str) -> bool {
     !text.is_empty() && text.len() <= 4096 && text.bytes().all(|byte| byte.is_ascii_graphic())
 }
@@ -325,7 +324,7 @@ fn in_largest_unit(number: u64, units: &[(&str, u64)]) -> String {
     unit.map_or_else(String::new, |(unit, size)| format!("{}{unit}", number / size))
 }
 
-/// A number and an optional unit, in the smallest unit; without unit the number itself.
+/// Parses a number with an optional unit, and returns it in the smallest unit.
 fn with_unit(text: &str, units: &[(&str, u64)]) -> Option<u64> {
     let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let (number, unit) = text.split_at(end);
@@ -334,7 +333,7 @@ fn with_unit(text: &str, units: &[(&str, u64)]) -> Option<u64> {
     digits(number)?.checked_mul(*size)
 }
 
-/// Only digits: `parse` alone would also take a plus sign.
+/// Parses digits; `parse` alone would also accept a plus sign.
 fn digits(text: &str) -> Option<u64> {
     text.bytes()
         .all(|byte| byte.is_ascii_digit())
@@ -444,7 +443,7 @@ mod tests {
     }
 
     #[test]
-    fn values_are_shown_as_they_are_written() {
+    fn values_are_displayed_in_the_syntax_of_variables() {
         let shown = |kind: Kind, text: &str| kind.parse_text(text).unwrap().to_string();
         assert_eq!(shown(SIZE, "33554432"), "32MiB");
         assert_eq!(shown(SIZE, "1000"), "1000");
@@ -457,7 +456,7 @@ mod tests {
     }
 
     #[test]
-    fn levels_are_levels() {
+    fn log_levels_are_validated() {
         for text in ["info", "WARN", "warn,grov_store=debug", "off, a::b=trace"] {
             assert!(Kind::Levels.parse_text(text).is_ok(), "{text}");
         }
@@ -467,7 +466,7 @@ mod tests {
     }
 
     #[test]
-    fn toml_types_are_kept_apart() {
+    fn toml_values_of_another_type_are_refused() {
         let port = Kind::Integer {
             least: 0,
             most: 65_535,
@@ -493,7 +492,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_repeated_is_short_and_harmless() {
+    fn errors_repeat_little_and_no_control_characters() {
         let error = Kind::Address
             .parse_text(&format!("\u{1b}[31m{}", "x".repeat(500)))
             .unwrap_err()
@@ -507,7 +506,7 @@ mod tests {
     }
 
     #[test]
-    fn dollars_are_read_to_the_millionth() {
+    fn dollars_are_parsed_to_the_millionth() {
         const DOLLARS: Kind = Kind::Dollars { most: 10_000 };
         for (text, amount, shown) in [
             ("0", 0, "0.00"),
@@ -567,7 +566,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_shown_can_be_read_again(number in 0_u64..MAX_SECONDS) {
+        fn displayed_values_can_be_parsed_again(number in 0_u64..MAX_SECONDS) {
             for kind in [SIZE, TIME, Kind::Dollars { most: 1 << 30 }] {
                 let value = kind.parse_text(&number.to_string()).unwrap();
                 prop_assert_eq!(kind.parse_text(&value.to_string()), Ok(value));

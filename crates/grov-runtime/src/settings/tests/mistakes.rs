@@ -1,4 +1,4 @@
-//! What is wrong in a file or a variable is said with its place.
+//! Errors and warnings name the place of the mistake.
 
 use super::*;
 
@@ -43,7 +43,7 @@ fn wrong_values_name_place_key_and_expectation() {
 }
 
 #[test]
-fn a_wrong_variable_that_is_not_used_is_shown_but_no_error() {
+fn an_invalid_variable_that_is_not_used_is_shown_without_an_error() {
     let scene = Scene::new()
         .variable("GROV_PROXY_PORT", "9")
         .variable("PROXY_PORT", "tcp://x");
@@ -75,7 +75,7 @@ fn broken_toml_names_its_line() {
 }
 
 #[test]
-fn unknown_names_are_warned_about_with_the_nearest_one() {
+fn warnings_about_unknown_names_suggest_the_nearest_one() {
     let scene = Scene::new().user_file("colour = true\n[proxy]\nprot = 1\n\n[porxy.deep]\nx = 2\n");
     let settings = scene.load().unwrap();
     let path = scene.path(".grov/config.toml");
@@ -103,12 +103,12 @@ fn unknown_names_are_warned_about_with_the_nearest_one() {
 }
 
 #[test]
-fn files_that_are_no_files_are_errors_and_never_wait() {
+fn unreadable_files_are_errors() {
     let scene = Scene::new();
     std::fs::create_dir_all(scene.path("code/repo/.grov/config.toml")).unwrap();
     scene.load().unwrap();
     std::fs::create_dir_all(scene.path(".grov/config.toml")).unwrap();
-    assert!(scene.error().contains("it is no file"));
+    assert!(scene.error().contains("it is not a file"));
     assert!(
         Scene::new()
             .user_file(&"#".repeat(300_000))
@@ -121,7 +121,7 @@ fn files_that_are_no_files_are_errors_and_never_wait() {
 }
 
 #[test]
-fn a_strangers_file_cannot_exhaust_the_reader() {
+fn an_untrusted_file_cannot_exhaust_the_reader() {
     for text in [
         format!("{}=1", "a.".repeat(100_000) + "a"),
         format!("[{}]\nx=1", "a.".repeat(100_000) + "a"),
@@ -137,7 +137,7 @@ fn a_strangers_file_cannot_exhaust_the_reader() {
 }
 
 #[test]
-fn broken_lines_of_the_env_file_are_warned_about_without_their_text() {
+fn warnings_about_broken_lines_of_the_env_file_omit_their_text() {
     let scene = Scene::new().env_file("PROXY_PORT=7\nsk-ant-secret\n");
     let settings = scene.load().unwrap();
     assert_eq!(settings.proxy().port, 7);

@@ -1,9 +1,9 @@
-//! Who judges and who embeds, with whose key.
+//! Providers of the judge and of embeddings, and their keys.
 
 use super::*;
 
 #[test]
-fn who_judges_follows_from_what_is_set() {
+fn the_provider_depends_on_the_configured_values() {
     let provider = |variables: &[(&str, &str)]| {
         let scene = variables
             .iter()
@@ -41,7 +41,7 @@ fn who_judges_follows_from_what_is_set() {
 }
 
 #[test]
-fn the_anthropic_key_is_spent_only_where_that_is_allowed() {
+fn the_anthropic_key_is_used_only_if_allowed() {
     let key = |scene: &Scene| {
         let llm = scene.load().unwrap().llm().clone();
         llm.api_key.map(|key| key.expose().to_owned())
@@ -68,7 +68,7 @@ fn the_anthropic_key_is_spent_only_where_that_is_allowed() {
 }
 
 #[test]
-fn a_key_is_read_from_every_place_of_the_users_and_never_shown() {
+fn a_key_is_read_from_every_source_of_the_user_and_never_shown() {
     for scene in [
         Scene::new().user_file("[llm]\napi_key = 'pa55-word'"),
         Scene::new().env_file("GROV_LLM_API_KEY=pa55-word"),
@@ -103,7 +103,7 @@ fn a_key_is_read_from_every_place_of_the_users_and_never_shown() {
 }
 
 #[test]
-fn texts_are_embedded_only_where_somebody_names_a_model() {
+fn embeddings_need_a_configured_model() {
     let of = |variables: &[(&str, &str)]| {
         let scene = variables
             .iter()
@@ -132,7 +132,7 @@ fn texts_are_embedded_only_where_somebody_names_a_model() {
     );
     assert_eq!(of(&[OPENAI, MODEL, KEY]), (EmbeddingProvider::OpenAi, false, own));
 
-    // The judge's key goes only to the server that it is for.
+    // The judge's key is sent only to the judge's server.
     const JUDGES: (&str, &str) = ("GROV_LLM_API_KEY", "judges");
     const JUDGED: (&str, &str) = ("GROV_LLM_PROVIDER", "openai");
     let judges = Some("judges".to_owned());
@@ -152,7 +152,7 @@ fn texts_are_embedded_only_where_somebody_names_a_model() {
 }
 
 #[test]
-fn a_static_model_is_a_folder_seen_from_the_home() {
+fn a_static_model_is_a_folder_relative_to_the_home() {
     let of = |model: &str| {
         let scene = Scene::new().user_file(&format!("[embedder]\nprovider = 'static'\nmodel = '{model}'\n"));
         let settings = scene.load().unwrap();
@@ -174,7 +174,7 @@ fn a_static_model_is_a_folder_seen_from_the_home() {
 }
 
 #[test]
-fn the_ledger_outlives_the_day_that_the_budget_counts() {
+fn the_ledger_is_kept_longer_than_the_day_of_the_budget() {
     let scene = |value| Scene::new().variable("GROV_STORE_RETENTION_SPENDING", value);
     assert!(scene("1d").error().contains("store.retention_spending must be"));
     assert!(scene("2d").load().is_ok());

@@ -1,4 +1,4 @@
-//! What the file of a project may decide, and what not.
+//! Which settings a project's file may set.
 
 use super::*;
 
@@ -75,7 +75,7 @@ fn the_project_file_is_the_nearest_one_inside_the_repository() {
 }
 
 #[test]
-fn the_users_own_file_is_never_taken_for_a_projects() {
+fn the_users_file_is_never_used_as_a_projects_file() {
     let scene = Scene::new().user_file("proxy.port = 99");
     for directory in [".", "code", ".grov"] {
         let settings = scene.load_in(Some(directory)).unwrap();
@@ -85,7 +85,7 @@ fn the_users_own_file_is_never_taken_for_a_projects() {
             "{directory}"
         );
     }
-    // A home that is no direct child of the user's home directory.
+    // A Grov home that is not directly in the user's home directory.
     let scene = Scene::new().write("code/.grov/config.toml", "proxy.port = 98");
     let home = scene.path("code/.grov").to_str().unwrap().to_owned();
     let settings = scene.variable("GROV_HOME", &home).load_in(Some("code")).unwrap();
@@ -101,7 +101,7 @@ fn an_env_file_of_the_project_is_not_read() {
 }
 
 #[test]
-fn a_project_decides_nothing_about_models_and_money() {
+fn a_project_cannot_set_models_or_budgets() {
     let scene = Scene::new().project_file(
         "[llm]\napi_key = 'pa55'\nbase_url = 'https://evil.example'\nprovider = 'openai'\nmodel = 'm'\n\
          use_anthropic_key = true\ndaily_budget_usd = 10000\ntimeout = 1\nconcurrency = 64\n\
@@ -122,7 +122,7 @@ fn a_project_decides_nothing_about_models_and_money() {
 }
 
 #[test]
-fn a_project_does_not_decide_who_reads_memories() {
+fn a_project_cannot_set_who_reads_memories() {
     for (provider, model) in [("openai", "m"), ("static", "/etc"), ("static", "../../model")] {
         let scene = Scene::new().project_file(&format!(
             "[embedder]\napi_key = 'pa55'\nbase_url = 'https://evil.example'\nmodel = '{model}'\nprovider = '{provider}'\n",
@@ -135,7 +135,7 @@ fn a_project_does_not_decide_who_reads_memories() {
 }
 
 #[test]
-fn a_project_does_not_decide_what_is_added_to_prompts() {
+fn a_project_cannot_set_what_is_added_to_prompts() {
     let scene = Scene::new()
         .user_file("memory.enabled = false\n")
         .project_file("[memory]\nenabled = true\nbudget_tokens = 8000\n[store]\nretention_ledger = '2d'\n");
@@ -156,7 +156,7 @@ fn a_project_does_not_decide_what_is_added_to_prompts() {
 }
 
 #[test]
-fn a_project_does_not_decide_whether_its_agent_is_watched() {
+fn a_project_cannot_turn_off_drift_detection() {
     let scene =
         Scene::new().project_file("[drift]\nenabled = false\ncorrections = 'off'\ncheck_interval = 5\n");
     let settings = scene.load().unwrap();
@@ -185,7 +185,7 @@ fn a_project_does_not_decide_whether_its_agent_is_watched() {
 }
 
 #[test]
-fn a_project_does_not_decide_whether_its_agent_is_guarded() {
+fn a_project_cannot_turn_off_the_guard() {
     let scene = Scene::new().project_file("[guard]\nmode = 'off'\nfail = 'open'\n");
     let settings = scene.load().unwrap();
     let usual = GuardSettings {

@@ -1,11 +1,11 @@
-//! Where a value comes from, and which of several counts.
+//! Sources of values and their precedence.
 
 use super::*;
 use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;
 
 #[test]
-fn defaults_are_those_of_the_documentation() {
+fn defaults_match_the_documentation() {
     let settings = Scene::new().load().unwrap();
     let seconds = Duration::from_secs;
     assert_eq!(
@@ -82,7 +82,7 @@ fn defaults_are_those_of_the_documentation() {
 }
 
 #[test]
-fn each_source_ranks_above_the_next() {
+fn each_source_overrides_the_next() {
     let scene = Scene::new()
         .user_file("[log]\nlevel = 'error'\n")
         .project_file("\nlog.level = 'warn'")
@@ -127,7 +127,7 @@ fn each_source_ranks_above_the_next() {
 }
 
 #[test]
-fn plain_and_prefixed_names_work_and_the_prefixed_one_counts() {
+fn prefixed_variables_override_plain_ones() {
     for (name, variables) in [
         ("proxy.host", ["PROXY_HOST", "GROV_PROXY_HOST"].as_slice()),
         ("proxy.port", &["PROXY_PORT", "GROV_PROXY_PORT"]),
@@ -173,7 +173,7 @@ fn plain_and_prefixed_names_work_and_the_prefixed_one_counts() {
 }
 
 #[test]
-fn the_real_environment_ranks_above_any_name_in_the_env_file() {
+fn the_environment_overrides_every_name_in_the_env_file() {
     let scene = Scene::new()
         .env_file("GROV_PROXY_PORT=1")
         .variable("PROXY_PORT", "2");
@@ -181,7 +181,7 @@ fn the_real_environment_ranks_above_any_name_in_the_env_file() {
 }
 
 #[test]
-fn a_variable_set_to_nothing_is_not_set() {
+fn an_empty_variable_counts_as_not_set() {
     let scene = Scene::new()
         .variable("PROXY_PORT", "")
         .env_file("PROXY_PORT=\nPROXY_HOST=''");
@@ -210,7 +210,7 @@ fn an_unknown_setting_is_explained_with_the_nearest_name() {
 }
 
 #[test]
-fn a_relative_log_file_lies_in_the_home() {
+fn a_relative_log_file_is_in_the_home() {
     let scene = Scene::new().variable("GROV_LOG_FILE", "logs/x.log");
     assert_eq!(
         scene.load().unwrap().log().file,

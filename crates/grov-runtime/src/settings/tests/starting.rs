@@ -1,9 +1,9 @@
-//! What refuses to start.
+//! Settings with which the proxy refuses to start.
 
 use super::*;
 
 #[test]
-fn protection_that_is_not_built_refuses_to_start() {
+fn protection_that_is_not_implemented_is_refused() {
     for name in [
         "ENABLE_AUTH",
         "ENABLE_RATE_LIMIT",
@@ -30,7 +30,7 @@ fn protection_that_is_not_built_refuses_to_start() {
 }
 
 #[test]
-fn only_loopback_addresses_may_be_listened_on() {
+fn only_loopback_listeners_are_allowed() {
     for host in ["0.0.0.0", "192.168.1.5", "::", "::ffff:10.0.0.1"] {
         let message = Scene::new().variable("PROXY_HOST", host).refusal();
         assert!(
@@ -97,7 +97,7 @@ fn credentials_of_an_address_are_never_shown() {
 }
 
 #[test]
-fn own_calls_never_come_back() {
+fn grovs_own_calls_never_reach_the_proxy() {
     for name in ["GROV_LLM_BASE_URL", "GROV_LLM_PROXY", "GROV_EMBEDDER_BASE_URL"] {
         let message = Scene::new().variable(name, "http://localhost:8080/v1").refusal();
         assert!(
