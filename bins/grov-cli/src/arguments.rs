@@ -29,13 +29,13 @@ pub(crate) struct Common {
     /// Directory of the configuration, database and logs [default: $GROV_HOME, else ~/.grov]
     #[arg(long, value_name = "DIR", global = true, help_heading = GLOBAL)]
     pub(crate) home: Option<PathBuf>,
-    /// Project: a directory, or the key of a project without one [default: the current directory]
+    /// Project: a directory, or the key of a project without a directory [default: the current directory]
     #[arg(long, value_name = "P", global = true, help_heading = GLOBAL)]
     pub(crate) project: Option<PathBuf>,
     /// Print one JSON object instead of text
     #[arg(long, global = true, help_heading = GLOBAL)]
     pub(crate) json: bool,
-    /// When to use colour: auto, always or never
+    /// When to use colour
     #[arg(
         long,
         value_name = "WHEN",
@@ -57,7 +57,7 @@ pub(crate) enum Command {
     Uninstall(UnregisterArguments),
     /// Check the installation; explain each problem and how to fix it
     Doctor {
-        /// Fix what needs no decision: permissions, hooks that call a missing program, a proxy that is not running
+        /// Apply fixes that need no decision: permissions, hooks that call a missing program, a proxy that is not running
         #[arg(long)]
         fix: bool,
     },
@@ -65,7 +65,7 @@ pub(crate) enum Command {
     Statusline,
     /// Run the proxy (grov-proxyd), in the foreground or detached
     Proxy(ProxyArguments),
-    /// Show the state of the proxy, and recorded sessions
+    /// Show whether the proxy is running, and the recorded sessions
     ProxyStatus {
         /// Maximum number of sessions, newest first; 0 = all [default: 20, with --json all]
         #[arg(long, value_name = "N")]
@@ -125,7 +125,7 @@ pub(crate) enum Command {
 
 #[derive(Args, Debug)]
 pub(crate) struct InitArguments {
-    /// Which settings: user, project (shared with everyone) or local (this project, for you only)
+    /// Settings file: user, project (shared with everyone) or local (this project, only you) [default: user]
     #[arg(
         long,
         value_name = "SCOPE",
@@ -138,10 +138,10 @@ pub(crate) struct InitArguments {
     /// Also route the client's requests through the proxy; a configured gateway becomes its upstream
     #[arg(long)]
     pub(crate) proxy: bool,
-    /// Let a running grov-proxyd answer hooks over HTTP where the client supports it, instead of a process for each
+    /// Send hooks to grov-proxyd over HTTP where the client supports it, instead of starting a process for each
     #[arg(long)]
     pub(crate) http: bool,
-    /// Also set the status line, unless there is another one
+    /// Also set the status line, unless another one is set
     #[arg(long)]
     pub(crate) statusline: bool,
     /// Show the changes without making them
@@ -149,7 +149,7 @@ pub(crate) struct InitArguments {
     pub(crate) dry_run: bool,
 }
 
-/// Which settings.
+/// A settings file of the client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum InitScope {
     User,
@@ -324,7 +324,7 @@ pub(crate) struct ForgetArguments {
 
 #[derive(Args, Debug)]
 pub(crate) struct SearchArguments {
-    /// The prompt, or words of it
+    /// The prompt, or some of its words
     #[arg(required_unless_present = "batch", conflicts_with = "batch")]
     pub(crate) query: Option<String>,
     /// Maximum number of results

@@ -75,8 +75,8 @@ impl JudgeView {
     pub(crate) fn text(&self, style: Style) -> String {
         match (&self.model, self.missing) {
             (Some(model), _) => format!("{} {}; {}", self.provider, one_line(model), self.budget.text()),
-            (None, None) => "offline rules".to_owned(),
-            (None, Some(missing)) => format!("offline rules; {}", style.red(missing)),
+            (None, None) => "rules only".to_owned(),
+            (None, Some(missing)) => format!("rules only; {}", style.red(missing)),
         }
     }
 }

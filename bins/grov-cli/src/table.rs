@@ -35,8 +35,11 @@ impl Table {
         self.rows.push(cells.collect());
     }
 
-    /// The lines, each with its newline.
+    /// The lines, each with its newline; empty if there are no rows.
     pub(crate) fn render(&self, style: Style) -> String {
+        if self.rows.is_empty() {
+            return String::new();
+        }
         let width = |text: &String| text.chars().count();
         let mut widths: Vec<usize> = self.header.iter().map(width).collect();
         for row in &self.rows {

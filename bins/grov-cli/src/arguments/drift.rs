@@ -22,7 +22,7 @@ pub(crate) enum GoalCommand {
         #[arg(required = true)]
         text: Vec<String>,
     },
-    /// Allow changes to a file, a folder or the matches of a glob, whatever the rules say
+    /// Allow changes to a file, a folder or the matches of a glob, even if the rules would object
     Allow {
         /// A path or a glob, absolute or from the current directory
         glob: String,
@@ -85,7 +85,7 @@ pub(crate) enum DriftCommand {
         /// How corrections are delivered
         #[arg(long, value_enum, default_value_t, requires = "file")]
         path: ReplayPath,
-        /// With --path hooks: the number of actions between two prompts, which ask for nothing
+        /// With --path hooks: the number of actions between two prompts; the prompts add nothing to the goal
         #[arg(long, value_name = "N", default_value = "10", requires = "path")]
         every: std::num::NonZeroUsize,
         /// Add "guard" to each line: for every action null, or "ask" if the guard of the hooks would have asked about it,
@@ -112,8 +112,8 @@ pub(crate) enum ReplayPath {
 ///
 /// PROMPT describes the first action of a session. A command line ("rm -rf build") is judged as that command. Anything else
 /// is judged as a change of the files that it names ("edit src/theme.css"), with the prompt as the written text. Rules judge
-/// it; if a model is configured (llm.provider), it judges too. The model can lower the score and lift suspicions of the
-/// rules, but not broken constraints or destructive commands. Only the model's cost is recorded.
+/// it; if a model is configured (llm.provider), it judges too. The model can lower the score and overrule suspicions
+/// of the rules, but not broken constraints or destructive commands. Only the model's cost is recorded.
 #[derive(Args, Debug)]
 pub(crate) struct DriftTestArguments {
     /// The action

@@ -165,7 +165,7 @@ fn text(answer: &Answer, style: Style) -> String {
         level => format!("correction: {level}"),
     };
     format!(
-        "{score} ({}): {}\n{correction}\ntaken for {}, judged by {}\n",
+        "{score} (drift: {}): {}\n{correction}\nread as {}; judged by {}\n",
         answer.drift_type,
         one_line(&answer.reason),
         one_line(&described),

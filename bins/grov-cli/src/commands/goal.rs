@@ -58,7 +58,7 @@ pub(crate) fn run(context: &Context, arguments: &GoalArguments) -> Outcome {
         at: edit.at,
     };
     context.answer(answer, text_of)?;
-    note!("hooks follow at once, a running grov-proxyd within a second");
+    note!("hooks apply this at once, a running grov-proxyd within a second");
     Ok(ExitStatus::Success)
 }
 
@@ -86,7 +86,7 @@ fn text_of(answer: &Answer, style: Style) -> String {
     let text = style.bold(&one_line(&answer.text));
     match answer.kind {
         "set" => format!("goal of session {session}: {text}\n"),
-        "allow" => format!("session {session} may change {text}, whatever the rules say\n"),
+        "allow" => format!("session {session} may change {text}, even if the rules would object\n"),
         "forbid" => format!("session {session} must not change {text}\n"),
         _ => format!("session {session} must keep to: {text}\n"),
     }

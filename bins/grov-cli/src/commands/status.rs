@@ -106,7 +106,7 @@ fn text(answer: &Answer, style: Style) -> String {
     );
     fields.add("tasks", &answer.tasks.to_string());
     fields.add("memories", &answer.memory_items.to_string());
-    fields.add_styled("switch", &answer.switch.text(style));
+    fields.add_styled("injection", &answer.switch.text(style));
     fields.add_styled("judge", &answer.judge.text(style));
     if let Some(task) = &answer.last_task {
         add_task(&mut fields, task);

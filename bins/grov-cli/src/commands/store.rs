@@ -74,14 +74,11 @@ fn stats_text(answer: &StatsAnswer, style: Style) -> String {
         let records = plural(stats.spooled, "record waits", "records wait");
         text.push_str(&format!("{records} in the spool for the next writer\n"));
     }
-    if !stats.tables.is_empty() {
-        let mut table = Table::new("TABLE, ROWS#");
-        for row in &stats.tables {
-            table.row([row.table.clone(), row.rows.to_string()]);
-        }
-        text.push_str(&table.render(style));
+    let mut table = Table::new("TABLE, ROWS#");
+    for row in &stats.tables {
+        table.row([row.table.clone(), row.rows.to_string()]);
     }
-    text
+    text + &table.render(style)
 }
 
 fn prune_text(answer: &PruneAnswer, _style: Style) -> String {

@@ -47,14 +47,14 @@ pub(crate) fn run(context: &Context, arguments: &SwitchArguments, on: bool) -> O
     context.answer(answer, text)?;
     if !on {
         note!(
-            "text that running sessions already have in their history stays, so that their prompt cache stays valid"
+            "text that was already added to running sessions stays in their history, so that their prompt cache remains valid"
         );
     }
     if on && !context.settings.memory().enabled {
         note!("memory.enabled is false, so no memories are added");
     }
     if changed {
-        note!("a running grov-proxyd follows within a second");
+        note!("a running grov-proxyd applies this within a second");
     }
     Ok(ExitStatus::Success)
 }

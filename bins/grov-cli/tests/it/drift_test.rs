@@ -60,7 +60,7 @@ fn a_constraint_counts_for_changes_and_for_commands() {
     for part in [
         "of 10",
         "correction: ",
-        "taken for the command rm -rf docs, judged by rules",
+        "read as the command rm -rf docs; judged by rules",
     ] {
         assert!(text.contains(part), "{part} is missing in\n{text}");
     }

@@ -219,16 +219,16 @@ fn who_judges_is_told_with_what_is_missing() {
         )
     };
     let told = |json: &str, line: &str| (json.to_owned(), line.to_owned());
-    assert_eq!(judge(&[]), told("\"offline\" null", "offline rules"));
+    assert_eq!(judge(&[]), told("\"offline\" null", "rules only"));
     assert_eq!(
         judge(&[("ANTHROPIC_API_KEY", "the-clients")]),
-        told("\"offline\" null", "offline rules")
+        told("\"offline\" null", "rules only")
     );
     assert_eq!(
         judge(&[("GROV_LLM_PROVIDER", "anthropic")]),
         told(
             "\"offline\" null",
-            "offline rules; llm.provider is anthropic, but there is no key: set GROV_LLM_API_KEY"
+            "rules only; llm.provider is anthropic, but there is no key: set GROV_LLM_API_KEY"
         )
     );
     assert_eq!(

@@ -32,7 +32,7 @@ fn a_project_is_turned_off_and_on() {
         scene
             .run(&["status"])
             .stdout
-            .contains("switch    off for this project")
+            .contains("injection off for this project")
     );
     assert_eq!(
         scene.ask(&["status", "--project", "another"])["switch"]["on"],
@@ -41,7 +41,7 @@ fn a_project_is_turned_off_and_on() {
 
     assert_eq!(scene.ask(&["on"])["changed"], true);
     assert_eq!(scene.ask(&["status"])["switch"]["on"], true);
-    assert!(scene.run(&["status"]).stdout.contains("switch    on\n"));
+    assert!(scene.run(&["status"]).stdout.contains("injection on\n"));
     assert_eq!(scene.ask(&["off", "--project", "another"])["key"], "another");
     assert_eq!(scene.ask(&["status"])["switch"]["on"], true);
 }
@@ -75,7 +75,7 @@ fn a_session_is_turned_off_by_itself() {
         scene
             .run(&["status"])
             .stdout
-            .contains("switch    on; off for 1 session\n")
+            .contains("injection on; off for 1 session\n")
     );
     scene.ask(&["on", "--session", "still-to-come"]);
     assert_eq!(scene.ask(&["status"])["switch"]["sessions_off"], object!([]));

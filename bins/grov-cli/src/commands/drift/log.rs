@@ -61,9 +61,6 @@ async fn of_session(
 }
 
 fn text(answer: &Answer, style: Style) -> String {
-    if answer.events.is_empty() {
-        return String::new();
-    }
     let mut table = Table::new("TIME, EVENT, SCORE#, LEVEL, ACTION, SUBJECT, WHY");
     for event in &answer.events {
         table.row([

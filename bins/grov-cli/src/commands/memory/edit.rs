@@ -51,7 +51,7 @@ pub(super) fn run(context: &Context, arguments: &EditArguments) -> Outcome {
     };
     if saved.sessions > 0 {
         note!(
-            "{} in the history; it stays there, so that no prompt cache is lost",
+            "{} in its history; it stays there, so that no prompt cache is lost",
             plural(
                 saved.sessions as u64,
                 "running session has the old text",

@@ -89,9 +89,6 @@ pub(super) fn stats(context: &Context) -> Outcome {
 }
 
 fn list_text(answer: &ListAnswer, style: Style) -> String {
-    if answer.memories.is_empty() {
-        return String::new();
-    }
     let mut table = Table::new("SAVED, STATUS, ID, GOAL");
     for memory in &answer.memories {
         let status = match memory.superseded_by {

@@ -245,7 +245,7 @@ impl Init<'_> {
                 is_grovs: false,
             }) => {
                 note!(
-                    "{} has another status line, which stays: {}; its program may pass its input on to `grov statusline`",
+                    "{} has another status line, which is kept: {}; its program may pass its input to `grov statusline`",
                     file.path().display(),
                     one_line(&command)
                 );
