@@ -69,7 +69,7 @@ mod tests {
     use time::Duration;
 
     #[test]
-    fn money_for_people() {
+    fn amounts_have_two_to_six_decimals() {
         let shown = |amount| dollars(MicroUsd(amount));
         assert_eq!(
             [
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn times_and_sizes_for_people() {
+    fn times_and_sizes_are_abbreviated() {
         let now = OffsetDateTime::UNIX_EPOCH + Duration::days(100) + Duration::milliseconds(5);
         assert_eq!(timestamp(now), "1970-04-11T00:00:00Z");
         let shown = |seconds| ago(now - Duration::seconds(seconds), now);

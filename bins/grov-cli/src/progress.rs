@@ -109,7 +109,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reports_tell_share_and_rate() {
+    fn reports_show_percentage_and_rate() {
         let position = Position {
             line: 30,
             records: 20,

@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn cells_cannot_steer_the_terminal() {
+    fn cells_cannot_control_the_terminal() {
         let mut table = Table::new("COMMAND");
         table.row(["echo \u{1b}]0;title\u{7}\nrm \u{202e}x".to_owned()]);
         let text = table.render(Style::plain());

@@ -1,4 +1,4 @@
-//! The real binary, in a home of its own.
+//! Arguments, exit codes and configuration of the real binary.
 
 use crate::scene::{Ended, Scene, json};
 use serde_json::Value;
@@ -43,7 +43,7 @@ fn version_and_help_go_to_standard_output() {
 }
 
 #[test]
-fn bad_usage_ends_with_64() {
+fn bad_usage_exits_with_64() {
     let scene = Scene::new();
     for words in [
         &[][..],
@@ -100,7 +100,7 @@ fn an_unknown_setting_has_a_hint() {
 }
 
 #[test]
-fn without_a_database_everything_is_empty_and_no_error() {
+fn without_a_database_answers_are_empty_without_an_error() {
     let scene = Scene::new();
     let project = scene.folder("work");
     let status = scene.ask(&["status"]);
@@ -159,7 +159,7 @@ fn an_unknown_session_is_a_negative_result() {
 }
 
 #[test]
-fn the_project_is_named_by_folder_or_by_key() {
+fn the_project_is_selected_by_directory_or_key() {
     let scene = Scene::new();
     let repository = scene.repository("code/repo", "git@h.example:o/r.git");
     std::fs::create_dir_all(repository.join("src")).unwrap();
@@ -180,7 +180,7 @@ fn the_project_is_named_by_folder_or_by_key() {
 }
 
 #[test]
-fn config_explain_tells_value_origin_and_rivals() {
+fn config_explain_shows_value_origin_and_overridden_values() {
     let scene = Scene::new();
     scene.write("home/.grov/config.toml", "# mine\n[proxy]\nport = 9001\n");
     scene.write("home/.grov/.env", "PROXY_PORT=9002\n");
@@ -245,7 +245,7 @@ fn every_setting_is_listed_and_can_be_explained() {
 }
 
 #[test]
-fn a_broken_configuration_ends_with_64_and_names_its_place() {
+fn a_broken_configuration_exits_with_64_and_names_its_place() {
     let scene = Scene::new();
     scene.write("home/.grov/config.toml", "[proxy]\nport = \"many\"\n");
     for words in [&["status"][..], &["config", "explain", "user"], &["proxy"]] {
@@ -270,7 +270,7 @@ fn a_broken_configuration_ends_with_64_and_names_its_place() {
 }
 
 #[test]
-fn what_is_ignored_in_a_configuration_is_told_on_standard_error() {
+fn warnings_about_a_configuration_go_to_standard_error() {
     let scene = Scene::new();
     scene.repository("work", "h.example:o/r");
     scene.write(
@@ -304,7 +304,7 @@ fn no_home_is_a_clear_error() {
 }
 
 #[test]
-fn a_database_that_is_none_is_a_clear_error() {
+fn a_file_that_is_not_a_database_is_a_clear_error() {
     let scene = Scene::new();
     scene.write("home/.grov/grov.db", &"this is no database ".repeat(500));
     for words in [
@@ -381,7 +381,7 @@ fn bash_accepts_its_completions() {
 }
 
 #[test]
-fn a_reader_who_has_seen_enough_is_no_error() {
+fn a_closed_output_is_not_an_error() {
     let scene = Scene::new();
     for words in [
         &["--help"][..],
@@ -396,7 +396,7 @@ fn a_reader_who_has_seen_enough_is_no_error() {
 }
 
 #[test]
-fn colour_only_where_it_is_wanted() {
+fn colour_follows_the_flag_and_the_environment() {
     let scene = Scene::new();
     let has_colour = |words: &[&str]| scene.run(words).stdout.contains('\u{1b}');
     assert!(!has_colour(&["config", "list"]), "a pipe is no terminal");
@@ -406,7 +406,7 @@ fn colour_only_where_it_is_wanted() {
 }
 
 #[test]
-fn odd_words_are_refused_and_break_nothing() {
+fn arguments_that_are_not_text_are_handled() {
     use std::ffi::OsString;
     use std::os::unix::ffi::OsStringExt;
     let scene = Scene::new();
@@ -429,7 +429,7 @@ fn odd_words_are_refused_and_break_nothing() {
 }
 
 #[test]
-fn a_name_of_a_directory_cannot_steer_the_terminal() {
+fn a_directory_name_cannot_control_the_terminal() {
     let scene = Scene::new();
     let name = "work/a\u{1b}[2J\u{1b}]0;owned\u{7}\u{202e}gro\u{9b}b";
     scene.repository(name, "https://example.org/a.git");

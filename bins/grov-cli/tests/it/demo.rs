@@ -1,4 +1,4 @@
-//! `grov demo` plays a whole session and leaves nothing behind.
+//! `grov demo` plays a whole session and leaves no files.
 
 use crate::scene::{Scene, json};
 

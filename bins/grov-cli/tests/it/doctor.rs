@@ -1,4 +1,4 @@
-//! `grov doctor`: what is well is said to be, what is not is told with its consequence and the way to mend it.
+//! `grov doctor`: passed checks, and problems with their consequence and fix.
 
 use crate::scene::{Scene, json};
 use serde_json::Value;
@@ -9,12 +9,12 @@ use std::path::Path;
 
 const USER: &str = "home/.claude/settings.json";
 
-/// A check of that name; those that are ill have all that a person needs.
+/// The check of that name. Each failed check must have a consequence and a fix.
 fn check(answer: &Value, name: &str) -> Value {
     let checks = answer["checks"].as_array().unwrap();
     for check in checks {
-        let told = check["consequence"].is_string() && check["fix"].is_string();
-        assert!(check["ok"] == true || told, "{check}");
+        let is_complete = check["consequence"].is_string() && check["fix"].is_string();
+        assert!(check["ok"] == true || is_complete, "{check}");
     }
     let found = checks.iter().find(|check| check["name"] == name);
     found.unwrap_or_else(|| panic!("no {name} in {answer}")).clone()
@@ -25,8 +25,8 @@ fn doctor(scene: &Scene, words: &[&str]) -> (i32, Value) {
     (ended.code, json(&ended))
 }
 
-/// What a check says of a scene: whether it is well, and what was seen.
-fn said(scene: &Scene, name: &str) -> (bool, String) {
+/// Whether a check passes in a scene, and its evidence.
+fn result(scene: &Scene, name: &str) -> (bool, String) {
     let check = check(&doctor(scene, &[]).1, name);
     (
         check["ok"] == true,
@@ -35,7 +35,7 @@ fn said(scene: &Scene, name: &str) -> (bool, String) {
 }
 
 #[test]
-fn a_new_registration_is_well() {
+fn a_new_registration_passes() {
     let scene = Scene::new();
     let (code, answer) = doctor(&scene, &[]);
     assert_eq!(
@@ -59,22 +59,22 @@ fn a_new_registration_is_well() {
 }
 
 #[test]
-fn a_file_that_is_broken_is_told_with_its_place() {
+fn a_malformed_file_is_reported_with_its_place() {
     let scene = Scene::new();
     scene.write(USER, "{\n  \"a\" 1\n}");
-    let (ok, evidence) = said(&scene, "client settings");
+    let (ok, evidence) = result(&scene, "client settings");
     assert!(!ok && evidence.contains("line 2, column 7"), "{evidence}");
     scene.write("home/.grov/config.toml", "[proxy\n");
-    let (ok, evidence) = said(&scene, "configuration");
+    let (ok, evidence) = result(&scene, "configuration");
     assert!(!ok && evidence.contains("config.toml"), "{evidence}");
 }
 
 #[test]
-fn a_hook_that_calls_a_grov_that_is_gone_is_registered_anew() {
+fn a_hook_that_calls_a_missing_program_is_registered_again() {
     let scene = Scene::new();
     let gone = r#"{"hooks": {"SessionStart": [{"hooks": [{"type": "command", "command": "/opt/gone/grov hook SessionStart"}]}]}}"#;
     let path = scene.write(USER, gone);
-    let (ok, evidence) = said(&scene, "hooks");
+    let (ok, evidence) = result(&scene, "hooks");
     assert!(!ok && evidence.contains("/opt/gone/grov"), "{evidence}");
     let (code, answer) = doctor(&scene, &["--fix"]);
     assert_eq!(
@@ -88,14 +88,14 @@ fn a_hook_that_calls_a_grov_that_is_gone_is_registered_anew() {
 }
 
 #[test]
-fn a_guard_that_was_registered_with_too_little_time_is_registered_anew() {
+fn a_guard_with_a_short_timeout_is_registered_again() {
     let scene = Scene::new();
     scene.ask(&["init"]);
     let path = scene.path(USER);
     let now = std::fs::read_to_string(&path).unwrap();
     assert_eq!(now.matches("\"timeout\": 60").count(), 1, "{now}");
     std::fs::write(&path, now.replace("\"timeout\": 60", "\"timeout\": 5")).unwrap();
-    let (ok, evidence) = said(&scene, "hooks");
+    let (ok, evidence) = result(&scene, "hooks");
     assert!(!ok && evidence.contains("5 s for the guard"), "{evidence}");
     let (code, answer) = doctor(&scene, &["--fix"]);
     assert_eq!(
@@ -107,7 +107,7 @@ fn a_guard_that_was_registered_with_too_little_time_is_registered_anew() {
 }
 
 #[test]
-fn hooks_that_call_grov_by_its_name_are_registered_anew() {
+fn hooks_that_call_grov_by_its_name_are_registered_again() {
     let scene = Scene::new();
     let folder = scene.folder("bin");
     std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_grov"), folder.join("grov")).unwrap();
@@ -119,20 +119,20 @@ fn hooks_that_call_grov_by_its_name_are_registered_anew() {
     let now = std::fs::read_to_string(&path).unwrap();
     let program = folder.join("grov");
     std::fs::write(&path, now.replace(program.to_str().unwrap(), "grov")).unwrap();
-    let (ok, evidence) = said(&scene, "hooks");
+    let (ok, evidence) = result(&scene, "hooks");
     assert!(!ok && evidence.contains("by its name"), "{evidence}");
     doctor(&scene, &["--fix"]);
-    assert!(said(&scene, "hooks").0);
+    assert!(result(&scene, "hooks").0);
     assert_eq!(std::fs::read_to_string(&path).unwrap(), now);
-    // A shared file has to.
+    // A shared file must use the name.
     scene.ask(&["unregister"]);
     scene.ask(&["init", "--scope", "project"]);
-    let (ok, evidence) = said(&scene, "hooks");
+    let (ok, evidence) = result(&scene, "hooks");
     assert!(ok, "{evidence}");
 }
 
 #[test]
-fn a_status_line_that_calls_a_grov_that_is_gone_is_set_anew() {
+fn a_status_line_that_calls_a_missing_program_is_set_again() {
     let scene = Scene::new();
     scene.ask(&["init", "--statusline"]);
     let path = scene.path(USER);
@@ -143,25 +143,25 @@ fn a_status_line_that_calls_a_grov_that_is_gone_is_set_anew() {
     );
     assert_ne!(gone, now);
     std::fs::write(&path, gone).unwrap();
-    let (ok, evidence) = said(&scene, "hooks");
+    let (ok, evidence) = result(&scene, "hooks");
     assert!(!ok && evidence.contains("/opt/gone/grov"), "{evidence}");
     doctor(&scene, &["--fix"]);
-    assert!(said(&scene, "hooks").0);
+    assert!(result(&scene, "hooks").0);
     assert_eq!(std::fs::read_to_string(&path).unwrap(), now);
 }
 
 #[test]
-fn a_home_that_others_may_look_into_is_closed() {
+fn permissions_of_an_open_home_are_fixed() {
     let scene = Scene::new();
     scene.ask(&["init"]);
     let home = scene.path("home/.grov");
     std::fs::set_permissions(&home, std::fs::Permissions::from_mode(0o755)).unwrap();
     scene.write("home/.grov/.env", "A=1\n");
-    let (ok, evidence) = said(&scene, "home");
+    let (ok, evidence) = result(&scene, "home");
     assert!(!ok && evidence.contains(".env"), "{evidence}");
     let (_, answer) = doctor(&scene, &["--fix"]);
     assert_eq!(answer["fixed"], serde_json::json!(["home"]));
-    assert!(said(&scene, "home").0);
+    assert!(result(&scene, "home").0);
     assert_eq!(
         std::fs::metadata(&home).unwrap().permissions().mode() & 0o777,
         0o700
@@ -169,36 +169,36 @@ fn a_home_that_others_may_look_into_is_closed() {
 }
 
 #[test]
-fn a_proxy_that_the_client_needs_and_that_is_down_is_told() {
+fn a_stopped_proxy_that_the_client_uses_is_reported() {
     let scene = Scene::new();
-    assert!(said(&scene, "proxy").0, "nobody needs it");
-    // A port that somebody else has, and one that nobody has any more.
+    assert!(result(&scene, "proxy").0, "the client does not use it");
+    // A port that another program uses, and a free one.
     let taken = TcpListener::bind(("127.0.0.1", 0)).unwrap();
     let port = taken.local_addr().unwrap().port();
     scene.write("home/.grov/config.toml", &format!("[proxy]\nport = {port}\n"));
     scene.ask(&["init", "--proxy"]);
-    let (ok, evidence) = said(&scene, "proxy");
+    let (ok, evidence) = result(&scene, "proxy");
     assert!(!ok && evidence.contains("another program"), "{evidence}");
     drop(taken);
-    let (ok, evidence) = said(&scene, "proxy");
+    let (ok, evidence) = result(&scene, "proxy");
     assert!(!ok && evidence.contains("nothing listens"), "{evidence}");
-    assert!(said(&scene, "base address").0 && said(&scene, "tool search").0);
+    assert!(result(&scene, "base address").0 && result(&scene, "tool search").0);
 }
 
 #[test]
-fn what_the_clients_environment_lacks_is_told() {
+fn missing_variables_of_the_client_are_reported() {
     let scene = Scene::new()
         .env("ANTHROPIC_BASE_URL", "http://localhost:8080")
         .env("HTTPS_PROXY", "http://proxy.example:3128");
-    assert!(!said(&scene, "tool search").0);
-    let (ok, evidence) = said(&scene, "no_proxy");
+    assert!(!result(&scene, "tool search").0);
+    let (ok, evidence) = result(&scene, "no_proxy");
     assert!(!ok && evidence.contains("NO_PROXY"), "{evidence}");
     scene.ask(&["init", "--proxy"]);
-    assert!(said(&scene, "tool search").0 && said(&scene, "no_proxy").0);
+    assert!(result(&scene, "tool search").0 && result(&scene, "no_proxy").0);
 }
 
 #[test]
-fn a_damaged_database_and_faults_of_hooks_are_told() {
+fn a_damaged_database_and_hook_errors_are_reported() {
     let scene = Scene::new();
     scene.write("home/.grov/grov.db", &"no database at all ".repeat(1000));
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
@@ -207,24 +207,24 @@ fn a_damaged_database_and_faults_of_hooks_are_told() {
         now.unwrap().as_secs()
     );
     scene.write("home/.grov/logs/hooks.log", &faults);
-    assert!(!said(&scene, "database").0);
-    let (ok, evidence) = said(&scene, "hook faults");
+    assert!(!result(&scene, "database").0);
+    let (ok, evidence) = result(&scene, "hook faults");
     assert!(!ok && evidence.contains("the store is busy"), "{evidence}");
     assert!(evidence.starts_with("1 in the last day"), "{evidence}");
 }
 
 #[test]
-fn a_sound_database_is_told_with_its_version() {
+fn an_intact_database_is_reported_with_its_version() {
     let scene = Scene::new();
     scene.ask(&["off"]);
-    let (ok, evidence) = said(&scene, "database");
+    let (ok, evidence) = result(&scene, "database");
     assert!(ok && evidence.contains("is intact, schema version"), "{evidence}");
-    assert!(said(&scene, "clock").0);
-    let (ok, evidence) = said(&scene, "disk");
+    assert!(result(&scene, "clock").0);
+    let (ok, evidence) = result(&scene, "disk");
     assert!(ok && evidence.contains("MB are free"), "{evidence}");
 }
 
-/// A program of that name that prints a line.
+/// Writes a program that prints a line.
 fn program(scene: &Scene, relative: &str, line: &str) -> std::path::PathBuf {
     let path = scene.write(relative, &format!("#!/bin/sh\necho '{line}'\n"));
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
@@ -232,7 +232,7 @@ fn program(scene: &Scene, relative: &str, line: &str) -> std::path::PathBuf {
 }
 
 #[test]
-fn hooks_of_another_grov_and_hooks_that_never_run_are_told() {
+fn hooks_of_another_grov_and_disabled_hooks_are_reported() {
     let scene = Scene::new();
     scene.ask(&["init"]);
     let path = scene.path(USER);
@@ -240,28 +240,28 @@ fn hooks_of_another_grov_and_hooks_that_never_run_are_told() {
     let other = program(&scene, "old/grov", "grov 0.0.1");
     let other = other.to_str().unwrap();
     std::fs::write(&path, registered.replace(env!("CARGO_BIN_EXE_grov"), other)).unwrap();
-    let (ok, evidence) = said(&scene, "hooks");
+    let (ok, evidence) = result(&scene, "hooks");
     assert!(
         !ok && evidence.contains(other) && evidence.contains("another Grov"),
         "{evidence}"
     );
     let switched_off = registered.replacen('{', "{\"disableAllHooks\": true,", 1);
     std::fs::write(&path, switched_off).unwrap();
-    let (ok, evidence) = said(&scene, "hooks");
+    let (ok, evidence) = result(&scene, "hooks");
     assert!(!ok && evidence.contains("disableAllHooks"), "{evidence}");
     std::fs::write(&path, &registered).unwrap();
     let twice = format!(
         r#"{{"hooks": {{"Stop": [{{"hooks": [{{"type": "command", "command": "{other} hook Stop"}}]}}]}}}}"#
     );
     scene.write("work/.claude/settings.json", &twice);
-    let (ok, evidence) = said(&scene, "hooks");
+    let (ok, evidence) = result(&scene, "hooks");
     assert!(!ok && evidence.contains("more than once"), "{evidence}");
 }
 
 #[test]
-fn a_client_that_grov_was_never_tried_with_is_told() {
+fn an_untested_client_is_reported() {
     let scene = Scene::new();
-    assert!(said(&scene, "client version").0, "there is none");
+    assert!(result(&scene, "client version").0, "there is none");
     let folder = scene.folder("clients");
     let scene = scene.without("PATH");
     let scene = scene.env("PATH", &format!("{}:/usr/bin:/bin", folder.display()));
@@ -271,22 +271,22 @@ fn a_client_that_grov_was_never_tried_with_is_told() {
         ("?", true),
     ] {
         program(&scene, "clients/claude", line);
-        let (ok, evidence) = said(&scene, "client version");
+        let (ok, evidence) = result(&scene, "client version");
         assert_eq!(ok, is_well, "{evidence}");
     }
 }
 
 #[test]
-fn a_judge_without_a_key_is_told() {
+fn a_judge_without_a_key_is_reported() {
     let scene = Scene::new();
-    assert!(said(&scene, "judge").0, "rules need no key");
+    assert!(result(&scene, "judge").0, "rules need no key");
     let scene = scene.env("GROV_LLM_PROVIDER", "anthropic");
-    let (ok, evidence) = said(&scene, "judge");
+    let (ok, evidence) = result(&scene, "judge");
     assert!(!ok, "{evidence}");
 }
 
 #[test]
-fn hooks_over_http_are_told_where_nobody_answers_them() {
+fn hooks_over_http_without_a_daemon_are_reported() {
     let scene = Scene::new();
     let port = TcpListener::bind(("127.0.0.1", 0))
         .unwrap()
@@ -306,9 +306,9 @@ fn hooks_over_http_are_told_where_nobody_answers_them() {
         ),
         "{down}"
     );
-    assert!(said(&scene, "hooks").0 && said(&scene, "base address").0);
+    assert!(result(&scene, "hooks").0 && result(&scene, "base address").0);
 
-    // Another port by now: the next session starts it where the hooks go all the same.
+    // The configured port was changed, but the next session starts the daemon at the port of the hooks.
     scene.write("home/.grov/config.toml", &configuration(port ^ 1));
     assert_eq!(over_http(&scene)["fix"], down["fix"]);
     let elsewhere = answering(&scene);
@@ -335,7 +335,7 @@ fn hooks_over_http_are_told_where_nobody_answers_them() {
     assert_eq!(missing["fix"], "grov init --scope user --http");
 }
 
-/// What looks like a daemon of the scene's home, for as long as the test runs; says where.
+/// Starts a server that answers like the daemon of the scene's home. Returns its port.
 fn answering(scene: &Scene) -> u16 {
     let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -348,7 +348,7 @@ fn answering(scene: &Scene) -> u16 {
         for stream in listener.incoming() {
             let mut stream = stream.unwrap();
             let mut request = [0; 4096];
-            // Whoever hangs up early has seen enough.
+            // The client may close the connection early.
             let _ = stream.read(&mut request);
             let body = format!(r#"{{"status":"ok","version":"9","pid":{pid}}}"#);
             let _ = write!(
@@ -362,19 +362,19 @@ fn answering(scene: &Scene) -> u16 {
 }
 
 #[test]
-fn what_others_could_misuse_of_hooks_over_http_is_told() {
+fn weaknesses_of_hooks_over_http_are_reported() {
     let scene = Scene::new();
     let port = answering(&scene);
     let answer = scene.ask(&["init", "--http"]);
     assert_eq!(answer["hooks"], format!("http://127.0.0.1:{port}"));
-    let (ok, evidence) = said(&scene, "hooks over HTTP");
+    let (ok, evidence) = result(&scene, "hooks over HTTP");
     assert!(ok && evidence.contains("which answers"), "{evidence}");
     let path = scene.path(USER);
     let set =
         |path: &Path, mode| std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
     set(&path, 0o644);
     set(&scene.path(""), 0o700);
-    assert!(said(&scene, "hooks over HTTP").0, "nobody comes that far");
+    assert!(result(&scene, "hooks over HTTP").0, "nobody comes that far");
     let is_open = |folder: &Path| std::fs::metadata(folder).unwrap().permissions().mode() & 0o001 != 0;
     if !scene.path("").ancestors().skip(1).all(is_open) {
         return; // Nobody comes to where temporary files are either.
@@ -382,14 +382,14 @@ fn what_others_could_misuse_of_hooks_over_http_is_told() {
     for folder in ["", "home", "home/.claude"] {
         set(&scene.path(folder), 0o755);
     }
-    let (ok, evidence) = said(&scene, "hooks over HTTP");
+    let (ok, evidence) = result(&scene, "hooks over HTTP");
     assert!(
         !ok && evidence.contains("other users can read the token"),
         "{evidence}"
     );
     doctor(&scene, &["--fix"]);
-    assert!(said(&scene, "hooks over HTTP").0);
+    assert!(result(&scene, "hooks over HTTP").0);
     scene.write("home/.grov/config.toml", "[guard]\nfail = \"closed\"\n");
-    let (ok, evidence) = said(&scene, "hooks over HTTP");
+    let (ok, evidence) = result(&scene, "hooks over HTTP");
     assert!(!ok && evidence.contains("guard.fail"), "{evidence}");
 }

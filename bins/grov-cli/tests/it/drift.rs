@@ -106,7 +106,7 @@ fn a_drifted_session(scene: &Scene) {
     });
 }
 
-/// The id of the one event.
+/// The id of the only event.
 fn event(scene: &Scene) -> String {
     let events = scene.ask(&["drift", "log"])["events"].clone();
     assert_eq!(events.as_array().unwrap().len(), 1, "{events}");
@@ -114,7 +114,7 @@ fn event(scene: &Scene) -> String {
 }
 
 #[test]
-fn where_nothing_is_stored_nothing_is_made_up() {
+fn without_records_there_are_no_answers() {
     let scene = Scene::new();
     assert_eq!(scene.ask(&["drift", "status"])["sessions"], object!([]));
     assert_eq!(scene.ask(&["drift", "log"])["events"], object!([]));
@@ -135,7 +135,7 @@ fn where_nothing_is_stored_nothing_is_made_up() {
 }
 
 #[test]
-fn the_contract_is_shown_with_where_each_part_comes_from() {
+fn the_contract_is_shown_with_the_origin_of_each_part() {
     let scene = Scene::new();
     a_drifted_session(&scene);
     let ended = scene.run(&["goal", "show", "--json"]);
@@ -202,7 +202,7 @@ fn the_contract_is_shown_with_where_each_part_comes_from() {
     ] {
         assert!(text.contains(part), "{part} is missing in\n{text}");
     }
-    // The other session keeps what it had.
+    // The other session is unchanged.
     assert_eq!(
         scene.ask(&["goal", "show", "--session", OLDER])["allowed"],
         object!([])
@@ -210,7 +210,7 @@ fn the_contract_is_shown_with_where_each_part_comes_from() {
 }
 
 #[test]
-fn what_says_nothing_is_no_goal() {
+fn invalid_goals_and_sessions_are_bad_usage() {
     let scene = Scene::new();
     a_drifted_session(&scene);
     let long = "x".repeat(2001);
@@ -230,7 +230,7 @@ fn what_says_nothing_is_no_goal() {
 }
 
 #[test]
-fn status_tells_where_active_sessions_stand() {
+fn status_shows_the_drift_state_of_active_sessions() {
     let scene = Scene::new();
     a_drifted_session(&scene);
     let answer = scene.ask(&["drift", "status"]);
@@ -268,7 +268,7 @@ fn status_tells_where_active_sessions_stand() {
 }
 
 #[test]
-fn the_log_lists_what_was_off_goal() {
+fn the_log_lists_actions_off_the_goal() {
     let scene = Scene::new();
     a_drifted_session(&scene);
     let events = scene.ask(&["drift", "log"])["events"].clone();
@@ -344,7 +344,7 @@ fn an_event_is_explained() {
 }
 
 #[test]
-fn a_session_is_judged_anew_in_the_order_in_which_it_acted() {
+fn a_session_is_replayed_in_chronological_order() {
     let scene = Scene::new();
     a_drifted_session(&scene);
     let answer = scene.ask(&["drift", "replay"]);
@@ -363,7 +363,7 @@ fn a_session_is_judged_anew_in_the_order_in_which_it_acted() {
     );
     let text = scene.run(&["drift", "replay", "--session", SESSION]).stdout;
     assert!(text.contains("4 actions: 1 off goal then, "), "{text}");
-    // Today's rules hold what a person says today.
+    // A replay uses the current contract.
     scene.ask(&["goal", "forbid", "src/auth.rs"]);
     assert_eq!(
         scene
@@ -373,7 +373,7 @@ fn a_session_is_judged_anew_in_the_order_in_which_it_acted() {
     );
 }
 
-/// What hooks keep of an action.
+/// An action as hooks store it.
 fn hooked(session: &str, call: Option<&str>, file: &str, score: u8, second: i64) -> HookStep {
     HookStep {
         id: StepId::new(format!("{session}-{second}")),
@@ -398,7 +398,7 @@ fn hooked(session: &str, call: Option<&str>, file: &str, score: u8, second: i64)
     }
 }
 
-/// Has hooks keep these actions of a session.
+/// Stores actions of a session as hooks do.
 fn follow(scene: &Scene, session: &str, steps: Vec<HookStep>) {
     let project = scene.path("work").to_str().unwrap().to_owned();
     let begun = HookSession::new(ClientSessionId::new(session), project.clone(), project, start());
@@ -459,7 +459,7 @@ fn a_replay_shows_what_each_path_stored() {
 }
 
 #[test]
-fn a_session_that_hooks_alone_followed_is_judged_anew() {
+fn a_session_recorded_only_by_hooks_is_replayed() {
     let scene = Scene::new();
     let file = scene
         .path("work")
@@ -480,7 +480,7 @@ fn a_session_that_hooks_alone_followed_is_judged_anew() {
 }
 
 #[test]
-fn sessions_and_steps_tell_how_they_stand() {
+fn sessions_and_steps_show_their_drift_state() {
     let scene = Scene::new();
     a_drifted_session(&scene);
     let sessions = scene.ask(&["proxy-status"])["sessions"].clone();

@@ -48,7 +48,7 @@ fn every_line_is_answered_in_order_with_a_score_for_each_action() {
 }
 
 #[test]
-fn the_guard_tells_what_it_would_have_asked_about() {
+fn the_guard_reports_what_it_would_have_asked_about() {
     let scene = Scene::new();
     let line = object!({
         "seq_id": 1, "goal": "Fix the login in src/auth.rs", "constraints": ["Do not touch src/db/"], "actions": [
@@ -80,7 +80,7 @@ fn the_guard_tells_what_it_would_have_asked_about() {
 }
 
 #[test]
-fn on_hooks_scores_are_the_same_and_corrections_come_with_prompts() {
+fn with_hooks_scores_are_the_same_and_corrections_come_with_prompts() {
     let scene = Scene::new();
     let line = object!({
         "seq_id": 1, "goal": "Fix the login in src/auth.rs", "constraints": ["Do not touch src/db/"], "actions": [
@@ -159,7 +159,7 @@ fn a_malformed_line_is_reported_and_skipped() {
 }
 
 #[test]
-fn the_same_comes_out_of_standard_input_each_time() {
+fn standard_input_gives_the_same_answers_each_time() {
     let scene = Scene::new();
     let text: String = (0..50).map(|id| format!("{}\n", on_goal(object!(id)))).collect();
     let answer = || {
@@ -188,7 +188,7 @@ fn the_same_comes_out_of_standard_input_each_time() {
 }
 
 #[test]
-fn whoever_has_seen_enough_ends_it_quietly() {
+fn a_closed_output_ends_the_replay_quietly() {
     let scene = Scene::new();
     let file = scene.write("in.jsonl", &format!("{}\n", on_goal(object!(1))));
     let ended = scene.run_with_closed_output(&["drift", "replay", "--json", file.to_str().unwrap()]);

@@ -10,7 +10,7 @@ fn asked(scene: &Scene, words: &[&str]) -> Value {
 }
 
 #[test]
-fn what_serves_the_goal_is_on_goal() {
+fn actions_that_serve_the_goal_are_on_goal() {
     let scene = Scene::new();
     let answer = asked(
         &scene,
@@ -27,7 +27,7 @@ fn what_serves_the_goal_is_on_goal() {
 }
 
 #[test]
-fn a_constraint_counts_for_changes_and_for_commands() {
+fn a_constraint_applies_to_changes_and_commands() {
     let scene = Scene::new();
     for words in [
         &["rewrite docs/index.md", "--goal", GOAL][..],
@@ -76,7 +76,7 @@ fn reading_is_never_drift() {
 }
 
 #[test]
-fn a_question_without_a_goal_or_an_action_is_a_mistake() {
+fn an_empty_goal_or_action_is_bad_usage() {
     let scene = Scene::new();
     for words in [
         &["drift-test", "edit a.rs"][..],
@@ -89,7 +89,7 @@ fn a_question_without_a_goal_or_an_action_is_a_mistake() {
 }
 
 #[test]
-fn a_model_that_cannot_be_asked_costs_only_its_help() {
+fn without_an_answer_of_the_model_rules_judge() {
     let scene = Scene::new().env("GROV_LLM_PROVIDER", "anthropic");
     let ended = scene.run(&["drift-test", "rm -rf docs", "--goal", GOAL]);
     assert_eq!(ended.code, 0, "{ended:?}");

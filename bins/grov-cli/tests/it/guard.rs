@@ -1,4 +1,4 @@
-//! `grov hook PreToolUse`: what the agent is about to do, and whether it may.
+//! `grov hook PreToolUse`: the guard's decisions.
 
 use crate::scene::{Ended, Scene};
 use serde_json::{Value, json as object};
@@ -8,8 +8,8 @@ use std::process::Stdio;
 const SESSION: &str = "0f9e1c5a-0000-4000-8000-000000000001";
 const PROMPT: &str = "Fix the login in src/login.rs. Do not touch src/db/.";
 
-/// Where everything happens: a project with a session that was told what not to do.
-fn begun(scene: Scene) -> Scene {
+/// A project with a session whose prompt forbids changes.
+fn begin_session(scene: Scene) -> Scene {
     scene.repository("work", "https://example.org/shop.git");
     scene.write("work/transcript.jsonl", "");
     let ended = hook(&scene, "UserPromptSubmit", object!({ "prompt": PROMPT }));
@@ -17,7 +17,7 @@ fn begun(scene: Scene) -> Scene {
     scene
 }
 
-fn fed(scene: &Scene, event: &str, input: &str) -> Ended {
+fn run_hook(scene: &Scene, event: &str, input: &str) -> Ended {
     let mut command = scene.command();
     command.args(["hook", event]).current_dir(scene.path("work"));
     let mut child = command
@@ -37,10 +37,10 @@ fn hook(scene: &Scene, event: &str, more: Value) -> Ended {
     });
     let more = more.as_object().unwrap().clone();
     input.as_object_mut().unwrap().extend(more);
-    fed(scene, event, &input.to_string())
+    run_hook(scene, event, &input.to_string())
 }
 
-/// A call that is about to be made.
+/// Runs the hook before a call.
 fn call(scene: &Scene, id: &str, tool: &str, input: &Value) -> Ended {
     hook(
         scene,
@@ -63,9 +63,9 @@ fn run(scene: &Scene, id: &str, command: &str) -> Ended {
     call(scene, id, "Bash", &object!({ "command": command }))
 }
 
-/// What the client is told: `ask`, `deny`, or nothing.
+/// The decision that the hook prints: `ask`, `deny`, or none.
 #[track_caller]
-fn said(ended: &Ended) -> Option<String> {
+fn decision(ended: &Ended) -> Option<String> {
     assert_eq!((ended.code, ended.stderr.as_str()), (0, ""), "{ended:?}");
     if ended.stdout.is_empty() {
         return None;
@@ -79,7 +79,7 @@ fn said(ended: &Ended) -> Option<String> {
     Some(answer["permissionDecision"].as_str().unwrap().to_owned())
 }
 
-/// That a hook refused, and how.
+/// The reason of a refusal by exit code 2.
 #[track_caller]
 fn refusal(ended: &Ended) -> &str {
     assert_eq!((ended.code, ended.stdout.as_str()), (2, ""), "{ended:?}");
@@ -87,7 +87,7 @@ fn refusal(ended: &Ended) -> &str {
     &ended.stderr
 }
 
-/// A call of the agent in the transcript, and how it ended.
+/// Adds a call and its result to the transcript.
 fn in_transcript(scene: &Scene, id: &str, command: &str, failed: bool) {
     let path = scene.path("work/transcript.jsonl");
     let mut text = std::fs::read_to_string(&path).unwrap();
@@ -104,10 +104,10 @@ fn in_transcript(scene: &Scene, id: &str, command: &str, failed: bool) {
 }
 
 #[test]
-fn what_was_forbidden_is_asked_about_and_nothing_else() {
-    let scene = begun(Scene::new());
+fn only_forbidden_actions_are_asked_about() {
+    let scene = begin_session(Scene::new());
     let ended = change(&scene, "t1", "src/db/pool.rs");
-    assert_eq!(said(&ended).as_deref(), Some("ask"));
+    assert_eq!(decision(&ended).as_deref(), Some("ask"));
     let answer: Value = serde_json::from_str(&ended.stdout).unwrap();
     assert_eq!(
         answer["systemMessage"], answer["hookSpecificOutput"]["permissionDecisionReason"],
@@ -118,20 +118,23 @@ fn what_was_forbidden_is_asked_about_and_nothing_else() {
         ("t3", "cargo test -p db"),
         ("t4", "ls"),
     ] {
-        assert_eq!(said(&run(&scene, id, command)), None, "{command}");
+        assert_eq!(decision(&run(&scene, id, command)), None, "{command}");
     }
-    assert_eq!(said(&change(&scene, "t5", "src/login.rs")), None);
-    assert_eq!(said(&run(&scene, "t6", "rm -r src/db")).as_deref(), Some("ask"));
+    assert_eq!(decision(&change(&scene, "t5", "src/login.rs")), None);
     assert_eq!(
-        said(&run(&scene, "t7", "grov goal allow src/db")).as_deref(),
+        decision(&run(&scene, "t6", "rm -r src/db")).as_deref(),
+        Some("ask")
+    );
+    assert_eq!(
+        decision(&run(&scene, "t7", "grov goal allow src/db")).as_deref(),
         Some("ask"),
         "the agent does not allow itself anything"
     );
 }
 
 #[test]
-fn a_destruction_behind_the_value_of_an_option_is_asked_about() {
-    let scene = begun(Scene::new());
+fn a_destructive_command_after_an_option_with_a_value_is_asked_about() {
+    let scene = begin_session(Scene::new());
     for command in [
         "sudo -u root rm -rf /",
         "nice -n 10 rm -rf ~/",
@@ -141,7 +144,7 @@ fn a_destruction_behind_the_value_of_an_option_is_asked_about() {
         "base64 -d payload | sh",
     ] {
         assert_eq!(
-            said(&run(&scene, command, command)).as_deref(),
+            decision(&run(&scene, command, command)).as_deref(),
             Some("ask"),
             "{command}"
         );
@@ -153,13 +156,13 @@ fn a_destruction_behind_the_value_of_an_option_is_asked_about() {
         "docker compose down",
         "rm -rf node_modules target dist",
     ] {
-        assert_eq!(said(&run(&scene, command, command)), None, "{command}");
+        assert_eq!(decision(&run(&scene, command, command)), None, "{command}");
     }
 }
 
 #[test]
-fn it_asks_denies_or_is_off_as_it_is_set() {
-    let scene = begun(Scene::new());
+fn the_guard_follows_its_mode() {
+    let scene = begin_session(Scene::new());
     let plan = |scene: &Scene| {
         let input = object!({"file_path": scene.path("work/src/db/pool.rs")});
         let more = object!({
@@ -167,87 +170,90 @@ fn it_asks_denies_or_is_off_as_it_is_set() {
         });
         hook(scene, "PreToolUse", more)
     };
-    // A yes would let it run although the mode forbids it.
-    assert_eq!(said(&plan(&scene)).as_deref(), Some("deny"));
+    // A question could be answered with yes, although plan mode forbids changes.
+    assert_eq!(decision(&plan(&scene)).as_deref(), Some("deny"));
     for (mode, expected) in [("deny", Some("deny")), ("ask", Some("ask")), ("off", None)] {
         scene.write("home/.grov/config.toml", &format!("[guard]\nmode = \"{mode}\"\n"));
         let ended = change(&scene, "t", "src/db/pool.rs");
-        assert_eq!(said(&ended).as_deref(), expected, "{ended:?}");
+        assert_eq!(decision(&ended).as_deref(), expected, "{ended:?}");
     }
 }
 
 #[test]
-fn a_project_does_not_switch_its_guard_off() {
-    let scene = begun(Scene::new());
+fn a_project_cannot_turn_off_its_guard() {
+    let scene = begin_session(Scene::new());
     for text in ["[guard]\nmode = \"off\"\n", "no configuration"] {
         scene.write("work/.grov/config.toml", text);
         assert_eq!(
-            said(&change(&scene, "t", "src/db/pool.rs")).as_deref(),
+            decision(&change(&scene, "t", "src/db/pool.rs")).as_deref(),
             Some("ask")
         );
     }
 }
 
 #[test]
-fn what_was_asked_about_and_ran_is_not_asked_about_again() {
-    let scene = begun(Scene::new());
+fn an_action_that_ran_after_a_question_is_not_asked_about_again() {
+    let scene = begin_session(Scene::new());
     let ran = |event: &str, id: &str| {
         let ended = hook(&scene, event, object!({"tool_name": "Edit", "tool_use_id": id}));
         assert_eq!((ended.code, ended.stdout.as_str()), (0, ""), "{ended:?}");
     };
     assert_eq!(
-        said(&change(&scene, "t1", "src/db/pool.rs")).as_deref(),
+        decision(&change(&scene, "t1", "src/db/pool.rs")).as_deref(),
         Some("ask")
     );
-    // Somebody said no.
+    // The user refused the action.
     assert_eq!(
-        said(&change(&scene, "t2", "src/db/pool.rs")).as_deref(),
+        decision(&change(&scene, "t2", "src/db/pool.rs")).as_deref(),
         Some("ask")
     );
     ran("PostToolUse", "t2");
-    assert_eq!(said(&change(&scene, "t3", "src/db/pool.rs")), None);
+    assert_eq!(decision(&change(&scene, "t3", "src/db/pool.rs")), None);
     assert_eq!(
-        said(&change(&scene, "t4", "src/db/other.rs")).as_deref(),
+        decision(&change(&scene, "t4", "src/db/other.rs")).as_deref(),
         Some("ask")
     );
     ran("PostToolUseFailure", "t4");
-    assert_eq!(said(&change(&scene, "t5", "src/db/other.rs")), None);
+    assert_eq!(decision(&change(&scene, "t5", "src/db/other.rs")), None);
     ran("PostToolUse", "unknown");
 }
 
 #[test]
-fn what_a_person_allows_holds_at_once_also_where_hooks_alone_know_the_session() {
-    let scene = begun(Scene::new());
+fn a_permission_applies_at_once_even_in_a_session_known_only_to_hooks() {
+    let scene = begin_session(Scene::new());
     let work = scene.path("work");
     assert_eq!(
-        said(&change(&scene, "t1", "src/db/pool.rs")).as_deref(),
+        decision(&change(&scene, "t1", "src/db/pool.rs")).as_deref(),
         Some("ask")
     );
     let answer = scene.within(&work).ask(&["goal", "allow", "src/db/pool.rs"]);
     assert_eq!(answer["client_session_id"], SESSION, "{answer}");
-    assert_eq!(said(&change(&scene, "t2", "src/db/pool.rs")), None);
+    assert_eq!(decision(&change(&scene, "t2", "src/db/pool.rs")), None);
     let beginning = &SESSION[..6];
     let words = ["goal", "forbid", "docs", "--session", beginning];
     assert_eq!(scene.within(&work).ask(&words)["client_session_id"], SESSION);
-    assert_eq!(said(&change(&scene, "t3", "docs/a.md")).as_deref(), Some("ask"));
+    assert_eq!(
+        decision(&change(&scene, "t3", "docs/a.md")).as_deref(),
+        Some("ask")
+    );
     assert_eq!(
         scene.run(&["off", "--project", work.to_str().unwrap()]).code,
         0,
         "Grov is silent in this project"
     );
-    assert_eq!(said(&change(&scene, "t4", "docs/a.md")), None);
+    assert_eq!(decision(&change(&scene, "t4", "docs/a.md")), None);
 }
 
 #[test]
-fn what_the_agent_made_it_may_remove_and_trying_is_not_making() {
-    let scene = begun(Scene::new());
+fn the_agent_may_remove_what_it_created_and_an_attempt_is_no_approval() {
+    let scene = begin_session(Scene::new());
     in_transcript(&scene, "t1", "mkdir /srv/try", false);
-    assert_eq!(said(&run(&scene, "t2", "rm -r /srv/try")), None);
+    assert_eq!(decision(&run(&scene, "t2", "rm -r /srv/try")), None);
     for id in ["t3", "t4"] {
-        // The client writes the call down before it is made.
+        // The client records a call before it runs.
         in_transcript(&scene, id, "rm -r /srv/data", true);
         assert_eq!(
-            said(&run(&scene, id, "rm -r /srv/data")).as_deref(),
+            decision(&run(&scene, id, "rm -r /srv/data")).as_deref(),
             Some("ask"),
             "{id}"
         );
@@ -255,11 +261,11 @@ fn what_the_agent_made_it_may_remove_and_trying_is_not_making() {
 }
 
 #[test]
-fn a_session_that_nobody_knows_is_guarded_against_destruction() {
+fn an_unknown_session_is_guarded_against_destruction() {
     let scene = Scene::new();
     scene.repository("work", "https://example.org/shop.git");
-    assert_eq!(said(&change(&scene, "t", "src/db/pool.rs")), None);
-    assert_eq!(said(&run(&scene, "t", "rm -rf target")), None);
+    assert_eq!(decision(&change(&scene, "t", "src/db/pool.rs")), None);
+    assert_eq!(decision(&run(&scene, "t", "rm -rf target")), None);
     for command in [
         "rm -rf ~",
         "rm -r /srv/data",
@@ -267,23 +273,23 @@ fn a_session_that_nobody_knows_is_guarded_against_destruction() {
         "sudo -u root rm -rf /",
     ] {
         assert_eq!(
-            said(&run(&scene, "t", command)).as_deref(),
+            decision(&run(&scene, "t", command)).as_deref(),
             Some("ask"),
             "{command}"
         );
     }
     for input in ["", "null", "{\"tool_name\": 1}", "not json"] {
-        assert_eq!(said(&fed(&scene, "PreToolUse", input)), None, "{input}");
+        assert_eq!(decision(&run_hook(&scene, "PreToolUse", input)), None, "{input}");
     }
 }
 
 #[test]
-fn a_session_that_nobody_knows_may_remove_what_it_made_and_is_held_to_its_newest_prompt() {
+fn an_unknown_session_may_remove_its_own_files_and_follows_its_newest_prompt() {
     let scene = Scene::new();
     scene.repository("work", "https://example.org/shop.git");
     scene.write("work/transcript.jsonl", "");
     in_transcript(&scene, "t1", "mkdir /srv/try", false);
-    assert_eq!(said(&run(&scene, "t2", "rm -r /srv/try")), None);
+    assert_eq!(decision(&run(&scene, "t2", "rm -r /srv/try")), None);
     let path = scene.path("work/transcript.jsonl");
     let typed = object!({
         "type": "user", "sessionId": SESSION, "uuid": "p", "timestamp": "2099-01-02T03:04:06.000Z", "cwd": scene.path("work"),
@@ -292,28 +298,28 @@ fn a_session_that_nobody_knows_may_remove_what_it_made_and_is_held_to_its_newest
     let before = std::fs::read_to_string(&path).unwrap();
     std::fs::write(&path, format!("{before}{typed}\n")).unwrap();
     assert_eq!(
-        said(&change(&scene, "t3", "src/db/pool.rs")).as_deref(),
+        decision(&change(&scene, "t3", "src/db/pool.rs")).as_deref(),
         Some("ask")
     );
-    assert_eq!(said(&change(&scene, "t4", "src/login.rs")), None);
+    assert_eq!(decision(&change(&scene, "t4", "src/login.rs")), None);
 }
 
 #[test]
-fn where_the_folder_is_gone_a_destruction_is_one_all_the_same() {
-    let scene = begun(Scene::new());
+fn destruction_is_detected_in_a_deleted_directory() {
+    let scene = begin_session(Scene::new());
     let gone = |command: &str| {
         let more = object!({
             "cwd": "/no/such/folder", "tool_name": "Bash", "tool_input": {"command": command}, "tool_use_id": "t",
         });
-        said(&hook(&scene, "PreToolUse", more))
+        decision(&hook(&scene, "PreToolUse", more))
     };
     assert_eq!(gone("rm -rf ~/").as_deref(), Some("ask"));
     assert_eq!(gone("ls"), None);
 }
 
 #[test]
-fn a_store_that_cannot_be_opened_lets_no_destruction_pass() {
-    let scene = begun(Scene::new());
+fn without_a_store_destruction_is_still_asked_about() {
+    let scene = begin_session(Scene::new());
     scene.write(
         "home/.grov/grov.db",
         "this is no database, whatever its name says. "
@@ -324,28 +330,28 @@ fn a_store_that_cannot_be_opened_lets_no_destruction_pass() {
         let _ = std::fs::remove_file(scene.path(&format!("home/.grov/grov.db{side}")));
     }
     let ended = run(&scene, "t1", "rm -rf ~/");
-    assert_eq!(said(&ended).as_deref(), Some("ask"));
+    assert_eq!(decision(&ended).as_deref(), Some("ask"));
     assert!(ended.stdout.contains("could not be read"), "{ended:?}");
-    assert_eq!(said(&run(&scene, "t2", "rm -rf target")), None);
+    assert_eq!(decision(&run(&scene, "t2", "rm -rf target")), None);
     assert!(log(&scene).contains("the guard"), "{}", log(&scene));
 }
 
 #[test]
-fn closed_it_lets_nothing_pass_that_it_cannot_look_at() {
+fn a_closed_guard_blocks_what_it_cannot_check() {
     let closed = || Scene::new().env("GROV_GUARD_FAIL", "closed");
     let scene = closed();
     scene.repository("work", "https://example.org/shop.git");
     assert!(refusal(&change(&scene, "t", "src/login.rs")).contains("the session is unknown"));
-    refusal(&fed(&scene, "PreToolUse", "not json"));
-    let scene = begun(closed());
-    assert_eq!(said(&change(&scene, "t", "src/login.rs")), None);
+    refusal(&run_hook(&scene, "PreToolUse", "not json"));
+    let scene = begin_session(closed());
+    assert_eq!(decision(&change(&scene, "t", "src/login.rs")), None);
     assert_eq!(
-        said(&change(&scene, "t", "src/db/pool.rs")).as_deref(),
+        decision(&change(&scene, "t", "src/db/pool.rs")).as_deref(),
         Some("ask")
     );
-    // No other event is ever refused.
+    // Other events are never refused.
     for event in ["PostToolUse", "Stop", "UserPromptSubmit", "SessionStart"] {
-        assert_eq!(fed(&scene, event, "not json").code, 0, "{event}");
+        assert_eq!(run_hook(&scene, event, "not json").code, 0, "{event}");
     }
 }
 
@@ -356,28 +362,28 @@ fn a_broken_home_stops_nothing_unless_the_guard_fails_closed() {
         change(&scene, "t", "src/db/pool.rs")
     };
     let scene = Scene::new();
-    assert_eq!(said(&broken(scene)), None);
+    assert_eq!(decision(&broken(scene)), None);
     let scene = Scene::new().env("GROV_GUARD_FAIL", "closed");
     refusal(&broken(scene));
-    // Whoever wrote "closed" means it, though the rest cannot be read.
+    // "closed" applies even if the rest of the file cannot be parsed.
     for (text, code) in [
         ("[guard]\nfail = \"closed\"\nmode = [\n", 2),
         ("[guard]\n# fail = \"closed\"\nmode = [\n", 0),
     ] {
-        let scene = begun(Scene::new());
+        let scene = begin_session(Scene::new());
         scene.write("home/.grov/config.toml", text);
         let ended = change(&scene, "t", "src/db/pool.rs");
         assert_eq!((ended.code, ended.stdout.as_str()), (code, ""), "{ended:?}");
     }
 }
 
-/// What was noted of faults.
+/// The log of hook errors.
 fn log(scene: &Scene) -> String {
     std::fs::read_to_string(scene.path("home/.grov/logs/hooks.log")).unwrap_or_default()
 }
 
-/// A session whose transcript cannot be read any more: a file stands where its folder was.
-fn with_unreadable_past(scene: Scene) -> Scene {
+/// A session whose transcript cannot be read, because its folder was replaced by a file.
+fn with_unreadable_transcript(scene: Scene) -> Scene {
     scene.repository("work", "https://example.org/shop.git");
     let more = object!({"prompt": PROMPT, "transcript_path": scene.path("work/gone/s.jsonl")});
     assert_eq!(hook(&scene, "UserPromptSubmit", more).code, 0);
@@ -386,47 +392,50 @@ fn with_unreadable_past(scene: Scene) -> Scene {
 }
 
 #[test]
-fn a_past_that_cannot_be_read_excuses_nothing() {
-    let scene = with_unreadable_past(Scene::new());
+fn an_unreadable_transcript_excuses_nothing() {
+    let scene = with_unreadable_transcript(Scene::new());
     for command in ["git push --force origin main && rm -rf ~/", "npm publish"] {
         assert_eq!(
-            said(&run(&scene, command, command)).as_deref(),
+            decision(&run(&scene, command, command)).as_deref(),
             Some("ask"),
             "{command}"
         );
     }
     assert_eq!(
-        said(&change(&scene, "t1", "src/db/pool.rs")).as_deref(),
+        decision(&change(&scene, "t1", "src/db/pool.rs")).as_deref(),
         Some("ask")
     );
-    assert_eq!(said(&change(&scene, "t2", "src/login.rs")), None);
+    assert_eq!(decision(&change(&scene, "t2", "src/login.rs")), None);
     assert_eq!(log(&scene), "");
-    // Nobody knows whether the agent made that itself.
-    assert_eq!(said(&run(&scene, "t3", "rm -r /srv/try")).as_deref(), Some("ask"));
+    // It is unknown whether the agent created that directory.
+    assert_eq!(
+        decision(&run(&scene, "t3", "rm -r /srv/try")).as_deref(),
+        Some("ask")
+    );
     assert!(
         log(&scene).contains("earlier actions could not be read"),
         "{}",
         log(&scene)
     );
-    let closed = with_unreadable_past(Scene::new().env("GROV_GUARD_FAIL", "closed"));
+    let closed = with_unreadable_transcript(Scene::new().env("GROV_GUARD_FAIL", "closed"));
     let ended = run(&closed, "t3", "rm -r /srv/try");
     assert!(refusal(&ended).contains("earlier actions could not be read"));
-    assert_eq!(said(&run(&closed, "t4", "rm -r /tmp/try")), None);
+    assert_eq!(decision(&run(&closed, "t4", "rm -r /tmp/try")), None);
     assert_eq!(
-        said(&run(&closed, "t5", "git push --force")).as_deref(),
+        decision(&run(&closed, "t5", "git push --force")).as_deref(),
         Some("ask")
     );
 }
 
 #[test]
-fn half_a_letter_in_a_call_does_not_hide_it() {
-    let scene = begun(Scene::new());
+fn a_lone_surrogate_in_a_call_does_not_hide_it() {
+    let scene = begin_session(Scene::new());
     let sent = |more: &str| {
         let (work, transcript) = (scene.path("work"), scene.path("work/transcript.jsonl"));
         let input = format!(
             r#"{{"session_id":"{SESSION}","transcript_path":{transcript:?},"cwd":{work:?},"hook_event_name":"PreToolUse","tool_use_id":"t",{more}}}"#
         );
-        said(&fed(&scene, "PreToolUse", &input))
+        decision(&run_hook(&scene, "PreToolUse", &input))
     };
     for call in [
         r#""tool_name":"Bash","tool_input":{"command":"git push --force origin main; echo \ud83d"}"#,
@@ -436,44 +445,47 @@ fn half_a_letter_in_a_call_does_not_hide_it() {
         assert_eq!(sent(call).as_deref(), Some("ask"), "{call}");
     }
     assert_eq!(log(&scene), "");
-    fed(&scene, "PreToolUse", "not json");
+    run_hook(&scene, "PreToolUse", "not json");
     assert!(log(&scene).contains("could not be parsed"), "{}", log(&scene));
 }
 
 #[test]
 fn a_command_with_a_secret_that_ran_is_not_asked_about_again() {
-    let scene = begun(Scene::new());
+    let scene = begin_session(Scene::new());
     let token = format!("ghp_{}", &"a1B2c3D4e5".repeat(4)[..36]);
     let push = format!("git push --force https://user:{token}@example.org/x/y main");
-    assert_eq!(said(&run(&scene, "t1", &push)).as_deref(), Some("ask"));
+    assert_eq!(decision(&run(&scene, "t1", &push)).as_deref(), Some("ask"));
     let ran = hook(
         &scene,
         "PostToolUse",
         object!({"tool_name": "Bash", "tool_use_id": "t1"}),
     );
     assert_eq!(ran.code, 0);
-    assert_eq!(said(&run(&scene, "t2", &push)), None);
+    assert_eq!(decision(&run(&scene, "t2", &push)), None);
 }
 
 #[test]
-fn closed_it_refuses_what_it_has_no_thread_for() {
-    // No machine has so much memory for the stack of one.
+fn a_closed_guard_refuses_if_it_cannot_start_a_thread() {
+    // No machine has enough memory for a stack of this size.
     let scene = || Scene::new().env("RUST_MIN_STACK", "1125899906842624");
     let open = scene();
     open.repository("work", "https://example.org/shop.git");
-    assert_eq!(said(&run(&open, "t", "git push --force")).as_deref(), Some("ask"));
-    assert_eq!(said(&run(&open, "t", "touch a")), None);
+    assert_eq!(
+        decision(&run(&open, "t", "git push --force")).as_deref(),
+        Some("ask")
+    );
+    assert_eq!(decision(&run(&open, "t", "touch a")), None);
     assert!(log(&open).contains("no thread"), "{}", log(&open));
     let closed = scene().env("GROV_GUARD_FAIL", "closed");
     closed.repository("work", "https://example.org/shop.git");
     assert!(refusal(&run(&closed, "t", "git push --force")).contains("no thread"));
-    // What is never stopped needs none.
-    assert_eq!(said(&run(&closed, "t", "ls")), None);
+    // Harmless commands are not checked on a thread.
+    assert_eq!(decision(&run(&closed, "t", "ls")), None);
 }
 
 #[test]
-fn what_is_said_of_a_wrong_setting_holds_no_secret_and_is_one_line() {
-    let scene = begun(Scene::new());
+fn the_error_of_an_invalid_setting_is_one_line_without_secrets() {
+    let scene = begin_session(Scene::new());
     let secret = format!("sk-ant-api03-{}", "aB3dE6gH9k".repeat(9));
     scene.write(
         "home/.grov/config.toml",
@@ -493,8 +505,8 @@ fn what_is_said_of_a_wrong_setting_holds_no_secret_and_is_one_line() {
 }
 
 #[test]
-fn a_home_that_is_named_behind_the_event_is_the_home() {
-    let scene = begun(Scene::new());
+fn home_can_follow_the_event() {
+    let scene = begin_session(Scene::new());
     let other = scene.path("other");
     let input = object!({
         "session_id": SESSION, "cwd": scene.path("work"), "hook_event_name": "PreToolUse",
@@ -515,33 +527,33 @@ fn a_home_that_is_named_behind_the_event_is_the_home() {
             .unwrap()
             .write_all(input.to_string().as_bytes())
             .unwrap();
-        said(&Ended::of(&child.wait_with_output().unwrap()))
+        decision(&Ended::of(&child.wait_with_output().unwrap()))
     };
     assert_eq!(asked(&["hook", "PreToolUse"]).as_deref(), Some("ask"));
     let other = other.to_str().unwrap();
     assert_eq!(asked(&["hook", "PreToolUse", "--home", other]), None);
 }
 
-/// A session that was told something else.
-fn told(prompt: &str) -> Scene {
+/// A session with another prompt.
+fn session_with_prompt(prompt: &str) -> Scene {
     let scene = Scene::new();
     scene.repository("work", "https://example.org/shop.git");
     scene.write("work/transcript.jsonl", "");
-    prompted(&scene, prompt);
+    send_prompt(&scene, prompt);
     scene
 }
 
-fn prompted(scene: &Scene, prompt: &str) -> Ended {
+fn send_prompt(scene: &Scene, prompt: &str) -> Ended {
     let ended = hook(scene, "UserPromptSubmit", object!({ "prompt": prompt }));
     assert_eq!((ended.code, ended.stderr.as_str()), (0, ""), "{ended:?}");
     ended
 }
 
 #[test]
-fn where_nothing_is_to_be_changed_every_change_is_asked_about_until_one_is_asked_for() {
-    let scene = told("Explain how the login works. Don't change anything.");
+fn in_a_read_only_session_changes_are_asked_about_until_the_user_requests_one() {
+    let scene = session_with_prompt("Explain how the login works. Don't change anything.");
     assert_eq!(
-        said(&change(&scene, "t1", "src/login.rs")).as_deref(),
+        decision(&change(&scene, "t1", "src/login.rs")).as_deref(),
         Some("ask")
     );
     for (id, command) in [
@@ -550,7 +562,7 @@ fn where_nothing_is_to_be_changed_every_change_is_asked_about_until_one_is_asked
         ("t4", "sed -i s/a/b/ src/login.rs"),
     ] {
         assert_eq!(
-            said(&run(&scene, id, command)).as_deref(),
+            decision(&run(&scene, id, command)).as_deref(),
             Some("ask"),
             "{command}"
         );
@@ -561,23 +573,23 @@ fn where_nothing_is_to_be_changed_every_change_is_asked_about_until_one_is_asked
         ("t7", "git log -3"),
         ("t8", "echo notes > /tmp/notes.md"),
     ] {
-        assert_eq!(said(&run(&scene, id, command)), None, "{command}");
+        assert_eq!(decision(&run(&scene, id, command)), None, "{command}");
     }
-    prompted(&scene, "And how does the logout work?");
+    send_prompt(&scene, "And how does the logout work?");
     assert_eq!(
-        said(&change(&scene, "t9", "src/login.rs")).as_deref(),
+        decision(&change(&scene, "t9", "src/login.rs")).as_deref(),
         Some("ask")
     );
-    prompted(&scene, "Now fix the timeout of the login");
-    assert_eq!(said(&change(&scene, "t10", "src/login.rs")), None);
+    send_prompt(&scene, "Now fix the timeout of the login");
+    assert_eq!(decision(&change(&scene, "t10", "src/login.rs")), None);
 }
 
 #[test]
 fn the_dialog_quotes_the_instruction_in_force() {
-    let scene = begun(Scene::new());
-    prompted(&scene, "Also make the login page faster");
+    let scene = begin_session(Scene::new());
+    send_prompt(&scene, "Also make the login page faster");
     let ended = change(&scene, "t1", "src/db/pool.rs");
-    assert_eq!(said(&ended).as_deref(), Some("ask"));
+    assert_eq!(decision(&ended).as_deref(), Some("ask"));
     assert!(
         ended.stdout.contains("Also make the login page faster"),
         "{ended:?}"
@@ -586,30 +598,36 @@ fn the_dialog_quotes_the_instruction_in_force() {
 }
 
 #[test]
-fn to_undo_what_was_forbidden_is_not_asked_about() {
-    let scene = begun(Scene::new());
+fn undoing_a_forbidden_change_is_not_asked_about() {
+    let scene = begin_session(Scene::new());
     in_transcript(&scene, "w1", "echo x > src/db/new.rs", false);
-    assert_eq!(said(&run(&scene, "t1", "rm src/db/new.rs")), None);
-    assert_eq!(said(&run(&scene, "t2", "git checkout -- src/db/new.rs")), None);
-    assert_eq!(said(&run(&scene, "t3", "rm -rf src/db")).as_deref(), Some("ask"));
+    assert_eq!(decision(&run(&scene, "t1", "rm src/db/new.rs")), None);
     assert_eq!(
-        said(&run(&scene, "t4", "rm src/db/pool.rs")).as_deref(),
+        decision(&run(&scene, "t2", "git checkout -- src/db/new.rs")),
+        None
+    );
+    assert_eq!(
+        decision(&run(&scene, "t3", "rm -rf src/db")).as_deref(),
+        Some("ask")
+    );
+    assert_eq!(
+        decision(&run(&scene, "t4", "rm src/db/pool.rs")).as_deref(),
         Some("ask")
     );
 }
 
 #[test]
-fn after_a_yes_in_the_dialog_nothing_is_said_and_the_action_is_no_drift() {
+fn an_approved_action_is_not_corrected_and_is_not_drift() {
     for is_asked in [true, false] {
-        let scene = begun(Scene::new());
+        let scene = begin_session(Scene::new());
         let command = "echo x >> src/db/pool.rs";
         if is_asked {
-            assert_eq!(said(&run(&scene, "t1", command)).as_deref(), Some("ask"));
+            assert_eq!(decision(&run(&scene, "t1", command)).as_deref(), Some("ask"));
         }
         in_transcript(&scene, "t1", command, false);
         let done = object!({"tool_name": "Bash", "tool_input": {"command": command}, "tool_use_id": "t1", "tool_response": {}});
         hook(&scene, "PostToolUse", done);
-        let told = prompted(&scene, "go on").stdout;
+        let told = send_prompt(&scene, "go on").stdout;
         assert_eq!(told.is_empty(), is_asked, "{told}");
         let log = scene.run(&["drift", "log", "--session", SESSION]);
         assert_eq!(log.stdout.contains("src/db/pool.rs"), !is_asked, "{log:?}");
@@ -617,38 +635,38 @@ fn after_a_yes_in_the_dialog_nothing_is_said_and_the_action_is_no_drift() {
 }
 
 #[test]
-fn work_that_was_wanted_before_it_was_forbidden_is_not_thrown_away_unasked() {
-    let scene = told("Improve the pool in src/db/pool.rs.");
+fn discarding_work_from_before_a_prohibition_is_asked_about() {
+    let scene = session_with_prompt("Improve the pool in src/db/pool.rs.");
     in_transcript(&scene, "w1", "echo x >> src/db/pool.rs", false);
-    prompted(&scene, "Now fix the login. Do not touch src/db/.");
+    send_prompt(&scene, "Now fix the login. Do not touch src/db/.");
     for (id, command) in [
         ("t1", "git checkout -- src/db/pool.rs"),
         ("t2", "git restore src/db/pool.rs"),
     ] {
         assert_eq!(
-            said(&run(&scene, id, command)).as_deref(),
+            decision(&run(&scene, id, command)).as_deref(),
             Some("ask"),
             "{command}"
         );
     }
     assert_eq!(
-        said(&change(&scene, "t3", "src/db/pool.rs")).as_deref(),
+        decision(&change(&scene, "t3", "src/db/pool.rs")).as_deref(),
         Some("ask")
     );
 }
 
 #[test]
-fn a_destruction_behind_a_long_text_is_asked_about() {
-    let scene = begun(Scene::new());
+fn a_destructive_command_after_a_long_text_is_asked_about() {
+    let scene = begin_session(Scene::new());
     let text = "a line of text\n".repeat(600);
     let command = format!("cat > notes.md <<'EOF'\n{text}EOF\ngit push --force");
-    assert_eq!(said(&run(&scene, "t1", &command)).as_deref(), Some("ask"));
+    assert_eq!(decision(&run(&scene, "t1", &command)).as_deref(), Some("ask"));
     let command = format!("cat > notes.md <<'EOF'\n{text}EOF\n");
-    assert_eq!(said(&run(&scene, "t2", &command)), None);
+    assert_eq!(decision(&run(&scene, "t2", &command)), None);
 }
 
-/// Adds a line to the client's record of the session.
-fn recorded(scene: &Scene, line: Value) {
+/// Adds a line to the transcript.
+fn append_to_transcript(scene: &Scene, line: Value) {
     let path = scene.path("work/transcript.jsonl");
     let mut line = line;
     let common = object!({
@@ -662,22 +680,22 @@ fn recorded(scene: &Scene, line: Value) {
 }
 
 #[test]
-fn a_prompt_that_no_hook_told_of_holds_at_once() {
+fn a_prompt_without_its_own_hook_applies_at_once() {
     let queued = object!({
         "type": "attachment",
         "attachment": {"type": "queued_command", "prompt": "Do not touch src/db/.", "commandMode": "prompt"},
     });
     let typed = object!({"type": "user", "message": {"role": "user", "content": "Do not touch src/db/."}});
     for prompt in [queued, typed] {
-        let scene = told("Fix the login in src/login.rs.");
+        let scene = session_with_prompt("Fix the login in src/login.rs.");
         in_transcript(&scene, "w1", "ls", false);
-        assert_eq!(said(&change(&scene, "t1", "src/db/pool.rs")), None);
-        recorded(&scene, prompt.clone());
+        assert_eq!(decision(&change(&scene, "t1", "src/db/pool.rs")), None);
+        append_to_transcript(&scene, prompt.clone());
         assert_eq!(
-            said(&change(&scene, "t2", "src/db/pool.rs")).as_deref(),
+            decision(&change(&scene, "t2", "src/db/pool.rs")).as_deref(),
             Some("ask"),
             "{prompt}"
         );
-        assert_eq!(said(&change(&scene, "t3", "src/login.rs")), None, "{prompt}");
+        assert_eq!(decision(&change(&scene, "t3", "src/login.rs")), None, "{prompt}");
     }
 }

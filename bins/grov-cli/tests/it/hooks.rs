@@ -1,4 +1,4 @@
-//! `grov hook`: what the client hears, and that it never hears anything else.
+//! `grov hook`: its replies, and that it never prints anything else.
 
 use crate::scene::{Ended, Scene};
 use grov_domain::{ClientSessionId, HookSession, HookStore};
@@ -13,7 +13,7 @@ use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// The events that the client has, and words that are none.
+/// Events of the client, and words that are not events.
 const EVENTS: [&str; 16] = [
     "SessionStart",
     "SessionEnd",
@@ -37,7 +37,7 @@ const RECORD: &str =
 const PROMPT: &str =
     "the upload of a chunk fails when the storage gateway answers 503, what backoff do we use for the retry?";
 
-fn fed(mut command: Command, input: &[u8]) -> Ended {
+fn run_with_input(mut command: Command, input: &[u8]) -> Ended {
     let mut child = command
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -45,7 +45,7 @@ fn fed(mut command: Command, input: &[u8]) -> Ended {
         .spawn()
         .unwrap();
     let written = child.stdin.take().unwrap().write_all(input);
-    // A hook may have seen enough.
+    // A hook may exit without reading all input.
     assert!(written.is_ok() || written.is_err_and(|error| error.kind() == ErrorKind::BrokenPipe));
     Ended::of(&child.wait_with_output().unwrap())
 }
@@ -53,7 +53,7 @@ fn fed(mut command: Command, input: &[u8]) -> Ended {
 fn hook(scene: &Scene, words: &[&str], input: &[u8]) -> Ended {
     let mut command = scene.command();
     command.args(words);
-    let ended = fed(command, input);
+    let ended = run_with_input(command, input);
     assert_eq!(
         (ended.code, ended.stderr.as_str()),
         (0, ""),
@@ -83,8 +83,8 @@ fn start(scene: &Scene, session: &str, source: &str) -> String {
     hook(scene, &["hook", "SessionStart"], input.to_string().as_bytes()).stdout
 }
 
-/// A scene in which something is remembered.
-fn remembering() -> Scene {
+/// A scene with a memory.
+fn scene_with_memory() -> Scene {
     let scene = Scene::new();
     let record = object!({
         "id": "task-upload", "user": "dev", "original_query": RECORD, "goal": RECORD, "created_at": "2026-01-02T03:04:05Z",
@@ -105,8 +105,8 @@ fn context(stdout: &str) -> String {
 }
 
 #[test]
-fn a_prompt_gets_what_is_remembered_once_for_each_history() {
-    let scene = remembering();
+fn a_prompt_gets_a_memory_once_per_history() {
+    let scene = scene_with_memory();
     let text = context(&prompt(&scene, "s1", PROMPT));
     assert!(
         text.starts_with("<grov-context source=\"team-memory\">\n"),
@@ -134,8 +134,8 @@ fn a_prompt_gets_what_is_remembered_once_for_each_history() {
 }
 
 #[test]
-fn where_nothing_fits_nothing_is_said() {
-    let scene = remembering();
+fn without_a_matching_memory_the_hook_prints_nothing() {
+    let scene = scene_with_memory();
     for text in [
         "yes",
         "ok, go on",
@@ -155,7 +155,7 @@ fn where_nothing_fits_nothing_is_said() {
 }
 
 #[test]
-fn a_session_without_memory_hears_nothing() {
+fn a_session_without_memories_gets_nothing() {
     let scene = Scene::new();
     assert_eq!(start(&scene, "s1", "startup"), "");
     assert_eq!(prompt(&scene, "s1", PROMPT), "");
@@ -163,8 +163,8 @@ fn a_session_without_memory_hears_nothing() {
 }
 
 #[test]
-fn what_is_turned_off_says_nothing() {
-    let scene = remembering();
+fn when_turned_off_hooks_print_nothing() {
+    let scene = scene_with_memory();
     scene.ask(&["off", "--session", "s1"]);
     assert_eq!(prompt(&scene, "s1", PROMPT), "");
     assert_ne!(prompt(&scene, "s2", PROMPT), "");
@@ -172,13 +172,13 @@ fn what_is_turned_off_says_nothing() {
     assert_eq!(prompt(&scene, "s3", PROMPT), "");
     scene.ask(&["on"]);
     assert_ne!(prompt(&scene, "s3", PROMPT), "");
-    let scene = remembering().env("GROV_MEMORY_ENABLED", "false");
+    let scene = scene_with_memory().env("GROV_MEMORY_ENABLED", "false");
     assert_eq!(prompt(&scene, "s1", PROMPT), "");
 }
 
 #[test]
-fn a_session_that_goes_through_the_proxy_hears_it_from_there() {
-    let through = |url: &str| remembering().env("ANTHROPIC_BASE_URL", url);
+fn a_session_through_the_proxy_gets_memories_from_the_proxy() {
+    let through = |url: &str| scene_with_memory().env("ANTHROPIC_BASE_URL", url);
     assert_eq!(prompt(&through("http://localhost:8080"), "s1", PROMPT), "");
     assert_ne!(prompt(&through("https://gateway.example"), "s1", PROMPT), "");
     let scene = through("http://127.0.0.1:4321");
@@ -191,8 +191,8 @@ fn a_session_that_goes_through_the_proxy_hears_it_from_there() {
 }
 
 #[test]
-fn bad_input_is_answered_with_nothing() {
-    let scene = remembering();
+fn bad_input_gets_no_reply() {
+    let scene = scene_with_memory();
     let inputs: [&[u8]; 8] = [
         b"",
         b"\n",
@@ -236,15 +236,15 @@ fn bad_usage_succeeds_too() {
 
 #[test]
 fn the_names_of_old_hooks_work() {
-    let scene = remembering();
+    let scene = scene_with_memory();
     let input = object!({"session_id": "s1", "cwd": scene.path("work"), "prompt": PROMPT});
     let ended = hook(&scene, &["prompt-inject"], input.to_string().as_bytes());
     assert!(context(&ended.stdout).contains("250 ms"));
 }
 
 #[test]
-fn fifty_megabytes_are_read_and_more_is_passed_over() {
-    let scene = remembering();
+fn input_up_to_fifty_megabytes_is_read_and_larger_input_ignored() {
+    let scene = scene_with_memory();
     let input = |length: usize| {
         let padding = "x".repeat(length);
         let input = object!({
@@ -262,8 +262,8 @@ fn fifty_megabytes_are_read_and_more_is_passed_over() {
 }
 
 #[test]
-fn a_prompt_of_megabytes_is_answered_by_its_beginning() {
-    let scene = remembering();
+fn a_huge_prompt_is_answered_by_its_beginning() {
+    let scene = scene_with_memory();
     let pasted = format!(
         "{PROMPT}\n{}",
         "error: token sk-12345 at line é\n".repeat(200_000)
@@ -272,14 +272,14 @@ fn a_prompt_of_megabytes_is_answered_by_its_beginning() {
 }
 
 #[test]
-fn a_damaged_database_or_configuration_is_noted_and_not_told() {
-    let scene = remembering();
+fn a_damaged_database_or_configuration_is_logged_and_not_printed() {
+    let scene = scene_with_memory();
     scene.write("home/.grov/grov.db", &"no database at all ".repeat(1000));
     for beside in ["grov.db-wal", "grov.db-shm"] {
         let _ = std::fs::remove_file(scene.path("home/.grov").join(beside));
     }
     assert_eq!(prompt(&scene, "s1", PROMPT), "");
-    let scene = remembering();
+    let scene = scene_with_memory();
     scene.write("home/.grov/config.toml", "[memory\n");
     assert_eq!(prompt(&scene, "s1", PROMPT), "");
     let log = std::fs::read_to_string(scene.path("home/.grov/logs/hooks.log")).unwrap();
@@ -287,8 +287,8 @@ fn a_damaged_database_or_configuration_is_noted_and_not_told() {
 }
 
 #[test]
-fn ten_sessions_at_one_instant_all_hear_it() {
-    let scene = remembering();
+fn ten_simultaneous_sessions_all_get_the_memory() {
+    let scene = scene_with_memory();
     let heard = std::thread::scope(|threads| {
         let sessions: Vec<_> = (0..10)
             .map(|number| {
@@ -304,7 +304,7 @@ fn ten_sessions_at_one_instant_all_hear_it() {
     assert!(heard.iter().all(|text| text.contains("250 ms")), "{heard:?}");
 }
 
-/// Two hooks for one event, as two settings files that name the program in other words each make the client run.
+/// Runs two hooks for one event, as the client does if two settings files name the program differently.
 fn twins(one: impl Fn() -> String + Sync) -> Vec<String> {
     let heard = std::thread::scope(|threads| {
         let both = [threads.spawn(&one), threads.spawn(&one)];
@@ -314,8 +314,8 @@ fn twins(one: impl Fn() -> String + Sync) -> Vec<String> {
 }
 
 #[test]
-fn twin_hooks_say_a_memory_once() {
-    let scene = remembering();
+fn duplicate_hooks_inject_a_memory_once() {
+    let scene = scene_with_memory();
     for number in 0..6 {
         let session = format!("s{number}");
         let heard = twins(|| prompt_named(&scene, &session, PROMPT, "one"));
@@ -328,15 +328,15 @@ fn twin_hooks_say_a_memory_once() {
 }
 
 #[test]
-fn the_same_words_in_another_prompt_are_another_prompt() {
-    let scene = remembering();
+fn the_same_text_sent_again_is_another_prompt() {
+    let scene = scene_with_memory();
     for id in ["one", "two", "two"] {
         prompt_named(&scene, "s", "go on with it", id);
     }
     assert_eq!(stored(&scene, "s").unwrap().prompts, 2);
 }
 
-/// A session as hooks know it by now.
+/// The current state of a session that hooks stored.
 fn stored(scene: &Scene, session: &str) -> Option<HookSession> {
     let path = scene.path("home/.grov/grov.db");
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -357,7 +357,7 @@ fn log(scene: &Scene) -> String {
     std::fs::read_to_string(scene.path("home/.grov/logs/hooks.log")).unwrap_or_default()
 }
 
-/// Waits until `wanted` is.
+/// Waits until `wanted` returns a value.
 #[track_caller]
 fn eventually<T>(scene: &Scene, what: &str, wanted: impl Fn() -> Option<T>) -> T {
     let until = Instant::now() + Duration::from_secs(120);
@@ -388,8 +388,8 @@ fn edited(session: &str, id: &str, file: &Path, content: &str) -> String {
     format!("{line}\n")
 }
 
-/// What the client tells of an event in a session.
-fn told_of(scene: &Scene, event: &str, session: &str, directory: &Path) -> Vec<u8> {
+/// The input of a hook for an event.
+fn event_input(scene: &Scene, event: &str, session: &str, directory: &Path) -> Vec<u8> {
     let input = object!({
         "session_id": session, "transcript_path": scene.path(&format!("{session}.jsonl")), "cwd": directory,
         "hook_event_name": event, "permission_mode": "default", "source": "compact",
@@ -397,32 +397,32 @@ fn told_of(scene: &Scene, event: &str, session: &str, directory: &Path) -> Vec<u
     input.to_string().into_bytes()
 }
 
-/// A turn in which a file was written, as the client has it.
+/// Writes a transcript of a turn in which a file was written.
 fn turn(scene: &Scene, session: &str) {
     let file = scene.path("work/src/upload.rs");
     let text = typed(session, "Add a retry to the upload of chunks") + &edited(session, "t1", &file, "retry");
     scene.write(&format!("{session}.jsonl"), &text);
 }
 
-fn followed(scene: &Scene, session: &str) -> HookSession {
-    eventually(scene, "nobody followed the session", || {
+fn wait_until_recorded(scene: &Scene, session: &str) -> HookSession {
+    eventually(scene, "no worker recorded the session", || {
         stored(scene, session).filter(|session| session.actions > 0)
     })
 }
 
 #[test]
-fn the_first_stop_in_a_home_that_is_not_there_is_kept() {
+fn the_first_stop_creates_the_home_and_is_recorded() {
     let scene = Scene::new();
     turn(&scene, "s");
     assert!(scene.is_untouched());
-    let input = told_of(&scene, "Stop", "s", &scene.path("work"));
+    let input = event_input(&scene, "Stop", "s", &scene.path("work"));
     hook(&scene, &["hook", "Stop"], &input);
-    assert_eq!(followed(&scene, "s").prompts, 1);
+    assert_eq!(wait_until_recorded(&scene, "s").prompts, 1);
     assert_eq!(log(&scene), "");
 }
 
 #[test]
-fn of_a_session_that_no_hook_could_register_the_newest_turn_is_kept() {
+fn the_newest_turn_of_an_unregistered_session_is_recorded() {
     let scene = Scene::new();
     let file = scene.path("work/src/upload.rs");
     let turns = [
@@ -436,37 +436,44 @@ fn of_a_session_that_no_hook_could_register_the_newest_turn_is_kept() {
     hook(
         &scene,
         &["hook", "Stop"],
-        &told_of(&scene, "Stop", "s", &scene.path("work")),
+        &event_input(&scene, "Stop", "s", &scene.path("work")),
     );
-    assert_eq!(followed(&scene, "s").actions, 1);
+    assert_eq!(wait_until_recorded(&scene, "s").actions, 1);
     assert_eq!(log(&scene), "");
 }
 
 #[test]
-fn what_was_done_where_the_directory_is_gone_is_followed() {
+fn actions_in_a_deleted_directory_are_recorded() {
     let scene = Scene::new();
     let work = scene.repository("work", "https://example.org/shop.git");
     let tree = scene.folder("work/tree");
-    let begun = told_of(&scene, "SessionStart", "s", &tree);
+    let begun = event_input(&scene, "SessionStart", "s", &tree);
     hook(&scene, &["hook", "SessionStart"], &begun);
     turn(&scene, "s");
     std::fs::remove_dir(&tree).unwrap();
-    hook(&scene, &["hook", "Stop"], &told_of(&scene, "Stop", "s", &tree));
-    assert_eq!(followed(&scene, "s").project_path, work.to_str().unwrap());
+    hook(
+        &scene,
+        &["hook", "Stop"],
+        &event_input(&scene, "Stop", "s", &tree),
+    );
+    assert_eq!(
+        wait_until_recorded(&scene, "s").project_path,
+        work.to_str().unwrap()
+    );
     assert_eq!(log(&scene), "");
 
-    // Of this one no hook knows; the client tells where it began.
+    // No hook has seen this session; the client names its directory.
     turn(&scene, "other");
-    let input = told_of(&scene, "SessionEnd", "other", &tree);
+    let input = event_input(&scene, "SessionEnd", "other", &tree);
     hook(&scene, &["hook", "SessionEnd"], &input);
     assert!(log(&scene).contains("is gone"), "{}", log(&scene));
     let scene = scene.env("CLAUDE_PROJECT_DIR", work.to_str().unwrap());
     hook(&scene, &["hook", "SessionEnd"], &input);
-    assert!(followed(&scene, "other").ended_at.is_some());
+    assert!(wait_until_recorded(&scene, "other").ended_at.is_some());
 }
 
 #[test]
-fn what_is_handed_over_outlives_the_process_group_of_the_client() {
+fn a_worker_outlives_the_process_group_of_the_client() {
     let scene = Scene::new();
     turn(&scene, "s");
     let mut command = scene.command();
@@ -476,18 +483,18 @@ fn what_is_handed_over_outlives_the_process_group_of_the_client() {
         .stdout(Stdio::null())
         .spawn()
         .unwrap();
-    let input = told_of(&scene, "SessionEnd", "s", &scene.path("work"));
+    let input = event_input(&scene, "SessionEnd", "s", &scene.path("work"));
     child.stdin.take().unwrap().write_all(&input).unwrap();
     let group = Pid::from_child(&child);
-    // Its number is nobody else's until somebody asks how it ended.
+    // The process id is not used again before the process is waited for.
     waitid(WaitId::Pid(group), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT).unwrap();
     kill_process_group(group, Signal::KILL).unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(0));
-    assert!(followed(&scene, "s").ended_at.is_some());
+    assert!(wait_until_recorded(&scene, "s").ended_at.is_some());
 }
 
 #[test]
-fn a_list_that_cannot_be_emptied_keeps_no_proxy_from_being_started() {
+fn a_delivery_log_that_cannot_be_cleared_does_not_stop_the_proxy_start() {
     let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
     listener.set_nonblocking(true).unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -497,14 +504,14 @@ fn a_list_that_cannot_be_emptied_keeps_no_proxy_from_being_started() {
     hook(
         &scene,
         &["hook", "SessionStart"],
-        &told_of(&scene, "SessionStart", "s", &scene.path("work")),
+        &event_input(&scene, "SessionStart", "s", &scene.path("work")),
     );
-    assert!(listener.accept().is_ok(), "nobody looked whether the proxy is up");
+    assert!(listener.accept().is_ok(), "no connection to the proxy was tried");
     assert!(log(&scene).contains("delivery log"), "{}", log(&scene));
 }
 
 #[test]
-fn what_was_ruled_out_comes_back_after_a_long_session_was_compacted() {
+fn constraints_are_restored_after_the_compaction_of_a_long_session() {
     let scene = Scene::new();
     scene.repository("work", "https://example.org/shop.git");
     let mut text = typed("s", "Fix the login in src/login.rs. Do not touch src/db/.");
@@ -517,16 +524,16 @@ fn what_was_ruled_out_comes_back_after_a_long_session_was_compacted() {
     hook(
         &scene,
         &["hook", "PreCompact"],
-        &told_of(&scene, "PreCompact", "s", &scene.path("work")),
+        &event_input(&scene, "PreCompact", "s", &scene.path("work")),
     );
-    let before = eventually(&scene, "nobody followed the session", || {
+    let before = eventually(&scene, "no worker recorded the session", || {
         stored(&scene, "s").filter(|session| session.actions == 4)
     });
     assert_eq!(before.read_to, text.len() as u64);
-    // What follows the summary is long too, and nobody says a word in it.
+    // The text after the summary is long too, and contains no prompt.
     let attachment = object!({"type": "attachment", "sessionId": "s", "text": content});
     scene.write("s.jsonl", &format!("{text}{attachment}\n"));
-    let input = told_of(&scene, "SessionStart", "s", &scene.path("work"));
+    let input = event_input(&scene, "SessionStart", "s", &scene.path("work"));
     let told = hook(&scene, &["hook", "SessionStart"], &input).stdout;
     for kept in ["Fix the login", "src/db", "login.rs"] {
         assert!(told.contains(kept), "{kept}: {told}");
@@ -534,8 +541,8 @@ fn what_was_ruled_out_comes_back_after_a_long_session_was_compacted() {
 }
 
 #[test]
-fn what_writes_for_long_leaves_no_log_in_front_of_the_database() {
-    let scene = remembering();
+fn long_writers_leave_no_write_ahead_log() {
+    let scene = scene_with_memory();
     let is_folded = || {
         let log = std::fs::metadata(scene.path("home/.grov/grov.db-wal"));
         log.map_or(true, |log| log.len() == 0)
@@ -545,13 +552,13 @@ fn what_writes_for_long_leaves_no_log_in_front_of_the_database() {
     hook(
         &scene,
         &["hook", "Stop"],
-        &told_of(&scene, "Stop", "s", &scene.path("work")),
+        &event_input(&scene, "Stop", "s", &scene.path("work")),
     );
-    followed(&scene, "s");
+    wait_until_recorded(&scene, "s");
     eventually(&scene, "the worker left a log", || is_folded().then_some(()));
 }
 
-/// The names and values in the environment of a process with these words on its command line.
+/// The environment of a process with these words on its command line.
 #[cfg(target_os = "linux")]
 fn environment_of(words: &[&str]) -> Option<String> {
     let text = |path: std::path::PathBuf| {
@@ -569,7 +576,7 @@ fn environment_of(words: &[&str]) -> Option<String> {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn what_works_after_a_turn_has_no_keys_of_the_shell_in_its_environment() {
+fn a_worker_has_no_keys_of_the_shell_in_its_environment() {
     let scene = Scene::new()
         .env("AWS_SECRET_ACCESS_KEY", "not-for-us-1")
         .env("GITHUB_TOKEN", "not-for-us-2")
@@ -577,7 +584,7 @@ fn what_works_after_a_turn_has_no_keys_of_the_shell_in_its_environment() {
         .env("DATABASE_URL", "postgres://u:not-for-us-4@h/d")
         .env("GROV_LLM_API_KEY", "own")
         .env("LC_ALL", "C.UTF-8");
-    // A worker waits while another one works on the session: here for as long as this test holds its locks.
+    // A worker waits while another one processes the session. This test holds the locks, so the worker waits for it.
     let folder = scene.folder("home/.grov/hooks/working");
     let locks: Vec<std::fs::File> = (0..64)
         .map(|place| {

@@ -1,4 +1,4 @@
-//! The real binary, run as a person or a script runs it, in a home of its own.
+//! Runs the real binary as a user or a script does, each test in its own home.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
 
 mod command_line;

@@ -1,4 +1,4 @@
-//! `grov memory`: what goes in comes out, bad lines are told and left out, and what is forgotten is gone.
+//! `grov memory`: import, list, search, export and forget.
 
 use crate::scene::{Ended, Scene, json};
 use serde_json::{Value, json as object};
@@ -34,7 +34,7 @@ fn results(ended: &Ended) -> Vec<String> {
 }
 
 #[test]
-fn what_is_imported_is_listed_shown_found_and_exported() {
+fn imported_memories_are_listed_shown_found_and_exported() {
     let scene = Scene::new();
     let text = record("a", "check the limit on every frame") + &record("b", "paint the shed");
     let ended = import(&scene, text.as_bytes());
@@ -112,7 +112,7 @@ fn what_is_imported_is_listed_shown_found_and_exported() {
 }
 
 #[test]
-fn bad_lines_are_told_and_left_out() {
+fn bad_lines_are_reported_and_skipped() {
     let scene = Scene::new();
     let mut text = record("good", "good words").into_bytes();
     text.extend_from_slice(b"\n{\"id\": \"x\"\nnot json\n{\"id\":\"y\",\"original_query\":\"\xff\"}\n[]\n");
@@ -193,7 +193,7 @@ fn a_batch_is_answered_line_by_line_in_order() {
 }
 
 #[test]
-fn what_is_forgotten_is_in_no_file() {
+fn forgotten_memories_are_removed_from_all_files() {
     let scene = Scene::new();
     import(
         &scene,
@@ -220,7 +220,7 @@ fn what_is_forgotten_is_in_no_file() {
 }
 
 #[test]
-fn without_a_database_there_is_nothing_and_no_database_is_made() {
+fn without_a_database_answers_are_empty_and_none_is_created() {
     let scene = Scene::new();
     assert_eq!(json(&run(&scene, &["list", "--json"]))["memories"], object!([]));
     assert_eq!(run(&scene, &["search", "words"]).code, 1);

@@ -1,4 +1,4 @@
-//! `grov memory import`: odd records, and imports that broke off.
+//! `grov memory import`: odd records, and imports that fail.
 
 use crate::scene::{Ended, Scene, json};
 use serde_json::{Value, json as object};
@@ -27,7 +27,7 @@ fn lines(count: usize) -> String {
 }
 
 #[test]
-fn odd_titles_and_huge_fields_are_kept_as_they_are() {
+fn odd_titles_and_huge_fields_are_kept_unchanged() {
     let scene = Scene::new();
     let title = "tab\there \"quoted\" 'so' \u{202e}desrever\u{202c} \u{200b} 漢字 \u{1b}[31mred\n'; DROP TABLE tasks; --";
     let huge = "many words ".repeat(20_000);
@@ -66,7 +66,7 @@ fn odd_titles_and_huge_fields_are_kept_as_they_are() {
 }
 
 #[test]
-fn lines_that_are_no_text_are_left_out_by_number() {
+fn lines_that_are_not_text_are_skipped_and_reported_by_number() {
     let scene = Scene::new();
     let mut text = lines(1).into_bytes();
     text.extend_from_slice(b"{\"id\":\"x\",\"goal\":\"\xc3\x28\"}\n");
@@ -91,7 +91,7 @@ fn lines_that_are_no_text_are_left_out_by_number() {
 }
 
 #[test]
-fn an_import_goes_on_where_it_broke_off() {
+fn an_import_continues_where_it_failed() {
     let scene = Scene::new();
     let text = lines(2500);
     let whole = import(&scene, text.as_bytes(), &["--json"]);
@@ -116,15 +116,15 @@ fn an_import_goes_on_where_it_broke_off() {
     assert_eq!(import(&scene, b"", &["--from-line", "0"]).code, 64);
 }
 
-/// What was read before the source failed is kept, and the rest can follow.
+/// Records that were read before the source failed are kept, and the rest can be imported later.
 #[cfg(target_os = "linux")]
 #[test]
-fn an_import_that_breaks_off_says_where() {
+fn an_import_that_fails_reports_the_line() {
     let scene = Scene::new();
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let mut source = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
     let (mut far_end, _) = listener.accept().unwrap();
-    // An end that is closed with something unread breaks the connection.
+    // Closing an end with unread data resets the connection.
     source.write_all(b"unread").unwrap();
     far_end.peek(&mut [0; 1]).unwrap();
     let child = scene
@@ -149,7 +149,7 @@ fn an_import_that_breaks_off_says_where() {
 }
 
 #[test]
-fn how_far_it_is_is_told_where_it_is_asked_for() {
+fn progress_is_reported_on_request() {
     let scene = Scene::new();
     let mut child = scene
         .command()
@@ -161,7 +161,7 @@ fn how_far_it_is_is_told_where_it_is_asked_for() {
         .unwrap();
     let mut stdin = child.stdin.take().unwrap();
     let mut told = BufReader::new(child.stderr.take().unwrap());
-    // Batch after batch until it has taken long enough to be told of.
+    // Sends batches until the import has run long enough for a report.
     let writer = std::thread::spawn(move || while stdin.write_all(lines(1000).as_bytes()).is_ok() {});
     let mut line = String::new();
     told.read_line(&mut line).unwrap();
@@ -173,6 +173,6 @@ fn how_far_it_is_is_told_where_it_is_asked_for() {
     child.wait().unwrap();
     drop(told);
     writer.join().unwrap();
-    // Nobody watches, nobody asked.
+    // Without a terminal and without --progress there are no reports.
     assert_eq!(import(&Scene::new(), lines(10).as_bytes(), &[]).stderr, "");
 }

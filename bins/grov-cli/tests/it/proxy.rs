@@ -1,4 +1,4 @@
-//! Starting the daemon: which one, with what, and what is said of it. The daemon itself is a stand-in.
+//! `grov proxy`: which daemon it starts, its arguments and environment, and errors. The daemon is a fake.
 
 use crate::scene::{Ended, Scene, json};
 use std::io::{Read, Write};
@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 
 const FAKE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fake/grov-proxyd");
 
-/// `grov` in a folder of its own, with the stand-in beside it.
+/// `grov` in a separate folder, next to the fake daemon.
 struct Installed {
     scene: Scene,
     folder: tempfile::TempDir,
@@ -64,7 +64,7 @@ impl Installed {
         self.scene.path("home/.grov")
     }
 
-    /// What the stand-in noted.
+    /// The notes of the fake daemon.
     fn notes(&self) -> Vec<String> {
         let notes = std::fs::read_to_string(self.scene.path("notes")).unwrap();
         notes.lines().map(str::to_owned).collect()
@@ -83,7 +83,7 @@ impl Installed {
     }
 }
 
-/// Answers every request as a healthy daemon does, for as long as the test runs.
+/// Answers every request like a healthy daemon.
 fn healthy() -> String {
     let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
@@ -99,7 +99,7 @@ fn healthy() -> String {
     url
 }
 
-/// Ends a stand-in also when the test fails.
+/// Ends the fake daemon even if the test fails.
 struct Running(u64);
 
 impl Drop for Running {
@@ -109,7 +109,7 @@ impl Drop for Running {
 }
 
 #[test]
-fn in_the_foreground_it_becomes_the_daemon_beside_it() {
+fn in_the_foreground_grov_is_replaced_by_the_daemon_next_to_it() {
     let installed = Installed::new().env("ANTHROPIC_API_KEY", "kept");
     let words = [
         "proxy",
@@ -148,7 +148,7 @@ fn in_the_foreground_it_becomes_the_daemon_beside_it() {
 }
 
 #[test]
-fn its_exit_code_is_the_daemons() {
+fn the_exit_code_is_the_daemons() {
     let installed = Installed::new()
         .env("GROV_FAKE_REFUSAL", "grov-proxyd: no")
         .env("GROV_FAKE_CODE", "7");
@@ -157,7 +157,7 @@ fn its_exit_code_is_the_daemons() {
 }
 
 #[test]
-fn without_a_daemon_beside_it_the_path_is_searched() {
+fn without_a_daemon_next_to_grov_the_path_is_searched() {
     let installed = Installed::alone();
     let ended = installed.run(&["proxy", "--json"]);
     assert_eq!(
@@ -165,7 +165,7 @@ fn without_a_daemon_beside_it_the_path_is_searched() {
         (2, Some("proxy"))
     );
     let folder = Path::new(FAKE).parent().unwrap();
-    // A relative entry means the working directory, which may be anybody's.
+    // A relative entry depends on the working directory, which may contain untrusted files.
     symlink(FAKE, installed.scene.path("work/grov-proxyd")).unwrap();
     let installed = installed.env("PATH", ".::/usr/bin:/bin");
     assert_eq!(installed.run(&["proxy"]).code, 2);
@@ -176,7 +176,7 @@ fn without_a_daemon_beside_it_the_path_is_searched() {
 }
 
 #[test]
-fn settings_that_must_not_start_are_refused_before_anything_is_started() {
+fn refused_settings_start_no_process() {
     for (words, variable) in [
         (&["--host", "0.0.0.0"][..], ("X", "")),
         (&["--port", "many"], ("X", "")),
@@ -208,7 +208,7 @@ fn settings_that_must_not_start_are_refused_before_anything_is_started() {
 }
 
 #[test]
-fn the_project_has_no_say_in_the_daemons_settings() {
+fn a_project_cannot_configure_the_daemon() {
     let installed = Installed::new();
     installed.scene.repository("work", "h.example:o/r");
     installed.scene.write(
@@ -220,7 +220,7 @@ fn the_project_has_no_say_in_the_daemons_settings() {
 }
 
 #[test]
-fn detached_it_listens_in_a_session_of_its_own_without_the_clients_secrets() {
+fn a_detached_daemon_has_its_own_session_and_none_of_the_clients_secrets() {
     let url = healthy();
     let installed = Installed::new()
         .env("GROV_FAKE_URL", &url)
@@ -290,7 +290,7 @@ fn detached_it_listens_in_a_session_of_its_own_without_the_clients_secrets() {
 }
 
 #[test]
-fn a_detached_daemon_gets_the_keys_that_the_user_gave_to_grov_and_no_others() {
+fn a_detached_daemon_gets_only_grovs_keys() {
     for (config, is_allowed) in [
         ("[llm]\nuse_anthropic_key = true\n", true),
         ("[llm]\nuse_anthropic_key = false\n", false),
@@ -302,7 +302,7 @@ fn a_detached_daemon_gets_the_keys_that_the_user_gave_to_grov_and_no_others() {
             .env("ANTHROPIC_AUTH_TOKEN", "the-clients")
             .env("GROV_LLM_API_KEY", "own");
         installed.scene.write("home/.grov/config.toml", config);
-        // A repository cannot hand its visitor's key to Grov.
+        // A repository cannot allow the use of the user's key.
         installed.scene.repository("work", "h.example:o/r");
         installed
             .scene
@@ -319,7 +319,7 @@ fn a_detached_daemon_gets_the_keys_that_the_user_gave_to_grov_and_no_others() {
 }
 
 #[test]
-fn a_detached_daemon_that_refuses_is_quoted() {
+fn the_error_of_a_detached_daemon_is_shown() {
     let installed = Installed::new()
         .env(
             "GROV_FAKE_REFUSAL",
@@ -342,7 +342,7 @@ fn a_detached_daemon_that_refuses_is_quoted() {
 }
 
 #[test]
-fn a_session_says_at_once_that_the_daemon_is_missing() {
+fn a_session_start_reports_a_missing_daemon_at_once() {
     let installed = Installed::alone().env("ANTHROPIC_BASE_URL", "http://127.0.0.1:9");
     let mut command = installed.command(&["hook", "SessionStart"]);
     command

@@ -6,7 +6,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 
 const USER: &str = "home/.claude/settings.json";
-/// With all that makes a file hard to edit.
+/// A file with everything that makes editing hard.
 const ODD: &str = "\u{feff}{\r\n\t// mine\r\n\t\"env\": {\"A\": \"1\"}, /* why not */\r\n\t\"hooks\": {\"Stop\": [{\"hooks\": \
     [{\"type\": \"command\", \"command\": \"mine\"}]},]},\r\n\t\"model\" : \"opus\",\r\n}\r\n";
 
@@ -27,7 +27,7 @@ fn command(settings: &Value, event: &str) -> String {
 }
 
 #[test]
-fn what_init_does_unregister_takes_back() {
+fn unregister_reverses_init() {
     let scene = Scene::new();
     let path = scene.write(USER, ODD);
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o640)).unwrap();
@@ -61,7 +61,7 @@ fn what_init_does_unregister_takes_back() {
 }
 
 #[test]
-fn a_status_line_is_set_on_request_and_taken_back() {
+fn a_status_line_is_set_on_request_and_removed_by_unregister() {
     let scene = Scene::new();
     let path = scene.write(USER, ODD);
     scene.ask(&["init"]);
@@ -69,7 +69,7 @@ fn a_status_line_is_set_on_request_and_taken_back() {
     scene.ask(&["init", "--statusline"]);
     let edited = text(&path);
     assert!(edited.contains(" statusline\""), "{edited}");
-    // How it looks is the user's to say.
+    // The user may change its appearance.
     let padded = edited.replace(" statusline\"", " statusline\", \"padding\": 0");
     std::fs::write(&path, &padded).unwrap();
     assert_eq!(scene.ask(&["init", "--statusline"])["files"][0]["changed"], false);
@@ -79,7 +79,7 @@ fn a_status_line_is_set_on_request_and_taken_back() {
 }
 
 #[test]
-fn a_status_line_of_the_users_own_stays() {
+fn another_status_line_is_kept() {
     let scene = Scene::new();
     let before = "{\"statusLine\": {\"type\": \"command\", \"command\": \"~/line.sh\"}}";
     let path = scene.write(USER, before);
@@ -127,7 +127,7 @@ fn a_dry_run_shows_and_changes_nothing() {
 }
 
 #[test]
-fn a_file_that_is_made_goes_again() {
+fn a_file_that_init_created_is_removed_by_unregister() {
     let scene = Scene::new();
     let answer = scene.ask(&["init"]);
     let path = scene.path(USER);
@@ -143,7 +143,7 @@ fn a_file_that_is_made_goes_again() {
 }
 
 #[test]
-fn hooks_call_grov_by_its_path_also_where_its_name_leads_to_it() {
+fn hooks_call_grov_by_its_path_even_if_it_is_in_path() {
     let scene = Scene::new();
     let folder = scene.folder("my bin");
     std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_grov"), folder.join("grov")).unwrap();
@@ -151,7 +151,7 @@ fn hooks_call_grov_by_its_path_also_where_its_name_leads_to_it() {
     let scene = scene.without("PATH").env("PATH", &path);
     scene.ask(&["init", "--statusline"]);
     let settings = settings(&scene.path(USER));
-    // The link, which stays where an upgrade puts the program elsewhere.
+    // The link, which remains valid if an upgrade moves the program.
     let program = format!("'{}'", folder.join("grov").display());
     assert_eq!(
         command(&settings, "SessionStart"),
@@ -166,7 +166,7 @@ fn hooks_call_grov_by_its_path_also_where_its_name_leads_to_it() {
 }
 
 #[test]
-fn the_clients_own_directory_is_found_as_the_client_finds_it() {
+fn the_clients_directory_is_found_like_the_client_does() {
     let scene = Scene::new();
     let folder = scene.folder("elsewhere");
     let scene = scene.env("CLAUDE_CONFIG_DIR", folder.to_str().unwrap());
@@ -179,7 +179,7 @@ fn the_clients_own_directory_is_found_as_the_client_finds_it() {
 }
 
 #[test]
-fn a_shared_file_says_nothing_that_holds_on_one_machine_alone() {
+fn a_shared_file_contains_nothing_specific_to_one_machine() {
     let scene = Scene::new();
     let answer = scene.ask(&["init", "--scope", "project", "--proxy"]);
     let shared = settings(&scene.path("work/.claude/settings.json"));
@@ -203,7 +203,7 @@ fn a_shared_file_says_nothing_that_holds_on_one_machine_alone() {
 }
 
 #[test]
-fn a_gateway_is_chained_and_comes_back() {
+fn a_gateway_becomes_the_upstream_and_is_restored() {
     let scene = Scene::new();
     let before = r#"{"env": {"ANTHROPIC_BASE_URL": "https://gateway.example/v9"}}"#;
     let path = scene.write(USER, before);
@@ -234,7 +234,7 @@ fn a_gateway_is_chained_and_comes_back() {
 }
 
 #[test]
-fn where_a_proxy_is_set_up_this_machine_is_left_out_of_it() {
+fn init_excludes_this_machine_from_an_http_proxy() {
     let scene = Scene::new().env("HTTPS_PROXY", "http://proxy.example:3128");
     scene.ask(&["init", "--proxy"]);
     assert_eq!(
@@ -244,7 +244,7 @@ fn where_a_proxy_is_set_up_this_machine_is_left_out_of_it() {
 }
 
 #[test]
-fn a_broken_file_is_left_alone_and_the_place_told() {
+fn a_malformed_file_is_unchanged_and_the_error_names_its_place() {
     let scene = Scene::new();
     let broken = "{\n  \"model\": \"opus\"\n  \"env\": {}\n}\n";
     let path = scene.write(USER, broken);
@@ -259,7 +259,7 @@ fn a_broken_file_is_left_alone_and_the_place_told() {
 }
 
 #[test]
-fn links_are_followed_and_stay() {
+fn symbolic_links_are_followed_and_kept() {
     let scene = Scene::new();
     let real = scene.write("dotfiles/claude.json", "{}\n");
     std::fs::create_dir_all(scene.path("home/.claude")).unwrap();
@@ -272,7 +272,7 @@ fn links_are_followed_and_stay() {
 }
 
 #[test]
-fn what_cannot_be_written_is_an_error_that_names_it() {
+fn a_file_that_cannot_be_written_is_named_in_the_error() {
     let scene = Scene::new();
     let path = scene.write(USER, "{}");
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o444)).unwrap();
@@ -293,7 +293,7 @@ fn what_cannot_be_written_is_an_error_that_names_it() {
 }
 
 #[test]
-fn a_home_of_its_own_is_told_to_the_hooks() {
+fn hooks_get_the_home_of_init() {
     let scene = Scene::new();
     let home = scene.path("own");
     scene.ask(&["init", "--home", home.to_str().unwrap()]);
@@ -315,7 +315,7 @@ fn token(scene: &Scene) -> String {
     text(&scene.path("home/.grov/hook-token")).trim().to_owned()
 }
 
-/// How a hook is called: by its type, and what it calls.
+/// The type of a hook, and its command or URL.
 fn called(settings: &Value, event: &str) -> (String, String) {
     let handlers = settings["hooks"][event].as_array().unwrap().iter();
     let mut handlers = handlers.flat_map(|group| group["hooks"].as_array().unwrap());
@@ -328,7 +328,7 @@ fn called(settings: &Value, event: &str) -> (String, String) {
 }
 
 #[test]
-fn hooks_go_over_http_where_the_client_sends_them_so_and_back() {
+fn hooks_go_over_http_where_supported_and_back() {
     let scene = Scene::new();
     let before =
         "{\n  \"hooks\": {\"Stop\": [{\"hooks\": [{\"type\": \"command\", \"command\": \"mine\"}]}]}\n}\n";
@@ -382,7 +382,7 @@ fn hooks_go_over_http_where_the_client_sends_them_so_and_back() {
 }
 
 #[test]
-fn the_token_is_shown_to_nobody() {
+fn the_token_is_not_printed() {
     let scene = Scene::new();
     for round in 0..2 {
         for words in [
@@ -412,7 +412,7 @@ fn the_token_is_shown_to_nobody() {
 }
 
 #[test]
-fn the_token_goes_with_the_last_file_that_shows_it() {
+fn the_token_is_removed_with_the_last_file_that_contains_it() {
     let scene = Scene::new();
     let file = scene.path("home/.grov/hook-token");
     let work = scene.repository("work", "https://example.com/a.git");
@@ -427,7 +427,7 @@ fn the_token_goes_with_the_last_file_that_shows_it() {
         assert!(ended.stdout.contains("hook-token removed"), "{ended:?}");
         assert_eq!(scene.ask(&[command])["token"], Value::Null);
     }
-    // A hook that the user added stays, and so does what it shows.
+    // A hook that the user added stays, and so does its token.
     scene.ask(&["init", "--http"]);
     let path = scene.path(USER);
     let mut added = settings(&path);
@@ -435,14 +435,14 @@ fn the_token_goes_with_the_last_file_that_shows_it() {
     std::fs::write(&path, added.to_string()).unwrap();
     assert_eq!(scene.ask(&["unregister"])["token"], Value::Null);
     assert!(text(&path).contains(&token(&scene)));
-    // Nobody knows of it any more: then whatever calls Grov is taken out.
+    // It is no longer registered, so every hook that calls Grov is removed.
     scene.ask(&["unregister"]);
     assert!(!text(&path).contains("X-Grov-Hook-Token") && !file.exists());
     assert!(!work.join(".claude").exists());
 }
 
 #[test]
-fn a_token_stands_in_no_file_that_is_shared() {
+fn a_shared_file_contains_no_token() {
     let scene = Scene::new();
     let work = scene.repository("work", "https://example.com/a.git");
     scene.ask(&["init", "--scope", "project"]);
@@ -454,7 +454,7 @@ fn a_token_stands_in_no_file_that_is_shared() {
     assert!(ended.stderr.contains("keep it out of commits"), "{ended:?}");
     assert_eq!(text(&shared), before);
     assert_eq!(called(&settings(&own), "Stop").0, "http");
-    // Without it they are the words that everybody has, which the client runs once.
+    // Without --http they are the same commands as in the shared file, which the client runs once.
     scene.ask(&["init", "--scope", "project"]);
     assert_eq!(called(&settings(&own), "Stop").1, "grov hook Stop");
     assert!(!text(&own).contains(&token(&scene)));
@@ -477,7 +477,7 @@ fn a_guard_that_fails_closed_stays_a_process() {
 }
 
 #[test]
-fn hooks_over_http_reach_this_machine_past_a_proxy_of_the_users() {
+fn hooks_over_http_bypass_the_users_http_proxy() {
     let scene = Scene::new().env("HTTPS_PROXY", "http://p:3128");
     scene.ask(&["init", "--http"]);
     let settings = settings(&scene.path(USER));

@@ -1,4 +1,4 @@
-//! A person with a home directory and a working directory, who runs `grov`.
+//! A user with a home directory and a working directory, who runs `grov`.
 
 use serde_json::Value;
 use std::ffi::OsString;
@@ -13,7 +13,7 @@ pub(crate) struct Scene {
     environment: Vec<(String, String)>,
 }
 
-/// How a command ended.
+/// The exit code and output of a command.
 #[derive(Debug)]
 pub(crate) struct Ended {
     pub(crate) code: i32,
@@ -66,7 +66,7 @@ impl Scene {
         path
     }
 
-    /// A git repository as far as files show it.
+    /// Creates the files of a git repository.
     pub(crate) fn repository(&self, relative: &str, remote: &str) -> PathBuf {
         self.write(&format!("{relative}/.git/HEAD"), "ref: refs/heads/main\n");
         self.write(
@@ -78,7 +78,7 @@ impl Scene {
         self.path(relative)
     }
 
-    /// Whether there is no Grov home yet.
+    /// Whether the Grov home does not exist yet.
     pub(crate) fn is_untouched(&self) -> bool {
         std::fs::read_dir(self.path("home")).unwrap().count() == 0
     }
@@ -105,7 +105,7 @@ impl Scene {
         Ended::of(&self.command().args(words).output().unwrap())
     }
 
-    /// Runs with a standard output that nobody reads.
+    /// Runs with a standard output that is closed.
     pub(crate) fn run_with_closed_output(&self, words: &[&str]) -> Ended {
         let (reader, writer) = std::io::pipe().unwrap();
         drop(reader);
@@ -122,7 +122,7 @@ impl Scene {
         )
     }
 
-    /// Runs with `--json`, successfully.
+    /// Runs with `--json`; the command must succeed.
     pub(crate) fn ask(&self, words: &[&str]) -> Value {
         self.within(&self.path("work")).ask(words)
     }
@@ -160,7 +160,7 @@ impl Ended {
     }
 }
 
-/// The one JSON object on standard output.
+/// The JSON object on standard output.
 pub(crate) fn json(ended: &Ended) -> Value {
     let value: Value =
         serde_json::from_str(&ended.stdout).unwrap_or_else(|error| panic!("{error}: {ended:?}"));

@@ -1,4 +1,4 @@
-//! Who judges, and what Grov's own model calls cost, as the real binary tells it.
+//! The configured judge, and the cost of Grov's own model calls.
 
 use crate::scene::{Scene, json};
 use crate::stored::fill;
@@ -30,7 +30,7 @@ fn call(purpose: Purpose, session: Option<&str>, at: OffsetDateTime, micro_usd: 
     }
 }
 
-/// Three calls on two days of May, about two sessions and none, for two purposes.
+/// Three calls on two days of May, for two purposes: two of sessions and one without.
 fn three_calls(scene: &Scene) {
     let calls = [
         call(
@@ -85,7 +85,7 @@ fn usage_lists_calls_with_their_cost() {
 }
 
 #[test]
-fn usage_is_summed_up_as_asked() {
+fn usage_is_grouped_on_request() {
     let scene = Scene::new();
     three_calls(&scene);
     let groups = |by: &str| {
@@ -134,7 +134,7 @@ fn usage_is_summed_up_as_asked() {
 }
 
 #[test]
-fn usage_since_a_time_leaves_out_what_was_before() {
+fn usage_since_a_time_omits_earlier_calls() {
     let scene = Scene::new();
     three_calls(&scene);
     let count = |since: &str| {
@@ -150,7 +150,7 @@ fn usage_since_a_time_leaves_out_what_was_before() {
 }
 
 #[test]
-fn a_person_is_shown_the_newest_calls_and_the_total_of_all() {
+fn text_shows_the_newest_calls_and_the_total_of_all() {
     let scene = Scene::new();
     fill(&scene, async |store| {
         for minute in 0..25 {
@@ -169,7 +169,7 @@ fn a_person_is_shown_the_newest_calls_and_the_total_of_all() {
 }
 
 #[test]
-fn the_budget_counts_what_is_spent_and_set_aside_today() {
+fn the_budget_counts_amounts_spent_and_reserved_today() {
     let scene = Scene::new().env("GROV_LLM_API_KEY", "key-of-grov");
     let now = OffsetDateTime::now_utc();
     let spend = |micro_usd, at| {
@@ -182,7 +182,7 @@ fn the_budget_counts_what_is_spent_and_set_aside_today() {
         });
     };
     spend(700_000, now - Duration::days(2));
-    // A call of the future counts in every day, so that midnight cannot pass between writing and asking.
+    // A call in the future counts for every day, so the test also passes at midnight.
     spend(120_000, now + Duration::days(1));
     let budget = object!({"daily_usd": 0.5, "spent_today_usd": 0.12, "left_usd": 0.38});
     assert_eq!(scene.ask(&["usage"])["budget"], budget);
@@ -205,7 +205,7 @@ fn the_budget_counts_what_is_spent_and_set_aside_today() {
 }
 
 #[test]
-fn who_judges_is_told_with_what_is_missing() {
+fn status_shows_the_judge_and_missing_settings() {
     let judge = |variables: &[(&str, &str)]| {
         let scene = variables
             .iter()
@@ -246,7 +246,7 @@ fn who_judges_is_told_with_what_is_missing() {
 }
 
 #[test]
-fn a_key_is_told_as_set_and_never_printed() {
+fn a_key_is_shown_as_set_and_never_printed() {
     let scene = Scene::new();
     assert_eq!(
         scene.ask(&["config", "explain", "llm.api_key"])["value"],
@@ -303,7 +303,7 @@ fn a_key_is_told_as_set_and_never_printed() {
 }
 
 #[test]
-fn pruning_counts_the_calls_it_takes_from_the_ledger() {
+fn pruning_counts_the_calls_removed_from_the_ledger() {
     let scene = Scene::new();
     three_calls(&scene);
     scene.write("home/.grov/config.toml", "[store]\nretention_spending = '2d'\n");

@@ -1,4 +1,4 @@
-//! `grov statusline`: one line, whatever it is given.
+//! `grov statusline`: one line for any input.
 
 use crate::scene::{Ended, Scene};
 use std::io::Write;
@@ -9,13 +9,13 @@ fn printed(scene: &Scene, words: &[&str], given: &[u8]) -> Ended {
     command.args(words).stdin(Stdio::piped());
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
-    // It need not read what it does not want.
+    // The command may exit without reading all input.
     let _ = child.stdin.take().unwrap().write_all(given);
     Ended::of(&child.wait_with_output().unwrap())
 }
 
 #[test]
-fn what_the_client_tells_becomes_one_line() {
+fn the_clients_json_becomes_one_line() {
     let scene = Scene::new();
     let given = br#"{"session_id": "s-1", "transcript_path": "/nowhere.jsonl", "model": {"id": "claude-opus-4-8"},
         "cost": {"total_cost_usd": 1.25}, "context_window": {"context_window_size": 200000, "used_percentage": 45,

@@ -1,4 +1,4 @@
-//! What is in the database, as the real binary tells it.
+//! Commands that show records of the database.
 
 use crate::scene::{Scene, json};
 use grov_domain::{
@@ -19,7 +19,7 @@ fn start() -> OffsetDateTime {
     OffsetDateTime::from_unix_timestamp(1_780_000_000).unwrap()
 }
 
-/// Runs `work` on the scene's database, which is made as needed.
+/// Runs `work` on the scene's database, which is created if needed.
 pub(crate) fn fill<T, F: Future<Output = T>>(scene: &Scene, work: impl FnOnce(SqliteStore) -> F) -> T {
     let path = scene.path("home/.grov/grov.db");
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -132,7 +132,7 @@ pub(crate) fn two_sessions(scene: &Scene) {
 }
 
 #[test]
-fn proxy_status_tells_sessions_newest_first() {
+fn proxy_status_lists_sessions_newest_first() {
     let scene = Scene::new();
     two_sessions(&scene);
     let answer = scene.ask(&["proxy-status"]);
@@ -230,7 +230,7 @@ fn steps_of_a_client_session_are_those_of_all_its_tasks_in_order() {
     assert_eq!(tasks, [FIRST, FIRST, "task-two", FIRST]);
 }
 
-/// A task of the client session that `base` is of.
+/// A task of the client session of `base`.
 fn task(
     base: &SessionState,
     id: &str,
@@ -370,7 +370,7 @@ fn the_tasks_of_a_client_session_are_a_tree() {
 }
 
 #[test]
-fn a_task_or_an_unmistakable_beginning_names_a_session() {
+fn a_session_is_found_by_a_task_or_a_unique_prefix() {
     let scene = Scene::new();
     two_sessions(&scene);
     let count = |id: &str| {
@@ -397,7 +397,7 @@ fn a_task_or_an_unmistakable_beginning_names_a_session() {
 }
 
 #[test]
-fn status_tells_what_is_stored_for_the_project() {
+fn status_counts_the_records_of_the_project() {
     let scene = Scene::new();
     let repository = scene.repository("work/repo", "git@h.example:o/r.git");
     let path = repository.to_str().unwrap();
@@ -493,7 +493,7 @@ fn status_tells_what_is_stored_for_the_project() {
 }
 
 #[test]
-fn pruning_follows_the_configured_retention_and_says_what_it_would_do_first() {
+fn pruning_follows_the_retention_and_has_a_dry_run() {
     let scene = Scene::new();
     two_sessions(&scene);
     fill(&scene, async |store| {
@@ -574,7 +574,7 @@ fn stats_count_rows() {
 }
 
 #[test]
-fn what_an_agent_wrote_cannot_steer_the_terminal() {
+fn an_agents_text_cannot_control_the_terminal() {
     let scene = Scene::new();
     fill(&scene, async |store| {
         let nasty = step(
@@ -612,7 +612,7 @@ fn what_an_agent_wrote_cannot_steer_the_terminal() {
 }
 
 #[test]
-fn a_long_answer_survives_a_reader_who_leaves_early() {
+fn a_closed_output_is_not_an_error_for_long_answers() {
     let scene = Scene::new();
     fill(&scene, async |store| {
         let steps = (0..2000)

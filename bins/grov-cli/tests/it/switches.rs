@@ -17,7 +17,7 @@ fn a_project_is_turned_off_and_on() {
     let ended = scene.run(&["off"]);
     assert_eq!(ended.code, 0, "{ended:?}");
     assert!(ended.stdout.contains(&project), "{ended:?}");
-    for part in ["have in their history stays", "within a second"] {
+    for part in ["was already added to running sessions", "within a second"] {
         assert!(ended.stderr.contains(part), "{part}: {ended:?}");
     }
     assert_eq!(
@@ -47,7 +47,7 @@ fn a_project_is_turned_off_and_on() {
 }
 
 #[test]
-fn all_working_trees_of_a_repository_are_one_switch() {
+fn all_working_trees_of_a_repository_share_one_switch() {
     let scene = Scene::new();
     let repository = scene.repository("work", "h.example:o/r");
     let inside = scene.folder("work/src");
@@ -59,7 +59,7 @@ fn all_working_trees_of_a_repository_are_one_switch() {
 }
 
 #[test]
-fn a_session_is_turned_off_by_itself() {
+fn a_single_session_is_turned_off() {
     let scene = Scene::new();
     let answer = scene.ask(&["off", "--session", "still-to-come"]);
     assert_eq!(
@@ -89,7 +89,7 @@ fn a_session_is_turned_off_by_itself() {
 }
 
 #[test]
-fn the_beginning_of_a_recorded_session_is_enough() {
+fn a_prefix_of_a_recorded_session_is_enough() {
     let scene = Scene::new();
     crate::stored::two_sessions(&scene);
     let key = |session: &str| -> Value { scene.ask(&["off", "--session", session])["key"].clone() };
@@ -113,7 +113,7 @@ fn a_setting_turns_everything_off() {
         object!({"on": false, "off_by": "setting", "sessions_off": []})
     );
     assert!(scene.run(&["on"]).stderr.contains("memory.enabled is false"));
-    // What a project's own file says of it is not heard.
+    // A project's file cannot set it.
     let scene = Scene::new();
     scene.repository("work", "h.example:o/r");
     scene.write("work/.grov/config.toml", "memory.enabled = false\n");

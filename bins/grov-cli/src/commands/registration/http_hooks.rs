@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn the_members_of_a_group_read_what_is_open_to_it() {
+    fn members_of_a_group_can_read_group_readable_files() {
         let access = |mode, group| Access { mode, group };
         for (file, folders, all, group) in [
             (0o600, [access(0o755, 0), access(0o755, 7)], false, false),

@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn a_history_is_billed_once_however_many_memories_it_holds() {
+    fn a_history_with_several_memories_is_billed_once() {
         let cost = cost(vec![
             held("s", None, "a", 1, Some(100_000)),
             held("s", None, "b", 1, Some(100_000)),
