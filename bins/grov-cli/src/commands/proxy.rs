@@ -97,11 +97,11 @@ fn daemon_arguments(home: &Home, arguments: &ProxyArguments) -> Vec<OsString> {
 fn find_program(environment: &Environment) -> Result<PathBuf, Failure> {
     let own = std::env::current_exe().ok();
     let resolved = own.as_deref().and_then(|path| path.canonicalize().ok());
-    let mut beside = own
+    let mut candidates = own
         .iter()
         .chain(&resolved)
         .map(|path| path.with_file_name(PROGRAM));
-    beside
+    candidates
         .find(|path| is_executable(path))
         .or_else(|| in_path(PROGRAM, environment).next())
         .ok_or_else(|| {

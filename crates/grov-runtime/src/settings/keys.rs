@@ -79,7 +79,7 @@ mod tests {
         let count = names.len();
         names.sort();
         names.dedup();
-        assert_eq!(names.len(), count, "an environment name stands for two settings");
+        assert_eq!(names.len(), count, "two settings use the same variable");
     }
 
     #[test]

@@ -165,7 +165,7 @@ fn readable_token(hooks: &[HttpHook<'_>]) -> Option<Check> {
             NAME,
             format!("other users can read the token in {}", path.display()),
         )
-        .consequence("With the token they can read what hooks are told and send forged events.")
+        .consequence("With the token they can read the replies to hooks and send forged events.")
         .fix(format!("chmod 600 {}", path.display()))
         .remedy(Remedy::MakePrivate(vec![(path.clone(), 0o600)])),
     )
