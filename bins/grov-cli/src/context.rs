@@ -5,7 +5,7 @@ use crate::assembly;
 use crate::failure::Failure;
 use crate::output::{Outcome, Style, Terminal, note};
 use grov_domain::{Project, SettlingJudge, StoreConnection};
-use grov_project::{GrovIgnore, Place};
+use grov_project::{GrovIgnore, ProjectLocation};
 use grov_runtime::{Environment, Home, Inputs, Settings, logging};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -63,7 +63,7 @@ impl Context {
     /// The project of `--project` or of the current directory.
     pub(crate) fn project(&self) -> Result<Project, Failure> {
         match (&self.directory, &self.common.project) {
-            (Some(directory), _) => Ok(Place::locate(directory).project()),
+            (Some(directory), _) => Ok(ProjectLocation::locate(directory).project()),
             (None, Some(key)) => Ok(Project {
                 path: Some(key.to_string_lossy().into_owned()),
                 remote: None,
@@ -83,7 +83,7 @@ impl Context {
 
     /// The project's `.grovignore`. Prints its problems.
     pub(crate) fn ignore(&self) -> GrovIgnore {
-        let place = self.directory.as_deref().map(Place::locate);
+        let place = self.directory.as_deref().map(ProjectLocation::locate);
         let ignore = place.as_ref().map(GrovIgnore::at).unwrap_or_default();
         for problem in ignore.problems() {
             note!("warning: {problem}");
@@ -93,7 +93,7 @@ impl Context {
 
     /// The top of the project's working tree; `None` if the project is named by its key.
     pub(crate) fn top(&self) -> Option<PathBuf> {
-        let place = Place::locate(self.directory.as_deref()?);
+        let place = ProjectLocation::locate(self.directory.as_deref()?);
         Some(place.work_tree().unwrap_or(place.root()).to_owned())
     }
 

@@ -14,7 +14,7 @@ use grov_actions::transcript::typed_text;
 use grov_domain::{ClientSessionId, Clock, HookSession, StoreConnection, StoreError, SystemClock, TaskId};
 use grov_hooks::event;
 use grov_memory::Budget;
-use grov_project::Place;
+use grov_project::ProjectLocation;
 use grov_redact::Redactor;
 use grov_rules::IntentCache;
 use grov_runtime::{DriftSettings, MemorySettings, Settings};
@@ -248,7 +248,7 @@ impl PromptHandler<'_> {
     }
 
     async fn is_off(&self, store: &dyn StoreConnection) -> Result<bool, StoreError> {
-        let project = Place::locate(&self.session_ref.directory).project();
+        let project = ProjectLocation::locate(&self.session_ref.directory).project();
         is_off(store, project.key(), &self.session_ref.id()).await
     }
 

@@ -6,7 +6,7 @@ use crate::services::STORE_TIMEOUT;
 use crate::task_rows;
 use crate::team_memory::is_off;
 use grov_domain::{GoalContract, SessionDigest, StoreError, active_task};
-use grov_project::Place;
+use grov_project::ProjectLocation;
 use grov_query::ActiveConstraints;
 use grov_session::capture::PerformedAction;
 
@@ -18,7 +18,7 @@ pub(crate) async fn compaction_state(
     let Some(store) = context.services.stores.open_existing(Some(STORE_TIMEOUT)).await? else {
         return Ok(None);
     };
-    let place = Place::locate(&session_ref.directory);
+    let place = ProjectLocation::locate(&session_ref.directory);
     let id = session_ref.id();
     if is_off(&*store, place.project().key(), &id).await? {
         return Ok(None);

@@ -7,7 +7,7 @@ use grov_domain::{
     ClientSessionId, Clock, GoalEdit, GuardRecord, HookSession, StoreConnection, StoreError, SwitchScope,
     SystemClock,
 };
-use grov_project::Place;
+use grov_project::ProjectLocation;
 use grov_redact::Redactor;
 use grov_rules::IntentCache;
 use grov_runtime::Home;
@@ -96,7 +96,7 @@ pub(crate) async fn start_session(
 
 /// A new session.
 pub(crate) fn new_session(session_ref: &SessionRef) -> HookSession {
-    let project = Place::locate(&session_ref.directory).project();
+    let project = ProjectLocation::locate(&session_ref.directory).project();
     let directory = session_ref.directory.to_string_lossy().into_owned();
     let mut session = HookSession::new(
         session_ref.id(),

@@ -13,7 +13,7 @@ use crate::{daemon, fork, proxied, runtime, task_rows};
 use grov_domain::{Clock, GoalContract, SessionDigest, StoreError, SystemClock};
 use grov_hooks::event;
 use grov_memory::Budget;
-use grov_project::Place;
+use grov_project::ProjectLocation;
 use grov_redact::Redactor;
 use std::time::{Duration, Instant, SystemTime};
 
@@ -150,7 +150,7 @@ async fn compaction_state(
     session_ref: &SessionRef,
 ) -> Result<Option<(GoalContract, SessionDigest)>, StoreError> {
     let store = context.services.stores.open(Some(BUSY_PATIENCE)).await?;
-    let place = Place::locate(&session_ref.directory);
+    let place = ProjectLocation::locate(&session_ref.directory);
     let id = session_ref.id();
     if is_off(&*store, place.project().key(), &id).await? {
         return Ok(None);

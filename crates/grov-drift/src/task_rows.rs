@@ -6,7 +6,7 @@ use grov_domain::{
     CorrectionLevel, GoalContract, HookCheck, HookSession, HookStep, OFF_GOAL_BELOW, SessionDigest,
     SessionId, SessionState, SessionStatus, Task, TaskStatus,
 };
-use grov_project::{GrovIgnore, Place};
+use grov_project::{GrovIgnore, ProjectLocation};
 use grov_rules::session_summary;
 use grov_session::capture::{PerformedAction, TaskMaterial, prompts};
 use grov_session::review::{CorrectionRecord, Evidence, Scored};
@@ -45,7 +45,7 @@ pub(crate) fn material(
 /// Summarizes a session for a compaction.
 pub(crate) fn digest(
     session_ref: &SessionRef,
-    place: &Place,
+    place: &ProjectLocation,
     contract: &GoalContract,
     done: Vec<PerformedAction>,
 ) -> SessionDigest {

@@ -8,7 +8,7 @@ use grov_domain::{
 use grov_memory::{
     Budget, Freshness, Query, Ranking, Recalled, demote_stale, mentioned_files, prompt_kind, recall, render,
 };
-use grov_project::{Place, pins};
+use grov_project::{ProjectLocation, pins};
 use grov_redact::Redactor;
 use std::collections::HashSet;
 use std::path::Path;
@@ -59,7 +59,7 @@ where
     S: MemorySearch + SwitchStore + ?Sized,
 {
     let session = prompt.session_ref.id();
-    let place = Place::locate(&prompt.session_ref.directory);
+    let place = ProjectLocation::locate(&prompt.session_ref.directory);
     let project = place.project().key().to_owned();
     if is_off(store, &project, &session).await? {
         return Ok(None);
@@ -103,7 +103,7 @@ where
     S: TaskStore + SwitchStore + ?Sized,
 {
     let session = beginning.session_ref.id();
-    let place = Place::locate(&beginning.session_ref.directory);
+    let place = ProjectLocation::locate(&beginning.session_ref.directory);
     let project = place.project().key().to_owned();
     if is_off(store, &project, &session).await? {
         return Ok(None);

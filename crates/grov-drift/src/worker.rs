@@ -301,7 +301,7 @@ struct Followed {
 mod tests {
     use super::*;
     use grov_domain::Task;
-    use grov_project::Place;
+    use grov_project::ProjectLocation;
 
     #[test]
     fn a_subagents_end_does_not_wait_for_the_lock() {
@@ -364,7 +364,7 @@ mod tests {
                     .unwrap()
                     .is_some_and(|session| session.actions == 1)
             );
-            let key = Place::locate(&project).project();
+            let key = ProjectLocation::locate(&project).project();
             store.tasks_for_project(key.key(), 10).await.unwrap()
         })
     }

@@ -10,7 +10,7 @@ use grov_memory::{
     Budget, FileNote, Freshness, Query, Ranking, Recalled, demote_stale, mentioned_files, prompt_kind,
     recall, render,
 };
-use grov_project::{GrovIgnore, Place, pins};
+use grov_project::{GrovIgnore, ProjectLocation, pins};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -202,7 +202,7 @@ async fn looked_after(
     let tasks: Vec<Task> = recalled.iter().map(|one| one.task.clone()).collect();
     let named: Vec<String> = notes.iter().map(|note| note.file.clone()).collect();
     let looking = tokio::task::spawn_blocking(move || {
-        let ignore = GrovIgnore::at(&Place::locate(&root));
+        let ignore = GrovIgnore::at(&ProjectLocation::locate(&root));
         let fresh = tasks
             .iter()
             .map(|task| (task.id.clone(), freshness_in(&root, task)));

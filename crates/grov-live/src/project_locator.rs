@@ -5,7 +5,7 @@ use crate::working_directory;
 use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, Shared};
 use grov_domain::Project;
-use grov_project::Place;
+use grov_project::ProjectLocation;
 use grov_proxy_core::MessagesRequest;
 use hashlink::LruCache;
 use std::path::PathBuf;
@@ -98,7 +98,7 @@ fn is_usable(started_at: Instant, lookup: &Lookup) -> bool {
 /// Reads the files of a directory on a blocking thread.
 fn look_up(directory: PathBuf) -> Lookup {
     let looking = tokio::task::spawn_blocking(move || {
-        let place = Place::locate(&directory);
+        let place = ProjectLocation::locate(&directory);
         Arc::new(Location {
             project: place.project(),
             exists: directory.is_dir(),

@@ -13,7 +13,7 @@ use grov_domain::{
     ActionSketch, ClientDialect, ClientSessionId, ExchangeId, ExchangeKind, ExchangeRecord, Prompt,
     RecordSink, Step, TokenUsage, without_own_text,
 };
-use grov_project::{Place, hash_user};
+use grov_project::{ProjectLocation, hash_user};
 use grov_proxy_core::{ObservedExchange, Outcome, TurnObserver};
 use grov_redact::Redactor;
 use grov_wire::RequestIndex;
@@ -134,7 +134,7 @@ impl Recorder {
             session.searches += 1;
             return;
         };
-        let place = Place::locate(Path::new(&directory));
+        let place = ProjectLocation::locate(Path::new(&directory));
         let user = place.user(self.home.as_deref());
         session.user = match self.user_naming {
             UserNaming::Plain if user.is_unknown() => None,

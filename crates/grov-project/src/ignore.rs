@@ -4,7 +4,7 @@ mod task;
 
 pub use task::without_ignored;
 
-use crate::Place;
+use crate::ProjectLocation;
 use crate::read::{Contents, bounded};
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use std::fmt;
@@ -72,11 +72,11 @@ impl GrovIgnore {
         ignore
     }
 
-    /// Reads the files of a place: that of its working tree and that of its project. A path that either ignores is ignored,
+    /// Reads the files of a location: that of its working tree and that of its project. A path that either ignores is ignored,
     /// so that a file that is in no commit applies to every working tree.
-    pub fn at(place: &Place) -> Self {
-        let mut ignore = Self::load(place.root());
-        if let Some(work_tree) = place.work_tree().filter(|folder| *folder != place.root()) {
+    pub fn at(location: &ProjectLocation) -> Self {
+        let mut ignore = Self::load(location.root());
+        if let Some(work_tree) = location.work_tree().filter(|folder| *folder != location.root()) {
             ignore.add(work_tree);
         }
         ignore

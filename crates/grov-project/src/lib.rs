@@ -1,6 +1,6 @@
 //! Which project a directory belongs to, found without starting git.
 //!
-//! Entry points: [`Place::locate`], then [`Place::project`], [`Place::head`] and [`Place::user`] as needed; each reads
+//! Entry points: [`ProjectLocation::locate`], then [`ProjectLocation::project`], [`ProjectLocation::head`] and [`ProjectLocation::user`] as needed; each reads
 //! a few small files. [`pins`] hashes files of a working tree. [`GrovIgnore`] holds the paths that a project keeps out of
 //! memory, and [`without_ignored`] removes them from a task.
 //!
@@ -12,7 +12,7 @@ mod config;
 mod head;
 mod ignore;
 mod pins;
-mod place;
+mod project_location;
 mod read;
 mod remote;
 mod user;
@@ -20,6 +20,6 @@ mod user;
 pub use head::Head;
 pub use ignore::{GrovIgnore, IgnoreProblem, without_ignored};
 pub use pins::pins;
-pub use place::Place;
+pub use project_location::ProjectLocation;
 pub use remote::normalize_remote;
 pub use user::{GitUser, hash_user};

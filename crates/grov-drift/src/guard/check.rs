@@ -16,7 +16,7 @@ use grov_domain::{
     StoreConnection, StoreError, SystemClock, active_task,
 };
 use grov_hooks::event::Input;
-use grov_project::Place;
+use grov_project::ProjectLocation;
 use grov_query::ActiveConstraints;
 use grov_redact::Redactor;
 use grov_runtime::{GuardMode, Settings};
@@ -92,7 +92,7 @@ impl GuardCheck {
         };
         // The shell may have changed directory since the session began.
         let began = context.start_directory();
-        let place = Place::locate(began.as_deref().unwrap_or(&session_ref.directory));
+        let place = ProjectLocation::locate(began.as_deref().unwrap_or(&session_ref.directory));
         let root = place
             .work_tree()
             .or(began.as_deref())
@@ -150,7 +150,7 @@ impl GuardCheck {
 
     async fn check_with(&self, store: Option<&dyn StoreConnection>) -> Result<CheckOutcome, StoreError> {
         let id = self.session_ref.id();
-        let project = Place::locate(&self.session_ref.directory).project();
+        let project = ProjectLocation::locate(&self.session_ref.directory).project();
         if let Some(store) = store
             && is_off(store, project.key(), &id).await?
         {

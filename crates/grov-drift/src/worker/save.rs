@@ -10,7 +10,7 @@ use grov_domain::{
     SettlingJudge, StoreConnection, StoreError, SystemClock, Task, TaskId, TaskTransition,
 };
 use grov_hooks::event;
-use grov_project::{GrovIgnore, Place, hash_user, pins, without_ignored};
+use grov_project::{GrovIgnore, ProjectLocation, hash_user, pins, without_ignored};
 use grov_redact::Redactor;
 use grov_runtime::UserMode;
 use grov_session::capture::{SaveContext, TaskMaterial, covered, reviewed};
@@ -38,7 +38,7 @@ struct Loaded {
     known: Vec<SessionState>,
     /// The newest prompt started another task.
     has_new_goal: bool,
-    place: Place,
+    place: ProjectLocation,
     root: PathBuf,
     ignore: GrovIgnore,
 }
@@ -116,7 +116,7 @@ impl TurnWorker<'_> {
         let contract = session.contract.clone().with_edits(&edits_of_goal);
         let steps = store.hook_steps(&id).await?;
         let saved = self.saved_tasks(store).await?;
-        let place = Place::locate(&session_ref.directory);
+        let place = ProjectLocation::locate(&session_ref.directory);
         let root = place.work_tree().unwrap_or(&session_ref.directory).to_owned();
         let ignore = GrovIgnore::at(&place);
         let done = task_rows::done(&steps);
@@ -222,7 +222,7 @@ impl TurnWorker<'_> {
     /// Loads the session's saved tasks, newest first.
     async fn saved_tasks(&self, store: &dyn StoreConnection) -> Result<Vec<Task>, StoreError> {
         let id = self.work.session_ref.id();
-        let project = Place::locate(&self.work.session_ref.directory).project();
+        let project = ProjectLocation::locate(&self.work.session_ref.directory).project();
         let tasks = store.tasks_for_project(project.key(), CANDIDATES).await?;
         let own = |task: &Task| {
             let session = task.session_id.as_ref();
@@ -233,7 +233,7 @@ impl TurnWorker<'_> {
     }
 
     /// The user's name, as far as the settings allow.
-    fn user(&self, place: &Place) -> Option<String> {
+    fn user(&self, place: &ProjectLocation) -> Option<String> {
         let home = self.environment.get("HOME").map(PathBuf::from);
         let user = place.user(home.as_deref());
         match self.settings.user() {

@@ -381,7 +381,7 @@ struct Place;
 
 impl Place {
     fn key(home: &Home) -> String {
-        grov_project::Place::locate(home.0.path())
+        grov_project::ProjectLocation::locate(home.0.path())
             .project()
             .key()
             .to_owned()

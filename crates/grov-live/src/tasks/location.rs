@@ -1,7 +1,7 @@
 //! Where a task takes place.
 
 use grov_domain::Task;
-use grov_project::{GrovIgnore, Place, pins};
+use grov_project::{GrovIgnore, ProjectLocation, pins};
 use std::path::PathBuf;
 
 /// What is known of a directory.
@@ -19,7 +19,7 @@ pub(super) async fn locate(directory: Option<&str>) -> Location {
         return Location::default();
     };
     let looking = tokio::task::spawn_blocking(move || {
-        let place = Place::locate(&directory);
+        let place = ProjectLocation::locate(&directory);
         Location {
             root: Some(place.work_tree().map_or(directory, ToOwned::to_owned)),
             head: place.head().commit,
@@ -34,7 +34,7 @@ pub(super) async fn ignored(root: Option<PathBuf>) -> Option<GrovIgnore> {
     let Some(root) = root else {
         return Some(GrovIgnore::default());
     };
-    let reading = tokio::task::spawn_blocking(move || GrovIgnore::at(&Place::locate(&root)));
+    let reading = tokio::task::spawn_blocking(move || GrovIgnore::at(&ProjectLocation::locate(&root)));
     let ignore = reading.await.ok()?;
     for problem in ignore.problems() {
         tracing::warn!("{problem}");

@@ -179,9 +179,9 @@ fn both_files_of_a_linked_working_tree_count() {
     ] {
         fs::write(path, text).unwrap();
     }
-    let place = Place::locate(&linked);
-    assert_eq!(place.root(), main);
-    let ignore = GrovIgnore::at(&place);
+    let location = ProjectLocation::locate(&linked);
+    assert_eq!(location.root(), main);
+    let ignore = GrovIgnore::at(&location);
     for path in ["mine/x".to_owned(), "theirs/x".to_owned()] {
         assert!(ignore.ignores(&path), "{path}");
     }
@@ -237,7 +237,7 @@ fn a_task_loses_what_names_an_ignored_path() {
         "reads \"secret plans/x.md\" first",
         "keeps it in .env.",
         "@server.pem is loaded",
-        "moved to /other/place/secret/x",
+        "moved to /other/location/secret/x",
     ] {
         let kept = without_ignored(task(&[text, "harmless words"], &["src/a.rs"]), &ignore);
         assert_eq!(kept.reasoning_trace, ["harmless words"], "{text}");

@@ -5,7 +5,7 @@ use crate::output::note;
 use grov_drift::token;
 use grov_hooks::event::{Event, PRE_TOOL_USE, SESSION_START};
 use grov_hooks::settings::{Hook, MASK, SettingsFile};
-use grov_project::Place;
+use grov_project::ProjectLocation;
 use grov_redact::Secret;
 use grov_runtime::{Home, Url};
 use std::fs::Metadata;
@@ -70,7 +70,7 @@ pub(super) fn warn_of_readers(file: &SettingsFile) {
         note!("warning: {shown} now holds a token, and other users can read it; run chmod 600 {shown}");
     }
     let parent = path.parent();
-    if parent.is_some_and(|folder| Place::locate(folder).work_tree().is_some()) {
+    if parent.is_some_and(|folder| ProjectLocation::locate(folder).work_tree().is_some()) {
         note!("warning: {shown} now holds a token and is in a git working tree; keep it out of commits");
     }
 }

@@ -43,7 +43,7 @@ async fn a_commit_made_during_the_task_is_linked() {
     work.turn("commit it", "theme.css", verdict(TaskAction::TaskComplete))
         .await;
     let saved = work.memory().await;
-    let head = grov_project::Place::locate(&directory).head().commit;
+    let head = grov_project::ProjectLocation::locate(&directory).head().commit;
     assert!(head.is_some());
     assert_eq!(saved[0].linked_commit, head);
     // Nothing was committed for the next one.

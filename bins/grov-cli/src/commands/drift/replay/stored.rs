@@ -13,7 +13,7 @@ use grov_domain::{
     ActionSketch, ActionType, DriftEvent, DriftFilter, EffectKind, Finding, GoalContract, HookStep,
     OFF_GOAL_BELOW, SessionId, SessionState, StepRow, StoreConnection,
 };
-use grov_project::Place;
+use grov_project::ProjectLocation;
 use grov_query::{ActiveConstraints, SelectedSession};
 use grov_scope::Rules;
 use serde::Serialize;
@@ -238,7 +238,7 @@ fn action(
 
 /// The directory that relative paths of the contract refer to.
 fn root(task: &SessionState) -> Option<String> {
-    let place = Place::locate(Path::new(task.working_directory.as_deref()?));
+    let place = ProjectLocation::locate(Path::new(task.working_directory.as_deref()?));
     let top = place.work_tree().unwrap_or(place.root());
     Some(top.to_string_lossy().into_owned())
 }

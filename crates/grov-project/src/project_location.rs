@@ -13,7 +13,7 @@ const POINTER_LIMIT: u64 = 8192;
 
 /// The project of a directory, and its repository if it is in one.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct ProjectLocation {
     root: PathBuf,
     work_tree: Option<PathBuf>,
     repository: Option<Repository>,
@@ -27,7 +27,7 @@ struct Repository {
     common_directory: PathBuf,
 }
 
-impl Place {
+impl ProjectLocation {
     /// Finds the project of `directory`: the folder that holds the git common directory, so that all working trees of
     /// a repository are one project; a bare repository itself; outside git the directory itself. Symbolic links are
     /// resolved; a directory that does not exist is its own project, as it is written.

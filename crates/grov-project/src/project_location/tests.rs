@@ -64,7 +64,7 @@ impl Scene {
     }
 
     fn root_of(&self, relative: &str) -> PathBuf {
-        Place::locate(&self.path(relative)).root
+        ProjectLocation::locate(&self.path(relative)).root
     }
 }
 
@@ -76,13 +76,13 @@ fn a_folder_inside_a_working_tree() {
         "[remote \"origin\"]\nurl = https://u:p@h.example/o/r.git\n",
     );
     scene.folder("Repo/src/deep");
-    let place = Place::locate(&scene.path("Repo/src/deep"));
+    let location = ProjectLocation::locate(&scene.path("Repo/src/deep"));
     assert_eq!(
-        (place.root(), place.work_tree()),
+        (location.root(), location.work_tree()),
         (scene.path("Repo").as_path(), Some(scene.path("Repo").as_path()))
     );
-    assert!(place.is_git());
-    let project = place.project();
+    assert!(location.is_git());
+    let project = location.project();
     assert_eq!(project.path.as_deref(), scene.path("Repo").to_str());
     assert_eq!(project.remote.as_deref(), Some("h.example/o/r"));
     assert_eq!(
@@ -96,15 +96,15 @@ fn a_folder_inside_a_working_tree() {
 fn outside_git_it_is_the_directory_itself() {
     let scene = Scene::new();
     scene.folder("plain/sub/.git");
-    let place = Place::locate(&scene.path("plain/sub"));
+    let location = ProjectLocation::locate(&scene.path("plain/sub"));
     assert_eq!(
-        place.root(),
+        location.root(),
         scene.path("plain/sub"),
         "an empty .git is no repository"
     );
-    assert!(!place.is_git() && place.remote().is_none() && place.head() == Head::default());
+    assert!(!location.is_git() && location.remote().is_none() && location.head() == Head::default());
     assert_eq!(
-        Place::locate(Path::new("/not/there/../x")).root(),
+        ProjectLocation::locate(Path::new("/not/there/../x")).root(),
         Path::new("/not/there/../x")
     );
 }
@@ -126,17 +126,20 @@ fn linked_working_trees_share_the_project() {
     scene.git_directory("repo/.git", "[remote \"up\"]\nurl = git@h.example:o/r\n");
     scene.linked("repo/.git", "elsewhere/tree");
     scene.folder("elsewhere/tree/src");
-    let place = Place::locate(&scene.path("elsewhere/tree/src"));
-    assert_eq!(place.root(), scene.path("repo"));
-    assert_eq!(place.work_tree(), Some(scene.path("elsewhere/tree").as_path()));
+    let location = ProjectLocation::locate(&scene.path("elsewhere/tree/src"));
+    assert_eq!(location.root(), scene.path("repo"));
+    assert_eq!(location.work_tree(), Some(scene.path("elsewhere/tree").as_path()));
     assert_eq!(
-        place.remote().as_deref(),
+        location.remote().as_deref(),
         Some("h.example/o/r"),
         "the only remote need not be called origin"
     );
-    assert_eq!(place.head().branch.as_deref(), Some("topic"));
+    assert_eq!(location.head().branch.as_deref(), Some("topic"));
     assert_eq!(
-        Place::locate(&scene.path("repo")).head().branch.as_deref(),
+        ProjectLocation::locate(&scene.path("repo"))
+            .head()
+            .branch
+            .as_deref(),
         Some("main")
     );
 }
@@ -156,9 +159,9 @@ fn bare_repositories_are_their_own_project() {
     let scene = Scene::new();
     scene.git_directory("r.git", "[core]\nbare = true\n");
     scene.linked("r.git", "tree");
-    let place = Place::locate(&scene.path("r.git/objects"));
+    let location = ProjectLocation::locate(&scene.path("r.git/objects"));
     assert_eq!(
-        (place.root(), place.work_tree()),
+        (location.root(), location.work_tree()),
         (scene.path("r.git").as_path(), None)
     );
     assert_eq!(scene.root_of("tree"), scene.path("r.git"));
@@ -188,7 +191,7 @@ fn submodules_are_projects_of_their_own() {
         "and so are their working trees"
     );
     assert_eq!(scene.root_of("super"), scene.path("super"));
-    assert!(Place::locate(&scene.path("super/sub")).is_git());
+    assert!(ProjectLocation::locate(&scene.path("super/sub")).is_git());
 }
 
 #[test]
@@ -199,9 +202,9 @@ fn a_download_cannot_pass_itself_off_as_another_project() {
     scene.linked("secret/.git", "secret-tree");
     let victim = scene.path("secret/.git").display().to_string();
     let alone = |relative: &str| {
-        let place = Place::locate(&scene.path(relative));
-        assert_eq!(place.root(), scene.path(relative), "{relative}");
-        assert_eq!(place.remote(), None, "{relative}");
+        let location = ProjectLocation::locate(&scene.path(relative));
+        assert_eq!(location.root(), scene.path(relative), "{relative}");
+        assert_eq!(location.remote(), None, "{relative}");
     };
 
     scene.write("pointer/.git", &format!("gitdir: {victim}\n"));
@@ -217,7 +220,7 @@ fn a_download_cannot_pass_itself_off_as_another_project() {
     scene.write("own/fake/gitdir", scene.path("own/.git").to_str().unwrap());
     scene.write("own/.git", "gitdir: fake\n");
     assert_eq!(scene.root_of("own"), scene.path("own/fake"));
-    assert_eq!(Place::locate(&scene.path("own")).remote(), None);
+    assert_eq!(ProjectLocation::locate(&scene.path("own")).remote(), None);
     // The same without a pointer, as a bare repository.
     scene.write("bare/HEAD", "ref: refs/heads/main");
     scene.write("bare/commondir", &victim);
@@ -247,9 +250,9 @@ fn broken_pointers_fall_back_to_the_folder() {
         let folder = format!("broken{index}");
         scene.write(&format!("{folder}/.git"), text);
         scene.folder(&format!("{folder}/src"));
-        let place = Place::locate(&scene.path(&folder).join("src"));
+        let location = ProjectLocation::locate(&scene.path(&folder).join("src"));
         assert_eq!(
-            (place.root(), place.is_git()),
+            (location.root(), location.is_git()),
             (scene.path(&folder).as_path(), false),
             "{text:?}"
         );
@@ -268,8 +271,8 @@ fn a_pipe_in_place_of_a_file_is_not_waited_for() {
         .arg(scene.path("repo/.git/packed-refs"))
         .status();
     if made.is_ok_and(|status| status.success()) {
-        let place = Place::locate(&scene.path("repo"));
-        assert_eq!((place.remote(), place.head().commit), (None, None));
+        let location = ProjectLocation::locate(&scene.path("repo"));
+        assert_eq!((location.remote(), location.head().commit), (None, None));
     }
 }
 
@@ -277,7 +280,7 @@ fn a_pipe_in_place_of_a_file_is_not_waited_for() {
 fn head_is_resolved_through_loose_and_packed_references() {
     let scene = Scene::new();
     scene.git_directory("repo/.git", "");
-    let head = || Place::locate(&scene.path("repo")).head();
+    let head = || ProjectLocation::locate(&scene.path("repo")).head();
     let expected = |branch: Option<&str>, commit: Option<&str>| Head {
         branch: branch.map(str::to_owned),
         commit: commit.map(str::to_owned),
@@ -308,7 +311,7 @@ fn references_that_lead_nowhere_end() {
     scene.git_directory("repo/.git", "");
     scene.write("repo/.git/refs/heads/main", "ref: refs/heads/main\n");
     scene.write("outside", COMMIT);
-    let commit = || Place::locate(&scene.path("repo")).head().commit;
+    let commit = || ProjectLocation::locate(&scene.path("repo")).head().commit;
     assert_eq!(commit(), None);
     for text in [
         "ref: ../../outside",
@@ -322,7 +325,10 @@ fn references_that_lead_nowhere_end() {
         assert_eq!(commit(), None, "{text}");
     }
     scene.write("repo/.git/HEAD", "ref: refs/heads/.invalid");
-    assert_eq!(Place::locate(&scene.path("repo")).head(), Head::default());
+    assert_eq!(
+        ProjectLocation::locate(&scene.path("repo")).head(),
+        Head::default()
+    );
 }
 
 #[test]
@@ -330,7 +336,7 @@ fn the_remote_is_origin_or_the_only_one() {
     let scene = Scene::new();
     let remote = |config: &str| {
         scene.git_directory("repo/.git", config);
-        Place::locate(&scene.path("repo")).remote()
+        ProjectLocation::locate(&scene.path("repo")).remote()
     };
     assert_eq!(remote(""), None);
     assert_eq!(
@@ -360,12 +366,18 @@ fn the_user_of_the_repository_ranks_above_the_global_one() {
     );
     scene.git_directory("home/code/repo/.git", "");
     let home = scene.path("home");
-    let user = |relative: &str| Place::locate(&scene.path(relative)).user(Some(&home)).to_string();
+    let user = |relative: &str| {
+        ProjectLocation::locate(&scene.path(relative))
+            .user(Some(&home))
+            .to_string()
+    };
     assert_eq!(user("repo"), "Global <repo@h>");
     assert_eq!(user("home"), "Global <global@h>");
     assert_eq!(user("home/code/repo"), "Global <work@h>");
     assert_eq!(
-        Place::locate(&scene.path("repo")).user(None).to_string(),
+        ProjectLocation::locate(&scene.path("repo"))
+            .user(None)
+            .to_string(),
         "repo@h"
     );
 }
@@ -435,7 +447,10 @@ fn repositories_made_by_git() {
     assert_eq!(scene.root_of("separate"), scene.path("separate"));
     assert_eq!(scene.root_of("repo/sub"), scene.path("repo/sub"));
 
-    let (main, linked) = (Place::locate(&repo), Place::locate(&scene.path("tree")));
+    let (main, linked) = (
+        ProjectLocation::locate(&repo),
+        ProjectLocation::locate(&scene.path("tree")),
+    );
     assert_eq!(main.remote().as_deref(), Some("h.example/o/r"));
     assert_eq!(linked.remote(), main.remote());
     assert_eq!(main.user(None).to_string(), "me@h");
@@ -446,5 +461,10 @@ fn repositories_made_by_git() {
     let commit = main.head().commit.unwrap();
     assert_eq!(linked.head().commit.as_ref(), Some(&commit));
     assert!(git(&repo, &["cat-file", "-e", &format!("{commit}^{{commit}}")]));
-    assert!(Place::locate(&scene.path("repo/sub")).head().commit.is_some());
+    assert!(
+        ProjectLocation::locate(&scene.path("repo/sub"))
+            .head()
+            .commit
+            .is_some()
+    );
 }
