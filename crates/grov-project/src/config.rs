@@ -3,31 +3,31 @@
 use crate::read::small_text;
 use std::path::{Path, PathBuf};
 
-/// In bytes; real files have a few kilobytes.
+/// The maximum size of a file in bytes. Real files have a few kilobytes.
 const LENGTH_LIMIT: u64 = 1024 * 1024;
-/// Git itself gives up at ten.
+/// The maximum depth of nested includes, as in Git.
 const INCLUDE_DEPTH: usize = 10;
-/// Files that one reading may include, so that includes cannot multiply.
+/// The maximum number of included files in total, so that includes cannot multiply.
 const INCLUDE_LIMIT: usize = 64;
 
 /// One `key = value` of a configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Entry {
-    /// Lower case.
+    /// In lower case.
     section: String,
     subsection: Option<String>,
-    /// Lower case.
+    /// In lower case.
     key: String,
     value: String,
 }
 
-/// Entries in the order in which git would read them.
+/// Entries in the order in which Git reads them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Config {
     entries: Vec<Entry>,
 }
 
-/// The context of conditions and of `~/` in includes.
+/// The paths needed to resolve `~/` and conditions of includes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct IncludeContext<'a> {
     pub(crate) home: Option<&'a Path>,
@@ -81,7 +81,7 @@ impl Config {
             .map(|entry| entry.value.as_str())
     }
 
-    /// Every subsection of `section` that holds `key`, once each.
+    /// The distinct subsections of `section` that contain `key`.
     pub(crate) fn subsections(&self, section: &str, key: &str) -> Vec<&str> {
         let mut names = Vec::new();
         for entry in self
@@ -98,7 +98,7 @@ impl Config {
     }
 }
 
-/// The file that an entry includes, if it does and its condition holds.
+/// The file that an entry includes, if its condition holds.
 fn included_path(entry: &Entry, from: &Path, context: IncludeContext<'_>) -> Option<PathBuf> {
     if entry.key != "path" || entry.value.is_empty() {
         return None;
@@ -115,8 +115,8 @@ fn included_path(entry: &Entry, from: &Path, context: IncludeContext<'_>) -> Opt
     holds.then(path).flatten()
 }
 
-/// `gitdir:` and `gitdir/i:` conditions whose only wildcard is `**` at an end, which is how identities are kept apart
-/// by folder. Others count as not met.
+/// Evaluates `gitdir:` and `gitdir/i:` conditions whose only wildcard is `**` at an end, as used to separate identities
+/// by folder. Other conditions are treated as false.
 fn condition_holds(condition: &str, from: &Path, context: IncludeContext<'_>) -> bool {
     let (pattern, ignores_case) = match (
         condition.strip_prefix("gitdir:"),
@@ -167,7 +167,7 @@ fn condition_holds(condition: &str, from: &Path, context: IncludeContext<'_>) ->
     }
 }
 
-/// Parses a file; lines that are no configuration are skipped.
+/// Parses a file. Invalid lines are skipped.
 fn parse(text: &str) -> Vec<Entry> {
     let mut entries = Vec::new();
     let mut section: Option<(String, Option<String>)> = None;
@@ -175,20 +175,20 @@ fn parse(text: &str) -> Vec<Entry> {
     while !rest.is_empty() {
         rest = rest.trim_start();
         if let Some(header) = rest.strip_prefix('[') {
-            let (parsed, behind) = parse_header(header);
+            let (parsed, after) = parse_header(header);
             section = parsed;
-            rest = behind;
+            rest = after;
         } else if rest.starts_with(['#', ';']) {
-            rest = behind_line(rest);
+            rest = after_line(rest);
         } else {
             let end = rest.find(['=', '\n', '#', ';']).unwrap_or(rest.len());
-            let (key, behind) = rest.split_at(end);
-            let (value, behind) = match behind.strip_prefix('=') {
+            let (key, after) = rest.split_at(end);
+            let (value, after) = match after.strip_prefix('=') {
                 Some(value) => parse_value(value),
-                // A key alone means "true".
-                None => ("true".to_owned(), behind_line(behind)),
+                // A key without a value means "true".
+                None => ("true".to_owned(), after_line(after)),
             };
-            rest = behind;
+            rest = after;
             let key = key.trim();
             let is_key = !key.is_empty()
                 && key
@@ -207,11 +207,11 @@ fn parse(text: &str) -> Vec<Entry> {
     entries
 }
 
-fn behind_line(text: &str) -> &str {
+fn after_line(text: &str) -> &str {
     text.split_once('\n').map_or("", |(_, rest)| rest)
 }
 
-/// The section between `[` and `]`, and the rest of the text. A broken header opens no section.
+/// The section between `[` and `]`, and the rest of the text. A malformed header opens no section.
 fn parse_header(text: &str) -> (Option<(String, Option<String>)>, &str) {
     let line_end = text.find('\n').unwrap_or(text.len());
     let name_end = text.find(['"', ']']).filter(|end| *end < line_end);
@@ -232,10 +232,10 @@ fn parse_header(text: &str) -> (Option<(String, Option<String>)>, &str) {
     while let Some((at, character)) = characters.next() {
         match character {
             '"' => {
-                let behind = &text[name_end + 1 + at + 1..];
-                return match behind.strip_prefix(']') {
-                    Some(behind) => (Some((name, Some(subsection))), behind),
-                    None => (None, behind_line(behind)),
+                let after = &text[name_end + 1 + at + 1..];
+                return match after.strip_prefix(']') {
+                    Some(after) => (Some((name, Some(subsection))), after),
+                    None => (None, after_line(after)),
                 };
             }
             '\\' => subsection.extend(characters.next().map(|(_, escaped)| escaped)),
@@ -248,14 +248,14 @@ fn parse_header(text: &str) -> (Option<(String, Option<String>)>, &str) {
 /// The value after `=` with quotes, escapes, comments and continued lines resolved, and the rest of the text.
 fn parse_value(text: &str) -> (String, &str) {
     let mut value = String::new();
-    // Up to here the value counts; spaces behind it are trailing so far.
+    // The length without trailing spaces.
     let mut kept = 0;
     let mut quoted = false;
     let mut characters = text.char_indices();
     while let Some((at, character)) = characters.next() {
         match character {
             '\n' => return (finish(value, kept), &text[at + 1..]),
-            '#' | ';' if !quoted => return (finish(value, kept), behind_line(&text[at..])),
+            '#' | ';' if !quoted => return (finish(value, kept), after_line(&text[at..])),
             '"' => {
                 quoted = !quoted;
                 kept = value.len();
@@ -263,7 +263,7 @@ fn parse_value(text: &str) -> (String, &str) {
             '\\' => match characters.next() {
                 Some((_, '\n')) | None => {}
                 Some((_, '\r')) => {
-                    // The line end of another system continues as well; its newline is white space at this point.
+                    // A CRLF line end also continues the value.
                     if let Some((_, '\n')) = characters.clone().next() {
                         characters.next();
                     }

@@ -3,11 +3,11 @@
 use crate::read::{find_line, small_text};
 use std::path::Path;
 
-/// A reference is a line; git allows names of a few hundred bytes.
+/// The maximum size of a reference file in bytes. A reference is one line of a few hundred bytes.
 const REFERENCE_LIMIT: u64 = 4096;
-/// About 700,000 references; a larger repository's commit is then unknown.
+/// The maximum size of `packed-refs` in bytes: about 700,000 references. In larger repositories, the commit is unknown.
 const PACKED_LIMIT: u64 = 64 * 1024 * 1024;
-/// References to references. Git itself gives up at five.
+/// The maximum length of a chain of symbolic references, as in Git.
 const DEPTH: usize = 5;
 
 /// The checked-out branch and commit.
@@ -30,7 +30,7 @@ impl Head {
                 head.commit = as_commit(text);
                 break;
             };
-            // `.invalid` marks a repository whose references have a format that is not read here.
+            // `.invalid` marks a repository with an unsupported reference format.
             if !is_reference_name(name) || name.ends_with("/.invalid") {
                 break;
             }
@@ -52,7 +52,7 @@ fn packed(common_directory: &Path, name: &str) -> Option<String> {
     })
 }
 
-/// SHA-1 or SHA-256 in hexadecimal.
+/// Parses a SHA-1 or SHA-256 hash in hexadecimal.
 fn as_commit(text: &str) -> Option<String> {
     let is_commit = matches!(text.len(), 40 | 64) && text.bytes().all(|byte| byte.is_ascii_hexdigit());
     is_commit.then(|| text.to_ascii_lowercase())

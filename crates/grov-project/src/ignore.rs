@@ -1,4 +1,4 @@
-//! `.grovignore`: paths that never enter memory.
+//! `.grovignore`: paths excluded from memory.
 
 mod task;
 
@@ -10,19 +10,19 @@ use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use std::fmt;
 use std::path::{Component, Path, PathBuf};
 
-/// The file's name, in the top folder of a project.
+/// The name of the file in the project's top folder.
 const NAME: &str = ".grovignore";
-/// In bytes; a hand-written file is smaller.
+/// The maximum size in bytes; hand-written files are smaller.
 const MAX_BYTES: u64 = 64 * 1024;
-/// More patterns would make every check slow.
+/// The maximum number of patterns; more would slow down every check.
 const MAX_PATTERNS: usize = 1000;
-/// The bytes of a path that are checked, against denial of service.
+/// The maximum number of bytes of a path that are checked, to bound the time.
 const MAX_PATH_BYTES: usize = 1024;
 
-/// The paths that a project keeps out of memory.
+/// The paths that a project excludes from memory.
 ///
-/// A file that cannot be used as a whole (too large, unreadable, no regular file) keeps everything out of memory, since its
-/// author wants something kept out. An invalid line is skipped. Both are reported by [`GrovIgnore::problems`].
+/// An unusable file (too large, unreadable, not a regular file) excludes everything, because its
+/// author wanted something excluded. An invalid line is skipped. Both are reported by [`GrovIgnore::problems`].
 #[derive(Clone, Debug, Default)]
 pub struct GrovIgnore {
     layers: Vec<Layer>,
@@ -34,7 +34,7 @@ pub struct GrovIgnore {
 pub struct IgnoreProblem {
     /// The file.
     pub path: PathBuf,
-    /// The line, counted from 1; `None` when it is about the whole file.
+    /// The line, starting at 1; `None` if the problem concerns the whole file.
     pub line: Option<usize>,
     /// What is wrong, and its effect.
     pub reason: String,
@@ -53,7 +53,7 @@ impl fmt::Display for IgnoreProblem {
 /// One file.
 #[derive(Clone, Debug)]
 struct Layer {
-    /// The folder of the file, under each of its names.
+    /// The folder that contains the file, as given and canonicalized.
     roots: Vec<PathBuf>,
     rules: Rules,
 }
@@ -65,15 +65,15 @@ enum Rules {
 }
 
 impl GrovIgnore {
-    /// Reads the file of a folder. Without one nothing is ignored.
+    /// Reads the file of a folder. Without a file, nothing is ignored.
     pub fn load(root: &Path) -> Self {
         let mut ignore = Self::default();
         ignore.add(root);
         ignore
     }
 
-    /// Reads the files of a location: that of its working tree and that of its project. A path that either ignores is ignored,
-    /// so that a file that is in no commit applies to every working tree.
+    /// Reads the files of the working tree and of the project. A path that either file ignores is ignored,
+    /// so that an uncommitted file applies to every working tree.
     pub fn at(location: &ProjectLocation) -> Self {
         let mut ignore = Self::load(location.root());
         if let Some(work_tree) = location.work_tree().filter(|folder| *folder != location.root()) {
@@ -93,10 +93,11 @@ impl GrovIgnore {
     }
 
     /// Whether a path, or a folder that it is in, is ignored. The path is relative to the project's top or absolute, and may
-    /// contain `.` and `..`. The disk is not read: a path that may be a folder or a file is ignored if either would be. A
-    /// path outside of the project is matched by its names.
+    /// contain `.` and `..`. The disk is not read: a path is ignored if it would be ignored either as a file or as a folder. A
+    /// path outside the project is matched by its components from the root of the disk.
     pub fn ignores(&self, path: &str) -> bool {
-        !path.is_empty() && self.layers.iter().any(|layer| layer.ignores(beginning(path)))
+        let path = &path[..path.floor_char_boundary(MAX_PATH_BYTES)];
+        !path.is_empty() && self.layers.iter().any(|layer| layer.ignores(path))
     }
 
     fn add(&mut self, root: &Path) {
@@ -145,7 +146,7 @@ impl GrovIgnore {
                 self.report(
                     path,
                     number,
-                    format!("is no valid pattern and is skipped: {reason}"),
+                    format!("is not a valid pattern and is skipped: {reason}"),
                 );
             }
         }
@@ -176,7 +177,7 @@ impl Layer {
         }
     }
 
-    /// The names of a path from the top folder down, and of one that is outside from the root of the disk down.
+    /// The components of a path below the top folder, or from the root of the disk if it is outside.
     fn names(&self, path: &Path) -> Vec<String> {
         let whole = |root: &Path| names(&root.join(path));
         let inside = self.roots.iter().find_map(|root| {
@@ -187,7 +188,7 @@ impl Layer {
     }
 }
 
-/// Folders first, from the top: as in git, a path in an ignored folder cannot be re-included.
+/// Checks folders first, from the top: as in Git, a path in an ignored folder cannot be re-included.
 fn is_ignored(patterns: &Gitignore, names: &[String]) -> bool {
     let mut path = String::new();
     for (index, name) in names.iter().enumerate() {
@@ -205,7 +206,7 @@ fn is_ignored(patterns: &Gitignore, names: &[String]) -> bool {
     false
 }
 
-/// The names in a path, with `.` and `..` resolved.
+/// The components of a path, with `.` and `..` resolved.
 fn names(path: &Path) -> Vec<String> {
     let mut names = Vec::new();
     for component in path.components() {
@@ -220,15 +221,7 @@ fn names(path: &Path) -> Vec<String> {
     names
 }
 
-fn beginning(path: &str) -> &str {
-    let mut end = path.len().min(MAX_PATH_BYTES);
-    while !path.is_char_boundary(end) {
-        end -= 1;
-    }
-    &path[..end]
-}
-
-/// Escapes braces: plain characters to git, alternatives to the matcher.
+/// Escapes braces: Git treats them as plain characters, the matcher as alternatives.
 fn escape_braces(line: &str) -> String {
     let mut plain = String::with_capacity(line.len());
     let (mut is_escaped, mut in_class) = (false, false);

@@ -1,11 +1,11 @@
 //! Which project a directory belongs to, found without starting git.
 //!
 //! Entry points: [`ProjectLocation::locate`], then [`ProjectLocation::project`], [`ProjectLocation::head`] and [`ProjectLocation::user`] as needed; each reads
-//! a few small files. [`pins`] hashes files of a working tree. [`GrovIgnore`] holds the paths that a project keeps out of
-//! memory, and [`without_ignored`] removes them from a task.
+//! a few small files. [`pins`] hashes files of a working tree. [`GrovIgnore`] holds the paths that a project excludes from
+//! memory; [`without_ignored`] removes them from a task.
 //!
-//! Files that are missing, broken, huge or misleading are ignored: the project is then the directory itself. This crate
-//! writes nothing, runs nothing, reads no environment variable and knows no session and no store.
+//! Missing, malformed, oversized and misleading files are ignored: the project is then the directory itself. This crate
+//! writes no files, starts no processes, reads no environment variables, and does not depend on sessions or the store.
 #![forbid(unsafe_code)]
 
 mod config;

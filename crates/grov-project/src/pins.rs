@@ -1,4 +1,4 @@
-//! Hashes of files as they are now, to notice later that they changed.
+//! Hashes of files, to detect later changes.
 
 use crate::read::open_regular;
 use grov_domain::FilePin;
@@ -7,18 +7,18 @@ use std::io::Read;
 use std::path::{Component, Path, PathBuf};
 use xxhash_rust::xxh3::Xxh3;
 
-/// Files per call.
+/// The maximum number of files per call.
 const MAX_FILES: usize = 32;
-/// In bytes; larger files are data that changes on its own.
+/// The maximum size of a file in bytes; larger files are usually data that changes often.
 const MAX_FILE_BYTES: u64 = 4 * 1024 * 1024;
 
-/// Pins files below `root`, the top of a working tree: each once, in the order given, at most 32.
+/// Hashes at most 32 distinct files below `root`, the top of a working tree, in the given order.
 ///
 /// `files` may be relative to `root` or absolute; a pin's path is relative, with `/` between folders. A file that does not
-/// exist has a pin without a hash. Left out: files outside of `root`, also through a link; folders and anything else that
-/// is no regular file; files of more than 4 MB and files that cannot be read.
+/// exist has a pin without a hash. Omitted are files outside `root` (also through a link), anything that
+/// is not a regular file, files larger than 4 MiB, and unreadable files.
 ///
-/// Reads up to 128 MB and blocks on the disk.
+/// Blocks; reads at most 128 MiB from the disk.
 pub fn pins(root: &Path, files: &[String]) -> Vec<FilePin> {
     let Ok(real_root) = root.canonicalize() else {
         return Vec::new();
@@ -68,7 +68,7 @@ fn pin(real_root: &Path, path: &Path) -> Option<FilePin> {
             Some(hash(&real)?)
         }
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            // A link may lead the missing file's folder out of the root.
+            // The missing file's folder may be a link to a folder outside the root.
             let folder = whole
                 .ancestors()
                 .skip(1)
@@ -89,7 +89,7 @@ fn pin(real_root: &Path, path: &Path) -> Option<FilePin> {
 
 /// XXH3-128 of a regular file's content, in hexadecimal.
 fn hash(path: &Path) -> Option<String> {
-    // One byte more than allowed shows a file that grew meanwhile.
+    // Reading one extra byte detects a file that grew meanwhile.
     let mut file = open_regular(path, MAX_FILE_BYTES)?.take(MAX_FILE_BYTES + 1);
     let mut hash = Xxh3::new();
     let mut buffer = vec![0; 64 * 1024];

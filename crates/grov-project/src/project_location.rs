@@ -1,4 +1,4 @@
-//! From a directory to its repository.
+//! Finds the project and repository of a directory.
 
 use crate::config::{Config, IncludeContext};
 use crate::head::Head;
@@ -8,7 +8,7 @@ use crate::user::GitUser;
 use grov_domain::Project;
 use std::path::{Path, PathBuf};
 
-/// In bytes; such a file holds one path.
+/// The maximum size of a pointer file in bytes; it contains one path.
 const POINTER_LIMIT: u64 = 8192;
 
 /// The project of a directory, and its repository if it is in one.
@@ -21,16 +21,16 @@ pub struct ProjectLocation {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Repository {
-    /// The files of this working tree alone, such as `HEAD`.
+    /// The directory with the files of this working tree, such as `HEAD`.
     git_directory: PathBuf,
-    /// The files that all working trees share: configuration, references.
+    /// The directory with the files shared by all working trees: configuration, references.
     common_directory: PathBuf,
 }
 
 impl ProjectLocation {
     /// Finds the project of `directory`: the folder that holds the git common directory, so that all working trees of
     /// a repository are one project; a bare repository itself; outside git the directory itself. Symbolic links are
-    /// resolved; a directory that does not exist is its own project, as it is written.
+    /// resolved; a directory that does not exist is its own project, with its path unchanged.
     pub fn locate(directory: &Path) -> Self {
         let Ok(start) = directory.canonicalize() else {
             return Self {
@@ -46,7 +46,7 @@ impl ProjectLocation {
         })
     }
 
-    /// The place if `folder` is the top of a working tree or a bare repository.
+    /// The location if `folder` is the top of a working tree or a bare repository.
     fn at(folder: &Path) -> Option<Self> {
         let entry = folder.join(".git");
         if is_git_directory(&entry) {
@@ -74,8 +74,8 @@ impl ProjectLocation {
 
     /// A working tree whose `.git` is a file: a linked working tree, a submodule, or a repository kept elsewhere.
     ///
-    /// Such a file may have come with a download, so it is trusted only if the repository that it names refers back to it;
-    /// otherwise the folder could impersonate another project and be shown that project's memory.
+    /// The file may be part of a download, so it is trusted only if the repository that it names refers back to it.
+    /// Otherwise, the folder could impersonate another project and read its memory.
     fn at_pointer(folder: &Path, entry: &Path) -> Self {
         let alone = |repository| Self {
             root: folder.to_owned(),
@@ -94,7 +94,7 @@ impl ProjectLocation {
         alone(None)
     }
 
-    /// The project's folder, which is its key.
+    /// The project's folder, which identifies the project.
     pub fn root(&self) -> &Path {
         &self.root
     }
@@ -109,7 +109,7 @@ impl ProjectLocation {
         self.repository.is_some()
     }
 
-    /// The project as it is recorded: key and remote.
+    /// The project's path and remote, as they are stored.
     pub fn project(&self) -> Project {
         Project {
             path: Some(self.root.to_string_lossy().into_owned()),
@@ -117,7 +117,7 @@ impl ProjectLocation {
         }
     }
 
-    /// The address of the remote `origin`, or of the only remote, as [`normalize_remote`] gives it.
+    /// The address of the remote `origin`, or of the only remote, [normalized](normalize_remote).
     pub fn remote(&self) -> Option<String> {
         let config = self.repository.as_ref()?.config(None, &[]);
         let names = config.subsections("remote", "url");
@@ -136,8 +136,8 @@ impl ProjectLocation {
             .unwrap_or_default()
     }
 
-    /// The user that git knows here: from the repository's configuration, else from that of the user whose home
-    /// directory is `home`.
+    /// The configured Git user: from the repository's configuration, or else from the global configuration in
+    /// the home directory `home`.
     pub fn user(&self, home: Option<&Path>) -> GitUser {
         let global: Vec<PathBuf> = home
             .map(|home| vec![home.join(".config/git/config"), home.join(".gitconfig")])
@@ -167,8 +167,8 @@ impl ProjectLocation {
 }
 
 impl Repository {
-    /// The repository of a git directory: of a linked working tree, if it is where its common directory keeps those. A
-    /// common directory that does not list it is not trusted.
+    /// The repository of a git directory. It is that of a linked working tree if it is in the `worktrees` folder of its common
+    /// directory. Other common directories are not trusted.
     fn of(git_directory: PathBuf) -> Self {
         let common_directory = small_text(&git_directory.join("commondir"), POINTER_LIMIT)
             .and_then(|text| git_directory.join(text.trim()).canonicalize().ok())
@@ -201,7 +201,7 @@ impl Repository {
         }
     }
 
-    /// The main working tree that the configuration names, as that of a submodule does, if it points back.
+    /// The main working tree from `core.worktree`, as set in submodules, if its pointer refers back to this repository.
     fn configured_work_tree(&self) -> Option<PathBuf> {
         let config = self.config(None, &[]);
         let work_tree = self
@@ -232,7 +232,7 @@ fn pointer_target(folder: &Path, entry: &Path) -> Option<PathBuf> {
         .ok()
 }
 
-/// Whether git would accept this as a git directory, as far as files show it.
+/// Whether the path looks like a git directory.
 fn is_git_directory(path: &Path) -> bool {
     path.join("HEAD").is_file()
         && (path.join("commondir").is_file() || (path.join("objects").is_dir() && path.join("refs").is_dir()))

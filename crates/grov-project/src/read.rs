@@ -18,7 +18,7 @@ pub(crate) fn small_text(path: &Path, limit: u64) -> Option<String> {
 pub(crate) enum Contents {
     /// There is no file.
     Missing,
-    /// The file is not read; why.
+    /// The file cannot be used, with the reason.
     Unusable(String),
     /// The bytes of a regular file within the limit.
     Bytes(Vec<u8>),
@@ -32,10 +32,10 @@ pub(crate) fn bounded(path: &Path, limit: u64) -> Contents {
         Err(error) => return Contents::Unusable(format!("cannot be read ({error})")),
     };
     if !metadata.is_file() {
-        return Contents::Unusable("is no regular file".to_owned());
+        return Contents::Unusable("is not a regular file".to_owned());
     }
     let mut bytes = Vec::new();
-    // One byte more shows a file that grew.
+    // Reading one extra byte detects a file that grew meanwhile.
     match File::open(path).and_then(|file| file.take(limit + 1).read_to_end(&mut bytes)) {
         Err(error) => Contents::Unusable(format!("cannot be read ({error})")),
         Ok(read) if read as u64 > limit => Contents::Unusable(format!("has more than {limit} bytes")),
@@ -43,7 +43,7 @@ pub(crate) fn bounded(path: &Path, limit: u64) -> Contents {
     }
 }
 
-/// The first result of `find` on the lines of a regular file of at most `limit` bytes.
+/// The first `Some` that `find` returns for a line of a regular file of at most `limit` bytes.
 pub(crate) fn find_line<T>(path: &Path, limit: u64, find: impl Fn(&[u8]) -> Option<T>) -> Option<T> {
     let mut reader = BufReader::new(open_regular(path, limit)?.take(limit));
     let mut line = Vec::new();
@@ -58,9 +58,9 @@ pub(crate) fn find_line<T>(path: &Path, limit: u64, find: impl Fn(&[u8]) -> Opti
     }
 }
 
-/// A regular file of at most `limit` bytes, opened.
+/// Opens a regular file of at most `limit` bytes.
 pub(crate) fn open_regular(path: &Path, limit: u64) -> Option<File> {
-    // Asked before opening: opening a pipe would wait for its writer.
+    // Checked before opening, because opening a pipe blocks until it has a writer.
     let metadata = std::fs::metadata(path).ok()?;
     (metadata.is_file() && metadata.len() <= limit).then(|| File::open(path).ok())?
 }

@@ -1,11 +1,11 @@
 //! Normalised addresses of remotes.
 
-/// In bytes.
+/// The maximum length of an address in bytes.
 const LENGTH_LIMIT: usize = 2048;
 
 /// The address as `host/path`: without scheme, credentials, query, `.git` and the usual port, the host in lower case.
-/// So `git@host:org/repo.git`, `ssh://git@host:2222/org/repo` and `https://user:token@Host/org/repo/` are the same.
-/// `None` for a local path, which no teammate shares, and for anything that is no address.
+/// For example, `git@host:org/repo.git`, `ssh://git@host:2222/org/repo` and `https://user:token@Host/org/repo/` are the same.
+/// `None` for a local path, which teammates cannot share, and for anything that is not an address.
 pub fn normalize_remote(address: &str) -> Option<String> {
     let address = address.trim();
     if address.len() > LENGTH_LIMIT || address.contains(char::is_control) {
@@ -29,7 +29,7 @@ fn split_url<'a>(scheme: &str, rest: &'a str) -> Option<(&'a str, &'a str)> {
         _ => (host, ""),
     };
     let host = match (scheme, port) {
-        // An ssh port does not identify a repository.
+        // SSH ports do not identify a repository.
         ("ssh", _) | ("https", "443" | "") | ("http", "80" | "") | ("git", "9418" | "") => name,
         ("https" | "http" | "git", _) => host,
         _ => return None,

@@ -1,9 +1,9 @@
-//! The user that git knows.
+//! The configured Git user.
 
 use sha2::{Digest, Sha256};
 use std::fmt;
 
-/// Name and e-mail address as git would put them into a commit, as far as they are configured.
+/// The name and e-mail address that Git writes into commits, if configured.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GitUser {
     /// `user.name`.
@@ -19,7 +19,7 @@ impl GitUser {
     }
 }
 
-/// `Name <address>`, or the one of both that is known.
+/// `Name <address>`, or whichever of the two is known.
 impl fmt::Display for GitUser {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (&self.name, &self.email) {
@@ -30,12 +30,12 @@ impl fmt::Display for GitUser {
     }
 }
 
-/// A stable pseudonym: `user:` and 32 hexadecimal digits, from the e-mail address in lower
-/// case, or the name where there is none. The same on every machine, so that a team's records of one person stay
-/// together.
+/// A stable pseudonym: `user:` and 32 hexadecimal digits, derived from the lower-case e-mail address, or from the
+/// name if there is no address. It is the same on every machine, so that a person's records can be
+/// grouped.
 ///
-/// SHA-256, since a fast hash could be reversed by brute force. It hides an address from a reader, not from somebody who
-/// has a list of addresses to try; use `user = "off"` against that.
+/// SHA-256 hides an address from readers, but not from somebody who
+/// has a list of addresses to try. `user = "off"` prevents that.
 pub fn hash_user(user: &GitUser) -> Option<String> {
     let text = user
         .email

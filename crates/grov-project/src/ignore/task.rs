@@ -4,20 +4,20 @@ use super::GrovIgnore;
 use grov_domain::{Task, file_name};
 use std::ops::Range;
 
-/// Replaces an ignored path in a text that is kept.
+/// Reats an ignored path in a text that is kept.
 pub(super) const MASK: &str = "[ignored path]";
-/// Longer quotations are no paths, in bytes.
+/// The maximum length of a quotation that may be a path, in bytes.
 const MAX_QUOTATION: usize = 300;
 
-/// Removes ignored paths from a task: from its files, with every decision, constraint, tag and line of reasoning that names
-/// one. In the query and the goal a mask replaces them.
+/// Removes ignored files from a task, and every decision, constraint, tag and line of reasoning that names
+/// one. In the query and the goal, a mask reats them.
 ///
-/// Text about an ignored file that does not name it stays.
+/// Text about an ignored file that does not name it is kept.
 pub fn without_ignored(mut task: Task, ignore: &GrovIgnore) -> Task {
     if ignore.is_empty() {
         return task;
     }
-    // Exhaustive, so that a new field is not forgotten here.
+    // Exhaustive, so that adding a field to `Task` requires a change here.
     let Task {
         original_query,
         goal,
@@ -109,21 +109,21 @@ impl Mentions<'_> {
     }
 }
 
-/// The text between two quotation marks of the same kind on one line. It cannot be known which mark opens, so the text
-/// between each and the next counts.
+/// The texts between two quotation marks of the same kind on one line. Which mark opens is unknown, so the text
+/// between every two consecutive marks is included.
 fn quotations(text: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     for mark in ['`', '"', '\''] {
         let mut last: Option<usize> = None;
-        for (place, _) in text.match_indices(mark) {
+        for (at, _) in text.match_indices(mark) {
             if let Some(start) = last
-                && place - start <= MAX_QUOTATION
-                && place > start
-                && !text[start..place].contains('\n')
+                && at - start <= MAX_QUOTATION
+                && at > start
+                && !text[start..at].contains('\n')
             {
-                found.push(start..place);
+                found.push(start..at);
             }
-            last = Some(place + mark.len_utf8());
+            last = Some(at + mark.len_utf8());
         }
     }
     found
@@ -138,18 +138,18 @@ fn words(text: &str) -> impl Iterator<Item = Range<usize>> {
     })
 }
 
-/// The paths that a word may be: itself without the marks around it, and what stands between marks in it.
+/// The possible paths in a word: the word without surrounding marks, and each part between marks.
 fn spans(text: &str, word: Range<usize>) -> Vec<Range<usize>> {
-    // The path of an address on the web is none of the project's.
+    // The path of a URL is not a project path.
     if text[word.clone()].contains("://") {
         return Vec::new();
     }
     let mut spans = vec![trimmed(text, word.clone())];
     let mut start = word.start;
-    for (place, mark) in text[word.clone()].char_indices() {
+    for (at, mark) in text[word.clone()].char_indices() {
         if is_mark(mark) {
-            spans.push(trimmed(text, start..word.start + place));
-            start = word.start + place + mark.len_utf8();
+            spans.push(trimmed(text, start..word.start + at));
+            start = word.start + at + mark.len_utf8();
         }
     }
     if start > word.start {
@@ -159,7 +159,7 @@ fn spans(text: &str, word: Range<usize>) -> Vec<Range<usize>> {
     spans
 }
 
-/// A mark that may stand between a path and what is around it. Some of them may also stand in a path.
+/// Whether a character can separate a path from the text around it. Some of these can also be part of a path.
 fn is_mark(character: char) -> bool {
     matches!(
         character,
@@ -183,7 +183,7 @@ fn is_mark(character: char) -> bool {
     )
 }
 
-/// Without the marks around it, an `@` in front, and the end of a sentence.
+/// The range without surrounding marks, a leading `@` and sentence punctuation.
 fn trimmed(text: &str, range: Range<usize>) -> Range<usize> {
     let whole = &text[range.clone()];
     let from = whole.trim_start_matches(|c| is_mark(c) || c == '@');
@@ -192,7 +192,7 @@ fn trimmed(text: &str, range: Range<usize>) -> Range<usize> {
     start..start + both.len()
 }
 
-/// Where `name` stands by itself: not as a part of another name or path.
+/// The occurrences of `name` that are not part of another name or path.
 fn mentions_of<'a>(text: &'a str, name: &'a str) -> impl Iterator<Item = Range<usize>> + 'a {
     let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
     text.match_indices(name).filter_map(move |(start, found)| {

@@ -76,7 +76,7 @@ fn patterns_mean_what_they_mean_to_git() {
         "secret/",
         "secret/plan.md",
         "a/secret/b/c.md",
-        // What is in an ignored folder cannot be taken back in.
+        // A path in an ignored folder cannot be re-included.
         "secret/but.md",
         "key.pem",
         "a/key.pem",
@@ -106,7 +106,7 @@ fn patterns_mean_what_they_mean_to_git() {
 }
 
 #[test]
-fn a_list_of_what_may_be_kept_works_too() {
+fn an_allow_list_of_negated_patterns_works() {
     let (_folder, ignore) = project("*\n!*/\n!*.rs\n");
     assert!(!ignore.ignores("src/lib.rs"));
     assert!(ignore.ignores("src/notes.md"));
@@ -127,7 +127,7 @@ fn a_path_may_be_absolute_and_go_up_and_down() {
             "../{}/secret/x",
             folder.path().file_name().unwrap().to_str().unwrap()
         ),
-        // Outside the names count.
+        // A path outside the project is matched by its names.
         "/elsewhere/key.pem".to_owned(),
         "../../key.pem".to_owned(),
     ] {
@@ -148,7 +148,7 @@ fn a_path_may_be_absolute_and_go_up_and_down() {
 
 #[cfg(unix)]
 #[test]
-fn a_folder_under_another_name_is_the_same_folder() {
+fn a_folder_reached_through_a_link_is_the_same_folder() {
     let (folder, _) = project("/secret/\n");
     let elsewhere = tempfile::tempdir().unwrap();
     let link = elsewhere.path().join("link");
@@ -160,7 +160,7 @@ fn a_folder_under_another_name_is_the_same_folder() {
 }
 
 #[test]
-fn both_files_of_a_linked_working_tree_count() {
+fn both_files_of_a_linked_working_tree_apply() {
     let folder = tempfile::tempdir().unwrap();
     let top = folder.path().canonicalize().unwrap();
     let (main, linked) = (top.join("main"), top.join("linked"));
@@ -191,10 +191,10 @@ fn both_files_of_a_linked_working_tree_count() {
 }
 
 #[test]
-fn a_bad_line_is_told_and_left_out_alone() {
+fn an_invalid_line_is_reported_and_skipped() {
     let (folder, ignore) = project(b"good/\n[z-a]\n\xff\xfe\nalso-good\n".as_slice());
-    let told: Vec<_> = ignore.problems().iter().map(|problem| problem.line).collect();
-    assert_eq!(told, [Some(2), Some(3)]);
+    let lines: Vec<_> = ignore.problems().iter().map(|problem| problem.line).collect();
+    assert_eq!(lines, [Some(2), Some(3)]);
     let text = ignore.problems()[0].to_string();
     assert!(
         text.starts_with(&format!("{}:2: ", folder.path().join(NAME).display())),
@@ -205,7 +205,7 @@ fn a_bad_line_is_told_and_left_out_alone() {
 }
 
 #[test]
-fn a_file_that_cannot_be_understood_keeps_everything_out() {
+fn an_unusable_file_ignores_everything() {
     let large = "x\n".repeat(usize::try_from(MAX_BYTES).unwrap());
     let many: String = (0..=MAX_PATTERNS)
         .map(|number| format!("pattern-{number}\n"))
@@ -225,7 +225,7 @@ fn a_file_that_cannot_be_understood_keeps_everything_out() {
 }
 
 #[test]
-fn a_task_loses_what_names_an_ignored_path() {
+fn parts_of_a_task_that_name_an_ignored_path_are_removed() {
     let (_folder, ignore) = project("secret/\n*.pem\n.env\nsecret plans/\n");
     for text in [
         "wrote secret/plan.md",
@@ -260,7 +260,7 @@ fn a_task_loses_what_names_an_ignored_path() {
 }
 
 #[test]
-fn a_task_keeps_what_names_none() {
+fn parts_of_a_task_without_ignored_paths_are_kept() {
     let (_folder, ignore) = project("secret/\n*.pem\nMakefile\n");
     let texts = [
         "the secret is rotated",
@@ -276,7 +276,7 @@ fn a_task_keeps_what_names_none() {
 }
 
 #[test]
-fn the_name_of_an_ignored_file_that_was_touched_counts() {
+fn the_name_of_a_touched_ignored_file_is_masked() {
     let (_folder, ignore) = project("secret/\n");
     let texts = [
         "changed plan.md",
@@ -297,7 +297,7 @@ fn the_name_of_an_ignored_file_that_was_touched_counts() {
 }
 
 #[test]
-fn a_path_without_end_takes_no_time() {
+fn checking_a_very_long_path_is_fast() {
     let (_folder, ignore) = project("a/b/c/**/d\n**/x/**/y\n*z*z*z*z*\n");
     let long = "a/".repeat(500_000);
     assert!(!ignore.ignores(&long));

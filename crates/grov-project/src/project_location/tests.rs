@@ -1,4 +1,4 @@
-//! Repositories made up file by file, and the same ones made by git where it is installed.
+//! Tests with repositories written file by file, and with repositories created by git if it is installed.
 
 use super::*;
 use crate::Head;
@@ -93,14 +93,14 @@ fn a_folder_inside_a_working_tree() {
 }
 
 #[test]
-fn outside_git_it_is_the_directory_itself() {
+fn outside_git_the_project_is_the_directory_itself() {
     let scene = Scene::new();
     scene.folder("plain/sub/.git");
     let location = ProjectLocation::locate(&scene.path("plain/sub"));
     assert_eq!(
         location.root(),
         scene.path("plain/sub"),
-        "an empty .git is no repository"
+        "an empty .git is not a repository"
     );
     assert!(!location.is_git() && location.remote().is_none() && location.head() == Head::default());
     assert_eq!(
@@ -155,7 +155,7 @@ fn relative_pointers_work_in_both_directions() {
 }
 
 #[test]
-fn bare_repositories_are_their_own_project() {
+fn a_bare_repository_is_its_own_project() {
     let scene = Scene::new();
     scene.git_directory("r.git", "[core]\nbare = true\n");
     scene.linked("r.git", "tree");
@@ -178,7 +178,7 @@ fn a_bare_repository_inside_the_folder_that_points_to_it() {
 }
 
 #[test]
-fn submodules_are_projects_of_their_own() {
+fn a_submodule_is_its_own_project() {
     let scene = Scene::new();
     scene.git_directory("super/.git", "");
     scene.git_directory("super/.git/modules/sub", "[core]\nworktree = ../../../sub\n");
@@ -195,7 +195,7 @@ fn submodules_are_projects_of_their_own() {
 }
 
 #[test]
-fn a_download_cannot_pass_itself_off_as_another_project() {
+fn a_download_cannot_impersonate_another_project() {
     let scene = Scene::new();
     let origin = "[remote \"origin\"]\nurl = https://h.example/secret/r\n";
     scene.git_directory("secret/.git", origin);
@@ -306,7 +306,7 @@ fn head_is_resolved_through_loose_and_packed_references() {
 }
 
 #[test]
-fn references_that_lead_nowhere_end() {
+fn cyclic_and_dangling_references_have_no_commit() {
     let scene = Scene::new();
     scene.git_directory("repo/.git", "");
     scene.write("repo/.git/refs/heads/main", "ref: refs/heads/main\n");
@@ -355,7 +355,7 @@ fn the_remote_is_origin_or_the_only_one() {
 }
 
 #[test]
-fn the_user_of_the_repository_ranks_above_the_global_one() {
+fn the_user_of_the_repository_takes_precedence() {
     let scene = Scene::new();
     scene.git_directory("repo/.git", "[user]\nemail = repo@h\n");
     scene.write("home/.config/git/config", "[user]\nname = Older\n");
@@ -382,7 +382,7 @@ fn the_user_of_the_repository_ranks_above_the_global_one() {
     );
 }
 
-/// Runs git away from anybody's configuration; `false` if it is not installed.
+/// Runs git without user and system configuration. Returns `false` if git is not installed.
 fn git(folder: &Path, arguments: &[&str]) -> bool {
     let run = Command::new("git")
         .args([
@@ -416,7 +416,7 @@ fn git(folder: &Path, arguments: &[&str]) -> bool {
 }
 
 #[test]
-fn repositories_made_by_git() {
+fn repositories_created_by_git() {
     let scene = Scene::new();
     let top = scene.root.clone();
     if !git(&top, &["init", "-q", "repo"]) {
