@@ -1,4 +1,4 @@
-//! The store of drift detection on the proxy path.
+//! The stores that drift detection needs.
 
 use grov_domain::{DriftStore, GoalStore, OrchestrationStore, SessionStore, SwitchStore};
 

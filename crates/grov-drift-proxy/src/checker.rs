@@ -1,4 +1,4 @@
-//! Live exchanges become events of the session's engine, before they are recorded.
+//! Translates live exchanges into events of the session engine, before they are recorded.
 
 use crate::monitor::{DriftMonitor, Shared};
 use crate::session::{Session, Slot};
@@ -17,22 +17,21 @@ impl ActionChecker for DriftMonitor {
         }
         let slot = self.shared.slot(&record.client_session_id);
         let mut session = slot.session();
-        let watched = Watching {
+        let result = ExchangeCheck {
             context: self.shared.context(&session),
             shared: &self.shared,
             slot: &slot,
             exchange,
             is_main: record.kind == ExchangeKind::Main && record.agent_id.is_none(),
         }
-        .watch(&mut session);
+        .run(&mut session);
         drop(session);
         slot.changed.notify_waiters();
-        watched
+        result
     }
 }
 
-struct Watching<'a> {
-    /// When the exchange is looked at, and under which id its corrections are made.
+struct ExchangeCheck<'a> {
     context: EventContext,
     shared: &'a Shared,
     slot: &'a Arc<Slot>,
@@ -40,33 +39,33 @@ struct Watching<'a> {
     is_main: bool,
 }
 
-impl Watching<'_> {
-    fn watch(&self, session: &mut Session) -> CheckResult {
+impl ExchangeCheck<'_> {
+    fn run(&self, session: &mut Session) -> CheckResult {
         self.prepare(session);
-        let mut changed = self.results(session);
+        let mut changed = self.apply_results(session);
         if self.is_main {
-            changed |= self.prompts(session);
+            changed |= self.apply_prompts(session);
         }
-        let (verdicts, is_changed) = self.actions(session);
+        let (verdicts, is_changed) = self.apply_actions(session);
         changed |= is_changed;
         if self.is_main {
-            self.end(session);
+            self.apply_end(session);
         }
         let calls = self.exchange.record.steps.iter();
         for call in calls.filter_map(|step| step.action.tool_use_id.as_ref()) {
-            session.assessed(call);
+            session.mark_assessed(call);
         }
         CheckResult {
             verdicts,
-            // Until it is known where the session stood, nothing is said about that.
+            // Before the stored state is loaded, this state is incomplete and must not replace it.
             state: (changed && session.engine.is_state_loaded())
                 .then(|| session.engine.drift().state().clone()),
         }
     }
 
-    /// Makes sure that the session is known, or on the way to be.
+    /// Starts loading the session if needed and follows a change of its task.
     fn prepare(&self, session: &mut Session) {
-        session.is_followed = true;
+        session.is_observed = true;
         session
             .engine
             .set_root(|| root(self.exchange).map(|root| root.to_string_lossy().into_owned()));
@@ -79,7 +78,7 @@ impl Watching<'_> {
             session.engine.inherit_prompts(&(self.exchange.earlier_prompts)());
         }
         let task = &self.exchange.record.session_id;
-        // One that is not known is none to turn to.
+        // The record is then under the first task, which may not be the current one.
         if !self.exchange.task_is_known {
             return;
         }
@@ -91,8 +90,8 @@ impl Watching<'_> {
         }
     }
 
-    /// Where a person switched corrections off, and how tool calls ended. Whether the state is another one because of that.
-    fn results(&self, session: &mut Session) -> bool {
+    /// Applies whether corrections are enabled, and the results of tool calls. Returns whether the drift state changed.
+    fn apply_results(&self, session: &mut Session) -> bool {
         let record = self.exchange.record;
         let is_off = self
             .shared
@@ -101,7 +100,7 @@ impl Watching<'_> {
         let corrects = self.shared.policy.corrects && !is_off;
         let mut changed = self.apply(session, SessionEvent::CorrectionsEnabled(corrects)).1;
         for result in self.exchange.results {
-            session.assessed(&result.tool_use_id);
+            session.mark_assessed(&result.tool_use_id);
             let outcome = CallResult {
                 call: &result.tool_use_id,
                 failed: result.failed,
@@ -113,8 +112,8 @@ impl Watching<'_> {
         changed
     }
 
-    /// What the user typed. Whether they typed anything.
-    fn prompts(&self, session: &mut Session) -> bool {
+    /// Applies the user's prompts. Returns whether there were any.
+    fn apply_prompts(&self, session: &mut Session) -> bool {
         let prompts = &self.exchange.record.prompts;
         if prompts.is_empty() {
             return false;
@@ -133,8 +132,8 @@ impl Watching<'_> {
         true
     }
 
-    /// What the agent did. The verdicts on the steps, and whether the state is another one because of them.
-    fn actions(&self, session: &mut Session) -> (Vec<Option<StepVerdict>>, bool) {
+    /// Applies the agent's actions. Returns the verdicts on the steps, and whether the drift state changed.
+    fn apply_actions(&self, session: &mut Session) -> (Vec<Option<StepVerdict>>, bool) {
         let steps = self.exchange.record.steps.iter().zip(self.exchange.actions);
         let observed = steps.map(|(step, action)| ObservedAction {
             action: action.clone(),
@@ -152,8 +151,8 @@ impl Watching<'_> {
         (effects.verdicts, changed)
     }
 
-    /// How the response ended.
-    fn end(&self, session: &mut Session) {
+    /// Applies the end of the response.
+    fn apply_end(&self, session: &mut Session) {
         if self.exchange.ends_turn {
             self.apply(session, SessionEvent::TurnEnded);
         }
@@ -167,11 +166,11 @@ impl Watching<'_> {
             };
             self.apply(session, SessionEvent::QuestionAsked(question));
         }
-        // The request is over: what was not said by now was not said.
+        // The request is complete, so a correction that was offered to it was not sent.
         session.offered = None;
     }
 
-    /// Hands an event to the engine, and has done what comes of it. What that is, and whether the state is another one.
+    /// Applies an event and executes its effects. Returns them, and whether the drift state changed.
     fn apply(&self, session: &mut Session, event: SessionEvent<'_>) -> (Effects, bool) {
         let context = EventContext {
             task: session.task.clone(),
@@ -180,18 +179,19 @@ impl Watching<'_> {
         let mut effects = session.engine.apply(event, &context);
         let changed = self.shared.apply_effects(self.slot, session, &mut effects);
         if effects.needs_permission_lookup {
-            self.shared.ask(Job::Asked(Arc::clone(self.slot)));
+            self.shared.enqueue(Job::Permissions(Arc::clone(self.slot)));
         }
         (effects, changed)
     }
 }
 
-/// What file names are relative to: the top of the repository, or the directory where the agent works outside of it.
+/// Returns the directory that file names are relative to: the root of the repository, or the working directory if that
+/// is outside.
 fn root<'a>(exchange: &PendingExchange<'a>) -> Option<&'a Path> {
-    let top = exchange.record.project.path.as_deref().map(Path::new);
-    match (top, exchange.working_directory) {
-        (Some(top), Some(directory)) if !directory.starts_with(top) => Some(directory),
-        (Some(top), _) => Some(top),
+    let repository = exchange.record.project.path.as_deref().map(Path::new);
+    match (repository, exchange.working_directory) {
+        (Some(root), Some(directory)) if !directory.starts_with(root) => Some(directory),
+        (Some(root), _) => Some(root),
         (None, directory) => directory,
     }
 }

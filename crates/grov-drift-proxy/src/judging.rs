@@ -1,5 +1,5 @@
-//! Asks a judge in the background, never on the path of a request. What is asked and what a verdict means is the engine's; a
-//! verdict by rules (no model was there to ask) changes nothing.
+//! Asks the judge in the background, so that no request waits for it. The engine builds the question and applies the
+//! verdict. Without a model's verdict nothing changes.
 
 use crate::monitor::Shared;
 use crate::session::{Session, Slot};
@@ -11,16 +11,16 @@ use grov_session::{JudgeRequest, RequestKind};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Earlier steps that a model is shown.
-const MOST_EARLIER: u32 = 10;
-/// Steps are recorded a moment after they were seen; a verdict that is faster waits for them.
-const RECORDED_WITHIN: [Duration; 3] = [
+/// Earlier steps in a question.
+const MAX_EARLIER_STEPS: u32 = 10;
+/// Delays before verdicts are written. A step is recorded shortly after it was judged, possibly after the verdict.
+const RECORD_DELAYS: [Duration; 3] = [
     Duration::from_millis(300),
     Duration::from_millis(1200),
     Duration::from_secs(3),
 ];
 
-/// A question to the judge, and whose it is.
+/// A question to the judge.
 pub(crate) struct JudgeJob {
     slot: Arc<Slot>,
     session: ClientSessionId,
@@ -41,7 +41,7 @@ impl JudgeJob {
     pub(crate) async fn run(self, shared: &Shared) {
         match self.request.kind() {
             RequestKind::Verdict { .. } => {
-                // Also if the judge panics. The next request is dropped if there is a newer prompt.
+                // Also runs if the judge panics. The next question is dropped if a newer prompt arrived.
                 let ended = scopeguard::guard(&self.slot, |slot| {
                     let mut session = slot.session();
                     let next = session.next_request.take();
@@ -62,23 +62,23 @@ impl JudgeJob {
         }
     }
 
-    /// A model's verdict, and the correction that it gave rise to.
+    /// Asks for a verdict. Returns it with the correction that it caused, and the index of the corrected action.
     async fn ask_verdict(
         &self,
         shared: &Shared,
     ) -> Option<(DriftVerdict, Option<(Option<usize>, Correction)>)> {
-        let question = self.request.drift_question(&self.earlier(shared).await);
+        let question = self.request.drift_question(&self.earlier_steps(shared).await);
         let question = Redactor::shared().clean(question);
         let verdict = shared.judge.check_drift(Some(&self.task), &question).await?;
         shared.counters.judged.increment();
         let mut session = self.slot.session();
-        // What was judged by another goal than the one that counts now is recorded, no more.
+        // The goal changed meanwhile: the verdict is recorded and has no other effect.
         if session.task != self.task {
             return Some((verdict, None));
         }
         let context = shared.context(&session);
         let transition = session.engine.apply_verdict(&self.request, &verdict, &context);
-        shared.follow_up(&transition);
+        shared.record_transition(&transition);
         if transition.state_changed {
             shared.save_state(&session);
         }
@@ -90,26 +90,26 @@ impl JudgeJob {
             return;
         };
         let question = Redactor::shared().clean(question);
-        let demanded = shared
+        let recovery = shared
             .judge
             .generate_forced_recovery(Some(&self.task), &question)
             .await;
-        let Some(demanded) = demanded else {
+        let Some(recovery) = recovery else {
             return;
         };
         let mut session = self.slot.session();
         let now = shared.clock.now();
         if session
             .engine
-            .apply_forced_recovery(&self.request, &demanded, now)
+            .apply_forced_recovery(&self.request, &recovery, now)
         {
             shared.save_state(&session);
         }
     }
 
-    /// Steps that bear on what is judged, oldest first.
-    async fn earlier(&self, shared: &Shared) -> Vec<ActionSketch> {
-        let related = self.request.related(&self.session, MOST_EARLIER);
+    /// Returns earlier steps that are related to the question, oldest first.
+    async fn earlier_steps(&self, shared: &Shared) -> Vec<ActionSketch> {
+        let related = self.request.related(&self.session, MAX_EARLIER_STEPS);
         match shared.store.related_steps(&related).await {
             Ok(mut steps) => {
                 steps.retain(|step| !self.request.is_about(&step.id));
@@ -125,8 +125,8 @@ impl JudgeJob {
 }
 
 impl Shared {
-    /// Writes verdicts to steps that were recorded without them, or are about to be. So many of the steps are expected to
-    /// be changed by it.
+    /// Adds verdicts to steps that were recorded without them, or that are recorded shortly after. Retries until
+    /// `expected` steps are changed.
     pub(crate) async fn record_later(
         &self,
         session: &ClientSessionId,
@@ -140,19 +140,19 @@ impl Shared {
             .iter()
             .map(|(step, verdict)| (step.clone(), Redacted::of(verdict)))
             .collect();
-        for pause in RECORDED_WITHIN {
+        for pause in RECORD_DELAYS {
             tokio::time::sleep(pause).await;
             match self.store.judge_steps(session, &verdicts).await {
                 Ok(changed) if changed >= expected => return,
                 Ok(_) => {}
-                Err(error) => tracing::debug!(%error, "a verdict could not be written yet"),
+                Err(error) => tracing::debug!(%error, "cannot write verdicts yet; retrying"),
             }
         }
-        tracing::debug!(%session, "a verdict found not all of its steps");
+        tracing::debug!(%session, "some steps of a verdict were not found");
     }
 }
 
-/// What is shown of a recorded step.
+/// Returns a recorded step in the form that the judge is shown.
 pub(crate) fn sketch(step: &StepRow) -> ActionSketch {
     ActionSketch {
         files: step.files.clone(),

@@ -1,10 +1,8 @@
-//! The proxy path's adapter of the session engine: it feeds live exchanges to the engine and delivers corrections by the injection
-//! ledger.
-//!
-//! Entry points: [`DriftMonitor`], with [`DriftWorker`] run beside the proxy.
-//!
-//! It knows the engine of `grov-session`, the extension points of `grov-live` and the ports of `grov-domain`. It does not know rules,
-//! SQL, models, hooks or HTTP.
+//! Feeds live exchanges to the session engine and delivers its corrections through the injection ledger.
+//! / [`DriftMonitor`] observes exchanges and provides corrections. [`DriftWorker`] must run while the proxy serves: it
+//! loads sessions, asks the judge and saves state.
+//! / Depends on the engine of `grov-session`, the extension points of `grov-live` and the ports of `grov-domain`, not
+//! on rules, SQL, models, hooks or HTTP.
 #![forbid(unsafe_code)]
 
 mod backend;

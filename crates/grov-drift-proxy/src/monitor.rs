@@ -15,17 +15,17 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc;
 
-/// Sessions in memory, some megabytes each. The least recently used are loaded again when needed.
+/// Sessions in memory, each up to a few megabytes. Evicted sessions are loaded again when needed.
 const MAX_SESSIONS: usize = 64;
 /// Time for preloading at startup.
-const RECALL_LIMIT: Duration = Duration::from_millis(500);
+const PRELOAD_TIMEOUT: Duration = Duration::from_millis(500);
 /// Queued background jobs.
-const MOST_JOBS: usize = 1024;
-/// Queued records.
-const MOST_SAVES: usize = 4096;
+const MAX_JOBS: usize = 1024;
+/// Queued changes to save.
+const MAX_SAVES: usize = 4096;
 
-/// Watches live traffic for drift: an [`ActionChecker`](grov_live::ActionChecker) that judges what was done, and a
-/// [`ContextSource`](grov_live::ContextSource) that says what is to be said of it.
+/// Detects drift in live traffic. As an [`ActionChecker`](grov_live::ActionChecker) it judges actions, and as a
+/// [`ContextSource`](grov_live::ContextSource) it delivers corrections.
 pub struct DriftMonitor {
     pub(crate) shared: Arc<Shared>,
 }
@@ -44,8 +44,8 @@ pub(crate) struct Shared {
 }
 
 impl DriftMonitor {
-    /// The watch, and the work to be run beside the proxy. `reader` tells what prompts ask for, by rules; it is called on
-    /// the observers' thread.
+    /// Creates a monitor and its background work. `reader` extracts goals and constraints from prompts by rules; it is
+    /// called on the observers' thread.
     pub fn new(
         policy: Policy,
         judge: Arc<dyn Judge>,
@@ -53,8 +53,8 @@ impl DriftMonitor {
         clock: Arc<dyn Clock>,
         reader: IntentReader,
     ) -> (Arc<Self>, DriftWorker) {
-        let (jobs, waiting_jobs) = mpsc::channel(MOST_JOBS);
-        let (saves, waiting_saves) = mpsc::channel(MOST_SAVES);
+        let (jobs, waiting_jobs) = mpsc::channel(MAX_JOBS);
+        let (saves, waiting_saves) = mpsc::channel(MAX_SAVES);
         let watcher = StoreWatcher::new(Arc::clone(&store) as Arc<_>);
         let shared = Arc::new(Shared {
             policy,
@@ -72,15 +72,17 @@ impl DriftMonitor {
         (Arc::new(Self { shared }), work)
     }
 
-    /// Recalls where the sessions stood that were at work lately, so that what waits in them is said at their very next
-    /// request. Awaited before requests are served; half a second at most, and what is not known by then is loaded when it
-    /// is needed.
+    /// Loads the drift states of recently active sessions, so that pending corrections are delivered with the next
+    /// request. Call it before serving requests. Takes at most half a second; the remaining sessions are loaded when
+    /// needed.
     pub async fn preload(&self) {
-        let recalled = tokio::time::timeout(RECALL_LIMIT, self.shared.preload()).await;
-        match recalled {
+        let preloaded = tokio::time::timeout(PRELOAD_TIMEOUT, self.shared.preload()).await;
+        match preloaded {
             Ok(Ok(())) => {}
-            Ok(Err(error)) => tracing::debug!(%error, "where sessions stood is not known yet"),
-            Err(_) => tracing::debug!("the store takes long to tell where sessions stood"),
+            Ok(Err(error)) => {
+                tracing::debug!(%error, "cannot preload recent sessions; loading them when needed")
+            }
+            Err(_) => tracing::debug!("preloading recent sessions timed out; loading them when needed"),
         }
     }
 
@@ -102,33 +104,33 @@ impl Shared {
             .get_or_create(id, create, |slot| !slot.has_undelivered())
     }
 
-    /// Has what was stored of a session brought into memory.
+    /// Starts loading a session, unless it is loaded or loading.
     pub(crate) fn request_load(&self, slot: &Arc<Slot>, session: &mut Session) {
         if !session.is_loading && !session.engine.is_history_loaded() {
-            session.is_loading = self.ask(Job::Load(Arc::clone(slot)));
+            session.is_loading = self.enqueue(Job::Load(Arc::clone(slot)));
         }
     }
 
-    /// Has the contract of a session read again.
+    /// Starts reading the contract of a session again.
     pub(crate) fn request_refresh(&self, slot: &Arc<Slot>, session: &mut Session) {
         if !session.is_refreshing && session.engine.is_history_loaded() {
-            session.is_refreshing = self.ask(Job::Refresh(Arc::clone(slot)));
+            session.is_refreshing = self.enqueue(Job::Refresh(Arc::clone(slot)));
         }
     }
 
-    /// Has a judge asked.
-    pub(crate) fn request_judgement(&self, errand: JudgeJob) -> bool {
-        self.ask(Job::Judge(Box::new(errand)))
+    /// Queues a question to the judge. Returns whether there was room.
+    pub(crate) fn request_judgement(&self, job: JudgeJob) -> bool {
+        self.enqueue(Job::Judge(Box::new(job)))
     }
 
-    /// Has done what comes of an event. Whether the state is another one now.
+    /// Executes the effects of an event. Returns whether the drift state changed.
     pub(crate) fn apply_effects(
         &self,
         slot: &Arc<Slot>,
         session: &mut Session,
         effects: &mut Effects,
     ) -> bool {
-        self.follow_up(&effects.transition);
+        self.record_transition(&effects.transition);
         let mut changed = effects.transition.state_changed;
         for (request, trigger) in std::mem::take(&mut effects.judge_requests) {
             match trigger {
@@ -142,8 +144,8 @@ impl Shared {
         changed
     }
 
-    /// Has a judge asked, unless one is being asked. Of suspicions one waits, the first: what is asked about it bears on what
-    /// follows as well.
+    /// Asks the judge, unless it is already judging this session. Then the first suspicion waits; later ones are
+    /// dropped, because its verdict also covers them.
     fn request_periodic_judgement(
         &self,
         slot: &Arc<Slot>,
@@ -165,24 +167,24 @@ impl Shared {
         true
     }
 
-    /// Prompts that say something.
+    /// Returns the prompts that contain instructions.
     pub(crate) fn instructions(&self, prompts: &[String]) -> Vec<String> {
         instructions(&self.reader, prompts)
     }
 
-    pub(crate) fn ask(&self, job: Job) -> bool {
-        let is_taken = self.jobs.try_send(job).is_ok();
-        if !is_taken {
+    pub(crate) fn enqueue(&self, job: Job) -> bool {
+        let is_queued = self.jobs.try_send(job).is_ok();
+        if !is_queued {
             self.counters.lost.increment();
-            tracing::warn!("too much to do about drift: something is left out");
+            tracing::warn!("too many drift detection jobs are queued; one is dropped");
         }
-        is_taken
+        is_queued
     }
 
     pub(crate) fn save(&self, save: Save) {
         if self.saves.try_send(save).is_err() {
             self.counters.lost.increment();
-            tracing::warn!("too much to save about drift: something is left out");
+            tracing::warn!("too many drift states are queued for saving; one is dropped");
         }
     }
 
@@ -194,8 +196,8 @@ impl Shared {
         }
     }
 
-    /// Counts what came of a change, and has what was settled saved.
-    pub(crate) fn follow_up(&self, transition: &Transition) {
+    /// Counts the corrections of a state change and saves those that are resolved.
+    pub(crate) fn record_transition(&self, transition: &Transition) {
         if let Some((_, correction)) = &transition.new_correction {
             self.counters.correction_created(correction.level);
         }
@@ -208,7 +210,7 @@ impl Shared {
         self.counters.expired.add(transition.expired);
     }
 
-    /// Has the state of a session saved as it is now.
+    /// Queues the current state of a session for saving.
     pub(crate) fn save_state(&self, session: &Session) {
         let state = session.engine.drift().state().clone();
         self.save(Save::State(Box::new(state), session.task.clone()));

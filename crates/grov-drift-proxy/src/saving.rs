@@ -1,4 +1,4 @@
-//! What changes outside of an exchange is saved in the background, in order.
+//! Saves changes outside of exchanges in the background, in order.
 
 use crate::backend::DriftBackend;
 use grov_domain::{Correction, DriftState, SessionId, StoreError};
@@ -7,31 +7,30 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc;
 
-/// Pauses between tries, where the store is busy.
-const PAUSES: [Duration; 3] = [
+/// Delays between attempts while the store is busy.
+const RETRY_DELAYS: [Duration; 3] = [
     Duration::from_millis(100),
     Duration::from_millis(500),
     Duration::from_secs(2),
 ];
 
-/// Something to be saved.
+/// A change to save.
 pub(crate) enum Save {
-    /// Where a session stands, and its task in work.
+    /// The drift state of a session, and its current task.
     State(Box<DriftState>, SessionId),
-    /// A correction.
     Correction(Box<Correction>),
 }
 
-/// Saves what comes, one after the other.
-pub(crate) async fn saving(store: &Arc<dyn DriftBackend>, waiting: &mut mpsc::Receiver<Save>) {
-    while let Some(save) = waiting.recv().await {
-        keep(store, save).await;
+/// Saves changes until the channel closes.
+pub(crate) async fn save_all(store: &Arc<dyn DriftBackend>, saves: &mut mpsc::Receiver<Save>) {
+    while let Some(save) = saves.recv().await {
+        save_with_retries(store, save).await;
     }
 }
 
-async fn keep(store: &Arc<dyn DriftBackend>, save: Save) {
+async fn save_with_retries(store: &Arc<dyn DriftBackend>, save: Save) {
     let redactor = Redactor::shared();
-    let mut pauses = PAUSES.into_iter();
+    let mut pauses = RETRY_DELAYS.into_iter();
     loop {
         let result: Result<(), StoreError> = match &save {
             Save::State(state, task) => {
@@ -49,7 +48,7 @@ async fn keep(store: &Arc<dyn DriftBackend>, save: Save) {
             (Ok(()), _) => return,
             (Err(error), Some(pause)) if error.is_transient() => tokio::time::sleep(pause).await,
             (Err(error), _) => {
-                tracing::warn!(%error, "where a session stands could not be saved; after a restart it is not known");
+                tracing::warn!(%error, "cannot save the drift state of a session; it is lost at the next restart");
                 return;
             }
         }

@@ -1,4 +1,4 @@
-//! One client session in memory: the engine that follows it, and what delivering and asking need beside.
+//! A client session in memory.
 
 use grov_domain::{ClientSessionId, Correction, CorrectionId, SessionId};
 use grov_live::ToolResult;
@@ -8,40 +8,40 @@ use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 use time::OffsetDateTime;
 use tokio::sync::Notify;
 
-/// Tool calls whose assessment is remembered: those of some responses.
+/// Judged tool calls that are remembered. Enough for several responses.
 const MAX_CALLS: usize = 256;
 
-/// A session, and who waits for it.
+/// A session and its notifications.
 pub(crate) struct Slot {
     session: Mutex<Session>,
-    /// Notified when actions were assessed, and when the session is loaded.
+    /// Notified after actions were judged and after the session was loaded.
     pub(crate) changed: Notify,
 }
 
 pub(crate) struct Session {
     pub(crate) id: ClientSessionId,
     pub(crate) engine: SessionEngine,
-    /// What is stored of it is being read.
+    /// Whether stored data is being loaded.
     pub(crate) is_loading: bool,
-    /// An exchange with a project was seen: actions are assessed.
-    pub(crate) is_followed: bool,
-    /// The task in work; the first one as long as it is not known.
+    /// Whether an exchange of a project was seen. From then on actions are judged.
+    pub(crate) is_observed: bool,
+    /// The current task, or the first task while the current one is unknown.
     pub(crate) task: SessionId,
-    /// It is known which task is in work.
+    /// Whether the current task is known.
     pub(crate) is_task_known: bool,
-    /// What was handed out to be said.
+    /// The correction offered to the current request, which may still be sent without it.
     pub(crate) offered: Option<Correction>,
-    /// What was said at the place that was decided last.
+    /// The correction delivered with the newest request.
     pub(crate) delivered_last: Option<CorrectionId>,
-    /// A judge is being asked.
+    /// Whether a judge is being asked.
     pub(crate) is_judging: bool,
-    /// What the judge is to be asked next, and the task it is about.
+    /// The task and the question that the judge is asked next.
     pub(crate) next_request: Option<(SessionId, Box<JudgeRequest>)>,
-    /// What is known of the contract is being read again.
+    /// Whether the contract is being read again.
     pub(crate) is_refreshing: bool,
-    /// It was looked for what was typed before anything of the session was seen.
+    /// Whether the prompts before the first seen exchange were read.
     pub(crate) has_read_history: bool,
-    /// The newest tool calls that were assessed.
+    /// The newest judged tool calls.
     assessed_calls: LruCache<String, ()>,
 }
 
@@ -57,7 +57,7 @@ impl Slot {
             engine: SessionEngine::new(id.clone(), None, policy, reader, now),
             id,
             is_loading: false,
-            is_followed: false,
+            is_observed: false,
             is_task_known: false,
             offered: None,
             delivered_last: None,
@@ -77,7 +77,7 @@ impl Slot {
         self.session.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The session, if its lock is free: on the path of a request there is no waiting for a lock.
+    /// Returns the session if its lock is free. A request must not wait for a lock.
     pub(crate) fn try_session(&self) -> Option<MutexGuard<'_, Session>> {
         match self.session.try_lock() {
             Ok(session) => Some(session),
@@ -86,18 +86,18 @@ impl Slot {
         }
     }
 
-    /// Whether words of it were handed out that were not said yet, or its lock is taken.
+    /// Returns whether an offered correction may still be sent. Also `true` if the session is locked.
     pub(crate) fn has_undelivered(&self) -> bool {
         self.try_session().is_none_or(|session| session.offered.is_some())
     }
 
-    /// The session and its task in work.
+    /// Returns the ids of the session and its current task.
     pub(crate) fn ids(&self) -> (ClientSessionId, SessionId) {
         let session = self.session();
         (session.id.clone(), session.task.clone())
     }
 
-    /// The session is in this task, if it is not known better.
+    /// Sets the current task, unless it is already known.
     pub(crate) fn set_task_if_unknown(&self, task: &SessionId) {
         let mut session = self.session();
         if !session.is_task_known && !session.engine.is_history_loaded() {
@@ -107,19 +107,19 @@ impl Slot {
 }
 
 impl Session {
-    /// Whether what is stored of it is being brought into memory.
+    /// Returns whether the stored history is being loaded.
     pub(crate) fn is_state_loading(&self) -> bool {
         self.is_loading && !self.engine.is_history_loaded()
     }
 
-    pub(crate) fn assessed(&mut self, call: &str) {
+    pub(crate) fn mark_assessed(&mut self, call: &str) {
         self.assessed_calls.insert(call.to_owned(), ());
     }
 
-    /// Whether all these calls were assessed, and nothing is being loaded that bears on it.
+    /// Returns whether all these calls are judged. `false` while the drift state is being loaded.
     pub(crate) fn has_assessed(&self, calls: &[ToolResult]) -> bool {
         let is_known = |call: &ToolResult| self.assessed_calls.contains_key(&call.tool_use_id);
         (self.engine.is_state_loaded() || !self.is_state_loading())
-            && (!self.is_followed || calls.iter().all(is_known))
+            && (!self.is_observed || calls.iter().all(is_known))
     }
 }

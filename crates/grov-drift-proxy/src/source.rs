@@ -11,7 +11,7 @@ use grov_session::correction::framed;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// How long a request waits until its tool results are assessed.
+/// How long a request waits for its tool results to be judged.
 const RULES_TIMEOUT: Duration = Duration::from_millis(5);
 /// Time reserved for storing the correction.
 const RESERVED_TO_COMMIT: Duration = Duration::from_millis(2);
@@ -30,7 +30,7 @@ impl ContextSource for DriftMonitor {
             return false;
         };
         let Some(mut session) = slot.try_session() else {
-            // Locked by another thread.
+            // The lock is held by another thread.
             return true;
         };
         session.delivered_last = None;
@@ -39,22 +39,22 @@ impl ContextSource for DriftMonitor {
 
     async fn context(&self, point: &InjectionPoint) -> Option<ContextText> {
         let slot = self.shared.sessions.get(&point.lineage.session)?;
-        self.wait(&slot, point).await;
+        self.wait_for_rules(&slot, point).await;
         self.check_permissions(&slot, point).await?;
         let prompt = point.prompt.trim();
         let (correction, doubtful) = {
             let mut session = slot.try_session()?;
             session.delivered_last = None;
             let now = self.shared.clock.now();
-            for one in point.answered.iter().filter(|one| one.failed) {
-                session.engine.note_call_ended(&one.tool_use_id, true);
+            for result in point.answered.iter().filter(|result| result.failed) {
+                session.engine.note_call_ended(&result.tool_use_id, true);
             }
             let correction = session
                 .engine
                 .drift()
                 .deliverable_correction(now, !prompt.is_empty())?
                 .clone();
-            // What a subagent called is in its own history alone.
+            // A subagent's calls are not in the history of the main conversation.
             let is_delegated = session.engine.drift().is_pending_delegated();
             if !is_delegated && !happened_here(session.engine.drift().pending_call(), point) {
                 return None;
@@ -66,8 +66,8 @@ impl ContextSource for DriftMonitor {
         };
         if let Some(doubtful) = doubtful {
             let prompt = prompt.to_owned();
-            let stands = tokio::task::spawn_blocking(move || doubtful.still_applies(&prompt));
-            if !stands.await.unwrap_or(false) {
+            let still_applies = tokio::task::spawn_blocking(move || doubtful.still_applies(&prompt));
+            if !still_applies.await.unwrap_or(false) {
                 return None;
             }
         }
@@ -104,7 +104,7 @@ impl ContextSource for DriftMonitor {
         if session.engine.mark_delivered(&offered, now) {
             self.shared.save_state(&session);
         } else {
-            // Another one took its place meanwhile; this one was read all the same.
+            // A newer correction replaced it, but the agent still receives this one.
             offered.delivered_at = Some(now);
             offered.outcome = Some(CorrectionOutcome::Overtaken);
             self.shared.save(Save::Correction(Box::new(offered)));
@@ -127,8 +127,8 @@ impl ContextSource for DriftMonitor {
 }
 
 impl DriftMonitor {
-    /// The session of an injection point. One that goes on and is not in memory is loaded: a correction may wait in it, and what it
-    /// does next is judged by its goal.
+    /// Returns the session of an injection point. A continued session that is not in memory is loaded, because it may
+    /// have a pending correction, and its goal is needed to judge later actions.
     fn slot(&self, point: &InjectionPoint) -> Option<Arc<Slot>> {
         let id = &point.lineage.session;
         let known = self.shared.sessions.get(id);
@@ -147,8 +147,8 @@ impl DriftMonitor {
         Some(slot)
     }
 
-    /// Where what waits to be said is about a call that ran: whether the user was asked about it and said yes. `None`: nobody
-    /// could tell in time, so nothing is said yet.
+    /// If the pending correction is about a call that may have been permitted by the user, reads whether it was.
+    /// Returns `None` if that cannot be read in time; then nothing is delivered.
     async fn check_permissions(&self, slot: &Arc<Slot>, point: &InjectionPoint) -> Option<()> {
         {
             let mut session = slot.try_session()?;
@@ -156,18 +156,18 @@ impl DriftMonitor {
             if !call.is_some_and(|call| session.engine.is_permission_open(call)) {
                 return Some(());
             }
-            for one in &point.answered {
-                session.engine.note_call_ended(&one.tool_use_id, one.failed);
+            for result in &point.answered {
+                session.engine.note_call_ended(&result.tool_use_id, result.failed);
             }
         }
         let left = point.deadline.saturating_duration_since(Instant::now());
-        let looking = self.shared.check_permissions(slot);
-        let looked = tokio::time::timeout(left.saturating_sub(RESERVED_TO_COMMIT), looking).await;
-        looked.is_ok_and(|looked| looked.is_ok()).then_some(())
+        let lookup = self.shared.check_permissions(slot);
+        let looked_up = tokio::time::timeout(left.saturating_sub(RESERVED_TO_COMMIT), lookup).await;
+        looked_up.is_ok_and(|looked_up| looked_up.is_ok()).then_some(())
     }
 
-    /// Waits until what the request answers was assessed, a little while.
-    async fn wait(&self, slot: &Slot, point: &InjectionPoint) {
+    /// Waits for at most [`RULES_TIMEOUT`] until the actions that the request answers are judged.
+    async fn wait_for_rules(&self, slot: &Slot, point: &InjectionPoint) {
         let left = point.deadline.saturating_duration_since(Instant::now());
         let timeout = left.saturating_sub(RESERVED_TO_COMMIT).min(RULES_TIMEOUT);
         let until = tokio::time::Instant::now() + timeout;
@@ -175,9 +175,9 @@ impl DriftMonitor {
         loop {
             let changed = slot.changed.notified();
             tokio::pin!(changed);
-            // What is told from here on is not missed.
+            // From here on, notifications are not missed.
             changed.as_mut().enable();
-            // Under a prompt it has to be looked at again, for which what was done has to be known.
+            // With a prompt the correction is checked again, which needs the loaded history.
             let is_ready = |session: &Session| {
                 session.has_assessed(&point.answered)
                     && (point.prompt.trim().is_empty() || !session.is_state_loading())
@@ -195,15 +195,15 @@ impl DriftMonitor {
     }
 }
 
-/// Whether what a correction is about happened in the history of a request. Where its call is not known, as of one that was
-/// kept when calls were not, nothing that stands there may have failed.
+/// Returns whether the action that a correction is about is in the history of the request and did not fail. Corrections
+/// stored by older versions have no call; they require that no result of the request failed.
 fn happened_here(call: Option<&str>, point: &InjectionPoint) -> bool {
     let has_failed = |call: &str| {
         let mut answered = point.answered.iter();
-        answered.any(|one| one.failed && one.tool_use_id == call)
+        answered.any(|result| result.failed && result.tool_use_id == call)
     };
     match call {
         Some(call) => point.has_call(call) && !has_failed(call),
-        None => point.answered.iter().all(|one| !one.failed),
+        None => point.answered.iter().all(|result| !result.failed),
     }
 }

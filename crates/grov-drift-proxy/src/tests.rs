@@ -1,4 +1,4 @@
-//! The whole, with a store and a judge in memory.
+//! Tests with a store and a judge in memory.
 
 mod bench;
 mod corrections;

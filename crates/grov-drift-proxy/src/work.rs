@@ -1,8 +1,8 @@
-//! The background: loads sessions, follows what a person changes, asks the judge, saves.
+//! Background work: loads sessions, reads changed contracts, asks the judge, saves state.
 
 use crate::judging::{JudgeJob, sketch};
 use crate::monitor::Shared;
-use crate::saving::{Save, saving};
+use crate::saving::{Save, save_all};
 use crate::session::{Session, Slot};
 use grov_domain::{
     ClientSessionId, CorrectionId, SessionFilter, SessionId, StepId, StepVerdict, StoreError, active_task,
@@ -14,33 +14,32 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
-/// Stored steps by which rules are brought up to date, the newest.
-const MOST_STEPS: usize = 500;
-/// Jobs at once. Most of them wait for a model, and loading a session must not wait for those.
-const MOST_RUNNING: usize = 64;
-/// Sessions that were at work in this time before a start are recalled, tasks at most.
-const RECENT: time::Duration = time::Duration::hours(1);
-const MOST_RECALLED: u32 = 32;
-/// Tasks that a session may turn to while it is loaded.
-const MOST_TASKS: usize = 3;
-/// How long saving may take when everything stops.
-const STOP_LIMIT: Duration = Duration::from_secs(2);
+/// The newest stored steps that are replayed when a session is loaded.
+const MAX_STEPS: usize = 500;
+/// Concurrent jobs. Most of them wait for a model, which must not delay loading a session.
+const MAX_RUNNING: usize = 64;
+/// Sessions active this long before startup are preloaded, at most [`MAX_PRELOADED`] tasks.
+const PRELOAD_AGE: time::Duration = time::Duration::hours(1);
+const MAX_PRELOADED: u32 = 32;
+/// How often loading starts again because the session changed its task.
+const MAX_LOAD_ATTEMPTS: usize = 3;
+/// Time for unsaved changes at shutdown.
+const STOP_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Something to be done.
+/// A background job.
 pub(crate) enum Job {
-    /// Bring what is stored of a session into memory.
+    /// Load the stored state and history of a session.
     Load(Arc<Slot>),
-    /// Read again what a session is held to.
+    /// Read the goal and constraints of a session again.
     Refresh(Arc<Slot>),
-    /// Look which of the actions that ran the user was asked about.
-    Asked(Arc<Slot>),
-    /// Write verdicts to steps that are recorded, or about to be.
+    /// Read which calls the user was asked to permit.
+    Permissions(Arc<Slot>),
+    /// Add verdicts to steps that are recorded, or about to be.
     Verdicts(ClientSessionId, Vec<(StepId, StepVerdict)>),
-    /// Ask the judge.
     Judge(Box<JudgeJob>),
 }
 
-/// The work behind [`DriftMonitor`](crate::DriftMonitor), to be run beside the proxy.
+/// The background work of a [`DriftMonitor`](crate::DriftMonitor).
 pub struct DriftWorker {
     shared: Arc<Shared>,
     jobs: mpsc::Receiver<Job>,
@@ -52,7 +51,7 @@ impl DriftWorker {
         Self { shared, jobs, saves }
     }
 
-    /// Serves until `stop` resolves; what waits to be saved is then saved, within two seconds.
+    /// Runs until `stop` resolves, then saves queued changes for at most two seconds.
     pub async fn run(self, stop: impl Future<Output = ()> + Send) {
         let Self {
             shared,
@@ -63,12 +62,12 @@ impl DriftWorker {
         let working = async {
             loop {
                 tokio::select! {
-                    Some(job) = jobs.recv(), if running.len() < MOST_RUNNING => {
+                    Some(job) = jobs.recv(), if running.len() < MAX_RUNNING => {
                         let shared = Arc::clone(&shared);
                         running.spawn(async move { shared.perform(job).await });
                     }
                     Some(ended) = running.join_next() => if ended.is_err_and(|error| error.is_panic()) {
-                        tracing::error!("work about drift panicked; its session is watched by rules alone");
+                        tracing::error!("a drift detection job panicked");
                     },
                     else => std::future::pending().await,
                 }
@@ -77,21 +76,23 @@ impl DriftWorker {
         tokio::select! {
             () = stop => {}
             () = working => {}
-            () = saving(&shared.store, &mut saves) => {}
+            () = save_all(&shared.store, &mut saves) => {}
             () = shared.follow_revision() => {}
         }
         saves.close();
-        if tokio::time::timeout(STOP_LIMIT, saving(&shared.store, &mut saves))
+        if tokio::time::timeout(STOP_TIMEOUT, save_all(&shared.store, &mut saves))
             .await
             .is_err()
         {
-            tracing::warn!("stopped before everything about drift was saved");
+            tracing::warn!("stopped before all drift states and corrections were saved");
         }
     }
 }
 
 impl Shared {
-    /// Looks which of the actions that ran the user was asked about: those break nothing. An error: it cannot be known.
+    /// Reads which calls the user was asked to permit, and updates the session: permitted calls break no constraint.
+    /// / # Errors
+    /// / If the store cannot be read.
     pub(crate) async fn check_permissions(self: &Arc<Self>, slot: &Arc<Slot>) -> Result<(), StoreError> {
         let (id, _) = slot.ids();
         let asked = self.store.asked_calls(&id).await?;
@@ -107,7 +108,7 @@ impl Shared {
             effects.later_verdicts
         };
         if !verdicts.is_empty() {
-            self.ask(Job::Verdicts(id, verdicts));
+            self.enqueue(Job::Verdicts(id, verdicts));
         }
         Ok(())
     }
@@ -116,58 +117,58 @@ impl Shared {
         match job {
             Job::Load(slot) => self.load(slot).await,
             Job::Refresh(slot) => self.refresh(slot).await,
-            Job::Asked(slot) => {
+            Job::Permissions(slot) => {
                 if let Err(error) = self.check_permissions(&slot).await {
-                    tracing::debug!(%error, "what the user was asked cannot be read");
+                    tracing::debug!(%error, "cannot read which calls the user permitted");
                 }
             }
             Job::Verdicts(session, verdicts) => {
                 self.record_later(&session, &verdicts, verdicts.len()).await;
             }
-            Job::Judge(errand) => errand.run(self).await,
+            Job::Judge(job) => job.run(self).await,
         }
     }
 
     async fn load(self: &Arc<Self>, slot: Arc<Slot>) {
-        // Also if loading fails or is aborted.
+        // Resets the flag if loading fails or this future is dropped.
         let failed = scopeguard::guard(&slot, |slot| {
             slot.session().is_loading = false;
             slot.changed.notify_waiters();
         });
         let (id, _) = slot.ids();
-        for _ in 0..MOST_TASKS {
+        for _ in 0..MAX_LOAD_ATTEMPTS {
             let (task, stored) = match self.load_stored(&slot, &id).await {
                 Ok(found) => found,
                 Err(error) => {
-                    tracing::warn!(session = %id, %error, "what was before in this session cannot be read; trying again with its next action");
+                    tracing::warn!(session = %id, %error, "cannot load the history of this session; retrying at its next action");
                     return;
                 }
             };
             let loaded = Arc::clone(&slot);
             let loading = tokio::task::spawn_blocking(move || load(&loaded, stored, &task));
             let Ok(found) = loading.await else {
-                tracing::error!(session = %id, "taking over what was before in this session panicked");
+                tracing::error!(session = %id, "loading the history of this session panicked");
                 return;
             };
-            // It turned to another task meanwhile: what the last one asks for is no measure for what is done now.
+            // The session changed its task meanwhile, so the loaded contract is outdated.
             let Some(found) = found else { continue };
             ScopeGuard::into_inner(failed);
             slot.changed.notify_waiters();
-            let verdicts = self.conclude(&slot, &mut slot.session(), found);
+            let verdicts = self.apply_findings(&slot, &mut slot.session(), found);
             self.record_later(&id, &verdicts, verdicts.len()).await;
             return;
         }
-        tracing::debug!(session = %id, "a session turns from task to task; trying again with its next action");
+        tracing::debug!(session = %id, "this session keeps changing its task; loading it at its next action");
     }
 
-    /// Brings into memory where a session stands, and reads what else is stored of it, for the task in work.
+    /// Loads the drift state of a session and returns its current task with the stored history.
     pub(crate) async fn load_stored(
         self: &Arc<Self>,
         slot: &Slot,
         id: &ClientSessionId,
     ) -> Result<(SessionId, StoredHistory), StoreError> {
-        // Where it stood comes first: it is small, and a request may wait for it.
-        self.place(slot, id).await?;
+        // First, because it is small and a request may wait for it.
+        self.load_state(slot, id).await?;
         let tasks = self.store.client_session(id).await?;
         if let Some(task) = active_task(tasks.iter().map(|task| &task.state)) {
             slot.set_task_if_unknown(&task.session_id);
@@ -177,9 +178,9 @@ impl Shared {
         Ok((task, stored))
     }
 
-    /// Concludes from actions that were seen before the session was loaded. What is to be recorded of them, since they were
-    /// recorded without verdicts.
-    pub(crate) fn conclude(
+    /// Applies the rules' findings about actions that arrived before the session was loaded. Returns the verdicts on
+    /// steps that were recorded without one.
+    pub(crate) fn apply_findings(
         &self,
         slot: &Arc<Slot>,
         session: &mut Session,
@@ -187,51 +188,51 @@ impl Shared {
     ) -> Vec<(StepId, StepVerdict)> {
         let context = self.context(session);
         let mut effects = session.engine.conclude(found, &context);
-        // One that is asked already is enough.
+        // A pending question is enough.
         effects.judge_requests.retain(|_| !session.is_judging);
-        if self.apply_effects(slot, session, &mut effects) && session.is_followed {
+        if self.apply_effects(slot, session, &mut effects) && session.is_observed {
             self.save_state(session);
         }
         effects.later_verdicts
     }
 
-    /// Brings into memory where a session stood.
-    async fn place(&self, slot: &Slot, id: &ClientSessionId) -> Result<(), StoreError> {
+    /// Loads the drift state of a session.
+    async fn load_state(&self, slot: &Slot, id: &ClientSessionId) -> Result<(), StoreError> {
         if slot.session().engine.is_state_loaded() {
             return Ok(());
         }
         let state = self.store.drift_state(id).await?;
         let transition = slot.session().engine.load_state(state, self.clock.now());
         slot.changed.notify_waiters();
-        self.follow_up(&transition);
+        self.record_transition(&transition);
         let session = slot.session();
-        if transition.state_changed && session.is_followed {
+        if transition.state_changed && session.is_observed {
             self.save_state(&session);
         }
         Ok(())
     }
 
-    /// Brings into memory where the sessions stood that were at work lately.
+    /// Loads the drift states of recently active sessions.
     pub(crate) async fn preload(&self) -> Result<(), StoreError> {
-        let lately = SessionFilter {
-            updated_since: Some(self.clock.now() - RECENT),
-            limit: Some(MOST_RECALLED),
+        let recent = SessionFilter {
+            updated_since: Some(self.clock.now() - PRELOAD_AGE),
+            limit: Some(MAX_PRELOADED),
             ..SessionFilter::default()
         };
-        let mut recalled: Vec<ClientSessionId> = Vec::new();
-        for task in self.store.sessions(&lately).await? {
+        let mut preloaded: Vec<ClientSessionId> = Vec::new();
+        for task in self.store.sessions(&recent).await? {
             let id = task.state.client_session_id;
-            if recalled.contains(&id) {
+            if preloaded.contains(&id) {
                 continue;
             }
-            self.place(&self.slot(&id), &id).await?;
-            recalled.push(id);
+            self.load_state(&self.slot(&id), &id).await?;
+            preloaded.push(id);
         }
         Ok(())
     }
 
     async fn refresh(self: &Arc<Self>, slot: Arc<Slot>) {
-        // Also if this future is dropped.
+        // Resets the flag if this future is dropped.
         let aborted = scopeguard::guard(&slot, |slot| slot.session().is_refreshing = false);
         let (id, task) = slot.ids();
         let contract_inputs = self.contract_inputs(&id, &task).await;
@@ -240,13 +241,14 @@ impl Shared {
             Some(correction) => self.is_forgotten(&id, &correction.id).await,
             None => false,
         };
-        let taken = match contract_inputs {
+        let is_same_task = match contract_inputs {
             Ok(contract_inputs) => {
-                let shown = Arc::clone(&slot);
-                tokio::task::spawn_blocking(move || refresh_contract(&shown, contract_inputs, &task)).await
+                let refreshed = Arc::clone(&slot);
+                tokio::task::spawn_blocking(move || refresh_contract(&refreshed, contract_inputs, &task))
+                    .await
             }
             Err(error) => {
-                tracing::debug!(session = %id, %error, "what a session is held to cannot be read again yet");
+                tracing::debug!(session = %id, %error, "cannot read the contract of this session; keeping the old one");
                 Ok(true)
             }
         };
@@ -254,24 +256,26 @@ impl Shared {
         let mut session = slot.session();
         session.is_refreshing = false;
         let now = session.engine.drift().state().correction.as_ref();
-        let is_same = now.map(|now| &now.id) == correction.as_ref().map(|before| &before.id);
-        if is_forgotten && is_same {
+        let is_same_correction = now.map(|now| &now.id) == correction.as_ref().map(|before| &before.id);
+        if is_forgotten && is_same_correction {
             session.engine.clear_correction(self.clock.now());
             session.offered = None;
         }
-        // It may have moved on to another task meanwhile, which asked for nothing because this was under way.
-        if taken.is_ok_and(|taken| !taken) {
+        // The session changed its task, and its own request was ignored because this job was running.
+        if is_same_task.is_ok_and(|is_same| !is_same) {
             self.request_refresh(&slot, &mut session);
         }
     }
 
-    /// Whether a person had the words of a correction forgotten: they are taken out of the row that is kept.
+    /// Returns whether the user had the text of a correction forgotten. The stored row then has an empty text.
     async fn is_forgotten(&self, session: &ClientSessionId, id: &CorrectionId) -> bool {
-        let kept = self.store.corrections(session).await.unwrap_or_default();
-        kept.iter().any(|one| one.id == *id && one.text.is_empty())
+        let corrections = self.store.corrections(session).await.unwrap_or_default();
+        corrections
+            .iter()
+            .any(|stored| stored.id == *id && stored.text.is_empty())
     }
 
-    /// What is stored of a session.
+    /// Reads the stored history of a session.
     async fn stored(
         self: &Arc<Self>,
         id: &ClientSessionId,
@@ -279,7 +283,7 @@ impl Shared {
     ) -> Result<StoredHistory, StoreError> {
         let steps = self.store.client_steps(id).await?;
         let main: Vec<_> = steps.iter().filter(|step| step.agent_id.is_none()).collect();
-        let newest = main.into_iter().rev().take(MOST_STEPS).rev();
+        let newest = main.into_iter().rev().take(MAX_STEPS).rev();
         let steps = newest.map(|step| ObservedAction {
             step: Some(step.id.clone()),
             action: sketch(step),
@@ -300,7 +304,7 @@ impl Shared {
         })
     }
 
-    /// What a session is held to, as stored.
+    /// Reads the stored goal, prompts and user edits.
     async fn contract_inputs(
         self: &Arc<Self>,
         id: &ClientSessionId,
@@ -312,16 +316,16 @@ impl Shared {
         let task = row.map(|row| row.state.intent());
         let prompts: Vec<String> = prompts.into_iter().map(|prompt| prompt.text).collect();
         let shared = Arc::clone(self);
-        let telling = tokio::task::spawn_blocking(move || shared.instructions(&prompts));
+        let reading = tokio::task::spawn_blocking(move || shared.instructions(&prompts));
         Ok(ContractInputs {
             task: task.unwrap_or_default(),
-            // Reading them panicked: what is in memory stands.
-            prompts: telling.await.unwrap_or_default(),
+            // After a panic the prompts in memory are kept.
+            prompts: reading.await.unwrap_or_default(),
             edits,
         })
     }
 
-    /// Takes over what a person changes while sessions are at work.
+    /// Reads the contracts of sessions in memory again whenever another process changes the store.
     async fn follow_revision(&self) {
         loop {
             self.watcher.changed().await;
@@ -333,9 +337,9 @@ impl Shared {
     }
 }
 
-/// Takes over what is stored of a session, with what happened meanwhile: what takes long is done without its lock. What rules
-/// find of actions from which nothing was concluded yet; `None`: it turned to another task meanwhile, and nothing was taken
-/// over.
+/// Merges the stored history with the actions that arrived meanwhile. Slow parts run without the session's lock.
+/// Returns the rules' findings about actions that are not judged yet, or `None` if the session changed its task; then
+/// nothing is merged.
 pub(crate) fn load(slot: &Slot, stored: StoredHistory, task: &SessionId) -> Option<Reassessed> {
     let of_task = |session: &Session| session.task == *task;
     let pending = Some(slot.session())
@@ -347,7 +351,8 @@ pub(crate) fn load(slot: &Slot, stored: StoredHistory, task: &SessionId) -> Opti
     Some(session.engine.finish_load(merged))
 }
 
-/// Takes over what a session is held to, unless it turned to another task meanwhile: then `false`.
+/// Replaces the contract of a session. Returns `false` if the session changed its task meanwhile; then the contract is
+/// not replaced.
 pub(crate) fn refresh_contract(slot: &Slot, contract_inputs: ContractInputs, task: &SessionId) -> bool {
     let of_task = |session: &Session| session.task == *task;
     let Some(session) = Some(slot.session()).filter(|session| of_task(session)) else {

@@ -1,4 +1,4 @@
-//! A proxy that is checked, with a store and a judge in memory.
+//! A drift monitor with a store, a judge and a clock in memory.
 
 use super::double::{Answers, MemoryStore, Ticking};
 use crate::{DriftMonitor, Policy};
@@ -21,18 +21,18 @@ use tokio::task::JoinSet;
 
 pub(super) const ROOT: &str = "/home/me/app";
 
-/// A proxy that is checked, as far as drift sees it.
+/// A drift monitor and the parts it uses.
 pub(super) struct TestBed {
     pub(super) drift: Arc<DriftMonitor>,
     pub(super) store: Arc<MemoryStore>,
     pub(super) judge: Arc<Answers>,
     pub(super) clock: Arc<Ticking>,
-    /// Dropped with the bench, which stops it.
+    /// Stops the background work when dropped.
     pub(super) _work: JoinSet<()>,
     pub(super) calls: AtomicUsize,
 }
 
-/// What a response did.
+/// A response of the agent.
 #[derive(Default)]
 pub(super) struct Response<'a> {
     pub(super) prompts: &'a [&'a str],
@@ -46,9 +46,9 @@ pub(super) struct Response<'a> {
     pub(super) questions: Vec<UserQuestion>,
     pub(super) output: Option<&'a str>,
     pub(super) earlier: &'a [&'a str],
-    /// The task in work, if it is known to be another one than the first.
+    /// The current task, if it is not the first.
     pub(super) task: Option<&'a str>,
-    /// Nobody knows which task is in work.
+    /// Whether the current task is unknown.
     pub(super) task_is_unknown: bool,
 }
 
@@ -78,13 +78,13 @@ impl TestBed {
         }
     }
 
-    /// Nothing is done in the background any more.
+    /// Stops the background work.
     pub(super) fn without_background(mut self) -> Self {
         self._work.abort_all();
         self
     }
 
-    /// The same session in a program that was started anew.
+    /// Returns the same session in a restarted daemon.
     pub(super) fn restarted(&self) -> Self {
         let bench = Self::with(
             Policy::PER_ACTION,
@@ -98,7 +98,7 @@ impl TestBed {
         bench
     }
 
-    /// One exchange; the record goes into the store. Its tool calls and what was found.
+    /// Checks an exchange and records it. Returns its tool calls and the result of the check.
     pub(super) fn exchange(&self, response: Response<'_>) -> (Vec<String>, CheckResult) {
         let record = self.record(&response);
         let calls: Vec<String> = record
@@ -192,7 +192,7 @@ impl TestBed {
         }
     }
 
-    /// One change in a tool loop.
+    /// Checks an edit in a tool loop.
     pub(super) fn change(&self, file: &str, text: &str) -> (Vec<String>, CheckResult) {
         self.exchange(Response {
             actions: vec![edit(&format!("{ROOT}/{file}"), text)],
@@ -200,8 +200,8 @@ impl TestBed {
         })
     }
 
-    /// Two changes that look unrelated: the agent is told nothing of them, and of the next one it is.
-    pub(super) fn doubted(&self) {
+    /// Makes two edits that look unrelated. The next unrelated edit causes a correction.
+    pub(super) fn cause_doubt(&self) {
         for file in ["docs/menu/lunch.md", "assets/icons/moon.svg"] {
             let (_, checked) = self.change(file, "<soup/>");
             let is_off_goal = checked
@@ -235,18 +235,18 @@ impl TestBed {
             begins: false,
             body: self.history().into(),
             quoted: Default::default(),
-            // By the real clock, which must not run out on a busy machine: how long a request waits is told by the paused one.
+            // By the real clock, which a busy machine must not exceed. Tests of waiting use the paused clock.
             deadline: Instant::now() + Duration::from_secs(3600),
         }
     }
 
-    /// A request whose history holds every call so far.
+    /// Returns a request body with all calls so far.
     pub(super) fn history(&self) -> String {
         let calls = 0..self.calls.load(Ordering::Relaxed);
         calls.map(|call| format!("\"call-{call}\",")).collect()
     }
 
-    /// What is said at the next request of the main conversation.
+    /// Returns the correction in the next request of the main conversation.
     pub(super) async fn next_request(&self, prompt: &str, answered: &[String]) -> Option<String> {
         let point = self.point(prompt, answered);
         if !self.drift.applies(&point) {
@@ -257,7 +257,7 @@ impl TestBed {
         Some(words.text.into_inner())
     }
 
-    /// A person changes the contract, and the daemon has taken it over.
+    /// Edits the contract as a user and waits until the monitor has applied it.
     pub(super) async fn edit_goal(&self, kind: GoalEditKind, text: &str) {
         let edit = GoalEdit {
             id: GoalEditId::fresh(),
@@ -306,7 +306,7 @@ impl TestBed {
             .is_history_loaded()
     }
 
-    pub(super) fn session_is_under_way(&self) -> bool {
+    pub(super) fn session_is_loading(&self) -> bool {
         self.drift.shared.slot(&session()).session().is_state_loading()
     }
 
@@ -315,7 +315,7 @@ impl TestBed {
         all.iter().find(|(known, _)| *known == name).unwrap().1
     }
 
-    /// The first exchange of a session, and a person who forbade some folders.
+    /// Starts a session, with two folders that the user forbade.
     pub(super) async fn begin(&self, prompt: &str) {
         self.exchange(Response {
             prompts: &[prompt],
@@ -347,7 +347,7 @@ pub(super) fn level(checked: &CheckResult) -> Option<CorrectionLevel> {
         .find_map(|verdict| verdict.level)
 }
 
-/// Waits for a condition; fails when it does not come true.
+/// Waits until a condition is true. Panics after about 20 seconds.
 pub(super) async fn until(condition: impl Fn() -> bool) {
     for _ in 0..20_000 {
         if condition() {

@@ -1,4 +1,4 @@
-//! What was found is said at the next request, once, and what follows decides.
+//! Corrections are delivered with the next request, once, and resolved by the following actions.
 
 use super::bench::{GOAL, ROOT, Response, TestBed, level, lineage, session, until};
 use crate::Policy;
@@ -8,11 +8,11 @@ use grov_session::testing::{bash, edit, read};
 use std::sync::Arc;
 
 #[tokio::test(start_paused = true)]
-async fn what_was_ruled_out_is_caught_at_the_action_and_corrected_at_the_next_request() {
+async fn a_forbidden_action_is_corrected_with_the_next_request() {
     let bench = TestBed::new();
     bench.begin(GOAL).await;
 
-    // On track: nobody says anything.
+    // On the goal: no correction.
     let (calls, checked) = bench.change("src/auth/token.ts", "const ttl = 90;");
     assert!(
         checked
@@ -23,7 +23,8 @@ async fn what_was_ruled_out_is_caught_at_the_action_and_corrected_at_the_next_re
     );
     assert_eq!(bench.next_request("", &calls).await, None);
 
-    // Off track: the verdict is recorded with the step, and the next request says so, in the tool loop's own form.
+    // Off the goal: the verdict is recorded with the step, and the next request has a correction in the form for tool
+    // loops.
     let (calls, checked) = bench.change("src/styles/theme.css", "a { color: teal; }");
     assert_eq!(level(&checked), Some(CorrectionLevel::Intervene));
     assert_eq!(checked.state.as_ref().unwrap().mode, SessionMode::Drifted);
@@ -34,7 +35,6 @@ async fn what_was_ruled_out_is_caught_at_the_action_and_corrected_at_the_next_re
         "{said}"
     );
 
-    // It is said once.
     assert_eq!(bench.next_request("", &calls).await, None);
     let delivered = bench.state().correction.unwrap();
     assert!(delivered.delivered_at.is_some());
@@ -46,7 +46,7 @@ async fn what_was_ruled_out_is_caught_at_the_action_and_corrected_at_the_next_re
     })
     .await;
 
-    // It is followed, and the work goes on.
+    // The agent follows it and continues.
     let undo = bash(
         "git checkout -- src/styles/theme.css",
         EffectKind::VersionControl,
@@ -64,7 +64,7 @@ async fn what_was_ruled_out_is_caught_at_the_action_and_corrected_at_the_next_re
 }
 
 #[tokio::test(start_paused = true)]
-async fn ignored_corrections_lead_to_a_demand_and_back() {
+async fn ignored_corrections_escalate_to_forced_recovery_and_back() {
     let bench = TestBed::new();
     bench.begin(GOAL).await;
     let mut said = Vec::new();
@@ -84,21 +84,21 @@ async fn ignored_corrections_lead_to_a_demand_and_back() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_was_taken_back_is_said_again() {
+async fn a_withdrawn_correction_is_delivered_again() {
     let bench = TestBed::new();
     bench.begin(GOAL).await;
     let (calls, _) = bench.change("src/styles/theme.css", "a {}");
     assert!(bench.next_request("", &calls).await.is_some());
     bench.drift.withdrawn(&lineage(None));
     assert!(bench.next_request("", &calls).await.is_some());
-    // Another source's words were taken back: that is none of ours.
+    // The text of another source was withdrawn.
     assert_eq!(bench.next_request("", &calls).await, None);
     bench.drift.withdrawn(&lineage(None));
     assert!(bench.state().correction.unwrap().delivered_at.is_some());
 }
 
 #[tokio::test(start_paused = true)]
-async fn of_a_change_that_was_denied_nothing_is_said() {
+async fn a_denied_edit_causes_no_correction() {
     let bench = TestBed::new();
     bench.begin(GOAL).await;
     let (calls, checked) = bench.change("src/styles/theme.css", "a {}");
@@ -116,23 +116,22 @@ async fn of_a_change_that_was_denied_nothing_is_said() {
     assert_eq!(bench.next_request("", &calls).await, None);
 }
 
-/// A goal that forbids a file.
 const FORBIDS: &str = "Fix the token refresh in src/auth/token.ts and do not touch src/db/pool.ts";
 
 #[tokio::test(start_paused = true)]
-async fn a_yes_in_the_guards_dialog_is_consent_and_nothing_is_said() {
+async fn a_call_permitted_in_the_guards_dialog_causes_no_correction() {
     let bench = TestBed::new();
     bench.begin(FORBIDS).await;
     let (calls, checked) = bench.change("src/db/pool.ts", "export const size = 50;");
     assert!(level(&checked).is_some());
-    bench.store.asks_about(&calls[0]);
+    bench.store.guard_asks_about(&calls[0]);
     assert_eq!(bench.next_request("", &calls).await, None);
     let state = bench.state();
     assert_eq!(
         (state.mode, state.correction, state.escalation),
         (SessionMode::Normal, None, 0)
     );
-    // It is no drift in the log either, and the same file is not spoken of again.
+    // It is not logged as drift either, and the same file causes no further correction.
     until(|| {
         bench
             .store
@@ -150,13 +149,13 @@ async fn a_yes_in_the_guards_dialog_is_consent_and_nothing_is_said() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_nobody_was_asked_about_and_a_no_in_the_dialog_are_no_consent() {
+async fn an_unasked_or_denied_call_is_not_permitted() {
     for is_asked in [false, true] {
         let bench = TestBed::new();
         bench.begin(FORBIDS).await;
         let (calls, _) = bench.change("src/db/pool.ts", "export const size = 50;");
         if is_asked {
-            bench.store.asks_about(&calls[0]);
+            bench.store.guard_asks_about(&calls[0]);
             let mut point = bench.point("", &calls);
             point.answered[0].failed = true;
             assert!(bench.drift.context(&point).await.is_none());
@@ -177,7 +176,7 @@ async fn what_nobody_was_asked_about_and_a_no_in_the_dialog_are_no_consent() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_another_history_of_the_session_did_is_not_said() {
+async fn a_correction_needs_its_call_in_the_history() {
     let bench = TestBed::new();
     bench.begin(GOAL).await;
     let (calls, _) = bench.change("src/styles/theme.css", "a {}");
@@ -188,24 +187,24 @@ async fn what_another_history_of_the_session_did_is_not_said() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_waits_is_gone_when_its_words_were_forgotten() {
+async fn a_forgotten_correction_is_not_delivered() {
     let bench = TestBed::new();
     bench.begin(GOAL).await;
-    bench.doubted();
+    bench.cause_doubt();
     let (calls, checked) = bench.change("src/styles/theme.css", "a {}");
     assert!(level(&checked).is_some());
-    bench.store.forget_words();
+    bench.store.forget_correction_text();
     until(|| bench.state().correction.is_none()).await;
     assert_eq!(bench.next_request("", &calls).await, None);
 }
 
 #[tokio::test(start_paused = true)]
-async fn where_it_is_switched_off_nothing_is_made_to_be_said_later() {
+async fn no_correction_is_created_while_switched_off() {
     let bench = TestBed::new();
     bench.begin(GOAL).await;
     let scope = SwitchScope::Project(ROOT.to_owned());
     let is_off = || bench.drift.shared.watcher.is_switched_off(&session(), ROOT);
-    bench.doubted();
+    bench.cause_doubt();
     bench.change("src/styles/theme.css", "a {}");
     bench.store.switch(&scope, false).await.unwrap();
     until(is_off).await;
@@ -220,7 +219,7 @@ async fn where_it_is_switched_off_nothing_is_made_to_be_said_later() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn observing_only_records_and_says_nothing() {
+async fn without_corrections_verdicts_are_only_recorded() {
     let settings = Policy {
         corrects: false,
         ..Policy::PER_ACTION
@@ -234,7 +233,7 @@ async fn observing_only_records_and_says_nothing() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_subagent_that_explores_widely_gives_no_alarm() {
+async fn a_subagent_may_explore_widely() {
     let bench = TestBed::new();
     bench.begin(GOAL).await;
     for number in 0..40 {
@@ -256,7 +255,7 @@ async fn a_subagent_that_explores_widely_gives_no_alarm() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_a_subagent_was_forbidden_is_told_to_the_main_conversation() {
+async fn a_subagents_violation_is_corrected_in_the_main_conversation() {
     let bench = TestBed::new();
     bench.begin(GOAL).await;
     bench.exchange(Response {
@@ -269,7 +268,7 @@ async fn what_a_subagent_was_forbidden_is_told_to_the_main_conversation() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_a_subagent_broke_is_said_though_its_call_stands_in_no_main_request() {
+async fn a_subagents_violation_needs_no_call_in_the_history() {
     let bench = TestBed::new();
     bench.begin(GOAL).await;
     bench.exchange(Response {
@@ -281,7 +280,7 @@ async fn what_a_subagent_broke_is_said_though_its_call_stands_in_no_main_request
     point.body = "".into();
     let words = bench.drift.context(&point).await.unwrap();
     assert!(words.text.contains("theme.css"), "{}", words.text);
-    // What the main conversation called has to stand in the request's history.
+    // A call of the main conversation must be in the history of the request.
     let bench = TestBed::new();
     bench.begin(GOAL).await;
     let (calls, _) = bench.change("src/styles/theme.css", "a {}");

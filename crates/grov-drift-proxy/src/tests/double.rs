@@ -17,7 +17,7 @@ use std::sync::{Mutex, PoisonError};
 use time::{Duration, OffsetDateTime};
 use tokio::sync::{Notify, Semaphore};
 
-/// A clock that goes on by a second each time it is told to.
+/// A clock that advances by a second at each call of [`Ticking::tick`].
 #[derive(Default)]
 pub(super) struct Ticking(AtomicI64);
 
@@ -42,11 +42,11 @@ impl Clock for Ticking {
     }
 }
 
-/// A store.
+/// A store in memory.
 #[derive(Default)]
 pub(super) struct MemoryStore {
     rows: Mutex<Rows>,
-    /// Told when steps that were held can be read.
+    /// Notified when held steps are released.
     released: Notify,
 }
 
@@ -57,16 +57,15 @@ struct Rows {
     judged: Vec<(StepId, StepVerdict)>,
     edits: Vec<GoalEdit>,
     asked: Vec<AskedCall>,
-    /// Steps that are in the drift log.
     logged: Vec<StepId>,
     prompts: Vec<(SessionId, Prompt)>,
-    /// Of a session that has more than one.
+    /// Empty if the session has one task.
     tasks: Vec<SessionSummary>,
     steps: Vec<StepRow>,
     revision: i64,
     panics: bool,
-    holds_steps: bool,
-    is_waited_for: bool,
+    hold_steps: bool,
+    has_waiting_reader: bool,
     switched_off: Vec<SwitchScope>,
 }
 
@@ -79,16 +78,15 @@ impl MemoryStore {
         self.rows().state.clone()
     }
 
-    /// A person has the words of the newest correction forgotten.
-    /// The guard's dialog asks the user about a call.
-    pub(super) fn asks_about(&self, call: &str) {
+    /// Records that the guard asked the user about a call.
+    pub(super) fn guard_asks_about(&self, call: &str) {
         self.rows().asked.push(AskedCall {
             tool_use_id: call.to_owned(),
             ran: false,
         });
     }
 
-    pub(super) fn forget_words(&self) {
+    pub(super) fn forget_correction_text(&self) {
         let mut rows = self.rows();
         rows.revision += 1;
         for correction in rows.corrections.values_mut() {
@@ -99,12 +97,12 @@ impl MemoryStore {
         }
     }
 
-    /// Reading the state panics from now on, or no more.
+    /// Makes reading the drift state panic.
     pub(super) fn panics(&self, panics: bool) {
         self.rows().panics = panics;
     }
 
-    /// A task of the session, the one in work.
+    /// Adds a task and makes it the current one.
     pub(super) fn begin_task(&self, id: &str, goal: &str) {
         let state = self.state().unwrap();
         let mut task = summary(&state);
@@ -116,26 +114,25 @@ impl MemoryStore {
         rows.tasks.push(task);
     }
 
-    /// All tasks of the session are done.
+    /// Completes all tasks of the session.
     pub(super) fn end_tasks(&self) {
         for task in &mut self.rows().tasks {
             task.state.status = SessionStatus::Completed;
         }
     }
 
-    /// Reading the steps takes until they are released.
-    pub(super) fn holds_steps(&self) {
-        self.rows().holds_steps = true;
+    /// Makes reading the steps wait until they are released.
+    pub(super) fn hold_steps(&self) {
+        self.rows().hold_steps = true;
     }
 
-    /// Whether somebody waits for the steps.
-    pub(super) fn is_waited_for(&self) -> bool {
-        self.rows().is_waited_for
+    /// Returns whether a reader waits for the steps.
+    pub(super) fn has_waiting_reader(&self) -> bool {
+        self.rows().has_waiting_reader
     }
 
-    /// Whoever waits for the steps gets them.
-    pub(super) fn releases_steps(&self) {
-        self.rows().holds_steps = false;
+    pub(super) fn release_steps(&self) {
+        self.rows().hold_steps = false;
         self.released.notify_one();
     }
 
@@ -147,7 +144,7 @@ impl MemoryStore {
         self.rows().corrections.get(id)?.outcome
     }
 
-    /// Records an exchange with what was found of it.
+    /// Records an exchange with its verdicts.
     pub(super) fn record(&self, record: ExchangeRecord, checked: &CheckResult) {
         let mut rows = self.rows();
         let task = &record.session_id;
@@ -321,9 +318,9 @@ impl SessionStore for MemoryStore {
         Ok(self.rows().steps.clone())
     }
     async fn client_steps(&self, _: &ClientSessionId) -> Result<Vec<StepRow>, StoreError> {
-        let is_held = self.rows().holds_steps;
+        let is_held = self.rows().hold_steps;
         if is_held {
-            self.rows().is_waited_for = true;
+            self.rows().has_waiting_reader = true;
             self.released.notified().await;
         }
         Ok(self.rows().steps.clone())
@@ -333,7 +330,7 @@ impl SessionStore for MemoryStore {
     }
 }
 
-/// The only task of a session.
+/// Returns the only task of a session.
 fn summary(state: &DriftState) -> SessionSummary {
     let client = &state.client_session_id;
     SessionSummary {
@@ -349,11 +346,11 @@ fn summary(state: &DriftState) -> SessionSummary {
     }
 }
 
-/// A judge: by rules that find nothing, or a model that always says the same.
+/// A judge without a model, or with a model that always answers the same.
 #[derive(Default)]
 pub(super) struct Answers {
     model: Option<(u8, String)>,
-    /// Where there is one, every verdict about drift waits for a permit.
+    /// If set, each verdict needs a permit.
     permits: Option<Semaphore>,
     questions: Mutex<Vec<DriftQuestion>>,
 }
@@ -366,16 +363,16 @@ impl Answers {
         }
     }
 
-    /// The same, and it answers when it is let.
-    pub(super) fn when_let(score: u8, diagnostic: &str) -> Self {
+    /// Returns a model that answers once per permit.
+    pub(super) fn with_permits(score: u8, diagnostic: &str) -> Self {
         Self {
             permits: Some(Semaphore::new(0)),
             ..Self::model(score, diagnostic)
         }
     }
 
-    /// Lets it answer once more.
-    pub(super) fn lets(&self) {
+    /// Permits one verdict.
+    pub(super) fn permit_verdict(&self) {
         self.permits.as_ref().unwrap().add_permits(1);
     }
 

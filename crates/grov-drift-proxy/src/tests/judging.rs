@@ -1,4 +1,4 @@
-//! What a model says, in the background.
+//! Verdicts of a model, in the background.
 
 use super::bench::{GOAL, ROOT, Response, TestBed, session, until};
 use super::double::Answers;
@@ -8,7 +8,7 @@ use grov_session::testing::{bash, edit};
 use std::sync::Arc;
 
 #[tokio::test(start_paused = true)]
-async fn a_judge_is_asked_every_third_prompt_and_sees_no_prose() {
+async fn the_judge_is_asked_every_third_prompt_without_prose() {
     let bench = TestBed::new();
     for number in 0..6 {
         let prompt = format!("Fix the token refresh in src/auth/token{number}.ts");
@@ -31,12 +31,12 @@ async fn a_judge_is_asked_every_third_prompt_and_sees_no_prose() {
             assert_eq!((&action.reasoning, &action.output), (&None, &None));
         }
     }
-    // By rules: it changed nothing.
+    // A verdict by rules, which has no effect.
     assert_eq!(bench.counted("judged"), 0);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_models_verdict_is_written_to_the_steps_and_spoken_of() {
+async fn a_models_verdict_is_recorded_and_corrected() {
     let judge = Arc::new(Answers::model(2, "The cache has nothing to do with the goal."));
     let settings = Policy {
         check_interval: 1,
@@ -62,7 +62,7 @@ async fn a_models_verdict_is_written_to_the_steps_and_spoken_of() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_model_words_the_demand_if_it_answers_in_time() {
+async fn a_model_words_the_forced_recovery_if_it_answers_in_time() {
     let judge = Arc::new(Answers::model(9, ""));
     let bench = TestBed::with(Policy::PER_ACTION, Arc::default(), judge);
     bench.begin(GOAL).await;
@@ -78,9 +78,9 @@ async fn a_model_words_the_demand_if_it_answers_in_time() {
     .await;
 }
 
-/// A session whose first edit a model objects to when it is let.
+/// Returns a session in which a model is asked about the first edit and answers when permitted.
 fn objected() -> TestBed {
-    let judge = Arc::new(Answers::when_let(3, "The cache is none of the goal."));
+    let judge = Arc::new(Answers::with_permits(3, "The cache is none of the goal."));
     let settings = Policy {
         check_interval: 1,
         ..Policy::PER_ACTION
@@ -97,22 +97,22 @@ fn objected() -> TestBed {
     bench
 }
 
-/// The turn is over, and the model answers then.
-async fn objected_behind_the_end() -> TestBed {
+/// Like [`objected`], with the verdict after the end of the turn.
+async fn objected_after_the_turn() -> TestBed {
     let bench = objected();
-    bench.judge.lets();
+    bench.judge.permit_verdict();
     until(|| bench.state().correction.is_some()).await;
     bench
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_verdict_behind_the_end_of_a_turn_is_said_with_the_next_prompt() {
+async fn a_verdict_after_the_turn_is_delivered_with_the_next_prompt() {
     for prompt in ["Now cover the token refresh with a test", "go on"] {
-        let bench = objected_behind_the_end().await;
+        let bench = objected_after_the_turn().await;
         let said = bench.next_request(prompt, &[]).await;
         let said = said.unwrap_or_else(|| panic!("nothing is said with {prompt}"));
         assert!(said.contains("The cache is none of the goal"), "{said}");
-        // That prompt, which came before, does not overtake what was said with it, and it is said once.
+        // A prompt that arrived before the verdict does not discard the correction.
         bench.clock.set(bench.clock.get() - 1);
         bench.exchange(Response {
             prompts: &[prompt],
@@ -124,14 +124,14 @@ async fn a_verdict_behind_the_end_of_a_turn_is_said_with_the_next_prompt() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_verdict_behind_the_end_of_a_turn_is_not_said_when_it_is_overtaken() {
+async fn an_outdated_verdict_after_the_turn_is_not_delivered() {
     for prompt in [
-        // Something else is wanted now.
+        // A new goal.
         "Translate docs/README.md into French",
-        // The user has seen it.
+        // The user refers to the work.
         "The cache looks good, now cover it with a test",
     ] {
-        let bench = objected_behind_the_end().await;
+        let bench = objected_after_the_turn().await;
         assert_eq!(bench.next_request(prompt, &[]).await, None, "{prompt}");
         bench.exchange(Response {
             prompts: &[prompt],
@@ -140,8 +140,8 @@ async fn a_verdict_behind_the_end_of_a_turn_is_not_said_when_it_is_overtaken() {
         assert_eq!(bench.state().correction, None, "{prompt}");
         assert_eq!(bench.next_request("", &[]).await, None);
     }
-    // The agent is on its goal again.
-    let bench = objected_behind_the_end().await;
+    // The agent is back on its goal.
+    let bench = objected_after_the_turn().await;
     let work = Response {
         prompts: &["Now cover the token refresh with a test"],
         actions: vec![edit(&format!("{ROOT}/src/auth/token.ts"), "const ttl = 60;")],
@@ -149,24 +149,24 @@ async fn a_verdict_behind_the_end_of_a_turn_is_not_said_when_it_is_overtaken() {
     };
     bench.exchange(work);
     assert_eq!(bench.next_request("", &[]).await, None);
-    // It comes only when the next turn is under way.
+    // The verdict arrives during the next turn.
     let bench = objected();
     bench.exchange(Response {
         prompts: &["Now cover the token refresh with a test"],
         ..Response::default()
     });
-    bench.judge.lets();
+    bench.judge.permit_verdict();
     until(|| bench.counted("judged") == 1).await;
     assert_eq!(bench.next_request("", &[]).await, None);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_verdict_on_a_task_that_is_over_still_reaches_its_steps() {
+async fn a_verdict_on_a_finished_task_is_recorded_with_its_steps() {
     let bench = objected();
-    // The work is another one by now, and what was done before may be saved already.
+    // The task has changed, and the steps may be saved already.
     let slot = bench.drift.shared.slot(&session());
     slot.session().task = SessionId::new("another task");
-    bench.judge.lets();
+    bench.judge.permit_verdict();
     until(|| bench.store.judged().len() == 1).await;
     let (_, verdict) = bench.store.judged().remove(0);
     assert_eq!((verdict.score, verdict.by), (3, JudgedBy::Model));
@@ -174,8 +174,8 @@ async fn a_verdict_on_a_task_that_is_over_still_reaches_its_steps() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_suspicion_while_the_judge_is_asked_is_asked_about_next() {
-    let judge = Arc::new(Answers::when_let(3, "None of the goal."));
+async fn a_suspicion_during_a_question_is_asked_next() {
+    let judge = Arc::new(Answers::with_permits(3, "None of the goal."));
     let bench = TestBed::with(Policy::PER_ACTION, Arc::default(), judge);
     bench.exchange(Response {
         prompts: &[GOAL],
@@ -190,18 +190,18 @@ async fn a_suspicion_while_the_judge_is_asked_is_asked_about_next() {
     aside("web/zoo/zebra.css");
     until(|| bench.judge.questions().len() == 1).await;
     aside("marketing/newsletter/quagga.html");
-    bench.judge.lets();
+    bench.judge.permit_verdict();
     until(|| bench.judge.questions().len() == 2).await;
     let asked = bench.judge.questions();
     assert_eq!(asked[0].actions[0].files, ["web/zoo/zebra.css"]);
     assert_eq!(asked[1].actions[0].files, ["marketing/newsletter/quagga.html"]);
-    bench.judge.lets();
-    // Verdicts are written down a moment later, which keeps nobody from being asked.
+    bench.judge.permit_verdict();
+    // Writing verdicts takes a moment longer, which does not block the next question.
     until(|| !bench.drift.shared.slot(&session()).session().is_judging).await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_judge_sees_paths_from_the_project_and_what_is_written() {
+async fn the_judge_sees_relative_paths_and_written_content() {
     let judge = Arc::new(Answers::model(9, ""));
     let settings = Policy {
         check_interval: 1,

@@ -1,4 +1,4 @@
-//! What was known outlives the program.
+//! State survives a restart.
 
 use super::bench::{GOAL, ROOT, Response, TestBed, level, session, until};
 use grov_domain::{ClientSessionId, CorrectionLevel, EffectKind, SessionMode};
@@ -6,16 +6,16 @@ use grov_live::ContextSource;
 use grov_session::testing::{bash, edit};
 
 #[tokio::test(start_paused = true)]
-async fn a_correction_survives_a_restart_before_and_after_it_is_said() {
+async fn a_correction_survives_restarts_before_and_after_delivery() {
     let bench = TestBed::new();
     bench.begin(GOAL).await;
     let (calls, _) = bench.change("src/styles/theme.css", "a {}");
 
     let later = bench.restarted();
-    // Loading is at rest while the request looks at the session: else it may find it busy, and say nothing.
-    later.store.holds_steps();
+    // Holds loading while the request reads the session. A locked session would get no correction.
+    later.store.hold_steps();
     let said = later.next_request("", &calls).await;
-    later.store.releases_steps();
+    later.store.release_steps();
     assert!(said.is_some_and(|said| said.contains("theme.css")));
     until(|| {
         let state = later.store.state();
@@ -24,7 +24,7 @@ async fn a_correction_survives_a_restart_before_and_after_it_is_said() {
     .await;
 
     let latest = later.restarted();
-    // The first request after the start brings back where the session stood.
+    // The first request after the restart loads the session.
     assert_eq!(latest.next_request("", &calls).await, None);
     assert_eq!(latest.state().mode, SessionMode::Drifted);
     until(|| latest.session_is_loaded()).await;
@@ -35,11 +35,11 @@ async fn a_correction_survives_a_restart_before_and_after_it_is_said() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_happens_while_a_session_is_loaded_is_not_lost() {
+async fn exchanges_during_the_load_are_kept() {
     let bench = TestBed::new();
     bench.begin(GOAL).await;
     let later = bench.restarted();
-    // Seen before anything could be loaded: the state that was stored is not overwritten.
+    // An exchange before the load does not overwrite the stored state.
     let (_, checked) = later.change("src/auth/token.ts", "const ttl = 5;");
     assert_eq!(checked.state, None);
     until(|| {
@@ -53,16 +53,16 @@ async fn what_happens_while_a_session_is_loaded_is_not_lost() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_correction_that_was_loaded_is_not_said_where_its_call_failed() {
+async fn a_loaded_correction_is_not_delivered_if_its_call_failed() {
     let bench = TestBed::new();
     bench.begin(GOAL).await;
     let (calls, _) = bench.change("src/styles/theme.css", "a {}");
-    // Another call failed beside it: that says nothing.
+    // Another failed call has no effect.
     let later = bench.restarted();
     let mut point = later.point("", &[calls[0].clone(), "call-0".to_owned()]);
     point.answered[1].failed = true;
     assert!(later.drift.applies(&point));
-    // While it is loaded, a request may find the session busy, and says nothing.
+    // A request may find the session locked while it is loading, and then gets no correction.
     until(|| later.session_is_loaded()).await;
     assert!(later.drift.context(&point).await.is_some());
 
@@ -84,7 +84,7 @@ async fn a_correction_that_was_loaded_is_not_said_where_its_call_failed() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_session_that_goes_on_is_loaded_at_its_first_prompt() {
+async fn a_continued_session_is_loaded_at_its_first_prompt() {
     let bench = TestBed::new();
     bench.begin(GOAL).await;
     let later = bench.restarted();
@@ -98,13 +98,13 @@ async fn a_session_that_goes_on_is_loaded_at_its_first_prompt() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn work_that_breaks_off_is_not_under_way_for_ever() {
+async fn a_failed_load_is_retried() {
     let bench = TestBed::new();
     bench.begin(GOAL).await;
     let later = bench.restarted();
     later.store.panics(true);
     later.exchange(Response::default());
-    until(|| !later.session_is_under_way()).await;
+    until(|| !later.session_is_loading()).await;
     assert!(!later.session_is_loaded());
     later.store.panics(false);
     later.exchange(Response::default());
@@ -112,23 +112,23 @@ async fn work_that_breaks_off_is_not_under_way_for_ever() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_waits_is_said_before_it_is_known_what_was_done() {
+async fn a_pending_correction_is_delivered_before_the_history_is_loaded() {
     let bench = TestBed::new();
     bench.begin(GOAL).await;
     let (calls, _) = bench.change("src/styles/theme.css", "a {}");
     let later = bench.restarted();
-    later.store.holds_steps();
+    later.store.hold_steps();
     let said = later.next_request("", &calls).await;
     assert!(said.is_some_and(|said| said.contains("theme.css")));
-    assert!(later.session_is_under_way());
-    // An edit that nothing is found of proves nothing while the goal is not known.
+    assert!(later.session_is_loading());
+    // An edit without findings is no proof of recovery while the goal is unknown.
     later.change("src/components/Button.tsx", "<b/>");
     assert_eq!(later.state().mode, SessionMode::Drifted);
     assert!(later.state().correction.is_some());
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_was_on_the_goal_while_a_session_was_loaded_is_back_on_it() {
+async fn actions_on_the_goal_during_the_load_count_as_recovery() {
     for (file, mode) in [
         ("src/auth/token.ts", SessionMode::Normal),
         ("src/components/Button.tsx", SessionMode::Drifted),
@@ -149,12 +149,12 @@ async fn who_was_on_the_goal_while_a_session_was_loaded_is_back_on_it() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_was_off_the_goal_while_a_session_was_loaded_is_judged_then() {
+async fn actions_off_the_goal_during_the_load_are_judged_afterwards() {
     let bench = TestBed::new();
     bench.begin(GOAL).await;
     let later = bench.restarted();
     let (calls, checked) = later.change("src/styles/theme.css", "a {}");
-    // Nobody knows yet that it is forbidden.
+    // The prohibition is not loaded yet.
     assert!(!checked.verdicts[0].as_ref().unwrap().is_off_goal());
     until(|| later.session_is_loaded()).await;
     until(|| later.store.judged().len() == 1).await;
@@ -166,7 +166,7 @@ async fn what_was_off_the_goal_while_a_session_was_loaded_is_judged_then() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_a_subagent_broke_while_a_session_was_loaded_is_judged_then() {
+async fn a_subagents_violation_during_the_load_is_judged_afterwards() {
     let bench = TestBed::new();
     bench.begin(GOAL).await;
     let later = bench.restarted();
@@ -180,7 +180,7 @@ async fn what_a_subagent_broke_while_a_session_was_loaded_is_judged_then() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_was_done_before_a_prompt_is_recorded_and_not_spoken_of() {
+async fn actions_before_a_prompt_are_recorded_without_a_correction() {
     let bench = TestBed::new();
     bench.begin(GOAL).await;
     let later = bench.restarted();
@@ -195,13 +195,13 @@ async fn what_was_done_before_a_prompt_is_recorded_and_not_spoken_of() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn sessions_at_work_before_a_start_are_recalled() {
+async fn recent_sessions_are_preloaded() {
     let bench = TestBed::new();
     bench.begin(GOAL).await;
     let (calls, _) = bench.change("src/styles/theme.css", "a {}");
     let later = bench.restarted();
     later.drift.preload().await;
-    // Nothing has to be read any more.
+    // The preloaded state needs no read.
     later.store.panics(true);
     let said = later.next_request("", &calls).await;
     assert!(said.is_some_and(|said| said.contains("theme.css")));
@@ -215,11 +215,11 @@ async fn sessions_at_work_before_a_start_are_recalled() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_the_user_allowed_outlives_the_program() {
+async fn permissions_survive_a_restart() {
     let publish = || vec![bash("npm publish", EffectKind::Network, &[])];
     let bench = TestBed::new();
     bench.begin(GOAL).await;
-    // They let the theme pass, and say yes to publishing.
+    // The user permits the theme and approves publishing.
     let (calls, _) = bench.change("src/styles/theme.css", "a {}");
     assert!(bench.next_request("", &calls).await.is_some());
     bench.clock.tick();
@@ -248,7 +248,7 @@ async fn what_the_user_allowed_outlives_the_program() {
     assert_eq!(level(&checked), None);
     let (_, checked) = later.change("src/styles/header.css", "b {}");
     assert!(level(&checked).is_some());
-    // Another task ends it.
+    // A new task ends the consent.
     assert_eq!(later.state().consent.words.len(), 1);
     later.exchange(Response {
         prompts: &["Translate docs/README.md into French"],

@@ -1,4 +1,4 @@
-//! A session is taken up again, and something happens before it is known what was before.
+//! A resumed session gets exchanges before its stored state is loaded.
 
 use super::bench::{GOAL, ROOT, Response, TestBed, level, session, until};
 use super::double::{Answers, MemoryStore};
@@ -9,13 +9,13 @@ use grov_live::CheckResult;
 use grov_session::testing::{bash, edit};
 use std::sync::Arc;
 
-/// Another piece of work.
+/// An unrelated goal.
 const ELSEWHERE: &str = "Paint the garden shed green";
-/// A file that has to do with neither.
+/// A file unrelated to both goals.
 const FILE: &str = "left.txt";
 const QUESTION: &str = "Shall I publish the package to npm?";
 
-/// A session with some work on its goal behind it.
+/// Returns a session with some work on its goal.
 async fn worked() -> TestBed {
     let bench = TestBed::new();
     bench.begin(GOAL).await;
@@ -25,7 +25,7 @@ async fn worked() -> TestBed {
     bench
 }
 
-/// A prompt and what is done under it at once.
+/// Returns a prompt and an edit.
 fn turn<'a>(prompt: &'a [&'a str], file: &str) -> Response<'a> {
     Response {
         prompts: prompt,
@@ -44,21 +44,21 @@ fn is_off_goal(checked: &CheckResult) -> bool {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_prompt_that_turns_elsewhere_before_a_session_is_loaded_is_not_judged_by_the_old_goal() {
+async fn a_new_goal_before_the_load_replaces_the_old_one() {
     let bench = worked().await;
     let later = bench.restarted();
-    later.store.holds_steps();
+    later.store.hold_steps();
     assert_eq!(later.next_request(ELSEWHERE, &[]).await, None);
     let (calls, checked) = later.exchange(turn(&[ELSEWHERE], FILE));
     assert_eq!(level(&checked), None);
-    later.store.releases_steps();
+    later.store.release_steps();
     until(|| later.session_is_loaded()).await;
     assert_eq!(later.next_request("", &calls).await, None);
     assert_eq!(
         (later.state().mode, later.state().correction),
         (SessionMode::Normal, None)
     );
-    // As where it was loaded when the prompt came.
+    // Like a session that was loaded when the prompt arrived.
     let loaded = worked().await.restarted();
     loaded.next_request("", &[]).await;
     until(|| loaded.session_is_loaded()).await;
@@ -67,7 +67,7 @@ async fn a_prompt_that_turns_elsewhere_before_a_session_is_loaded_is_not_judged_
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_prompt_that_turns_elsewhere_while_what_was_done_is_gone_through_is_not_judged_by_the_old_goal() {
+async fn a_new_goal_during_the_load_replaces_the_old_one() {
     let later = worked().await.restarted().without_background();
     assert_eq!(later.next_request(ELSEWHERE, &[]).await, None);
     let slot = later.drift.shared.slot(&session());
@@ -83,9 +83,9 @@ async fn a_prompt_that_turns_elsewhere_while_what_was_done_is_gone_through_is_no
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_was_done_before_a_prompt_is_judged_by_what_was_asked_for_then() {
+async fn actions_before_a_prompt_are_judged_by_the_earlier_goal() {
     let later = worked().await.restarted();
-    later.store.holds_steps();
+    later.store.hold_steps();
     let ruled_out = ["For the token refresh do not touch db/schema.sql"];
     let (_, checked) = later.exchange(turn(&ruled_out, "db/schema.sql"));
     assert!(!is_off_goal(&checked), "{checked:?}");
@@ -93,24 +93,23 @@ async fn what_was_done_before_a_prompt_is_judged_by_what_was_asked_for_then() {
         prompts: &["Now change db/schema.sql for the token refresh"],
         ..Response::default()
     });
-    later.store.releases_steps();
+    later.store.release_steps();
     until(|| later.store.judged().len() == 1).await;
     assert!(later.store.judged()[0].1.is_off_goal());
-    // Nothing is said of it any more.
     assert_eq!(later.next_request("", &[]).await, None);
     let (_, checked) = later.change("db/schema.sql", "CREATE TABLE tokens;");
     assert!(!is_off_goal(&checked), "{checked:?}");
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_doubt_that_waited_is_not_said_once_the_user_has_typed_something() {
+async fn a_pending_doubt_is_dropped_after_a_prompt() {
     let bench = worked().await;
-    bench.doubted();
+    bench.cause_doubt();
     let (calls, checked) = bench.change(FILE, "left\n");
     assert!(level(&checked).is_some());
     let waiting = bench.state().correction.unwrap();
     let later = bench.restarted();
-    // Nobody knows of the doubt yet.
+    // The doubt is not loaded yet.
     later.exchange(Response {
         prompts: &[ELSEWHERE],
         earlier: &[GOAL],
@@ -126,23 +125,23 @@ async fn a_doubt_that_waited_is_not_said_once_the_user_has_typed_something() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_a_person_allowed_counts_before_it_is_read() {
+async fn stored_permissions_apply_to_actions_before_the_load() {
     let bench = worked().await;
     bench.edit_goal(GoalEditKind::Allow, "db/schema.sql").await;
     let typed = ["For the token refresh do not touch db/schema.sql"];
     let later = bench.restarted();
-    later.store.holds_steps();
+    later.store.hold_steps();
     let (calls, checked) = later.exchange(turn(&typed, "db/schema.sql"));
     assert!(!is_off_goal(&checked), "{checked:?}");
     assert_eq!(later.next_request("", &calls).await, None);
-    later.store.releases_steps();
+    later.store.release_steps();
     until(|| later.session_is_loaded()).await;
     assert_eq!(later.next_request("", &calls).await, None);
     assert_eq!(later.state().correction, None);
 }
 
 #[tokio::test(start_paused = true)]
-async fn no_judge_is_asked_about_a_goal_that_may_be_old() {
+async fn the_judge_is_not_asked_about_a_possibly_outdated_goal() {
     let judge = Arc::new(Answers::model(2, "It has nothing to do with the goal"));
     let settings = Policy {
         check_interval: 1,
@@ -153,13 +152,13 @@ async fn no_judge_is_asked_about_a_goal_that_may_be_old() {
     bench.begin(GOAL).await;
     until(|| !judge.questions().is_empty()).await;
     let asked = judge.questions().len();
-    store.holds_steps();
+    store.hold_steps();
     let later = TestBed::with(settings, store, Arc::clone(&judge));
     later.clock.set(bench.clock.get() + 60);
     later.exchange(turn(&[ELSEWHERE], FILE));
     tokio::time::sleep(std::time::Duration::from_secs(1)).await;
     assert_eq!(judge.questions().len(), asked);
-    later.store.releases_steps();
+    later.store.release_steps();
     until(|| later.session_is_loaded()).await;
     later.change("shed/paint.txt", "green");
     until(|| judge.questions().len() > asked).await;
@@ -167,7 +166,7 @@ async fn no_judge_is_asked_about_a_goal_that_may_be_old() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_task_in_work_is_read_where_nobody_says_which_it_is() {
+async fn an_unknown_current_task_is_read_from_the_store() {
     let bench = worked().await;
     until(|| bench.store.state().is_some()).await;
     bench.store.begin_task(session().first_task().as_str(), GOAL);
@@ -181,7 +180,7 @@ async fn the_task_in_work_is_read_where_nobody_says_which_it_is() {
     later.next_request("", &[]).await;
     until(|| later.session_is_loaded()).await;
     assert_eq!(later.contract().goal, "Translate the manual");
-    // Recorded in the first one for the time being.
+    // Recorded under the first task.
     later.exchange(Response {
         task_is_unknown: true,
         ..Response::default()
@@ -194,7 +193,7 @@ async fn the_task_in_work_is_read_where_nobody_says_which_it_is() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_task_that_was_done_last_is_read_where_all_are_done() {
+async fn if_all_tasks_are_done_the_last_one_is_read() {
     let bench = worked().await;
     until(|| bench.store.state().is_some()).await;
     bench.store.begin_task(session().first_task().as_str(), GOAL);
@@ -207,7 +206,7 @@ async fn the_task_that_was_done_last_is_read_where_all_are_done() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn only_the_main_conversation_says_which_task_is_in_work_and_better_than_the_store() {
+async fn the_main_conversations_task_overrides_the_stored_one() {
     for (agent, task_is_unknown, task) in [
         (None, false, "session"),
         (None, true, "second"),
@@ -230,7 +229,7 @@ async fn only_the_main_conversation_says_which_task_is_in_work_and_better_than_t
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_turn_that_ends_while_its_session_is_loaded_is_none_of_the_next_task() {
+async fn a_turn_that_ends_during_the_load_is_not_part_of_the_next_task() {
     let later = worked().await.restarted().without_background();
     let slot = later.drift.shared.slot(&session());
     let typed = ["Also fix src/auth/session.ts"];
@@ -258,20 +257,20 @@ async fn a_turn_that_ends_while_its_session_is_loaded_is_none_of_the_next_task()
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_session_that_turns_to_another_task_while_it_is_loaded_is_loaded_for_that() {
+async fn a_task_change_during_the_load_loads_the_new_task() {
     let bench = worked().await;
     until(|| bench.store.state().is_some()).await;
     bench.store.begin_task(session().first_task().as_str(), GOAL);
     let later = bench.restarted();
-    later.store.holds_steps();
+    later.store.hold_steps();
     later.next_request("", &[]).await;
-    until(|| later.store.is_waited_for()).await;
+    until(|| later.store.has_waiting_reader()).await;
     bench.store.begin_task("second", "Paint the shed");
     let (calls, _) = later.exchange(Response {
         task: Some("second"),
         ..turn(&[ELSEWHERE], "shed/paint.txt")
     });
-    later.store.releases_steps();
+    later.store.release_steps();
     until(|| later.session_is_loaded()).await;
     assert_eq!(later.contract().goal, "Paint the shed");
     assert_eq!(later.contract().instructions, [ELSEWHERE]);
@@ -279,17 +278,17 @@ async fn a_session_that_turns_to_another_task_while_it_is_loaded_is_loaded_for_t
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_the_agent_was_shown_before_a_session_is_loaded_ties_what_it_does_then() {
+async fn file_contents_shown_before_the_load_relate_later_actions() {
     for (output, is_off) in [(None, true), (Some("Next step: write docs/setup.md"), false)] {
         let later = worked().await.restarted();
-        later.store.holds_steps();
+        later.store.hold_steps();
         let (calls, _) = later.change("src/auth/token.ts", "const ttl = 5;");
         later.exchange(Response {
             answered: &calls,
             output,
             ..Response::default()
         });
-        later.store.releases_steps();
+        later.store.release_steps();
         until(|| later.session_is_loaded()).await;
         let (_, checked) = later.change("docs/setup.md", "Installing the printer");
         assert_eq!(is_off_goal(&checked), is_off, "{output:?}: {checked:?}");
@@ -297,33 +296,33 @@ async fn what_the_agent_was_shown_before_a_session_is_loaded_ties_what_it_does_t
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_conversation_that_begins_anew_while_the_last_one_is_loaded_owes_it_nothing() {
+async fn a_new_conversation_during_the_load_ignores_the_old_one() {
     let later = worked().await.restarted();
-    later.store.holds_steps();
+    later.store.hold_steps();
     later.next_request("", &[]).await;
-    until(|| later.store.is_waited_for()).await;
+    until(|| later.store.has_waiting_reader()).await;
     later.exchange(Response {
         begins: true,
         earlier: &[],
         ..turn(&[ELSEWHERE], FILE)
     });
     assert!(later.session_is_loaded());
-    later.store.releases_steps();
+    later.store.release_steps();
     later.next_request("", &[]).await;
     tokio::time::sleep(std::time::Duration::from_secs(1)).await;
     assert_eq!(later.contract().goal, ELSEWHERE);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_guess_about_what_was_done_before_a_session_was_loaded_is_said_by_a_judge_alone() {
+async fn suspicions_about_actions_before_the_load_need_a_judge() {
     for (score, is_said) in [(9, false), (2, true)] {
-        let judge = Arc::new(Answers::when_let(score, "The shed has nothing to do with it"));
+        let judge = Arc::new(Answers::with_permits(score, "The shed has nothing to do with it"));
         let store: Arc<MemoryStore> = Arc::default();
         let bench = TestBed::with(Policy::PER_ACTION, store, judge);
         bench.begin(GOAL).await;
         bench.change("src/auth/token.ts", "const ttl = 60;");
         let later = bench.restarted();
-        later.store.holds_steps();
+        later.store.hold_steps();
         let (mut calls, _) = later.change("src/auth/refresh.ts", "const ttl = 60;");
         let (more, _) = later.exchange(Response {
             actions: vec![
@@ -333,11 +332,11 @@ async fn a_guess_about_what_was_done_before_a_session_was_loaded_is_said_by_a_ju
             ..Response::default()
         });
         calls.extend(more);
-        later.store.releases_steps();
+        later.store.release_steps();
         until(|| later.session_is_loaded()).await;
         assert_eq!(later.state().correction, None);
         until(|| !later.judge.questions().is_empty()).await;
-        // Also a program that is started now knows that it was asked.
+        // A restarted daemon also knows that the judge was asked.
         until(|| {
             later
                 .store
@@ -345,25 +344,25 @@ async fn a_guess_about_what_was_done_before_a_session_was_loaded_is_said_by_a_ju
                 .is_some_and(|state| state.judged_at_prompt == 1)
         })
         .await;
-        later.judge.lets();
+        later.judge.permit_verdict();
         until(|| !later.drift.shared.slot(&session()).session().is_judging).await;
         assert_eq!(later.next_request("", &calls).await.is_some(), is_said, "{score}");
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn nothing_is_said_of_what_failed_before_a_session_was_loaded() {
+async fn failed_actions_before_the_load_cause_no_correction() {
     for is_failed in [false, true] {
         let later = worked().await.restarted();
-        later.store.holds_steps();
+        later.store.hold_steps();
         let (calls, _) = later.change("src/styles/theme.css", "a {}");
         later.exchange(Response {
             answered: &calls,
             failed: if is_failed { &calls } else { &[] },
             ..Response::default()
         });
-        later.store.releases_steps();
-        // It is recorded all the same.
+        later.store.release_steps();
+        // The verdict is still recorded.
         until(|| later.store.judged().len() == 1).await;
         assert!(later.store.judged()[0].1.is_off_goal());
         assert_eq!(later.next_request("", &[]).await.is_none(), is_failed);
@@ -371,14 +370,14 @@ async fn nothing_is_said_of_what_failed_before_a_session_was_loaded() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn how_calls_ended_before_a_session_was_loaded_counts_then() {
+async fn results_of_calls_before_the_load_count() {
     let run = || Response {
         actions: vec![bash("npm test", EffectKind::Test, &[])],
         ..Response::default()
     };
     for is_failed in [false, true] {
         let later = worked().await.restarted();
-        later.store.holds_steps();
+        later.store.hold_steps();
         for _ in 0..2 {
             let (calls, _) = later.exchange(run());
             later.exchange(Response {
@@ -387,16 +386,16 @@ async fn how_calls_ended_before_a_session_was_loaded_counts_then() {
                 ..Response::default()
             });
         }
-        later.store.releases_steps();
+        later.store.release_steps();
         until(|| later.session_is_loaded()).await;
-        // A command that failed twice is a circle.
+        // A command that failed twice counts as going in circles.
         let (_, checked) = later.exchange(run());
         assert_eq!(is_off_goal(&checked), is_failed, "{checked:?}");
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn where_nothing_was_asked_for_only_what_is_certain_is_found_of_what_was_done() {
+async fn without_a_goal_only_facts_are_found_after_the_load() {
     for is_known in [false, true] {
         let bench = if is_known { worked().await } else { TestBed::new() };
         let later = bench.restarted().without_background();
@@ -406,14 +405,14 @@ async fn where_nothing_was_asked_for_only_what_is_certain_is_found_of_what_was_d
         let found = load(&slot, stored, &task).unwrap();
         assert_eq!(slot.session().engine.is_contract_complete(), is_known);
         let shared = &later.drift.shared;
-        let verdicts = shared.conclude(&slot, &mut slot.session(), found);
+        let verdicts = shared.apply_findings(&slot, &mut slot.session(), found);
         assert_eq!(verdicts.is_empty(), !is_known, "{verdicts:?}");
         assert_eq!(later.state().correction.is_some(), is_known);
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_typed_before_anything_is_concluded_overtakes_what_was_found() {
+async fn a_prompt_before_the_findings_are_applied_discards_them() {
     for is_typed in [false, true] {
         let later = worked().await.restarted().without_background();
         let slot = later.drift.shared.slot(&session());
@@ -425,13 +424,13 @@ async fn what_is_typed_before_anything_is_concluded_overtakes_what_was_found() {
             ..Response::default()
         });
         let shared = &later.drift.shared;
-        let verdicts = shared.conclude(&slot, &mut slot.session(), found);
+        let verdicts = shared.apply_findings(&slot, &mut slot.session(), found);
         assert!(verdicts[0].1.is_off_goal());
         assert_eq!(later.state().correction.is_none(), is_typed);
     }
 }
 
-/// The agent says something and comes to rest, then the user types `prompt`.
+/// The agent's answer ends the turn, then the user types `prompt`.
 fn answers(later: &TestBed, said: Option<&str>, prompt: &str) {
     later.exchange(Response {
         ends: true,
@@ -452,20 +451,20 @@ fn publish<'a>() -> Response<'a> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_the_user_said_yes_to_before_a_session_was_loaded_is_allowed_then() {
+async fn a_yes_before_the_load_permits_later_actions() {
     for (said, prompt, is_allowed) in [
         (Some(QUESTION), "yes", true),
         (Some(QUESTION), "no", false),
-        // It was not asked.
+        // The agent did not ask.
         (None, "yes", false),
         (Some("Shall I run the tests?"), "yes", false),
     ] {
         for is_done_early in [false, true] {
             let later = worked().await.restarted();
-            later.store.holds_steps();
+            later.store.hold_steps();
             answers(&later, said, prompt);
             let early = is_done_early.then(|| later.exchange(publish()));
-            later.store.releases_steps();
+            later.store.release_steps();
             until(|| later.session_is_loaded()).await;
             let (calls, checked) = match early {
                 Some(early) => early,
@@ -474,8 +473,8 @@ async fn what_the_user_said_yes_to_before_a_session_was_loaded_is_allowed_then()
             assert!(is_allowed || is_done_early || is_off_goal(&checked), "{prompt}");
             let said = later.next_request("", &calls).await;
             assert_eq!(said.is_none(), is_allowed, "{prompt}: {said:?}");
-            // Also a program that is started now knows it.
-            let is_kept = said_yes_to(&later) == [QUESTION];
+            // Also after a restart.
+            let is_kept = consent(&later) == [QUESTION];
             assert_eq!(is_kept, is_allowed, "{prompt}");
             until(|| {
                 let state = later.store.state();
@@ -487,10 +486,10 @@ async fn what_the_user_said_yes_to_before_a_session_was_loaded_is_allowed_then()
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_yes_lets_the_same_pass_before_a_session_is_loaded_as_later() {
+async fn a_yes_permits_the_same_before_and_after_the_load() {
     for is_early in [false, true] {
         let bench = worked().await;
-        bench.doubted();
+        bench.cause_doubt();
         let (calls, _) = bench.change(FILE, "left\n");
         assert!(bench.next_request("", &calls).await.is_some());
         let made = bench.state().correction.unwrap();
@@ -503,13 +502,13 @@ async fn a_yes_lets_the_same_pass_before_a_session_is_loaded_as_later() {
         .await;
         let later = bench.restarted();
         if is_early {
-            later.store.holds_steps();
+            later.store.hold_steps();
         } else {
             later.next_request("", &[]).await;
             until(|| later.session_is_loaded()).await;
         }
         answers(&later, Some("Shall I go on?"), "yes");
-        later.store.releases_steps();
+        later.store.release_steps();
         until(|| later.session_is_loaded()).await;
         let state = later.state();
         assert_eq!((state.mode, state.correction), (SessionMode::Normal, None));
@@ -521,75 +520,75 @@ async fn a_yes_lets_the_same_pass_before_a_session_is_loaded_as_later() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_yes_to_an_answer_that_another_prompt_came_after_allows_nothing() {
+async fn a_yes_after_another_prompt_permits_nothing() {
     let later = worked().await.restarted();
-    later.store.holds_steps();
+    later.store.hold_steps();
     answers(&later, Some(QUESTION), "Also fix src/auth/session.ts");
     answers(&later, None, "yes");
-    later.store.releases_steps();
+    later.store.release_steps();
     until(|| later.session_is_loaded()).await;
     let (_, checked) = later.exchange(publish());
     assert!(is_off_goal(&checked), "{checked:?}");
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_the_user_said_yes_to_before_a_session_was_loaded_is_kept_once() {
-    // Where something is known of the session, it is known at once that it is a "yes".
+async fn a_yes_before_the_load_is_stored_once() {
+    // The result is the same whether or not the session is known.
     for is_known in [false, true] {
         let later = worked().await.restarted();
-        later.store.holds_steps();
+        later.store.hold_steps();
         if is_known {
             answers(&later, None, "Also fix src/auth/session.ts");
         }
         answers(&later, Some(QUESTION), "yes");
         assert_eq!(later.state().consent.words.len(), usize::from(is_known));
-        later.store.releases_steps();
+        later.store.release_steps();
         until(|| later.session_is_loaded()).await;
-        assert_eq!(said_yes_to(&later), [QUESTION]);
+        assert_eq!(consent(&later), [QUESTION]);
         later.exchange(Response::default());
         let again = later.restarted();
-        again.store.holds_steps();
+        again.store.hold_steps();
         answers(&again, Some(QUESTION), "yes");
-        again.store.releases_steps();
+        again.store.release_steps();
         until(|| again.session_is_loaded()).await;
-        assert_eq!(said_yes_to(&again), [QUESTION]);
+        assert_eq!(consent(&again), [QUESTION]);
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_the_user_says_yes_to_again_is_kept_once_and_as_the_newest() {
+async fn a_repeated_yes_is_stored_once_as_the_newest() {
     let other = "Shall I run the tests?";
     for is_loaded in [true, false] {
         let mut bench = worked().await;
         if !is_loaded {
             bench = bench.restarted();
-            bench.store.holds_steps();
+            bench.store.hold_steps();
             answers(&bench, None, "Also fix src/auth/session.ts");
         }
         for said in [QUESTION, other, QUESTION] {
             answers(&bench, Some(said), "yes");
         }
         assert_eq!(bench.state().consent.words, [other, QUESTION]);
-        bench.store.releases_steps();
+        bench.store.release_steps();
         until(|| bench.session_is_loaded()).await;
-        assert_eq!(said_yes_to(&bench), [other, QUESTION]);
+        assert_eq!(consent(&bench), [other, QUESTION]);
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn of_what_the_user_may_have_said_yes_to_no_secret_is_kept() {
+async fn no_secret_is_stored_with_a_yes() {
     let later = worked().await.restarted();
-    later.store.holds_steps();
+    later.store.hold_steps();
     let token = format!("ghp_{}", "a1B2c3D4e5F6".repeat(3));
     answers(&later, Some(&format!("Shall I publish with {token}?")), "yes");
-    later.store.releases_steps();
+    later.store.release_steps();
     until(|| later.session_is_loaded()).await;
-    let words = said_yes_to(&later).concat();
+    let words = consent(&later).concat();
     assert!(words.contains("publish") && !words.contains(&token), "{words}");
 }
 
-/// What the user said yes to, as it is kept and as the rules know it.
-fn said_yes_to(later: &TestBed) -> Vec<String> {
+/// Returns what the user consented to: stored, and as the rules use it.
+fn consent(later: &TestBed) -> Vec<String> {
     let slot = later.drift.shared.slot(&session());
     let words = later.state().consent.words;
     assert_eq!(slot.session().engine.consents(), words);

@@ -1,4 +1,4 @@
-//! What the user wants, allows and changes is followed.
+//! The user's goals, permissions and changes are applied.
 
 use super::bench::{GOAL, ROOT, Response, TestBed, level, session, until};
 use grov_domain::{EffectKind, SessionMode};
@@ -6,7 +6,7 @@ use grov_live::UserQuestion;
 use grov_session::testing::{bash, edit};
 
 #[tokio::test(start_paused = true)]
-async fn a_user_who_changes_the_goal_is_followed_at_once() {
+async fn a_changed_goal_applies_at_once() {
     let bench = TestBed::new();
     bench.exchange(Response {
         prompts: &[GOAL],
@@ -33,7 +33,7 @@ async fn a_user_who_changes_the_goal_is_followed_at_once() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_yes_allows_what_the_agent_asked_for() {
+async fn a_yes_permits_the_requested_action() {
     for (prompt, is_asked_for) in [("yes", true), ("no", false)] {
         let bench = TestBed::new();
         bench.exchange(Response {
@@ -54,7 +54,7 @@ async fn a_yes_allows_what_the_agent_asked_for() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_answered_question_and_an_approved_plan_allow_what_they_speak_of() {
+async fn an_answered_question_and_an_approved_plan_permit_their_actions() {
     let question = |plan: Option<&str>| UserQuestion {
         tool_use_id: "question".to_owned(),
         plan: plan.map(str::to_owned),
@@ -86,7 +86,7 @@ async fn an_answered_question_and_an_approved_plan_allow_what_they_speak_of() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_fact_is_not_said_with_the_prompt_that_allows_it() {
+async fn a_correction_is_not_delivered_with_the_prompt_that_permits_its_action() {
     let bench = TestBed::new();
     let publish = || vec![bash("npm publish", EffectKind::Network, &[])];
     bench.exchange(Response {
@@ -120,9 +120,9 @@ async fn a_fact_is_not_said_with_the_prompt_that_allows_it() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn nobody_is_judged_by_a_goal_that_is_not_known() {
+async fn without_a_known_goal_nothing_is_judged() {
     let bench = TestBed::new();
-    // A fork whose history was summed up: nothing tells what it is about.
+    // A fork whose history was summarized: its goal is unknown.
     bench.exchange(Response {
         prompts: &["CI passed, go ahead"],
         ..Response::default()
@@ -156,7 +156,7 @@ async fn nobody_is_judged_by_a_goal_that_is_not_known() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_fork_is_held_to_what_its_history_says() {
+async fn a_fork_is_judged_by_the_goal_in_its_history() {
     let bench = TestBed::new();
     bench.exchange(Response {
         prompts: &["continue"],

@@ -1,4 +1,4 @@
-//! Who waits for whom, and what it costs.
+//! How long requests wait, and how long judging takes.
 
 use super::bench::{GOAL, ROOT, Response, TestBed, session};
 use super::double::{Answers, MemoryStore, Ticking};
@@ -12,14 +12,14 @@ use std::time::{Duration, Instant};
 use tokio::task::JoinSet;
 
 #[tokio::test(start_paused = true)]
-async fn a_request_waits_for_the_rules_and_no_longer_than_it_may() {
+async fn a_request_waits_for_the_rules_within_its_limit() {
     let bench = TestBed::new();
     bench.begin(GOAL).await;
     let unknown = ["never-assessed".to_owned()];
     assert_eq!(bench.next_request("", &unknown).await, None);
     assert_eq!(bench.counted("waited"), 1);
 
-    // The verdict comes while the request waits.
+    // The verdict arrives while the request waits.
     let calls = [format!("call-{}", bench.calls.load(Ordering::Relaxed))];
     let (said, _) = tokio::join!(bench.next_request("", &calls), async {
         tokio::task::yield_now().await;
@@ -29,7 +29,7 @@ async fn a_request_waits_for_the_rules_and_no_longer_than_it_may() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_path_of_a_request_does_not_wait_for_a_busy_session() {
+async fn a_request_does_not_wait_for_a_locked_session() {
     let bench = TestBed::new();
     bench.begin(GOAL).await;
     let (calls, _) = bench.change("src/styles/theme.css", "a {}");
@@ -45,7 +45,7 @@ async fn the_path_of_a_request_does_not_wait_for_a_busy_session() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_has_no_project_and_what_is_no_turn_is_left_alone() {
+async fn requests_without_project_or_outside_turns_are_ignored() {
     let bench = TestBed::new();
     let mut record = bench.record(&Response {
         prompts: &[GOAL],
@@ -70,7 +70,7 @@ async fn what_has_no_project_and_what_is_no_turn_is_left_alone() {
 }
 
 #[test]
-fn the_rules_are_quick_after_five_hundred_steps() {
+fn the_rules_take_under_20_ms_after_500_steps() {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let _entered = runtime.enter();
     let (drift, _work) = DriftMonitor::new(
@@ -119,6 +119,6 @@ fn the_rules_are_quick_after_five_hundred_steps() {
     took.sort_unstable();
     let (median, most) = (took[took.len() / 2], took[took.len() * 99 / 100]);
     println!("median {median:?}, p99 {most:?}");
-    // Far more than it takes, also without optimisation and beside other work.
+    // Far more than needed, even in an unoptimized build on a busy machine.
     assert!(median < Duration::from_millis(20), "{median:?}");
 }
