@@ -1,7 +1,9 @@
 //! Feeds live exchanges to the session engine and delivers its corrections through the injection ledger.
-//! / [`DriftMonitor`] observes exchanges and provides corrections. [`DriftWorker`] must run while the proxy serves: it
+//!
+//! [`DriftMonitor`] observes exchanges and provides corrections. [`DriftWorker`] must run while the proxy serves: it
 //! loads sessions, asks the judge and saves state.
-//! / Depends on the engine of `grov-session`, the extension points of `grov-live` and the ports of `grov-domain`, not
+//!
+//! Depends on the engine of `grov-session`, the extension points of `grov-live` and the ports of `grov-domain`, not
 //! on rules, SQL, models, hooks or HTTP.
 #![forbid(unsafe_code)]
 

@@ -91,8 +91,10 @@ impl DriftWorker {
 
 impl Shared {
     /// Reads which calls the user was asked to permit, and updates the session: permitted calls break no constraint.
-    /// / # Errors
-    /// / If the store cannot be read.
+    ///
+    /// # Errors
+    ///
+    /// If the store cannot be read.
     pub(crate) async fn check_permissions(self: &Arc<Self>, slot: &Arc<Slot>) -> Result<(), StoreError> {
         let (id, _) = slot.ids();
         let asked = self.store.asked_calls(&id).await?;

@@ -58,9 +58,9 @@ pub struct CheckResult {
 
 /// Judges actions by rules, in well under a millisecond.
 ///
-/// Called for every exchange of a named session, on the observers' thread, in the order in which responses ended, before
-/// the exchange is recorded: verdicts are written with the steps they are about. A panic is caught, and the exchange is
-/// recorded without verdicts.
+/// Called for every exchange of a named session before it is recorded, so that verdicts are written with their steps.
+/// Runs on the observers' thread, in the order in which responses ended. After a panic, the exchange is recorded
+/// without verdicts.
 pub trait ActionChecker: Send + Sync + 'static {
     /// Judges the steps of an exchange.
     fn check(&self, exchange: &PendingExchange<'_>) -> CheckResult;

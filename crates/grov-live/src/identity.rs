@@ -10,11 +10,9 @@ use xxhash_rust::xxh3::xxh3_128;
 
 const CLIENT: ClientDialect = ClientDialect::CLAUDE_CODE;
 
-/// Names the session.
 const SESSION_HEADER: HeaderName = HeaderName::from_static(CLIENT.session_header);
-/// Names the subagent.
 const AGENT_HEADER: HeaderName = HeaderName::from_static(CLIENT.agent_header);
-/// Names the directory of the project. Set by a hook or by the user.
+/// The project's directory. Set by a hook or by the user.
 const PROJECT_HEADER: HeaderName = HeaderName::from_static("x-grov-project");
 
 /// The request headers that identify a session and its project.
@@ -27,8 +25,8 @@ pub const IDENTITY_HEADERS: [HeaderName; 3] = [SESSION_HEADER, AGENT_HEADER, PRO
 pub struct Identity {
     /// The client's session.
     pub session: ClientSessionId,
-    /// Whether the client named its session. If not, the id is derived from the beginning of the conversation: good
-    /// enough to record by, not to add text by.
+    /// Whether the client named its session. If not, the id is derived from the beginning of the conversation. A
+    /// derived id is used for recording only, because equal conversations share it.
     pub session_is_named: bool,
     /// The subagent, if the request is from one.
     pub agent: Option<AgentId>,
@@ -37,7 +35,7 @@ pub struct Identity {
 }
 
 impl Identity {
-    /// Identifies a request. The result is kept with the request.
+    /// Identifies a request. The result is cached in the request.
     pub fn of(request: &MessagesRequest) -> Arc<Self> {
         if let Some(identity) = request.extensions().get::<Arc<Self>>() {
             return Arc::clone(identity);
@@ -67,7 +65,7 @@ pub(crate) fn project_header(request: &MessagesRequest) -> Option<&str> {
     header(request, &PROJECT_HEADER).filter(|path| is_absolute(path))
 }
 
-/// Longest session or agent id that is accepted, in bytes. The client's are UUIDs.
+/// Maximum length of a session or agent id in bytes. The client uses UUIDs.
 const MAX_ID: usize = 200;
 
 fn is_id(id: &str) -> bool {
@@ -100,15 +98,15 @@ fn identify(request: &MessagesRequest) -> Identity {
     }
 }
 
-/// How ids begin that we made up.
+/// The prefix of derived ids.
 const DERIVED: &str = "unnamed-";
 
-/// Whether the id was made up because the client named none.
+/// Returns whether the id is derived because the client named none.
 pub(crate) fn is_derived(session: &ClientSessionId) -> bool {
     session.as_str().starts_with(DERIVED)
 }
 
-/// An id from the beginning of the conversation, which stays while the conversation grows.
+/// Derives an id from the beginning of the conversation. It does not change while the conversation grows.
 fn derived_session(request: &MessagesRequest) -> String {
     let first = request
         .skeleton()
@@ -120,7 +118,7 @@ fn derived_session(request: &MessagesRequest) -> String {
     )
 }
 
-/// What the request is for, if it is not a step of a conversation.
+/// Returns what the request is for, or `None` if it is a step of a conversation.
 fn side_request(index: &RequestIndex) -> Option<SideRequest> {
     if index.tool_count() == 0 {
         let is_title = index.output_format().as_deref() == Some(CLIENT.title_format);
@@ -137,7 +135,7 @@ fn side_request(index: &RequestIndex) -> Option<SideRequest> {
     CLIENT.side_request(&last_text)
 }
 
-/// A tool that the upstream runs itself: `web_search_20250305` and its kin.
+/// Returns whether the only tool is one that the upstream runs itself, such as `web_search_20250305`.
 fn is_web_tool(index: &RequestIndex) -> bool {
     index
         .first_tool()

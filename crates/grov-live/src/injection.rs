@@ -1,9 +1,9 @@
-//! The injection ledger. Text that was added to a request once is added to every later request of that history, byte for byte and at
-//! the same place, so that the prompt cache stays valid.
+//! The injection ledger. Text that was added to a request once is added to every later request of that history, byte
+//! for byte and at the same place, so that the prompt cache stays valid.
 //!
-//! [`Injection`] is the policy. It asks its [`ContextSource`]s once per injection point and stores the decision, including "nothing":
-//! text that is not stored is not added. Lineages are kept in memory once seen. A forked session takes over the decisions for the
-//! history that it shares.
+//! [`Injection`] is the policy. It asks its [`ContextSource`]s once per injection point and stores the decision,
+//! including "nothing". Text that is not stored is not added. Lineages are kept in memory after their first request. A
+//! forked session adopts the decisions for the history that it shares.
 
 mod cache_window;
 mod ledger_writer;
@@ -40,11 +40,11 @@ pub struct InjectionPoint {
     pub location: Arc<Location>,
     /// What the user typed since the last answer, redacted. Empty inside a tool loop.
     pub prompt: String,
-    /// Tool results at this place. Empty outside a tool loop.
+    /// Tool results at this point. Empty outside a tool loop.
     pub answered: Vec<ToolResult>,
     /// Whether the conversation begins: no answer yet, and no summary of an earlier one.
     pub begins: bool,
-    /// The request's body, see [`InjectionPoint::has_call`].
+    /// The request's body, which [`InjectionPoint::has_call`] searches.
     pub body: Bytes,
     /// Memories that this history already quotes.
     pub quoted: HashSet<TaskId>,

@@ -1,17 +1,17 @@
-//! What Grov does on the wire: it records sessions, divides them into tasks, and adds context to requests.
+//! Records sessions from live traffic, divides them into tasks, and adds context to requests.
 //!
 //! Built on the extension points of [`grov_proxy_core`]:
 //!
 //! - [`Recorder`] is a [`TurnObserver`](grov_proxy_core::TurnObserver). It turns exchanges into records, has an
-//!   [`ActionChecker`] judge the actions, and hands each exchange to [`TaskOrchestrator`], which divides the work into tasks
+//!   [`ActionChecker`] judge the actions, and passes each exchange to [`TaskOrchestrator`], which divides the work into tasks
 //!   and saves finished tasks.
-//! - [`Injection`] is a [`RequestPolicy`](grov_proxy_core::RequestPolicy). It asks [`ContextSource`]s for text, keeps what was
-//!   added in a ledger, and adds the same text again to every later request of the history. [`MemorySource`] is the source
-//!   of team memory.
-//! - [`Identity`] says which session, subagent and purpose a request has. It reads the headers named by [`IDENTITY_HEADERS`].
+//! - [`Injection`] is a [`RequestPolicy`](grov_proxy_core::RequestPolicy). It asks [`ContextSource`]s for text, records added
+//!   text in a ledger, and adds the same text to every later request of the history. [`MemorySource`] is the source of team
+//!   memory.
+//! - [`Identity`] determines the session, subagent and purpose of a request from the headers in [`IDENTITY_HEADERS`].
 //! - [`configure`] prepares a [`ProxyBuilder`](grov_proxy_core::ProxyBuilder) for these parts.
 //!
-//! It does not know SQL, hooks, configuration files or the terminal.
+//! Depends on no SQL, hooks, configuration files or terminal.
 #![forbid(unsafe_code)]
 
 mod action_checker;

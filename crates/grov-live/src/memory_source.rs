@@ -14,29 +14,29 @@ use grov_project::{GrovIgnore, ProjectLocation, pins};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-/// Most memories recalled. The budget limits how many are added.
-const MOST_RECALLED: usize = 8;
+/// Memories recalled for a prompt. The budget limits how many are added.
+const MAX_RECALLED: usize = 8;
 
-/// Most files of a prompt that are looked up.
-const MOST_NOTED_FILES: usize = 3;
+/// Files of a prompt that are looked up.
+const MAX_NOTED_FILES: usize = 3;
 
 /// Steps searched per file.
 const STEPS_PER_FILE: u32 = 16;
 
-/// Most memories searched for the named files.
-const MOST_ABOUT_FILES: u32 = 32;
+/// Memories searched for the files of a prompt.
+const MAX_MEMORIES_ABOUT_FILES: u32 = 32;
 
-/// Time reserved for comparing files. With less, freshness is unknown.
-const LEFT_FOR_FILES: Duration = Duration::from_millis(3);
+/// Time reserved for comparing files. With less time left, files are not compared.
+const RESERVED_FOR_FILES: Duration = Duration::from_millis(3);
 
 /// The stores that team memory needs.
 pub trait MemoryBackend: MemorySearch + SessionStore + TaskStore {}
 
 impl<T: MemorySearch + SessionStore + TaskStore> MemoryBackend for T {}
 
-/// Adds what the team knows about a prompt.
+/// A source that adds memories related to the prompt.
 pub struct MemorySource {
     store: Arc<dyn MemoryBackend>,
     ranking: Ranking,
@@ -53,10 +53,10 @@ impl MemorySource {
         }
     }
 
-    async fn remembered(&self, point: &InjectionPoint) -> Result<Option<ContextText>, StoreError> {
+    async fn recall_text(&self, point: &InjectionPoint) -> Result<Option<ContextText>, StoreError> {
         let location = &point.location;
-        // By its place on this machine alone: what a repository says its remote is need not be true, and the memory of
-        // another project would be told to an agent that reads this one's files.
+        // Matches the path on this machine only. A repository can claim any remote, and the memory of another project
+        // must not reach an agent that reads untrusted files.
         let scope = MemoryScope {
             project_path: location.project.key().to_owned(),
             project_remote: None,
@@ -67,33 +67,28 @@ impl MemorySource {
             text: point.prompt.clone(),
             files: files.clone(),
             before: Some(SystemClock.now()),
-            limit: MOST_RECALLED,
+            limit: MAX_RECALLED,
         };
         let own = Some(&point.lineage.session);
-        let began = Instant::now();
         let mut recalled = recall(self.store.as_ref(), &query, &self.ranking, own).await?;
-        // Said once is enough: it stands in the history.
-        recalled.retain(|one| !point.quoted.contains(&one.task.id));
-        let at_recalled = began.elapsed();
+        // Quoted once is enough, because the quote stays in the history.
+        recalled.retain(|memory| !point.quoted.contains(&memory.task.id));
         let notes = self.notes(point, &files).await?;
-        let at_noted = began.elapsed();
         if recalled.is_empty() && notes.is_empty() {
             return Ok(None);
         }
-        let (recalled, notes) = looked_after(recalled, notes, point, &self.ranking).await;
-        let at_compared = began.elapsed();
-        let told = render(&recalled, &notes, self.budget);
-        tracing::debug!(recalled = ?at_recalled, noted = ?at_noted, compared = ?at_compared, told = ?began.elapsed(), "asked team memory");
-        Ok(told.map(|told| ContextText {
-            text: told.text,
-            memories: told.memories,
+        let (recalled, notes) = check_files(recalled, notes, point, &self.ranking).await;
+        let rendered = render(&recalled, &notes, self.budget);
+        Ok(rendered.map(|rendered| ContextText {
+            text: rendered.text,
+            memories: rendered.memories,
         }))
     }
 
-    /// What was said about files that the prompt names, in work that is in memory by now: the newest for each.
+    /// Returns the newest reasoning about each file that the prompt names, from sessions that are in memory.
     async fn notes(&self, point: &InjectionPoint, files: &[String]) -> Result<Vec<FileNote>, StoreError> {
         let mut notes = Vec::new();
-        let files: Vec<String> = files.iter().take(MOST_NOTED_FILES).cloned().collect();
+        let files: Vec<String> = files.iter().take(MAX_NOTED_FILES).cloned().collect();
         if files.is_empty() {
             return Ok(notes);
         }
@@ -108,13 +103,13 @@ impl MemorySource {
                     .store
                     .steps_reasoning_by_path(project, &path, STEPS_PER_FILE)
                     .await?;
-                let told = steps.into_iter().filter(|step| step.is_validated);
-                let told = told
+                let validated = steps.into_iter().filter(|step| step.is_validated);
+                let newest = validated
                     .filter_map(|step| {
                         Some((step.reasoning?, step.timestamp, memories.get(&step.session_id)?))
                     })
                     .next();
-                if let Some((reasoning, at, memory)) = told {
+                if let Some((reasoning, at, memory)) = newest {
                     notes.push(FileNote {
                         file: file.clone(),
                         reasoning,
@@ -128,7 +123,8 @@ impl MemorySource {
         Ok(notes)
     }
 
-    /// The memories of other sessions that touched these files and are not quoted yet, by the task they were while in work.
+    /// Returns the memories of other sessions that touched these files and are not quoted yet, by the task that they
+    /// were saved from.
     async fn memories_about(
         &self,
         point: &InjectionPoint,
@@ -143,7 +139,7 @@ impl MemorySource {
         let project = point.location.project.key();
         let tasks = self
             .store
-            .tasks_by_files(project, &files, MOST_ABOUT_FILES)
+            .tasks_by_files(project, &files, MAX_MEMORIES_ABOUT_FILES)
             .await?;
         let own = Some(&point.lineage.session);
         Ok(tasks
@@ -165,17 +161,17 @@ impl ContextSource for MemorySource {
     }
 
     async fn context(&self, point: &InjectionPoint) -> Option<ContextText> {
-        match self.remembered(point).await {
-            Ok(words) => words,
+        match self.recall_text(point).await {
+            Ok(text) => text,
             Err(error) => {
-                tracing::debug!(%error, "team memory could not be asked");
+                tracing::debug!(%error, "cannot search team memory; no memory is added");
                 None
             }
         }
     }
 }
 
-/// How a file that a prompt names may be written in records: as named, and under the working tree and the project.
+/// Returns the paths under which records may contain a file: as named, in the working tree, and in the project.
 fn paths(file: &str, root: &Path, project: &Path) -> Vec<String> {
     let mut paths: Vec<String> = Vec::new();
     for path in [root.join(file), project.join(file), PathBuf::from(file)] {
@@ -187,21 +183,21 @@ fn paths(file: &str, root: &Path, project: &Path) -> Vec<String> {
     paths
 }
 
-/// Memories whose files changed since are marked and stand behind; notes on ignored files are left out. Files are read on
-/// a thread that may wait, and only while there is time.
-async fn looked_after(
+/// Demotes memories whose files changed, and drops notes on ignored files. Reads files on a blocking thread, until the
+/// deadline.
+async fn check_files(
     recalled: Vec<Recalled>,
     notes: Vec<FileNote>,
     point: &InjectionPoint,
     ranking: &Ranking,
 ) -> (Vec<Recalled>, Vec<FileNote>) {
-    let Some(until) = point.deadline.checked_sub(LEFT_FOR_FILES) else {
+    let Some(until) = point.deadline.checked_sub(RESERVED_FOR_FILES) else {
         return (recalled, Vec::new());
     };
     let root = point.location.root.clone();
-    let tasks: Vec<Task> = recalled.iter().map(|one| one.task.clone()).collect();
+    let tasks: Vec<Task> = recalled.iter().map(|memory| memory.task.clone()).collect();
     let named: Vec<String> = notes.iter().map(|note| note.file.clone()).collect();
-    let looking = tokio::task::spawn_blocking(move || {
+    let check = tokio::task::spawn_blocking(move || {
         let ignore = GrovIgnore::at(&ProjectLocation::locate(&root));
         let fresh = tasks
             .iter()
@@ -211,7 +207,7 @@ async fn looked_after(
         (fresh, ignored)
     });
     let until = tokio::time::Instant::from_std(until);
-    let Ok(Ok((fresh, ignored))) = tokio::time::timeout_at(until, looking).await else {
+    let Ok(Ok((fresh, ignored))) = tokio::time::timeout_at(until, check).await else {
         return (recalled, Vec::new());
     };
     let freshness = |task: &Task| fresh.get(&task.id).cloned().unwrap_or_default();

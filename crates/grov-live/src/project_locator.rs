@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 /// Directories in the cache.
 const MAX_DIRECTORIES: usize = 1024;
 
-/// How long an entry is valid: a directory may become a repository, or get a remote.
+/// How long a result is valid. A directory may become a repository or get a remote.
 const VALID_FOR: Duration = Duration::from_secs(60);
 
 /// A directory and the project it belongs to.
@@ -29,7 +29,7 @@ pub struct Location {
     pub exists: bool,
 }
 
-/// A lookup that several callers can await. `None`: it panicked.
+/// A lookup that several callers can await. Returns `None` if it panicked.
 type Lookup = Shared<BoxFuture<'static, Option<Arc<Location>>>>;
 
 /// Lookups by directory, with the time when they were started.
@@ -55,8 +55,8 @@ impl ProjectLocator {
         named.or_else(|| request.index().and_then(working_directory::find))
     }
 
-    /// Resolves a directory. The caller sets a timeout: the lookup goes on without it, and its result serves the next caller.
-    /// A file system that hangs blocks one thread for each directory.
+    /// Resolves a directory. The caller sets a timeout. After a timeout the lookup continues, and later callers get its
+    /// result. A file system that hangs blocks one thread per directory.
     pub(crate) async fn locate(&self, directory: &str) -> Option<Arc<Location>> {
         let lookup = {
             let mut lookups = self.lookups();
@@ -76,7 +76,7 @@ impl ProjectLocator {
         self.lookups.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Makes a directory unresolvable until the returned value is dropped.
+    /// Keeps a directory unresolved until the returned value is dropped.
     #[cfg(test)]
     pub(crate) fn hold(&self, directory: &str) -> tokio::sync::oneshot::Sender<Arc<Location>> {
         let (holder, held) = tokio::sync::oneshot::channel();

@@ -1,114 +1,98 @@
-//! What the user typed, told apart from what the client put into the user's mouth.
+//! Separates what the user typed from text added by the client.
 
 use grov_actions::typed_text;
 use grov_domain::ClientDialect;
 use grov_proxy_core::MessagesRequest;
 use grov_redact::Redactor;
-use grov_wire::{BlockKind, RequestIndex, Role};
+use grov_wire::{BlockKind, Message, RequestIndex, Role};
 use std::borrow::Cow;
 use xxhash_rust::xxh3::Xxh3;
 
 /// A prompt found in the newest part of a conversation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct FoundPrompt {
-    /// The text without reminders, other text of the client, and secrets.
+    /// The text, redacted and without text added by the client.
     pub(crate) text: String,
-    /// Typed while a turn was running.
+    /// Whether it was typed while a turn was running.
     pub(crate) queued: bool,
-    /// The same prompt at the same place of the history has the same key, however often the request is repeated.
+    /// Identifies the prompt at its place in the history. Repeated requests yield the same key.
     pub(crate) key: u128,
 }
 
 const CLIENT: ClientDialect = ClientDialect::CLAUDE_CODE;
 
-/// Whether a conversation begins: nobody has answered yet, and nothing was summed up.
+/// Returns whether a conversation begins: no answer and no summary yet.
 pub(crate) fn begins(index: &RequestIndex) -> bool {
-    index.messages().all(|message| {
-        message.role() != Role::Assistant
-            && !message
-                .texts()
-                .any(|text| text.trim_start().starts_with(CLIENT.continued))
-    })
+    index
+        .messages()
+        .all(|message| message.role() != Role::Assistant && !is_summary(&message))
 }
 
-/// What the user typed before the newest answer of the assistant, without secrets, oldest first; nothing where the beginning was summed up.
+/// Returns the prompts before the newest answer, redacted, oldest first. Empty if the beginning was summarized.
 pub(crate) fn earlier(index: &RequestIndex) -> Vec<String> {
-    let messages: Vec<_> = index.messages().collect();
-    let end = messages
-        .iter()
-        .rposition(|message| message.role() == Role::Assistant);
-    let earlier = messages.iter().take(end.unwrap_or(0));
-    let mut found = Vec::new();
-    for message in earlier.filter(|message| message.role() == Role::User) {
-        let texts: Vec<_> = message.texts().collect();
-        if texts
-            .iter()
-            .any(|text| text.trim_start().starts_with(CLIENT.continued))
-        {
-            return Vec::new();
-        }
-        found.extend(texts.iter().filter_map(|text| queued(text)));
-        let answers_tools = message
-            .blocks()
-            .any(|block| block.kind() == BlockKind::ToolResult);
-        let text = typed_text(&texts, answers_tools);
-        if !text.is_empty() {
-            found.push(text);
-        }
+    let earlier = index.messages().take(start_of_newest(index));
+    let user: Vec<_> = earlier.filter(|message| message.role() == Role::User).collect();
+    if user.iter().any(is_summary) {
+        return Vec::new();
     }
-    found.into_iter().map(without_secrets).collect()
+    let typed = user.iter().flat_map(typed);
+    typed.map(|(text, _)| without_secrets(text)).collect()
 }
 
-/// The prompts that lie behind the newest answer of the assistant, oldest first.
+/// Returns the prompts after the newest answer, oldest first.
 pub(crate) fn newest(request: &MessagesRequest) -> Vec<FoundPrompt> {
     let Some(index) = request.index() else {
         return Vec::new();
     };
-    let newest_answer = index
-        .messages()
-        .rev()
-        .find(|message| message.role() == Role::Assistant);
-    let start = newest_answer.map_or(0, |message| message.number() + 1);
     let mut found = Vec::new();
-    for message in index.messages().skip(start) {
-        // The history is hashed only where there is a prompt: most requests are steps of a tool loop.
-        let prompt = |text: String, queued| {
-            let key = key(place_of(request, message.number()), &text);
-            FoundPrompt {
+    for message in index.messages().skip(start_of_newest(index)) {
+        for (text, queued) in typed(&message) {
+            found.push(FoundPrompt {
+                key: key(history_up_to(request, message.number()), &text),
                 text: without_secrets(text),
                 queued,
-                key,
-            }
-        };
-        match message.role() {
-            Role::User => {
-                let texts: Vec<_> = message.texts().collect();
-                let notes = texts.iter().filter_map(|text| queued(text));
-                found.extend(notes.map(|text| prompt(text, true)));
-                let answers_tools = message
-                    .blocks()
-                    .any(|block| block.kind() == BlockKind::ToolResult);
-                let text = typed_text(&texts, answers_tools);
-                if !text.is_empty() {
-                    found.push(prompt(text, false));
-                }
-            }
-            Role::System => {
-                let notes = message.texts();
-                found.extend(
-                    notes
-                        .filter_map(|text| queued(&text))
-                        .map(|text| prompt(text, true)),
-                );
-            }
-            _ => {}
+            });
         }
     }
     found
 }
 
-/// The history up to and including a message, as a number.
-fn place_of(request: &MessagesRequest, message: usize) -> u128 {
+/// Returns the number of the first message after the newest answer.
+fn start_of_newest(index: &RequestIndex) -> usize {
+    let mut newest_first = index.messages().rev();
+    let answer = newest_first.find(|message| message.role() == Role::Assistant);
+    answer.map_or(0, |answer| answer.number() + 1)
+}
+
+/// Returns whether a message summarizes an earlier conversation.
+fn is_summary(message: &Message<'_>) -> bool {
+    message
+        .texts()
+        .any(|text| text.trim_start().starts_with(CLIENT.continued))
+}
+
+/// Returns the prompts in a message, and whether each was typed while a turn was running.
+fn typed(message: &Message<'_>) -> Vec<(String, bool)> {
+    if !matches!(message.role(), Role::User | Role::System) {
+        return Vec::new();
+    }
+    let texts: Vec<_> = message.texts().collect();
+    let queued = texts.iter().filter_map(|text| CLIENT.queued_prompt(text));
+    let mut prompts: Vec<_> = queued.map(|text| (text.to_owned(), true)).collect();
+    if message.role() == Role::User {
+        let answers_tools = message
+            .blocks()
+            .any(|block| block.kind() == BlockKind::ToolResult);
+        let text = typed_text(&texts, answers_tools);
+        if !text.is_empty() {
+            prompts.push((text, false));
+        }
+    }
+    prompts
+}
+
+/// Returns a key of the history up to and including a message.
+fn history_up_to(request: &MessagesRequest, message: usize) -> u128 {
     let links = request
         .skeleton()
         .map(|skeleton| skeleton.links())
@@ -119,12 +103,7 @@ fn place_of(request: &MessagesRequest, message: usize) -> u128 {
         .map_or(0, |link| link.key.as_u128())
 }
 
-/// The prompt inside the client's note about a message typed during the turn.
-fn queued(text: &str) -> Option<String> {
-    CLIENT.queued_prompt(text).map(str::to_owned)
-}
-
-/// Secrets are masked before anything is made of a prompt: words that are cut out no longer show that they are secret.
+/// Redacts before the text is cut, because parts of a secret are not recognised.
 fn without_secrets(text: String) -> String {
     match Redactor::shared().redact(&text) {
         Cow::Borrowed(_) => text,
@@ -132,9 +111,9 @@ fn without_secrets(text: String) -> String {
     }
 }
 
-fn key(place: u128, text: &str) -> u128 {
+fn key(history: u128, text: &str) -> u128 {
     let mut hash = Xxh3::new();
-    hash.update(&place.to_le_bytes());
+    hash.update(&history.to_le_bytes());
     hash.update(text.as_bytes());
     hash.digest128()
 }

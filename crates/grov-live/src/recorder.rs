@@ -30,7 +30,7 @@ const MAX_SESSIONS: usize = 1024;
 /// Requests of a session in which its directory is searched.
 const MAX_SEARCHES: u8 = 8;
 
-/// How records name the user.
+/// How records identify the user.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum UserNaming {
     /// Name and e-mail of the git configuration.
@@ -56,8 +56,8 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// Creates a recorder that submits its records to `sink`. `home` is the user's home directory: its git configuration names the
-    /// user where the project's does not.
+    /// Creates a recorder that submits its records to `sink`. `home` is the user's home directory, whose git
+    /// configuration is the fallback for the project's.
     pub fn new(sink: Arc<dyn RecordSink>, user_naming: UserNaming, home: Option<PathBuf>) -> Self {
         Self {
             sink,
@@ -83,7 +83,7 @@ impl Recorder {
         self
     }
 
-    /// Judges the actions of a record. A panic costs the verdicts, not the record.
+    /// Judges the actions of a record. After a panic, the record has no verdicts.
     fn judge(
         &self,
         record: &mut ExchangeRecord,
@@ -124,8 +124,8 @@ impl Recorder {
         record.drift = state;
     }
 
-    /// Learns the project once per session: the directory the request names, resolved to its repository. A client
-    /// that does not name it at first never does.
+    /// Resolves the project of a session, once. Gives up after [`MAX_SEARCHES`] requests: a client that does not name
+    /// its directory in the first requests never does.
     fn locate(&self, session: &mut RecordedSession, exchange: &ObservedExchange) {
         if session.project.path.is_some() || session.searches >= MAX_SEARCHES {
             return;
@@ -161,7 +161,7 @@ impl TurnObserver for Recorder {
         self.locate(&mut session, exchange);
         let id = ExchangeId::fresh();
         let task = match &self.tasks {
-            Some(tasks) => tasks.task(&identity.session),
+            Some(tasks) => tasks.current_task(&identity.session),
             None => Some(identity.session.first_task()),
         };
         let task_is_known = task.is_some();
@@ -175,7 +175,7 @@ impl TurnObserver for Recorder {
         } else {
             Vec::new()
         };
-        let performed = performed.into_iter().map(|one| (one.step, one.content));
+        let performed = performed.into_iter().map(|action| (action.step, action.content));
         let (steps, contents): (Vec<Step>, Vec<Option<String>>) = performed.unzip();
         let mut record = ExchangeRecord {
             id,
@@ -195,22 +195,22 @@ impl TurnObserver for Recorder {
             outcome: outcome(exchange.outcome),
             drift: None,
         };
-        // A derived session id is only good for recording.
-        let told = identity
+        // A derived id can join unrelated conversations, so only recording uses it.
+        let recorded = identity
             .session_is_named
             .then(|| recorded(&record, exchange, &session));
         drop(session);
-        if let Some(recorded) = &told {
+        if let Some(recorded) = &recorded {
             self.judge(&mut record, task_is_known, contents, recorded, exchange);
         }
         self.sink.submit(Redactor::shared().clean(record));
-        if let (Some(tasks), Some(recorded)) = (&self.tasks, told) {
-            tasks.recorded(recorded);
+        if let (Some(tasks), Some(recorded)) = (&self.tasks, recorded) {
+            tasks.submit(recorded);
         }
     }
 }
 
-/// Returns what task orchestration needs of an exchange.
+/// Returns the part of an exchange that task orchestration needs.
 fn recorded(
     record: &ExchangeRecord,
     exchange: &ObservedExchange,
@@ -228,7 +228,7 @@ fn recorded(
         project: record.project.clone(),
         user: record.user.clone(),
         working_directory: session.working_directory.clone(),
-        prompts: tasks::bounded(&record.prompts),
+        prompts: tasks::shortened(&record.prompts),
         actions: record.steps.iter().map(SketchedAction::of).collect(),
         results: index
             .filter(|_| record.kind.is_turn())
@@ -243,10 +243,10 @@ fn recorded(
     }
 }
 
-/// Longest answer that is looked at, in characters: its end.
+/// Characters of an answer that are used, from its end.
 const MAX_ANSWER: usize = 8000;
 
-/// The last text of the answer.
+/// Returns the last text of the answer.
 fn last_text(exchange: &ObservedExchange) -> Option<String> {
     let texts = exchange.turn.blocks.iter().rev();
     let text = texts
@@ -267,10 +267,10 @@ fn last_text(exchange: &ObservedExchange) -> Option<String> {
 
 const CLIENT: ClientDialect = ClientDialect::CLAUDE_CODE;
 
-/// Longest plan that is looked at, in characters.
+/// Characters of a plan that are used.
 const MAX_PLAN: usize = 8000;
 
-/// What this response asks of the user.
+/// Returns the questions of this response to the user.
 fn questions(turn: &Turn) -> Vec<UserQuestion> {
     let asked = turn.blocks.iter().filter_map(|block| match block {
         Block::ToolUse {
@@ -287,7 +287,7 @@ fn questions(turn: &Turn) -> Vec<UserQuestion> {
     asked.collect()
 }
 
-/// The plan in a call's input.
+/// Returns the plan in a call's input.
 fn plan(input: &str) -> String {
     let input: serde_json::Value = serde_json::from_str(input).unwrap_or_default();
     let plan = input["plan"].as_str().unwrap_or_default();
@@ -295,7 +295,7 @@ fn plan(input: &str) -> String {
     Redactor::shared().redact(&plan).chars().take(MAX_PLAN).collect()
 }
 
-/// Prompts that no earlier request of the session carried: a repeated body is no new turn.
+/// Returns the prompts that no earlier request of the session contained.
 fn new_prompts(session: &mut RecordedSession, exchange: &ObservedExchange) -> Vec<Prompt> {
     prompts::newest(&exchange.request)
         .into_iter()
@@ -307,8 +307,8 @@ fn new_prompts(session: &mut RecordedSession, exchange: &ObservedExchange) -> Ve
         .collect()
 }
 
-/// The actions that were performed as far as is known now: those of a whole answer at once, those of a broken one
-/// when the next request of the lineage brings their results.
+/// Returns the actions that are known to be performed: those of a complete answer at once, those of an incomplete one
+/// when the next request contains their results.
 fn performed(
     session: &mut RecordedSession,
     exchange: &ObservedExchange,
@@ -320,8 +320,9 @@ fn performed(
         let waiting = session.take_unconfirmed(agent.as_ref());
         if !waiting.is_empty() {
             let answered = newest_tool_results(index);
-            steps.extend(waiting.into_iter().filter(|one| {
-                one.step
+            steps.extend(waiting.into_iter().filter(|action| {
+                action
+                    .step
                     .action
                     .tool_use_id
                     .as_ref()
@@ -343,7 +344,7 @@ fn performed(
     steps
 }
 
-/// The tool calls that the newest user message answers.
+/// Returns the ids of the tool calls whose results are in the newest user message.
 fn newest_tool_results(index: &RequestIndex) -> Vec<String> {
     index
         .newest_results()

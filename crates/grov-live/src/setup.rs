@@ -1,11 +1,11 @@
-//! Prepares a proxy for the parts of this crate.
+//! Prepares a proxy for this crate.
 
 use crate::identity::IDENTITY_HEADERS;
 use grov_domain::{RecordSink, SinkHealth};
 use grov_proxy_core::{MetricKind, ProxyBuilder};
 use std::sync::Arc;
 
-/// Makes the proxy keep the headers that [`Identity`](crate::Identity) reads, and shows the state of `sink` in
+/// Makes the proxy keep the headers that [`Identity`](crate::Identity) reads, and adds the state of `sink` to
 /// `/_grov/health` and `/_grov/metrics`.
 pub fn configure(mut builder: ProxyBuilder, sink: &Arc<dyn RecordSink>) -> ProxyBuilder {
     for (kind, name, help, read) in METRICS {

@@ -1,10 +1,10 @@
-//! From turns to tasks: which task a turn belongs to, when a task is done, and what the team should remember of it.
+//! Assigns turns to tasks, detects finished tasks and saves them to team memory.
 //!
-//! The recorder tells [`TaskOrchestrator`] of every exchange it recorded. Each client session has a mailbox of its own
-//! ([`session`]); when its conversation comes to rest the judge is asked, and what follows is one transaction of the
-//! store. None of this is on the path of a request.
+//! The recorder passes every recorded exchange to [`TaskOrchestrator`]. Each client session has a mailbox
+//! ([`session`]). At the end of a turn the judge is asked, and the consequences are written in one transaction. No
+//! request waits for any of this.
 
-mod board;
+mod current_tasks;
 mod exchange;
 mod location;
 mod persist;
@@ -16,8 +16,8 @@ pub(crate) mod testing;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use board::TaskBoard;
-pub(crate) use exchange::{RecordedExchange, SketchedAction, bounded, outcomes, sketch};
+pub(crate) use current_tasks::CurrentTasks;
+pub(crate) use exchange::{RecordedExchange, SketchedAction, outcomes, shortened, sketch};
 
 use grov_domain::{
     ClientSessionId, Clock, DriftStore, Judge, OrchestrationStore, SessionFilter, SessionId, SessionStatus,
@@ -37,21 +37,22 @@ pub trait TaskBackend: SessionStore + OrchestrationStore + DriftStore + SwitchSt
 
 impl<T: SessionStore + OrchestrationStore + DriftStore + SwitchStore> TaskBackend for T {}
 
-/// Each task has a row, and abandoned ones are looked for; later verdicts mark what is saved anew.
+/// Tasks have rows of their own and abandoned ones are searched, so unfinished tasks are not saved. Later verdicts on a
+/// saved task are written to its memory.
 const POLICY: TaskPolicy = TaskPolicy {
     division: Division::ByVerdict,
     saves_unfinished: false,
     adds_drift_summary: false,
 };
 
-/// Sessions followed at once. More are recorded, but not divided into tasks.
+/// Sessions handled at the same time. The exchanges of further sessions are recorded, but not divided into tasks.
 const MAX_SESSIONS: usize = 1024;
 
-/// Exchanges that may wait for one session.
-const MAILBOX: usize = 1024;
+/// Queued exchanges of a session.
+const MAX_SESSION_QUEUE: usize = 1024;
 
-/// Exchanges that may wait for all sessions.
-const INBOX: usize = 4096;
+/// Queued exchanges of all sessions.
+const MAX_QUEUE: usize = 4096;
 
 /// Interval between two searches for abandoned tasks.
 const SWEEP_INTERVAL: Duration = Duration::from_secs(60);
@@ -59,17 +60,17 @@ const SWEEP_INTERVAL: Duration = Duration::from_secs(60);
 /// Delay of the first search.
 const FIRST_SWEEP: Duration = Duration::from_secs(5);
 
-/// Tasks taken up per look: verdicts on work that goes on come first.
+/// Tasks per search, so that sessions in progress are not delayed.
 const SWEEP_LIMIT: u32 = 8;
 
-/// Time for running verdicts at shutdown.
-const STOP_LIMIT: Duration = Duration::from_secs(2);
+/// Time for pending verdicts at shutdown.
+const STOP_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Divides the work of client sessions into tasks and saves finished tasks.
 #[derive(Clone)]
 pub struct TaskOrchestrator {
     inbox: mpsc::Sender<RecordedExchange>,
-    board: Arc<TaskBoard>,
+    current_tasks: Arc<CurrentTasks>,
 }
 
 /// The background work of a [`TaskOrchestrator`].
@@ -83,7 +84,7 @@ struct Context {
     judge: Arc<dyn Judge>,
     store: Arc<dyn TaskBackend>,
     clock: Arc<dyn Clock>,
-    board: Arc<TaskBoard>,
+    current_tasks: Arc<CurrentTasks>,
     abandon_after: Duration,
     /// When this process started.
     started_at: OffsetDateTime,
@@ -93,31 +94,34 @@ struct Context {
 enum Event {
     /// An exchange was recorded.
     Recorded(Box<RecordedExchange>),
-    /// A task was idle for long.
+    /// A task was inactive for long.
     Idle(SessionId),
 }
 
 impl TaskOrchestrator {
-    /// The handle for the recorder, and the work to be run. A task that is quiet for `abandon_after` is saved as
-    /// abandoned.
+    /// Creates the handle for the recorder and the background work. A task that is inactive for `abandon_after` is
+    /// saved as abandoned.
     pub fn new(
         judge: Arc<dyn Judge>,
         store: Arc<dyn TaskBackend>,
         clock: Arc<dyn Clock>,
         abandon_after: Duration,
     ) -> (Self, TaskWorker) {
-        let (sender, inbox) = mpsc::channel(INBOX);
-        let board = Arc::new(TaskBoard::default());
+        let (sender, inbox) = mpsc::channel(MAX_QUEUE);
+        let current_tasks = Arc::new(CurrentTasks::default());
         let started_at = clock.now();
         let context = Context {
             judge,
             store,
             clock,
-            board: Arc::clone(&board),
+            current_tasks: Arc::clone(&current_tasks),
             abandon_after,
             started_at,
         };
-        let handle = Self { inbox: sender, board };
+        let handle = Self {
+            inbox: sender,
+            current_tasks,
+        };
         let work = TaskWorker {
             inbox,
             context: Arc::new(context),
@@ -125,22 +129,22 @@ impl TaskOrchestrator {
         (handle, work)
     }
 
-    /// The task in work, under which an exchange of this session is recorded. `None`: nobody has said yet, and it is recorded
-    /// under the first one.
-    pub(crate) fn task(&self, session: &ClientSessionId) -> Option<SessionId> {
-        self.board.task(session)
+    /// Returns the current task of a session, under which its exchanges are recorded. `None` if it is unknown; then
+    /// they are recorded under the first task.
+    pub(crate) fn current_task(&self, session: &ClientSessionId) -> Option<SessionId> {
+        self.current_tasks.get(session)
     }
 
-    /// Hands over an exchange. Returns at once.
-    pub(crate) fn recorded(&self, exchange: RecordedExchange) {
+    /// Queues an exchange.
+    pub(crate) fn submit(&self, exchange: RecordedExchange) {
         if let Err(mpsc::error::TrySendError::Full(exchange)) = self.inbox.try_send(exchange) {
-            tracing::warn!(session = %exchange.client_session_id, "too much to judge: an exchange stays in the task it was recorded in");
+            tracing::warn!(session = %exchange.client_session_id, "too many exchanges are queued; one stays in the task it was recorded in");
         }
     }
 }
 
 impl TaskWorker {
-    /// Serves until `stop` resolves; verdicts under way then have two seconds.
+    /// Runs until `stop` resolves. Pending verdicts then have two seconds.
     pub async fn run(mut self, stop: impl Future<Output = ()> + Send) {
         let mut sessions = Sessions {
             context: self.context,
@@ -156,27 +160,27 @@ impl TaskWorker {
                 exchange = self.inbox.recv() => match exchange {
                     Some(exchange) => {
                         let session = exchange.client_session_id.clone();
-                        sessions.tell(session, Event::Recorded(Box::new(exchange)));
+                        sessions.send(session, Event::Recorded(Box::new(exchange)));
                     }
                     None => break,
                 },
                 _ = sweep.tick() => sessions.sweep().await,
                 Some(ended) = sessions.running.join_next() => {
                     if let Err(error) = ended && error.is_panic() {
-                        tracing::error!("following a session's tasks panicked; it is taken up anew with its next exchange");
+                        tracing::error!("the task handling of a session panicked; its next exchange restarts it");
                     }
                     sessions.mailboxes.retain(|_, mailbox| !mailbox.is_closed());
                 }
             }
         }
-        // Closed mailboxes end the sessions once they have read what is in them.
+        // Sessions end when they have read their closed mailboxes.
         while let Ok(exchange) = self.inbox.try_recv() {
             let session = exchange.client_session_id.clone();
-            sessions.tell(session, Event::Recorded(Box::new(exchange)));
+            sessions.send(session, Event::Recorded(Box::new(exchange)));
         }
         sessions.mailboxes.clear();
         let all = async { while sessions.running.join_next().await.is_some() {} };
-        if tokio::time::timeout(STOP_LIMIT, all).await.is_err() {
+        if tokio::time::timeout(STOP_TIMEOUT, all).await.is_err() {
             tracing::info!(
                 "stopped before every turn was judged; those stay in the task they were recorded in"
             );
@@ -184,7 +188,7 @@ impl TaskWorker {
     }
 }
 
-/// The followed sessions.
+/// The running sessions.
 struct Sessions {
     context: Arc<Context>,
     mailboxes: HashMap<ClientSessionId, mpsc::Sender<Event>>,
@@ -192,33 +196,33 @@ struct Sessions {
 }
 
 impl Sessions {
-    /// Puts an event into the session's mailbox, opening one if need be.
-    fn tell(&mut self, id: ClientSessionId, event: Event) {
+    /// Sends an event to a session, which is started if needed.
+    fn send(&mut self, id: ClientSessionId, event: Event) {
         let mut event = event;
         if let Some(mailbox) = self.mailboxes.get(&id) {
             match mailbox.try_send(event) {
                 Ok(()) => return,
                 Err(mpsc::error::TrySendError::Full(_)) => {
-                    tracing::warn!(session = %id, "the judge is far behind: an exchange stays in the task it was recorded in");
+                    tracing::warn!(session = %id, "too many exchanges of this session are queued; one stays in the task it was recorded in");
                     return;
                 }
-                // It went to sleep; it is woken up below.
+                // The session has ended. A new one is started below.
                 Err(mpsc::error::TrySendError::Closed(unread)) => event = unread,
             }
         }
         if self.mailboxes.len() >= MAX_SESSIONS && !self.mailboxes.contains_key(&id) {
-            tracing::warn!(session = %id, "too many sessions at once: this one is recorded, but not divided into tasks");
+            tracing::warn!(session = %id, "too many sessions; this one is recorded but not divided into tasks");
             return;
         }
-        let (mailbox, events) = mpsc::channel(MAILBOX);
-        // An empty mailbox has room.
+        let (mailbox, events) = mpsc::channel(MAX_SESSION_QUEUE);
+        // Cannot fail: the mailbox is empty.
         let _ = mailbox.try_send(event);
         let session = Session::new(Arc::clone(&self.context), id.clone());
         self.running.spawn(session.run(events));
         self.mailboxes.insert(id, mailbox);
     }
 
-    /// Looks for tasks that nobody came back to.
+    /// Sends an event to the sessions of inactive tasks.
     async fn sweep(&mut self) {
         let filter = SessionFilter {
             status: Some(SessionStatus::Active),
@@ -230,10 +234,10 @@ impl Sessions {
             Ok(idle) => {
                 for task in idle {
                     let state = task.state;
-                    self.tell(state.client_session_id, Event::Idle(state.session_id));
+                    self.send(state.client_session_id, Event::Idle(state.session_id));
                 }
             }
-            Err(error) => tracing::debug!(%error, "abandoned tasks could not be looked for"),
+            Err(error) => tracing::debug!(%error, "cannot search for abandoned tasks"),
         }
     }
 }

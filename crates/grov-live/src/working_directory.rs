@@ -1,14 +1,14 @@
-//! The directory the agent works in, as the request itself names it.
+//! Finds the agent's working directory in a request.
 
 use grov_domain::ClientDialect;
 use grov_wire::{RequestIndex, Role};
 
-/// Messages that are looked through, counted from the first: the environment is told at the beginning.
+/// Messages searched from the beginning, where the client describes the environment.
 const MESSAGES: usize = 3;
 
-/// The working directory named in the system prompt, or in a system message among the first ones. What stands in the user's
-/// messages is not believed: a cloned repository writes there too (its instructions to the agent), and could name the
-/// directory of another project, whose memory it is not to see.
+/// Returns the working directory named in the system prompt, or in a system message among the first messages. User
+/// messages are not trusted: they contain files of the repository, which could name the directory of another project to
+/// get its memories.
 pub(crate) fn find(index: &RequestIndex) -> Option<String> {
     index
         .system_texts()
@@ -22,7 +22,7 @@ pub(crate) fn find(index: &RequestIndex) -> Option<String> {
         })
 }
 
-/// The first path that is introduced.
+/// Returns the first path that the text introduces as the working directory.
 fn introduced(text: &str) -> Option<String> {
     let mut named = ClientDialect::CLAUDE_CODE.working_directories(text);
     named.find(|path| is_absolute(path)).map(str::to_owned)

@@ -1,4 +1,4 @@
-//! Writes lineage tips to the store in the background.
+//! Writes changes of the ledger to the store in the background.
 
 use super::lineage_state::history_key;
 use super::{Counters, LedgerBackend};
@@ -8,127 +8,127 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc;
 
-/// Notes of where lineages stand that may wait. More than that are lost: a session that is forked later may then not be
-/// recognised. That something is not to be said any more is never lost.
-const MAX_WAITING: usize = 4096;
+/// Queued tips. When more are queued, tips are dropped; a later fork of the session may then not be recognised. Other
+/// updates are never dropped.
+const MAX_QUEUED: usize = 4096;
 
-/// Notes of about so long are written together.
-const PAUSE: Duration = Duration::from_millis(200);
+/// Delay that collects updates for one transaction.
+const COLLECT_DELAY: Duration = Duration::from_millis(200);
 
-/// Pause after the store refused.
-const PAUSE_AFTER_FAILURE: Duration = Duration::from_secs(2);
+/// Delay after a failed write.
+const RETRY_DELAY: Duration = Duration::from_secs(2);
 
-/// Notes in one transaction.
-const BATCH: usize = 512;
+/// Updates received at a time.
+const MAX_BATCH: usize = 512;
 
-/// What there is to write down.
+/// A change of the ledger.
 #[derive(Debug)]
 pub(super) enum LedgerUpdate {
-    /// A lineage was here.
+    /// The newest request of a lineage.
     Tip(LineageTip),
-    /// A decision was taken back.
+    /// The block at an injection point was withdrawn.
     Withdrawn(Lineage, Key128),
-    /// A lineage is edited no more.
-    Barred(Lineage),
+    /// Edits of a lineage are disabled.
+    EditsDisabled(Lineage),
 }
 
 impl LedgerUpdate {
-    fn may_be_lost(&self) -> bool {
+    fn is_droppable(&self) -> bool {
         matches!(self, Self::Tip(_))
     }
 }
 
-/// Takes notes. Returns at once.
+/// Queues updates.
 #[derive(Clone, Debug)]
 pub(super) struct LedgerWriter {
     tips: mpsc::Sender<LedgerUpdate>,
-    /// There is one for a text that was said, at most, so there are few.
-    others: mpsc::UnboundedSender<LedgerUpdate>,
+    /// Unbounded, because there is at most one for each added text.
+    reliable: mpsc::UnboundedSender<LedgerUpdate>,
     counters: Arc<Counters>,
 }
 
-/// Writes notes down.
+/// Writes queued updates.
 pub(super) struct LedgerWriterTask {
     tips: mpsc::Receiver<LedgerUpdate>,
-    others: mpsc::UnboundedReceiver<LedgerUpdate>,
+    reliable: mpsc::UnboundedReceiver<LedgerUpdate>,
     store: Arc<dyn LedgerBackend>,
     counters: Arc<Counters>,
 }
 
 impl LedgerWriter {
     pub(super) fn new(store: Arc<dyn LedgerBackend>, counters: Arc<Counters>) -> (Self, LedgerWriterTask) {
-        let (tip_sender, tips) = mpsc::channel(MAX_WAITING);
-        let (sender, others) = mpsc::unbounded_channel();
+        let (tip_sender, tips) = mpsc::channel(MAX_QUEUED);
+        let (sender, reliable) = mpsc::unbounded_channel();
         let writer = Self {
             tips: tip_sender,
-            others: sender,
+            reliable: sender,
             counters: Arc::clone(&counters),
         };
         let writing = LedgerWriterTask {
             tips,
-            others,
+            reliable,
             store,
             counters,
         };
         (writer, writing)
     }
 
-    pub(super) fn note(&self, note: LedgerUpdate) {
-        let is_taken = match note.may_be_lost() {
-            true => self.tips.try_send(note).is_ok(),
-            false => self.others.send(note).is_ok(),
+    pub(super) fn queue(&self, update: LedgerUpdate) {
+        let is_queued = match update.is_droppable() {
+            true => self.tips.try_send(update).is_ok(),
+            false => self.reliable.send(update).is_ok(),
         };
-        if !is_taken {
+        if !is_queued {
             self.counters.notes_lost.increment();
         }
     }
 }
 
 impl LedgerWriterTask {
-    /// Writes until `stop` resolves or nobody takes notes any more; what waits then is still written.
+    /// Writes updates until `stop` resolves or all senders are dropped, then writes the queued ones.
     pub(super) async fn run(mut self, stop: impl Future<Output = ()> + Send) {
         let mut batch = Vec::new();
         tokio::pin!(stop);
         loop {
             tokio::select! {
-                // What could not be written is tried again, whether there is more or not.
+                // Retries a failed batch, even without new updates.
                 () = std::future::ready(()), if !batch.is_empty() => {}
-                Some(note) = self.others.recv() => batch.push(note),
-                received = self.tips.recv_many(&mut batch, BATCH) => if received == 0 {
+                Some(update) = self.reliable.recv() => batch.push(update),
+                received = self.tips.recv_many(&mut batch, MAX_BATCH) => if received == 0 {
                     break;
                 },
                 () = &mut stop => break,
             }
-            // The store's writer has other work as well; notes come in bursts.
+            // Updates come in bursts, and the store's writer has other work.
             tokio::select! {
-                () = tokio::time::sleep(PAUSE) => {}
+                () = tokio::time::sleep(COLLECT_DELAY) => {}
                 () = &mut stop => break,
             }
-            self.take_more(&mut batch);
+            self.receive_queued(&mut batch);
             if !self.write(&mut batch).await {
                 tokio::select! {
-                    () = tokio::time::sleep(PAUSE_AFTER_FAILURE) => {}
+                    () = tokio::time::sleep(RETRY_DELAY) => {}
                     () = &mut stop => break,
                 }
             }
         }
-        self.take_more(&mut batch);
+        self.receive_queued(&mut batch);
         self.write(&mut batch).await;
     }
 
-    fn take_more(&mut self, batch: &mut Vec<LedgerUpdate>) {
-        while let Ok(note) = self.others.try_recv() {
-            batch.push(note);
+    fn receive_queued(&mut self, batch: &mut Vec<LedgerUpdate>) {
+        while let Ok(update) = self.reliable.try_recv() {
+            batch.push(update);
         }
-        while batch.len() < MAX_WAITING {
+        while batch.len() < MAX_QUEUED {
             match self.tips.try_recv() {
-                Ok(note) => batch.push(note),
+                Ok(update) => batch.push(update),
                 Err(_) => return,
             }
         }
     }
 
-    /// Writes what is in the batch, in order; what could not be written stays in it.
+    /// Writes the batch in order. Updates that could not be written stay in it.
     async fn write(&self, batch: &mut Vec<LedgerUpdate>) -> bool {
         let mut done = 0;
         let mut result = Ok(());
@@ -136,9 +136,9 @@ impl LedgerWriterTask {
             let rest = &batch[done..];
             let tips: Vec<LineageTip> = rest
                 .iter()
-                .map_while(|note| match note {
+                .map_while(|update| match update {
                     LedgerUpdate::Tip(tip) => Some(tip.clone()),
-                    LedgerUpdate::Withdrawn(..) | LedgerUpdate::Barred(_) => None,
+                    LedgerUpdate::Withdrawn(..) | LedgerUpdate::EditsDisabled(_) => None,
                 })
                 .collect();
             let written = match rest.first() {
@@ -146,7 +146,7 @@ impl LedgerWriterTask {
                     result = self.store.withdraw(lineage, &[history_key(*key)]).await;
                     1
                 }
-                Some(LedgerUpdate::Barred(lineage)) => {
+                Some(LedgerUpdate::EditsDisabled(lineage)) => {
                     result = self.store.disable_edits(lineage).await;
                     1
                 }
@@ -163,19 +163,19 @@ impl LedgerWriterTask {
         match result {
             Ok(()) => true,
             Err(error) => {
-                tracing::warn!(%error, waiting = batch.len(), "the injection ledger is behind; trying again");
-                self.lose_the_oldest(batch);
+                tracing::warn!(%error, waiting = batch.len(), "cannot write the injection ledger; retrying");
+                self.drop_oldest_tips(batch);
                 false
             }
         }
     }
 
-    /// Tips that are too many.
-    fn lose_the_oldest(&self, batch: &mut Vec<LedgerUpdate>) {
+    /// Drops the oldest tips beyond [`MAX_QUEUED`].
+    fn drop_oldest_tips(&self, batch: &mut Vec<LedgerUpdate>) {
         let waiting = batch.len();
-        let mut over = waiting.saturating_sub(MAX_WAITING);
-        batch.retain(|note| {
-            let is_lost = over > 0 && note.may_be_lost();
+        let mut over = waiting.saturating_sub(MAX_QUEUED);
+        batch.retain(|update| {
+            let is_lost = over > 0 && update.is_droppable();
             over -= usize::from(is_lost);
             !is_lost
         });

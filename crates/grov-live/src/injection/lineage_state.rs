@@ -1,4 +1,4 @@
-//! One lineage in memory: what was decided for its places, and what has to be said again.
+//! The decisions of a lineage, and which blocks the prompt cache already contains.
 
 use super::cache_window::CacheWindow;
 use bytes::Bytes;
@@ -8,31 +8,30 @@ use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 use tokio::sync::watch;
 
-/// Parts of a history in which the last breakpoint is looked for.
-const LOOKED_AT: usize = 16;
+/// The newest parts of a history that are searched for the last breakpoint.
+const MAX_LINKS_SEARCHED: usize = 16;
 
-/// A decision: the block that is added, or nothing.
+/// The block to add at an injection point, or `None` to add nothing.
 pub(super) type Decision = Option<Bytes>;
 
-/// What is known of a lineage.
+/// The state of a lineage.
 #[derive(Debug, Default)]
 pub(super) struct LineageState {
-    /// Decisions by place.
+    /// Decisions by injection point.
     decided: HashMap<Key128, Decision>,
-    /// What is quoted at a place.
+    /// Memories quoted at each injection point.
     quoted: HashMap<Key128, Vec<TaskId>>,
     /// Injection points whose decision is in progress.
     deciding: HashMap<Key128, watch::Receiver<Option<Decision>>>,
-    /// Blocks that stand in no cached prefix yet, in their order: the one that was added last, and those before it whose
-    /// requests were turned away.
-    fresh: Vec<UncachedBlock>,
-    /// How far the prefix reaches that the newest request that was taken has cached.
+    /// Blocks that are not in a cached prefix yet, in order: the newest block, and earlier ones whose requests were
+    /// rejected.
+    uncached: Vec<UncachedBlock>,
+    /// The prefix that the newest accepted request cached.
     cached: Option<CachedPrefix>,
-    /// Just loaded, and where it stood before: a block behind that may be fresh.
-    stood_at: Option<Option<Key128>>,
-    /// Where it stood, and the model asked there, when that was last noted.
-    noted: Option<(Option<Key128>, String)>,
-    /// Edited no more.
+    /// Set after loading: the stored tip of the lineage. A block after it may be uncached.
+    loaded_tip: Option<Option<Key128>>,
+    /// The tip and the model last sent to the store.
+    last_tip: Option<(Option<Key128>, String)>,
     edits_disabled: bool,
 }
 
@@ -42,50 +41,48 @@ struct UncachedBlock {
     tail: usize,
 }
 
-/// A cached prefix, by the last part of the history in it.
+/// A cached prefix, identified by the last part of the history in it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CachedPrefix {
     anchor: Key128,
-    /// Blocks of the prefix behind that part.
-    behind: usize,
+    /// Blocks of the prefix after that part.
+    blocks_after: usize,
 }
 
-/// What is to be added to a request, and what came to light on the way.
+/// The edits that repeat earlier blocks.
 #[derive(Debug, Default)]
 pub(super) struct Replay {
-    /// The blocks.
     pub(super) edits: Vec<Edit>,
-    /// Injection points whose blocks were removed, because they would cost the cached prefix.
+    /// Injection points whose blocks are withdrawn, because they would invalidate the cached prefix.
     pub(super) withdrawn: Vec<Key128>,
     /// Injection points whose blocks are in the prefix that this request caches, if it is accepted.
     pub(super) caches: Vec<Key128>,
-    /// That prefix.
+    /// The prefix that this request caches, if it is accepted.
     pub(super) prefix: Option<CachedPrefix>,
-    /// The newest place is among those decided.
+    /// Whether the newest injection point is decided, so that `edits` includes its block.
     pub(super) newest_is_decided: bool,
 }
 
-/// How a decision about a place can be had.
-pub(super) enum Place {
-    /// It was made.
+/// The state of the decision for an injection point.
+pub(super) enum PointState {
     Decided(Decision),
-    /// Somebody is at it.
+    /// Another request is deciding.
     Deciding(watch::Receiver<Option<Decision>>),
-    /// The caller makes it, and tells here.
-    Open(watch::Sender<Option<Decision>>),
+    /// The caller must decide and send the decision.
+    Undecided(watch::Sender<Option<Decision>>),
 }
 
-/// A key as a store keeps it.
+/// Converts a key to the store's type.
 pub(super) fn history_key(key: Key128) -> HistoryKey {
     HistoryKey(key.as_u128())
 }
 
 impl LineageState {
-    /// The state that was kept. Decisions that were made here meanwhile stand.
-    pub(super) fn load(&mut self, kept: LedgerLineage) {
-        self.edits_disabled |= kept.edits_disabled;
-        self.stood_at = Some(kept.tip.map(|tip| Key128::from_u128(tip.0)));
-        for entry in kept.entries {
+    /// Adds stored decisions. Decisions made in the meantime win.
+    pub(super) fn load(&mut self, stored: LedgerLineage) {
+        self.edits_disabled |= stored.edits_disabled;
+        self.loaded_tip = Some(stored.tip.map(|tip| Key128::from_u128(tip.0)));
+        for entry in stored.entries {
             let key = Key128::from_u128(entry.anchor.0);
             if let Entry::Vacant(open) = self.decided.entry(key) {
                 open.insert(entry.block.map(Bytes::from));
@@ -94,67 +91,68 @@ impl LineageState {
         }
     }
 
-    /// Takes out what the store holds no more.
-    pub(super) fn reload(&mut self, kept: &LedgerLineage) {
-        self.edits_disabled |= kept.edits_disabled;
-        for entry in kept.entries.iter().filter(|entry| entry.block.is_none()) {
-            self.take_back(Key128::from_u128(entry.anchor.0));
+    /// Withdraws blocks that were withdrawn in the store, and disables edits if they were disabled there.
+    pub(super) fn reload(&mut self, stored: &LedgerLineage) {
+        self.edits_disabled |= stored.edits_disabled;
+        for entry in stored.entries.iter().filter(|entry| entry.block.is_none()) {
+            self.withdraw(Key128::from_u128(entry.anchor.0));
         }
     }
 
-    /// Notes what is quoted at a place.
+    /// Records the memories quoted at an injection point.
     pub(super) fn quote(&mut self, anchor: Key128, memories: Vec<TaskId>) {
         if !memories.is_empty() {
             self.quoted.insert(anchor, memories);
         }
     }
 
-    /// What is quoted in this history already.
+    /// Returns the memories quoted in this history.
     pub(super) fn quoted_in(&self, skeleton: &Skeleton) -> HashSet<TaskId> {
-        let places = skeleton
+        let quoted = skeleton
             .links()
             .iter()
             .filter_map(|link| self.quoted.get(&link.key));
-        places.flatten().cloned().collect()
+        quoted.flatten().cloned().collect()
     }
 
-    /// Whether it stands elsewhere than when that was last noted.
+    /// Returns whether the tip or the model changed since the last call.
     pub(super) fn has_moved(&mut self, tip: Option<Key128>, model: &str) -> bool {
         let stays = self
-            .noted
+            .last_tip
             .as_ref()
-            .is_some_and(|(noted, of_model)| *noted == tip && of_model == model);
+            .is_some_and(|(last_tip, of_model)| *last_tip == tip && of_model == model);
         if !stays {
-            self.noted = Some((tip, model.to_owned()));
+            self.last_tip = Some((tip, model.to_owned()));
         }
         !stays
     }
 
-    /// Nothing is added to this lineage any more.
-    pub(super) fn bar(&mut self) {
+    /// Stops all edits of this lineage.
+    pub(super) fn disable_edits(&mut self) {
         self.edits_disabled = true;
     }
 
-    pub(super) fn is_barred(&self) -> bool {
+    pub(super) fn edits_disabled(&self) -> bool {
         self.edits_disabled
     }
 
-    /// Everything that was added to this history.
+    /// Returns the edits that repeat the blocks of this history. Withdraws blocks that would invalidate the cached
+    /// prefix.
     pub(super) fn replay(&mut self, index: &RequestIndex, skeleton: &Skeleton) -> Replay {
         let mut replay = Replay::default();
         if self.edits_disabled {
             return replay;
         }
-        (replay.caches, replay.withdrawn) = self.fresh_in_front(index, skeleton);
+        (replay.caches, replay.withdrawn) = self.newly_cached(index, skeleton);
         replay.prefix = prefix_of(index, skeleton);
         for anchor in &replay.withdrawn {
-            self.take_back(*anchor);
+            self.withdraw(*anchor);
         }
         let newest = skeleton.newest_user_link();
         for link in skeleton.links() {
             let is_newest = newest.is_some_and(|newest| newest.key == link.key);
             if !is_newest && self.deciding.remove(&link.key).is_some() {
-                // The history grew meanwhile and goes out without it.
+                // The history has moved past the injection point, and this request goes out without its text.
                 self.decided.entry(link.key).or_insert(None);
             }
             if let Some(Some(block)) = self.decided.get(&link.key) {
@@ -162,7 +160,8 @@ impl LineageState {
                     at: link.insertion_point(),
                     bytes: block.clone(),
                 };
-                // The same words twice behind one block would be none of ours, but for a text in front of a tool result.
+                // Two injection points before a tool result can share a seam. The same block twice in a row there would
+                // be a duplicate.
                 if replay.edits.last() != Some(&edit) {
                     replay.edits.push(edit);
                 }
@@ -170,59 +169,61 @@ impl LineageState {
         }
         replay.newest_is_decided = newest.is_some_and(|link| self.decided.contains_key(&link.key));
         if let Some(link) = newest.filter(|link| matches!(self.decided.get(&link.key), Some(Some(_)))) {
-            // The user went back to this place: what followed it then is no more.
-            self.sent(index, link);
+            // The user went back to this point, so what followed is no longer part of the history.
+            self.mark_sent(index, link);
         }
         replay
     }
 
-    /// The blocks that are about to stand in a cached prefix, and those of them that would push the prefix before them out of
-    /// sight. These are taken back: they were never cached, so nothing is lost without them.
-    fn fresh_in_front(&mut self, index: &RequestIndex, skeleton: &Skeleton) -> (Vec<Key128>, Vec<Key128>) {
-        if let Some(stood_at) = self.stood_at.take()
-            && self.fresh.is_empty()
+    /// Returns the uncached blocks that this request caches, and those of them to withdraw, because the look-back would
+    /// no longer reach the prefix before them. Withdrawing costs nothing, because they were never cached.
+    fn newly_cached(&mut self, index: &RequestIndex, skeleton: &Skeleton) -> (Vec<Key128>, Vec<Key128>) {
+        if let Some(loaded_tip) = self.loaded_tip.take()
+            && self.uncached.is_empty()
         {
-            self.fresh.extend(self.fresh_since(stood_at, index, skeleton));
+            self.uncached
+                .extend(self.uncached_since(loaded_tip, index, skeleton));
         }
-        // Where the user went back, what was added behind is no more.
-        self.fresh.retain(|fresh| skeleton.find(fresh.anchor).is_some());
-        let reach = |anchor: Key128| skeleton.find(anchor).map(|link| CacheWindow::of(index, link));
+        // Blocks that are no longer in the history, because the user went back, are dropped.
+        self.uncached
+            .retain(|block| skeleton.find(block.anchor).is_some());
+        let window = |anchor: Key128| skeleton.find(anchor).map(|link| CacheWindow::of(index, link));
         let cached = self
             .cached
-            .and_then(|prefix| Some(reach(prefix.anchor)?.block_behind(prefix.behind)));
+            .and_then(|prefix| Some(window(prefix.anchor)?.block_after(prefix.blocks_after)));
         let mut in_front: Vec<Key128> = Vec::new();
         let mut first = None;
-        for fresh in &self.fresh {
-            if let Some(reach) = reach(fresh.anchor).filter(CacheWindow::is_in_front) {
-                in_front.push(fresh.anchor);
-                // After a restart nobody knows whether that request was taken; most are.
-                first = first.or_else(|| Some((reach, cached.or(reach.cached_then(fresh.tail))?)));
+        for block in &self.uncached {
+            if let Some(window) = window(block.anchor).filter(CacheWindow::is_block_cached) {
+                in_front.push(block.anchor);
+                // After a restart it is unknown whether that request was accepted. Most are.
+                first = first.or_else(|| Some((window, cached.or(window.cached_end(block.tail))?)));
             }
         }
-        let too_many = first.map_or(0, |(reach, cached)| reach.too_many(cached, in_front.len()));
-        let pushed_out = in_front.split_off(in_front.len().saturating_sub(too_many));
+        let excess_blocks = first.map_or(0, |(window, cached)| window.excess_blocks(cached, in_front.len()));
+        let pushed_out = in_front.split_off(in_front.len().saturating_sub(excess_blocks));
         (in_front, pushed_out)
     }
 
-    /// A request was taken: the prefix up to its breakpoint is cached, and the blocks at these places stand in it.
-    pub(super) fn cached(&mut self, anchors: &[Key128], prefix: Option<CachedPrefix>) {
-        self.forget_fresh(anchors);
+    /// Records an accepted request: the prefix up to its breakpoint is cached, including the blocks at `anchors`.
+    pub(super) fn mark_cached(&mut self, anchors: &[Key128], prefix: Option<CachedPrefix>) {
+        self.remove_uncached(anchors);
         self.cached = prefix.or(self.cached);
     }
 
-    fn forget_fresh(&mut self, anchors: &[Key128]) {
-        self.fresh.retain(|fresh| !anchors.contains(&fresh.anchor));
+    fn remove_uncached(&mut self, anchors: &[Key128]) {
+        self.uncached.retain(|block| !anchors.contains(&block.anchor));
     }
 
-    /// The block that was added last before this lineage was loaded, if no answer followed it yet.
-    fn fresh_since(
+    /// Returns the newest block added before this lineage was loaded, if no answer followed it.
+    fn uncached_since(
         &self,
-        stood_at: Option<Key128>,
+        loaded_tip: Option<Key128>,
         index: &RequestIndex,
         skeleton: &Skeleton,
     ) -> Option<UncachedBlock> {
         let links = skeleton.links();
-        let since = match stood_at {
+        let since = match loaded_tip {
             Some(tip) => links.iter().position(|link| link.key == tip)? + 1,
             None => 0,
         };
@@ -230,7 +231,7 @@ impl LineageState {
             .iter()
             .rfind(|link| self.decided.contains_key(&link.key))?;
         let is_block = matches!(self.decided.get(&newest.key), Some(Some(_)));
-        // The client sets its breakpoint on the last block: what stands before that was cached at once.
+        // The client sets its breakpoint on the last block. A block before that was cached by its first request.
         let message = index.messages().nth(newest.message)?;
         let is_last = newest
             .block
@@ -241,37 +242,38 @@ impl LineageState {
         })
     }
 
-    /// From now on nothing is added at this place.
-    pub(super) fn take_back(&mut self, anchor: Key128) {
+    /// Withdraws the block at this point. Nothing is added there from now on.
+    pub(super) fn withdraw(&mut self, anchor: Key128) {
         self.decided.insert(anchor, None);
         self.quoted.remove(&anchor);
-        self.forget_fresh(&[anchor]);
+        self.remove_uncached(&[anchor]);
     }
 
-    /// Who decides about a place. Whoever gets it open has to tell, whatever comes of it.
-    pub(super) fn place(&mut self, anchor: Key128) -> Place {
+    /// Returns the state of the decision for an injection point. A caller that gets [`PointState::Undecided`] must send
+    /// a decision.
+    pub(super) fn point_state(&mut self, anchor: Key128) -> PointState {
         if let Some(decision) = self.decided.get(&anchor) {
-            return Place::Decided(decision.clone());
+            return PointState::Decided(decision.clone());
         }
         if let Some(deciding) = self.deciding.get(&anchor) {
-            return Place::Deciding(deciding.clone());
+            return PointState::Deciding(deciding.clone());
         }
-        let (sender, told) = watch::channel(None);
-        self.deciding.insert(anchor, told);
-        Place::Open(sender)
+        let (sender, receiver) = watch::channel(None);
+        self.deciding.insert(anchor, receiver);
+        PointState::Undecided(sender)
     }
 
-    /// Makes a decision known, unless one was made meanwhile. Returns what holds.
+    /// Records a decision, unless there is one. Returns the decision in force.
     pub(super) fn decide(&mut self, anchor: Key128, decision: Decision) -> Decision {
         self.deciding.remove(&anchor);
         self.decided.entry(anchor).or_insert(decision).clone()
     }
 
-    /// The block behind this part goes out for the first time.
-    pub(super) fn sent(&mut self, index: &RequestIndex, link: &Link) {
-        self.forget_fresh(&[link.key]);
+    /// Records that the block at this point goes out for the first time.
+    pub(super) fn mark_sent(&mut self, index: &RequestIndex, link: &Link) {
+        self.remove_uncached(&[link.key]);
         if let Some(tail) = CacheWindow::of(index, link).uncached_tail() {
-            self.fresh.push(UncachedBlock {
+            self.uncached.push(UncachedBlock {
                 anchor: link.key,
                 tail,
             });
@@ -279,15 +281,15 @@ impl LineageState {
     }
 }
 
-/// The prefix up to the last breakpoint.
+/// Returns the prefix up to the last breakpoint.
 fn prefix_of(index: &RequestIndex, skeleton: &Skeleton) -> Option<CachedPrefix> {
-    // The client sets the breakpoint on the newest parts: further back nobody looks.
-    let newest = skeleton.links().iter().rev().take(LOOKED_AT);
+    // The client sets the breakpoint on one of the newest parts.
+    let newest = skeleton.links().iter().rev().take(MAX_LINKS_SEARCHED);
     let mut prefixes = newest.filter_map(|link| {
-        let behind = CacheWindow::of(index, link).breakpoint_behind()?;
+        let blocks_after = CacheWindow::of(index, link).blocks_to_breakpoint()?;
         Some(CachedPrefix {
             anchor: link.key,
-            behind,
+            blocks_after,
         })
     });
     prefixes.next()

@@ -1,8 +1,8 @@
-//! The policy: what was said before is said again, and sources are asked for new text.
+//! The policy that repeats earlier texts and adds new ones.
 
 use super::cache_window::CacheWindow;
 use super::ledger_writer::{LedgerUpdate, LedgerWriter, LedgerWriterTask};
-use super::lineage_state::{CachedPrefix, Decision, Place, history_key};
+use super::lineage_state::{CachedPrefix, Decision, PointState, history_key};
 use super::shared::{MAX_LINEAGES, Shared, Timeouts, model};
 use super::slot::{Loading, Slot};
 use super::{ContextSource, Counters, InjectionPoint, LedgerBackend, ToolResult};
@@ -23,42 +23,42 @@ use std::time::Instant;
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 
-/// Decisions that may wait to be begun.
+/// Decisions that may wait to start.
 const MAX_JOBS: usize = 256;
 
-/// Says again what was said, and asks sources for what is new.
+/// The request policy of the ledger: repeats earlier texts and asks sources for new ones.
 pub struct Injection {
     pub(super) shared: Arc<Shared>,
     jobs: mpsc::Sender<Job>,
 }
 
-/// The work behind [`Injection`], to be run beside the proxy.
+/// The background work of an [`Injection`].
 pub struct InjectionWorker {
     shared: Arc<Shared>,
     jobs: mpsc::Receiver<Job>,
     writing: LedgerWriterTask,
 }
 
-/// A decision to be made.
+/// A decision in progress.
 type Job = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// What is kept with a request between the calls of the policy.
+/// The state of a request between the calls of the policy.
 #[derive(Clone)]
 struct Prepared {
     slot: Arc<Slot>,
     lineage: Lineage,
-    /// The newest place was decided when the replay was put together, so the replay has it.
+    /// Whether the replay includes the decision for the newest injection point.
     newest_is_replayed: bool,
     /// Injection points whose blocks this request adds to the prompt cache, if it is accepted.
     caches: Vec<Key128>,
-    /// The prefix that it caches then.
+    /// The prefix that this request caches, if it is accepted.
     prefix: Option<CachedPrefix>,
-    /// The place that was decided for this request.
-    decided_here: Option<Key128>,
+    /// The injection point whose text this request adds for the first time.
+    added_here: Option<Key128>,
 }
 
 impl Prepared {
-    /// Where the lineage stands with this request.
+    /// Returns the tip of the lineage at this request.
     fn tip(
         &self,
         request: &MessagesRequest,
@@ -77,16 +77,16 @@ impl Prepared {
 }
 
 impl Injection {
-    /// The policy, and the work to be run. Sources are asked in this order, and what they say stands in this order.
+    /// Creates a policy and its background work. Texts are added in the order of `sources`.
     pub fn new(
         store: Arc<dyn LedgerBackend>,
         sources: Vec<Arc<dyn ContextSource>>,
     ) -> (Self, InjectionWorker) {
-        Self::within(Timeouts::default(), store, sources)
+        Self::with_timeouts(Timeouts::default(), store, sources)
     }
 
-    /// The same with other timeouts.
-    pub(super) fn within(
+    /// Creates a policy with other timeouts.
+    pub(super) fn with_timeouts(
         timeouts: Timeouts,
         store: Arc<dyn LedgerBackend>,
         sources: Vec<Arc<dyn ContextSource>>,
@@ -100,7 +100,7 @@ impl Injection {
             sources,
             writer,
             counters,
-            places: ProjectLocator::default(),
+            projects: ProjectLocator::default(),
             lineages: SessionCache::new(MAX_LINEAGES),
             watcher,
         });
@@ -113,14 +113,14 @@ impl Injection {
         (Self { shared, jobs: sender }, work)
     }
 
-    /// What is counted.
+    /// Returns the counters.
     pub fn counters(&self) -> Arc<Counters> {
         Arc::clone(&self.shared.counters)
     }
 }
 
 impl InjectionWorker {
-    /// Serves until `stop` resolves; notes that wait are then still written.
+    /// Runs until `stop` resolves, then writes queued updates.
     pub async fn run(self, stop: impl Future<Output = ()> + Send) {
         let Self {
             shared,
@@ -135,9 +135,8 @@ impl InjectionWorker {
                         running.spawn(job);
                     }
                     Some(ended) = running.join_next() => if ended.is_err() {
-                        tracing::error!("a source of context panicked; nothing is said at that place");
+                        tracing::error!("a context source panicked; nothing is added to the request");
                     },
-                    // Nobody asks any more, and nothing is under way.
                     else => std::future::pending().await,
                 }
             }
@@ -164,14 +163,14 @@ impl RequestPolicy for Injection {
         let lineage = identity.lineage();
         let slot = self.shared.slot(&lineage);
         self.shared.locate(&slot, request).await;
-        if self.is_loaded(&slot, &lineage, request).await {
+        if self.ensure_loaded(&slot, &lineage, request).await {
             request.extensions().insert(Prepared {
                 slot: Arc::clone(&slot),
                 lineage,
                 newest_is_replayed: false,
                 caches: Vec::new(),
                 prefix: None,
-                decided_here: None,
+                added_here: None,
             });
         }
     }
@@ -189,7 +188,7 @@ impl RequestPolicy for Injection {
             counters.withdrawn.increment();
             self.shared
                 .writer
-                .note(LedgerUpdate::Withdrawn(prepared.lineage.clone(), key));
+                .queue(LedgerUpdate::Withdrawn(prepared.lineage.clone(), key));
         }
         counters.repeated.add(replay.edits.len());
         prepared.newest_is_replayed = replay.newest_is_decided;
@@ -209,37 +208,39 @@ impl RequestPolicy for Injection {
         let newest = skeleton.newest_user_link();
         let outcome = match newest {
             Some(link) if kind == ExchangeKind::Main && !prepared.newest_is_replayed => {
-                self.open(request, index, link, &prepared)
+                self.start_decision(request, index, link, &prepared)
             }
-            _ => Opened::Known(None),
+            _ => PointStatus::Decided(None),
         };
         if kind.is_turn() || skeleton.tip_at_last_assistant().is_some() {
             let nothing_at = match (&outcome, newest) {
-                (Opened::Nothing, Some(link)) => vec![history_key(link.key)],
+                (PointStatus::Skipped, Some(link)) => vec![history_key(link.key)],
                 _ => Vec::new(),
             };
             let tip = skeleton.tip_at_last_assistant();
             let model = index.model().unwrap_or_default();
-            // A request that is repeated says nothing new.
+            // A repeated request does not change the tip.
             if prepared.slot.state().has_moved(tip, &model) || !nothing_at.is_empty() {
                 let tip = prepared.tip(request, tip.map(history_key), nothing_at);
-                self.shared.writer.note(LedgerUpdate::Tip(tip));
+                self.shared.writer.queue(LedgerUpdate::Tip(tip));
             }
         }
         let (Some(link), slot) = (newest, &prepared.slot) else {
             return Vec::new();
         };
         let (decision, is_new) = match outcome {
-            Opened::Nothing => (None, false),
-            Opened::Known(decision) => (decision, false),
-            Opened::Waiting(told) => (self.wait(told, link.key, &prepared).await, true),
+            PointStatus::Skipped => (None, false),
+            PointStatus::Decided(decision) => (decision, false),
+            PointStatus::Pending(receiver) => {
+                (self.wait_for_decision(receiver, link.key, &prepared).await, true)
+            }
         };
         let Some(block) = decision else {
             return Vec::new();
         };
-        slot.state().sent(index, link);
+        slot.state().mark_sent(index, link);
         if is_new && let Some(prepared) = request.extensions().get_mut::<Prepared>() {
-            prepared.decided_here = Some(link.key);
+            prepared.added_here = Some(link.key);
         }
         vec![Edit::Insert {
             at: link.insertion_point(),
@@ -251,20 +252,23 @@ impl RequestPolicy for Injection {
         let Some(prepared) = prepared(request) else {
             return;
         };
-        if let Some(key) = prepared.decided_here {
-            prepared.slot.state().take_back(key);
+        if let Some(key) = prepared.added_here {
+            prepared.slot.state().withdraw(key);
             for source in &self.shared.sources {
                 source.withdrawn(&prepared.lineage);
             }
             self.shared
                 .writer
-                .note(LedgerUpdate::Withdrawn(prepared.lineage, key));
+                .queue(LedgerUpdate::Withdrawn(prepared.lineage, key));
         }
     }
 
     fn accepted(&self, request: &MessagesRequest) {
         if let Some(prepared) = prepared(request) {
-            prepared.slot.state().cached(&prepared.caches, prepared.prefix);
+            prepared
+                .slot
+                .state()
+                .mark_cached(&prepared.caches, prepared.prefix);
         }
     }
 
@@ -272,41 +276,43 @@ impl RequestPolicy for Injection {
         let Some(prepared) = prepared(request) else {
             return;
         };
-        prepared.slot.state().bar();
-        if prepared.decided_here.is_some() {
-            // The original went out in its place.
+        prepared.slot.state().disable_edits();
+        if prepared.added_here.is_some() {
+            // The original was sent instead.
             for source in &self.shared.sources {
                 source.withdrawn(&prepared.lineage);
             }
         }
-        self.shared.writer.note(LedgerUpdate::Barred(prepared.lineage));
+        self.shared
+            .writer
+            .queue(LedgerUpdate::EditsDisabled(prepared.lineage));
     }
 }
 
-/// What came of looking at the newest place.
-enum Opened {
-    /// It was decided before.
-    Known(Decision),
-    /// There is nobody to ask: nothing is said here.
-    Nothing,
-    /// It is being decided.
-    Waiting(watch::Receiver<Option<Decision>>),
+/// The state of the decision for the newest injection point.
+enum PointStatus {
+    /// Decided by an earlier request.
+    Decided(Decision),
+    /// No source applies, or there is no room. Nothing is added.
+    Skipped,
+    /// Being decided.
+    Pending(watch::Receiver<Option<Decision>>),
 }
 
 impl Injection {
-    /// Brings what was kept of a lineage into memory, and waits for it a while. Loading is work of its own, which goes on
-    /// when nobody waits any more.
-    async fn is_loaded(&self, slot: &Arc<Slot>, lineage: &Lineage, request: &MessagesRequest) -> bool {
+    /// Loads a lineage and waits for it within the time limit. Loading continues in the background if the request
+    /// stops waiting.
+    async fn ensure_loaded(&self, slot: &Arc<Slot>, lineage: &Lineage, request: &MessagesRequest) -> bool {
         let mut loading = slot.loading.subscribe();
         if *loading.borrow() == Loading::Done {
             return true;
         }
-        let begins = slot.loading.send_if_modified(|state| {
-            let begins = *state == Loading::No;
-            *state = if begins { Loading::UnderWay } else { *state };
-            begins
+        let starts = slot.loading.send_if_modified(|state| {
+            let starts = *state == Loading::NotLoaded;
+            *state = if starts { Loading::InProgress } else { *state };
+            starts
         });
-        if begins {
+        if starts {
             let (shared, slot, new) = (
                 Arc::clone(&self.shared),
                 Arc::clone(slot),
@@ -315,71 +321,71 @@ impl Injection {
             let done = slot.clone();
             let job = Box::pin(async move { shared.load(&slot, &new).await });
             if self.jobs.try_send(job).is_err() {
-                done.loading.send_replace(Loading::No);
+                done.loading.send_replace(Loading::NotLoaded);
             }
         }
-        if slot.waits_no_more() {
+        if slot.is_backing_off() {
             return false;
         }
-        let waiting = loading.wait_for(|state| *state != Loading::UnderWay);
+        let waiting = loading.wait_for(|state| *state != Loading::InProgress);
         match tokio::time::timeout(self.shared.timeouts.load, waiting).await {
             Ok(ended) => ended.is_ok_and(|state| *state == Loading::Done),
             Err(_) => {
-                slot.wait_no_more();
+                slot.back_off();
                 self.shared.not_loaded("the store did not answer in time");
                 false
             }
         }
     }
 
-    /// Sees to it that the newest place is decided.
-    fn open(
+    /// Starts the decision for the newest injection point, unless there is one.
+    fn start_decision(
         &self,
         request: &MessagesRequest,
         index: &RequestIndex,
         link: &Link,
         prepared: &Prepared,
-    ) -> Opened {
+    ) -> PointStatus {
         let slot = &prepared.slot;
-        let place = {
+        let state = {
             let mut state = slot.state();
-            if state.is_barred() {
-                return Opened::Known(None);
+            if state.edits_disabled() {
+                return PointStatus::Decided(None);
             }
-            state.place(link.key)
+            state.point_state(link.key)
         };
-        let sender = match place {
-            Place::Decided(decision) => return Opened::Known(decision),
-            Place::Deciding(told) => return Opened::Waiting(told),
-            Place::Open(sender) => sender,
+        let sender = match state {
+            PointState::Decided(decision) => return PointStatus::Decided(decision),
+            PointState::Deciding(receiver) => return PointStatus::Pending(receiver),
+            PointState::Undecided(sender) => sender,
         };
-        let Some(point) = self.point(request, index, link, prepared) else {
+        let Some(point) = self.injection_point(request, index, link, prepared) else {
             self.shared.counters.nothing.increment();
             sender.send_replace(Some(slot.state().decide(link.key, None)));
-            return Opened::Nothing;
+            return PointStatus::Skipped;
         };
-        let told = sender.subscribe();
-        let stood_at = request.skeleton().and_then(Skeleton::tip_at_last_assistant);
-        let note = prepared.tip(request, stood_at.map(history_key), vec![history_key(link.key)]);
+        let receiver = sender.subscribe();
+        let loaded_tip = request.skeleton().and_then(Skeleton::tip_at_last_assistant);
+        let note = prepared.tip(request, loaded_tip.map(history_key), vec![history_key(link.key)]);
         let shared = Arc::clone(&self.shared);
         let (slot, key) = (Arc::clone(slot), link.key);
-        // Not on this request's own time: when it can wait no longer, what was kept has to be taken back.
+        // In the background: if the request stops waiting, the stored text must be withdrawn.
         let job = Box::pin(async move {
             if shared.decide(&slot, key, &point, sender).await.is_none() {
-                shared.writer.note(LedgerUpdate::Tip(note));
+                shared.writer.queue(LedgerUpdate::Tip(note));
             }
         });
         if self.jobs.try_send(job).is_err() {
-            // The sender is gone with the job, so whoever waits hears of it.
+            // Dropping the job drops the sender, which wakes all waiting requests.
             self.shared.counters.late.increment();
         }
-        Opened::Waiting(told)
+        PointStatus::Pending(receiver)
     }
 
-    /// The decision that somebody is about to make.
-    async fn wait(
+    /// Waits for a decision.
+    async fn wait_for_decision(
         &self,
-        mut told: watch::Receiver<Option<Decision>>,
+        mut receiver: watch::Receiver<Option<Decision>>,
         key: Key128,
         prepared: &Prepared,
     ) -> Decision {
@@ -389,23 +395,23 @@ impl Injection {
             self.shared.counters.late.increment();
             slot.state().decide(key, None);
         });
-        let decision = told
+        let decision = receiver
             .wait_for(Option::is_some)
             .await
             .ok()
-            .and_then(|told| told.clone());
+            .and_then(|receiver| receiver.clone());
         ScopeGuard::into_inner(gave_up);
-        // One that is never told is "nothing", for good.
+        // If the sender is dropped without a decision, the decision is "nothing".
         decision.unwrap_or_else(|| {
             self.shared
                 .writer
-                .note(LedgerUpdate::Withdrawn(lineage.clone(), key));
+                .queue(LedgerUpdate::Withdrawn(lineage.clone(), key));
             slot.state().decide(key, None)
         })
     }
 
-    /// The point, if there is one: somebody to ask, a project, and room.
-    fn point(
+    /// Returns the injection point, if a source applies and there is room for a block.
+    fn injection_point(
         &self,
         request: &MessagesRequest,
         index: &RequestIndex,
@@ -432,7 +438,7 @@ impl Injection {
             deadline: Instant::now() + self.shared.timeouts.text,
         };
         let applies = self.shared.sources.iter().any(|source| source.applies(&point));
-        (applies && CacheWindow::of(index, link).allows_new()).then_some(point)
+        (applies && CacheWindow::of(index, link).has_room()).then_some(point)
     }
 }
 
@@ -440,7 +446,7 @@ fn prepared(request: &MessagesRequest) -> Option<Prepared> {
     request.extensions().get::<Prepared>().cloned()
 }
 
-/// Whether requests of this kind carry the history of a lineage.
+/// Returns whether requests of this kind contain the history of a lineage.
 fn shares_history(kind: ExchangeKind) -> bool {
     match kind {
         ExchangeKind::Main | ExchangeKind::Subagent => true,
@@ -448,7 +454,7 @@ fn shares_history(kind: ExchangeKind) -> bool {
     }
 }
 
-/// The tool calls that the newest message brings the results of.
+/// Returns the tool results in the newest message.
 fn answered(index: &RequestIndex) -> Vec<ToolResult> {
     index
         .newest_results()
@@ -461,7 +467,7 @@ fn answered(index: &RequestIndex) -> Vec<ToolResult> {
         .collect()
 }
 
-/// Whether the newest turn holds text of ours already: a hook put it there.
+/// Returns whether the newest turn already contains text that a hook added.
 fn has_own_text(index: &RequestIndex) -> bool {
     let newest = index
         .messages()

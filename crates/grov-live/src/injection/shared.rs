@@ -1,9 +1,9 @@
-//! What all requests share: the lineages, the store, the switches.
+//! State shared by all requests: lineages, the store, the switches.
 
 use super::ledger_writer::{LedgerUpdate, LedgerWriter};
 use super::lineage_state::{Decision, history_key};
 use super::slot::{Loading, Slot};
-use super::{ContextSource, ContextText, Counters, InjectionPoint, LedgerBackend};
+use super::{ContextSource, Counters, InjectionPoint, LedgerBackend};
 use crate::project_locator::ProjectLocator;
 use crate::session_cache::SessionCache;
 use crate::store_watcher::StoreWatcher;
@@ -22,12 +22,12 @@ use tokio::sync::watch;
 /// How long a request waits.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Timeouts {
-    /// For its directory to be looked at.
+    /// For its directory to be resolved.
     pub(super) locate: Duration,
-    /// For what was said in its lineage before, if that is not in memory. Missing that, the cached prompt is billed again,
-    /// which costs more than the wait.
+    /// For the earlier texts of its lineage to be loaded. Without them the cached prompt is billed again, which costs
+    /// more than the wait.
     pub(super) load: Duration,
-    /// For new text: a little less than all policies have together, for what is kept must also be used.
+    /// For new text. Less than the limit of all policies together, so that stored text can still be added.
     pub(super) text: Duration,
 }
 
@@ -41,14 +41,14 @@ impl Default for Timeouts {
     }
 }
 
-/// Requests of a lineage that wait for that: a file system that does not answer must not hold up every one.
-const MAX_LOOKS: u8 = 5;
+/// Requests of a lineage that wait for its directory, so that a file system that hangs does not delay all of them.
+const MAX_LOOKUPS: u8 = 5;
 
-/// Lineages held in memory; the least recently used are loaded again when they come back.
+/// Lineages in memory. Evicted lineages are loaded again when needed.
 pub(super) const MAX_LINEAGES: usize = 512;
 
-/// Pause before lineages are read again after a failure.
-const RELOAD_PAUSE: Duration = Duration::from_secs(1);
+/// Delay before a failed reload is retried.
+const RELOAD_DELAY: Duration = Duration::from_secs(1);
 
 pub(super) struct Shared {
     pub(super) timeouts: Timeouts,
@@ -56,7 +56,7 @@ pub(super) struct Shared {
     pub(super) sources: Vec<Arc<dyn ContextSource>>,
     pub(super) writer: LedgerWriter,
     pub(super) counters: Arc<Counters>,
-    pub(super) places: ProjectLocator,
+    pub(super) projects: ProjectLocator,
     pub(super) lineages: SessionCache<Lineage, Slot>,
     pub(super) watcher: StoreWatcher,
 }
@@ -66,17 +66,17 @@ impl Shared {
         self.lineages.get_or_create(lineage, Slot::default, |_| true)
     }
 
-    /// Learns the project of a lineage, once.
+    /// Resolves the project of a lineage, once.
     pub(super) async fn locate(&self, slot: &Slot, request: &MessagesRequest) {
-        if slot.location().is_some() || slot.looks.load(Ordering::Relaxed) >= MAX_LOOKS {
+        if slot.location().is_some() || slot.lookups.load(Ordering::Relaxed) >= MAX_LOOKUPS {
             return;
         }
-        slot.looks.fetch_add(1, Ordering::Relaxed);
+        slot.lookups.fetch_add(1, Ordering::Relaxed);
         let Some(directory) = ProjectLocator::directory(request) else {
             return;
         };
-        // A directory that does not answer: nothing new is said until it does.
-        let located = tokio::time::timeout(self.timeouts.locate, self.places.locate(&directory)).await;
+        // Without a project, no new text is added.
+        let located = tokio::time::timeout(self.timeouts.locate, self.projects.locate(&directory)).await;
         match located {
             Ok(Some(location)) => {
                 *slot.location.lock().unwrap_or_else(PoisonError::into_inner) = Some(location);
@@ -85,50 +85,50 @@ impl Shared {
                 self.counters.not_located.increment();
                 tracing::debug!(
                     directory,
-                    "a directory was not looked at in time; nothing new is said"
+                    "a directory was not resolved in time; no new text is added"
                 );
             }
         }
     }
 
-    /// Brings what was kept of a lineage into memory.
+    /// Loads the stored decisions of a lineage.
     pub(super) async fn load(&self, slot: &Slot, new: &NewLineage) {
         // Also sent if this future is dropped.
-        let mut outcome = scopeguard::guard(Loading::No, |outcome| {
+        let mut outcome = scopeguard::guard(Loading::NotLoaded, |outcome| {
             slot.loading.send_replace(outcome);
         });
-        match self.kept(slot, new).await {
-            Ok(Some(kept)) => {
-                slot.state().load(kept);
+        match self.load_or_adopt(slot, new).await {
+            Ok(Some(stored)) => {
+                slot.state().load(stored);
                 *outcome = Loading::Done;
             }
             // The next request tries again.
             Ok(None) => {}
             Err(error) => {
-                slot.wait_no_more();
+                slot.back_off();
                 self.not_loaded(&error.to_string());
             }
         }
     }
 
-    /// What is kept of a lineage; an unknown one becomes known. `None`: it cannot be told yet whether it continues
-    /// another, because its project is not known.
-    pub(super) async fn kept(
+    /// Returns the stored decisions of a lineage, which adopts those of another one if it continues its history.
+    /// Returns `None` if its project is still unknown; without it, no lineage can be adopted.
+    pub(super) async fn load_or_adopt(
         &self,
         slot: &Slot,
         new: &NewLineage,
     ) -> Result<Option<LedgerLineage>, StoreError> {
         self.watcher.load().await?;
-        if let Some(kept) = self.store.lineage(&new.lineage).await? {
-            return Ok(Some(kept));
+        if let Some(stored) = self.store.lineage(&new.lineage).await? {
+            return Ok(Some(stored));
         }
         if new.history.len() <= 1 {
-            // Nobody has answered yet, so there is nothing to continue. It becomes known when there is something to keep:
-            // a database that somebody else is writing to must not hold up a conversation that begins.
-            slot.is_unknown.store(true, Ordering::Relaxed);
+            // A conversation that begins continues nothing. It is stored with its first text, so that a busy database
+            // does not delay its first request.
+            slot.is_unstored.store(true, Ordering::Relaxed);
             return Ok(Some(LedgerLineage::default()));
         }
-        if new.project_path.is_empty() && slot.looks.load(Ordering::Relaxed) < MAX_LOOKS {
+        if new.project_path.is_empty() && slot.lookups.load(Ordering::Relaxed) < MAX_LOOKUPS {
             return Ok(None);
         }
         self.store.adopt(new).await.map(Some)
@@ -158,11 +158,11 @@ impl Shared {
         self.counters.not_loaded.increment();
         tracing::warn!(
             why,
-            "what was said in this conversation before cannot be read; the request goes out without it"
+            "cannot load the earlier texts of this conversation; the request goes out without them"
         );
     }
 
-    /// Asks the sources, keeps what they say, and tells it.
+    /// Asks the sources, stores their texts and sends the decision.
     pub(super) async fn decide(
         &self,
         slot: &Slot,
@@ -170,73 +170,68 @@ impl Shared {
         point: &InjectionPoint,
         sender: watch::Sender<Option<Decision>>,
     ) -> Decision {
-        let kept = self.kept_text(slot, key, point).await;
-        let is_kept = kept.is_some();
-        let sources = kept.as_ref().map_or_else(Vec::new, |kept| kept.sources.clone());
+        let committed = self.commit_text(slot, key, point).await;
+        let block = committed.as_ref().map(|committed| committed.block.clone());
         let decision = {
             let mut state = slot.state();
-            let (block, quoted) = kept.map_or((None, Vec::new()), |kept| (Some(kept.block), kept.memories));
             let decision = state.decide(key, block);
-            if decision.is_some() {
-                state.quote(key, quoted);
+            if let (Some(committed), true) = (&committed, decision.is_some()) {
+                state.quote(key, committed.memories.clone());
             }
             decision
         };
-        let counter = match (&decision, is_kept) {
-            (Some(_), _) => &self.counters.added,
-            (None, _) => &self.counters.nothing,
+        match (&committed, &decision) {
+            (Some(committed), Some(_)) => {
+                for source in &committed.sources {
+                    source.delivered(point);
+                }
+            }
+            (Some(_), None) => {
+                // The request stopped waiting and went out without the text. Written at once, because after a crash the
+                // text would be repeated.
+                let withdrawn = self.store.withdraw(&point.lineage, &[history_key(key)]).await;
+                if withdrawn.is_err() {
+                    self.writer
+                        .queue(LedgerUpdate::Withdrawn(point.lineage.clone(), key));
+                }
+            }
+            (None, _) => {}
+        }
+        let counter = match decision {
+            Some(_) => &self.counters.added,
+            None => &self.counters.nothing,
         };
         counter.increment();
-        if is_kept && decision.is_none() {
-            // The request could not wait and is gone. At once, for after a crash nobody would know.
-            let withdrawn = self.store.withdraw(&point.lineage, &[history_key(key)]).await;
-            if withdrawn.is_err() {
-                self.writer
-                    .note(LedgerUpdate::Withdrawn(point.lineage.clone(), key));
-            }
-        }
-        if decision.is_some() {
-            for source in sources {
-                source.delivered(point);
-            }
-        }
         sender.send_replace(Some(decision.clone()));
         decision
     }
 
-    /// The block that is said from now on; `None`: nothing is to be said, or it could not be kept in time.
-    pub(super) async fn kept_text(
-        &self,
-        slot: &Slot,
-        key: Key128,
-        point: &InjectionPoint,
-    ) -> Option<CommittedText> {
+    /// Returns the block to add, or `None` if no source has text or the text could not be stored in time.
+    async fn commit_text(&self, slot: &Slot, key: Key128, point: &InjectionPoint) -> Option<CommittedText> {
         let mut texts = Vec::new();
         let mut sources = Vec::new();
         let mut memories: Vec<TaskId> = Vec::new();
-        let until = tokio::time::Instant::from_std(point.deadline);
-        // Side by side: none has less time because another takes its own.
-        let asked = self.sources.iter().filter(|source| source.applies(point));
-        let asked = asked.map(async |source| {
-            (
-                source,
-                tokio::time::timeout_at(until, source.context(point)).await,
-            )
+        let deadline = tokio::time::Instant::from_std(point.deadline);
+        // Concurrently, so that a slow source does not take time from the others.
+        let applicable = self.sources.iter().filter(|source| source.applies(point));
+        let answers = applicable.map(async |source| {
+            let answer = tokio::time::timeout_at(deadline, source.context(point)).await;
+            (source, answer)
         });
-        for (source, said) in join_all(asked).await {
-            match said {
-                Ok(Some(ContextText {
-                    text,
-                    memories: quoted,
-                })) => {
-                    texts.push(text);
+        for (source, answer) in join_all(answers).await {
+            match answer {
+                Ok(Some(answer)) => {
+                    texts.push(answer.text);
                     sources.push(Arc::clone(source));
-                    memories.extend(quoted);
+                    memories.extend(answer.memories);
                 }
                 Ok(None) => {}
                 Err(_) => {
                     self.counters.late.increment();
-                    tracing::debug!(source = source.name(), "nothing was said: it took too long");
+                    tracing::debug!(
+                        source = source.name(),
+                        "a source took too long; its text is dropped"
+                    );
                 }
             }
         }
@@ -250,73 +245,76 @@ impl Shared {
             memories: memories.clone(),
             decided_at: SystemClock.now(),
         };
-        if slot.is_unknown.load(Ordering::Relaxed) {
+        match self.commit(slot, point, &entry).await {
+            Ok(true) => {
+                return Some(CommittedText {
+                    block: Bytes::from(block.into_inner()),
+                    memories,
+                    sources,
+                });
+            }
+            Ok(false) => {}
+            Err(error) => tracing::warn!(%error, "cannot store the text for a request; nothing is added"),
+        }
+        self.counters.not_kept.increment();
+        None
+    }
+
+    /// Stores a decision, and its lineage if that is new. Returns whether it was stored before the deadline.
+    async fn commit(
+        &self,
+        slot: &Slot,
+        point: &InjectionPoint,
+        entry: &LedgerEntry<Redacted>,
+    ) -> Result<bool, StoreError> {
+        if slot.is_unstored.load(Ordering::Relaxed) {
             let new = NewLineage {
                 lineage: point.lineage.clone(),
                 project_path: slot.project_path(),
-                // Noted with the request's tip.
+                // Stored with the request's tip.
                 model: String::new(),
                 history: Vec::new(),
                 at: entry.decided_at,
             };
-            if let Err(error) = self.store.adopt(&new).await {
-                self.counters.not_kept.increment();
-                tracing::warn!(%error, "nothing was said: the conversation could not be made known");
-                return None;
-            }
-            slot.is_unknown.store(false, Ordering::Relaxed);
+            self.store.adopt(&new).await?;
+            slot.is_unstored.store(false, Ordering::Relaxed);
         }
-        match self.store.decide(&point.lineage, &entry, point.deadline).await {
-            Ok(true) => Some(CommittedText {
-                block: Bytes::from(block.into_inner()),
-                memories,
-                sources,
-            }),
-            Ok(false) => {
-                self.counters.not_kept.increment();
-                None
-            }
-            Err(error) => {
-                self.counters.not_kept.increment();
-                tracing::warn!(%error, "nothing was said: it could not be kept");
-                None
-            }
-        }
+        self.store.decide(&point.lineage, entry, point.deadline).await
     }
 
-    /// Takes over what other processes change: switches, and memories that were forgotten.
+    /// Applies changes of other processes: switches and forgotten memories.
     pub(super) async fn follow_revision(&self) {
         loop {
             self.watcher.changed().await;
             while let Err(error) = self.reload().await {
-                tracing::warn!(%error, "changes made elsewhere are not followed yet; trying again");
-                tokio::time::sleep(RELOAD_PAUSE).await;
+                tracing::warn!(%error, "cannot apply changes of other processes yet; retrying");
+                tokio::time::sleep(RELOAD_DELAY).await;
             }
         }
     }
 
-    /// Takes out of memory what the store holds no more.
+    /// Withdraws blocks that were withdrawn in the store.
     pub(super) async fn reload(&self) -> Result<(), StoreError> {
-        // Those that are just being loaded too: what is taken back here stays so.
+        // Includes lineages that are being loaded: a withdrawn decision wins over a loaded one.
         for (lineage, slot) in self.lineages.newest_first() {
-            if let Some(kept) = self.store.lineage(&lineage).await? {
-                slot.state().reload(&kept);
+            if let Some(stored) = self.store.lineage(&lineage).await? {
+                slot.state().reload(&stored);
             }
         }
         Ok(())
     }
 }
 
-/// Text that is said from now on.
+/// A stored block.
 pub(super) struct CommittedText {
     block: Bytes,
-    /// Memories it quotes.
+    /// The memories quoted in it.
     memories: Vec<TaskId>,
-    /// Whose text it is.
+    /// The sources of its texts.
     sources: Vec<Arc<dyn ContextSource>>,
 }
 
-/// The texts as one text block, byte for byte as it is sent.
+/// Joins the texts to one text block, byte for byte as it is sent.
 pub(super) fn block_of(texts: &[Redacted]) -> Redacted {
     Redacted::joined(texts, "\n").in_json(r#"{"text":"#, r#","type":"text"}"#)
 }

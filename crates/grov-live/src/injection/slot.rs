@@ -1,4 +1,4 @@
-//! A lineage in memory, and how it gets there.
+//! A lineage in memory.
 
 use super::lineage_state::LineageState;
 use crate::project_locator::Location;
@@ -7,18 +7,18 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::watch;
 
-/// After a request has waited in vain for what was said in its conversation before, no other does for so long.
-const PAUSE_BETWEEN_WAITS: Duration = Duration::from_secs(5);
+/// After a request waited in vain for its lineage, later requests do not wait for this long.
+const BACKOFF: Duration = Duration::from_secs(5);
 
-/// Whether what was kept of a lineage is in memory.
+/// Whether the stored decisions of a lineage are in memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Loading {
-    /// It is not, and nobody is at it.
+    /// Not loaded.
     #[default]
-    No,
-    /// Somebody is at it.
-    UnderWay,
-    /// It is.
+    NotLoaded,
+    /// Being loaded.
+    InProgress,
+    /// Loaded.
     Done,
 }
 
@@ -26,14 +26,14 @@ pub(super) enum Loading {
 #[derive(Default)]
 pub(super) struct Slot {
     pub(super) loading: watch::Sender<Loading>,
-    /// No request waits for loading until then.
-    pub(super) waits_again_at: Mutex<Option<Instant>>,
+    /// Until then, no request waits for loading.
+    pub(super) backoff_until: Mutex<Option<Instant>>,
     pub(super) state: Mutex<LineageState>,
     pub(super) location: Mutex<Option<Arc<Location>>>,
-    /// The store does not know it yet.
-    pub(super) is_unknown: AtomicBool,
-    /// How often the directory was looked for.
-    pub(super) looks: AtomicU8,
+    /// Whether the lineage is not stored yet.
+    pub(super) is_unstored: AtomicBool,
+    /// How often resolving the directory was attempted.
+    pub(super) lookups: AtomicU8,
 }
 
 impl Slot {
@@ -48,17 +48,17 @@ impl Slot {
             .clone()
     }
 
-    pub(super) fn waits_no_more(&self) -> bool {
-        let until = *self.waits_again_at.lock().unwrap_or_else(PoisonError::into_inner);
+    pub(super) fn is_backing_off(&self) -> bool {
+        let until = *self.backoff_until.lock().unwrap_or_else(PoisonError::into_inner);
         until.is_some_and(|until| Instant::now() < until)
     }
 
-    pub(super) fn wait_no_more(&self) {
-        let until = Instant::now() + PAUSE_BETWEEN_WAITS;
-        *self.waits_again_at.lock().unwrap_or_else(PoisonError::into_inner) = Some(until);
+    pub(super) fn back_off(&self) {
+        let until = Instant::now() + BACKOFF;
+        *self.backoff_until.lock().unwrap_or_else(PoisonError::into_inner) = Some(until);
     }
 
-    /// The project's key, `""` while it is not known.
+    /// Returns the project's key, or `""` if the project is unknown.
     pub(super) fn project_path(&self) -> String {
         self.location()
             .map_or_else(String::new, |location| location.project.key().to_owned())

@@ -101,7 +101,7 @@ impl Home {
     async fn daemon_within(&self, timeouts: Timeouts, talker: Talker) -> Daemon {
         let talker = Arc::new(talker);
         let source = Arc::clone(&talker) as Arc<dyn ContextSource>;
-        let (policy, work) = Injection::within(timeouts, self.store().await, vec![source]);
+        let (policy, work) = Injection::with_timeouts(timeouts, self.store().await, vec![source]);
         let (stop, stopped) = oneshot::channel();
         #[allow(clippy::disallowed_methods, reason = "awaited in stop")]
         let work = tokio::spawn(work.run(async {
@@ -497,7 +497,11 @@ async fn a_directory_that_does_not_answer_in_time_is_counted_and_asked_again() {
         ..PATIENT
     };
     let daemon = home.daemon_within(timeouts, Talker::default()).await;
-    let hangs = daemon.policy.shared.places.hold(home.0.path().to_str().unwrap());
+    let hangs = daemon
+        .policy
+        .shared
+        .projects
+        .hold(home.0.path().to_str().unwrap());
     let request = home.request("s", &first());
     assert_eq!(daemon.sends(&request).await, first());
     assert_eq!((daemon.count("not_located"), daemon.asked()), (1, 0));
@@ -561,7 +565,7 @@ async fn a_memory_is_told_once_in_a_history() {
         grov_memory::Ranking::for_injection(),
         grov_memory::Budget::default(),
     );
-    let (policy, work) = Injection::within(PATIENT, store, vec![Arc::new(source)]);
+    let (policy, work) = Injection::with_timeouts(PATIENT, store, vec![Arc::new(source)]);
     let mut turns = Vec::new();
     let sending = async {
         for part in 0..3 {
@@ -620,7 +624,7 @@ async fn a_store_that_cannot_be_read_costs_the_text_and_nothing_else() {
         &OpenOptions::default(),
         grov_store::OnCorruption::Fail,
     ));
-    let (policy, _work) = Injection::within(PATIENT, store, vec![talker.clone()]);
+    let (policy, _work) = Injection::with_timeouts(PATIENT, store, vec![talker.clone()]);
     let request = home.request("s", &first());
     policy.prepare(&request).await;
     assert!(policy.replay(&request).is_empty());

@@ -1,31 +1,31 @@
-//! What the recorder keeps in mind of each client session.
+//! The recorder's state of a client session.
 
 use super::steps::PerformedAction;
 use grov_domain::{AgentId, Project};
 use std::collections::VecDeque;
 
-/// Prompts remembered per session: repeats come within minutes of the original.
+/// Prompts remembered per session. Requests are repeated within minutes.
 const MAX_PROMPTS: usize = 64;
 
-/// Lineages per session whose unconfirmed steps are kept.
+/// Lineages per session with unconfirmed steps.
 const MAX_UNCONFIRMED: usize = 64;
 
-/// One client session.
+/// A client session.
 #[derive(Default)]
 pub(super) struct RecordedSession {
     pub(super) project: Project,
     pub(super) user: Option<String>,
     pub(super) working_directory: Option<String>,
-    /// How often the directory was looked for in vain.
+    /// Requests searched for the directory without success.
     pub(super) searches: u8,
     /// Keys of the newest prompts.
     prompts: VecDeque<u128>,
-    /// Whole tool calls of a broken answer, per subagent: nobody knows yet whether the client ran them.
+    /// Complete tool calls of incomplete answers, by subagent. It is unknown whether the client ran them.
     unconfirmed: Vec<(Option<AgentId>, Vec<PerformedAction>)>,
 }
 
 impl RecordedSession {
-    /// Whether this prompt is seen for the first time; it is remembered.
+    /// Returns whether this prompt is new, and remembers it.
     pub(super) fn is_new_prompt(&mut self, key: u128) -> bool {
         if self.prompts.contains(&key) {
             return false;

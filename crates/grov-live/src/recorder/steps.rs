@@ -1,4 +1,4 @@
-//! The actions of an answer.
+//! Extracts the actions of an answer.
 
 use grov_actions::{RedactedCall, ToolCall, ToolInput, is_key_decision, keywords, understand_redacted};
 use grov_domain::{ExchangeId, Step, StepId, without_own_text};
@@ -6,17 +6,17 @@ use grov_redact::Redactor;
 use grov_wire::response::{Block, Turn};
 use time::OffsetDateTime;
 
-/// Longest reasoning kept with a step, in characters.
+/// Maximum length of the reasoning of a step in characters.
 const MAX_REASONING: usize = 1000;
 
-/// A step, and what is not recorded of it.
+/// A step and the part of the action that is not recorded.
 pub(super) struct PerformedAction {
     pub(super) step: Step,
-    /// The beginning of what it writes.
+    /// The beginning of the written content.
     pub(super) content: Option<String>,
 }
 
-/// One step per whole tool call, with the text nearest before it.
+/// Returns one step per complete tool call. Its reasoning is the nearest text before it.
 pub(super) fn of_turn(
     turn: &Turn,
     exchange: &ExchangeId,
@@ -25,7 +25,7 @@ pub(super) fn of_turn(
 ) -> Vec<PerformedAction> {
     let mut steps = Vec::new();
     let mut nearest_text: Option<&str> = None;
-    // Only of a text that a call follows: looking for secrets is the costliest part of observing an answer.
+    // Computed only for texts before a call, because redaction is the slowest part of observing an answer.
     let mut nearest_reasoning: Option<String> = None;
     for block in &turn.blocks {
         match block {
@@ -64,10 +64,10 @@ pub(super) fn of_turn(
     steps
 }
 
-/// What is kept of the text before a call.
+/// Returns the reasoning to record.
 fn reasoning(text: &str) -> String {
     let text = without_own_text(text);
-    // Half a secret is none to the redactor at the store's door.
+    // Redacted before it is cut, because a part of a secret would not be recognised later.
     let text = Redactor::shared().redact(text.trim());
     first_characters(&text, MAX_REASONING).to_owned()
 }

@@ -1,5 +1,5 @@
 use super::*;
-use crate::tasks::testing::idle_in;
+use crate::tasks::testing::orchestrator_with_task;
 use bytes::Bytes;
 use grov_domain::Redacted;
 use grov_domain::SinkHealth;
@@ -252,9 +252,9 @@ impl ActionChecker for Shown {
 fn the_first_task_is_known_for_the_one_in_work_only_where_somebody_says_so() {
     for (tasks, task, is_known) in [
         (None, "s1", true),
-        (Some(idle_in(None)), "s1", false),
-        (Some(idle_in(Some("s1"))), "s1", true),
-        (Some(idle_in(Some("second"))), "second", true),
+        (Some(orchestrator_with_task(None)), "s1", false),
+        (Some(orchestrator_with_task(Some("s1"))), "s1", true),
+        (Some(orchestrator_with_task(Some("second"))), "second", true),
     ] {
         let shown = Arc::new(Shown::default());
         let mut session = Session::new();

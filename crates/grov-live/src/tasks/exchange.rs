@@ -1,4 +1,4 @@
-//! What the recorder tells about an exchange that it recorded.
+//! The part of a recorded exchange that task orchestration needs.
 
 use crate::action_checker::ToolOutcome;
 use grov_actions::redacted_end;
@@ -8,21 +8,21 @@ use grov_wire::RequestIndex;
 use serde_json::Value;
 use time::OffsetDateTime;
 
-/// Longest end of a tool's output that is kept, in characters.
+/// Characters of a tool's output that are kept, from its end.
 const MAX_OUTPUT: usize = 400;
 
-/// Bytes of a long result that its end is taken from. More characters than are kept, whatever they are.
-const LOOKED_AT: usize = 40 * MAX_OUTPUT;
+/// Bytes from the end of a long result that are read. Enough for [`MAX_OUTPUT`] characters.
+const TAIL_BYTES: usize = 40 * MAX_OUTPUT;
 
-/// A result longer than this is not decoded; its raw end is looked at, in bytes.
+/// Maximum size of a result in bytes that is decoded. Of a longer one, the raw end is used.
 const MAX_DECODED: usize = 64 * 1024;
 
-/// A recorded exchange, as far as tasks are concerned.
+/// A recorded exchange.
 #[derive(Clone, Debug)]
 pub(crate) struct RecordedExchange {
     pub(crate) id: ExchangeId,
     pub(crate) client_session_id: ClientSessionId,
-    /// The subagent, if it was one.
+    /// The subagent of the exchange.
     pub(crate) agent_id: Option<AgentId>,
     pub(crate) kind: ExchangeKind,
     pub(crate) project: Project,
@@ -30,20 +30,20 @@ pub(crate) struct RecordedExchange {
     pub(crate) working_directory: Option<String>,
     pub(crate) prompts: Vec<Prompt>,
     pub(crate) actions: Vec<SketchedAction>,
-    /// Results of earlier calls that the request brought.
+    /// Results of earlier calls in the request.
     pub(crate) results: Vec<ToolOutcome>,
-    /// The last text of a main turn's answer.
+    /// The last text of the answer in the main conversation.
     pub(crate) answer: Option<String>,
     pub(crate) stop_reason: Option<String>,
-    /// The main conversation came to rest: the answer arrived whole and the model ended its turn.
+    /// Whether the turn ends: the answer is complete and the model ended its turn.
     pub(crate) ends_turn: bool,
-    /// Nothing lies before the newest prompt: a conversation begins.
+    /// Whether the conversation begins with the newest prompt.
     pub(crate) begins: bool,
     pub(crate) started_at: OffsetDateTime,
     pub(crate) ended_at: OffsetDateTime,
 }
 
-/// An action and the call it was.
+/// An action and the id of its call.
 #[derive(Clone, Debug)]
 pub(crate) struct SketchedAction {
     pub(crate) tool_use_id: Option<String>,
@@ -59,7 +59,7 @@ impl SketchedAction {
     }
 }
 
-/// What a judge is told of a step.
+/// Returns a step in the form that the judge is shown.
 pub(crate) fn sketch(step: &Step) -> ActionSketch {
     ActionSketch {
         reasoning: step.reasoning.clone(),
@@ -67,8 +67,8 @@ pub(crate) fn sketch(step: &Step) -> ActionSketch {
     }
 }
 
-/// Prompts cut to what a judge looks at: of a pasted log the beginning and the end say what is wanted.
-pub(crate) fn bounded(prompts: &[Prompt]) -> Vec<Prompt> {
+/// Shortens prompts to the part that the judge is shown: the beginning and the end.
+pub(crate) fn shortened(prompts: &[Prompt]) -> Vec<Prompt> {
     prompts
         .iter()
         .map(|prompt| Prompt {
@@ -78,7 +78,7 @@ pub(crate) fn bounded(prompts: &[Prompt]) -> Vec<Prompt> {
         .collect()
 }
 
-/// Results in the newest user message.
+/// Returns the results in the newest user message.
 pub(crate) fn outcomes(index: &RequestIndex) -> Vec<ToolOutcome> {
     index
         .newest_results()
@@ -95,10 +95,10 @@ pub(crate) fn outcomes(index: &RequestIndex) -> Vec<ToolOutcome> {
         .collect()
 }
 
-/// The end of a result, given as raw JSON.
+/// Returns the end of a result, given as raw JSON.
 fn output_end(raw: &str) -> String {
     if raw.len() > MAX_DECODED {
-        let start = raw.ceil_char_boundary(raw.len() - LOOKED_AT);
+        let start = raw.ceil_char_boundary(raw.len() - TAIL_BYTES);
         return redacted_end(&raw[start..].replace("\\n", "\n"), MAX_OUTPUT);
     }
     let text = match serde_json::from_str(raw) {
@@ -118,7 +118,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_end_of_a_result_is_kept() {
+    fn the_end_of_a_result_is_used() {
         assert_eq!(output_end(r#""one\ntwo""#), "one\ntwo");
         assert_eq!(
             output_end(r#"[{"type":"text","text":"a"},{"type":"image"},{"type":"text","text":"b"}]"#),
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_secret_where_a_result_is_cut_nothing_is_left() {
+    fn no_part_of_a_secret_is_left_where_a_result_is_cut() {
         let token = "ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8";
         for before in [0, 2 * MAX_DECODED] {
             for after in MAX_OUTPUT - 45..=MAX_OUTPUT {

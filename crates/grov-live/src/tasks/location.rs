@@ -1,19 +1,19 @@
-//! Where a task takes place.
+//! The directory of a task.
 
 use grov_domain::Task;
 use grov_project::{GrovIgnore, ProjectLocation, pins};
 use std::path::PathBuf;
 
-/// What is known of a directory.
+/// A directory and its commit.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Location {
-    /// The folder that paths are told relative to: the top of the working tree, or the directory itself.
+    /// The root of the working tree, or the directory itself. Paths are relative to it.
     pub(super) root: Option<PathBuf>,
     /// The commit that is checked out.
     pub(super) head: Option<String>,
 }
 
-/// Looks at a directory, on a thread that may wait: a network file system may hang, and the relay shares these.
+/// Resolves a directory. Reads files on a blocking thread, because a network file system may hang.
 pub(super) async fn locate(directory: Option<&str>) -> Location {
     let Some(directory) = directory.map(PathBuf::from) else {
         return Location::default();
@@ -28,9 +28,9 @@ pub(super) async fn locate(directory: Option<&str>) -> Location {
     looking.await.unwrap_or_default()
 }
 
-/// What is kept out of memory in a working tree; without one nothing is, for there are no files to speak of. `None`: it
-/// cannot be told, and nothing may be remembered.
-pub(super) async fn ignored(root: Option<PathBuf>) -> Option<GrovIgnore> {
+/// Returns the rules for files that are kept out of memory. Without a directory there are none. Returns `None` if they
+/// cannot be read; then nothing may be saved.
+pub(super) async fn ignore_rules(root: Option<PathBuf>) -> Option<GrovIgnore> {
     let Some(root) = root else {
         return Some(GrovIgnore::default());
     };
@@ -42,8 +42,8 @@ pub(super) async fn ignored(root: Option<PathBuf>) -> Option<GrovIgnore> {
     Some(ignore)
 }
 
-/// The task with what its files are like now, so that it can be told later whether they have changed since.
-pub(super) async fn pinned(mut task: Task, root: Option<PathBuf>) -> Task {
+/// Adds hashes of the task's files, by which later changes are detected.
+pub(super) async fn with_file_pins(mut task: Task, root: Option<PathBuf>) -> Task {
     let Some(root) = root else {
         return task;
     };

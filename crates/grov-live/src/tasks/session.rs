@@ -1,4 +1,4 @@
-//! The tasks of one client session. One mailbox: the only place where they change.
+//! The tasks of a client session, which change only in its mailbox.
 
 mod finishing;
 mod judging;
@@ -20,11 +20,11 @@ use std::time::Duration;
 use time::OffsetDateTime;
 use tokio::sync::mpsc;
 
-/// A session that nothing is heard of for so long is forgotten; the store knows it.
-const FORGET_AFTER: Duration = Duration::from_secs(2 * 60 * 60);
+/// A session without events for this long ends. Its state is in the store.
+const SESSION_TIMEOUT: Duration = Duration::from_secs(2 * 60 * 60);
 
-/// How often a turn is judged anew because something was forgotten meanwhile.
-const MAX_JUDGED_ANEW: usize = 5;
+/// How often a turn is judged again because a memory was forgotten meanwhile.
+const MAX_ATTEMPTS: usize = 5;
 
 /// Tool results remembered per session.
 const MAX_OUTCOMES: usize = 256;
@@ -36,35 +36,36 @@ const MAX_AGENTS: usize = 256;
 pub(super) struct Session {
     context: Arc<Context>,
     id: ClientSessionId,
-    /// What was before this process is known.
+    /// Whether the stored tasks are loaded.
     loaded: bool,
-    /// The store's revision that the texts in here stand for.
+    /// The store's revision when the texts in this session were read.
     revision: i64,
     tasks: Vec<SessionState>,
-    /// The task in work.
+    /// The current task.
     current: Option<SessionId>,
-    /// The first task, while no verdict has made it one. Its row comes with the first record.
-    unborn: bool,
-    /// What the user wants, asked before the first verdict.
+    /// Whether the session has no task yet. Its first record creates the row of the first task, which a verdict makes a
+    /// task.
+    has_no_task: bool,
+    /// The user's intent, asked before the first verdict.
     first_intent: Option<Intent>,
     turn: Option<OpenTurn>,
     /// Whether tool calls failed, and the end of their output.
     outcomes: LruCache<String, (bool, Option<String>)>,
-    /// Subagents may outlive the turn that started them.
+    /// The task of each subagent, which may outlive the turn that started it.
     agents: LruCache<AgentId, SessionId>,
-    /// How the newest turn of each task ended.
+    /// The end of the newest turn of each task.
     endings: HashMap<SessionId, TurnEnding>,
     remote: Option<String>,
-    /// The newest time that any exchange bore. Not the newest exchange's: the clock may have been set back.
-    heard_until: OffsetDateTime,
+    /// The newest time of any exchange. Not the newest exchange's, because the clock may have been set back.
+    newest_time: OffsetDateTime,
 }
 
 /// How a turn ended.
 #[derive(Clone, Debug, Default)]
 struct TurnEnding {
-    /// The last text; empty where there was none.
+    /// The last text, or an empty string.
     answer: String,
-    /// The commit that was checked out then.
+    /// The commit that was checked out.
     head: Option<String>,
 }
 
@@ -77,48 +78,48 @@ impl Session {
             revision: 0,
             tasks: Vec::new(),
             current: None,
-            unborn: false,
+            has_no_task: false,
             first_intent: None,
             turn: None,
             outcomes: LruCache::new(MAX_OUTCOMES),
             agents: LruCache::new(MAX_AGENTS),
             endings: HashMap::new(),
             remote: None,
-            heard_until: OffsetDateTime::UNIX_EPOCH,
+            newest_time: OffsetDateTime::UNIX_EPOCH,
         }
     }
 
-    /// Serves the mailbox until it is closed, or quiet for long. A session that was only looked at because it is idle
-    /// ends at once.
+    /// Handles events until the mailbox closes or is idle for [`SESSION_TIMEOUT`]. A session that was started for an
+    /// inactive task ends at once.
     pub(super) async fn run(mut self, mut mailbox: mpsc::Receiver<Event>) {
-        while let Ok(Some(event)) = tokio::time::timeout(FORGET_AFTER, mailbox.recv()).await {
-            let is_followed = matches!(event, Event::Recorded(_)) || self.turn.is_some();
+        while let Ok(Some(event)) = tokio::time::timeout(SESSION_TIMEOUT, mailbox.recv()).await {
+            let is_active = matches!(event, Event::Recorded(_)) || self.turn.is_some();
             self.handle(event).await;
-            if !is_followed && self.endings.is_empty() {
+            if !is_active && self.endings.is_empty() {
                 break;
             }
         }
-        // What came in between is not lost.
+        // Handles events that arrived in the meantime.
         mailbox.close();
         while let Some(event) = mailbox.recv().await {
             self.handle(event).await;
         }
-        self.context.board.forget(&self.id);
+        self.context.current_tasks.remove(&self.id);
     }
 
     async fn handle(&mut self, event: Event) {
         let result = match event {
-            Event::Recorded(exchange) => self.recorded(&exchange).await,
+            Event::Recorded(exchange) => self.on_exchange(&exchange).await,
             Event::Idle(task) => self.abandon(&task).await,
         };
         if let Err(error) = result {
-            tracing::error!(session = %self.id, %error, "a task could not be followed; its records stay where they are");
+            tracing::error!(session = %self.id, %error, "cannot handle an event of this session; its records stay in their task");
         }
     }
 
-    pub(super) async fn recorded(&mut self, exchange: &RecordedExchange) -> Result<(), StoreError> {
+    pub(super) async fn on_exchange(&mut self, exchange: &RecordedExchange) -> Result<(), StoreError> {
         self.load().await?;
-        self.heard_until = self.heard_until.max(exchange.ended_at).max(exchange.started_at);
+        self.newest_time = self.newest_time.max(exchange.ended_at).max(exchange.started_at);
         if exchange.project.remote.is_some() {
             self.remote.clone_from(&exchange.project.remote);
         }
@@ -131,23 +132,23 @@ impl Session {
             .as_ref()
             .and_then(|agent| self.agents.get(agent).cloned());
         if let Some(task) = earlier_turn {
-            return self.give(vec![exchange.id.clone()], task).await;
+            return self.move_exchanges(vec![exchange.id.clone()], task).await;
         }
         let is_prompted = exchange.prompts.iter().any(|prompt| !prompt.queued);
         if is_prompted && self.current.is_some() {
-            self.leave_turn().await;
+            self.assign_interrupted_turn().await;
         }
-        // Without a task in work, what was interrupted is part of what comes of it.
+        // Without a current task, an interrupted turn becomes part of the next one.
         if self.turn.is_none() && (is_prompted || exchange.kind.is_turn()) {
             let location = locate(exchange.working_directory.as_deref()).await;
-            self.turn = Some(OpenTurn::beginning_with(exchange, location));
+            self.turn = Some(OpenTurn::starting_with(exchange, location));
         }
         let Some(turn) = &mut self.turn else {
             return Ok(());
         };
         turn.add(exchange);
-        if self.unborn && !exchange.prompts.is_empty() {
-            self.understand_first_prompt(exchange).await;
+        if self.has_no_task && !exchange.prompts.is_empty() {
+            self.ask_first_intent(exchange).await;
         }
         if exchange.ends_turn
             && let Some(turn) = self.turn.take()
@@ -158,9 +159,9 @@ impl Session {
         Ok(())
     }
 
-    /// Learns from the store what was before this process, and what another one took away.
+    /// Loads the stored tasks, and drops texts that another process had forgotten.
     async fn load(&mut self) -> Result<(), StoreError> {
-        // The number first: what changes in between is looked at again.
+        // Read first, so that a later change is noticed by the next call.
         let revision = with_retries(|| self.context.store.revision()).await?;
         if self.loaded {
             if revision != self.revision {
@@ -172,26 +173,26 @@ impl Session {
         self.revision = revision;
         let stored = with_retries(|| self.context.store.client_session(&self.id)).await?;
         self.tasks = stored.into_iter().map(|summary| summary.state).collect();
-        // Recording makes the first row before anybody has looked at the work in it. What was there before this process
-        // began is work, even if it came to no verdict.
+        // Recording creates the first row before any verdict. A row from before this process started is a task, even
+        // without a verdict.
         let is_new = |task: &SessionState| {
             task.judged_at.is_none()
                 && task.status == SessionStatus::Active
                 && task.start_time >= self.context.started_at
         };
-        self.unborn = self.tasks.iter().all(is_new);
-        if self.unborn {
+        self.has_no_task = self.tasks.iter().all(is_new);
+        if self.has_no_task {
             self.tasks.clear();
         } else {
             let open = active_task(&self.tasks).filter(|task| task.status != SessionStatus::Completed);
             self.current = open.map(|task| task.session_id.clone());
-            self.show_current();
+            self.publish_current();
         }
         self.loaded = true;
         Ok(())
     }
 
-    /// Lets go of all texts that may have been forgotten. The turn that is open is younger than any memory.
+    /// Drops all texts that may have been forgotten. The open turn is newer than any forgotten memory.
     async fn reload(&mut self) -> Result<(), StoreError> {
         let stored = with_retries(|| self.context.store.client_session(&self.id)).await?;
         let mut states: HashMap<SessionId, SessionState> = stored
@@ -206,14 +207,14 @@ impl Session {
         Ok(())
     }
 
-    fn show_current(&self) {
-        // With none in work, records go where they last went until the next verdict.
+    fn publish_current(&self) {
+        // Without a current task, exchanges are recorded under the last one until the next verdict.
         if let Some(task) = &self.current {
-            self.context.board.set(&self.id, task.clone());
+            self.context.current_tasks.set(&self.id, task.clone());
         }
     }
 
-    fn known<'a>(&'a self, current: Option<&'a SessionId>) -> Tasks<'a> {
+    fn tasks_with_current<'a>(&'a self, current: Option<&'a SessionId>) -> Tasks<'a> {
         Tasks {
             known: &self.tasks,
             current,
@@ -221,20 +222,20 @@ impl Session {
         }
     }
 
-    /// A turn that never came to rest (the user interrupted it) stays with the task it was in.
-    async fn leave_turn(&mut self) {
-        let plan = self.known(self.current.as_ref()).plan(None);
+    /// Assigns a turn that the user interrupted to the current task.
+    async fn assign_interrupted_turn(&mut self) {
+        let plan = self.tasks_with_current(self.current.as_ref()).plan(None);
         let (Some(turn), Target::Existing(task)) = (self.turn.take(), plan.target) else {
             return;
         };
         self.remember_agents(&turn, &task);
-        if let Err(error) = self.give(turn.exchanges, task).await {
-            tracing::warn!(session = %self.id, %error, "an interrupted turn stays where it was recorded");
+        if let Err(error) = self.move_exchanges(turn.exchanges, task).await {
+            tracing::warn!(session = %self.id, %error, "cannot move an interrupted turn; it stays in the task it was recorded in");
         }
     }
 
     /// Moves exchanges to a task.
-    async fn give(&self, exchanges: Vec<ExchangeId>, to: SessionId) -> Result<(), StoreError> {
+    async fn move_exchanges(&self, exchanges: Vec<ExchangeId>, to: SessionId) -> Result<(), StoreError> {
         let transition = TaskTransition {
             moves: Some(self.moves(exchanges, to)),
             ..TaskTransition::default()

@@ -1,16 +1,16 @@
-//! What the tests of this module share.
+//! Shared by tests.
 
-use super::{TaskBoard, TaskOrchestrator};
+use super::{CurrentTasks, TaskOrchestrator};
 use grov_domain::{ClientSessionId, SessionId};
 use std::sync::Arc;
 use tokio::sync::mpsc;
 
-/// Knows that client session `s1` is in this task, or nothing, and does nothing with what it is told.
-pub(crate) fn idle_in(task: Option<&str>) -> TaskOrchestrator {
-    let board = Arc::new(TaskBoard::default());
+/// Returns an orchestrator without worker. Client session `s1` has this current task, or none.
+pub(crate) fn orchestrator_with_task(task: Option<&str>) -> TaskOrchestrator {
+    let current_tasks = Arc::new(CurrentTasks::default());
     if let Some(task) = task {
-        board.set(&ClientSessionId::new("s1"), SessionId::new(task));
+        current_tasks.set(&ClientSessionId::new("s1"), SessionId::new(task));
     }
     let (inbox, _) = mpsc::channel(1);
-    TaskOrchestrator { inbox, board }
+    TaskOrchestrator { inbox, current_tasks }
 }

@@ -5,7 +5,7 @@ mod verdicts;
 
 use super::exchange::{RecordedExchange, SketchedAction};
 use super::session::Session;
-use super::{Context, TaskBoard, TaskOrchestrator};
+use super::{Context, CurrentTasks, TaskOrchestrator};
 use async_trait::async_trait;
 use grov_domain::Redacted;
 use grov_domain::*;
@@ -151,7 +151,7 @@ impl Work {
             judge: Arc::clone(&judge) as Arc<_>,
             store: Arc::clone(&store) as Arc<_>,
             clock: Arc::clone(&clock) as Arc<_>,
-            board: Arc::new(TaskBoard::default()),
+            current_tasks: Arc::new(CurrentTasks::default()),
             abandon_after: HOUR,
             started_at: OffsetDateTime::UNIX_EPOCH,
         });
@@ -174,7 +174,7 @@ impl Work {
             judge: Arc::clone(&self.judge) as Arc<_>,
             store: Arc::clone(&self.store) as Arc<_>,
             clock: Arc::clone(&self.clock) as Arc<_>,
-            board: Arc::new(TaskBoard::default()),
+            current_tasks: Arc::new(CurrentTasks::default()),
             abandon_after: HOUR,
             started_at,
         });
@@ -216,8 +216,8 @@ impl Work {
         let record = ExchangeRecord {
             session_id: self
                 .context
-                .board
-                .task(&client)
+                .current_tasks
+                .get(&client)
                 .unwrap_or_else(|| client.first_task()),
             id,
             client_session_id: client.clone(),
@@ -272,7 +272,7 @@ impl Work {
     async fn hears(&mut self, prompt: Option<&str>, edits: &[&str], ends: bool) {
         let (record, told) = self.exchange(prompt, edits, ends);
         self.store.append(&Redacted::each(&[record])).await.unwrap();
-        self.session.recorded(&told).await.unwrap();
+        self.session.on_exchange(&told).await.unwrap();
     }
 
     /// A whole turn: a prompt, an edit, an end, and the verdict on it.
@@ -320,7 +320,7 @@ impl Work {
         told.kind = ExchangeKind::Subagent;
         told.agent_id = Some(AgentId::new(agent));
         self.store.append(&Redacted::each(&[record])).await.unwrap();
-        self.session.recorded(&told).await.unwrap();
+        self.session.on_exchange(&told).await.unwrap();
     }
 
     /// Records the end of a turn that the session is not told of any more.

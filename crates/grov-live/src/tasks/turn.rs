@@ -1,4 +1,4 @@
-//! The turn of a client session that is under way, as exchanges bring it.
+//! The current turn of a client session.
 
 use super::exchange::RecordedExchange;
 use super::location::Location;
@@ -6,23 +6,23 @@ use grov_domain::{AgentId, ExchangeId, IntentQuestion};
 use grov_session::tasks::{Turn, intent_question};
 use time::OffsetDateTime;
 
-/// A turn that has not come to rest.
+/// A turn that has not ended.
 #[derive(Debug)]
 pub(super) struct OpenTurn {
     pub(super) exchanges: Vec<ExchangeId>,
     pub(super) turn: Turn,
     /// Subagents that acted.
     pub(super) agents: Vec<AgentId>,
-    /// Where it began, and the commit that was checked out then.
+    /// The directory and the commit at its start.
     pub(super) location: Location,
-    /// A conversation begins with this turn.
+    /// Whether the conversation begins with this turn.
     pub(super) begins: bool,
     pub(super) started_at: OffsetDateTime,
 }
 
 impl OpenTurn {
-    /// The turn that begins with this exchange, which is not yet part of it.
-    pub(super) fn beginning_with(exchange: &RecordedExchange, location: Location) -> Self {
+    /// Creates a turn that starts with this exchange, which must still be added.
+    pub(super) fn starting_with(exchange: &RecordedExchange, location: Location) -> Self {
         Self {
             exchanges: Vec::new(),
             turn: Turn::default(),
@@ -33,7 +33,6 @@ impl OpenTurn {
         }
     }
 
-    /// Adds an exchange.
     pub(super) fn add(&mut self, exchange: &RecordedExchange) {
         self.exchanges.push(exchange.id.clone());
         if let Some(agent) = &exchange.agent_id

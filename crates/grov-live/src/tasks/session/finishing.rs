@@ -1,9 +1,9 @@
-//! Saving tasks that are done or abandoned to team memory.
+//! Saves finished and abandoned tasks to team memory.
 
-use super::{MAX_JUDGED_ANEW, Session};
+use super::{MAX_ATTEMPTS, Session};
 use crate::identity;
 use crate::tasks::POLICY;
-use crate::tasks::location::{Location, ignored, locate, pinned};
+use crate::tasks::location::{Location, ignore_rules, locate, with_file_pins};
 use crate::tasks::persist::{persist, with_retries};
 use grov_domain::{
     DriftFilter, SessionId, SessionState, StepRow, StoreError, TaskId, TaskTransition, time_before,
@@ -23,28 +23,28 @@ impl Session {
         ending: Ending,
         location: Location,
     ) -> Result<(), StoreError> {
-        for _ in 0..MAX_JUDGED_ANEW {
-            if self.finished(id, ending, &location).await? {
+        for _ in 0..MAX_ATTEMPTS {
+            if self.try_finish(id, ending, &location).await? {
                 return Ok(());
             }
             self.load().await?;
         }
-        tracing::warn!(session = %self.id, "memories are forgotten again and again: a task that is done stays open");
+        tracing::warn!(session = %self.id, "memories keep being forgotten; a finished task stays open");
         Ok(())
     }
 
-    /// `false`: it was not saved, because something was forgotten while the judge was asked.
-    async fn finished(
+    /// Returns `false` if a memory was forgotten while the judge was asked; then nothing is saved.
+    async fn try_finish(
         &mut self,
         id: &SessionId,
         ending: Ending,
         location: &Location,
     ) -> Result<bool, StoreError> {
-        let Some(mut state) = self.fresh(id).await? else {
+        let Some(mut state) = self.newest_state(id).await? else {
             return Ok(true);
         };
-        // What came later belongs to a turn that is not judged yet, and was only recorded here for the time being.
-        let until = (ending == Ending::Complete).then_some(self.heard_until);
+        // Later records belong to a turn that is not judged yet and are stored under this task provisionally.
+        let until = (ending == Ending::Complete).then_some(self.newest_time);
         let store = &self.context.store;
         let typed = with_retries(|| store.prompts(id, until)).await?;
         let mut steps = with_retries(|| store.steps(id)).await?;
@@ -55,12 +55,12 @@ impl Session {
             judged_under: Some(self.revision),
             ..TaskTransition::default()
         };
-        // A conversation without a name of its own is no work that a team could come back to.
-        let ignore = ignored(location.root.clone()).await;
+        // Conversations without a named session are not saved.
+        let ignore = ignore_rules(location.root.clone()).await;
         if let Some(ignore) = ignore.filter(|_| !identity::is_derived(&self.id)) {
             let material = TaskMaterial::new(
                 prompts(typed.iter().map(|prompt| prompt.text.as_str())),
-                steps.iter().map(|step| self.done(step)),
+                steps.iter().map(|step| self.performed_action(step)),
                 location.root.as_deref(),
                 |file| ignore.ignores(file),
             );
@@ -80,7 +80,7 @@ impl Session {
                     };
                     let task = material.task(&state, reasoning, saving);
                     let task = reviewed(task, &self.evidence(&state, &steps, until).await?, POLICY);
-                    let task = pinned(without_ignored(task, &ignore), location.root.clone()).await;
+                    let task = with_file_pins(without_ignored(task, &ignore), location.root.clone()).await;
                     transition.finished.push(task);
                 }
             }
@@ -88,28 +88,28 @@ impl Session {
         if !persist(&self.context, transition).await? {
             return Ok(false);
         }
-        self.keep(state.clone());
+        self.remember(state.clone());
         if ending == Ending::Complete && self.current.as_ref().is_none_or(|current| current == id) {
-            self.current = self.known(None).after(&state);
+            self.current = self.tasks_with_current(None).after(&state);
         }
         Ok(true)
     }
 
-    /// What was done, with its result where that was seen.
-    fn done(&self, step: &StepRow) -> PerformedAction {
-        let mut done = PerformedAction::from(step);
+    /// Returns a step with the result of its call, if it is known.
+    fn performed_action(&self, step: &StepRow) -> PerformedAction {
+        let mut performed = PerformedAction::from(step);
         let ended = step
             .tool_use_id
             .as_deref()
             .and_then(|call| self.outcomes.peek(call));
         if let Some((failed, output)) = ended {
-            done.action.failed = Some(*failed);
-            done.action.output.clone_from(output);
+            performed.action.failed = Some(*failed);
+            performed.action.output.clone_from(output);
         }
-        done
+        performed
     }
 
-    /// What drift leaves with a task that ends.
+    /// Returns the drift events and corrections of a task.
     async fn evidence(
         &self,
         state: &SessionState,
@@ -133,11 +133,11 @@ impl Session {
         ))
     }
 
-    /// The session was quiet for long: what there is of the task is saved.
+    /// Saves an inactive task.
     pub(in crate::tasks) async fn abandon(&mut self, id: &SessionId) -> Result<(), StoreError> {
         self.load().await?;
         let limit = time_before(self.context.clock.now(), self.context.abandon_after);
-        // Work may have come in while this message waited.
+        // It may have become active before this event was handled.
         let stored = with_retries(|| self.context.store.client_session(&self.id)).await?;
         let stored: Vec<SessionState> = stored.into_iter().map(|task| task.state).collect();
         let tasks = Tasks {
@@ -148,7 +148,7 @@ impl Session {
         let Some(state) = tasks.abandoned(id, limit) else {
             return Ok(());
         };
-        // What is checked out by now may be somebody else's work.
+        // The commit that is checked out now may belong to other work.
         let head = self.endings.get(id).and_then(|ending| ending.head.clone());
         let location = Location {
             root: locate(state.working_directory.as_deref()).await.root,

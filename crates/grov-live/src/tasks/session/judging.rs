@@ -1,6 +1,6 @@
-//! Asking the judge which task a turn is, and storing what follows.
+//! Asks the judge to assign a turn to a task, and stores the consequences.
 
-use super::{MAX_JUDGED_ANEW, Session, TurnEnding};
+use super::{MAX_ATTEMPTS, Session, TurnEnding};
 use crate::tasks::exchange::RecordedExchange;
 use crate::tasks::location::locate;
 use crate::tasks::persist::{persist, with_retries};
@@ -10,8 +10,9 @@ use grov_redact::Redactor;
 use grov_session::tasks::{Target, Work, started, with_intent, with_turn};
 
 impl Session {
-    /// Goal, scope and constraints of a new client session, before its first turn ends; anew when the user says more.
-    pub(super) async fn understand_first_prompt(&mut self, exchange: &RecordedExchange) {
+    /// Asks for the goal, scope and constraints of a new session before its first turn ends. Asks again with each
+    /// further prompt.
+    pub(super) async fn ask_first_intent(&mut self, exchange: &RecordedExchange) {
         let Some(turn) = &self.turn else { return };
         let state = self.new_state(self.id.first_task(), exchange, turn, TaskType::Main, None);
         let judge = &self.context.judge;
@@ -29,10 +30,10 @@ impl Session {
         };
         match persist(&self.context, transition).await {
             Ok(true) => {}
-            // It is asked for again when the turn ends.
+            // Asked again at the end of the turn.
             Ok(false) => self.first_intent = None,
             Err(error) => {
-                tracing::warn!(session = %self.id, %error, "the goal of a session is not known before its first turn ends");
+                tracing::warn!(session = %self.id, %error, "cannot store the goal of a session before its first turn ends");
             }
         }
     }
@@ -56,28 +57,28 @@ impl Session {
         }
     }
 
-    /// The turn has come to rest. It is judged anew while somebody forgets what was shown to the judge.
+    /// Judges a finished turn. Judges it again if a memory was forgotten meanwhile.
     pub(super) async fn judge(
         &mut self,
         turn: OpenTurn,
         exchange: &RecordedExchange,
     ) -> Result<(), StoreError> {
-        for _ in 0..MAX_JUDGED_ANEW {
-            if self.judged(&turn, exchange).await? {
+        for _ in 0..MAX_ATTEMPTS {
+            if self.try_judge(&turn, exchange).await? {
                 return Ok(());
             }
             self.load().await?;
         }
-        tracing::warn!(session = %self.id, "memories are forgotten again and again: a turn stays where it was recorded");
+        tracing::warn!(session = %self.id, "memories keep being forgotten; a turn stays in the task it was recorded in");
         Ok(())
     }
 
-    /// Which task was it, and is that done? `false`: nothing came of it, because something was forgotten meanwhile.
-    async fn judged(&mut self, turn: &OpenTurn, exchange: &RecordedExchange) -> Result<bool, StoreError> {
+    /// Asks for a verdict and applies it. Returns `false` if a memory was forgotten meanwhile; then nothing is applied.
+    async fn try_judge(&mut self, turn: &OpenTurn, exchange: &RecordedExchange) -> Result<bool, StoreError> {
         let location = locate(exchange.working_directory.as_deref()).await;
-        // A conversation that begins anew under the same id has left its tasks.
+        // A new conversation under the same id starts without a current task.
         let current = self.current.clone().filter(|_| !turn.begins);
-        let tasks = self.known(current.as_ref());
+        let tasks = self.tasks_with_current(current.as_ref());
         let answer = exchange.answer.clone().unwrap_or_default();
         let stop_reason = exchange.stop_reason.as_deref();
         let question = tasks.question(&turn.turn, &answer, stop_reason, location.root.as_deref());
@@ -99,7 +100,7 @@ impl Session {
                 let begun = (*task_type, parent.clone());
                 Some(self.begin(begun, exchange, turn, &analysis).await)
             }
-            Target::Existing(id) => self.fresh(id).await?,
+            Target::Existing(id) => self.newest_state(id).await?,
         };
         let Some(state) = state else {
             return Ok(true);
@@ -121,7 +122,7 @@ impl Session {
         if !persist(&self.context, transition).await? {
             return Ok(false);
         }
-        self.keep(state);
+        self.remember(state);
         self.remember_agents(turn, &id);
         let ending = TurnEnding {
             answer,
@@ -134,11 +135,11 @@ impl Session {
         if outcome.is_active {
             self.current = Some(id);
         }
-        self.show_current();
+        self.publish_current();
         Ok(true)
     }
 
-    /// A task that begins with this turn.
+    /// Returns the state of a task that begins with this turn.
     async fn begin(
         &self,
         (task_type, parent): (TaskType, Option<SessionId>),
@@ -146,14 +147,14 @@ impl Session {
         turn: &OpenTurn,
         analysis: &TaskAnalysis,
     ) -> SessionState {
-        let id = if self.unborn {
+        let id = if self.has_no_task {
             self.id.first_task()
         } else {
             SessionId::fresh()
         };
         let state = self.new_state(id, exchange, turn, task_type, parent);
         let question = turn.intent_question();
-        let intent = match self.first_intent.clone().filter(|_| self.unborn) {
+        let intent = match self.first_intent.clone().filter(|_| self.has_no_task) {
             Some(mut intent) => {
                 if intent.scope.is_empty() {
                     intent.scope = question.first_files;
@@ -171,17 +172,17 @@ impl Session {
         started(state, &intent, analysis, &turn.turn)
     }
 
-    /// The newest state of a task: recording changes rows too.
-    pub(super) async fn fresh(&self, id: &SessionId) -> Result<Option<SessionState>, StoreError> {
+    /// Returns the newest state of a task, which recording changes too.
+    pub(super) async fn newest_state(&self, id: &SessionId) -> Result<Option<SessionState>, StoreError> {
         let stored = with_retries(|| self.context.store.session(id)).await?;
         Ok(stored
             .map(|summary| summary.state)
             .or_else(|| self.tasks.iter().find(|task| &task.session_id == id).cloned()))
     }
 
-    pub(super) fn keep(&mut self, state: SessionState) {
-        // There is a task now, and the next one gets an id of its own.
-        self.unborn = false;
+    pub(super) fn remember(&mut self, state: SessionState) {
+        // The session has a task now, so the next one gets an id of its own.
+        self.has_no_task = false;
         self.first_intent = None;
         match self
             .tasks

@@ -112,7 +112,7 @@ async fn idle_sessions_take_no_places_from_live_ones() {
     };
     for n in 0..crate::tasks::MAX_SESSIONS {
         let id = format!("idle{n}");
-        sessions.tell(
+        sessions.send(
             ClientSessionId::new(&*id),
             crate::tasks::Event::Idle(SessionId::new(&*id)),
         );
@@ -120,7 +120,7 @@ async fn idle_sessions_take_no_places_from_live_ones() {
     while sessions.running.join_next().await.is_some() {}
     sessions.mailboxes.retain(|_, mailbox| !mailbox.is_closed());
     let (_, told) = work.exchange(Some("live work"), &["a.rs"], false);
-    sessions.tell(
+    sessions.send(
         told.client_session_id.clone(),
         crate::tasks::Event::Recorded(Box::new(told)),
     );

@@ -75,8 +75,8 @@ async fn records_that_arrive_after_the_verdict_go_with_their_turn() {
         store.append(&Redacted::each(&[first, second])).await.unwrap();
     };
     let hears = async {
-        work.session.recorded(&told_first).await.unwrap();
-        work.session.recorded(&told_second).await.unwrap();
+        work.session.on_exchange(&told_first).await.unwrap();
+        work.session.on_exchange(&told_second).await.unwrap();
     };
     tokio::join!(late, hears);
     let expected = [

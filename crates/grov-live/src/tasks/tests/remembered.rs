@@ -96,7 +96,7 @@ async fn what_the_next_turn_recorded_meanwhile_is_not_remembered_with_a_finished
         .unwrap()
         .extend([verdict(TaskAction::TaskComplete), verdict(TaskAction::NewTask)]);
     for told in [told_end, told_next, told_last] {
-        work.session.recorded(&told).await.unwrap();
+        work.session.on_exchange(&told).await.unwrap();
     }
     let saved = work.memory().await;
     assert_eq!(
@@ -127,7 +127,7 @@ async fn the_answer_of_an_earlier_turn_is_not_shown_for_a_silent_one() {
         .lock()
         .unwrap()
         .push_back(verdict(TaskAction::Continue));
-    work.session.recorded(&told).await.unwrap();
+    work.session.on_exchange(&told).await.unwrap();
     assert_eq!(work.judge.asked.lock().unwrap()[1].answer, "");
 }
 
@@ -145,7 +145,7 @@ async fn the_answer_of_another_task_is_not_remembered() {
         .lock()
         .unwrap()
         .push_back(verdict(TaskAction::NewTask));
-    work.session.recorded(&told).await.unwrap();
+    work.session.on_exchange(&told).await.unwrap();
     *work.clock.0.lock().unwrap() += HOUR + Duration::from_secs(1);
     work.session.abandon(&SessionId::new("s1")).await.unwrap();
     assert_eq!(work.judge.remembered.lock().unwrap()[0].answer, "Done.");
@@ -174,7 +174,7 @@ async fn a_task_in_which_the_agent_left_its_goal_is_marked_and_the_next_one_is_n
     let (mut record, told) = work.exchange(Some("fix the login"), &["login.rs", "theme.css"], false);
     record.steps[1].verdict = Some(off_goal(2, CorrectionLevel::Halt));
     work.store.append(&Redacted::each(&[record])).await.unwrap();
-    work.session.recorded(&told).await.unwrap();
+    work.session.on_exchange(&told).await.unwrap();
     let done = verdict(TaskAction::TaskComplete);
     work.judge.verdicts.lock().unwrap().push_back(done);
     work.hears(None, &[], true).await;

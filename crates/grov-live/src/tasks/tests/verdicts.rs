@@ -177,7 +177,7 @@ async fn a_conversation_that_begins_anew_under_the_same_id_is_new_work() {
         .lock()
         .unwrap()
         .push_back(verdict(TaskAction::Continue));
-    work.session.recorded(&told).await.unwrap();
+    work.session.on_exchange(&told).await.unwrap();
     let expected = [
         row("add dark mode", "main", "active", (2, 1, 1)),
         row("hello again", "main", "active", (1, 1, 0)),

@@ -1,18 +1,18 @@
-//! Which task each client session is in, for whoever records.
+//! The current task of each client session.
 
 use grov_domain::{ClientSessionId, SessionId};
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
-/// The task in work per client session. What is not on it is in its first task.
+/// The current tasks, shared with the recorder.
 #[derive(Debug, Default)]
-pub(crate) struct TaskBoard {
+pub(crate) struct CurrentTasks {
     current: Mutex<HashMap<ClientSessionId, SessionId>>,
 }
 
-impl TaskBoard {
-    /// The task in work, if somebody knows.
-    pub(crate) fn task(&self, session: &ClientSessionId) -> Option<SessionId> {
+impl CurrentTasks {
+    /// Returns the current task, if it is known.
+    pub(crate) fn get(&self, session: &ClientSessionId) -> Option<SessionId> {
         let current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
         current.get(session).cloned()
     }
@@ -22,7 +22,7 @@ impl TaskBoard {
         current.insert(session.clone(), task);
     }
 
-    pub(super) fn forget(&self, session: &ClientSessionId) {
+    pub(super) fn remove(&self, session: &ClientSessionId) {
         let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
         current.remove(session);
     }
