@@ -163,7 +163,7 @@ async fn write_steadily(total: usize, per_second: usize) {
     let home = tempfile::tempdir().unwrap();
     let path = home.path().join("grov.db");
     let store = Arc::new(SqliteStore::open(&path, &OpenOptions::default()).await.unwrap());
-    let writer = BatchWriter::start(store, WriterOptions::new(Spool::beside(&path))).unwrap();
+    let writer = BatchWriter::start(store, WriterOptions::new(Spool::for_database(&path))).unwrap();
     let mut records: Vec<_> = (0..total).map(record).collect();
     let (start, processor) = (Instant::now(), processor_time());
     let mut ticks = tokio::time::interval(Duration::from_millis(10));

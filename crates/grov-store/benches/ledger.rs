@@ -141,7 +141,7 @@ async fn beside(store: &Arc<SqliteStore>, what: &str, records: i64, pause: Durat
     let path = store.path();
     let writer = BatchWriter::start(
         Arc::clone(store) as Arc<_>,
-        WriterOptions::new(Spool::beside(path)),
+        WriterOptions::new(Spool::for_database(path)),
     )
     .unwrap();
     let writer = Arc::new(writer);

@@ -1,4 +1,4 @@
-//! The files of a store: created private, recognised, set aside.
+//! Private files of a store, their locks, and setting a damaged database aside.
 
 use grov_domain::{Clock, SystemClock};
 use std::ffi::OsString;
@@ -9,14 +9,14 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use time::macros::format_description;
 
-/// The path with `suffix` appended to its name: `grov.db` and `-wal` give `grov.db-wal`.
-pub(crate) fn beside(path: &Path, suffix: &str) -> PathBuf {
+/// Appends `suffix` to the file name: `grov.db` and `-wal` give `grov.db-wal`.
+pub(crate) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut name = OsString::from(path);
     name.push(suffix);
     PathBuf::from(name)
 }
 
-/// Creates the folder of `path`, for this user alone. An existing folder is left as it is.
+/// Creates the parent directory of `path`, accessible to this user only. An existing directory is not changed.
 pub(crate) fn create_folder_of(path: &Path) -> io::Result<()> {
     let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) else {
         return Ok(());
@@ -27,8 +27,7 @@ pub(crate) fn create_folder_of(path: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(folder)
 }
 
-/// Creates an empty file that only this user may read, or removes the permissions of group and others from an existing
-/// one.
+/// Creates an empty file that only this user can read. If the file exists, removes the permissions of group and others.
 ///
 /// An existing file is not opened: closing it would drop the locks that SQLite holds on it in this process.
 pub(crate) fn create_private(path: &Path) -> io::Result<()> {
@@ -40,7 +39,7 @@ pub(crate) fn create_private(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Opens a file that only this user may read, creating it if it is missing. Writes go to its end.
+/// Opens a file that only this user can read, creating it if it is missing. Writes are appended.
 pub(crate) fn open_private(path: &Path) -> io::Result<File> {
     let mut options = fs::OpenOptions::new();
     options.read(true).append(true).create(true).mode(0o600);
@@ -59,7 +58,7 @@ fn tighten(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Which file a path names, so that a file that was moved or replaced is noticed.
+/// Identifies a file, to detect that it was moved or replaced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Identity(u64, u64);
 
@@ -79,9 +78,9 @@ impl Identity {
     }
 }
 
-/// Waits until the file's lock is ours; `false` when `timeout` ran out first.
+/// Waits for the exclusive lock of a file. Returns `false` after `timeout`.
 ///
-/// Holders keep these locks for a rename or one write, so polling each millisecond is enough.
+/// The lock is held for one rename or write, so polling every millisecond is sufficient.
 pub(crate) fn lock_within(file: &File, timeout: Duration) -> io::Result<bool> {
     poll_lock(|| file.try_lock(), timeout)
 }
@@ -98,24 +97,23 @@ fn poll_lock(try_lock: impl Fn() -> Result<(), fs::TryLockError>, timeout: Durat
     }
 }
 
-/// How long setting a database aside waits for another process that is migrating or replacing it, which takes milliseconds
-/// as a rule and seconds on a busy disk.
+/// How long setting a database aside waits for another process that migrates or replaces it. That usually takes
+/// milliseconds, and seconds on a busy disk.
 pub(crate) const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The lock under which a database is migrated or set aside. Held while the file is open.
+/// Locks a database for migrating it or setting it aside. The lock is held until the file is closed.
 pub(crate) async fn lock_database(path: &Path, timeout: Duration) -> io::Result<File> {
-    let file = open_private(&beside(path, ".lock"))?;
+    let file = open_private(&with_suffix(path, ".lock"))?;
     locked(|| file.try_lock(), timeout).await?;
     Ok(file)
 }
 
-/// The lock under which a database is opened, shared by all who open it: while it is held no process sets the database
-/// aside. SQLite opens the database, its log and its shared memory one by one and by their names; a rename in between
-/// would give it parts of two databases.
+/// The shared lock for opening a database: while it is held, no process sets the database aside. SQLite opens the
+/// database, its log and its shared memory one by one by name, so a rename in between would mix two databases.
 ///
-/// `None` where there is no lock file and none can be made: no process can rename anything there either.
+/// `None` if the lock file is missing and cannot be created: then no process can rename the database either.
 pub(crate) async fn lock_for_opening(path: &Path, timeout: Duration) -> io::Result<Option<File>> {
-    let lock = beside(path, ".lock");
+    let lock = with_suffix(path, ".lock");
     let Ok(file) = open_private(&lock).or_else(|_| File::open(&lock)) else {
         return Ok(None);
     };
@@ -130,13 +128,13 @@ async fn locked(try_lock: impl Fn() -> Result<(), fs::TryLockError>, timeout: Du
             let reason = "another process is migrating or replacing the database";
             return Err(io::Error::new(io::ErrorKind::WouldBlock, reason));
         }
-        // The holder of the lock may be another call on this thread.
+        // The lock may be held by another call on this thread.
         tokio::task::yield_now().await;
     }
     Ok(())
 }
 
-/// Deletes a file, which may be gone already.
+/// Deletes a file if it exists.
 pub(crate) fn remove_if_there(path: &Path) -> io::Result<()> {
     match fs::remove_file(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
@@ -144,32 +142,32 @@ pub(crate) fn remove_if_there(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Whether there is a file with something in it.
-pub(crate) fn holds_something(path: &Path) -> bool {
+/// Whether the file exists and is not empty.
+pub(crate) fn is_not_empty(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|metadata| metadata.len() > 0)
 }
 
-/// Renames a damaged database and its side files to `…corrupt-<time>`, so that a new one can take its place.
-/// Nothing is deleted. Returns the new path of the database.
+/// Renames a damaged database and its side files to `…corrupt-<time>`, so that a new one can be created. Deletes
+/// nothing. Returns the new path of the database.
 ///
 /// # Errors
-/// When a file cannot be renamed, or another process holds the lock.
+/// A file cannot be renamed, or another process holds the lock.
 pub async fn set_aside(path: &Path) -> io::Result<PathBuf> {
     let _lock = lock_database(path, LOCK_TIMEOUT).await?;
     rename_aside(path)
 }
 
-/// Between the name of a database that was set aside and the time when it was.
+/// Follows the name of a database that was set aside; the time comes after it.
 const SET_ASIDE: &str = ".corrupt-";
 
-/// Whether a database was set aside, by its name.
+/// Whether the name is that of a database that was set aside.
 pub(crate) fn is_set_aside(path: &Path) -> bool {
     path.file_name()
         .and_then(|name| name.to_str())
         .is_some_and(|name| name.contains(SET_ASIDE))
 }
 
-/// The databases that were set aside beside this one, in order of their names.
+/// The databases next to this one that were set aside, sorted by name.
 pub fn set_aside_databases(path: &Path) -> Vec<PathBuf> {
     let (Some(folder), Some(name)) = (path.parent(), path.file_name().and_then(|name| name.to_str())) else {
         return Vec::new();
@@ -191,7 +189,7 @@ pub fn set_aside_databases(path: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// See [`set_aside`]; to be called under [`lock_database`].
+/// See [`set_aside`]. The caller holds [`lock_database`].
 pub(crate) fn rename_aside(path: &Path) -> io::Result<PathBuf> {
     let stamp = SystemClock
         .now()
@@ -199,10 +197,10 @@ pub(crate) fn rename_aside(path: &Path) -> io::Result<PathBuf> {
             "[year][month][day]T[hour][minute][second].[subsecond digits:6]Z"
         ))
         .map_err(io::Error::other)?;
-    let target = beside(path, &format!("{SET_ASIDE}{stamp}"));
-    // The database goes last: a new one must never meet the old one's write-ahead log.
+    let target = with_suffix(path, &format!("{SET_ASIDE}{stamp}"));
+    // The database is renamed last: a new one must never be opened with the old write-ahead log.
     for suffix in ["-wal", "-shm", "-journal", ""] {
-        match fs::rename(beside(path, suffix), beside(&target, suffix)) {
+        match fs::rename(with_suffix(path, suffix), with_suffix(&target, suffix)) {
             Err(error) if error.kind() == io::ErrorKind::NotFound && !suffix.is_empty() => {}
             other => other?,
         }

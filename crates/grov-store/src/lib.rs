@@ -1,11 +1,10 @@
-//! Records in SQLite: migrations, spool, batching writer. It takes redacted values alone.
+//! Stores records in SQLite: migrations, spool, batching writer. It accepts redacted values only.
 //!
-//! Entry points: [`SqliteStore`] implements the store ports of `grov-domain`, for short processes and, opening its
-//! database again after faults, for long-running ones; [`BatchWriter`] is the sink that a long-running process hands its
-//! records to; [`Spool`] keeps records while no store takes them; `contract` (feature of that name) is the test suite that
-//! any backend must pass.
+//! Entry points: [`SqliteStore`] implements the store ports of `grov-domain` for short and long-running processes.
+//! [`BatchWriter`] is the record sink of a long-running process. [`Spool`] keeps records while the store is
+//! unavailable. The feature `contract` adds a test suite that every backend must pass.
 //!
-//! This crate knows no HTTP, ranks nothing and asks no model. No SQL is written anywhere else.
+//! This crate does no HTTP, ranking or model calls. It contains all SQL of the workspace.
 #![forbid(unsafe_code)]
 
 mod files;

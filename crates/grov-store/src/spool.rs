@@ -1,9 +1,9 @@
 //! The spool: a file of JSON lines that holds records while the store is unavailable.
 //!
-//! Any process may append, any may drain. A drain first renames the file away (`….draining`), under the same short
-//! lock that appending takes, and deletes it when every record in it is stored; a process that dies in between
-//! leaves it to the next one. Storing a record twice changes nothing, so nothing is lost and nothing doubled.
-//! Invalid lines (a process died while writing) are kept in `….rejected`.
+//! Any process can append and drain. A drain first renames the file to `….draining`, under the lock that appending
+//! takes, and deletes it when every record in it is stored. If the process dies in between, the next drain continues
+//! with that file. Storing a record twice changes nothing, so no record is lost or duplicated. Invalid lines, such as
+//! after a process died while writing, are moved to `….rejected`.
 
 mod drain;
 
@@ -20,27 +20,27 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// How long an append waits for the lock, which others hold for one write or one rename.
+/// How long an append waits for the lock. It is held for one write or rename.
 const LOCK_TIMEOUT: Duration = Duration::from_millis(250);
 
-/// Bound of the file, so that a store that never comes back does not fill the disk.
+/// The default size limit, in bytes: a store that stays unavailable must not fill the disk.
 const MAX_BYTES: u64 = 256 * 1024 * 1024;
 
 /// Why records could not be appended to the spool.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SpoolError {
-    /// Others held the lock too long.
+    /// Another process held the lock too long.
     #[error("the spool {0} is locked by another process")]
     Locked(PathBuf),
-    /// The file has reached its bound.
+    /// The file reached its size limit.
     #[error(
         "the spool {path} has reached its limit of {max_bytes} bytes; check why the store is unavailable"
     )]
     Full {
         /// The file.
         path: PathBuf,
-        /// Its bound.
+        /// The limit.
         max_bytes: u64,
     },
     /// The file cannot be read or written.
@@ -48,7 +48,7 @@ pub enum SpoolError {
     Io {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         source: io::Error,
     },
 }
@@ -84,11 +84,11 @@ impl Spool {
     }
 
     /// The spool that belongs to a database: `spool.jsonl` in its folder.
-    pub fn beside(database: &Path) -> Self {
+    pub fn for_database(database: &Path) -> Self {
         Self::new(database.with_file_name("spool.jsonl"))
     }
 
-    /// Sets the bound of the file; 256 MiB without.
+    /// Sets the size limit of the file, in bytes. The default is 256 MiB.
     pub fn with_max_bytes(mut self, max_bytes: u64) -> Self {
         self.max_bytes = max_bytes;
         self
@@ -99,10 +99,10 @@ impl Spool {
         &self.path
     }
 
-    /// Adds records, all of them or none. The file is created as needed, readable by this user alone.
+    /// Appends all records or none. Creates the file if needed, readable by this user only.
     ///
     /// # Errors
-    /// When the file is locked, full or cannot be written.
+    /// The file is locked, full or cannot be written.
     pub fn append(&self, records: &[Redacted<ExchangeRecord>]) -> Result<(), SpoolError> {
         let mut lines = vec![b'\n'];
         for record in records {
@@ -119,22 +119,22 @@ impl Spool {
                 max_bytes: self.max_bytes,
             });
         }
-        // A torn line at the end is closed first, so that it spoils nothing but itself.
-        let torn = ends_torn(&mut file, length).map_err(|error| self.fault(error))?;
+        // Ends an incomplete last line first, so that it does not spoil the next one.
+        let torn = ends_incomplete(&mut file, length).map_err(|error| self.fault(error))?;
         let lines = if torn { &lines[..] } else { &lines[1..] };
         file.write_all(lines).map_err(|error| {
-            // Best effort: a partial write that remains is a torn line.
+            // If this fails, the partial write remains as an invalid line.
             let _ = file.set_len(length);
             self.fault(error)
         })
     }
 
-    /// The number of waiting records, those of a drain under way included.
+    /// The number of waiting records, including those of an unfinished drain.
     pub fn waiting(&self) -> u64 {
         count_lines(&self.path) + count_lines(&self.draining_path())
     }
 
-    /// Whether records wait; cheaper than counting them.
+    /// Whether no records wait; cheaper than [`Self::waiting`].
     pub(crate) fn is_empty(&self) -> bool {
         let holds =
             |path: &Path| fs::metadata(path).is_ok_and(|metadata| metadata.is_file() && metadata.len() > 0);
@@ -142,10 +142,10 @@ impl Spool {
     }
 
     fn draining_path(&self) -> PathBuf {
-        files::beside(&self.path, ".draining")
+        files::with_suffix(&self.path, ".draining")
     }
 
-    /// Redacts the invalid lines.
+    /// Redacts the rejected lines.
     pub(crate) fn redact_rejected(&self) -> Result<(), SpoolError> {
         let path = self.rejected_path();
         let _lock = self.lock()?;
@@ -160,7 +160,7 @@ impl Spool {
         if redacted == text {
             return Ok(());
         }
-        let new = files::beside(&path, ".new");
+        let new = files::with_suffix(&path, ".new");
         let replaced = files::open_private(&new)
             .and_then(|mut file| {
                 file.set_len(0)?;
@@ -171,11 +171,11 @@ impl Spool {
     }
 
     fn rejected_path(&self) -> PathBuf {
-        files::beside(&self.path, ".rejected")
+        files::with_suffix(&self.path, ".rejected")
     }
 
     fn lock(&self) -> Result<File, SpoolError> {
-        let path = files::beside(&self.path, ".lock");
+        let path = files::with_suffix(&self.path, ".lock");
         files::create_folder_of(&path).map_err(|error| self.fault(error))?;
         let file = files::open_private(&path).map_err(|error| self.fault(error))?;
         match files::lock_within(&file, LOCK_TIMEOUT) {
@@ -193,7 +193,7 @@ impl Spool {
     }
 }
 
-fn ends_torn(file: &mut File, length: u64) -> io::Result<bool> {
+fn ends_incomplete(file: &mut File, length: u64) -> io::Result<bool> {
     if length == 0 {
         return Ok(false);
     }

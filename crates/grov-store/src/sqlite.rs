@@ -42,13 +42,13 @@ use tokio::sync::Mutex;
 
 /// A store in one SQLite file, shared with other processes.
 ///
-/// It holds a single connection, so calls wait for each other: a reader that must not wait for a writer opens a
-/// store of its own on the same file. A call that is dropped half-way leaves no partial change.
+/// It has a single connection, so calls wait for each other. A reader that must not wait for a writer opens its own
+/// store on the same file. A call that is cancelled leaves no partial change.
 ///
-/// A short process opens its store once ([`SqliteStore::open`], [`SqliteStore::open_existing`]). The store of a long-running
-/// process ([`SqliteStore::reopening`]) survives a database that is missing, locked, damaged or replaced at any time: it is
-/// opened on demand, and again after a failed call or when the files on disk were replaced. Each call tries once, so the
-/// caller sets the pace; [`crate::BatchWriter`] does that with a back-off.
+/// A short process opens its store once ([`SqliteStore::open`], [`SqliteStore::open_existing`]). The store of a
+/// long-running process ([`SqliteStore::reopening`]) tolerates a database that is missing, locked, damaged or replaced:
+/// it opens the database on demand, and reopens it after a failed call or when the files on disk were replaced. Each
+/// call tries once; [`crate::BatchWriter`] retries with a back-off.
 pub struct SqliteStore {
     path: PathBuf,
     options: OpenOptions,
@@ -82,9 +82,9 @@ impl SqliteStore {
         &self.path
     }
 
-    /// Whether what is written now reaches the files on disk: `false` from when the database or its write-ahead log was
-    /// deleted, replaced or overwritten until it is opened again. Writes to a file that was moved away or deleted succeed
-    /// and are lost. Also `false` while a damaged database waits to be set aside. Cheap, and never waits.
+    /// Whether writes reach the files on disk. `false` after the database or its write-ahead log was deleted, replaced
+    /// or overwritten, until the database is reopened: writes to a file that was moved or deleted succeed and are lost.
+    /// Also `false` while a damaged database waits to be set aside. Cheap; never waits.
     pub fn is_current(&self) -> bool {
         let slot = self.slot.try_lock();
         if slot.is_ok_and(|slot| matches!(*slot, Slot::Damaged { .. })) {
@@ -94,13 +94,13 @@ impl SqliteStore {
             .is_none_or(|files| files.are_in_place(&self.path))
     }
 
-    /// Whether the database file that was opened is still the one under its path.
+    /// Whether the path still names the database file that was opened.
     fn is_same_file(&self) -> bool {
         self.open_files()
             .is_none_or(|files| files.has_database(&self.path))
     }
 
-    /// Copied, so that the lock is not held during file system calls.
+    /// Returns a copy, so that the lock is not held during file system calls.
     fn open_files(&self) -> Option<OpenFiles> {
         *self.open_files.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -109,7 +109,7 @@ impl SqliteStore {
         *self.open_files.lock().unwrap_or_else(PoisonError::into_inner) = files;
     }
 
-    /// Opens the database if it is not open, or if its files have become others.
+    /// Opens the database if it is not open or if its files were replaced.
     ///
     /// # Errors
     /// See [`SqliteStore::open`].
@@ -117,11 +117,11 @@ impl SqliteStore {
         self.connection().await.map(drop)
     }
 
-    /// Closes the connection, which also checkpoints the write-ahead log when no other process has the database open.
-    /// Optional: a store that is merely dropped loses nothing. The next call opens the database again.
+    /// Closes the connection. This also checkpoints the write-ahead log if no other process has the database open.
+    /// Optional: a store that is dropped loses nothing. The next call opens the database again.
     ///
     /// # Errors
-    /// When SQLite cannot close the file.
+    /// SQLite cannot close the file.
     pub async fn close(&self) -> Result<(), StoreError> {
         let mut slot = self.slot.lock().await;
         self.set_open_files(None);
@@ -138,7 +138,7 @@ impl SqliteStore {
 
 #[async_trait]
 impl StoreConnection for SqliteStore {
-    // Nothing that others write in between makes a page be read again.
+    // Within a read transaction, SQLite keeps its page cache although other processes write.
     async fn begin_reading(&self) -> Result<(), StoreError> {
         self.connection()
             .await?

@@ -1,7 +1,7 @@
 //! The batching writer: stores records in the background.
 //!
-//! It runs on its own thread with its own small runtime, so that file writes never block a thread that serves requests. It
-//! costs one wake-up per batch, not per record.
+//! It runs on its own thread with its own runtime, so that file writes never block threads that serve requests. It
+//! wakes up once per batch, not per record.
 
 mod queue;
 mod task;
@@ -18,23 +18,23 @@ use std::time::Duration;
 pub struct WriterOptions {
     /// Holds records while the store is unavailable.
     pub spool: Spool,
-    /// Bound of the records held in memory, in bytes (approximate); past half of it they go to the spool even when the
-    /// store works, past all of it new ones are lost and counted. Default 64 MiB.
+    /// Maximum size of the records in memory, in bytes (approximate). Above half of it, records go to the spool even if
+    /// the store works; above all of it, new records are lost and counted. Default 64 MiB.
     pub max_held_bytes: usize,
-    /// Most records in one transaction. Default 256.
+    /// Maximum number of records per transaction. Default 256.
     pub max_batch: usize,
-    /// Least time between two batches: records that arrive meanwhile share the next one. The first record after a
+    /// Minimum time between two batches; records that arrive in between share the next one. The first record after a
     /// pause does not wait. Default 100 ms.
     pub linger: Duration,
-    /// How long a batch may take before its records, and later ones, go to the spool. Default 500 ms, so that a record is on
-    /// disk within a second whatever the store does.
+    /// How long a batch may take before its records, and later ones, go to the spool. Default 500 ms, so that a record
+    /// is on disk within a second even if the store is slow.
     pub slow_after: Duration,
-    /// Longest pause between attempts to reach a store that failed; the first is a twentieth of it. Default 5 s.
+    /// Maximum pause between attempts after the store failed. The first pause is a twentieth of it. Default 5 s.
     pub retry_after: Duration,
 }
 
 impl WriterOptions {
-    /// The defaults, with this spool.
+    /// The default settings with this spool.
     pub fn new(spool: Spool) -> Self {
         Self {
             spool,
@@ -49,11 +49,11 @@ impl WriterOptions {
 
 /// The record sink of a long-running process.
 ///
-/// Records are stored in batches. While the store is busy, slow, broken or absent they go to the spool, redacted, and
-/// from there into the store once it works again; so do records that other processes spooled. While the spool fails too
-/// they stay in memory, up to a limit.
+/// Records are stored in batches. While the store is busy, slow, broken or missing, they are written to the spool and
+/// moved to the store later; so are records that other processes spooled. If the spool fails too, they stay in memory
+/// up to a limit.
 ///
-/// When it is dropped, the thread finishes its records in the background; [`BatchWriter::shutdown`] waits for that.
+/// After a drop, the thread finishes its records in the background; [`BatchWriter::shutdown`] waits for that.
 pub struct BatchWriter {
     queue: Arc<Queue>,
 }
@@ -62,7 +62,7 @@ impl BatchWriter {
     /// Starts the writer's thread.
     ///
     /// # Errors
-    /// When no thread can be started.
+    /// The thread or its runtime cannot be started.
     pub fn start(store: Arc<dyn ExchangeStore>, options: WriterOptions) -> io::Result<Self> {
         let queue = Arc::new(Queue::new(options.max_held_bytes, options.max_batch));
         let runtime = tokio::runtime::Builder::new_current_thread()
@@ -75,13 +75,14 @@ impl BatchWriter {
         Ok(Self { queue })
     }
 
-    /// Waits until everything submitted so far is stored or in the spool, at most `deadline`. Whether it is.
+    /// Waits until all records submitted so far are stored or spooled, at most for `deadline`. Returns whether they
+    /// are.
     pub async fn flush(&self, deadline: Duration) -> bool {
         self.queue.flush(deadline).await
     }
 
-    /// Refuses further records, and stores or spools the accepted ones. Returns the final state; records still `queued` in it
-    /// did not make it within `deadline`.
+    /// Refuses further records, and stores or spools the accepted ones. Returns the final state; `queued` counts
+    /// records that were neither stored nor spooled within `deadline`.
     pub async fn shutdown(&self, deadline: Duration) -> SinkHealth {
         self.queue.close();
         self.queue.flush(deadline).await;

@@ -29,7 +29,7 @@ pub(crate) fn stats(context: &Context) -> Outcome {
         stats: stats.unwrap_or_else(|| StoreStats {
             backend: "sqlite".to_owned(),
             location: database.display().to_string(),
-            spooled: Spool::beside(&database).waiting(),
+            spooled: Spool::for_database(&database).waiting(),
             ..StoreStats::default()
         }),
     };

@@ -1,4 +1,4 @@
-//! Draining the spool into a store.
+//! Moves records from the spool to a store.
 
 use super::{LineIn, Spool, SpoolError};
 use crate::files::{self, Identity};
@@ -8,20 +8,20 @@ use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Write};
 use std::path::Path;
 
-/// Records and bytes of text that are handed to the store at once.
+/// The maximum number of records, and bytes, passed to the store at once.
 const CHUNK_RECORDS: usize = 256;
 const CHUNK_BYTES: usize = 4 * 1024 * 1024;
 
-/// What a drain did.
+/// The result of a drain.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DrainReport {
-    /// Records handed to the store, those it already had included.
+    /// Records passed to the store, including those that it already had.
     pub drained: u64,
-    /// Lines that were no valid record; kept in the file that ends in `.rejected`.
+    /// Invalid lines, which were moved to the file ending in `.rejected`.
     pub rejected: u64,
 }
 
-/// A spool file taken out of use, locked against other drains.
+/// A spool file that was renamed and is locked against other drains.
 pub(crate) struct Drain {
     spool: Spool,
     reader: BufReader<File>,
@@ -29,7 +29,7 @@ pub(crate) struct Drain {
 }
 
 impl Spool {
-    /// Takes the waiting records; `None` when there are none or another process is draining.
+    /// Starts draining. `None` if no records wait or another process is draining.
     pub(crate) fn drain(&self) -> Result<Option<Drain>, SpoolError> {
         if self.is_empty() {
             return Ok(None);
@@ -48,7 +48,7 @@ impl Spool {
         self.adopt()
     }
 
-    /// Locks the file of an unfinished drain, if there is one and no other process holds it.
+    /// Locks the file of an unfinished drain, unless there is none or another process holds it.
     fn adopt(&self) -> Result<Option<Drain>, SpoolError> {
         let path = self.draining_path();
         let file = match File::open(&path) {
@@ -61,7 +61,7 @@ impl Spool {
             Err(fs::TryLockError::WouldBlock) => return Ok(None),
             Err(fs::TryLockError::Error(error)) => return Err(self.fault(error)),
         }
-        // The previous holder of the lock may have finished and deleted it.
+        // The previous holder of the lock may have deleted the file.
         if Identity::of_file(&file) != Identity::of(&path) {
             return Ok(None);
         }
@@ -74,7 +74,8 @@ impl Spool {
 }
 
 impl Drain {
-    /// Reads the next records; empty at the end. They are redacted once more: another version may have written them.
+    /// Reads the next records; empty at the end. They are redacted again, because an older version may have written
+    /// them.
     pub(crate) fn read_chunk(&mut self) -> Result<Vec<Redacted<ExchangeRecord>>, SpoolError> {
         let (mut chunk, mut line, mut bytes) = (Vec::new(), Vec::new(), 0);
         while chunk.len() < CHUNK_RECORDS && bytes < CHUNK_BYTES {
@@ -99,7 +100,7 @@ impl Drain {
         Ok(chunk)
     }
 
-    /// Deletes the file, every record of which is stored now.
+    /// Deletes the file after all its records were stored.
     pub(crate) fn finish(self) -> Result<(), SpoolError> {
         fs::remove_file(self.spool.draining_path()).map_err(|error| self.spool.fault(error))
     }
@@ -113,10 +114,10 @@ fn reject(path: &Path, line: &[u8]) -> io::Result<()> {
     files::open_private(path)?.write_all(&kept)
 }
 
-/// Hands all waiting records to a store. What it does not take stays in the spool.
+/// Passes all waiting records to a store. Records that the store refuses stay in the spool.
 ///
 /// # Errors
-/// The store's, or the spool's as [`StoreError::Other`].
+/// Errors of the store, or of the spool as [`StoreError::Other`].
 pub async fn drain_spool(store: &dyn ExchangeStore, spool: &Spool) -> Result<DrainReport, StoreError> {
     let fault = |error: SpoolError| StoreError::Other(error.to_string());
     let mut report = DrainReport::default();

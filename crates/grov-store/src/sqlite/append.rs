@@ -1,6 +1,6 @@
-//! Recording exchanges.
+//! Stores exchanges.
 //!
-//! One transaction and a few statements for the whole batch: a round trip to the connection's thread costs more than
+//! The whole batch takes one transaction and a few statements: a round trip to the connection's thread costs more than
 //! inserting a row.
 
 use super::columns::{RowExt, integer, params};
@@ -105,7 +105,7 @@ impl ExchangeStore for SqliteStore {
         self.reopen().await?;
         let files = self.open_files();
         let stored = self.append_once(batch).await;
-        // Appending a record twice changes nothing.
+        // Storing a record twice changes nothing.
         match self.is_lost(&stored, files) {
             true => self.append_once(batch).await,
             false => stored,
@@ -114,8 +114,8 @@ impl ExchangeStore for SqliteStore {
 }
 
 impl SqliteStore {
-    /// Whether the batch is not in the database that is there now, although a store that reopens it can put it there: it
-    /// was damaged, or its files were deleted or overwritten in between.
+    /// Whether the batch was lost because the database was damaged, or its files were deleted or overwritten during the
+    /// call. Only for a store that reopens its database.
     fn is_lost(&self, stored: &Result<usize, StoreError>, files: Option<OpenFiles>) -> bool {
         let (Some(on_corruption), Some(files)) = (self.mode.reopens(), files) else {
             return false;
@@ -136,7 +136,7 @@ impl SqliteStore {
             .await?;
         let mut new_keys = None;
         if inserted < batch.len() as u64 {
-            // Inserting once more is the only way to learn which of them were there already.
+            // Repeating the insert with `RETURNING` is the only way to find out which records existed.
             transaction.roll_back().await?;
             transaction = self.begin().await?;
             let rows = transaction
@@ -155,7 +155,7 @@ impl SqliteStore {
 pub(super) struct NewExchange<'a> {
     pub(super) record: &'a ExchangeRecord,
     pub(super) steps: Vec<&'a Step>,
-    /// Actions that were judged off goal at once: they go into the drift log.
+    /// Actions already judged off goal: they are stored in the drift log.
     pub(super) off_goal: Vec<&'a Step>,
 }
 
@@ -170,18 +170,18 @@ impl<'a> NewExchange<'a> {
         }
     }
 
-    /// Whether it holds an action of an earlier exchange. The ids of its own begin with its id.
-    fn reports_earlier(&self) -> bool {
+    /// Whether it contains an action of an earlier exchange. The ids of its own actions begin with its id.
+    fn has_earlier_steps(&self) -> bool {
         let mut steps = self.steps.iter().chain(&self.off_goal);
         steps.any(|step| !step.id.as_str().starts_with(self.record.id.as_str()))
     }
 }
 
-/// Session and id of an exchange: either alone may be in a batch twice.
+/// Session and id of an exchange. Either can occur twice in a batch.
 type Key = (String, String);
 
-/// Stores what belongs to new exchanges, whose rows are inserted; all of the batch is new without `new_keys`. Returns how
-/// many of them were new.
+/// Stores the steps, prompts and sessions of new exchanges, whose own rows are inserted already. Without `new_keys` the
+/// whole batch is new. Returns the number of new exchanges.
 async fn append(
     connection: &mut Connection<'_>,
     batch: &mut [NewExchange<'_>],
@@ -190,7 +190,7 @@ async fn append(
     let off_goal = batch.iter().flat_map(|new| &new.off_goal);
     let off_goal: HashSet<&str> = off_goal.map(|step| step.id.as_str()).collect();
     for exchange in batch.iter_mut() {
-        if exchange.reports_earlier() {
+        if exchange.has_earlier_steps() {
             drop_known_steps(connection, exchange).await?;
         }
         if !off_goal.is_empty() {
@@ -199,7 +199,7 @@ async fn append(
     }
     let mut is_new = |new: &NewExchange<'_>| match &mut new_keys {
         None => true,
-        // Removing the key also passes over a record that the batch holds twice.
+        // Removing the key also skips a record that occurs twice in the batch.
         Some(keys) => keys.remove(&(new.record.session_id.to_string(), new.record.id.to_string())),
     };
     let new: Vec<&NewExchange<'_>> = batch.iter().filter(|new| is_new(new)).collect();
@@ -223,7 +223,7 @@ async fn append(
     insert_events(connection, &new).await?;
     for exchange in &new {
         let record = exchange.record;
-        if !exchange.off_goal.is_empty() && exchange.reports_earlier() {
+        if !exchange.off_goal.is_empty() && exchange.has_earlier_steps() {
             let ids: Vec<&str> = exchange.off_goal.iter().map(|step| step.id.as_str()).collect();
             remove_steps(connection, record.client_session_id.as_str(), &ids).await?;
         }
@@ -234,8 +234,7 @@ async fn append(
     Ok(new.len())
 }
 
-/// Drops the actions that were recorded with an earlier exchange which then went to another task, or that were judged off
-/// goal since.
+/// Drops actions that are stored already: with an earlier exchange that moved to another task, or in the drift log.
 async fn drop_known_steps(
     connection: &mut Connection<'_>,
     exchange: &mut NewExchange<'_>,
@@ -253,14 +252,14 @@ async fn drop_known_steps(
     Ok(())
 }
 
-/// Inserts the steps, and the lookups of their files. Whether all of them were new.
+/// Inserts the steps and the lookup rows of their files. Returns whether all steps were new.
 async fn insert_steps(connection: &mut Connection<'_>, new: &[&NewExchange<'_>]) -> Result<bool, StoreError> {
     let steps = new
         .iter()
         .flat_map(|new| new.steps.iter().map(move |step| (new.record, *step)));
     let rows: Vec<(&ExchangeRecord, &Step)> = steps.collect();
     let inserted = connection.insert(&INSERT_STEPS, &rows, bind_step).await?;
-    // The lookup by path is for reasoning alone.
+    // The lookup by path serves only steps with reasoning.
     let explained = rows.iter().filter(|(_, step)| step.reasoning.is_some());
     let files: Vec<(&ExchangeRecord, &Step, &str)> = explained
         .flat_map(|(exchange, step)| {
@@ -274,7 +273,7 @@ async fn insert_steps(connection: &mut Connection<'_>, new: &[&NewExchange<'_>])
     Ok(inserted == rows.len() as u64)
 }
 
-/// How many steps of a new exchange were new: an action may have been recorded with an earlier exchange already.
+/// Counts the steps stored with a new exchange: some may have been stored with an earlier one.
 async fn count_steps(connection: &mut Connection<'_>, exchange: &ExchangeRecord) -> Result<u64, StoreError> {
     let sql = "SELECT count(*) FROM steps WHERE session_id = ? AND exchange_id = ?";
     let count = connection
@@ -298,7 +297,7 @@ async fn insert_prompts(connection: &mut Connection<'_>, new: &[&NewExchange<'_>
         .map(drop)
 }
 
-/// Creates or updates the rows. Returns those whose project may have to be [filled in](fill_in_project).
+/// Creates or updates session rows. Returns those whose project may have to be [filled in](fill_in_project).
 async fn upsert_sessions<'s, 'a>(
     connection: &mut Connection<'_>,
     changes: &'s SessionChanges<'a>,
@@ -321,8 +320,8 @@ async fn upsert_sessions<'s, 'a>(
     Ok(without_project)
 }
 
-/// Fills in the project of those rows of a client session whose project is unknown: the one given or, when that is empty
-/// too, the one of another row.
+/// Sets the project of the rows of a client session that have none: to `project` or, if that is empty, to the project
+/// of another row.
 pub(super) async fn fill_in_project(
     connection: &mut Connection<'_>,
     client_session: &str,

@@ -30,7 +30,7 @@ impl Values {
     }
 
     fn push<'t, T: Encode<'t, Sqlite> + Type<Sqlite>>(&mut self, value: T) {
-        // This does not fail; if it ever does, the statement is not sent.
+        // Encoding these types does not fail. If it does, the statement is not run.
         if let Err(fault) = self.arguments.add(value) {
             self.fault = Some(fault);
         }
@@ -40,7 +40,7 @@ impl Values {
         self.push(None::<i64>);
     }
 
-    /// The statement with these values.
+    /// Returns the statement with these values.
     pub(super) fn query<'q>(
         self,
         sql: impl SqlSafeStr,
@@ -73,23 +73,23 @@ pub(super) trait FromColumn: Sized {
     /// Reads a value that is not NULL.
     fn from_value(value: SqliteValueRef<'_>) -> Result<Self, BoxDynError>;
 
-    /// The value for NULL; an error where there is none.
+    /// Returns the value for NULL; an error by default.
     fn from_null() -> Result<Self, BoxDynError> {
         Err("it is NULL".into())
     }
 
-    /// What an optional column holds whose value this version does not know.
+    /// Returns the value of an optional column that this version cannot decode.
     fn from_unknown(error: BoxDynError) -> Result<Option<Self>, BoxDynError> {
         Err(error)
     }
 }
 
-/// Reading columns. What does not decode is damage, since only this crate writes them.
+/// Reads columns. A value that cannot be decoded is an error, because only this crate writes the database.
 pub(super) trait RowExt {
-    /// The value of a column, by its name or number.
+    /// Reads a column by name or number.
     fn read<T: FromColumn>(&self, column: impl ColumnIndex<SqliteRow> + Display) -> Result<T, StoreError>;
 
-    /// The text of a column, not copied; `None` for NULL.
+    /// Borrows the text of a column; `None` for NULL.
     fn text(&self, column: &'static str) -> Result<Option<&str>, StoreError>;
 }
 
@@ -117,7 +117,7 @@ pub(super) fn damaged(column: &dyn Display, error: &dyn Display) -> StoreError {
     ))
 }
 
-/// Builds a struct whose fields have the names of their columns; others are given as `field: value`.
+/// Builds a struct from the columns named like its fields. Other fields are given as `field: value`.
 macro_rules! from_row {
     ($row:ident => $type:ident { $($field:ident $(: $value:expr)?),* $(,)? }) => {
         $type { $($field: $crate::sqlite::columns::from_row!(@ $row $field $($value)?)),* }
@@ -170,8 +170,7 @@ impl ToColumn for Cow<'_, str> {
     }
 }
 
-/// Text that several rows share: each value crosses to the connection's thread, and copying is a good part of what a record
-/// costs.
+/// Text shared by several rows. Each value is sent to the connection's thread, so copying costs noticeable time.
 impl ToColumn for Arc<str> {
     fn add_to(&self, values: &mut Values) {
         values.push(Arc::clone(self));
@@ -184,7 +183,7 @@ impl FromColumn for String {
     }
 }
 
-/// Plain values: `stored`, and how it becomes and is made of the type in Rust.
+/// Plain values: the stored type, and the conversions to and from it.
 macro_rules! column {
     ($($type:ty as $stored:ty: |$value:ident| $to:expr, |$read:ident| $from:expr;)*) => {
         $(
@@ -239,7 +238,7 @@ ids! {
     AgentId, ClientSessionId, CorrectionId, DriftEventId, ExchangeId, GoalEditId, LlmCallId, SessionId, StepId, TaskId,
 }
 
-/// Values stored under a name. In an optional column, a name that this version does not know is read as nothing.
+/// Values stored by name. In an optional column, an unknown name is read as `None`.
 macro_rules! names {
     ($parse:expr; $($type:ident),* $(,)?) => {
         $(
@@ -270,7 +269,7 @@ names! {
     SessionStatus, TaskStatus, TaskType, TriggerReason,
 }
 
-/// Names that are written and not read.
+/// Names that are written but not read.
 macro_rules! written_names {
     ($($type:ident),*) => {
         $(impl ToColumn for $type {
@@ -327,7 +326,7 @@ impl<T: DeserializeOwned> FromColumn for Json<T> {
     }
 }
 
-/// Lists are stored as JSON, an empty one as NULL.
+/// Lists are stored as JSON; an empty list as NULL.
 impl<T: Serialize> ToColumn for [T] {
     fn add_to(&self, values: &mut Values) {
         if self.is_empty() {
@@ -354,7 +353,7 @@ impl<T: DeserializeOwned> FromColumn for Vec<T> {
     }
 }
 
-/// A time as stored: Unix milliseconds, rounded down.
+/// Converts a time to its stored form: Unix milliseconds, rounded down.
 pub(super) fn millis(time: OffsetDateTime) -> i64 {
     let millis = time.unix_timestamp_nanos().div_euclid(1_000_000);
     i64::try_from(millis).unwrap_or(if millis < 0 { i64::MIN } else { i64::MAX })
@@ -365,7 +364,7 @@ pub(super) fn duration_millis(duration: std::time::Duration) -> i64 {
     i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)
 }
 
-/// A count as stored.
+/// Converts a count to its stored form.
 pub(super) fn integer(value: u64) -> i64 {
     i64::try_from(value).unwrap_or(i64::MAX)
 }
@@ -376,8 +375,8 @@ pub(super) fn time(millis: i64) -> Result<OffsetDateTime, BoxDynError> {
     )?)
 }
 
-/// Writes and reads a struct whose fields have the names of their columns. When a row of the same key is there, its columns
-/// are replaced, or set to the expression given with them.
+/// Writes and reads a struct whose fields are named like the columns. An existing row with the same key is updated:
+/// each column is replaced, or set to the given expression.
 macro_rules! record {
     (
         $type:ident in $table:literal, key ($first_key:ident $(, $key:ident)*);

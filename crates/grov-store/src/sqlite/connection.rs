@@ -16,8 +16,8 @@ use std::time::{Duration, Instant};
 use tokio::sync::MutexGuard;
 use tokio::time::timeout_at;
 
-/// How a write transaction begins. It takes the write lock at once: a transaction that begins by reading fails when another
-/// process wrote in between, however long it is willing to wait.
+/// Begins a write transaction. It takes the write lock immediately: a transaction that first reads fails if another
+/// process has written since, regardless of the busy timeout.
 macro_rules! begin {
     () => {
         "BEGIN IMMEDIATE; PRAGMA user_version; "
@@ -25,13 +25,13 @@ macro_rules! begin {
 }
 pub(super) use begin;
 
-/// Below this many milliseconds, statements with a busy timeout of their own are kept prepared.
-const FEW_TIMEOUTS: u128 = 16;
+/// Statements with a busy timeout below this many milliseconds stay prepared.
+const MAX_PREPARED_TIMEOUT_MS: u128 = 16;
 
 /// The store's one connection.
 #[derive(Default)]
 pub(super) enum Slot {
-    /// None, or none any more; the next call opens the database.
+    /// No connection; the next call opens the database.
     #[default]
     Closed,
     Open(SqliteConnection),
@@ -39,8 +39,8 @@ pub(super) enum Slot {
     Damaged {
         damage: String,
         identity: Option<Identity>,
-        /// Open until the database is set aside: the last connection to close would write the log's pages, damaged or not,
-        /// into the database and delete the log.
+        /// Kept open until the database is set aside: the last connection to close would write the log's pages, damaged
+        /// or not, into the database and delete the log.
         _connection: Option<SqliteConnection>,
     },
 }
@@ -49,13 +49,13 @@ pub(super) enum Slot {
 pub(super) struct Connection<'a> {
     store: &'a SqliteStore,
     pub(super) slot: MutexGuard<'a, Slot>,
-    /// Dropping the guard closes the connection, which rolls back. SQLite itself may already have done so, and then a
-    /// `ROLLBACK` would fail.
+    /// While `true`, dropping the guard closes the connection, which rolls back. A `ROLLBACK` would fail if SQLite
+    /// rolled back already.
     pub(super) in_transaction: bool,
 }
 
 impl SqliteStore {
-    /// Locks the connection and opens the database where that is needed.
+    /// Locks the connection and opens the database if needed.
     pub(super) async fn connection(&self) -> Result<Connection<'_>, StoreError> {
         let mut slot = self.slot.lock().await;
         if self.must_recover(&slot) {
@@ -78,8 +78,8 @@ impl SqliteStore {
         Ok(self.begin_with(begin!(), Values::default()).await?.0)
     }
 
-    /// Begins a write transaction with statements that follow [`begin!`], in one round trip to the connection's thread.
-    /// Returns their rows too.
+    /// Begins a write transaction. `statements` start with [`begin!`] and run in the same round trip to the
+    /// connection's thread. Returns their rows too.
     pub(super) async fn begin_with(
         &self,
         statements: impl SqlSafeStr,
@@ -90,15 +90,15 @@ impl SqliteStore {
         Ok((Transaction(connection), rows))
     }
 
-    /// The same, but waits for other writers until `until` only; `None` when they took longer. `statements` come after the
-    /// beginning.
+    /// Like [`Self::begin_with`], but waits for other writers only until `until`; `None` if they took longer.
+    /// `statements` follow [`begin!`].
     pub(super) async fn begin_until(
         &self,
         until: Instant,
         statements: &str,
         values: Values,
     ) -> Result<Option<(Transaction<'_>, Vec<SqliteRow>)>, StoreError> {
-        // Opening may take longer than the caller can wait; a call without a deadline does it.
+        // Opening can exceed the deadline; a call without one opens the database.
         let Ok(connection) = timeout_at(until.into(), self.connection()).await else {
             return Ok(None);
         };
@@ -117,10 +117,10 @@ impl SqliteStore {
         ));
         let query = values
             .query(statements)?
-            .persistent(timeout.as_millis() < FEW_TIMEOUTS);
+            .persistent(timeout.as_millis() < MAX_PREPARED_TIMEOUT_MS);
         match connection.begin(query, 1).await {
             Ok(mut rows) => {
-                // The row of the second pragma.
+                // Skips the row of the second pragma.
                 rows.remove(0);
                 Ok(Some((Transaction(connection), rows)))
             }
@@ -140,7 +140,7 @@ impl SqliteStore {
         Ok(changed)
     }
 
-    /// All rows of one statement that reads.
+    /// Returns all rows of a statement.
     pub(super) async fn rows(
         &self,
         sql: impl SqlSafeStr,
@@ -149,7 +149,7 @@ impl SqliteStore {
         self.connection().await?.rows(sql, values).await
     }
 
-    /// All rows of one statement, each converted by `read`.
+    /// Returns all rows of a statement, converted by `read`.
     pub(super) async fn read<T>(
         &self,
         sql: impl SqlSafeStr,
@@ -161,12 +161,12 @@ impl SqliteStore {
 }
 
 impl<'a> Connection<'a> {
-    /// The store that the connection belongs to.
+    /// Returns the store that the connection belongs to.
     pub(super) fn store(&self) -> &'a SqliteStore {
         self.store
     }
 
-    /// The connection itself, for streaming. Its errors go through [`Connection::failed`].
+    /// Returns the connection itself, for streaming. Pass its errors to [`Connection::failed`].
     pub(super) fn raw(&mut self) -> Result<&mut SqliteConnection, StoreError> {
         match &mut *self.slot {
             Slot::Open(connection) => Ok(connection),
@@ -176,8 +176,7 @@ impl<'a> Connection<'a> {
         }
     }
 
-    /// Converts an error. Where the store opens the database again after faults, closes the connection too, unless another
-    /// process was merely in the way.
+    /// Converts an error. A store that reopens its database also closes the connection, unless the error is transient.
     pub(super) fn failed(&mut self, error: sqlx::Error) -> StoreError {
         let error = self.store.error(error);
         if let Some(on_corruption) = self.store.mode.reopens()
@@ -200,7 +199,7 @@ impl<'a> Connection<'a> {
         error
     }
 
-    /// All rows of one statement.
+    /// Returns all rows of a statement.
     pub(super) async fn rows(
         &mut self,
         sql: impl SqlSafeStr,
@@ -210,7 +209,7 @@ impl<'a> Connection<'a> {
         rows.map_err(|error| self.failed(error))
     }
 
-    /// All rows of one statement, each converted by `read`.
+    /// Returns all rows of a statement, converted by `read`.
     pub(super) async fn read<T>(
         &mut self,
         sql: impl SqlSafeStr,
@@ -220,7 +219,7 @@ impl<'a> Connection<'a> {
         self.rows(sql, values).await?.iter().map(read).collect()
     }
 
-    /// The first row of one statement.
+    /// Returns the first row of a statement.
     pub(super) async fn row(
         &mut self,
         sql: impl SqlSafeStr,
@@ -230,7 +229,7 @@ impl<'a> Connection<'a> {
         row.map_err(|error| self.failed(error))
     }
 
-    /// The first column of the first row; `None` without a row.
+    /// Returns the first column of the first row; `None` without a row.
     pub(super) async fn value<T: FromColumn>(
         &mut self,
         sql: impl SqlSafeStr,
@@ -239,7 +238,7 @@ impl<'a> Connection<'a> {
         self.row(sql, values).await?.map(|row| row.read(0)).transpose()
     }
 
-    /// The schema version of the database.
+    /// Returns the schema version of the database.
     pub(super) async fn schema_version(&mut self) -> Result<i64, StoreError> {
         let version = schema::version(self.raw()?).await;
         version.map_err(|error| self.failed(error))
@@ -258,12 +257,12 @@ impl<'a> Connection<'a> {
         done.map(drop).map_err(|error| self.failed(error))
     }
 
-    /// Inserts a record, or replaces the one of the same key.
+    /// Inserts a record or updates the one with the same key.
     pub(super) async fn upsert<R: Record>(&mut self, record: &R) -> Result<u64, StoreError> {
         self.save(record, R::UPSERT.tail).await
     }
 
-    /// Inserts a record; `on_conflict` is the clause for one of the same key.
+    /// Inserts a record. `on_conflict` is the clause for an existing record with the same key.
     pub(super) async fn save<R: Record>(
         &mut self,
         record: &R,
@@ -292,7 +291,7 @@ impl<'a> Connection<'a> {
         Ok(changed)
     }
 
-    /// The same for an insert with a `RETURNING` clause. Returns its rows.
+    /// Like [`Self::insert`] for an insert with a `RETURNING` clause. Returns its rows.
     pub(super) async fn insert_returning<T>(
         &mut self,
         insert: &Insert,
@@ -307,19 +306,20 @@ impl<'a> Connection<'a> {
         Ok(returned)
     }
 
-    /// Runs statements with [`begin!`] in them, after some that give `before` rows. Returns the rows that follow.
+    /// Runs statements that contain [`begin!`], after statements that return `before` rows. Returns the rows that
+    /// follow.
     async fn begin(
         &mut self,
         statements: Query<'_, Sqlite, SqliteArguments>,
         before: usize,
     ) -> Result<Vec<SqliteRow>, StoreError> {
-        // From here on an early end, also of this very call, must not leave a transaction open.
+        // From here on, an error or a cancelled call must not leave a transaction open.
         self.in_transaction = true;
         let (begun, rest) = match run_begin(self.raw()?, statements, before).await {
             Ok(begun) => begun,
             Err(error) => {
                 let error = self.failed(error);
-                // Nothing began where another process was writing all the time: the connection is as before.
+                // After a busy timeout no transaction began, so the connection stays open.
                 self.in_transaction = !error.is_transient();
                 return Err(error);
             }
@@ -331,7 +331,7 @@ impl<'a> Connection<'a> {
         rest.map_err(|error| self.failed(error))
     }
 
-    /// The error for a schema that this program does not know. The connection is closed with it.
+    /// Returns the error for an unknown schema. The connection is closed when it is dropped.
     pub(super) fn newer_schema(&mut self, found: i64) -> StoreError {
         self.in_transaction = true;
         StoreError::NewerSchema {
@@ -360,7 +360,7 @@ impl Drop for Connection<'_> {
     }
 }
 
-/// The schema version that the transaction found, and the rows after it.
+/// Returns the schema version within the transaction, and the rows after it.
 async fn run_begin(
     connection: &mut SqliteConnection,
     statements: Query<'_, Sqlite, SqliteArguments>,
@@ -382,7 +382,7 @@ async fn run_begin(
     Ok((version, rows.try_collect().await))
 }
 
-/// A write transaction. Dropped before [`Transaction::commit`], it closes the connection, which rolls back.
+/// A write transaction. Dropping it without [`Transaction::commit`] closes the connection, which rolls back.
 pub(super) struct Transaction<'a>(Connection<'a>);
 
 impl<'a> Deref for Transaction<'a> {
@@ -404,7 +404,7 @@ impl Transaction<'_> {
         self.commit_with("COMMIT").await
     }
 
-    /// Commits without checkpointing the write-ahead log, which takes a while and is left to the next writer.
+    /// Commits without checkpointing the write-ahead log, which takes time and is left to the next writer.
     pub(super) async fn commit_without_checkpoint(self) -> Result<(), StoreError> {
         self.commit_with("PRAGMA wal_autocheckpoint = 0; COMMIT; PRAGMA wal_autocheckpoint = 1000")
             .await
@@ -413,7 +413,7 @@ impl Transaction<'_> {
     async fn commit_with(mut self, statements: &'static str) -> Result<(), StoreError> {
         self.execute(statements, params![]).await?;
         self.in_transaction = false;
-        // SQLite does not report that another process replaced the file, and goes on with the old one.
+        // SQLite does not report that another process replaced the file, and continues to write to the old one.
         if self.store.is_same_file() {
             Ok(())
         } else {
@@ -421,7 +421,7 @@ impl Transaction<'_> {
         }
     }
 
-    /// Rolls back and keeps the connection, after statements that all succeeded.
+    /// Rolls back and keeps the connection. Only after statements that all succeeded.
     pub(super) async fn roll_back(mut self) -> Result<(), StoreError> {
         self.execute("ROLLBACK", params![]).await?;
         self.in_transaction = false;

@@ -1,5 +1,4 @@
-//! Drift: the log of actions judged off goal, verdicts, the drift states of sessions, corrections, and changes that people
-//! made to goals.
+//! The drift log, verdicts, drift states, corrections, and changes of goals by the user.
 
 mod log;
 mod related;

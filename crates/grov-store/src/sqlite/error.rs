@@ -1,9 +1,9 @@
-//! What SQLite's errors mean for a caller.
+//! Maps SQLite errors to store errors.
 
 use grov_domain::StoreError;
 use std::path::Path;
 
-/// Primary result codes, from <https://sqlite.org/rescode.html>; the low byte of an extended code.
+/// Primary result codes (the low byte of an extended code), from <https://sqlite.org/rescode.html>.
 const PERM: i32 = 3;
 const BUSY: i32 = 5;
 const LOCKED: i32 = 6;
@@ -13,10 +13,10 @@ const CORRUPT: i32 = 11;
 const FULL: i32 = 13;
 const CANTOPEN: i32 = 14;
 const NOTADB: i32 = 26;
-/// A page that should be there is not: the file was cut.
+/// A page is missing: the file was truncated.
 const IOERR_SHORT_READ: i32 = 522;
 
-/// A transaction went into a file that is no longer the database.
+/// A transaction was written to a file that is no longer the database.
 #[derive(Debug, thiserror::Error)]
 #[error(
     "the database was moved away or replaced meanwhile, so what was written is not in it; write it again"
@@ -29,7 +29,7 @@ impl From<Replaced> for sqlx::Error {
     }
 }
 
-/// The error with its place and what can be done about it.
+/// Returns the error with the path and a hint.
 pub(super) fn store_error(path: &Path, error: sqlx::Error) -> StoreError {
     let place = path.display();
     let code = match &error {

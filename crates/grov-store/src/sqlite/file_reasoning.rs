@@ -28,7 +28,7 @@ impl FileReasoningStore for SqliteStore {
     ) -> Result<Vec<FileReasoning>, StoreError> {
         let mut select = Select::new("SELECT * FROM file_reasoning");
         select.and("project_path =", Some(project_path));
-        // instr compares bytes: unlike LIKE it has no wildcards and is case-sensitive.
+        // `instr` has no wildcards and is case-sensitive, unlike LIKE.
         select.and_all("instr(file_path, ?) > 0", &[&as_stored(part)]);
         select.end("ORDER BY created_at DESC, id DESC", Some(limit));
         select.read(self, FileReasoning::from_row).await

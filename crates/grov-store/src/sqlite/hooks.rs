@@ -1,4 +1,4 @@
-//! The hook path: its sessions, the agent's actions in them, and the verdicts of the guard.
+//! Sessions, actions and guard verdicts of the hook path.
 
 mod sessions;
 mod steps;
@@ -18,7 +18,7 @@ record! {
 
 #[async_trait]
 impl HookStore for SqliteStore {
-    /// Session and course are of the same revision: one statement reads them.
+    /// One statement reads the session and its engine state, so that both have the same revision.
     async fn hook_session(&self, id: &ClientSessionId) -> Result<Option<HookSession>, StoreError> {
         let sql = "SELECT h.*, c.course FROM hook_sessions h LEFT JOIN hook_courses c USING (client_session_id) \
              WHERE client_session_id = ?";
@@ -47,7 +47,7 @@ impl HookStore for SqliteStore {
     }
 
     async fn hook_sessions(&self, project_path: &str, limit: u32) -> Result<Vec<HookSession>, StoreError> {
-        // Sorted by the columns before the long ones.
+        // Sorted before the long columns are read.
         let sql = "SELECT h.* FROM (SELECT rowid AS place FROM hook_sessions WHERE project_path = ? \
              ORDER BY updated_at DESC, client_session_id DESC LIMIT ?) newest \
              CROSS JOIN hook_sessions h ON h.rowid = newest.place \
@@ -67,7 +67,7 @@ impl HookStore for SqliteStore {
         sessions::save_course(&mut transaction, session).await?;
         steps::insert_steps(&mut transaction, id, &progress.steps, forgotten_at).await?;
         steps::end_steps(&mut transaction, id, &progress.ended, forgotten_at).await?;
-        steps::acquit_steps(&mut transaction, id, &progress.allowed).await?;
+        steps::allow_steps(&mut transaction, id, &progress.allowed).await?;
         if let Some(check) = &progress.check {
             steps::insert_check(&mut transaction, id, check, forgotten_at).await?;
         }
@@ -91,7 +91,7 @@ impl HookStore for SqliteStore {
         transaction.commit().await
     }
 
-    /// The guard stops few calls: only for those the write lock is taken.
+    /// Takes the write lock only if the guard stopped the call, which is rare.
     async fn mark_guarded_run(&self, id: &ClientSessionId, tool_use_id: &str) -> Result<bool, StoreError> {
         let sql = "SELECT ran FROM hook_guards WHERE client_session_id = ? AND tool_use_id = ?";
         let mut connection = self.connection().await?;

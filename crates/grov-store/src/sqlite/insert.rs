@@ -1,12 +1,12 @@
-//! Inserting many rows with few statements.
+//! Inserts many rows with few statements.
 
 use super::columns::Values;
 use sqlx::AssertSqlSafe;
 
-/// Rows per statement. Powers of two only, so that a handful of prepared statements serves every batch.
+/// Rows per statement. Powers of two, so that few prepared statements serve every batch.
 const ROW_COUNTS: [usize; 8] = [128, 64, 32, 16, 8, 4, 2, 1];
 
-/// The rows in portions for which there is a statement.
+/// Splits rows into portions of these sizes.
 pub(super) fn portions<T>(mut rows: &[T]) -> impl Iterator<Item = &[T]> {
     let mut sizes = ROW_COUNTS.into_iter().peekable();
     std::iter::from_fn(move || {
@@ -27,7 +27,8 @@ pub(super) struct Insert {
 }
 
 impl Insert {
-    /// The statement for these rows and its values. `bind` adds the values of one row in the order of the columns.
+    /// Returns the statement for these rows and its values. `bind` adds the values of one row in the order of the
+    /// columns.
     pub(super) fn statement<T>(
         &self,
         rows: &[T],

@@ -9,13 +9,14 @@ use time::OffsetDateTime;
 pub struct IntegrityReport {
     /// Schema version.
     pub schema_version: i64,
-    /// The first three faults, in SQLite's words; empty for a sound database.
+    /// The first three errors, as reported by SQLite; empty for an intact database.
     pub faults: Vec<String>,
-    /// The newest time in any record; `None` without records.
+    /// The latest time in any record; `None` without records.
     pub newest: Option<OffsetDateTime>,
     /// Whether rows written before schema 10 may hold secrets: see [`SqliteStore::scrub_secrets`].
     pub may_hold_secrets: bool,
-    /// Histories that are no longer edited, because the API refused a request with an addition and took it without.
+    /// The number of histories that are not edited any more, because the API refused an edited request and accepted the
+    /// original.
     pub edits_disabled: u64,
 }
 
@@ -23,7 +24,7 @@ impl SqliteStore {
     /// Checks the whole database, which takes seconds for gigabytes.
     ///
     /// # Errors
-    /// The database cannot be read at all.
+    /// The database cannot be read.
     pub async fn check_integrity(&self) -> Result<IntegrityReport, StoreError> {
         const NEWEST: &str = "SELECT nullif(max(coalesce((SELECT max(last_update) FROM session_states), 0), \
              coalesce((SELECT max(created_at) FROM tasks), 0)), 0) AS newest, \

@@ -11,8 +11,9 @@ use grov_domain::{
 };
 use std::time::Instant;
 
-/// Stores the decision for lineage `?1`, `?2` and place `?3`, which quotes the memories of list `?6`. One row if there
-/// was none, and none of these memories was forgotten meanwhile; one that was imported again since is not forgotten.
+/// Stores the decision for injection point `?3` of lineage `?1`, `?2`, which quotes the memories in list `?6`. Returns
+/// one row if there was no decision and none of the memories was forgotten. A memory that was imported again is not
+/// forgotten.
 const DECIDE: &str = "INSERT INTO ledger_entries (lineage, anchor, block, decided_at) \
      SELECT id, ?3, ?4, ?5 FROM ledger_lineages WHERE client_session_id = ?1 AND agent_id = ?2 \
      AND NOT EXISTS (SELECT 1 FROM json_each(?6) m JOIN forgotten f ON f.task_id = m.value \
@@ -35,7 +36,7 @@ impl LedgerStore for SqliteStore {
         lineages::adopt(self, new).await
     }
 
-    /// Nothing is stored for an unknown lineage, nor what quotes a forgotten memory.
+    /// Stores nothing for an unknown lineage or for text that quotes a forgotten memory.
     async fn decide(
         &self,
         lineage: &Lineage,
@@ -170,18 +171,18 @@ impl SwitchStore for SqliteStore {
     }
 }
 
-/// The number that [`BUMP_REVISION`] raises.
+/// Selects the number that [`BUMP_REVISION`] increments.
 pub(super) const REVISION: &str = "SELECT number FROM revisions WHERE id = 1";
 
-/// Makes running daemons reload what they hold in memory.
+/// Makes running daemons reload their cached state.
 pub(super) const BUMP_REVISION: &str = "UPDATE revisions SET number = number + 1 WHERE id = 1";
 
-/// The agent of a lineage as stored; empty for the main conversation.
+/// Returns the agent of a lineage as stored; empty for the main conversation.
 fn agent(lineage: &Lineage) -> &str {
     lineage.agent.as_ref().map_or("", AgentId::as_str)
 }
 
-/// Keys as a JSON list of hexadecimal numbers, to be read with `unhex`.
+/// Returns keys as a JSON list of hexadecimal numbers, for `unhex`.
 fn keys(keys: &[HistoryKey]) -> String {
     use std::fmt::Write;
     let mut list = String::with_capacity(keys.len() * 35 + 2);

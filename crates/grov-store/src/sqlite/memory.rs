@@ -1,4 +1,4 @@
-//! Team memory: searched by terms, filled, listed and forgotten.
+//! Team memory: search, import, export, deletion.
 
 mod candidates;
 mod embeddings;
@@ -27,7 +27,7 @@ use lookup::remote_of;
 use std::ops::ControlFlow;
 use time::OffsetDateTime;
 
-/// The columns that hold the number of terms in a field.
+/// The columns with the number of terms per field.
 const LENGTHS: PerField<&str> = ["text_terms", "trace_terms", "path_terms", "file_terms"];
 
 #[async_trait]
@@ -74,7 +74,7 @@ impl MemoryStore for SqliteStore {
     }
 
     async fn ids_like(&self, part: &str, limit: u32) -> Result<Vec<TaskId>, StoreError> {
-        // Reads the index of ids and no row; substr compares without wildcards.
+        // Reads only the index of ids. `substr` has no wildcards.
         let sql = "SELECT id FROM tasks WHERE substr(id, 1, length(?1)) = ?1 OR substr(id, -length(?1)) = ?1 \
              ORDER BY id LIMIT ?2";
         self.read(sql, params![part, limit], |row| row.read(0)).await
@@ -86,7 +86,7 @@ impl MemoryStore for SqliteStore {
     }
 
     async fn supersede(&self, old: &TaskId, by: Option<&TaskId>) -> Result<bool, StoreError> {
-        // The chain from the new one must not lead back: it would have no end.
+        // The chain of replacements must not become a cycle.
         let sql = "WITH RECURSIVE behind (id) AS (SELECT ?2 UNION \
              SELECT t.superseded_by FROM behind JOIN tasks t ON t.id = behind.id WHERE t.superseded_by IS NOT NULL) \
              UPDATE tasks SET superseded_by = ?2 WHERE id = ?1 AND (?2 IS NULL OR \
@@ -119,7 +119,7 @@ impl MemoryStore for SqliteStore {
         Ok(stats.await?.pop().unwrap_or_default())
     }
 
-    /// The database is read as long as that takes, so that its log grows if others write.
+    /// Keeps a read transaction open, so the write-ahead log grows if other processes write.
     async fn each_memory(
         &self,
         scope: &MemoryScope,

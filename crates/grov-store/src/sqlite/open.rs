@@ -2,7 +2,7 @@
 
 use super::connection::{Connection, Slot};
 use super::open_files::OpenFiles;
-use super::recovery::{COPY, adopt_copy, remove_copy};
+use super::recovery::{COPY_SUFFIX, remove_copy, restore_copy};
 use super::{SqliteStore, schema};
 use crate::files::{self, Identity};
 use async_trait::async_trait;
@@ -16,7 +16,7 @@ use std::time::Duration;
 /// What to do with a damaged database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OnCorruption {
-    /// Rename it (see [`crate::set_aside`]) and start a new one: for a daemon, which has to go on recording.
+    /// Rename it (see [`crate::set_aside`]) and start a new one. For a daemon, which must continue recording.
     SetAside,
     /// Leave it and fail.
     Fail,
@@ -27,12 +27,12 @@ pub enum OnCorruption {
 pub(super) enum Mode {
     ReadOnly,
     ReadWrite,
-    /// For reading and writing, on demand and again after faults.
+    /// For reading and writing; opened on demand and reopened after errors.
     Reopening(OnCorruption),
 }
 
 impl Mode {
-    /// What a store does with a damaged database that opens it again after faults; `None` for other stores.
+    /// What a reopening store does with a damaged database; `None` for other stores.
     pub(super) fn reopens(self) -> Option<OnCorruption> {
         match self {
             Self::Reopening(on_corruption) => Some(on_corruption),
@@ -44,14 +44,14 @@ impl Mode {
 /// How to open a database.
 #[derive(Clone, Debug)]
 pub struct OpenOptions {
-    /// How long a call waits for another process that is writing. A daemon can afford two seconds (the default), a
-    /// short process started by a hook 20 ms.
+    /// How long a call waits for another process that is writing. Default 2 s; 20 ms for a short process started by a
+    /// hook.
     pub busy_timeout: Duration,
-    /// How long opening waits for another process that migrates the schema or replaces a damaged database. A migration
-    /// takes seconds on a slow or busy disk: thirty seconds (the default), for a short process 20 ms.
+    /// How long opening waits for another process that migrates the schema or replaces a damaged database, which takes
+    /// seconds on a slow or busy disk. Default 30 s; 20 ms for a short process.
     pub migration_timeout: Duration,
-    /// The largest number of pages (4 KiB each) the database may grow to; `None` for SQLite's own limit. A write that
-    /// exceeds it fails as on a full disk.
+    /// The maximum number of pages (4 KiB each) of the database; `None` for SQLite's own limit. A write that exceeds it
+    /// fails as on a full disk.
     pub max_pages: Option<u32>,
 }
 
@@ -71,7 +71,7 @@ impl OpenOptions {
         Self::with_timeout(Duration::from_millis(20))
     }
 
-    /// With `timeout` for other writers and for migrations.
+    /// Uses `timeout` for other writers and for migrations.
     pub fn with_timeout(timeout: Duration) -> Self {
         Self {
             busy_timeout: timeout,
@@ -84,14 +84,14 @@ impl OpenOptions {
         let mut options = SqliteConnectOptions::new()
             .filename(path)
             .busy_timeout(self.busy_timeout)
-            // Survives the death of the process, though not a power cut; no sync per transaction.
+            // A commit survives the death of the process, but not a power cut. No sync per transaction.
             .synchronous(SqliteSynchronous::Normal)
-            // Shrinks a log that one burst made large.
+            // Truncates a log that grew during a burst.
             .pragma("journal_size_limit", "4194304")
             .pragma("temp_store", "MEMORY")
-            // Overwrites deleted content inside its page; whole pages are rewritten when a memory is forgotten.
+            // Overwrites deleted content within its page. Forgetting a memory rewrites all pages.
             .pragma("secure_delete", "FAST")
-            // In KiB: half of SQLite's default, which a batch of records does not fill.
+            // In KiB. Half of SQLite's default; a batch of records does not fill it.
             .pragma("cache_size", "-1024")
             .row_buffer_size(512)
             .disable_statement_logging();
@@ -107,7 +107,7 @@ impl OpenOptions {
 pub struct SqliteOpener(PathBuf);
 
 impl SqliteOpener {
-    /// An opener of the database at `path`.
+    /// Creates an opener for the database at `path`.
     pub fn new(path: &Path) -> Self {
         Self(path.to_owned())
     }
@@ -133,30 +133,30 @@ fn options(timeout: Option<Duration>) -> OpenOptions {
 }
 
 impl SqliteStore {
-    /// Opens the database for reading and writing, creating it (file 0600, folder 0700) and migrating its schema as
-    /// needed.
+    /// Opens the database for reading and writing. Creates it (file mode 0600, directory mode 0700) and migrates its
+    /// schema as needed.
     ///
     /// # Errors
-    /// [`StoreError::NotWritable`] when the folder or file cannot be created or written, [`StoreError::Busy`] when
-    /// another process holds it, [`StoreError::Corrupt`] when it is no database (see [`crate::set_aside`]),
-    /// [`StoreError::NewerSchema`] when a newer Grov wrote it.
+    /// [`StoreError::NotWritable`] if the directory or file cannot be created or written, [`StoreError::Busy`] if
+    /// another process holds it, [`StoreError::Corrupt`] if it is not a database (see [`crate::set_aside`]),
+    /// [`StoreError::NewerSchema`] if a newer Grov wrote it.
     pub async fn open(path: &Path, options: &OpenOptions) -> Result<Self, StoreError> {
         let store = Self::new(path, options, Mode::ReadWrite);
         store.reopen().await?;
         Ok(store)
     }
 
-    /// A store that opens the database with the first call, and again after faults; see [`SqliteStore`].
+    /// Creates a store that opens the database with the first call and reopens it after errors; see [`SqliteStore`].
     pub fn reopening(path: &Path, options: &OpenOptions, on_corruption: OnCorruption) -> Self {
         Self::new(path, options, Mode::Reopening(on_corruption))
     }
 
-    /// Opens an existing database, for reading alone; `None` when there is none.
+    /// Opens an existing database read-only; `None` if it does not exist.
     ///
     /// # Errors
     /// As [`SqliteStore::open`].
     pub async fn open_existing(path: &Path, options: &OpenOptions) -> Result<Option<Self>, StoreError> {
-        adopt_copy(path, options.migration_timeout).await?;
+        restore_copy(path, options.migration_timeout).await?;
         match std::fs::metadata(path) {
             Ok(metadata) if metadata.len() > 0 => {}
             Ok(_) => return Ok(None),
@@ -167,7 +167,7 @@ impl SqliteStore {
         match version {
             0 => Ok(None),
             schema::KNOWN => Ok(Some(store)),
-            // Written by an older version: tables may be missing.
+            // An older version wrote it, so tables may be missing.
             _ => Self::open(path, options).await.map(Some),
         }
     }
@@ -182,7 +182,7 @@ impl SqliteStore {
         Ok(version == schema::KNOWN && !store.may_hold_secrets().await?)
     }
 
-    /// Opens an existing database for reading, whatever its version, which is returned too.
+    /// Opens an existing database read-only, with any schema version. Returns the version too.
     async fn open_as_is(path: &Path, options: &OpenOptions) -> Result<(Self, i64), StoreError> {
         let store = Self::new(path, options, Mode::ReadOnly);
         let (connection, identity, version) = store.connect().await?;
@@ -191,13 +191,13 @@ impl SqliteStore {
         Ok((store, version))
     }
 
-    /// Connects to the database. Returns which file it is and its schema version.
+    /// Connects to the database. Returns the connection, the identity of the file and its schema version.
     async fn connect(&self) -> Result<(SqliteConnection, Option<Identity>, i64), StoreError> {
         let path = &self.path;
         let is_read_only = self.mode == Mode::ReadOnly;
         let _lock = self.lock_for_opening().await?;
         if !is_read_only {
-            // SQLite gives its side files the permissions of the database.
+            // SQLite creates its side files with the permissions of the database.
             files::create_private(path).map_err(|error| self.not_writable(&error))?;
         }
         let options = self.options.connect(path).read_only(is_read_only);
@@ -215,7 +215,7 @@ impl SqliteStore {
         Ok((connection, identity, found))
     }
 
-    /// Locks the database in its place while it is being opened.
+    /// Keeps other processes from setting the database aside while it is opened.
     async fn lock_for_opening(&self) -> Result<Option<File>, StoreError> {
         let path = &self.path;
         let lock = files::lock_for_opening(path, self.options.migration_timeout)
@@ -224,9 +224,9 @@ impl SqliteStore {
                 std::io::ErrorKind::WouldBlock => StoreError::Busy(format!("{}: {error}", path.display())),
                 _ => StoreError::Other(format!("{}: {error}", path.display())),
             })?;
-        // No process makes a copy under this lock: one beside a database is old, and must never take the place of a newer
-        // database.
-        let copy = files::beside(path, COPY);
+        // No process makes a copy while it holds this lock, so a copy next to a database is old. It must never replace
+        // a newer database.
+        let copy = files::with_suffix(path, COPY_SUFFIX);
         if lock.is_some() && copy.is_file() && path.is_file() {
             remove_copy(&copy);
         }
@@ -239,7 +239,7 @@ impl SqliteStore {
 }
 
 impl Connection<'_> {
-    /// Opens the database. One that is damaged is set aside first, where the store does that.
+    /// Opens the database. If it is damaged, sets it aside first, if the store does that.
     pub(super) async fn open(&mut self) -> Result<(), StoreError> {
         let store = self.store();
         let found = Identity::of(&store.path);
@@ -257,12 +257,12 @@ impl Connection<'_> {
         let path = &store.path;
         if store.mode != Mode::ReadOnly {
             files::create_folder_of(path).map_err(|error| store.not_writable(&error))?;
-            adopt_copy(path, store.options.migration_timeout).await?;
+            restore_copy(path, store.options.migration_timeout).await?;
         }
         let (connection, identity, version) = store.connect().await?;
         *self.slot = Slot::Open(connection);
         if version < schema::KNOWN && store.mode != Mode::ReadOnly {
-            // The migration takes the lock for itself. Where it fails, the connection is closed.
+            // The migration locks the database itself. If it fails, the connection is closed.
             self.in_transaction = true;
             schema::migrate(self, store.options.migration_timeout).await?;
             self.in_transaction = false;

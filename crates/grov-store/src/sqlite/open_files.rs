@@ -1,19 +1,19 @@
-//! Whether the files that a connection opened are still the ones on disk.
+//! Detects that the files of an open connection were deleted or replaced on disk.
 
-use crate::files::{Identity, beside};
+use crate::files::{Identity, with_suffix};
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-/// Bytes of the log's header, see <https://sqlite.org/fileformat2.html#the_write_ahead_log>.
+/// Size of the log's header in bytes, see <https://sqlite.org/fileformat2.html#the_write_ahead_log>.
 const HEADER: usize = 32;
 /// The header begins with this number; its lowest bit is the byte order of the checksums.
 const MAGIC: u32 = 0x377f_0682;
 
 /// The database, its write-ahead log and the log's shared index, as a connection opened them.
 ///
-/// SQLite keeps them open and never looks at their names again: after `rm grov.db-wal` it goes on writing to a file that
-/// disappears with the last process that holds it, and other processes begin a log of their own.
+/// SQLite keeps them open and does not check their names again: after `rm grov.db-wal` it writes to a deleted file,
+/// while other processes create a new log.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct OpenFiles {
     database: Option<Identity>,
@@ -22,42 +22,42 @@ pub(super) struct OpenFiles {
 }
 
 impl OpenFiles {
-    /// The files of a database that a connection has just read. Where the file system allows no log there is none.
+    /// Identifies the files of a database that a connection has just read. On some file systems there is no log.
     pub(super) fn of(path: &Path, database: Option<Identity>) -> Self {
         Self {
             database,
-            log: Identity::of(&beside(path, "-wal")),
-            index: Identity::of(&beside(path, "-shm")),
+            log: Identity::of(&with_suffix(path, "-wal")),
+            index: Identity::of(&with_suffix(path, "-shm")),
         }
     }
 
-    /// Which database file was opened.
+    /// Returns the identity of the database file.
     pub(super) fn identity(self) -> Option<Identity> {
         self.database
     }
 
-    /// Whether the database file that was opened is still the one under its path.
+    /// Whether the path still names the database file that was opened.
     pub(super) fn has_database(self, path: &Path) -> bool {
         self.database.is_some() && self.database == Identity::of(path)
     }
 
-    /// Whether all files are still in place and the log begins as SQLite writes it. Only the last process that closes a
-    /// database deletes them. A few system calls, no SQLite.
+    /// Whether all files are in place and the log has a valid header. Only the last process that closes a database
+    /// deletes them. Takes a few system calls and no SQLite.
     pub(super) fn are_in_place(self, path: &Path) -> bool {
-        let log = beside(path, "-wal");
+        let log = with_suffix(path, "-wal");
         let is_same = |opened: Option<Identity>, path: &Path| {
             opened.is_none_or(|opened| Identity::of(path) == Some(opened))
         };
-        // Another process may be writing the header right now, so a bad one is read twice.
+        // Another process may be writing the header, so an invalid one is read again.
         self.has_database(path)
             && is_same(self.log, &log)
-            && is_same(self.index, &beside(path, "-shm"))
+            && is_same(self.index, &with_suffix(path, "-shm"))
             && (self.log.is_none() || begins_well(&log) || begins_well(&log))
     }
 }
 
-/// Whether the log is empty or begins with a valid header. SQLite locks the database and the index, not the log, so
-/// opening and closing it here drops no lock.
+/// Whether the log is empty or has a valid header. SQLite locks the database and the index but not the log, so closing
+/// it here releases no lock.
 fn begins_well(log: &Path) -> bool {
     let mut header = Vec::with_capacity(HEADER);
     let read = File::open(log).and_then(|file| file.take(HEADER as u64).read_to_end(&mut header));

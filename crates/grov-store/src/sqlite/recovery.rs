@@ -1,34 +1,34 @@
-//! Recovery from a database that was damaged, or whose write-ahead log was deleted or overwritten while it was open.
+//! Recovers from a damaged database, or from a write-ahead log that was deleted or overwritten while it was open.
 
 use super::connection::Slot;
 use super::{OnCorruption, SqliteStore, StoreError, schema, store_error};
-use crate::files::{self, Identity, LOCK_TIMEOUT, beside};
+use crate::files::{self, Identity, LOCK_TIMEOUT, with_suffix};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
 use sqlx::{ConnectOptions, Connection, Executor, Row};
 use std::path::Path;
 use std::time::Duration;
 use std::{fs, io};
 
-/// How often a copy is started again because other processes wrote meanwhile.
-const TRIES: u32 = 5;
+/// How often a copy is repeated because other processes wrote during it.
+const MAX_TRIES: u32 = 5;
 
-/// The suffix of a copy until it takes the database's place.
-pub(super) const COPY: &str = ".rescued";
+/// The file suffix of a copy before it replaces the database.
+pub(super) const COPY_SUFFIX: &str = ".rescued";
 
-/// Deletes a copy that is of no use.
+/// Deletes an unusable copy.
 pub(super) fn remove_copy(copy: &Path) {
     for suffix in ["-wal", "-shm", ""] {
-        // The next copy deletes it first.
-        let _ = files::remove_if_there(&beside(copy, suffix));
+        // If this fails, the next copy deletes it.
+        let _ = files::remove_if_there(&with_suffix(copy, suffix));
     }
 }
 
-/// Puts a copy in the place of a missing database: the process that made it was killed between two renames.
+/// Moves a copy to the place of a missing database, after a process was killed between two renames.
 ///
 /// # Errors
-/// When another process holds the lock for longer than `timeout`, or the copy cannot be renamed.
-pub(super) async fn adopt_copy(database: &Path, timeout: Duration) -> Result<(), StoreError> {
-    let copy = beside(database, COPY);
+/// Another process holds the lock for longer than `timeout`, or the copy cannot be renamed.
+pub(super) async fn restore_copy(database: &Path, timeout: Duration) -> Result<(), StoreError> {
+    let copy = with_suffix(database, COPY_SUFFIX);
     let is_left = || copy.is_file() && matches!(database.try_exists(), Ok(false));
     if !is_left() {
         return Ok(());
@@ -38,20 +38,20 @@ pub(super) async fn adopt_copy(database: &Path, timeout: Duration) -> Result<(),
         _ => StoreError::NotWritable(format!("{}: {error}", copy.display())),
     };
     let _lock = files::lock_database(database, timeout).await.map_err(fault)?;
-    // Another process may have done it meanwhile.
+    // Another process may have done it in the meantime.
     if !is_left() {
         return Ok(());
     }
     match check_copy(&copy).await {
         Ok(()) => fs::rename(&copy, database).map_err(fault),
-        // An incomplete copy, beside a database that somebody deleted.
+        // The copy is incomplete, and the database was deleted.
         Err(StoreError::Corrupt(_)) => Ok(()),
         Err(other) => Err(other),
     }
 }
 
 impl SqliteStore {
-    /// Whether [`SqliteStore::recover`] has something to do.
+    /// Whether [`SqliteStore::recover`] must be called.
     pub(super) fn must_recover(&self, slot: &Slot) -> bool {
         match slot {
             Slot::Closed => false,
@@ -60,8 +60,8 @@ impl SqliteStore {
         }
     }
 
-    /// Closes a connection whose files are no longer in place, after saving what it still sees, and sets a damaged database
-    /// aside.
+    /// Closes a connection whose files are not in place, after saving the content that it can still read. Sets a
+    /// damaged database aside.
     pub(super) async fn recover(&self, slot: &mut Slot) -> Result<(), StoreError> {
         match slot {
             Slot::Open(connection) if self.is_same_file() => self.save_log(connection).await?,
@@ -77,7 +77,7 @@ impl SqliteStore {
         Ok(())
     }
 
-    /// Renames a damaged database and puts in its place what can be read of it, if anything.
+    /// Renames a damaged database and replaces it by a copy of its readable part, if any.
     pub(super) async fn set_aside(
         &self,
         damage: String,
@@ -91,13 +91,13 @@ impl SqliteStore {
         let _lock = files::lock_database(&self.path, LOCK_TIMEOUT)
             .await
             .map_err(fault)?;
-        // Another process may have replaced it meanwhile.
+        // Another process may have replaced it in the meantime.
         if damaged.is_none() || Identity::of(&self.path) != damaged {
             return Ok(());
         }
-        // The file may be sound and only its log damaged or deleted. The copy is made before anything is moved, so that a
-        // full disk or a kill leaves a database.
-        let copy = beside(&self.path, COPY);
+        // The file may be intact and only its log damaged or deleted. The copy is made before any rename, so that a
+        // database remains after a full disk or a kill.
+        let copy = with_suffix(&self.path, COPY_SUFFIX);
         let is_restored = match copy_without_log(&self.path, &copy).await {
             Ok(()) => true,
             Err(error) => {
@@ -110,7 +110,7 @@ impl SqliteStore {
         };
         let kept = files::rename_aside(&self.path).map_err(fault)?;
         if is_restored {
-            // Should this fail, the next opening puts the copy in its place.
+            // If this fails, the next opening moves the copy.
             fs::rename(&copy, &self.path).map_err(fault)?;
         }
         tracing::error!(%damage, kept = %kept.display(), is_restored, "the store was damaged and is set aside; \
@@ -118,23 +118,23 @@ impl SqliteStore {
         Ok(())
     }
 
-    /// After the write-ahead log was deleted, replaced or overwritten: puts a database with everything that the open
-    /// connection still sees in place of this one. It is a new file, because every other connection to the old one would
-    /// go on with the old log.
+    /// After the write-ahead log was deleted, replaced or overwritten: replaces the database by a new file with
+    /// everything that the open connection can read. A new file, because other connections to the old one would
+    /// continue with the old log.
     async fn save_log(&self, connection: &mut SqliteConnection) -> Result<(), StoreError> {
         let fault = |error: io::Error| self.not_writable(&error);
         let lock = files::lock_database(&self.path, LOCK_TIMEOUT)
             .await
             .map_err(fault)?;
-        // Another store of this process may have done it meanwhile.
+        // Another store of this process may have done it in the meantime.
         if !self.is_same_file() {
             return Ok(());
         }
-        let copy = beside(&self.path, COPY);
+        let copy = with_suffix(&self.path, COPY_SUFFIX);
         if let Err(error) = self.copy_to(connection, &copy).await {
             remove_copy(&copy);
             drop(lock);
-            // A full disk or a missing permission is no sign of damage.
+            // A full disk or a missing permission does not mean that the database is damaged.
             return match error {
                 StoreError::Corrupt(damage) => {
                     let damage = format!("its write-ahead log was overwritten: {damage}");
@@ -144,13 +144,13 @@ impl SqliteStore {
                 other => Err(other),
             };
         }
-        // A log that other processes began is not in the copy, so the old file is kept with it. Without one the old file
-        // holds nothing more.
-        let kept = match files::holds_something(&beside(&self.path, "-wal")) {
+        // If other processes began a new log, its content is not in the copy, so the old file is kept with it.
+        // Otherwise the old file holds nothing more.
+        let kept = match files::is_not_empty(&with_suffix(&self.path, "-wal")) {
             true => Some(files::rename_aside(&self.path).map_err(fault)?),
             false => {
                 for suffix in ["-wal", "-shm"] {
-                    files::remove_if_there(&beside(&self.path, suffix)).map_err(fault)?;
+                    files::remove_if_there(&with_suffix(&self.path, suffix)).map_err(fault)?;
                 }
                 None
             }
@@ -163,17 +163,17 @@ impl SqliteStore {
         Ok(())
     }
 
-    /// Writes everything that the connection sees to `target`, replacing it, and checks the result: also what is only in a
-    /// deleted log, because the connection still has that file open. Starts again while others write; a process that
-    /// writes later is told that the database was replaced.
+    /// Copies everything that the connection can read to `target` and checks the result. This includes content that is
+    /// only in a deleted log, which the connection still has open. Repeats the copy while other processes write; later
+    /// writers get an error that the database was replaced.
     async fn copy_to(&self, connection: &mut SqliteConnection, target: &Path) -> Result<(), StoreError> {
         let not_writable =
             |error: io::Error| StoreError::NotWritable(format!("{}: {error}", target.display()));
         let fault = |error| self.error(error);
-        for _ in 0..TRIES {
+        for _ in 0..MAX_TRIES {
             let before = data_version(connection).await.map_err(fault)?;
             files::remove_if_there(target).map_err(not_writable)?;
-            // SQLite writes into an empty private file, so that no other user can read it.
+            // Created first, so that no other user can read it.
             files::create_private(target).map_err(not_writable)?;
             let copied = sqlx::query("VACUUM INTO ?1").bind(target.to_string_lossy().into_owned());
             copied.execute(&mut *connection).await.map_err(fault)?;
@@ -189,16 +189,16 @@ impl SqliteStore {
     }
 }
 
-/// A number that changes when another connection wrote.
+/// Returns a number that changes when another connection writes.
 async fn data_version(connection: &mut SqliteConnection) -> Result<i64, sqlx::Error> {
     connection.fetch_one("PRAGMA data_version").await?.try_get(0)
 }
 
-/// Makes `target` a copy of a database file without its log: the state of the last checkpoint. The caller makes sure that
-/// no process writes it meanwhile.
+/// Copies a database file without its log: the state of the last checkpoint. The caller ensures that no process writes
+/// to it.
 ///
 /// # Errors
-/// [`StoreError::Corrupt`] when the file is damaged itself, [`StoreError::NotWritable`] when there is no room for a copy.
+/// [`StoreError::Corrupt`] if the file itself is damaged, [`StoreError::NotWritable`] if there is no room for a copy.
 async fn copy_without_log(database: &Path, target: &Path) -> Result<(), StoreError> {
     let not_writable = |error: io::Error| StoreError::NotWritable(format!("{}: {error}", target.display()));
     remove_copy(target);
@@ -209,13 +209,13 @@ async fn copy_without_log(database: &Path, target: &Path) -> Result<(), StoreErr
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => {
             not_writable(error)
         }
-        // A disk that cannot be read.
+        // The disk cannot be read.
         _ => StoreError::Corrupt(format!("{}: {error}", database.display())),
     })?;
     check_copy(target).await
 }
 
-/// Checks a copy and gives it a write-ahead log, which `VACUUM INTO` does not.
+/// Checks a copy and switches it to a write-ahead log, which `VACUUM INTO` does not do.
 async fn check_copy(target: &Path) -> Result<(), StoreError> {
     let fault = |error| store_error(target, error);
     let options = SqliteConnectOptions::new().filename(target);

@@ -41,9 +41,9 @@ const TABLES: [&str; 25] = [
     "forgotten",
 ];
 
-/// Parts of conditions. Parameters: cutoff times for completed sessions, idle sessions, the drift log, spending and the ledger,
-/// then the maximum number of sessions and of rows. Actions of hook sessions are removed before the sessions, in the same
-/// order.
+/// Parts of conditions. Parameters: `?1` to `?5` are cutoff times for completed sessions, idle sessions, the drift log,
+/// spending and the ledger; `?6` is the maximum number of sessions and `?7` of rows. Actions of hook sessions are
+/// removed before the sessions, in the same order.
 #[rustfmt::skip]
 const PARTS: &[(&str, &str)] = &[
     ("{sessions}", "(SELECT session_id FROM session_states WHERE {is_over} ORDER BY last_update, session_id LIMIT ?6)"),
@@ -59,7 +59,7 @@ const PARTS: &[(&str, &str)] = &[
 
 type Count = fn(&mut PruneReport) -> &mut u64;
 
-/// The tables with the conditions for rows to remove, in the order of removal, and the counter of the removed rows.
+/// The tables with the conditions for rows to remove, in the order of removal, and the counters of removed rows.
 const REMOVALS: &[(&str, &str, Option<Count>)] = &[
     (
         "step_files",
@@ -73,7 +73,7 @@ const REMOVALS: &[(&str, &str, Option<Count>)] = &[
         "moved_to IS NULL AND session_id IN {sessions}",
         Some(|report| &mut report.exchanges),
     ),
-    // Exchanges that moved to another task are counted with that task.
+    // Exchanges that were moved are counted with their new task.
     ("exchanges", "session_id IN {sessions}", None),
     (
         "steps",
@@ -167,7 +167,7 @@ impl MaintenanceStore for SqliteStore {
             .await?;
         let bytes = ["", "-wal", "-shm"]
             .iter()
-            .filter_map(|suffix| std::fs::metadata(files::beside(&self.path, suffix)).ok())
+            .filter_map(|suffix| std::fs::metadata(files::with_suffix(&self.path, suffix)).ok())
             .map(|metadata| metadata.len())
             .sum();
         Ok(StoreStats {
@@ -175,7 +175,7 @@ impl MaintenanceStore for SqliteStore {
             location: self.path.display().to_string(),
             schema_version,
             bytes,
-            spooled: Spool::beside(&self.path).waiting(),
+            spooled: Spool::for_database(&self.path).waiting(),
             tables,
         })
     }
@@ -204,7 +204,7 @@ impl MaintenanceStore for SqliteStore {
             for (table, condition, count) in REMOVALS {
                 let Some(count) = count else { continue };
                 let sql = format!("SELECT count(*) FROM {table} WHERE {condition}");
-                // A negative limit is none.
+                // A negative LIMIT means no limit.
                 let rows: Option<u64> = connection.value(expanded(&sql, PARTS), values(-1, -1)).await?;
                 *count(&mut report) = rows.unwrap_or(0);
             }

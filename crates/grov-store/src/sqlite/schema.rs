@@ -1,4 +1,4 @@
-//! The schema and its migrations: numbered files, applied in order, never changed once released.
+//! The schema and its migrations: numbered files, applied in order, never changed after a release.
 
 use super::columns::params;
 use super::connection::Connection;
@@ -23,21 +23,21 @@ const MIGRATIONS: [&str; 10] = [
     include_str!("../../../../migrations/sqlite/0010_cleaning.sql"),
 ];
 
-/// The migration that made the memory index, which is then filled from the stored tasks.
+/// The migration that created the memory index, which is then filled from the stored tasks.
 const MEMORY_INDEX: i64 = 5;
 
-/// The first migration of versions that redact texts before anything is derived from them.
+/// The first schema version in which texts are redacted before anything is derived from them.
 const REDACTED_FIRST: i64 = 10;
 
-/// The newest schema this program knows.
+/// The newest known schema version.
 pub(super) const KNOWN: i64 = MIGRATIONS.len() as i64;
 
-/// The schema version of an open database; 0 for an empty one.
+/// Reads the schema version of an open database; 0 for an empty one.
 pub(super) async fn version(connection: &mut SqliteConnection) -> Result<i64, sqlx::Error> {
     connection.fetch_one("PRAGMA user_version").await?.try_get(0)
 }
 
-/// Migrates the database to [`KNOWN`]. One process at a time, under a lock on a file beside the database.
+/// Migrates the database to [`KNOWN`], under a lock on a file next to the database.
 pub(super) async fn migrate(connection: &mut Connection<'_>, timeout: Duration) -> Result<(), StoreError> {
     let path = connection.store().path();
     let _lock = files::lock_database(path, timeout)
@@ -56,10 +56,11 @@ pub(super) async fn migrate(connection: &mut Connection<'_>, timeout: Duration) 
     Ok(())
 }
 
-/// Applies settings that are stored in the file. They take effect only before the first table and outside a transaction.
+/// Applies settings that are stored in the file. They take effect only before the first table is created and outside of
+/// a transaction.
 ///
-/// Until the write-ahead log is on there is no journal on disk: SQLite finds a journal by its name, and a process that
-/// still holds a damaged database which was set aside would take this one's for its own, and delete it.
+/// Until the write-ahead log is enabled there is no journal on disk: SQLite finds a journal by name, and a process that
+/// still has a damaged database open which was set aside would use this journal as its own and delete it.
 async fn prepare(connection: &mut Connection<'_>) -> Result<(), StoreError> {
     connection
         .execute("PRAGMA journal_mode = MEMORY", params![])
@@ -69,7 +70,7 @@ async fn prepare(connection: &mut Connection<'_>) -> Result<(), StoreError> {
         .await?;
     let mode: Option<String> = connection.value("PRAGMA journal_mode = WAL", params![]).await?;
     if mode.as_deref() != Some("wal") {
-        // Some network file systems cannot have one.
+        // Some network file systems do not support it.
         connection
             .execute("PRAGMA journal_mode = DELETE", params![])
             .await?;
@@ -77,21 +78,21 @@ async fn prepare(connection: &mut Connection<'_>) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Applies what was added after `found`, all of it or nothing.
+/// Applies the migrations after `found`, all or none.
 async fn apply(connection: &mut Connection<'_>, found: i64) -> Result<(), StoreError> {
-    // The caller drops the connection when this fails, which rolls back.
+    // If this fails, the caller drops the connection, which rolls back.
     connection.execute("BEGIN IMMEDIATE", params![]).await?;
     for (number, migration) in (1..).zip(MIGRATIONS) {
         if number > found {
             connection.run_script(migration).await?;
         }
     }
-    // After the last one: tasks are read as they are stored now.
+    // After the last migration, because tasks are read in the current schema.
     if found < MEMORY_INDEX {
         memory::fill(connection).await?;
     }
     if (1..REDACTED_FIRST).contains(&found) {
-        // Done later, by a process that has the time: see `scrub_secrets`.
+        // Scrubbed later, by a process that has time for it: see `scrub_secrets`.
         connection
             .execute("INSERT INTO cleaning (what) VALUES ('rows')", params![])
             .await?;

@@ -135,7 +135,7 @@ impl SqliteStore {
     async fn scrub_rows(&self) -> Result<(), StoreError> {
         // The spool next to a database that was set aside belongs to its replacement.
         if !is_set_aside(&self.path) {
-            let spool = Spool::beside(&self.path);
+            let spool = Spool::for_database(&self.path);
             drain_spool(self, &spool).await?;
             spool
                 .redact_rejected()

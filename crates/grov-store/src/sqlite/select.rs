@@ -1,24 +1,24 @@
-//! Statements whose conditions depend on a filter.
+//! Builds statements with optional conditions.
 
 use super::columns::{ToColumn, Values};
 use super::{SqliteStore, StoreError};
 use sqlx::AssertSqlSafe;
 use sqlx::sqlite::SqliteRow;
 
-/// A statement with the names of `parts`, in braces, replaced by their text, one after the other.
+/// Replaces the names of `parts`, in braces, by their text, in the order of `parts`.
 pub(super) fn expanded(statement: &str, parts: &[(&str, &str)]) -> AssertSqlSafe<String> {
     let replace = |sql: String, (name, part): &(&str, &str)| sql.replace(name, part);
     AssertSqlSafe(parts.iter().fold(statement.to_owned(), replace))
 }
 
-/// A statement that selects rows. Only constants go into its text.
+/// A statement that selects rows. Its text contains only constants.
 pub(super) struct Select {
     text: String,
     values: Values,
 }
 
 impl Select {
-    /// Starts with everything before `WHERE`.
+    /// Starts with the text before `WHERE`.
     pub(super) fn new(from: &'static str) -> Self {
         Self {
             text: format!("{from} WHERE true"),
@@ -26,7 +26,7 @@ impl Select {
         }
     }
 
-    /// Adds a condition, `column =` for example, if there is a value for it.
+    /// Adds a condition such as `column =` if there is a value.
     pub(super) fn and<T: ToColumn>(&mut self, condition: &'static str, value: Option<T>) {
         if let Some(value) = value {
             self.and_raw(&[condition, " ?"]);
@@ -34,7 +34,7 @@ impl Select {
         }
     }
 
-    /// Adds a condition with values of its own.
+    /// Adds a condition with its own placeholders.
     pub(super) fn and_all(&mut self, condition: &'static str, values: &[&dyn ToColumn]) {
         self.and_raw(&[condition]);
         for value in values {
@@ -47,7 +47,7 @@ impl Select {
         self.text.extend(condition.iter().copied());
     }
 
-    /// Adds what comes after the conditions, and a limit.
+    /// Adds the text after the conditions, and a limit.
     pub(super) fn end(&mut self, rest: &'static str, limit: Option<u32>) {
         self.text.extend([" ", rest]);
         if let Some(limit) = limit {
@@ -56,7 +56,7 @@ impl Select {
         }
     }
 
-    /// The text and the values.
+    /// Returns the text and the values.
     pub(super) fn into_parts(self) -> (AssertSqlSafe<String>, Values) {
         (AssertSqlSafe(self.text), self.values)
     }

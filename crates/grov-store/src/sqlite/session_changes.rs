@@ -1,14 +1,14 @@
-//! The changes that a batch of exchanges makes to the rows of its sessions.
+//! The changes of session rows by a batch of exchanges.
 
 use super::append::NewExchange;
 use super::columns::millis;
 use grov_domain::{ExchangeKind, TokenUsage};
 use std::collections::HashMap;
 
-/// The characters of the first prompt that become a session's goal until a better one is known.
+/// Number of characters of the first prompt that become the goal until a better one is known.
 const GOAL_CHARACTERS: usize = 200;
 
-/// More tokens than any exchange can have, so that absurd numbers from an upstream do not overflow a session's sums.
+/// Maximum number of tokens per exchange, so that wrong numbers from an upstream do not overflow the sums.
 const MAX_TOKENS: u64 = 1_000_000_000_000;
 
 /// The changes, one per session, in order of first appearance.
@@ -48,7 +48,7 @@ impl<'a> SessionChanges<'a> {
         self.index.get(session).map(|position| &self.changes[*position])
     }
 
-    /// Adds a new exchange, `steps` of whose steps were new.
+    /// Adds a new exchange with `steps` new steps.
     pub(super) fn add(&mut self, new: &NewExchange<'a>, steps: u64) {
         let record = new.record;
         let (start, end) = (millis(record.started_at), millis(record.ended_at));
@@ -104,12 +104,12 @@ impl<'a> SessionChanges<'a> {
     }
 }
 
-/// The beginning of a prompt. It is redacted already: a secret that lost its end is no longer recognised.
+/// Returns the beginning of a prompt. The prompt is redacted already, because a truncated secret is not recognised.
 fn goal(prompt: &str) -> String {
     prompt.trim().chars().take(GOAL_CHARACTERS).collect()
 }
 
-/// The usage within what can be summed.
+/// Limits token counts, so that they can be summed.
 pub(super) fn bounded(usage: &TokenUsage) -> TokenUsage {
     combined(usage, usage, |tokens, _| tokens.min(MAX_TOKENS))
 }

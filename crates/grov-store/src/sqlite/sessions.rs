@@ -37,8 +37,8 @@ const STEPS: &str = concat!(
     " FROM steps st WHERE st.session_id = ? ORDER BY st.timestamp, st.id"
 );
 
-// A caller who read the row earlier overwrites neither what recording fills in, nor values that never change, nor the drift
-// state. A task that is over waits for no recovery.
+// A caller that read the row earlier must not overwrite columns that recording fills in, that never change, or that
+// hold the drift state. A session that is over does not wait for a recovery.
 record! {
     SessionState in "session_states", key (session_id);
     client_session_id, parent_session_id, task_type,
@@ -122,7 +122,7 @@ impl SessionStore for SqliteStore {
     }
 }
 
-/// Creates or changes a row, and gives its siblings its project. The state is redacted.
+/// Creates or updates a session, and sets the project of other rows of the client session. The state is redacted.
 pub(super) async fn upsert_session(
     connection: &mut Connection<'_>,
     state: &SessionState,
@@ -137,7 +137,7 @@ pub(super) async fn upsert_session(
     .await
 }
 
-/// The steps of a task, in order of time, as a transaction sees them.
+/// Returns the steps of a task, in order of time, as seen by a transaction.
 pub(super) async fn steps_of(
     connection: &mut Connection<'_>,
     session: &str,
@@ -164,7 +164,7 @@ fn summary(row: &SqliteRow) -> Result<SessionSummary, StoreError> {
     })
 }
 
-/// A step, from the columns of [`step_columns!`].
+/// Reads a step from the columns of [`step_columns!`].
 pub(super) fn step(row: &SqliteRow) -> Result<StepRow, StoreError> {
     Ok(from_row!(row => StepRow {
         id, session_id, exchange_id, agent_id, tool, tool_use_id, action_type, files, folders, command, effects,

@@ -11,13 +11,14 @@ use sqlx::sqlite::SqliteRow;
 use std::time::Duration;
 use time::OffsetDateTime;
 
-/// More than any call can cost; keeps a wrong price from overflowing the sums: a million dollars.
+/// Maximum cost of a call in millionths of a US dollar, so that a wrong price does not overflow the sums: a million
+/// dollars.
 const MAX_COST: u64 = 1_000_000_000_000;
 
-/// What is spent and set aside since a time, one call left out.
+/// The amount spent and reserved since a time, except for one call.
 const SPENT: &str = "SELECT coalesce(sum(cost), 0) AS spent FROM llm_calls WHERE at >= ? AND id <> ?";
 
-// A call that was recorded is not reserved again.
+// A recorded call is not reserved again.
 insert! {
     RESERVE, bind(call in &LlmCall):
     "INSERT INTO llm_calls", "ON CONFLICT (id) DO NOTHING";
@@ -42,7 +43,7 @@ impl SpendingStore for SqliteStore {
         since: OffsetDateTime,
     ) -> Result<Reservation, StoreError> {
         let mut transaction = self.begin().await?;
-        // A reservation that is repeated does not count itself.
+        // A repeated reservation does not count itself.
         let spent = transaction.value(SPENT, params![since, call.id]).await?;
         let spent: MicroUsd = spent.unwrap_or_default();
         if spent.plus(call.cost) > budget {
@@ -66,7 +67,7 @@ impl SpendingStore for SqliteStore {
         select.and("session_id =", filter.session_id.as_ref());
         select.end("ORDER BY at DESC, id DESC", filter.limit);
         let mut calls = select.read(self, call).await?;
-        // The newest were chosen; the oldest of them comes first.
+        // Selected newest first, returned oldest first.
         calls.reverse();
         Ok(calls)
     }

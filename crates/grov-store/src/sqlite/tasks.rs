@@ -44,7 +44,7 @@ impl TaskStore for SqliteStore {
         files: &[String],
         limit: u32,
     ) -> Result<Vec<Task>, StoreError> {
-        // The order of the join is fixed: few tasks touched these files, and the project may have very many.
+        // The join order is fixed: few tasks touched these files, but the project may have many.
         let sql = "SELECT t.* FROM \
              (SELECT DISTINCT task_id FROM task_files WHERE path IN (SELECT value FROM json_each(?))) touched \
              CROSS JOIN tasks t ON t.id = touched.task_id WHERE t.project_path = ? \
@@ -72,7 +72,7 @@ impl TaskStore for SqliteStore {
 }
 
 impl SqliteStore {
-    /// The tasks that a statement selects.
+    /// Returns the tasks that a statement selects.
     pub(super) async fn tasks(&self, sql: impl SqlSafeStr, values: Values) -> Result<Vec<Task>, StoreError> {
         self.read(sql, values, Task::from_row).await
     }
@@ -84,7 +84,7 @@ insert! {
     ; path: *path, task_id: *task
 }
 
-/// Saves new tasks, which are redacted and belong to no session. The caller updates the index.
+/// Saves new, redacted tasks without sessions. The caller updates the index.
 pub(super) async fn insert_tasks(connection: &mut Connection<'_>, tasks: &[&Task]) -> Result<(), StoreError> {
     connection
         .insert(&Task::UPSERT, tasks, |values, task| task.bind(values))
@@ -103,8 +103,8 @@ pub(super) async fn insert_tasks(connection: &mut Connection<'_>, tasks: &[&Task
         .map(drop)
 }
 
-/// Saves a task, which is redacted, under the id that its session's task had, and links it with its parent and its
-/// children. Returns whether its session had a task.
+/// Saves a redacted task under the id of its session's existing task, if any, and links it with its parent and
+/// children. Returns whether there was an existing task.
 pub(super) async fn replace_task(
     connection: &mut Connection<'_>,
     task: &Task,
@@ -116,9 +116,9 @@ pub(super) async fn replace_task(
     let parent_session = task.parent_session_id.as_ref().map(SessionId::as_str);
     let saved = task_of_session(connection, client_session, session).await?;
     let id = saved.as_deref().unwrap_or(task.id.as_str());
-    indexing.take_out(connection, &[id, task.id.as_str()]).await?;
+    indexing.remove_tasks(connection, &[id, task.id.as_str()]).await?;
     if id != task.id.as_str() {
-        // One piece of work under two ids: references to the old id now refer to the kept one.
+        // The same work under two ids: references to the removed id now refer to the kept one.
         connection
             .execute(
                 "UPDATE tasks SET parent_task_id = ?1 WHERE parent_task_id = ?2; \
@@ -131,7 +131,7 @@ pub(super) async fn replace_task(
             .await?;
     }
     let parent = match task_of_session(connection, client_session, parent_session).await? {
-        // No task serves itself.
+        // A task is not its own parent.
         Some(parent) if parent != id => Some(parent),
         _ => task.parent_task_id.as_ref().map(ToString::to_string),
     };
@@ -162,20 +162,20 @@ pub(super) async fn replace_task(
     indexing
         .add(connection, vec![memory::Entry::new(id, task, terms)])
         .await?;
-    // A replacement may be known from before.
+    // The task may have been superseded before.
     connection.execute("UPDATE memory_documents SET superseded_by = (SELECT superseded_by FROM tasks WHERE id = ?1) WHERE task_id = ?1", params![id])
         .await?;
     Ok(saved.is_some())
 }
 
-/// Saves one task, which is redacted.
+/// Saves one redacted task.
 pub(super) async fn save_task(connection: &mut Connection<'_>, task: &Task) -> Result<(), StoreError> {
     let mut indexing = memory::Indexing::default();
     replace_task(connection, task, memory::Terms::of(task), &mut indexing).await?;
     indexing.finish(connection).await
 }
 
-/// The id of the finished task that a session became.
+/// Returns the id of the finished task of a session.
 pub(super) async fn task_of_session(
     connection: &mut Connection<'_>,
     client_session: Option<&str>,

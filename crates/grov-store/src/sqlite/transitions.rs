@@ -1,4 +1,4 @@
-//! Transitions: what a judgement changes in the tasks of a client session.
+//! Transitions: changes of the tasks of a client session after a judgement.
 
 use super::columns::{RowExt, from_row, params};
 use super::connection::Connection;
@@ -82,10 +82,10 @@ impl OrchestrationStore for SqliteStore {
     }
 }
 
-/// Exchanges by the task they belong to.
+/// Exchange ids by task.
 type Places = BTreeMap<String, Vec<String>>;
 
-/// The tasks of the exchanges, and the exchanges that are not stored.
+/// Returns the tasks of the exchanges, and the exchanges that are not stored.
 async fn places(
     connection: &mut Connection<'_>,
     moves: &Move,
@@ -109,7 +109,8 @@ async fn places(
     Ok((places, missing.into_iter().cloned().collect()))
 }
 
-/// The lookups by path of the steps of exchanges `?3` in session `?1`, as far as `?2` has or has not the same step.
+/// Condition for the lookup rows of steps of exchanges `?3` in session `?1`, for steps that session `?2` has or does
+/// not have.
 macro_rules! lookups {
     ($condition:literal) => {
         concat!(
@@ -122,7 +123,7 @@ macro_rules! lookups {
     };
 }
 
-/// Moves exchanges with all their rows. An action that both tasks have stays where it is.
+/// Moves exchanges with all their rows. A step that both tasks have is not moved.
 async fn move_exchanges(
     connection: &mut Connection<'_>,
     from: &str,
@@ -146,7 +147,7 @@ async fn move_exchanges(
           WHERE session_id = ?2 AND exchange_id IN (SELECT value FROM json_each(?3)))",
         "UPDATE prompts SET session_id = ?2 \
          WHERE session_id = ?1 AND exchange_id IN (SELECT value FROM json_each(?3))",
-        // It may have been there before.
+        // The target may have had the exchange before.
         "INSERT INTO exchanges (session_id, id, agent_id, kind, model, stop_reason, outcome, started_at, ended_at, \
          input, cache_read, cache_creation, cache_creation_5m, cache_creation_1h, output) \
          SELECT ?2, id, agent_id, kind, model, stop_reason, outcome, started_at, ended_at, \
@@ -164,8 +165,8 @@ async fn move_exchanges(
     Ok(())
 }
 
-/// Recomputes the counters of a task. A task without exchanges keeps its times; its context size is zero as of the Unix
-/// epoch, so that any exchange is newer.
+/// Recomputes the counters of a task. A task without exchanges keeps its times. Its context size is then zero as of the
+/// Unix epoch, so that any exchange is newer.
 async fn recount(connection: &mut Connection<'_>, session: &str) -> Result<(), StoreError> {
     recount_steps(connection, session).await?;
     connection.execute("UPDATE session_states SET \
@@ -188,7 +189,7 @@ async fn recount(connection: &mut Connection<'_>, session: &str) -> Result<(), S
     Ok(())
 }
 
-/// Recomputes the step counter of a task and its newest step.
+/// Recomputes the number of steps and the newest step of a task.
 pub(super) async fn recount_steps(connection: &mut Connection<'_>, session: &str) -> Result<(), StoreError> {
     connection
         .execute(

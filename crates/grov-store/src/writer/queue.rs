@@ -5,16 +5,16 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::{Notify, watch};
 
-/// Memory of a record beside its texts.
+/// Estimated memory of a record and of a step without their texts, in bytes.
 const RECORD_BYTES: usize = 1024;
 const STEP_BYTES: usize = 512;
 
 pub(super) struct Queue {
     state: Mutex<State>,
     max_bytes: usize,
-    /// Records in a full batch, which is written at once.
+    /// The number of records that are written without waiting.
     full_batch: usize,
-    /// Notified when the queue stops being empty.
+    /// Notified when a record arrives in the empty queue.
     arrived: Notify,
     /// Notified when a caller flushes, or a batch is full.
     urgent: Notify,
@@ -25,7 +25,7 @@ pub(super) struct Queue {
 #[derive(Default)]
 struct State {
     records: Vec<Redacted<ExchangeRecord>>,
-    /// Bytes of all records accepted and not settled.
+    /// Bytes of all accepted records that are not settled.
     held_bytes: usize,
     accepted: u64,
     closed: bool,
@@ -44,7 +44,7 @@ impl Queue {
         }
     }
 
-    /// Nothing that can panic runs under this lock, so a poisoned one is as good as any.
+    /// No code that can panic runs under this lock, so a poisoned lock is safe to use.
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -74,7 +74,7 @@ impl Queue {
         std::mem::take(&mut self.state().records)
     }
 
-    /// Whether so many records wait that even a working store is too slow.
+    /// Whether more than half of the maximum size waits, because the store is too slow.
     pub(super) fn is_backlogged(&self) -> bool {
         self.state().held_bytes > self.max_bytes / 2
     }
@@ -123,7 +123,7 @@ impl Queue {
         self.settled.send_modify(|settled| *settled += count);
     }
 
-    /// Accounts for records that went from the spool to the store.
+    /// Counts records that were moved from the spool to the store.
     pub(super) fn drained(&self, count: u64) {
         let mut state = self.state();
         state.health.stored += count;
@@ -148,7 +148,7 @@ impl Queue {
     }
 }
 
-/// Approximate bytes of a record in memory.
+/// Approximate size of a record in memory, in bytes.
 pub(super) fn weight(record: &ExchangeRecord) -> usize {
     let prompts: usize = record.prompts.iter().map(|prompt| prompt.text.len()).sum();
     let steps: usize = record

@@ -12,30 +12,30 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::{Instant, sleep, sleep_until, timeout_at};
 
-/// Pause before the same batch is tried again on a busy store.
+/// Pause before a batch is retried on a busy store.
 const BUSY_PAUSE: Duration = Duration::from_millis(20);
 
-/// The size limit of a batch, whatever its number of records: each is copied on its way.
+/// Size limit of a batch in bytes, because every record is copied.
 const MAX_BATCH_BYTES: usize = 4 * 1024 * 1024;
 
-/// An append under way.
+/// An append in progress.
 type Attempt = BoxFuture<'static, Result<usize, StoreError>>;
 
 pub(super) struct Task {
     store: Arc<dyn ExchangeStore>,
     options: WriterOptions,
     queue: Arc<Queue>,
-    /// Accepted records that are not settled, oldest first.
+    /// Accepted records that are neither stored nor spooled, oldest first.
     held: VecDeque<Redacted<ExchangeRecord>>,
-    /// An append that takes too long. Its records are in the spool already; until it ends the store is left alone.
+    /// An append that exceeded its time. Its records are spooled already. The store is not called until it ends.
     slow: Option<Attempt>,
     drain: Option<Drain>,
-    /// The store failed and is not tried again before this time.
+    /// After a failure of the store: the time of the next attempt.
     retry_at: Option<Instant>,
     backoff: Duration,
-    /// The newest fault, gone after the next success.
+    /// The latest error; cleared by a success.
     fault: Option<String>,
-    /// Whether the newest write to the spool succeeded.
+    /// Whether the latest write to the spool succeeded.
     spool_works: bool,
     last_batch: Option<Instant>,
     last_spool_check: Option<Instant>,
@@ -70,7 +70,7 @@ impl Task {
     pub(super) async fn run(mut self) {
         self.queue.set_spooled(self.options.spool.waiting());
         loop {
-            // Records that other processes spooled are drained before the first one arrives.
+            // Also drains records that other processes spooled before this one started.
             if !self.drain_some().await {
                 self.wait().await;
             }
@@ -118,7 +118,7 @@ impl Task {
         }
     }
 
-    /// When to try again. Always later than a try that just failed.
+    /// The time of the next attempt. Always later than an attempt that just failed.
     fn next_try(&self) -> Instant {
         let now = Instant::now();
         let next_look = self.last_spool_check.map(|last| last + self.options.retry_after);
@@ -128,7 +128,7 @@ impl Task {
             .unwrap_or(now)
     }
 
-    /// Whether the store may be tried now.
+    /// Whether the store can be called now.
     fn store_is_due(&self) -> bool {
         self.slow.is_none() && self.retry_at.is_none_or(|time| time <= Instant::now())
     }
@@ -155,7 +155,7 @@ impl Task {
         self.spool_held();
     }
 
-    /// How many of the held records go together.
+    /// The number of held records in the next batch.
     fn batch_size(&self) -> usize {
         let mut bytes = 0;
         let fitting = self
@@ -170,7 +170,7 @@ impl Task {
         fitting.count()
     }
 
-    /// Whether the store works but is too slow, and the spool can take the records.
+    /// Whether the store is too slow and the spool can accept the records.
     fn is_backlogged(&self) -> bool {
         self.spool_works && self.queue.is_backlogged()
     }
@@ -181,7 +181,7 @@ impl Task {
         }
     }
 
-    /// Offers a batch to the store until `due`.
+    /// Tries to store a batch until `due`.
     async fn try_store(&mut self, batch: &Arc<Vec<Redacted<ExchangeRecord>>>, due: Instant) -> Outcome {
         loop {
             let mut append = self.append(Arc::clone(batch));
@@ -233,7 +233,7 @@ impl Task {
         }
     }
 
-    /// Moves one chunk from the spool to the store. Whether it may be called again at once.
+    /// Moves one chunk from the spool to the store. Returns whether to call this again immediately.
     async fn drain_some(&mut self) -> bool {
         if !self.store_is_due() || !self.find_drain() {
             self.drain = None;
@@ -271,7 +271,7 @@ impl Task {
         }
     }
 
-    /// Checks for records to drain, once per pause or after a fault. Returns whether there are any.
+    /// Checks for records to drain, once per pause and after an error. Returns whether there are any.
     fn find_drain(&mut self) -> bool {
         if self.drain.is_some() {
             return true;
@@ -303,7 +303,7 @@ impl Task {
             self.failed(&StoreError::Other(error.to_string()));
         }
         self.queue.set_spooled(self.options.spool.waiting());
-        // Records appended in between follow at once.
+        // Records appended during the drain are drained next.
         self.last_spool_check = None;
     }
 
@@ -333,7 +333,7 @@ impl Task {
     }
 }
 
-/// Writes to the spool; a panic on the way is a failure like any other.
+/// Writes to the spool. A panic is treated as an error.
 fn spool(spool: &Spool, batch: &[Redacted<ExchangeRecord>]) -> Result<(), String> {
     std::panic::catch_unwind(AssertUnwindSafe(|| spool.append(batch)))
         .map_err(|_| "writing to the spool panicked".to_owned())?

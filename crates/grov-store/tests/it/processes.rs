@@ -84,7 +84,8 @@ fn other_process() {
 /// Submits records one after the other and says each one's number once it is kept.
 async fn write_for_ever(database: &Path) {
     let store = SqliteStore::reopening(database, &OpenOptions::default(), OnCorruption::Fail);
-    let writer = BatchWriter::start(Arc::new(store), WriterOptions::new(Spool::beside(database))).unwrap();
+    let writer =
+        BatchWriter::start(Arc::new(store), WriterOptions::new(Spool::for_database(database))).unwrap();
     for number in 0.. {
         writer.submit(Redacted::of(&sample_exchange("killed", number)));
         writer.submit(Redacted::of(&sample_exchange("killed too", number)));

@@ -32,7 +32,7 @@ impl Home {
     }
 
     pub(crate) fn spool(&self) -> Spool {
-        Spool::beside(&self.database())
+        Spool::for_database(&self.database())
     }
 
     pub(crate) async fn open(&self) -> SqliteStore {

@@ -26,14 +26,14 @@ insert! {
     recovery_plan: step.verdict.as_ref().map(plan_texts),
 }
 
-/// A judged step in the form of an event, without the columns that only the log has.
+/// Selects a judged step in the form of an event, without the columns that only the log has.
 pub(super) const JUDGED_STEP: &str = "SELECT st.id, st.session_id, st.timestamp, st.action_type, st.files, st.drift_score, \
      st.correction_level AS level, json_extract(st.findings, '$[0].reason') AS reason, st.correction_given, \
      NULL AS recovery_plan, s.client_session_id, st.id AS step_id, st.command, st.findings, st.judged_by \
      FROM session_states s CROSS JOIN steps st ON st.session_id = s.session_id \
      WHERE st.drift_score IS NOT NULL AND st.id = ?";
 
-/// Adds the steps of new exchanges that were judged off goal at once. Their tasks are stored already.
+/// Adds steps of new exchanges that were already judged off goal. Their tasks are stored.
 pub(in crate::sqlite) async fn insert_events(
     connection: &mut Connection<'_>,
     new: &[&NewExchange<'_>],
@@ -50,7 +50,7 @@ pub(in crate::sqlite) async fn insert_events(
     set_projects(connection, &ids).await
 }
 
-/// Fills in the projects of events.
+/// Sets the projects of events.
 pub(super) async fn set_projects(connection: &mut Connection<'_>, ids: &[&str]) -> Result<(), StoreError> {
     let sql = "UPDATE drift_log SET project_path = coalesce((SELECT s.project_path FROM session_states s \
          WHERE s.session_id = drift_log.session_id), '') WHERE id IN (SELECT value FROM json_each(?))";

@@ -1,8 +1,8 @@
-//! Steps that bear on the actions to be judged.
+//! Finds earlier steps related to the actions to be judged.
 
 use crate::sqlite::sessions::step_columns;
 
-/// One of the four questions: the newest `?5` steps of which a column of `candidates` holds.
+/// One of four criteria: selects the newest `?5` steps for which `$column` of `candidates` is true.
 macro_rules! question {
     ($number:literal, $column:literal) => {
         concat!(
@@ -15,8 +15,8 @@ macro_rules! question {
     };
 }
 
-/// Selects from the newest `?7` steps of client session `?1`, none of which is off goal: those with files `?2`, in folders
-/// `?3` (of files too), with words `?4`, and key decisions; `?6` in all.
+/// Selects at most `?6` of the newest `?7` steps of client session `?1` that are on goal: those that touched files `?2`
+/// or folders `?3`, that share keywords `?4`, and key decisions.
 pub(super) const SQL: &str = concat!(
     "WITH candidates AS MATERIALIZED (SELECT st.session_id, st.id, st.timestamp, st.is_key_decision AS decides, \
      EXISTS (SELECT 1 FROM json_each(st.files) f WHERE f.value IN (SELECT value FROM json_each(?2))) AS same_file, \

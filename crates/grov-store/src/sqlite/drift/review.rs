@@ -1,4 +1,4 @@
-//! Reviews of saved tasks after later verdicts.
+//! Updates reviews of saved tasks after later verdicts.
 
 use super::states::CORRECTIONS;
 use crate::sqlite::StoreError;
@@ -10,7 +10,7 @@ use crate::sqlite::tasks::{save_task, task_of_session};
 use grov_domain::{Correction, DriftEvent, Task};
 use grov_session::review::{Evidence, Review, saved_until};
 
-/// Updates the review of the task that a session became, if it is saved, and its place in the index.
+/// Updates the review, and the index entry, of the task that a session became, if it is saved.
 pub(super) async fn review_task(
     connection: &mut Connection<'_>,
     client_session: &str,
@@ -20,7 +20,7 @@ pub(super) async fn review_task(
         return Ok(());
     };
     let reviewed = match reviewed(connection, client_session, session, &id).await {
-        // An unreadable row is left as it is; the verdict is saved all the same.
+        // An unreadable row is not changed; the verdict is saved anyway.
         Err(StoreError::Other(_)) => return Ok(()),
         reviewed => reviewed?,
     };
@@ -30,7 +30,7 @@ pub(super) async fn review_task(
     }
 }
 
-/// The task with its new review; `None` if it is the same.
+/// Returns the task with its new review; `None` if the review did not change.
 async fn reviewed(
     connection: &mut Connection<'_>,
     client_session: &str,

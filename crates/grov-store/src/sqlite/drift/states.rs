@@ -11,7 +11,7 @@ record! {
     session_id = "session_id", step_id, tool_use_id, level, score, reason, text, recovery_plan, made_at, delivered_at, outcome
 }
 
-/// Adds the outcome of a correction only: a newer state may have been written before this one.
+/// Only adds the outcome to an existing correction, whose other columns may be newer.
 const ADD_OUTCOME: &str = "ON CONFLICT (client_session_id, id) DO UPDATE SET \
      delivered_at = coalesce(delivered_at, excluded.delivered_at), outcome = coalesce(outcome, excluded.outcome)";
 
@@ -19,8 +19,8 @@ const ADD_OUTCOME: &str = "ON CONFLICT (client_session_id, id) DO UPDATE SET \
 pub(super) const CORRECTIONS: &str =
     "SELECT * FROM corrections WHERE client_session_id = ? ORDER BY made_at, id";
 
-/// Saves the drift state of a session with its correction, and shows it in the task's row if there is one. The state is
-/// redacted.
+/// Saves the drift state of a client session with its correction, and copies it to the row of the task if there is one.
+/// The state is redacted.
 pub(in crate::sqlite) async fn save_state(
     connection: &mut Connection<'_>,
     state: &DriftState,
@@ -78,7 +78,7 @@ pub(in crate::sqlite) async fn save_state(
     Ok(())
 }
 
-/// Whether a correction was forgotten, or belongs to a task that was forgotten after it was made.
+/// Whether a correction was forgotten, or its task was forgotten after the correction was made.
 pub(super) async fn is_forgotten(
     connection: &mut Connection<'_>,
     correction: &Correction,
@@ -103,7 +103,7 @@ async fn is_task_forgotten(connection: &mut Connection<'_>, task: &SessionId) ->
     Ok(connection.row(sql, params![task]).await?.is_some())
 }
 
-/// Whether a recovery plan was delivered and not followed yet.
+/// Whether a recovery plan was delivered but not followed yet.
 fn waits_for_recovery(state: &DriftState) -> bool {
     state.correction.as_ref().is_some_and(|correction| {
         !correction.recovery_plan.is_empty()

@@ -1,4 +1,4 @@
-//! Verdicts on recorded actions.
+//! Stores verdicts on recorded actions.
 
 use super::review::review_task;
 use crate::sqlite::columns::{RowExt, params};
@@ -8,7 +8,7 @@ use crate::sqlite::{SqliteStore, StoreError};
 use grov_domain::{ClientSessionId, Finding, JudgedBy, RecoveryStep, Redacted, StepId, StepVerdict};
 use std::collections::{BTreeSet, HashMap};
 
-/// The recovery plan as the log holds it: one text per step.
+/// Returns the recovery plan as stored in the log: one text per step.
 pub(super) fn plan_texts(verdict: &StepVerdict) -> Vec<String> {
     let text = |step: &RecoveryStep| match &step.file {
         Some(file) if !step.action.contains(file.as_str()) => format!("{file}: {}", step.action),
@@ -17,7 +17,7 @@ pub(super) fn plan_texts(verdict: &StepVerdict) -> Vec<String> {
     verdict.recovery_plan.iter().map(text).collect()
 }
 
-/// The reason of the gravest finding.
+/// Returns the reason of the most severe finding.
 pub(super) fn reason(verdict: &StepVerdict) -> Option<&str> {
     verdict.findings.first().map(|finding| finding.reason.as_str())
 }
@@ -26,12 +26,12 @@ fn has_hard(findings: &[Finding]) -> bool {
     findings.iter().any(|finding| finding.rule.is_hard())
 }
 
-/// Whether the rules found nothing after all, because the user had allowed the action.
-fn is_acquittal(verdict: &StepVerdict) -> bool {
+/// Whether the rules withdrew their findings because the user had allowed the action.
+fn withdraws_findings(verdict: &StepVerdict) -> bool {
     verdict.by == JudgedBy::Rules && verdict.findings.is_empty() && !verdict.is_off_goal()
 }
 
-/// Records verdicts on actions of a client session. Returns how many actions changed.
+/// Stores verdicts on actions of a client session. Returns the number of changed actions.
 pub(super) async fn judge_steps(
     store: &SqliteStore,
     client_session: &ClientSessionId,
@@ -54,7 +54,7 @@ pub(super) async fn judge_steps(
         let is_off_goal = verdict.is_off_goal();
         let session = place.session.as_str();
         let rows = if place.is_logged {
-            let keeps = place.has_hard && !is_acquittal(verdict);
+            let keeps = place.has_hard && !withdraws_findings(verdict);
             if is_off_goal || has_hard || keeps {
                 continue;
             }
@@ -85,18 +85,17 @@ pub(super) async fn judge_steps(
     Ok(changed)
 }
 
-/// The place of a judged action.
+/// Where a judged action is stored.
 struct Place {
-    /// Its task.
+    /// The task.
     session: String,
-    /// In the log instead of among the steps.
+    /// In the drift log instead of the steps.
     is_logged: bool,
-    /// Whether a rule found a fact there that no later verdict changes.
+    /// Whether a rule found a fact, which no later verdict changes.
     has_hard: bool,
 }
 
-/// The places of these actions of a client session, as far as they are stored: in the log only former steps, and no
-/// forgotten ones.
+/// Finds the stored actions of a client session. Omits forgotten actions, and log entries that were never steps.
 async fn places(
     connection: &mut Connection<'_>,
     client_session: &str,
@@ -116,7 +115,7 @@ async fn places(
         let place = Place {
             session: row.read(1)?,
             is_logged: row.read(2)?,
-            // An action whose findings cannot be read is left where it is.
+            // An action with unreadable findings is not moved.
             has_hard: row
                 .read::<Vec<Finding>>(3)
                 .map_or(true, |findings| has_hard(&findings)),
@@ -126,7 +125,7 @@ async fn places(
     Ok(places)
 }
 
-/// Moves an event from the log back to the steps. The correction sent because of it stays.
+/// Moves an event from the log back to the steps. The correction that it caused stays.
 async fn move_to_steps(
     connection: &mut Connection<'_>,
     id: &str,
@@ -151,7 +150,7 @@ async fn move_to_steps(
     Ok(moved)
 }
 
-/// Sets the verdict of a step. The correction sent because of an earlier one stays.
+/// Sets the verdict of a step. A correction that an earlier verdict caused stays.
 async fn set_verdict(
     connection: &mut Connection<'_>,
     session: &str,
@@ -184,7 +183,7 @@ async fn copy_to_log(
     Ok(())
 }
 
-/// Removes a step and the lookups of its files.
+/// Removes a step and the lookup rows of its files.
 async fn remove_step(connection: &mut Connection<'_>, session: &str, id: &str) -> Result<u64, StoreError> {
     connection
         .execute(
@@ -202,7 +201,7 @@ async fn remove_step(connection: &mut Connection<'_>, session: &str, id: &str) -
         .await
 }
 
-/// Removes those of these steps of a client session that are stored: they are in the log now.
+/// Removes these steps of a client session, which are now in the log.
 pub(in crate::sqlite) async fn remove_steps(
     connection: &mut Connection<'_>,
     client_session: &str,

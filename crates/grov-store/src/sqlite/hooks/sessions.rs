@@ -29,8 +29,8 @@ const REPLACE_SESSION: &str = concat!(
      WHERE client_session_id = ?1 AND revision = ?16 - 1 RETURNING forgotten_at"
 );
 
-/// Begins a transaction that inserts or replaces a session without its course. Returns one row with `forgotten_at` if no
-/// other process changed the session since it was read.
+/// Begins a transaction that inserts or replaces a session without its engine state. Returns one row with
+/// `forgotten_at` if no other process changed the session since it was read.
 pub(super) async fn save<'a>(
     store: &'a SqliteStore,
     session: &HookSession,
@@ -43,7 +43,7 @@ pub(super) async fn save<'a>(
     }
 }
 
-/// Replaces the course of a session, or deletes it.
+/// Replaces or deletes the engine state of a session.
 pub(super) async fn save_course(
     connection: &mut Connection<'_>,
     session: &HookSession,
@@ -63,7 +63,7 @@ pub(super) async fn save_course(
     saved.map(drop)
 }
 
-/// A session without its course.
+/// Reads a session without its engine state.
 pub(super) fn session(row: &SqliteRow) -> Result<HookSession, StoreError> {
     let is_forgotten = row.text("contract")? == Some("");
     Ok(from_row!(row => HookSession {

@@ -1,4 +1,4 @@
-//! Actions in sessions of the hook path, and checks of them.
+//! Actions of hook sessions, and checks of them.
 
 use crate::sqlite::StoreError;
 use crate::sqlite::columns::{RowExt, from_row, millis, params};
@@ -9,8 +9,8 @@ use sqlx::sqlite::SqliteRow;
 use std::borrow::Cow;
 use time::OffsetDateTime;
 
-// A step that is there is replaced, as its result may be known by now; but a score is not taken back, and when and for which
-// prompt it was done stays as it was seen first.
+// An existing step is replaced, because its result may be known now. A score is not removed, and the time and prompt do
+// not change.
 insert! {
     INSERT_STEPS, bind_step((session, step) in (&ClientSessionId, Cow<'_, HookStep>)):
     "INSERT INTO hook_steps",
@@ -33,7 +33,7 @@ insert! {
     client_session_id: *session,
 }
 
-/// Writes the steps; without their text those up to when the session was forgotten.
+/// Writes the steps. Steps up to `forgotten_at` are written without their text.
 pub(super) async fn insert_steps(
     connection: &mut Connection<'_>,
     session: &ClientSessionId,
@@ -66,12 +66,12 @@ fn without_text(step: &HookStep) -> HookStep {
     }
 }
 
-/// Whether a row of this time keeps its text. Times are compared as they are stored, in milliseconds.
+/// Whether a row of this time keeps its text. Compares milliseconds, as stored.
 fn is_after(time: OffsetDateTime, forgotten_at: Option<OffsetDateTime>) -> bool {
     forgotten_at.is_none_or(|forgotten| millis(time) > millis(forgotten))
 }
 
-/// Adds how steps ended that are there; without a word to those up to when the session's words were forgotten.
+/// Adds the results of stored steps. Steps up to `forgotten_at` get no output.
 pub(super) async fn end_steps(
     connection: &mut Connection<'_>,
     session: &ClientSessionId,
@@ -91,8 +91,8 @@ pub(super) async fn end_steps(
     Ok(())
 }
 
-/// Acquits steps that are there: the user allowed them.
-pub(super) async fn acquit_steps(
+/// Marks stored steps as on goal, because the user allowed them.
+pub(super) async fn allow_steps(
     connection: &mut Connection<'_>,
     session: &ClientSessionId,
     allowed: &[StepId],
@@ -108,7 +108,7 @@ pub(super) async fn acquit_steps(
     Ok(())
 }
 
-/// Writes the check, without its text if it is of a time that was forgotten.
+/// Writes the check. Up to `forgotten_at` it is written without its text.
 pub(super) async fn insert_check(
     connection: &mut Connection<'_>,
     session: &ClientSessionId,

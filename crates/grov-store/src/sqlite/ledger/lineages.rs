@@ -1,4 +1,4 @@
-//! Lineages: their decisions, which one a new one continues, and their tips.
+//! Lineages: their decisions, tips, and continuation by new lineages.
 
 use super::{agent, keys};
 use crate::sqlite::columns::{RowExt, from_row, params};
@@ -8,7 +8,7 @@ use grov_domain::{AgentId, HistoryKey, LedgerEntry, LedgerLineage, Lineage, NewL
 use sqlx::sqlite::SqliteRow;
 use std::collections::HashMap;
 
-/// The lineage of session `?1` and agent `?2` with its decisions; one row without a decision when it has none.
+/// Selects the lineage of session `?1` and agent `?2` with its decisions; one row without a decision if it has none.
 macro_rules! stored {
     () => {
         "SELECT l.barred, l.tip, e.anchor, e.block, e.decided_at, \
@@ -21,8 +21,8 @@ macro_rules! stored {
 
 pub(super) use stored;
 
-/// The lineages of project `?2` whose tip comes latest among the keys `?1`, preferring those with model `?3`, last seen
-/// first, with the places decided in each; one row without a place where there is none.
+/// Selects the lineages of project `?2` whose tip is latest among the keys `?1`, preferring those with model `?3`, in
+/// the order last seen first, with their injection points; one row without an injection point if there is none.
 const CONTINUED: &str = "WITH found AS MATERIALIZED (SELECT h.key AS place, h.value AS tip, l.id, l.seen_at, \
      max(t.model = ?3) AS of_model FROM json_each(?1) h CROSS JOIN ledger_tips t ON t.tip = unhex(h.value) \
      CROSS JOIN ledger_lineages l ON l.id = t.lineage \
@@ -32,8 +32,8 @@ const CONTINUED: &str = "WITH found AS MATERIALIZED (SELECT h.key AS place, h.va
      (SELECT of_model, place FROM found ORDER BY of_model DESC, place DESC LIMIT 1) \
      ORDER BY f.seen_at DESC, f.id DESC";
 
-/// Inserts lineage `?1`, `?2` and, if it is new, copies the decisions of lineage `?5`, whose tip is `?8`, for the places
-/// `?7`. Selects what is stored of it.
+/// Inserts lineage `?1`, `?2`. If it is new, copies the decisions of lineage `?5` with tip `?8` for the injection
+/// points `?7`. Selects the stored lineage.
 const ADOPT: &str = concat!(
     begin!(),
     "INSERT INTO ledger_lineages (client_session_id, agent_id, project_path, model, tip, barred, created_at, seen_at) \
@@ -50,8 +50,8 @@ const ADOPT: &str = concat!(
     stored!()
 );
 
-/// Records tip `?6` of lineage `?1`, `?2`, and that nothing is added at the places `?7`. Earlier decisions for these places
-/// stay.
+/// Stores tip `?6` of lineage `?1`, `?2`, and the decision to add nothing at the injection points `?7`. Existing
+/// decisions are kept.
 pub(super) const NOTE_TIP: &str = "\
      INSERT INTO ledger_lineages (client_session_id, agent_id, project_path, model, tip, created_at, seen_at) \
      VALUES (?1, ?2, ?3, ?4, ?6, ?5, ?5) ON CONFLICT (client_session_id, agent_id) DO UPDATE SET \
@@ -64,13 +64,13 @@ pub(super) const NOTE_TIP: &str = "\
      SELECT l.id, unhex(a.value), NULL, ?5 FROM ledger_lineages l, json_each(?7) a \
      WHERE l.client_session_id = ?1 AND l.agent_id = ?2 ON CONFLICT DO NOTHING";
 
-/// The number of newest keys that are looked up first: a session that continues another is found there, and the API does
-/// not look for a cached prefix that ends before them.
-const NEWEST: usize = 64;
+/// The number of newest keys that are looked up first. A continued session is usually found there, because the API does
+/// not look for cached prefixes that end before them.
+const NEWEST_KEYS: usize = 64;
 
-/// Stores a new lineage with the decisions of the one that it continues.
+/// Stores a new lineage with the decisions of the lineage that it continues.
 pub(super) async fn adopt(store: &SqliteStore, new: &NewLineage) -> Result<LedgerLineage, StoreError> {
-    // Looked up before the write lock is taken: other processes wait for it.
+    // Looked up before taking the write lock, which makes other processes wait.
     let continued = continued_by(store, new).await?;
     let values = params![
         new.lineage.session,
@@ -87,12 +87,14 @@ pub(super) async fn adopt(store: &SqliteStore, new: &NewLineage) -> Result<Ledge
     Ok(from_rows(&rows)?.unwrap_or_default())
 }
 
-/// The lineage that a new one continues.
+/// Finds the lineage that a new one continues.
 async fn continued_by(store: &SqliteStore, new: &NewLineage) -> Result<Option<Continued>, StoreError> {
     if new.project_path.is_empty() {
         return Ok(None);
     }
-    let (older, newest) = new.history.split_at(new.history.len().saturating_sub(NEWEST));
+    let (older, newest) = new
+        .history
+        .split_at(new.history.len().saturating_sub(NEWEST_KEYS));
     for part in [newest, older] {
         if part.is_empty() {
             continue;
@@ -118,14 +120,14 @@ struct Continued {
     id: i64,
     /// The tip by which it was found.
     tip: HistoryKey,
-    /// Its decisions for the history of the new one.
+    /// Its injection points in the history of the new one.
     places: Vec<HistoryKey>,
     /// The position of the last of them in that history.
     latest: Option<usize>,
 }
 
-/// Of lineages with the same tip, the one with the latest decision in the history: a fork that went another way has the
-/// same tip. Of equals the first.
+/// Returns the lineage with the latest decision in the history, because a fork that continued differently has the same
+/// tip. The first one of equals.
 fn latest_decided(rows: &[SqliteRow], history: &[HistoryKey]) -> Result<Option<Continued>, StoreError> {
     let positions: HashMap<HistoryKey, usize> = history.iter().copied().zip(0..).collect();
     let mut found: Vec<Continued> = Vec::new();
@@ -150,7 +152,7 @@ fn latest_decided(rows: &[SqliteRow], history: &[HistoryKey]) -> Result<Option<C
     Ok(found.into_iter().max_by_key(|lineage| lineage.latest))
 }
 
-/// The lineage that a row names.
+/// Reads the lineage that a row names.
 pub(super) fn lineage(row: &SqliteRow) -> Result<Lineage, StoreError> {
     let agent: String = row.read("agent_id")?;
     Ok(Lineage {

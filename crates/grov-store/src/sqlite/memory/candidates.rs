@@ -1,4 +1,4 @@
-//! The memories that hold any of the terms, best first by a score that is computed without reading them.
+//! Selects memories that contain any of the terms, best first by a rough score that needs no document.
 
 use super::lookup::{load_documents, look_up};
 use super::postings::Posting;
@@ -10,15 +10,15 @@ use grov_domain::{
 };
 use time::OffsetDateTime;
 
-/// The postings of some terms.
+/// The postings of the terms of a question.
 pub(super) struct TermMatches {
     /// Statistics of the scope and the terms.
     pub(super) statistics: MemoryStatistics,
-    /// By term; empty for those that are not read.
+    /// Postings by term; empty for terms that were not read.
     pub(super) postings: Vec<Vec<Posting>>,
 }
 
-/// The candidates for a question.
+/// Finds the candidates for a question.
 pub(super) async fn find(
     store: &SqliteStore,
     question: &MemoryQuestion<'_>,
@@ -27,11 +27,11 @@ pub(super) async fn find(
     let (documents, known) = match question.order {
         CandidateOrder::Worth(weights) => {
             let order = rough_scores(&matches, &weights);
-            let found = worthiest(store, order, question.limit, question.before).await?;
+            let found = load_best(store, order, question.limit, question.before).await?;
             (found, &[][..])
         }
         CandidateOrder::Newest { known } => {
-            let others = newest_but(known, &matches, question.limit);
+            let others = newest_except(known, &matches, question.limit);
             (load_documents(store, &others, question.before).await?, known)
         }
     };
@@ -50,9 +50,9 @@ pub(super) async fn find(
     })
 }
 
-/// Loads the memories with the largest scores. A question as of an earlier time skips later ones; then the next ones get
-/// their chance.
-async fn worthiest(
+/// Loads the memories with the largest scores. A question as of an earlier time skips newer memories; then more are
+/// loaded.
+async fn load_best(
     store: &SqliteStore,
     mut scores: NumberSums,
     limit: usize,
@@ -76,7 +76,7 @@ impl TermMatches {
         self.postings.iter().flatten()
     }
 
-    /// The terms that each memory with a place here holds.
+    /// Returns the terms that each memory in `places` contains.
     fn counts(&self, places: &NumberMap<usize>) -> Vec<Vec<TermCount>> {
         let mut found = vec![Vec::new(); places.len()];
         for (term, postings) in self.postings.iter().enumerate() {
@@ -95,8 +95,8 @@ impl TermMatches {
     }
 }
 
-/// The newest memories that hold any of the terms, without the known ones.
-fn newest_but(known: &[i64], matches: &TermMatches, limit: usize) -> Vec<i64> {
+/// Returns the newest memories that contain any of the terms, except the known ones.
+fn newest_except(known: &[i64], matches: &TermMatches, limit: usize) -> Vec<i64> {
     let known: NumberMap<()> = known.iter().map(|number| (*number, ())).collect();
     let mut others: Vec<i64> = matches
         .postings()
@@ -109,7 +109,7 @@ fn newest_but(known: &[i64], matches: &TermMatches, limit: usize) -> Vec<i64> {
     others
 }
 
-/// The score of each memory that holds any of the terms, by what the terms are worth there.
+/// Returns the rough score of each memory that contains any of the terms.
 fn rough_scores(matches: &TermMatches, weights: &TermWeights) -> NumberSums {
     let mut scores = NumberSums::over(matches.postings().map(|posting| posting.document));
     for (term, postings) in matches.statistics.terms.iter().zip(&matches.postings) {

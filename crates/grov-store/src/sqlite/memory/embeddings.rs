@@ -96,7 +96,7 @@ async fn save(
             params![model, dimension],
         )
         .await?;
-    // A model that answers with another dimension is another one under the same name.
+    // A different dimension means a different model under the same name.
     connection
         .execute(
             "DELETE FROM task_embeddings WHERE model = ?1 \
@@ -106,7 +106,7 @@ async fn save(
         )
         .await?;
     for (task, embedding) in embedded {
-        // Not replaced but deleted and added: both are counted.
+        // Deleted and inserted instead of replaced, because triggers count both.
         connection
             .execute(
                 "DELETE FROM task_embeddings WHERE task_id = ?1; \
@@ -119,7 +119,7 @@ async fn save(
             )
             .await?;
     }
-    // Names of models that are not in use any more say nothing.
+    // Deletes models that are not used any more.
     connection
         .execute(
             "DELETE FROM embedding_models WHERE tasks = 0 AND id <> ?",

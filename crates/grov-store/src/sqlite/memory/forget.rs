@@ -1,6 +1,6 @@
-//! Deleting memories for good.
+//! Deletes memories permanently.
 
-use super::index::take_out;
+use super::index::remove_tasks;
 use crate::sqlite::columns::{RowExt, params};
 use crate::sqlite::connection::Connection;
 use crate::sqlite::ledger::BUMP_REVISION;
@@ -14,18 +14,18 @@ use grov_domain::TaskId;
 const PARTS: &[(&str, &str)] = &[
     // The sessions that became these tasks.
     ("{sessions}", "(SELECT session_id FROM tasks WHERE session_id IS NOT NULL AND id IN {forgotten})"),
-    // The places in the ledger whose text quotes these tasks.
+    // The ledger entries whose text quotes these tasks.
     ("{quoted}", "(SELECT lineage, anchor FROM ledger_memories WHERE task_id IN {forgotten})"),
     ("{forgotten}", "(SELECT value FROM json_each(?1))"),
 ];
 
-/// Removes the text from the ledger: from now on nothing is added there.
+/// Removes the text from the ledger, so that it is not injected again.
 const BLANK_BLOCKS: &str =
     "UPDATE ledger_entries SET block = NULL WHERE block IS NOT NULL AND (lineage, anchor) IN {quoted}";
 
-/// The same for text that quotes the work itself, which is what corrections do: they quote no memory. It was added while
-/// the work was under way (of a session that is gone only the end of that is known), or it holds what a correction of
-/// the work has. Sessions that continue others hold copies.
+/// The same for corrections, which quote the work itself and no memory: text that was injected while the task was
+/// active, or that contains a correction of the task. For a removed session, only the end of that time is known.
+/// Sessions that continue others have copies of the text.
 const BLANK_CORRECTIONS: &str = "WITH own AS MATERIALIZED (SELECT e.anchor, e.block FROM tasks t \
      JOIN ledger_lineages l ON l.client_session_id = t.client_session_id \
      JOIN ledger_entries e ON e.lineage = l.id WHERE t.id IN {forgotten} AND e.block IS NOT NULL \
@@ -36,18 +36,18 @@ const BLANK_CORRECTIONS: &str = "WITH own AS MATERIALIZED (SELECT e.anchor, e.bl
      c.text) > 0 ELSE 0 END WHERE c.text <> '' AND c.session_id IN {sessions}) UPDATE ledger_entries \
      SET block = NULL WHERE (anchor, block) IN (SELECT anchor, block FROM own)";
 
-/// Deletes goal edits made while the work was under way. While a task of the session is in work, only a reworded goal is
-/// deleted: what a person allowed, forbade and demanded stays in force.
+/// Deletes goal edits made while the task was active. If the session has another active task, deletes only reworded
+/// goals: what the user allowed, forbade and required stays in force.
 const DROP_EDITS: &str = "DELETE FROM goal_edits WHERE (client_session_id, id) IN (SELECT e.client_session_id, e.id FROM tasks t \
      JOIN goal_edits e ON e.client_session_id = t.client_session_id AND e.at <= t.created_at \
      WHERE t.id IN {forgotten} AND (e.kind = 'set' OR NOT EXISTS (SELECT 1 FROM session_states s \
      WHERE s.client_session_id = t.client_session_id AND s.status = 'active')))";
 
-/// Deletes what was derived from the tasks, and their sources. Rows that only count stay, without their texts: a session in
-/// work continues, its spending stays recorded, and an exchange that is recorded again is recognised. Ids that refer to
-/// deleted rows stay, since an id reveals nothing.
+/// Deletes the data derived from the tasks, and their sources. Rows that are still needed are kept without their texts:
+/// active sessions continue, spending stays recorded, and an exchange that is recorded again is recognised. Ids that
+/// refer to deleted rows are kept, because an id reveals nothing.
 const ERASE: &[&str] = &[
-    // Remembers the ids alone: text that quotes the tasks and was being made meanwhile is refused.
+    // Stores only the ids, so that text which quotes the tasks and is being prepared is refused.
     "INSERT INTO forgotten (task_id, at) \
      SELECT value, CAST(unixepoch('subsec') * 1000 AS INTEGER) FROM json_each(?1) WHERE true \
      ON CONFLICT (task_id) DO UPDATE SET at = excluded.at",
@@ -78,7 +78,7 @@ const ERASE: &[&str] = &[
     "DELETE FROM hook_guards WHERE (client_session_id, tool_use_id) IN (SELECT g.client_session_id, \
      g.tool_use_id FROM tasks t JOIN hook_guards g ON g.client_session_id = t.client_session_id \
      AND g.at <= t.created_at WHERE t.id IN {forgotten})",
-    // A hook that holds the words wrote nothing yet, and may not any more.
+    // A hook that has read the texts but has not written yet must not write them.
     "UPDATE hook_sessions SET contract = '', waiting = NULL, revision = revision + 1, \
      forgotten_at = max(coalesce(forgotten_at, t.saved), t.saved) FROM (SELECT client_session_id, \
      max(created_at) AS saved FROM tasks WHERE client_session_id IS NOT NULL AND id IN {forgotten} \
@@ -89,15 +89,15 @@ const ERASE: &[&str] = &[
      keywords = NULL, forgotten_at = CAST(unixepoch('subsec') * 1000 AS INTEGER) WHERE session_id IN {sessions}",
 ];
 
-/// Deletes tasks for good, with everything that was derived from them. Returns those that there were.
+/// Deletes tasks permanently, with all data derived from them. Returns those that existed.
 pub(super) async fn forget(store: &SqliteStore, tasks: &[TaskId]) -> Result<Vec<TaskId>, StoreError> {
     if tasks.is_empty() {
         return Ok(Vec::new());
     }
-    // Records in the spool would bring texts back later.
-    drain_spool(store, &Spool::beside(store.path())).await?;
+    // Records in the spool would restore texts later.
+    drain_spool(store, &Spool::for_database(store.path())).await?;
     let mut transaction = store.begin().await?;
-    take_out(&mut transaction, tasks).await?;
+    remove_tasks(&mut transaction, tasks).await?;
     let gone = erase(&mut transaction, tasks).await?;
     transaction.commit().await?;
     store
@@ -107,12 +107,12 @@ pub(super) async fn forget(store: &SqliteStore, tasks: &[TaskId]) -> Result<Vec<
 }
 
 impl SqliteStore {
-    /// Rewrites the database, so that no copy of deleted content is left in the files. SQLite clears a row's place, but
-    /// not the copies that stay in pages when rows move between them. `done` and `again` tell a person what was achieved
-    /// all the same, and how to try again.
+    /// Rewrites the database, so that the files contain no copy of deleted content. SQLite overwrites a deleted row,
+    /// but not copies in pages from which rows were moved. `done` and `again` are parts of the error message: what was
+    /// achieved, and how to retry.
     pub(in crate::sqlite) async fn scrub(&self, done: &str, again: &str) -> Result<(), StoreError> {
         let mut connection = self.connection().await?;
-        // The copy is as large as the database: not in memory.
+        // The temporary copy is as large as the database, so it is not kept in memory.
         let vacuum = "PRAGMA temp_store = FILE; VACUUM; PRAGMA temp_store = MEMORY";
         let rewritten = connection.execute(vacuum, params![]).await;
         rewritten.map_err(|error| traces_left(done, again, error))?;
@@ -131,7 +131,7 @@ impl SqliteStore {
     }
 }
 
-/// The error when deleting succeeded and clearing the files did not.
+/// Returns the error for a deletion that succeeded without clearing the files.
 fn traces_left(done: &str, again: &str, error: StoreError) -> StoreError {
     let traces = |reason: String| format!("{done}, but traces may be left in the file, {again}: {reason}");
     match error {
@@ -157,7 +157,7 @@ async fn erase(connection: &mut Connection<'_>, tasks: &[TaskId]) -> Result<Vec<
     let gone = connection
         .read(expanded(delete, PARTS), params![tasks], |row| row.read(0))
         .await?;
-    // Running programs hold these texts in memory too.
+    // Running processes have these texts in memory too.
     if in_use > 0 || !gone.is_empty() {
         connection.execute(BUMP_REVISION, params![]).await?;
     }

@@ -1,7 +1,7 @@
-//! Saving many tasks at once.
+//! Saves many tasks at once.
 //!
-//! Going to the connection's thread and back costs more than writing a row, so rows are written in few statements; and
-//! while they are written, the next tasks are redacted and taken apart.
+//! A round trip to the connection's thread costs more than writing a row, so rows are written with few statements.
+//! While they are written, the terms of the next tasks are extracted.
 
 use super::index::{Entry, Indexing, load_tasks};
 use super::terms::Terms;
@@ -13,17 +13,17 @@ use grov_domain::{ClientSessionId, ImportReport, Redacted, RefusedImport, Sessio
 use std::collections::HashMap;
 
 /// Tasks prepared and written at once.
-const AT_ONCE: usize = 256;
-/// Tasks prepared before control goes back to the writing of others.
-const BETWEEN: usize = 8;
+const TASKS_PER_CHUNK: usize = 256;
+/// Tasks prepared before yielding to the writes.
+const TASKS_PER_YIELD: usize = 8;
 
-/// Saves tasks that may be known already.
+/// Saves tasks that may be stored already.
 pub(super) async fn import(
     store: &SqliteStore,
     tasks: &[Redacted<Task>],
 ) -> Result<ImportReport, StoreError> {
     let mut report = ImportReport::default();
-    // Of several with the same id the last one stays.
+    // Of several tasks with the same id, only the last is saved.
     let mut last: HashMap<&str, usize> = HashMap::with_capacity(tasks.len());
     for (place, task) in tasks.iter().enumerate() {
         report.replaced += u64::from(last.insert(task.id.as_str(), place).is_some());
@@ -34,8 +34,8 @@ pub(super) async fn import(
         .filter(|(place, task)| last.get(task.id.as_str()) == Some(place))
         .map(|(_, task)| &**task)
         .collect();
-    let mut portions = tasks.chunks(AT_ONCE);
-    // Before the lock is taken: other processes wait for it.
+    let mut portions = tasks.chunks(TASKS_PER_CHUNK);
+    // Before taking the write lock, which makes other processes wait.
     let mut ready = prepared(portions.next().unwrap_or_default()).await;
     let mut transaction = store.begin().await?;
     let connection = &mut *transaction;
@@ -52,7 +52,7 @@ pub(super) async fn import(
     Ok(report)
 }
 
-/// A task with the terms under which it is found.
+/// A task with its search terms.
 struct Prepared<'a> {
     task: &'a Task,
     terms: Terms,
@@ -65,17 +65,17 @@ impl<'a> Prepared<'a> {
     }
 }
 
-/// Prepares tasks, now and then giving way.
+/// Extracts the terms of tasks, yielding regularly.
 async fn prepared<'a>(tasks: &[&'a Task]) -> Vec<Prepared<'a>> {
     let mut prepared = Vec::with_capacity(tasks.len());
-    for tasks in tasks.chunks(BETWEEN) {
+    for tasks in tasks.chunks(TASKS_PER_YIELD) {
         prepared.extend(tasks.iter().map(|task| Prepared::of(task)));
         tokio::task::yield_now().await;
     }
     prepared
 }
 
-/// Writes tasks that are new or have changed in their project.
+/// Writes tasks that are new or changed.
 async fn write(
     connection: &mut Connection<'_>,
     prepared: Vec<Prepared<'_>>,
@@ -88,13 +88,13 @@ async fn write(
     let (mut together, mut alone) = (Vec::new(), Vec::new());
     for new in prepared {
         let known = known.get(new.task.id.as_str());
-        if let Some(project_path) = elsewhere(connection, new.task, known).await? {
+        if let Some(project_path) = other_project(connection, new.task, known).await? {
             let id = new.task.id.clone();
             report.refused.push(RefusedImport { id, project_path });
             continue;
         }
         match known {
-            // An import that is repeated has little to do.
+            // A repeated import changes nothing.
             Some(known) if is_stored_as(new.task, known) => report.unchanged += 1,
             Some(_) => {
                 report.replaced += 1;
@@ -112,7 +112,7 @@ async fn write(
         .map(|new| Entry::new(new.task.id.as_str(), new.task, std::mem::take(&mut new.terms)));
     indexing.add(connection, entries.collect()).await?;
     for (new, is_counted) in alone {
-        // A session has one task, whatever its id.
+        // A session has one task, so this may replace a task with another id.
         let is_replaced = replace_task(connection, new.task, new.terms, indexing).await?;
         match is_replaced {
             _ if is_counted => {}
@@ -123,8 +123,8 @@ async fn write(
     Ok(())
 }
 
-/// The other project that has a task which this one would replace: by its id or by its session.
-async fn elsewhere(
+/// Returns the project of a task in another project that this one would replace, by its id or its session.
+async fn other_project(
     connection: &mut Connection<'_>,
     new: &Task,
     known: Option<&&Task>,
@@ -145,8 +145,8 @@ async fn elsewhere(
         .filter(|path| *path != new.project_path))
 }
 
-/// Whether saving `new` would leave `known` as it is: times are stored in milliseconds, and a link that `new` does not
-/// have stays.
+/// Whether saving `new` would not change `known`: times are stored in milliseconds, and links that `new` does not have
+/// are kept.
 fn is_stored_as(new: &Task, known: &Task) -> bool {
     let mut saved = new.clone();
     saved.superseded_by = saved.superseded_by.or_else(|| known.superseded_by.clone());

@@ -1,4 +1,4 @@
-//! Updates of the index, in the transaction that changes the tasks.
+//! Updates the index, in the transaction that changes the tasks.
 
 use super::terms::{TermPostings, Terms};
 use super::{LENGTHS, parts};
@@ -22,12 +22,12 @@ insert! {
     file_terms: row.entry.terms.lengths()[3],
 }
 
-/// Tasks read or indexed at once where there may be any number of them.
-const AT_ONCE: usize = 1024;
+/// Tasks read or indexed at once.
+const TASKS_PER_CHUNK: usize = 1024;
 
-/// A task on its way into the index. It is redacted and stored.
+/// A redacted and stored task to be indexed.
 pub(in crate::sqlite) struct Entry<'a> {
-    /// The id under which it is stored.
+    /// The stored id.
     id: &'a str,
     task: &'a Task,
     terms: Terms,
@@ -43,19 +43,19 @@ impl<'a> Entry<'a> {
     }
 }
 
-/// A change of the index. Postings are collected and written at its end: each term once for all tasks.
+/// A change of the index. Postings are collected and written at the end: each term once for all tasks.
 #[derive(Default)]
 pub(in crate::sqlite) struct Indexing {
     scopes: HashMap<(String, String), i64>,
-    /// The number of the newest document, once it is known.
+    /// The largest document number, once it is known.
     newest: Option<i64>,
     postings: BTreeMap<i64, TermPostings>,
-    /// The tasks in `postings`.
+    /// The ids of the tasks in `postings`.
     pending: HashSet<String>,
 }
 
 impl Indexing {
-    /// Adds their rows. None of them may be in the index.
+    /// Adds tasks that are not in the index.
     pub(in crate::sqlite) async fn add(
         &mut self,
         connection: &mut Connection<'_>,
@@ -108,8 +108,8 @@ impl Indexing {
         self.add(connection, entries.collect()).await
     }
 
-    /// Takes tasks out, as far as they are in the index: before their words or files change.
-    pub(in crate::sqlite) async fn take_out(
+    /// Removes tasks that are in the index, before their texts or files change.
+    pub(in crate::sqlite) async fn remove_tasks(
         &mut self,
         connection: &mut Connection<'_>,
         ids: &[&str],
@@ -117,10 +117,10 @@ impl Indexing {
         if ids.iter().any(|id| self.pending.contains(*id)) {
             self.finish(connection).await?;
         }
-        take_out(connection, ids).await
+        remove_tasks(connection, ids).await
     }
 
-    /// The number of a scope, which is made when it is new.
+    /// Returns the number of a scope, creating it if it is new.
     async fn scope_of(&mut self, connection: &mut Connection<'_>, task: &Task) -> Result<i64, StoreError> {
         let key = (
             task.project_path.clone(),
@@ -129,7 +129,7 @@ impl Indexing {
         if let Some(scope) = self.scopes.get(&key) {
             return Ok(*scope);
         }
-        // Setting a column to itself makes the row that is there come back.
+        // An update that changes nothing makes `RETURNING` return the existing row.
         let sql = "INSERT INTO memory_scopes (project_path, project_remote) VALUES (?, ?) \
              ON CONFLICT (project_path, project_remote) DO UPDATE SET project_path = excluded.project_path \
              RETURNING id";
@@ -147,31 +147,31 @@ struct DocumentRow<'a> {
     entry: Entry<'a>,
 }
 
-/// The largest number that a document ever had.
+/// Returns the largest document number ever used.
 async fn newest_document(connection: &mut Connection<'_>) -> Result<i64, StoreError> {
     let sql = "SELECT seq FROM sqlite_sequence WHERE name = 'memory_documents'";
     Ok(connection.value(sql, params![]).await?.unwrap_or(0))
 }
 
-/// Removes tasks from the index, as far as they are in it: before they are deleted.
-pub(in crate::sqlite) async fn take_out(
+/// Removes tasks that are in the index, before they are deleted.
+pub(in crate::sqlite) async fn remove_tasks(
     connection: &mut Connection<'_>,
     ids: &[impl serde::Serialize],
 ) -> Result<(), StoreError> {
     let sql = "SELECT d.id AS document, d.scope, d.text_terms, d.trace_terms, d.path_terms, d.file_terms, t.* \
          FROM json_each(coalesce(?, '[]')) asked CROSS JOIN memory_documents d ON d.task_id = asked.value \
          JOIN tasks t ON t.id = d.task_id ORDER BY d.id";
-    for ids in ids.chunks(AT_ONCE) {
+    for ids in ids.chunks(TASKS_PER_CHUNK) {
         let rows = connection.rows(sql, params![ids]).await?;
-        take_out_rows(connection, &rows).await?;
+        remove_rows(connection, &rows).await?;
     }
     Ok(())
 }
 
-async fn take_out_rows(connection: &mut Connection<'_>, rows: &[SqliteRow]) -> Result<(), StoreError> {
+async fn remove_rows(connection: &mut Connection<'_>, rows: &[SqliteRow]) -> Result<(), StoreError> {
     let mut postings: BTreeMap<i64, TermPostings> = BTreeMap::new();
     let mut documents: Vec<i64> = Vec::with_capacity(rows.len());
-    // Those whose terms are not what they were when they were added, as after a change by hand.
+    // Documents whose terms changed since they were indexed, for example after a manual change of the database.
     let mut altered: BTreeMap<i64, Vec<i64>> = BTreeMap::new();
     for row in rows {
         let (document, scope) = (row.read("document")?, row.read("scope")?);
@@ -195,13 +195,13 @@ async fn take_out_rows(connection: &mut Connection<'_>, rows: &[SqliteRow]) -> R
     connection.execute(sql, params![documents]).await.map(drop)
 }
 
-/// Indexes every task, for a database that is older than the index. The oldest come first, as they were saved.
+/// Indexes all tasks, oldest first, as they were saved.
 pub(in crate::sqlite) async fn fill(connection: &mut Connection<'_>) -> Result<(), StoreError> {
     let sql = "SELECT id FROM tasks ORDER BY created_at, id";
     let ids: Vec<String> = connection.read(sql, params![], |row| row.read(0)).await?;
-    for ids in ids.chunks(AT_ONCE * 4) {
+    for ids in ids.chunks(TASKS_PER_CHUNK * 4) {
         let mut indexing = Indexing::default();
-        for ids in ids.chunks(AT_ONCE) {
+        for ids in ids.chunks(TASKS_PER_CHUNK) {
             indexing.add_stored(connection, ids).await?;
         }
         indexing.finish(connection).await?;
@@ -209,7 +209,7 @@ pub(in crate::sqlite) async fn fill(connection: &mut Connection<'_>) -> Result<(
     Ok(())
 }
 
-/// Tasks in the order asked for.
+/// Loads tasks in the order of `ids`.
 pub(in crate::sqlite) async fn load_tasks(
     connection: &mut Connection<'_>,
     ids: &[impl serde::Serialize],
@@ -219,7 +219,7 @@ pub(in crate::sqlite) async fn load_tasks(
     connection.read(sql, params![ids], Task::from_row).await
 }
 
-/// Indexes the tasks of a client session again whose project has become known.
+/// Indexes the tasks of a client session again after its project became known.
 pub(in crate::sqlite) async fn reindex_client_session(
     connection: &mut Connection<'_>,
     client_session: &str,
@@ -230,8 +230,8 @@ pub(in crate::sqlite) async fn reindex_client_session(
     let ids: Vec<String> = connection
         .read(sql, params![client_session], |row| row.read(0))
         .await?;
-    // The terms depend on neither project nor remote, so they are still those that were added.
-    take_out(connection, &ids).await?;
+    // The terms do not depend on the project, so they are unchanged.
+    remove_tasks(connection, &ids).await?;
     let mut indexing = Indexing::default();
     indexing.add_stored(connection, &ids).await?;
     indexing.finish(connection).await

@@ -1,4 +1,4 @@
-//! Lookup of terms in the index.
+//! Looks up terms in the index.
 
 use super::LENGTHS;
 use super::candidates::TermMatches;
@@ -12,33 +12,33 @@ use serde::Deserialize;
 use sqlx::sqlite::SqliteRow;
 use time::OffsetDateTime;
 
-/// A question of at most this many terms that occur anywhere is a short one.
+/// A question with at most this many indexed terms is short.
 const FEW_TERMS: usize = 3;
-/// Postings that a full part holds, about.
+/// Approximate number of postings in a full part.
 const POSTINGS_OF_A_PART: u64 = 400;
 
-/// The remote as the index has it.
+/// Returns the remote as stored in the index.
 pub(super) fn remote_of(scope: &MemoryScope) -> &str {
     scope.project_remote.as_deref().unwrap_or("")
 }
 
-/// A term of the question, while it is looked up.
+/// A term of the question during the lookup.
 #[derive(Default)]
 struct Lookup {
-    /// How many memories hold the term.
+    /// The number of memories that contain the term.
     frequency: u64,
-    /// How many postings are wanted, the newest.
+    /// The number of postings to read, newest first.
     wanted: u64,
-    /// The fewest postings in the newest part of a scope that has older ones too.
+    /// The minimum number of postings in the newest part of any scope that has older parts.
     least_held: Option<u64>,
-    /// From full parts; of several scopes one after the other.
+    /// Postings from full parts, scope by scope.
     older: Vec<Posting>,
-    /// From the newest parts.
+    /// Postings from the newest parts.
     newest: Vec<Posting>,
 }
 
 impl Lookup {
-    /// The postings that are wanted.
+    /// Returns the postings to read.
     fn into_postings(mut self) -> Vec<Posting> {
         if self.wanted == 0 {
             return Vec::new();
@@ -53,7 +53,7 @@ impl Lookup {
     }
 }
 
-/// Looks up terms; at most `budget` postings are read.
+/// Looks up terms, reading at most `budget` postings.
 pub(super) async fn look_up(
     store: &SqliteStore,
     scope: &MemoryScope,
@@ -85,7 +85,7 @@ pub(super) async fn look_up(
     for (lookup, wanted) in lookups.iter_mut().zip(allotted(&frequencies, budget)) {
         lookup.wanted = wanted;
     }
-    // Of most terms all postings are wanted, of one only the newest.
+    // All postings of most terms are read; of one term only the newest.
     let (mut whole, mut in_part) = (Vec::new(), Vec::new());
     for (place, lookup) in lookups.iter().enumerate() {
         if lookup.least_held.is_some_and(|held| held < lookup.wanted) {
@@ -121,14 +121,14 @@ pub(super) async fn look_up(
     })
 }
 
-/// The scopes, each with its sums, and as `found` the parts that grow, with how many memories hold the term in all: one
-/// statement for both.
+/// Selects the scopes with their sums and, as `found`, the growing parts with the number of memories that contain each
+/// term. One statement for both.
 async fn newest_parts(
     store: &SqliteStore,
     scope: &MemoryScope,
     terms: &[String],
 ) -> Result<Vec<SqliteRow>, StoreError> {
-    // The order of the join is fixed: one lookup per term, never a scan of the table.
+    // The join order is fixed: one lookup per term, never a scan of the table.
     let sql = "SELECT s.*, (SELECT json_group_array(json_array(asked.key, p.documents, hex(p.postings))) \
          FROM json_each(coalesce(?3, '[]')) asked CROSS JOIN memory_postings p \
          ON p.scope = s.id AND p.term = asked.value AND p.part = 0) AS found FROM memory_scopes s \
@@ -138,7 +138,7 @@ async fn newest_parts(
         .await
 }
 
-/// Full parts: all, or from the newest on as many as hold `newest` postings of each term.
+/// Selects full parts: all, or the newest ones that contain at least `newest` postings of each term.
 async fn full_parts(
     store: &SqliteStore,
     scopes: &[i64],
@@ -157,16 +157,16 @@ async fn full_parts(
     store.rows(sql, params![scopes, terms, skipped]).await
 }
 
-/// Loads memories by their numbers, without those that were made at `before` or later.
+/// Loads memories by number, except those created at or after `before`.
 pub(super) async fn load_documents(
     store: &SqliteStore,
     documents: &[i64],
     before: Option<OffsetDateTime>,
 ) -> Result<Vec<MemoryDocument>, StoreError> {
-    // In the order of the table: neighbours are on one page.
+    // In table order, because neighbours are on the same page.
     let mut documents = documents.to_vec();
     documents.sort_unstable();
-    // One row with all of them: a row for each would cost more than finding them.
+    // One row with all documents: a row per document would cost more than the lookup.
     let sql = "SELECT json_group_array(json_array(d.id, d.task_id, d.created_at, d.status, \
          json_array(d.text_terms, d.trace_terms, d.path_terms, d.file_terms), json(coalesce(d.files, '[]')), \
          d.superseded_by)) AS found \
@@ -181,15 +181,15 @@ pub(super) async fn load_documents(
     Ok(found)
 }
 
-/// The numbers of the newest memories of a scope, newest first.
+/// Returns the numbers of the newest memories of a scope, newest first.
 pub(super) async fn newest_documents(
     store: &SqliteStore,
     scope: &MemoryScope,
     before: Option<OffsetDateTime>,
     limit: u32,
 ) -> Result<Vec<i64>, StoreError> {
-    // Each scope is read from its end; all of them together would have to be sorted. One row for each: a row for
-    // each memory would cost more than finding them.
+    // Each scope is read from its end, because reading all scopes together would require sorting. One row per scope: a
+    // row per memory would cost more than the lookup.
     let sql = "SELECT (SELECT json_group_array(json_array(created_at, id)) FROM \
          (SELECT created_at, id FROM memory_documents WHERE scope = s.id AND created_at < ?3 \
          ORDER BY created_at DESC, id DESC LIMIT ?4)) AS found FROM memory_scopes s \
@@ -207,9 +207,9 @@ pub(super) async fn newest_documents(
     Ok(newest.into_iter().map(|(_, id)| id).collect())
 }
 
-/// The number of postings to read of each term, `budget` in all: all postings of the rarest terms, and none of the others,
-/// which have little weight. Of few terms each counts: then the first that does not fit is read in part, newest first; so is
-/// the rarest of many.
+/// Returns the number of postings to read per term, `budget` in total. The rarest terms are read completely, the
+/// others, which have little weight, not at all. The first term that does not fit is read in part, newest first, if the
+/// question is short or if it is the rarest term.
 fn allotted(frequencies: &[u64], budget: u64) -> Vec<u64> {
     let mut allotted = vec![0; frequencies.len()];
     let mut rarest_first: Vec<(usize, u64)> = frequencies
@@ -236,12 +236,12 @@ fn allotted(frequencies: &[u64], budget: u64) -> Vec<u64> {
     allotted
 }
 
-/// A part of a term's postings: the position of the term in the question, how many memories hold it, and the packed postings
-/// in hexadecimal digits.
+/// A part of a term's postings: the position of the term in the question, the number of memories that contain it, and
+/// the packed postings in hexadecimal digits.
 #[derive(Deserialize)]
 struct Part<'a>(usize, u64, &'a str);
 
-/// The parts of a row. They come as a list: a row for each would cost more than finding them.
+/// Reads the parts of a row. They are one list, because a row per part would cost more than the lookup.
 fn parts(row: &SqliteRow) -> Result<Vec<Part<'_>>, StoreError> {
     let parts = row.text("found")?.map(serde_json::from_str).transpose();
     Ok(parts

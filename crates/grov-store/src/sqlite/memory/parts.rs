@@ -1,4 +1,4 @@
-//! The table of postings: each term of a scope has one row that grows, and rows before it that are full.
+//! The table of postings: each term of a scope has one growing part and any number of full parts before it.
 
 use super::postings::{Packer, Posting, packed, unpack};
 use crate::sqlite::StoreError;
@@ -8,17 +8,17 @@ use crate::sqlite::insert::Insert;
 use sqlx::sqlite::SqliteRow;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-/// Replaces a row that is there.
+/// Replaces an existing row.
 const WRITE_PARTS: Insert = Insert {
     into: "INSERT OR REPLACE INTO memory_postings",
     columns: &["scope", "term", "part", "documents", "postings"],
     tail: "",
 };
 
-/// Terms that are read and written at once.
-const AT_ONCE: usize = 1024;
+/// Terms read and written at once.
+const TERMS_PER_CHUNK: usize = 1024;
 
-/// A row to be written, without its scope.
+/// A row to write, without its scope.
 struct PartRow<'a> {
     term: &'a str,
     part: i64,
@@ -30,13 +30,13 @@ fn malformed(error: super::postings::Malformed) -> StoreError {
     damaged(&"postings", &error)
 }
 
-/// Adds postings of documents that are newer than any in the table.
+/// Adds postings of documents with larger numbers than those in the table.
 pub(super) async fn add(
     connection: &mut Connection<'_>,
     scope: i64,
     postings: &[(String, Vec<Posting>)],
 ) -> Result<(), StoreError> {
-    for portion in postings.chunks(AT_ONCE) {
+    for portion in postings.chunks(TERMS_PER_CHUNK) {
         let terms: Vec<&str> = portion.iter().map(|(term, _)| term.as_str()).collect();
         let mut known = newest_parts(connection, scope, &terms)
             .await?
@@ -83,15 +83,15 @@ async fn write(connection: &mut Connection<'_>, scope: i64, rows: &[PartRow<'_>]
     Ok(())
 }
 
-/// A row that was read; `place` is that of its term among those asked for.
-struct Known {
+/// A stored row; `place` is the position of its term in the query.
+struct StoredPart {
     place: usize,
     part: i64,
     documents: i64,
     postings: Vec<u8>,
 }
 
-impl Known {
+impl StoredPart {
     fn of(row: &SqliteRow) -> Result<Self, StoreError> {
         Ok(Self {
             place: row.read(0)?,
@@ -102,44 +102,44 @@ impl Known {
     }
 }
 
-/// The newest part of each term that there is, in the order of the terms.
+/// Selects the growing part of each term, in the order of the terms.
 async fn newest_parts(
     connection: &mut Connection<'_>,
     scope: i64,
     terms: &[&str],
-) -> Result<Vec<Known>, StoreError> {
+) -> Result<Vec<StoredPart>, StoreError> {
     let sql = "SELECT asked.key, p.part, p.documents, p.postings FROM json_each(?2) asked \
          CROSS JOIN memory_postings p ON p.scope = ?1 AND p.term = asked.value AND p.part = 0";
-    connection.read(sql, params![scope, terms], Known::of).await
+    connection.read(sql, params![scope, terms], StoredPart::of).await
 }
 
-/// The full part of a term that a document would be in: terms and documents as two lists.
+/// Selects, for each pair of term and document, the full part that can contain the document.
 async fn parts_with(
     connection: &mut Connection<'_>,
     scope: i64,
     terms: &[&str],
     documents: &[i64],
-) -> Result<Vec<Known>, StoreError> {
+) -> Result<Vec<StoredPart>, StoreError> {
     let sql = "SELECT asked.key, p.part, p.documents, p.postings FROM json_each(?2) asked \
          JOIN json_each(?3) wanted ON wanted.key = asked.key \
          CROSS JOIN memory_postings p ON p.scope = ?1 AND p.term = asked.value AND p.part = \
          (SELECT q.part FROM memory_postings q WHERE q.scope = ?1 AND q.term = asked.value \
           AND q.part > 0 AND q.part <= wanted.value ORDER BY q.part DESC LIMIT 1)";
     connection
-        .read(sql, params![scope, terms, documents], Known::of)
+        .read(sql, params![scope, terms, documents], StoredPart::of)
         .await
 }
 
-/// Removes postings. Returns the documents of which a posting was not found as expected.
+/// Removes postings. Returns the documents for which a posting was missing or different.
 pub(super) async fn remove(
     connection: &mut Connection<'_>,
     scope: i64,
     postings: &[(String, Vec<Posting>)],
 ) -> Result<Vec<i64>, StoreError> {
     let mut missed = HashSet::new();
-    for portion in postings.chunks(AT_ONCE) {
+    for portion in postings.chunks(TERMS_PER_CHUNK) {
         let terms: Vec<&str> = portion.iter().map(|(term, _)| term.as_str()).collect();
-        // The postings that are still to be found.
+        // The postings still to find.
         let mut left: Vec<HashMap<i64, Posting>> = portion
             .iter()
             .map(|(_, postings)| {
@@ -159,7 +159,7 @@ pub(super) async fn remove(
             .enumerate()
             .flat_map(|(place, postings)| postings.keys().map(move |document| (place, *document)))
             .collect();
-        for wanted in wanted.chunks(AT_ONCE) {
+        for wanted in wanted.chunks(TERMS_PER_CHUNK) {
             let (names, documents): (Vec<&str>, Vec<i64>) = wanted
                 .iter()
                 .filter_map(|(place, document)| Some((*terms.get(*place)?, *document)))
@@ -175,16 +175,16 @@ pub(super) async fn remove(
     Ok(missed.into_iter().collect())
 }
 
-/// The parts without some of their postings.
+/// The changed parts, without the removed postings.
 #[derive(Default)]
 struct Removal {
-    /// By place of the term and number of the part; several documents of a term may be in one.
+    /// By position of the term and number of the part. A part can contain several documents to remove.
     parts: BTreeMap<(usize, i64), Vec<Posting>>,
     removed: HashMap<usize, i64>,
 }
 
 impl Removal {
-    fn cut(&mut self, known: &Known, left: &mut [HashMap<i64, Posting>]) -> Result<(), StoreError> {
+    fn cut(&mut self, known: &StoredPart, left: &mut [HashMap<i64, Posting>]) -> Result<(), StoreError> {
         let Some(left) = left.get_mut(known.place) else {
             return Ok(());
         };
@@ -213,7 +213,7 @@ impl Removal {
         connection: &mut Connection<'_>,
         scope: i64,
         terms: &[&str],
-        newest: &[Known],
+        newest: &[StoredPart],
     ) -> Result<(), StoreError> {
         let (mut rows, mut gone) = (Vec::new(), Vec::new());
         for known in newest {
@@ -264,7 +264,7 @@ async fn delete(connection: &mut Connection<'_>, scope: i64, gone: &[(&str, i64)
         .map(drop)
 }
 
-/// Removes every posting of these documents, whatever the terms, by reading the whole scope.
+/// Removes all postings of these documents by reading the whole scope.
 pub(super) async fn remove_everywhere(
     connection: &mut Connection<'_>,
     scope: i64,
@@ -277,7 +277,7 @@ pub(super) async fn remove_everywhere(
     loop {
         let sql = "SELECT term FROM memory_postings WHERE scope = ?1 AND part = 0 AND term > ?2 ORDER BY term LIMIT ?3";
         let terms: Vec<String> = connection
-            .read(sql, params![scope, after, AT_ONCE], |row| row.read(0))
+            .read(sql, params![scope, after, TERMS_PER_CHUNK], |row| row.read(0))
             .await?;
         let Some(last) = terms.last() else { return Ok(()) };
         after.clone_from(last);
@@ -286,7 +286,7 @@ pub(super) async fn remove_everywhere(
     }
 }
 
-/// The postings that these documents have under these terms.
+/// Returns the postings of these documents for these terms.
 async fn postings_of(
     connection: &mut Connection<'_>,
     scope: i64,
@@ -296,7 +296,10 @@ async fn postings_of(
     let sql = "SELECT asked.key, p.part, p.documents, p.postings FROM json_each(?2) asked \
          CROSS JOIN memory_postings p ON p.scope = ?1 AND p.term = asked.value";
     let mut found: BTreeMap<String, Vec<Posting>> = BTreeMap::new();
-    for known in connection.read(sql, params![scope, terms], Known::of).await? {
+    for known in connection
+        .read(sql, params![scope, terms], StoredPart::of)
+        .await?
+    {
         let mut postings = unpack(&known.postings).map_err(malformed)?;
         postings.retain(|posting| documents.contains(&posting.document));
         if let (Some(term), false) = (terms.get(known.place), postings.is_empty()) {

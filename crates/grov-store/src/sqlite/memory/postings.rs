@@ -1,49 +1,49 @@
-//! Postings as bytes.
+//! Encodes postings as bytes.
 //!
-//! A posting is the distance to the one before (LEB128), a byte with two bits per field for the number of occurrences, and
-//! the excess over two of each field (LEB128). Most take two or three bytes.
+//! A posting consists of the difference to the previous document number (LEB128), a byte with two bits per field for
+//! the number of occurrences, and for each larger number the excess over three (LEB128). Most take two or three bytes.
 
 use grov_domain::PerField;
 
 /// The occurrences of a term in a memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Posting {
-    /// The number of the memory.
+    /// The document number of the memory.
     pub(super) document: i64,
-    /// The number by field; saturating.
+    /// The number of occurrences by field; saturating.
     pub(super) counts: PerField<u16>,
 }
 
-/// Bytes of a part. A row of an index tree that takes more than a quarter of a page (1002 bytes of 4 KiB,
-/// <https://sqlite.org/fileformat.html#b_tree_pages>) goes to a page of its own, so with its key it stays below.
+/// Maximum size of a part in bytes. A row of an index tree that takes more than a quarter of a page (1002 bytes of 4
+/// KiB, <https://sqlite.org/fileformat.html#b_tree_pages>) would use a page of its own.
 pub(super) const PART_BYTES: usize = 900;
 
-/// The longest posting, counts of 32 bits included: all programs that share a database, older ones too, must agree where a
-/// part ends.
-const LONGEST: usize = 10 + 1 + 4 * 5;
+/// Maximum size of a posting, with 32-bit counts. All programs that share a database, including older ones, must agree
+/// when a part is full.
+const MAX_POSTING_BYTES: usize = 10 + 1 + 4 * 5;
 
-/// This count and larger ones are written as "more".
+/// Counts from this one on are followed by the excess.
 const MORE: u16 = 3;
 
-/// Bytes that no version of Grov writes.
+/// The bytes are not a list of postings.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a list of postings ends in the middle of one")]
 pub(super) struct Malformed;
 
-/// The postings in `bytes`, in ascending order.
+/// Decodes the postings in ascending order.
 pub(super) fn unpack(bytes: &[u8]) -> Result<Vec<Posting>, Malformed> {
     let mut rest = bytes;
     let mut document = 0_i64;
     let mut postings = Vec::with_capacity(bytes.len() / 2);
     while !rest.is_empty() {
         document = document.wrapping_add_unsigned(number(&mut rest)?);
-        let (marks, behind) = rest.split_first().ok_or(Malformed)?;
-        rest = behind;
+        let (marks, tail) = rest.split_first().ok_or(Malformed)?;
+        rest = tail;
         let mut counts = [0_u16; 4];
         for (field, count) in counts.iter_mut().enumerate() {
             *count = u16::from(marks >> (2 * field)) & MORE;
             if *count == MORE {
-                // A number that does not fit is as good as the largest.
+                // A number that does not fit saturates.
                 let more = u16::try_from(number(&mut rest)?).unwrap_or(u16::MAX);
                 *count = MORE.saturating_add(more);
             }
@@ -56,8 +56,8 @@ pub(super) fn unpack(bytes: &[u8]) -> Result<Vec<Posting>, Malformed> {
 fn number(rest: &mut &[u8]) -> Result<u64, Malformed> {
     let mut value = 0;
     for place in 0..10 {
-        let (byte, behind) = rest.split_first().ok_or(Malformed)?;
-        *rest = behind;
+        let (byte, tail) = rest.split_first().ok_or(Malformed)?;
+        *rest = tail;
         value |= u64::from(byte & 0x7f) << (7 * place);
         if byte & 0x80 == 0 {
             return Ok(value);
@@ -66,21 +66,21 @@ fn number(rest: &mut &[u8]) -> Result<u64, Malformed> {
     Err(Malformed)
 }
 
-/// A part that takes no more postings.
+/// A full part.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct FullPart {
-    /// The document of its first posting.
+    /// The document number of its first posting.
     pub(super) first: i64,
     pub(super) documents: i64,
     pub(super) bytes: Vec<u8>,
 }
 
-/// Packs postings that come in ascending order.
+/// Packs postings in ascending order.
 #[derive(Debug, Default)]
 pub(super) struct Packer {
-    /// Those that are full, oldest first.
+    /// Full parts, oldest first.
     pub(super) full: Vec<FullPart>,
-    /// The last part, which still has room; empty at the beginning.
+    /// The last part, which has room for more; initially empty.
     pub(super) bytes: Vec<u8>,
     first: i64,
     last: i64,
@@ -101,7 +101,7 @@ impl Packer {
     }
 
     pub(super) fn push(&mut self, posting: &Posting) {
-        if self.bytes.len() + LONGEST > PART_BYTES {
+        if self.bytes.len() + MAX_POSTING_BYTES > PART_BYTES {
             self.full.push(FullPart {
                 first: self.first,
                 documents: self.documents,
@@ -112,7 +112,7 @@ impl Packer {
         if self.bytes.is_empty() {
             self.first = posting.document;
         }
-        // Documents only grow, so the distance is never negative.
+        // Document numbers only grow, so the difference is not negative.
         self.number(posting.document.wrapping_sub(self.last).cast_unsigned());
         self.last = posting.document;
         self.documents += 1;
@@ -137,7 +137,7 @@ impl Packer {
     }
 }
 
-/// The same postings in one part.
+/// Packs postings into one part.
 pub(super) fn packed(postings: &[Posting]) -> Vec<u8> {
     let mut packer = Packer::default();
     postings.iter().for_each(|posting| packer.push(posting));

@@ -1,12 +1,12 @@
-//! Maps and sums by the store's numbers of memories: a search looks them up many thousand times.
+//! Maps and sums by document number. A search does many thousand lookups in them.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
-/// A map whose keys are numbers that the store assigned in sequence: no attacker chooses them to collide.
+/// A map with keys that the store assigned in sequence, so an attacker cannot choose colliding ones.
 pub(crate) type NumberMap<V> = HashMap<i64, V, BuildHasherDefault<NumberHasher>>;
 
-/// Spreads numbers over all bits by multiplication (Fibonacci hashing).
+/// Hashes numbers by multiplication (Fibonacci hashing).
 #[derive(Default)]
 pub(crate) struct NumberHasher(u64);
 
@@ -26,23 +26,22 @@ impl Hasher for NumberHasher {
     }
 
     fn finish(&self) -> u64 {
-        // The upper bits depend on all of the number, and the map looks at the lower ones first.
+        // The upper bits depend on the whole number, and the map uses the lower ones first.
         self.0.rotate_left(32)
     }
 }
 
-/// A range of numbers has a place for each where at least one of this many is used.
-const SPARSE: usize = 16;
+/// A range uses a vector if at least one in this many numbers is used.
+const MAX_SPACING: usize = 16;
 
-/// Sums by number. Numbers of one project mostly lie close together: then each has a place of its own, and nothing is
-/// hashed.
+/// Sums by number. The numbers of one project are usually close together: then they index a vector, without hashing.
 pub(crate) enum NumberSums {
     Dense { first: i64, sums: Vec<f64> },
     Sparse(NumberMap<f64>),
 }
 
 impl NumberSums {
-    /// For these numbers, of which some may come more than once.
+    /// Creates sums for these numbers, which may contain duplicates.
     pub(crate) fn over(numbers: impl Iterator<Item = i64>) -> Self {
         let (mut first, mut last, mut count) = (i64::MAX, i64::MIN, 0_usize);
         for number in numbers {
@@ -54,7 +53,7 @@ impl NumberSums {
             .checked_sub(first)
             .and_then(|span| usize::try_from(span).ok());
         match span {
-            Some(span) if span < count.saturating_mul(SPARSE) => Self::Dense {
+            Some(span) if span < count.saturating_mul(MAX_SPACING) => Self::Dense {
                 first,
                 sums: vec![0.0; span + 1],
             },
@@ -76,8 +75,8 @@ impl NumberSums {
         }
     }
 
-    /// Takes the numbers with the largest sums above zero, the larger number of equals, in no order; their sums are zero
-    /// from now on.
+    /// Returns the numbers with the largest positive sums, unordered, and sets their sums to zero. Of equal sums,
+    /// larger numbers are preferred.
     pub(crate) fn take_largest(&mut self, most: usize) -> Vec<i64> {
         let mut largest: Vec<(f64, i64)> = match self {
             Self::Dense { first, sums } => {

@@ -1,22 +1,22 @@
-//! The terms under which a task is found.
+//! Extracts the search terms of a task.
 
 use super::postings::Posting;
 use grov_domain::{PerField, Task, file_term, path_term, path_words, words};
 use std::collections::HashMap;
 
-/// The terms of a field that are indexed, the first ones: a field of a megabyte is no prose.
+/// Maximum number of indexed terms per field: a field of a megabyte is not prose.
 const MAX_FIELD_TERMS: usize = 8192;
-/// Files of a task that are indexed.
+/// Maximum number of indexed files per task.
 const MAX_FILES: usize = 1024;
 
-/// The terms of a task by field, repetitions included.
+/// The terms of a task by field, including repetitions.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(in crate::sqlite) struct Terms(PerField<Vec<String>>);
 
 impl Terms {
-    /// The terms of a task, which is redacted. They depend on its words and files alone.
+    /// Extracts the terms of a redacted task. They depend only on its texts and files.
     pub(in crate::sqlite) fn of(task: &Task) -> Self {
-        // Often the words of the prompt once more, which is no sign of weight.
+        // The goal often repeats the prompt, which must not count twice.
         let goal = task.goal.iter().filter(|goal| **goal != task.original_query);
         let decisions = task
             .decisions
@@ -39,7 +39,7 @@ impl Terms {
         ])
     }
 
-    /// How many there are, by field.
+    /// Returns the number of terms by field.
     pub(super) fn lengths(&self) -> PerField<i64> {
         self.0
             .each_ref()
@@ -59,12 +59,12 @@ fn words_of<'a>(texts: impl Iterator<Item = &'a String>) -> Vec<String> {
     found
 }
 
-/// The postings of each term, ascending by document.
+/// The postings of each term, in ascending order of documents.
 #[derive(Debug, Default)]
 pub(super) struct TermPostings(HashMap<String, Vec<Posting>>);
 
 impl TermPostings {
-    /// Adds a document that is newer than those before.
+    /// Adds a document with a larger number than the previous ones.
     pub(super) fn add(&mut self, document: i64, terms: Terms) {
         for (field, terms) in terms.0.into_iter().enumerate() {
             for term in terms {
@@ -90,7 +90,7 @@ impl TermPostings {
         }
     }
 
-    /// All of it in the order of the table, so that each of its pages is visited once.
+    /// Returns the postings in table order, so that each page is visited once.
     pub(super) fn in_order(self) -> Vec<(String, Vec<Posting>)> {
         let mut postings: Vec<(String, Vec<Posting>)> = self.0.into_iter().collect();
         postings.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
