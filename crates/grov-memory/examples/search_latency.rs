@@ -1,8 +1,8 @@
-//! How long a search of team memory takes, how fast an import is, and how much a memory weighs on disk, with records
-//! made up so that words and files are as unevenly used as in real ones.
+//! Measures the latency of searches in team memory, the speed of an import, and the size on disk, with generated
+//! records in which words and files are as unevenly distributed as in real ones.
 //!
-//! `cargo run --release -p grov-memory --example search_latency [-- MEMORIES [QUESTIONS [FOLDER]]]`; a database that is
-//! in the folder already is asked and not filled again.
+//! `cargo run --release -p grov-memory --example search_latency [-- MEMORIES [QUESTIONS [FOLDER]]]`. A database that
+//! exists in the folder is searched without filling it again.
 #![allow(clippy::print_stdout, reason = "an example says what it found")]
 
 use grov_domain::{Decision, MaintenanceStore, MemoryScope, MemoryStore, Redacted, Task, TaskId, TaskStatus};
@@ -13,17 +13,17 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 use time::OffsetDateTime;
 
-/// Without arguments it is a check that all of this works, done in a second or two.
+/// Without arguments this is a quick check that takes a second or two.
 const MEMORIES: usize = 2000;
 const QUESTIONS: usize = 200;
-/// Memories handed over at once.
+/// Memories imported at once.
 const PORTION: usize = 4096;
 const PROJECT: &str = "/home/dev/projects/relay";
-/// When the newest memory was saved, in Unix seconds.
+/// The time of the newest memory, in Unix seconds.
 const NOW: i64 = 1_760_000_000;
-/// So many different words there are to choose from; the n-th is used one n-th as often as the first.
+/// The number of different words. The n-th is used 1/n as often as the first.
 const VOCABULARY: usize = 150_000;
-/// Words of a question, and how many of ten questions have so many.
+/// The number of words of a question, and how many of ten questions have it.
 const KINDS: [(&str, usize, usize); 4] = [
     ("short", 5, 4),
     ("sentence", 18, 4),
@@ -36,7 +36,7 @@ const COMMON: [&str; 40] = [
     "update", "if", "we", "should", "request", "change", "or", "config", "an", "now",
 ];
 
-/// Numbers that look random and are the same in every run (SplitMix64).
+/// Pseudo-random numbers, the same in every run (SplitMix64).
 struct Numbers(u64);
 
 impl Numbers {
@@ -52,7 +52,7 @@ impl Numbers {
         usize::try_from(self.next() % bound.max(1) as u64).unwrap_or(0)
     }
 
-    /// A place among `bound`, the n-th one n-th as likely as the first.
+    /// An index below `bound`; the n-th is 1/n as likely as the first.
     fn uneven(&mut self, bound: usize) -> usize {
         let evenly = self.next() as f64 / u64::MAX as f64;
         ((bound as f64 + 1.0).powf(evenly) - 1.0) as usize
@@ -64,7 +64,7 @@ impl Numbers {
     }
 }
 
-/// The word that is used at this rank. Every ninth is a name in code.
+/// The word of this rank. Every ninth is an identifier.
 fn word(rank: usize) -> String {
     if let Some(common) = COMMON.get(rank) {
         return (*common).to_owned();
@@ -86,7 +86,7 @@ fn word(rank: usize) -> String {
     text
 }
 
-/// One of the project's files, of which there are more the longer it lives.
+/// One of the project's files. The number of files grows with the number of memories.
 fn file(numbers: &mut Numbers, memories: usize) -> String {
     let rank = numbers.uneven(50 + memories / 5);
     let folder = word(COMMON.len() + rank % 90);

@@ -8,14 +8,14 @@ use grov_redact::{Redacted, Redactor};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// The most files of a memory in its embedded text.
-const FILES: usize = 16;
+/// Maximum number of files of a memory in its embedded text.
+const MAX_FILES: usize = 16;
 /// Memories per call: as many as a slow local model embeds within the timeout.
-const BATCH: u32 = 16;
-/// Bytes of a text for the second attempt, after the model refused the whole.
-const SHORT: usize = 400;
-/// After so many batches the worker starts again with the newest memories.
-const BATCHES_IN_A_ROW: u32 = 50;
+const BATCH_SIZE: u32 = 16;
+/// Size of a text in bytes for the second attempt, after the model refused the whole text.
+const RETRY_BYTES: usize = 400;
+/// Maximum number of batches before the worker starts again with the newest memories.
+const MAX_BATCHES_PER_ROUND: u32 = 50;
 /// Pause between batches, to leave a local machine time for other work.
 const BATCH_PAUSE: Duration = Duration::from_millis(200);
 /// Pause when everything is embedded, and after a failure.
@@ -112,7 +112,7 @@ impl EmbeddingWorker {
             self.start_over();
             return Ok(false);
         }
-        let found = self.store.unembedded(model, self.below, BATCH).await?;
+        let found = self.store.unembedded(model, self.below, BATCH_SIZE).await?;
         if found.is_empty() {
             // The remaining ones were saved after this round began.
             let was_a_round = self.below.is_some();
@@ -123,7 +123,7 @@ impl EmbeddingWorker {
         self.store.keep_embeddings(model, &embedded).await?;
         self.below = last;
         self.in_a_row += 1;
-        if self.in_a_row >= BATCHES_IN_A_ROW {
+        if self.in_a_row >= MAX_BATCHES_PER_ROUND {
             self.start_over();
         }
         let progress = self.store.embedding_progress(model).await?;
@@ -173,7 +173,7 @@ impl EmbeddingWorker {
 
     /// The embedding of a text or of its beginning; `None` if a working model refuses both.
     async fn embed_one(&self, text: &Redacted) -> Result<Option<Embedding>, EmbedError> {
-        for text in [text.clone(), text.beginning_to(SHORT)] {
+        for text in [text.clone(), text.beginning_to(RETRY_BYTES)] {
             match self.embedder.embed(&[text]).await {
                 Ok(mut found) => return Ok(found.pop()),
                 Err(EmbedError::Refused(_) | EmbedError::Failed(_)) => {}
@@ -209,7 +209,7 @@ fn text_of(task: &Task) -> String {
         add(&decision.choice);
         add(&decision.reason);
     }
-    let files = task.files_touched.iter().take(FILES);
+    let files = task.files_touched.iter().take(MAX_FILES);
     let rest = task.constraints.iter().chain(&task.tags).chain(files);
     rest.chain(&task.reasoning_trace).for_each(|words| add(words));
     text.truncate(text.floor_char_boundary(MAX_TEXT_BYTES));

@@ -1,11 +1,11 @@
 //! Finds the files that a prompt names.
 
-/// The most files taken from one prompt.
-const MOST_FILES: usize = 32;
-/// The bytes read of a prompt; pasted logs are longer.
-const READ: usize = 64 * 1024;
-/// The longest path, in bytes.
-const LONGEST: usize = 512;
+/// Maximum number of files taken from one prompt.
+const MAX_FILES: usize = 32;
+/// Maximum number of bytes read of a prompt; pasted logs are longer.
+const MAX_READ_BYTES: usize = 64 * 1024;
+/// Maximum length of a path, in bytes.
+const MAX_PATH_BYTES: usize = 512;
 
 /// Extensions of file names without a folder; sorted. Without those that are more often something else in a sentence (`com`,
 /// `io`, `net`, `env`, `so`).
@@ -43,11 +43,11 @@ const NO_FILES: &[&str] = &[
 /// The distinct files that a prompt names, in order, with `/` between folders and without line numbers. URLs, versions,
 /// abbreviations and folders are not included.
 pub fn mentioned_files(prompt: &str) -> Vec<String> {
-    let prompt = &prompt[..prompt.floor_char_boundary(READ)];
+    let prompt = &prompt[..prompt.floor_char_boundary(MAX_READ_BYTES)];
     let mut found: Vec<String> = Vec::new();
     let mut add = |file: Option<String>| {
         if let Some(file) = file
-            && found.len() < MOST_FILES
+            && found.len() < MAX_FILES
             && !found.contains(&file)
         {
             found.push(file);
@@ -154,7 +154,7 @@ fn file(piece: &str) -> Option<String> {
         piece.trim_matches(|character: char| "'\u{2018}\u{2019}\u{201c}\u{201d}()[]!?,".contains(character));
     let piece = piece.trim_end_matches(['.', ':']);
     let piece = without_line(piece.strip_prefix('@').unwrap_or(piece));
-    if piece.is_empty() || piece.len() > LONGEST || piece.contains('@') && !piece.contains('/') {
+    if piece.is_empty() || piece.len() > MAX_PATH_BYTES || piece.contains('@') && !piece.contains('/') {
         return None;
     }
     if piece

@@ -7,8 +7,8 @@ use std::collections::{BTreeMap, HashMap};
 
 /// The number of memories of a file that halves its weight.
 const COMMON: f64 = 10.0;
-/// The most files taken from the best results.
-const MOST_FILES: usize = 96;
+/// Maximum number of files taken from the best results.
+const MAX_FILES: usize = 96;
 
 /// A file that the best results touched; other memories that touched it gain score.
 #[derive(Clone, Debug, PartialEq)]
@@ -66,7 +66,7 @@ impl Candidates {
                 .total_cmp(&one.weight)
                 .then_with(|| one.term.cmp(&other.term))
         });
-        files.truncate(MOST_FILES);
+        files.truncate(MAX_FILES);
         files
     }
 

@@ -15,8 +15,8 @@ static PHRASES: LazyLock<Vec<&str>> = LazyLock::new(|| {
         .collect()
 });
 
-/// Longer prompts, in characters, are never smalltalk.
-const LONGEST_SMALLTALK: usize = 240;
+/// Maximum length of smalltalk, in characters.
+const MAX_SMALLTALK_CHARACTERS: usize = 240;
 
 /// The kind of a prompt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,7 +61,7 @@ pub fn prompt_kind(prompt: &str) -> PromptKind {
     if is_command(prompt) {
         return PromptKind::Command;
     }
-    if prompt.chars().nth(LONGEST_SMALLTALK).is_some() {
+    if prompt.chars().nth(MAX_SMALLTALK_CHARACTERS).is_some() {
         let has_word = prompt.chars().any(char::is_alphabetic);
         return if has_word {
             PromptKind::Substantive

@@ -4,12 +4,12 @@ use grov_domain::{MemoryScope, file_name, file_term, identifiers, words};
 use std::collections::{HashMap, HashSet};
 use time::OffsetDateTime;
 
-/// The most words searched for; later ones are mostly pasted output.
-const MOST_WORDS: usize = 96;
-/// The most words read from a prompt.
-const READ_WORDS: usize = 4096;
-/// The most files of a query.
-const MOST_FILES: usize = 32;
+/// Maximum number of words to search for; later ones are mostly pasted output.
+const MAX_WORDS: usize = 96;
+/// Maximum number of words read from a prompt.
+const MAX_READ_WORDS: usize = 4096;
+/// Maximum number of files of a query.
+const MAX_FILES: usize = 32;
 
 /// A search in memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,7 +23,7 @@ pub struct Query {
     /// The time of the query: only older memories are found, and recent ones rank higher. `None`: all memories, regardless of
     /// age.
     pub before: Option<OffsetDateTime>,
-    /// The most results.
+    /// The maximum number of results.
     pub limit: usize,
 }
 
@@ -42,21 +42,21 @@ impl Terms {
     /// The terms of a query.
     pub fn of(query: &Query) -> Self {
         let mut seen = HashSet::new();
-        let words = words(&query.text, READ_WORDS)
+        let words = words(&query.text, MAX_READ_WORDS)
             .into_iter()
             .filter(|word| !is_stop_word(word) && seen.insert(word.clone()))
-            .take(MOST_WORDS)
+            .take(MAX_WORDS)
             .collect();
         let mut files: HashMap<&str, usize> = HashMap::new();
         let mut named = Vec::new();
-        for file in query.files.iter().map(|file| file.trim()).take(MOST_FILES) {
+        for file in query.files.iter().map(|file| file.trim()).take(MAX_FILES) {
             if !file_name(file).is_empty() && files.insert(file, named.len()).is_none() {
                 named.push((file.to_owned(), file_term(file)));
             }
         }
         Self {
             words,
-            identifiers: identifiers(&query.text, MOST_WORDS).into_iter().collect(),
+            identifiers: identifiers(&query.text, MAX_WORDS).into_iter().collect(),
             files: named,
         }
     }

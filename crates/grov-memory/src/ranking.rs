@@ -43,9 +43,9 @@ pub struct Ranking {
     pub stale_factor: f64,
     /// The minimum [`Found::relevance`](crate::Found::relevance) of a result. With 0 every match is returned.
     pub floor: f64,
-    /// The most postings read for one query, those of the rarest terms first.
+    /// The maximum number of postings read for one query, those of the rarest terms first.
     pub budget: u64,
-    /// The most candidates scored.
+    /// The maximum number of candidates scored.
     pub candidates: usize,
 }
 

@@ -4,10 +4,10 @@ use crate::{Found, Query, Ranking, search};
 use grov_domain::{ClientSessionId, FilePin, MemoryScope, MemorySearch, StoreError, Task, TaskId};
 use std::collections::{HashMap, HashSet};
 
-/// How many times the limit is searched for: some results are superseded, some belong to the asking session.
-const SPARE: usize = 4;
-/// The most links followed in a chain of superseding memories.
-const LONGEST_CHAIN: usize = 16;
+/// The limit is multiplied by this, because some results are superseded or belong to the asking session.
+const OVERFETCH: usize = 4;
+/// Maximum number of links followed in a chain of superseding memories.
+const MAX_CHAIN: usize = 16;
 
 /// A memory that fits.
 #[derive(Clone, Debug, PartialEq)]
@@ -66,7 +66,7 @@ pub async fn recall<S: MemorySearch + ?Sized>(
     except: Option<&ClientSessionId>,
 ) -> Result<Vec<Recalled>, StoreError> {
     let wider = Query {
-        limit: query.limit.saturating_mul(SPARE),
+        limit: query.limit.saturating_mul(OVERFETCH),
         ..query.clone()
     };
     let found = search(store, &wider, ranking).await?;
@@ -119,7 +119,7 @@ async fn replacements<S: MemorySearch + ?Sized>(
         .iter()
         .filter_map(|found| found.superseded_by.clone())
         .collect();
-    for _ in 0..LONGEST_CHAIN {
+    for _ in 0..MAX_CHAIN {
         next.sort_unstable();
         next.dedup();
         next.retain(|id| !loaded.contains_key(id));

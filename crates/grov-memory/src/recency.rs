@@ -4,10 +4,10 @@ use crate::candidates::{Candidate, Candidates};
 use crate::{Ranking, Signal, Terms};
 use std::collections::HashMap;
 
-/// How many memories on either side count as neighbours.
+/// The number of memories on either side that count as neighbours.
 const REACH: usize = 3;
 
-/// How many of the newest memories gain score for recency; the others would gain less than a hundredth.
+/// The number of newest memories that gain score for recency. The others would gain less than a hundredth.
 pub(crate) fn newest_limit(ranking: &Ranking) -> u32 {
     if ranking.recency_weight > 0.0 {
         (ranking.recency_span * 5.0).clamp(0.0, 1e4) as u32

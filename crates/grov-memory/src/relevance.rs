@@ -15,15 +15,15 @@ const BACKGROUND: f64 = 2000.0;
 /// The share of them that contains a common word.
 const COMMON_SHARE: f64 = 0.1;
 /// Added to the weight of every query, so that two common words do not make up all of it.
-const UNSAID: f64 = 5.0;
+const QUERY_BASE_WEIGHT: f64 = 5.0;
 /// Terms of a memory at which its length begins to count.
 const LENGTH: f64 = 100.0;
 /// The exponent of the length.
 const LENGTH_POWER: f64 = 0.6;
 /// The weight of a word in the trace or a path, relative to one in the prompt, the goal or a decision.
-const BESIDE_TEXT: f64 = 0.8;
-/// The most words after an identifier that can be its parts.
-const PARTS: usize = 6;
+const SECONDARY_FIELD_FACTOR: f64 = 0.8;
+/// Maximum number of words after an identifier that can be its parts.
+const MAX_PARTS: usize = 6;
 
 /// The weight of a term by its rarity.
 fn weight(term: &TermStatistics, documents: u64, common: bool) -> f64 {
@@ -62,7 +62,7 @@ impl Candidates {
                         .map(|asked| asked.weight),
                 )
             })
-            .fold(UNSAID, |sum, weight| sum + weight);
+            .fold(QUERY_BASE_WEIGHT, |sum, weight| sum + weight);
         for candidate in &mut self.list {
             let group_of = |count: &TermCount| query_terms.get(count.term).map(|asked| asked.group);
             let of_groups = candidate
@@ -91,7 +91,7 @@ fn worth(count: &TermCount, query_terms: &[QueryTerm]) -> f64 {
     match count.counts {
         [0, 0, 0, 0] => 0.0,
         [0, 0, 0, _] => weight,
-        [0, ..] => weight * BESIDE_TEXT,
+        [0, ..] => weight * SECONDARY_FIELD_FACTOR,
         _ => weight,
     }
 }
@@ -108,7 +108,7 @@ fn groups(terms: &Terms) -> Vec<usize> {
     let mut number = 0;
     for (place, word) in terms.words.iter().enumerate() {
         let is_part = last.is_some_and(|(first, whole)| {
-            let near = place - first <= PARTS && terms.identifiers.contains(whole);
+            let near = place - first <= MAX_PARTS && terms.identifiers.contains(whole);
             near && whole.len() > word.len() && whole.contains(word.as_str())
         });
         if !is_part {

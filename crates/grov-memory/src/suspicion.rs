@@ -3,8 +3,8 @@
 //!
 //! Patterns match several words: "you must run the migrations before the tests" is knowledge, "ignore all previous
 //! instructions" is an injection. `grov memory audit` lists the findings. A memory with a finding that
-//! [`is_order`](SuspicionKind::is_order) can be found by a search, but is withheld from agents as a whole until somebody edits
-//! it: the author of one field could have written the others, and the id would lead the agent to the text.
+//! [`is_order`](SuspicionKind::is_order) is still found by a search, but all of it is withheld from agents until a user
+//! edits it: the author of one field could have written the others, and the id would lead the agent to the text.
 
 mod patterns;
 mod phrases;
@@ -12,12 +12,12 @@ mod phrases;
 use crate::quote::{is_hidden, line};
 use grov_domain::Task;
 
-/// Bytes of a memory checked before it is rendered; far less is rendered.
-const CHECKED_BYTES: usize = 64 * 1024;
-/// Characters of an excerpt.
-const EXCERPT: usize = 120;
+/// Maximum number of bytes of a memory checked before it is rendered; far fewer are rendered.
+const MAX_CHECKED_BYTES: usize = 64 * 1024;
+/// Maximum characters of an excerpt.
+const MAX_EXCERPT: usize = 120;
 /// Bytes of an excerpt before the match.
-const BEFORE: usize = 24;
+const CONTEXT_BYTES: usize = 24;
 
 /// What is suspicious about a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -98,9 +98,9 @@ pub fn suspicions(task: &Task) -> Vec<Suspicion> {
     found
 }
 
-/// Whether a memory is withheld from agents. Checks its first [`CHECKED_BYTES`] bytes.
+/// Whether a memory is withheld from agents. Checks its first [`MAX_CHECKED_BYTES`] bytes.
 pub(crate) fn is_withheld(task: &Task) -> bool {
-    let mut left = CHECKED_BYTES;
+    let mut left = MAX_CHECKED_BYTES;
     fields(task).iter().any(|(_, text)| {
         let read = &text[..text.floor_char_boundary(left)];
         left -= read.len();
@@ -148,9 +148,9 @@ fn found_in(text: &str) -> Vec<(SuspicionKind, usize)> {
 }
 
 fn excerpt(text: &str, at: usize) -> String {
-    let start = text.floor_char_boundary(at.saturating_sub(BEFORE));
-    let end = text.floor_char_boundary((at + 8 * EXCERPT).min(text.len()));
-    let excerpt = line(&text[start..end], EXCERPT);
+    let start = text.floor_char_boundary(at.saturating_sub(CONTEXT_BYTES));
+    let end = text.floor_char_boundary((at + 8 * MAX_EXCERPT).min(text.len()));
+    let excerpt = line(&text[start..end], MAX_EXCERPT);
     if excerpt.is_empty() {
         let hidden = text[start..end]
             .chars()

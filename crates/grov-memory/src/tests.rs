@@ -1,4 +1,4 @@
-//! Ranking over a store in memory, and what each signal does.
+//! Tests of ranking with a store in memory.
 
 use crate::{Query, Ranking, Signal, search};
 use async_trait::async_trait;
@@ -10,7 +10,7 @@ use grov_domain::{
 use proptest::prelude::*;
 use time::{Duration, OffsetDateTime};
 
-/// A memory: its text, its files, the minute it was saved.
+/// A memory with its text, its files and the minute it was saved.
 #[derive(Clone, Debug)]
 pub(crate) struct Memory {
     pub(crate) id: &'static str,
@@ -18,9 +18,9 @@ pub(crate) struct Memory {
     pub(crate) files: Vec<&'static str>,
     pub(crate) minute: i64,
     pub(crate) status: TaskStatus,
-    /// By which it is replaced.
+    /// The memory that supersedes it.
     pub(crate) by: Option<&'static str>,
-    /// The client session it came from.
+    /// Its client session.
     pub(crate) session: Option<&'static str>,
 }
 
@@ -40,7 +40,7 @@ pub(crate) fn at(minute: i64) -> OffsetDateTime {
     OffsetDateTime::UNIX_EPOCH + Duration::minutes(minute)
 }
 
-/// A store that looks at everything.
+/// A store that reads all memories for each query.
 pub(crate) struct Shelf(pub(crate) Vec<Memory>);
 
 impl Shelf {
@@ -166,7 +166,7 @@ fn signals(found: &crate::Found) -> Vec<Signal> {
     found.shares.iter().map(|share| share.signal).collect()
 }
 
-/// Memories with nothing in common, a day apart, so that rare words are rare and nothing is next to anything.
+/// Adds unrelated memories, a day apart, so that rare words are rare and no memories are neighbours.
 pub(crate) fn shelf(memories: &[Memory]) -> Shelf {
     const FILLER: [&str; 8] = [
         "alpha", "bravo", "charlie", "delta", "foxtrot", "golf", "hotel", "juliett",
@@ -179,7 +179,7 @@ pub(crate) fn shelf(memories: &[Memory]) -> Shelf {
 }
 
 #[test]
-fn what_says_more_of_the_question_comes_first() {
+fn the_memory_with_more_of_the_question_comes_first() {
     let shelf = shelf(&[
         memory("one", 100_000, "retry the upload", &[]),
         memory("both", 200_000, "retry the upload with a backoff", &[]),
@@ -212,7 +212,7 @@ fn a_path_is_found_by_its_words_and_a_file_by_its_name() {
 }
 
 #[test]
-fn companions_share_files_and_no_word() {
+fn co_changed_memories_share_files_and_no_word() {
     let shelf = shelf(&[
         memory("asked", 100_000, "histogram buckets", &["storage/series.go"]),
         memory("companion", 200_000, "fix a race", &["storage/series.go"]),
@@ -225,7 +225,7 @@ fn companions_share_files_and_no_word() {
 }
 
 #[test]
-fn recency_decides_for_short_questions_and_only_as_of_then() {
+fn recency_decides_for_short_questions_as_of_a_time() {
     let shelf = shelf(&[
         memory("old", 100_000, "fix the flaky build", &[]),
         memory("new", 200_000, "fix the flaky build", &[]),
@@ -264,7 +264,7 @@ fn recency_decides_for_short_questions_and_only_as_of_then() {
 }
 
 #[test]
-fn what_was_saved_within_minutes_helps() {
+fn memories_saved_within_minutes_gain_score() {
     let shelf = shelf(&[
         memory("near", 100_001, "we saw a heron", &[]),
         memory("good", 100_000, "lake trip by canoe last heron", &[]),
@@ -276,7 +276,7 @@ fn what_was_saved_within_minutes_helps() {
 }
 
 #[test]
-fn abandoned_work_is_held_back() {
+fn abandoned_work_ranks_lower() {
     let mut given_up = memory("given-up", 200_000, "cache the index", &[]);
     given_up.status = TaskStatus::Abandoned;
     let shelf = shelf(&[given_up, memory("done", 100_000, "cache the index", &[])]);
@@ -284,7 +284,7 @@ fn abandoned_work_is_held_back() {
 }
 
 #[test]
-fn below_the_floor_is_nothing() {
+fn nothing_below_the_floor_is_returned() {
     let shelf = shelf(&[memory("slightly", 100_000, "a new logo", &[])]);
     let strict = Ranking {
         floor: 0.5,
@@ -297,7 +297,7 @@ fn below_the_floor_is_nothing() {
 }
 
 #[test]
-fn a_floor_leaves_out_what_is_below_and_changes_nothing_above() {
+fn a_floor_does_not_change_results_above_it() {
     let shelf = shelf(&[
         memory(
             "near",
@@ -339,7 +339,7 @@ fn a_floor_leaves_out_what_is_below_and_changes_nothing_above() {
 }
 
 #[test]
-fn nothing_asked_is_nothing_found() {
+fn an_empty_question_finds_nothing() {
     let shelf = shelf(&[]);
     for text in ["", "   ", "the of and", "\"*\" ^ : ()"] {
         assert_eq!(found(&shelf, &query(text)), [], "{text:?}");
@@ -347,9 +347,10 @@ fn nothing_asked_is_nothing_found() {
 }
 
 proptest! {
-    /// Any question over any memories: the same answer each time, shares add up, no result twice, best first.
+    /// Any query over any memories: results are deterministic and unique, sorted by score, and shares add up to the
+    /// score.
     #[test]
-    fn ranking_is_sound(
+    fn ranking_is_deterministic_and_sorted(
         texts in proptest::collection::vec(("[a-e ]{0,12}|\\PC{0,20}", 0i64..5, 0usize..3), 0..20),
         asked in "[a-e ]{0,12}|\\PC{0,40}",
         before in proptest::option::of(0i64..6),

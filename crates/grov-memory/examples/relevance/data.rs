@@ -1,4 +1,4 @@
-//! Records and questions as files hold them.
+//! Records and questions as stored in files.
 
 use grov_domain::{Decision, Task, TaskId, TaskStatus};
 use serde::Deserialize;
@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 use time::OffsetDateTime;
 
-/// A question, and the records that answer it.
+/// A question with the records that answer it.
 #[derive(Deserialize)]
 pub(crate) struct Question {
     pub(crate) dataset: String,
@@ -44,7 +44,7 @@ struct Record {
 /// Memories by project.
 pub(crate) type Projects = HashMap<String, Vec<Task>>;
 
-/// What a directory holds: `docs/PROJECT.jsonl` and `queries.jsonl`.
+/// Reads a directory: `docs/PROJECT.jsonl` and `queries.jsonl`.
 pub(crate) fn read(directory: &Path) -> Result<(Projects, Vec<Question>), String> {
     let mut projects = HashMap::new();
     let listing =

@@ -1,5 +1,5 @@
-//! How well memories are ranked, what each signal is worth, and how seldom a prompt that has nothing to do with a project
-//! gets any of its memories.
+//! Measures how well memories are ranked, the contribution of each signal, and how rarely an unrelated prompt gets any
+//! memory.
 //!
 //! `cargo run --release -p grov-memory --example relevance -- DIRECTORY`, where the directory holds `docs/PROJECT.jsonl`
 //! (memories as `grov memory import` takes them) and `queries.jsonl` (questions with the ids that answer them).
@@ -23,10 +23,10 @@ use std::process::ExitCode;
 use time::OffsetDateTime;
 use time::macros::datetime;
 
-/// When questions of other projects are asked: after everything.
+/// The time of questions of other projects: after all memories.
 const LATER: OffsetDateTime = datetime!(2100-01-01 0:00 UTC);
-/// Results of which one may be told.
-const TOLD: usize = 3;
+/// The number of results of which one can be injected.
+const MAX_INJECTED: usize = 3;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> ExitCode {
@@ -50,7 +50,7 @@ async fn run(directory: &Path) -> Result<(), String> {
     signals(&projects, &questions).await
 }
 
-/// What the proxy would find for a question: it sees the prompt alone.
+/// The results for a question in the proxy, which knows only the prompt.
 async fn prompted(
     shelf: &Shelf,
     question: &Question,
@@ -63,7 +63,7 @@ async fn prompted(
     find(shelf, question, &mentioned_files(&question.text), before, ranking).await
 }
 
-/// What a search finds for a question, the files that come with it included.
+/// The results of a search for a question with its files.
 async fn ask(
     shelf: &Shelf,
     question: &Question,
@@ -113,18 +113,18 @@ fn own<'a>(questions: &'a [Question], project: &'a str) -> impl Iterator<Item = 
         .filter(move |question| question.project == project)
 }
 
-/// Whether the found ones answer the question, and how relevant each is, best first.
+/// Whether each result answers the question, and its relevance, best first.
 type Judged = Vec<(f64, bool)>;
 
-/// What is left above a floor, and what of it would be told.
+/// The results above a floor that would be injected.
 fn told(judged: &Judged, floor: f64) -> impl Iterator<Item = &(f64, bool)> {
     judged
         .iter()
         .filter(move |(relevance, _)| *relevance >= floor)
-        .take(TOLD)
+        .take(MAX_INJECTED)
 }
 
-/// How many questions of other projects, and of its own, get anything above a floor.
+/// The number of questions of other projects, and of the same project, with results above a floor.
 async fn floors(projects: &HashMap<String, Vec<Task>>, questions: &[Question]) -> Result<(), String> {
     let ranking = Ranking {
         floor: 0.0,
@@ -160,7 +160,7 @@ async fn floors(projects: &HashMap<String, Vec<Task>>, questions: &[Question]) -
         }
     }
     println!(
-        "floor | unrelated: all, mean and most over kinds of prompts and projects, generic | related: something, with an answer, precision@{TOLD}"
+        "floor | unrelated: all, mean and most over kinds of prompts and projects, generic | related: something, with an answer, precision@{MAX_INJECTED}"
     );
     for step in 0..=16 {
         let floor = f64::from(step).mul_add(0.5, 2.0);
@@ -210,8 +210,8 @@ async fn floors(projects: &HashMap<String, Vec<Task>>, questions: &[Question]) -
     Ok(())
 }
 
-/// For each project: the floor that lets one in a hundred unrelated prompts of the other projects through, and what share
-/// of its own unrelated prompts that floor and the standard one let through.
+/// For each project: the floor that one in a hundred unrelated prompts of the other projects passes, and the share of
+/// its own unrelated prompts that pass this floor and the standard one.
 fn held_out(unrelated: &BTreeMap<(String, String), Vec<f64>>) {
     let standard = Ranking::for_injection().floor;
     let foreign: Vec<(&String, f64)> = unrelated
@@ -242,7 +242,7 @@ fn share(part: usize, whole: usize) -> f64 {
     part as f64 / whole.max(1) as f64
 }
 
-/// The same for projects that have only begun: the share of unrelated and of generic prompts that get anything.
+/// The same for young projects: the share of unrelated and generic prompts with results.
 async fn small(projects: &HashMap<String, Vec<Task>>, questions: &[Question]) -> Result<(), String> {
     let ranking = Ranking::for_injection();
     println!(
@@ -276,7 +276,8 @@ async fn small(projects: &HashMap<String, Vec<Task>>, questions: &[Question]) ->
     Ok(())
 }
 
-/// What the ranking is worth without each of its signals: recall@5, recall@10, nDCG@10 and MRR@10, averaged over the tracks.
+/// The quality of ranking without each of its signals: recall@5, recall@10, nDCG@10 and MRR@10, averaged over the
+/// tracks.
 async fn signals(projects: &HashMap<String, Vec<Task>>, questions: &[Question]) -> Result<(), String> {
     let standard = Ranking::default;
     let variants: Vec<(&str, Ranking)> = vec![

@@ -1,9 +1,9 @@
-//! Prompts that could be typed in any project and are about nothing in particular.
+//! Prompts that fit any project and have no specific subject.
 
 use crate::data::Question;
 use std::collections::HashMap;
 
-/// What they are called in the tables.
+/// Their name in the tables.
 pub(crate) const DATASET: &str = "generic";
 
 /// The prompts as questions without an answer.

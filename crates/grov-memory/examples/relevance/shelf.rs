@@ -1,4 +1,4 @@
-//! A store in memory with the index of the real one, so that a table of thousands of questions takes seconds.
+//! A store in memory with the index of the real one, so that thousands of questions take seconds.
 
 use async_trait::async_trait;
 use grov_domain::{
@@ -9,7 +9,7 @@ use grov_domain::{
 use std::collections::{BTreeMap, HashMap};
 use time::OffsetDateTime;
 
-/// Terms of a field that are indexed, as in the real store.
+/// Maximum number of indexed terms per field, as in the real store.
 const TERMS_OF_A_FIELD: usize = 8192;
 
 /// The memories of one project.

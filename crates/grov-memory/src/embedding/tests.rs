@@ -32,7 +32,7 @@ fn task(id: &str, words: &str) -> Task {
     }
 }
 
-/// Memories by number, and what the one model made of them.
+/// Memories by number, and their embeddings by the model.
 #[derive(Default)]
 struct Shelf {
     tasks: Mutex<BTreeMap<i64, Task>>,
@@ -52,7 +52,7 @@ impl Shelf {
         self.tasks.lock().unwrap().insert(number, task);
     }
 
-    /// The numbers of what was looked at, each with whether it was embedded.
+    /// The numbers of the processed memories, with whether they were embedded.
     fn kept(&self) -> Vec<(i64, bool)> {
         let kept = self.kept.lock().unwrap();
         let mut all: Vec<(i64, bool)> = kept
@@ -112,11 +112,11 @@ impl EmbeddingStore for Shelf {
     }
 }
 
-/// Refuses texts that say so, fails at those that say so or are long, and works otherwise unless it is in error.
+/// Refuses texts that contain "refuse" and fails for texts that contain "fail" or exceed 1000 bytes, unless `error` is set.
 #[derive(Default)]
 struct Toy {
     error: Mutex<Option<EmbedError>>,
-    /// Gone at once after a text that says so.
+    /// Fails all further calls; set by a single text that contains "last".
     gone: Mutex<bool>,
     calls: Mutex<Vec<usize>>,
 }
@@ -126,7 +126,7 @@ impl Toy {
         *self.error.lock().unwrap() = error;
     }
 
-    /// How many texts each call had.
+    /// The number of texts of each call.
     fn calls(&self) -> Vec<usize> {
         std::mem::take(&mut self.calls.lock().unwrap())
     }
@@ -145,7 +145,7 @@ impl Embedder for Toy {
         }
         let says = |what: &str| texts.iter().any(|text| text.contains(what));
         if says("refuse") {
-            return Err(EmbedError::Refused("not to my liking".to_owned()));
+            return Err(EmbedError::Refused("invalid text".to_owned()));
         }
         if *self.gone.lock().unwrap() || says("fail") || texts.iter().any(|text| text.len() > 1000) {
             return Err(EmbedError::Failed("no answer".to_owned()));
@@ -174,7 +174,7 @@ impl Scene {
         }
     }
 
-    /// Steps until there is nothing to do; how many had something.
+    /// Steps until no work is left. Returns the number of steps with work.
     async fn run(&mut self) -> usize {
         let mut steps = 0;
         while self.work.step().await == BATCH_PAUSE {
@@ -194,7 +194,7 @@ fn progress(done: u64, memories: u64) -> EmbeddingProgress {
 }
 
 #[tokio::test]
-async fn all_memories_are_embedded_newest_first_and_then_it_rests() {
+async fn all_memories_are_embedded_newest_first() {
     let mut scene = Scene::new(Shelf::holding(70));
     assert_eq!(scene.work.step().await, BATCH_PAUSE);
     assert_eq!(scene.shelf.kept()[0], (54, true));
@@ -216,11 +216,11 @@ async fn all_memories_are_embedded_newest_first_and_then_it_rests() {
 
 #[tokio::test]
 async fn new_memories_do_not_wait_for_all_old_ones() {
-    let many = i64::from(BATCH * (BATCHES_IN_A_ROW + 2));
+    let many = i64::from(BATCH_SIZE * (MAX_BATCHES_PER_ROUND + 2));
     let mut scene = Scene::new(Shelf::holding(many));
     scene.work.step().await;
     scene.shelf.add(many, "new words");
-    for _ in 0..BATCHES_IN_A_ROW {
+    for _ in 0..MAX_BATCHES_PER_ROUND {
         scene.work.step().await;
     }
     assert!(scene.shelf.kept().contains(&(many, true)));
@@ -233,7 +233,7 @@ async fn new_memories_do_not_wait_for_all_old_ones() {
 }
 
 #[tokio::test]
-async fn a_text_that_is_refused_is_not_tried_again_and_holds_nobody_up() {
+async fn a_refused_text_is_not_retried_and_does_not_block_others() {
     for words in ["refuse this", "fail at this"] {
         let mut scene = Scene::new(Shelf::holding(4));
         scene.shelf.add(2, words);
@@ -245,7 +245,7 @@ async fn a_text_that_is_refused_is_not_tried_again_and_holds_nobody_up() {
 }
 
 #[tokio::test]
-async fn of_a_text_that_is_too_long_for_the_model_the_beginning_is_embedded() {
+async fn the_beginning_of_a_too_long_text_is_embedded() {
     let mut scene = Scene::new(Shelf::holding(2));
     scene.shelf.add(1, &"long ".repeat(250));
     scene.run().await;
@@ -253,7 +253,7 @@ async fn of_a_text_that_is_too_long_for_the_model_the_beginning_is_embedded() {
 }
 
 #[tokio::test]
-async fn a_provider_that_refuses_everything_spoils_no_memory() {
+async fn a_provider_that_refuses_everything_marks_no_memory_as_done() {
     let mut scene = Scene::new(Shelf::holding(3));
     scene
         .toy
@@ -268,14 +268,14 @@ async fn a_provider_that_refuses_everything_spoils_no_memory() {
 }
 
 #[tokio::test]
-async fn trouble_keeps_what_is_done_and_ends_when_it_passes() {
+async fn errors_keep_finished_embeddings_and_are_cleared() {
     let mut scene = Scene::new(Shelf::holding(4));
     scene.toy.has(Some(EmbedError::Paused("no budget".to_owned())));
     assert_eq!(scene.work.step().await, IDLE_PAUSE);
     assert!(scene.error().unwrap().contains("no budget"));
     assert_eq!(scene.toy.calls(), [4]);
 
-    // One by one, because of one of them, and then the provider is gone.
+    // One by one, because of one of them; then the provider fails.
     scene.toy.has(None);
     scene.shelf.add(2, "the last");
     scene.shelf.add(1, "fail");
@@ -295,7 +295,7 @@ async fn trouble_keeps_what_is_done_and_ends_when_it_passes() {
 }
 
 #[test]
-fn a_memory_is_embedded_with_its_words_and_files_and_no_more_than_is_read() {
+fn the_embedded_text_has_words_and_files_up_to_the_limit() {
     let mut whole = Task {
         goal: Some("the goal".to_owned()),
         decisions: vec![Decision {

@@ -1,4 +1,4 @@
-//! What is taken for a file and what is not.
+//! Tests of what is recognised as a file.
 
 use super::*;
 
@@ -84,7 +84,7 @@ fn files_are_found_as_people_write_them() {
 }
 
 #[test]
-fn what_only_looks_like_a_file_is_left_out() {
+fn lookalikes_of_files_are_left_out() {
     for prompt in [
         "",
         "e.g. this, i.e. that, etc. and so on",
@@ -113,20 +113,20 @@ fn what_only_looks_like_a_file_is_left_out() {
 }
 
 #[test]
-fn a_prompt_names_only_so_many() {
+fn the_number_of_files_is_limited() {
     let prompt: String = (0..100).map(|number| format!("src/f{number}.rs ")).collect();
-    assert_eq!(mentioned_files(&prompt).len(), MOST_FILES);
+    assert_eq!(mentioned_files(&prompt).len(), MAX_FILES);
     assert_eq!(
-        mentioned_files(&format!("{} src/late.rs", "x".repeat(2 * READ))),
+        mentioned_files(&format!("{} src/late.rs", "x".repeat(2 * MAX_READ_BYTES))),
         [""; 0]
     );
 }
 
 proptest::proptest! {
     #[test]
-    fn no_text_is_too_odd(prompt in "\\PC{0,120}|[a-z./\\\\:@`\"()\\[\\]#0-9 文-]{0,80}") {
+    fn any_text_is_handled(prompt in "\\PC{0,120}|[a-z./\\\\:@`\"()\\[\\]#0-9 文-]{0,80}") {
         for file in mentioned_files(&prompt) {
-            proptest::prop_assert!(!file.is_empty() && file.len() <= LONGEST && !file.contains('\n'));
+            proptest::prop_assert!(!file.is_empty() && file.len() <= MAX_PATH_BYTES && !file.contains('\n'));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Prompts that ask for nothing, and prompts that do.
+//! Tests of prompts with and without a request.
 
 use super::*;
 
@@ -13,7 +13,7 @@ fn check(expected: PromptKind, prompts: &[&str]) {
 }
 
 #[test]
-fn acknowledgements_ask_for_nothing() {
+fn acknowledgements_have_no_request() {
     check(
         PromptKind::Acknowledgement,
         &[
@@ -149,7 +149,7 @@ fn acknowledgements_ask_for_nothing() {
 }
 
 #[test]
-fn what_has_no_words_asks_for_nothing() {
+fn wordless_prompts_have_no_request() {
     check(
         PromptKind::Wordless,
         &[
@@ -173,7 +173,7 @@ fn what_has_no_words_asks_for_nothing() {
 }
 
 #[test]
-fn commands_and_the_client_s_own_words_are_told_apart() {
+fn commands_and_text_of_the_client_are_distinguished() {
     check(
         PromptKind::Command,
         &[
@@ -202,7 +202,7 @@ fn commands_and_the_client_s_own_words_are_told_apart() {
 }
 
 #[test]
-fn whatever_says_something_is_asked() {
+fn prompts_with_a_request_are_substantive() {
     check(
         PromptKind::Substantive,
         &[
@@ -256,7 +256,7 @@ fn whatever_says_something_is_asked() {
 
 proptest::proptest! {
     #[test]
-    fn no_text_is_too_odd(prompt in "\\PC{0,300}") {
+    fn any_text_is_handled(prompt in "\\PC{0,300}") {
         let _ = prompt_kind(&prompt);
     }
 }

@@ -1,4 +1,4 @@
-//! Replacement, the asker's own memories, and staleness.
+//! Tests of replacement, of the session's own memories, and of freshness.
 
 use super::*;
 use crate::tests::{Memory, Shelf, at, memory, query, shelf};
@@ -28,11 +28,11 @@ fn replaced(id: &'static str, minute: i64, text: &str, by: &'static str) -> Memo
 }
 
 #[test]
-fn of_a_chain_only_its_end_is_recalled_with_the_best_score() {
+fn only_the_end_of_a_chain_is_recalled_with_the_best_score() {
     let shelf = shelf(&[
         replaced("oldest", 100_000, "retry uploads with backoff", "older"),
         replaced("older", 200_000, "retry uploads", "newest"),
-        // Says the same in other words.
+        // The same content in other words.
         memory("newest", 300_000, "transmission policy", &[]),
         memory("other", 400_000, "retry downloads", &[]),
     ]);
@@ -44,7 +44,7 @@ fn of_a_chain_only_its_end_is_recalled_with_the_best_score() {
 }
 
 #[test]
-fn a_replacement_counts_from_when_it_was_there() {
+fn a_replacement_counts_from_its_creation() {
     let shelf = shelf(&[
         replaced("old", 100_000, "retry uploads", "new"),
         memory("new", 300_000, "transmission policy", &[]),
@@ -57,7 +57,7 @@ fn a_replacement_counts_from_when_it_was_there() {
 }
 
 #[test]
-fn a_chain_without_end_or_with_a_gap_is_followed_as_far_as_it_goes() {
+fn a_cyclic_or_broken_chain_is_followed_as_far_as_possible() {
     let circle = shelf(&[
         replaced("a", 100_000, "retry uploads", "b"),
         replaced("b", 200_000, "retry uploads", "a"),
@@ -68,7 +68,7 @@ fn a_chain_without_end_or_with_a_gap_is_followed_as_far_as_it_goes() {
 }
 
 #[test]
-fn what_the_asker_did_itself_is_left_out_and_others_move_up() {
+fn memories_of_the_asking_session_are_left_out() {
     let own = |id, minute| Memory {
         session: Some("me"),
         ..memory(id, minute, "retry uploads with backoff", &[])
@@ -77,7 +77,7 @@ fn what_the_asker_did_itself_is_left_out_and_others_move_up() {
         own("mine", 100_000),
         own("mine-too", 150_000),
         memory("theirs", 200_000, "retry uploads", &[]),
-        // Theirs, but replaced by what the asker knows.
+        // Of another session, but superseded by a memory of this one.
         replaced("outdated", 250_000, "retry uploads later", "mine"),
     ]);
     let mut question = query("retry uploads with backoff");
@@ -88,7 +88,7 @@ fn what_the_asker_did_itself_is_left_out_and_others_move_up() {
 }
 
 #[test]
-fn no_more_than_wanted_are_recalled() {
+fn recall_respects_the_limit() {
     let memories: Vec<Memory> = ["a", "b", "c", "d", "e", "f"]
         .iter()
         .zip(1..)
@@ -116,7 +116,7 @@ fn pinned(id: &str, pins: &[FilePin]) -> Task {
 }
 
 #[test]
-fn freshness_compares_what_was_noted_with_what_is() {
+fn freshness_compares_recorded_and_current_files() {
     let then = [pin("a", Some("1")), pin("b", Some("2")), pin("c", None)];
     for (now, expected) in [
         (vec![], Freshness::Unknown),
@@ -137,7 +137,7 @@ fn freshness_compares_what_was_noted_with_what_is() {
 }
 
 #[test]
-fn what_has_changed_is_marked_and_held_back() {
+fn stale_memories_are_marked_and_demoted() {
     let one = |id: &str, score: f64| Recalled {
         task: pinned(id, &[pin("a", Some("1")), pin("b", Some("2"))]),
         score,

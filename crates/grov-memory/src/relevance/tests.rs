@@ -1,10 +1,10 @@
-//! What passes for relevant and what does not, in stores of any size.
+//! Tests of relevance in stores of different sizes.
 
 use super::*;
 use crate::tests::{Memory, Shelf, memory, query};
 use crate::{Query, Ranking, search};
 
-/// The most relevance that any memory has.
+/// The maximum relevance of any memory.
 fn most(memories: &[Memory], text: &str, files: &[&str]) -> f64 {
     let question = Query {
         files: files.iter().map(ToString::to_string).collect(),
@@ -32,7 +32,7 @@ fn upload() -> Memory {
 }
 
 #[test]
-fn the_only_memory_is_recalled_for_what_it_is_about_and_for_nothing_else() {
+fn the_only_memory_is_recalled_for_its_subject_only() {
     for text in [
         "retry the uploads with backoff",
         "why do uploads use jitter?",
@@ -53,7 +53,7 @@ fn the_only_memory_is_recalled_for_what_it_is_about_and_for_nothing_else() {
 }
 
 #[test]
-fn commonplace_words_do_not_make_a_memory_relevant_even_if_they_are_all_there_is() {
+fn common_words_do_not_make_a_memory_relevant() {
     let plain = memory("plain", 1, "add a test and fix the build", &[]);
     let german = memory("german", 2, "Fehler in der Funktion beheben", &[]);
     let chinese = memory("chinese", 3, "修复失败的测试", &[]);
@@ -64,7 +64,7 @@ fn commonplace_words_do_not_make_a_memory_relevant_even_if_they_are_all_there_is
 }
 
 #[test]
-fn a_file_that_is_named_counts_unless_every_project_has_it() {
+fn a_named_file_counts_unless_every_project_has_it() {
     let memories = [upload(), memory("readme", 2, "install", &["README.md"])];
     let file = |file: &str| most(&memories, &format!("what is wrong in {file}?"), &[file]);
     assert!(file("src/upload.rs") >= floor());
@@ -87,7 +87,7 @@ fn a_name_and_its_parts_count_once() {
 }
 
 #[test]
-fn what_else_is_asked_and_a_long_memory_weigh_against_it() {
+fn other_words_and_length_reduce_relevance() {
     let question = "jitter of the backoff";
     let alone = most(&[upload()], question, &[]);
     let more = most(

@@ -6,7 +6,7 @@ use std::sync::Mutex;
 
 const MODEL: &str = "toy";
 
-/// A model to which some words mean the same.
+/// A model in which some words have the same meaning.
 fn meaning(text: &str) -> Embedding {
     const WORDS: [&[&str]; 3] = [
         &["car", "automobile", "vehicle"],
@@ -15,7 +15,7 @@ fn meaning(text: &str) -> Embedding {
     ];
     let count = |same: &&[&str]| text.split(' ').filter(|word| same.contains(word)).count();
     let mut values: Vec<f32> = WORDS.iter().map(|same| count(same) as f32).collect();
-    // Nothing means nothing at all.
+    // A text without known words has a zero embedding.
     values.push(0.1);
     Embedding::of(&values).unwrap()
 }
@@ -83,7 +83,7 @@ impl Embedder for Toy {
     }
 }
 
-/// Words alone cannot tell the first two apart; a model can. The third is the same to a model and has no word in common.
+/// The first two are equal by words but not by meaning. The third has the same meaning but no common word.
 fn shelf() -> Shelf {
     Shelf(vec![
         memory("near", 100_000, "old automobile repair", &[]),
@@ -105,7 +105,7 @@ fn ids(found: &[Found]) -> Vec<&str> {
 }
 
 #[test]
-fn what_means_the_same_comes_first_and_says_so() {
+fn memories_with_the_same_meaning_come_first() {
     let toy = Toy::new(MODEL, None);
     let answer = asked(&shelf(), &toy, "car repair");
     assert_eq!(ids(&answer.found), ["near", "far"]);
@@ -127,7 +127,7 @@ fn what_means_the_same_comes_first_and_says_so() {
 }
 
 #[test]
-fn what_is_no_nearer_than_anything_gets_nothing() {
+fn low_similarity_adds_no_score() {
     let answer = asked(&shelf(), &Toy::new(MODEL, None), "old colour");
     let shares = answer.found.iter().flat_map(|found| &found.shares);
     assert_eq!(shares.filter(|share| share.signal == Signal::Dense).count(), 0);
@@ -146,7 +146,7 @@ fn without_the_model_words_decide() {
     let answer = asked(&shelf, &failing, "car repair");
     assert_eq!((answer.found, answer.error), (words.clone(), Some(error)));
 
-    // Nothing to compare with: the model is not even asked.
+    // Without embeddings to compare with, the model is not called.
     let new = Toy::new("new", None);
     assert_eq!(asked(&shelf, &new, "car repair").found, words);
     assert_eq!(asked(&shelf, &Toy::new(MODEL, None), " ").found, []);

@@ -1,4 +1,4 @@
-//! What is suspicious, and the ordinary prose of engineers that is not.
+//! Tests with suspicious text and with ordinary prose of engineers.
 
 use super::*;
 
@@ -8,7 +8,7 @@ fn kinds(text: &str) -> Vec<SuspicionKind> {
 }
 
 #[test]
-fn what_speaks_to_the_agent_is_found() {
+fn text_that_instructs_the_agent_is_found() {
     use SuspicionKind::*;
     let mut missed = Vec::new();
     for (expected, texts) in [
@@ -165,7 +165,7 @@ fn ordinary_prose_is_not_suspicious() {
 }
 
 #[test]
-fn a_suspicion_says_where_and_shows_it_harmlessly() {
+fn a_suspicion_has_a_field_and_a_harmless_excerpt() {
     let mut task = crate::render::sample("memory-1", "Retry uploads");
     task.decisions = vec![grov_domain::Decision {
         choice: "retry".to_owned(),
@@ -200,13 +200,13 @@ fn a_suspicion_says_where_and_shows_it_harmlessly() {
 }
 
 #[test]
-fn only_hidden_characters_are_counted_where_nothing_can_be_shown() {
+fn hidden_characters_are_counted_if_nothing_is_visible() {
     assert_eq!(excerpt("\u{e0041}\u{e0042}", 0), "(2 hidden characters)");
 }
 
 proptest::proptest! {
     #[test]
-    fn no_text_is_too_odd(text in "\\PC{0,200}|[<\\[/a-z \u{200b}ⅠİК|$()`~.\n-]{0,120}") {
+    fn any_text_is_handled(text in "\\PC{0,200}|[<\\[/a-z \u{200b}ⅠİК|$()`~.\n-]{0,120}") {
         for (_, at) in found_in(&text) {
             proptest::prop_assert!(text.is_char_boundary(at));
             let _ = excerpt(&text, at);

@@ -74,7 +74,7 @@ fn event_of(record: &ExchangeRecord, score: u8) -> DriftEvent {
 }
 
 /// An action judged below 5 is in the drift log with all that was found, and nowhere among the steps.
-pub async fn step_off_goal_is_in_the_log_alone(store: Arc<dyn Store>) {
+pub async fn step_off_goal_is_only_in_the_log(store: Arc<dyn Store>) {
     let record = judged("a", 1, [Some(4), Some(5)]);
     store.append(&[Redacted::of(&record)]).await.unwrap();
     assert_eq!(steps(&store, "a").await, [record.steps[1].id.clone()]);
@@ -305,7 +305,7 @@ pub async fn later_verdict_marks_a_saved_task(store: Arc<dyn Store>) {
 }
 
 /// What the agent was told because of an action, it was told, whatever is found of the action later.
-pub async fn later_verdict_takes_back_no_correction(store: Arc<dyn Store>) {
+pub async fn later_verdict_keeps_the_correction(store: Arc<dyn Store>) {
     let record = judged("a", 1, [Some(6), Some(6)]);
     store.append(&[Redacted::of(&record)]).await.unwrap();
     let by_model = |score| StepVerdict {
@@ -343,7 +343,7 @@ pub async fn later_verdict_takes_back_no_correction(store: Arc<dyn Store>) {
 
 /// Whoever acquits an action makes it the step that it was, with all that was known of it; what the agent was told
 /// because of it, it was told.
-pub async fn acquitted_action_is_a_step_again(store: Arc<dyn Store>) {
+pub async fn allowed_action_moves_back_to_the_steps(store: Arc<dyn Store>) {
     let (at_once, later) = (judged("a", 1, [Some(3), Some(1)]), exchange("a", 2));
     let as_steps = {
         let (mut first, mut second) = (exchange("b", 1), exchange("b", 2));
@@ -413,7 +413,7 @@ pub async fn acquitted_action_is_a_step_again(store: Arc<dyn Store>) {
 }
 
 /// What a hard rule found is a fact: no later verdict makes it a step again.
-pub async fn hard_finding_is_not_acquitted(store: Arc<dyn Store>) {
+pub async fn hard_finding_is_not_withdrawn(store: Arc<dyn Store>) {
     let of_rule = |rule, score| {
         let mut verdict = verdict(score);
         verdict.findings[0].rule = rule;
@@ -480,7 +480,7 @@ async fn move_to(store: &Arc<dyn Store>, record: &ExchangeRecord, to: &str) {
 }
 
 /// What was judged off goal goes to another task with its exchange, and comes back with it.
-pub async fn log_moves_with_its_exchange(store: Arc<dyn Store>) {
+pub async fn drift_log_moves_with_its_exchange(store: Arc<dyn Store>) {
     let (stays, moves) = (judged("a", 1, [Some(1), None]), judged("a", 2, [Some(2), None]));
     store
         .append(&Redacted::each(&[stays.clone(), moves.clone()]))
@@ -682,7 +682,7 @@ async fn related(store: &Arc<dyn Store>, limit: u32) -> Vec<i64> {
 
 /// First the same files, then the same folders, then words of the goal, then decisions; the newest first, none twice,
 /// none off goal.
-pub async fn related_steps_answer_four_questions(store: Arc<dyn Store>) {
+pub async fn related_steps_match_four_criteria(store: Arc<dyn Store>) {
     let mut searched = exchange("a", 4);
     searched.steps = vec![bash(&searched.id, 0, 4)];
     searched.steps[0].action.folders = vec!["/p/a".to_owned()];

@@ -46,7 +46,7 @@ async fn kept(store: &dyn Store, model: &str) -> Vec<(i64, Embedding)> {
 }
 
 /// Memories without an embedding come newest first and in portions; what is kept comes back as it was.
-pub async fn embeddings_come_back_as_kept(store: Arc<dyn Store>) {
+pub async fn embeddings_are_loaded_as_saved(store: Arc<dyn Store>) {
     let store = store.as_ref();
     assert_eq!(progress(store, MODEL).await, (0, 0));
     for (number, id) in (1..).zip(["a", "b", "c"]) {
@@ -82,7 +82,7 @@ pub async fn embeddings_come_back_as_kept(store: Arc<dyn Store>) {
 
 /// Another model knows nothing of what the first one did, and replaces it; so does one that answers with another
 /// dimension under the same name.
-pub async fn another_model_embeds_anew(store: Arc<dyn Store>) {
+pub async fn another_model_embeds_all_memories(store: Arc<dyn Store>) {
     let store = store.as_ref();
     store
         .import(&Redacted::each(&[task("a", 1), task("b", 2)]))
@@ -117,7 +117,7 @@ pub async fn another_model_embeds_anew(store: Arc<dyn Store>) {
 }
 
 /// An embedding goes when the words of its memory change, and stays when anything else does.
-pub async fn embedding_goes_with_the_words(store: Arc<dyn Store>) {
+pub async fn embedding_is_deleted_when_the_text_changes(store: Arc<dyn Store>) {
     let store = store.as_ref();
     let before = task("a", 1);
     store

@@ -56,7 +56,7 @@ pub async fn append_is_idempotent(store: Arc<dyn Store>) {
 }
 
 /// Exchanges of two sessions are two, also of the same id and in one batch.
-pub async fn append_tells_exchanges_of_two_sessions_apart(store: Arc<dyn Store>) {
+pub async fn append_distinguishes_exchanges_of_two_sessions(store: Arc<dyn Store>) {
     let known = exchange("a", 1);
     let same_id = ExchangeRecord {
         id: known.id.clone(),
@@ -183,7 +183,7 @@ pub async fn context_size_is_that_of_the_newest_main_exchange(store: Arc<dyn Sto
 }
 
 /// Whatever numbers an upstream reports, its exchanges are recorded.
-pub async fn absurd_token_counts_do_not_stop_recording(store: Arc<dyn Store>) {
+pub async fn huge_token_counts_do_not_overflow(store: Arc<dyn Store>) {
     for seconds in 0..4 {
         let all = u64::MAX;
         let usage = TokenUsage {
@@ -211,7 +211,7 @@ pub async fn absurd_token_counts_do_not_stop_recording(store: Arc<dyn Store>) {
 }
 
 /// Many appending at once, some of them the same, end up as one after the other would.
-pub async fn concurrent_appends_lose_and_double_nothing(store: Arc<dyn Store>) {
+pub async fn concurrent_appends_lose_and_duplicate_nothing(store: Arc<dyn Store>) {
     let append = async |writer: i64| {
         let mut new = 0;
         for round in 0..20 {

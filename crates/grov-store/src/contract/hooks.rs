@@ -30,7 +30,7 @@ fn stored(session: &HookSession) -> HookSession {
 }
 
 /// A session comes back as it was followed, with what was found of it, to the last part.
-pub async fn hook_session_comes_back_as_followed(store: Arc<dyn Store>) {
+pub async fn hook_session_is_loaded_as_saved(store: Arc<dyn Store>) {
     assert_eq!(store.hook_session(&client("a")).await.unwrap(), None);
     assert_eq!(steps(&store, "a").await, []);
     let first = progress("a", 1);
@@ -72,7 +72,7 @@ pub async fn hook_session_comes_back_as_followed(store: Arc<dyn Store>) {
 }
 
 /// Who did not see the newest state keeps nothing, not a step, not a check.
-pub async fn follow_keeps_nothing_behind_a_newer_state(store: Arc<dyn Store>) {
+pub async fn progress_is_refused_after_a_newer_revision(store: Arc<dyn Store>) {
     let first = progress("a", 1);
     assert!(follow(&store, &first).await);
     let found = (kept(&store, "a").await, steps(&store, "a").await);
@@ -108,7 +108,7 @@ pub async fn follow_keeps_nothing_behind_a_newer_state(store: Arc<dyn Store>) {
 }
 
 /// Of many who saw the same state one gets through.
-pub async fn one_of_many_follows(store: Arc<dyn Store>) {
+pub async fn one_of_many_concurrent_writers_succeeds(store: Arc<dyn Store>) {
     const HOOKS: i64 = 12;
     let attempts = (0..HOOKS).map(|number| {
         let store = Arc::clone(&store);
@@ -310,7 +310,7 @@ fn without_course(session: HookSession) -> HookSession {
 }
 
 /// A prompt is kept beside the course, which nobody has to read or write for it.
-pub async fn a_prompt_is_kept_without_the_course(store: Arc<dyn Store>) {
+pub async fn a_prompt_is_saved_without_the_engine_state(store: Arc<dyn Store>) {
     assert_eq!(store.hook_session_summary(&client("a")).await.unwrap(), None);
     assert!(follow(&store, &progress("a", 1)).await);
     let whole = kept(&store, "a").await;
@@ -347,7 +347,7 @@ pub async fn a_prompt_is_kept_without_the_course(store: Arc<dyn Store>) {
 }
 
 /// What a guard said is kept once per call, and what ran is noted.
-pub async fn guard_log_tells_what_ran(store: Arc<dyn Store>) {
+pub async fn guard_log_marks_calls_that_ran(store: Arc<dyn Store>) {
     let ran = async |session: &str, call: &str| store.mark_guarded_run(&client(session), call).await.unwrap();
     let log = async |session: &str| store.guard_log(&client(session)).await.unwrap();
     assert!(!ran("a", "t1").await, "nobody said anything about it");
@@ -463,7 +463,7 @@ fn leaky(text: &str) -> String {
 }
 
 /// No secret and nothing private gets in by way of hooks.
-pub async fn secrets_of_hooks_are_redacted(store: Arc<dyn Store>) {
+pub async fn secrets_in_hook_records_are_redacted(store: Arc<dyn Store>) {
     let mut given = progress("a", 1);
     given.session.working_directory = leaky("/directory");
     given.session.transcript_path = Some(leaky("/transcript"));
@@ -578,7 +578,7 @@ fn saved(name: &str, seconds: i64) -> Task {
 
 /// With a memory go the words of its session up to when it was saved; counts and scores stay, and so do other sessions.
 /// A hook that still holds the words brings none of them back, and the session goes on.
-pub async fn forgotten_memory_leaves_the_hooks(store: Arc<dyn Store>) {
+pub async fn forgetting_a_memory_erases_hook_records(store: Arc<dyn Store>) {
     for name in ["c", "other"] {
         let mut given = progress(name, 2);
         given.steps.push(hook_step("later", 20));
@@ -658,7 +658,7 @@ pub async fn forgotten_memory_leaves_the_hooks(store: Arc<dyn Store>) {
 
 /// Of sessions that are over the steps go first; what was found of them stays as long as the drift log. What a guard said
 /// goes with the session or, without one, by its own age.
-pub async fn prune_takes_sessions_of_hooks(store: Arc<dyn Store>) {
+pub async fn prune_removes_hook_sessions(store: Arc<dyn Store>) {
     const HOUR: i64 = 3600;
     let hours = |hours: i64| std::time::Duration::from_secs(hours.unsigned_abs() * HOUR.unsigned_abs());
     let retention = Retention {

@@ -41,7 +41,7 @@ async fn recorded(store: &Arc<dyn Store>, name: &str, exchanges: i64, age: i64, 
 }
 
 /// Only what is over and old goes, and a dry run says exactly what will.
-pub async fn prune_removes_what_it_announced(store: Arc<dyn Store>) {
+pub async fn prune_removes_the_rows_counted_by_a_dry_run(store: Arc<dyn Store>) {
     use SessionStatus::{Abandoned, Active, Completed};
     recorded(&store, "done-old", 3, 25, Completed).await;
     recorded(&store, "left-old", 2, 30, Abandoned).await;
@@ -164,7 +164,7 @@ pub async fn prune_keeps_recent_spending(store: Arc<dyn Store>) {
 }
 
 /// What moved to a task goes with that task and not with the one it was recorded under.
-pub async fn prune_takes_what_moved_with_its_task(store: Arc<dyn Store>) {
+pub async fn prune_removes_moved_rows_with_their_task(store: Arc<dyn Store>) {
     let (first, second) = (exchange("a", -101 * HOUR), exchange("a", -101 * HOUR + 1));
     store
         .append(&Redacted::each(&[first.clone(), second]))

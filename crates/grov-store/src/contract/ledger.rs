@@ -37,7 +37,7 @@ async fn kept(store: &dyn Store, session: &str) -> Vec<LedgerEntry> {
 }
 
 /// A block comes back byte for byte.
-pub async fn ledger_comes_back_as_decided(store: Arc<dyn Store>) {
+pub async fn ledger_is_loaded_as_decided(store: Arc<dyn Store>) {
     assert_eq!(store.lineage(&lineage("a")).await.unwrap(), None);
     assert_eq!(
         store.adopt(&arriving("a", [], 1)).await.unwrap(),
@@ -65,7 +65,7 @@ fn sorted(entries: &[LedgerEntry]) -> Vec<LedgerEntry> {
 }
 
 /// Whoever decides second is told so, and the first decision stands.
-pub async fn decision_is_kept_once(store: Arc<dyn Store>) {
+pub async fn decision_is_stored_once(store: Arc<dyn Store>) {
     store.adopt(&arriving("a", [], 1)).await.unwrap();
     let decide = async |entry: LedgerEntry| {
         store
@@ -87,7 +87,7 @@ pub async fn decision_is_kept_once(store: Arc<dyn Store>) {
 }
 
 /// Whoever comes too late leaves nothing behind, and may come again.
-pub async fn decision_after_its_time_is_not_kept(store: Arc<dyn Store>) {
+pub async fn decision_after_its_deadline_is_not_stored(store: Arc<dyn Store>) {
     store.adopt(&arriving("a", [], 1)).await.unwrap();
     let entry = added(1, "text", &["m"], 2);
     let past = Instant::now();
@@ -105,7 +105,7 @@ pub async fn decision_after_its_time_is_not_kept(store: Arc<dyn Store>) {
 }
 
 /// A lineage has to be known first.
-pub async fn decision_for_an_unknown_lineage_is_not_kept(store: Arc<dyn Store>) {
+pub async fn decision_for_an_unknown_lineage_is_not_stored(store: Arc<dyn Store>) {
     let entry = added(1, "text", &["m"], 2);
     assert!(
         !store
@@ -188,7 +188,7 @@ pub async fn tips_make_lineages_known(store: Arc<dyn Store>) {
 }
 
 /// What was decided or taken back is not touched by a late word that nothing is added.
-pub async fn nothing_never_replaces_a_decision(store: Arc<dyn Store>) {
+pub async fn empty_decision_never_replaces_a_decision(store: Arc<dyn Store>) {
     store.adopt(&arriving("a", [], 1)).await.unwrap();
     decided(&*store, "a", &added(1, "text", &["m"], 2)).await;
     decided(&*store, "a", &added(2, "text", &["m"], 2)).await;
@@ -206,7 +206,7 @@ pub async fn nothing_never_replaces_a_decision(store: Arc<dyn Store>) {
 }
 
 /// A lineage that may be edited no more says so from then on, also one that was not known.
-pub async fn barred_lineage_stays_barred(store: Arc<dyn Store>) {
+pub async fn disabled_edits_stay_disabled(store: Arc<dyn Store>) {
     let edits_disabled = async |name: &str| {
         let lineage = store.lineage(&lineage(name)).await.unwrap();
         lineage.is_some_and(|lineage| lineage.edits_disabled)
@@ -244,7 +244,7 @@ pub async fn barred_lineage_stays_barred(store: Arc<dyn Store>) {
 }
 
 /// Each live use of a memory, with what its session's newest prompt weighs.
-pub async fn uses_tell_where_a_memory_stands(store: Arc<dyn Store>) {
+pub async fn uses_list_the_lineages_that_quote_a_memory(store: Arc<dyn Store>) {
     let agent = Lineage {
         agent: Some(AgentId::new("x")),
         ..lineage("a")
@@ -330,7 +330,7 @@ pub async fn uses_follow_a_task_saved_again(store: Arc<dyn Store>) {
 }
 
 /// Text that quotes what is forgotten goes from every lineage, and running processes hear of it; other text stays.
-pub async fn forgotten_memory_leaves_the_ledger(store: Arc<dyn Store>) {
+pub async fn forgetting_a_memory_removes_it_from_the_ledger(store: Arc<dyn Store>) {
     for id in ["m", "n"] {
         store.save_task(&Redacted::of(&task(id, 1))).await.unwrap();
     }
@@ -367,7 +367,7 @@ pub async fn forgotten_memory_leaves_the_ledger(store: Arc<dyn Store>) {
 
 /// Corrections quote the work: with its memory they go from its session and from those that continue it. Text that
 /// quotes memories, and what was said in other work, stays.
-pub async fn forgotten_memory_leaves_no_correction_in_the_ledger(store: Arc<dyn Store>) {
+pub async fn forgetting_a_memory_removes_corrections_from_the_ledger(store: Arc<dyn Store>) {
     for name in ["c", "other"] {
         store
             .append(&Redacted::each(&[exchange(name, 10)]))
@@ -414,7 +414,7 @@ pub async fn forgotten_memory_leaves_no_correction_in_the_ledger(store: Arc<dyn 
 }
 
 /// With a memory go the words it was made of; what only counts stays, and recording goes on.
-pub async fn forgotten_memory_leaves_no_words(store: Arc<dyn Store>) {
+pub async fn forgetting_a_memory_erases_its_texts(store: Arc<dyn Store>) {
     let mut record = exchange("c", 1);
     record.prompts = vec![prompt("the prompt")];
     store.append(&[Redacted::of(&record)]).await.unwrap();
@@ -508,7 +508,7 @@ pub async fn forgotten_memory_leaves_no_words(store: Arc<dyn Store>) {
 }
 
 /// Lineages go by the time they were last seen, with all that was decided for them.
-pub async fn prune_takes_lineages_not_seen_for_long(store: Arc<dyn Store>) {
+pub async fn prune_removes_old_lineages(store: Arc<dyn Store>) {
     const HOUR: i64 = 3600;
     let retention = Retention {
         ledger: Duration::from_secs(300 * HOUR as u64),

@@ -37,7 +37,7 @@ async fn adopted(store: &dyn Store, new: &NewLineage) -> Vec<LedgerEntry> {
 
 /// Two sessions whose histories begin with the same words are two: neither has said anything yet, so neither has a
 /// place where it stood.
-pub async fn lineages_that_start_alike_never_share(store: Arc<dyn Store>) {
+pub async fn lineages_with_the_same_start_are_separate(store: Arc<dyn Store>) {
     store.adopt(&arriving("a", [], 1)).await.unwrap();
     decided(&*store, "a", &added(1, "for a", &["m"], 2)).await;
     let mut before_any_answer = standing_at("a", 0, 2);
@@ -72,7 +72,7 @@ pub async fn deepest_tip_is_continued(store: Arc<dyn Store>) {
 }
 
 /// Of lineages that stand at the same place, the one last seen is continued.
-pub async fn of_equal_tips_the_one_last_seen_is_continued(store: Arc<dyn Store>) {
+pub async fn the_last_seen_of_equal_tips_is_continued(store: Arc<dyn Store>) {
     for session in ["first", "second", "third"] {
         store.adopt(&arriving(session, [], 1)).await.unwrap();
         decided(&*store, session, &added(1, session, &[], 2)).await;
@@ -89,7 +89,7 @@ pub async fn of_equal_tips_the_one_last_seen_is_continued(store: Arc<dyn Store>)
 
 /// Of lineages that stand at the same place, the one that decided something later in the history is continued, also when
 /// another was seen after it: a fork that went another way stands there as well.
-pub async fn of_equal_tips_the_one_with_the_latest_decision_is_continued(store: Arc<dyn Store>) {
+pub async fn the_tip_with_the_latest_decision_is_continued(store: Arc<dyn Store>) {
     for (session, decided_at, seen) in [("origin", 6, 3), ("earlier fork", 70, 9)] {
         store.adopt(&arriving(session, [], 1)).await.unwrap();
         decided(&*store, session, &added(decided_at, session, &[], 2)).await;
@@ -103,7 +103,7 @@ pub async fn of_equal_tips_the_one_with_the_latest_decision_is_continued(store: 
 
 /// Of lineages that stand in the history, one that stood there with the same model is continued, also when another stands
 /// later: that model's cache holds what was said. Where none did, any is: the two meet when one changes its model.
-pub async fn lineage_that_stood_there_with_the_same_model_is_continued(store: Arc<dyn Store>) {
+pub async fn lineage_with_the_same_model_is_continued(store: Arc<dyn Store>) {
     let with_another = |tip| grov_domain::LineageTip {
         model: "another model".to_owned(),
         ..tip
@@ -141,7 +141,7 @@ pub async fn lineage_that_stood_there_with_the_same_model_is_continued(store: Ar
 }
 
 /// Where a lineage stood last is known, and where it was found to stand by the one that continues it.
-pub async fn lineage_tells_where_it_stood_last(store: Arc<dyn Store>) {
+pub async fn lineage_returns_its_last_tip(store: Arc<dyn Store>) {
     assert_eq!(store.adopt(&arriving("a", [], 1)).await.unwrap().tip, None);
     store
         .note_tips(&[standing_at("a", 8, 2), standing_at("a", 4, 3)])
@@ -159,7 +159,7 @@ pub async fn lineage_tells_where_it_stood_last(store: Arc<dyn Store>) {
 }
 
 /// Places that are not in the history are left behind; places where nothing is added come along.
-pub async fn adoption_takes_only_what_is_in_the_history(store: Arc<dyn Store>) {
+pub async fn adoption_copies_only_decisions_in_the_history(store: Arc<dyn Store>) {
     store.adopt(&arriving("a", [], 1)).await.unwrap();
     let entries = [
         added(1, "one", &["m", "n"], 2),
@@ -236,7 +236,7 @@ pub async fn adoption_leaves_a_known_lineage_as_it_is(store: Arc<dyn Store>) {
 }
 
 /// Edits of the same history would be refused again.
-pub async fn adoption_takes_over_that_edits_were_refused(store: Arc<dyn Store>) {
+pub async fn adoption_copies_disabled_edits(store: Arc<dyn Store>) {
     store.adopt(&arriving("a", [], 1)).await.unwrap();
     decided(&*store, "a", &added(1, "text", &[], 2)).await;
     store.note_tips(&[standing_at("a", 2, 3)]).await.unwrap();
@@ -252,7 +252,7 @@ pub async fn adoption_takes_over_that_edits_were_refused(store: Arc<dyn Store>) 
 }
 
 /// What is decided or withdrawn on one side of a fork stays there.
-pub async fn lineage_grows_apart_from_the_one_it_continues(store: Arc<dyn Store>) {
+pub async fn lineage_diverges_from_the_one_it_continues(store: Arc<dyn Store>) {
     store.adopt(&arriving("a", [], 1)).await.unwrap();
     decided(&*store, "a", &added(1, "text", &["m"], 2)).await;
     store.note_tips(&[standing_at("a", 2, 3)]).await.unwrap();

@@ -74,7 +74,7 @@ async fn standing(store: &dyn Store, scope: &MemoryScope, term: &str) -> Vec<(St
 }
 
 /// Every text of a task is found, each in its field.
-pub async fn memory_finds_every_text_of_a_task(store: Arc<dyn Store>) {
+pub async fn memory_search_finds_every_text_of_a_task(store: Arc<dyn Store>) {
     store.save_task(&Redacted::of(&task("t", 1))).await.unwrap();
     let found = async |term: &str| standing(store.as_ref(), &scope(), term).await;
     let t = |counts| vec![("t".to_owned(), counts)];
@@ -240,7 +240,7 @@ pub async fn memory_is_searched_in_order(store: Arc<dyn Store>) {
 }
 
 /// Only what is older than a moment, and the newest first.
-pub async fn memory_is_asked_as_of_a_moment(store: Arc<dyn Store>) {
+pub async fn memory_is_searched_as_of_a_time(store: Arc<dyn Store>) {
     let tasks: Vec<Task> = (1..=4)
         .map(|number| saying(&format!("t{number}"), number, "word"))
         .collect();
@@ -268,7 +268,7 @@ pub async fn memory_is_asked_as_of_a_moment(store: Arc<dyn Store>) {
 }
 
 /// An import changes only tasks of its own project, whether another project's is named by id or by session.
-pub async fn memory_import_takes_nothing_from_another_project(store: Arc<dyn Store>) {
+pub async fn memory_import_never_changes_another_project(store: Arc<dyn Store>) {
     let session = |task: Task| Task {
         client_session_id: Some(grov_domain::ClientSessionId::new("client")),
         session_id: Some(grov_domain::SessionId::new("session")),
@@ -401,7 +401,7 @@ pub async fn memories_are_found_by_a_part_of_their_id(store: Arc<dyn Store>) {
 }
 
 /// One task replaces others, never in a circle, and can be taken back.
-pub async fn memory_is_replaced_but_not_in_a_circle(store: Arc<dyn Store>) {
+pub async fn memory_is_superseded_but_not_in_a_cycle(store: Arc<dyn Store>) {
     let ids = ["first", "second", "third"].map(TaskId::new);
     let [first, second, third] = &ids;
     let tasks = [task("second", 2), task("first", 1), task("third", 3)];
@@ -453,7 +453,7 @@ pub async fn memory_holds_no_secrets(store: Arc<dyn Store>) {
 }
 
 /// Memories are read in the order asked for; what is gone is passed over.
-pub async fn memories_come_in_the_order_asked(store: Arc<dyn Store>) {
+pub async fn memories_are_returned_in_the_requested_order(store: Arc<dyn Store>) {
     let tasks = [task("a", 1), task("b", 2), task("c", 3)];
     store.import(&Redacted::each(&tasks)).await.unwrap();
     let ids = |names: &[&str]| names.iter().map(|name| TaskId::new(*name)).collect::<Vec<_>>();
@@ -463,7 +463,7 @@ pub async fn memories_come_in_the_order_asked(store: Arc<dyn Store>) {
 }
 
 /// Pins and what replaces a task are part of it, in every way it is read.
-pub async fn pins_and_replacement_come_back_as_saved(store: Arc<dyn Store>) {
+pub async fn pins_and_replacement_are_loaded_as_saved(store: Arc<dyn Store>) {
     let pinned = Task {
         file_pins: vec![
             FilePin {
@@ -534,7 +534,7 @@ pub async fn replaced_knowledge_is_marked_and_unmarked(store: Arc<dyn Store>) {
 }
 
 /// Nothing replaces itself, directly or by way of others; what does not exist replaces nothing.
-pub async fn replacement_never_leads_back(store: Arc<dyn Store>) {
+pub async fn replacement_chain_has_no_cycle(store: Arc<dyn Store>) {
     store
         .import(&Redacted::each(&[task("a", 1), task("b", 2), task("c", 3)]))
         .await

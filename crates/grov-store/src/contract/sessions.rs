@@ -213,7 +213,7 @@ pub async fn steps_are_found_by_path(store: Arc<dyn Store>) {
 }
 
 /// A saved session comes back as it was; saving it again replaces it; recording goes on beside it.
-pub async fn session_is_replaced_but_not_its_counters(store: Arc<dyn Store>) {
+pub async fn saving_a_session_keeps_its_counters(store: Arc<dyn Store>) {
     let mut saved = state("a", "a", 10);
     store.save_session(&Redacted::of(&saved)).await.unwrap();
     let summary = store.session(&session("a")).await.unwrap().unwrap();
@@ -265,7 +265,7 @@ pub async fn session_is_replaced_but_not_its_counters(store: Arc<dyn Store>) {
 }
 
 /// A session that was read before more was recorded takes none of that back when it is saved.
-pub async fn stale_session_takes_nothing_back(store: Arc<dyn Store>) {
+pub async fn saving_a_stale_session_reverts_nothing(store: Arc<dyn Store>) {
     let mut first = exchange("a", 1);
     first.project = Project::default();
     first.user = None;

@@ -21,7 +21,7 @@ async fn all(store: &Arc<dyn Store>) -> Vec<LlmCall> {
 }
 
 /// A call comes back as it was set aside, and then as it was settled, for every purpose and outcome.
-pub async fn call_comes_back_as_settled(store: Arc<dyn Store>) {
+pub async fn call_is_loaded_as_settled(store: Arc<dyn Store>) {
     let outcomes = [
         CallOutcome::Answered,
         CallOutcome::Unusable,
@@ -171,7 +171,7 @@ pub async fn repeated_reservation_changes_nothing(store: Arc<dyn Store>) {
 }
 
 /// Whatever prices and counts say, the ledger goes on.
-pub async fn absurd_costs_do_not_stop_the_ledger(store: Arc<dyn Store>) {
+pub async fn huge_costs_do_not_overflow_the_ledger(store: Arc<dyn Store>) {
     for seconds in 0..20 {
         let mut absurd = reservation(&format!("c{seconds}"), seconds, u64::MAX);
         absurd.usage.input = u64::MAX;

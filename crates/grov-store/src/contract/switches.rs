@@ -18,7 +18,7 @@ async fn off(store: &dyn Store) -> HashSet<SwitchScope> {
 }
 
 /// What is off is listed until it is on again; a project and a session of the same name are two things.
-pub async fn switches_are_kept(store: Arc<dyn Store>) {
+pub async fn switches_are_stored(store: Arc<dyn Store>) {
     assert_eq!(off(&*store).await, HashSet::new());
     let session = SwitchScope::Session(client(PROJECT));
     store.switch(&project(PROJECT), false).await.unwrap();
@@ -36,7 +36,7 @@ pub async fn switches_are_kept(store: Arc<dyn Store>) {
 }
 
 /// The revision changes with every change and with nothing else.
-pub async fn switch_that_changes_nothing_is_no_news(store: Arc<dyn Store>) {
+pub async fn unchanged_switch_does_not_bump_the_revision(store: Arc<dyn Store>) {
     let scope = project(PROJECT);
     let mut seen = vec![store.revision().await.unwrap()];
     store.switch(&scope, true).await.unwrap();
@@ -55,7 +55,7 @@ pub async fn switch_that_changes_nothing_is_no_news(store: Arc<dyn Store>) {
 }
 
 /// The switch of a session goes when nothing else is left of it; that of a project stays.
-pub async fn prune_takes_switches_of_sessions_long_gone(store: Arc<dyn Store>) {
+pub async fn prune_removes_switches_of_removed_sessions(store: Arc<dyn Store>) {
     let session = |name: &str| SwitchScope::Session(client(name));
     for scope in [
         session("gone"),

@@ -9,7 +9,7 @@ fn ids(tasks: &[Task]) -> Vec<&str> {
 }
 
 /// A task comes back as it was saved; saving the same id replaces it.
-pub async fn task_comes_back_as_saved(store: Arc<dyn Store>) {
+pub async fn task_is_loaded_as_saved(store: Arc<dyn Store>) {
     let mut saved = task("t", 1);
     store.save_task(&Redacted::of(&saved)).await.unwrap();
     assert_eq!(store.task(&saved.id).await.unwrap(), Some(saved.clone()));
@@ -127,7 +127,7 @@ pub async fn task_is_unique_per_session(store: Arc<dyn Store>) {
 }
 
 /// A task is linked to the one it served, whichever of them is saved first and however often.
-pub async fn tasks_are_linked_to_the_one_they_served(store: Arc<dyn Store>) {
+pub async fn tasks_are_linked_to_their_parent(store: Arc<dyn Store>) {
     let of = |id: &str, client_session: &str, task_session: &str, parent: Option<&str>| Task {
         client_session_id: Some(client(client_session)),
         session_id: Some(session(task_session)),

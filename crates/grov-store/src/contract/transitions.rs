@@ -81,7 +81,7 @@ fn turns() -> [ExchangeRecord; 4] {
 }
 
 /// Exchanges move with prompts, steps and lookups, and both tasks count anew.
-pub async fn exchanges_move_with_all_they_hold(store: Arc<dyn Store>) {
+pub async fn exchanges_move_with_all_their_rows(store: Arc<dyn Store>) {
     let [first, second, title, third] = turns();
     store
         .append(&Redacted::each(&[
@@ -229,7 +229,7 @@ pub async fn transition_waits_for_all_of_its_exchanges(store: Arc<dyn Store>) {
 }
 
 /// A transition that takes what there is tells what was not.
-pub async fn transition_passes_over_what_is_not_stored(store: Arc<dyn Store>) {
+pub async fn transition_skips_exchanges_that_are_not_stored(store: Arc<dyn Store>) {
     let [first, second, _, third] = turns();
     store
         .append(&Redacted::each(&[first, second.clone()]))
@@ -388,7 +388,7 @@ pub async fn step_of_an_earlier_exchange_stays_with_its_task(store: Arc<dyn Stor
 }
 
 /// A task whose exchanges all went takes up the context of the next one, however late it comes.
-pub async fn late_exchange_is_counted_in_a_task_that_was_emptied(store: Arc<dyn Store>) {
+pub async fn late_exchange_is_counted_in_an_emptied_task(store: Arc<dyn Store>) {
     let only = exchange("a", 50);
     store.append(&[Redacted::of(&only)]).await.unwrap();
     done(&store, &begin("new", 60, &[&only])).await;

@@ -38,7 +38,7 @@ const NORMAL: (SessionMode, u32, bool, u64) = (SessionMode::Normal, 0, false, 0)
 const DRIFTED: (SessionMode, u32, bool, u64) = (SessionMode::Drifted, 2, true, 6);
 
 /// A session stands where it was said to stand, to the last bit, whether or not anything else is known of it.
-pub async fn drift_state_comes_back_as_saved(store: Arc<dyn Store>) {
+pub async fn drift_state_is_loaded_as_saved(store: Arc<dyn Store>) {
     assert_eq!(kept(&store, "a").await, None);
     let mut full = drift_state("a", 1);
     full.updated_at += time::Duration::nanoseconds(123_456_789);
@@ -111,7 +111,7 @@ pub async fn drift_state_is_recorded_with_its_exchange(store: Arc<dyn Store>) {
 
 /// The task in work shows where its session stands; whoever saves the task with what was read before changes nothing
 /// of that. Other tasks begin as normal, and those that are over end so.
-pub async fn task_shows_where_its_session_stands(store: Arc<dyn Store>) {
+pub async fn task_shows_the_drift_state_of_its_session(store: Arc<dyn Store>) {
     store.append(&Redacted::each(&[exchange("a", 1)])).await.unwrap();
     assert_eq!(shown(&store, "a").await, NORMAL);
     let stale = store.session(&session("a")).await.unwrap().unwrap().state;
@@ -210,7 +210,7 @@ pub async fn correction_is_replaced(store: Arc<dyn Store>) {
 }
 
 /// A state that is written late takes nothing back of what has become of its correction since.
-pub async fn state_takes_back_nothing_of_its_correction(store: Arc<dyn Store>) {
+pub async fn saving_a_state_only_adds_the_outcome_of_its_correction(store: Arc<dyn Store>) {
     let mut state = drift_state("a", 5);
     let mut told_since = state.correction.clone().unwrap();
     told_since.delivered_at = Some(at(6));
@@ -272,7 +272,7 @@ pub async fn goal_edits_come_in_order(store: Arc<dyn Store>) {
 }
 
 /// Running programs hear of an edit, once.
-pub async fn goal_edit_is_news_once(store: Arc<dyn Store>) {
+pub async fn repeated_goal_edit_does_not_bump_the_revision(store: Arc<dyn Store>) {
     let revision = async || store.revision().await.unwrap();
     let before = revision().await;
     let edit = goal_edit("e", "a", "src/**", 1);
@@ -304,7 +304,7 @@ fn leaky_correction(id: &str) -> Correction {
 }
 
 /// No secret and nothing private gets in by way of verdicts, states, corrections or edits.
-pub async fn secrets_of_the_watch_are_redacted(store: Arc<dyn Store>) {
+pub async fn secrets_in_drift_records_are_redacted(store: Arc<dyn Store>) {
     let leaky_verdict = |score| {
         let mut leaks = verdict(score);
         leaks.correction = Some(leaky("correction"));
@@ -392,7 +392,7 @@ pub async fn secrets_of_the_watch_are_redacted(store: Arc<dyn Store>) {
 
 /// With a memory go the findings, corrections and edits of its task; another task's stay, and running programs hear
 /// of it.
-pub async fn forgotten_memory_leaves_the_watch(store: Arc<dyn Store>) {
+pub async fn forgetting_a_memory_erases_its_drift_records(store: Arc<dyn Store>) {
     for name in ["c", "other"] {
         let mut record = exchange(name, 1);
         record.steps[0].verdict = Some(verdict(2));
@@ -464,7 +464,7 @@ pub async fn forgotten_memory_leaves_the_watch(store: Arc<dyn Store>) {
 
 /// While a session is at work, what a person allows, forbids and demands in it outlives its finished tasks; the goal in
 /// other words does not.
-pub async fn forgotten_memory_leaves_the_limits_of_a_live_session(store: Arc<dyn Store>) {
+pub async fn forgetting_a_memory_keeps_the_limits_of_an_active_session(store: Arc<dyn Store>) {
     store
         .append(&Redacted::each(&[exchange("live", 1), exchange("over", 1)]))
         .await
@@ -510,7 +510,7 @@ pub async fn forgotten_memory_leaves_the_limits_of_a_live_session(store: Arc<dyn
 }
 
 /// A program that still holds words of what was forgotten brings none of them back; what is made later is kept.
-pub async fn forgotten_correction_does_not_come_back(store: Arc<dyn Store>) {
+pub async fn forgotten_correction_is_not_restored(store: Arc<dyn Store>) {
     let mut record = exchange("c", 1);
     record.steps[1].verdict = Some(verdict(2));
     record.drift = Some(drift_state("c", 1));
@@ -570,7 +570,7 @@ pub async fn forgotten_correction_does_not_come_back(store: Arc<dyn Store>) {
 }
 
 /// States, corrections and edits stay as long as a task of their session does, and at least as long as the log.
-pub async fn prune_takes_the_watch_after_its_sessions(store: Arc<dyn Store>) {
+pub async fn prune_removes_drift_records_after_their_sessions(store: Arc<dyn Store>) {
     const HOUR: i64 = 3600;
     let hours = |hours: u64| std::time::Duration::from_secs(hours * HOUR as u64);
     let retention = Retention {

@@ -112,9 +112,7 @@ impl RowExt for SqliteRow {
 }
 
 pub(super) fn damaged(column: &dyn Display, error: &dyn Display) -> StoreError {
-    StoreError::Other(format!(
-        "column {column} holds a value that no version of Grov writes: {error}"
-    ))
+    StoreError::Other(format!("column {column} has an invalid value: {error}"))
 }
 
 /// Builds a struct from the columns named like its fields. Other fields are given as `field: value`.

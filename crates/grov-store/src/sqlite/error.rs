@@ -18,9 +18,7 @@ const IOERR_SHORT_READ: i32 = 522;
 
 /// A transaction was written to a file that is no longer the database.
 #[derive(Debug, thiserror::Error)]
-#[error(
-    "the database was moved away or replaced meanwhile, so what was written is not in it; write it again"
-)]
+#[error("the database was moved or replaced during the write, so the data is not in it; write it again")]
 pub(super) struct Replaced;
 
 impl From<Replaced> for sqlx::Error {
@@ -39,7 +37,7 @@ pub(super) fn store_error(path: &Path, error: sqlx::Error) -> StoreError {
         }
         sqlx::Error::Io(_) => {
             return StoreError::NotWritable(format!(
-                "{place}: {error}; check that the folder exists and is yours"
+                "{place}: {error}; check that the directory exists and belongs to you"
             ));
         }
         _ => None,
@@ -49,17 +47,17 @@ pub(super) fn store_error(path: &Path, error: sqlx::Error) -> StoreError {
     };
     match (code, code & 0xff) {
         (IOERR_SHORT_READ, _) => StoreError::Corrupt(format!(
-            "{place}: {error}; it or its write-ahead log was cut short or deleted while in use; a running grov-proxyd repairs it"
+            "{place}: {error}; the database or its write-ahead log was truncated or deleted while in use; a running grov-proxyd repairs it"
         )),
         (_, CORRUPT | NOTADB) => StoreError::Corrupt(format!(
             "{place}: {error}; move it away (do not delete it) to start a new one"
         )),
-        (_, BUSY | LOCKED) => StoreError::Busy(format!(
-            "{place}: {error}; another process is writing, the call can be repeated"
-        )),
+        (_, BUSY | LOCKED) => {
+            StoreError::Busy(format!("{place}: {error}; another process is writing; try again"))
+        }
         (_, FULL) => StoreError::NotWritable(format!("{place}: {error}; free some space")),
         (_, READONLY | PERM | CANTOPEN | IOERR) => StoreError::NotWritable(format!(
-            "{place}: {error}; check the file's and the folder's permissions"
+            "{place}: {error}; check the permissions of the file and its directory"
         )),
         _ => StoreError::Other(format!("{place}: {error}")),
     }

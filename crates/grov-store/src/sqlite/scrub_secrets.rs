@@ -127,8 +127,11 @@ impl SqliteStore {
         if left == "rows" {
             self.scrub_rows().await?;
         }
-        self.scrub("secrets are taken out of old rows", "clean it again")
-            .await?;
+        self.scrub(
+            "secrets were removed from old rows",
+            "run grov doctor --fix again",
+        )
+        .await?;
         self.execute("DELETE FROM cleaning", params![]).await.map(drop)
     }
 

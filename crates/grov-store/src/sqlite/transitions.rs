@@ -42,7 +42,7 @@ impl OrchestrationStore for SqliteStore {
                 .await?;
             if task.is_none() {
                 return Err(StoreError::Other(format!(
-                    "{}: cannot move exchanges to {}, which is no task of {}; nothing was changed",
+                    "{}: cannot move exchanges to {}, which is not a task of {}; nothing was changed",
                     self.path.display(),
                     moves.to,
                     moves.client_session_id

@@ -296,7 +296,7 @@ impl Task {
         if drain.rejected > 0 {
             tracing::warn!(
                 lines = drain.rejected,
-                "the spool held invalid lines; they are kept beside it"
+                "the spool had invalid lines; they were moved to the file ending in .rejected"
             );
         }
         if let Err(error) = drain.finish() {
@@ -354,7 +354,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn spool_that_another_process_drains_is_not_looked_at_without_pause() {
+    async fn spool_drained_by_another_process_is_not_polled_without_pause() {
         let folder = tempfile::tempdir().unwrap();
         let spool = Spool::new(folder.path().join("spool.jsonl"));
         std::fs::write(spool.path(), "{}\n").unwrap();

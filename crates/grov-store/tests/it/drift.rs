@@ -102,7 +102,7 @@ async fn drift_survives_a_restart() {
 }
 
 #[tokio::test]
-async fn drift_comes_out_of_the_spool_as_it_went_in() {
+async fn drift_survives_the_spool_unchanged() {
     let (home, direct) = (Home::new(), Home::new());
     let (store, other) = (home.open().await, direct.open().await);
     let record = drifted(&format!("use {} <private>mine</private> now", secret()));

@@ -73,7 +73,7 @@ async fn writer_waits_for_another_writer() {
 }
 
 #[tokio::test]
-async fn abandoned_call_holds_no_lock_and_leaves_nothing_half() {
+async fn cancelled_call_releases_its_lock_and_changes_nothing() {
     let home = Home::new();
     let store = home.open().await;
     for polls in 1..12 {
@@ -191,7 +191,7 @@ async fn damaged_pages_are_set_aside_and_recording_goes_on() {
 }
 
 #[tokio::test]
-async fn whichever_call_finds_the_damage_the_next_one_works() {
+async fn the_call_after_the_one_that_finds_damage_works() {
     let home = Home::new();
     large(&home).await;
     // Not where opening looks.
@@ -212,7 +212,7 @@ async fn whichever_call_finds_the_damage_the_next_one_works() {
 }
 
 #[tokio::test]
-async fn many_finding_the_same_damage_set_it_aside_once() {
+async fn concurrent_stores_set_the_same_damage_aside_once() {
     // Who comes when differs from round to round.
     for _ in 0..5 {
         let home = Home::new();
@@ -243,7 +243,7 @@ async fn many_finding_the_same_damage_set_it_aside_once() {
 }
 
 #[tokio::test]
-async fn full_disk_is_named_and_survived() {
+async fn full_disk_is_reported_and_survived() {
     let home = Home::new();
     home.open()
         .await
@@ -309,7 +309,7 @@ async fn deleted_database_is_noticed() {
 }
 
 #[tokio::test]
-async fn write_to_a_database_that_was_replaced_is_no_success() {
+async fn write_to_a_replaced_database_fails() {
     let home = Home::new();
     let store = home.open().await;
     store.append(&Redacted::each(&exchanges("a", 1))).await.unwrap();
@@ -368,7 +368,7 @@ fn is_private(path: &Path) -> bool {
 }
 
 #[tokio::test]
-async fn log_deleted_while_it_is_in_use_loses_no_record() {
+async fn deleting_the_log_in_use_loses_no_record() {
     for gone in [&["-wal", "-shm"][..], &["-wal"], &["-shm"]] {
         let home = Home::new();
         let store = with_log(&home).await;
@@ -394,7 +394,7 @@ async fn log_deleted_while_it_is_in_use_loses_no_record() {
 }
 
 #[tokio::test]
-async fn deleted_log_is_saved_by_whatever_call_comes_next() {
+async fn deleted_log_is_saved_by_the_next_call() {
     use grov_domain::SwitchStore;
     let home = Home::new();
     let store = SqliteStore::reopening(&home.database(), &OpenOptions::default(), OnCorruption::Fail);
@@ -407,7 +407,7 @@ async fn deleted_log_is_saved_by_whatever_call_comes_next() {
 }
 
 #[tokio::test]
-async fn log_that_others_began_anew_is_kept_beside() {
+async fn new_log_of_another_process_is_kept() {
     let home = Home::new();
     let store = with_log(&home).await;
     for suffix in ["-wal", "-shm"] {
@@ -421,7 +421,7 @@ async fn log_that_others_began_anew_is_kept_beside() {
 }
 
 #[tokio::test]
-async fn overwritten_log_costs_what_was_in_it_and_nothing_else() {
+async fn overwriting_the_log_loses_only_its_content() {
     let spoil: [fn(&Path); 3] = [
         |log| overwrite(log, 0, fs::metadata(log).unwrap().len() as usize),
         |log| fs::write(log, "").unwrap(),
@@ -468,7 +468,7 @@ async fn a_read_that_finds_damaged_frames_does_not_write_them_into_the_database(
 }
 
 #[tokio::test]
-async fn log_deleted_while_another_process_has_it_costs_what_was_in_it_and_nothing_else() {
+async fn deleting_the_log_of_another_process_loses_only_its_content() {
     let home = Home::new();
     // Holds the log's index, so that every new connection looks for frames in an empty log.
     let other = with_log(&home).await;
@@ -515,7 +515,7 @@ async fn database_is_not_set_aside_before_there_is_a_copy() {
 }
 
 #[tokio::test]
-async fn copy_takes_the_place_of_a_database_whose_replacement_was_killed() {
+async fn copy_replaces_the_database_after_a_kill_between_renames() {
     for is_reader in [false, true] {
         let home = Home::new();
         let store = with_log(&home).await;
@@ -538,7 +538,7 @@ async fn copy_takes_the_place_of_a_database_whose_replacement_was_killed() {
 }
 
 #[tokio::test]
-async fn half_a_copy_takes_no_place() {
+async fn incomplete_copy_is_not_used() {
     let home = Home::new();
     let copy = home.path().join("grov.db.rescued");
     fs::write(&copy, "SQLite format 3\0 and no more").unwrap();
@@ -558,7 +558,7 @@ async fn half_a_copy_takes_no_place() {
 }
 
 #[tokio::test]
-async fn log_with_a_spoilt_header_loses_no_record() {
+async fn log_with_an_invalid_header_loses_no_record() {
     let home = Home::new();
     let store = with_log(&home).await;
     overwrite(&home.path().join("grov.db-wal"), 4, 8);
@@ -568,7 +568,7 @@ async fn log_with_a_spoilt_header_loses_no_record() {
 }
 
 #[tokio::test]
-async fn missing_folder_appears_later() {
+async fn missing_directory_is_used_once_it_exists() {
     let home = Home::new();
     let blocker = home.path().join("later");
     fs::write(&blocker, "").unwrap();
@@ -590,7 +590,7 @@ async fn missing_folder_appears_later() {
 }
 
 #[tokio::test]
-async fn pruning_gives_space_back() {
+async fn pruning_shrinks_the_file() {
     let home = Home::new();
     let store = home.open().await;
     store

@@ -37,7 +37,7 @@ async fn follow(store: &SqliteStore, session: &HookSession) -> bool {
 }
 
 #[tokio::test]
-async fn of_two_hooks_that_read_the_same_one_writes() {
+async fn one_of_two_hooks_with_the_same_revision_writes() {
     let home = Home::new();
     let (first, second) = (home.open().await, home.open().await);
     assert!(follow(&first, &begun()).await);
@@ -53,7 +53,7 @@ async fn of_two_hooks_that_read_the_same_one_writes() {
 }
 
 #[tokio::test]
-async fn what_many_hooks_learn_is_not_lost() {
+async fn progress_of_concurrent_hooks_is_not_lost() {
     const HOOKS: u64 = 8;
     const ROUNDS: u64 = 10;
     let home = Home::new();
@@ -81,7 +81,7 @@ async fn what_many_hooks_learn_is_not_lost() {
 
 /// What a hook learned stays, whichever way its process ends.
 #[tokio::test]
-async fn followed_session_is_there_for_the_next_process() {
+async fn followed_session_is_visible_to_the_next_process() {
     let home = Home::new();
     let brief = async || {
         SqliteStore::open(&home.database(), &OpenOptions::brief())
@@ -101,7 +101,7 @@ async fn followed_session_is_there_for_the_next_process() {
 }
 
 #[tokio::test]
-async fn call_of_a_correction_is_kept() {
+async fn tool_call_of_a_correction_is_stored() {
     let home = Home::new();
     let store = home.open().await;
     let record = sample_exchange("c", 1);
@@ -210,7 +210,7 @@ proptest! {
     /// Whatever was read before a memory was forgotten, no text is kept afterwards that quotes it, until somebody brings
     /// it in anew; and text that quotes nothing forgotten is kept, also of memories that no store ever held.
     #[test]
-    fn nothing_quotes_what_was_forgotten(events in prop::collection::vec(event(), 1..12)) {
+    fn no_text_quotes_a_forgotten_memory(events in prop::collection::vec(event(), 1..12)) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
             let home = Home::new();
@@ -244,7 +244,7 @@ proptest! {
 
 /// Decisions that are under way while a memory is forgotten.
 #[tokio::test]
-async fn decision_in_flight_quotes_nothing_forgotten() {
+async fn concurrent_decision_cannot_quote_a_forgotten_memory() {
     let home = Home::new();
     let (deciding, forgetting) = (home.open().await, home.open().await);
     arrive(&deciding).await;

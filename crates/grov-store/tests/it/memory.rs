@@ -74,7 +74,7 @@ async fn frequency(store: &dyn MemorySearch, project: &str, term: &str) -> u64 {
 }
 
 #[tokio::test]
-async fn what_is_forgotten_is_in_no_file() {
+async fn forgotten_memory_is_in_no_file() {
     let home = Home::new();
     let store = home.open().await;
     let filler: Vec<Task> = (0..300)
@@ -264,7 +264,7 @@ async fn no_word_of_a_forgotten_task_is_in_any_file() {
 }
 
 #[tokio::test]
-async fn what_is_forgotten_while_another_process_reads_is_reported_as_not_yet_gone() {
+async fn forgetting_during_a_read_reports_remaining_traces() {
     let home = Home::new();
     let store = home.open().await;
     store
@@ -323,7 +323,7 @@ async fn memory_moves_with_its_task_when_the_project_becomes_known() {
 }
 
 #[tokio::test]
-async fn any_text_is_indexed_and_asked_for_without_an_error() {
+async fn any_text_can_be_indexed_and_searched() {
     let home = Home::new();
     let store = home.open().await;
     let texts = [
@@ -418,7 +418,7 @@ async fn watched(store: &SqliteStore, number: i64, text: &str) {
 }
 
 #[tokio::test]
-async fn a_memory_that_is_saved_while_memories_are_listed_is_listed_once() {
+async fn memory_saved_during_a_listing_is_listed_once() {
     let home = Home::new();
     let store = home.open().await;
     for (id, seconds) in [("a", 1), ("b", 2)] {

@@ -318,7 +318,7 @@ fn run(future: impl Future<Output = ()>) {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 16, max_shrink_iters: 40, ..ProptestConfig::default() })]
     #[test]
-    fn the_index_answers_what_reading_all_tasks_answers(
+    fn the_index_finds_the_same_as_reading_all_tasks(
         acts in prop::collection::vec((any::<bool>(), act()), 1..12)
     ) {
         run(async {
@@ -348,7 +348,7 @@ fn small(id: u16, words: Vec<usize>) -> Task {
 }
 
 #[tokio::test]
-async fn a_task_whose_words_were_changed_by_hand_leaves_no_posting_behind() {
+async fn removing_a_manually_changed_task_leaves_no_posting() {
     let home = Home::new();
     let store = home.open().await;
     store
@@ -371,7 +371,7 @@ async fn a_task_whose_words_were_changed_by_hand_leaves_no_posting_behind() {
 }
 
 #[tokio::test]
-async fn an_indexed_task_cannot_be_deleted_past_the_index() {
+async fn deleting_an_indexed_task_without_the_index_fails() {
     let home = Home::new();
     let store = home.open().await;
     store.import(&Redacted::each(&[small(1, vec![0])])).await.unwrap();

@@ -71,7 +71,7 @@ async fn open_tightens_the_file_and_leaves_the_folder() {
 }
 
 #[tokio::test]
-async fn what_was_stored_is_there_after_reopening() {
+async fn records_survive_reopening() {
     let home = Home::new();
     let store = home.open().await;
     store.append(&Redacted::each(&exchanges("a", 3))).await.unwrap();
@@ -93,7 +93,7 @@ async fn what_was_stored_is_there_after_reopening() {
 }
 
 #[tokio::test]
-async fn database_is_shared_and_checked_as_promised() {
+async fn database_is_shared_and_checked() {
     let home = Home::new();
     home.open().await;
     let mut connection = raw(&home.database()).await;
@@ -115,7 +115,7 @@ async fn database_is_shared_and_checked_as_promised() {
 }
 
 #[tokio::test]
-async fn existing_database_is_opened_for_reading_alone() {
+async fn existing_database_is_opened_read_only() {
     let home = Home::new();
     let options = OpenOptions::default();
     let open = async || {
@@ -463,7 +463,7 @@ async fn many_open_a_new_database_at_once() {
 }
 
 #[tokio::test]
-async fn place_that_cannot_hold_a_database_is_named() {
+async fn unusable_path_is_named_in_the_error() {
     let home = Home::new();
     fs::create_dir(home.database()).unwrap();
     let file = home.path().join("file");
@@ -478,7 +478,7 @@ async fn place_that_cannot_hold_a_database_is_named() {
 }
 
 #[tokio::test]
-async fn a_look_at_the_whole_tells_what_is_broken_and_how_new_it_is() {
+async fn integrity_check_reports_damage_and_the_newest_time() {
     let home = Home::new();
     let store = home.open().await;
     let empty = store.check_integrity().await.unwrap();

@@ -8,7 +8,7 @@ use std::fs;
 use std::io::Write;
 
 #[tokio::test]
-async fn spooled_records_come_out_as_they_went_in() {
+async fn spooled_records_are_drained_unchanged() {
     let home = Home::new();
     let (spool, store) = (home.spool(), home.open().await);
     let records = exchanges("a", 300);
@@ -66,7 +66,7 @@ fn spool_is_private_and_redacted() {
 }
 
 #[tokio::test]
-async fn torn_lines_cost_only_themselves() {
+async fn incomplete_lines_lose_only_themselves() {
     let home = Home::new();
     let spool = home.spool();
     let records = exchanges("a", 3);
@@ -118,7 +118,7 @@ async fn failed_drain_keeps_everything_for_the_next() {
 }
 
 #[tokio::test]
-async fn one_drains_at_a_time_and_appending_goes_on() {
+async fn only_one_drain_runs_while_appending_continues() {
     let home = Home::new();
     let spool = home.spool();
     let records = exchanges("a", 10);
@@ -161,7 +161,7 @@ fn spool_is_bounded() {
 
 #[cfg(unix)]
 #[test]
-fn full_disk_is_an_error_and_leaves_no_part() {
+fn full_disk_is_an_error_and_leaves_no_partial_record() {
     let home = Home::new();
     std::os::unix::fs::symlink("/dev/full", home.path().join("spool.jsonl")).unwrap();
     let error = home
@@ -174,7 +174,7 @@ fn full_disk_is_an_error_and_leaves_no_part() {
 }
 
 #[test]
-fn many_append_at_once() {
+fn many_processes_append_concurrently() {
     let home = Home::new();
     std::thread::scope(|scope| {
         for writer in 0..8 {

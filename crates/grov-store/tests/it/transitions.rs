@@ -83,7 +83,7 @@ async fn everything(store: &SqliteStore) -> String {
 }
 
 #[tokio::test]
-async fn fault_anywhere_in_a_transition_leaves_all_as_it_was() {
+async fn error_anywhere_in_a_transition_changes_nothing() {
     const PLACES: [&str; 8] = [
         "INSERT ON session_states",
         "UPDATE ON step_files",
@@ -122,7 +122,7 @@ async fn fault_anywhere_in_a_transition_leaves_all_as_it_was() {
 }
 
 #[tokio::test]
-async fn abandoned_transition_is_done_or_not_begun() {
+async fn cancelled_transition_is_applied_or_not_started() {
     let done = {
         let home = Home::new();
         let store = home.open().await;
@@ -147,7 +147,7 @@ async fn abandoned_transition_is_done_or_not_begun() {
 }
 
 #[tokio::test]
-async fn transitions_and_repeats_at_once_double_nothing() {
+async fn concurrent_and_repeated_transitions_duplicate_nothing() {
     let home = Home::new();
     let (store, other) = (home.open().await, home.open().await);
     let transition = recorded(&store).await;

@@ -23,7 +23,7 @@ fn counts(health: &SinkHealth) -> (u64, u64, u64, u64) {
 }
 
 #[tokio::test]
-async fn lone_record_is_stored_without_being_asked_for() {
+async fn single_record_is_stored_without_a_flush() {
     let home = Home::new();
     let store = FakeStore::new(Mood::Fine);
     let writer = start(&store, WriterOptions::new(home.spool()));
@@ -40,7 +40,7 @@ async fn lone_record_is_stored_without_being_asked_for() {
 }
 
 #[tokio::test]
-async fn records_that_arrive_meanwhile_share_a_batch() {
+async fn records_that_arrive_during_a_pause_share_a_batch() {
     let home = Home::new();
     let store = FakeStore::new(Mood::Stuck);
     let options = WriterOptions {
@@ -137,7 +137,7 @@ async fn prompts_of_many_mebibytes_are_shortened_and_none_is_lost() {
 }
 
 #[tokio::test]
-async fn broken_store_means_spool_and_then_store() {
+async fn records_are_spooled_while_the_store_is_broken() {
     let home = Home::new();
     let store = FakeStore::new(Mood::Broken);
     let writer = start(&store, quick(home.spool()));
@@ -161,7 +161,7 @@ async fn broken_store_means_spool_and_then_store() {
 }
 
 #[tokio::test]
-async fn busy_store_is_asked_again_and_then_spooled_around() {
+async fn busy_store_is_retried_before_records_are_spooled() {
     let home = Home::new();
     let store = FakeStore::new(Mood::Busy);
     let patient = WriterOptions {
@@ -188,7 +188,7 @@ async fn busy_store_is_asked_again_and_then_spooled_around() {
 }
 
 #[tokio::test]
-async fn stuck_store_holds_nobody_up() {
+async fn stuck_store_does_not_block_the_writer() {
     let home = Home::new();
     let store = FakeStore::new(Mood::Stuck);
     let writer = start(&store, quick(home.spool()));
@@ -213,7 +213,7 @@ async fn stuck_store_holds_nobody_up() {
 }
 
 #[tokio::test]
-async fn panicking_store_is_a_broken_store() {
+async fn panicking_store_counts_as_broken() {
     let home = Home::new();
     let store = FakeStore::new(Mood::Panicking);
     let writer = start(&store, quick(home.spool()));
@@ -280,7 +280,7 @@ async fn memory_is_bounded_and_losses_are_counted() {
 }
 
 #[tokio::test]
-async fn crowd_goes_to_the_spool() {
+async fn backlog_goes_to_the_spool() {
     let home = Home::new();
     let store = FakeStore::new(Mood::Stuck);
     let options = WriterOptions {
@@ -358,7 +358,7 @@ async fn shutdown_spools_what_the_store_does_not_take() {
 }
 
 #[tokio::test]
-async fn dropped_writer_still_finishes() {
+async fn dropped_writer_finishes_its_records() {
     let home = Home::new();
     let store = FakeStore::new(Mood::Fine);
     let writer = start(&store, WriterOptions::new(home.spool()));
@@ -370,7 +370,7 @@ async fn dropped_writer_still_finishes() {
 }
 
 #[tokio::test]
-async fn leftovers_of_others_are_drained_at_start() {
+async fn spool_of_other_processes_is_drained_at_start() {
     let home = Home::new();
     let records = exchanges("a", 700);
     let spool = home.spool();
@@ -390,7 +390,7 @@ async fn leftovers_of_others_are_drained_at_start() {
 }
 
 #[tokio::test]
-async fn what_others_spool_later_is_drained_with_the_next_batch() {
+async fn later_spooled_records_are_drained_with_the_next_batch() {
     let home = Home::new();
     let store = FakeStore::new(Mood::Fine);
     let writer = start(&store, quick(home.spool()));
@@ -418,7 +418,7 @@ fn start_on(home: &Home) -> BatchWriter {
 }
 
 #[tokio::test]
-async fn locked_database_catches_up_after_release() {
+async fn records_are_stored_after_a_lock_is_released() {
     let home = Home::new();
     home.open().await;
     let mut other = SqliteConnectOptions::new()
@@ -443,7 +443,7 @@ async fn locked_database_catches_up_after_release() {
 }
 
 #[tokio::test]
-async fn unusable_place_is_used_once_it_is_usable() {
+async fn path_is_used_once_it_is_usable() {
     let home = Home::new();
     fs::create_dir(home.database()).unwrap();
     let writer = start_on(&home);
@@ -479,7 +479,7 @@ async fn damaged_database_is_replaced() {
 }
 
 #[tokio::test]
-async fn newer_schema_is_spooled_around_and_told() {
+async fn newer_schema_is_reported_and_records_are_spooled() {
     let home = Home::new();
     home.open().await.close().await.unwrap();
     let mut other = SqliteConnectOptions::new()

@@ -122,7 +122,7 @@ impl SqliteStore {
         let busy: Option<i64> = busy.map_err(|error| traces_left(done, again, error))?;
         if busy != Some(0) {
             return Err(StoreError::Busy(format!(
-                "{}: {done}, but another process still reads the old state, so a copy stays in \
+                "{}: {done}, but another process still reads the old state, so a copy remains in \
                  the write-ahead log until it ends; {again} then to be sure",
                 self.path.display()
             )));

@@ -164,7 +164,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_packed_comes_back(postings in ascending(), cut in 0..900_usize) {
+        fn packed_postings_are_unpacked_unchanged(postings in ascending(), cut in 0..900_usize) {
             let (early, late) = postings.split_at(cut.min(postings.len()));
             let mut packer = Packer::default();
             early.iter().for_each(|posting| packer.push(posting));
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_cut_is_malformed() {
+    fn truncated_bytes_are_malformed() {
         let bytes = packed(&[Posting {
             document: 300,
             counts: [7, 0, 0, 0],

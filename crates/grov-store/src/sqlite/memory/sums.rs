@@ -117,7 +117,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_largest_are_the_same_near_together_and_far_apart(
+        fn dense_and_sparse_sums_return_the_same_numbers(
             values in prop::collection::vec((0_i64..40, 0_u32..3), 0..60),
             first in prop_oneof![Just(i64::MIN), Just(-7), Just(1000), Just(i64::MAX - 40_000_000)],
             distance in prop_oneof![Just(1_i64), Just(1_000_000)],
