@@ -502,7 +502,7 @@ fn an_action(number: usize) -> ActionSketch {
         4 => edit(&format!("{ROOT}/src/auth/token.ts"), "refresh(token)"),
         5 => read(&format!("{ROOT}/src/auth/token.ts")),
         6 => edit(&format!("{ROOT}/docs/menu/lunch.md"), "soup with leek and cream"),
-        7 => edit(&format!("{ROOT}/assets/moon.svg"), "<svg><repeat_edit/></svg>"),
+        7 => edit(&format!("{ROOT}/assets/moon.svg"), "<svg><circle/></svg>"),
         _ => bash("git push --force", EffectKind::VersionControl, &[]),
     }
 }
