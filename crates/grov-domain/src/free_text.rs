@@ -13,18 +13,20 @@ use crate::{
 };
 use grov_redact::{FreeText, each_text_of_json};
 
-/// Implements [`FreeText`] for a record. `texts` lists the free-text fields, `raw` the optional fields that were parsed
+/// Implements [`FreeText`] for a record. `texts` lists the free-text fields, `json` optional fields with JSON text, `raw` the optional fields that were parsed
 /// from text before redaction and are set to `None`, and `others` all remaining fields.
 macro_rules! free_text {
     ($($type:ident {
         texts: [$($text:ident),* $(,)?],
+        $(json: [$($json:ident),* $(,)?],)?
         $(raw: [$($raw:ident),* $(,)?],)?
         others: [$($other:ident),* $(,)?] $(,)?
     })+) => {$(
         impl FreeText for $type {
             fn each_text(&mut self, visit: &mut dyn FnMut(&mut String)) {
-                let Self { $($text,)* $($($raw,)*)? $($other: _,)* } = self;
+                let Self { $($text,)* $($($json,)*)? $($($raw,)*)? $($other: _,)* } = self;
                 $($text.each_text(visit);)*
+                $($(each_text_of_optional_json($json, visit);)*)?
                 $($(*$raw = None;)*)?
             }
         }
@@ -117,8 +119,22 @@ free_text! {
     }
 }
 
+fn each_text_of_optional_json(json: &mut Option<String>, visit: &mut dyn FnMut(&mut String)) {
+    if let Some(json) = json {
+        each_text_of_json(json, visit);
+    }
+}
+
 // The hook path.
 free_text! {
+    HookSession {
+        texts: [working_directory, transcript_path, contract, waiting],
+        json: [engine_state],
+        others: [
+            client_session_id, project_path, read_to, is_unchecked, drift_score, escalation, prompts, actions,
+            memories_injected, started_at, updated_at, ended_at, revision,
+        ]
+    }
     HookProgress { texts: [session, steps, ended, check], others: [allowed] }
     PendingPrompt { texts: [text], others: [hash, at] }
     HookStep {
@@ -138,38 +154,6 @@ free_text! {
     GuardRecord {
         texts: [subject, reason],
         others: [client_session_id, tool_use_id, verdict, ran, at]
-    }
-}
-
-impl FreeText for HookSession {
-    fn each_text(&mut self, visit: &mut dyn FnMut(&mut String)) {
-        let Self {
-            client_session_id: _,
-            project_path: _,
-            working_directory,
-            transcript_path,
-            read_to: _,
-            contract,
-            engine_state,
-            waiting,
-            is_unchecked: _,
-            drift_score: _,
-            escalation: _,
-            prompts: _,
-            actions: _,
-            memories_injected: _,
-            started_at: _,
-            updated_at: _,
-            ended_at: _,
-            revision: _,
-        } = self;
-        working_directory.each_text(visit);
-        transcript_path.each_text(visit);
-        contract.each_text(visit);
-        waiting.each_text(visit);
-        if let Some(engine_state) = engine_state {
-            each_text_of_json(engine_state, visit);
-        }
     }
 }
 

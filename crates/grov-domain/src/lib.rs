@@ -70,9 +70,7 @@ pub use memory_search::{
     RefusedImport, TermCount, TermStatistics, TermWeights, file_term, path_term,
 };
 pub use project::Project;
-pub use session::{
-    SessionMode, SessionState, SessionStatus, SessionSummary, StepRow, TaskType, TokenTotals, active_task,
-};
+pub use session::{SessionMode, SessionState, SessionStatus, SessionSummary, StepRow, TaskType, active_task};
 pub use spending::{CallFilter, CallOutcome, LlmCall, MicroUsd, Purpose, Reservation, SpendingStore};
 pub use store::{
     ExchangeStore, FileReasoningStore, MaintenanceStore, ProjectStatus, PruneReport, RecordSink, Retention,

@@ -51,9 +51,6 @@ named!(TaskType { Main => "main", Subtask => "subtask", Parallel => "parallel" }
 named!(SessionMode { Normal => "normal", Drifted => "drifted", Forced => "forced" });
 named!(SessionStatus { Active => "active", Completed => "completed", Abandoned => "abandoned" });
 
-/// Billed tokens of all exchanges of a task, including side requests.
-pub type TokenTotals = TokenUsage;
-
 /// A task of a client session: a row of `session_states`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SessionState {
@@ -161,7 +158,7 @@ pub struct SessionSummary {
     /// Number of recorded exchanges, including side requests.
     pub exchanges: u64,
     /// Token counts by class.
-    pub tokens: TokenTotals,
+    pub tokens: TokenUsage,
     /// The newest action.
     pub last_action: Option<StepRow>,
 }

@@ -3,7 +3,7 @@
 use grov_domain::{
     ClientSessionId, Correction, CorrectionId, CorrectionLevel, CorrectionOutcome, DriftEvent, DriftEventId,
     Effect, ExchangeId, HookCheck, HookSession, HookStep, JudgedBy, OFF_GOAL_BELOW, ProjectStatus,
-    SessionMode, SessionState, SessionStatus, SessionSummary, StepRow, Store, StoreError, TokenTotals,
+    SessionMode, SessionState, SessionStatus, SessionSummary, StepRow, Store, StoreError, TokenUsage,
 };
 
 /// Sessions of a project that are looked at, the newest.
@@ -74,7 +74,7 @@ pub(crate) fn task(session: &HookSession) -> SessionSummary {
         prompts: session.prompts,
         steps: session.actions,
         exchanges: 0,
-        tokens: TokenTotals::default(),
+        tokens: TokenUsage::default(),
         last_action: None,
     }
 }

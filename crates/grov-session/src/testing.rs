@@ -1,9 +1,12 @@
 //! Actions and findings for tests.
 
+#[cfg(test)]
 use crate::assessed_action::AssessedAction;
-use grov_domain::{ActionSketch, ActionType, Assessment, EffectKind, Finding, Rule};
+use grov_domain::{ActionSketch, ActionType, EffectKind};
+#[cfg(test)]
+use grov_domain::{Assessment, Finding, Rule};
 
-/// Builds a value for tests.
+/// Creates an action on these files.
 pub fn action(action_type: ActionType, files: &[&str]) -> ActionSketch {
     ActionSketch {
         files: files.iter().map(|file| (*file).to_owned()).collect(),
@@ -11,7 +14,7 @@ pub fn action(action_type: ActionType, files: &[&str]) -> ActionSketch {
     }
 }
 
-/// Builds a value for tests.
+/// Creates an edit that writes `content`.
 pub fn edit(file: &str, content: &str) -> ActionSketch {
     ActionSketch {
         content: Some(content.to_owned()),
@@ -19,12 +22,12 @@ pub fn edit(file: &str, content: &str) -> ActionSketch {
     }
 }
 
-/// Builds a value for tests.
+/// Creates a read of a file.
 pub fn read(file: &str) -> ActionSketch {
     action(ActionType::Read, &[file])
 }
 
-/// Builds a value for tests.
+/// Creates a command with one effect on these files.
 pub fn bash(command: &str, effect: EffectKind, files: &[&str]) -> ActionSketch {
     ActionSketch {
         command: Some(command.to_owned()),
@@ -33,8 +36,9 @@ pub fn bash(command: &str, effect: EffectKind, files: &[&str]) -> ActionSketch {
     }
 }
 
-/// Builds a value for tests.
-pub fn finding(rule: Rule, at_most: u8) -> Finding {
+/// Creates a finding.
+#[cfg(test)]
+pub(crate) fn finding(rule: Rule, at_most: u8) -> Finding {
     Finding {
         rule,
         file: None,
@@ -43,8 +47,9 @@ pub fn finding(rule: Rule, at_most: u8) -> Finding {
     }
 }
 
-/// Builds a value for tests.
-pub fn assessed(action: ActionSketch, rule: Rule, score: u8) -> AssessedAction {
+/// Creates an action with this score, and with a finding if the score is below 8.
+#[cfg(test)]
+pub(crate) fn assessed(action: ActionSketch, rule: Rule, score: u8) -> AssessedAction {
     let findings = if score >= 8 {
         Vec::new()
     } else {
@@ -63,7 +68,7 @@ pub fn assessed(action: ActionSketch, rule: Rule, score: u8) -> AssessedAction {
     }
 }
 
-/// A simple intent reader: the goal is the newest prompt that is no assent, the scope every word with a dot, and the
+/// A simple intent reader: the goal is the newest prompt other than "yes" and the like, the scope every word with a dot, and the
 /// constraints every prompt with "do not".
 pub fn read_intent(question: &grov_domain::IntentQuestion) -> grov_domain::Intent {
     const ASSENT: &[&str] = &["yes", "ok", "continue", "looks good", "go on"];

@@ -8,7 +8,7 @@ use grov_domain::{
     Judge, Judged, JudgedBy, OrchestrationStore, Prompt, Reasoning, ReasoningQuestion, RecoveryStep,
     Redacted, RelatedSteps, SessionFilter, SessionId, SessionState, SessionStatus, SessionStore,
     SessionSummary, StepId, StepRow, StepVerdict, StoreError, SwitchScope, SwitchStore, TaskAction,
-    TaskAnalysis, TaskContextQuestion, TaskTransition, TokenTotals,
+    TaskAnalysis, TaskContextQuestion, TaskTransition, TokenUsage,
 };
 use grov_live::CheckResult;
 use std::collections::HashMap;
@@ -341,7 +341,7 @@ fn summary(state: &DriftState) -> SessionSummary {
         prompts: 0,
         steps: 0,
         exchanges: 0,
-        tokens: TokenTotals::default(),
+        tokens: TokenUsage::default(),
         last_action: None,
     }
 }
