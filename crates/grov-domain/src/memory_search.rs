@@ -1,7 +1,7 @@
 //! The ports of team memory: search, import, export and deletion.
 //!
 //! The store returns memories with the counts of the terms they contain; the caller ranks them. Terms come from
-//! [`words`](crate::words), and from [`file_term`] and [`path_term`] for files.
+//! [`words`](crate::words()), and from [`file_term`] and [`path_term`] for files.
 
 use crate::{StoreError, Task, TaskId, TaskStatus, file_name};
 use async_trait::async_trait;

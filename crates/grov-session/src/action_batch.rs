@@ -7,11 +7,11 @@ use grov_scope::Rules;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
-/// A file that is changed repeatedly within this many changes counts as repetition.
+/// Number of latest changes in which repeated changes of a file are counted.
 const WITHIN: usize = 5;
-/// The number of changes that counts as repetition.
+/// Number of changes of a file that counts as repetition.
 const TIMES: usize = 3;
-/// Points subtracted for each such file.
+/// Points subtracted from the score for each such file.
 const REPETITION: u8 = 2;
 /// Maximum number of off-goal actions kept with their findings.
 const MAX_OFF_GOAL: usize = 8;

@@ -1,4 +1,4 @@
-//! An action with the findings of the rules.
+//! Assesses actions by the rules.
 
 use crate::event::ObservedAction;
 use grov_domain::{ActionSketch, Assessment, Finding, StepId, beginning_of};
@@ -8,12 +8,12 @@ use serde::{Deserialize, Serialize};
 /// Characters of written content kept per stored action.
 const MAX_CONTENT: usize = 400;
 
-/// An action with its assessment.
+/// An action with its assessment by the rules.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AssessedAction {
     /// The action.
     pub action: ActionSketch,
-    /// The step under which it is recorded.
+    /// The id under which it is recorded, if it is.
     pub step: Option<StepId>,
     /// The id of the tool call.
     pub call: Option<String>,
@@ -21,12 +21,12 @@ pub struct AssessedAction {
     pub assessment: Assessment,
     /// Whether a subagent acted. Only hard findings count then.
     pub is_delegated: bool,
-    /// Files that it restored: an earlier change of them against a constraint is undone.
+    /// The files that it restored, which undoes an earlier violation of a constraint.
     #[serde(default)]
     pub put_back: Vec<String>,
 }
 
-/// Assesses an action; the rules record it.
+/// Assesses an action. The rules record it for later assessments.
 pub(crate) fn assess(rules: &mut Rules, observed: ObservedAction) -> AssessedAction {
     let ObservedAction {
         action,

@@ -1,4 +1,4 @@
-//! Selects what is saved of a task to team memory: the questions for a judge, and the record.
+//! Selects what is saved of a task to team memory: builds the questions to a judge and the record.
 
 use crate::review::{Evidence, Review};
 use crate::tasks::{Ending, TaskPolicy, Turn, Work, changed_subject};
@@ -15,16 +15,16 @@ const MAX_FILES: usize = 200;
 /// Bytes kept of each end of a long prompt.
 const MAX_PROMPT_END: usize = 16 * 1024;
 
-/// An action with its verdict.
+/// An action of a task.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PerformedAction {
-    /// The action, with files as the client named them.
+    /// The action.
     pub action: ActionSketch,
     /// Whether it was judged off goal.
     pub is_off_goal: bool,
     /// The number of its prompt, counted from 1; 0 if prompts are not counted.
     pub prompt: u64,
-    /// Its time.
+    /// The time of the action.
     pub at: OffsetDateTime,
 }
 
@@ -40,34 +40,34 @@ impl From<&StepRow> for PerformedAction {
     }
 }
 
-/// All that is known of a task that may be saved.
+/// The prompts and actions of a task that may be saved.
 #[derive(Clone, Debug)]
 pub struct TaskMaterial {
     prompts: Vec<String>,
-    /// The actions, in order, without those off goal, with files relative to the working tree.
+    /// The on-goal actions in order, with files relative to the working tree.
     done: Vec<PerformedAction>,
 }
 
-/// Data that is saved with a task besides its work.
+/// Data that is saved with the work of a task.
 #[derive(Clone, Debug)]
 pub struct SaveContext<'a> {
-    /// The record's id.
+    /// The id of the record.
     pub id: TaskId,
     /// How the task ends.
     pub ending: Ending,
-    /// The project's remote.
+    /// The URL of the project's remote.
     pub remote: Option<String>,
-    /// The commit that is checked out at the end.
+    /// The checked-out commit at the end of the task.
     pub head: Option<String>,
-    /// The record that this one replaces.
+    /// The record that is replaced.
     pub before: Option<&'a Task>,
     /// The current time.
     pub at: OffsetDateTime,
 }
 
 impl TaskMaterial {
-    /// Collects stored data. `prompts` come from [`prompts`]; `root` is the top of the working tree. Actions on
-    /// `ignored` files are left out.
+    /// Collects prompts, which come from [`prompts`](prompts()), and actions. `root` is the top of the working tree.
+    /// Off-goal actions and actions on `ignored` files are left out.
     pub fn new(
         prompts: Vec<String>,
         done: impl IntoIterator<Item = PerformedAction>,
@@ -89,7 +89,7 @@ impl TaskMaterial {
         }
     }
 
-    /// Removes actions for prompts up to this one; earlier tasks cover them.
+    /// Removes the actions for prompts up to number `covered`, which belong to earlier tasks.
     #[must_use]
     pub fn after_prompt(mut self, covered: u64) -> Self {
         self.done.retain(|done| done.prompt > covered);
@@ -100,13 +100,14 @@ impl TaskMaterial {
         self.done.iter().map(|done| &done.action)
     }
 
-    /// Whether the newest prompt changed the subject from a task with this goal.
+    /// Whether the newest prompt changed the subject from a task with the goal `from`, see
+    /// [`tasks::changed_subject`](crate::tasks::changed_subject).
     pub fn changed_subject(&self, from: &str, goal: &str) -> bool {
         changed_subject(from, goal, &self.prompts)
     }
 
-    /// Returns the turn of the newest prompt, with the actions for prompts from `first` on. `prompt` is the newest
-    /// prompt; if `None`, the newest stored one is used.
+    /// Returns the current turn: its prompt, and the actions for prompts from number `first` on. If `prompt` is `None`, the
+    /// newest stored prompt is used.
     pub fn turn(&self, prompt: Option<String>, first: u64) -> Turn {
         let mut turn = Turn::default();
         turn.prompts
@@ -117,7 +118,7 @@ impl TaskMaterial {
         turn
     }
 
-    /// Whether there is nothing to save. A forgotten session leaves actions without text.
+    /// Whether there is nothing to save: no prompts, and only actions whose text was deleted.
     pub fn is_empty(&self) -> bool {
         let is_wordless = |action: &ActionSketch| {
             action.files.is_empty() && action.command.is_none() && action.reasoning.is_none()
@@ -125,8 +126,9 @@ impl TaskMaterial {
         self.prompts.is_empty() && self.actions().all(is_wordless)
     }
 
-    /// Returns the work of a turn: actions for prompts from `first` on, or after `saved_at`, the time of the last save.
-    /// `is_last` says that the session ends with the turn; then reads alone may have led to a decision.
+    /// Returns the work of a turn, which consists of the actions for prompts from number `first` on and those after
+    /// `saved_at`, the time of the last save. If the session ends with the turn (`is_last`), reads alone are worth saving,
+    /// because they may have led to a decision.
     pub fn work(&self, first: u64, saved_at: Option<OffsetDateTime>, is_last: bool, answer: &str) -> Work {
         let is_new =
             |done: &&PerformedAction| done.prompt >= first || saved_at.is_some_and(|saved| done.at > saved);
@@ -145,19 +147,18 @@ impl TaskMaterial {
         self.actions().any(ActionSketch::has_changed)
     }
 
-    /// Whether the task is saved: it changed something or made a decision with a reason. A task that was saved before
-    /// is updated in any case.
+    /// Whether to save the task: it changed something, made a decision with a reason, or was saved `before`.
     pub fn is_memory(&self, reasoning: &Reasoning, before: Option<&Task>) -> bool {
         before.is_some() || self.has_changed() || reasoning.has_decision()
     }
 
-    /// Returns the prompts from the one that states the goal on; earlier ones are about something else.
+    /// Returns the prompts from the one that states the goal on. Earlier ones are about something else.
     fn prompts_of(&self, goal: &str) -> &[String] {
         let from = prompt_of_goal(goal, &self.prompts);
         self.prompts.get(from..).unwrap_or_default()
     }
 
-    /// Builds the question what the team should remember.
+    /// Builds the question to a judge what to save. `answer` is the agent's last text.
     pub fn reasoning_question(&self, task: &SessionState, answer: &str) -> ReasoningQuestion {
         let goal = task.original_goal.clone().unwrap_or_default();
         ReasoningQuestion {
@@ -169,7 +170,7 @@ impl TaskMaterial {
         }
     }
 
-    /// Builds the question how far the work has come.
+    /// Builds the question how far the work has come. `answer` is the agent's last text.
     pub fn summary_question(&self, goal: &str, constraints: &[String], answer: &str) -> SummaryQuestion {
         SummaryQuestion {
             goal: goal.to_owned(),
@@ -180,7 +181,7 @@ impl TaskMaterial {
         }
     }
 
-    /// Returns the record for team memory. Its files are not examined.
+    /// Returns the record for team memory, without file pins.
     pub fn task(&self, task: &SessionState, reasoning: Reasoning, saving: SaveContext<'_>) -> Task {
         let mut constraints = task.constraints.clone();
         for constraint in reasoning.constraints {
@@ -224,8 +225,8 @@ impl TaskMaterial {
         }
     }
 
-    /// Returns the commit with the result: `head`, if it moved. If the first commit is unknown, a committing action
-    /// shows that.
+    /// Returns the commit with the result: `head`, if it differs from the `start` of the task. If the start is unknown, an
+    /// action must have created a commit.
     fn commit_since(&self, start: Option<&str>, head: Option<String>) -> Option<String> {
         head.filter(|head| match start {
             Some(start) => head != start,
@@ -255,7 +256,7 @@ impl TaskMaterial {
     }
 }
 
-/// Adds the result of a review to a record.
+/// Adds the result of a review and, depending on the policy, a drift summary to a record.
 #[must_use]
 pub fn reviewed(task: Task, evidence: &Evidence, policy: TaskPolicy) -> Task {
     let review = Review::of(evidence);
@@ -266,7 +267,7 @@ pub fn reviewed(task: Task, evidence: &Evidence, policy: TaskPolicy) -> Task {
     task
 }
 
-/// Returns prompts without Grov's own text, shortened to both ends, without empty ones.
+/// Returns prompts without Grov's own text, shortened by [`ends_of_prompt`]. Empty ones are left out.
 pub fn prompts<'a>(texts: impl IntoIterator<Item = &'a str>) -> Vec<String> {
     let clean = texts
         .into_iter()
@@ -279,7 +280,7 @@ pub fn ends_of_prompt(text: &str) -> String {
     both_ends(text, MAX_PROMPT_END, "\n[…]\n").into_owned()
 }
 
-/// Returns `file` relative to `root` if it lies in it.
+/// Returns `file` relative to `root` if it is in that folder.
 pub fn relative(file: &str, root: Option<&Path>) -> String {
     let inside = root.and_then(|root| Path::new(file).strip_prefix(root).ok());
     inside
@@ -298,7 +299,7 @@ pub fn relative_files(mut action: ActionSketch, root: Option<&Path>) -> ActionSk
     action
 }
 
-/// Returns the last prompt with actions up to `saved_at`: the task saved then covers it.
+/// Returns the number of the last prompt with actions up to `saved_at`, which the task saved then covers; 0 without one.
 pub fn covered(done: &[PerformedAction], saved_at: OffsetDateTime) -> u64 {
     let before = done.iter().filter(|done| done.at <= saved_at);
     before.map(|done| done.prompt).max().unwrap_or(0)

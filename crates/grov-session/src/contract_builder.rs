@@ -5,29 +5,31 @@ use grov_redact::Redactor;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// Extracts the intent of prompts by rules.
+/// A function that extracts the intent of prompts. It is called for every prompt, so it must be fast: use rules.
 pub type IntentReader = Arc<dyn Fn(&IntentQuestion) -> Intent + Send + Sync>;
 
-/// Maximum number of prompts kept.
+/// Maximum number of instructions kept.
 const MAX_INSTRUCTIONS: usize = 20;
 /// Bytes kept of each end of a long prompt. In a pasted log, beginning and end state the request.
 const MAX_END_BYTES: usize = 8 * 1024;
 /// Maximum number of entries in each list of the contract.
 const MAX_ENTRIES: usize = 80;
-/// Number of new words, with none in common with the work, at which a prompt changes the subject.
+/// Minimum number of words in a prompt that changes the subject, none of which occur in the work so far.
 const MIN_NEW_WORDS: usize = 2;
 /// Maximum number of words compared.
 const MAX_WORDS: usize = 400;
 
-/// Builds the goal contract of one session.
+/// Builds the goal contract of one session from prompts, the active task and contract edits.
+///
+/// The goal is that of the active task, or of the first instruction, until a prompt changes the subject.
 #[derive(Clone)]
 pub struct GoalContractBuilder {
     reader: IntentReader,
     /// Prompts with content of their own, oldest first.
     instructions: Vec<String>,
-    /// How many of them belong to the current turn and so to no task yet.
+    /// The number of the newest instructions that belong to the current turn, and so to no task yet.
     this_turn: usize,
-    /// How many of them the store has not returned yet.
+    /// The number of the newest instructions that the store has not returned yet.
     unrecorded: usize,
     /// Prompts from the history before the session was observed; the store does not have them.
     inherited: Vec<String>,
@@ -85,7 +87,7 @@ impl GoalContractBuilder {
         &self.typed
     }
 
-    /// Adds a prompt. Returns whether it has content of its own, and is not just a "yes".
+    /// Adds a prompt. Returns `false` if it has no content of its own, like a "yes", and so does not change the contract.
     pub fn add_prompt(&mut self, prompt: &str) -> bool {
         let prompt = sanitize_prompt(prompt);
         let (has_content, intent) = self.read_with(&prompt);
@@ -100,7 +102,7 @@ impl GoalContractBuilder {
         has_content
     }
 
-    /// Loads earlier instructions. The contract is built with the next prompt that has content.
+    /// Sets the instructions so far, oldest first. The contract is not built before the next prompt with content.
     pub fn load_instructions(&mut self, instructions: Vec<String>) {
         self.instructions = instructions;
         self.read_all();
@@ -118,7 +120,7 @@ impl GoalContractBuilder {
         self.build();
     }
 
-    /// Marks the instructions as complete: the session is observed from its start.
+    /// Marks the instructions as complete, because the session is observed from its start.
     pub fn mark_complete(&mut self) {
         self.is_complete = true;
     }
@@ -128,25 +130,25 @@ impl GoalContractBuilder {
         self.is_complete
     }
 
-    /// Returns the number of changes so far.
+    /// Returns a number that increases with each change.
     pub fn version(&self) -> u64 {
         self.version
     }
 
-    /// Ends the turn.
+    /// Ends the turn: its instructions belong to a task from now on.
     pub fn turn_ended(&mut self) {
         self.this_turn = 0;
         self.version += 1;
     }
 
-    /// Another task is active: earlier instructions do not belong to it.
+    /// Switches to another task, to which earlier instructions do not belong. Call [`set_task`](Self::set_task) afterwards.
     pub fn switch_task(&mut self) {
         self.version += 1;
         self.unrecorded = self.this_turn;
         self.inherited.clear();
     }
 
-    /// Adds the prompts of the history before the session was observed.
+    /// Adds the prompts of the history before the session was observed, oldest first.
     pub fn inherit_prompts(&mut self, prompts: &[String]) {
         self.inherited = instructions(&self.reader, prompts);
         if self.inherited.is_empty() {
@@ -165,14 +167,14 @@ impl GoalContractBuilder {
         self.build();
     }
 
-    /// Adds the stored task and instructions from before the session was observed. Returns the builder as of that time:
-    /// prompts since can be added to it again, so that actions are judged by the contract that was in force.
+    /// Adds the stored task and its recorded [`instructions`]. Returns the builder without the prompts added so far: add
+    /// them again one by one to get the contract at the time of each.
     pub fn resume(&mut self, task: Intent, recorded: Vec<String>) -> Self {
         let since = self.this_turn.max(self.unrecorded);
         let known = self.instructions.len().saturating_sub(since);
         let is_older = |prompt: &String| !self.instructions[known..].contains(prompt);
         if recorded.iter().any(is_older) || !task.goal.trim().is_empty() {
-            // The store knows the earlier prompts, and which of them belong to this task.
+            // The store has the earlier prompts of this task.
             self.is_complete = true;
             self.inherited.clear();
             self.instructions.drain(..known);
@@ -192,7 +194,7 @@ impl GoalContractBuilder {
         before
     }
 
-    /// Adds prompts again that were added without knowledge of earlier ones; a "yes" among them has no content now.
+    /// Adds prompts again after the earlier ones became known, which can turn the content of a "yes" into none.
     fn replay_prompts(&mut self, since: Vec<String>) {
         let known: Vec<String> = self.instructions.iter().chain(&since).cloned().collect();
         let with_content = instructions(&self.reader, &known);
@@ -210,12 +212,12 @@ impl GoalContractBuilder {
         self.build();
     }
 
-    /// Sets the active task and its recorded [`instructions`].
+    /// Sets the active task and its recorded [`instructions`]. Prompts that are not recorded yet are kept.
     pub fn set_task(&mut self, task: Intent, recorded: Vec<String>) {
         self.is_complete |= !task.goal.trim().is_empty();
         self.task = task;
         if recorded.is_empty() {
-            // They are not recorded yet or were deleted; those in memory remain.
+            // No prompt is recorded yet, or they were deleted. Those in memory are kept.
             self.build();
             return;
         }
@@ -223,7 +225,7 @@ impl GoalContractBuilder {
         let kept = self
             .instructions
             .split_off(self.instructions.len().saturating_sub(kept));
-        // What the store returned once it returns again; missing prompts are not recorded yet.
+        // Prompts after the last one that the store returned are not recorded yet.
         self.unrecorded = kept
             .iter()
             .rposition(|prompt| recorded.contains(prompt))
@@ -231,7 +233,7 @@ impl GoalContractBuilder {
         let before = if self.inherited.is_empty() {
             recorded
         } else {
-            // After inherited prompts a "continue" has no content.
+            // Filtered again: after inherited prompts, a "continue" has no content.
             let all: Vec<String> = self.inherited.iter().cloned().chain(recorded).collect();
             instructions(&self.reader, &all)
         };
@@ -242,7 +244,7 @@ impl GoalContractBuilder {
         self.build();
     }
 
-    /// Sets the contract edits.
+    /// Sets all contract edits, oldest first.
     pub fn set_edits(&mut self, edits: Vec<GoalEdit>) {
         if edits != self.edits {
             self.edits = edits;
@@ -361,7 +363,8 @@ fn changes_subject<'a>(newest: &Intent, base: &'a str, texts: impl Iterator<Item
     !known.any(|word| distinctive.contains(&word))
 }
 
-/// Filters prompts, oldest first: returns those with content of their own, sanitized.
+/// Returns the prompts that have content of their own, sanitized, oldest first. Prompts like "yes" are left out. Only the
+/// newest 20 prompts are considered.
 pub fn instructions(reader: &IntentReader, prompts: &[String]) -> Vec<String> {
     let mut kept: Vec<String> = Vec::new();
     let mut before = Intent::default();
@@ -402,8 +405,8 @@ fn merged<const N: usize>(lists: [&Vec<String>; N]) -> Vec<String> {
     merged
 }
 
-/// Redacts a prompt and shortens a long one to both ends. It is cut after redaction: the redactor does not recognise
-/// half a secret.
+/// Redacts a prompt and shortens it to its first and last 8 KiB. It is cut after redaction, because the redactor does not
+/// recognize half a secret.
 pub fn sanitize_prompt(prompt: &str) -> String {
     let prompt = Redactor::shared().redact(prompt);
     both_ends(&prompt, MAX_END_BYTES, "\n[…]\n").into_owned()

@@ -1,4 +1,4 @@
-//! Refreshes the goal contract from stored inputs, apart from the engine: parsing prompts takes long.
+//! Refreshes the goal contract from stored inputs on a copy, because parsing prompts takes long.
 
 use crate::contract_builder::GoalContractBuilder;
 use crate::engine::SessionEngine;

@@ -1,4 +1,4 @@
-//! The texts of corrections, within a token budget. Quoted data cannot leave its line.
+//! Writes the texts of corrections within a token budget. Quoted text cannot escape from its line.
 
 use crate::quote::{estimated_tokens, line, quoted};
 use grov_domain::{
@@ -11,7 +11,7 @@ use xxhash_rust::xxh3::xxh3_64;
 const MAX_SENTENCE: usize = 220;
 /// Maximum characters of a step.
 const MAX_STEP: usize = 180;
-/// Percentages of these limits, tried in this order until the text fits.
+/// Percentages of these limits, tried in order until the text fits the budget.
 const SCALES: [usize; 6] = [100, 70, 45, 28, 15, 6];
 
 /// Maximum number of issues in a text.
@@ -27,9 +27,9 @@ pub struct CorrectionInput<'a> {
     pub contract: &'a GoalContract,
     /// The level.
     pub level: CorrectionLevel,
-    /// 1 to 10.
+    /// The score, 1 to 10.
     pub score: u8,
-    /// 0 to 3, including this correction.
+    /// The escalation, 0 to 3, including this correction.
     pub escalation: u8,
     /// Number of ignored corrections.
     pub failed: u8,
@@ -39,12 +39,12 @@ pub struct CorrectionInput<'a> {
     pub plan: &'a [RecoveryStep],
     /// What the agent did instead of following the last correction.
     pub instead: Option<&'a str>,
-    /// Whether it is only a doubt of the rules.
+    /// Whether the issue is only a doubt of the rules.
     pub is_doubt: bool,
 }
 
-/// Returns the text without its frame; with it, it fits the budget. It differs from all texts whose hashes are in
-/// `delivered`.
+/// Returns the text of a correction without its frame. With the frame, it has at most `budget` tokens, as far as the
+/// smallest form fits. It differs from all texts whose [`hash`]es are in `delivered`.
 pub fn text(input: &CorrectionInput<'_>, budget: usize, delivered: &[u64]) -> String {
     let mut repeats = 0_usize;
     loop {
@@ -61,8 +61,8 @@ pub fn hash(text: &str) -> u64 {
     xxh3_64(text.as_bytes())
 }
 
-/// Returns the text between the lines that mark Grov's own text, and within a tool loop between the client's tags for
-/// text that the user did not type.
+/// Returns the text in its frame: the lines that mark Grov's own text and, within a tool loop, the client's tags for text
+/// that the user did not type.
 pub fn framed(text: &str, level: CorrectionLevel, in_tool_loop: bool) -> String {
     let level = level.as_str();
     let own = format!(
@@ -89,7 +89,7 @@ fn fit_to_budget(input: &CorrectionInput<'_>, budget: usize, repeats: usize) -> 
 
 struct Writer<'a> {
     input: &'a CorrectionInput<'a>,
-    /// The share of each limit that is used.
+    /// The percentage of each limit that is used.
     percent: usize,
 }
 
@@ -176,7 +176,7 @@ impl Writer<'_> {
         text
     }
 
-    /// The request, the issues and what was done instead.
+    /// Returns the request, the issues, and what the agent did instead.
     fn heading(&self) -> String {
         let mut lines = Vec::new();
         let extra = self.separate_goal();
@@ -205,7 +205,7 @@ impl Writer<'_> {
         lines.join("\n")
     }
 
-    /// The current instruction.
+    /// Returns the current instruction, quoted.
     fn request(&self) -> Option<String> {
         let request = quoted(
             self.input.contract.current_instruction(),
@@ -214,7 +214,7 @@ impl Writer<'_> {
         (!request.is_empty()).then_some(request)
     }
 
-    /// The goal, if it differs from the prompts: set by a person or worded by a model.
+    /// Returns the goal, quoted, if it differs from the prompts because a person or a model worded it.
     fn separate_goal(&self) -> Option<String> {
         let contract = self.input.contract;
         let goal = quoted(contract.separate_goal()?, self.limit(MAX_STEP));

@@ -1,9 +1,9 @@
 //! Decides when doubts are reported to the agent.
 //!
-//! A hard finding (a broken constraint, a destructive command) and repetition can be quoted to the user and are
-//! reported at once. A doubt (unrelated, growing scope) is an estimate, and on ordinary work most doubts are wrong. It
-//! is recorded and shown to the user, but reported to the agent only as the third within 20 actions, without a change
-//! in between that is related to the goal, or when a model confirms it.
+//! Hard findings (broken constraints, destructive commands) and repetition are certain and reported at once. A doubt
+//! (unrelated work, growing scope) is an estimate, and in ordinary work most doubts are wrong. It is recorded and shown to
+//! the user, but reported to the agent only if a model confirms it, or if it is the third within 20 actions without a
+//! change related to the goal in between.
 
 use crate::level::ON_GOAL_FROM;
 use crate::recovery_plan::{is_doubt_only, is_same_file};
@@ -11,7 +11,7 @@ use grov_domain::{ActionSketch, Assessment, OFF_GOAL_BELOW};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
-/// Number of open doubts that are reported.
+/// Number of open doubts from which they are reported.
 pub(crate) const REPORTED_FROM: usize = 3;
 /// Number of actions after which a doubt is dropped.
 pub(crate) const WINDOW: u64 = 20;
@@ -56,7 +56,7 @@ impl OpenDoubts {
         }
     }
 
-    /// Whether an action changes a file without a doubt. Continuing on a doubted file does not relate it to the goal.
+    /// Whether an action changes a file without an open doubt. Further changes of a doubted file do not count.
     fn is_elsewhere(&self, action: &ActionSketch) -> bool {
         let is_low_doubt = |file: &String| {
             let mut doubted = self.open.iter().flat_map(|doubt| &doubt.files);
@@ -109,8 +109,8 @@ mod tests {
         }
     }
 
-    /// Plays one letter an action: `d` a doubt, `t` a change tied to the goal, `l` a look, `f` a fact, `g` a doubt in the
-    /// grey band, `a` another change of what was doubted. Whether something is to be told at the end.
+    /// Records one action per letter: `d` a doubt, `t` a change related to the goal, `l` a read, `f` a hard finding, `g` a
+    /// doubt with a score of 6, `a` another change of the doubted file. Returns whether doubts are reported at the end.
     fn should_report(drift: &str) -> bool {
         let mut doubts = OpenDoubts::default();
         for (index, step) in drift.chars().enumerate() {

@@ -32,7 +32,11 @@ const MAX_SUSPICIONS: u8 = 2;
 
 /// Follows one session: its goal contract, its actions, its drift state and its corrections.
 ///
-/// Deterministic: the same events have the same effects. The caller supplies times, ids and stored data.
+/// [`apply`](Self::apply) takes the events of the session in the order in which they happened. The other methods query
+/// the result, report deliveries and judge verdicts, and load stored history.
+///
+/// The engine is deterministic, does no I/O and has no errors: the same events have the same effects. The caller
+/// supplies times, ids and stored data, and stores what the effects say.
 pub struct SessionEngine {
     pub(crate) root: Option<String>,
     pub(crate) builder: GoalContractBuilder,
@@ -56,8 +60,12 @@ pub struct SessionEngine {
 }
 
 impl SessionEngine {
-    /// Creates an engine for a session of unknown history. The caller loads the history, see
-    /// [`StoredHistory`](crate::StoredHistory), or reports that the conversation [started](SessionEvent::Started).
+    /// Creates an engine for a session with unknown history. `root` is the absolute path of the project, to which paths
+    /// are relative; `reader` extracts the intent of prompts.
+    ///
+    /// Until the history is known, only repetition and the worst dangers are found. It becomes known by
+    /// [`start_with`](Self::start_with), by [`SessionEvent::Started`], or by [`begin_load`](Self::begin_load) and
+    /// [`finish_load`](Self::finish_load).
     pub fn new(
         id: ClientSessionId,
         root: Option<&str>,
@@ -81,8 +89,9 @@ impl SessionEngine {
         }
     }
 
-    /// Starts without loading history: with the instructions so far, if known, all contract edits, oldest first, and an
-    /// escalation of 0 to 3.
+    /// Starts without loading history. `typed` are the instructions so far, if known, and `edits` all contract edits,
+    /// both oldest first; `escalation` is 0 to 3.
+    #[must_use]
     pub fn start_with(mut self, typed: Vec<String>, edits: &[GoalEdit], escalation: u8) -> Self {
         self.on_start();
         if !typed.is_empty() {
@@ -102,7 +111,7 @@ impl SessionEngine {
         self
     }
 
-    /// Processes an event.
+    /// Processes an event. Returns what the caller has to do.
     pub fn apply(&mut self, event: SessionEvent<'_>, context: &EventContext) -> Effects {
         match event {
             SessionEvent::Started => self.on_start(),
@@ -236,7 +245,7 @@ impl SessionEngine {
             }
             response.push(assessed);
         }
-        // While the history is not loaded, an empty result proves nothing.
+        // Without the history, an action without findings may still be a violation.
         let is_inconclusive =
             !self.preload.is_loaded() && response.iter().all(|one| one.assessment.findings.is_empty());
         self.preload.response_judged(is_inconclusive, &response);
@@ -288,7 +297,7 @@ impl SessionEngine {
             failed,
         });
         if failed && self.permissions.may_be_refused(call) {
-            // The user refused, unless it ran and failed by itself.
+            // The user was asked about the call and may have refused it.
             self.current_rules().revoke(call);
         }
         if !is_delegated {
@@ -313,7 +322,7 @@ impl SessionEngine {
         effects.needs_permission_lookup &= allowed.is_empty();
         self.on_allowed(allowed, context, &mut effects);
         if failed {
-            // It changed nothing, so it is not corrected.
+            // A failed call changed nothing, so it is not corrected.
             self.batch.drop_call(call);
             let contract = self.builder.contract();
             let dropped = self.drift.on_call_failed(call, contract, context);
@@ -408,7 +417,7 @@ impl SessionEngine {
         let is_suspicious = is_suspicious(score, before, is_hard)
             && self.suspicions < MAX_SUSPICIONS
             && state.mode != SessionMode::Forced;
-        // A suspicion is queued while a judge is being asked; an interval question is not.
+        // Suspicion comes first: callers queue it while a judge is being asked, unlike an interval question.
         is_suspicious
             .then_some(JudgeTrigger::Suspicion)
             .or(is_due.then_some(JudgeTrigger::Interval))
@@ -420,7 +429,7 @@ impl SessionEngine {
         let rules = self
             .rules
             .get_or_insert_with(|| Rules::new(contract.clone(), self.root.as_deref()));
-        // Contracts are long and rarely change.
+        // Comparing contracts is slow, and they rarely change.
         if self.rules_version.replace(version) != Some(version) && rules.contract() != contract {
             rules.set_contract(contract.clone());
         }
@@ -428,19 +437,14 @@ impl SessionEngine {
     }
 }
 
-/// Queries, and feedback from the judge and the delivery.
+/// Queries, and reports of deliveries and judge verdicts.
 impl SessionEngine {
     /// Returns the goal contract, including edits.
     pub fn contract(&self) -> &GoalContract {
         self.builder.contract()
     }
 
-    /// Returns the goal contract without edits.
-    pub fn typed_contract(&self) -> &GoalContract {
-        self.builder.typed_contract()
-    }
-
-    /// Returns the goal contract without edits, as if these prompts were added. The engine does not change.
+    /// Returns the goal contract without edits that would result from adding these prompts. The engine is not changed.
     pub fn typed_contract_with<'a>(&self, prompts: impl IntoIterator<Item = &'a str>) -> GoalContract {
         let mut prompts = prompts.into_iter().peekable();
         if prompts.peek().is_none() {
@@ -453,37 +457,27 @@ impl SessionEngine {
         builder.typed_contract().clone()
     }
 
-    /// Returns the drift state machine: the drift state of the session and the pending correction.
+    /// Returns the drift state machine, which has the drift state of the session and the pending correction.
     pub fn drift(&self) -> &DriftStateMachine {
         &self.drift
     }
 
-    /// Returns the folder to which paths are relative.
-    pub fn root(&self) -> Option<&str> {
-        self.root.as_deref()
-    }
-
-    /// Sets the folder to which paths are relative, unless it is known.
+    /// Sets the folder to which paths are relative, unless it is known. `root` is called only if needed.
     pub fn set_root(&mut self, root: impl FnOnce() -> Option<String>) {
         if self.root.is_none() {
             self.root = root();
         }
     }
 
-    /// Returns the texts of the agent that the user agreed to and that are still in force, oldest first.
-    pub fn consents(&self) -> &[String] {
-        self.rules.as_ref().map_or(&[], Rules::consents)
-    }
-
-    /// Whether the user lifted a no-changes constraint by a "yes" to a question or a plan.
+    /// Whether the user lifted a constraint to change nothing, by agreeing to a question or approving a plan.
     pub fn is_released(&self) -> bool {
         self.rules
             .as_ref()
             .is_some_and(|rules| rules.lifted_read_only().is_some())
     }
 
-    /// Returns the pending correction for a check against a prompt that the engine has not processed yet; `None` if
-    /// prompts do not affect it.
+    /// Returns a check of the pending correction against a prompt that the engine has not processed yet. Returns `None`
+    /// if no correction is pending, or if the next prompt drops it in any case.
     pub fn pending_recheck(&self) -> Option<PendingRecheck> {
         Some(PendingRecheck {
             builder: self.builder.clone(),
@@ -493,12 +487,13 @@ impl SessionEngine {
         })
     }
 
-    /// Whether this call has a hard finding and its permission is unknown.
+    /// Whether this call has a hard finding, and it is unknown whether the user allowed the call.
     pub fn is_permission_open(&self, call: &str) -> bool {
         self.permissions.is_open(call)
     }
 
-    /// Notes the end of a call for the pending correction, before the exchange that reports it is processed.
+    /// Reports the end of a call before the exchange with its result is processed. A failed call changed nothing, so what
+    /// was found about it is removed from the pending correction.
     pub fn note_call_ended(&mut self, call: &str, failed: bool) {
         self.permissions.ended(call, failed);
         if failed {
@@ -508,29 +503,29 @@ impl SessionEngine {
         }
     }
 
-    /// Records the delivery of a correction. Returns whether it is the current one.
-    pub fn mark_delivered(&mut self, said: &Correction, at: OffsetDateTime) -> bool {
+    /// Records that a correction was delivered to the agent. Returns `false` if another correction has replaced it.
+    pub fn mark_delivered(&mut self, delivered: &Correction, at: OffsetDateTime) -> bool {
         self.current_rules().request_revert();
-        self.drift.mark_delivered(said, at)
+        self.drift.mark_delivered(delivered, at)
     }
 
-    /// Reverts the last delivery, which the agent has not read. Returns whether there was one.
+    /// Reverts the last delivery, because the agent has not received it. Returns `false` if there was none.
     pub fn mark_undelivered(&mut self, at: OffsetDateTime) -> bool {
         self.drift.mark_undelivered(at)
     }
 
-    /// Removes the current correction, because a person had its text forgotten.
+    /// Removes the current correction, because a person deleted its text.
     pub fn clear_correction(&mut self, at: OffsetDateTime) {
         self.drift.clear_correction(at);
     }
 
-    /// Builds the question whether a response is on goal.
+    /// Builds the question to a judge whether a response is on goal.
     pub fn verdict_request(&self, response: &[AssessedAction]) -> JudgeRequest {
         let position = self.drift.position();
         self.request(response, RequestKind::Verdict { position })
     }
 
-    /// Builds the question for a forced action.
+    /// Builds the question to a judge which action to force.
     fn forced_recovery_request(&self, response: &[AssessedAction], correction: &Correction) -> JudgeRequest {
         let asked = RequestKind::ForcedRecovery {
             correction: correction.id.clone(),
@@ -544,7 +539,7 @@ impl SessionEngine {
         JudgeRequest::new(contract, self.root.as_deref(), response, asked)
     }
 
-    /// Records that a judge is being asked.
+    /// Records that a judge is asked because of `trigger`.
     pub fn judge_requested(&mut self, trigger: JudgeTrigger, at: OffsetDateTime) {
         if trigger == JudgeTrigger::Suspicion {
             self.suspicions += 1;
@@ -552,7 +547,7 @@ impl SessionEngine {
         self.drift.judge_requested(at);
     }
 
-    /// Applies a model's verdict on a response.
+    /// Applies a model's verdict on a response. A late verdict, after later responses or prompts, creates no correction.
     pub fn apply_verdict(
         &mut self,
         request: &JudgeRequest,
@@ -567,7 +562,7 @@ impl SessionEngine {
             .apply_verdict(request.response(), verdict, position, contract, context.clone())
     }
 
-    /// Applies a model's forced action. Returns whether it is still pending.
+    /// Replaces the pending forced action by that of a model. Returns `false` if it is not pending anymore.
     pub fn apply_forced_recovery(
         &mut self,
         request: &JudgeRequest,
@@ -581,7 +576,7 @@ impl SessionEngine {
             .apply_forced_recovery(correction, recovery, request.contract(), at)
     }
 
-    /// Checks all actions since the last check; `None` if there are none.
+    /// Checks all actions since the last check together. Returns `None` if there are none.
     pub fn check(&mut self) -> Option<CheckResult> {
         if self.batch.actions == 0 {
             return None;
@@ -595,7 +590,7 @@ impl SessionEngine {
         })
     }
 
-    /// Returns the score that a check would have now.
+    /// Returns the score that [`check`](Self::check) would return now, 1 to 10.
     pub fn check_score(&self) -> u8 {
         self.batch.score()
     }
@@ -606,10 +601,10 @@ impl SessionEngine {
     }
 }
 
-/// The result of a check.
+/// The result of [`SessionEngine::check`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CheckResult {
-    /// The number of actions.
+    /// The number of checked actions.
     pub actions: u64,
     /// 1 (far off) to 10 (on goal).
     pub score: u8,
@@ -620,7 +615,7 @@ pub struct CheckResult {
 }
 
 /// Redacts a text that the user agreed to and shortens a long one to both ends. It is cut after redaction: the redactor
-/// does not recognise half a secret.
+/// does not recognize half a secret.
 fn sanitize_consent(text: &str) -> String {
     let safe = Redactor::shared().redact(text);
     both_ends(&safe, MAX_CONSENT_END, "\n").into_owned()

@@ -1,4 +1,4 @@
-//! Events that the engine takes and effects that it returns.
+//! The events that the engine takes and the effects that it returns.
 
 use crate::assessed_action::AssessedAction;
 use crate::judge_request::{JudgeRequest, JudgeTrigger};
@@ -9,45 +9,45 @@ use time::OffsetDateTime;
 /// An event of a session.
 #[derive(Clone, Debug)]
 pub enum SessionEvent<'a> {
-    /// A conversation starts. It has no history, and stored history belongs to another conversation.
+    /// A conversation started. Its history is empty; stored history belongs to another conversation.
     Started,
     /// The user submitted a prompt.
     Prompt {
         /// The prompt.
         text: &'a str,
-        /// When it arrived. The user had not seen anything delivered to the agent after that.
+        /// When its request arrived. A correction delivered with that request does not count as read by the user.
         arrived_at: OffsetDateTime,
     },
-    /// A response of the agent: its actions, in order; empty if it only wrote text.
+    /// The agent responded with these actions, in order; none if it only wrote text.
     Response(Vec<ObservedAction>),
-    /// An action from before the session was followed. The rules record it; it is not judged.
+    /// An action from before the session was observed. The rules record it; it gets no verdict and no correction.
     PriorAction(ObservedAction),
     /// A tool call ended.
     CallEnded(CallResult<'a>),
     /// The agent asked the user a question through a tool.
     QuestionAsked(PendingQuestion),
-    /// Text of the agent. The last one is what a "yes" of the user agrees to.
+    /// The agent wrote text. A "yes" in the next prompt agrees to the last text.
     AssistantText(&'a str),
     /// The turn of the main conversation ended.
     TurnEnded,
-    /// The user was asked about these calls before they ran. Those that ran were allowed.
+    /// The user was asked about these calls before they ran. Calls that ran were allowed.
     PermissionAsked(&'a [AskedCall]),
-    /// A person edited the contract; all edits so far, oldest first.
+    /// A person edited the contract. Contains all edits so far, oldest first.
     GoalEdited(Vec<GoalEdit>),
     /// A person switched corrections on or off.
     CorrectionsEnabled(bool),
 }
 
-/// An action as a path observed it.
+/// An action of the agent, to be assessed.
 #[derive(Clone, Debug)]
 pub struct ObservedAction {
     /// The action.
     pub action: ActionSketch,
     /// The id of the tool call.
     pub call: Option<String>,
-    /// The step under which it is recorded.
+    /// The id under which the action is recorded, if it is.
     pub step: Option<StepId>,
-    /// Whether a subagent acted.
+    /// Whether a subagent acted. Only hard findings count then.
     pub is_delegated: bool,
 }
 
@@ -58,40 +58,41 @@ pub struct CallResult<'a> {
     pub call: &'a str,
     /// Whether the tool reported an error or was refused.
     pub failed: bool,
-    /// The end of its output.
+    /// The end of its output, if known.
     pub output: Option<&'a str>,
     /// Whether a subagent made the call.
     pub is_delegated: bool,
 }
 
-/// A tool call that asks the user something. Its result holds the answer.
+/// A tool call that asks the user a question or for the approval of a plan. Its result contains the answer.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct PendingQuestion {
     /// The id of the tool call.
     pub call: String,
-    /// The plan to be approved; `None` for a question, whose result repeats it with the answer.
+    /// The plan to approve; `None` for a question, whose result repeats the question with the answer.
     pub plan: Option<String>,
 }
 
-/// What the caller has to do after an event.
+/// The effects of an event, which the caller has to apply.
 #[derive(Clone, Debug, Default)]
 pub struct Effects {
-    /// The actions of the event with their assessments.
+    /// The actions of the event with their assessments, in order.
     pub assessed: Vec<AssessedAction>,
-    /// The verdict to record for each action, if any.
+    /// The verdict to record for each action of a response, in order; `None` if none is recorded.
     pub verdicts: Vec<Option<StepVerdict>>,
-    /// Verdicts for steps that were recorded earlier.
+    /// Verdicts that replace those of steps recorded earlier.
     pub later_verdicts: Vec<(StepId, StepVerdict)>,
-    /// The change of the state machine.
+    /// The changes of the drift state: new and resolved corrections.
     pub transition: Transition,
-    /// Questions for a judge. One with a trigger is optional.
+    /// Questions to ask a judge. Those with a trigger are optional: call [`SessionEngine::judge_requested`](crate::SessionEngine::judge_requested) if asked.
     pub judge_requests: Vec<(JudgeRequest, Option<JudgeTrigger>)>,
-    /// Whether the caller should look up which calls the user was asked about: a call with a hard finding ran.
+    /// Whether to look up which calls the user was asked about, and apply [`SessionEvent::PermissionAsked`]: a call with a
+    /// hard finding ran, and the user may have allowed it.
     pub needs_permission_lookup: bool,
 }
 
 impl Effects {
-    /// Wraps a transition.
+    /// Creates effects that consist of a transition.
     pub(crate) fn of(transition: Transition) -> Self {
         Self {
             transition,

@@ -1,8 +1,8 @@
-//! Questions to a judge about a response, and the verdicts that follow from its answer.
+//! Questions to a judge about a response, and the verdicts that follow from the answer.
 //!
-//! A hard finding of the rules stands: the lower of both scores counts. Otherwise the score of the model replaces that
-//! of the rules. The model sees the goal, the newest instruction, the constraints, and the actions with what they
-//! write. It does not see the agent's explanations or the output of tools.
+//! The score of the model replaces that of the rules. If there is a hard finding, the lower of both scores counts. The
+//! model receives the goal, the newest instruction, the constraints, and the actions with the text they write, but not the
+//! agent's explanations or the output of tools.
 
 use crate::assessed_action::AssessedAction;
 use crate::level::ON_GOAL_FROM;
@@ -24,11 +24,11 @@ pub enum JudgeTrigger {
     Suspicion,
 }
 
-/// A question about one response.
+/// A question to a judge about one response.
 #[derive(Clone, Debug)]
 pub struct JudgeRequest {
     contract: GoalContract,
-    /// The root of the project, and the same as commands spell it.
+    /// The root of the project. `folder` is the same path as text.
     root: ProjectRoot,
     folder: Option<String>,
     response: Vec<AssessedAction>,
@@ -40,7 +40,7 @@ pub struct JudgeRequest {
 pub enum RequestKind {
     /// Whether the response is on goal.
     Verdict {
-        /// The position at which it was asked; later events may outdate the verdict.
+        /// The position at the time of the question; later events may outdate the verdict.
         position: Position,
     },
     /// Which action the agent must take after corrections failed.
@@ -77,18 +77,18 @@ impl JudgeRequest {
         }
     }
 
-    /// The kind of a question.
+    /// Returns the kind of the question.
     pub fn kind(&self) -> &RequestKind {
         &self.kind
     }
 
     /// Returns the contract at the time of the question.
-    pub fn contract(&self) -> &GoalContract {
+    pub(crate) fn contract(&self) -> &GoalContract {
         &self.contract
     }
 
     /// Returns the actions in question.
-    pub fn response(&self) -> &[AssessedAction] {
+    pub(crate) fn response(&self) -> &[AssessedAction] {
         &self.response
     }
 
@@ -100,7 +100,7 @@ impl JudgeRequest {
         }
     }
 
-    /// Returns a query for at most `limit` related earlier steps of the session.
+    /// Returns a store query for at most `limit` related earlier steps of the session.
     pub fn related(&self, session: &ClientSessionId, limit: u32) -> RelatedSteps {
         let mut files: Vec<String> = Vec::new();
         for file in self.response.iter().flat_map(|one| &one.action.files) {
@@ -152,8 +152,8 @@ impl JudgeRequest {
         })
     }
 
-    /// Converts a verdict of a model to verdicts for the steps. `made` is the correction that followed, with the index
-    /// of its action.
+    /// Returns the verdicts for the steps that follow from a model's verdict. `new_correction` is the correction that the
+    /// verdict created, with the index of its action.
     pub fn verdicts(
         &self,
         verdict: &DriftVerdict,
@@ -170,13 +170,14 @@ impl JudgeRequest {
             .collect()
     }
 
-    /// Returns how many steps a verdict can change. Steps that the rules found off goal are in the drift log already.
+    /// Returns the number of steps that a verdict can change. Steps that the rules found off goal are already in the drift
+    /// log.
     pub fn changeable_steps(&self) -> usize {
         let is_a_step = |one: &&AssessedAction| one.step.is_some() && one.assessment.score >= OFF_GOAL_BELOW;
         self.response.iter().filter(is_a_step).count()
     }
 
-    /// The actions without the agent's text and without output.
+    /// Returns the actions without reasoning and output.
     fn actions(&self) -> Vec<ActionSketch> {
         let bare = |one: &AssessedAction| ActionSketch {
             reasoning: None,

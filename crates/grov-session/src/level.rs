@@ -5,15 +5,15 @@ use grov_domain::CorrectionLevel;
 /// The highest escalation.
 pub const MAX_ESCALATION: u8 = 3;
 
-/// Scores from this one up are on goal: nothing is corrected, and escalation goes down.
+/// The minimum score that is on goal: nothing is corrected, and the escalation decreases.
 pub const ON_GOAL_FROM: u8 = 8;
 
-/// Maximum number of doubts reported per goal. More of them are rather wrong than useful.
+/// Maximum number of doubts reported per goal. Further ones are more often wrong than right.
 pub const MAX_DOUBTS: u8 = 2;
 
-/// Returns the level for a score and an escalation: the score minus the escalation gives none for 8 to 10, a nudge for
-/// 7, a correction for 5 and 6, an intervention for 3 and 4, and a halt below. A score that is on goal by itself has
-/// none.
+/// Returns the level for a score of 1 to 10 and an escalation of 0 to 3; `None` for a score from 8.
+///
+/// The score minus the escalation gives a nudge from 7, a correction from 5, an intervention from 3, and a halt below.
 pub fn level(score: u8, escalation: u8) -> Option<CorrectionLevel> {
     if score >= ON_GOAL_FROM {
         return None;
@@ -40,7 +40,7 @@ pub fn lowered(escalation: u8) -> u8 {
     escalation.saturating_sub(1).min(MAX_ESCALATION)
 }
 
-/// Returns the next stronger level. Halt is the strongest that a score alone leads to.
+/// Returns the next stronger level, up to a halt, the strongest one without forced mode.
 pub fn stronger(level: CorrectionLevel) -> CorrectionLevel {
     match level {
         CorrectionLevel::Nudge => CorrectionLevel::Correct,

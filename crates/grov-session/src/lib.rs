@@ -1,12 +1,66 @@
-//! The drift engine: follows one session, keeps its goal contract and decides when the agent is corrected.
+//! The session engine: follows a session of a coding agent, keeps its goal contract, and decides when the agent is
+//! corrected.
 //!
-//! Entry points: [`SessionEngine`] takes [`SessionEvent`]s and returns [`Effects`]. [`GoalContractBuilder`] derives a
-//! goal contract from prompts; [`level`] maps a score to the strength of a correction, [`recovery_plan`] lists the
-//! steps back to the goal, [`correction`] writes the text and [`quote`] makes untrusted text safe to quote. [`tasks`]
-//! assigns turns to tasks, [`capture`] selects what is saved to team memory, and [`review`] marks saved tasks that need
-//! a review.
+//! [`SessionEngine`] takes [`SessionEvent`]s and returns [`Effects`]: verdicts to record, corrections to deliver and
+//! questions to ask a judge. [`tasks`] assigns turns to tasks, [`capture`] selects what is saved of a task to team
+//! memory, and [`review`] marks saved tasks that need a review. [`GoalContractBuilder`] derives a goal contract from
+//! prompts, [`correction`] writes the texts of corrections, and [`quote`] makes untrusted text safe to quote.
 //!
-//! This crate has no clock, store, model, HTTP or file access, and does not know which path feeds it.
+//! The crate has no clock and does no I/O. Callers supply times, ids and stored data. The same engine follows sessions
+//! of the hook path and of the proxy path, which differ in their [`Policy`].
+//!
+//! # Example
+//!
+//! The user forbids changes below `docs/`, and the agent edits a file there:
+//!
+//! ```
+//! use grov_domain::{
+//!     ActionSketch, ActionType, ClientSessionId, CorrectionId, GoalEdit, GoalEditId, GoalEditKind, Intent,
+//!     IntentQuestion, Rule,
+//! };
+//! use grov_session::{EventContext, ObservedAction, Policy, SessionEngine, SessionEvent};
+//! use std::sync::Arc;
+//! use time::OffsetDateTime;
+//!
+//! let at = OffsetDateTime::UNIX_EPOCH;
+//! let session = ClientSessionId::new("session");
+//! let reader = Arc::new(|question: &IntentQuestion| Intent {
+//!     goal: question.prompts.last().cloned().unwrap_or_default(),
+//!     ..Intent::default()
+//! });
+//! let forbidden = GoalEdit {
+//!     id: GoalEditId::fresh(),
+//!     client_session_id: session.clone(),
+//!     kind: GoalEditKind::Forbid,
+//!     text: "docs/**".to_owned(),
+//!     at,
+//! };
+//! let mut engine = SessionEngine::new(session.clone(), Some("/home/me/app"), Policy::PER_ACTION, reader, at)
+//!     .start_with(Vec::new(), &[forbidden], 0);
+//! let context = EventContext {
+//!     at,
+//!     id: CorrectionId::new("first"),
+//!     task: session.first_task(),
+//! };
+//!
+//! let prompt = SessionEvent::Prompt { text: "Fix the token refresh", arrived_at: at };
+//! engine.apply(prompt, &context);
+//! let edit = ObservedAction {
+//!     action: ActionSketch {
+//!         files: vec!["/home/me/app/docs/guide.md".to_owned()],
+//!         ..ActionSketch::empty(ActionType::Edit)
+//!     },
+//!     call: Some("call-1".to_owned()),
+//!     step: None,
+//!     is_delegated: false,
+//! };
+//! let effects = engine.apply(SessionEvent::Response(vec![edit]), &context);
+//!
+//! assert_eq!(effects.assessed[0].assessment.findings[0].rule, Rule::Constraint);
+//! let correction = engine.drift().deliverable_correction(at, false).cloned().unwrap();
+//! assert!(correction.text.contains("docs/guide.md"));
+//! engine.mark_delivered(&correction, at);
+//! ```
 #![forbid(unsafe_code)]
 
 mod action_batch;

@@ -1,4 +1,4 @@
-//! Detects objections in prompts, and what a "yes" of the user agrees to.
+//! Detects objections in prompts, and finds the text that the user agreed to.
 
 /// Words that refuse, stop or revert something, in English and Romanian.
 const WORDS: &str = "no nope not dont don't never none stop wait cancel undo revert rollback without cannot can't shouldn't \
@@ -7,8 +7,8 @@ const WORDS: &str = "no nope not dont don't never none stop wait cancel undo rev
 /// Maximum number of words examined.
 const MAX_WORDS: usize = 2000;
 
-/// Whether a prompt contains an objection. It errs on the side of one: "no problem, go on" counts as an objection, and
-/// grants no permission.
+/// Whether a prompt contains an objection. In doubt it does, so that nothing is permitted by mistake: "no problem, go on"
+/// counts as an objection.
 pub fn has_objection(prompt: &str) -> bool {
     let is_part = |character: char| character.is_alphanumeric() || character == '\'';
     let plain = prompt.replace('\u{2019}', "'").to_lowercase();
@@ -16,8 +16,9 @@ pub fn has_objection(prompt: &str) -> bool {
     words.any(|word| WORDS.split(' ').any(|known| known == word.trim_matches('\'')))
 }
 
-/// Returns the text that the user agreed to by answering a question or approving a plan. The result of a question
-/// repeats it with the answer, as in `"Shall I publish?"="Yes"`.
+/// Returns the text that the user agreed to by answering a question or approving `plan`; `None` if the call failed or the
+/// answer is an objection. `output` is the result of a question, which repeats it with the answer:
+/// `"Shall I publish?"="Yes"`.
 pub fn approved_text<'a>(plan: Option<&'a str>, failed: bool, output: Option<&'a str>) -> Option<&'a str> {
     if failed {
         return None;

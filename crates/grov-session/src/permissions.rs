@@ -1,4 +1,4 @@
-//! Tool calls that the user was asked about. A call that ran was allowed.
+//! Tracks which tool calls the user was asked about, and so allowed if they ran.
 
 use crate::assessed_action::{AssessedAction, stored_sketch};
 use grov_domain::AskedCall;
@@ -42,7 +42,7 @@ impl Permissions {
         });
     }
 
-    /// Records the end of a call. Returns whether it is an open one that ran.
+    /// Records the end of a call. Returns whether it ran and has a hard finding whose permission is unknown.
     pub(crate) fn ended(&mut self, call: &str, failed: bool) -> bool {
         if failed {
             self.open.retain(|open| open.action.call.as_deref() != Some(call));

@@ -1,4 +1,4 @@
-//! Settings that differ between the paths.
+//! Engine settings that differ between the hook path and the proxy path.
 
 use time::Duration;
 
@@ -10,7 +10,7 @@ const MAX_PENDING_AGE: Duration = Duration::minutes(10);
 pub enum Delivery {
     /// With every request of the agent, also within a turn.
     PerAction,
-    /// Only with prompts: all actions since the last prompt are checked together.
+    /// Only with prompts. All actions since the last prompt are checked together.
     PerPrompt,
 }
 
@@ -24,7 +24,7 @@ pub struct Policy {
     pub budget: usize,
     /// When corrections can be delivered.
     pub delivery: Delivery,
-    /// Prompts between two questions to a judge. With 0 no judge is asked.
+    /// Number of prompts between two questions to a judge; 0 to ask no judge.
     pub check_interval: u32,
 }
 
@@ -44,14 +44,14 @@ impl Policy {
         ..Self::PER_ACTION
     };
 
-    /// Maximum age of a pending correction. With prompts there is none: the next prompt may come after days, and a
-    /// broken constraint is still broken then.
+    /// Returns the maximum age of a pending correction. There is none if corrections are delivered with prompts: the next
+    /// prompt may come after days, and a broken constraint is still broken then.
     pub(crate) fn max_pending_age(&self) -> Option<Duration> {
         (self.delivery == Delivery::PerAction).then_some(MAX_PENDING_AGE)
     }
 
-    /// Whether a pending doubt is still delivered with the next prompt. Where text goes out with prompts only, there is
-    /// no other time.
+    /// Whether a pending doubt is delivered with the next prompt, or dropped by it. Per prompt, there is no other time to
+    /// deliver it.
     pub(crate) fn doubts_survive_prompts(&self) -> bool {
         self.delivery == Delivery::PerPrompt
     }

@@ -1,7 +1,12 @@
-//! Buffers events until the stored history of a session is loaded.
+//! Loads the stored history of a session while the session continues.
 //!
-//! The rules then replay the buffered events in order, so that each action is judged by the contract in force at its
-//! time.
+//! Events are buffered until the history is loaded. The rules then replay them in order, so that each action is assessed
+//! under the contract of its time. The steps of the caller:
+//!
+//! 1. [`SessionEngine::load_state`] with the stored drift state.
+//! 2. [`SessionEngine::begin_load`], then [`PendingLoad::merge`] without locking the engine, then
+//!    [`SessionEngine::finish_load`].
+//! 3. [`SessionEngine::conclude`] with the result.
 
 use crate::assessed_action::AssessedAction;
 use crate::contract_builder::GoalContractBuilder;
@@ -22,19 +27,19 @@ mod catch_up;
 
 /// Maximum number of unresolved actions.
 const MAX_UNRESOLVED: usize = 64;
-/// Maximum number of prompts kept for a stored correction; the first ones.
+/// Maximum number of prompts kept until the drift state is loaded, the oldest ones.
 const MAX_PROMPTS: usize = 16;
-/// Maximum number of buffered events. Later ones are not judged again.
+/// Maximum number of buffered events. Later ones are not assessed again.
 const MAX_BUFFERED: usize = 256;
 
-/// An event for the rules.
+/// A buffered event for the rules.
 #[derive(Clone)]
 pub(crate) enum BufferedEvent {
     /// A prompt.
     Prompt {
         /// The sanitized prompt.
         prompt: String,
-        /// The agent's last text, if the prompt agrees to it in case it is just a "yes".
+        /// The agent's last text, to which the prompt agrees if it has no content of its own.
         consents_to: Option<String>,
     },
     /// An action.
@@ -54,19 +59,19 @@ pub(crate) enum BufferedEvent {
     },
 }
 
-/// Progress of the loading, and the events since.
+/// The progress of loading, and the events since.
 #[derive(Default)]
 pub(crate) struct Preload {
     is_loaded: bool,
-    /// Whether the drift state is loaded, perhaps before the history.
+    /// Whether the drift state is loaded, which may happen before the history is.
     is_state_loaded: bool,
     /// Events so far, oldest first.
     buffer: Vec<BufferedEvent>,
     /// Prompts that came before the drift state was loaded.
     prompts: Vec<PromptSummary>,
-    /// Actions without findings that were not judged yet.
+    /// Actions without findings, to be judged again once the history is loaded.
     unresolved: Vec<StepId>,
-    /// Whether a prompt or a judged response came after the unresolved actions; they are not corrected then.
+    /// Whether a prompt or a judged response came after the unresolved actions. They are not corrected then.
     is_unresolved_superseded: bool,
 }
 
@@ -99,12 +104,12 @@ impl Preload {
         }
     }
 
-    /// Notes that a later event supersedes the unresolved actions.
+    /// Records that a later event supersedes the unresolved actions.
     pub(crate) fn supersede_unresolved(&mut self) {
         self.is_unresolved_superseded |= !self.unresolved.is_empty();
     }
 
-    /// Notes that a response was judged or, if inconclusive, left unresolved.
+    /// Records that a response was judged or, if inconclusive, left unresolved.
     pub(crate) fn response_judged(&mut self, is_inconclusive: bool, response: &[AssessedAction]) {
         if is_inconclusive {
             let room = MAX_UNRESOLVED.saturating_sub(self.unresolved.len());
@@ -115,7 +120,7 @@ impl Preload {
         }
     }
 
-    /// Returns the texts that the user agreed to meanwhile.
+    /// Returns the texts that the user agreed to since.
     fn consents(&self) -> impl Iterator<Item = &String> {
         self.buffer.iter().filter_map(|event| match event {
             BufferedEvent::Consent(words) => Some(words),
@@ -129,13 +134,13 @@ impl Preload {
 pub struct StoredHistory {
     /// Actions, oldest first.
     pub steps: Vec<ObservedAction>,
-    /// Calls that ran after the user was asked about them.
+    /// The tool calls that ran after the user was asked about them.
     pub allowed: HashSet<String>,
-    /// The inputs of its contract.
+    /// The inputs of its goal contract.
     pub inputs: ContractInputs,
 }
 
-/// A copy of the engine's data, to be merged with stored history. Merging takes long; the engine continues meanwhile.
+/// A copy of the engine's data, to be merged with stored history.
 pub struct PendingLoad {
     copy: BuilderCopy,
     root: Option<String>,
@@ -143,7 +148,7 @@ pub struct PendingLoad {
     events: Vec<BufferedEvent>,
 }
 
-/// Stored history merged with the buffered events.
+/// Stored history that was merged with the buffered events.
 pub struct MergedHistory {
     copy: BuilderCopy,
     inputs: ContractInputs,
@@ -151,7 +156,7 @@ pub struct MergedHistory {
 }
 
 impl PendingLoad {
-    /// Merges the stored history.
+    /// Merges the stored history. Takes long for long histories; call it without locking the engine.
     pub fn merge(self, stored: StoredHistory) -> MergedHistory {
         let Self {
             mut copy,
@@ -164,7 +169,7 @@ impl PendingLoad {
             allowed,
             mut inputs,
         } = stored;
-        // Prompts since may be recorded by now.
+        // Buffered prompts may have been recorded since.
         inputs.prompts.retain(|prompt| {
             let mut events = events.iter();
             !events
@@ -181,7 +186,7 @@ impl PendingLoad {
     }
 }
 
-/// Adds the stored inputs to a builder. Returns the builder as of before the session was observed.
+/// Adds the stored inputs to a builder. Returns the builder without the prompts since the session was observed.
 fn resume(builder: &mut GoalContractBuilder, inputs: ContractInputs) -> GoalContractBuilder {
     let mut before = builder.resume(inputs.task, inputs.prompts);
     before.set_edits(inputs.edits.clone());
@@ -215,8 +220,7 @@ impl SessionEngine {
         self.builder.switch_task();
     }
 
-    /// Loads the stored drift state; `None` if none is stored. `state_changed` is set if the result differs from the
-    /// stored state.
+    /// Merges the stored drift state; `None` if none is stored. `state_changed` is set if the result has to be stored.
     pub fn load_state(&mut self, state: Option<DriftState>, at: OffsetDateTime) -> Transition {
         if self.preload.is_state_loaded {
             return Transition::default();
@@ -232,7 +236,7 @@ impl SessionEngine {
         }
     }
 
-    /// Copies what has to be merged with stored history.
+    /// Copies the data that has to be merged with stored history.
     pub fn begin_load(&self) -> PendingLoad {
         let mut consents = self.drift.state().consent.words.clone();
         consents.retain(|words| self.preload.consents().all(|since| since != words));
@@ -244,10 +248,10 @@ impl SessionEngine {
         }
     }
 
-    /// Applies the merged history. Returns the assessments of unresolved actions.
+    /// Applies the merged history. Returns the assessments of unresolved actions, for [`conclude`](Self::conclude).
     pub fn finish_load(&mut self, loading: MergedHistory) -> Reassessed {
         if self.preload.is_loaded {
-            // Another conversation started in its place.
+            // Another conversation started in the meantime.
             return Reassessed::default();
         }
         let MergedHistory {
@@ -264,7 +268,7 @@ impl SessionEngine {
             mut rules, mut found, ..
         } = catch_up;
         rules.set_contract(self.builder.contract().clone());
-        // They stay unresolved until they are judged; a prompt may come first.
+        // They stay unresolved until `conclude`; a prompt may come before it.
         found.retain(&self.preload.unresolved);
         if rules.consents() != self.drift.state().consent.words {
             let latest = self.drift.state().updated_at;
@@ -277,9 +281,9 @@ impl SessionEngine {
         found
     }
 
-    /// Judges actions from before the history was loaded, as if they happened now.
+    /// Judges the actions from before the history was loaded, as if they happened now.
     ///
-    /// Hard findings are not corrected if a prompt or another finding came later. Doubts go to a judge only, because
+    /// Hard findings are not corrected if a prompt or another finding came later. Doubts are only sent to a judge, because
     /// stored steps lack details and the agent may have moved on. Failed calls are not corrected.
     pub fn conclude(&mut self, found: Reassessed, context: &EventContext) -> Effects {
         let Reassessed {
@@ -326,7 +330,7 @@ impl SessionEngine {
 /// Assessments of actions from before the history was loaded, oldest first.
 #[derive(Debug, Default)]
 pub struct Reassessed {
-    /// Actions that took effect, as far as known.
+    /// Actions that may have taken effect.
     pub done: Vec<AssessedAction>,
     /// Actions that failed or were refused.
     pub failed: Vec<AssessedAction>,
@@ -342,7 +346,7 @@ impl Reassessed {
         self.failed.retain(is_one);
     }
 
-    /// Moves a failed call.
+    /// Moves a failed call to `failed`.
     fn fail(&mut self, call: &str) {
         let is_of = |one: &mut AssessedAction| one.call.as_deref() == Some(call);
         self.failed.extend(self.done.extract_if(.., is_of));

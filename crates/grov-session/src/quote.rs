@@ -1,18 +1,19 @@
-//! Makes untrusted text safe to quote to an agent: one line that cannot leave its quotation marks or pass for an
-//! instruction.
+//! Makes untrusted text safe to quote to an agent: on one line, from which it cannot escape, and without tags and speaker
+//! names that would look like instructions.
 
 use grov_domain::without_own_text;
 use grov_redact::Redactor;
 use std::borrow::Cow;
 
-/// Bytes of a text that are processed. Far fewer are shown.
+/// Maximum bytes of a text that are processed. Callers show far fewer.
 const WINDOW: usize = 16 * 1024;
-/// Bytes dropped where the window cut a text. A secret that was cut is not recognised, and is not longer than this.
+/// Bytes dropped at the end of a text that was cut, because a cut secret is not recognized. No secret is longer.
 const MAX_CUT: usize = 8 * 1024;
 
-/// Returns `text` on one line of at most `limit` characters, without secrets, Grov's own text, hidden characters,
-/// opening angle brackets, double quotes, and speaker names at the start of a line. A shortened text ends at a word,
-/// with `…`.
+/// Returns `text` on one line of at most `limit` characters.
+///
+/// Secrets, Grov's own text and hidden characters are removed; opening angle brackets, double quotes, backticks and
+/// speaker names at the start of a line are replaced. Shortened text ends with a whole word and `…`.
 pub fn line(text: &str, limit: usize) -> String {
     let cut = text.len() > WINDOW;
     let window = &text[..text.floor_char_boundary(WINDOW)];
@@ -40,8 +41,8 @@ pub fn quoted(text: &str, limit: usize) -> String {
     }
 }
 
-/// Whether a character is invisible: control characters, zero-width characters, direction marks, fillers, variation
-/// selectors and tags. They could hide text from a person.
+/// Whether a character is invisible and could hide text from a person: control characters, zero-width characters,
+/// direction marks, fillers, variation selectors and tags.
 pub fn is_hidden(character: char) -> bool {
     (character.is_control() && !character.is_whitespace())
         || matches!(character,
@@ -52,9 +53,10 @@ pub fn is_hidden(character: char) -> bool {
             | '\u{e0000}'..='\u{e0fff}')
 }
 
-/// Estimates the tokens of a text, rather too high than too low: a third of a token for a letter or space (English
-/// prose and code need a quarter to a third), a half for a digit or sign, and a half for each byte of other scripts
-/// (1.5 for a Chinese character, 1 for a Cyrillic letter).
+/// Estimates the number of tokens of a text, rather too high than too low.
+///
+/// Counts a third of a token per Latin letter or space (English prose and code need a quarter to a third), and half a
+/// token per other byte (1.5 for a Chinese character, 1 for a Cyrillic letter).
 pub fn estimated_tokens(text: &str) -> usize {
     let sixths: usize = text
         .bytes()
@@ -66,7 +68,7 @@ pub fn estimated_tokens(text: &str) -> usize {
     sixths.div_ceil(6)
 }
 
-/// Joins all lines.
+/// Joins all lines and neutralizes each of them.
 fn single_line(text: &str) -> String {
     let mut single_line = String::with_capacity(text.len());
     for line in text.split(['\n', '\r', '\u{b}', '\u{c}', '\u{85}', '\u{2028}', '\u{2029}']) {
@@ -90,7 +92,7 @@ fn neutralized(character: char) -> char {
     }
 }
 
-/// Puts a speaker's name at the start of a line in parentheses.
+/// Puts a speaker name at the start of a line in parentheses.
 fn without_speaker(line: &str) -> Cow<'_, str> {
     const SPEAKERS: &[&str] = &["human", "assistant", "system", "user", "developer", "tool"];
     let bare = line.trim_start_matches(|character: char| !character.is_alphanumeric());
@@ -105,7 +107,7 @@ fn without_speaker(line: &str) -> Cow<'_, str> {
     }
 }
 
-/// Shortens to `limit` characters; `…` marks omitted text.
+/// Shortens a line to `limit` characters. `…` marks omitted text; `more` says that text was omitted before.
 fn shortened(line: &str, limit: usize, more: bool) -> String {
     let Some((end, _)) = line.char_indices().nth(limit) else {
         return if more && !line.is_empty() {

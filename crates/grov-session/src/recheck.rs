@@ -10,10 +10,11 @@ use std::collections::HashSet;
 
 /// Maximum number of words compared.
 const MAX_WORDS: usize = 2000;
-/// Shorter words do not distinguish files.
+/// Minimum characters of a word that identifies a file.
 const MIN_WORD: usize = 3;
 
-/// A pending correction, to be checked against a prompt that the engine has not processed yet.
+/// A check of the pending correction against a prompt that the engine has not processed yet, created by
+/// [`SessionEngine::pending_recheck`](crate::SessionEngine::pending_recheck).
 pub struct PendingRecheck {
     pub(crate) builder: GoalContractBuilder,
     /// `None` while the history is not loaded.
@@ -23,7 +24,8 @@ pub struct PendingRecheck {
 }
 
 impl PendingRecheck {
-    /// Whether it still applies after the prompt.
+    /// Whether the correction still applies after the prompt. Takes long for long prompts; call it without locking the
+    /// engine.
     pub fn still_applies(mut self, prompt: &str) -> bool {
         let has_content = self.builder.add_prompt(prompt);
         let Some(mut rules) = self.rules else {
@@ -53,17 +55,16 @@ pub(crate) fn consented_text<'a>(
 
 /// A new prompt, and the text of the agent before it.
 pub(crate) struct NewPrompt<'a> {
-    /// Whether it is more than a "yes".
+    /// Whether it has content of its own, and is not just a "yes".
     pub(crate) has_content: bool,
     pub(crate) prompt: &'a str,
     pub(crate) last_answer: Option<&'a str>,
 }
 
-/// Whether a correction about a violation applies under a contract that includes the newest prompt, as `rules` do.
+/// Whether a correction about a violation applies under a contract that includes the newest prompt.
 ///
-/// A hard finding applies if the rules still find it, and so does what they find off goal. A model's verdict applies as
-/// long as the work is the same and the user mentioned none of the files: a user who names them, or agrees to a text
-/// that does, knows about the change.
+/// A finding of the rules applies if they still find it. A model's verdict applies as long as the work is the same and the
+/// user has not mentioned the files: a user who names them, or agrees to a text that does, knows about the change.
 pub(crate) fn still_applies(
     violation: &Violation,
     contract: &GoalContract,
@@ -71,13 +72,13 @@ pub(crate) fn still_applies(
     spoken: &NewPrompt<'_>,
 ) -> bool {
     if violation.is_hard {
-        // Of one from before a restart only the text is known.
+        // After a restart, the action is unknown.
         return violation
             .action
             .as_ref()
             .is_none_or(|action| has_hard_finding(&rules.without_history().assess_subagent(action)));
     }
-    // A prompt permits repeating an action, but a loop continues while nothing new is asked for.
+    // Only a new request permits repeating an action.
     let is_repetition = violation.findings.iter().any(|one| one.rule == Rule::Repetition);
     if is_repetition && !spoken.has_content {
         return true;
@@ -99,7 +100,7 @@ fn is_same_work(one: &str, other: &str) -> bool {
     one == other || (shared > 0 && 2 * shared >= mine.len().min(theirs.len()))
 }
 
-/// Whether a text mentions what was changed: a word of a file's name or folder, or of a command.
+/// Whether a text mentions the violation: a word of the name or folder of a file, or else of the command.
 fn is_mentioned(violation: &Violation, text: &str) -> bool {
     let spoken = word_set(text);
     let mut subject: HashSet<String> = HashSet::new();

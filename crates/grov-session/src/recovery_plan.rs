@@ -64,7 +64,7 @@ fn step_for(rule: Rule, file: Option<String>, is_firm: bool) -> RecoveryStep {
             "Check whether the goal needs this, and stop if not".to_owned()
         }
     };
-    // A dangerous command is not undone in a file.
+    // A dangerous command cannot be undone in a file.
     let file = file.filter(|_| rule != Rule::Danger);
     RecoveryStep { file, action }
 }

@@ -9,7 +9,7 @@ use grov_domain::{ActionSketch, ClientSessionId, Correction, CorrectionId, GoalC
 use std::sync::Arc;
 use time::{Duration, OffsetDateTime};
 
-/// The result of a replay.
+/// The result of [`replay`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Replay {
     /// The score of each action by the rules, with its fraction, in hundredths: 100 to 1000.
@@ -27,7 +27,7 @@ pub struct Replay {
 /// A correction that the agent would receive.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeliveredCorrection {
-    /// The index of the action that it is about.
+    /// The index of the action that caused it.
     pub action: usize,
     /// The number of actions before its delivery.
     pub after: usize,
@@ -35,12 +35,12 @@ pub struct DeliveredCorrection {
     pub correction: Correction,
 }
 
-/// Replays actions under a contract.
+/// Replays actions under a fixed contract, each as a response of its own.
 ///
 /// A prompt without content follows every `prompt_every` actions and the last one; with 0 there are no prompts.
-/// Corrections are delivered before the next action or with the next prompt, depending on the policy. The result of an
-/// action is known when its successor is judged. The replay is deterministic, and what the rules find does not depend
-/// on when corrections are delivered.
+/// Corrections are delivered after the action or with the next prompt, depending on the policy. The result of an action is
+/// known when the next one is assessed. The replay is deterministic, and scores do not depend on when corrections are
+/// delivered.
 pub fn replay(
     contract: GoalContract,
     actions: &[ActionSketch],
@@ -166,8 +166,8 @@ impl SessionEngine {
         self.recheck_pending(&new_prompt, context, &mut transition);
     }
 
-    /// Assumes the delivery of a correction. The rules are not informed: the recorded agent never received it, so its
-    /// next action is no reaction.
+    /// Marks a correction as delivered without informing the rules: the recorded agent never received it, so its next
+    /// action is not a reaction to it.
     fn assume_delivered(&mut self, delivered: &Correction, at: OffsetDateTime) {
         self.drift.mark_delivered(delivered, at);
     }
@@ -186,7 +186,7 @@ mod tests {
         assert!(replay.scores.iter().all(|score| (100..=1000).contains(score)));
     }
 
-    /// A goal that forbids a folder, and actions that change it again and again.
+    /// A contract that forbids a folder, and actions that change it repeatedly.
     fn against_the_goal() -> (GoalContract, Vec<ActionSketch>) {
         let contract = GoalContract {
             goal: "Fix the token refresh in src/auth/token.ts".to_owned(),

@@ -23,7 +23,7 @@ const REVIEW_FROM_ESCALATION: u32 = 2;
 /// Maximum number of halts listed.
 const MAX_HALTS: usize = 3;
 
-/// Reason of a check without one.
+/// The reason of a halt without a reason.
 const NO_REASON: &str = "its actions were far off the goal";
 
 /// The evidence for a review.
@@ -42,9 +42,9 @@ pub struct Evidence {
 pub struct Scored {
     /// 1 to 10; `None` if it was not scored.
     pub score: Option<u8>,
-    /// Whether it was off goal.
+    /// Whether the action was off goal.
     pub is_off_goal: bool,
-    /// Whether it changed something. Reads are always on goal and would hide changes that are not.
+    /// Whether it changed something. Only changes count for the mean score, because reads are always on goal.
     pub is_change: bool,
 }
 
@@ -59,7 +59,7 @@ impl Scored {
     }
 }
 
-/// A correction.
+/// A correction, as evidence for a review.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CorrectionRecord {
     /// The level.
@@ -105,7 +105,7 @@ impl Evidence {
             };
             (correction.made_at, record)
         });
-        // Events without a stored correction.
+        // Off-goal actions without a stored correction.
         let is_alone = |event: &&DriftEvent| {
             let mut corrections = own.iter();
             !corrections.any(|correction| correction.step_id.is_some() && correction.step_id == event.step_id)
@@ -155,7 +155,8 @@ impl Evidence {
         halts
     }
 
-    /// Returns one line with the number of scores and corrections, the mean and the last score; `None` without scores.
+    /// Returns one line with the number of scored changes and delivered corrections, the mean and the last score. Returns
+    /// `None` without scored changes.
     pub fn summary(&self) -> Option<String> {
         let scores = self.scores();
         let last = scores.last()?;
@@ -235,7 +236,7 @@ impl Review {
         task
     }
 
-    /// Replaces the marks of an earlier review; later verdicts may add or remove them.
+    /// Replaces the marks of an earlier review, because later verdicts can add and remove them.
     pub fn reannotate(&self, mut task: Task) -> Task {
         let was_to_be_reviewed = task.tags.iter().any(|tag| tag == NEEDS_REVIEW);
         let is_partial = task.status == TaskStatus::Partial;
@@ -249,8 +250,7 @@ impl Review {
 }
 
 /// Returns the time up to which the steps of a task belong to its saved record. Later steps belong to the next turn,
-/// and are stored here only until that is judged. `judged_at` is the time of the last verdict that put a turn into the
-/// task.
+/// which has no verdict yet. `judged_at` is the time of the last verdict that assigned a turn to the task.
 pub fn saved_until(task: &Task, judged_at: Option<OffsetDateTime>) -> OffsetDateTime {
     let is_complete = task.trigger_reason == Some(TriggerReason::Complete);
     judged_at

@@ -1,4 +1,4 @@
-//! Stores an engine between processes.
+//! Stores and restores engines.
 
 use crate::action_batch::ActionBatch;
 use crate::contract_builder::{GoalContractBuilder, IntentReader};
@@ -13,10 +13,10 @@ use grov_scope::Rules;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
-/// The state of an engine as it is stored between processes.
+/// The serializable state of an engine, to continue in another process.
 ///
-/// A snapshot belongs to one root and one policy, which the caller stores with it. Renamed fields keep the names under
-/// which earlier versions stored them.
+/// Root and policy are not part of it: pass the same ones to [`SessionEngine::restore`]. Renamed fields are serialized
+/// under the names of earlier versions.
 #[derive(Serialize, Deserialize)]
 pub struct EngineSnapshot<'a, R = grov_scope::Memo> {
     #[serde(rename = "course")]
@@ -33,18 +33,18 @@ pub struct EngineSnapshot<'a, R = grov_scope::Memo> {
     suspicions: u8,
     #[serde(default)]
     permissions: Cow<'a, Permissions>,
-    /// What the user typed.
+    /// The contract without edits.
     #[serde(rename = "typed")]
     typed_contract: Cow<'a, GoalContract>,
-    /// The contract of the rules, where it differs from what the user typed.
+    /// The contract of the rules, if it differs from that.
     #[serde(rename = "held")]
     rules_contract: Option<Cow<'a, GoalContract>>,
     rules: Option<R>,
 }
 
 impl SessionEngine {
-    /// Returns what has to be stored to continue in another process. The state of the rules may be long; without it they
-    /// start over with the next action.
+    /// Returns a snapshot of the engine. Without `with_rules`, the state of the rules, which may be long, is left out: the
+    /// restored rules have no memory of earlier actions.
     pub fn snapshot(&self, with_rules: bool) -> EngineSnapshot<'_, impl Serialize + '_> {
         let rules = self.rules.as_ref().filter(|_| with_rules);
         let typed = self.builder.typed_contract();
@@ -65,7 +65,7 @@ impl SessionEngine {
         }
     }
 
-    /// Restores an engine from a snapshot. `edits` are the contract edits made so far, oldest first.
+    /// Restores an engine from a snapshot, with its history known. `edits` are all contract edits so far, oldest first.
     pub fn restore(
         snapshot: EngineSnapshot<'_>,
         root: Option<&str>,

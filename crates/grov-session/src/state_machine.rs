@@ -1,6 +1,4 @@
-//! The drift state machine: normal, drifted and forced mode, and the correction that is open.
-//!
-//! It does no I/O: assessed actions go in, corrections and their outcomes come out.
+//! The drift state machine: tracks the mode of a session (normal, drifted or forced) and its current correction.
 //!
 //! # When a correction is created
 //!
@@ -53,7 +51,7 @@ pub use transition::{EventContext, Position, Transition};
 
 /// Ignored corrections after which an action is forced.
 const FAILURES_TO_FORCE: u8 = 3;
-/// How often a forced action is demanded.
+/// Maximum number of forced actions that are demanded in a row.
 const MAX_FORCED: u8 = 2;
 /// Number of changing responses whose scores are kept.
 const WINDOW: usize = 4;
@@ -64,13 +62,13 @@ const MAX_FILES: usize = 64;
 /// Maximum number of earlier violations and of attached facts.
 const MAX_EARLIER: usize = 8;
 
-/// Tracks whether a session is on its goal and which correction is open.
+/// Tracks whether a session is on goal, and its current correction.
 ///
-/// Renamed fields keep the names under which earlier versions stored them.
+/// Renamed fields are serialized under the names of earlier versions.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct DriftStateMachine {
     state: DriftState,
-    /// Not stored: the caller knows it.
+    /// Not serialized; the caller supplies it.
     #[serde(skip)]
     pub(crate) policy: Policy,
     /// Scores of the newest changing responses, oldest first.
@@ -169,8 +167,8 @@ impl DriftStateMachine {
         correction.filter(|correction| correction.delivered_at.is_none())
     }
 
-    /// Returns the pending correction unless it expired or the prompt it would go out with outdates it. A hard finding
-    /// may still hold after that prompt, and a model's verdict may arrive between two prompts.
+    /// Returns the pending correction if it can be delivered at `now`: it has not expired, and, if it would be delivered
+    /// with a new prompt (`with_prompt`), that prompt does not drop it.
     pub fn deliverable_correction(&self, now: OffsetDateTime, with_prompt: bool) -> Option<&Correction> {
         let pending = self.pending_correction()?;
         let is_overtaken = with_prompt && !self.survives_prompts();
@@ -336,7 +334,7 @@ impl DriftStateMachine {
         self.open_doubts.clear();
     }
 
-    /// Drops all that was found about a failed call, which changed nothing.
+    /// Drops all findings about a failed call, which changed nothing.
     pub(crate) fn on_call_failed(
         &mut self,
         call: &str,
@@ -438,7 +436,7 @@ impl DriftStateMachine {
         }
     }
 
-    /// Whether an action is corrected, see the module documentation.
+    /// Whether to correct an action, see the module documentation.
     fn should_correct(&self, action: &AssessedAction, contract: &GoalContract) -> bool {
         let score = action.assessment.score;
         if score >= ON_GOAL_FROM || !self.may_correct() {

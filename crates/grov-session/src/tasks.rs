@@ -1,7 +1,8 @@
-//! The tasks of a session: which one a turn belongs to, when it is finished, and when it is saved.
+//! Divides a session into tasks: decides which task a turn belongs to, when a task is finished, and when it is saved.
 //!
-//! A path passes the known [`Tasks`] and the verdict on a [`Turn`] and stores what the returned [`Plan`] and
-//! [`TaskOutcome`] say. Paths differ in their [`TaskPolicy`] only.
+//! The caller builds a [`Turn`], asks a judge the [`question`](Tasks::question) about it, and applies the
+//! [`plan`](Tasks::plan) and the [`outcome`](Tasks::outcome). The hook path and the proxy path differ only in their
+//! [`TaskPolicy`].
 
 mod begin;
 mod turn;
@@ -23,23 +24,22 @@ const MAX_CONSTRAINTS: usize = 40;
 /// Task settings that differ between the paths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TaskPolicy {
-    /// What divides a session into tasks.
+    /// How a session is divided into tasks.
     pub division: Division,
-    /// Whether unfinished work is saved after each turn as abandoned, to be replaced when it is finished. For a path
-    /// that does not look for abandoned work later.
+    /// Whether unfinished work is saved as abandoned after each turn, and replaced when it is finished. Needed on a path
+    /// that does not save abandoned tasks later.
     pub saves_unfinished: bool,
-    /// Whether drift scores are summed up in a saved task that had drift. For a path on which later scores do not
-    /// update it.
+    /// Whether a drift summary is added to a saved task that had drift. Needed on a path where later scores do not update
+    /// the task.
     pub adds_drift_summary: bool,
 }
 
-/// What divides a session into tasks.
+/// How a session is divided into tasks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Division {
-    /// The verdict on each turn: it may start a task, resume an older one or start a subtask. Needs a row per task.
+    /// By the verdict on each turn, which may start a task or a subtask, or resume an older task. Needs a row per task.
     ByVerdict,
-    /// The prompts: a task ends with a prompt that changes the subject. A verdict only says whether the task is
-    /// finished.
+    /// By the prompts: a prompt that changes the subject ends a task. A verdict only says whether the task is finished.
     ByPrompt,
 }
 
@@ -75,10 +75,10 @@ impl Ending {
 pub struct Tasks<'a> {
     /// All known tasks.
     pub known: &'a [SessionState],
-    /// The active task; `None` before the first task, after a finished one, and where the conversation left its tasks:
-    /// it started over under the same id, or a prompt [changed the subject](changed_subject).
+    /// The active task; `None` before the first task, after a finished one, after a restart of the conversation under the
+    /// same id, and after a prompt that [changed the subject](changed_subject).
     pub current: Option<&'a SessionId>,
-    /// How they are divided and saved.
+    /// The policy.
     pub policy: TaskPolicy,
 }
 
@@ -96,12 +96,12 @@ pub enum Target {
     },
 }
 
-/// What a turn means for the tasks.
+/// The effect of a turn on the tasks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
     /// The task that the turn belongs to.
     pub target: Target,
-    /// The target is finished with this turn.
+    /// Whether this turn finishes the target.
     pub completes: bool,
 }
 
@@ -114,17 +114,17 @@ pub struct Work {
     pub is_worth_saving: bool,
 }
 
-/// What happens to a task at the end of a turn.
+/// What to do with a task at the end of a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TaskOutcome {
-    /// Save it to team memory with this ending.
+    /// The ending with which to save it to team memory; `None` if it is not saved.
     pub saves: Option<Ending>,
-    /// Whether it is the active task.
+    /// Whether it remains the active task.
     pub is_active: bool,
 }
 
 impl<'a> Tasks<'a> {
-    /// Returns the task with this id.
+    /// Returns the known task with this id.
     pub fn task(&self, id: &SessionId) -> Option<&'a SessionState> {
         self.known.iter().find(|task| &task.session_id == id)
     }
@@ -133,8 +133,8 @@ impl<'a> Tasks<'a> {
         self.current.and_then(|id| self.task(id))
     }
 
-    /// Builds the question which task a turn belongs to and whether it is finished. `root` is the top of the working
-    /// tree.
+    /// Builds the question to a judge which task a turn belongs to, and whether the task is finished. `answer` is the
+    /// agent's last text, and `root` the top of the working tree.
     pub fn question(
         &self,
         turn: &Turn,
@@ -159,7 +159,7 @@ impl<'a> Tasks<'a> {
         }
     }
 
-    /// Returns the other tasks for the judge: open ones and the one completed last, newest first.
+    /// Returns the other open tasks and the last completed one, newest first.
     fn others(&self) -> Vec<TaskSketch> {
         let is_other = |task: &&SessionState| Some(&task.session_id) != self.current;
         let mut others: Vec<&SessionState> = self.known.iter().filter(is_other).collect();
@@ -221,8 +221,8 @@ impl<'a> Tasks<'a> {
         }
     }
 
-    /// Returns what happens to the task of a turn. `before` is its status before the turn. A finished task stays
-    /// finished, and is saved again only if something changed.
+    /// Returns what to do with the task of a turn. `before` is its status before the turn. A finished task stays finished,
+    /// and is saved again only if something changed.
     pub fn outcome(&self, plan: &Plan, before: SessionStatus, work: Work) -> TaskOutcome {
         let was_completed = before == SessionStatus::Completed;
         let is_over = was_completed || plan.completes;
@@ -240,7 +240,7 @@ impl<'a> Tasks<'a> {
         }
     }
 
-    /// Returns the active task once `done` is finished: its nearest ancestor that is still open.
+    /// Returns the active task after `done` was finished: its nearest open ancestor.
     pub fn after(&self, done: &SessionState) -> Option<SessionId> {
         let mut parent = done.parent_session_id.as_ref();
         // Bounded, because parents in a damaged store may form a cycle.
@@ -254,15 +254,15 @@ impl<'a> Tasks<'a> {
         None
     }
 
-    /// Returns the task to be saved as abandoned, if it is open and the session was quiet since before `limit`. A task
-    /// is active while one of its subtasks is.
+    /// Returns the task `id` if it is abandoned: it is open, and no task of the session was updated after `limit`.
     pub fn abandoned(&self, id: &SessionId, limit: OffsetDateTime) -> Option<&'a SessionState> {
         let is_quiet = self.known.iter().all(|task| task.last_update <= limit);
         let task = self.task(id).filter(|_| is_quiet)?;
         (task.status == SessionStatus::Active).then_some(task)
     }
 
-    /// Returns the time of the next verdict: now, but after every earlier verdict, even if the clock was set back.
+    /// Returns the time to record for the next verdict: `now`, or a millisecond after the latest verdict if the clock was set
+    /// back.
     pub fn next_verdict_at(&self, now: OffsetDateTime) -> OffsetDateTime {
         let newest = self.known.iter().filter_map(|task| task.judged_at).max();
         newest.map_or(now, |newest| {
@@ -271,7 +271,7 @@ impl<'a> Tasks<'a> {
     }
 }
 
-/// Adds a turn to a task: the constraints that it added. An abandoned task becomes active.
+/// Updates a task after a turn: adds the constraints of the verdict and sets the times. An abandoned task becomes active.
 #[must_use]
 pub fn with_turn(
     mut task: SessionState,
@@ -292,8 +292,8 @@ pub fn with_turn(
     task
 }
 
-/// Whether the newest prompt changed the subject from a task with this goal: `goal`, the current goal, was taken from
-/// this prompt in its own words.
+/// Whether the newest prompt changed the subject: the current goal, `goal`, differs from the goal `from` of the task and
+/// is quoted from this prompt.
 pub fn changed_subject(from: &str, goal: &str, prompts: &[String]) -> bool {
     let Some((newest, earlier)) = prompts.split_last() else {
         return false;

@@ -1,4 +1,4 @@
-//! Verdicts that are recorded for actions.
+//! Creates the verdicts that are recorded for actions.
 
 use crate::assessed_action::AssessedAction;
 use crate::state_machine::Transition;
@@ -6,11 +6,11 @@ use grov_domain::{Assessment, Correction, Finding, JudgedBy, Rule, StepVerdict};
 
 /// Minimum score of an action that follows a correction.
 pub(crate) const FOLLOWS: u8 = 8;
-/// Danger of this score is never asked for: a device is overwritten, everything is deleted.
+/// Maximum score of a danger that no goal asks for: overwriting a device, deleting everything.
 const GRAVE: u8 = 1;
 
-/// Keeps the findings that hold without knowing what the user asked for: repetition and grave danger, and, once the
-/// history is loaded, broken constraints.
+/// Keeps the findings that hold without the goal: repetition, the worst dangers and, once the history is loaded, broken
+/// constraints.
 pub(crate) fn certain_findings(assessment: Assessment, is_loaded: bool) -> Assessment {
     let mut findings = assessment.findings;
     findings.retain(|finding| match finding.rule {
@@ -28,7 +28,7 @@ pub(crate) fn certain_findings(assessment: Assessment, is_loaded: bool) -> Asses
     }
 }
 
-/// Returns the verdict to record for each action. Actions of subagents have one only if something was found.
+/// Returns the verdict to record for each action; `None` for actions of subagents without findings.
 pub(crate) fn verdicts(response: &[AssessedAction], transition: &Transition) -> Vec<Option<StepVerdict>> {
     let new_correction = transition.new_correction.as_ref();
     let verdict = |(index, one): (usize, &AssessedAction)| {

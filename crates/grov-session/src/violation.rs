@@ -97,12 +97,12 @@ impl Violation {
         self.is_hard || self.judged_under.is_some()
     }
 
-    /// Whether it is this action.
+    /// Whether it is about this recorded action.
     pub(crate) fn is_same_step(&self, one: &AssessedAction) -> bool {
         self.step.is_some() && self.step == one.step
     }
 
-    /// Whether an edit may be part of undoing it: same files, and the written content does not come again.
+    /// Whether an edit may be part of undoing it: it is in the same files and does not write the same content again.
     pub(crate) fn may_be_undone_by(&self, action: &ActionSketch) -> bool {
         self.is_edited_by(action) && action.content.is_some() && !self.is_repeated_by(action)
     }

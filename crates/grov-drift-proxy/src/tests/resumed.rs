@@ -591,6 +591,6 @@ async fn no_secret_is_stored_with_a_yes() {
 fn consent(later: &TestBed) -> Vec<String> {
     let slot = later.drift.shared.slot(&session());
     let words = later.state().consent.words;
-    assert_eq!(slot.session().engine.consents(), words);
+    assert_eq!(slot.session().engine.drift().state().consent.words, words);
     words
 }

@@ -20,7 +20,7 @@ pub(super) struct CatchUp {
 }
 
 impl CatchUp {
-    /// Starts from the stored actions `steps`. Those that are among `events`, too, are taken from there.
+    /// Replays the stored actions `steps`, except for those that are also in `events`.
     pub(super) fn new(
         builder: GoalContractBuilder,
         root: Option<&str>,
@@ -40,7 +40,7 @@ impl CatchUp {
                 _ => None,
             })
             .collect();
-        // The buffered ones include written content.
+        // Unlike stored actions, buffered ones include the written content.
         steps.retain(|one| one.step.as_ref().is_none_or(|step| !seen.contains(step)));
         for one in &steps {
             if one.call.as_ref().is_some_and(|call| allowed.contains(call)) {
@@ -65,7 +65,7 @@ impl CatchUp {
                     let has_content = self.builder.add_prompt(prompt);
                     self.rules.set_contract(self.builder.contract().clone());
                     self.rules.record_prompt();
-                    // The engine could not tell whether a "yes" had content of its own.
+                    // Without the earlier prompts, the engine could not know whether the prompt has content.
                     if let Some(words) = consents_to.as_ref().filter(|_| !has_content) {
                         self.rules.record_consent(words);
                     }

@@ -12,8 +12,8 @@ use grov_domain::{
 use time::OffsetDateTime;
 
 impl DriftStateMachine {
-    /// Processes a model's verdict on a response that the rules have assessed. `position` is
-    /// [`DriftStateMachine::position`] at the time of the question; later events may outdate the verdict.
+    /// Applies a model's verdict on a response that the rules have assessed. `asked_at` is the position at the time of the
+    /// question; later events may outdate the verdict.
     pub fn apply_verdict(
         &mut self,
         response: &[AssessedAction],

@@ -1,4 +1,4 @@
-//! Recognises actions that follow a recovery plan.
+//! Recognizes actions that follow a recovery plan.
 
 use super::response::worst;
 use super::{DriftStateMachine, push_bounded};

@@ -80,7 +80,7 @@ pub(super) fn facts(one: &AssessedAction) -> Vec<String> {
 pub(super) fn described(action: &ActionSketch) -> String {
     let what = action.action_type.as_str();
     let on = action.files.first().or(action.command.as_ref());
-    // Redacted before it is cut: the redactor does not recognise half a secret.
+    // Redacted before it is cut: the redactor does not recognize half a secret.
     let on = on.map(|text| Redactor::shared().redact(text)).unwrap_or_default();
     let on: String = on.chars().take(MAX_DESCRIPTION).collect();
     format!("{what} of {on}")

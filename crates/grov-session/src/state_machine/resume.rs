@@ -7,8 +7,8 @@ use grov_domain::{CorrectionLevel, DriftState, SessionMode};
 use time::OffsetDateTime;
 
 impl DriftStateMachine {
-    /// Merges the stored state of the session. Prompts that arrived since (`prompts`) are applied to it as if they
-    /// arrived now. `state_changed` is set if the result differs from the stored state.
+    /// Merges the stored state of the session. `prompts`, which arrived since the start of this process, are applied to it
+    /// as if they arrived now. `state_changed` is set if the result differs from the stored state.
     pub fn resume(
         &mut self,
         stored: DriftState,

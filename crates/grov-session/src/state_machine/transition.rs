@@ -3,33 +3,33 @@
 use grov_domain::{Correction, CorrectionId, SessionId};
 use time::OffsetDateTime;
 
-/// Values that the caller supplies with each event.
+/// The values that the caller supplies with each event.
 #[derive(Clone, Debug)]
 pub struct EventContext {
     /// The current time.
     pub at: OffsetDateTime,
-    /// The id for a new correction.
+    /// The id for a correction that the event may create.
     pub id: CorrectionId,
     /// The active task.
     pub task: SessionId,
 }
 
-/// The result of an event.
+/// The changes caused by an event.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Transition {
-    /// A correction that is pending from now on, with the index of its action in the response; `None` for an earlier
-    /// action.
+    /// The correction that is pending now, with the index of its action in the response, or `None` if it is about an
+    /// earlier action.
     pub new_correction: Option<(Option<usize>, Correction)>,
-    /// Corrections whose outcome is known now.
+    /// Corrections whose outcome is known now, to be stored.
     pub resolved: Vec<Correction>,
-    /// How many of them were never delivered.
+    /// The number of these that were never delivered.
     pub expired: usize,
-    /// Indexes of actions that count as on goal whatever the rules found: they follow a correction or continue an undo,
-    /// or the user let them pass.
+    /// Indexes of actions in the response that count as on goal despite findings: they follow a correction or continue an
+    /// undo, or the user let them pass.
     pub exempt: Vec<usize>,
     /// Whether the session entered forced mode.
     pub entered_forced_mode: bool,
-    /// Whether the state changed.
+    /// Whether the drift state changed and has to be stored.
     pub state_changed: bool,
 }
 
@@ -45,16 +45,16 @@ impl Transition {
     }
 }
 
-/// A prompt, as far as it matters for earlier corrections.
+/// The data of a prompt that matters for earlier corrections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PromptSummary {
-    /// Whether it contains an objection; then it permits nothing.
+    /// Whether it contains an objection, and so permits nothing.
     pub has_objection: bool,
-    /// When its request arrived. The user had not seen text delivered with that request.
+    /// When its request arrived. The user has not seen a correction delivered with that request.
     pub arrived_at: OffsetDateTime,
 }
 
-/// A position in a session.
+/// A position in a session, to detect that later events outdate a verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Position {
     pub(super) responses: u64,

@@ -1,4 +1,4 @@
-//! Starts tasks: what the user wants of them.
+//! Starts tasks: sets their goal, scope and constraints.
 
 use super::Turn;
 use crate::capture::relative;
@@ -8,7 +8,8 @@ use std::path::Path;
 /// Maximum length of a goal, in characters.
 const MAX_GOAL: usize = 200;
 
-/// Builds the question what the user wants of a task that starts with this turn. `root` is the top of the working tree.
+/// Builds the question to a judge what the user wants of a task that starts with this turn. `root` is the top of the
+/// working tree.
 pub fn intent_question(turn: &Turn, root: Option<&Path>) -> IntentQuestion {
     IntentQuestion {
         prompts: turn.prompts.clone(),
@@ -30,7 +31,8 @@ pub fn with_intent(mut task: SessionState, intent: &Intent) -> SessionState {
     task
 }
 
-/// Starts a task with this turn. If the intent names no goal, that of the verdict is used, or else the first prompt.
+/// Sets the intent of a task that starts with this turn. Without a goal in the intent, the goal of the verdict is used, or
+/// else the first prompt.
 #[must_use]
 pub fn started(task: SessionState, intent: &Intent, analysis: &TaskAnalysis, turn: &Turn) -> SessionState {
     let mut task = with_intent(task, intent);

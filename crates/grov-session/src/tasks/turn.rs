@@ -2,13 +2,13 @@
 
 use grov_domain::{ActionSketch, ActionType};
 
-/// Maximum number of actions kept per turn. Of more, the first and the last half are kept.
+/// Maximum number of actions kept per turn. Beyond it, actions in the middle are dropped.
 const MAX_ACTIONS: usize = 200;
 
 /// Maximum number of files that show where the work started.
 const MAX_FIRST_FILES: usize = 8;
 
-/// The current turn.
+/// A turn with its prompts and actions.
 #[derive(Clone, Debug, Default)]
 pub struct Turn {
     /// The prompts, oldest first.
@@ -35,7 +35,7 @@ impl Turn {
         }
     }
 
-    /// Whether there is something to judge. A repeated request has neither a new prompt nor an action.
+    /// Whether there is something to judge. A repeated request has no new prompt and no action.
     pub fn has_substance(&self) -> bool {
         !self.prompts.is_empty() || !self.actions.is_empty()
     }
@@ -50,7 +50,7 @@ impl Turn {
         self.actions.iter().map(|(_, action)| action)
     }
 
-    /// Returns the files that were read or searched before the first change.
+    /// Returns at most 8 files that were read or searched before the first change.
     pub fn first_files(&self) -> Vec<String> {
         let mut files: Vec<String> = Vec::new();
         let looking = self
