@@ -96,7 +96,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn paths_are_found_by_the_names_of_their_arguments() {
+    fn paths_are_found_by_argument_names() {
         let input = json!({
             "path": "/a/b.rs",
             "query": "/no/path.rs",
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn deep_arguments_end() {
+    fn the_nesting_of_arguments_is_limited() {
         let mut value = json!("x.rs");
         for _ in 0..100 {
             value = json!({ "path": value });

@@ -44,7 +44,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_found_in_every_tool() {
+    fn content_is_found_in_every_tool() {
         assert_eq!(
             of("Edit", r#"{"old_string":"a","new_string":"b"}"#).as_deref(),
             Some("b")
@@ -68,13 +68,13 @@ mod tests {
     }
 
     #[test]
-    fn long_content_is_cut() {
+    fn long_content_is_truncated() {
         let long = format!(r#"{{"content":"{}"}}"#, "é ".repeat(10_000));
         assert_eq!(of("Write", &long).map(|text| text.chars().count()), Some(3999));
     }
 
     #[test]
-    fn of_a_secret_at_the_cut_nothing_is_left() {
+    fn a_secret_at_the_cut_is_removed() {
         let token = "ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8";
         for before in MAX_CONTENT - token.len()..=MAX_CONTENT {
             let text = format!("{}\\nTOKEN={token} and more", "x".repeat(before));

@@ -75,7 +75,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn what_came_before_the_cut_is_read() {
+    fn truncated_json_is_parsed_up_to_the_cut() {
         let cases = [
             (r#"{"a": 1}"#, json!({"a": 1})),
             (
@@ -107,7 +107,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_cut_text_gives_a_part_of_the_whole(path in "[a-z/\\\\\"ü\n]{0,20}", cut in 0_usize..80) {
+        fn a_truncated_text_yields_part_of_the_value(path in "[a-z/\\\\\"ü\n]{0,20}", cut in 0_usize..80) {
             let whole = json!({"list": [{"n": 1}], "path": path, "last": true});
             let text = whole.to_string();
             let cut = text.floor_char_boundary(cut);

@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn keywords_are_bounded() {
+    fn the_number_of_keywords_is_limited() {
         let words: Vec<String> = (0..500)
             .map(|n| format!("word{}", "x".repeat(n % 40) + &n.to_string()))
             .collect();
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_of_files_is_a_decision() {
+    fn changing_files_is_a_decision() {
         assert!(is_key_decision(&action(ActionType::Edit), None));
         assert!(is_key_decision(&action(ActionType::Write), Some("ok")));
         assert!(!is_key_decision(&action(ActionType::Read), None));

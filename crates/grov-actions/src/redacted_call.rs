@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn a_password_of_a_command_is_in_no_file_name_and_in_no_effect() {
+    fn passwords_of_a_command_are_not_in_files_or_effects() {
         for command in [
             "curl -u deploy:tr0ub4dor/and/3-staples -o out.tgz https://example.org/a",
             "mysql -u root -ptr0ub4dor/and/3-staples < dump.sql",
@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_command_does_is_told_by_its_own_words() {
+    fn effects_come_from_the_unmasked_command() {
         let command = format!("cat > .env <<'EOF'\nTOKEN={}\nEOF\nrm -r old", token());
         let kept = of("Bash", &json!({ "command": command }));
         assert!(kept.action.files.contains(&"/p/.env".to_owned()), "{kept:?}");
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn names_of_files_and_folders_hold_no_secret() {
+    fn secrets_in_paths_are_masked() {
         let path = format!("/tmp/{}.txt", token());
         let kept = of("Read", &json!({ "file_path": path }));
         assert_eq!(kept.action.files, ["/tmp/[redacted:github-token].txt"]);
@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_is_an_assignment_is_masked_without_its_extension() {
+    fn an_assignment_in_a_file_name_is_masked_but_not_the_extension() {
         let path = json!({"file_path": "docs/spring.datasource.password=Hunter22.md"});
         let kept = of("Read", &path);
         assert_eq!(
@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn an_argument_is_a_secret_by_its_name() {
+    fn the_name_of_an_argument_shows_a_secret() {
         let call = json!({"path": "a.txt", "auth": {"password": "hunter2/or/so"}, "query": "SELECT 1"});
         let input = masked("mcp__db__query", &call).unwrap();
         assert_eq!(input["auth"]["password"], "[redacted:password]");
@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn a_call_without_secrets_is_understood_as_it_stands() {
+    fn a_call_without_secrets_is_not_changed() {
         for (name, input) in [
             (
                 "Bash",
@@ -320,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_secret_in_front_of_the_end_nothing_is_left() {
+    fn a_secret_before_the_returned_end_is_masked() {
         let long = "x ".repeat(40_000);
         let text = format!("{long}password: hunter2staple\n{}", "y ".repeat(195));
         let end = redacted_end(&text, 400);
@@ -328,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn of_what_is_written_the_beginning_is_kept_without_secrets() {
+    fn written_content_is_truncated_and_masked() {
         let text = format!("TOKEN={}\n{}", token(), "x ".repeat(1 << 20));
         let kept = of("Write", &json!({"file_path": "a", "content": text}));
         let content = kept.content.unwrap();

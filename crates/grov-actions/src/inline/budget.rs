@@ -44,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn so_many_scripts_are_taken_and_so_much_text() {
+    fn the_budget_limits_scripts_and_bytes() {
         let mut many = ScanBudget::default();
         assert_eq!((0..1000).filter_map(|_| many.take("ls")).count(), MAX_SCRIPTS);
         assert_eq!(many.scripts(), MAX_SCRIPTS);

@@ -16,7 +16,7 @@ fn check(language: Language, cases: &[(&str, &str)]) {
 }
 
 #[test]
-fn python_shows_what_it_does() {
+fn effects_of_python_are_found() {
     check(
         Language::Python,
         &[
@@ -73,7 +73,7 @@ fn python_shows_what_it_does() {
 }
 
 #[test]
-fn javascript_shows_what_it_does() {
+fn effects_of_javascript_are_found() {
     check(
         Language::JavaScript,
         &[
@@ -116,7 +116,7 @@ fn javascript_shows_what_it_does() {
 }
 
 #[test]
-fn scripts_show_what_they_do() {
+fn effects_of_perl_ruby_and_php_are_found() {
     check(
         Language::Perl,
         &[
@@ -205,14 +205,14 @@ fn code_is_found_among_the_arguments() {
 }
 
 #[test]
-fn a_line_is_told_once() {
+fn equal_lines_are_returned_once() {
     assert_eq!(lines(Language::Python, &"os.system('ls');".repeat(99)), "ls");
     let goes = "os.remove('a'); os.chdir('x'); os.remove('a'); os.remove('a')";
     assert_eq!(lines(Language::Python, goes), "rm a | cd x && rm a");
 }
 
 #[test]
-fn longer_texts_than_a_line_are_not_put_together() {
+fn texts_that_exceed_the_length_of_a_line_are_not_joined() {
     for code in [
         "x = 'A'\nos.execlp('rm', x, x, x)",
         "x = 'A'\nsubprocess.run(['rm', x, x, x])",
@@ -228,7 +228,7 @@ fn longer_texts_than_a_line_are_not_put_together() {
 }
 
 #[test]
-fn long_and_hostile_code_ends() {
+fn long_and_hostile_code_is_analyzed_in_bounded_time() {
     let pieces = [
         "(",
         ")",
@@ -291,14 +291,14 @@ const ALL: [Language; 5] = [
 
 proptest! {
     #[test]
-    fn any_text_can_be_read(code in any::<String>()) {
+    fn any_text_can_be_analyzed(code in any::<String>()) {
         for language in ALL {
             as_shell_lines(language, &code);
         }
     }
 
     #[test]
-    fn any_mixture_of_code_can_be_read(
+    fn any_mixture_of_code_can_be_analyzed(
         words in proptest::collection::vec(
             proptest::sample::select(vec![
                 "os", ".", "system", "(", ")", "'", "\"", "'''", "`", "rm -rf /", "import", "from", "as", ",", "=", "+", "[", "]", "{", "}",
@@ -317,7 +317,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_only_said_is_not_done(text in "[a-z /.-]{0,20}") {
+    fn texts_and_comments_have_no_effects(text in "[a-z /.-]{0,20}") {
         for (language, code) in [
             (Language::Python, format!("print('os.system({text})')  # os.system('{text}')")),
             (Language::JavaScript, format!("console.log('execSync({text})') // execSync('{text}')")),
@@ -330,7 +330,7 @@ proptest! {
     }
 
     #[test]
-    fn a_removed_path_is_always_told(path in "/[a-z]{1,8}(/[a-z. ]{1,8}[a-z]){0,2}") {
+    fn a_removed_path_is_always_found(path in "/[a-z]{1,8}(/[a-z. ]{1,8}[a-z]){0,2}") {
         let expected = format!("rm -r {}", if path.contains(' ') { format!("'{path}'") } else { path.clone() });
         for (language, code) in [
             (Language::Python, format!("import shutil\nshutil.rmtree('{path}')")),

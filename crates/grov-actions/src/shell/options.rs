@@ -155,7 +155,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn options_are_told_from_operands() {
+    fn options_are_separated_from_operands() {
         let words = [
             "-rf", "a", "-n5", "-o", "out", "--x=1", "--size", "9", "-", "-k", "--", "-b",
         ];
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn an_option_that_lacks_its_value_is_still_given() {
+    fn an_option_without_its_value_is_present() {
         let arguments = [Argument::new("-o")];
         let options = Options::parse(&arguments, Valued::new("o", ""));
         assert!(options.has("-o") && options.value("-o").is_none());

@@ -470,7 +470,7 @@ fn files_and_folders_are_the_paths_of_all_effects() {
 }
 
 #[test]
-fn folders_that_a_command_changes_into_are_told() {
+fn folders_of_cd_are_recorded() {
     let understood = understand("cd sub/dir && cargo test", Some("/w"));
     assert_eq!(understood.folders, ["/w/sub/dir"]);
 }
@@ -482,7 +482,7 @@ fn without_a_working_folder_paths_stay_relative() {
 }
 
 #[test]
-fn what_is_told_is_bounded() {
+fn the_number_of_effects_and_files_is_limited() {
     let names: Vec<String> = (0..3000).map(|n| format!("f{n}")).collect();
     let understood = understand(&format!("rm {}", names.join(" ")), Some("/w"));
     assert_eq!(understood.files.len(), crate::MAX_FILES);
@@ -492,7 +492,7 @@ fn what_is_told_is_bounded() {
 }
 
 #[test]
-fn long_and_hostile_command_lines_end() {
+fn long_and_hostile_command_lines_are_analyzed_in_bounded_time() {
     let long = "x".repeat(100_000);
     let pieces = [
         "( ",
@@ -545,7 +545,7 @@ proptest! {
     }
 
     #[test]
-    fn any_mixture_of_commands_can_be_understood(
+    fn any_mixture_of_commands_can_be_analyzed(
         words in proptest::collection::vec(
             proptest::sample::select(vec![
                 "rm", "mv", "cp", "git", "checkout", "--", "-C", "sed", "-i", "find", "-exec", "{}", "\\;", "+", "cd", "..", "bash", "-c", "'", "\"",
@@ -564,7 +564,7 @@ proptest! {
     }
 
     #[test]
-    fn a_removed_file_is_always_told(name in "[a-z][a-z0-9_.]{0,12}", before in "(cd sub && |sudo |true; |A=1 |\\( )?", quote in "['\"]?") {
+    fn a_removed_file_is_always_found(name in "[a-z][a-z0-9_.]{0,12}", before in "(cd sub && |sudo |true; |A=1 |\\( )?", quote in "['\"]?") {
         let script = format!("{before}rm -f {quote}{name}{quote}");
         let folder = if before.starts_with("cd") { "/w/sub" } else { "/w" };
         let understood = understand(&script, Some("/w"));

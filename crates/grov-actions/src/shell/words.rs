@@ -97,181 +97,174 @@ impl Variables {
 
     /// The arguments that a word expands to, usually one.
     pub(crate) fn expand(&self, word: &Word, folder: Option<&str>) -> Vec<Argument> {
-        let mut alternatives = vec![String::new()];
-        let mut unknown = false;
-        let mut variable_only = true;
-        let mut put_in = 0_usize;
-        for piece in &word.pieces {
-            match piece {
-                Piece::Text(text) => {
-                    variable_only = false;
-                    push(&mut alternatives, text);
-                }
-                Piece::Quoted(text) => {
-                    variable_only = false;
-                    push(&mut alternatives, &hide_braces(text));
-                }
-                Piece::Unknown { text, .. } => {
-                    unknown = true;
-                    push(&mut alternatives, &with_forms(text, ""));
-                }
-                Piece::Variable(name) => match (name.as_str(), self.0.get(name), folder) {
-                    ("HOME", ..) => {
-                        variable_only = false;
-                        push(&mut alternatives, "~");
-                    }
-                    ("PWD", _, Some(folder)) => {
-                        variable_only = false;
-                        push(&mut alternatives, &with_forms("$PWD", folder));
-                    }
-                    (_, Some(values), _)
-                        if values.len() * alternatives.len() <= MAX_ALTERNATIVES && put_in <= MAX_WORD =>
-                    {
-                        variable_only = false;
-                        alternatives = alternatives
-                            .iter()
-                            .flat_map(|start| values.iter().map(move |value| format!("{start}{value}")))
-                            .collect();
-                        put_in = alternatives.iter().map(String::len).sum();
-                    }
-                    _ => push(&mut alternatives, &format!("${name}")),
-                },
+        let parts = parts(word);
+        let has_variable = parts.iter().any(|part| matches!(part, Part::Variable(_)));
+        let mut unknown = word
+            .pieces
+            .iter()
+            .any(|piece| matches!(piece, Piece::Unknown { .. }));
+        let mut is_known = parts
+            .iter()
+            .any(|part| matches!(part, Part::Sign(_) | Part::Text(_)));
+        let mut expansions = Vec::new();
+        for alternative in expand_braces(&parts) {
+            let mut texts = vec![Expansion::default()];
+            for part in alternative.into_iter().flatten() {
+                is_known |= self.expand_part(*part, folder, &mut texts);
             }
+            expansions.append(&mut texts);
         }
-        let unknown = unknown || variable_only && !word.pieces.is_empty();
-        // Unquoted values of variables are split at whitespace.
-        let splits = !word.quoted
-            && word
-                .pieces
-                .iter()
-                .any(|piece| matches!(piece, Piece::Variable(_)));
-        let split = |text: String| match splits && text.contains(char::is_whitespace) && !text.contains(FORMS)
-        {
-            true => text.split_whitespace().map(str::to_owned).collect(),
-            false => vec![text],
-        };
+        unknown |= !is_known && !parts.is_empty();
         let substitution = word.pieces.iter().find_map(|piece| match piece {
             Piece::Unknown { substitution, .. } => Some(*substitution),
             Piece::Text(text) | Piece::Quoted(text) if text.trim().is_empty() => None,
             _ => Some(None),
         });
-        alternatives
-            .into_iter()
-            .flat_map(braces)
-            .map(|text| show_braces(&text))
-            .flat_map(split)
-            .map(|text| {
-                let (text, written) = split_forms(text);
-                Argument {
-                    text,
-                    written,
-                    substitution: substitution.flatten(),
-                    output_of: 0..0,
-                    unknown,
-                    quoted: word.quoted,
+        // Unquoted values of variables are split at whitespace.
+        let splits = has_variable && !word.quoted;
+        let split = |Expansion { text, written }: Expansion| match splits && text == written {
+            true if text.contains(char::is_whitespace) => text
+                .split_whitespace()
+                .map(|word| (word.to_owned(), None))
+                .collect(),
+            _ => {
+                let written = (written != text).then_some(written);
+                vec![(text, written)]
+            }
+        };
+        let argument = |(text, written)| Argument {
+            text,
+            written,
+            substitution: substitution.flatten(),
+            output_of: 0..0,
+            unknown,
+            quoted: word.quoted,
+        };
+        expansions.into_iter().flat_map(split).map(argument).collect()
+    }
+
+    /// Appends a part to each text. Returns whether its value is known.
+    fn expand_part(&self, part: Part<'_>, folder: Option<&str>, texts: &mut Vec<Expansion>) -> bool {
+        let (text, written) = match (part, folder) {
+            (Part::Sign(text) | Part::Text(text), _) => (text, text),
+            (Part::Unknown(written), _) => ("", written),
+            (Part::Variable("HOME"), _) => ("~", "~"),
+            (Part::Variable("PWD"), Some(folder)) => (folder, "$PWD"),
+            (Part::Variable(name), _) => {
+                let length: usize = texts.iter().map(|text| text.text.len()).sum();
+                let values = self.0.get(name).filter(|_| length <= MAX_WORD);
+                let values = values.filter(|values| values.len() * texts.len() <= MAX_ALTERNATIVES);
+                let Some(values) = values else {
+                    let name = format!("${name}");
+                    texts.iter_mut().for_each(|text| text.push(&name, &name));
+                    return false;
+                };
+                *texts = texts
+                    .iter()
+                    .flat_map(|start| values.iter().map(|value| start.clone().with(value)))
+                    .collect();
+                return true;
+            }
+        };
+        texts.iter_mut().for_each(|start| start.push(text, written));
+        !matches!(part, Part::Unknown(_))
+    }
+}
+
+/// A text that a word expands to, resolved and in its source form.
+#[derive(Clone, Default)]
+struct Expansion {
+    text: String,
+    written: String,
+}
+
+impl Expansion {
+    fn push(&mut self, text: &str, written: &str) {
+        self.text.push_str(text);
+        self.written.push_str(written);
+    }
+
+    fn with(mut self, text: &str) -> Self {
+        self.push(text, text);
+        self
+    }
+}
+
+/// A part of a word: an unquoted brace or comma, other text, a variable, or the source form of an unknown piece.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Part<'w> {
+    Sign(&'w str),
+    Text(&'w str),
+    Variable(&'w str),
+    Unknown(&'w str),
+}
+
+fn parts(word: &Word) -> Vec<Part<'_>> {
+    const SIGNS: [char; 3] = ['{', ',', '}'];
+    let mut parts = Vec::new();
+    for piece in &word.pieces {
+        match piece {
+            Piece::Text(text) => {
+                for run in text.split_inclusive(SIGNS) {
+                    let (text, sign) = run.split_at(run.trim_end_matches(SIGNS).len());
+                    parts.extend([Part::Text(text), Part::Sign(sign)]);
                 }
-            })
-            .collect()
-    }
-}
-
-fn push(alternatives: &mut [String], text: &str) {
-    for alternative in alternatives {
-        alternative.push_str(text);
-    }
-}
-
-/// Separates the source form of a piece from its resolved text. It is a Unicode noncharacter, so texts do not contain
-/// it.
-const FORMS: char = '\u{fdd3}';
-
-/// A piece with both forms, enclosed and separated by [`FORMS`].
-fn with_forms(written: &str, resolved: &str) -> String {
-    format!(
-        "{FORMS}{}{FORMS}{}{FORMS}",
-        hide_braces(written),
-        hide_braces(resolved)
-    )
-}
-
-/// Splits a text into its resolved text and, if it has one, its source form.
-fn split_forms(text: String) -> (String, Option<String>) {
-    if !text.contains(FORMS) {
-        return (text, None);
-    }
-    let (mut resolved, mut written) = (String::new(), String::new());
-    for (at, piece) in text.split(FORMS).enumerate() {
-        if at % 3 != 1 {
-            resolved.push_str(piece);
-        }
-        if at % 3 != 2 {
-            written.push_str(piece);
+            }
+            Piece::Quoted(text) => parts.push(Part::Text(text)),
+            Piece::Variable(name) => parts.push(Part::Variable(name)),
+            Piece::Unknown { text, .. } => parts.push(Part::Unknown(text)),
         }
     }
-    (resolved, Some(written))
-}
-
-/// Quoted braces and commas are replaced by Unicode noncharacters, which hides them from the expansion.
-const HIDDEN: [(char, char); 3] = [('{', '\u{fdd0}'), (',', '\u{fdd1}'), ('}', '\u{fdd2}')];
-
-fn hide_braces(text: &str) -> String {
-    let hide = |c| {
-        HIDDEN
-            .iter()
-            .find(|(shown, _)| *shown == c)
-            .map_or(c, |(_, hidden)| *hidden)
-    };
-    text.chars().map(hide).collect()
-}
-
-fn show_braces(text: &str) -> String {
-    let show = |c| {
-        HIDDEN
-            .iter()
-            .find(|(_, hidden)| *hidden == c)
-            .map_or(c, |(shown, _)| *shown)
-    };
-    text.chars().map(show).collect()
+    parts
 }
 
 /// Expands `a{b,c}d` to `abd acd`. Nested braces are not expanded.
-fn braces(text: String) -> Vec<String> {
-    let mut done = vec![String::new()];
-    let mut rest = text.as_str();
-    while let Some((before, inside, after)) = next_braces(rest) {
-        let choices: Vec<&str> = inside.split(',').collect();
+fn expand_braces<'p, 'w>(parts: &'p [Part<'w>]) -> Vec<Vec<&'p [Part<'w>]>> {
+    let mut done = vec![Vec::new()];
+    let mut rest = parts;
+    while let Some((open, close)) = next_braces(rest) {
+        let choices = rest[open + 1..close].split(|part| *part == Part::Sign(","));
+        let choices: Vec<&[Part<'_>]> = choices.collect();
         if choices.len() * done.len() > MAX_ALTERNATIVES {
-            return vec![text];
+            return vec![vec![parts]];
         }
+        let before = &rest[..open];
         done = done
             .iter()
             .flat_map(|start| {
                 choices
                     .iter()
-                    .map(move |choice| format!("{start}{before}{choice}"))
+                    .map(|choice| [start.as_slice(), &[before, choice]].concat())
             })
             .collect();
-        rest = after;
+        rest = &rest[close + 1..];
     }
-    done.iter_mut().for_each(|word| word.push_str(rest));
+    done.iter_mut().for_each(|word| word.push(rest));
     done
 }
 
-/// The first braces with a list: the text before, inside and after them.
-fn next_braces(text: &str) -> Option<(&str, &str, &str)> {
-    let open = text.find('{')?;
-    let close = open + text[open..].find('}')?;
-    let inside = &text[open + 1..close];
-    let lists = inside.contains(',') && !inside.contains(['{', '$']) && !text[..open].ends_with('$');
-    lists.then(|| (&text[..open], inside, &text[close + 1..]))
+/// The positions of the first braces, if they contain a list.
+fn next_braces(parts: &[Part<'_>]) -> Option<(usize, usize)> {
+    let open = parts.iter().position(|part| *part == Part::Sign("{"))?;
+    let close = open + parts[open..].iter().position(|part| *part == Part::Sign("}"))?;
+    let inside = &parts[open + 1..close];
+    let is_list = inside.contains(&Part::Sign(",")) && !inside.contains(&Part::Sign("{"));
+    is_list.then_some((open, close))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn expanded(text: &str) -> Vec<String> {
+        let mut word = Word::default();
+        word.pieces.push(Piece::Text(text.to_owned()));
+        let arguments = Variables::default().expand(&word, None);
+        arguments.into_iter().map(|argument| argument.text).collect()
+    }
+
     #[test]
-    fn braces_that_hold_a_list_are_expanded() {
+    fn braces_with_a_list_are_expanded() {
         let cases = [
             ("a{b,c}d", "abd acd"),
             ("x/{a,b}/{c,d}", "x/a/c x/a/d x/b/c x/b/d"),
@@ -282,12 +275,12 @@ mod tests {
             ("{a,{b,c}}", "{a,{b,c}}"),
         ];
         for (text, expected) in cases {
-            assert_eq!(braces(text.to_owned()).join(" "), expected, "{text}");
+            assert_eq!(expanded(text).join(" "), expected, "{text}");
         }
     }
 
     #[test]
-    fn many_long_values_in_one_word_are_left_as_names() {
+    fn variables_of_a_very_long_word_are_not_inserted() {
         let mut variables = Variables::default();
         let value = |letter: &str| Argument::new(letter.repeat(MAX_VALUE));
         variables.set("X", (0..MAX_ALTERNATIVES).map(|_| value("x")).collect());
@@ -302,8 +295,8 @@ mod tests {
     }
 
     #[test]
-    fn too_many_alternatives_are_left_as_they_stand() {
+    fn too_many_alternatives_are_not_expanded() {
         let text = "{a,b,c,d}".repeat(8);
-        assert_eq!(braces(text.clone()), [text]);
+        assert_eq!(expanded(&text), [text]);
     }
 }

@@ -396,7 +396,7 @@ mod tests {
     }
 
     #[test]
-    fn values_of_options_are_no_commands() {
+    fn values_of_options_are_not_commands() {
         for line in [
             "sudo -u root rm -rf /",
             "sudo -nu root A=b rm -rf /",
@@ -433,7 +433,7 @@ mod tests {
     }
 
     #[test]
-    fn scripts_stand_in_options() {
+    fn scripts_in_options_are_found() {
         for words in [
             &["su", "-", "root", "-c", "ls"][..],
             &["su", "-c", "ls"],
@@ -451,7 +451,7 @@ mod tests {
     }
 
     #[test]
-    fn a_container_sees_what_is_mounted() {
+    fn mounts_of_a_container_are_parsed() {
         let words = "run -v /:/h --mount type=bind,src=/srv,dst=/s -w /h img sh".split(' ');
         let found = parsed("docker", &words.collect::<Vec<_>>()).unwrap();
         let mounts = [("/", "/h"), ("/srv", "/s")].map(|(one, other)| (one.to_owned(), other.to_owned()));

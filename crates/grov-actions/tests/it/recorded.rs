@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 const RECORDED: &str = include_str!("recorded.jsonl");
 
 #[test]
-fn recorded_calls_become_the_expected_actions() {
+fn recorded_calls_yield_the_expected_actions() {
     let mut count = 0;
     for line in RECORDED.lines().filter(|line| !line.is_empty()) {
         let case: Value = serde_json::from_str(line).unwrap();

@@ -332,7 +332,7 @@ fn cases() -> Vec<Case> {
 }
 
 #[test]
-fn every_tool_is_understood() {
+fn every_tool_is_parsed() {
     for (name, input, action_type, files, folders, command) in cases() {
         let action = act(name, &input);
         assert_eq!(action.tool, name);
@@ -346,7 +346,7 @@ fn every_tool_is_understood() {
 }
 
 #[test]
-fn arguments_of_the_wrong_kind_tell_nothing() {
+fn arguments_of_the_wrong_type_are_ignored() {
     for (name, ..) in cases() {
         for input in [
             json!(null),
@@ -362,7 +362,7 @@ fn arguments_of_the_wrong_kind_tell_nothing() {
 }
 
 #[test]
-fn cut_off_arguments_tell_what_came_before_the_cut() {
+fn truncated_arguments_are_parsed_up_to_the_cut() {
     let call = |name, input: &'static str| {
         understand(&ToolCall {
             name,
@@ -403,7 +403,7 @@ fn without_a_working_directory_relative_paths_stay_relative() {
 }
 
 #[test]
-fn long_commands_are_cut_and_marked_but_understood_whole() {
+fn long_commands_are_truncated_but_analyzed_completely() {
     let command = format!("echo {} ; rm last.txt", "ü".repeat(10_000));
     let action = act("Bash", &json!({ "command": command }));
     let told = action.command.unwrap();
@@ -416,7 +416,7 @@ fn long_commands_are_cut_and_marked_but_understood_whole() {
 }
 
 #[test]
-fn files_are_bounded() {
+fn the_number_of_files_is_limited() {
     let paths: Vec<String> = (0..1000).map(|n| format!("f{n}.rs")).collect();
     assert_eq!(
         act("mcp__x__y", &json!({ "paths": paths })).files.len(),
@@ -426,14 +426,14 @@ fn files_are_bounded() {
 
 proptest! {
     #[test]
-    fn any_call_can_be_understood(name in "[A-Za-z_]{0,12}", input in any::<String>(), folder in any::<Option<String>>()) {
+    fn any_call_can_be_parsed(name in "[A-Za-z_]{0,12}", input in any::<String>(), folder in any::<Option<String>>()) {
         let call = ToolCall { name: &name, id: None, input: input.as_str().into(), working_directory: folder.as_deref() };
         let action = understand(&call);
         prop_assert!(keywords(&action).len() <= 32);
     }
 
     #[test]
-    fn any_command_can_be_understood_in_any_folder(command in any::<String>(), folder in any::<Option<String>>()) {
+    fn any_command_can_be_analyzed_in_any_folder(command in any::<String>(), folder in any::<Option<String>>()) {
         let input = json!({ "command": command });
         understand(&ToolCall { name: "Bash", id: None, input: (&input).into(), working_directory: folder.as_deref() });
     }

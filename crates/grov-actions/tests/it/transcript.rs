@@ -65,7 +65,7 @@ fn told_of(transcript: &str) -> String {
 }
 
 #[test]
-fn what_the_client_wrote_is_read() {
+fn recorded_transcripts_yield_the_expected_events() {
     let recorded = [
         ("tools", recorded!("tools")),
         ("compacted", recorded!("compacted")),
@@ -106,13 +106,13 @@ fn read_in_parts(transcript: &[u8], mut cuts: Vec<usize>) -> Reading {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
     #[test]
-    fn any_split_of_the_bytes_says_the_same(cuts in prop::collection::vec(0..COMPACTED.len(), 0..12)) {
+    fn any_split_of_the_bytes_yields_the_same_entries(cuts in prop::collection::vec(0..COMPACTED.len(), 0..12)) {
         let whole = read_in_parts(COMPACTED.as_bytes(), Vec::new());
         prop_assert_eq!(read_in_parts(COMPACTED.as_bytes(), cuts), whole);
     }
 
     #[test]
-    fn whatever_is_damaged_the_rest_is_read(at in 0..TOOLS.len(), byte in any::<u8>(), cut in 0..TOOLS.len()) {
+    fn a_damaged_byte_breaks_at_most_two_lines(at in 0..TOOLS.len(), byte in any::<u8>(), cut in 0..TOOLS.len()) {
         let mut bytes = TOOLS.as_bytes().to_vec();
         bytes[at] = byte;
         let reading = Reader::new(None).read(&bytes);
@@ -123,7 +123,7 @@ proptest! {
     }
 
     #[test]
-    fn bytes_that_are_no_transcript_are_passed_over(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
+    fn bytes_that_are_not_a_transcript_are_skipped(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
         let reading = Reader::new(None).read(&bytes);
         prop_assert_eq!(reading.entries, Vec::new());
         prop_assert!(reading.taken <= bytes.len());
@@ -131,7 +131,7 @@ proptest! {
 }
 
 #[test]
-fn a_line_that_is_being_written_stays_for_the_next_time() {
+fn an_incomplete_line_is_left_for_the_next_call() {
     let (first, rest) = TOOLS.split_at(TOOLS.rfind('\n').unwrap());
     let mut reader = Reader::new(None);
     let reading = reader.read(first.as_bytes());
@@ -152,7 +152,7 @@ fn events(lines: &[String]) -> Vec<Event> {
 }
 
 #[test]
-fn what_nobody_typed_is_no_prompt() {
+fn text_that_the_user_did_not_type_is_not_a_prompt() {
     let said = |text: &str| {
         line(&format!(
             r#""type":"user","message":{{"role":"user","content":{text:?}}}"#
@@ -193,7 +193,7 @@ fn what_nobody_typed_is_no_prompt() {
 }
 
 #[test]
-fn what_another_session_did_is_inherited() {
+fn lines_of_other_sessions_are_inherited() {
     let call = |session: &str, more: &str| {
         format!(
             r#"{{"type":"assistant","sessionId":"{session}",{more}"message":{{"content":[{{"type":"tool_use","id":"t","name":"Bash","input":{{"command":"ls"}}}}]}}}}"#
@@ -207,7 +207,7 @@ fn what_another_session_did_is_inherited() {
 }
 
 #[test]
-fn usage_is_told_once_for_a_message_and_found_at_the_end() {
+fn usage_is_reported_once_per_message_and_found_at_the_end() {
     let said = |id: &str, output: u32| {
         line(&format!(
             r#""type":"assistant","message":{{"id":"{id}","model":"m","content":[],"usage":{{"input_tokens":1,"cache_read_input_tokens":20,"cache_creation_input_tokens":300,"output_tokens":{output}}}}}"#
@@ -230,7 +230,7 @@ fn usage_is_told_once_for_a_message_and_found_at_the_end() {
 }
 
 #[test]
-fn edits_tell_their_place() {
+fn edits_have_files_and_lines() {
     let found = edits(TOOLS.as_bytes());
     let places: Vec<_> = found
         .iter()

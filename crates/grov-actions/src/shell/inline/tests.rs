@@ -49,7 +49,7 @@ fn removed(script: &str) -> Vec<String> {
 }
 
 #[test]
-fn code_that_runs_code_many_times_is_walked_once() {
+fn repeated_scripts_are_analyzed_once() {
     for levels in 1..=5 {
         let script = nested(levels, 64, false);
         assert_eq!(walked(&script).scripts(), levels);
@@ -58,7 +58,7 @@ fn code_that_runs_code_many_times_is_walked_once() {
 }
 
 #[test]
-fn code_that_multiplies_itself_is_walked_so_many_times() {
+fn the_number_of_scripts_in_self_multiplying_code_is_limited() {
     for levels in 2..=6 {
         let script = nested(levels, 40, true);
         assert_eq!(walked(&script).scripts(), 64, "{levels}");
@@ -68,7 +68,7 @@ fn code_that_multiplies_itself_is_walked_so_many_times() {
 }
 
 #[test]
-fn a_long_text_said_many_times_is_no_line() {
+fn a_line_that_repeats_a_long_text_is_left_out() {
     let many = "system $x, ".repeat(400);
     let script = format!(
         "perl -e '$x=\"{}\"; {many}1; system(q{{rm a}})'",
@@ -80,7 +80,7 @@ fn a_long_text_said_many_times_is_no_line() {
 
 proptest! {
     #[test]
-    fn however_code_is_nested_so_many_scripts_are_walked(
+    fn the_number_of_scripts_is_limited_for_any_nesting(
         layers in proptest::collection::vec((0..4_usize, 1..48_usize, any::<bool>()), 0..8),
         leaf in "(rm a|ls; rm b|\\{|\\}|'|\"|perl -e|exec\\(){0,3}",
     ) {

@@ -43,7 +43,7 @@ fn shown(script: &str) -> String {
 }
 
 #[test]
-fn scripts_are_read_as_a_shell_reads_them() {
+fn scripts_are_split_as_by_a_shell() {
     let cases = [
         ("", ""),
         ("rm a b", "[rm|a|b]"),
@@ -98,7 +98,7 @@ fn scripts_are_read_as_a_shell_reads_them() {
 }
 
 #[test]
-fn deep_nesting_ends() {
+fn the_nesting_of_scripts_is_limited() {
     for opening in [
         "(",
         "( ",
@@ -130,7 +130,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(1024))]
 
     #[test]
-    fn any_text_can_be_read(script in any::<String>()) {
+    fn any_text_can_be_analyzed(script in any::<String>()) {
         parse(&script);
     }
 

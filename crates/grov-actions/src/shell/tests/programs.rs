@@ -83,7 +83,7 @@ fn programs_are_found_with_their_arguments() {
 }
 
 #[test]
-fn the_value_of_an_option_is_no_program() {
+fn values_of_options_are_not_programs() {
     for (line, name) in [
         ("sudo -u deploy rm x", "rm"),
         ("timeout -s KILL 5 make", "make"),
@@ -100,7 +100,7 @@ fn the_value_of_an_option_is_no_program() {
 }
 
 #[test]
-fn the_value_of_an_option_is_no_operand() {
+fn values_of_options_are_not_operands() {
     for (line, expected) in [
         ("git -C dir status", "git status"),
         ("git -c a=b log -n 3 src", "git log src"),
@@ -125,7 +125,7 @@ fn the_value_of_an_option_is_no_operand() {
 }
 
 #[test]
-fn a_program_tells_what_it_changes() {
+fn changes_of_programs_are_recorded() {
     for (line, expected) in [
         ("cp -t dest a b", "dest"),
         ("cp a b", "b"),
@@ -152,7 +152,7 @@ fn a_program_tells_what_it_changes() {
 }
 
 #[test]
-fn who_runs_a_program_and_where_is_known() {
+fn wrappers_and_hosts_of_programs_are_recorded() {
     let line = programs("sudo -u me xargs -0 rm");
     assert_eq!(line[0].through, ["sudo", "xargs"]);
     assert_eq!(programs("find . -exec sudo rm {} \\;")[0].for_each, ["rm"]);
@@ -166,7 +166,7 @@ fn who_runs_a_program_and_where_is_known() {
 }
 
 #[test]
-fn a_program_knows_what_it_reads() {
+fn inputs_of_programs_are_recorded() {
     let sources =
         |line: &str| -> Vec<Option<usize>> { programs(line).iter().map(|program| program.source).collect() };
     assert_eq!(sources("a | b; c"), [None, Some(0), None]);
@@ -183,7 +183,7 @@ fn a_program_knows_what_it_reads() {
 }
 
 #[test]
-fn a_bound_that_leaves_out_something_is_told() {
+fn exceeding_a_limit_is_reported() {
     assert!(!command_line(&"ls a; ".repeat(100)).is_cut);
     assert!(command_line(&"ls a; ".repeat(5000)).is_cut);
     assert!(command_line(&format!("rm {}", "a ".repeat(5000))).is_cut);
@@ -204,7 +204,7 @@ fn a_bound_that_leaves_out_something_is_told() {
 }
 
 #[test]
-fn code_that_multiplies_itself_runs_so_many_programs() {
+fn the_number_of_programs_in_self_multiplying_code_is_limited() {
     let nested = |levels: usize| {
         (0..levels).fold("rm inner".to_owned(), |script, level| {
             let calls: String = (0..40)
@@ -219,7 +219,7 @@ fn code_that_multiplies_itself_runs_so_many_programs() {
 }
 
 #[test]
-fn what_is_stored_without_programs_is_read_as_it_was() {
+fn a_stored_command_yields_the_same_programs() {
     let line = "cd src && sudo -u me cp -t ../dest a.rs | tee $HOME/log > \"$(date).txt\"";
     let first = understand(line, Some("/home/me/p")).line;
     let again = command_line(line);
