@@ -29,10 +29,8 @@ pub(crate) struct Options<'a> {
     pub(crate) operands: Vec<&'a Argument>,
     /// The number of operands before `--`; all of them if there is none.
     pub(crate) before_dashes: usize,
-    /// The options. Groups of short options are split: `-r`, `--force`.
-    flags: Vec<String>,
-    /// Options with their values.
-    values: Vec<(String, Argument)>,
+    /// The options with their values. Groups of short options are split: `-r`, `--force`.
+    options: Vec<(String, Option<Argument>)>,
 }
 
 /// The role of each argument.
@@ -69,59 +67,50 @@ impl<'a> Options<'a> {
     }
 
     pub(crate) fn parse(arguments: &'a [Argument], valued: Valued) -> Self {
-        let mut options = Self::default();
+        let mut parsed = Self::default();
         let mut dashes = None;
         let roles = roles(arguments.iter().map(|argument| argument.text.as_str()), valued);
-        for (at, (argument, role)) in arguments.iter().zip(&roles).enumerate() {
+        for (at, argument) in arguments.iter().enumerate() {
             let text = argument.text.as_str();
             let next = || {
-                let next = arguments
+                arguments
                     .get(at + 1)
-                    .filter(|_| roles.get(at + 1) == Some(&Role::Value));
-                next.cloned()
+                    .filter(|_| roles.get(at + 1) == Some(&Role::Value))
             };
-            let attached = |text: &str| argument.with_text(text);
-            match role {
-                Role::Operand => options.operands.push(argument),
+            let value = |attached: &str| match attached {
+                "" => next().cloned(),
+                attached => Some(argument.with_text(attached)),
+            };
+            match roles[at] {
+                Role::Operand => parsed.operands.push(argument),
                 Role::Value => {}
-                Role::Option if text == "--" => dashes = Some(options.operands.len()),
-                Role::Option if text.starts_with("--") => match text.split_once('=') {
-                    Some((name, value)) => options.note(name.to_owned(), Some(attached(value))),
-                    None => options.note(text.to_owned(), next()),
-                },
-                Role::Option if has_word(valued.names, &text[1..]) => options.note(text.to_owned(), next()),
+                Role::Option if text == "--" => dashes = Some(parsed.operands.len()),
+                Role::Option if text.starts_with("--") => parsed.options.push(match text.split_once('=') {
+                    Some((name, value)) => (name.to_owned(), Some(argument.with_text(value))),
+                    None => (text.to_owned(), next().cloned()),
+                }),
+                Role::Option if has_word(valued.names, &text[1..]) => {
+                    parsed.options.push((text.to_owned(), next().cloned()));
+                }
                 Role::Option => {
                     for (at, letter) in text.char_indices().skip(1) {
-                        let flag = format!("-{letter}");
-                        if valued.letters.contains(letter) {
-                            let rest = &text[at + letter.len_utf8()..];
-                            let value = if rest.is_empty() {
-                                next()
-                            } else {
-                                Some(attached(rest))
-                            };
-                            options.note(flag, value);
+                        let takes_value = valued.letters.contains(letter);
+                        let value = takes_value.then(|| value(&text[at + letter.len_utf8()..]));
+                        parsed.options.push((format!("-{letter}"), value.flatten()));
+                        if takes_value {
                             break;
                         }
-                        options.flags.push(flag);
                     }
                 }
             }
         }
-        options.before_dashes = dashes.unwrap_or(options.operands.len());
-        options
-    }
-
-    fn note(&mut self, flag: String, value: Option<Argument>) {
-        if let Some(value) = value {
-            self.values.push((flag.clone(), value));
-        }
-        self.flags.push(flag);
+        parsed.before_dashes = dashes.unwrap_or(parsed.operands.len());
+        parsed
     }
 
     /// Whether any of these options is present.
     pub(crate) fn has(&self, flags: &str) -> bool {
-        self.flags.iter().any(|flag| has_word(flags, flag))
+        self.options.iter().any(|(flag, _)| has_word(flags, flag))
     }
 
     /// The value of the first of these options.
@@ -131,10 +120,8 @@ impl<'a> Options<'a> {
 
     /// The values of these options, in order.
     pub(crate) fn values_of<'s>(&'s self, flags: &'s str) -> impl Iterator<Item = &'s Argument> {
-        self.values
-            .iter()
-            .filter(|(flag, _)| has_word(flags, flag))
-            .map(|(_, value)| value)
+        let options = self.options.iter().filter(|(flag, _)| has_word(flags, flag));
+        options.filter_map(|(_, value)| value.as_ref())
     }
 
     /// The operands after `--`.

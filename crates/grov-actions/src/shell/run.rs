@@ -135,7 +135,7 @@ impl Walk {
         if let Some(reads) = self.shell.reads.take()
             && let Some(input) = &input
         {
-            self.standard_input(reads, input);
+            self.analyze_text(reads, input);
         }
         for redirection in &command.redirections {
             self.redirection(redirection);
@@ -183,16 +183,13 @@ impl Walk {
                 self.record.is_cut = true;
                 break;
             }
-            let expanded = self.expand(word).into_iter().take(room);
-            arguments.extend(expanded.map(|argument| {
-                let inside = argument
+            for mut argument in self.expand(word).into_iter().take(room) {
+                let substitution = argument
                     .substitution
                     .and_then(|number| script.substitutions.get(&number));
-                match inside {
-                    Some(inside) => argument.with_output_of(inside.clone()),
-                    None => argument,
-                }
-            }));
+                argument.output_of = substitution.cloned().unwrap_or_default();
+                arguments.push(argument);
+            }
         }
         arguments
     }
@@ -285,7 +282,7 @@ impl Walk {
                     is_whole,
                 } => {
                     let findings = (!is_whole).then(|| std::mem::take(&mut self.shell.findings));
-                    self.standard_input(Reads::Code(language), &code);
+                    self.analyze_text(Reads::Code(language), &code);
                     if let Some(findings) = findings {
                         self.shell.findings = findings;
                     }
@@ -304,8 +301,8 @@ impl Walk {
         self.record.runs_for_each(number, &inner);
     }
 
-    /// Analyzes the standard input of a shell or an interpreter.
-    fn standard_input(&mut self, reads: Reads, text: &str) {
+    /// Analyzes shell commands or code.
+    fn analyze_text(&mut self, reads: Reads, text: &str) {
         match reads {
             Reads::Shell => self.inner_script(text),
             // Analyzing code is more expensive than walking through a line.
@@ -320,16 +317,14 @@ impl Walk {
 
     /// Records a command in a separate shell, in a container or on another machine.
     fn separate(&mut self, wrapper: &WrapperCommand, command: &[Argument], input: Option<String>) {
-        let words = || {
-            let words: Vec<&str> = command.iter().map(Argument::written).collect();
-            words.join(" ")
-        };
+        let words: Vec<&str> = command.iter().map(Argument::written).collect();
+        let words = words.join(" ");
         if wrapper.host == ExecutionHost::Local {
             for script in &wrapper.scripts {
                 self.inner_script(script);
             }
             return match wrapper.is_script {
-                true => self.inner_script(&words()),
+                true => self.inner_script(&words),
                 false => self.program(command, Context::default()),
             };
         }
@@ -340,7 +335,7 @@ impl Walk {
         let first = self.record.len();
         if wrapper.host == ExecutionHost::Remote && wrapper.is_script {
             // A remote command starts in the user's home folder.
-            self.inner_script(&format!("cd ~; {}", words()));
+            self.inner_script(&format!("cd ~; {words}"));
             let runs_input = command.first().is_none_or(|first| {
                 let program = first.text.split(' ').next().unwrap_or_default();
                 is_shell(program)

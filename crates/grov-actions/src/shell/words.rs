@@ -57,11 +57,6 @@ impl Argument {
         }
     }
 
-    /// Sets the programs in the substitution at its start.
-    pub(crate) fn with_output_of(self, output_of: Range<usize>) -> Self {
-        Self { output_of, ..self }
-    }
-
     pub(crate) fn is_option(&self) -> bool {
         self.text.starts_with('-') && self.text.len() > 1
     }
