@@ -11,6 +11,7 @@
 mod arguments;
 mod call;
 mod content;
+mod cursor;
 mod inline;
 mod input;
 mod keywords;

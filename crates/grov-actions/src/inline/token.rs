@@ -4,6 +4,7 @@
 //! parts of a text that are inserted at run time.
 
 use super::Language;
+use crate::cursor::Cursor;
 
 /// Replaces a value that is known only at run time: an undefined shell variable.
 pub(super) const UNKNOWN: &str = "$_";
@@ -117,12 +118,13 @@ impl Quoting {
 pub(super) fn tokens(language: Language, code: &str) -> Vec<Token> {
     let mut reader = Reader {
         language,
-        code,
-        at: 0,
+        cursor: Cursor::new(code),
         found: Vec::new(),
     };
     while reader.found.len() < MAX_TOKENS {
-        let Some(letter) = reader.take() else { break };
+        let Some(letter) = reader.cursor.take_char() else {
+            break;
+        };
         reader.step(letter);
     }
     reader.found
@@ -130,43 +132,15 @@ pub(super) fn tokens(language: Language, code: &str) -> Vec<Token> {
 
 struct Reader<'c> {
     language: Language,
-    code: &'c str,
-    at: usize,
+    cursor: Cursor<'c>,
     found: Vec<Token>,
 }
 
 impl<'c> Reader<'c> {
-    fn rest(&self) -> &'c str {
-        &self.code[self.at..]
-    }
-
-    fn peek(&self) -> Option<char> {
-        self.rest().chars().next()
-    }
-
-    fn take(&mut self) -> Option<char> {
-        let letter = self.peek()?;
-        self.at += letter.len_utf8();
-        Some(letter)
-    }
-
-    fn take_text(&mut self, text: &str) -> bool {
-        let is_next = self.rest().starts_with(text);
-        if is_next {
-            self.at += text.len();
-        }
-        is_next
-    }
-
-    fn skip_line(&mut self) {
-        let rest = self.rest();
-        self.at += rest.find('\n').unwrap_or(rest.len());
-    }
-
     fn take_name(&mut self) {
-        let rest = self.rest();
+        let rest = self.cursor.rest();
         let end = rest.find(|next: char| !(next.is_alphanumeric() || next == '_'));
-        self.at += end.unwrap_or(rest.len());
+        self.cursor.at += end.unwrap_or(rest.len());
     }
 
     fn push_text(&mut self, quoting: Quoting, is_run: bool) {
@@ -182,7 +156,7 @@ impl<'c> Reader<'c> {
             letter if letter.is_whitespace() => {}
             '\\' => {
                 // A continued line.
-                let goes_on = self.take_text("\n");
+                let goes_on = self.cursor.take("\n");
                 if !goes_on {
                     self.found.push(Token::Sign('\\'));
                 }
@@ -191,11 +165,13 @@ impl<'c> Reader<'c> {
             '#' | '"' | '\'' | '`' | '/' if language == Perl && self.follows_dollar(letter) => {
                 self.found.push(Token::Sign(letter));
             }
-            '#' if language != JavaScript => self.skip_line(),
-            '/' if matches!(language, JavaScript | Php) && self.rest().starts_with('/') => self.skip_line(),
-            '/' if matches!(language, JavaScript | Php) && self.rest().starts_with('*') => {
-                let rest = self.rest();
-                self.at += rest.find("*/").map_or(rest.len(), |end| end + 2);
+            '#' if language != JavaScript => self.cursor.skip_line(),
+            '/' if matches!(language, JavaScript | Php) && self.cursor.next_is("/") => {
+                self.cursor.skip_line()
+            }
+            '/' if matches!(language, JavaScript | Php) && self.cursor.next_is("*") => {
+                let rest = self.cursor.rest();
+                self.cursor.at += rest.find("*/").map_or(rest.len(), |end| end + 2);
             }
             '/' if matches!(language, JavaScript | Perl | Ruby)
                 && (!self.found.last().is_some_and(Token::ends_value) || self.closes_condition()) =>
@@ -217,17 +193,17 @@ impl<'c> Reader<'c> {
     }
 
     fn name(&mut self, first: char) {
-        let start = self.at - first.len_utf8();
+        let start = self.cursor.at - first.len_utf8();
         self.take_name();
-        let name = &self.code[start..self.at];
+        let name = &self.cursor.text[start..self.cursor.at];
         let is_prefix =
             |name: &str| name.len() <= 2 && name.chars().all(|letter| "rbuftRBUFT".contains(letter));
         let language = self.language;
         if language == Language::Perl && !self.is_member() && self.quoted_by_name(name) {
             return;
         }
-        if language == Language::Python && self.rest().starts_with(['\'', '"']) && is_prefix(name) {
-            let quote = self.take().unwrap_or('"');
+        if language == Language::Python && self.cursor.rest().starts_with(['\'', '"']) && is_prefix(name) {
+            let quote = self.cursor.take_char().unwrap_or('"');
             return self.python_text(quote, &name.to_ascii_lowercase());
         }
         self.found.push(Token::Name(name.to_owned()));
@@ -243,7 +219,7 @@ impl<'c> Reader<'c> {
 
     /// Whether the character just taken directly follows a `$`.
     fn follows_dollar(&self, letter: char) -> bool {
-        let before = &self.code[..self.at - letter.len_utf8()];
+        let before = &self.cursor.text[..self.cursor.at - letter.len_utf8()];
         before.ends_with('$') && self.found.last().is_some_and(|last| last.is('$'))
     }
 
@@ -268,7 +244,7 @@ impl<'c> Reader<'c> {
 
     fn python_text(&mut self, quote: char, prefix: &str) {
         let pair: String = [quote, quote].iter().collect();
-        let times = if self.take_text(&pair) { 3 } else { 1 };
+        let times = if self.cursor.take(&pair) { 3 } else { 1 };
         let quoting = Quoting {
             times,
             is_raw: prefix.contains('r'),
@@ -283,10 +259,10 @@ impl<'c> Reader<'c> {
             return false;
         }
         let delimits = |sign: &char| sign.is_ascii_punctuation() && !"=,;)-._>".contains(*sign);
-        let Some(opens) = self.peek().filter(delimits) else {
+        let Some(opens) = self.cursor.peek().filter(delimits) else {
             return false;
         };
-        self.take();
+        self.cursor.take_char();
         let first = self.text(Quoting::new(opens, matches!(name, "qq" | "qx")));
         let found = match name {
             "qw" => {
@@ -301,8 +277,8 @@ impl<'c> Reader<'c> {
             "s" | "tr" | "y" => {
                 let mut second = Some(opens);
                 if Quoting::new(opens, false).opens.is_some() {
-                    self.at += self.rest().len() - self.rest().trim_start().len();
-                    second = self.take();
+                    self.cursor.at += self.cursor.rest().len() - self.cursor.rest().trim_start().len();
+                    second = self.cursor.take_char();
                 }
                 if let Some(opens) = second {
                     self.text(Quoting::new(opens, false));
@@ -317,14 +293,14 @@ impl<'c> Reader<'c> {
 
     /// Ruby's `%x(…)`, `%w[a b]` and `%q{…}`.
     fn percent(&mut self) {
-        let mut rest = self.rest().chars();
+        let mut rest = self.cursor.rest().chars();
         let (Some(kind), Some(opens)) = (rest.next(), rest.next()) else {
             return self.found.push(Token::Sign('%'));
         };
         if !("xwWiqQ".contains(kind) && "([{<|!/".contains(opens)) {
             return self.found.push(Token::Sign('%'));
         }
-        self.at += kind.len_utf8() + opens.len_utf8();
+        self.cursor.at += kind.len_utf8() + opens.len_utf8();
         let text = self.text(Quoting::new(opens, "xWQ".contains(kind)));
         match kind {
             'x' => self.found.push(Token::Text(Text { is_run: true, ..text })),
@@ -350,7 +326,7 @@ impl<'c> Reader<'c> {
     fn pattern(&mut self) {
         let mut is_escaped = false;
         let mut is_class = false;
-        for (at, letter) in self.rest().char_indices().take(MAX_PATTERN) {
+        for (at, letter) in self.cursor.rest().char_indices().take(MAX_PATTERN) {
             match letter {
                 '\n' => break,
                 _ if is_escaped => is_escaped = false,
@@ -358,7 +334,7 @@ impl<'c> Reader<'c> {
                 '[' => is_class = true,
                 ']' => is_class = false,
                 '/' if !is_class => {
-                    self.at += at + 1;
+                    self.cursor.at += at + 1;
                     return self.found.push(Token::Other);
                 }
                 _ => {}
@@ -371,7 +347,7 @@ impl<'c> Reader<'c> {
     fn text(&mut self, quoting: Quoting) -> Text {
         let mut text = Text::default();
         let mut depth = 0;
-        while let Some(letter) = self.take() {
+        while let Some(letter) = self.cursor.take_char() {
             match letter {
                 '\\' if !quoting.is_raw => self.escaped(quoting, &mut text),
                 letter if quoting.opens == Some(letter) => {
@@ -386,7 +362,7 @@ impl<'c> Reader<'c> {
                     }
                     let ends = quoting.times == 1 || {
                         let others: String = std::iter::repeat_n(letter, quoting.times - 1).collect();
-                        self.take_text(&others)
+                        self.cursor.take(&others)
                     };
                     if ends {
                         return text;
@@ -400,7 +376,9 @@ impl<'c> Reader<'c> {
     }
 
     fn escaped(&mut self, quoting: Quoting, text: &mut Text) {
-        let Some(escaped) = self.take() else { return };
+        let Some(escaped) = self.cursor.take_char() else {
+            return;
+        };
         // Perl, Ruby and PHP keep most backslashes in texts without interpolation.
         let has_escapes =
             quoting.interpolates || matches!(self.language, Language::Python | Language::JavaScript);
@@ -419,12 +397,12 @@ impl<'c> Reader<'c> {
     /// and `@x` in Perl and PHP.
     fn plain(&mut self, letter: char, quoting: Quoting, text: &mut Text) {
         use Language::{JavaScript, Perl, Php, Python, Ruby};
-        let next = self.peek();
+        let next = self.cursor.peek();
         let begins_name = next.is_some_and(|next| next.is_alphabetic() || matches!(next, '_' | '{'));
         match (self.language, letter) {
             _ if !quoting.interpolates => text.value.push(letter),
             (Python, '{' | '}') if next == Some(letter) => {
-                self.take();
+                self.cursor.take_char();
                 text.value.push(letter);
             }
             (Python, '{') => {
@@ -432,12 +410,12 @@ impl<'c> Reader<'c> {
                 text.push_unknown();
             }
             (JavaScript, '$') | (Ruby, '#') if next == Some('{') => {
-                self.take();
+                self.cursor.take_char();
                 self.skip_braces();
                 text.push_unknown();
             }
             (Perl | Php, '$' | '@') if begins_name => {
-                if self.take_text("{") {
+                if self.cursor.take("{") {
                     self.skip_braces();
                 }
                 self.take_name();
@@ -450,7 +428,7 @@ impl<'c> Reader<'c> {
     /// Skips to the closing brace.
     fn skip_braces(&mut self) {
         let mut depth = 0_usize;
-        while let Some(letter) = self.take() {
+        while let Some(letter) = self.cursor.take_char() {
             match letter {
                 '{' => depth += 1,
                 '}' if depth == 0 => return,

@@ -292,7 +292,7 @@ fn move_or_copy(shell: &mut Shell, kind: EffectKind, arguments: &[Argument]) {
     let options = Options::of("cp", arguments);
     let mut places = shell.places(&options.operands);
     if let Some(target) = options.value("-t --target-directory") {
-        places.extend(shell.folder_place(target));
+        places.extend(shell.folder_places([target]));
     } else if options.operands.len() > 2
         && let Some(target) = places.last_mut()
     {

@@ -8,6 +8,7 @@ mod event;
 
 pub(crate) use event::{Command, Direction, Event, Piece, Redirection, Word};
 
+use crate::cursor::Cursor;
 use std::collections::VecDeque;
 
 /// The maximum nesting. The rest of a script that exceeds it is ignored.
@@ -16,14 +17,13 @@ const MAX_DEPTH: usize = 400;
 /// The commands of a script, in their order of execution without branches.
 pub(crate) fn parse(script: &str) -> Vec<Event> {
     let mut lexer = Lexer {
-        text: script,
-        at: 0,
+        cursor: Cursor::new(script),
         frames: vec![Frame::new(Kind::Top, 0, 0)],
         events: Vec::new(),
         substitutions: 0,
         heredocs: VecDeque::new(),
     };
-    while let Some(c) = lexer.peek() {
+    while let Some(c) = lexer.cursor.peek() {
         if lexer.frames.len() > MAX_DEPTH {
             break;
         }
@@ -131,8 +131,7 @@ struct HereDocument {
 }
 
 struct Lexer<'t> {
-    text: &'t str,
-    at: usize,
+    cursor: Cursor<'t>,
     frames: Vec<Frame>,
     events: Vec<Event>,
     substitutions: usize,
@@ -140,27 +139,6 @@ struct Lexer<'t> {
 }
 
 impl<'t> Lexer<'t> {
-    fn rest(&self) -> &'t str {
-        &self.text[self.at..]
-    }
-
-    fn peek(&self) -> Option<char> {
-        self.rest().chars().next()
-    }
-
-    fn next_is(&self, text: &str) -> bool {
-        self.rest().starts_with(text)
-    }
-
-    /// Consumes `text` if it is next.
-    fn take(&mut self, text: &str) -> bool {
-        let next = self.next_is(text);
-        if next {
-            self.at += text.len();
-        }
-        next
-    }
-
     /// The innermost frame. The bottom frame is never popped before the end.
     fn frame(&mut self) -> &mut Frame {
         if self.frames.is_empty() {
@@ -185,12 +163,12 @@ impl<'t> Lexer<'t> {
     }
 
     fn arithmetic_step(&mut self, c: char, depth: usize) {
-        self.at += c.len_utf8();
+        self.cursor.at += c.len_utf8();
         match c {
             '(' => self.frame().kind = Kind::Arithmetic(depth + 1),
             ')' if depth > 0 => self.frame().kind = Kind::Arithmetic(depth - 1),
             ')' => {
-                self.take(")");
+                self.cursor.take(")");
                 self.end_unknown();
             }
             '$' => self.dollar(),
@@ -199,7 +177,7 @@ impl<'t> Lexer<'t> {
     }
 
     fn expansion_step(&mut self, c: char) {
-        self.at += c.len_utf8();
+        self.cursor.at += c.len_utf8();
         match c {
             '}' => {
                 self.frame().expansion -= 1;
@@ -208,8 +186,8 @@ impl<'t> Lexer<'t> {
                     self.fill(start);
                 }
             }
-            '\\' => self.skip_char(),
-            '$' if self.take("{") => self.frame().expansion += 1,
+            '\\' => drop(self.cursor.take_char()),
+            '$' if self.cursor.take("{") => self.frame().expansion += 1,
             '$' => self.dollar(),
             '`' => self.backtick(),
             _ => {}
@@ -217,13 +195,13 @@ impl<'t> Lexer<'t> {
     }
 
     fn quoted_step(&mut self, c: char) {
-        self.at += c.len_utf8();
+        self.cursor.at += c.len_utf8();
         match c {
             '"' => self.frame().quoted = false,
-            '\\' => match self.peek() {
-                Some('\n') => self.at += 1,
+            '\\' => match self.cursor.peek() {
+                Some('\n') => self.cursor.at += 1,
                 Some(escaped @ ('$' | '`' | '"' | '\\')) => {
-                    self.at += 1;
+                    self.cursor.at += 1;
                     self.frame().word().push_quoted(escaped);
                 }
                 _ => self.frame().word().push_quoted('\\'),
@@ -235,12 +213,12 @@ impl<'t> Lexer<'t> {
     }
 
     fn plain_step(&mut self, c: char) {
-        self.at += c.len_utf8();
+        self.cursor.at += c.len_utf8();
         match c {
-            '\\' => match self.peek() {
-                Some('\n') => self.at += 1,
+            '\\' => match self.cursor.peek() {
+                Some('\n') => self.cursor.at += 1,
                 Some(escaped) => {
-                    self.at += escaped.len_utf8();
+                    self.cursor.at += escaped.len_utf8();
                     self.frame().word().push_quoted(escaped);
                 }
                 None => {}
@@ -251,8 +229,8 @@ impl<'t> Lexer<'t> {
                 frame.quoted = true;
                 frame.word().quoted = true;
             }
-            '$' if self.next_is("'") => self.escaped_string(),
-            '$' if self.next_is("\"") => {}
+            '$' if self.cursor.next_is("'") => self.escaped_string(),
+            '$' if self.cursor.next_is("\"") => {}
             '$' => self.dollar(),
             '`' => self.backtick(),
             ' ' | '\t' | '\r' => self.end_word(),
@@ -260,27 +238,22 @@ impl<'t> Lexer<'t> {
                 self.end_command();
                 self.here_documents();
             }
-            '#' if self.frame().word.is_none() => {
-                self.at = self
-                    .rest()
-                    .find('\n')
-                    .map_or(self.text.len(), |end| self.at + end);
-            }
+            '#' if self.frame().word.is_none() => self.cursor.skip_line(),
             ';' => self.end_command(),
             '&' | '|' | '<' | '>' | '(' | ')' if self.frame().condition => self.frame().word().push(c),
-            '&' if self.take(">>") => self.redirect(Direction::Append),
-            '&' if self.take(">") => self.redirect(Direction::Write),
+            '&' if self.cursor.take(">>") => self.redirect(Direction::Append),
+            '&' if self.cursor.take(">") => self.redirect(Direction::Write),
             '&' => {
                 self.end_command();
-                self.take("&");
+                self.cursor.take("&");
             }
             '|' => {
                 self.end_command();
-                let is_fallback = self.take("|");
+                let is_fallback = self.cursor.take("|");
                 let frame = self.frame();
                 frame.is_fallback = is_fallback;
                 frame.is_piped = !is_fallback;
-                self.take("&");
+                self.cursor.take("&");
             }
             '(' => self.open_parenthesis(),
             ')' => self.close_parenthesis(),
@@ -290,41 +263,33 @@ impl<'t> Lexer<'t> {
         }
     }
 
-    fn skip_char(&mut self) {
-        self.at += self.peek().map_or(0, char::len_utf8);
-    }
-
     /// Reads the rest of a single-quoted text.
     fn single_quoted(&mut self) {
-        let text = self.rest();
+        let text = self.cursor.rest();
         let length = text.find('\'').unwrap_or(text.len());
         let word = self.frame().word();
         word.quoted = true;
         text[..length].chars().for_each(|c| word.push_quoted(c));
-        self.at = self.text.len().min(self.at + length + 1);
+        self.cursor.at = self.cursor.text.len().min(self.cursor.at + length + 1);
     }
 
     /// `$'…'` with the common escapes.
     fn escaped_string(&mut self) {
-        self.at += 1;
+        self.cursor.at += 1;
         self.frame().word().quoted = true;
-        while let Some(c) = self.peek() {
-            self.at += c.len_utf8();
+        while let Some(c) = self.cursor.peek() {
+            self.cursor.at += c.len_utf8();
             let c = match c {
                 '\'' => return,
-                '\\' => {
-                    let escaped = self.peek().unwrap_or('\\');
-                    self.skip_char();
-                    match escaped {
-                        'n' => '\n',
-                        't' => '\t',
-                        'r' => '\r',
-                        'x' => self.number(16, 2, 0),
-                        'u' => self.number(16, 4, 0),
-                        '0'..='7' => self.number(8, 2, escaped.to_digit(8).unwrap_or_default()),
-                        other => other,
-                    }
-                }
+                '\\' => match self.cursor.take_char().unwrap_or('\\') {
+                    'n' => '\n',
+                    't' => '\t',
+                    'r' => '\r',
+                    'x' => self.number(16, 2, 0),
+                    'u' => self.number(16, 4, 0),
+                    digit @ '0'..='7' => self.number(8, 2, digit.to_digit(8).unwrap_or_default()),
+                    other => other,
+                },
                 c => c,
             };
             self.frame().word().push_quoted(c);
@@ -335,11 +300,11 @@ impl<'t> Lexer<'t> {
     fn number(&mut self, radix: u32, most: usize, first: u32) -> char {
         let mut number = first;
         for _ in 0..most {
-            let Some(digit) = self.peek().and_then(|letter| letter.to_digit(radix)) else {
+            let Some(digit) = self.cursor.peek().and_then(|letter| letter.to_digit(radix)) else {
                 break;
             };
             number = number * radix + digit;
-            self.at += 1;
+            self.cursor.at += 1;
         }
         char::from_u32(number).unwrap_or(char::REPLACEMENT_CHARACTER)
     }
@@ -347,15 +312,15 @@ impl<'t> Lexer<'t> {
     /// Reads the expansion after a dollar sign.
     fn dollar(&mut self) {
         let inside_word = !matches!(self.frame().kind, Kind::Arithmetic(_)) && self.frame().expansion == 0;
-        let start = self.at.saturating_sub(1);
-        if self.take("((") {
+        let start = self.cursor.at.saturating_sub(1);
+        if self.cursor.take("((") {
             return self.open_unknown(Kind::Arithmetic(0), start, inside_word);
         }
-        if self.take("(") {
+        if self.cursor.take("(") {
             return self.open(Kind::Substitution, start, inside_word);
         }
-        let braced = self.take("{");
-        let rest = self.rest();
+        let braced = self.cursor.take("{");
+        let rest = self.cursor.rest();
         let length = rest
             .find(|c: char| !(c.is_ascii_alphanumeric() || c == '_'))
             .unwrap_or(rest.len());
@@ -363,7 +328,7 @@ impl<'t> Lexer<'t> {
         let named = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
         if braced {
             if named && rest[length..].starts_with('}') {
-                self.at += length + 1;
+                self.cursor.at += length + 1;
                 self.add(Piece::Variable(name.to_owned()), inside_word);
             } else {
                 self.add(unknown(None), inside_word);
@@ -374,12 +339,12 @@ impl<'t> Lexer<'t> {
                 }
             }
         } else if named {
-            self.at += length;
+            self.cursor.at += length;
             self.add(Piece::Variable(name.to_owned()), inside_word);
         } else if rest
             .starts_with(|c: char| c.is_ascii_digit() || matches!(c, '@' | '*' | '#' | '?' | '$' | '!' | '-'))
         {
-            self.at += 1;
+            self.cursor.at += 1;
             self.add(unknown(None), inside_word);
             if inside_word {
                 self.fill(start);
@@ -412,8 +377,11 @@ impl<'t> Lexer<'t> {
 
     /// Sets the text of the unknown piece at the end of the word to the source since `start`.
     fn fill(&mut self, start: usize) {
-        let end = self.text.floor_char_boundary(self.at.min(start + MAX_UNKNOWN));
-        let shown = self.text.get(start..end).unwrap_or_default();
+        let end = self
+            .cursor
+            .text
+            .floor_char_boundary(self.cursor.at.min(start + MAX_UNKNOWN));
+        let shown = self.cursor.text.get(start..end).unwrap_or_default();
         if let Some(word) = &mut self.frame().word
             && let Some(Piece::Unknown { text, .. }) = word.pieces.last_mut()
             && text.is_empty()
@@ -444,19 +412,23 @@ impl<'t> Lexer<'t> {
             self.close();
         } else {
             let inside_word = self.frame().expansion == 0;
-            self.open(Kind::Backtick, self.at.saturating_sub(1), inside_word);
+            self.open(Kind::Backtick, self.cursor.at.saturating_sub(1), inside_word);
         }
     }
 
     fn open_parenthesis(&mut self) {
-        let doubled = self.next_is("(");
-        let follows_closing = self.rest().trim_start_matches([' ', '\t']).starts_with(')');
+        let doubled = self.cursor.next_is("(");
+        let follows_closing = self
+            .cursor
+            .rest()
+            .trim_start_matches([' ', '\t'])
+            .starts_with(')');
         let frame = self.frame();
         if frame.at_start && frame.word.is_none() && frame.redirection.is_none() {
-            if self.take("(") {
-                self.open_unknown(Kind::Arithmetic(0), self.at, false);
+            if self.cursor.take("(") {
+                self.open_unknown(Kind::Arithmetic(0), self.cursor.at, false);
             } else {
-                self.open(Kind::Subshell, self.at, false);
+                self.open(Kind::Subshell, self.cursor.at, false);
             }
             return;
         }
@@ -465,15 +437,16 @@ impl<'t> Lexer<'t> {
         let assigns = |word: &Word| word.bare().is_some_and(|text| text.ends_with('='));
         if frame.word.as_ref().is_some_and(assigns) {
             let first_event = self.events.len();
-            self.frames.push(Frame::new(Kind::Array, self.at, first_event));
+            self.frames
+                .push(Frame::new(Kind::Array, self.cursor.at, first_event));
         } else if loops {
-            self.take("(");
-            self.open_unknown(Kind::Arithmetic(0), self.at, false);
+            self.cursor.take("(");
+            self.open_unknown(Kind::Arithmetic(0), self.cursor.at, false);
         } else if follows_closing && frame.command.words.len() + usize::from(frame.word.is_some()) <= 2 {
             // `name ()`: the body is read as commands.
             frame.word = None;
             frame.take_command();
-            self.at += self.rest().find(')').map_or(0, |end| end + 1);
+            self.cursor.at += self.cursor.rest().find(')').map_or(0, |end| end + 1);
         } else {
             frame.parentheses += 1;
             frame.word().push('(');
@@ -523,24 +496,24 @@ impl<'t> Lexer<'t> {
     }
 
     fn less(&mut self) {
-        let start = self.at.saturating_sub(1);
-        if self.take("(") {
+        let start = self.cursor.at.saturating_sub(1);
+        if self.cursor.take("(") {
             self.frame().word();
             self.open(Kind::Substitution, start, true);
-        } else if self.take("<<") {
+        } else if self.cursor.take("<<") {
             self.redirect(Direction::HereString);
         } else if let Some(length) = self.placeholder() {
-            let text = &self.text[start..self.at + length];
-            self.at += length;
+            let text = &self.cursor.text[start..self.cursor.at + length];
+            self.cursor.at += length;
             let word = self.frame().word();
             text.chars().for_each(|c| word.push(c));
-        } else if self.take("<") {
-            let strip_tabs = self.take("-");
+        } else if self.cursor.take("<") {
+            let strip_tabs = self.cursor.take("-");
             self.redirect(Direction::HereDocument);
             self.frame().redirection = Some((Direction::HereDocument, strip_tabs));
-        } else if self.take("&") {
+        } else if self.cursor.take("&") {
             self.redirect(Direction::Duplicate);
-        } else if self.take(">") {
+        } else if self.cursor.take(">") {
             self.redirect(Direction::Write);
         } else {
             self.redirect(Direction::Read);
@@ -549,7 +522,7 @@ impl<'t> Lexer<'t> {
 
     /// The length of `name>` after `<` if it is a placeholder, as in documentation, and not a redirection.
     fn placeholder(&self) -> Option<usize> {
-        let rest = self.rest();
+        let rest = self.cursor.rest();
         let length = rest.find(|c: char| !(c.is_ascii_lowercase() || matches!(c, '-' | '_')))?;
         let behind = rest[length..].strip_prefix('>').filter(|_| length > 0)?;
         let ends = behind.starts_with(['/', '.', ':', '@', '"', ';', ')'])
@@ -558,16 +531,16 @@ impl<'t> Lexer<'t> {
     }
 
     fn greater(&mut self) {
-        let start = self.at.saturating_sub(1);
-        if self.take("(") {
+        let start = self.cursor.at.saturating_sub(1);
+        if self.cursor.take("(") {
             self.frame().word();
             self.open(Kind::Substitution, start, true);
-        } else if self.take(">") {
+        } else if self.cursor.take(">") {
             self.redirect(Direction::Append);
-        } else if self.take("&") {
+        } else if self.cursor.take("&") {
             self.redirect(Direction::Duplicate);
         } else {
-            self.take("|");
+            self.cursor.take("|");
             self.redirect(Direction::Write);
         }
     }
@@ -646,12 +619,12 @@ impl<'t> Lexer<'t> {
     /// Reads the bodies of the here-documents of the line that just ended.
     fn here_documents(&mut self) {
         while let Some(heredoc) = self.heredocs.pop_front() {
-            let start = self.at;
-            let mut end = self.text.len();
-            while self.at < self.text.len() {
-                let line_start = self.at;
-                let line = self.rest().split('\n').next().unwrap_or_default();
-                self.at = self.text.len().min(line_start + line.len() + 1);
+            let start = self.cursor.at;
+            let mut end = self.cursor.text.len();
+            while self.cursor.at < self.cursor.text.len() {
+                let line_start = self.cursor.at;
+                let line = self.cursor.rest().split('\n').next().unwrap_or_default();
+                self.cursor.at = self.cursor.text.len().min(line_start + line.len() + 1);
                 let line = line.trim_end_matches('\r');
                 let line = if heredoc.strip_tabs {
                     line.trim_start_matches('\t')
@@ -666,7 +639,7 @@ impl<'t> Lexer<'t> {
             if let Some(Event::Command(command)) = heredoc.event.and_then(|event| self.events.get_mut(event))
                 && let Some(redirection) = command.redirections.get_mut(heredoc.redirection)
             {
-                redirection.body = Some(self.text[start..end].to_owned());
+                redirection.body = Some(self.cursor.text[start..end].to_owned());
             }
         }
     }

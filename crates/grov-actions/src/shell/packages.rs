@@ -292,7 +292,7 @@ fn cargo(shell: &mut Shell, arguments: &[Argument]) {
         "clippy" if has("--fix") => Modify,
         "fmt" if has("--check") => Test,
         "clean" => {
-            let target = shell.folder_place(&Argument::new("target"));
+            let target = shell.folder_places([Argument::new("target")]);
             return shell.findings.add_unnamed(Delete, target);
         }
         "new" | "init" => return create_folder(shell, rest),

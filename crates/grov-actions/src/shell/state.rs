@@ -171,11 +171,6 @@ impl Shell {
         path::resolve(self.folder.as_deref(), text).map(|path| Place { path, is_folder })
     }
 
-    /// The folder that an argument names.
-    pub(crate) fn folder_place(&self, argument: &Argument) -> Option<Place> {
-        self.place(argument).map(Place::into_folder)
-    }
-
     /// The places of those arguments that look like paths.
     pub(crate) fn likely_places(&self, arguments: impl IntoIterator<Item: AsRef<Argument>>) -> Vec<Place> {
         let arguments = arguments.into_iter();
