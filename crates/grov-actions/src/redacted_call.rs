@@ -224,10 +224,10 @@ mod tests {
             "API_TOKEN=tr0ub4dor/and/3-staples rm -rf build/",
         ] {
             let kept = of("Bash", &json!({ "command": command }));
-            let told = format!("{kept:?}");
+            let debug = format!("{kept:?}");
             assert!(
-                !told.contains("tr0ub4dor") && !told.contains("staples"),
-                "{command}: {told}"
+                !debug.contains("tr0ub4dor") && !debug.contains("staples"),
+                "{command}: {debug}"
             );
             let raw = json!({ "command": command });
             let raw = understand(&ToolCall {

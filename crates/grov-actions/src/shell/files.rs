@@ -77,7 +77,7 @@ fn plain_files(shell: &mut Shell, name: &str, kind: EffectKind, skip: usize, arg
 }
 
 /// Marks the place as a folder unless its name looks like that of a file.
-fn folder_unless_named_like_a_file(place: Place) -> Place {
+fn guess_folder(place: Place) -> Place {
     let is_folder = place.is_folder || !path::has_extension(&place.path);
     Place { is_folder, ..place }
 }
@@ -87,7 +87,7 @@ fn list(shell: &mut Shell, arguments: &[Argument]) {
     let mut places: Vec<Place> = shell
         .places(&options.operands)
         .into_iter()
-        .map(folder_unless_named_like_a_file)
+        .map(guess_folder)
         .collect();
     if options.operands.is_empty() {
         places.extend(shell.here());
@@ -104,7 +104,7 @@ fn search(shell: &mut Shell, name: &str, arguments: &[Argument]) {
         || options.has("-r -R --recursive --dereference-recursive");
     let mut places = shell.places(operands);
     if searches_folders {
-        places = places.into_iter().map(folder_unless_named_like_a_file).collect();
+        places = places.into_iter().map(guess_folder).collect();
         if operands.is_empty() {
             places.extend(shell.here());
         }
@@ -118,11 +118,7 @@ fn find(shell: &mut Shell, arguments: &[Argument]) {
     let arguments = &arguments[arguments.iter().take_while(is_leading).count()..];
     let is_root = |argument: &&Argument| !argument.text.starts_with(['-', '(', '!']);
     let (roots, expression) = arguments.split_at(arguments.iter().take_while(is_root).count());
-    let mut places: Vec<Place> = shell
-        .places(roots)
-        .into_iter()
-        .map(folder_unless_named_like_a_file)
-        .collect();
+    let mut places: Vec<Place> = shell.places(roots).into_iter().map(guess_folder).collect();
     if roots.is_empty() {
         places.extend(shell.here());
     }

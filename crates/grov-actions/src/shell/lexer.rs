@@ -23,10 +23,9 @@ pub(crate) fn parse(script: &str) -> Vec<Event> {
         substitutions: 0,
         heredocs: VecDeque::new(),
     };
-    while let Some(c) = lexer.cursor.peek() {
-        if lexer.frames.len() > MAX_DEPTH {
-            break;
-        }
+    while lexer.frames.len() <= MAX_DEPTH
+        && let Some(c) = lexer.cursor.take_char()
+    {
         lexer.step(c);
     }
     lexer.finish()
@@ -148,7 +147,7 @@ impl<'t> Lexer<'t> {
         &mut self.frames[last]
     }
 
-    /// Reads a character, an operator or an expansion.
+    /// Reads the operator or the expansion that begins with a character that was just taken, or the character itself.
     fn step(&mut self, c: char) {
         let frame = self.frame();
         if let Kind::Arithmetic(depth) = frame.kind {
@@ -163,7 +162,6 @@ impl<'t> Lexer<'t> {
     }
 
     fn arithmetic_step(&mut self, c: char, depth: usize) {
-        self.cursor.at += c.len_utf8();
         match c {
             '(' => self.frame().kind = Kind::Arithmetic(depth + 1),
             ')' if depth > 0 => self.frame().kind = Kind::Arithmetic(depth - 1),
@@ -177,7 +175,6 @@ impl<'t> Lexer<'t> {
     }
 
     fn expansion_step(&mut self, c: char) {
-        self.cursor.at += c.len_utf8();
         match c {
             '}' => {
                 self.frame().expansion -= 1;
@@ -195,7 +192,6 @@ impl<'t> Lexer<'t> {
     }
 
     fn quoted_step(&mut self, c: char) {
-        self.cursor.at += c.len_utf8();
         match c {
             '"' => self.frame().quoted = false,
             '\\' => match self.cursor.peek() {
@@ -213,15 +209,14 @@ impl<'t> Lexer<'t> {
     }
 
     fn plain_step(&mut self, c: char) {
-        self.cursor.at += c.len_utf8();
         match c {
             '\\' => match self.cursor.peek() {
                 Some('\n') => self.cursor.at += 1,
-                Some(escaped) => {
-                    self.cursor.at += escaped.len_utf8();
-                    self.frame().word().push_quoted(escaped);
+                _ => {
+                    if let Some(escaped) = self.cursor.take_char() {
+                        self.frame().word().push_quoted(escaped);
+                    }
                 }
-                None => {}
             },
             '\'' => self.single_quoted(),
             '"' => {
@@ -277,8 +272,7 @@ impl<'t> Lexer<'t> {
     fn escaped_string(&mut self) {
         self.cursor.at += 1;
         self.frame().word().quoted = true;
-        while let Some(c) = self.cursor.peek() {
-            self.cursor.at += c.len_utf8();
+        while let Some(c) = self.cursor.take_char() {
             let c = match c {
                 '\'' => return,
                 '\\' => match self.cursor.take_char().unwrap_or('\\') {
@@ -524,9 +518,9 @@ impl<'t> Lexer<'t> {
     fn placeholder(&self) -> Option<usize> {
         let rest = self.cursor.rest();
         let length = rest.find(|c: char| !(c.is_ascii_lowercase() || matches!(c, '-' | '_')))?;
-        let behind = rest[length..].strip_prefix('>').filter(|_| length > 0)?;
-        let ends = behind.starts_with(['/', '.', ':', '@', '"', ';', ')'])
-            || behind.trim_start_matches(' ').is_empty();
+        let after = rest[length..].strip_prefix('>').filter(|_| length > 0)?;
+        let ends = after.starts_with(['/', '.', ':', '@', '"', ';', ')'])
+            || after.trim_start_matches(' ').is_empty();
         ends.then_some(length + 1)
     }
 

@@ -1,10 +1,10 @@
-//! Tool calls as real sessions of Claude Code recorded them, and what they must become.
+//! Recorded tool calls of Claude Code and the actions they must yield.
 
 use grov_actions::{ToolCall, is_key_decision, keywords, understand};
 use serde_json::{Value, json};
 
-/// Tool and arguments as recorded (paths shortened), and the action: kind, effects, files, folders, whether it changes
-/// something.
+/// Tools and arguments as recorded, with shortened paths, and the expected actions: kind, effects, files, folders,
+/// and whether they change anything.
 const RECORDED: &str = include_str!("recorded.jsonl");
 
 #[test]
@@ -39,7 +39,7 @@ fn recorded_calls_yield_the_expected_actions() {
     assert_eq!(count, 19);
 }
 
-/// The client sends arguments back re-serialised: other order, defaults filled in. The action is the same.
+/// The client may send arguments back in another order and with defaults filled in. The action stays the same.
 #[test]
 fn the_order_of_arguments_does_not_matter() {
     let as_streamed =

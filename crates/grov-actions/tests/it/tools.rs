@@ -1,4 +1,4 @@
-//! Every tool: its kind, its files, its folders, and what it says.
+//! The kind, files, folders and command of each tool.
 
 use grov_actions::{MAX_FILES, ToolCall, keywords, understand};
 use grov_domain::{Action, ActionType, EffectKind};
@@ -406,11 +406,11 @@ fn without_a_working_directory_relative_paths_stay_relative() {
 fn long_commands_are_truncated_but_analyzed_completely() {
     let command = format!("echo {} ; rm last.txt", "ü".repeat(10_000));
     let action = act("Bash", &json!({ "command": command }));
-    let told = action.command.unwrap();
+    let command = action.command.unwrap();
     assert!(
-        told.len() < 9000 && told.ends_with("bytes in all]"),
+        command.len() < 9000 && command.ends_with("bytes in all]"),
         "{}",
-        told.len()
+        command.len()
     );
     assert_eq!(action.files, ["/w/last.txt"]);
 }

@@ -1,4 +1,4 @@
-//! Transcripts that the client wrote, and what is read of them.
+//! Parses transcripts written by the client.
 
 use grov_actions::transcript::{Entry, Event, Reader, Reading, edits, newest_usage};
 use proptest::prelude::*;
@@ -13,7 +13,7 @@ macro_rules! recorded {
     };
 }
 
-fn told(entry: &Entry) -> String {
+fn describe(entry: &Entry) -> String {
     let mut line = String::new();
     if let Some(agent) = &entry.agent {
         let _ = write!(line, "[{agent}] ");
@@ -58,10 +58,14 @@ fn told(entry: &Entry) -> String {
     line
 }
 
-fn told_of(transcript: &str) -> String {
+fn describe_all(transcript: &str) -> String {
     let reading = Reader::new(None).read(transcript.as_bytes());
     assert_eq!((reading.taken, reading.broken), (transcript.len(), 0));
-    reading.entries.iter().map(|entry| told(entry) + "\n").collect()
+    reading
+        .entries
+        .iter()
+        .map(|entry| describe(entry) + "\n")
+        .collect()
 }
 
 #[test]
@@ -75,12 +79,12 @@ fn recorded_transcripts_yield_the_expected_events() {
         ("stop_hook", recorded!("stop_hook")),
     ];
     for (name, (transcript, expected)) in recorded {
-        let told = told_of(transcript);
+        let described = describe_all(transcript);
         if std::env::var_os("WRITE_EXPECTED").is_some() {
-            std::fs::write(format!("tests/transcripts/{name}.txt"), &told).unwrap();
+            std::fs::write(format!("tests/transcripts/{name}.txt"), &described).unwrap();
             continue;
         }
-        assert_eq!(told, expected, "{name}");
+        assert_eq!(described, expected, "{name}");
     }
 }
 
@@ -97,7 +101,7 @@ fn read_in_parts(transcript: &[u8], mut cuts: Vec<usize>) -> Reading {
         all.entries.extend(reading.entries);
         all.taken += reading.taken;
         all.broken += reading.broken;
-        // As it goes to another process.
+        // The reader is stored and loaded by another process.
         reader = serde_json::from_str(&serde_json::to_string(&reader).unwrap()).unwrap();
     }
     all
@@ -247,7 +251,7 @@ fn edits_have_files_and_lines() {
     assert_eq!(found[0].said.as_deref(), Some("I will write the file."));
 }
 
-/// The symbol of an edit of one line of a file.
+/// The symbol of an edit that changes one line of a file.
 fn symbol(original: &str, at: usize, new: &str) -> Option<String> {
     let lines: Vec<&str> = original.lines().collect();
     let from = at.saturating_sub(1);

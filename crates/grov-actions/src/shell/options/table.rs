@@ -116,8 +116,8 @@ pub(crate) fn roles_of(program: &str, words: &[&str]) -> Vec<Role> {
     let mut found = roles(words.iter().copied(), GIT);
     if let Some(command) = found.iter().position(|role| *role == Role::Operand) {
         found.truncate(command + 1);
-        let behind = &words[command + 1..];
-        found.extend(roles(behind.iter().copied(), of_git(words[command])));
+        let rest = &words[command + 1..];
+        found.extend(roles(rest.iter().copied(), of_git(words[command])));
     }
     found
 }
