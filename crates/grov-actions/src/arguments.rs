@@ -1,5 +1,6 @@
 //! Finds paths in the arguments of unknown tools by the usual names of such arguments.
 
+use crate::has_word;
 use crate::path::looks_like_path;
 use serde_json::Value;
 
@@ -25,24 +26,21 @@ fn kind(name: &str) -> Option<ArgumentKind> {
         .filter(char::is_ascii_alphanumeric)
         .map(|c| c.to_ascii_lowercase())
         .collect();
-    Some(match name.as_str() {
-        "path" | "paths" | "file" | "files" | "filepath" | "filepaths" | "filename" | "filenames"
-        | "notebookpath" | "absolutepath" | "relativepath" | "oldpath" | "newpath" | "sourcepath"
-        | "destinationpath" | "targetpath" | "outputpath" | "inputpath" | "scriptpath" | "outputfile"
-        | "inputfile" | "targetfile" | "sourcefile" | "configpath" | "configfile" | "filetoedit" => {
-            ArgumentKind::File
-        }
-        "dir" | "directory" | "directories" | "folder" | "folders" | "cwd" | "workdir"
-        | "workingdirectory" | "rootdir" | "rootpath" | "localdir" | "outputdir" | "basedir"
-        | "projectpath" | "projectroot" | "repopath" | "directorypath" | "dirpath" | "folderpath" => {
-            ArgumentKind::Folder
-        }
-        "source" | "destination" | "src" | "dst" | "dest" | "from" | "to" | "target" | "output" | "input"
-        | "root" | "location" => ArgumentKind::MaybePath,
-        "uri" | "uris" | "url" | "fileuri" | "documenturi" | "resource" => ArgumentKind::Uri,
-        _ => return None,
-    })
+    let found = ARGUMENT_NAMES.iter().find(|(_, names)| has_word(names, &name));
+    found.map(|(kind, _)| *kind)
 }
+
+/// Argument names, in lower case without separators.
+#[rustfmt::skip]
+const ARGUMENT_NAMES: &[(ArgumentKind, &str)] = &[
+    (ArgumentKind::File, "path paths file files filepath filepaths filename filenames notebookpath absolutepath relativepath \
+      oldpath newpath sourcepath destinationpath targetpath outputpath inputpath scriptpath outputfile \
+      inputfile targetfile sourcefile configpath configfile filetoedit"),
+    (ArgumentKind::Folder, "dir directory directories folder folders cwd workdir workingdirectory rootdir rootpath localdir \
+      outputdir basedir projectpath projectroot repopath directorypath dirpath folderpath"),
+    (ArgumentKind::MaybePath, "source destination src dst dest from to target output input root location"),
+    (ArgumentKind::Uri, "uri uris url fileuri documenturi resource"),
+];
 
 /// A path found in arguments.
 #[derive(Debug, PartialEq, Eq)]

@@ -60,16 +60,17 @@ fn call_at(code: &Code<'_>, at: usize) -> Option<Call> {
             Some(with_arguments(called(code, last)?, code, at + 1, close))
         }
         // Without parentheses: `system "ls"`, `FileUtils.rm_rf "x"`.
-        Token::Name(name)
-            if matches!(code.language, Language::Perl | Language::Ruby) && is_called_bare(name) =>
-        {
-            let begins_value = match code.token(at + 1)? {
-                Token::Text(_) => true,
-                Token::Sign(sign) => matches!(sign, '[' | '$'),
-                _ => false,
-            };
-            let call = begins_value.then(|| called(code, at)).flatten()?;
-            Some(with_arguments(call, code, at + 1, code.statement_end(at + 1)))
+        Token::Name(name) if matches!(code.language, Language::Perl | Language::Ruby) => {
+            let begins_value = matches!(code.token(at + 1)?, Token::Text(_) | Token::Sign('[' | '$'));
+            if !begins_value || !is_called_bare(code.language, name) {
+                return None;
+            }
+            Some(with_arguments(
+                called(code, at)?,
+                code,
+                at + 1,
+                code.statement_end(at + 1),
+            ))
         }
         _ => None,
     }

@@ -2,7 +2,7 @@
 //! the variables, unwraps commands and records the effects of the programs.
 
 use crate::inline::{ScanBudget, as_shell_lines};
-use crate::shell::lexer::{self, Command, Direction, Event, Redirection};
+use crate::shell::lexer::{self, Command, Direction, Event};
 use crate::shell::record::{Context, Record};
 use crate::shell::state::{Inner, MAX_ARGUMENTS, Reads, Shell};
 use crate::shell::words::{Argument, Variables};
@@ -116,11 +116,16 @@ impl Walk {
         let arguments = self.arguments(command, script);
         let source = script.last.filter(|_| command.is_piped);
         let printed = script.printed.take().filter(|_| source.is_some());
+        let redirected = self.redirected_files(command);
+        let targets = redirected
+            .iter()
+            .filter(|(kind, _)| *kind != EffectKind::Read)
+            .take(MAX_ARGUMENTS);
         let context = Context {
             source,
             is_fallback: command.is_fallback,
             input: literal_input(command).or(printed),
-            targets: self.targets(command),
+            targets: targets.map(|(_, target)| target.written().to_owned()).collect(),
             ..Context::default()
         };
         let input = context.input.clone();
@@ -137,8 +142,8 @@ impl Walk {
         {
             self.analyze_text(reads, input);
         }
-        for redirection in &command.redirections {
-            self.redirection(redirection);
+        for (kind, target) in &redirected {
+            self.record_redirection(*kind, target);
         }
         let changes = std::mem::take(&mut self.shell.findings.changes);
         self.record.change(last, changes);
@@ -365,39 +370,29 @@ impl Walk {
         }
     }
 
-    /// The files that the output of a command is redirected to, in their source form.
-    fn targets(&self, command: &Command) -> Vec<String> {
-        let writes = command.redirections.iter().filter(|redirection| {
-            matches!(
-                redirection.direction,
-                Direction::Write | Direction::Append | Direction::Duplicate
-            )
-        });
-        let words = writes.flat_map(|redirection| {
+    /// The files of the redirections of a command, with the effects on them.
+    fn redirected_files(&self, command: &Command) -> Vec<(EffectKind, Argument)> {
+        let mut files = Vec::new();
+        for redirection in &command.redirections {
+            let kind = match redirection.direction {
+                Direction::Read => EffectKind::Read,
+                Direction::Write | Direction::Duplicate => EffectKind::Write,
+                Direction::Append => EffectKind::Modify,
+                Direction::HereDocument | Direction::HereString => continue,
+            };
             let targets = self.expand(&redirection.target).into_iter();
-            targets.filter(|target| !is_descriptor(redirection.direction, target))
-        });
-        words
-            .take(MAX_ARGUMENTS)
-            .map(|target| target.written().to_owned())
-            .collect()
+            let targets = targets.filter(|target| !is_descriptor(redirection.direction, target));
+            files.extend(targets.map(|target| (kind, target)));
+        }
+        files
     }
 
-    fn redirection(&mut self, redirection: &Redirection) {
-        let kind = match redirection.direction {
-            Direction::Read => EffectKind::Read,
-            Direction::Write | Direction::Duplicate => EffectKind::Write,
-            Direction::Append => EffectKind::Modify,
-            Direction::HereDocument | Direction::HereString => return,
-        };
-        for target in self.expand(&redirection.target) {
-            let is_file = !is_descriptor(redirection.direction, &target);
-            if let Some(place) = self.shell.place(&target).filter(|_| is_file) {
-                self.shell.findings.add(kind, vec![place]);
-            } else if target.unknown && kind != EffectKind::Read {
-                self.shell.findings.add(kind, Vec::new());
-                self.shell.findings.changes.push(target.written().to_owned());
-            }
+    fn record_redirection(&mut self, kind: EffectKind, target: &Argument) {
+        if let Some(place) = self.shell.place(target) {
+            self.shell.findings.add(kind, [place]);
+        } else if target.unknown && kind != EffectKind::Read {
+            self.shell.findings.add(kind, Vec::new());
+            self.shell.findings.changes.push(target.written().to_owned());
         }
     }
 }
