@@ -56,15 +56,6 @@ impl Cleaned {
         super::text::leading_sentences(self.best())
     }
 
-    /// Like [`Cleaned::best`], by value.
-    pub(crate) fn into_best(self) -> String {
-        if self.prose.trim().is_empty() {
-            self.whole
-        } else {
-            self.prose
-        }
-    }
-
     /// The prose; without prose, the whole text.
     pub(crate) fn best(&self) -> &str {
         if self.prose.trim().is_empty() {

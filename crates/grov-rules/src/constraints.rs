@@ -14,7 +14,7 @@ mod lexicon;
 use lexicon::*;
 
 /// The most constraints of a task.
-pub(crate) const MOST: usize = 20;
+pub(crate) const MAX_CONSTRAINTS: usize = 20;
 
 /// The longest constraint, in characters.
 const MOST_CHARACTERS: usize = 200;
@@ -63,7 +63,7 @@ pub(crate) fn of_sentence(sentence: &str, all: &[Word<'_>], found: &mut Vec<Stri
             Some((from, to)) => {
                 let text = &sentence
                     [all[from].start - leading_mark(&all[from])..all[to].end + closing_mark(&all[to])];
-                push_new(found, shorten(text.trim(), MOST_CHARACTERS), MOST);
+                push_new(found, shorten(text.trim(), MOST_CHARACTERS), MAX_CONSTRAINTS);
                 at = to + 1;
             }
             None => at += 1,

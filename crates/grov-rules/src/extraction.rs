@@ -50,7 +50,9 @@ fn files(action: &ActionSketch) -> String {
 fn outcome(action: &ActionSketch) -> &'static str {
     match action.failed {
         Some(true) => "failed",
-        Some(false) => "passed",
+        Some(false) if action.is_commit() => "committed",
+        Some(false) if is_check(action) => "passed",
+        Some(false) => "done",
         None => "result unknown",
     }
 }
@@ -85,23 +87,9 @@ fn line(action: &ActionSketch) -> Option<String> {
     }
     if action.action_type == ActionType::Bash || !action.effects.is_empty() {
         let command = command(action)?;
-        if action.is_commit() || is_check(action) {
-            let end = if action.is_commit() && action.failed == Some(false) {
-                "committed"
-            } else {
-                outcome(action)
-            };
-            return Some(format!("Ran `{command}`: {end}"));
-        }
-        if action.is_change() || action.failed == Some(true) {
-            let end = match action.failed {
-                Some(true) => "failed",
-                Some(false) => "done",
-                None => "result unknown",
-            };
-            return Some(format!("Ran `{command}`: {end}"));
-        }
-        return None;
+        let is_relevant =
+            action.is_commit() || is_check(action) || action.is_change() || action.failed == Some(true);
+        return is_relevant.then(|| format!("Ran `{command}`: {}", outcome(action)));
     }
     match action.action_type {
         ActionType::Task => Some(format!("Delegated: {}", shorten(action.command.as_deref()?, 160))),
@@ -244,7 +232,7 @@ pub(crate) fn limits<'a>(texts: impl Iterator<Item = &'a str>, found: &mut Vec<S
     for text in texts {
         let cleaned = clean(text);
         for sentence in sentences(&cleaned.prose).iter().take(200) {
-            if found.len() >= super::constraints::MOST {
+            if found.len() >= super::constraints::MAX_CONSTRAINTS {
                 return;
             }
             let all = words(sentence);
@@ -252,7 +240,7 @@ pub(crate) fn limits<'a>(texts: impl Iterator<Item = &'a str>, found: &mut Vec<S
                 && !super::text::ends_with_question(sentence)
                 && has_phrase(&all, LIMITS)
             {
-                push_new(found, shorten(sentence, 200), super::constraints::MOST);
+                push_new(found, shorten(sentence, 200), super::constraints::MAX_CONSTRAINTS);
             }
         }
     }

@@ -3,7 +3,7 @@
 use super::goal::Goal;
 use super::parsed_prompt::ParsedPrompt;
 use super::scope::Keywords;
-use super::text::{Entry, add_new, shorten};
+use super::text::{push_new, shorten};
 use super::{constraints, scope};
 use grov_domain::{Intent, IntentQuestion};
 
@@ -32,18 +32,15 @@ pub(crate) fn newest(prompts: &[String]) -> &[String] {
 /// Combines parsed prompts, oldest first, into the intent of a task that read these files first.
 pub(crate) fn combine(parsed: &[&ParsedPrompt], first_files: &[String]) -> Intent {
     let files = first_files.iter().take(FIRST_FILES).map(|file| file.trim());
-    let files: Vec<Entry> = files
-        .filter(|file| !file.is_empty())
-        .map(|file| Entry::new(shorten(file, 300)))
-        .collect();
+    let files = files.map(|file| shorten(file, 300));
     let mut scope = Vec::new();
-    let named = parsed.iter().flat_map(|reading| &reading.named);
-    for entry in named.chain(&files) {
-        add_new(&mut scope, entry, scope::MOST_ENTRIES);
+    let named = parsed.iter().flat_map(|prompt| &prompt.named).cloned();
+    for entry in named.chain(files) {
+        push_new(&mut scope, entry, scope::MAX_ENTRIES);
     }
     let mut constraints = Vec::new();
-    for entry in parsed.iter().flat_map(|reading| &reading.constraints) {
-        add_new(&mut constraints, entry, constraints::MOST);
+    for constraint in parsed.iter().flat_map(|prompt| &prompt.constraints) {
+        push_new(&mut constraints, constraint.clone(), constraints::MAX_CONSTRAINTS);
     }
     let telling = newest_goal(parsed.iter().rev().copied());
     let searched = telling.map(ParsedPrompt::goal_words).into_iter();
@@ -52,14 +49,10 @@ pub(crate) fn combine(parsed: &[&ParsedPrompt], first_files: &[String]) -> Inten
         goal: telling
             .map(|reading| reading.goal().text.clone())
             .unwrap_or_default(),
-        scope: texts(scope),
-        constraints: texts(constraints),
+        scope,
+        constraints,
         keywords: Keywords::of_all(searched),
     }
-}
-
-fn texts(entries: Vec<&Entry>) -> Vec<String> {
-    entries.into_iter().map(|entry| entry.text.clone()).collect()
 }
 
 /// Of prompts, newest first, the first with a goal; those that only acknowledge or approve count last.
@@ -147,7 +140,7 @@ mod tests {
             constraints::find(sentences, &mut constraints);
         }
         for file in question.first_files.iter().take(FIRST_FILES) {
-            push_new(&mut scope, shorten(file.trim(), 300), scope::MOST_ENTRIES);
+            push_new(&mut scope, shorten(file.trim(), 300), scope::MAX_ENTRIES);
         }
         let mut keywords = Vec::new();
         let texts = [&*goal, cleaned.last().map(Cleaned::best).unwrap_or_default()];

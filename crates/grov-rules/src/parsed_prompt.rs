@@ -1,10 +1,10 @@
 //! A parsed prompt, from which intents are combined.
 
 use super::clean::clean;
-use super::constraints;
+use super::constraints::MAX_CONSTRAINTS;
 use super::goal::{Goal, Sentence};
 use super::scope::{self, Keywords};
-use super::text::{Entry, add_new};
+use super::text::push_new;
 use std::sync::OnceLock;
 
 /// A parsed prompt. The parts that only the newest prompts need are computed lazily.
@@ -14,9 +14,9 @@ pub(crate) struct ParsedPrompt {
     text: String,
     sentences: Vec<Sentence>,
     /// Paths and identifiers it names.
-    pub(crate) named: Vec<Entry>,
+    pub(crate) named: Vec<String>,
     /// Its constraints.
-    pub(crate) constraints: Vec<Entry>,
+    pub(crate) constraints: Vec<String>,
     goal: OnceLock<Goal>,
     goal_words: OnceLock<Keywords>,
     text_words: OnceLock<Keywords>,
@@ -29,21 +29,15 @@ impl ParsedPrompt {
         let mut named = Vec::new();
         scope::named(&cleaned.whole, &mut named);
         let sentences = Sentence::read(cleaned.sentences());
-        let limits: Vec<Entry> = sentences
-            .iter()
-            .flat_map(Sentence::constraints)
-            .cloned()
-            .map(Entry::new)
-            .collect();
-        let mut distinct = Vec::new();
-        for limit in &limits {
-            add_new(&mut distinct, limit, constraints::MOST);
+        let mut constraints = Vec::new();
+        for constraint in sentences.iter().flat_map(Sentence::constraints) {
+            push_new(&mut constraints, constraint.clone(), MAX_CONSTRAINTS);
         }
         Self {
-            constraints: distinct.into_iter().cloned().collect(),
-            named: named.into_iter().map(Entry::new).collect(),
+            constraints,
+            named,
             sentences,
-            text: cleaned.into_best(),
+            text: cleaned.best().to_owned(),
             goal: OnceLock::new(),
             goal_words: OnceLock::new(),
             text_words: OnceLock::new(),

@@ -22,7 +22,7 @@ pub fn extract_reasoning(question: &ReasoningQuestion) -> Reasoning {
     }
     let mut limits = Vec::new();
     for known in &question.constraints {
-        push_new(&mut limits, shorten(known, 200), constraints::MOST);
+        push_new(&mut limits, shorten(known, 200), constraints::MAX_CONSTRAINTS);
     }
     extraction::limits(texts(), &mut limits);
     Reasoning {

@@ -3,7 +3,7 @@
 use super::lexicon::{is_stop_word, is_work_verb};
 use super::text::{Word, words};
 
-pub(crate) use grov_scope::names::{MOST_ENTRIES, is_path, named};
+pub(crate) use grov_scope::names::{MAX_ENTRIES, is_path, named};
 
 /// The most keywords.
 const MAX_KEYWORDS: usize = 12;

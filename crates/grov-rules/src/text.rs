@@ -1,8 +1,7 @@
 //! Splits texts into sentences.
 
-pub(crate) use grov_scope::words::{
-    Word, any_phrase_at, find_phrase, fold, folds_alike, has_phrase, phrase_at, words,
-};
+pub(crate) use grov_scope::names::push_new;
+pub(crate) use grov_scope::words::{Word, any_phrase_at, find_phrase, fold, has_phrase, phrase_at, words};
 
 /// The most sentences; of more, the middle is dropped.
 const MOST_SENTENCES: usize = 240;
@@ -146,39 +145,6 @@ pub(crate) fn ends_with_question(sentence: &str) -> bool {
     sentence
         .trim_end_matches([' ', ')', '"', '*', '_', '”', '!', '\''])
         .ends_with('?')
-}
-
-/// An item of a list without duplicates, ignoring case.
-#[derive(Clone, Debug)]
-pub(crate) struct Entry {
-    pub(crate) text: String,
-    /// The folded text, for comparison.
-    folded: String,
-}
-
-impl Entry {
-    pub(crate) fn new(text: String) -> Self {
-        let folded = fold(&text);
-        Self { text, folded }
-    }
-}
-
-/// Like [`push_new`], with the folded texts at hand.
-pub(crate) fn add_new<'e>(list: &mut Vec<&'e Entry>, item: &'e Entry, limit: usize) {
-    let is_known = |item: &Entry| list.iter().any(|known| known.folded == item.folded);
-    if !item.text.is_empty() && list.len() < limit && !is_known(item) {
-        list.push(item);
-    }
-}
-
-/// Adds `item` unless it is empty, already there (ignoring case) or the list is full.
-pub(crate) fn push_new(list: &mut Vec<String>, item: String, limit: usize) {
-    if item.is_empty() || list.len() >= limit {
-        return;
-    }
-    if !list.iter().any(|known| folds_alike(known, &item)) {
-        list.push(item);
-    }
 }
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
 //! Finds paths and identifiers in a text.
 
-use crate::words::{fold, folds_alike, words};
+use crate::words::{Word, fold, folds_alike, words};
 
 /// The maximum number of entries of a scope.
-pub const MOST_ENTRIES: usize = 40;
+pub const MAX_ENTRIES: usize = 40;
 
 /// Endings of file names that are not words with a dot in them.
 #[rustfmt::skip]
@@ -120,36 +120,30 @@ const PRODUCTS: &[&str] = &[
 
 /// Adds the paths and identifiers in a text to `entries`, in order and without duplicates.
 pub fn named(text: &str, entries: &mut Vec<String>) {
-    for word in words(text) {
-        if entries.len() >= MOST_ENTRIES {
-            return;
-        }
-        let raw = without_line_number(word.raw);
+    add_names(text, entries, |word, raw| {
         let quoted = word.before.ends_with('`') && word.after.starts_with('`');
-        if is_path(raw) || is_identifier(raw) || quoted && is_code_word(raw) {
-            push_new(
-                entries,
-                raw.trim_start_matches("./").trim_start_matches('@').to_owned(),
-                MOST_ENTRIES,
-            );
-        }
-    }
+        is_path(raw) || is_identifier(raw) || quoted && is_code_word(raw)
+    });
 }
 
 /// The paths in a text, without duplicates.
 pub fn paths(text: &str) -> Vec<String> {
     let mut found = Vec::new();
+    add_names(text, &mut found, |_, raw| is_path(raw));
+    found
+}
+
+fn add_names(text: &str, entries: &mut Vec<String>, is_name: impl Fn(&Word<'_>, &str) -> bool) {
     for word in words(text) {
+        if entries.len() >= MAX_ENTRIES {
+            return;
+        }
         let raw = without_line_number(word.raw);
-        if is_path(raw) {
-            push_new(
-                &mut found,
-                raw.trim_start_matches("./").trim_start_matches('@').to_owned(),
-                MOST_ENTRIES,
-            );
+        if is_name(&word, raw) {
+            let name = raw.trim_start_matches("./").trim_start_matches('@');
+            push_new(entries, name.to_owned(), MAX_ENTRIES);
         }
     }
-    found
 }
 
 /// Whether a word in backticks names something.
@@ -170,8 +164,8 @@ fn without_line_number(raw: &str) -> &str {
     path
 }
 
-/// Adds `item` unless an equal one (case aside) is there or the list is full.
-fn push_new(list: &mut Vec<String>, item: String, limit: usize) {
+/// Adds `item` unless it is empty, already in the list (ignoring case), or the list is full.
+pub fn push_new(list: &mut Vec<String>, item: String, limit: usize) {
     if item.is_empty() || list.len() >= limit {
         return;
     }
