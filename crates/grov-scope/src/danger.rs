@@ -7,7 +7,7 @@ mod destructive;
 mod outbound;
 mod system;
 
-pub(crate) use outbound::publishes;
+pub(crate) use outbound::{is_local, publishes};
 
 use crate::analyzed_action::AnalyzedAction;
 use crate::contract::CompiledContract;
@@ -30,6 +30,25 @@ const MINOR: u8 = 7;
 const REMOVING: &[&str] = &[
     "delet", "remov", "clean", "prun", "purg", "wipe", "tidy", "rid", "sterg", "elimin", "curat",
 ];
+
+/// An operation that is reported unless the user requested it.
+struct Unrequested {
+    /// Stems of words that request it.
+    stems: &'static [&'static str],
+    score: u8,
+    reason: &'static str,
+}
+
+const fn unrequested(score: u8, stems: &'static [&'static str], reason: &'static str) -> Unrequested {
+    Unrequested { stems, score, reason }
+}
+
+impl Unrequested {
+    fn finding(&self, context: &EvaluationContext<'_>) -> Option<Finding> {
+        let is_requested = context.compiled.asked.speaks_of(self.stems);
+        (!is_requested).then(|| finding(self.score, None, self.reason))?
+    }
+}
 
 /// The context in which an action's commands are evaluated.
 pub(crate) struct EvaluationContext<'a> {
@@ -200,12 +219,7 @@ fn source<'c>(command: &Program, programs: &'c [Program]) -> Option<&'c Program>
 }
 
 fn finding(at_most: u8, file: Option<&str>, reason: impl Into<String>) -> Option<Finding> {
-    Some(Finding {
-        rule: Rule::Danger,
-        file: file.map(str::to_owned),
-        reason: reason.into(),
-        at_most,
-    })
+    Some(crate::finding::finding(Rule::Danger, at_most, file, reason))
 }
 
 #[cfg(test)]

@@ -155,32 +155,25 @@ pub(crate) fn tested_stem(base: &str) -> &str {
     base
 }
 
+/// Absolute paths of folders for temporary files.
+#[rustfmt::skip]
+const TEMPORARY_ROOTS: &[&str] = &[
+    "/tmp", "/var/tmp", "/private/tmp", "/private/var/folders", "/var/folders", "/dev/shm", "$tmpdir", "$tmp", "$temp",
+];
+
+/// Names of folders for temporary files.
+const TEMPORARY_DIRS: &[&str] = &["scratchpad", "scratch", "tmp", "temp", ".tmp", ".cache"];
+
 /// Whether a path is in a folder for temporary files or in the agent's scratch folder.
 pub fn is_temporary(place: &NormalizedPath) -> bool {
     let text = place.as_str();
-    [
-        "/tmp",
-        "/var/tmp",
-        "/private/tmp",
-        "/private/var/folders",
-        "/var/folders",
-        "/dev/shm",
-        "$tmpdir",
-        "$tmp",
-        "$temp",
-    ]
-    .iter()
-    .any(|folder| {
-        text == *folder
-            || text
-                .strip_prefix(folder)
-                .is_some_and(|rest| rest.starts_with('/'))
-    }) || place.components().any(|part| {
-        matches!(
-            part,
-            "scratchpad" | "scratch" | "tmp" | "temp" | ".tmp" | ".cache"
-        )
-    }) || text.contains("appdata/local/temp")
+    let is_below = |folder: &&str| {
+        let rest = text.strip_prefix(*folder);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    };
+    TEMPORARY_ROOTS.iter().any(|folder| is_below(folder))
+        || place.components().any(|part| TEMPORARY_DIRS.contains(&part))
+        || text.contains("appdata/local/temp")
 }
 
 /// Names of folders that a build or an installation creates.

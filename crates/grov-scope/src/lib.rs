@@ -12,6 +12,7 @@ mod constraints;
 mod contract;
 mod danger;
 mod file_kind;
+mod finding;
 mod history;
 pub mod names;
 mod normalized_path;
@@ -23,9 +24,7 @@ mod rules;
 pub mod words;
 
 pub use analyzed_action::AnalyzedAction;
-pub use association::Association;
 pub use file_kind::{FileKind, is_build_output, is_temporary};
-pub use history::Activity;
 pub use normalized_path::{NormalizedPath, ProjectRoot};
 pub use pattern::Pattern;
 pub use rules::{FindingSubject, Memo, Rules};

@@ -2,7 +2,9 @@
 
 mod bulk;
 
-use super::{CRITICAL, DESTRUCTIVE, EvaluationContext, MINOR, REMOVING, RISKY, finding};
+use super::{
+    CRITICAL, DESTRUCTIVE, EvaluationContext, MINOR, REMOVING, RISKY, Unrequested, finding, unrequested,
+};
 use crate::constraints::pushes_by_force;
 use crate::file_kind::{FileKind, is_build_output, is_temporary};
 use crate::normalized_path::NormalizedPath;
@@ -17,27 +19,17 @@ const DOCKER_DATA: &[&str] = &[
     "prun", "clean", "volume", "disk", "space", "delet", "remov", "reset", "fresh", "recreat", "wipe", "sterg", "curat", "spatiu",
 ];
 
-/// A command that destroys something, unless the user asked for it.
-struct Unrequested {
-    /// Stems of words that ask for it.
-    stems: &'static [&'static str],
-    score: u8,
-    reason: &'static str,
-}
+/// Stems of words that ask for stored data to be removed.
+#[rustfmt::skip]
+const DATA: &[&str] = &[
+    "drop", "truncat", "migrat", "reset", "seed", "delet", "sterg", "purg", "wipe", "clear", "flush", "recreat",
+];
 
-const fn unrequested(score: u8, stems: &'static [&'static str], reason: &'static str) -> Unrequested {
-    Unrequested { stems, score, reason }
-}
-
-impl Unrequested {
-    fn finding(&self, context: &EvaluationContext<'_>) -> Option<Finding> {
-        if context.compiled.asked.speaks_of(self.stems) {
-            return None;
-        }
-        finding(self.score, None, self.reason)
-    }
-}
-
+const DATABASE: Unrequested = unrequested(
+    DESTRUCTIVE,
+    DATA,
+    "A database is dropped, which was not requested",
+);
 #[rustfmt::skip]
 const INFRASTRUCTURE: Unrequested = unrequested(
     DESTRUCTIVE, &["destroy", "teardown", "tear", "remov", "delet", "distrug", "sterg"],
@@ -77,16 +69,8 @@ pub(super) fn of_command(
         "find" | "fd" | "fdfind" if bulk::removes(command) => bulk::found(command, context),
         "rsync" => bulk::mirrored(command, context),
         "git" => git(command, context)?.finding(context),
-        "dropdb"
-            if !speaks_of_data(context)
-                && !context.makes_database
-                && !command.operands().last().is_some_and(is_for_trial) =>
-        {
-            finding(
-                DESTRUCTIVE,
-                None,
-                "A database is dropped, which was not requested",
-            )
+        "dropdb" if !context.makes_database && !command.operands().last().is_some_and(is_for_trial) => {
+            DATABASE.finding(context)
         }
         "psql" | "mysql" | "mariadb" | "sqlite3" | "sqlcmd" | "mongosh" | "mongo" | "redis-cli"
         | "clickhouse-client" | "duckdb" => {
@@ -395,7 +379,7 @@ pub(super) fn of_statement(text: &str, context: &EvaluationContext<'_>) -> Optio
             _ => None,
         }
     })?;
-    if speaks_of_data(context) {
+    if context.compiled.asked.speaks_of(DATA) {
         return None;
     }
     finding(
@@ -462,11 +446,4 @@ fn is_trial_database(word: &str, context: &EvaluationContext<'_>) -> bool {
         .path(word)
         .is_some_and(|path| is_temporary(&NormalizedPath::new(context.root, &path)));
     is_file || is_for_trial(word)
-}
-
-fn speaks_of_data(context: &EvaluationContext<'_>) -> bool {
-    context.compiled.asked.speaks_of(&[
-        "drop", "truncat", "migrat", "reset", "seed", "delet", "sterg", "purg", "wipe", "clear", "flush",
-        "recreat",
-    ])
 }

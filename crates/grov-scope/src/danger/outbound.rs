@@ -103,17 +103,20 @@ pub(crate) fn publishes(command: &Program) -> bool {
     }
 }
 
+/// Whether an argument of a command names this machine.
+pub(crate) fn is_local(command: &Program) -> bool {
+    const HOSTS: &[&str] = &["localhost", "127.0.0.1", "0.0.0.0", "[::1]"];
+    let mut arguments = command.arguments.iter();
+    arguments.any(|word| HOSTS.iter().any(|host| word.contains(host)))
+}
+
 /// Whether a command sends what looks like a secret.
 fn sends_secrets(command: &Program, before: Option<&Program>) -> bool {
     let program = command.name();
-    let local = ["localhost", "127.0.0.1", "0.0.0.0", "[::1]"];
     if !matches!(
         program,
         "curl" | "wget" | "nc" | "ncat" | "scp" | "rsync" | "sftp" | "ftp" | "http" | "https" | "xh"
-    ) || command
-        .arguments
-        .iter()
-        .any(|word| local.iter().any(|host| word.contains(host)))
+    ) || is_local(command)
     {
         return false;
     }

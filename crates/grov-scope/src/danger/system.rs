@@ -1,6 +1,6 @@
 //! What reaches into the machine itself: permissions, processes, services, the user's own settings.
 
-use super::{CRITICAL, DESTRUCTIVE, EvaluationContext, MINOR, RISKY, finding};
+use super::{CRITICAL, DESTRUCTIVE, EvaluationContext, MINOR, RISKY, Unrequested, finding, unrequested};
 use crate::analyzed_action::AnalyzedAction;
 use crate::history::names_in;
 use crate::normalized_path::NormalizedPath;
@@ -24,11 +24,7 @@ pub(super) fn of_command(
             let mode = command.operands().next().unwrap_or_default();
             let opens =
                 matches!(mode, "777" | "0777" | "a+rwx" | "ugo+rwx") && command.has("--recursive", 'R');
-            if !opens || asked.speaks_of(&["chmod", "permission", "777", "permisiun"]) {
-                return None;
-            }
-            let reason = "`chmod -R 777` makes everything writable for everybody";
-            finding(RISKY, None, reason)
+            opens.then(|| WORLD_WRITABLE.finding(context))?
         }
         "chown" | "chgrp" if command.has("--recursive", 'R') => owner(command, context),
         "shutdown" | "reboot" | "halt" | "poweroff" => finding(CRITICAL, None, "The machine is shut down"),
@@ -38,20 +34,10 @@ pub(super) fn of_command(
             finding(CRITICAL, None, "Every process of the user is killed")
         }
         "killall" | "pkill" => kill_by_name(command, before, context),
-        "crontab" if !has(&["-l"]) => {
-            if asked.speaks_of(&["cron", "schedul"]) {
-                return None;
-            }
-            let reason = "The user's crontab is changed, which was not requested";
-            finding(DESTRUCTIVE, None, reason)
-        }
+        "crontab" if !has(&["-l"]) => CRONTAB.finding(context),
         "systemctl" | "service" | "launchctl" => {
-            let changes = command.operands().any(|word| STOPPING.contains(&word));
-            if !changes || asked.speaks_of(SERVICES) {
-                return None;
-            }
-            let reason = "A service of the machine is stopped, which was not requested";
-            finding(RISKY, None, reason)
+            let stops = command.operands().any(|word| STOPPING.contains(&word));
+            stops.then(|| SERVICE.finding(context))?
         }
         name @ ("userdel" | "useradd" | "usermod" | "passwd" | "visudo" | "iptables" | "nft" | "ufw"
         | "setenforce" | "csrutil" | "spctl") => {
@@ -77,8 +63,21 @@ pub(super) fn of_command(
 }
 
 const STOPPING: &[&str] = &["stop", "disable", "mask", "unload", "bootout", "kill"];
+const WORLD_WRITABLE: Unrequested = unrequested(
+    RISKY,
+    &["chmod", "permission", "777", "permisiun"],
+    "`chmod -R 777` makes everything writable for everybody",
+);
+const CRONTAB: Unrequested = unrequested(
+    DESTRUCTIVE,
+    &["cron", "schedul"],
+    "The user's crontab is changed, which was not requested",
+);
 #[rustfmt::skip]
-const SERVICES: &[&str] = &["service", "systemd", "daemon", "systemctl", "launchctl", "stop", "disabl"];
+const SERVICE: Unrequested = unrequested(
+    RISKY, &["service", "systemd", "daemon", "systemctl", "launchctl", "stop", "disabl"],
+    "A service of the machine is stopped, which was not requested",
+);
 
 /// A change of owner outside of the project.
 fn owner(command: &Program, context: &EvaluationContext<'_>) -> Option<Finding> {

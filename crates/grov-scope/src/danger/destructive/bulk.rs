@@ -1,12 +1,19 @@
 //! Removals of files that another program finds or lists: `find … -delete`, `… | xargs rm`.
 
 use super::{
-    CRITICAL, DESTRUCTIVE, EvaluationContext, REMOVING, RISKY, beyond, finding, is_everything, removal,
+    CRITICAL, DESTRUCTIVE, EvaluationContext, REMOVING, RISKY, Unrequested, beyond, finding, is_everything,
+    removal, unrequested,
 };
 use crate::normalized_path::NormalizedPath;
 use grov_domain::{Argument, Finding, Program};
 
-/// Programs that remove the files they are given.
+const UNSHOWN_FILES: Unrequested = unrequested(
+    RISKY,
+    REMOVING,
+    "Files from a list that is not shown are removed, which was not requested",
+);
+
+/// Whether a program removes its operands.
 fn is_remover(program: &str) -> bool {
     matches!(
         program,
@@ -133,11 +140,6 @@ pub(super) fn fed(
         Some((source, "ls")) => of_folders(source, 0),
         Some((source, "grep" | "egrep" | "fgrep" | "rg" | "ag" | "ack")) => of_folders(source, 1),
         Some((_, "git" | "mktemp")) => None,
-        _ if context.compiled.asked.speaks_of(REMOVING) => None,
-        _ => finding(
-            RISKY,
-            None,
-            "Files from a list that is not shown are removed, which was not requested",
-        ),
+        _ => UNSHOWN_FILES.finding(context),
     }
 }
