@@ -12,6 +12,7 @@ mod read_only;
 
 use crate::analyzed_action::AnalyzedAction;
 use crate::contract::CompiledContract;
+use crate::finding::finding;
 use crate::history::History;
 use crate::normalized_path::{NormalizedPath, ProjectRoot};
 use crate::words::words;
@@ -26,11 +27,11 @@ use paths::{ChangeRequest, PathConstraints};
 use read_only::ReadOnlyConstraint;
 
 /// At most so many constraints are read, and so much of each.
-const MOST: usize = 60;
-const MOST_BYTES: usize = 400;
+const MAX_CONSTRAINTS: usize = 60;
+const MAX_BYTES: usize = 400;
 
 /// Of the instructions the newest ones are looked at.
-const MOST_INSTRUCTIONS: usize = 20;
+const MAX_INSTRUCTIONS: usize = 20;
 
 /// The score of an action that breaks a constraint, and of one that very likely does.
 const BROKEN: u8 = 3;
@@ -46,14 +47,6 @@ pub(crate) struct Constraints {
     packages: Vec<PackageConstraint>,
     /// Nothing is to be changed at all.
     look_only: Option<ReadOnlyConstraint>,
-}
-
-/// How many limits of each kind there are.
-#[derive(Clone, Copy, Debug)]
-struct Counts {
-    paths: (usize, usize),
-    commands: usize,
-    packages: usize,
 }
 
 /// An instruction's sentences, and those of them that order something.
@@ -83,65 +76,58 @@ impl Constraints {
         instructions: &[String],
         since: &ConstraintAges,
     ) -> Self {
-        let oldest = instructions.len().saturating_sub(MOST_INSTRUCTIONS);
+        let oldest = instructions.len().saturating_sub(MAX_INSTRUCTIONS);
         let instructions = &instructions[oldest..];
         let mut limits = Self {
             look_only: ReadOnlyConstraint::of(instructions),
             ..Self::default()
         };
         let newest = instructions.len().saturating_sub(1);
-        let said: Vec<InstructionText> = if constraints.is_empty() {
-            Vec::new()
-        } else {
-            instructions
-                .iter()
-                .map(|text| InstructionText::of(text))
-                .collect()
-        };
+        let said = instructions.iter().filter(|_| !constraints.is_empty());
+        let said: Vec<InstructionText> = said.map(|text| InstructionText::of(text)).collect();
         let read: Vec<Sentences> = instructions
             .iter()
             .enumerate()
             .filter(|(at, _)| *at == newest || !constraints.is_empty())
             .map(|(_, text)| Sentences::of(root, text))
             .collect();
-        for text in constraints.iter().take(MOST) {
+        for text in constraints.iter().take(MAX_CONSTRAINTS) {
             let younger = since.first_younger(text, &said);
-            let counts = limits.counts();
-            limits.read(root, text);
             if younger.own.is_none() && limits.look_only.is_none() {
                 let since = instructions.get(younger.from..).unwrap_or_default();
                 limits.look_only = ReadOnlyConstraint::of_constraint(text, since);
             }
             let own = younger.own.and_then(|own| read.get(own));
-            let behind = read.get(younger.from..).unwrap_or_default();
-            limits.lift_behind(root, counts, own, behind);
+            let later = read.get(younger.from..).unwrap_or_default();
+            let mut added = Self::default();
+            added.read(root, text);
+            added.lift(root, own, later);
+            limits.append(added);
         }
         if let Some(newest) = read.last() {
-            let counts = limits.counts();
+            let mut added = Self::default();
             for sentence in newest.all.iter().filter(|sentence| grammar::may_forbid(sentence)) {
-                let only = limits.paths.counts();
-                limits.read(root, sentence);
-                // What allows one thing alone, said in passing, is left to constraints.
-                limits.paths.forget_only_behind(only);
+                added.read(root, sentence);
             }
-            limits.lift_behind(root, counts, Some(newest), &[]);
+            // "Only change src/" counts as a constraint only if it was extracted as one.
+            added.paths.forget_only();
+            added.lift(root, Some(newest), &[]);
+            limits.append(added);
         }
         limits
     }
 
-    fn counts(&self) -> Counts {
-        Counts {
-            paths: self.paths.counts(),
-            commands: self.commands.len(),
-            packages: self.packages.len(),
-        }
+    fn append(&mut self, added: Self) {
+        self.paths.append(added.paths);
+        self.commands.extend(added.commands);
+        self.packages.extend(added.packages);
     }
 
     fn read(&mut self, root: &ProjectRoot, text: &str) {
-        let text = beginning_to(text, text.floor_char_boundary(MOST_BYTES));
+        let text = beginning_to(text, text.floor_char_boundary(MAX_BYTES));
         let words = words(text);
         self.commands.extend(commands::read(text, &words));
-        // What holds only sometimes is not certain.
+        // A conditional constraint is not certain.
         if is_uncertain(&words) {
             return;
         }
@@ -149,28 +135,16 @@ impl Constraints {
         self.paths.read(root, text, &words);
     }
 
-    /// Takes what was ordered out of the limits that were read later.
-    fn lift_behind(
-        &mut self,
-        root: &ProjectRoot,
-        counts: Counts,
-        own: Option<&Sentences>,
-        younger: &[Sentences],
-    ) {
-        let orders: Vec<&ChangeRequest> = younger.iter().flat_map(|read| &read.orders).collect();
-        let own_orders: Vec<&ChangeRequest> = own.into_iter().flat_map(|read| &read.orders).collect();
-        self.paths.lift_behind(counts.paths, root, &own_orders, &orders);
-        let sentences = || own.into_iter().chain(younger).flat_map(|read| &read.all);
-        let mut at = 0;
-        self.commands.retain(|limit| {
-            at += 1;
-            at <= counts.commands || !sentences().any(|sentence| limit.is_lifted_by(sentence))
-        });
-        at = 0;
-        self.packages.retain(|limit| {
-            at += 1;
-            at <= counts.packages || !sentences().any(|sentence| limit.is_lifted_by(sentence))
-        });
+    /// Removes what the user asked for in the constraint's own instruction and in later ones.
+    fn lift(&mut self, root: &ProjectRoot, own: Option<&Sentences>, later: &[Sentences]) {
+        let requests: Vec<&ChangeRequest> = later.iter().flat_map(|read| &read.orders).collect();
+        let own_requests: Vec<&ChangeRequest> = own.into_iter().flat_map(|read| &read.orders).collect();
+        self.paths.lift(root, &own_requests, &requests);
+        let sentences = || own.into_iter().chain(later).flat_map(|read| &read.all);
+        self.commands
+            .retain(|limit| !sentences().any(|sentence| limit.is_lifted_by(sentence)));
+        self.packages
+            .retain(|limit| !sentences().any(|sentence| limit.is_lifted_by(sentence)));
     }
 
     /// The words by which the user wants nothing changed.
@@ -193,84 +167,71 @@ impl Constraints {
         self.look_only = None;
     }
 
-    /// What is changed though nothing is to be changed.
-    fn changes_in_spite(&self, action: &AnalyzedAction<'_>, compiled: &CompiledContract) -> Vec<Finding> {
+    /// The findings for changes that violate the read-only constraint.
+    fn read_only_findings(&self, action: &AnalyzedAction<'_>, compiled: &CompiledContract) -> Vec<Finding> {
         let Some(limit) = &self.look_only else {
             return Vec::new();
         };
         let (places, is_wide) = limit.breaches(action);
         let places = places.into_iter().filter(|place| !compiled.is_allowed(place));
-        let text = shown(limit.text());
-        let mut found: Vec<Finding> = places
-            .map(|place| {
-                finding(
-                    BROKEN,
-                    Some(place.display()),
-                    format!("{} is changed in violation of \"{text}\"", place.display()),
-                )
-            })
-            .collect();
+        let mut found: Vec<Finding> = places.map(|place| changed(place, limit.text())).collect();
         if found.is_empty() && is_wide {
-            found.push(finding(BROKEN, None, format!("{PROJECT_REASON} \"{text}\"")));
+            let reason = format!(
+                "A command changes the project in violation of \"{}\"",
+                shown(limit.text())
+            );
+            found.push(finding(Rule::Constraint, BROKEN, None, reason));
         }
         found
     }
 
-    /// What of the action breaks a constraint.
+    /// The findings for an action.
     pub(crate) fn findings(
         &self,
         action: &AnalyzedAction<'_>,
         compiled: &CompiledContract,
         history: &History,
     ) -> Vec<Finding> {
-        let mut found = self.changes_in_spite(action, compiled);
+        let mut found = self.read_only_findings(action, compiled);
         for place in &action.changed {
-            if found
+            let is_found = found
                 .iter()
-                .any(|known| known.file.as_deref() == Some(place.display()))
-            {
-                continue;
-            }
-            if compiled.is_allowed(place) {
-                continue;
-            }
-            if let Some(text) = self.paths.breach(place, action) {
-                found.push(finding(
-                    BROKEN,
-                    Some(place.display()),
-                    format!(
-                        "{} is changed in violation of \"{}\"",
-                        place.display(),
-                        shown(text)
-                    ),
-                ));
+                .any(|known| known.file.as_deref() == Some(place.display()));
+            if !is_found && !compiled.is_allowed(place) {
+                found.extend(self.paths.breach(place, action).map(|text| changed(place, text)));
             }
         }
         if let Some(limit) = self.commands.iter().find(|limit| limit.is_broken_by(action)) {
-            found.push(finding(
-                BROKEN,
-                None,
-                format!("{COMMAND_REASON} \"{}\"", shown(limit.text())),
-            ));
+            let reason = format!("A command violates \"{}\"", shown(limit.text()));
+            found.push(finding(Rule::Constraint, BROKEN, None, reason));
         }
         if let Some((limit, certain)) = self
             .packages
             .iter()
             .find_map(|limit| limit.broken_by(action, compiled).map(|certain| (limit, certain)))
         {
-            found.push(finding(
-                match (certain, is_new(action, history)) {
-                    (true, _) => BROKEN,
-                    (false, true) => LIKELY_BROKEN,
-                    // Which of the lines were there before is not seen.
-                    (false, false) => PERHAPS_BROKEN,
-                },
-                action.changed.first().map(NormalizedPath::display),
-                format!("{DEPENDENCY_REASON} \"{}\"", shown(limit.text())),
-            ));
+            let at_most = match (certain, is_new(action, history)) {
+                (true, _) => BROKEN,
+                (false, true) => LIKELY_BROKEN,
+                // The dependency may have been in the file before.
+                (false, false) => PERHAPS_BROKEN,
+            };
+            let file = action.changed.first().map(NormalizedPath::display);
+            let reason = format!(
+                "A dependency is added in violation of \"{}\"",
+                shown(limit.text())
+            );
+            found.push(finding(Rule::Constraint, at_most, file, reason));
         }
         found
     }
+}
+
+/// The finding for a changed file.
+fn changed(place: &NormalizedPath, constraint: &str) -> Finding {
+    let name = place.display();
+    let reason = format!("{name} is changed in violation of \"{}\"", shown(constraint));
+    finding(Rule::Constraint, BROKEN, Some(name), reason)
 }
 
 /// Whether a question speaks of a change.
@@ -310,15 +271,6 @@ fn shown(text: &str) -> String {
         format!("{shown}…")
     } else {
         shown.to_owned()
-    }
-}
-
-fn finding(at_most: u8, file: Option<&str>, reason: String) -> Finding {
-    Finding {
-        rule: Rule::Constraint,
-        file: file.map(str::to_owned),
-        reason,
-        at_most,
     }
 }
 

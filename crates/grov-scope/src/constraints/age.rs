@@ -25,7 +25,7 @@ impl ConstraintAges {
     /// Notes what is new of a contract. Of constraints that were there from the beginning nobody knows since when they
     /// hold; then the newest instruction alone counts as younger.
     pub(crate) fn note(&mut self, contract: &GoalContract, is_beginning: bool) {
-        let constraints = || contract.constraints.iter().take(super::MOST);
+        let constraints = || contract.constraints.iter().take(super::MAX_CONSTRAINTS);
         self.0.retain(|known, _| constraints().any(|text| text == known));
         for text in constraints() {
             self.0.entry(text.clone()).or_insert_with(|| Start {

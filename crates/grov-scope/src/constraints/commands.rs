@@ -279,7 +279,7 @@ impl CommandConstraint {
         match &self.what {
             Forbidden::Program(line) => action.programs().iter().any(|command| is_run(line, command)),
             Forbidden::ForcePush => runs(pushes_by_force),
-            Forbidden::Network => action.uses_network() && !runs(stays_local),
+            Forbidden::Network => action.uses_network() && !runs(crate::danger::is_local),
             Forbidden::Tests => action.sketch.effects.contains(&EffectKind::Test),
             Forbidden::Installing => action.installs_packages(),
             Forbidden::Deleting => action.sketch.effects.contains(&EffectKind::Delete),
@@ -322,13 +322,5 @@ pub(crate) fn pushes_by_force(command: &Program) -> bool {
             || word.starts_with('+') && word.len() > 1
             || word == "--mirror"
             || word.starts_with('-') && !word.starts_with("--") && word.contains('f')
-    })
-}
-
-fn stays_local(command: &Program) -> bool {
-    command.arguments.iter().any(|word| {
-        ["localhost", "127.0.0.1", "0.0.0.0", "[::1]"]
-            .iter()
-            .any(|host| word.contains(host))
     })
 }

@@ -115,26 +115,19 @@ fn covered(targets: &[Target], place: &NormalizedPath) -> bool {
 }
 
 impl PathConstraints {
-    /// How many limits there are: those that forbid, and those that allow something alone.
-    pub(super) fn counts(&self) -> (usize, usize) {
-        (self.forbidden.len(), self.only.len())
+    pub(super) fn append(&mut self, added: Self) {
+        self.forbidden.extend(added.forbidden);
+        self.only.extend(added.only);
     }
 
-    /// Forgets limits that allow something alone and were read later.
-    pub(super) fn forget_only_behind(&mut self, counts: (usize, usize)) {
-        self.only.truncate(counts.1);
+    /// Removes the constraints that allow only their own paths.
+    pub(super) fn forget_only(&mut self) {
+        self.only.clear();
     }
 
     /// Takes out of the limits that were read later what the user ordered in the same breath, by its path, and what was
     /// ordered since, however it was named. A limit that allows something alone ends where something else is asked for.
-    pub(super) fn lift_behind(
-        &mut self,
-        counts: (usize, usize),
-        root: &ProjectRoot,
-        own: &[&ChangeRequest],
-        younger: &[&ChangeRequest],
-    ) {
-        let (forbidden, only) = counts;
+    pub(super) fn lift(&mut self, root: &ProjectRoot, own: &[&ChangeRequest], younger: &[&ChangeRequest]) {
         let named = |limit: &mut PathConstraint| {
             let orders = own.iter().chain(younger);
             limit.lifted.extend(
@@ -143,14 +136,14 @@ impl PathConstraints {
                     .take(MOST_LIFTED),
             );
         };
-        for limit in self.forbidden.iter_mut().skip(forbidden) {
+        for limit in &mut self.forbidden {
             named(limit);
             limit
                 .targets
                 .retain(|target| !younger.iter().any(|order| order.takes_back(target)));
         }
         self.forbidden.retain(|limit| !limit.targets.is_empty());
-        for limit in self.only.iter_mut().skip(only) {
+        for limit in &mut self.only {
             named(limit);
             let ends = younger.iter().any(|order| {
                 let is_other =
@@ -179,28 +172,19 @@ impl PathConstraints {
                 .any(|word| word.is_any(&["existing", "current", "existente"])),
         };
         match Reading::of(root, rule, except) {
-            Reading::Forbids(targets) if !targets.is_empty() => self.forbidden.push(PathConstraint {
-                targets,
-                ..constraint
-            }),
-            Reading::ForbidsRemoval(targets) if !targets.is_empty() => self.forbidden.push(PathConstraint {
-                targets,
-                removal_only: true,
-                ..constraint
-            }),
-            Reading::AllowsOnly { targets, is_excepted } if !targets.is_empty() => {
-                let except = if is_excepted {
-                    Vec::new()
-                } else {
-                    constraint.except
+            Some(Reading { targets, .. }) if targets.is_empty() => {}
+            Some(Reading { effect, targets }) => {
+                let list = match effect {
+                    Effect::AllowsOnly => &mut self.only,
+                    Effect::Forbids | Effect::ForbidsRemoval => &mut self.forbidden,
                 };
-                self.only.push(PathConstraint {
+                list.push(PathConstraint {
                     targets,
-                    except,
+                    removal_only: effect == Effect::ForbidsRemoval,
                     ..constraint
                 });
             }
-            _ => {}
+            None => {}
         }
     }
 
@@ -227,100 +211,91 @@ impl PathConstraints {
     }
 }
 
-/// What a constraint says of paths.
-enum Reading {
-    /// These must not change.
-    Forbids(Vec<Target>),
-    /// These must not be removed.
-    ForbidsRemoval(Vec<Target>),
+/// What a constraint does with its paths.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Effect {
+    /// They must not change.
+    Forbids,
+    /// They must not be removed.
+    ForbidsRemoval,
     /// Nothing else may change.
-    AllowsOnly {
-        targets: Vec<Target>,
-        /// The targets are the exceptions of the sentence.
-        is_excepted: bool,
-    },
-    /// Nothing.
-    Nothing,
+    AllowsOnly,
+}
+
+/// A parsed constraint about paths.
+struct Reading {
+    effect: Effect,
+    targets: Vec<Target>,
 }
 
 impl Reading {
-    /// Reads a sentence: the rule and what follows "except".
-    fn of(root: &ProjectRoot, rule: &[Word<'_>], except: &[Word<'_>]) -> Self {
+    /// Parses a sentence: the rule and the words after "except".
+    fn of(root: &ProjectRoot, rule: &[Word<'_>], except: &[Word<'_>]) -> Option<Self> {
+        let reading = |effect, targets| Some(Self { effect, targets });
         if let Some(targets) = subject_of_state(root, rule) {
-            return Self::Forbids(targets);
+            return reading(Effect::Forbids, targets);
         }
         if let Some(targets) = confines(root, rule) {
-            return Self::AllowsOnly {
-                targets,
-                is_excepted: false,
-            };
+            return reading(Effect::AllowsOnly, targets);
         }
         // "Nothing in src/ may change"
         let nothing = rule
             .first()
             .is_some_and(|word| word.is_any(&["nothing", "nimic"]));
         if nothing && rule.iter().any(is_change) {
-            return Self::Forbids(object_of(root, &rule[1..]));
+            return reading(Effect::Forbids, object_of(root, &rule[1..]));
         }
-        if let Some(behind) = stays_away(rule) {
-            return Self::Forbids(object_of(root, &rule[behind..]));
+        if let Some(object) = stays_away(rule) {
+            return reading(Effect::Forbids, object_of(root, &rule[object..]));
         }
         if let Some(verb) = forbidden(rule, is_change) {
             return Self::of_forbidden_change(root, &rule[..verb], &rule[verb + 1..], except);
         }
         if let Some(verb) = forbidden(rule, is_removal) {
-            return Self::ForbidsRemoval(object_of(root, &rule[verb + 1..]));
+            return reading(Effect::ForbidsRemoval, object_of(root, &rule[verb + 1..]));
         }
         if let Some(verb) = forbidden(rule, |word| word.is_any(WRITES)) {
-            // "Don't add files to src/": what is added lies in the folder; "don't add tests" names no file.
+            // "Don't add files to src/" forbids changes in the folder; "don't add tests" names no file.
             let object = &rule[verb + 1..];
-            let into = object.iter().position(|word| word.is_any(INTO));
-            let things = object.first().is_none_or(|word| {
+            let into = object.iter().position(|word| word.is_any(INTO)).unwrap_or(0);
+            let names_files = object.first().is_none_or(|word| {
                 word.is_any(ANYTHING) || word.is_any(&["new", "noi"]) || is_path(word.raw)
             });
-            return if things {
-                Self::Forbids(object_of(root, &object[into.unwrap_or(0)..]))
-            } else {
-                Self::Nothing
-            };
+            return names_files
+                .then(|| reading(Effect::Forbids, object_of(root, &object[into..])))
+                .flatten();
         }
         let keeps = rule.iter().position(|word| word.is_any(KEEPING));
-        match keeps {
-            Some(at) if at <= 2 && stays_the_same(&rule[at..]) => {
-                Self::Forbids(object_of(root, &rule[at + 1..]))
-            }
-            _ => Self::Nothing,
-        }
+        let keeps = keeps.filter(|at| *at <= 2 && stays_the_same(&rule[*at..]))?;
+        reading(Effect::Forbids, object_of(root, &rule[keeps + 1..]))
     }
 
-    /// Reads "do not change `object`".
+    /// Parses "do not change `object`".
     fn of_forbidden_change(
         root: &ProjectRoot,
         before: &[Word<'_>],
         object: &[Word<'_>],
         except: &[Word<'_>],
-    ) -> Self {
-        let targets = object_of(root, object);
-        if !targets.is_empty() {
-            return Self::Forbids(targets);
-        }
+    ) -> Option<Self> {
+        let mut targets = object_of(root, object);
         // "src/db/ is another team's, do not change it"
         let refers_back = object
             .first()
             .is_some_and(|word| word.is_any(&["it", "them", "those", "there"]));
-        if refers_back {
-            let targets = paths_in(root, before);
-            if !targets.is_empty() {
-                return Self::Forbids(targets);
-            }
+        if targets.is_empty() && refers_back {
+            targets = paths_in(root, before);
         }
-        if !except.is_empty() && object.iter().any(|word| word.is_any(ANYTHING)) {
-            return Self::AllowsOnly {
-                targets: paths_in(root, except),
-                is_excepted: true,
-            };
+        if !targets.is_empty() {
+            return Some(Self {
+                effect: Effect::Forbids,
+                targets,
+            });
         }
-        Self::Nothing
+        let is_all_but = !except.is_empty() && object.iter().any(|word| word.is_any(ANYTHING));
+        is_all_but.then(|| Self {
+            effect: Effect::AllowsOnly,
+            targets: paths_in(root, except),
+        })
     }
 }
 

@@ -34,6 +34,12 @@ const ALL: &[&str] = &[
     "project", "nimic", "fisiere", "fisier", "cod", "nichts", "etwas", "dateien", "datei", "modificari", "schimbari",
 ];
 
+/// Nouns for a change.
+#[rustfmt::skip]
+const CHANGES: &[&str] = &[
+    "changes", "change", "edits", "edit", "editing", "modifications", "modification", "anderungen", "anderung", "modificari", "schimbari",
+];
+
 /// Words that leave the meaning of the clause whole.
 #[rustfmt::skip]
 const AROUND: &[&str] = &[
@@ -153,7 +159,7 @@ fn forbids_all(sentence: &str) -> bool {
     let words = words(sentence);
     let mut start = 0;
     for end in 1..=words.len() {
-        if end < words.len() && !words[end - 1].pauses() && !is_dash(&words[end - 1]) {
+        if end < words.len() && !words[end - 1].pauses() && !words[end - 1].after.contains('-') {
             continue;
         }
         let (before, rest) = (&words[..start], &words[end..]);
@@ -170,10 +176,6 @@ fn forbids_all(sentence: &str) -> bool {
         start = end;
     }
     false
-}
-
-fn is_dash(word: &Word<'_>) -> bool {
-    word.after.contains('-')
 }
 
 /// Whether a clause forbids every change.
@@ -241,20 +243,11 @@ fn changes_nothing(clause: &[Word<'_>]) -> bool {
     let nothing = |word: &Word<'_>| word.is_any(&["nothing", "nichts", "nimic"]);
     match clause {
         [one, other, rest @ ..] => {
-            (is_verb(one) && nothing(other) || other_first(one, other, nothing, is_verb))
+            (is_verb(one) && nothing(other) || one.folded == "nichts" && is_verb(other))
                 && rest.iter().all(|word| word.is_any(AROUND))
         }
         _ => false,
     }
-}
-
-fn other_first(
-    one: &Word<'_>,
-    other: &Word<'_>,
-    nothing: impl Fn(&Word<'_>) -> bool,
-    is_verb: impl Fn(&Word<'_>) -> bool,
-) -> bool {
-    one.folded == "nichts" && nothing(one) && is_verb(other)
 }
 
 /// Behind a negation: a verb that means any change, and everything as its object.
@@ -279,19 +272,7 @@ fn is_no_change(behind: &[Word<'_>]) -> bool {
     let Some(at) = behind.iter().position(|word| !is_kind(word)) else {
         return false;
     };
-    let is_noun = behind[at].is_any(&[
-        "changes",
-        "change",
-        "edits",
-        "edit",
-        "editing",
-        "modifications",
-        "modification",
-        "anderungen",
-        "anderung",
-        "modificari",
-        "schimbari",
-    ]);
+    let is_noun = behind[at].is_any(CHANGES);
     let is_further = behind[..at].iter().any(|word| word.is_any(&["more", "further"]));
     is_noun
         && !is_further
