@@ -115,12 +115,6 @@ impl<'a> AnalyzedAction<'a> {
         !self.changed.is_empty()
     }
 
-    /// Whether the action runs tests, checks or a build.
-    pub fn runs_checks(&self) -> bool {
-        let proves = |effect: &EffectKind| matches!(effect, EffectKind::Test | EffectKind::Build);
-        self.sketch.effects.iter().any(proves)
-    }
-
     /// Whether the action installs or removes packages.
     pub fn installs_packages(&self) -> bool {
         self.sketch.effects.contains(&EffectKind::Install)

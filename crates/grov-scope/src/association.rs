@@ -32,7 +32,7 @@ pub(crate) struct AssociatedFiles {
 
 /// How a file is associated with the files that the work is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Association {
+pub(crate) enum Association {
     /// It tests one of them, or is tested by one of them.
     Test,
     /// One of them imports it.

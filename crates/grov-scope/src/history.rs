@@ -160,17 +160,6 @@ impl WorkingDirectory {
     }
 }
 
-/// The agent's activity since the newest instruction.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Activity {
-    /// Actions that changed files.
-    pub changes: u32,
-    /// Changed files that the conversation had not touched before.
-    pub new_files: u32,
-    /// Bytes of text written, as far as known.
-    pub volume: u64,
-}
-
 /// The recorded actions of the conversation.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct History {
@@ -180,7 +169,6 @@ pub(crate) struct History {
     words: HashSet<u64>,
     #[serde(rename = "here")]
     directory: WorkingDirectory,
-    pub(crate) activity: Activity,
 }
 
 impl History {
@@ -224,7 +212,6 @@ impl History {
     /// Resets the activity and the entries for a new instruction: the user may have changed something meanwhile, so
     /// earlier actions are no part of a loop.
     pub(crate) fn start_prompt(&mut self) {
-        self.activity = Activity::default();
         self.entries.clear();
     }
 
@@ -243,15 +230,6 @@ impl History {
         } else {
             Kind::Run
         };
-        if kind == Kind::Change {
-            self.activity.changes = self.activity.changes.saturating_add(1);
-            self.activity.volume = self.activity.volume.saturating_add(action.content().len() as u64);
-            let new = action.changed.iter().filter(|place| !self.knows(place)).count();
-            self.activity.new_files = self
-                .activity
-                .new_files
-                .saturating_add(u32::try_from(new).unwrap_or(u32::MAX));
-        }
         insert_bounded(&mut self.touched, action.touched.iter().map(hash));
         self.record_changes(action);
         self.follow_directory(action);

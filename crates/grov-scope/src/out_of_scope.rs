@@ -5,6 +5,7 @@
 use crate::analyzed_action::AnalyzedAction;
 use crate::association::AssociatedFiles;
 use crate::contract::CompiledContract;
+use crate::finding::finding;
 use crate::history::History;
 use crate::normalized_path::NormalizedPath;
 use grov_domain::{Finding, Rule};
@@ -23,12 +24,9 @@ pub(crate) fn findings(
         !history.has_changed(place) && is_outside(place, action, compiled, associated)
     };
     let place = action.changed.iter().find(outside)?;
-    Some(Finding {
-        rule: Rule::Scope,
-        file: Some(place.display().to_owned()),
-        reason: format!("{} is outside the expected scope", place.display()),
-        at_most: OUTSIDE,
-    })
+    let name = place.display();
+    let reason = format!("{name} is outside the expected scope");
+    Some(finding(Rule::Scope, OUTSIDE, Some(name), reason))
 }
 
 /// Whether a changed path is in the project, outside the expected scope, and not associated with it.

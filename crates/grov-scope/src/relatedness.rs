@@ -27,8 +27,8 @@ use evidence::{Candidate, Evidence, evaluate};
 use expected_scope::ExpectedScope;
 use grov_domain::{ActionType, Finding, GoalContract};
 use request::Request;
-use state::ObservedAction;
-pub(crate) use state::RelatednessState;
+use serde::{Deserialize, Serialize};
+use state::{ObservedAction, RelatednessState};
 use terms::TextTerms;
 use tracked_file::TrackedFile;
 use weights::{BAND, BROAD, FLAG, UNSEEN, WORDLESS};
@@ -82,44 +82,35 @@ fn unnamed_scope(asked: &Request, compiled: &CompiledContract, root: &ProjectRoo
 }
 
 /// Follows one conversation.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(transparent)]
 pub(crate) struct Relatedness {
+    #[serde(skip)]
     asked: Request,
+    #[serde(skip)]
     expected: ExpectedScope,
     state: RelatednessState,
 }
 
 impl Relatedness {
-    /// For a conversation that begins under a contract.
+    /// For a new conversation.
     pub(crate) fn new(contract: &GoalContract, compiled: &CompiledContract, root: &ProjectRoot) -> Self {
-        let asked = Request::new(contract);
-        let mut state = RelatednessState::default();
-        state.on.hear(&asked.heard(), &[USER]);
-        Self {
-            expected: unnamed_scope(&asked, compiled, root),
-            asked,
-            state,
-        }
+        let mut relatedness = Self::default();
+        relatedness.compile(contract, compiled, root);
+        let heard = relatedness.asked.heard();
+        relatedness.state.on.hear(&heard, &[USER]);
+        relatedness
     }
 
-    /// What is known of the conversation.
-    pub(crate) fn state(&self) -> &RelatednessState {
-        &self.state
-    }
-
-    /// Goes on with what was known of a conversation, under the contract that held.
-    pub(crate) fn restore(
+    /// Computes the parts that are not stored from the contract of the stored state.
+    pub(crate) fn compile(
+        &mut self,
         contract: &GoalContract,
         compiled: &CompiledContract,
         root: &ProjectRoot,
-        state: RelatednessState,
-    ) -> Self {
-        let asked = Request::new(contract);
-        Self {
-            expected: unnamed_scope(&asked, compiled, root),
-            asked,
-            state,
-        }
+    ) {
+        self.asked = Request::new(contract);
+        self.expected = unnamed_scope(&self.asked, compiled, root);
     }
 
     /// Goes on under another contract. What the user says anew is on the goal at once, and nothing that was done before is

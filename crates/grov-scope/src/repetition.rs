@@ -4,6 +4,7 @@
 //! file for the third time, two texts that alternate, and a failed command that is rerun with nothing new in between.
 
 use crate::analyzed_action::AnalyzedAction;
+use crate::finding::finding;
 use crate::history::{Entry, Fingerprint, History, Kind, command_hash};
 use crate::normalized_path::NormalizedPath;
 use grov_domain::{EffectKind, Finding, Rule};
@@ -101,6 +102,7 @@ fn same_text(action: &AnalyzedAction<'_>, fingerprint: &Fingerprint, history: &H
     if times >= least {
         let at_most = 4_usize.saturating_sub(times - least).max(2);
         return Some(finding(
+            Rule::Repetition,
             u8::try_from(at_most).unwrap_or(2),
             Some(name),
             format!(
@@ -116,7 +118,7 @@ fn same_text(action: &AnalyzedAction<'_>, fingerprint: &Fingerprint, history: &H
         && !one.is(fingerprint)
     {
         let reason = format!("Two versions of {name} alternate: the change goes back and forth");
-        return Some(finding(4, Some(name), reason));
+        return Some(finding(Rule::Repetition, 4, Some(name), reason));
     }
     None
 }
@@ -150,6 +152,7 @@ fn same_failure(action: &AnalyzedAction<'_>, history: &History) -> Option<Findin
         format!("{failures} times")
     };
     Some(finding(
+        Rule::Repetition,
         at_most,
         None,
         format!("A command that failed {times} is rerun although nothing changed in between"),
@@ -201,15 +204,6 @@ fn ordinal(number: usize) -> String {
         4 => "fourth".to_owned(),
         5 => "fifth".to_owned(),
         number => format!("{number}th"),
-    }
-}
-
-fn finding(at_most: u8, file: Option<&str>, reason: String) -> Finding {
-    Finding {
-        rule: Rule::Repetition,
-        file: file.map(str::to_owned),
-        reason,
-        at_most,
     }
 }
 

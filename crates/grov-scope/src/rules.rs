@@ -8,11 +8,11 @@ pub use memo::Memo;
 pub use subject::FindingSubject;
 
 use crate::analyzed_action::AnalyzedAction;
-use crate::association::{AssociatedFiles, Association};
-use crate::constraints::{self, ConstraintAges};
+use crate::constraints;
 use crate::contract::CompiledContract;
 use crate::danger::{self, EvaluationContext};
-use crate::history::{Activity, History, fingerprint_of};
+use crate::finding::finding;
+use crate::history::{History, fingerprint_of};
 use crate::normalized_path::{NormalizedPath, ProjectRoot};
 use crate::relatedness::{Relatedness, RelatednessScore};
 use crate::{out_of_scope, repetition};
@@ -20,7 +20,6 @@ use grov_domain::{
     ActionSketch, ActionType, Assessment, Finding, GoalContract, OFF_GOAL_BELOW, Rule, both_ends,
 };
 use reverts::UnrevertedChanges;
-use subject::Grants;
 
 /// The score of an action without findings, in hundredths.
 const ON_GOAL: u16 = 1000;
@@ -44,21 +43,8 @@ pub struct Rules {
     contract: GoalContract,
     root: ProjectRoot,
     compiled: CompiledContract,
-    /// Proposals of the agent that the user accepted.
-    consents: Vec<String>,
-    /// Since when each constraint has applied.
-    constraint_ages: ConstraintAges,
-    history: History,
-    associated: AssociatedFiles,
-    relatedness: Relatedness,
-    /// The score of the newest action in hundredths.
-    hundredths: u16,
-    /// Changes that violate a constraint and were not reverted.
-    unreverted: UnrevertedChanges,
-    /// Findings that the user permitted when asked about a call.
-    grants: Grants,
-    /// The text of a read-only constraint that the user lifted.
-    lifted_read_only: Option<String>,
+    /// Everything that is stored between processes.
+    state: Memo,
     /// The files that the newest action reverted.
     reverted_files: Vec<String>,
 }
@@ -68,23 +54,15 @@ impl Rules {
     /// it by their relative paths.
     pub fn new(contract: GoalContract, root: Option<&str>) -> Self {
         let root = ProjectRoot::new(root);
-        let mut constraint_ages = ConstraintAges::default();
-        constraint_ages.note(&contract, true);
-        let compiled = CompiledContract::new(&root, &contract, &[], &constraint_ages);
-        let relatedness = Relatedness::new(&contract, &compiled, &root);
+        let mut state = Memo::default();
+        state.constraint_ages.note(&contract, true);
+        let compiled = CompiledContract::new(&root, &contract, &[], &state.constraint_ages);
+        state.relatedness = Relatedness::new(&contract, &compiled, &root);
         let mut rules = Self {
             contract,
             root,
             compiled,
-            consents: Vec::new(),
-            constraint_ages,
-            history: History::default(),
-            associated: AssociatedFiles::default(),
-            relatedness,
-            hundredths: ON_GOAL,
-            unreverted: UnrevertedChanges::default(),
-            grants: Grants::default(),
-            lifted_read_only: None,
+            state,
             reverted_files: Vec::new(),
         };
         rules.add_scope_files();
@@ -102,30 +80,35 @@ impl Rules {
             return;
         }
         if contract.instructions != self.contract.instructions {
-            self.history.start_prompt();
+            self.state.history.start_prompt();
         }
         if is_another_task(&self.contract, &contract) {
-            self.consents.clear();
+            self.state.consents.clear();
         }
         // Typed anew, it holds anew.
         let is_typed_anew = |text: &mut String| {
             contract.instructions.len() > self.contract.instructions.len()
                 && contract.newest_instruction().contains(text.as_str())
         };
-        self.lifted_read_only.take_if(is_typed_anew);
-        self.constraint_ages.note(&contract, false);
+        self.state.lifted_read_only.take_if(is_typed_anew);
+        self.state.constraint_ages.note(&contract, false);
         self.contract = contract;
         self.compile();
-        self.relatedness
+        self.state
+            .relatedness
             .set_contract(&self.contract, &self.compiled, &self.root);
         self.add_scope_files();
     }
 
     fn compile(&mut self) {
-        self.compiled =
-            CompiledContract::new(&self.root, &self.contract, &self.consents, &self.constraint_ages);
-        if self.lifted_read_only.is_some()
-            && self.compiled.limits.look_only() == self.lifted_read_only.as_deref()
+        self.compiled = CompiledContract::new(
+            &self.root,
+            &self.contract,
+            &self.state.consents,
+            &self.state.constraint_ages,
+        );
+        if self.state.lifted_read_only.is_some()
+            && self.compiled.limits.look_only() == self.state.lifted_read_only.as_deref()
         {
             self.compiled.limits.release();
         }
@@ -143,18 +126,24 @@ impl Rules {
             findings.extend(out_of_scope::findings(
                 &action,
                 &self.compiled,
-                &self.associated,
-                &self.history,
+                &self.state.associated,
+                &self.state.history,
             ));
-            findings.extend(repetition::findings(&action, fingerprint.as_ref(), &self.history));
-            repeats = repetition::repeats(&action, fingerprint.as_ref(), &self.history);
+            findings.extend(repetition::findings(
+                &action,
+                fingerprint.as_ref(),
+                &self.state.history,
+            ));
+            repeats = repetition::repeats(&action, fingerprint.as_ref(), &self.state.history);
         }
         self.add_associated(&action);
-        self.history.record(&action, fingerprint, call, repeats);
+        self.state.history.record(&action, fingerprint, call, repeats);
         let related = if is_off_goal(&findings) {
-            self.relatedness.skip()
+            self.state.relatedness.skip()
         } else {
-            self.relatedness.judge(&action, &self.compiled, &self.associated)
+            self.state
+                .relatedness
+                .judge(&action, &self.compiled, &self.state.associated)
         };
         self.conclude(findings, related)
     }
@@ -163,7 +152,7 @@ impl Rules {
     /// same side of 5, with one exception: reading that continues a drift is below 500 here although its whole score is on
     /// the goal, because reading is never corrected.
     pub fn score_hundredths(&self) -> u16 {
-        self.hundredths
+        self.state.hundredths
     }
 
     /// Assesses an action of a subagent, which has its own task: only constraints and danger count.
@@ -171,7 +160,7 @@ impl Rules {
         let action = AnalyzedAction::new(&self.root, action);
         let mut findings = self.facts(&action, false);
         self.track_violations(&action, None, &mut findings);
-        self.history.record_subagent(&action);
+        self.state.history.record_subagent(&action);
         assessment(findings)
     }
 
@@ -180,11 +169,11 @@ impl Rules {
     pub fn replay(&mut self, action: &ActionSketch, broke: bool) {
         let action = AnalyzedAction::new(&self.root, action);
         let mut findings = self.facts(&action, false);
-        self.reverted_files = self.unreverted.take_reverted(&action, &mut findings);
+        self.reverted_files = self.state.unreverted.take_reverted(&action, &mut findings);
         if broke {
             self.record_violations(&action, None, &findings);
         }
-        self.history.record_subagent(&action);
+        self.state.history.record_subagent(&action);
     }
 
     /// Removes the findings of an action that reverts violations, and records new violations.
@@ -194,21 +183,26 @@ impl Rules {
         call: Option<&str>,
         findings: &mut Vec<Finding>,
     ) {
-        self.reverted_files = self.unreverted.take_reverted(action, findings);
+        self.reverted_files = self.state.unreverted.take_reverted(action, findings);
         self.record_violations(action, call, findings);
     }
 
     fn record_violations(&mut self, action: &AnalyzedAction<'_>, call: Option<&str>, findings: &[Finding]) {
-        let makes = |place: &NormalizedPath| !self.history.knows(place) && !self.history.has_changed(place);
-        self.unreverted.note(action, call, findings, makes);
+        let makes = |place: &NormalizedPath| {
+            !self.state.history.knows(place) && !self.state.history.has_changed(place)
+        };
+        self.state.unreverted.note(action, call, findings, makes);
     }
 
     /// The same rules with an empty history, to reassess a past action under the current contract. Its own effects must
     /// not excuse it.
     pub fn without_history(&self) -> Self {
         Self {
-            history: History::default(),
-            unreverted: UnrevertedChanges::default(),
+            state: Memo {
+                history: History::default(),
+                unreverted: UnrevertedChanges::default(),
+                ..self.state.clone()
+            },
             reverted_files: Vec::new(),
             ..self.clone()
         }
@@ -223,7 +217,7 @@ impl Rules {
 
     /// Records that the agent was asked to revert its violations.
     pub fn request_revert(&mut self) {
-        self.unreverted.mark_requested();
+        self.state.unreverted.mark_requested();
     }
 
     /// The files whose violations the newest action reverted.
@@ -236,29 +230,29 @@ impl Rules {
     pub fn grant(&mut self, action: &ActionSketch, call: Option<&str>) {
         let action = AnalyzedAction::new(&self.root, action);
         let facts = self.facts(&action, false);
-        self.grants.add(&facts, &action, &self.root, call);
-        self.unreverted.forget(&facts, &self.root);
+        self.state.grants.add(&facts, &action, &self.root, call);
+        self.state.unreverted.forget(&facts, &self.root);
     }
 
     /// Revokes the permission of a call that did not run.
     pub fn revoke(&mut self, call: &str) {
-        self.grants.withdraw(call);
+        self.state.grants.withdraw(call);
     }
 
     /// Lifts the read-only constraint: the user approved a plan or a change.
     pub fn lift_read_only(&mut self) {
-        self.lifted_read_only = self
+        self.state.lifted_read_only = self
             .compiled
             .limits
             .look_only()
             .map(str::to_owned)
-            .or(self.lifted_read_only.take());
+            .or(self.state.lifted_read_only.take());
         self.compiled.limits.release();
     }
 
     /// The text of the read-only constraint that the user lifted.
     pub fn lifted_read_only(&self) -> Option<&str> {
-        self.lifted_read_only.as_deref()
+        self.state.lifted_read_only.as_deref()
     }
 
     /// Assesses an action by constraints and danger alone, without the history. Findings that the history could excuse are
@@ -269,22 +263,23 @@ impl Rules {
 
     /// Records the result of an earlier action.
     pub fn record_result(&mut self, call: &str, failed: bool) {
-        self.history.record_result(call, failed);
+        self.state.history.record_result(call, failed);
         if failed {
-            self.unreverted.failed(call);
+            self.state.unreverted.failed(call);
         }
     }
 
     /// Records a prompt of the user, even a mere "yes": earlier repetitions and drift no longer count.
     pub fn record_prompt(&mut self) {
-        self.history.start_prompt();
-        self.relatedness.clear_drift();
+        self.state.history.start_prompt();
+        self.state.relatedness.clear_drift();
     }
 
     /// Records the output of a command or a tool. Files and words in it relate later changes to the work. Only both ends of
     /// a long text count.
     pub fn record_output(&mut self, text: &str) {
-        self.relatedness
+        self.state
+            .relatedness
             .record_shown(&self.root, &both_ends(text, OUTPUT_END, "\n"));
     }
 
@@ -295,35 +290,22 @@ impl Rules {
             return;
         }
         let kept = both_ends(words, CONSENT_END, "\n");
-        self.consents.retain(|known| *known != *kept);
-        if self.consents.len() >= MOST_CONSENTS {
-            self.consents.remove(0);
+        self.state.consents.retain(|known| *known != *kept);
+        if self.state.consents.len() >= MOST_CONSENTS {
+            self.state.consents.remove(0);
         }
-        self.relatedness.record_shown(&self.root, &kept);
-        self.consents.push(kept.into_owned());
+        self.state.relatedness.record_shown(&self.root, &kept);
+        self.state.consents.push(kept.into_owned());
         self.compile();
         if proposes_change(words) {
             self.lift_read_only();
         }
-        self.relatedness.clear_drift();
+        self.state.relatedness.clear_drift();
     }
 
     /// The accepted proposals that still hold, oldest first.
     pub fn consents(&self) -> &[String] {
-        &self.consents
-    }
-
-    /// The activity since the newest instruction.
-    pub fn activity(&self) -> Activity {
-        self.history.activity
-    }
-
-    /// How a file that an action touches is associated with the work, if it is.
-    pub fn association(&self, action: &ActionSketch, file: &str) -> Option<Association> {
-        self.associated.association(
-            &NormalizedPath::new(&self.root, file),
-            &AnalyzedAction::new(&self.root, action),
-        )
+        &self.state.consents
     }
 
     /// Violated constraints and dangerous commands.
@@ -343,14 +325,14 @@ impl Rules {
         found.extend(
             self.compiled
                 .limits
-                .findings(action, &self.compiled, &self.history),
+                .findings(action, &self.compiled, &self.state.history),
         );
         if !action.is_read_only() {
-            let mut associated = EvaluationContext::new(&self.root, &self.compiled, &self.history);
-            associated.is_history_unknown = is_history_unknown;
-            found.extend(danger::findings(action, associated));
+            let mut context = EvaluationContext::new(&self.root, &self.compiled, &self.state.history);
+            context.is_history_unknown = is_history_unknown;
+            found.extend(danger::findings(action, context));
         }
-        self.grants.remove_from(&mut found, action, &self.root);
+        self.state.grants.remove_from(&mut found, action, &self.root);
         found
     }
 
@@ -361,19 +343,17 @@ impl Rules {
             .map(|finding| finding.at_most)
             .filter(|at_most| *at_most < OFF_GOAL_BELOW)
             .min();
-        self.hundredths = least.map_or(related.score, |least| related.score.min(u16::from(least) * 100));
+        self.state.hundredths =
+            least.map_or(related.score, |least| related.score.min(u16::from(least) * 100));
         findings.extend(related.finding);
         assessment(findings)
     }
 
     fn forbidden(&self, place: &NormalizedPath) -> Option<Finding> {
         let entry = self.compiled.forbids(place)?;
-        Some(Finding {
-            rule: Rule::Constraint,
-            file: Some(place.display().to_owned()),
-            reason: format!("{} is changed, but {entry} is forbidden", place.display()),
-            at_most: FORBIDDEN,
-        })
+        let name = place.display();
+        let reason = format!("{name} is changed, but {entry} is forbidden");
+        Some(finding(Rule::Constraint, FORBIDDEN, Some(name), reason))
     }
 
     /// Adds the files of the expected scope to the associated files.
@@ -381,7 +361,7 @@ impl Rules {
         for pattern in &self.compiled.scope {
             let place = NormalizedPath::new(&self.root, pattern.text());
             if place.name().contains('.') && !pattern.text().contains('*') {
-                self.associated.add(&place);
+                self.state.associated.add(&place);
             }
         }
     }
@@ -395,11 +375,11 @@ impl Rules {
             return;
         }
         for place in known {
-            self.associated.add(place);
+            self.state.associated.add(place);
         }
-        self.associated.read(action.content());
+        self.state.associated.read(action.content());
         if let Some(output) = &action.sketch.output {
-            self.associated.read(output);
+            self.state.associated.read(output);
         }
     }
 }

@@ -8,7 +8,7 @@ use crate::constraints::ConstraintAges;
 use crate::contract::CompiledContract;
 use crate::history::History;
 use crate::normalized_path::ProjectRoot;
-use crate::relatedness::{Relatedness, RelatednessState};
+use crate::relatedness::Relatedness;
 use grov_domain::GoalContract;
 use serde::{Deserialize, Serialize};
 
@@ -18,62 +18,52 @@ const VERSION: u32 = 1;
 /// The state of [`Rules`] without the contract.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Memo {
-    version: u32,
-    consents: Vec<String>,
+    pub(super) version: u32,
+    /// Proposals of the agent that the user accepted.
+    pub(super) consents: Vec<String>,
+    /// When each constraint started to apply.
     #[serde(rename = "since")]
-    constraint_ages: ConstraintAges,
-    history: History,
+    pub(super) constraint_ages: ConstraintAges,
+    pub(super) history: History,
     #[serde(rename = "around")]
-    associated: AssociatedFiles,
+    pub(super) associated: AssociatedFiles,
     #[serde(rename = "memory")]
-    relatedness: RelatednessState,
+    pub(super) relatedness: Relatedness,
+    /// The score of the newest action in hundredths.
     #[serde(rename = "fine")]
-    hundredths: u16,
+    pub(super) hundredths: u16,
+    /// Changes that violate a constraint and were not reverted.
     #[serde(default, rename = "breaches")]
-    unreverted: UnrevertedChanges,
+    pub(super) unreverted: UnrevertedChanges,
+    /// Findings that the user permitted when asked about a call.
     #[serde(default, rename = "granted")]
-    grants: Grants,
+    pub(super) grants: Grants,
+    /// The text of a read-only constraint that the user lifted.
     #[serde(default, rename = "released")]
-    lifted_read_only: Option<String>,
+    pub(super) lifted_read_only: Option<String>,
 }
 
-/// A borrowed [`Memo`].
-#[derive(Serialize)]
-struct MemoRef<'a> {
-    version: u32,
-    consents: &'a [String],
-    #[serde(rename = "since")]
-    constraint_ages: &'a ConstraintAges,
-    history: &'a History,
-    #[serde(rename = "around")]
-    associated: &'a AssociatedFiles,
-    #[serde(rename = "memory")]
-    relatedness: &'a RelatednessState,
-    #[serde(rename = "fine")]
-    hundredths: u16,
-    #[serde(rename = "breaches")]
-    unreverted: &'a UnrevertedChanges,
-    #[serde(rename = "granted")]
-    grants: &'a Grants,
-    #[serde(rename = "released")]
-    lifted_read_only: Option<&'a str>,
+impl Default for Memo {
+    fn default() -> Self {
+        Self {
+            version: VERSION,
+            consents: Vec::new(),
+            constraint_ages: ConstraintAges::default(),
+            history: History::default(),
+            associated: AssociatedFiles::default(),
+            relatedness: Relatedness::default(),
+            hundredths: ON_GOAL,
+            unreverted: UnrevertedChanges::default(),
+            grants: Grants::default(),
+            lifted_read_only: None,
+        }
+    }
 }
 
 impl Rules {
     /// The state to store; deserialises as a [`Memo`].
     pub fn memo(&self) -> impl Serialize + '_ {
-        MemoRef {
-            version: VERSION,
-            consents: &self.consents,
-            constraint_ages: &self.constraint_ages,
-            history: &self.history,
-            associated: &self.associated,
-            relatedness: self.relatedness.state(),
-            hundredths: self.hundredths,
-            unreverted: &self.unreverted,
-            grants: &self.grants,
-            lifted_read_only: self.lifted_read_only.as_deref(),
-        }
+        &self.state
     }
 
     /// Restores rules from a memo, with the contract and root from when it was made. `None` if another version made it.
@@ -81,25 +71,21 @@ impl Rules {
         if memo.version != VERSION {
             return None;
         }
-        let root = ProjectRoot::new(root);
-        let compiled = CompiledContract::new(&root, &contract, &memo.consents, &memo.constraint_ages);
-        let relatedness = Relatedness::restore(&contract, &compiled, &root, memo.relatedness);
         let mut rules = Self {
             contract,
-            root,
-            compiled,
-            consents: memo.consents,
-            constraint_ages: memo.constraint_ages,
-            history: memo.history,
-            associated: memo.associated,
-            relatedness,
-            hundredths: memo.hundredths.min(ON_GOAL),
-            unreverted: memo.unreverted,
-            grants: memo.grants,
-            lifted_read_only: memo.lifted_read_only,
+            root: ProjectRoot::new(root),
+            compiled: CompiledContract::default(),
+            state: Memo {
+                hundredths: memo.hundredths.min(ON_GOAL),
+                ..memo
+            },
             reverted_files: Vec::new(),
         };
         rules.compile();
+        rules
+            .state
+            .relatedness
+            .compile(&rules.contract, &rules.compiled, &rules.root);
         Some(rules)
     }
 }

@@ -73,26 +73,16 @@ fn a_subagent_is_judged_by_facts_alone() {
 }
 
 #[test]
-fn a_new_instruction_opens_files_and_counts_anew() {
+fn a_newer_instruction_allows_a_forbidden_file() {
     let mut rules = Rules::new(
         contract(&["src/parser.rs"], &[], &[], &["do not touch src/auth/"]),
         None,
     );
     assert_eq!(rules.assess(&edit("src/auth/a.rs", "abc"), None).score, 3);
-    assert_eq!(
-        rules.activity(),
-        Activity {
-            changes: 1,
-            new_files: 1,
-            volume: 3
-        }
-    );
     let mut newer = rules.contract().clone();
     newer.instructions.push("now fix src/auth/a.rs too".to_owned());
     rules.set_contract(newer);
-    assert_eq!(rules.activity(), Activity::default());
     assert_eq!(rules.assess(&edit("src/auth/a.rs", "abd"), None).score, 10);
-    assert_eq!(rules.activity().new_files, 0, "it was touched before");
 }
 
 #[test]
@@ -125,7 +115,7 @@ fn memory_is_bounded() {
             Some(&n.to_string()),
         );
     }
-    assert_eq!(rules.history.newest().count(), 500);
+    assert_eq!(rules.state.history.newest().count(), 500);
 }
 
 fn path() -> impl Strategy<Value = String> {
@@ -289,7 +279,7 @@ proptest! {
                 if parted == Some(at) {
                     rules = passed_on(&rules, root.as_deref());
                 }
-                said.push((rules.assess(action, Some("call")), rules.score_hundredths(), rules.activity()));
+                said.push((rules.assess(action, Some("call")), rules.score_hundredths()));
                 rules.record_output("src/a.rs:3: error in tests/a.rs");
                 rules.record_result("call", at % 2 == 0);
             }
@@ -517,11 +507,6 @@ fn a_subagent_may_remove_what_it_made() {
     });
     assert_eq!(rules.assess_subagent(&removal), Assessment::on_goal());
     assert_eq!(rules.assess(&removal, None).score, 10);
-    assert_eq!(
-        rules.activity().changes,
-        1,
-        "what subagents do is not the agent's own"
-    );
 }
 
 /// Rules under "Do not touch src/db/".
