@@ -1,7 +1,8 @@
 //! `grov completions SHELL`
 
-use crate::arguments;
+use crate::arguments::Grov;
 use crate::output::{Outcome, Terminal};
+use clap::CommandFactory;
 use clap_complete::Shell;
 use serde::Serialize;
 
@@ -12,10 +13,11 @@ struct Answer {
 }
 
 pub(crate) fn run(shell: Shell, terminal: Terminal) -> Outcome {
-    let script = String::from_utf8_lossy(&arguments::completions(shell)).into_owned();
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut Grov::command(), "grov", &mut script);
     let answer = Answer {
         shell: shell.to_string(),
-        script,
+        script: String::from_utf8_lossy(&script).into_owned(),
     };
     terminal.answer(answer, |answer, _| answer.script.clone())
 }

@@ -86,7 +86,7 @@ fn another_status_line_is_kept() {
     let ended = scene.run(&["init", "--statusline"]);
     assert_eq!(ended.code, 0, "{ended:?}");
     assert!(
-        ended.stderr.contains("~/line.sh") && ended.stderr.contains("stays"),
+        ended.stderr.contains("~/line.sh") && ended.stderr.contains("kept"),
         "{ended:?}"
     );
     let settings = settings(&path);

@@ -86,41 +86,34 @@ fn suspicious(task: &Task) -> Vec<FindingView> {
 fn ignored(task: &Task, ignore: &GrovIgnore) -> Vec<FindingView> {
     let kept = without_ignored(task.clone(), ignore);
     let mut found = Vec::new();
-    if kept.original_query != task.original_query {
-        found.push(finding(task, "original_query".to_owned(), &task.original_query));
-    }
-    if let Some(goal) = task.goal.as_ref().filter(|_| kept.goal != task.goal) {
-        found.push(finding(task, "goal".to_owned(), goal));
-    }
-    let decided = |decisions: &[Decision]| -> Vec<String> {
-        let words = |decision: &Decision| format!("{} ({})", decision.choice, decision.reason);
-        decisions.iter().map(words).collect()
-    };
-    let lists = [
-        ("decisions", decided(&task.decisions), decided(&kept.decisions)),
-        ("constraints", task.constraints.clone(), kept.constraints.clone()),
-        ("tags", task.tags.clone(), kept.tags.clone()),
-        (
-            "files_touched",
-            task.files_touched.clone(),
-            kept.files_touched.clone(),
-        ),
-        (
-            "reasoning_trace",
-            task.reasoning_trace.clone(),
-            kept.reasoning_trace.clone(),
-        ),
-    ];
-    for (name, before, after) in lists {
-        let mut kept = after.iter().peekable();
+    for ((name, before), (_, after)) in texts(task).into_iter().zip(texts(&kept)) {
+        let mut after = after.iter().peekable();
         for (place, item) in before.iter().enumerate() {
             // Kept items are in the same order.
-            if kept.next_if_eq(&item).is_none() {
-                found.push(finding(task, format!("{name}[{place}]"), item));
+            if after.next_if_eq(&item).is_none() {
+                let field = match name {
+                    "original_query" | "goal" => name.to_owned(),
+                    list => format!("{list}[{place}]"),
+                };
+                found.push(finding(task, field, item));
             }
         }
     }
     found
+}
+
+/// The fields of a task, with their texts.
+fn texts(task: &Task) -> [(&'static str, Vec<String>); 7] {
+    let decided = |decision: &Decision| format!("{} ({})", decision.choice, decision.reason);
+    [
+        ("original_query", vec![task.original_query.clone()]),
+        ("goal", task.goal.iter().cloned().collect()),
+        ("decisions", task.decisions.iter().map(decided).collect()),
+        ("constraints", task.constraints.clone()),
+        ("tags", task.tags.clone()),
+        ("files_touched", task.files_touched.clone()),
+        ("reasoning_trace", task.reasoning_trace.clone()),
+    ]
 }
 
 /// A finding of a path that `.grovignore` excludes.
