@@ -274,7 +274,7 @@ async fn until_shutdown<T>(stopping: &mut Shutdown, future: impl Future<Output =
     }
 }
 
-/// Runs inside the daemon what a hook process starts other programs for.
+/// Does in this process the work for which a hook process starts other programs.
 struct InProcess<'a>(&'a Arc<Shared>);
 
 impl Programs for InProcess<'_> {

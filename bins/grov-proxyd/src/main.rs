@@ -26,10 +26,10 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
-        Err(asked) => {
-            let is_refusal = asked.use_stderr();
+        Err(error) => {
+            let is_refusal = error.use_stderr();
             // A closed terminal must not turn `--help` into a failure.
-            let _ = asked.print();
+            let _ = error.print();
             return if is_refusal {
                 ExitCode::from(grov_runtime::EXIT_USAGE)
             } else {

@@ -1,8 +1,7 @@
-//! What the injection ledger costs a large request: a history of 100 prompts, each of which got a text, in a body of so
-//! many bytes.
+//! Measures the cost of the injection ledger for a large request: a history of 100 prompts, each with an added text.
 //!
-//! `cargo run --release -p grov-live --example replay_cost [-- BYTES]` prints microseconds per request: reading its
-//! structure, knowing its history again, saying again what was said, and putting the body together.
+//! `cargo run --release -p grov-live --example replay_cost [-- BYTES]` prints microseconds per request for indexing
+//! the body, hashing its history, the replay, and the splice.
 
 use anyhow::Context;
 use async_trait::async_trait;
@@ -20,13 +19,13 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use time::OffsetDateTime;
 
-/// Prompts in the history, and texts that were added to it.
+/// Prompts in the history, each with an added text.
 const PROMPTS: usize = 100;
 
-/// Requests measured.
+/// Measured requests.
 const ROUNDS: usize = 200;
 
-/// Says three kilobytes about everything.
+/// A source that adds three kilobytes to every prompt.
 struct Talkative;
 
 #[async_trait]
@@ -48,7 +47,7 @@ impl ContextSource for Talkative {
     }
 }
 
-/// The messages up to and including a prompt; answers are of that size.
+/// Returns the messages up to and including a prompt. `answer` is the size of each answer.
 fn messages(prompts: usize, answer: usize) -> Vec<Value> {
     let mut messages = Vec::new();
     for number in 0..=prompts {

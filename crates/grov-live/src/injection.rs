@@ -64,7 +64,7 @@ pub struct ToolResult {
 impl InjectionPoint {
     /// Returns whether this history has a tool call. Searches the body, which is slow.
     pub fn has_call(&self, tool_use_id: &str) -> bool {
-        let is_here = |one: &ToolResult| one.tool_use_id == tool_use_id;
+        let is_here = |result: &ToolResult| result.tool_use_id == tool_use_id;
         let quoted = format!("\"{tool_use_id}\"");
         self.answered.iter().any(is_here) || memmem::find(&self.body, quoted.as_bytes()).is_some()
     }

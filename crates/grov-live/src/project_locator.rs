@@ -97,7 +97,7 @@ fn is_usable(started_at: Instant, lookup: &Lookup) -> bool {
 
 /// Reads the files of a directory on a blocking thread.
 fn look_up(directory: PathBuf) -> Lookup {
-    let looking = tokio::task::spawn_blocking(move || {
+    let lookup = tokio::task::spawn_blocking(move || {
         let place = ProjectLocation::locate(&directory);
         Arc::new(Location {
             project: place.project(),
@@ -105,5 +105,5 @@ fn look_up(directory: PathBuf) -> Lookup {
             root: place.work_tree().map_or(directory, ToOwned::to_owned),
         })
     });
-    looking.map(Result::ok).boxed().shared()
+    lookup.map(Result::ok).boxed().shared()
 }

@@ -272,7 +272,7 @@ const MAX_PLAN: usize = 8000;
 
 /// Returns the questions of this response to the user.
 fn questions(turn: &Turn) -> Vec<UserQuestion> {
-    let asked = turn.blocks.iter().filter_map(|block| match block {
+    let questions = turn.blocks.iter().filter_map(|block| match block {
         Block::ToolUse {
             id,
             name,
@@ -284,7 +284,7 @@ fn questions(turn: &Turn) -> Vec<UserQuestion> {
         }),
         _ => None,
     });
-    asked.collect()
+    questions.collect()
 }
 
 /// Returns the plan in a call's input.

@@ -4,8 +4,8 @@ use hashlink::LinkedHashMap;
 use std::hash::Hash;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Keeps the most recently used entries in memory. An entry that is in use is never evicted, so that there is never more than
-/// one of it.
+/// Keeps the most recently used entries in memory. An entry that is in use is never evicted, so that no second copy of it can
+/// be created.
 pub struct SessionCache<K, V> {
     /// The least recently used entry first.
     entries: Mutex<LinkedHashMap<K, Arc<V>>>,

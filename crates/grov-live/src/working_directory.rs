@@ -43,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_spellings_of_the_environment_block_are_understood() {
+    fn all_forms_of_the_environment_block_are_read() {
         for text in [
             "<env>\nWorking directory: /home/dev/project\nIs directory a git repo: Yes\n</env>",
             "# Environment\n - Primary working directory: /home/dev/project\n   - Is a git repository: false\n",
@@ -58,7 +58,7 @@ mod tests {
     }
 
     #[test]
-    fn prose_about_working_directories_is_no_introduction() {
+    fn prose_about_working_directories_is_ignored() {
         assert_eq!(introduced("Set the Working directory: /tmp to run it"), None);
         assert_eq!(introduced("Working directory: unknown"), None);
     }

@@ -1,7 +1,7 @@
-//! Identity and prompts on traffic that was recorded from the real client.
+//! Identity and prompts of requests recorded from the real client.
 //!
-//! The shapes live in this crate's own tests; this one goes over a whole set of recordings, if `GROV_FIXTURES` names
-//! one: a directory with `requests/*.json`, each `{"request": {"headers": [[name, value]…], "body": {…}}}`.
+//! Reads all recordings in the directory `GROV_FIXTURES`, if set: `requests/*.json`, each `{"request": {"headers":
+//! [[name, value]…], "body": {…}}}`. The shapes are also covered by the other tests of this crate.
 
 use super::Identity;
 use crate::prompts;
@@ -13,7 +13,7 @@ use serde_json::Value;
 use std::path::Path;
 use time::OffsetDateTime;
 
-/// What a recording is, by its file's name.
+/// Returns the expected kind of a recording, by its file name.
 fn expected(name: &str) -> ExchangeKind {
     let is = |part: &str| name.contains(part);
     if is("_title") {
@@ -36,7 +36,7 @@ fn expected(name: &str) -> ExchangeKind {
     }
 }
 
-/// What the user typed, where the file's name tells that something new was.
+/// Returns the prompt of a recording, by its file name.
 fn typed(name: &str) -> Option<&'static str> {
     Some(match name {
         "01_toolloop_0.json" => "run scenario [[scn:tools]]",
@@ -70,7 +70,7 @@ fn load(path: &Path) -> Option<MessagesRequest> {
 }
 
 #[test]
-fn recorded_requests_are_who_and_what_they_are() {
+fn recorded_requests_are_identified() {
     let Some(set) = std::env::var_os("GROV_FIXTURES") else {
         eprintln!("SKIPPED: GROV_FIXTURES names no set of recordings");
         return;

@@ -58,19 +58,19 @@ fn an_unnamed_conversation_keeps_its_derived_id_while_it_grows() {
 }
 
 #[test]
-fn a_model_called_haiku_is_a_turn_like_any_other() {
+fn a_request_to_haiku_is_a_turn() {
     assert_eq!(kind(&body(tools(20), "do it")), ExchangeKind::Main);
 }
 
 #[test]
-fn a_subagent_is_told_by_its_header() {
+fn a_subagent_is_identified_by_its_header() {
     let request = request(&[("x-claude-code-agent-id", "a826")], &body(tools(20), "do it"));
     assert_eq!(Identity::of(&request).kind, ExchangeKind::Subagent);
     assert_eq!(Identity::of(&request).agent, Some(AgentId::new("a826")));
 }
 
 #[test]
-fn side_requests_are_no_turns() {
+fn side_requests_are_not_turns() {
     let side = |side| ExchangeKind::Side(side);
     let mut title = body(json!([]), "<session>\nfix it\n</session>");
     title["output_config"] = json!({"format": {"type": "json_schema", "schema": {}}});
@@ -113,7 +113,7 @@ fn a_trailing_system_message_does_not_hide_a_compaction() {
 }
 
 #[test]
-fn a_body_that_is_no_json_is_observed_as_no_turn() {
+fn a_body_without_json_is_not_a_turn() {
     let request = MessagesRequest::new(
         HeaderMap::new(),
         Bytes::from_static(b"{oops"),
@@ -127,7 +127,7 @@ fn a_body_that_is_no_json_is_observed_as_no_turn() {
 }
 
 #[test]
-fn an_endless_session_id_and_a_relative_project_are_not_believed() {
+fn too_long_session_ids_and_relative_projects_are_ignored() {
     let endless = "x".repeat(20_000);
     let headers = [
         ("x-claude-code-session-id", endless.as_str()),
@@ -139,7 +139,7 @@ fn an_endless_session_id_and_a_relative_project_are_not_believed() {
 }
 
 #[test]
-fn an_endless_session_id_in_the_metadata_is_not_believed() {
+fn a_too_long_session_id_in_the_metadata_is_ignored() {
     let mut body = body(tools(20), "hi");
     let user = json!({"session_id": "s".repeat(20_000)}).to_string();
     body["metadata"]["user_id"] = Value::String(user);

@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn a_prompt_with_the_breakpoint_on_it_takes_a_block() {
+    fn a_block_fits_after_a_prompt_with_the_breakpoint() {
         let index = index(
             json!([{"role": "user", "content": [text("<system-reminder>x</system-reminder>"), marked("do it")]}]),
         );
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn only_at_the_very_edge_a_block_pushes_the_cached_prefix_out_of_sight() {
+    fn only_at_the_edge_of_the_look_back_a_block_must_go() {
         let excess_blocks = |wide: usize, added: usize| {
             let window = later(wide).1;
             window.excess_blocks(window.cached_end(0).unwrap(), added)
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn a_block_in_front_of_the_breakpoint_needs_room() {
+    fn a_block_before_the_breakpoint_needs_room() {
         let request = |wide: usize| {
             let answer: Vec<Value> = (0..wide - 2).map(|number| text(&number.to_string())).collect();
             index(json!([

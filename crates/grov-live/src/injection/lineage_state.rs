@@ -160,8 +160,8 @@ impl LineageState {
                     at: link.insertion_point(),
                     bytes: block.clone(),
                 };
-                // Two injection points before a tool result can share a seam. The same block twice in a row there would
-                // be a duplicate.
+                // A text before a tool result is inserted after the result, like the text for the result itself. The same
+                // block twice there would be a duplicate.
                 if replay.edits.last() != Some(&edit) {
                     replay.edits.push(edit);
                 }

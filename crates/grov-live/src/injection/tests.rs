@@ -1,4 +1,4 @@
-//! The policy on a real store: what is said, when, and that it is said again.
+//! The injection policy with a real store.
 
 use super::shared::Timeouts;
 use super::*;
@@ -21,25 +21,25 @@ use time::OffsetDateTime;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
-/// For tests that are not about time.
-const PATIENT: Timeouts = Timeouts {
+/// For tests that are not about timeouts.
+const LONG_TIMEOUTS: Timeouts = Timeouts {
     locate: Duration::from_secs(30),
     load: Duration::from_secs(30),
     text: Duration::from_secs(30),
 };
 
-/// Says something about every prompt, numbered.
+/// Returns a numbered text for each prompt.
 #[derive(Default)]
-struct Talker {
-    asked: Mutex<Vec<String>>,
-    takes: Duration,
+struct TestSource {
+    prompts_seen: Mutex<Vec<String>>,
+    delay: Duration,
     quotes: Vec<TaskId>,
 }
 
 #[async_trait]
-impl ContextSource for Talker {
+impl ContextSource for TestSource {
     fn name(&self) -> &'static str {
-        "talker"
+        "source"
     }
 
     fn applies(&self, point: &InjectionPoint) -> bool {
@@ -48,11 +48,11 @@ impl ContextSource for Talker {
 
     async fn context(&self, point: &InjectionPoint) -> Option<ContextText> {
         let number = {
-            let mut asked = self.asked.lock().unwrap();
-            asked.push(point.prompt.clone());
-            asked.len()
+            let mut prompts_seen = self.prompts_seen.lock().unwrap();
+            prompts_seen.push(point.prompt.clone());
+            prompts_seen.len()
         };
-        tokio::time::sleep(self.takes).await;
+        tokio::time::sleep(self.delay).await;
         Some(ContextText {
             text: Redactor::shared().text(&format!("{OWN_TEXT_OPENING}>\nnote {number}\n{OWN_TEXT_CLOSING}")),
             memories: self.quotes.clone(),
@@ -60,22 +60,22 @@ impl ContextSource for Talker {
     }
 }
 
-/// Waits until something holds; the test runner ends a test that waits for ever.
-async fn until(holds: impl AsyncFn() -> bool) {
-    while !holds().await {
+/// Waits until a condition is true. The test runner ends a test that waits forever.
+async fn wait_until(condition: impl AsyncFn() -> bool) {
+    while !condition().await {
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
 }
 
-/// A policy on a store, as in a daemon.
+/// A policy with its background work, as in a daemon.
 struct Daemon {
     policy: Injection,
-    talker: Arc<Talker>,
+    source: Arc<TestSource>,
     stop: oneshot::Sender<()>,
     work: JoinHandle<()>,
 }
 
-/// A home with a database and a project.
+/// A home directory with a database, which is also the project.
 struct Home(TempDir);
 
 impl Home {
@@ -88,20 +88,20 @@ impl Home {
         Arc::new(SqliteStore::open(&path, &OpenOptions::default()).await.unwrap())
     }
 
-    async fn daemon(&self, talker: Talker) -> Daemon {
-        // What is quick is not given up because the machine is busy; what is slow is late.
-        let timeouts = if talker.takes.is_zero() {
-            PATIENT
+    async fn daemon(&self, source: TestSource) -> Daemon {
+        // Only a slow source needs real timeouts. A fast one must not time out on a busy machine.
+        let timeouts = if source.delay.is_zero() {
+            LONG_TIMEOUTS
         } else {
             Timeouts::default()
         };
-        self.daemon_within(timeouts, talker).await
+        self.daemon_with_timeouts(timeouts, source).await
     }
 
-    async fn daemon_within(&self, timeouts: Timeouts, talker: Talker) -> Daemon {
-        let talker = Arc::new(talker);
-        let source = Arc::clone(&talker) as Arc<dyn ContextSource>;
-        let (policy, work) = Injection::with_timeouts(timeouts, self.store().await, vec![source]);
+    async fn daemon_with_timeouts(&self, timeouts: Timeouts, source: TestSource) -> Daemon {
+        let source = Arc::new(source);
+        let sources = vec![Arc::clone(&source) as Arc<dyn ContextSource>];
+        let (policy, work) = Injection::with_timeouts(timeouts, self.store().await, sources);
         let (stop, stopped) = oneshot::channel();
         #[allow(clippy::disallowed_methods, reason = "awaited in stop")]
         let work = tokio::spawn(work.run(async {
@@ -109,20 +109,20 @@ impl Home {
         }));
         Daemon {
             policy,
-            talker,
+            source,
             stop,
             work,
         }
     }
 
-    /// Waits until the session "s" has one decision in the store: that nothing is said.
-    async fn keeps_one_decision(&self) {
+    /// Waits until the store has one decision for session "s": nothing.
+    async fn wait_for_one_decision(&self) {
         let store = self.store().await;
         let lineage = Lineage {
             session: grov_domain::ClientSessionId::new("s"),
             agent: None,
         };
-        until(async || {
+        wait_until(async || {
             let kept = store.lineage(&lineage).await.unwrap().unwrap_or_default();
             matches!(&kept.entries[..], [entry] if entry.block.is_none())
         })
@@ -154,8 +154,8 @@ impl Home {
 }
 
 impl Daemon {
-    /// The messages as they go out.
-    async fn sends(&self, request: &MessagesRequest) -> Value {
+    /// Returns the messages as they are sent upstream.
+    async fn send(&self, request: &MessagesRequest) -> Value {
         let edits = self.edits(request).await;
         let spliced = Splice::apply(request.index().unwrap(), &edits).unwrap();
         let body: Vec<u8> = spliced.iter().flat_map(|piece| piece.to_vec()).collect();
@@ -169,8 +169,8 @@ impl Daemon {
         edits
     }
 
-    fn asked(&self) -> usize {
-        self.talker.asked.lock().unwrap().len()
+    fn call_count(&self) -> usize {
+        self.source.prompts_seen.lock().unwrap().len()
     }
 
     fn count(&self, name: &str) -> u64 {
@@ -204,7 +204,7 @@ fn assistant(content: Value) -> Value {
     json!({"role": "assistant", "content": content})
 }
 
-/// A first turn: the prompt as it is sent first, and as it stands in the history later.
+/// The first request of a conversation. In later requests the prompt is a plain string.
 fn first() -> Value {
     json!([user(json!([marked("fix the retry")]))])
 }
@@ -220,55 +220,55 @@ fn second() -> Value {
 }
 
 #[tokio::test]
-async fn what_was_said_is_said_again_at_the_same_place() {
+async fn an_added_text_is_repeated_at_the_same_place() {
     let home = Home::new();
-    let daemon = home.daemon(Talker::default()).await;
-    let sent = daemon.sends(&home.request("s", &first())).await;
+    let daemon = home.daemon(TestSource::default()).await;
+    let sent = daemon.send(&home.request("s", &first())).await;
     assert_eq!(sent[0]["content"], json!([marked("fix the retry"), note(1)]));
-    let sent = daemon.sends(&home.request("s", &second())).await;
+    let sent = daemon.send(&home.request("s", &second())).await;
     assert_eq!(sent[0]["content"], json!([text("fix the retry"), note(1)]));
     assert_eq!(sent[2], second()[2], "nothing new inside a tool loop");
-    assert_eq!(daemon.asked(), 1);
+    assert_eq!(daemon.call_count(), 1);
     assert_eq!((daemon.count("added"), daemon.count("repeated")), (1, 1));
 }
 
 #[tokio::test]
-async fn a_repeated_request_is_answered_the_same() {
+async fn a_repeated_request_gets_the_same_text() {
     let home = Home::new();
-    let daemon = home.daemon(Talker::default()).await;
-    let sent = daemon.sends(&home.request("s", &first())).await;
-    let again = daemon.sends(&home.request("s", &first())).await;
+    let daemon = home.daemon(TestSource::default()).await;
+    let sent = daemon.send(&home.request("s", &first())).await;
+    let again = daemon.send(&home.request("s", &first())).await;
     assert_eq!(sent, again);
     let (one, other) = (home.request("t", &first()), home.request("t", &first()));
-    let (one, other) = tokio::join!(daemon.sends(&one), daemon.sends(&other));
-    assert_eq!(one, other, "asked at the same time");
-    assert_eq!(daemon.asked(), 2);
+    let (one, other) = tokio::join!(daemon.send(&one), daemon.send(&other));
+    assert_eq!(one, other, "prompts_seen at the same time");
+    assert_eq!(daemon.call_count(), 2);
 }
 
 #[tokio::test]
-async fn a_restarted_daemon_says_it_again() {
+async fn a_restarted_daemon_repeats_the_text() {
     let home = Home::new();
-    let daemon = home.daemon(Talker::default()).await;
-    let sent = daemon.sends(&home.request("s", &first())).await;
+    let daemon = home.daemon(TestSource::default()).await;
+    let sent = daemon.send(&home.request("s", &first())).await;
     daemon.stop().await;
-    let daemon = home.daemon(Talker::default()).await;
-    assert_eq!(daemon.sends(&home.request("s", &first())).await, sent);
-    let later = daemon.sends(&home.request("s", &second())).await;
+    let daemon = home.daemon(TestSource::default()).await;
+    assert_eq!(daemon.send(&home.request("s", &first())).await, sent);
+    let later = daemon.send(&home.request("s", &second())).await;
     assert_eq!(later[0]["content"][1], note(1));
-    assert_eq!(daemon.asked(), 0);
+    assert_eq!(daemon.call_count(), 0);
 }
 
 #[tokio::test]
-async fn a_fork_goes_on_with_the_history_and_a_twin_does_not() {
+async fn a_fork_adopts_the_texts_and_a_session_with_the_same_prompt_does_not() {
     let home = Home::new();
-    let daemon = home.daemon(Talker::default()).await;
-    daemon.sends(&home.request("s", &first())).await;
-    daemon.sends(&home.request("s", &second())).await;
+    let daemon = home.daemon(TestSource::default()).await;
+    daemon.send(&home.request("s", &first())).await;
+    daemon.send(&home.request("s", &second())).await;
     daemon.stop().await;
-    let daemon = home.daemon(Talker::default()).await;
-    let twin = daemon.sends(&home.request("twin", &first())).await;
+    let daemon = home.daemon(TestSource::default()).await;
+    let twin = daemon.send(&home.request("twin", &first())).await;
     assert_eq!(
-        (daemon.asked(), &twin[0]["content"][1]),
+        (daemon.call_count(), &twin[0]["content"][1]),
         (1, &note(1)),
         "its own note"
     );
@@ -277,34 +277,34 @@ async fn a_fork_goes_on_with_the_history_and_a_twin_does_not() {
         assistant(json!("done")),
         user(json!([marked("and now the tests")])),
     ]);
-    let sent = daemon.sends(&home.request("fork", &forked)).await;
+    let sent = daemon.send(&home.request("fork", &forked)).await;
     assert_eq!(sent[0]["content"][1], note(1));
     assert_eq!(sent[4]["content"][1], note(2));
-    assert_eq!(daemon.asked(), 2);
+    assert_eq!(daemon.call_count(), 2);
 }
 
 #[tokio::test]
-async fn what_comes_late_is_never_said() {
+async fn a_late_text_is_never_added() {
     let home = Home::new();
-    let slow = Talker {
-        takes: Duration::from_secs(5),
-        ..Talker::default()
+    let slow = TestSource {
+        delay: Duration::from_secs(5),
+        ..TestSource::default()
     };
     let daemon = home.daemon(slow).await;
-    assert_eq!(daemon.sends(&home.request("s", &first())).await, first());
+    assert_eq!(daemon.send(&home.request("s", &first())).await, first());
     assert_eq!(daemon.count("late"), 1);
     daemon.stop().await;
-    let daemon = home.daemon(Talker::default()).await;
-    assert_eq!(daemon.sends(&home.request("s", &first())).await, first());
-    assert_eq!(daemon.asked(), 0, "the decision was kept");
+    let daemon = home.daemon(TestSource::default()).await;
+    assert_eq!(daemon.send(&home.request("s", &first())).await, first());
+    assert_eq!(daemon.call_count(), 0, "the decision was kept");
 }
 
 #[tokio::test]
-async fn a_request_that_cannot_wait_is_not_contradicted_later() {
+async fn no_text_is_added_after_a_request_stopped_waiting() {
     let home = Home::new();
-    let slow = Talker {
-        takes: Duration::from_millis(3),
-        ..Talker::default()
+    let slow = TestSource {
+        delay: Duration::from_millis(3),
+        ..TestSource::default()
     };
     let daemon = home.daemon(slow).await;
     let request = home.request("s", &first());
@@ -312,86 +312,81 @@ async fn a_request_that_cannot_wait_is_not_contradicted_later() {
     assert!(daemon.policy.replay(&request).is_empty());
     let impatient = tokio::time::timeout(Duration::ZERO, daemon.policy.propose(&request)).await;
     assert!(impatient.is_err());
-    home.keeps_one_decision().await;
-    assert_eq!(daemon.sends(&home.request("s", &first())).await, first());
-    assert_eq!(daemon.sends(&home.request("s", &second())).await, second());
+    home.wait_for_one_decision().await;
+    assert_eq!(daemon.send(&home.request("s", &first())).await, first());
+    assert_eq!(daemon.send(&home.request("s", &second())).await, second());
     daemon.stop().await;
-    let daemon = home.daemon(Talker::default()).await;
-    assert_eq!(daemon.sends(&home.request("s", &second())).await, second());
+    let daemon = home.daemon(TestSource::default()).await;
+    assert_eq!(daemon.send(&home.request("s", &second())).await, second());
 }
 
 #[tokio::test]
-async fn side_requests_get_what_was_said_and_nothing_new() {
+async fn side_requests_get_earlier_texts_only() {
     let home = Home::new();
-    let daemon = home.daemon(Talker::default()).await;
-    daemon.sends(&home.request("s", &first())).await;
+    let daemon = home.daemon(TestSource::default()).await;
+    daemon.send(&home.request("s", &first())).await;
     let mut suggestion = second();
     suggestion.as_array_mut().unwrap().extend([
         assistant(json!([marked("done")])),
         user(json!("[SUGGESTION MODE: what next?")),
     ]);
-    let sent = daemon.sends(&home.request("s", &suggestion)).await;
+    let sent = daemon.send(&home.request("s", &suggestion)).await;
     assert_eq!(sent[0]["content"][1], note(1));
     assert_eq!(sent[4], suggestion[4]);
     let agent = home.request_of("s", Some("a1"), &json!([user(json!("look at the retry"))]));
     assert_eq!(
-        daemon.sends(&agent).await,
+        daemon.send(&agent).await,
         json!([user(json!("look at the retry"))])
     );
-    assert_eq!(daemon.asked(), 1);
+    assert_eq!(daemon.call_count(), 1);
 }
 
 #[tokio::test]
-async fn a_hook_that_spoke_already_is_not_repeated() {
+async fn no_text_is_added_to_a_turn_with_text_of_a_hook() {
     let home = Home::new();
-    let daemon = home.daemon(Talker::default()).await;
+    let daemon = home.daemon(TestSource::default()).await;
     let spoken = json!([
         user(json!([text("fix the retry")])),
         {"role": "system", "content": format!("hook says {OWN_TEXT_OPENING}>x{OWN_TEXT_CLOSING}")},
     ]);
-    assert_eq!(daemon.sends(&home.request("s", &spoken)).await, spoken);
-    assert_eq!(daemon.asked(), 0);
+    assert_eq!(daemon.send(&home.request("s", &spoken)).await, spoken);
+    assert_eq!(daemon.call_count(), 0);
 }
 
 #[tokio::test]
-async fn switching_off_stops_new_text_and_keeps_the_old() {
+async fn switching_off_stops_new_texts_and_keeps_earlier_ones() {
     let home = Home::new();
-    let daemon = home.daemon(Talker::default()).await;
-    daemon.sends(&home.request("s", &first())).await;
-    let project = Place::key(&home);
+    let daemon = home.daemon(TestSource::default()).await;
+    daemon.send(&home.request("s", &first())).await;
+    let project = project_key(&home);
     let store = home.store().await;
     store
         .switch(&SwitchScope::Project(project.clone()), false)
         .await
         .unwrap();
     let session = ClientSessionId::new("s");
-    until(async || daemon.policy.shared.watcher.is_switched_off(&session, &project)).await;
+    wait_until(async || daemon.policy.shared.watcher.is_switched_off(&session, &project)).await;
     let mut later = second();
     later.as_array_mut().unwrap().extend([
         assistant(json!("done")),
         user(json!([marked("and now the tests")])),
     ]);
-    let sent = daemon.sends(&home.request("s", &later)).await;
+    let sent = daemon.send(&home.request("s", &later)).await;
     assert_eq!(sent[0]["content"][1], note(1));
     assert_eq!(sent[4], later[4]);
 }
 
-/// The project's key as requests resolve it.
-struct Place;
-
-impl Place {
-    fn key(home: &Home) -> String {
-        grov_project::ProjectLocation::locate(home.0.path())
-            .project()
-            .key()
-            .to_owned()
-    }
+fn project_key(home: &Home) -> String {
+    grov_project::ProjectLocation::locate(home.0.path())
+        .project()
+        .key()
+        .to_owned()
 }
 
 fn memory(home: &Home, id: &str) -> Task {
     Task {
         id: TaskId::new(id),
-        project_path: Place::key(home),
+        project_path: project_key(home),
         project_remote: None,
         user: None,
         client_session_id: None,
@@ -415,54 +410,54 @@ fn memory(home: &Home, id: &str) -> Task {
 }
 
 #[tokio::test]
-async fn what_quotes_a_forgotten_memory_is_said_no_more() {
+async fn forgetting_a_memory_removes_its_quotes() {
     let home = Home::new();
     let store = home.store().await;
     store
         .save_task(&Redacted::of(&memory(&home, "m1")))
         .await
         .unwrap();
-    let quoting = Talker {
+    let quoting = TestSource {
         quotes: vec![TaskId::new("m1")],
-        ..Talker::default()
+        ..TestSource::default()
     };
     let daemon = home.daemon(quoting).await;
-    let sent = daemon.sends(&home.request("s", &first())).await;
+    let sent = daemon.send(&home.request("s", &first())).await;
     assert_eq!(sent[0]["content"][1], note(1));
     store.forget(&[TaskId::new("m1")]).await.unwrap();
     let repeated = home.request("s", &first());
-    until(async || {
+    wait_until(async || {
         daemon.policy.prepare(&repeated).await;
         daemon.policy.replay(&repeated).is_empty()
     })
     .await;
-    assert_eq!(daemon.sends(&home.request("s", &second())).await, second());
+    assert_eq!(daemon.send(&home.request("s", &second())).await, second());
 }
 
 #[tokio::test]
-async fn a_lineage_that_was_refused_is_edited_no_more() {
+async fn a_rejected_request_disables_edits_of_its_lineage() {
     let home = Home::new();
-    let daemon = home.daemon(Talker::default()).await;
+    let daemon = home.daemon(TestSource::default()).await;
     let request = home.request("s", &first());
-    daemon.sends(&request).await;
+    daemon.send(&request).await;
     daemon.policy.refused(&request);
-    assert_eq!(daemon.sends(&home.request("s", &second())).await, second());
+    assert_eq!(daemon.send(&home.request("s", &second())).await, second());
     daemon.stop().await;
-    let daemon = home.daemon(Talker::default()).await;
-    assert_eq!(daemon.sends(&home.request("s", &second())).await, second());
+    let daemon = home.daemon(TestSource::default()).await;
+    assert_eq!(daemon.send(&home.request("s", &second())).await, second());
 }
 
 #[tokio::test]
-async fn edits_that_were_not_sent_are_not_said_later() {
+async fn edits_that_were_not_sent_are_not_repeated() {
     let home = Home::new();
-    let daemon = home.daemon(Talker::default()).await;
+    let daemon = home.daemon(TestSource::default()).await;
     let request = home.request("s", &first());
     assert_eq!(daemon.edits(&request).await.len(), 1);
     daemon.policy.untouched(&request);
-    assert_eq!(daemon.sends(&home.request("s", &second())).await, second());
+    assert_eq!(daemon.send(&home.request("s", &second())).await, second());
 }
 
-/// The history of a fork.
+/// A history that another session can continue.
 fn forked() -> Value {
     let mut forked = second();
     forked.as_array_mut().unwrap().extend([
@@ -473,53 +468,53 @@ fn forked() -> Value {
 }
 
 #[tokio::test]
-async fn a_fork_whose_project_was_not_known_at_first_goes_on_once_it_is() {
+async fn a_fork_adopts_the_texts_once_its_project_is_known() {
     let home = Home::new();
-    let daemon = home.daemon(Talker::default()).await;
-    daemon.sends(&home.request("s", &first())).await;
-    daemon.sends(&home.request("s", &second())).await;
+    let daemon = home.daemon(TestSource::default()).await;
+    daemon.send(&home.request("s", &first())).await;
+    daemon.send(&home.request("s", &second())).await;
     daemon.stop().await;
-    let daemon = home.daemon(Talker::default()).await;
+    let daemon = home.daemon(TestSource::default()).await;
     let mut headers = HeaderMap::new();
     headers.insert("x-claude-code-session-id", HeaderValue::from_static("fork"));
     let placeless = home.request("fork", &forked()).body().clone();
     let placeless = MessagesRequest::new(headers, placeless, OffsetDateTime::now_utc());
-    assert_eq!(daemon.sends(&placeless).await, forked());
-    let sent = daemon.sends(&home.request("fork", &forked())).await;
+    assert_eq!(daemon.send(&placeless).await, forked());
+    let sent = daemon.send(&home.request("fork", &forked())).await;
     assert_eq!(sent[0]["content"][1], note(1));
 }
 
 #[tokio::test]
-async fn a_directory_that_does_not_answer_in_time_is_counted_and_asked_again() {
+async fn a_directory_that_times_out_is_counted_and_retried() {
     let home = Home::new();
     let timeouts = Timeouts {
         locate: Duration::from_millis(1),
-        ..PATIENT
+        ..LONG_TIMEOUTS
     };
-    let daemon = home.daemon_within(timeouts, Talker::default()).await;
+    let daemon = home.daemon_with_timeouts(timeouts, TestSource::default()).await;
     let hangs = daemon
         .policy
         .shared
         .projects
         .hold(home.0.path().to_str().unwrap());
     let request = home.request("s", &first());
-    assert_eq!(daemon.sends(&request).await, first());
-    assert_eq!((daemon.count("not_located"), daemon.asked()), (1, 0));
+    assert_eq!(daemon.send(&request).await, first());
+    assert_eq!((daemon.count("not_located"), daemon.call_count()), (1, 0));
     drop(hangs);
     let mut sessions = 0..1000;
-    while daemon.asked() == 0 {
+    while daemon.call_count() == 0 {
         let session = sessions.next().expect("it is looked at again");
-        daemon.sends(&home.request(&session.to_string(), &first())).await;
+        daemon.send(&home.request(&session.to_string(), &first())).await;
     }
     daemon.stop().await;
 }
 
 #[tokio::test]
-async fn what_was_kept_and_not_sent_is_taken_back_at_once() {
+async fn a_stored_text_that_was_not_sent_is_withdrawn_at_once() {
     let home = Home::new();
-    let slow = Talker {
-        takes: Duration::from_millis(3),
-        ..Talker::default()
+    let slow = TestSource {
+        delay: Duration::from_millis(3),
+        ..TestSource::default()
     };
     let daemon = home.daemon(slow).await;
     let request = home.request("s", &first());
@@ -527,30 +522,30 @@ async fn what_was_kept_and_not_sent_is_taken_back_at_once() {
     assert!(daemon.policy.replay(&request).is_empty());
     let gone = tokio::time::timeout(Duration::ZERO, daemon.policy.propose(&request)).await;
     assert!(gone.is_err());
-    home.keeps_one_decision().await;
+    home.wait_for_one_decision().await;
     daemon.work.abort();
-    let daemon = home.daemon(Talker::default()).await;
-    assert_eq!(daemon.sends(&home.request("s", &second())).await, second());
+    let daemon = home.daemon(TestSource::default()).await;
+    assert_eq!(daemon.send(&home.request("s", &second())).await, second());
 }
 
 #[tokio::test]
-async fn a_history_that_grows_while_its_place_is_being_decided_goes_on_without_it() {
+async fn a_history_that_grows_during_a_decision_gets_no_text_there() {
     let home = Home::new();
-    let slow = Talker {
-        takes: Duration::from_millis(3),
-        ..Talker::default()
+    let slow = TestSource {
+        delay: Duration::from_millis(3),
+        ..TestSource::default()
     };
     let daemon = home.daemon(slow).await;
     let (one, two) = (home.request("s", &first()), home.request("s", &second()));
     daemon.policy.prepare(&one).await;
     daemon.policy.replay(&one);
-    let (_, sent) = tokio::join!(daemon.policy.propose(&one), daemon.sends(&two));
-    let later = daemon.sends(&home.request("s", &forked())).await;
+    let (_, sent) = tokio::join!(daemon.policy.propose(&one), daemon.send(&two));
+    let later = daemon.send(&home.request("s", &forked())).await;
     assert_eq!(sent[0]["content"].is_array(), later[0]["content"].is_array());
 }
 
 #[tokio::test]
-async fn a_memory_is_told_once_in_a_history() {
+async fn a_memory_is_quoted_once_in_a_history() {
     let home = Home::new();
     let store = home.store().await;
     let about = "exponential backoff for the webhook retry queue in src/webhook/retry.rs";
@@ -565,7 +560,7 @@ async fn a_memory_is_told_once_in_a_history() {
         grov_memory::Ranking::for_injection(),
         grov_memory::Budget::default(),
     );
-    let (policy, work) = Injection::with_timeouts(PATIENT, store, vec![Arc::new(source)]);
+    let (policy, work) = Injection::with_timeouts(LONG_TIMEOUTS, store, vec![Arc::new(source)]);
     let mut turns = Vec::new();
     let sending = async {
         for part in 0..3 {
@@ -583,7 +578,7 @@ async fn a_memory_is_told_once_in_a_history() {
     }
 }
 
-/// The second request of a session whose first turn was answered with so many parts.
+/// Returns a second request, after an answer with this many parts.
 fn wide(parts: usize) -> Value {
     let answer: Vec<Value> = (0..parts).map(|part| text(&format!("part {part}"))).collect();
     json!([
@@ -594,25 +589,25 @@ fn wide(parts: usize) -> Value {
 }
 
 #[tokio::test]
-async fn a_block_that_would_push_the_cached_prefix_out_of_sight_is_taken_back() {
+async fn a_block_that_would_invalidate_the_cached_prefix_is_withdrawn() {
     let home = Home::new();
-    let daemon = home.daemon(Talker::default()).await;
+    let daemon = home.daemon(TestSource::default()).await;
     for (session, parts, stays) in [("a", 17, true), ("b", 18, false), ("c", 19, true)] {
-        daemon.sends(&home.request(session, &first())).await;
-        let sent = daemon.sends(&home.request(session, &wide(parts))).await;
+        daemon.send(&home.request(session, &first())).await;
+        let sent = daemon.send(&home.request(session, &wide(parts))).await;
         assert_eq!(sent[0]["content"].is_array(), stays, "{parts} parts");
     }
     assert_eq!(daemon.count("withdrawn"), 1);
     daemon.stop().await;
-    let daemon = home.daemon(Talker::default()).await;
-    let sent = daemon.sends(&home.request("b", &wide(18))).await;
+    let daemon = home.daemon(TestSource::default()).await;
+    let sent = daemon.send(&home.request("b", &wide(18))).await;
     assert!(sent[0]["content"].is_string(), "for good");
 }
 
 #[tokio::test]
-async fn a_store_that_cannot_be_read_costs_the_text_and_nothing_else() {
+async fn with_an_unreadable_store_requests_go_out_unchanged() {
     let home = Home::new();
-    let talker = Arc::new(Talker::default());
+    let source = Arc::new(TestSource::default());
     let path = home.0.path().join("grov.db");
     std::fs::write(
         &path,
@@ -624,7 +619,7 @@ async fn a_store_that_cannot_be_read_costs_the_text_and_nothing_else() {
         &OpenOptions::default(),
         grov_store::OnCorruption::Fail,
     ));
-    let (policy, _work) = Injection::with_timeouts(PATIENT, store, vec![talker.clone()]);
+    let (policy, _work) = Injection::with_timeouts(LONG_TIMEOUTS, store, vec![source.clone()]);
     let request = home.request("s", &first());
     policy.prepare(&request).await;
     assert!(policy.replay(&request).is_empty());
@@ -633,7 +628,7 @@ async fn a_store_that_cannot_be_read_costs_the_text_and_nothing_else() {
 }
 
 #[test]
-fn what_is_kept_is_the_text_block_as_it_is_sent() {
+fn the_stored_block_equals_the_sent_block() {
     let text = "one \"two\"\n\u{1} é 修 </grov-context>";
     let redacted = Redactor::shared().text(text);
     let block = super::shared::block_of(&[redacted.clone(), redacted]);

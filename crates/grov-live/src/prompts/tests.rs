@@ -31,7 +31,7 @@ fn call(id: &str) -> Value {
 const REMINDER: &str = "<system-reminder>\nAs you answer…\n</system-reminder>\n\n";
 
 #[test]
-fn the_first_prompt_is_told_from_the_reminders_around_it() {
+fn reminders_are_not_part_of_the_first_prompt() {
     let messages = json!([
         {"role": "user", "content": [text(REMINDER), text("fix the bug")]},
         {"role": "system", "content": "Available agent types for the Agent tool:\n…"},
@@ -40,7 +40,7 @@ fn the_first_prompt_is_told_from_the_reminders_around_it() {
 }
 
 #[test]
-fn steps_of_a_tool_loop_carry_no_prompt() {
+fn a_tool_loop_has_no_prompt() {
     let messages = json!([
         {"role": "user", "content": "fix the bug"}, call("t1"),
         {"role": "user", "content": [result("t1"), text(REMINDER)]},
@@ -49,7 +49,7 @@ fn steps_of_a_tool_loop_carry_no_prompt() {
 }
 
 #[test]
-fn texts_of_the_client_beside_tool_results_are_no_prompts() {
+fn texts_of_the_client_with_tool_results_are_not_prompts() {
     for note in [
         "Tool loaded.",
         "`/simplify` → 4 cleanup agents in parallel\n\nbody of the skill",
@@ -62,7 +62,7 @@ fn texts_of_the_client_beside_tool_results_are_no_prompts() {
 }
 
 #[test]
-fn what_follows_an_interruption_is_a_prompt() {
+fn text_after_an_interruption_is_a_prompt() {
     let after_denial = json!([
         {"role": "user", "content": "go"}, call("t1"),
         {"role": "user", "content": [
@@ -93,7 +93,7 @@ fn a_prompt_typed_during_the_turn_counts() {
 }
 
 #[test]
-fn command_blocks_and_notifications_are_no_prompts() {
+fn command_blocks_and_notifications_are_not_prompts() {
     let after_clear = json!([{"role": "user", "content": [
         text(REMINDER),
         text("<local-command-caveat>Caveat: …</local-command-caveat>"),
@@ -114,7 +114,7 @@ fn command_blocks_and_notifications_are_no_prompts() {
 }
 
 #[test]
-fn a_repeated_request_finds_the_same_prompt_and_a_later_equal_one_is_another() {
+fn a_repeated_prompt_has_the_same_key_and_a_later_equal_one_another() {
     let first = json!([{"role": "user", "content": [text("again"), ]}]);
     let as_string = json!([{"role": "user", "content": "again"}]);
     let later = json!([
@@ -128,7 +128,7 @@ fn a_repeated_request_finds_the_same_prompt_and_a_later_equal_one_is_another() {
 }
 
 #[test]
-fn what_was_typed_earlier_is_found_in_the_history_without_the_newest_and_without_summaries() {
+fn earlier_prompts_exclude_the_newest_and_summarized_ones() {
     let messages = json!([
         {"role": "user", "content": [text(REMINDER), text("fix the bug")]}, call("t1"),
         {"role": "user", "content": [result("t1"), text(REMINDER)]},

@@ -46,7 +46,7 @@ impl Session {
         self
     }
 
-    /// Sends the conversation as it is and records the answer; the record.
+    /// Sends the conversation and records the answer. Returns the record.
     fn answered(&mut self, blocks: Vec<Block>, outcome: Outcome) -> ExchangeRecord {
         let tools: Vec<Value> = (0..20).map(|n| json!({"name": format!("T{n}")})).collect();
         let body = json!({
@@ -98,7 +98,7 @@ fn uses(ids: &[&str]) -> Value {
 }
 
 #[test]
-fn one_prompt_with_seventy_requests_is_one_session_one_prompt_and_seventy_steps() {
+fn seventy_requests_of_a_prompt_are_one_prompt_and_seventy_steps() {
     let mut session = Session::new();
     session.says("user", json!("fix everything"));
     for step in 0..70 {
@@ -121,7 +121,7 @@ fn one_prompt_with_seventy_requests_is_one_session_one_prompt_and_seventy_steps(
 }
 
 #[test]
-fn a_repeated_request_is_no_new_prompt() {
+fn a_repeated_request_has_no_new_prompt() {
     let mut session = Session::new();
     session.says("user", json!("fix it"));
     assert_eq!(
@@ -136,7 +136,7 @@ fn a_repeated_request_is_no_new_prompt() {
 }
 
 #[test]
-fn calls_of_a_broken_answer_count_once_their_results_arrive() {
+fn calls_of_an_incomplete_answer_count_when_their_results_arrive() {
     let broken = || {
         vec![
             call("ran", "Write", json!({"file_path": "/p/a"})),
@@ -163,7 +163,7 @@ fn calls_of_a_broken_answer_count_once_their_results_arrive() {
 }
 
 #[test]
-fn a_subagent_has_steps_of_its_own_and_no_prompts() {
+fn a_subagent_has_its_own_steps_and_no_prompts() {
     let mut session = Session::new();
     session.agent = Some("a1");
     session.says("user", json!("look around"));
@@ -206,7 +206,7 @@ fn the_nearest_text_is_the_reasoning_and_the_project_is_found() {
 }
 
 #[test]
-fn a_call_cut_short_is_no_action() {
+fn an_incomplete_call_is_not_an_action() {
     let mut session = Session::new();
     session.says("user", json!("go"));
     let cut = Block::ToolUse {
@@ -219,7 +219,7 @@ fn a_call_cut_short_is_no_action() {
 }
 
 #[test]
-fn what_the_user_is_asked_is_told_with_a_plan_in_its_words() {
+fn questions_to_the_user_include_the_plan() {
     let turn = Turn {
         blocks: vec![
             call("q", "AskUserQuestion", json!({"questions": []})),
@@ -236,7 +236,7 @@ fn what_the_user_is_asked_is_told_with_a_plan_in_its_words() {
     assert_eq!(plans, [("q", None), ("p", Some("1. Drop the table"))]);
 }
 
-/// Keeps the task of each exchange that it is shown, and whether it is known.
+/// Records the task of each checked exchange, and whether it is known.
 #[derive(Default)]
 struct Shown(Mutex<Vec<(String, bool)>>);
 
@@ -249,7 +249,7 @@ impl ActionChecker for Shown {
 }
 
 #[test]
-fn the_first_task_is_known_for_the_one_in_work_only_where_somebody_says_so() {
+fn the_current_task_is_known_only_from_the_orchestrator() {
     for (tasks, task, is_known) in [
         (None, "s1", true),
         (Some(orchestrator_with_task(None)), "s1", false),
@@ -267,7 +267,7 @@ fn the_first_task_is_known_for_the_one_in_work_only_where_somebody_says_so() {
 }
 
 #[test]
-fn what_is_judged_and_recorded_was_redacted_before_anything_was_cut_out_of_it() {
+fn texts_are_redacted_before_they_are_cut() {
     let password = "tr0ub4dor/and/3-staples";
     let mut session = Session::new();
     session.says(

@@ -18,14 +18,14 @@ pub(super) async fn locate(directory: Option<&str>) -> Location {
     let Some(directory) = directory.map(PathBuf::from) else {
         return Location::default();
     };
-    let looking = tokio::task::spawn_blocking(move || {
+    let lookup = tokio::task::spawn_blocking(move || {
         let place = ProjectLocation::locate(&directory);
         Location {
             root: Some(place.work_tree().map_or(directory, ToOwned::to_owned)),
             head: place.head().commit,
         }
     });
-    looking.await.unwrap_or_default()
+    lookup.await.unwrap_or_default()
 }
 
 /// Returns the rules for files that are kept out of memory. Without a directory there are none. Returns `None` if they

@@ -15,34 +15,34 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use time::OffsetDateTime;
 
-/// Answers as it was told to, and remembers what it was asked.
+/// A judge with scripted answers that records its questions.
 #[derive(Default)]
 struct Script {
     verdicts: Mutex<VecDeque<TaskAnalysis>>,
-    asked: Mutex<Vec<TaskContextQuestion>>,
-    remembered: Mutex<Vec<ReasoningQuestion>>,
-    /// What the next tasks decided.
+    task_questions: Mutex<Vec<TaskContextQuestion>>,
+    reasoning_questions: Mutex<Vec<ReasoningQuestion>>,
+    /// Decisions in the next extracted reasonings.
     decisions: Mutex<Vec<Decision>>,
-    /// What somebody forgets while the next question of this kind is answered.
-    forgotten_meanwhile: Mutex<Option<Forgotten>>,
+    /// Memories to forget while the next question of a kind is answered.
+    forget_during: Mutex<Option<Forgotten>>,
 }
 
 struct Forgotten {
-    at: UserQuestion,
+    at: JudgeQuestion,
     tasks: Vec<TaskId>,
     store: Arc<SqliteStore>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum UserQuestion {
+enum JudgeQuestion {
     WhichTask,
     WhatToRemember,
 }
 
 impl Script {
-    async fn time_passes(&self, question: UserQuestion) {
+    async fn forget_during_question(&self, question: JudgeQuestion) {
         let meanwhile = self
-            .forgotten_meanwhile
+            .forget_during
             .lock()
             .unwrap()
             .take_if(|forgotten| forgotten.at == question);
@@ -78,8 +78,8 @@ impl Judge for Script {
         _: Option<&SessionId>,
         question: &Redacted<TaskContextQuestion>,
     ) -> Judged<TaskAnalysis> {
-        self.asked.lock().unwrap().push((**question).clone());
-        self.time_passes(UserQuestion::WhichTask).await;
+        self.task_questions.lock().unwrap().push((**question).clone());
+        self.forget_during_question(JudgeQuestion::WhichTask).await;
         rules(
             self.verdicts
                 .lock()
@@ -94,8 +94,11 @@ impl Judge for Script {
         _: Option<&SessionId>,
         question: &Redacted<ReasoningQuestion>,
     ) -> Judged<Reasoning> {
-        self.remembered.lock().unwrap().push((**question).clone());
-        self.time_passes(UserQuestion::WhatToRemember).await;
+        self.reasoning_questions
+            .lock()
+            .unwrap()
+            .push((**question).clone());
+        self.forget_during_question(JudgeQuestion::WhatToRemember).await;
         let trace = question.actions.iter().flat_map(|action| action.files.clone());
         rules(Reasoning {
             reasoning_trace: trace.collect(),
@@ -117,20 +120,20 @@ impl Judge for Script {
     }
 }
 
-/// A clock that stands where it was put.
-struct Stopped(Mutex<OffsetDateTime>);
+/// A clock that only tests advance.
+struct ManualClock(Mutex<OffsetDateTime>);
 
-impl Clock for Stopped {
+impl Clock for ManualClock {
     fn now(&self) -> OffsetDateTime {
         *self.0.lock().unwrap()
     }
 }
 
-/// One client session against a real store.
-struct Work {
+/// A client session with a real store.
+struct TestSession {
     store: Arc<SqliteStore>,
     judge: Arc<Script>,
-    clock: Arc<Stopped>,
+    clock: Arc<ManualClock>,
     context: Arc<Context>,
     session: Session,
     project: tempfile::TempDir,
@@ -140,13 +143,13 @@ struct Work {
 
 const HOUR: Duration = Duration::from_secs(3600);
 
-impl Work {
+impl TestSession {
     async fn begin() -> Self {
         let home = tempfile::tempdir().unwrap();
         let path = home.path().join("grov.db");
         let store = Arc::new(SqliteStore::open(&path, &OpenOptions::default()).await.unwrap());
         let judge = Arc::new(Script::default());
-        let clock = Arc::new(Stopped(Mutex::new(OffsetDateTime::UNIX_EPOCH)));
+        let clock = Arc::new(ManualClock(Mutex::new(OffsetDateTime::UNIX_EPOCH)));
         let context = Arc::new(Context {
             judge: Arc::clone(&judge) as Arc<_>,
             store: Arc::clone(&store) as Arc<_>,
@@ -167,7 +170,7 @@ impl Work {
         }
     }
 
-    /// As after a restart: all that is known is in the store.
+    /// Restarts the process: only the store remains.
     fn restart(&mut self) {
         let started_at = self.clock.now() + Duration::from_secs(1);
         self.context = Arc::new(Context {
@@ -181,7 +184,7 @@ impl Work {
         self.session = Session::new(Arc::clone(&self.context), ClientSessionId::new("s1"));
     }
 
-    /// An exchange and its record. `edits` are files that its answer edits.
+    /// Returns an exchange and its record. `edits` are the files that its answer edits.
     fn exchange(
         &mut self,
         prompt: Option<&str>,
@@ -247,7 +250,7 @@ impl Work {
             outcome: Outcome::Complete,
             drift: None,
         };
-        let told = RecordedExchange {
+        let event = RecordedExchange {
             id: record.id.clone(),
             client_session_id: client,
             agent_id: None,
@@ -265,21 +268,26 @@ impl Work {
             started_at: at,
             ended_at: at,
         };
-        (record, told)
+        (record, event)
     }
 
-    /// Records an exchange and tells the session.
-    async fn hears(&mut self, prompt: Option<&str>, edits: &[&str], ends: bool) {
-        let (record, told) = self.exchange(prompt, edits, ends);
+    /// Records an exchange and has the session handle it.
+    async fn handle(&mut self, prompt: Option<&str>, edits: &[&str], ends: bool) {
+        let (record, event) = self.exchange(prompt, edits, ends);
         self.store.append(&Redacted::each(&[record])).await.unwrap();
-        self.session.on_exchange(&told).await.unwrap();
+        self.session.on_exchange(&event).await.unwrap();
     }
 
-    /// A whole turn: a prompt, an edit, an end, and the verdict on it.
+    /// Runs a turn with a prompt, an edit and an end, and the verdict on it.
     async fn turn(&mut self, prompt: &str, edit: &str, verdict: TaskAnalysis) {
-        self.hears(Some(prompt), &[edit], false).await;
+        self.handle(Some(prompt), &[edit], false).await;
+        self.next_verdict(verdict);
+        self.handle(None, &[], true).await;
+    }
+
+    /// Adds a verdict to the judge's answers.
+    fn next_verdict(&self, verdict: TaskAnalysis) {
         self.judge.verdicts.lock().unwrap().push_back(verdict);
-        self.hears(None, &[], true).await;
     }
 
     async fn tasks(&self) -> Vec<SessionSummary> {
@@ -294,7 +302,7 @@ impl Work {
         self.store.tasks_for_project(project, 100).await.unwrap()
     }
 
-    /// Goal, type, status, exchanges, prompts and steps of each task.
+    /// Returns goal, type, status, exchanges, prompts and steps of each task.
     async fn overview(&self) -> Vec<(String, &'static str, &'static str, u64, u64, u64)> {
         self.tasks()
             .await
@@ -312,19 +320,19 @@ impl Work {
             .collect()
     }
 
-    /// A step of a subagent.
-    async fn hears_agent(&mut self, agent: &str, edit: &str) {
-        let (mut record, mut told) = self.exchange(None, &[edit], false);
+    /// Runs a step of a subagent.
+    async fn handle_subagent(&mut self, agent: &str, edit: &str) {
+        let (mut record, mut event) = self.exchange(None, &[edit], false);
         record.kind = ExchangeKind::Subagent;
         record.agent_id = Some(AgentId::new(agent));
-        told.kind = ExchangeKind::Subagent;
-        told.agent_id = Some(AgentId::new(agent));
+        event.kind = ExchangeKind::Subagent;
+        event.agent_id = Some(AgentId::new(agent));
         self.store.append(&Redacted::each(&[record])).await.unwrap();
-        self.session.on_exchange(&told).await.unwrap();
+        self.session.on_exchange(&event).await.unwrap();
     }
 
-    /// Records the end of a turn that the session is not told of any more.
-    async fn hears_quietly(&mut self) {
+    /// Records the end of a turn that the session does not handle.
+    async fn record_turn_end(&mut self) {
         let (record, _) = self.exchange(None, &[], true);
         self.store.append(&Redacted::each(&[record])).await.unwrap();
     }

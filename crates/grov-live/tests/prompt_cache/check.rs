@@ -1,4 +1,4 @@
-//! What has to hold of every request, and what is counted.
+//! The invariants of each request, and counts over all requests.
 
 use crate::daemon::{Daemon, Fault, Talker};
 use bytes::Bytes;
@@ -14,24 +14,24 @@ use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
 use std::sync::Arc;
 
-/// Numbers of one or many histories.
+/// Counts over one or many histories.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Tally {
     pub(crate) requests: usize,
     pub(crate) turns: usize,
     pub(crate) prompts: usize,
-    /// Texts said for the first time, and the size of their blocks in bytes.
+    /// Texts added for the first time, and the size of their blocks in bytes.
     pub(crate) added: usize,
     pub(crate) added_bytes: usize,
-    /// Blocks said again.
+    /// Blocks repeated.
     pub(crate) repeated: usize,
-    /// Taken over from another session's history.
+    /// Blocks adopted from another session's history.
     pub(crate) adopted: usize,
-    /// Taken back because they would have cost cached prompt.
+    /// Blocks withdrawn because they would have invalidated the cached prefix.
     pub(crate) withdrawn: usize,
-    /// Requests for which a cached prefix was lost anyway, and the older one that is left is out of sight.
+    /// Requests whose cached prefix was lost for another reason, while the older remaining one is out of the look-back.
     pub(crate) out_of_sight: usize,
-    /// Requests that read something.
+    /// Requests that read from the cache.
     pub(crate) hits: usize,
     pub(crate) restarts: usize,
 }
@@ -52,65 +52,65 @@ impl std::ops::AddAssign for Tally {
     }
 }
 
-/// A text that was said, the first time it was seen.
+/// A text when it was added.
 struct Saying {
     key: Key128,
 }
 
-/// A text where it stands.
+/// A text in a history.
 struct Said {
     text: String,
-    /// Blocks between the breakpoint and the anchor when it was the newest; `None`: the breakpoint was behind it.
+    /// Blocks from the breakpoint to the anchor when it was the newest block, or `None` if the breakpoint was after it.
     tail: Option<usize>,
-    /// It stood in a prefix that was cached.
+    /// Whether it was in a cached prefix.
     cached: bool,
 }
 
-/// A block of ours in a request.
+/// An added block in a request.
 struct Place {
     text: String,
-    /// The client's block that it stands behind, counted over all messages.
+    /// The client's block before it, counted over all messages.
     anchor: usize,
 }
 
-/// What is known of a lineage.
+/// The state of a lineage.
 #[derive(Default)]
 struct Known {
-    /// What stands where.
+    /// Texts by injection point.
     said: HashMap<Key128, Said>,
-    /// The prefix that its newest request that was taken has cached: the last part of the history in it, and how many
-    /// blocks it reaches further.
+    /// The prefix that its newest accepted request cached: the last part of the history in it, and the number of blocks
+    /// after that part.
     prefix: Option<(Key128, usize)>,
-    /// Its newest request was refused.
+    /// Whether its newest request was rejected.
     refused: bool,
-    /// It was, and the daemon that saw it is gone.
+    /// Whether its newest request was rejected before the daemon restarted.
     refused_unseen: bool,
-    /// Where it was taken back.
+    /// Injection points whose texts were withdrawn.
     withdrawn: HashSet<Key128>,
-    /// The edited body before, for failures.
+    /// The previous edited body, for failure messages.
     before: Vec<u8>,
     bodies: HashSet<Bytes>,
-    /// The history that it arrived with, if the assistant had said something in it.
+    /// The history of its first request, if that contained an answer.
     arrived_with: Option<HashSet<Key128>>,
-    /// Those who share a cache with it; decided when it is first seen.
+    /// The lineages that share a cache with it. Set at its first request.
     household: Option<usize>,
 }
 
-/// Judges requests one after the other.
+/// Checks requests one after the other.
 pub(crate) struct Judge {
     operations: Vec<Operation>,
     talker: Arc<Talker>,
     audits: HashMap<usize, CacheAudit>,
     lineages: HashMap<Lineage, Known>,
     sayings: HashMap<String, Saying>,
-    /// Histories up to something that the assistant said: the families that they were seen in, and whose cache that was.
+    /// Histories that end with an answer: the families that they were seen in, and the cache that contains them.
     tips: HashMap<Key128, HashMap<usize, usize>>,
-    /// The client's blocks that requests left in the cache, by household and history up to the last breakpoint.
+    /// The number of the client's blocks in the cache, by household and history up to the last breakpoint.
     left: HashMap<(usize, Key128), usize>,
     pub(crate) tally: Tally,
 }
 
-/// What the policy made of a request.
+/// The policy's edits of a request.
 struct Edited<'a> {
     request: &'a MessagesRequest,
     index: &'a RequestIndex,
@@ -120,14 +120,14 @@ struct Edited<'a> {
     edits: &'a [Edit],
 }
 
-/// Each of these caches the shortest prefix, so that small bodies do.
+/// A cache that also stores short prefixes, so that small bodies use it.
 pub(crate) fn eager_cache() -> PromptCache {
     MODELS.iter().fold(PromptCache::default(), |cache, model| {
         cache.with_minimum(model, 1)
     })
 }
 
-/// The request as the proxy sees it.
+/// Returns the request as the proxy sees it.
 pub(crate) fn as_received(sent: &Sent) -> MessagesRequest {
     let mut headers = HeaderMap::new();
     for (name, value) in sent.headers() {
@@ -136,7 +136,7 @@ pub(crate) fn as_received(sent: &Sent) -> MessagesRequest {
             HeaderValue::from_str(&value).unwrap(),
         );
     }
-    // Recordings are redacted: they do not tell where the client ran.
+    // Recordings are redacted and do not contain the client's directory.
     headers.insert("x-grov-project", HeaderValue::from_static(DIRECTORY));
     MessagesRequest::new(headers, sent.body.clone(), sent.at)
 }
@@ -155,7 +155,7 @@ impl Judge {
         }
     }
 
-    /// Sends one request through the policy and judges what comes out. The text says what is wrong, if something is.
+    /// Applies the policy to a request and checks the result. The error describes the violation.
     pub(crate) async fn judge(
         &mut self,
         number: usize,
@@ -194,7 +194,7 @@ impl Judge {
         })
     }
 
-    /// The daemon is another one from now on.
+    /// Records that the daemon restarted.
     pub(crate) fn restarted(&mut self) {
         self.tally.restarts += 1;
         for known in self.lineages.values_mut() {
@@ -241,13 +241,13 @@ impl Judge {
         Ok(())
     }
 
-    /// No miss is caused by what was added.
+    /// Checks that the added blocks cause no cache miss.
     ///
-    /// One kind is none of the ledger's making: an earlier request of this very history had cached more of it than could be
-    /// read now without us (the client wrote it in another form since, changed the model, or was away for five minutes), and
-    /// the older prefix that is left is there, word for word, but out of sight: the blocks between it and the breakpoint are
-    /// 20 with ours. Which older prefix is left only the API knows. The same where a daemon begins right after a request was
-    /// refused: it takes that for cached, as most are.
+    /// One kind of miss is not caused by the ledger. An earlier request cached more of this history than can be read
+    /// without the added blocks: the client has changed its form, the model changed, or five minutes passed. An older
+    /// prefix is still cached, but out of the look-back, because with the added blocks it is 20 blocks before the
+    /// breakpoint. Only the API knows which older prefix remains. The same happens if the daemon restarts right after a
+    /// request was rejected, because it assumes that the request was accepted.
     fn compare(&mut self, sent: &Sent, lineage: &Lineage, edited: &Edited<'_>) -> Result<Comparison, String> {
         let household = self.household(sent, lineage, edited.skeleton);
         let audit = self
@@ -279,8 +279,8 @@ impl Judge {
         Err(format!("a miss was caused: {compared:?}, cached before {before}"))
     }
 
-    /// Who shares a cache with a lineage: its family. One that arrives with a history that was never seen up to anything
-    /// that the assistant said, or that was seen in two families, cannot be told where it belongs; so it is on its own.
+    /// Returns the group of lineages that share a cache. A lineage whose history was never seen up to an answer, or was
+    /// seen in two groups, is on its own.
     fn household(&mut self, sent: &Sent, lineage: &Lineage, skeleton: &Skeleton) -> usize {
         let known = self.lineages.entry(lineage.clone()).or_default();
         let household = *known.household.get_or_insert_with(|| {
@@ -300,7 +300,7 @@ impl Judge {
         household
     }
 
-    /// What was said once is there, word for word; what is there was said in this history.
+    /// Checks that each text is repeated unchanged, and that each added block belongs to this history.
     fn check_places(&mut self, sent: &Sent, lineage: &Lineage, edited: &Edited<'_>) -> Result<(), String> {
         let places = edited.own_places()?;
         let known = self.lineages.entry(lineage.clone()).or_default();
@@ -326,7 +326,7 @@ impl Judge {
             })
             .map(|(key, _)| *key)
             .collect();
-        // Taken back before they were ever cached: as many as have to go for the cached prefix to be in sight.
+        // Texts withdrawn before they were cached: as many as needed for the look-back to reach the cached prefix.
         let mut uncached: Vec<(usize, usize)> = known
             .said
             .iter()
@@ -382,7 +382,7 @@ impl Judge {
                 cached: false,
             });
             if tail.is_some() && sent.purpose == Purpose::Step {
-                // Who goes back to a place leaves the branch in which it was cached.
+                // Going back to this point leaves the branch in which it was cached.
                 (said.tail, said.cached) = (tail, false);
             }
             said.cached |= is_cached;
@@ -440,8 +440,8 @@ fn check_identity(sent: &Sent, request: &MessagesRequest) -> Result<(), String> 
 }
 
 impl Edited<'_> {
-    /// The client's bytes are all there, in order; what stands between them are our blocks and the brackets of a string
-    /// that became an array.
+    /// Checks that the body contains all of the client's bytes in order, and besides them only added blocks and the
+    /// brackets of strings that became arrays.
     fn check_tiling(&self) -> Result<(), String> {
         let original = self.request.body();
         let start = original.as_ptr() as usize;
@@ -478,7 +478,7 @@ impl Edited<'_> {
         })
     }
 
-    /// The prompt without our blocks is the client's prompt, and the request is one that the API takes.
+    /// Checks that the prompt without the added blocks equals the client's, and that the API accepts the request.
     fn check_rendering(&self) -> Result<(), String> {
         let sent = request::MessagesRequest::parse(self.request.body()).map_err(|error| error.to_string())?;
         let mut arrived = request::MessagesRequest::parse(&self.bytes).map_err(|error| error.to_string())?;
@@ -502,7 +502,7 @@ impl Edited<'_> {
         }
     }
 
-    /// Our blocks by the part of the history that each stands directly behind.
+    /// Returns the added blocks by the part of the history directly before them.
     fn own_places(&self) -> Result<HashMap<Key128, Place>, String> {
         let arrived =
             RequestIndex::parse(&Bytes::from(self.bytes.clone())).map_err(|error| error.to_string())?;
@@ -539,14 +539,14 @@ impl Edited<'_> {
         Ok(places)
     }
 
-    /// The history up to the last breakpoint, and how many blocks that stands behind its last part.
+    /// Returns the history up to the last breakpoint, and the number of blocks from its last part to the breakpoint.
     fn cached_history(&self) -> Option<(Key128, usize)> {
         let breakpoint = breakpoint(self.index)?;
         let mut links = self.skeleton.links().iter().rev();
         links.find_map(|link| Some((link.key, breakpoint.checked_sub(self.anchor(link.key).ok()?)?)))
     }
 
-    /// The block that something at this place would stand behind, counted over all messages.
+    /// Returns the block before an injection point, counted over all messages.
     fn anchor(&self, key: Key128) -> Result<usize, String> {
         let link = self.skeleton.find(key).ok_or("the place is gone")?;
         let before = self.index.messages().take(link.message);
@@ -554,7 +554,7 @@ impl Edited<'_> {
     }
 }
 
-/// Blocks of a message as the cache counts them.
+/// Returns the number of blocks of a message, as the cache counts them.
 fn width(message: &Message<'_>) -> usize {
     match message.content() {
         Content::Text(_) => 1,
@@ -562,7 +562,7 @@ fn width(message: &Message<'_>) -> usize {
     }
 }
 
-/// The last block in the messages with a breakpoint, counted over all messages.
+/// Returns the last block with a breakpoint, counted over all messages.
 fn breakpoint(index: &RequestIndex) -> Option<usize> {
     let mut before = 0;
     let mut last = None;
@@ -583,7 +583,7 @@ fn joined(chunks: &Chunks) -> Vec<u8> {
     chunks.iter().flat_map(|piece| piece.iter().copied()).collect()
 }
 
-/// The messages of a body, a line each block.
+/// Returns the messages of a body, one line per block.
 fn outline(body: &[u8]) -> String {
     let Ok(index) = RequestIndex::parse(&Bytes::copy_from_slice(body)) else {
         return "nothing".to_owned();

@@ -1,5 +1,4 @@
-//! The policy as a daemon runs it, on a source that says something, or nothing, or not in time; and what is wrong with
-//! it on purpose.
+//! The policy as a daemon runs it, with a source that answers, is late or panics, and with deliberate faults.
 
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -14,33 +13,33 @@ use std::time::Duration;
 use tokio::task::JoinHandle;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// What all policies have for new text.
+/// The limit of all policies for new text.
 const BUDGET: Duration = Duration::from_millis(10);
 
-/// What is wrong with a ledger.
+/// A deliberate fault of the ledger.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
     /// Nothing.
     None,
-    /// What was said is not said again.
+    /// Texts are not repeated.
     Forgetful,
-    /// It is said again at the end of its message instead of behind its anchor.
+    /// Texts are repeated at the end of their message instead of after their anchor.
     Displaced,
-    /// It is said again in other words.
+    /// Texts are repeated with changes.
     Rephrased,
     /// One ledger for all sessions.
     Global,
-    /// Nothing survives a restart.
+    /// The ledger is lost at a restart.
     Amnesia,
-    /// A session with an unknown id starts empty, whatever its history.
+    /// A session with an unknown id adopts nothing.
     Stranger,
-    /// Suggestions and compactions go out without it.
+    /// Suggestions and compactions are sent without the texts.
     TurnsOnly,
-    /// A request that is repeated goes out without it.
+    /// A repeated request is sent without the text.
     OnceOnly,
 }
 
-/// Says something new at some of the places it is asked about.
+/// A source with new text at some injection points.
 pub(crate) struct Talker {
     chance: u64,
     in_loops: bool,
@@ -58,7 +57,7 @@ impl Talker {
         }
     }
 
-    /// For whom a text was meant.
+    /// Returns the lineage that a text was made for.
     pub(crate) fn meant_for(&self, text: &str) -> Option<Lineage> {
         let said = self.said.lock().unwrap();
         let found = said.iter().find(|(_, known)| known == text);
@@ -85,7 +84,7 @@ impl ContextSource for Talker {
         match xxh3_64(&[self.chance, number].map(u64::to_le_bytes).concat()) % 16 {
             0..3 => return None,
             3 => tokio::time::sleep(Duration::from_secs(3600)).await,
-            // A panic without the noise.
+            // A panic without output.
             4 => std::panic::resume_unwind(Box::new(())),
             5..8 => tokio::time::sleep(Duration::from_micros(10)).await,
             _ => {}
@@ -114,13 +113,13 @@ impl Daemon {
         Self { policy, work }
     }
 
-    /// Ends it without any notice, as a crash does.
+    /// Stops it without cleanup, as a crash does.
     pub(crate) async fn kill(self) {
         self.work.abort();
         let _ = self.work.await;
     }
 
-    /// The edits for a request, gathered as the proxy gathers them.
+    /// Returns the edits of a request, in the order in which the proxy collects them.
     pub(crate) async fn edits(
         &self,
         request: &MessagesRequest,
@@ -172,7 +171,7 @@ fn spoil(edit: &mut Edit, request: &MessagesRequest, fault: Fault) {
         return;
     }
     let index = request.index().unwrap();
-    // The first message's end that is not before the right place.
+    // The first end of a message at or after the right place.
     let end = index
         .messages()
         .filter_map(|message| message.insertion_point_at_end())

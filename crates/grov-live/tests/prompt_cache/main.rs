@@ -1,10 +1,10 @@
-//! Whatever happens to a session, the prompt cache never loses anything through what Grov adds.
+//! Added texts never cost cached prompt, whatever happens to a session.
 //!
-//! Random lives of a client (`grov_sim::history`) go through the policy, and each request is judged: what was said is
-//! there again, word for word and at its place; without it the bytes are the client's; the API takes it; and no block of
-//! the client's is read from the cache less often than without Grov.
+//! Runs random client histories (`grov_sim::history`) through the policy and checks each request: texts are repeated
+//! unchanged at their place; the remaining bytes are the client's; the API accepts the request; and each of the
+//! client's blocks is read from the cache as often as without Grov.
 //!
-//! `GROV_HISTORIES` sets how many histories the property test looks at.
+//! `GROV_HISTORIES` sets the number of histories of the property test.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod check;
@@ -23,22 +23,22 @@ use std::sync::Arc;
 use std::time::Duration;
 use store::MemoryLedger;
 
-/// Longer than notes of where lineages stand may wait to be written.
+/// Longer than tips wait to be written.
 const A_WHILE: Duration = Duration::from_millis(250);
 
-/// A world to live in.
+/// The parameters of a run.
 #[derive(Clone, Copy, Debug)]
 struct World {
     fault: Fault,
-    /// Decides what the source says.
+    /// Determines the source's texts.
     chance: u64,
-    /// The source speaks inside tool loops as well.
+    /// Whether the source adds text inside tool loops.
     in_loops: bool,
-    /// The store takes few decisions.
+    /// Whether the store rejects most decisions.
     picky: bool,
 }
 
-/// Lives through these events. The text says what went wrong.
+/// Runs the events. The error describes a violation.
 async fn live(
     operations: &[Operation],
     events: &[Event],
@@ -67,7 +67,7 @@ async fn live(
     Ok(judge.tally)
 }
 
-/// The same with a store in memory, in a time of its own, which passes when everybody waits.
+/// Runs the events with a store in memory and paused time.
 fn live_now(operations: &[Operation], events: &[Event], world: World) -> Result<Tally, String> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -91,9 +91,9 @@ fn histories() -> Option<u32> {
     wanted.and_then(|number| number.parse().ok())
 }
 
-/// The same lives every time, so that a change is judged by what it does; `GROV_HISTORIES=n` lives n others.
+/// Uses the same histories each time, so that changes are comparable. `GROV_HISTORIES=n` runs n other ones.
 #[test]
-fn no_miss_is_ever_caused() {
+fn added_texts_cause_no_cache_miss() {
     let config = ProptestConfig {
         cases: histories().unwrap_or(400),
         max_shrink_iters: 3000,
@@ -125,7 +125,7 @@ fn no_miss_is_ever_caused() {
     }
 }
 
-/// The first of some histories in which a faulty ledger is caught, and how.
+/// Returns the violation in the first history in which a fault is detected.
 fn caught(fault: Fault) -> Option<String> {
     (0..60).find_map(|chance| {
         let world = World {
@@ -138,7 +138,7 @@ fn caught(fault: Fault) -> Option<String> {
 }
 
 #[test]
-fn ledgers_that_are_wrong_are_caught() {
+fn faulty_ledgers_are_detected() {
     for (fault, sign) in [
         (Fault::Forgetful, "is missing"),
         (Fault::Displaced, ""),
@@ -158,7 +158,7 @@ fn ledgers_that_are_wrong_are_caught() {
 }
 
 #[test]
-fn a_thousand_turns_without_a_miss() {
+fn a_thousand_turns_have_no_cache_miss() {
     let mut tally = Tally::default();
     let mut chance = 0;
     while tally.turns < 1000 {
@@ -183,11 +183,11 @@ fn a_thousand_turns_without_a_miss() {
         tally.out_of_sight,
         tally.hits
     );
-    // Else the numbers would say little.
+    // With fewer, the test would prove little.
     assert!(tally.added > 100 && tally.repeated > 1000 && tally.adopted > 10 && tally.restarts > 10);
 }
 
-/// A world where nothing is wrong.
+/// Parameters without faults.
 fn sound(chance: u64) -> World {
     World {
         fault: Fault::None,
@@ -198,7 +198,7 @@ fn sound(chance: u64) -> World {
 }
 
 #[test]
-fn bodies_in_the_real_clients_shapes_lose_nothing() {
+fn hand_made_bodies_have_no_cache_miss() {
     let mut sum = Tally::default();
     for (chance, in_loops) in (0..30).flat_map(|chance| [(chance, false), (chance, true)]) {
         let world = World {
@@ -212,9 +212,9 @@ fn bodies_in_the_real_clients_shapes_lose_nothing() {
     assert!(sum.added > 100 && sum.repeated > 300, "{sum:?}");
 }
 
-/// `GROV_FIXTURES` names a set of recordings.
+/// Reads the recordings in the directory `GROV_FIXTURES`, if set.
 #[test]
-fn recorded_requests_lose_nothing() {
+fn recorded_requests_have_no_cache_miss() {
     let Some(set) = std::env::var_os("GROV_FIXTURES") else {
         eprintln!("SKIPPED: GROV_FIXTURES names no set of recordings");
         return;
@@ -229,7 +229,7 @@ fn recorded_requests_lose_nothing() {
 }
 
 #[test]
-fn the_real_store_keeps_what_was_said() {
+fn the_real_store_repeats_all_texts() {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()

@@ -1,11 +1,11 @@
-//! Requests as the real client sends them, as histories.
+//! Histories from requests of the real client.
 
 use grov_sim::history::{Event, Sent};
 use grov_sim::request::MessagesRequest;
 use std::path::{Path, PathBuf};
 use time::{Duration, OffsetDateTime};
 
-/// Recordings that continue each other, in the order of time.
+/// Recordings that continue each other, in order of time.
 const SESSIONS: [&[&str]; 2] = [
     &[
         "side_title",
@@ -23,7 +23,7 @@ const SESSIONS: [&[&str]; 2] = [
     &["older_0_first", "older_1_parallel", "older_2_resumed"],
 ];
 
-/// The hand-made bodies in the real client's shapes, each sent twice, with a restart between any two.
+/// Returns hand-made bodies in the real client's shapes, each sent twice, with a restart between any two.
 pub(crate) fn golden() -> Vec<Event> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../grov-wire/tests/golden/requests");
     let mut events = Vec::new();
@@ -37,7 +37,8 @@ pub(crate) fn golden() -> Vec<Event> {
     events
 }
 
-/// A set of recordings: a directory with `requests/*.json`, each `{"request": {"headers": [[name, value]…], "body": {…}}}`.
+/// Reads recordings from a directory: `requests/*.json`, each `{"request": {"headers": [[name, value]…], "body":
+/// {…}}}`.
 pub(crate) fn set(folder: &Path) -> Vec<Event> {
     let files = std::fs::read_dir(folder.join("requests")).unwrap();
     let mut files: Vec<PathBuf> = files.map(|entry| entry.unwrap().path()).collect();

@@ -1,4 +1,4 @@
-//! A ledger in memory, as the port asks for it.
+//! A ledger store in memory.
 
 use async_trait::async_trait;
 use grov_domain::{
@@ -11,9 +11,9 @@ use std::time::Instant;
 
 pub(crate) struct MemoryLedger {
     kept: Mutex<Kept>,
-    /// Takes every third decision only.
+    /// Whether it accepts only every third decision.
     picky: bool,
-    /// Does not recognise histories.
+    /// Whether it adopts no histories.
     stranger: bool,
 }
 
@@ -39,7 +39,7 @@ impl MemoryLedger {
 }
 
 impl Kept {
-    /// What a new lineage takes over.
+    /// Returns what a new lineage adopts.
     fn continued_by(&self, new: &NewLineage) -> LedgerLineage {
         let place = |key: HistoryKey| new.history.iter().position(|known| *known == key);
         let known = |lineage: &Lineage| self.lineages.get(lineage).cloned().unwrap_or_default();

@@ -1,10 +1,10 @@
-//! Tasks and sessions that nobody comes back to.
+//! Inactive tasks are saved as abandoned and can be resumed.
 
 use super::*;
 
 #[tokio::test]
-async fn an_abandoned_task_is_saved_and_can_be_taken_up_again() {
-    let mut work = Work::begin().await;
+async fn an_abandoned_task_is_saved_and_can_be_resumed() {
+    let mut work = TestSession::begin().await;
     work.turn("add dark mode", "theme.css", verdict(TaskAction::NewTask))
         .await;
     *work.clock.0.lock().unwrap() += HOUR + Duration::from_secs(120);
@@ -14,10 +14,10 @@ async fn an_abandoned_task_is_saved_and_can_be_taken_up_again() {
         Arc::clone(&work.clock) as Arc<_>,
         HOUR,
     );
-    // Found at the start, without anybody having told of the session.
+    // Found at startup, before any exchange of the session.
     let store = Arc::clone(&work.store);
     let project = work.project.path().to_str().unwrap().to_owned();
-    // In a task of its own: one that waits for the store while nobody polls it keeps the store from everybody else.
+    // Spawned, because a future that holds a store connection and is not polled blocks all other users of the store.
     let mut waiting = tokio::task::JoinSet::new();
     waiting.spawn(async move {
         while store.tasks_for_project(&project, 1).await.unwrap().is_empty() {
@@ -49,8 +49,8 @@ async fn an_abandoned_task_is_saved_and_can_be_taken_up_again() {
 }
 
 #[tokio::test]
-async fn work_that_came_in_meanwhile_is_not_abandoned() {
-    let mut work = Work::begin().await;
+async fn a_task_that_became_active_is_not_abandoned() {
+    let mut work = TestSession::begin().await;
     work.turn("add dark mode", "theme.css", verdict(TaskAction::NewTask))
         .await;
     work.session.abandon(&SessionId::new("s1")).await.unwrap();
@@ -61,9 +61,9 @@ async fn work_that_came_in_meanwhile_is_not_abandoned() {
 }
 
 #[tokio::test]
-async fn an_abandoned_first_task_that_was_taken_up_keeps_its_id_for_itself() {
-    let mut work = Work::begin().await;
-    work.hears(Some("add dark mode"), &["theme.css"], false).await;
+async fn a_resumed_first_task_keeps_its_id() {
+    let mut work = TestSession::begin().await;
+    work.handle(Some("add dark mode"), &["theme.css"], false).await;
     *work.clock.0.lock().unwrap() += HOUR + Duration::from_secs(120);
     work.session.abandon(&SessionId::new("s1")).await.unwrap();
     let mut back = verdict(TaskAction::Continue);
@@ -76,8 +76,8 @@ async fn an_abandoned_first_task_that_was_taken_up_keeps_its_id_for_itself() {
 }
 
 #[tokio::test]
-async fn a_task_is_not_abandoned_while_its_subtask_is_in_work() {
-    let mut work = Work::begin().await;
+async fn a_task_is_not_abandoned_while_its_subtask_is_active() {
+    let mut work = TestSession::begin().await;
     work.turn("add dark mode", "theme.css", verdict(TaskAction::NewTask))
         .await;
     work.turn("first fix the build", "b.rs", verdict(TaskAction::Subtask))
@@ -89,8 +89,8 @@ async fn a_task_is_not_abandoned_while_its_subtask_is_in_work() {
 }
 
 #[tokio::test]
-async fn an_abandoned_task_goes_on_the_next_day() {
-    let mut work = Work::begin().await;
+async fn an_abandoned_task_is_resumed_the_next_day() {
+    let mut work = TestSession::begin().await;
     work.turn("add dark mode", "theme.css", verdict(TaskAction::NewTask))
         .await;
     *work.clock.0.lock().unwrap() += HOUR + Duration::from_secs(120);
@@ -103,8 +103,8 @@ async fn an_abandoned_task_goes_on_the_next_day() {
 }
 
 #[tokio::test]
-async fn idle_sessions_take_no_places_from_live_ones() {
-    let mut work = Work::begin().await;
+async fn inactive_sessions_do_not_count_against_the_limit() {
+    let mut work = TestSession::begin().await;
     let mut sessions = crate::tasks::Sessions {
         context: Arc::clone(&work.context),
         mailboxes: std::collections::HashMap::new(),
@@ -119,10 +119,10 @@ async fn idle_sessions_take_no_places_from_live_ones() {
     }
     while sessions.running.join_next().await.is_some() {}
     sessions.mailboxes.retain(|_, mailbox| !mailbox.is_closed());
-    let (_, told) = work.exchange(Some("live work"), &["a.rs"], false);
+    let (_, event) = work.exchange(Some("live work"), &["a.rs"], false);
     sessions.send(
-        told.client_session_id.clone(),
-        crate::tasks::Event::Recorded(Box::new(told)),
+        event.client_session_id.clone(),
+        crate::tasks::Event::Recorded(Box::new(event)),
     );
     assert!(
         sessions.mailboxes.contains_key(&ClientSessionId::new("s1")),

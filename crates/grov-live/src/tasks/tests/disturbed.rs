@@ -1,13 +1,13 @@
-//! Turns that break off, come twice, come late or go on without their session.
+//! Interrupted, repeated and late turns, and restarts.
 
 use super::*;
 
 #[tokio::test]
-async fn an_interrupted_turn_stays_where_it_was() {
-    let mut work = Work::begin().await;
+async fn an_interrupted_turn_stays_in_its_task() {
+    let mut work = TestSession::begin().await;
     work.turn("add dark mode", "theme.css", verdict(TaskAction::NewTask))
         .await;
-    work.hears(Some("now rewrite everything"), &["all.rs"], false)
+    work.handle(Some("now rewrite everything"), &["all.rs"], false)
         .await;
     work.turn("no, fix the login bug", "login.rs", verdict(TaskAction::NewTask))
         .await;
@@ -20,29 +20,29 @@ async fn an_interrupted_turn_stays_where_it_was() {
 
 #[tokio::test]
 async fn a_repeated_request_is_not_judged_again() {
-    let mut work = Work::begin().await;
+    let mut work = TestSession::begin().await;
     work.turn("add dark mode", "theme.css", verdict(TaskAction::NewTask))
         .await;
-    work.hears(None, &[], true).await;
-    assert_eq!(work.judge.asked.lock().unwrap().len(), 1);
+    work.handle(None, &[], true).await;
+    assert_eq!(work.judge.task_questions.lock().unwrap().len(), 1);
 }
 
 #[tokio::test]
-async fn after_a_restart_no_task_goes_on_where_all_are_done() {
-    let mut work = Work::begin().await;
+async fn after_a_restart_finished_tasks_do_not_continue() {
+    let mut work = TestSession::begin().await;
     work.turn("add dark mode", "theme.css", verdict(TaskAction::TaskComplete))
         .await;
     work.restart();
     work.turn("fix the login bug", "login.rs", verdict(TaskAction::NewTask))
         .await;
-    let asked = work.judge.asked.lock().unwrap();
-    assert_eq!(asked[1].current, None);
-    assert_eq!(asked[1].others[0].goal, "add dark mode");
+    let task_questions = work.judge.task_questions.lock().unwrap();
+    assert_eq!(task_questions[1].current, None);
+    assert_eq!(task_questions[1].others[0].goal, "add dark mode");
 }
 
 #[tokio::test]
-async fn after_a_restart_the_open_task_goes_on() {
-    let mut work = Work::begin().await;
+async fn after_a_restart_the_open_task_continues() {
+    let mut work = TestSession::begin().await;
     work.turn("add dark mode", "theme.css", verdict(TaskAction::NewTask))
         .await;
     work.turn("now fix the login bug", "login.rs", verdict(TaskAction::NewTask))
@@ -58,27 +58,23 @@ async fn after_a_restart_the_open_task_goes_on() {
 }
 
 #[tokio::test]
-async fn records_that_arrive_after_the_verdict_go_with_their_turn() {
-    let mut work = Work::begin().await;
+async fn records_stored_after_the_verdict_move_with_their_turn() {
+    let mut work = TestSession::begin().await;
     work.turn("add dark mode", "theme.css", verdict(TaskAction::NewTask))
         .await;
-    let (first, told_first) = work.exchange(Some("fix the login bug"), &["login.rs"], false);
-    let (second, told_second) = work.exchange(None, &[], true);
-    work.judge
-        .verdicts
-        .lock()
-        .unwrap()
-        .push_back(verdict(TaskAction::NewTask));
+    let (first, first_event) = work.exchange(Some("fix the login bug"), &["login.rs"], false);
+    let (second, second_event) = work.exchange(None, &[], true);
+    work.next_verdict(verdict(TaskAction::NewTask));
     let store = Arc::clone(&work.store);
     let late = async move {
         tokio::time::sleep(Duration::from_millis(100)).await;
         store.append(&Redacted::each(&[first, second])).await.unwrap();
     };
-    let hears = async {
-        work.session.on_exchange(&told_first).await.unwrap();
-        work.session.on_exchange(&told_second).await.unwrap();
+    let handle = async {
+        work.session.on_exchange(&first_event).await.unwrap();
+        work.session.on_exchange(&second_event).await.unwrap();
     };
-    tokio::join!(late, hears);
+    tokio::join!(late, handle);
     let expected = [
         row("add dark mode", "main", "active", (2, 1, 1)),
         row("fix the login bug", "main", "active", (2, 1, 1)),
@@ -88,8 +84,8 @@ async fn records_that_arrive_after_the_verdict_go_with_their_turn() {
 
 #[tokio::test]
 async fn an_interrupted_first_prompt_does_not_set_the_goal() {
-    let mut work = Work::begin().await;
-    work.hears(Some("rewrite everything"), &["all.rs"], false).await;
+    let mut work = TestSession::begin().await;
+    work.handle(Some("rewrite everything"), &["all.rs"], false).await;
     work.turn(
         "no, only fix the login bug",
         "login.rs",
@@ -100,11 +96,11 @@ async fn an_interrupted_first_prompt_does_not_set_the_goal() {
 }
 
 #[tokio::test]
-async fn what_was_interrupted_after_a_finished_task_goes_with_the_next_one() {
-    let mut work = Work::begin().await;
+async fn a_turn_interrupted_after_a_finished_task_joins_the_next_one() {
+    let mut work = TestSession::begin().await;
     work.turn("add dark mode", "theme.css", verdict(TaskAction::TaskComplete))
         .await;
-    work.hears(Some("now fix the login bug"), &["login.rs"], false)
+    work.handle(Some("now fix the login bug"), &["login.rs"], false)
         .await;
     work.turn("use argon2 for it", "login.rs", verdict(TaskAction::NewTask))
         .await;
@@ -113,25 +109,17 @@ async fn what_was_interrupted_after_a_finished_task_goes_with_the_next_one() {
 }
 
 #[tokio::test]
-async fn a_subagent_that_outlives_its_turn_works_for_its_task() {
-    let mut work = Work::begin().await;
-    work.hears(Some("add dark mode"), &["theme.css"], false).await;
-    work.hears_agent("a1", "first.css").await;
-    work.judge
-        .verdicts
-        .lock()
-        .unwrap()
-        .push_back(verdict(TaskAction::NewTask));
-    work.hears(None, &[], true).await;
-    work.hears(Some("now fix the login bug"), &["login.rs"], false)
+async fn a_subagent_that_outlives_its_turn_stays_in_its_task() {
+    let mut work = TestSession::begin().await;
+    work.handle(Some("add dark mode"), &["theme.css"], false).await;
+    work.handle_subagent("a1", "first.css").await;
+    work.next_verdict(verdict(TaskAction::NewTask));
+    work.handle(None, &[], true).await;
+    work.handle(Some("now fix the login bug"), &["login.rs"], false)
         .await;
-    work.hears_agent("a1", "second.css").await;
-    work.judge
-        .verdicts
-        .lock()
-        .unwrap()
-        .push_back(verdict(TaskAction::NewTask));
-    work.hears(None, &[], true).await;
+    work.handle_subagent("a1", "second.css").await;
+    work.next_verdict(verdict(TaskAction::NewTask));
+    work.handle(None, &[], true).await;
     let expected = [
         row("add dark mode", "main", "active", (4, 1, 3)),
         row("now fix the login bug", "main", "active", (2, 1, 1)),
@@ -140,10 +128,10 @@ async fn a_subagent_that_outlives_its_turn_works_for_its_task() {
 }
 
 #[tokio::test]
-async fn a_first_turn_that_was_not_judged_before_a_restart_keeps_its_task() {
-    let mut work = Work::begin().await;
-    work.hears(Some("add dark mode"), &["theme.css"], false).await;
-    work.hears_quietly().await;
+async fn an_unjudged_first_turn_keeps_its_task_after_a_restart() {
+    let mut work = TestSession::begin().await;
+    work.handle(Some("add dark mode"), &["theme.css"], false).await;
+    work.record_turn_end().await;
     work.restart();
     work.turn("now fix the login bug", "login.rs", verdict(TaskAction::NewTask))
         .await;

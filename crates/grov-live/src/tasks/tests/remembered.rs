@@ -1,10 +1,10 @@
-//! What of a finished task goes to team memory.
+//! What of a finished task is saved to team memory.
 
 use super::*;
 
 #[tokio::test]
 async fn a_commit_made_during_the_task_is_linked() {
-    let mut work = Work::begin().await;
+    let mut work = TestSession::begin().await;
     let git = |arguments: &[&str]| {
         let status = std::process::Command::new("git")
             .args(["-c", "user.name=t", "-c", "user.email=t@t"])
@@ -46,7 +46,7 @@ async fn a_commit_made_during_the_task_is_linked() {
     let head = grov_project::ProjectLocation::locate(&directory).head().commit;
     assert!(head.is_some());
     assert_eq!(saved[0].linked_commit, head);
-    // Nothing was committed for the next one.
+    // No commit was made during the next task.
     work.turn("look around", "x.rs", verdict(TaskAction::NewTask))
         .await;
     work.turn("done", "x.rs", verdict(TaskAction::TaskComplete)).await;
@@ -59,8 +59,8 @@ async fn a_commit_made_during_the_task_is_linked() {
 }
 
 #[tokio::test]
-async fn what_the_project_keeps_out_of_memory_is_not_remembered() {
-    let mut work = Work::begin().await;
+async fn ignored_files_are_not_saved() {
+    let mut work = TestSession::begin().await;
     std::fs::write(work.project.path().join(".grovignore"), "secret/\n").unwrap();
     std::fs::create_dir(work.project.path().join("secret")).unwrap();
     std::fs::write(work.project.path().join("theme.css"), "a {}").unwrap();
@@ -79,13 +79,13 @@ async fn what_the_project_keeps_out_of_memory_is_not_remembered() {
 }
 
 #[tokio::test]
-async fn what_the_next_turn_recorded_meanwhile_is_not_remembered_with_a_finished_task() {
-    let mut work = Work::begin().await;
-    work.hears(Some("add dark mode"), &["theme.css"], false).await;
-    let (end, told_end) = work.exchange(None, &[], true);
-    // The next turn is under way before the first is judged.
-    let (next, told_next) = work.exchange(Some("fix the login bug"), &["login.rs"], false);
-    let (last, told_last) = work.exchange(None, &[], true);
+async fn records_of_the_next_turn_are_not_saved_with_a_finished_task() {
+    let mut work = TestSession::begin().await;
+    work.handle(Some("add dark mode"), &["theme.css"], false).await;
+    let (end, end_event) = work.exchange(None, &[], true);
+    // The next turn starts before the first is judged.
+    let (next, next_event) = work.exchange(Some("fix the login bug"), &["login.rs"], false);
+    let (last, last_event) = work.exchange(None, &[], true);
     work.store
         .append(&Redacted::each(&[end, next, last]))
         .await
@@ -95,8 +95,8 @@ async fn what_the_next_turn_recorded_meanwhile_is_not_remembered_with_a_finished
         .lock()
         .unwrap()
         .extend([verdict(TaskAction::TaskComplete), verdict(TaskAction::NewTask)]);
-    for told in [told_end, told_next, told_last] {
-        work.session.on_exchange(&told).await.unwrap();
+    for event in [end_event, next_event, last_event] {
+        work.session.on_exchange(&event).await.unwrap();
     }
     let saved = work.memory().await;
     assert_eq!(
@@ -104,7 +104,7 @@ async fn what_the_next_turn_recorded_meanwhile_is_not_remembered_with_a_finished
         (1, &vec!["theme.css".to_owned()])
     );
     assert_eq!(
-        work.judge.remembered.lock().unwrap()[0].prompts,
+        work.judge.reasoning_questions.lock().unwrap()[0].prompts,
         ["add dark mode"]
     );
     let expected = [
@@ -115,43 +115,35 @@ async fn what_the_next_turn_recorded_meanwhile_is_not_remembered_with_a_finished
 }
 
 #[tokio::test]
-async fn the_answer_of_an_earlier_turn_is_not_shown_for_a_silent_one() {
-    let mut work = Work::begin().await;
+async fn the_judge_is_not_shown_the_answer_of_an_earlier_turn() {
+    let mut work = TestSession::begin().await;
     work.turn("add dark mode", "theme.css", verdict(TaskAction::NewTask))
         .await;
-    let (record, mut told) = work.exchange(Some("now the toggle"), &["t.rs"], true);
-    told.answer = None;
+    let (record, mut event) = work.exchange(Some("now the toggle"), &["t.rs"], true);
+    event.answer = None;
     work.store.append(&Redacted::each(&[record])).await.unwrap();
-    work.judge
-        .verdicts
-        .lock()
-        .unwrap()
-        .push_back(verdict(TaskAction::Continue));
-    work.session.on_exchange(&told).await.unwrap();
-    assert_eq!(work.judge.asked.lock().unwrap()[1].answer, "");
+    work.next_verdict(verdict(TaskAction::Continue));
+    work.session.on_exchange(&event).await.unwrap();
+    assert_eq!(work.judge.task_questions.lock().unwrap()[1].answer, "");
 }
 
 #[tokio::test]
-async fn the_answer_of_another_task_is_not_remembered() {
-    let mut work = Work::begin().await;
+async fn the_answer_of_another_task_is_not_saved() {
+    let mut work = TestSession::begin().await;
     work.turn("add dark mode", "theme.css", verdict(TaskAction::NewTask))
         .await;
     work.exchanges += 70;
-    let (record, mut told) = work.exchange(Some("login bug"), &["t.rs"], true);
-    told.answer = Some("Fixed the login bug in t.rs.".to_owned());
+    let (record, mut event) = work.exchange(Some("login bug"), &["t.rs"], true);
+    event.answer = Some("Fixed the login bug in t.rs.".to_owned());
     work.store.append(&Redacted::each(&[record])).await.unwrap();
-    work.judge
-        .verdicts
-        .lock()
-        .unwrap()
-        .push_back(verdict(TaskAction::NewTask));
-    work.session.on_exchange(&told).await.unwrap();
+    work.next_verdict(verdict(TaskAction::NewTask));
+    work.session.on_exchange(&event).await.unwrap();
     *work.clock.0.lock().unwrap() += HOUR + Duration::from_secs(1);
     work.session.abandon(&SessionId::new("s1")).await.unwrap();
-    assert_eq!(work.judge.remembered.lock().unwrap()[0].answer, "Done.");
+    assert_eq!(work.judge.reasoning_questions.lock().unwrap()[0].answer, "Done.");
 }
 
-/// What was found of a step that left the goal.
+/// Returns a verdict on an action off the goal.
 fn off_goal(score: u8, level: CorrectionLevel) -> StepVerdict {
     StepVerdict {
         score,
@@ -169,15 +161,15 @@ fn off_goal(score: u8, level: CorrectionLevel) -> StepVerdict {
 }
 
 #[tokio::test]
-async fn a_task_in_which_the_agent_left_its_goal_is_marked_and_the_next_one_is_not() {
-    let mut work = Work::begin().await;
-    let (mut record, told) = work.exchange(Some("fix the login"), &["login.rs", "theme.css"], false);
+async fn drift_is_saved_with_its_own_task_only() {
+    let mut work = TestSession::begin().await;
+    let (mut record, event) = work.exchange(Some("fix the login"), &["login.rs", "theme.css"], false);
     record.steps[1].verdict = Some(off_goal(2, CorrectionLevel::Halt));
     work.store.append(&Redacted::each(&[record])).await.unwrap();
-    work.session.on_exchange(&told).await.unwrap();
+    work.session.on_exchange(&event).await.unwrap();
     let done = verdict(TaskAction::TaskComplete);
-    work.judge.verdicts.lock().unwrap().push_back(done);
-    work.hears(None, &[], true).await;
+    work.next_verdict(done);
+    work.handle(None, &[], true).await;
     let mut next = verdict(TaskAction::NewTask);
     next.finished = true;
     work.turn("rename the button", "button.rs", next).await;
@@ -205,9 +197,9 @@ async fn a_task_in_which_the_agent_left_its_goal_is_marked_and_the_next_one_is_n
 }
 
 #[tokio::test]
-async fn a_memory_that_is_forgotten_while_the_judge_is_asked_stays_forgotten() {
-    for question in [UserQuestion::WhichTask, UserQuestion::WhatToRemember] {
-        let mut work = Work::begin().await;
+async fn a_memory_forgotten_during_a_question_stays_forgotten() {
+    for question in [JudgeQuestion::WhichTask, JudgeQuestion::WhatToRemember] {
+        let mut work = TestSession::begin().await;
         let done = || TaskAnalysis {
             task_id: Some(SessionId::new("s1")),
             ..verdict(TaskAction::TaskComplete)
@@ -218,27 +210,31 @@ async fn a_memory_that_is_forgotten_while_the_judge_is_asked_stays_forgotten() {
             verdict(TaskAction::TaskComplete),
         )
         .await;
-        work.hears(Some("more of the aardvark"), &["aardvark_too.rs"], false)
+        work.handle(Some("more of the aardvark"), &["aardvark_too.rs"], false)
             .await;
         let memory: Vec<TaskId> = work.memory().await.into_iter().map(|task| task.id).collect();
         assert_eq!(memory.len(), 1);
-        *work.judge.forgotten_meanwhile.lock().unwrap() = Some(Forgotten {
+        *work.judge.forget_during.lock().unwrap() = Some(Forgotten {
             at: question,
             tasks: memory,
             store: Arc::clone(&work.store),
         });
-        let verdicts = if question == UserQuestion::WhichTask { 2 } else { 1 };
-        let asked = work.judge.asked.lock().unwrap().len();
+        let verdicts = if question == JudgeQuestion::WhichTask {
+            2
+        } else {
+            1
+        };
+        let task_questions = work.judge.task_questions.lock().unwrap().len();
         work.judge
             .verdicts
             .lock()
             .unwrap()
             .extend(std::iter::repeat_with(done).take(verdicts));
-        work.hears(None, &[], true).await;
-        assert!(work.judge.forgotten_meanwhile.lock().unwrap().is_none());
+        work.handle(None, &[], true).await;
+        assert!(work.judge.forget_during.lock().unwrap().is_none());
         assert_eq!(
-            work.judge.asked.lock().unwrap().len(),
-            asked + verdicts,
+            work.judge.task_questions.lock().unwrap().len(),
+            task_questions + verdicts,
             "{question:?}"
         );
 
@@ -253,21 +249,21 @@ async fn a_memory_that_is_forgotten_while_the_judge_is_asked_stays_forgotten() {
     }
 }
 
-/// A turn in which the agent only answers.
-async fn asks(work: &mut Work, question: &str) {
-    work.hears(Some(question), &[], false).await;
+/// A turn without edits.
+async fn turn_without_edits(work: &mut TestSession, question: &str) {
+    work.handle(Some(question), &[], false).await;
     let answered = verdict(TaskAction::TaskComplete);
-    work.judge.verdicts.lock().unwrap().push_back(answered);
-    work.hears(None, &[], true).await;
+    work.next_verdict(answered);
+    work.handle(None, &[], true).await;
 }
 
 #[tokio::test]
-async fn questions_that_changed_and_decided_nothing_push_no_work_off_the_list() {
-    let mut work = Work::begin().await;
+async fn turns_without_edits_or_decisions_are_not_saved() {
+    let mut work = TestSession::begin().await;
     work.turn("add paging", "page.rs", verdict(TaskAction::TaskComplete))
         .await;
     for _ in 0..9 {
-        asks(&mut work, "how does paging work?").await;
+        turn_without_edits(&mut work, "how does paging work?").await;
     }
     let saved = work.memory().await;
     let goals: Vec<_> = saved.iter().map(|task| task.goal.as_deref()).collect();
@@ -280,20 +276,20 @@ async fn questions_that_changed_and_decided_nothing_push_no_work_off_the_list() 
 }
 
 #[tokio::test]
-async fn a_plan_that_decided_something_for_a_reason_is_kept() {
-    let mut work = Work::begin().await;
+async fn a_decision_with_a_reason_is_saved() {
+    let mut work = TestSession::begin().await;
     let decision = |choice: &str, reason: &str| Decision {
         choice: choice.to_owned(),
         reason: reason.to_owned(),
     };
     *work.judge.decisions.lock().unwrap() = vec![decision("cursors", " ")];
-    asks(&mut work, "how should we page?").await;
+    turn_without_edits(&mut work, "how should we page?").await;
     assert_eq!(
         work.memory().await,
         [],
         "a choice without a reason is no decision"
     );
     *work.judge.decisions.lock().unwrap() = vec![decision("cursors", "offsets skip rows")];
-    asks(&mut work, "and why?").await;
+    turn_without_edits(&mut work, "and why?").await;
     assert_eq!(work.memory().await.len(), 1);
 }

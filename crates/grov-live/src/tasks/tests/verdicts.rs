@@ -1,10 +1,10 @@
-//! Which task a turn belongs to, and what a verdict does to the tasks.
+//! How verdicts assign turns to tasks.
 
 use super::*;
 
 #[tokio::test]
 async fn the_first_turn_is_the_first_task() {
-    let mut work = Work::begin().await;
+    let mut work = TestSession::begin().await;
     work.turn("add dark mode", "theme.css", verdict(TaskAction::NewTask))
         .await;
     assert_eq!(
@@ -12,13 +12,13 @@ async fn the_first_turn_is_the_first_task() {
         [row("add dark mode", "main", "active", (2, 1, 1))]
     );
     assert_eq!(work.tasks().await[0].state.session_id.as_str(), "s1");
-    assert_eq!(work.judge.asked.lock().unwrap()[0].current, None);
+    assert_eq!(work.judge.task_questions.lock().unwrap()[0].current, None);
 }
 
 #[tokio::test]
 async fn the_goal_is_known_before_the_first_turn_ends() {
-    let mut work = Work::begin().await;
-    work.hears(Some("add dark mode"), &[], false).await;
+    let mut work = TestSession::begin().await;
+    work.handle(Some("add dark mode"), &[], false).await;
     assert_eq!(
         work.overview().await,
         [row("add dark mode", "main", "active", (1, 1, 0))]
@@ -26,8 +26,8 @@ async fn the_goal_is_known_before_the_first_turn_ends() {
 }
 
 #[tokio::test]
-async fn new_work_takes_its_turn_with_it() {
-    let mut work = Work::begin().await;
+async fn a_new_task_gets_its_whole_turn() {
+    let mut work = TestSession::begin().await;
     work.turn("add dark mode", "theme.css", verdict(TaskAction::NewTask))
         .await;
     work.turn("now fix the login bug", "login.rs", verdict(TaskAction::NewTask))
@@ -51,15 +51,18 @@ async fn new_work_takes_its_turn_with_it() {
     assert_eq!(files.len(), 2);
     assert!(files.iter().all(|files| files[0].ends_with("login.rs")));
     assert!(work.memory().await.is_empty());
-    let asked = work.judge.asked.lock().unwrap();
-    assert_eq!(asked[2].current.as_ref().unwrap().goal, "now fix the login bug");
-    assert_eq!(asked[2].others[0].goal, "add dark mode");
-    assert_eq!(asked[2].actions[0].files, ["login.rs"]);
+    let task_questions = work.judge.task_questions.lock().unwrap();
+    assert_eq!(
+        task_questions[2].current.as_ref().unwrap().goal,
+        "now fix the login bug"
+    );
+    assert_eq!(task_questions[2].others[0].goal, "add dark mode");
+    assert_eq!(task_questions[2].actions[0].files, ["login.rs"]);
 }
 
 #[tokio::test]
-async fn a_finished_subtask_gives_way_to_its_parent_and_is_linked_when_that_is_saved() {
-    let mut work = Work::begin().await;
+async fn a_finished_subtask_returns_to_its_parent_and_is_linked_when_that_is_saved() {
+    let mut work = TestSession::begin().await;
     work.turn("add dark mode", "theme.css", verdict(TaskAction::NewTask))
         .await;
     work.turn("first install deps", "package.json", verdict(TaskAction::Subtask))
@@ -92,13 +95,13 @@ async fn a_finished_subtask_gives_way_to_its_parent_and_is_linked_when_that_is_s
     assert_eq!(parent.original_query, "add dark mode");
     assert_eq!(parent.files_touched, ["theme.css"]);
     assert_eq!(parent.project_remote.as_deref(), Some("example.org/team/project"));
-    let asked = work.judge.asked.lock().unwrap();
-    assert_eq!(asked[3].current.as_ref().unwrap().goal, "add dark mode");
+    let task_questions = work.judge.task_questions.lock().unwrap();
+    assert_eq!(task_questions[3].current.as_ref().unwrap().goal, "add dark mode");
 }
 
 #[tokio::test]
-async fn work_begun_and_finished_in_one_turn_is_saved_at_once() {
-    let mut work = Work::begin().await;
+async fn a_task_finished_in_one_turn_is_saved_at_once() {
+    let mut work = TestSession::begin().await;
     let mut finished = verdict(TaskAction::NewTask);
     finished.finished = true;
     work.turn("rename it", "a.rs", finished).await;
@@ -110,8 +113,8 @@ async fn work_begun_and_finished_in_one_turn_is_saved_at_once() {
 }
 
 #[tokio::test]
-async fn a_parallel_task_that_is_done_leaves_the_main_one_in_work() {
-    let mut work = Work::begin().await;
+async fn a_finished_parallel_task_leaves_the_main_one_current() {
+    let mut work = TestSession::begin().await;
     work.turn("add dark mode", "theme.css", verdict(TaskAction::NewTask))
         .await;
     let mut beside = verdict(TaskAction::ParallelTask);
@@ -128,7 +131,7 @@ async fn a_parallel_task_that_is_done_leaves_the_main_one_in_work() {
 
 #[tokio::test]
 async fn a_task_that_completes_twice_is_one_memory() {
-    let mut work = Work::begin().await;
+    let mut work = TestSession::begin().await;
     work.turn("add dark mode", "theme.css", verdict(TaskAction::TaskComplete))
         .await;
     let first = work.memory().await;
@@ -147,37 +150,33 @@ async fn a_task_that_completes_twice_is_one_memory() {
 
 #[tokio::test]
 async fn a_question_about_finished_work_leaves_it_finished() {
-    let mut work = Work::begin().await;
+    let mut work = TestSession::begin().await;
     work.turn("add dark mode", "theme.css", verdict(TaskAction::TaskComplete))
         .await;
     let before = work.memory().await;
     let mut about = verdict(TaskAction::Continue);
     about.task_id = Some(SessionId::new("s1"));
-    work.hears(Some("why css?"), &[], false).await;
-    work.judge.verdicts.lock().unwrap().push_back(about);
-    work.hears(None, &[], true).await;
+    work.handle(Some("why css?"), &[], false).await;
+    work.next_verdict(about);
+    work.handle(None, &[], true).await;
     assert_eq!(
         work.overview().await,
         [row("add dark mode", "main", "completed", (4, 2, 1))]
     );
     assert_eq!(work.memory().await, before);
-    assert_eq!(work.judge.remembered.lock().unwrap().len(), 1);
+    assert_eq!(work.judge.reasoning_questions.lock().unwrap().len(), 1);
 }
 
 #[tokio::test]
-async fn a_conversation_that_begins_anew_under_the_same_id_is_new_work() {
-    let mut work = Work::begin().await;
+async fn a_new_conversation_under_the_same_id_is_a_new_task() {
+    let mut work = TestSession::begin().await;
     work.turn("add dark mode", "theme.css", verdict(TaskAction::NewTask))
         .await;
-    let (record, mut told) = work.exchange(Some("hello again"), &[], true);
-    told.begins = true;
+    let (record, mut event) = work.exchange(Some("hello again"), &[], true);
+    event.begins = true;
     work.store.append(&Redacted::each(&[record])).await.unwrap();
-    work.judge
-        .verdicts
-        .lock()
-        .unwrap()
-        .push_back(verdict(TaskAction::Continue));
-    work.session.on_exchange(&told).await.unwrap();
+    work.next_verdict(verdict(TaskAction::Continue));
+    work.session.on_exchange(&event).await.unwrap();
     let expected = [
         row("add dark mode", "main", "active", (2, 1, 1)),
         row("hello again", "main", "active", (1, 1, 0)),
