@@ -119,13 +119,13 @@ impl AdminService {
             counter.register(
                 registry,
                 "upstream_connections_reused",
-                "Requests that found a connection ready",
+                "Requests that reused an upstream connection",
                 reused,
             );
             counter.register(
                 registry,
                 "upstream_connections_opened",
-                "Connections opened to the upstream",
+                "Upstream connections opened",
                 opened,
             );
             for (kind, name, help, value) in &self.embedder_metrics {

@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn forward_proxy_use_is_named_as_such() {
+    fn forward_proxy_use_has_its_own_error() {
         let headers = HeaderMap::new();
         let admission = Admission::default();
         let uri = Uri::from_static("http://api.example/v1/messages");

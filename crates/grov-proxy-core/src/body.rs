@@ -310,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn a_body_is_what_its_frames_were() {
+    fn collected_body_equals_its_frames() {
         let bytes: Vec<u8> = (0..300_000_u32).map(|at| (at % 251) as u8).collect();
         for length in [0, 1, 1024, 1025, 32_768, 32_769, 131_071, 131_072, 300_000] {
             for frame in [100, 1000, 20_000, 300_000] {
@@ -328,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn large_body_takes_no_memory_before_its_second_frame() {
+    fn large_body_gets_no_buffer_before_its_second_frame() {
         let first = collected(&[b"a"], 1024 * 1024);
         assert!(matches!(first, Collected::Only(_)));
         assert!(matches!(
@@ -338,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_is_counted_as_it_is_taken_not_as_it_is_announced() {
+    fn only_received_bytes_count_as_memory() {
         let announced = 32 * 1024 * 1024;
         assert_eq!(collected(&[b"a"], announced).memory(), 0);
         let step = collected(&[b"a", b"b"], announced).memory();
@@ -351,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn body_in_chunks_gets_pages_as_it_grows() {
+    fn chunked_body_gets_a_buffer_as_it_grows() {
         let frames = [&[0_u8; 700][..]; 300];
         assert!(matches!(collected(&frames[..1], 0), Collected::Joined(_)));
         assert!(matches!(collected(&frames, 0), Collected::Buffered(_)));

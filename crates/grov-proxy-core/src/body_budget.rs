@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_share_gives_back_another_gets() {
+    fn released_memory_can_be_reserved_again() {
         let memory = BodyBudget::new(100);
         let mut first = memory.reservation();
         let mut second = memory.reservation();
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lone_share_may_have_any_size() {
+    fn single_reservation_may_have_any_size() {
         let memory = BodyBudget::new(100);
         let mut lone = memory.reservation();
         assert!(lone.grow_to(80) && lone.grow_to(1000));
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn the_sparing_leave_something_to_others() {
+    fn reserve_is_left_to_others() {
         let memory = BodyBudget::new(800);
         let mut first = memory.reservation();
         assert!(first.grow_to(100));

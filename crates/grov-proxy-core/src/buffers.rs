@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tiny_body_needs_no_pages() {
+    fn tiny_body_needs_no_buffer() {
         let pool = BufferPool::default();
         assert!(pool.for_body(0).is_none());
         assert!(pool.for_body(TINY).is_none());
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn pages_of_small_bodies_are_used_again() {
+    fn buffers_of_small_bodies_are_reused() {
         let pool = BufferPool::default();
         let bodies: Vec<Bytes> = (0..3)
             .map(|number| {
@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_added_is_the_body_and_nothing_beyond_its_room() {
+    fn buffer_contains_the_appended_parts_up_to_its_size() {
         let mut buffer = BufferPool::default().for_body(LARGE_STEP as u64).unwrap();
         let half = vec![b'a'; LARGE_STEP / 2];
         assert!(buffer.extend(&half));
@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn pages_are_used_again_and_show_nothing_of_what_was_in_them() {
+    fn reused_buffers_do_not_expose_old_bytes() {
         let pool = BufferPool::default();
         let mut secret = pool.for_body(LARGE).unwrap();
         assert!(secret.extend(&vec![b's'; LARGE as usize]));
@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn few_pages_are_kept_and_the_newest_of_them() {
+    fn newest_idle_buffers_are_kept_up_to_the_limit() {
         let pool = BufferPool::default();
         let bodies: Vec<Buffer> = (1..=10).map(|_| pool.for_body(1024 * 1024).unwrap()).collect();
         drop(pool.for_body(LARGE));
@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_has_come_takes_memory() {
+    fn only_received_bytes_populate_memory() {
         let pool = BufferPool::default();
         let mut buffer = pool.for_body(64 * LARGE_STEP as u64).unwrap();
         assert_eq!(buffer.populated, 0);
@@ -314,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn pages_far_too_large_are_left_for_others() {
+    fn much_larger_buffers_are_not_reused() {
         let pool = BufferPool::default();
         drop(pool.for_body(2 * 1024 * 1024));
         drop(pool.for_body(LARGE));
@@ -322,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn pages_go_back_when_only_tiny_bodies_come() {
+    fn idle_buffers_are_unmapped_when_only_tiny_bodies_arrive() {
         let pool = BufferPool::default();
         drop(pool.for_body(LARGE));
         let now = Instant::now();
@@ -333,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_asks_for_goes_while_others_are_used() {
+    fn unused_buffers_expire_while_others_are_used() {
         let mut idle = IdleBuffers::default();
         let start = Instant::now();
         for (seconds, size) in [(0, LARGE_STEP), (1, STEP), (2, STEP)] {

@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_client_that_sends_nothing_or_half_a_head_is_ended_in_half_a_minute() {
+    async fn silent_client_or_partial_head_is_closed_after_30_seconds() {
         let mut silent = Connection::new();
         assert_eq!(
             silent.waits(1000).await,
@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn an_idle_connection_is_kept_for_minutes_and_its_next_head_is_not() {
+    async fn idle_connection_has_a_longer_limit_than_a_partial_head() {
         let mut kept = Connection::new();
         kept.waits(1).await;
         kept.answered(kept.request());
@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn half_a_body_ends_a_connection_and_a_slow_one_does_not() {
+    async fn stalled_body_closes_the_connection_and_a_slow_one_does_not() {
         let mut slow = Connection::new();
         let request = slow.request();
         let receiving = request.expect_body();
@@ -333,7 +333,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn who_waits_for_an_answer_or_an_upstream_may_be_silent() {
+    async fn client_may_be_silent_while_it_waits() {
         let mut waiting = Connection::new();
         let request = waiting.request();
         let receiving = request.stream_body();
@@ -356,7 +356,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn an_upload_that_goes_on_is_not_cut_when_the_server_is_to_stop() {
+    async fn progressing_upload_is_not_cut_at_shutdown() {
         let mut moving = Connection::new();
         let request = moving.request();
         let receiving = request.expect_body();
@@ -393,7 +393,7 @@ mod tests {
     }
 
     #[test]
-    fn the_longest_idle_goes_first_and_half_a_head_last() {
+    fn longest_idle_connection_is_evicted_first_and_partial_heads_last() {
         let seconds = Duration::from_secs;
         assert!(
             eviction_rank(Phase::NextRequest, seconds(1)) < eviction_rank(Phase::FirstRequest, seconds(2))

@@ -240,7 +240,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn phases_follow_one_another() {
+    fn phases_change_with_the_exchange() {
         let state = ConnectionState::default();
         assert_eq!(state.phase(), Phase::FirstRequest);
         state.read();
@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn a_signalled_connection_is_not_signalled_again_and_stop_wins() {
+    fn signalled_connection_is_not_evictable_and_stop_wins() {
         let state = ConnectionState::default();
         assert_eq!(state.eviction_rank(), NOT_EVICTABLE);
         state.set_eviction_rank(7);

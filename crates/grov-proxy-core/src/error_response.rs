@@ -11,23 +11,23 @@ pub(crate) enum ErrorKind {
     BadFraming,
     /// The listener was used as a forward proxy.
     NotAForwardProxy,
-    /// `Host` names neither this machine nor an allowed host.
+    /// `Host` is neither a loopback address nor an allowed host.
     ForeignHost,
-    /// `Origin` is a web page that is not served by this machine.
+    /// `Origin` is a web page from another host.
     ForeignOrigin,
     /// The body has a transfer coding besides `chunked`.
     UnknownCoding,
     /// The body is over the limit.
     TooLarge,
-    /// The collected bodies take all their memory.
+    /// The collected bodies have reached their memory limit.
     NoMemory,
     /// Too many clients are connected, and all are busy.
     Full,
-    /// The upstream cannot be reached, or it closed before it responded.
+    /// The upstream is unreachable, or closed the connection before it responded.
     Unreachable,
-    /// The upstream's answer has a transfer coding besides `chunked`.
+    /// The response has a transfer coding besides `chunked`.
     UnknownAnswerCoding,
-    /// The upstream did not answer in time.
+    /// The upstream did not respond in time.
     TimedOut,
     /// No admin route has this path.
     UnknownAdminRoute,
@@ -82,7 +82,7 @@ impl ExchangeError {
 }
 
 impl From<hyper::Error> for ExchangeError {
-    /// A user error of hyper comes from the client's body, any other from the upstream.
+    /// A user error of hyper is an error of the client's body. Other errors come from the upstream.
     fn from(error: hyper::Error) -> Self {
         let kind = if error.is_user() {
             ErrorKind::BadFraming
@@ -139,29 +139,29 @@ impl ErrorKind {
                  Add 127.0.0.1 and localhost to NO_PROXY."
             }
             Self::ForeignHost => {
-                "grov-proxyd: the Host header names neither this machine nor one of proxy.allowed_hosts."
+                "grov-proxyd: the Host header is neither a loopback address nor in proxy.allowed_hosts."
             }
-            Self::ForeignOrigin => "grov-proxyd: web pages of other hosts may not use this proxy.",
+            Self::ForeignOrigin => "grov-proxyd: web pages from other hosts cannot use this proxy.",
             Self::UnknownCoding => {
-                "grov-proxyd: of the transfer codings only chunked is supported. Send the body without the others."
+                "grov-proxyd: chunked is the only supported transfer coding. Send the body without other codings."
             }
             Self::NoMemory => {
-                "grov-proxyd: the requests in work take all the memory that they may. Try again in a moment."
+                "grov-proxyd: the request bodies in memory have reached their limit. Try again in a moment."
             }
             Self::Full => {
-                "grov-proxyd: too many clients are connected, and all are busy. Try again in a moment."
+                "grov-proxyd: too many clients are connected and all are busy. Try again in a moment."
             }
             Self::UnknownAnswerCoding => {
-                "grov-proxyd: the upstream answered with a transfer coding that is not supported."
+                "grov-proxyd: the upstream responded with an unsupported transfer coding."
             }
             Self::TooLarge => "grov-proxyd: the request body is larger than proxy.body_limit.",
-            Self::Unreachable => "grov-proxyd: the upstream cannot be reached or closed the connection.",
-            Self::TimedOut => "grov-proxyd: the upstream did not answer in time.",
-            Self::UnknownAdminRoute => "grov-proxyd: no such page.",
-            Self::AdminRoutePanicked => "grov-proxyd: a fault of its own.",
-            Self::NoRoute => "grov-proxyd: no route could be found for the request.",
+            Self::Unreachable => "grov-proxyd: the upstream is unreachable or closed the connection.",
+            Self::TimedOut => "grov-proxyd: the upstream did not respond in time.",
+            Self::UnknownAdminRoute => "grov-proxyd: no such admin route.",
+            Self::AdminRoutePanicked => "grov-proxyd: an admin route failed. See the log for details.",
+            Self::NoRoute => "grov-proxyd: no upstream was found for the request.",
             Self::Untranslatable => "grov-proxyd: the request cannot be translated for its upstream.",
-            Self::UntranslatableAnswer => "grov-proxyd: the upstream's answer cannot be translated.",
+            Self::UntranslatableAnswer => "grov-proxyd: the upstream's response cannot be translated.",
         }
     }
 

@@ -260,7 +260,7 @@ impl Service {
         let response = self.forwarder.send(route, parts, body).await?;
         // Another error says nothing about the edit: the upstream may be overloaded.
         if response.head.status.is_success() {
-            self.policies.refused(request);
+            self.policies.edits_rejected(request);
         }
         Ok(response)
     }

@@ -131,7 +131,7 @@ mod tests {
     const HOST: HeaderValue = HeaderValue::from_static("api.example");
 
     #[test]
-    fn only_connection_headers_and_our_own_are_taken_out() {
+    fn only_hop_by_hop_and_own_headers_are_removed() {
         let mut headers = map(&[
             ("host", "127.0.0.1:8080"),
             ("connection", "keep-alive, x-hop"),
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn connection_cannot_name_the_framing_headers_away() {
+    fn connection_header_cannot_remove_framing_headers() {
         let mut headers = map(&[("connection", "content-length, host"), ("content-length", "5")]);
         for_client(&mut headers);
         assert_eq!(headers.get("content-length").unwrap(), "5");

@@ -36,10 +36,13 @@ impl Intake {
 
     /// Hands over a stream on which a client speaks HTTP/1.1.
     ///
-    /// Returns once the stream is queued, which may take until the proxy serves; not when it ends.
+    /// Returns when the stream is queued, not when it ends. Up to 16 streams are queued; further calls wait.
     ///
     /// # Errors
     /// If the proxy has stopped. The stream is closed.
+    ///
+    /// # Cancellation
+    /// If the future is dropped before it completes, the stream is closed.
     pub async fn serve_stream(
         &self,
         stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,

@@ -1,4 +1,4 @@
-//! Sizes, counts and waiting times.
+//! Limits.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ pub(crate) const CONNECTIONS_ON_CREDIT: usize = 32;
 /// Further connections, each for one request to an admin route. Other requests on them are answered with 503.
 const ADMIN_CONNECTIONS: usize = 32;
 
-/// Sizes, counts and waiting times of a proxy.
+/// Limits of a proxy: sizes, counts and durations.
 ///
 /// ```
 /// use grov_proxy_core::Limits;
@@ -22,29 +22,31 @@ const ADMIN_CONNECTIONS: usize = 32;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Largest body of a request to `/v1/messages` or below, in bytes. Larger ones are answered with 413. Other bodies
-    /// stream without a limit. Default: 32 MiB.
+    /// Maximum size of a request body for `/v1/messages` or a path below it, in bytes. Larger ones are answered with 413. Other
+    /// bodies stream without a limit. Default: 32 MiB.
     pub body: u64,
-    /// Time to connect to the upstream. Default: 30 seconds.
+    /// Maximum time to connect to the upstream. Exceeding it is answered with 502. Default: 30 seconds.
     pub connect: Duration,
-    /// Longest time between a request, once connected, and the head of the response. Default: 15 minutes.
+    /// Maximum wait for a response head, counted from the last progress of the request. Exceeding it is answered with 504.
+    /// Default: 15 minutes.
     pub response: Duration,
-    /// Longest pause of the upstream inside a response body. Default: 5 minutes.
+    /// Maximum pause of the upstream inside a response body. Then the response is cut. Default: 5 minutes.
     pub idle: Duration,
     /// How long running responses may continue after shutdown began. Default: 30 seconds.
     pub grace: Duration,
-    /// Most clients connected at a time. A further one replaces the connection that was idle longest. If all are busy, it
-    /// is served admin routes alone. Up to [`Limits::BEYOND`] more connections may be open for a moment. The process needs
-    /// more than twice as many file descriptors: each client may need an upstream connection. Default: 4096.
+    /// Maximum number of connected clients. A new client replaces the connection that was idle longest. If all are busy, the new
+    /// client can use only admin routes. Up to [`Limits::BEYOND`] more connections may be open for a moment. The process needs
+    /// more than twice as many file descriptors, because each client may need an upstream connection. Default: 4096.
     pub connections: usize,
-    /// Most memory that collected request bodies take together, in bytes. A single body may take more. A request beyond the
-    /// limit is answered with 503. Default: 512 MiB.
+    /// Maximum memory of all collected request bodies, in bytes. A single body may exceed it. A request beyond the limit is
+    /// answered with 503. Default: 512 MiB.
     pub bodies: u64,
-    /// Longest wait for the first request of a connection, and for the rest of a request head. Default: 30 seconds.
+    /// Maximum wait for the first request of a connection, and for the rest of a request head. Default: 30 seconds.
     pub head: Duration,
-    /// How long an idle connection is kept for its next request. Default: 10 minutes.
+    /// Maximum wait for the next request on an idle connection. Default: 10 minutes.
     pub keep_alive: Duration,
-    /// Longest pause of the client inside a request body. It may take twice as long to be detected. Default: 60 seconds.
+    /// Maximum pause of the client inside a request body. A longer pause closes the connection, after at most twice this time.
+    /// Default: 60 seconds.
     pub body_silence: Duration,
 }
 

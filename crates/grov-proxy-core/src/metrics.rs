@@ -1,4 +1,4 @@
-//! Counters and gauges. They hold names and numbers, never headers, texts or paths.
+//! Counters and gauges. They contain names and numbers, never headers, texts or paths.
 
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::counter::Counter;
@@ -93,7 +93,7 @@ impl Metrics {
         u64::try_from(self.connections.get()).unwrap_or(0)
     }
 
-    /// Returns how many idle connections were closed for a new client.
+    /// Returns the number of idle connections that were closed for a new client.
     pub fn evictions(&self) -> u64 {
         self.evictions.get()
     }
@@ -108,7 +108,7 @@ impl Metrics {
         self.observed.get()
     }
 
-    /// Returns how often a fault was counted, such as `policy_panic` or `upstream_timeout`.
+    /// Returns the count of a fault such as `policy_panic` or `upstream_timeout`, or 0 for an unknown one.
     pub fn faults(&self, kind: &'static str) -> u64 {
         self.faults.get_or_create(&FaultLabel { kind }).get()
     }
@@ -122,34 +122,30 @@ impl Metrics {
             self.responses.clone(),
         );
         registry.register("faults", "Faults, by kind", self.faults.clone());
-        registry.register(
-            "streams",
-            "Responses on their way right now",
-            self.streams.clone(),
-        );
+        registry.register("streams", "Responses being relayed", self.streams.clone());
         registry.register(
             "client_connections",
-            "Clients that are connected right now",
+            "Connected clients",
             self.connections.clone(),
         );
         registry.register(
             "clients_sent_away",
-            "Idle connections ended for a new client",
+            "Idle connections closed for a new client",
             self.evictions.clone(),
         );
         registry.register(
             "clients_gone",
-            "Clients that left before the end",
+            "Clients that disconnected during a response",
             self.clients_gone.clone(),
         );
         registry.register(
             "exchanges_observed",
-            "Exchanges that observers were told of",
+            "Exchanges that observers have seen",
             self.observed.clone(),
         );
         registry.register(
             "requests_edited",
-            "Requests that left with something added",
+            "Requests that policies edited",
             self.edited.clone(),
         );
         more(&mut registry);

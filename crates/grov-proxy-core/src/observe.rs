@@ -53,7 +53,7 @@ pub trait TurnObserver: Send + Sync + 'static {
     /// Returns the name for log lines.
     fn name(&self) -> &'static str;
 
-    /// Called when an exchange ended.
+    /// Called after each exchange, on the observers' thread. It may block, but delays later exchanges.
     fn observe(&self, exchange: &ObservedExchange);
 }
 
@@ -74,7 +74,7 @@ pub(crate) struct FinishedExchange {
 }
 
 impl FinishedExchange {
-    /// Returns roughly how much memory it holds, in bytes.
+    /// Returns the approximate memory of the exchange, in bytes.
     fn weight(&self) -> usize {
         self.request.body().len().next_multiple_of(PAGE) + self.relayed
     }
@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_request_waits_five_milliseconds_at_most_for_observers_that_are_behind() {
+    async fn request_waits_at_most_5_ms_for_slow_observers() {
         let (observation, _observing) =
             ObserverQueue::new(vec![Arc::new(Nothing)], Arc::new(Metrics::default()));
         let start = tokio::time::Instant::now();

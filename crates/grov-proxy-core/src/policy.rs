@@ -1,4 +1,4 @@
-//! Policies: they add text to requests.
+//! Policies, which add text to requests.
 
 use crate::metrics::Metrics;
 use crate::request::MessagesRequest;
@@ -10,17 +10,21 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Time for the proposals of all policies together.
+/// Time limit for the proposals of all policies together.
 const PROPOSAL_TIMEOUT: Duration = Duration::from_millis(10);
 
 /// Adds text to requests to the Messages API.
 ///
-/// The proxy calls [`prepare`](Self::prepare) and [`replay`](Self::replay) of every policy, then
-/// [`propose`](Self::propose), and applies all edits together. If a policy panics, its edits are left out. If the edits do not
-/// fit the request, it goes out as the client sent it. Both are logged and counted as faults.
+/// For each `POST /v1/messages`, the proxy calls [`prepare`](Self::prepare) of every policy, then [`replay`](Self::replay), then
+/// [`propose`](Self::propose), and applies all edits together with [`Splice::apply`]. If a policy panics, its edits are omitted
+/// and the fault `policy_panic` is counted. If the edits do not fit the request, the request is forwarded unchanged and the
+/// fault `splice_refused` is counted.
 ///
-/// Policies are not asked for requests with the header `x-grov-bypass: 1`, and for bodies that are not valid Messages
-/// requests. They run on the thread that serves the connection and must not block.
+/// Policies are not called for requests with the header `x-grov-bypass: 1`, or for bodies that are not valid Messages requests.
+///
+/// # Blocking and cancellation
+/// Policies run on the thread that serves the connection and must not block it. If the client disconnects, the futures of
+/// `prepare` and `propose` are dropped at their next `await`. The future of `propose` is also dropped when its time is up.
 ///
 /// # Example
 ///
@@ -51,26 +55,28 @@ pub trait RequestPolicy: Send + Sync + 'static {
     /// Returns the name for log lines.
     fn name(&self) -> &'static str;
 
-    /// Loads what [`replay`](Self::replay) needs. Has no time limit; it should wait at most once per conversation.
+    /// Loads the state that [`replay`](Self::replay) needs. It has no time limit and delays the request, so it should wait at most
+    /// once per conversation.
     async fn prepare(&self, request: &MessagesRequest) {
         let _ = request;
     }
 
-    /// Returns the edits that were made to this history before. They must be repeated byte for byte, or the cached prompt is
-    /// lost. Must not block.
+    /// Returns the edits that were made to earlier requests of this conversation. They must be the same bytes at the same places;
+    /// otherwise the upstream's prompt cache misses.
     fn replay(&self, request: &MessagesRequest) -> Vec<Edit> {
         let _ = request;
         Vec::new()
     }
 
-    /// Returns new edits. All policies together have 10 ms; later proposals are dropped.
+    /// Returns new edits. All policies together have 10 ms; later proposals are dropped and the fault `policy_over_budget` is
+    /// counted.
     async fn propose(&self, request: &MessagesRequest) -> Vec<Edit> {
         let _ = request;
         Vec::new()
     }
 
-    /// Called when the edits did not fit and the request goes out as the client sent it.
-    fn untouched(&self, request: &MessagesRequest) {
+    /// Called when the edits were discarded, because they do not fit or editing panicked, and the request is forwarded unchanged.
+    fn edits_discarded(&self, request: &MessagesRequest) {
         let _ = request;
     }
 
@@ -79,9 +85,9 @@ pub trait RequestPolicy: Send + Sync + 'static {
         let _ = request;
     }
 
-    /// Called when the upstream rejected the edited request and accepted the original. The policy should not edit this
-    /// conversation again: each such request is sent twice.
-    fn refused(&self, request: &MessagesRequest) {
+    /// Called when the upstream rejected the edited request with 400 or 413, or the codec could not translate it, and the upstream
+    /// accepted the original. The policy should not edit this conversation again, because each such request is sent twice.
+    fn edits_rejected(&self, request: &MessagesRequest) {
         let _ = request;
     }
 }
@@ -102,22 +108,22 @@ impl Policies {
         let edited = AssertUnwindSafe(self.edited(request)).catch_unwind().await;
         edited.unwrap_or_else(|_| {
             self.metrics.fault("edit_panic");
-            tracing::error!("a panic while a request was edited; it goes out untouched");
-            self.notify(request, |policy, request| policy.untouched(request));
+            tracing::error!("panic while editing a request; it is forwarded unchanged");
+            self.notify(request, |policy, request| policy.edits_discarded(request));
             None
         })
     }
 
-    /// Tells the policies that the upstream accepted the request.
+    /// Notifies the policies that the upstream accepted the request.
     pub(crate) fn accepted(&self, request: &MessagesRequest) {
         self.notify(request, |policy, request| policy.accepted(request));
     }
 
-    /// Tells the policies that the upstream rejected the edited request and accepted the original.
-    pub(crate) fn refused(&self, request: &MessagesRequest) {
+    /// Notifies the policies that the upstream rejected the edited request and accepted the original.
+    pub(crate) fn edits_rejected(&self, request: &MessagesRequest) {
         self.metrics.fault("edit_refused_upstream");
-        tracing::error!("the upstream refused an edited request and took the original");
-        self.notify(request, |policy, request| policy.refused(request));
+        tracing::error!("the upstream rejected an edited request and accepted the original");
+        self.notify(request, |policy, request| policy.edits_rejected(request));
     }
 
     async fn edited(&self, request: &MessagesRequest) -> Option<Vec<Bytes>> {
@@ -128,11 +134,11 @@ impl Policies {
         let planned = plan(&self.policies, request).await;
         for name in planned.panicked {
             self.metrics.fault("policy_panic");
-            tracing::error!(policy = name, "a policy panicked; its part is left out");
+            tracing::error!(policy = name, "a policy panicked; its edits are omitted");
         }
         if planned.over_budget {
             self.metrics.fault("policy_over_budget");
-            tracing::warn!("the policies took longer than allowed; new text is left out");
+            tracing::warn!("the policies exceeded their time limit; new text is omitted");
         }
         if planned.edits.is_empty() {
             return None;
@@ -144,14 +150,14 @@ impl Policies {
             }
             Err(error) => {
                 self.metrics.fault("splice_refused");
-                tracing::error!(%error, "proposed edits do not fit the request; it goes out untouched");
-                self.notify(request, |policy, request| policy.untouched(request));
+                tracing::error!(%error, "the edits do not fit the request; it is forwarded unchanged");
+                self.notify(request, |policy, request| policy.edits_discarded(request));
                 None
             }
         }
     }
 
-    /// Calls a function of every policy. Panics are caught.
+    /// Calls a function of every policy and catches panics.
     fn notify(&self, request: &MessagesRequest, what: fn(&dyn RequestPolicy, &MessagesRequest)) {
         for policy in &self.policies {
             if std::panic::catch_unwind(AssertUnwindSafe(|| what(policy.as_ref(), request))).is_err() {
@@ -161,7 +167,7 @@ impl Policies {
     }
 }
 
-/// The answers of the policies.
+/// The edits of all policies.
 #[derive(Default)]
 struct Planned {
     edits: Vec<Edit>,
@@ -171,7 +177,7 @@ struct Planned {
     over_budget: bool,
 }
 
-/// Asks every policy in order: all replays first, then proposals until the time runs out.
+/// Calls every policy in order: all replays first, then proposals until the time is up.
 async fn plan(policies: &[Arc<dyn RequestPolicy>], request: &MessagesRequest) -> Planned {
     let mut planned = Planned::default();
     for policy in policies {
@@ -194,7 +200,7 @@ async fn plan(policies: &[Arc<dyn RequestPolicy>], request: &MessagesRequest) ->
         if planned.panicked.contains(&policy.name()) {
             continue;
         }
-        // Called inside the future: a hand-written `propose` may panic before it returns one.
+        // Called inside the future: `propose` itself may panic.
         let proposal = AssertUnwindSafe(async { policy.propose(request).await }).catch_unwind();
         match tokio::time::timeout_at(deadline, proposal).await {
             Ok(Ok(edits)) => planned.edits.extend(edits),

@@ -23,24 +23,35 @@ use std::time::{Duration, Instant};
 use tokio::net::TcpListener;
 use tokio::sync::mpsc;
 
-/// Most threads of [`ProxyBuilder::workers`].
+/// Maximum number of worker threads.
 const MAX_WORKERS: usize = 64;
 
 /// A proxy between clients and one or more upstreams.
 ///
-/// Created by [`Proxy::builder`], run by [`Proxy::serve`].
+/// Created with [`Proxy::builder`] and run with [`Proxy::serve`].
+///
+/// ```no_run
+/// use grov_proxy_core::{Proxy, Upstream};
+///
+/// # async fn run() -> Result<(), Box<dyn std::error::Error>> {
+/// let proxy = Proxy::builder(Upstream::parse("https://api.anthropic.com")?).build()?;
+/// let listener = tokio::net::TcpListener::bind("127.0.0.1:8080").await?;
+/// let cut = proxy.serve(listener, std::future::pending()).await?;
+/// # Ok(())
+/// # }
+/// ```
 pub struct Proxy {
     service: Service,
     observers: Vec<Arc<dyn TurnObserver>>,
     workers: usize,
     grace: Duration,
-    /// The intake and its receiver, if the embedder asked for one.
+    /// The intake and its receiver, if [`Proxy::intake`] was called.
     intake: Option<(Intake, mpsc::Receiver<BoxedStream>)>,
 }
 
-/// Builds a [`Proxy`].
+/// Configures a [`Proxy`].
 ///
-/// Created by [`Proxy::builder`].
+/// Created with [`Proxy::builder`]. Every setting is optional.
 pub struct ProxyBuilder {
     upstream: Upstream,
     others: Vec<Upstream>,
@@ -84,18 +95,26 @@ impl Proxy {
         Arc::clone(&self.service.metrics)
     }
 
-    /// Returns an [`Intake`] for streams that the embedder accepts itself. It is open until [`Proxy::serve`] returns.
+    /// Returns an [`Intake`] for streams that the embedder accepts itself. It accepts streams until [`Proxy::serve`] returns.
     pub fn intake(&mut self) -> Intake {
         self.intake.get_or_insert_with(Intake::new).0.clone()
     }
 
     /// Serves clients until `shutdown` resolves.
     ///
-    /// Then idle connections close, and running responses may continue for [`Limits::grace`]. Returns the number of responses
-    /// that were cut, once every observer has seen every exchange.
+    /// Then idle connections close, and running responses may continue for [`Limits::grace`]. Waits until the observers have seen
+    /// every exchange, and returns the number of connections that were cut.
     ///
     /// # Errors
-    /// If the listener has no address, the upstream is the listener itself, or a thread cannot be started.
+    /// If the listener has no address, the upstream or the HTTP proxy in front of it is the listener itself, or a thread cannot be
+    /// started. Errors while serving are logged and counted instead.
+    ///
+    /// # Cancellation
+    /// If the future is dropped, all connections are cut at once and the worker threads end. Exchanges that wait for the
+    /// observers are still observed, in the background.
+    ///
+    /// # Panics
+    /// If it is polled outside a Tokio runtime with I/O and time enabled.
     pub async fn serve(
         self,
         listener: TcpListener,
@@ -112,7 +131,7 @@ impl Proxy {
             grace,
             intake,
         } = self;
-        // Keeping no sender: the channel closes when the embedder has dropped every intake.
+        // Drop the sender: the channel closes when the embedder has dropped every intake.
         let streams = intake.map(|(_, streams)| streams);
         let workers = Workers::start(workers).map_err(ServeError::Threads)?;
         let observer = (!observers.is_empty())
@@ -126,7 +145,7 @@ impl Proxy {
             .map_err(ServeError::Threads)?;
         let cut = server::serve(listener, streams, Arc::new(service), &workers, shutdown, grace).await;
         if let Some(observer) = observer {
-            // The service is dropped, and with it the last handle: the thread ends once its queue is empty.
+            // `server::serve` dropped the service with the last handle: the thread ends when its queue is empty.
             let _ = tokio::task::spawn_blocking(move || observer.join()).await;
         }
         Ok(cut)
@@ -134,7 +153,7 @@ impl Proxy {
 }
 
 impl ProxyBuilder {
-    /// Adds an upstream for the routes of a [`Router`]. Returns its id.
+    /// Adds an upstream for the routes of a [`Router`], and returns its id.
     pub fn add_upstream(&mut self, upstream: Upstream) -> UpstreamId {
         self.others.push(upstream);
         UpstreamId::nth(self.others.len())
@@ -158,10 +177,11 @@ impl ProxyBuilder {
         self
     }
 
-    /// Serves connections on so many threads with a runtime of their own each, a connection on one of them from its beginning
-    /// to its end: the fastest route where all of a program's traffic is the proxy's. Policies are asked there, and should hand
-    /// over to other threads what takes long. With 0, which is the default, connections are served by the runtime that
-    /// [`Proxy::serve`] runs on. At most 64.
+    /// Sets the number of worker threads, at most 64. Default: 0.
+    ///
+    /// Each worker has its own single-threaded runtime and serves a connection from start to end. This has the lowest latency if
+    /// the process does little else. Policies run on the workers and should move long work to other threads. With 0, the runtime
+    /// of [`Proxy::serve`] serves the connections.
     pub fn workers(mut self, threads: usize) -> Self {
         self.workers = threads.min(MAX_WORKERS);
         self
@@ -179,20 +199,20 @@ impl ProxyBuilder {
         self
     }
 
-    /// Adds host names that requests may name in `Host`, besides loopback names and addresses.
+    /// Adds host names that are allowed in `Host` and `Origin`, besides loopback names and addresses.
     pub fn allowed_hosts(mut self, hosts: impl IntoIterator<Item = String>) -> Self {
         self.allowed_hosts.extend(hosts);
         self
     }
 
-    /// Keeps copies of these request headers, for policies and observers to read from
-    /// [`MessagesRequest::headers`](crate::MessagesRequest::headers). No header is kept by default.
+    /// Copies these request headers to [`MessagesRequest::headers`](crate::MessagesRequest::headers), for policies and observers.
+    /// Default: none.
     pub fn keep_headers(mut self, names: impl IntoIterator<Item = HeaderName>) -> Self {
         self.kept_headers.extend(names);
         self
     }
 
-    /// Adds a metric to `/_grov/metrics`. `value` is called for every scrape and must not block.
+    /// Adds a metric to `/_grov/metrics`, with the prefix `grov_`. `value` is called for each request and must not block.
     pub fn metric(
         mut self,
         kind: MetricKind,
@@ -210,7 +230,7 @@ impl ProxyBuilder {
         self
     }
 
-    /// Adds a section to `/_grov/health`. `state` is called for every request and must not block.
+    /// Adds a key to the JSON of `/_grov/health`. `state` is called for each request and must not block.
     pub fn health_section(
         mut self,
         name: &'static str,
@@ -220,17 +240,17 @@ impl ProxyBuilder {
         self
     }
 
-    /// Adds a route for requests below `/_grov/` and `prefix`, which ends with a slash. Requests with an `Origin` header are
-    /// refused.
+    /// Adds a route for paths that start with `/_grov/` and `prefix`, such as `tokens/`. Requests with an `Origin` header are
+    /// refused with status 403.
     pub fn admin_route(mut self, prefix: &'static str, route: Arc<dyn AdminRoute>) -> Self {
         self.routes.push((prefix, route));
         self
     }
 
-    /// Builds the proxy. Opens and resolves nothing yet.
+    /// Builds the proxy. Does no I/O.
     ///
     /// # Errors
-    /// None at present.
+    /// Currently never. Later versions may validate the settings here.
     pub fn build(self) -> Result<Proxy, BuildError> {
         let metrics = Arc::new(Metrics::default());
         let pools = Arc::new(Pools::new(

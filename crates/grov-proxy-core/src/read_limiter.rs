@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_small_is_read_in_short_pieces() {
+    async fn small_messages_are_read_in_short_pieces() {
         let reads = reads_of(100_000, ReadLimiter::of_answers).await;
         assert!(reads.iter().all(|count| *count < 16 * 1024), "{reads:?}");
         let reads = reads_of(100_000, ReadLimiter::of_requests).await;
@@ -133,13 +133,13 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_large_is_read_in_large_pieces() {
+    async fn large_messages_are_read_in_large_pieces() {
         let reads = reads_of(1_000_000, ReadLimiter::of_answers).await;
         assert!(reads.contains(&(64 * 1024)), "{reads:?}");
     }
 
     #[tokio::test]
-    async fn records_are_read_whole() {
+    async fn tls_records_are_read_completely() {
         let reads = reads_of(100_000, ReadLimiter::of_records).await;
         assert_eq!(reads[0], 64 * 1024, "as much as there is room for");
     }

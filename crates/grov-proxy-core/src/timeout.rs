@@ -36,7 +36,7 @@ mod tests {
     use std::time::Duration;
 
     #[tokio::test(start_paused = true)]
-    async fn a_deadline_is_kept_whatever_the_timer_was_set_to_before() {
+    async fn deadline_is_kept_with_any_earlier_deadline() {
         let mut timer = DeadlineTimer::default();
         let start = Instant::now();
         for seconds in [10, 3, 30, 30, 4] {
@@ -49,7 +49,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_deadline_that_is_moved_while_waiting_holds_as_moved() {
+    async fn extended_deadline_is_kept() {
         let mut timer = DeadlineTimer::default();
         let start = Instant::now();
         let mut deadline = start + Duration::from_secs(60);

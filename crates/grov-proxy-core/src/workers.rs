@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_connection_goes_to_the_worker_with_the_fewest_and_of_those_to_the_first() {
+    async fn connection_goes_to_the_first_worker_with_the_fewest_connections() {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let workers = Workers::start(3).unwrap();
         let mut connections = JoinSet::new();

@@ -1,6 +1,5 @@
-//! Secrets that are told by the name they are given: `password = …`, `"api_key": "…"`, `SECRET_KEY=…`, in code, in
-//! configuration of any syntax, in query strings and on command lines. Here names and values are read; what they are is
-//! judged in [`crate::judgement`].
+//! Finds secrets by the name that they are assigned to: `password = …`, `"api_key": "…"`, `SECRET_KEY=…`, in code, configuration
+//! files, query strings and command lines. This module parses names and values; [`crate::judgement`] classifies them.
 
 use crate::header;
 use crate::judgement::{is_random_secret, is_secret};
@@ -10,26 +9,26 @@ use crate::scan::{Certainty, Scan, end_of_run};
 use crate::value::has_letter;
 use std::ops::Range;
 
-/// As much of a value is judged; one that is longer is taken whole.
+/// Maximum length of a value that is classified, in bytes. A longer one is masked completely.
 const MAX_JUDGED: usize = 160;
 
-/// A value and how it stands there.
+/// A value and its syntax.
 #[derive(Debug)]
 pub(crate) struct Value<'t> {
     pub(crate) text: &'t str,
     pub(crate) range: Range<usize>,
-    /// In quotes of some kind.
+    /// Whether it is in quotes.
     pub(crate) quoted: bool,
-    /// There is space around the sign between name and value, or the sign is a colon.
+    /// Whether there is space around the sign, or the sign is a colon.
     pub(crate) spaced: bool,
-    /// Nothing follows on the line.
+    /// Whether nothing follows on the line.
     pub(crate) ends_line: bool,
-    /// What follows makes it a call, an index or a generic type.
+    /// Whether the next character makes it a call, an index or a generic type.
     pub(crate) is_expression: bool,
 }
 
 impl<'t> Value<'t> {
-    /// A value in quotes or in an element.
+    /// Returns a value in quotes or in an XML element.
     fn literal(text: &'t str, range: Range<usize>, spaced: bool) -> Self {
         Self {
             text,
@@ -42,7 +41,7 @@ impl<'t> Value<'t> {
     }
 }
 
-/// The name in front of a sign.
+/// The name before a sign.
 #[derive(Debug)]
 pub(crate) struct Name<'t> {
     pub(crate) text: &'t str,
@@ -51,8 +50,8 @@ pub(crate) struct Name<'t> {
     pub(crate) spaced: bool,
 }
 
-/// Looks at the `=` or `:` at `at`.
-pub(crate) fn look(scan: &mut Scan<'_>, at: usize) {
+/// Finds the secret in an assignment with the `=` or `:` at `at`.
+pub(crate) fn find(scan: &mut Scan<'_>, at: usize) {
     if at < scan.assigned_until {
         return;
     }
@@ -92,7 +91,7 @@ pub(crate) fn look(scan: &mut Scan<'_>, at: usize) {
     }
 }
 
-/// Looks at an XML element whose name ends with the keyword: `<password>hunter2</password>`.
+/// Finds the secret in an XML element such as `<password>hunter2</password>`.
 pub(crate) fn element(scan: &mut Scan<'_>, keyword: Range<usize>) {
     let bytes = scan.bytes;
     let start = Class::of("A-Za-z0-9_.:-").run_back(bytes, keyword.start, MAX_NAME);
@@ -128,7 +127,7 @@ pub(crate) fn element(scan: &mut Scan<'_>, keyword: Range<usize>) {
     }
 }
 
-/// Looks at a definition that ends its keyword here: `define('DB_PASSWORD', 'hunter2')`, `#define WIFI_PASSWORD "hunter2"`.
+/// Finds the secret in `define('DB_PASSWORD', 'hunter2')` or `#define WIFI_PASSWORD "hunter2"`.
 pub(crate) fn defined(scan: &mut Scan<'_>, keyword: Range<usize>) {
     const QUOTE: Class = Class::of("\"'\\");
     let bytes = scan.bytes;
@@ -153,7 +152,7 @@ pub(crate) fn defined(scan: &mut Scan<'_>, keyword: Range<usize>) {
     }
 }
 
-/// The start of the sign that holds `at` and the end of it, if it is one that assigns: `=`, `:`, `:=`, `?=`, `=>`.
+/// Returns the start and end of the assignment sign at `at`: `=`, `:`, `:=`, `?=` or `=>`.
 fn sign(bytes: &[u8], at: usize) -> Option<(usize, usize)> {
     let before = at.checked_sub(1).map(|i| bytes[i]);
     let after = bytes.get(at + 1).copied();
@@ -178,11 +177,11 @@ fn is_quote(byte: u8) -> bool {
     matches!(byte, b'"' | b'\'' | b'`')
 }
 
-/// The name that ends before `end`, possibly in quotes (escaped ones too) or in brackets (`config["password"] =`).
+/// Returns the name that ends before `end`. It may be in quotes, also escaped ones, or in brackets (`config["password"] =`).
 fn name_before<'t>(scan: &Scan<'t>, end: usize) -> Option<Name<'t>> {
     let bytes = scan.bytes;
     let mut unspaced = BLANK.run_back(bytes, end, 16);
-    // In JSON the sign may stand on the next line.
+    // In JSON, the sign may be on the next line.
     let line = Class::of(" \t\r\n").run_back(bytes, end, 32);
     if line < unspaced && line > 0 && is_quote(bytes[line - 1]) {
         unspaced = line;
@@ -205,12 +204,12 @@ fn name_before<'t>(scan: &Scan<'t>, end: usize) -> Option<Name<'t>> {
     })
 }
 
-/// In lists of pairs the name stands beside: `name: DB_PASSWORD` and then `value: hunter2`, also as attributes.
+/// Returns the meaning of the name before a `value`: `name: DB_PASSWORD`, then `value: hunter2`, also as attributes.
 fn meaning_of_sibling(scan: &Scan<'_>, name: &Name<'_>) -> Option<Meaning> {
     if !name.text.eq_ignore_ascii_case("value") {
         return None;
     }
-    // With the numbers of lines, as files are shown.
+    // Line numbers may be in between.
     let end = Class::of(" \t\r\n\"',{0-9-").run_back(scan.bytes, name.start, 64);
     let start = NAME.run_back(scan.bytes, end, MAX_NAME);
     let before = start.checked_sub(1).map(|i| scan.bytes[i])?;
@@ -219,7 +218,7 @@ fn meaning_of_sibling(scan: &Scan<'_>, name: &Name<'_>) -> Option<Meaning> {
         .flatten()
 }
 
-/// Labels are written in several words: `API key: …`, `Secret Access Key: …`.
+/// Returns the meaning of a label with several words, such as `API key: …` or `Secret Access Key: …`.
 fn meaning_of_two_words(scan: &Scan<'_>, name: &Name<'_>) -> Option<Meaning> {
     if name.quoted || !name.text.eq_ignore_ascii_case("key") {
         return None;
@@ -230,28 +229,28 @@ fn meaning_of_two_words(scan: &Scan<'_>, name: &Name<'_>) -> Option<Meaning> {
     key::meaning(&joined)
 }
 
-/// Docker and its relatives keep user and password in base 64 under this name: `"auth": "…"`.
+/// Returns the meaning of `"auth": "…"`, where Docker stores user and password in base64.
 fn meaning_of_login(name: &Name<'_>) -> Option<Meaning> {
     (name.quoted && name.text == "auth").then_some(Meaning::Token)
 }
 
-/// Whether a run of 20 or more signs that keys are written in starts at or close behind `from`.
+/// Returns whether at least 20 characters of the alphabet of keys start at `from`, or after spaces and quotes.
 fn could_be_random(bytes: &[u8], from: usize) -> bool {
     let start = Class::of(" \t\"'`\\").run(bytes, from, 6);
-    // Looking at the far end first rejects nearly everything with one look.
+    // Checking the 20th character first rejects nearly everything.
     let far = bytes.get(start + 19).copied().unwrap_or(b' ');
     RANDOM.has(far) && RANDOM.run(bytes, start, 20) == start + 20
 }
 
 pub(crate) const RANDOM: Class = Class::of("A-Za-z0-9+/=_-");
 
-/// The value that starts at or behind `from`, of the name `name` and the sign at `at`.
+/// Returns the value that starts at `from`, or after spaces, of the assignment with the sign at `at`.
 fn value_after<'t>(scan: &Scan<'t>, name: &Name<'t>, at: usize, from: usize) -> Option<Value<'t>> {
     let bytes = scan.bytes;
     let start = BLANK.run(bytes, from, 16);
     let spaced = name.spaced || start > from || bytes[at] == b':';
     if let Some(quote) = opening_quote(bytes, start) {
-        // `"Password: "` ends there.
+        // The string `"Password: "` ends here.
         let before = name.start.checked_sub(1).map(|at| bytes[at]);
         if !name.quoted && before == Some(bytes[quote]) {
             return None;
@@ -263,9 +262,9 @@ fn value_after<'t>(scan: &Scan<'t>, name: &Name<'t>, at: usize, from: usize) -> 
     {
         return quoted_value(scan, quote, true);
     }
-    // In `.env` files and the like, nothing but space ends a value.
+    // In `.env` files, only white space ends a value.
     let to_space = !spaced && starts_line(scan, name) && !name.quoted;
-    // A reference such as `${KEY}` or `<key>` would be cut by its own brackets; it is judged whole.
+    // A reference such as `${KEY}` or `<key>` does not end at its brackets.
     let opened = matches!(bytes.get(start), Some(b'$' | b'<' | b'{' | b'[' | b'#' | b'%'));
     let ends = |byte: &u8| {
         byte.is_ascii_whitespace()
@@ -281,7 +280,7 @@ fn value_after<'t>(scan: &Scan<'t>, name: &Name<'t>, at: usize, from: usize) -> 
     if to_space && let Some(next) = next_pair(&bytes[start..end]) {
         end = start + next;
     }
-    // Punctuation behind a value; what ends an argument or a statement ends a value, too.
+    // Punctuation after a value.
     let punctuation: &[u8] = if to_space { b",;)" } else { b"." };
     while end > start && punctuation.contains(&bytes[end - 1]) {
         end -= 1;
@@ -304,7 +303,7 @@ fn value_after<'t>(scan: &Scan<'t>, name: &Name<'t>, at: usize, from: usize) -> 
     })
 }
 
-/// The first `&` behind which the next `name=` of a query string, or another command, follows.
+/// Returns the first `&` before the next `name=` of a query string, or before another `&`.
 fn next_pair(value: &[u8]) -> Option<usize> {
     let follows = |at: usize| {
         value.get(at + 1) == Some(&b'&') || value.get(NAME.run(value, at + 1, MAX_NAME)) == Some(&b'=')
@@ -317,8 +316,8 @@ fn next_pair(value: &[u8]) -> Option<usize> {
         .find(|at| follows(*at))
 }
 
-/// The position of the quote that opens a literal at `at`: directly, escaped, or behind a prefix (`b"`, `@"`, `&"`)
-/// or one of the calls that only wrap a literal.
+/// Returns the position of the opening quote of a literal at `at`. The quote may be escaped, and follow a prefix (`b"`, `@"`, `&"`)
+/// or a call that wraps a literal.
 fn opening_quote(bytes: &[u8], at: usize) -> Option<usize> {
     const WRAPPERS: &[&[u8]] = &[
         b"String::from(",
@@ -353,7 +352,7 @@ fn opening_quote(bytes: &[u8], at: usize) -> Option<usize> {
         .then_some(at + wrapper + prefix + escapes)
 }
 
-/// The quote that opens the literal of a typed declaration: `password: &str = "…"`.
+/// Returns the position of the opening quote in a typed declaration: `password: &str = "…"`.
 fn typed_value(bytes: &[u8], at: usize) -> Option<usize> {
     const TYPE: Class = Class::of("A-Za-z0-9_<>&':|? ");
     let type_end = TYPE.run(bytes, at, 48);
@@ -363,7 +362,7 @@ fn typed_value(bytes: &[u8], at: usize) -> Option<usize> {
     opening_quote(bytes, BLANK.run(bytes, type_end + 1, 8))
 }
 
-/// The literal whose opening quote is at `quote`. One without an end is taken if the text ends inside it.
+/// Returns the literal with the opening quote at `quote`. It may lack the closing quote if the text ends inside it.
 fn quoted_value<'t>(scan: &Scan<'t>, quote: usize, spaced: bool) -> Option<Value<'t>> {
     const MAX_LITERAL: usize = 8192;
     let bytes = scan.bytes;
@@ -388,9 +387,9 @@ fn quoted_value<'t>(scan: &Scan<'t>, quote: usize, spaced: bool) -> Option<Value
     Some(Value::literal(scan.text.get(start..end)?, start..end, spaced))
 }
 
-/// Whether the name is the first thing on its line, but for indentation and words that announce an assignment.
+/// Returns whether the name is the first on its line, except for indentation and words such as `export`.
 pub(crate) fn starts_line(scan: &Scan<'_>, name: &Name<'_>) -> bool {
-    const ANNOUNCERS: &[&[u8]] = &[
+    const PREFIX_WORDS: &[&[u8]] = &[
         b"export", b"ENV", b"ARG", b"set", b"-e", b"--env", b"-", b"declare", b"-x", b"setenv",
     ];
     let mut at = name.start;
@@ -398,12 +397,12 @@ pub(crate) fn starts_line(scan: &Scan<'_>, name: &Name<'_>) -> bool {
         let space = BLANK.run_back(scan.bytes, at, 64);
         match space.checked_sub(1).map(|i| scan.bytes[i]) {
             None | Some(b'\n') => return true,
-            // A line end as it is written in strings.
+            // An escaped line end.
             Some(b'n') if scan.bytes[..space].ends_with(b"\\n") => return true,
             Some(_) => {}
         }
         let word = Class::of("A-Za-z-").run_back(scan.bytes, space, 16);
-        if space == at || !ANNOUNCERS.contains(&&scan.bytes[word..space]) {
+        if space == at || !PREFIX_WORDS.contains(&&scan.bytes[word..space]) {
             return false;
         }
         at = word;
@@ -411,7 +410,7 @@ pub(crate) fn starts_line(scan: &Scan<'_>, name: &Name<'_>) -> bool {
     false
 }
 
-/// Whether the name stands in a query string, or in a list of `name=value` pairs with semicolons or spaces between.
+/// Returns whether the name is in a query string, or in a list of `name=value` pairs separated by semicolons or spaces.
 pub(crate) fn in_query(scan: &Scan<'_>, name: &Name<'_>) -> bool {
     match name.start.checked_sub(1).map(|i| scan.bytes[i]) {
         Some(b'?' | b'&' | b';') => true,
@@ -427,7 +426,7 @@ pub(crate) fn in_query(scan: &Scan<'_>, name: &Name<'_>) -> bool {
     }
 }
 
-/// The whole value, also where only its beginning was judged.
+/// Returns the range of the complete value, even if only its beginning was classified.
 fn whole(scan: &Scan<'_>, value: &Value<'_>) -> Range<usize> {
     if value.quoted || value.text.len() < MAX_JUDGED - 4 {
         return value.range.clone();

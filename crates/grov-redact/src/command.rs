@@ -1,33 +1,33 @@
-//! Passwords on command lines.
+//! Finds passwords on command lines.
 
 use crate::pattern::Class;
 use crate::scan::{Certainty, Scan, end_of_run};
 use crate::value::{is_stand_in, is_words, looks_random};
 use std::ops::Range;
 
-/// How a program takes its password.
+/// How a program receives its password.
 #[derive(Clone, Copy, Debug)]
 enum Form {
-    /// In the next word, or attached: `-p x`, `-px`.
+    /// In the next word or attached: `-p x` or `-px`.
     Password,
-    /// Only attached, because a lone `-p` asks: `-px`.
+    /// Only attached: `-px`. A separate `-p` prompts for it.
     Attached,
-    /// `user:password` in the next word, or attached, with this sign between.
+    /// With the user name, in the next word or attached, after this separator: `-u user:password`.
     UserAndPassword(u8),
-    /// In the next word behind a tag: `-passin pass:x`.
-    Tagged(&'static str),
+    /// In the next word after a prefix: `-passin pass:x`.
+    Prefixed(&'static str),
 }
 
-/// A program that takes a password on its command line.
+/// A program that accepts a password on its command line.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Program {
-    /// The endings of its names, with what follows a name that is short.
+    /// The ends of its names. Short names include the following space.
     pub(crate) keywords: &'static [&'static str],
     options: &'static [&'static str],
     form: Form,
 }
 
-/// The programs that take a password on their command lines.
+/// The programs that accept a password on their command lines.
 #[rustfmt::skip]
 pub(crate) const PROGRAMS: [Program; 12] = [
     Program { keywords: &["curl "], options: &["-u", "--user", "-U", "--proxy-user"], form: Form::UserAndPassword(b':') },
@@ -35,7 +35,7 @@ pub(crate) const PROGRAMS: [Program; 12] = [
     Program { keywords: &["mysql", "mariadb"], options: &["-p"], form: Form::Attached },
     Program { keywords: &[" login "], options: &["-p"], form: Form::Password },
     Program { keywords: &["redis-cli "], options: &["-a"], form: Form::Password },
-    Program { keywords: &["openssl "], options: &["-passin", "-passout", "-pass", "-k"], form: Form::Tagged("pass:") },
+    Program { keywords: &["openssl "], options: &["-passin", "-passout", "-pass", "-k"], form: Form::Prefixed("pass:") },
     Program { keywords: &["sqlcmd "], options: &["-P"], form: Form::Password },
     Program { keywords: &["http "], options: &["-a"], form: Form::UserAndPassword(b':') },
     Program { keywords: &["mongosh ", "mongo ", "mongodump ", "mongorestore "], options: &["-p"], form: Form::Password },
@@ -44,17 +44,17 @@ pub(crate) const PROGRAMS: [Program; 12] = [
     Program { keywords: &["zip "], options: &["-P"], form: Form::Password },
 ];
 
-/// No option is looked for farther behind a program's name than this.
+/// Maximum distance of an option from the program's name, in bytes.
 const MAX_COMMAND: usize = 4096;
 
-/// Looks for the password options of the program whose name ends with the keyword, up to the end of its command.
+/// Finds the values of a program's password options, up to the end of the command. The keyword is the end of the program's name.
 pub(crate) fn options(scan: &mut Scan<'_>, number: usize, keyword: Range<usize>) {
     if keyword.start < scan.commands_until[number] {
         return;
     }
     let program = PROGRAMS[number];
     let bytes = scan.bytes;
-    // `mysqldump` is one of the family, `mysqld` and `mysql-client` are not.
+    // Accepts `mysqldump`, but not `mysqld` and `mysql-client`.
     let name_end = Class::of("a-z").run(bytes, keyword.end, 16);
     let whole = bytes[keyword.end - 1].is_ascii_whitespace()
         || bytes.get(name_end).is_none_or(|byte| byte.is_ascii_whitespace())
@@ -86,7 +86,7 @@ pub(crate) fn options(scan: &mut Scan<'_>, number: usize, keyword: Range<usize>)
     scan.commands_until[number] = at;
 }
 
-/// The secret part of the value of the option at `at`, if it is one of the program's.
+/// Returns the secret part of the value, if the program has the option at `at`.
 fn option_value(scan: &Scan<'_>, program: Program, at: usize) -> Option<Range<usize>> {
     let bytes = scan.bytes;
     let option = program
@@ -105,7 +105,7 @@ fn option_value(scan: &Scan<'_>, program: Program, at: usize) -> Option<Range<us
         _ => end,
     };
     let word = word(bytes, value);
-    // The next option, or the end of the quoted text that the command stands in.
+    // The next option, or the end of a quoted command.
     if word.is_empty() || bytes[word.start] == b'-' {
         return None;
     }
@@ -115,13 +115,13 @@ fn option_value(scan: &Scan<'_>, program: Program, at: usize) -> Option<Range<us
             let colon = bytes[word.clone()].iter().position(|byte| *byte == sign)?;
             (word.start + colon + 1 < word.end).then_some(word.start + colon + 1..word.end)
         }
-        Form::Tagged(tag) => bytes[word.clone()]
-            .starts_with(tag.as_bytes())
-            .then_some(word.start + tag.len()..word.end),
+        Form::Prefixed(prefix) => bytes[word.clone()]
+            .starts_with(prefix.as_bytes())
+            .then_some(word.start + prefix.len()..word.end),
     }
 }
 
-/// The shell word that starts at `at`, without its quotes.
+/// Returns the shell word at `at`, without its quotes.
 fn word(bytes: &[u8], at: usize) -> Range<usize> {
     const MAX_WORD: usize = 4096;
     let escaped = usize::from(bytes.get(at) == Some(&b'\\'));
@@ -139,22 +139,21 @@ fn word(bytes: &[u8], at: usize) -> Range<usize> {
     while end > start && bytes[end - 1] == b'\\' {
         end -= 1;
     }
-    // A limit can fall inside a character.
+    // The limit may be inside a character.
     while end > start && end < bytes.len() && bytes[end] & 0xC0 == 0x80 {
         end -= 1;
     }
     start..end
 }
 
-/// Looks at a flag such as `--password` or `--github-token` that ends with the keyword and whose value is the next
-/// word. (`--password=x` is an assignment.)
+/// Finds the word after a flag such as `--password` or `--github-token`. `--password=x` is an assignment instead.
 pub(crate) fn flag(scan: &mut Scan<'_>, keyword: Range<usize>) {
     let bytes = scan.bytes;
     let start = Class::of("A-Za-z0-9_-").run_back(bytes, keyword.start, 48);
     if bytes[start] != b'-' {
         return;
     }
-    // In a list of arguments, quotes and a comma stand between: `"--password", "x"`.
+    // In a list of arguments: `"--password", "x"`.
     let separator = Class::of(" \t\"',").run(bytes, keyword.end, 8);
     let between = &bytes[keyword.end..separator];
     let spaced = matches!(between, [b' ' | b'\t', ..]);
@@ -174,7 +173,7 @@ pub(crate) fn flag(scan: &mut Scan<'_>, keyword: Range<usize>) {
         .to_ascii_lowercase()
         .starts_with("-pass");
     let ordinary = if password {
-        !quoted && is_talk(text)
+        !quoted && is_prose_word(text)
     } else {
         is_words(text) && !looks_random(text) || text.len() < 6
     };
@@ -183,7 +182,7 @@ pub(crate) fn flag(scan: &mut Scan<'_>, keyword: Range<usize>) {
     }
 }
 
-/// `echo 'hunter2' | sudo -S ls`: the word before the pipe.
+/// Finds the word before a pipe: `echo 'hunter2' | sudo -S ls`.
 pub(crate) fn piped(scan: &mut Scan<'_>, keyword: Range<usize>) {
     const WORD: Class = Class::of("A-Za-z0-9_.!@#%^&*+~/:=-");
     let bytes = scan.bytes;
@@ -210,17 +209,17 @@ pub(crate) fn piped(scan: &mut Scan<'_>, keyword: Range<usize>) {
     }
 }
 
-/// Words that follow a flag when somebody talks about it.
-fn is_talk(word: &str) -> bool {
+/// Returns whether a word after a flag shows that the text is about the flag.
+fn is_prose_word(word: &str) -> bool {
     #[rustfmt::skip]
-    const TALK: &[&str] = &[
+    const WORDS: &[&str] = &[
         "is", "are", "was", "to", "and", "or", "for", "from", "if", "in", "on", "as", "with", "when", "flag",
         "flags", "option", "options", "argument", "arguments", "parameter", "value", "values", "file",
         "instead", "must", "can", "should", "will", "has", "does", "the", "via", "not", "because", "then",
         "but", "that", "which", "into", "only", "prompt", "prompts", "field", "input", "reset", "store",
         "manager", "string",
     ];
-    TALK.contains(
+    WORDS.contains(
         &word
             .trim_end_matches([',', '.', ':', '?', '!'])
             .to_ascii_lowercase()

@@ -1,4 +1,4 @@
-//! Secrets that are recognised by the words around them: the keywords, and the rule for each.
+//! Rules for secrets that are recognized by the text around them.
 
 use crate::assignment;
 use crate::command;
@@ -27,7 +27,7 @@ pub(crate) static CONTEXTS: &[(ContextRule, &[&str])] = &[
     (header::bearer, &["bearer ", "bearer: "]),
     (header::basic, &["basic "]),
     (private::key_body, &["MII", "MHcCAQEEI", "MIGHAgEAM", "MC4CAQAwBQYDK2Vw", "b3BlbnNzaC1rZXktdjEA"]),
-    (said, &["password ", "passwort ", "passphrase ", "secret ", "token ", "_authToken "]),
+    (announced, &["password ", "passwort ", "passphrase ", "secret ", "token ", "_authToken "]),
     (quoted, &[
         "password", "passwort", "kennwort", "contrase", "mot de passe", "senha", "пароль", "Пароль", "şifre",
         "hasło", "Hasło", "密码", "パスワード",
@@ -67,8 +67,8 @@ pub(crate) static CONTEXT_RULES: &[&str] = &[
     "high-entropy",
 ];
 
-/// A Discord bot token around the dot at `at`: 24 to 28 signs that start with M, N or O, a dot, 6 signs, a dot, 27 or
-/// more. It has no keyword, but its two dots are at a fixed distance.
+/// Finds the Discord bot token around the dot at `at`: 24 to 28 characters that start with M, N or O, a dot, 6 characters, a dot, and
+/// 27 to 48 characters. It has no keyword, but its dots have a fixed distance.
 pub(crate) fn discord_token(scan: &mut Scan<'_>, at: usize) {
     if scan.bytes.get(at + 7) != Some(&b'.') {
         return;
@@ -90,14 +90,13 @@ pub(crate) fn discord_token(scan: &mut Scan<'_>, at: usize) {
     }
 }
 
-/// The secret of an AWS access key id, which stands close behind it, as in the file that the console hands out: 40 signs
-/// of base 64.
+/// Finds the AWS secret access key after its access key id, as in credential files: 40 base64 characters within 64 bytes.
 pub(crate) fn secret_of_access_key(scan: &mut Scan<'_>, access_key_end: usize) {
-    const NEAR: usize = 64;
+    const MAX_DISTANCE: usize = 64;
     const SECRET: Class = Class::of("A-Za-z0-9+/");
     let bytes = scan.bytes;
     let mut start = access_key_end;
-    while start < bytes.len().min(access_key_end + NEAR) {
+    while start < bytes.len().min(access_key_end + MAX_DISTANCE) {
         let end = SECRET.run(bytes, start, 41);
         let text = &scan.text[start..end];
         if end - start == 40 && start > access_key_end && !is_hex(text) && looks_random(text) {
@@ -108,21 +107,21 @@ pub(crate) fn secret_of_access_key(scan: &mut Scan<'_>, access_key_end: usize) {
     }
 }
 
-/// `the password is hunter2`: the next word, if it is not an ordinary one.
+/// Finds the password in `the password is hunter2`: the next word, unless it is an ordinary one.
 fn sentence(scan: &mut Scan<'_>, keyword: Range<usize>) {
     let start = Class::of(" :\"'`*").run(scan.bytes, keyword.end, 6);
-    // No limit is needed: words do not overlap, so the time stays linear in the text.
+    // Without a limit: words do not overlap, so the time stays linear in the text.
     let Some((word, range)) = word_at(scan, start, usize::MAX) else {
         return;
     };
     let (digit, letter) = (has_digit(word), has_letter(word));
     let password = says_password(scan, &keyword);
-    let telling = if password {
+    let is_secret = if password {
         word.len() >= 5 && digit && letter || word.len() >= 10 && letter && looks_mixed(word)
     } else {
         word.len() >= 12 && digit && letter
     };
-    if telling
+    if is_secret
         && !is_stand_in(word)
         && !is_words(word)
         && !word.contains(['(', '='])
@@ -155,8 +154,8 @@ fn says_password(scan: &Scan<'_>, keyword: &Range<usize>) -> bool {
         .starts_with("pass")
 }
 
-/// `log in with the password tr0ub4dor-and-3`: the next word, if nobody would write it for another reason.
-fn said(scan: &mut Scan<'_>, keyword: Range<usize>) {
+/// Finds the password in `log in with the password tr0ub4dor-and-3`: the next word, if it looks like a generated or chosen secret.
+fn announced(scan: &mut Scan<'_>, keyword: Range<usize>) {
     let bytes = scan.bytes;
     let start = Class::of("\"'`*").run(bytes, keyword.end, 3);
     let Some((word, range)) = word_at(scan, start, 256) else {
@@ -173,23 +172,24 @@ fn said(scan: &mut Scan<'_>, keyword: Range<usize>) {
         word.len() >= 10 && digits >= 2 && has_letter(word) && word.bytes().all(|byte| plain.has(byte))
     };
     let named = keyword.len() > "_authToken".len() && bytes[keyword.start] == b'_' && word.len() >= 16;
-    let telling = made || named || password && chosen();
-    if telling && !is_public_identifier(word) && !is_stand_in(word) && !word.contains(['(', '=', '/', '\\']) {
+    let is_secret = made || named || password && chosen();
+    if is_secret && !is_public_identifier(word) && !is_stand_in(word) && !word.contains(['(', '=', '/', '\\'])
+    {
         let rule = if password { "password" } else { "secret" };
         scan.found(rule, Certainty::Place, range);
     }
 }
 
-/// Letters alone, of which upper case stands where no word begins: `FVxQuaUiO`.
+/// Returns whether the word has only letters, with upper case inside words, such as `FVxQuaUiO`.
 fn looks_mixed(word: &str) -> bool {
     let letters = word.bytes().all(|byte| byte.is_ascii_alphabetic());
     letters && !is_name(word) && !is_words(word)
 }
 
-/// `El password es 'Hunter-22'`: close behind the word, in quotes of any kind.
+/// Finds the password in `El password es 'Hunter-22'`: a quoted word close after the keyword.
 fn quoted(scan: &mut Scan<'_>, keyword: Range<usize>) {
-    const NEAR: usize = 48;
-    const LONGEST: usize = 128;
+    const MAX_DISTANCE: usize = 48;
+    const MAX_LENGTH: usize = 128;
     const QUOTES: &[(char, char)] = &[
         ('"', '"'),
         ('\'', '\''),
@@ -200,7 +200,7 @@ fn quoted(scan: &mut Scan<'_>, keyword: Range<usize>) {
         ('「', '」'),
         ('‘', '’'),
     ];
-    let near = scan.text.floor_char_boundary(keyword.end + NEAR);
+    let near = scan.text.floor_char_boundary(keyword.end + MAX_DISTANCE);
     let Some(between) = scan.text.get(keyword.end..near) else {
         return;
     };
@@ -208,7 +208,7 @@ fn quoted(scan: &mut Scan<'_>, keyword: Range<usize>) {
         between[at + 1..].starts_with(char::is_alphabetic) && between[..at].ends_with(char::is_alphabetic)
     };
     let open = between.char_indices().find_map(|(at, letter)| {
-        // The apostrophe of a word opens nothing.
+        // An apostrophe inside a word is not a quote.
         if letter == '\'' && joins(at) {
             return None;
         }
@@ -216,13 +216,13 @@ fn quoted(scan: &mut Scan<'_>, keyword: Range<usize>) {
         Some((at, quotes.1, letter.len_utf8()))
     });
     let Some((at, closing, length)) = open else { return };
-    // A sentence, not code: nothing but words stands between.
+    // A sentence, not code: only words in between.
     let is_sentence = between[..at].starts_with(|c: char| c.is_alphabetic() || c == ' ')
         && between[..at]
             .chars()
             .all(|c| c.is_alphanumeric() || matches!(c, ' ' | '\'' | ':' | '「' | '，'));
     let start = keyword.end + at + length;
-    let end = scan.text.floor_char_boundary(start + LONGEST);
+    let end = scan.text.floor_char_boundary(start + MAX_LENGTH);
     let Some(end) = scan
         .text
         .get(start..end)
@@ -241,7 +241,7 @@ fn quoted(scan: &mut Scan<'_>, keyword: Range<usize>) {
     }
 }
 
-/// `IDENTIFIED BY 'hunter2'`, `WITH PASSWORD 'hunter2'`.
+/// Finds the password in SQL: `IDENTIFIED BY 'hunter2'` or `WITH PASSWORD 'hunter2'`.
 fn sql_password(scan: &mut Scan<'_>, keyword: Range<usize>) {
     let bytes = scan.bytes;
     let quote_at = if bytes[keyword.end - 1] == b'\'' {
@@ -269,7 +269,7 @@ fn sql_password(scan: &mut Scan<'_>, keyword: Range<usize>) {
     }
 }
 
-/// `machine example.com login me password hunter2`.
+/// Finds the password in a `.netrc` entry: `machine example.com login me password hunter2`.
 fn netrc_password(scan: &mut Scan<'_>, keyword: Range<usize>) {
     const MAX_ENTRY: usize = 256;
     let bytes = scan.bytes;
@@ -284,7 +284,7 @@ fn netrc_password(scan: &mut Scan<'_>, keyword: Range<usize>) {
         return;
     }
     let end = end_of_run(bytes, keyword.end, usize::MAX, u8::is_ascii_whitespace);
-    // `machine example.com password hunter2 login me`, too.
+    // Also `machine example.com password hunter2 login me`.
     let next = || bytes[end..].trim_ascii_start().starts_with(b"login ");
     if before != Some(b"login") && !(before == Some(b"machine") && next()) {
         return;
@@ -295,7 +295,7 @@ fn netrc_password(scan: &mut Scan<'_>, keyword: Range<usize>) {
     }
 }
 
-/// `host:5432:database:user:hunter2`
+/// Finds the password in a `.pgpass` entry: `host:5432:database:user:hunter2`.
 fn pgpass_password(scan: &mut Scan<'_>, keyword: Range<usize>) {
     const FIELD: Class = Class::of("A-Za-z0-9_.*-");
     let bytes = scan.bytes;

@@ -1,25 +1,28 @@
-//! Truncates texts without exposing parts of secrets. Part of a secret is not recognised as one, so no word is cut in two,
-//! and a word is never separated from the words that announce it as a secret.
+//! Truncates texts without exposing part of a secret. The redactor does not recognize part of a secret, so a cut never splits a
+//! word, and never separates a secret from the words before it that identify it.
 
 use crate::own_text::{OWN_TEXT_CLOSING, OWN_TEXT_OPENING};
 use std::borrow::Cow;
 
-/// Replaces a word that is longer than the limit.
+/// Replaces a word that exceeds the limit.
 const LEFT_OUT: &str = "[…]";
 
-/// Words that go with the one that was cut, as they may be what it announced: `Authorization: Bearer` and what follows.
-const ANNOUNCED: usize = 2;
+/// Words that are dropped after a cut word, because it may have identified them as a secret: `Authorization: Bearer …`.
+const WORDS_AFTER_CUT: usize = 2;
 
-/// The last line of a key in PEM begins so, and ends with dashes.
+/// The start of the last line of a PEM key.
 const KEY_END: &str = "-----END ";
 const KEY_BEGINNING: &str = "-----BEGIN ";
 
-/// Parts of a text that nobody is shown, and how they end. Cut in the middle they would no longer be known for what
-/// they are.
+/// The opening and closing tags of hidden parts. A hidden part that lost one of its tags would not be recognized.
 const HIDDEN: [(&str, &str); 2] = [("<private", "</private"), (OWN_TEXT_OPENING, OWN_TEXT_CLOSING)];
 
-/// The beginning of a text, at most `most` characters (at least 3), up to the end of a word; a mark if its first word is
-/// longer.
+/// Returns the beginning of a text, at most `most` characters (at least 3), up to the end of a word. If the first word is longer,
+/// returns `[…]`.
+///
+/// ```
+/// assert_eq!(grov_redact::beginning_of("fix the bug", 9), "fix the");
+/// ```
 pub fn beginning_of(text: &str, most: usize) -> &str {
     match text.char_indices().nth(most) {
         Some((at, _)) => beginning_to(text, at),
@@ -27,7 +30,10 @@ pub fn beginning_of(text: &str, most: usize) -> &str {
     }
 }
 
-/// The beginning of a text up to the byte `at`, which lies between two characters, without a word that goes on behind it.
+/// Returns the beginning of a text up to the byte offset `at`, without a word that continues after it.
+///
+/// # Panics
+/// If `at` is not on a character boundary.
 pub fn beginning_to(text: &str, at: usize) -> &str {
     let beginning = &text[..at];
     if text[at..].chars().next().is_none_or(char::is_whitespace) {
@@ -45,8 +51,8 @@ pub fn beginning_to(text: &str, at: usize) -> &str {
     if kept.is_empty() { LEFT_OUT } else { kept }
 }
 
-/// The end of a text, at most `most` characters (at least 3), from the beginning of a word on, or of a line where one begins
-/// near. A mark where its last word is longer.
+/// Returns the end of a text, at most `most` characters (at least 3), from the start of a word or of a line. If the last word is
+/// longer, returns `[…]`.
 pub fn end_of(text: &str, most: usize) -> &str {
     match text.char_indices().rev().nth(most.saturating_sub(1)) {
         Some((at, _)) => end_from(text, at),
@@ -54,15 +60,17 @@ pub fn end_of(text: &str, most: usize) -> &str {
     }
 }
 
-/// The end of a text from the byte `at` on, which lies between two characters, without the rest of a word, of a hidden part
-/// or of a key that began before.
+/// Returns the end of a text from the byte offset `at`, without the rest of a word, a hidden part or a key that started before.
+///
+/// # Panics
+/// If `at` is not on a character boundary.
 pub fn end_from(text: &str, at: usize) -> &str {
     if at == 0 {
         return text;
     }
-    let end = behind_hidden(text, at);
-    let end = behind_key(end);
-    let kept = from_whole(end);
+    let end = after_hidden(text, at);
+    let end = after_key(end);
+    let kept = without_cut_word(end);
     if kept.is_empty() && !end.trim().is_empty() {
         LEFT_OUT
     } else {
@@ -70,17 +78,17 @@ pub fn end_from(text: &str, at: usize) -> &str {
     }
 }
 
-/// From the beginning of a line on, if one begins in the first quarter; else without the first word, which may be cut, and
-/// as far as they end in the first half those that it may have announced.
-fn from_whole(text: &str) -> &str {
+/// Removes a cut word from the start of a text. If a line starts in the first quarter, the result starts there. Otherwise the first
+/// word and up to [`WORDS_AFTER_CUT`] words in the first half are removed.
+fn without_cut_word(text: &str) -> &str {
     let near = text.floor_char_boundary(text.len() / 4);
     let half = text.len() / 2;
     if let Some(line) = text[..near].find('\n') {
         return &text[line + 1..];
     }
-    let mut kept = behind_word(text);
-    for _ in 0..ANNOUNCED {
-        let rest = behind_word(kept);
+    let mut kept = after_word(text);
+    for _ in 0..WORDS_AFTER_CUT {
+        let rest = after_word(kept);
         if text.len() - rest.len() > half {
             break;
         }
@@ -89,7 +97,7 @@ fn from_whole(text: &str) -> &str {
     kept
 }
 
-fn behind_word(text: &str) -> &str {
+fn after_word(text: &str) -> &str {
     match text.char_indices().find(|(_, letter)| separates(*letter)) {
         Some((at, letter)) if letter.is_whitespace() => text[at..].trim_start(),
         Some((at, letter)) => &text[at + letter.len_utf8()..],
@@ -97,25 +105,25 @@ fn behind_word(text: &str) -> &str {
     }
 }
 
-/// Between two words, or a letter of a script that puts nothing between them: there, no letter alone is part of a secret.
+/// Returns whether a text can be cut at this character: at white space, or between the letters of a script without spaces.
 fn separates(letter: char) -> bool {
     letter.is_whitespace() || is_unspaced(letter)
 }
 
-/// What follows the end of a key whose beginning is not there.
-fn behind_key(text: &str) -> &str {
+/// Returns the text after a key whose start is missing.
+fn after_key(text: &str) -> &str {
     let Some(end) = text.find(KEY_END) else {
         return text;
     };
     if text[..end].contains(KEY_BEGINNING) {
         return text;
     }
-    let behind = &text[end + KEY_END.len()..];
-    behind.find("-----").map_or("", |dashes| &behind[dashes..])
+    let after = &text[end + KEY_END.len()..];
+    after.find("-----").map_or("", |dashes| &after[dashes..])
 }
 
-/// `text` from `at` on, without the rest of a hidden part that began before.
-fn behind_hidden(text: &str, at: usize) -> &str {
+/// Returns `text` from `at` on, without the rest of a hidden part that started before.
+fn after_hidden(text: &str, at: usize) -> &str {
     let end = &text[at..];
     if hidden_since(&text[..at]).is_none() {
         return end;
@@ -123,16 +131,16 @@ fn behind_hidden(text: &str, at: usize) -> &str {
     let closings = HIDDEN.iter().filter_map(|(_, closing)| {
         let mut tags = end.rmatch_indices('<').map(|(tag, _)| tag);
         let closed = tags.find(|&tag| begins_with(&end[tag..], closing))?;
-        let behind = end[closed..]
+        let after = end[closed..]
             .find('>')
             .map_or(end.len(), |close| closed + close + 1);
-        Some(behind)
+        Some(after)
     });
     &end[closings.max().unwrap_or(end.len())..]
 }
 
-/// Both ends of a text that is longer than twice `most` bytes, so much of each, and `between` for what is left out. Nothing in
-/// them is part of a word, of a hidden part or of a key.
+/// Returns both ends of a text, at most `most` bytes each, with `between` in place of the rest. Neither contains part of a word, a
+/// hidden part or a key. A text of at most twice `most` bytes is returned unchanged.
 pub fn both_ends<'t>(text: &'t str, most: usize, between: &str) -> Cow<'t, str> {
     if text.len() <= 2 * most {
         return Cow::Borrowed(text);
@@ -151,21 +159,22 @@ fn ends(text: &str, most: usize) -> (&str, &str) {
     )
 }
 
-/// A text of at most `most` bytes (at least 256): the whole, or both ends with a line between them that says how many bytes
-/// were left out. Secrets have to be masked before.
+/// Returns a text in at most `most` bytes (at least 256): unchanged, or both ends with a line between them that gives the number of
+/// omitted bytes. Redact the text first.
 pub fn bounded(text: &str, most: usize) -> Cow<'_, str> {
     if text.len() <= most {
         return Cow::Borrowed(text);
     }
-    let (beginning, end) = ends(text, most.saturating_sub(LONGEST_COUNT) / 2);
+    let (beginning, end) = ends(text, most.saturating_sub(MAX_COUNT_LINE) / 2);
     let left_out = text.len().saturating_sub(beginning.len() + end.len());
     Cow::Owned(format!("{beginning}\n[… {left_out} bytes left out …]\n{end}"))
 }
 
-/// No line of [`bounded`] is longer.
-const LONGEST_COUNT: usize = 128;
+/// Maximum length of the line that [`bounded`] inserts, in bytes.
+const MAX_COUNT_LINE: usize = 128;
 
-/// Where the hidden part begins that `text` ends in.
+/// Returns the offset of the hidden part in which `text` ends, or `None` if it does not end in one. Hidden parts are text between
+/// `<private>` tags and text that Grov injected.
 pub fn hidden_since(text: &str) -> Option<usize> {
     let mut since = [None; HIDDEN.len()];
     for (tag, _) in text.match_indices('<') {
@@ -185,7 +194,7 @@ fn begins_with(text: &str, prefix: &str) -> bool {
         .is_some_and(|start| start.eq_ignore_ascii_case(prefix))
 }
 
-/// Scripts that are written without spaces between words.
+/// Returns whether the character belongs to a script without spaces between words.
 pub fn is_unspaced(character: char) -> bool {
     matches!(character,
         '\u{0e00}'..='\u{0eff}'   // Thai, Lao
@@ -205,7 +214,7 @@ mod tests {
     const TOKEN: &str = "ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8";
 
     #[test]
-    fn a_cut_leaves_no_part_of_a_word() {
+    fn cut_never_splits_a_word() {
         let text = format!("one two three {TOKEN} four five six seven eight nine ten");
         for most in 3..text.len() + 2 {
             for kept in [beginning_of(&text, most), end_of(&text, most)] {
@@ -219,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn what_announces_a_secret_is_not_cut_off_from_it() {
+    fn cut_keeps_a_secret_with_the_words_before_it() {
         let rest = "word ".repeat(20);
         let text = format!("Authorization: Bearer hunter2hunter2 {rest}");
         for most in rest.len()..text.len() {
@@ -231,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_that_is_longer_than_what_is_kept_is_left_out() {
+    fn too_long_word_is_replaced() {
         let long = "x".repeat(100);
         assert_eq!(end_of(&long, 10), LEFT_OUT);
         assert_eq!(beginning_of(&long, 10), LEFT_OUT);
@@ -240,14 +249,14 @@ mod tests {
     }
 
     #[test]
-    fn a_script_without_spaces_is_cut_between_letters() {
+    fn text_without_spaces_is_cut_between_letters() {
         let text = "漢".repeat(100);
         assert_eq!(beginning_of(&text, 10).chars().count(), 10);
         assert!(end_of(&text, 20).chars().count() > 10);
     }
 
     #[test]
-    fn a_bounded_text_keeps_both_ends_and_says_how_much_is_missing() {
+    fn bounded_text_keeps_both_ends_and_counts_the_rest() {
         let text = format!("first {}last", "word ".repeat(1000));
         let kept = bounded(&text, 512);
         assert!(kept.len() <= 512, "{}", kept.len());
@@ -269,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_key_nothing_is_left_at_a_cut() {
+    fn cut_inside_a_key_leaves_nothing_of_it() {
         let line = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7VJTUt9Us8cKj\n";
         let key = format!(
             "-----BEGIN PRIVATE KEY-----\n{}SPNPicTggLw\n-----END PRIVATE KEY-----\nall is well",
@@ -302,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hidden_part_does_not_show_where_it_is_cut() {
+    fn cut_inside_a_hidden_part_exposes_nothing() {
         let text = "<private>all of it</private> shown to all";
         assert_eq!(end_from(text, 12), "shown to all");
         assert_eq!(

@@ -1,4 +1,4 @@
-//! Credentials in HTTP headers, as they stand in logs, in code and on command lines.
+//! Finds credentials in HTTP headers, in logs, code and command lines.
 
 use crate::pattern::Class;
 use crate::scan::{Certainty, Scan, end_of_run};
@@ -6,9 +6,9 @@ use crate::token::continues_a_word;
 use crate::value::{has_digit, has_letter, is_stand_in, is_words, looks_random};
 use std::ops::Range;
 
-/// What a credential is written in.
+/// The characters of a credential.
 const CREDENTIAL: Class = Class::of("A-Za-z0-9._~+/=%-");
-/// As much of a credential is judged; one that is longer is taken whole.
+/// Maximum length of a credential that is classified, in bytes. A longer one is masked completely.
 const MAX_JUDGED: usize = 1024;
 
 /// Schemes of the `Authorization` header, in lower case.
@@ -18,7 +18,7 @@ const SCHEMES: &[&str] = &[
     "genie", "ssws",
 ];
 
-/// Whether a key is a header whose value is a credential with a scheme.
+/// Returns whether a name is an `Authorization` header.
 pub(crate) fn is_authorization(key: &str) -> bool {
     let key = key.trim_start_matches("HTTP_");
     [
@@ -31,12 +31,12 @@ pub(crate) fn is_authorization(key: &str) -> bool {
     .any(|name| key.eq_ignore_ascii_case(name))
 }
 
-/// Whether a key is a header that carries cookies.
+/// Returns whether a name is a cookie header.
 pub(crate) fn is_cookie(key: &str) -> bool {
     key.eq_ignore_ascii_case("cookie") || key.eq_ignore_ascii_case("set-cookie")
 }
 
-/// Looks at the value of an `Authorization` header that starts at or after `from`.
+/// Finds the credential in the value of an `Authorization` header at `from`.
 pub(crate) fn authorization(scan: &mut Scan<'_>, from: usize) {
     let bytes = scan.bytes;
     let mut at = Class::of(" \t\"'`\\[").run(bytes, from, 8);
@@ -48,19 +48,19 @@ pub(crate) fn authorization(scan: &mut Scan<'_>, from: usize) {
     }
     let judged = credential(scan.bytes, at, MAX_JUDGED);
     let text = &scan.text[judged];
-    let telling = if known {
+    let is_credential = if known {
         text.len() >= 6 && !(is_words(text) && text.len() < 24)
     } else {
         looks_random(text)
     };
-    if telling && !is_stand_in(text) {
+    if is_credential && !is_stand_in(text) {
         let range = credential(scan.bytes, at, usize::MAX);
         scan.assigned_until = scan.assigned_until.max(range.end);
         scan.found("authorization-header", Certainty::Place, range);
     }
 }
 
-/// Looks at what follows a `Bearer ` that ends at `from`, wherever it stands.
+/// Finds the credential after `Bearer `, in any text.
 pub(crate) fn bearer(scan: &mut Scan<'_>, keyword: Range<usize>) {
     if continues_a_word(scan.bytes, keyword.start) {
         return;
@@ -76,7 +76,7 @@ pub(crate) fn bearer(scan: &mut Scan<'_>, keyword: Range<usize>) {
     }
 }
 
-/// Looks at what follows a `Basic `, wherever it stands: `user:password`, plain or in base 64.
+/// Finds the credential after `Basic `, in any text: `user:password`, plain or in base64.
 pub(crate) fn basic(scan: &mut Scan<'_>, keyword: Range<usize>) {
     const USER: Class = Class::of("A-Za-z0-9_.@+-");
     let bytes = scan.bytes;
@@ -109,7 +109,7 @@ pub(crate) fn basic(scan: &mut Scan<'_>, keyword: Range<usize>) {
     }
 }
 
-/// Whether base 64 stands for `user:password` in printable ASCII.
+/// Returns whether the text is base64 of `user:password` in printable ASCII.
 fn is_encoded_login(text: &[u8]) -> bool {
     let digits = text.trim_ascii_end();
     let padding = digits.iter().rev().take_while(|byte| **byte == b'=').count();
@@ -142,7 +142,7 @@ fn is_encoded_login(text: &[u8]) -> bool {
     colons > 0 && before > 0
 }
 
-/// The credential that starts at `at`, without punctuation that ends a sentence.
+/// Returns the range of the credential at `at`, without a full stop at its end.
 fn credential(bytes: &[u8], at: usize, limit: usize) -> Range<usize> {
     let mut end = CREDENTIAL.run(bytes, at, limit);
     while end > at && bytes[end - 1] == b'.' {
@@ -151,7 +151,7 @@ fn credential(bytes: &[u8], at: usize, limit: usize) -> Range<usize> {
     at..end
 }
 
-/// Looks at the cookies that start at `from`: values of session cookies and values that look random are masked.
+/// Finds the values of session cookies, and random values of other cookies, in the cookies at `from`.
 pub(crate) fn cookies(scan: &mut Scan<'_>, from: usize) {
     let bytes = scan.bytes;
     let mut at = Class::of(" \t\"'`\\").run(bytes, from, 8);
@@ -178,7 +178,7 @@ pub(crate) fn cookies(scan: &mut Scan<'_>, from: usize) {
     }
 }
 
-/// Whether a cookie of that name lets its holder in.
+/// Returns whether a cookie with this name authenticates its owner.
 fn is_session_name(name: &str) -> bool {
     #[rustfmt::skip]
     const PARTS: &[&str] = &[

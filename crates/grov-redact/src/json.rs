@@ -1,7 +1,7 @@
-//! Texts inside JSON.
+//! Visits the strings of a JSON document.
 
-/// Calls `visit` with every string of the JSON, member names included; all other bytes stay the same. Invalid JSON is
-/// visited as one text.
+/// Calls `visit` with every string of a JSON document, including keys, and writes the results back. Other bytes do not change.
+/// Invalid JSON is visited as one text.
 pub fn each_text_of_json(json: &mut String, visit: &mut dyn FnMut(&mut String)) {
     if serde_json::from_str::<serde::de::IgnoredAny>(json).is_err() {
         return visit(json);
@@ -24,7 +24,7 @@ pub fn each_text_of_json(json: &mut String, visit: &mut dyn FnMut(&mut String)) 
     }
 }
 
-/// Where the next text from `position` on stands, with its quotes.
+/// Returns the range of the next string from `position` on, with its quotes.
 fn next_text(json: &str, position: usize) -> Option<(usize, usize)> {
     let bytes = json.as_bytes();
     let start = position + bytes[position..].iter().position(|byte| *byte == b'"')?;
@@ -38,11 +38,11 @@ fn next_text(json: &str, position: usize) -> Option<(usize, usize)> {
     }
 }
 
-/// The token after the visit; `None` when it may stay.
+/// Returns the string literal after the visit, or `None` if it did not change.
 fn replaced(token: &str, visit: &mut dyn FnMut(&mut String)) -> Option<String> {
     let before: String = match serde_json::from_str(token) {
         Ok(text) => text,
-        // Half a pair of surrogates is no text: what is around it is.
+        // serde rejects lone surrogates: replace them, so that the rest is visited.
         Err(_) => serde_json::from_str(&without_surrogates(token)).unwrap_or_default(),
     };
     let mut after = before.clone();
@@ -52,7 +52,7 @@ fn replaced(token: &str, visit: &mut dyn FnMut(&mut String)) -> Option<String> {
         .flatten()
 }
 
-/// The text with a mark in the place of each escaped surrogate.
+/// Replaces each escaped surrogate by U+FFFD.
 fn without_surrogates(token: &str) -> String {
     let mut clean = String::with_capacity(token.len());
     let mut rest = token;
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn a_secret_is_seen_through_escapes() {
+    fn secret_with_json_escapes_is_found() {
         let hidden: String = secret()
             .chars()
             .map(|c| format!("\\u{:04x}", u32::from(c)))
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn half_a_surrogate_pair_hides_nothing() {
+    fn lone_surrogate_does_not_hide_a_secret() {
         let json = format!(
             r#"["\ud800 {} \udfff\\","\ud83d\ude00 {}","\ud800"]"#,
             secret(),
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_json_is_a_text() {
+    fn invalid_json_is_redacted_as_text() {
         for text in [
             secret(),
             format!("{{\"a\": \"{}", secret()),
@@ -180,7 +180,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_goes_in_as_json_comes_out_as_json(value in json()) {
+        fn json_stays_json(value in json()) {
             let json = value.to_string();
             let redacted = texts(&json);
             prop_assert!(!redacted.contains(&secret()));

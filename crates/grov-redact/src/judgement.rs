@@ -1,4 +1,4 @@
-//! Whether the value of an assignment is a secret: by what its name says, by how it stands there and by how it looks.
+//! Decides whether the value of an assignment is a secret, by its name, its syntax and its form.
 
 use crate::assignment::{Name, RANDOM, Value, in_query, starts_line};
 use crate::key::{self, Meaning};
@@ -9,20 +9,20 @@ use crate::value::{
     looks_random,
 };
 
-/// Whether a value is a secret, given that its name says so.
+/// Returns whether a value is a secret, if its name means one.
 pub(crate) fn is_secret(scan: &Scan<'_>, meaning: Meaning, name: &Name<'_>, value: &Value<'_>) -> bool {
     let text = value.text;
     if value.is_expression || text.len() < 3 || is_stand_in(text) || is_public_identifier(text) {
         return false;
     }
-    // Credentials inside a URL are found there. A colon opens a role or a symbol (`:meth:`).
+    // Credentials in URLs have their own rule. A colon starts a role or symbol (`:meth:`).
     if is_path(text)
         || text.contains("://")
         || !value.quoted && (text.starts_with(':') || text.ends_with(':'))
     {
         return false;
     }
-    // `pass: 98%` counts tests.
+    // `pass: 98%` is a test result.
     if name.text.eq_ignore_ascii_case("pass") && !value.quoted && !has_letter(text) {
         return false;
     }
@@ -36,18 +36,18 @@ pub(crate) fn is_secret(scan: &Scan<'_>, meaning: Meaning, name: &Name<'_>, valu
     if meaning == Meaning::Password {
         is_password(scan, name, value)
     } else {
-        !spaces && is_made_secret(meaning, scan, name, value)
+        !spaces && is_generated_secret(meaning, scan, name, value)
     }
 }
 
-/// Whether an assignment is an argument of a command line by itself: `--password=x1.y`, `'password=x1.y'`.
+/// Returns whether an assignment is one argument of a command: `--password=x1.y` or `'password=x1.y'`.
 fn is_argument(scan: &Scan<'_>, name: &Name<'_>, value: &Value<'_>) -> bool {
     let before = name.start.checked_sub(1).map(|at| scan.bytes[at]);
-    let behind = scan.bytes.get(value.range.end).copied();
-    name.text.starts_with('-') || matches!(before, Some(b'"' | b'\'')) && before == behind
+    let after = scan.bytes.get(value.range.end).copied();
+    name.text.starts_with('-') || matches!(before, Some(b'"' | b'\'')) && before == after
 }
 
-/// Whether the name is one of a header: `X-Api-Key:`.
+/// Returns whether the name is a header such as `X-Api-Key:`.
 fn is_header(scan: &Scan<'_>, name: &Name<'_>) -> bool {
     let colon = scan.bytes.get(name.start + name.text.len()) == Some(&b':');
     colon
@@ -57,7 +57,7 @@ fn is_header(scan: &Scan<'_>, name: &Name<'_>) -> bool {
             .is_some_and(|start| start.eq_ignore_ascii_case("x-"))
 }
 
-/// Whether the value of a header is one that was given, and no word about it.
+/// Returns whether the value of a header is a value and not a description.
 fn is_header_value(scan: &Scan<'_>, name: &Name<'_>, value: &Value<'_>) -> bool {
     let text = value.text;
     let one_word = !has_space(text);
@@ -68,7 +68,7 @@ fn is_header_value(scan: &Scan<'_>, name: &Name<'_>, value: &Value<'_>) -> bool 
     one_word && text.len() >= 6 && letter && (digit || whole && value.ends_line)
 }
 
-/// Whether a value is a password that a person might have chosen.
+/// Returns whether a value is a password that a person may have chosen.
 fn is_password(scan: &Scan<'_>, name: &Name<'_>, value: &Value<'_>) -> bool {
     let text = value.text;
     let words = is_words(text);
@@ -78,7 +78,7 @@ fn is_password(scan: &Scan<'_>, name: &Name<'_>, value: &Value<'_>) -> bool {
             .any(|byte| !byte.is_ascii_alphabetic() && !byte.is_ascii_whitespace());
         return value.quoted && (sign || text.split_whitespace().count() >= 3) && !is_prose(text);
     }
-    if words && talks_of_passwords(text) {
+    if words && names_a_password(text) {
         return false;
     }
     if value.quoted {
@@ -101,7 +101,7 @@ fn is_password(scan: &Scan<'_>, name: &Name<'_>, value: &Value<'_>) -> bool {
             && (tight && (upper_name || !name_of_something)
                 || value.spaced && value.ends_line && !name_of_something);
     }
-    // Letters alone might be the name of something.
+    // Only letters: it may be an identifier.
     if text.contains(['.', '_']) || is_constant(text) && !is_constant(name.text) {
         return false;
     }
@@ -117,8 +117,8 @@ fn is_password(scan: &Scan<'_>, name: &Name<'_>, value: &Value<'_>) -> bool {
     }
 }
 
-/// Whether a value is a secret such as programs make: long enough, with digits, no word.
-fn is_made_secret(meaning: Meaning, scan: &Scan<'_>, name: &Name<'_>, value: &Value<'_>) -> bool {
+/// Returns whether a value is a generated secret: long enough, with digits, not words.
+fn is_generated_secret(meaning: Meaning, scan: &Scan<'_>, name: &Name<'_>, value: &Value<'_>) -> bool {
     let text = value.text;
     let digit = has_digit(text);
     let letter = has_letter(text);
@@ -129,7 +129,7 @@ fn is_made_secret(meaning: Meaning, scan: &Scan<'_>, name: &Name<'_>, value: &Va
         return false;
     }
     if is_words(text) {
-        // `SECRET=swordfish`
+        // Such as `SECRET=swordfish`.
         let plain = text.bytes().all(|byte| byte.is_ascii_lowercase());
         let announced = value.quoted || !value.spaced && starts_line(scan, name);
         return meaning == Meaning::Secret && plain && text.len() >= 8 && is_constant(name.text) && announced;
@@ -152,7 +152,7 @@ fn is_made_secret(meaning: Meaning, scan: &Scan<'_>, name: &Name<'_>, value: &Va
     !is_type(text)
 }
 
-/// Whether a value of any name is so random that it can be nothing else.
+/// Returns whether a value is a secret under any name, because it is random.
 pub(crate) fn is_random_secret(name: &Name<'_>, value: &Value<'_>) -> bool {
     let text = value.text;
     let least = if key::hints(name.text) { 20 } else { 32 };
@@ -170,14 +170,14 @@ pub(crate) fn is_random_secret(name: &Name<'_>, value: &Value<'_>) -> bool {
         && !has_sequence(text)
 }
 
-/// Whether upper case, lower case and digits all occur, the last more than once.
+/// Returns whether the text has upper case, lower case and at least two digits.
 fn is_mixed(text: &str) -> bool {
     text.bytes().any(|byte| byte.is_ascii_uppercase())
         && text.bytes().any(|byte| byte.is_ascii_lowercase())
         && text.bytes().filter(u8::is_ascii_digit).count() >= 2
 }
 
-/// Whether the text counts up somewhere, as alphabets and made-up values do: `abcdef`, `123456`.
+/// Returns whether the text has a sequence of 6 ascending characters, such as `abcdef`. Alphabets and invented values have one.
 fn has_sequence(text: &str) -> bool {
     text.as_bytes().windows(6).any(|signs| {
         signs
@@ -186,18 +186,18 @@ fn has_sequence(text: &str) -> bool {
     })
 }
 
-/// `MAX_SIZE`: a name in capitals.
+/// Returns whether the text has upper-case letters and no lower-case ones, such as `MAX_SIZE`.
 fn is_constant(text: &str) -> bool {
     text.bytes().any(|byte| byte.is_ascii_uppercase()) && !text.bytes().any(|byte| byte.is_ascii_lowercase())
 }
 
-/// Whether the text is a path in a file system.
+/// Returns whether the text is a file path.
 fn is_path(text: &str) -> bool {
     let rooted = ["/", "./", "../", "~/"].iter().any(|root| text.starts_with(root));
     rooted && !(looks_random(text) && text.bytes().filter(|byte| *byte == b'/').count() <= 2)
 }
 
-/// Whether the text is an expression of a programming language.
+/// Returns whether the text is an expression in a programming language.
 fn is_code(text: &str) -> bool {
     text.contains("::")
         || text.contains("->")
@@ -209,7 +209,7 @@ fn is_code(text: &str) -> bool {
             .find(['[', '('])
             .is_some_and(|bracket| bracket > 0 && is_words(&text[..bracket]) && text.ends_with([']', ')']))
         || {
-            // `request.headers.token2`
+            // Such as `request.headers.token2`.
             let mut parts = text.split('.');
             text.contains('.')
                 && parts.all(|part| {
@@ -218,7 +218,7 @@ fn is_code(text: &str) -> bool {
         }
 }
 
-/// `u64`, `int32`, `Sha256`: a type with digits in its name.
+/// Returns whether the text is a type with digits, such as `u64` or `Sha256`.
 fn is_type(text: &str) -> bool {
     let stem = text.trim_end_matches(|c: char| c.is_ascii_digit());
     #[rustfmt::skip]
@@ -228,14 +228,14 @@ fn is_type(text: &str) -> bool {
     stem.len() < text.len() && TYPES.contains(&stem)
 }
 
-/// Whether words name or label a password instead of being one: `user.password.label`, `enter_password`.
-fn talks_of_passwords(text: &str) -> bool {
+/// Returns whether words name or label a password, such as `user.password.label` or `enter_password`.
+fn names_a_password(text: &str) -> bool {
     #[rustfmt::skip]
-    const TALK: &[&str] = &[
+    const WORDS: &[&str] = &[
         "pass", "pwd", "user", "label", "field", "form", "login", "error", "reset", "forgot", "change",
         "config", "setting", "input", "string", "option", "prompt", "secret", "token", "auth", "credential",
         "request", "param",
     ];
     let text = text.to_ascii_lowercase();
-    TALK.iter().any(|word| text.contains(word))
+    WORDS.iter().any(|word| text.contains(word))
 }

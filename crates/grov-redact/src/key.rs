@@ -1,20 +1,20 @@
-//! Classifies the names of assignments by the kind of value they hold.
+//! Classifies the names of assignments by the kind of their value.
 
-/// What a name means.
+/// The kind of secret that a name means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Meaning {
-    /// People choose it: any word may be one.
+    /// A password, chosen by a person: any word may be one.
     Password,
-    /// A key or secret that programs make.
+    /// A generated key or secret.
     Secret,
-    /// A key of some service.
+    /// An API key.
     ApiKey,
-    /// A token; the word has many other meanings in programs.
+    /// A token. The word has many other meanings in programs.
     Token,
 }
 
 impl Meaning {
-    /// The rule's name in the mask.
+    /// Returns the name of the rule, as in the mask.
     pub(crate) fn rule(self) -> &'static str {
         match self {
             Self::Password => "password",
@@ -25,14 +25,14 @@ impl Meaning {
     }
 }
 
-/// Longer names are cut at the front.
+/// Maximum length of a name, in bytes. Only the end of a longer name counts.
 pub(crate) const MAX_NAME: usize = 64;
 
-/// A name split into words, lower case, without separators.
+/// The words of a name in lower case, without separators.
 struct Words {
     letters: [u8; MAX_NAME],
     length: usize,
-    /// Where the words start.
+    /// The offsets of the words.
     starts: [usize; MAX_NAME],
     count: usize,
 }
@@ -83,7 +83,7 @@ impl Words {
     }
 }
 
-/// Words at the end of a name that say nothing about what it holds.
+/// Words at the end of a name that do not change its meaning.
 #[rustfmt::skip]
 const TAILS: &[&[u8]] = &[
     b"v", b"dev", b"prod", b"production", b"staging", b"stage", b"test", b"testing", b"local", b"live",
@@ -115,13 +115,13 @@ const API_KEYS: &[&[u8]] = &[
     b"apikeyid",
 ];
 
-/// Tokens that are positions in a list or signs of a vocabulary.
+/// Names of tokens that are not secrets.
 #[rustfmt::skip]
 const HARMLESS_TOKENS: &[&[u8]] = &[
     b"pagetoken", b"nexttoken", b"continuationtoken", b"synctoken", b"cursortoken", b"cancellationtoken",
 ];
 
-/// Whether any of the words looked for can be in the name. Splitting every name of a text would cost most of the time.
+/// Returns `false` if the name cannot mean a secret. A fast check, because splitting every name would take most of the time.
 fn may_mean_secret(name: &[u8]) -> bool {
     let folded = |bytes: &[u8]| (bytes[0] | 0x20, bytes[1] | 0x20, bytes[2] | 0x20);
     let known = |bytes: &[u8]| {
@@ -141,7 +141,7 @@ fn may_mean_secret(name: &[u8]) -> bool {
     name.windows(3).any(known) || name.len() >= 2 && name[name.len() - 2..].eq_ignore_ascii_case(b"pw")
 }
 
-/// What the name says its value is, if that is secret.
+/// Returns the kind of secret that a name means.
 pub(crate) fn meaning(name: &str) -> Option<Meaning> {
     if !may_mean_secret(name.as_bytes()) {
         return None;
@@ -166,7 +166,7 @@ pub(crate) fn meaning(name: &str) -> Option<Meaning> {
     }
 }
 
-/// Whether the name hints at a secret without saying it; shorter random values are then believed.
+/// Returns whether the name hints at a secret. Shorter random values are secrets then.
 pub(crate) fn hints(name: &str) -> bool {
     #[rustfmt::skip]
     const HINTS: &[&str] = &[
@@ -176,7 +176,7 @@ pub(crate) fn hints(name: &str) -> bool {
     HINTS.iter().any(|hint| name.contains(hint))
 }
 
-/// Whether a value of that name is public although it looks random: digests, revisions, identifiers, addresses.
+/// Returns whether values with this name are public although they look random: digests, revisions, identifiers, addresses.
 pub(crate) fn is_public(name: &str) -> bool {
     #[rustfmt::skip]
     const PUBLIC: &[&[u8]] = &[
@@ -190,7 +190,7 @@ pub(crate) fn is_public(name: &str) -> bool {
     while words.count > 1 && words.last().iter().all(u8::is_ascii_digit) {
         words.drop_last();
     }
-    // `h1` names the hashes of go.sum.
+    // go.sum writes hashes as `h1:…`.
     PUBLIC.contains(&words.last())
         || name == "h1"
         || words.joined().starts_with(b"public")
@@ -202,7 +202,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_mean_what_they_end_with() {
+    fn names_are_classified_by_their_last_words() {
         let cases = [
             ("password", Some(Meaning::Password)),
             ("DB_PASS", Some(Meaning::Password)),

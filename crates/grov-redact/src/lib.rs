@@ -1,9 +1,20 @@
-//! Finds and masks secrets; secret types that cannot print; cuts that show no part of a secret.
+//! Finds and masks secrets in text.
 //!
-//! Entry points: [`Redactor`] masks secrets in text that leaves the process, [`Redacted`] proves that a value was redacted,
-//! [`Secret`] holds text that must not be printed.
+//! | To | use |
+//! |---|---|
+//! | mask the secrets in a text | [`Redactor::redact`] |
+//! | require at compile time that a value was redacted | [`Redacted`] |
+//! | hold a secret that must not be printed | [`Secret`] |
+//! | shorten a text without exposing part of a secret | [`beginning_of`], [`end_of`], [`both_ends`], [`bounded`] |
 //!
-//! This crate knows nothing about where text comes from or goes to: no I/O, no storage, no other Grov crate.
+//! The crate does no I/O.
+//!
+//! ```
+//! use grov_redact::Redactor;
+//!
+//! let text = "export DB_PASSWORD=hunter2-hunter2";
+//! assert_eq!(Redactor::shared().redact(text), "export DB_PASSWORD=[redacted:password]");
+//! ```
 #![forbid(unsafe_code)]
 
 mod assignment;
@@ -30,9 +41,9 @@ mod value;
 pub use cut::{beginning_of, beginning_to, both_ends, bounded, end_from, end_of, hidden_since, is_unspaced};
 pub use json::each_text_of_json;
 pub use own_text::{OWN_TEXT_CLOSING, OWN_TEXT_OPENING, without_own_text};
-pub use redacted::{FreeText, LONGEST_TEXT, Redacted};
+pub use redacted::{FreeText, MAX_TEXT_BYTES, Redacted};
 pub use redactor::{Finding, Redactor};
 pub use secret::Secret;
 
-/// How every mask starts.
+/// The start of every mask.
 const MASK_START: &str = "[redacted:";

@@ -1,16 +1,16 @@
-//! Recognises text that Grov itself injected, so that it is never taken for something that the user or the agent said.
+//! Recognizes text that Grov injected, so that it is not attributed to the user or the agent.
 
 use std::borrow::Cow;
 
-/// Every injected text starts with this.
+/// The start of each injected text.
 pub const OWN_TEXT_OPENING: &str = "<grov-context";
 
-/// Every injected text ends with this.
+/// The end of each injected text.
 pub const OWN_TEXT_CLOSING: &str = "</grov-context>";
 
-/// Removes text that Grov injected. An unclosed part extends to the end.
+/// Removes injected text. A part without a closing tag extends to the end.
 pub fn without_own_text(text: &str) -> Cow<'_, str> {
-    // Nearly every text is without; looking for a single byte first is several times faster.
+    // Searching for one byte first is several times faster, and most texts contain no injected text.
     let candidate = text
         .match_indices('<')
         .find(|(at, _)| text[*at..].starts_with(OWN_TEXT_OPENING));

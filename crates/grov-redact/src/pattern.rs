@@ -1,7 +1,6 @@
 //! The pattern language of the token rules.
 //!
-//! A pattern is a keyword and, behind it, runs and fixed texts. A run is always taken as long as it goes, so there is
-//! nothing to go back to: matching is one walk over the bytes.
+//! A pattern is a sequence of runs and fixed texts after a keyword. Runs are greedy and matching never backtracks.
 
 /// A set of ASCII bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,7 +18,7 @@ impl Class {
     pub(crate) const BASE64: Self = Self::of("A-Za-z0-9+/=");
     pub(crate) const BASE64_URL: Self = Self::of("A-Za-z0-9_-");
 
-    /// The set that `spec` describes: single bytes and `a-z` ranges; a dash at the end stands for itself.
+    /// Returns the set for `spec`: single bytes and ranges such as `a-z`. A dash at the end is a dash.
     pub(crate) const fn of(spec: &str) -> Self {
         let spec = spec.as_bytes();
         let mut set = 0_u128;
@@ -38,12 +37,12 @@ impl Class {
         Self(set)
     }
 
-    /// Whether the byte belongs to the set.
+    /// Returns whether the set contains the byte.
     pub(crate) const fn has(self, byte: u8) -> bool {
         byte < 128 && self.0 >> byte & 1 == 1
     }
 
-    /// The end of the run of this class that starts at `from`; looks at no more than `limit` bytes.
+    /// Returns the end of the run of this class that starts at `from`, after at most `limit` bytes.
     pub(crate) fn run(self, bytes: &[u8], from: usize, limit: usize) -> usize {
         let stop = bytes.len().min(from.saturating_add(limit));
         let mut at = from.min(bytes.len());
@@ -53,7 +52,7 @@ impl Class {
         at
     }
 
-    /// The start of the run of this class that ends before `to`; looks at no more than `limit` bytes.
+    /// Returns the start of the run of this class that ends at `to`, at most `limit` bytes before it.
     pub(crate) fn run_back(self, bytes: &[u8], to: usize, limit: usize) -> usize {
         let stop = to.saturating_sub(limit);
         let mut at = to;
@@ -64,13 +63,13 @@ impl Class {
     }
 }
 
-/// No upper limit of a run.
+/// No maximum length of a run.
 pub(crate) const OPEN: usize = usize::MAX;
 
-/// One piece of a pattern.
+/// A part of a pattern.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Part {
-    /// A run of a class, as long as it goes, whose length must lie within the limits.
+    /// A greedy run of a class with a minimum and maximum length.
     Run(Class, usize, usize),
     /// Exactly this text.
     Text(&'static str),
@@ -86,7 +85,7 @@ pub(crate) fn walk(parts: &[Part], bytes: &[u8], from: usize) -> Result<usize, u
     for part in parts {
         match *part {
             Part::Run(class, min, max) => {
-                // One byte more than allowed is enough to know that the run is too long.
+                // One byte more than the maximum shows that the run is too long.
                 let end = class.run(bytes, at, max.saturating_add(1));
                 let length = end - at;
                 if length < min || length > max {

@@ -1,10 +1,10 @@
-//! Private blocks: text that the user marked, and private keys.
+//! Text between `<private>` tags, and private keys.
 
 use crate::pattern::Class;
 use crate::scan::{Certainty, Scan};
 use std::ops::Range;
 
-/// Looks at a `<private`: everything up to its `</private>` goes, nested blocks included; without an end, everything.
+/// Finds a private block from `<private` to its `</private>`, with nested blocks. Without a closing tag it extends to the end.
 pub(crate) fn marked(scan: &mut Scan<'_>, keyword: Range<usize>) {
     if keyword.start < scan.blocks_until {
         return;
@@ -36,14 +36,14 @@ pub(crate) fn marked(scan: &mut Scan<'_>, keyword: Range<usize>) {
     scan.found("private", Certainty::Marked, keyword.start..end);
 }
 
-/// The end of `name` at `at`, in any case.
+/// Returns the end of `name` at `at`, ignoring case.
 fn named(bytes: &[u8], at: usize, name: &[u8]) -> Option<usize> {
     let end = at + name.len();
     bytes.get(at..end)?.eq_ignore_ascii_case(name).then_some(end)
 }
 
-/// The end of a tag whose name ends at `at`: spaces and attributes are allowed, other words are not (`<private key>`
-/// is a stand-in for a key).
+/// Returns the end of a tag whose name ends at `at`. It may have attributes but no other words: `<private key>` is a placeholder
+/// for a key.
 fn tag_end(bytes: &[u8], at: usize) -> Option<usize> {
     const MAX_ATTRIBUTES: usize = 256;
     let inside = &bytes[at..bytes.len().min(at + MAX_ATTRIBUTES)];
@@ -53,15 +53,15 @@ fn tag_end(bytes: &[u8], at: usize) -> Option<usize> {
     (spaced && (attributes.is_empty() || attributes.contains(&b'='))).then_some(at + close + 1)
 }
 
-/// Base 64 as keys are written.
+/// The base64 alphabet of keys.
 const BODY: Class = Class::BASE64;
-/// The least run of base 64 that makes a block of what is otherwise only mentioned.
+/// Minimum base64 length of a key block, in bytes. A shorter one only mentions a key.
 const MIN_BODY: usize = 16;
-/// The longest key block: a 16,384-bit RSA key has 13 KB.
+/// Maximum size of a key block, in bytes. A 16,384-bit RSA key has 13 KB.
 const MAX_BLOCK: usize = 64 * 1024;
 
-/// Looks at a `-----BEGIN `: if it opens a private key, the whole block goes. Line ends may be real or written `\n`.
-/// Without an end, everything goes that looks like the body.
+/// Finds the private key block that starts with `-----BEGIN `. Line ends may be real or escaped as `\n`. Without an end label,
+/// the block extends as far as its text looks like a body.
 pub(crate) fn key_block(scan: &mut Scan<'_>, keyword: Range<usize>) {
     if keyword.start < scan.blocks_until {
         return;
@@ -73,7 +73,7 @@ pub(crate) fn key_block(scan: &mut Scan<'_>, keyword: Range<usize>) {
     let dashes = memchr::memmem::find(&scan.bytes[body..window_end], b"----").map(|found| body + found);
     let end = match dashes {
         Some(dashes) if is_end_label(scan.bytes, dashes) => {
-            longest_run(&scan.bytes[body..dashes]).then(|| label_end(scan.bytes, dashes))
+            has_body(&scan.bytes[body..dashes]).then(|| label_end(scan.bytes, dashes))
         }
         _ => body_end(scan.bytes, body),
     };
@@ -83,7 +83,7 @@ pub(crate) fn key_block(scan: &mut Scan<'_>, keyword: Range<usize>) {
     }
 }
 
-/// Looks at an `-----END `: the lines of a private key whose beginning is missing go.
+/// Finds the lines of a private key before its `-----END ` if the start of the block is missing.
 pub(crate) fn key_tail(scan: &mut Scan<'_>, keyword: Range<usize>) {
     if keyword.start < scan.blocks_until {
         return;
@@ -97,7 +97,7 @@ pub(crate) fn key_tail(scan: &mut Scan<'_>, keyword: Range<usize>) {
         let line_end = Class::of(" \t\r\n").run_back(scan.bytes, start, 8);
         let line = BODY.run_back(scan.bytes, line_end, 128);
         let whole = line == 0 || matches!(scan.bytes[line - 1], b'\n' | b' ' | b'\t');
-        // The last line may be short, those before it are full.
+        // Only the last line may be short.
         if line == line_end
             || !whole
             || line_end - line < if seen { 40 } else { 4 }
@@ -114,8 +114,8 @@ pub(crate) fn key_tail(scan: &mut Scan<'_>, keyword: Range<usize>) {
     }
 }
 
-/// Looks at base 64 that begins as the bytes of a private key do: its lines go, also without a label. A sequence whose
-/// first member is the number 0 is one (PKCS #1, PKCS #8); a certificate or a public key begins otherwise.
+/// Finds the base64 lines of a private key without a label, by the first bytes. PKCS #1 and PKCS #8 keys are sequences that start
+/// with the number 0; certificates and public keys start differently.
 pub(crate) fn key_body(scan: &mut Scan<'_>, keyword: Range<usize>) {
     const LEAST: usize = 32;
     let bytes = scan.bytes;
@@ -123,7 +123,7 @@ pub(crate) fn key_body(scan: &mut Scan<'_>, keyword: Range<usize>) {
     if start < scan.blocks_until || start > 0 && BODY.has(bytes[start - 1]) {
         return;
     }
-    // Base 64 has two cases, keywords are found in any.
+    // Keywords are found in any case, but base64 is case-sensitive.
     let known = [
         &b"MHcCAQEEI"[..],
         b"MIGHAgEAM",
@@ -150,15 +150,15 @@ pub(crate) fn key_body(scan: &mut Scan<'_>, keyword: Range<usize>) {
         return;
     }
     if let Some(end) = body_end(bytes, start) {
-        let behind = Class::of(" \t\r\n").run(bytes, end, 8);
-        let labelled = bytes[behind..].starts_with(b"----") && is_end_label(bytes, behind);
-        let end = if labelled { label_end(bytes, behind) } else { end };
+        let after = Class::of(" \t\r\n").run(bytes, end, 8);
+        let labelled = bytes[after..].starts_with(b"----") && is_end_label(bytes, after);
+        let end = if labelled { label_end(bytes, after) } else { end };
         scan.blocks_until = end;
         scan.found("private-key", Certainty::Form, start..end);
     }
 }
 
-/// Looks at the `Private-Lines: n` of a PuTTY key: the lines below it go.
+/// Finds the lines of a PuTTY key after `Private-Lines: n`.
 pub(crate) fn putty_lines(scan: &mut Scan<'_>, keyword: Range<usize>) {
     let count = Class::of("0-9 \t").run(scan.bytes, keyword.end, 8);
     if let Some(end) = body_end(scan.bytes, count) {
@@ -167,7 +167,7 @@ pub(crate) fn putty_lines(scan: &mut Scan<'_>, keyword: Range<usize>) {
     }
 }
 
-/// The end of the dashes behind a label that starts at `at`, if it names a private key.
+/// Returns the end of the dashes after the label at `at`, if it is the label of a private key.
 fn private_label(bytes: &[u8], at: usize) -> Option<usize> {
     let end = Class::of("A-Z0-9 ").run(bytes, at, 64);
     let label = &bytes[at..end];
@@ -175,27 +175,27 @@ fn private_label(bytes: &[u8], at: usize) -> Option<usize> {
     (private && bytes[end..].starts_with(b"----")).then(|| Class::of("-").run(bytes, end, 8))
 }
 
-/// Whether the dashes at `at` begin an end label.
+/// Returns whether the dashes at `at` start an end label.
 fn is_end_label(bytes: &[u8], at: usize) -> bool {
     let after = Class::of("- ").run(bytes, at, 8);
     bytes[after..].starts_with(b"END")
 }
 
-/// The end of the end label that begins with the dashes at `at`.
+/// Returns the end of the end label that starts with the dashes at `at`.
 fn label_end(bytes: &[u8], at: usize) -> usize {
     let label = Class::of("-").run(bytes, at, 8);
     let dashes = Class::of("A-Z0-9 ").run(bytes, label, 64);
     Class::of("-").run(bytes, dashes, 8)
 }
 
-/// Whether there is a run of base 64 long enough to be a key's.
-fn longest_run(bytes: &[u8]) -> bool {
+/// Returns whether there is a base64 run of at least [`MIN_BODY`] bytes.
+fn has_body(bytes: &[u8]) -> bool {
     bytes
         .split(|byte| !BODY.has(*byte))
         .any(|run| run.len() >= MIN_BODY)
 }
 
-/// The end of the body of a block that has no end label; `None` if there is no body.
+/// Returns the end of the body of a block without an end label, or `None` if there is no body.
 fn body_end(bytes: &[u8], from: usize) -> Option<usize> {
     let mut at = from;
     let mut end = None;
@@ -207,7 +207,7 @@ fn body_end(bytes: &[u8], from: usize) -> Option<usize> {
         if length >= 32 || length > 0 && last {
             end = Some(run);
         } else if end.is_some() && length > 0 && matches!(bytes[run], b'\n' | b'\r' | b'\\' | b'"' | b'\'') {
-            // The short last line of a body.
+            // The last line of a body may be short.
             return Some(run);
         } else if end.is_none()
             && (bytes.get(run) == Some(&b':') || bytes.get(run) == Some(&b'-') && length > 0)
@@ -229,8 +229,8 @@ fn body_end(bytes: &[u8], from: usize) -> Option<usize> {
     }
 }
 
-/// Skips what stands between the lines of a body: line ends (real or written), quotes and plus signs of strings in
-/// code, quotation marks, line numbers.
+/// Skips the text between two lines of a body: line ends (real or escaped), quotes and plus signs of string literals, quote
+/// markers of mails, and line numbers.
 fn skip_between_lines(bytes: &[u8], from: usize) -> usize {
     let mut at = from;
     while at < bytes.len() && at < from + 48 {
@@ -239,7 +239,7 @@ fn skip_between_lines(bytes: &[u8], from: usize) -> usize {
             b' ' | b'\t' | b'\r' | b'\n' | b'"' | b'\'' | b'>' | b'|' | b',' => at += 1,
             b'+' if matches!(bytes.get(at + 1), Some(b' ' | b'\n' | b'\r')) => at += 1,
             b'0'..=b'9' => {
-                // A line number: digits and then an arrow, a bar, a tab or a colon.
+                // A line number: digits, then an arrow, a bar, a tab or a colon.
                 let digits = Class::DIGIT.run(bytes, at, 6);
                 let after = &bytes[digits..];
                 if after.starts_with("→".as_bytes()) {

@@ -1,4 +1,4 @@
-//! The proof that a value was redacted.
+//! A type for redacted values.
 
 use crate::Redactor;
 use crate::cut;
@@ -6,13 +6,13 @@ use serde::Serialize;
 use std::fmt;
 use std::ops::Deref;
 
-/// The longest text that a [`Redacted`] holds, in bytes; of a longer one both ends are kept.
-pub const LONGEST_TEXT: usize = 256 * 1024;
+/// Maximum size of a text in a [`Redacted`], in bytes. Longer texts keep both ends.
+pub const MAX_TEXT_BYTES: usize = 256 * 1024;
 
-/// A value whose free texts hold no secret and are of bounded length.
+/// A value whose free texts were redacted and limited to [`MAX_TEXT_BYTES`].
 ///
-/// Only a [`Redactor`] makes one, and only operations that add no raw text keep one, so that a function that takes it
-/// need not trust its callers:
+/// Only a [`Redactor`] creates one, and no operation adds raw text to it. A function that takes it cannot receive a secret by
+/// mistake:
 ///
 /// ```compile_fail
 /// fn keep(text: grov_redact::Redacted) {}
@@ -28,12 +28,12 @@ pub const LONGEST_TEXT: usize = 256 * 1024;
 #[serde(transparent)]
 pub struct Redacted<T = String>(T);
 
-/// A value that may hold free text: what a person, a model or a program wrote.
+/// A value that may contain free text, written by a person, a model or a program.
 ///
-/// Identifiers, hashes, times and the names that a protocol defines are no free text. Implementations take the value
-/// apart without `..`, so that a new field does not compile until somebody decides which it is.
+/// Identifiers, hashes, times and names defined by a protocol are not free text. Implementations should destructure the value
+/// without `..`, so that a new field does not compile until it is classified.
 pub trait FreeText {
-    /// Calls `visit` with each free text, and empties what was read from raw text in another form.
+    /// Calls `visit` with each free text, and clears values that were parsed from raw text.
     fn each_text(&mut self, visit: &mut dyn FnMut(&mut String));
 }
 
@@ -64,46 +64,46 @@ impl<T> Redacted<T> {
         Self(value)
     }
 
-    /// The value without its proof.
+    /// Returns the value.
     pub fn into_inner(self) -> T {
         self.0
     }
 }
 
 impl<T: FreeText + Clone> Redacted<T> {
-    /// A redacted copy.
+    /// Returns a redacted copy.
     pub fn of(value: &T) -> Self {
         Redactor::shared().clean(value.clone())
     }
 
-    /// Redacted copies.
+    /// Returns redacted copies.
     pub fn each(values: &[T]) -> Vec<Self> {
         values.iter().map(Self::of).collect()
     }
 }
 
 impl Redacted {
-    /// The beginning, at most `most` bytes (at least 5), up to the end of a word.
+    /// Returns the beginning, at most `most` bytes (at least 5), up to the end of a word.
     #[must_use]
     pub fn beginning_to(&self, most: usize) -> Self {
         let end = self.0.floor_char_boundary(most);
         Self(cut::beginning_to(&self.0, end).to_owned())
     }
 
-    /// Both ends, at most `most` bytes (at least 256), with a line between them that counts what is left out.
+    /// Returns the text in at most `most` bytes (at least 256), like [`bounded`](crate::bounded).
     #[must_use]
     pub fn bounded(&self, most: usize) -> Self {
         Self(cut::bounded(&self.0, most).into_owned())
     }
 
-    /// The text as a string of JSON, between `before` and `after`.
+    /// Returns the text as a JSON string between `before` and `after`.
     #[must_use]
     pub fn in_json(&self, before: &'static str, after: &'static str) -> Self {
         let text = serde_json::Value::from(self.0.as_str());
         Self(format!("{before}{text}{after}"))
     }
 
-    /// The texts in order, with `between` between them.
+    /// Joins texts with `between`.
     pub fn joined(texts: &[Self], between: &'static str) -> Self {
         let texts: Vec<&str> = texts.iter().map(|text| text.0.as_str()).collect();
         Self(texts.join(between))
@@ -153,16 +153,16 @@ mod tests {
 
     #[test]
     fn a_long_text_is_bounded_after_it_was_redacted() {
-        let text = format!("{TOKEN} {} {TOKEN}", "word ".repeat(LONGEST_TEXT / 4));
+        let text = format!("{TOKEN} {} {TOKEN}", "word ".repeat(MAX_TEXT_BYTES / 4));
         let cleaned = Redactor::shared().text(&text);
-        assert!(cleaned.len() <= LONGEST_TEXT);
+        assert!(cleaned.len() <= MAX_TEXT_BYTES);
         assert!(
             cleaned.starts_with("[redacted:github-token]") && cleaned.ends_with("[redacted:github-token]")
         );
     }
 
     #[test]
-    fn cutting_and_joining_keep_the_proof() {
+    fn cutting_and_joining_stay_redacted() {
         let text = Redactor::shared().text(&format!("first {TOKEN} last"));
         assert_eq!(text.beginning_to(7).into_inner(), "first");
         assert_eq!(

@@ -1,49 +1,48 @@
-//! The redactor.
+//! Masks secrets.
 
 use crate::MASK_START;
 use crate::context::CONTEXT_RULES;
 use crate::cut::bounded;
 use crate::json::each_text_of_json;
-use crate::redacted::{FreeText, LONGEST_TEXT, Redacted};
+use crate::redacted::{FreeText, MAX_TEXT_BYTES, Redacted};
 use crate::scan::Scan;
 use crate::tokens::TOKENS;
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// One secret found in a text.
+/// A secret in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// The rule that found it, as it appears in the mask: `github-token`.
+    /// The name of the rule that found it, as in the mask, such as `github-token`.
     pub rule: &'static str,
-    /// Where it is, in bytes of the text; always on character boundaries.
+    /// The range in bytes, on character boundaries.
     pub range: Range<usize>,
 }
 
-/// Finds secrets and masks them.
+/// Finds and masks secrets.
 ///
-/// Costs nothing to make: the rules are compiled into the program. It works in time linear in the text, never panics,
-/// and has no state, so that one can be shared or made anew at will.
+/// It has no state: creating one is free. All functions take time linear in the text and do not panic.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Redactor(());
 
-/// Masking one secret can, in texts made for it, uncover another. More rounds than this are not tried.
+/// Maximum number of passes. In crafted texts, masking one secret can uncover another.
 const MAX_ROUNDS: usize = 8;
 
 impl Redactor {
-    /// A redactor with all rules.
+    /// Creates a redactor with all rules.
     pub const fn new() -> Self {
         Self(())
     }
 
-    /// The redactor that the whole process shares.
+    /// Returns a shared redactor.
     pub fn shared() -> &'static Self {
         static SHARED: Redactor = Redactor::new();
         &SHARED
     }
 
-    /// The text with every secret replaced by a mask that names its kind, such as `[redacted:github-token]`.
+    /// Replaces each secret by a mask with the name of its rule, such as `[redacted:github-token]`.
     ///
-    /// Redacting twice changes nothing more. A text without secrets is borrowed.
+    /// The result is borrowed if there are no secrets. Redacting it again changes nothing.
     pub fn redact<'a>(&self, text: &'a str) -> Cow<'a, str> {
         let mut redacted = Cow::Borrowed(text);
         for _ in 0..MAX_ROUNDS {
@@ -56,23 +55,23 @@ impl Redactor {
         redacted
     }
 
-    /// The value, each of its free texts without secrets and at most [`LONGEST_TEXT`] bytes long.
+    /// Redacts each free text of a value and limits it to [`MAX_TEXT_BYTES`].
     pub fn clean<T: FreeText>(&self, mut value: T) -> Redacted<T> {
         value.each_text(&mut |text| self.clean_text(text));
         Redacted::proven(value)
     }
 
-    /// The text without secrets, at most [`LONGEST_TEXT`] bytes long.
+    /// Redacts a text and limits it to [`MAX_TEXT_BYTES`].
     pub fn text(&self, text: &str) -> Redacted {
         Redacted::proven(self.cleaned(text).into_owned())
     }
 
-    /// [`Redactor::text`] of a text that is looked for, borrowed where nothing changes.
+    /// Like [`Redactor::text`], for a text that is only compared. Borrowed if nothing changes.
     pub fn cleaned<'a>(&self, text: &'a str) -> Cow<'a, str> {
         match self.redact(text) {
-            Cow::Borrowed(text) => bounded(text, LONGEST_TEXT),
-            Cow::Owned(text) if text.len() <= LONGEST_TEXT => Cow::Owned(text),
-            Cow::Owned(text) => Cow::Owned(bounded(&text, LONGEST_TEXT).into_owned()),
+            Cow::Borrowed(text) => bounded(text, MAX_TEXT_BYTES),
+            Cow::Owned(text) if text.len() <= MAX_TEXT_BYTES => Cow::Owned(text),
+            Cow::Owned(text) => Cow::Owned(bounded(&text, MAX_TEXT_BYTES).into_owned()),
         }
     }
 
@@ -82,14 +81,14 @@ impl Redactor {
         }
     }
 
-    /// The JSON with each of its texts as [`Redactor::text`] makes it.
+    /// Redacts each string of a JSON document like [`Redactor::text`]. Invalid JSON is redacted as one text.
     pub fn json(&self, json: &str) -> Redacted {
         let mut json = json.to_owned();
         each_text_of_json(&mut json, &mut |text| self.clean_text(text));
         Redacted::proven(json)
     }
 
-    /// The secrets of a text, in order, without overlap. Masks are not among them.
+    /// Returns the secrets of a text in order, without overlaps. Masks are not secrets.
     pub fn findings(&self, text: &str) -> Vec<Finding> {
         Scan::run(text)
     }

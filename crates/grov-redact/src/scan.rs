@@ -1,4 +1,4 @@
-//! One pass over a text: what was found so far, and how far each rule has already looked.
+//! One pass over a text, with the findings so far and the part that each rule has examined.
 
 use crate::assignment;
 use crate::command::{self, PROGRAMS};
@@ -10,22 +10,22 @@ use crate::url;
 use memchr::memchr3_iter;
 use std::ops::Range;
 
-/// How much a rule knows about what it found. Where findings overlap, the lower one names the mask.
+/// The evidence for a finding, strongest first. The strongest of overlapping findings names the mask.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Certainty {
     /// Marked by the user.
     Marked,
-    /// Told by its own form.
+    /// The form of the secret.
     Form,
-    /// Told by where it stands.
+    /// The text around it.
     Place,
-    /// Told by the name it is given.
+    /// The name that it is assigned to.
     Name,
-    /// Told by its randomness alone.
+    /// Only its randomness.
     Randomness,
 }
 
-/// Something found, not yet merged with what overlaps it.
+/// A finding, not yet merged with overlapping ones.
 #[derive(Debug)]
 struct Found {
     range: Range<usize>,
@@ -45,16 +45,16 @@ pub(crate) struct Scan<'t> {
     pub(crate) text: &'t str,
     pub(crate) bytes: &'t [u8],
     found: Vec<Found>,
-    /// Assignments before this position are part of a value that was already taken.
+    /// Assignments before this offset are inside a value that was already found.
     pub(crate) assigned_until: usize,
-    /// Command lines before this position were already looked through, by number of the command rule.
+    /// Command lines before this offset were already examined, for each program.
     pub(crate) commands_until: [usize; PROGRAMS.len()],
-    /// Private blocks and keys before this position were already taken.
+    /// Private blocks and keys before this offset were already found.
     pub(crate) blocks_until: usize,
 }
 
 impl<'t> Scan<'t> {
-    /// All secrets of the text, in order, without overlap.
+    /// Returns the secrets of a text in order, without overlaps.
     pub(crate) fn run(text: &'t str) -> Vec<Finding> {
         let mut scan = Self {
             text,
@@ -69,7 +69,7 @@ impl<'t> Scan<'t> {
         scan.merged()
     }
 
-    /// Notes a finding; an empty range is none.
+    /// Adds a finding. Empty ranges are ignored.
     pub(crate) fn found(&mut self, rule: &'static str, certainty: Certainty, range: Range<usize>) {
         if !range.is_empty() {
             self.found.push(Found {
@@ -81,7 +81,7 @@ impl<'t> Scan<'t> {
     }
 
     fn keywords(&mut self) {
-        // A token rule need not look at keywords that end before this, so that no byte is walked over twice by a rule.
+        // A token rule skips keywords that end before this, so that it examines each byte once.
         let mut dead_until = [0_usize; TOKENS.len()];
         let bytes = self.bytes;
         for_each_keyword(bytes, |keyword, trigger| match trigger {
@@ -109,12 +109,12 @@ impl<'t> Scan<'t> {
             match self.bytes[at] {
                 b'.' => context::discord_token(self, at),
                 b':' if self.bytes[at..].starts_with(b"://") => url::credentials(self, at),
-                _ => assignment::look(self, at),
+                _ => assignment::find(self, at),
             }
         }
     }
 
-    /// Overlapping findings become one, named by the most certain (then the first) of them.
+    /// Merges overlapping findings. The strongest, then the first, gives the name.
     fn merged(mut self) -> Vec<Finding> {
         self.found
             .sort_by_key(|found| (found.range.start, found.certainty));

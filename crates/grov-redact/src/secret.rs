@@ -1,26 +1,25 @@
-//! A text that does not print.
+//! A type for secrets in memory.
 
 use std::fmt;
 
 /// A secret held in memory: a key, a token, a password.
 ///
-/// `Debug` and `Display` print `[secret]`, and there is no `Serialize`, so that the text reaches a log, an error
-/// message or a file only through [`Secret::expose`], which a reviewer can search for.
+/// `Debug` and `Display` print `[secret]`, and it does not implement `Serialize`. Only [`Secret::expose`] returns the text.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Secret(String);
 
 impl Secret {
-    /// Wraps a secret text.
+    /// Creates a secret.
     pub fn new(text: impl Into<String>) -> Self {
         Self(text.into())
     }
 
-    /// The secret text.
+    /// Returns the text.
     pub fn expose(&self) -> &str {
         &self.0
     }
 
-    /// Whether the text is empty.
+    /// Returns whether the text is empty.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -1,24 +1,24 @@
-//! Rules for keys and tokens that are recognised by their form.
+//! Rules for keys and tokens that are recognized by their form.
 
 use crate::pattern::{Class, Part, walk};
 use std::ops::Range;
 
-/// One kind of token.
+/// A rule for one form of token.
 #[derive(Debug)]
 pub(crate) struct TokenRule {
-    /// Names the kind in the mask.
+    /// The name in the mask.
     pub(crate) id: &'static str,
-    /// A token contains one of these, exactly as written; at least three bytes each.
+    /// A token contains one of these, with this case. At least three bytes each.
     pub(crate) keywords: &'static [&'static str],
-    /// What stands before the keyword and belongs to the token.
-    behind: Option<(Class, usize, usize)>,
+    /// The part of the token before the keyword: class, minimum and maximum length.
+    prefix: Option<(Class, usize, usize)>,
     /// Whether the keyword counts only at the start of a word, because it also occurs inside words.
     at_word_start: bool,
-    /// What follows the keyword.
+    /// The part of the token after the keyword.
     parts: &'static [Part],
 }
 
-/// A rule for tokens that start with one of the keywords, in or outside a word.
+/// Creates a rule for tokens that start with one of the keywords, even inside a word.
 pub(crate) const fn rule(
     id: &'static str,
     keywords: &'static [&'static str],
@@ -27,29 +27,29 @@ pub(crate) const fn rule(
     TokenRule {
         id,
         keywords,
-        behind: None,
+        prefix: None,
         at_word_start: false,
         parts,
     }
 }
 
 impl TokenRule {
-    /// The keyword counts only at the start of a word.
+    /// Requires that the token starts a word.
     pub(crate) const fn at_word_start(mut self) -> Self {
         self.at_word_start = true;
         self
     }
 
-    /// The token starts `min` to `max` bytes of `class` before the keyword.
+    /// Lets the token start `min` to `max` bytes of `class` before the keyword.
     pub(crate) const fn reaching_back(mut self, class: Class, min: usize, max: usize) -> Self {
-        self.behind = Some((class, min, max));
+        self.prefix = Some((class, min, max));
         self
     }
 
-    /// The token around the keyword at `keyword`, or the position up to which this rule need not look again.
+    /// Returns the range of the token with this keyword, or the offset before which this rule cannot match.
     pub(crate) fn find(&self, bytes: &[u8], keyword: Range<usize>) -> Result<Range<usize>, usize> {
         let mut start = keyword.start;
-        if let Some((class, min, max)) = self.behind {
+        if let Some((class, min, max)) = self.prefix {
             let begin = start_of_run(class, bytes, start, max);
             if !(min..=max).contains(&(start - begin)) {
                 return Err(keyword.start);
@@ -61,22 +61,23 @@ impl TokenRule {
         }
         let end = walk(self.parts, bytes, keyword.end)?;
         if is_stand_in(&bytes[keyword.end..end]) {
-            // Its later parts are placeholders too.
+            // A match that starts later in it is a placeholder too.
             return Err(end);
         }
         Ok(start..end)
     }
 }
 
-/// The start of the run before `to`, at most `max` bytes and a little more, without the letter of an escape such as `\n`.
+/// Returns the start of the run that ends at `to`, without the letter of an escape such as `\n`. The run has at most `max + 2`
+/// bytes, so that a longer run can be detected.
 pub(crate) fn start_of_run(class: Class, bytes: &[u8], to: usize, max: usize) -> usize {
     let start = class.run_back(bytes, to, max + 2);
     let escape = start > 0 && bytes[start - 1] == b'\\' && start < to;
     start + usize::from(escape)
 }
 
-/// Whether the byte before `at` makes what follows the middle of a word. An escape such as `\n`, `%3D`, `\u003d` or a
-/// terminal colour is no part of a word, although it ends with a letter or a digit.
+/// Returns whether `at` is inside a word. An escape such as `\n`, `%3D` or `\u003d` and a terminal colour code are not part of a
+/// word, although they end with a letter or digit.
 pub(crate) fn continues_a_word(bytes: &[u8], at: usize) -> bool {
     let before = &bytes[..at];
     let Some(&last) = before.last() else { return false };
@@ -101,8 +102,7 @@ pub(crate) fn continues_a_word(bytes: &[u8], at: usize) -> bool {
     true
 }
 
-/// Whether the body of a token is what documentation puts in place of one: `xxxx…`, or words such as
-/// `your-key-goes-here`.
+/// Returns whether the body of a token is a placeholder as in documentation, such as `xxxx…` or `your-key-goes-here`.
 fn is_stand_in(body: &[u8]) -> bool {
     let filler = |b: &u8| matches!(b, b'x' | b'X' | b'*' | b'.' | b'-' | b'_');
     if body.iter().all(filler) {

@@ -1,7 +1,7 @@
-//! Keys and tokens that are recognised by their form: a table of keywords and what must follow them.
+//! The table of token rules: keywords and the pattern after them.
 //!
-//! Sources of the forms: the issuers' documentation and the public rule sets of gitleaks and GitHub secret scanning.
-//! Lengths are those of issued tokens; where issuers announced that lengths may change, the upper limit is open.
+//! Sources: the issuers' documentation and the public rule sets of gitleaks and GitHub secret scanning. Lengths are those of
+//! issued tokens. There is no maximum if the issuer announced that lengths may change.
 
 use crate::pattern::Part::{Run, Text};
 use crate::pattern::{Class, OPEN};
@@ -12,7 +12,7 @@ const WORD: Class = Class::WORD;
 const URL64: Class = Class::BASE64_URL;
 const HEX: Class = Class::LOWER_HEX;
 
-/// The rules. Where two match at one place, the wider range with the earlier rule's name is masked.
+/// The rules. If two overlap, the union of both ranges is masked with the name of the first finding.
 #[rustfmt::skip]
 pub(crate) static TOKENS: &[TokenRule] = &[
     // -- AI services

@@ -5,10 +5,10 @@ use crate::pattern::Class;
 use crate::scan::{Certainty, Scan};
 use crate::value::{is_stand_in, looks_random};
 
-/// Longer authorities are not looked at: a host name has at most 253 bytes, and so have sane passwords.
+/// Maximum length of the authority that is examined, in bytes. A host name has at most 253.
 const MAX_AUTHORITY: usize = 1024;
 
-/// Looks at the `://` at `at`. Scheme, user and host stay readable.
+/// Finds the password of the URL with `://` at `at`. Scheme, user and host stay readable.
 pub(crate) fn credentials(scan: &mut Scan<'_>, at: usize) {
     let scheme_start = Class::of("A-Za-z0-9+.-").run_back(scan.bytes, at, 32);
     if scheme_start == at {
@@ -20,7 +20,7 @@ pub(crate) fn credentials(scan: &mut Scan<'_>, at: usize) {
     let window = &scan.bytes[start..stop];
     let ends =
         |byte: &u8| byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\'' | b'`' | b'<' | b'>' | b'\\');
-    // `<` and `>` end a URL, but a template such as `<password>` may stand for a part of it.
+    // `<` and `>` end a URL.
     let url_length = window.iter().position(ends).unwrap_or(window.len());
     let url = &window[..url_length];
     let slash = url
@@ -29,7 +29,7 @@ pub(crate) fn credentials(scan: &mut Scan<'_>, at: usize) {
         .unwrap_or(url.len());
     let mut at_sign = url[..slash].iter().rposition(|byte| *byte == b'@');
     if at_sign.is_none() && !scheme.starts_with("http") && !scheme.starts_with("ws") && scheme != "file" {
-        // Databases: an unescaped slash or hash inside the password.
+        // Passwords in database URLs may contain an unescaped slash or hash.
         let colon = url[..slash].iter().position(|byte| *byte == b':');
         let is_port = |colon: usize| url[colon + 1..slash].iter().all(u8::is_ascii_digit);
         if colon.is_some_and(|colon| !is_port(colon)) {
@@ -49,7 +49,6 @@ pub(crate) fn credentials(scan: &mut Scan<'_>, at: usize) {
         Some(colon) => (start + colon + 1, false),
         None => (start, true),
     };
-    // An authority cut at the limit may end inside a character, the part before an ASCII `@` never does.
     let Some(password) = scan.text.get(from..start + at_sign) else {
         return;
     };
@@ -62,7 +61,7 @@ pub(crate) fn credentials(scan: &mut Scan<'_>, at: usize) {
     scan.found("connection-password", Certainty::Place, from..start + at_sign);
 }
 
-/// Stand-ins by their form. Unlike elsewhere, plain words are passwords here.
+/// Returns whether a password is a template. Plain words are passwords here.
 fn is_template(password: &str) -> bool {
     let word = password.bytes().all(|byte| byte.is_ascii_alphanumeric());
     !word && is_stand_in(password)

@@ -1,4 +1,4 @@
-//! Judging a value: does it look like a secret, or like a word, a path, a reference or a stand-in?
+//! Classifies values: random text, words, identifiers, placeholders.
 
 use crate::MASK_START;
 
@@ -14,7 +14,7 @@ pub(crate) fn has_space(text: &str) -> bool {
     text.bytes().any(|byte| byte.is_ascii_whitespace())
 }
 
-/// Shannon entropy in bits for each byte.
+/// Returns the Shannon entropy in bits per byte.
 pub(crate) fn entropy(bytes: &[u8]) -> f32 {
     let mut counts = [0_u32; 256];
     for byte in bytes {
@@ -29,8 +29,8 @@ pub(crate) fn entropy(bytes: &[u8]) -> f32 {
     bits
 }
 
-/// How often neighbours are of different kinds (lower, upper, digit, other), as a share. Random base-62 text changes
-/// its kind at 62 % of the places, `CamelCaseNames` at about 25 %.
+/// Returns the fraction of neighbouring bytes of different kinds: lower case, upper case, digit, other. It is 62 % for random base62
+/// text, and about 25 % for `CamelCaseNames`.
 fn kind_changes(bytes: &[u8]) -> f32 {
     let kind = |byte: u8| match byte {
         b'a'..=b'z' => 0,
@@ -45,8 +45,8 @@ fn kind_changes(bytes: &[u8]) -> f32 {
     changes as f32 / bytes.len().saturating_sub(1).max(1) as f32
 }
 
-/// Whether the text looks drawn at random from an alphabet of 36 signs or more: all three kinds of signs or many
-/// digits, changing often, hardly repeating.
+/// Returns whether the text looks random, from an alphabet of at least 36 characters: it has all three kinds of characters or many
+/// digits, changes between them often, and has a high entropy.
 pub(crate) fn looks_random(value: &str) -> bool {
     let bytes = value.as_bytes();
     if bytes.len() < 16 {
@@ -63,7 +63,7 @@ pub(crate) fn looks_random(value: &str) -> bool {
     if !(mixed && kind_changes(bytes) >= 0.36 || one_case && kind_changes(bytes) >= 0.25) {
         return false;
     }
-    // `x25519_check_private_key`, `ClearDataOnLogout2`: mostly words. Digits join words only where case tells words apart.
+    // `x25519_check_private_key` and `ClearDataOnLogout2` are mostly words. Digits separate words only in mixed case.
     let separates = |c: char| matches!(c, '_' | '-' | '.' | '/') || mixed && c.is_ascii_digit();
     let in_words: usize = value
         .split(separates)
@@ -73,14 +73,14 @@ pub(crate) fn looks_random(value: &str) -> bool {
     if value.contains(separates) && in_words * 2 >= bytes.len() {
         return false;
     }
-    // 85 % of what so many different signs could carry. Long texts need not have more: 40 random signs of base 64 have
-    // about 4.9 bits each, of base 36 about 4.5, hexadecimal digits never more than 4.
+    // 85 % of the maximum for this length, but no more than random text has: 40 random base64 characters have about 4.9 bits
+    // each, base36 about 4.5, hexadecimal digits at most 4.
     let enough = if mixed { 4.3 } else { 3.6 };
     entropy(bytes) >= ((bytes.len() as f32).log2() * 0.85).min(enough)
 }
 
-/// Whether the text is made of words alone: letters with at most `_ - . / :` and spaces between them, no digits. Very
-/// short "words" of changing case are random letters, not words.
+/// Returns whether the text consists of words: letters, separated by `_ - . / : '` or spaces, without digits. Words with fewer than
+/// 2.5 letters on average are random letters.
 pub(crate) fn is_words(value: &str) -> bool {
     let mut letters = 0_usize;
     let mut words = 0_usize;
@@ -98,7 +98,7 @@ pub(crate) fn is_words(value: &str) -> bool {
     letters > 0 && letters as f32 / words.max(1) as f32 >= 2.5
 }
 
-/// Whether the text is one word, or several joined as `camelCase`: no part of one letter, three letters on average.
+/// Returns whether the text is one word, or several in `camelCase` with at least two letters each and three on average.
 pub(crate) fn is_name(text: &str) -> bool {
     let bytes = text.as_bytes();
     let one_case = bytes.iter().all(u8::is_ascii_lowercase) || bytes.iter().all(u8::is_ascii_uppercase);
@@ -107,12 +107,12 @@ pub(crate) fn is_name(text: &str) -> bool {
     bytes.len() >= 3 && bytes.iter().all(u8::is_ascii_alphabetic) && (one_case || camel_case())
 }
 
-/// Whether the text is hexadecimal digits only.
+/// Returns whether the text consists of hexadecimal digits.
 pub(crate) fn is_hex(value: &str) -> bool {
     !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
-/// Whether the text is a UUID.
+/// Returns whether the text is a UUID.
 pub(crate) fn is_uuid(value: &str) -> bool {
     let bytes = value.as_bytes();
     bytes.len() == 36
@@ -122,7 +122,7 @@ pub(crate) fn is_uuid(value: &str) -> bool {
         })
 }
 
-/// Whether the text is an identifier that the Messages API or a lock file made up and everybody may see.
+/// Returns whether the text is a public identifier, for example of the Messages API or in a lock file.
 pub(crate) fn is_public_identifier(value: &str) -> bool {
     #[rustfmt::skip]
     const PREFIXES: &[&str] = &[
@@ -132,7 +132,7 @@ pub(crate) fn is_public_identifier(value: &str) -> bool {
     PREFIXES.iter().any(|prefix| value.starts_with(prefix))
 }
 
-/// Whether the text stands in for a value: a reference to a variable, a template, a mask, "your key here".
+/// Returns whether the text is a placeholder: a reference to a variable, a template, a mask, or text such as "your key here".
 pub(crate) fn is_stand_in(value: &str) -> bool {
     let bytes = value.as_bytes();
     let Some(&first) = bytes.first() else { return true };
@@ -180,11 +180,11 @@ pub(crate) fn is_stand_in(value: &str) -> bool {
         return false;
     }
     let lower = value.to_ascii_lowercase();
-    is_talk(&lower) || is_keyword(&lower)
+    asks_for_a_value(&lower) || is_keyword(&lower)
 }
 
-/// Whether words say that a value is to be put here: `your-api-key-1`. Digits inside make it a value after all.
-fn is_talk(lower: &str) -> bool {
+/// Returns whether words ask for a value, as in `your-api-key-1`. With digits inside, it is a value.
+fn asks_for_a_value(lower: &str) -> bool {
     #[rustfmt::skip]
     const WORDS: &[&str] =
         &[
@@ -195,7 +195,7 @@ fn is_talk(lower: &str) -> bool {
     !has_digit(stem) && WORDS.iter().any(|word| stem.contains(word))
 }
 
-/// Words that programs and configuration use where a value could stand.
+/// Returns whether the text is a keyword that programs and configuration files have in place of a value.
 fn is_keyword(lower: &str) -> bool {
     #[rustfmt::skip]
     const KEYWORDS: &[&str] = &[
@@ -210,7 +210,7 @@ fn is_keyword(lower: &str) -> bool {
     KEYWORDS.contains(&lower)
 }
 
-/// Whether a text with spaces is a sentence about a secret and not a pass phrase.
+/// Returns whether a text with spaces is a sentence and not a passphrase.
 pub(crate) fn is_prose(value: &str) -> bool {
     #[rustfmt::skip]
     const FUNCTION_WORDS: &[&str] = &[
@@ -233,7 +233,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn random_text_is_told_from_names() {
+    fn random_text_is_distinguished_from_names() {
         for random in [
             concat!("wJalrXUtnFEMI/", "K7MDENG/bPxRfiCYEXAMPLEKEY"),
             "aB3dE6gH9jK2mN5pQ8sT",
@@ -255,13 +255,13 @@ mod tests {
     }
 
     #[test]
-    fn words_are_told_from_random_letters() {
+    fn words_are_distinguished_from_random_letters() {
         assert!(is_words("refresh_token") && is_words("userPassword") && is_words("a sentence of words"));
         assert!(!is_words("aBcDeFgHiJ") && !is_words("hunter2") && !is_words(""));
     }
 
     #[test]
-    fn references_and_templates_stand_in_for_values() {
+    fn references_and_templates_are_placeholders() {
         for value in [
             "",
             "${TOKEN}",

@@ -71,7 +71,7 @@ pub enum JsonProblem {
     #[error("malformed number")]
     BadNumber,
     /// Something other than white space follows the document.
-    #[error("something follows the end of the document")]
+    #[error("unexpected text after the document")]
     TrailingCharacters,
     /// The document is not UTF-8.
     #[error("not UTF-8")]

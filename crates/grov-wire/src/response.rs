@@ -1,4 +1,4 @@
-//! Responses: server-sent events, content codings, and the [`Turn`] that a response amounts to.
+//! Responses: server-sent events, content codings, and the [`Turn`] parsed from them.
 
 mod assemble;
 mod body;

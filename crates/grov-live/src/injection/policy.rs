@@ -248,7 +248,7 @@ impl RequestPolicy for Injection {
         }]
     }
 
-    fn untouched(&self, request: &MessagesRequest) {
+    fn edits_discarded(&self, request: &MessagesRequest) {
         let Some(prepared) = prepared(request) else {
             return;
         };
@@ -272,7 +272,7 @@ impl RequestPolicy for Injection {
         }
     }
 
-    fn refused(&self, request: &MessagesRequest) {
+    fn edits_rejected(&self, request: &MessagesRequest) {
         let Some(prepared) = prepared(request) else {
             return;
         };

@@ -440,7 +440,7 @@ async fn a_rejected_request_disables_edits_of_its_lineage() {
     let daemon = home.daemon(TestSource::default()).await;
     let request = home.request("s", &first());
     daemon.send(&request).await;
-    daemon.policy.refused(&request);
+    daemon.policy.edits_rejected(&request);
     assert_eq!(daemon.send(&home.request("s", &second())).await, second());
     daemon.stop().await;
     let daemon = home.daemon(TestSource::default()).await;
@@ -453,7 +453,7 @@ async fn edits_that_were_not_sent_are_not_repeated() {
     let daemon = home.daemon(TestSource::default()).await;
     let request = home.request("s", &first());
     assert_eq!(daemon.edits(&request).await.len(), 1);
-    daemon.policy.untouched(&request);
+    daemon.policy.edits_discarded(&request);
     assert_eq!(daemon.send(&home.request("s", &second())).await, second());
 }
 

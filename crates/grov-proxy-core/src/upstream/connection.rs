@@ -158,7 +158,7 @@ mod tests {
     use tokio::net::{TcpListener, TcpStream};
 
     #[tokio::test]
-    async fn a_request_on_a_connection_that_just_closed_comes_back_instead_of_waiting_for_ever() {
+    async fn request_on_a_closed_connection_is_returned_unsent() {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let stream = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
         let (mut upstream, _) = listener.accept().await.unwrap();

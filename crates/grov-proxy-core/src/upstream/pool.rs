@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_another_worker_used_lately_stays_there() {
+    async fn recently_used_connections_stay_with_their_worker() {
         // As if used an hour from now: nothing that this test waits for makes it old.
         let (pool, _peers) = pool([40_000, 30_000, 0]).await;
         pool.by_worker[1].idle.lock().unwrap()[0].since = Instant::now() + Duration::from_secs(3600);
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_connection_comes_back_to_the_worker_that_opened_it() {
+    async fn connection_returns_to_the_worker_that_opened_it() {
         let (pool, _peers) = pool([60_000, 60_000, 20_000]).await;
         let connection = pool.take().unwrap();
         pool.give_back(connection);

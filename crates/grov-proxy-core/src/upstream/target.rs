@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn a_password_is_refused_and_not_repeated() {
+    fn password_in_the_url_is_rejected_and_not_printed() {
         let error = Upstream::parse("https://user:hunter2@api.example")
             .unwrap_err()
             .to_string();

@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn the_task_is_woken_for_wakes_that_its_poll_has_not_handled() {
+    fn task_is_woken_for_unhandled_wakes() {
         let count = Arc::<Count>::default();
         let task = Waker::from(Arc::clone(&count));
         let woken = || count.0.swap(0, Ordering::Relaxed);

@@ -7,7 +7,7 @@ use http::{HeaderMap, StatusCode};
 use std::sync::Arc;
 
 #[tokio::test]
-async fn health_and_metrics_are_ours_and_nothing_else_is() {
+async fn only_health_and_metrics_are_admin_routes_by_default() {
     let upstream = Scripted::start(|_, _| vec![Act::Write(json_answer("{}"))]).await;
     let proxy = Running::before(&upstream).await;
     let mut client = proxy.client().await;
@@ -74,7 +74,7 @@ impl AdminRoute for Echo {
 }
 
 #[tokio::test]
-async fn a_page_of_the_embedder_is_for_programs_of_this_machine() {
+async fn admin_route_refuses_requests_with_an_origin() {
     let upstream = Scripted::start(|_, _| vec![Act::Write(json_answer("{}"))]).await;
     let builder = Proxy::builder(Upstream::parse(&upstream.url()).unwrap());
     let proxy = Running::start(builder.admin_route("echo/", Arc::new(Echo))).await;
@@ -112,7 +112,7 @@ async fn a_page_of_the_embedder_is_for_programs_of_this_machine() {
 }
 
 #[tokio::test]
-async fn who_is_not_admitted_to_a_page_is_told_before_the_body_comes() {
+async fn unauthorized_admin_request_is_refused_before_its_body() {
     let upstream = Scripted::start(|_, _| vec![Act::Write(json_answer("{}"))]).await;
     let builder = Proxy::builder(Upstream::parse(&upstream.url()).unwrap());
     let proxy = Running::start(builder.admin_route("echo/", Arc::new(Echo))).await;

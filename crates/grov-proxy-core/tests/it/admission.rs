@@ -25,7 +25,7 @@ async fn foreign_hosts_and_origins_get_403_and_go_nowhere() {
 }
 
 #[tokio::test]
-async fn absolute_form_to_ourselves_is_served_and_to_others_refused() {
+async fn absolute_form_is_served_for_this_host_and_refused_for_others() {
     let (head, forwarded) =
         answer("GET http://127.0.0.1:8080/v1/models HTTP/1.1\r\nHost: 127.0.0.1:8080\r\n\r\n").await;
     assert!(head.starts_with("HTTP/1.1 200 OK"), "{head}");

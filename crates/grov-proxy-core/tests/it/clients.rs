@@ -93,7 +93,7 @@ async fn a_new_client_gets_the_place_of_the_one_that_is_idle_longest() {
 }
 
 #[tokio::test]
-async fn clients_that_say_nothing_or_half_a_head_do_not_lock_others_out() {
+async fn silent_clients_do_not_lock_others_out() {
     let upstream = upstream().await;
     let proxy = with_room_for(8, &upstream).await;
     let mut silent = Vec::new();
@@ -114,7 +114,7 @@ async fn clients_that_say_nothing_or_half_a_head_do_not_lock_others_out() {
 }
 
 #[tokio::test]
-async fn a_client_whose_request_is_there_already_is_not_sent_away_for_another() {
+async fn client_with_a_pending_request_is_not_evicted() {
     let upstream = upstream().await;
     let proxy = with_room_for(2, &upstream).await;
     for _ in 0..50 {
@@ -136,7 +136,7 @@ async fn a_client_whose_request_is_there_already_is_not_sent_away_for_another() 
 }
 
 #[tokio::test]
-async fn when_all_are_busy_a_client_is_told_to_come_again_and_health_still_answers() {
+async fn full_proxy_answers_503_and_serves_health() {
     let upstream = upstream().await;
     let proxy = with_room_for(4, &upstream).await;
     let mut clients = busy(&proxy, &upstream, 4).await;
@@ -167,7 +167,7 @@ async fn when_all_are_busy_a_client_is_told_to_come_again_and_health_still_answe
 }
 
 #[tokio::test]
-async fn half_a_head_and_half_a_body_end_their_connection() {
+async fn partial_head_and_partial_body_close_the_connection() {
     let upstream = upstream().await;
     let limits = Limits {
         head: Duration::from_millis(50),
@@ -210,7 +210,7 @@ async fn an_idle_connection_outlives_the_time_for_a_head() {
 }
 
 #[tokio::test]
-async fn unfinished_bodies_take_no_more_memory_than_they_may() {
+async fn unfinished_bodies_stay_within_the_budget() {
     let upstream = upstream().await;
     let limits = Limits {
         bodies: 8 * MIB as u64,
@@ -260,7 +260,7 @@ async fn unfinished_bodies_take_no_more_memory_than_they_may() {
 }
 
 #[tokio::test]
-async fn bodies_that_wait_for_an_answer_count_as_well() {
+async fn bodies_count_until_their_response_ends() {
     let upstream = Scripted::start(|_, request| {
         let answer = Act::Write(json_answer("{}"));
         if request.body.len() > MIB {

@@ -25,7 +25,7 @@ async fn refused(proxy: &Running, request: &str) -> String {
 }
 
 #[tokio::test]
-async fn broken_requests_are_refused_in_the_api_s_own_shape() {
+async fn invalid_requests_get_an_api_error() {
     let (upstream, proxy) = setup().await;
     for request in [
         "GARBAGE\r\n\r\n",
@@ -70,7 +70,7 @@ async fn a_body_with_broken_chunks_is_refused() {
 }
 
 #[tokio::test]
-async fn of_two_framings_only_the_chunks_count_and_only_one_goes_on() {
+async fn chunked_wins_over_content_length() {
     for fields in [
         "Content-Length: 4\r\nTransfer-Encoding: chunked",
         "Transfer-Encoding: chunked\r\nContent-Length: 4",
@@ -96,7 +96,7 @@ async fn of_two_framings_only_the_chunks_count_and_only_one_goes_on() {
 }
 
 #[tokio::test]
-async fn chunks_that_are_not_the_last_coding_are_refused() {
+async fn chunked_must_be_the_last_coding() {
     let (upstream, proxy) = setup().await;
     let request = "POST /v1/messages HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\
                    Transfer-Encoding: identity\r\n\r\n0\r\n\r\nGET /smuggled HTTP/1.1\r\nHost: localhost\r\n\r\n";
@@ -105,7 +105,7 @@ async fn chunks_that_are_not_the_last_coding_are_refused() {
 }
 
 #[tokio::test]
-async fn a_request_with_a_coding_besides_chunked_is_refused() {
+async fn request_with_a_coding_besides_chunked_is_refused() {
     let (upstream, proxy) = setup().await;
     for fields in [
         "Transfer-Encoding: gzip, chunked",
@@ -165,7 +165,7 @@ async fn chunked_is_understood_in_any_case() {
 }
 
 #[tokio::test]
-async fn an_answer_with_a_coding_besides_chunked_is_not_passed_on_as_plain() {
+async fn response_with_a_coding_besides_chunked_is_refused() {
     for fields in [
         "Transfer-Encoding: gzip, chunked",
         "Transfer-Encoding: gzip\r\nTransfer-Encoding: chunked",
@@ -192,7 +192,7 @@ async fn an_answer_with_a_coding_besides_chunked_is_not_passed_on_as_plain() {
 }
 
 #[tokio::test]
-async fn an_answer_that_says_identity_passes() {
+async fn response_with_identity_coding_is_relayed() {
     let upstream = Scripted::start(|_, _| {
         let answer =
             b"HTTP/1.1 200 OK\r\nTransfer-Encoding: identity, chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n";
@@ -206,7 +206,7 @@ async fn an_answer_that_says_identity_passes() {
 }
 
 #[tokio::test]
-async fn equal_lengths_twice_become_one() {
+async fn repeated_equal_content_lengths_become_one() {
     let (upstream, proxy) = setup().await;
     let mut client = proxy.client().await;
     client
@@ -233,7 +233,7 @@ async fn equal_lengths_twice_become_one() {
 }
 
 #[tokio::test]
-async fn an_upstream_answer_that_looks_like_a_refusal_is_not_replaced() {
+async fn upstream_response_like_an_error_of_hyper_is_not_replaced() {
     // The second is byte for byte what hyper writes on its own.
     for fields in [
         "Content-Length: 0\r\nConnection: close\r\n",
@@ -258,7 +258,7 @@ async fn an_upstream_answer_that_looks_like_a_refusal_is_not_replaced() {
 }
 
 #[tokio::test]
-async fn broken_http_behind_a_served_request_is_refused_as_well() {
+async fn invalid_http_after_a_served_request_is_refused() {
     let (_upstream, proxy) = setup().await;
     let mut client = proxy.client().await;
     client

@@ -19,7 +19,7 @@ async fn ask(client: &mut DuplexStream, body: &[u8]) -> Option<(String, Vec<u8>)
 }
 
 #[tokio::test]
-async fn any_stream_of_bytes_is_served_beside_the_listener() {
+async fn streams_from_the_intake_are_served() {
     let upstream = Scripted::start(|_, _| vec![Act::Write(json_answer("{\"whole\": \"answer\"}"))]).await;
     let builder = Proxy::builder(Upstream::parse(&upstream.url()).unwrap());
     let (mut proxy, intake) = Running::with_intake(builder);
@@ -43,7 +43,7 @@ async fn any_stream_of_bytes_is_served_beside_the_listener() {
 }
 
 #[tokio::test]
-async fn streams_count_among_the_connections() {
+async fn intake_streams_count_as_connections() {
     let acts = || vec![Act::Hold, Act::Write(json_answer("{}"))];
     let upstream = Scripted::start(move |_, _| acts()).await;
     let limits = Limits {

@@ -44,7 +44,7 @@ async fn a_body_of_32_mib_passes_and_one_of_33_is_refused() {
 }
 
 #[tokio::test]
-async fn an_upstream_that_refuses_is_a_502_with_an_id_and_without_internals() {
+async fn refused_upstream_connection_is_a_502_without_details() {
     let closed = std::net::TcpListener::bind("127.0.0.1:0")
         .unwrap()
         .local_addr()
@@ -75,7 +75,7 @@ async fn an_upstream_that_is_the_listener_itself_is_refused() {
 }
 
 #[tokio::test]
-async fn a_reset_before_the_answer_is_a_502_and_is_not_sent_twice() {
+async fn reset_before_the_response_is_a_502_without_retry() {
     let upstream = Scripted::start(|_, _| vec![Act::Reset]).await;
     let proxy = Running::before(&upstream).await;
     let mut client = proxy.client().await;
@@ -100,7 +100,7 @@ async fn a_silent_upstream_is_a_504() {
 }
 
 #[tokio::test]
-async fn a_stream_that_falls_silent_is_cut_and_steady_events_are_not() {
+async fn silent_stream_is_cut_and_steady_stream_is_not() {
     let upstream = Scripted::start(|number, _| {
         let head =
             b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n";
@@ -132,7 +132,7 @@ async fn a_stream_that_falls_silent_is_cut_and_steady_events_are_not() {
 }
 
 #[tokio::test]
-async fn limits_beyond_the_end_of_time_are_no_limits() {
+async fn huge_limits_mean_no_limit() {
     let upstream = Scripted::start(|_, _| {
         vec![
             Act::Write(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n".to_vec()),
@@ -155,7 +155,7 @@ async fn limits_beyond_the_end_of_time_are_no_limits() {
 }
 
 #[tokio::test]
-async fn strange_bodies_pass_untouched() {
+async fn unusual_bodies_pass_unchanged() {
     let upstream = Scripted::start(|_, _| vec![Act::Write(json_answer("{}"))]).await;
     let proxy = Running::before(&upstream).await;
     let mut client = proxy.client().await;
@@ -179,7 +179,7 @@ async fn strange_bodies_pass_untouched() {
 }
 
 #[tokio::test]
-async fn an_upload_may_take_longer_than_the_answer() {
+async fn upload_may_take_longer_than_the_response_limit() {
     let upstream = Scripted::start(|_, request| {
         vec![Act::Write(json_answer(&format!(
             "{{\"bytes\":{}}}",
@@ -204,7 +204,7 @@ async fn an_upload_may_take_longer_than_the_answer() {
 }
 
 #[tokio::test]
-async fn an_upload_that_moves_no_more_is_given_up() {
+async fn stalled_upload_times_out() {
     let upstream = Scripted::start(|_, _| vec![Act::Write(json_answer("{}"))]).await;
     let limits = Limits {
         response: Duration::from_millis(200),

@@ -95,14 +95,14 @@ async fn observed(act: Vec<Act>, headers: &str) -> (Vec<Note>, Vec<u8>) {
 }
 
 #[tokio::test]
-async fn a_whole_stream_is_a_turn_and_a_panicking_observer_hides_nothing() {
+async fn complete_stream_is_observed_despite_a_panicking_observer() {
     let (seen, body) = observed(vec![Act::Write(streamed(STREAM.as_bytes(), ""))], "").await;
     assert_eq!(seen, [(Outcome::Complete, vec![text("hi")], 7)]);
     assert_eq!(body, STREAM.as_bytes());
 }
 
 #[tokio::test]
-async fn a_compressed_stream_is_understood_and_passed_as_it_is() {
+async fn compressed_stream_is_observed_and_relayed_unchanged() {
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
     encoder.write_all(STREAM.as_bytes()).unwrap();
     let packed = encoder.finish().unwrap();
@@ -116,7 +116,7 @@ async fn a_compressed_stream_is_understood_and_passed_as_it_is() {
 }
 
 #[tokio::test]
-async fn a_cut_stream_is_told_as_truncated() {
+async fn truncated_stream_is_observed_as_truncated() {
     let half = &STREAM.as_bytes()[..STREAM.len() / 2];
     let mut answer =
         b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Length: 99999\r\n\r\n".to_vec();
@@ -138,7 +138,7 @@ async fn a_bypassed_request_is_not_observed() {
 }
 
 #[tokio::test]
-async fn a_client_that_left_is_told() {
+async fn client_disconnect_is_observed() {
     let upstream = Scripted::start(|_, _| {
         let head = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n: x\n\n\r\n";
         vec![Act::Write(head.to_vec()), Act::AwaitClose]

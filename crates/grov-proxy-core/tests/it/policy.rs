@@ -46,7 +46,7 @@ impl RequestPolicy for AddsUntilRefused {
         }
     }
 
-    fn refused(&self, _: &MessagesRequest) {
+    fn edits_rejected(&self, _: &MessagesRequest) {
         self.0.store(true, Ordering::SeqCst);
     }
 }
@@ -99,7 +99,7 @@ impl RequestPolicy for Nameless {
 }
 
 #[tokio::test]
-async fn an_original_that_is_not_taken_either_says_nothing_about_the_edit() {
+async fn edit_is_not_blamed_if_the_original_is_rejected_too() {
     let is_first = AtomicBool::new(true);
     let upstream = Scripted::start(move |_, request| {
         let head = match request.body == BODY.as_bytes() && is_first.swap(false, Ordering::SeqCst) {
@@ -179,7 +179,7 @@ fn value(bytes: &[u8]) -> serde_json::Value {
 }
 
 #[tokio::test]
-async fn what_a_policy_adds_arrives() {
+async fn inserted_text_reaches_the_upstream() {
     let (body, _) = upstream_got(|builder| builder.policy(Adds)).await;
     assert_eq!(value(&body), value(WITH.as_bytes()));
 }
@@ -198,7 +198,7 @@ async fn a_panicking_or_slow_policy_does_not_stop_the_others_or_the_request() {
 }
 
 #[tokio::test]
-async fn a_panic_anywhere_in_editing_lets_the_original_through() {
+async fn panic_while_editing_forwards_the_original() {
     let (body, proxy) = upstream_got(|builder| builder.policy(Nameless)).await;
     assert_eq!(body, BODY.as_bytes());
     assert_eq!(proxy.metrics.faults("edit_panic"), 1);
@@ -238,7 +238,7 @@ async fn a_refused_edit_is_retried_with_the_original_and_reported_to_the_policy(
 }
 
 #[tokio::test]
-async fn a_bad_request_of_the_client_stays_the_client_s() {
+async fn bad_request_without_edits_is_relayed() {
     let kind = "HTTP/1.1 400 Bad Request\r\nContent-Length: 13\r\n\r\n{\"error\":\"x\"}";
     let upstream = Scripted::start(move |_, _| vec![Act::Write(kind.as_bytes().to_vec())]).await;
     let proxy = Running::start(Proxy::builder(Upstream::parse(&upstream.url()).unwrap()).policy(Adds)).await;

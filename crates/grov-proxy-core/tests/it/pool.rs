@@ -15,7 +15,7 @@ async fn sequential_requests_share_one_connection() {
 }
 
 #[tokio::test]
-async fn a_connection_that_the_upstream_closed_is_not_used_again() {
+async fn closed_upstream_connection_is_not_reused() {
     let upstream = Scripted::start(|_, _| vec![Act::Write(json_answer("{}")), Act::Close]).await;
     let proxy = Running::before(&upstream).await;
     let mut client = proxy.client().await;
@@ -30,7 +30,7 @@ async fn a_connection_that_the_upstream_closed_is_not_used_again() {
 }
 
 #[tokio::test]
-async fn a_response_that_says_close_is_the_last_on_its_connection() {
+async fn upstream_connection_with_connection_close_is_not_reused() {
     let upstream = Scripted::start(|_, _| {
         vec![Act::Write(
             b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\n{}".to_vec(),
@@ -56,7 +56,7 @@ async fn a_response_that_says_close_is_the_last_on_its_connection() {
 }
 
 #[tokio::test]
-async fn bytes_behind_an_answer_are_nobody_s_next_answer() {
+async fn bytes_after_a_response_are_not_the_next_response() {
     let upstream = Scripted::start(|_, _| {
         let mut answer = json_answer("{}");
         answer.extend(json_answer("\"smuggled\""));
@@ -73,7 +73,7 @@ async fn bytes_behind_an_answer_are_nobody_s_next_answer() {
 }
 
 #[tokio::test]
-async fn a_worker_without_a_connection_is_lent_one() {
+async fn worker_without_connections_borrows_one() {
     let upstream = Scripted::start(|_, _| vec![Act::Write(json_answer("{}"))]).await;
     let proxy = Running::before(&upstream).await;
     // Each is served by a worker of its own.

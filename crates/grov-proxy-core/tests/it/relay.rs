@@ -104,7 +104,7 @@ async fn response_arrives_as_sent_status_reason_headers_and_body() {
 }
 
 #[tokio::test]
-async fn a_lone_event_leaves_at_once() {
+async fn single_event_is_relayed_at_once() {
     let upstream = Scripted::start(|_, _| {
         let head =
             b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n";
@@ -197,7 +197,7 @@ async fn every_method_and_path_is_forwarded() {
 }
 
 #[tokio::test]
-async fn an_upload_elsewhere_streams_through_unlimited() {
+async fn uploads_to_other_paths_stream_without_limit() {
     const SIZE: usize = 200 * 1024 * 1024;
     let upstream = Scripted::start(|_, request| {
         vec![Act::Write(json_answer(&format!(
@@ -243,7 +243,7 @@ async fn a_chunked_request_body_arrives_whole() {
 }
 
 #[tokio::test]
-async fn a_message_arrives_whole_however_it_was_framed() {
+async fn message_arrives_complete_with_any_framing() {
     let upstream = Scripted::start(|_, _| vec![Act::Write(json_answer("{}"))]).await;
     let proxy = Running::before(&upstream).await;
     let mut client = proxy.client().await;
@@ -294,7 +294,7 @@ async fn a_head_of_thirty_kilobytes_is_forwarded_and_one_of_a_hundred_refused() 
 }
 
 #[tokio::test]
-async fn what_came_before_a_cut_is_delivered_and_the_cut_shows() {
+async fn bytes_before_a_cut_are_delivered() {
     let upstream = Scripted::start(|_, _| {
         let head =
             b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n";
@@ -316,7 +316,7 @@ async fn what_came_before_a_cut_is_delivered_and_the_cut_shows() {
 }
 
 #[tokio::test]
-async fn an_old_client_gets_a_chunked_answer_up_to_the_end_of_the_connection() {
+async fn http_1_0_client_gets_the_response_until_the_connection_closes() {
     let upstream = Scripted::start(|_, _| {
         let mut answer = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n".to_vec();
         answer.extend(chunked(EVENTS));
@@ -353,7 +353,7 @@ async fn pipelined_requests_are_answered_in_order() {
 }
 
 #[tokio::test]
-async fn a_client_that_asks_before_it_sends_its_body_is_told_to_go_on_once() {
+async fn expect_continue_is_answered_once() {
     let upstream = Scripted::start(|_, _| {
         vec![
             Act::Write(b"HTTP/1.1 100 Continue\r\n\r\n".to_vec()),
@@ -377,7 +377,7 @@ async fn a_client_that_asks_before_it_sends_its_body_is_told_to_go_on_once() {
 }
 
 #[tokio::test]
-async fn an_answer_without_length_ends_with_the_connection() {
+async fn response_without_length_ends_with_the_connection() {
     let upstream = Scripted::start(|_, _| {
         vec![
             Act::Write(b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\nto the end".to_vec()),

@@ -190,7 +190,7 @@ async fn each_exchange_goes_where_the_router_says_and_each_upstream_has_its_own_
 }
 
 #[tokio::test]
-async fn a_translated_answer_streams_and_observers_see_what_the_client_is_sent() {
+async fn translated_response_streams_and_is_observed_as_sent() {
     let main = answering("{}").await;
     let other = Scripted::start(|_, _| held_stream()).await;
     let texts = Texts::default();
@@ -244,7 +244,7 @@ async fn a_translated_answer_streams_and_observers_see_what_the_client_is_sent()
 }
 
 #[tokio::test]
-async fn a_strict_choice_of_headers_leaves_those_of_the_codec() {
+async fn strict_header_policy_keeps_headers_of_the_codec() {
     let main = answering("{}").await;
     let other = Scripted::start(|_, _| held_stream()).await;
     let builder = before(&main, &other, Some(Arc::new(Loud(Fault::Nowhere)))).headers(HeaderPolicy::Strict);
@@ -288,7 +288,7 @@ async fn failing(fault: Fault) -> (String, usize, Running) {
 }
 
 #[tokio::test]
-async fn a_translation_that_fails_before_the_head_is_answered_as_the_api_would() {
+async fn codec_error_before_the_head_is_an_api_error() {
     for (fault, status, kind, sent) in [
         (Fault::Request, 400, "invalid_request_error", 0),
         (Fault::Head, 502, "api_error", 1),
@@ -313,7 +313,7 @@ async fn a_translation_that_fails_before_the_head_is_answered_as_the_api_would()
 }
 
 #[tokio::test]
-async fn a_translation_that_fails_in_the_middle_breaks_the_answer_off_there() {
+async fn codec_error_in_the_body_cuts_the_response() {
     for fault in [Fault::Chunk, Fault::CloseReason, Fault::Panic] {
         let (answer, _, proxy) = failing(fault).await;
         assert!(answer.starts_with("HTTP/1.1 200 OK"), "{answer}");
@@ -337,7 +337,7 @@ impl Router for Lost {
 }
 
 #[tokio::test]
-async fn where_the_router_fails_nothing_is_sent_anywhere() {
+async fn failing_router_sends_nothing() {
     let main = answering("{}").await;
     let builder = Proxy::builder(Upstream::parse(&main.url()).unwrap()).router(Lost);
     let proxy = Running::start(builder).await;

@@ -14,7 +14,7 @@ fn held() -> Vec<Act> {
 }
 
 #[tokio::test]
-async fn running_streams_end_and_nobody_new_is_accepted() {
+async fn shutdown_finishes_streams_and_accepts_no_clients() {
     let upstream = Scripted::start(|_, _| held()).await;
     let mut proxy = Running::before(&upstream).await;
     let mut client = proxy.client().await;
@@ -33,7 +33,7 @@ async fn running_streams_end_and_nobody_new_is_accepted() {
 }
 
 #[tokio::test]
-async fn half_a_head_does_not_hold_the_end() {
+async fn partial_head_does_not_delay_shutdown() {
     let upstream = Scripted::start(|_, _| vec![Act::Write(json_answer("{}"))]).await;
     let proxy = Running::before(&upstream).await;
     let mut kept = proxy.client().await;
@@ -50,7 +50,7 @@ async fn half_a_head_does_not_hold_the_end() {
 }
 
 #[tokio::test]
-async fn half_a_body_does_not_hold_the_end() {
+async fn partial_body_does_not_delay_shutdown() {
     let upstream = Scripted::start(|_, _| held()).await;
     let limits = Limits {
         grace: Duration::from_secs(3600),
@@ -85,7 +85,7 @@ async fn half_a_body_does_not_hold_the_end() {
 }
 
 #[tokio::test]
-async fn a_body_that_comes_whole_after_the_signal_is_answered() {
+async fn body_completed_after_shutdown_began_is_answered() {
     let upstream = Scripted::start(|_, _| vec![Act::Write(json_answer("{}"))]).await;
     let mut proxy = Running::before(&upstream).await;
     let mut client = proxy.client().await;
@@ -103,7 +103,7 @@ async fn a_body_that_comes_whole_after_the_signal_is_answered() {
 }
 
 #[tokio::test]
-async fn what_outlasts_the_grace_period_is_cut() {
+async fn responses_beyond_the_grace_period_are_cut() {
     let upstream = Scripted::start(|_, _| held()).await;
     let limits = Limits {
         grace: Duration::from_millis(100),

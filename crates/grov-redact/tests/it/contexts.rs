@@ -302,7 +302,7 @@ fn marked(case: &str) -> (String, std::ops::Range<usize>) {
 }
 
 #[test]
-fn secrets_are_found_by_their_surroundings() {
+fn secrets_are_found_by_context() {
     let redactor = Redactor::new();
     let mut wrong = Vec::new();
     for (rule, case) in SECRETS {
@@ -342,7 +342,7 @@ fn an_aws_key_pair_is_masked_on_both_sides() {
 }
 
 #[test]
-fn a_value_that_holds_a_token_is_masked_whole_and_named_by_the_token() {
+fn value_with_a_token_is_masked_completely_under_the_rule_of_the_token() {
     let github = format!("ghp_{}", "a1B2".repeat(9));
     let text = format!("password=\"prefix-{github}-suffix9\"");
     assert_eq!(

@@ -429,7 +429,7 @@ fn examples(runner: &mut TestRunner, form: &str, count: usize) -> Vec<String> {
 }
 
 #[test]
-fn every_form_is_found_whole_and_its_near_miss_is_not() {
+fn every_form_is_found_and_its_near_miss_is_not() {
     let redactor = Redactor::new();
     let mut runner = TestRunner::deterministic();
     for (rule, form, near_miss) in FORMS {
@@ -477,7 +477,7 @@ fn every_rule_has_a_case() {
 }
 
 #[test]
-fn stand_ins_of_tokens_stay() {
+fn token_placeholders_stay() {
     let redactor = Redactor::new();
     for text in [
         "export ANTHROPIC_API_KEY=sk-ant-...".to_owned(),

@@ -286,8 +286,8 @@ mod tests {
         letters.chars().map(message).collect::<Vec<_>>().join(",")
     }
 
-    fn request(messages: &str, behind: &str) -> Bytes {
-        Bytes::from(format!(r#"{{"messages":[{messages}]{behind}}}"#))
+    fn request(messages: &str, after: &str) -> Bytes {
+        Bytes::from(format!(r#"{{"messages":[{messages}]{after}}}"#))
     }
 
     /// Parses a request. Returns the number of messages that came from the cache.

@@ -7,15 +7,13 @@ use thiserror::Error;
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum IndexError {
     /// The body is not valid JSON.
-    #[error("the request body cannot be read: {0}; it is passed on untouched")]
+    #[error("the request body is not valid JSON: {0}")]
     Json(#[from] JsonError),
     /// The body is JSON but not an object.
-    #[error("the request body is no JSON object; it is passed on untouched")]
+    #[error("the request body is not a JSON object")]
     NotAnObject,
     /// An object has a key twice. Two parsers could read two different requests.
-    #[error(
-        "the key \"{key}\" stands twice in one object, again at byte {offset}; the request is passed on untouched"
-    )]
+    #[error("the request body has the key \"{key}\" twice in one object, again at byte {offset}")]
     DuplicateKey {
         /// The key, without escapes.
         key: String,

@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_reminder_stays() {
+    fn text_outside_reminders_stays() {
         assert_eq!(without("  fix it\n"), "fix it");
         assert_eq!(without("<system-reminder>a</system-reminder>\nfix it"), "fix it");
         assert_eq!(without("fix it\n<system-reminder>a</system-reminder>"), "fix it");
@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reminder_that_quotes_its_own_end_is_still_one() {
+    fn reminder_that_contains_its_closing_tag_is_removed() {
         assert_eq!(
             without("<system-reminder>ends with </system-reminder> it says</system-reminder>"),
             ""
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tag_that_is_only_spoken_of_stays() {
+    fn opening_tag_without_closing_tag_stays() {
         assert_eq!(
             without("what is a <system-reminder> for?"),
             "what is a <system-reminder> for?"

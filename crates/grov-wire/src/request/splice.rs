@@ -14,7 +14,7 @@ use thiserror::Error;
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum SpliceError {
     /// The bytes of an edit are not one JSON value.
-    #[error("edit {edit} carries no JSON value: {source}; nothing was edited")]
+    #[error("edit {edit} is not valid JSON: {source}")]
     NotJson {
         /// Which edit, counted from 0.
         edit: usize,
@@ -22,25 +22,25 @@ pub enum SpliceError {
         source: JsonError,
     },
     /// The bytes of an insertion are not a JSON object.
-    #[error("edit {edit} inserts something that is no content block; nothing was edited")]
+    #[error("edit {edit} inserts a value that is not an object")]
     NotABlock {
         /// Which edit, counted from 0.
         edit: usize,
     },
     /// The request has no such block, message or field: the place comes from another request.
-    #[error("edit {edit} names a place that this request does not have; nothing was edited")]
+    #[error("edit {edit} has a place that this request does not have")]
     NoSuchPlace {
         /// Which edit, counted from 0.
         edit: usize,
     },
     /// Two edits overlap.
-    #[error("edit {edit} touches what another edit changes; nothing was edited")]
+    #[error("edit {edit} overlaps another edit")]
     Overlap {
         /// Which edit, counted from 0.
         edit: usize,
     },
     /// Two insertions at one place have the same bytes.
-    #[error("edit {edit} inserts a block where another edit inserts the same; nothing was edited")]
+    #[error("edit {edit} inserts the same block at the same place as another edit")]
     Duplicate {
         /// Which edit, counted from 0.
         edit: usize,

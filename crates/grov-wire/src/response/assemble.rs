@@ -1,22 +1,22 @@
-//! The events of a stream become a [`Turn`].
+//! Assembles a [`Turn`] from the events of a stream.
 
 use super::canonical::{CanonicalDelta, DeltaKind};
 use super::event::{self, Delta, Envelope, Message, Raw};
 use super::sse::SseEvent;
 use super::turn::{ApiError, Block, Turn, TurnEnd, Unrecognised};
 
-/// More blocks than any model writes; the rest of a stream that has more is counted as misplaced.
+/// Maximum number of blocks. Further ones are counted as misplaced.
 const MAX_BLOCKS: usize = 4096;
 
-/// How many unrecognised events and deltas are kept, and how large each may be in bytes.
+/// Maximum number of unrecognised events and deltas that are kept, and their maximum size in bytes.
 const MAX_UNRECOGNISED: usize = 64;
 const MAX_UNRECOGNISED_BYTES: usize = 16 * 1024;
 
-/// Assembles the turn of one stream.
+/// Assembles the turn of a stream.
 #[derive(Debug, Default)]
 pub(super) struct Assembler {
     turn: Turn,
-    /// Beside `turn.blocks`, in the order of their index: what is needed until they are complete.
+    /// One for each of `turn.blocks`, ordered by index.
     slots: Vec<Slot>,
     started: bool,
     stopped: bool,
@@ -25,12 +25,12 @@ pub(super) struct Assembler {
 #[derive(Debug)]
 struct Slot {
     index: u64,
-    /// The input that a tool call started with; it stands if no delta brings another.
+    /// The input at the start of a tool call, used if no delta follows.
     initial_input: String,
 }
 
 impl Assembler {
-    /// Takes the next event of the stream.
+    /// Processes the next event.
     pub(super) fn event(&mut self, event: SseEvent<'_>) {
         if let Some(delta) = CanonicalDelta::recognise(event.data)
             && self.canonical_delta(&delta)
@@ -40,12 +40,12 @@ impl Assembler {
         self.parsed_event(event);
     }
 
-    /// The blocks so far.
+    /// Returns the blocks so far.
     pub(super) fn blocks(&self) -> &[Block] {
         &self.turn.blocks
     }
 
-    /// The turn at the end of the stream. `end` is [`TurnEnd::Truncated`] unless the stream said otherwise.
+    /// Returns the turn at the end of the stream.
     pub(super) fn finish(mut self) -> Turn {
         self.turn.end = if self.stopped {
             TurnEnd::Complete
@@ -57,7 +57,7 @@ impl Assembler {
         self.turn
     }
 
-    /// Takes a delta in canonical form; `false` if it is not one that simply continues a block.
+    /// Processes a delta in canonical form. Returns `false` and does nothing if it does not continue an open block of its type.
     fn canonical_delta(&mut self, delta: &CanonicalDelta<'_>) -> bool {
         if self.stopped || self.turn.error.is_some() {
             return false;
@@ -98,7 +98,7 @@ impl Assembler {
         delta.append_to(target)
     }
 
-    /// Takes any event, by way of the JSON parser.
+    /// Processes any event with the JSON parser.
     fn parsed_event(&mut self, event: SseEvent<'_>) {
         let Ok(envelope) = event::object::<Envelope<'_>>(event.data) else {
             return self.malformed();
@@ -138,7 +138,7 @@ impl Assembler {
         };
         self.turn.usage.update(message.usage);
         if self.started {
-            // The first start names the message; a second one can only add to the bill.
+            // A second start updates only the usage.
             return self.misplaced();
         }
         self.started = true;
@@ -197,7 +197,7 @@ impl Assembler {
             ("input_json_delta", Block::ToolUse { input, .. } | Block::ServerToolUse { input, .. }) => {
                 (input, delta.partial_json)
             }
-            // A signature proves the reasoning to the upstream and says nothing to a reader.
+            // Signatures are not kept.
             ("signature_delta", Block::Thinking { .. }) => return,
             ("text_delta" | "thinking_delta" | "input_json_delta" | "signature_delta", _) => {
                 return self.misplaced();
@@ -249,14 +249,14 @@ impl Assembler {
         }
     }
 
-    /// Where the newest block of `index` stands.
+    /// Returns the position of the newest block with this index.
     fn position(&self, index: u64) -> Option<usize> {
         let last = self.slots.len().checked_sub(1)?;
         if self.slots[last].index == index {
             return Some(last);
         }
-        let behind = self.slots.partition_point(|slot| slot.index <= index);
-        behind
+        let after = self.slots.partition_point(|slot| slot.index <= index);
+        after
             .checked_sub(1)
             .filter(|position| self.slots[*position].index == index)
     }

@@ -1,4 +1,4 @@
-//! A JSON body becomes a [`Turn`]: a whole message, an error, or neither.
+//! Parses a JSON body into a [`Turn`]: a message, an error, or neither.
 
 use super::event::{self, Malformed, Message, Raw};
 use super::turn::{ApiError, Block, Turn, TurnEnd};

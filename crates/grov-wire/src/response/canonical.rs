@@ -1,12 +1,12 @@
-//! The deltas that make up nearly all of a stream, recognised by their exact spelling instead of by a JSON parser.
+//! A fast path for the deltas that make up nearly all of a stream: it compares bytes instead of parsing JSON.
 //!
-//! Only the form that the upstream really writes is recognised; anything else, however close, is left to the JSON
-//! parser. What is recognised means the same to both (a property test holds them together).
+//! It recognises only the exact form that the upstream writes. Everything else goes to the JSON parser. A property test checks
+//! that both agree.
 
 /// The start of every canonical delta.
 const HEAD: &[u8] = b"{\"type\":\"content_block_delta\",\"index\":";
 
-/// What a canonical delta carries.
+/// The kind of a canonical delta.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum DeltaKind {
     Text,
@@ -14,25 +14,25 @@ pub(super) enum DeltaKind {
     Thinking,
 }
 
-/// What stands between the index and the kind.
+/// The bytes between the index and the kind.
 const DELTA: &[u8] = b",\"delta\":{\"type\":\"";
 
-/// Each kind's spelling, up to and with the opening quote of its string.
+/// The bytes of each kind, including the opening quote of its string.
 const TEXT: &[u8] = b"text_delta\",\"text\":\"";
 const INPUT_JSON: &[u8] = b"input_json_delta\",\"partial_json\":\"";
 const THINKING: &[u8] = b"thinking_delta\",\"thinking\":\"";
 
-/// A delta in its canonical form, but for its string: whether that is one, [`CanonicalDelta::append_to`] finds out.
+/// A delta in canonical form. Its string is validated by [`CanonicalDelta::append_to`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct CanonicalDelta<'a> {
     pub(super) index: u64,
     pub(super) kind: DeltaKind,
-    /// What stands between the opening quote and the last quote.
+    /// The text between the opening and the last quote, with escapes.
     escaped: &'a str,
 }
 
 impl<'a> CanonicalDelta<'a> {
-    /// Recognises an event's data.
+    /// Recognises the data of an event.
     pub(super) fn recognise(data: &'a [u8]) -> Option<Self> {
         let rest = data.strip_prefix(HEAD)?;
         let (index, rest) = small_number(rest)?;
@@ -48,8 +48,7 @@ impl<'a> CanonicalDelta<'a> {
         Some(Self { index, kind, escaped })
     }
 
-    /// Appends the string to `target`. On `false` nothing was appended: the string ends early, or JSON does not allow
-    /// what it holds.
+    /// Appends the string to `target`. Returns `false` and appends nothing if it is not a valid JSON string.
     #[must_use]
     pub(super) fn append_to(&self, target: &mut String) -> bool {
         let plain = plain_length(self.escaped.as_bytes());
@@ -66,7 +65,7 @@ impl<'a> CanonicalDelta<'a> {
     }
 }
 
-/// A number of up to four digits without leading zeros, and what follows it.
+/// Returns a number of up to four digits without leading zeros, and the rest.
 fn small_number(bytes: &[u8]) -> Option<(u64, &[u8])> {
     // Nearly always a single digit.
     if let [digit @ b'0'..=b'9', b',', ..] = bytes {
@@ -89,8 +88,8 @@ fn small_number(bytes: &[u8]) -> Option<(u64, &[u8])> {
     ))
 }
 
-/// What stands before the last quote and the braces behind it. The upstream pads events with spaces before the last
-/// brace, so that their sizes tell less.
+/// Returns the bytes before the last quote and the closing braces. The upstream pads events with spaces before the last brace to
+/// hide their size.
 fn before_tail(bytes: &[u8]) -> Option<&[u8]> {
     if let Some(before) = bytes.strip_suffix(b"\"}}") {
         return Some(before);
@@ -102,8 +101,8 @@ fn before_tail(bytes: &[u8]) -> Option<&[u8]> {
     before.strip_suffix(b"\"}")
 }
 
-/// How many of the first bytes are neither quote, backslash nor control character. Looks at eight bytes at a time:
-/// these strings are mostly too short for a vector search to pay.
+/// Returns the number of leading bytes that are not a quote, a backslash or a control character. Checks 8 bytes at a time: most
+/// of these strings are too short for vector instructions.
 fn plain_length(bytes: &[u8]) -> usize {
     let (words, tail) = bytes.as_chunks::<8>();
     for (number, word) in words.iter().enumerate() {
@@ -116,8 +115,8 @@ fn plain_length(bytes: &[u8]) -> usize {
     words.len() * 8 + tail.iter().position(|byte| !is_plain(byte)).unwrap_or(tail.len())
 }
 
-/// Marks the quotes, backslashes and control characters among eight bytes: the lowest bit set tells the first of them.
-/// (A borrow can spoil marks above a hit, never below.)
+/// Marks the quotes, backslashes and control characters among 8 bytes. The lowest set bit is the first of them; a borrow can set
+/// wrong bits only above it.
 fn special_bytes(word: [u8; 8]) -> u64 {
     const ONES: u64 = 0x0101_0101_0101_0101;
     const HIGHS: u64 = 0x8080_8080_8080_8080;
@@ -129,8 +128,8 @@ fn special_bytes(word: [u8; 8]) -> u64 {
     (is_quote | is_backslash | is_control) & HIGHS
 }
 
-/// Appends what the JSON string body `escaped` spells; its first `plain` bytes stand for themselves. `None` if it is no
-/// such body; `target` may then have grown.
+/// Appends the JSON string `escaped` without its escapes. Its first `plain` bytes have none. Returns `None` if it is invalid;
+/// part of it may be appended then.
 fn unescape(escaped: &str, mut plain: usize, target: &mut String) -> Option<()> {
     let mut rest = escaped;
     loop {
@@ -147,9 +146,9 @@ fn unescape(escaped: &str, mut plain: usize, target: &mut String) -> Option<()> 
             b'r' => b'\r',
             b't' => b'\t',
             b'u' => {
-                let (character, behind) = unicode(tail)?;
+                let (character, after) = unicode(tail)?;
                 target.push(character);
-                rest = behind;
+                rest = after;
                 plain = plain_length(rest.as_bytes());
                 continue;
             }
@@ -161,7 +160,7 @@ fn unescape(escaped: &str, mut plain: usize, target: &mut String) -> Option<()> 
     }
 }
 
-/// The character that `uXXXX`, or a pair of surrogates `uXXXX\uXXXX`, spells, and what follows.
+/// Returns the character of `uXXXX` or of a surrogate pair `uXXXX\uXXXX`, and the rest.
 fn unicode(escape: &str) -> Option<(char, &str)> {
     let (unit, rest) = hex_unit(escape)?;
     if !(0xD800..=0xDBFF).contains(&unit) {
@@ -177,7 +176,7 @@ fn unicode(escape: &str) -> Option<(char, &str)> {
     ))
 }
 
-/// The four hexadecimal digits behind a `u`, and what follows.
+/// Returns the number after a `u`, four hexadecimal digits, and the rest.
 fn hex_unit(escape: &str) -> Option<(u32, &str)> {
     let digits = escape.strip_prefix('u')?;
     let (digits, rest) = digits.split_at_checked(4)?;

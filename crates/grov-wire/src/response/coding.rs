@@ -1,4 +1,4 @@
-//! Content codings, decoded as the bytes arrive and without holding more than one small buffer per coding.
+//! Incremental decoders of content codings, with one small buffer per coding.
 
 mod deflate;
 mod gzip;
@@ -8,46 +8,44 @@ use deflate::Deflate;
 use gzip::Gzip;
 use modern::{Brotli, Zstandard};
 
-/// The most that one exchange's response may decode to before observation stops, in bytes of decoded text. It is
-/// the bound on what a response can make an observer hold, decompression bombs included.
+/// Maximum decoded size of a response, in bytes. Parsing stops there, which limits the memory for a decompression bomb.
 pub const MAX_DECODED_BYTES: usize = 64 * 1024 * 1024;
 
-/// Codings may be stacked so deep; real servers use one, rarely two.
+/// Maximum number of codings in one header. Servers use one, rarely two.
 const MAX_STACKED: usize = 4;
 
-/// Size of each coding's output buffer: large enough for a burst of events, small enough for many connections.
+/// Size of the output buffer of each coding, in bytes.
 const OUTPUT_BYTES: usize = 8 * 1024;
 
 /// Why a response could not be decoded to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DecodeFault {
-    /// The content encoding is none of identity, gzip, deflate, br and zstd.
+    /// The content coding is not `identity`, `gzip`, `deflate`, `br` or `zstd`.
     Unsupported,
-    /// The bytes are not what the content encoding says.
+    /// The bytes are not valid in the content coding.
     Corrupt,
     /// The body ended inside the encoded data.
     Truncated,
-    /// More than [`MAX_DECODED_BYTES`] came out.
+    /// The body decodes to more than [`MAX_DECODED_BYTES`].
     TooLarge,
 }
 
-/// What one call of [`Coding::step`] did.
+/// Bytes consumed and produced by [`Coding::step`].
 struct Step {
     consumed: usize,
     produced: usize,
 }
 
-/// The input is not what the coding says.
+/// The input is not valid.
 #[derive(Debug)]
 struct Corrupt;
 
-/// One content coding's decoder.
+/// A decoder of one content coding.
 trait Coding: Send {
-    /// Decodes from `input` into `output` until either is used up. What the input holds comes out at once: less than
-    /// a full `output` means that nothing is held back.
+    /// Decodes from `input` into `output` until either is used up. If `output` is not full, nothing is held back.
     fn step(&mut self, input: &[u8], output: &mut [u8]) -> Result<Step, Corrupt>;
 
-    /// Whether the encoded data may end here.
+    /// Returns whether the encoded data may end here.
     fn is_at_end(&self) -> bool;
 }
 
@@ -57,15 +55,14 @@ struct Stage {
     produced: usize,
 }
 
-/// Undoes a `content-encoding`.
+/// Decodes the codings of a `content-encoding` header.
 pub(super) struct ContentDecoder {
-    /// In the order of decoding: the coding applied last comes first.
+    /// In the order of decoding: the coding that was applied last is first.
     stages: Vec<Stage>,
 }
 
 impl ContentDecoder {
-    /// The decoder for a `content-encoding` value (several header lines joined by commas); `None` when there is
-    /// nothing to undo.
+    /// Creates the decoder for a `content-encoding` value. Returns `None` if the body is not encoded.
     pub(super) fn for_header(value: &str) -> Result<Option<Self>, DecodeFault> {
         let mut stages = Vec::new();
         for name in value.split(',').map(str::trim).rev() {
@@ -86,14 +83,10 @@ impl ContentDecoder {
                 produced: 0,
             });
         }
-        Ok(if stages.is_empty() {
-            None
-        } else {
-            Some(Self { stages })
-        })
+        Ok((!stages.is_empty()).then_some(Self { stages }))
     }
 
-    /// Decodes `chunk` and hands the text to `sink` in pieces. After an error the decoder must not be fed again.
+    /// Decodes `chunk` and passes the result to `sink` in pieces. Do not call it again after an error.
     pub(super) fn feed(
         &mut self,
         chunk: &[u8],
@@ -102,7 +95,7 @@ impl ContentDecoder {
         run(&mut self.stages, chunk, sink)
     }
 
-    /// Whether the body may end here.
+    /// Returns whether the body may end here.
     pub(super) fn is_at_end(&self) -> bool {
         self.stages.iter().all(|stage| stage.coding.is_at_end())
     }
@@ -113,7 +106,7 @@ fn run(
     mut input: &[u8],
     sink: &mut dyn FnMut(&[u8]) -> Result<(), DecodeFault>,
 ) -> Result<(), DecodeFault> {
-    let Some((stage, behind)) = stages.split_first_mut() else {
+    let Some((stage, next)) = stages.split_first_mut() else {
         return sink(input);
     };
     loop {
@@ -127,7 +120,7 @@ fn run(
             return Err(DecodeFault::TooLarge);
         }
         if step.produced > 0 {
-            run(behind, &stage.output[..step.produced], sink)?;
+            run(next, &stage.output[..step.produced], sink)?;
         }
         let is_drained = step.produced < stage.output.len();
         if input.is_empty() && is_drained {

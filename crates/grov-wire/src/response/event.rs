@@ -1,4 +1,4 @@
-//! The JSON of events, messages and errors, read leniently: a field of the wrong type counts as absent.
+//! Parses the JSON of events, messages and errors leniently: a field of the wrong type counts as absent.
 
 use super::turn::{ApiError, Block, Usage};
 use crate::json::unescaped;
@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 
-/// One value as it stands in a document that was checked: JSON, no white space around it.
+/// The raw text of a JSON value, without white space around it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Raw<'a>(pub(super) &'a str);
 
@@ -17,7 +17,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Raw<'a> {
     }
 }
 
-/// An event of the stream, or a whole JSON body: every field that any of them has, unread.
+/// An event of the stream, with the fields of all types of events.
 #[derive(Debug, Default, Deserialize)]
 #[serde(bound(deserialize = "'de: 'a"))]
 pub(super) struct Envelope<'a> {
@@ -31,7 +31,7 @@ pub(super) struct Envelope<'a> {
     pub(super) error: Option<Raw<'a>>,
 }
 
-/// A message: the whole answer, or what `message_start` has of it.
+/// A message: a JSON body, or the part of it in `message_start`.
 #[derive(Debug, Default, Deserialize)]
 #[serde(bound(deserialize = "'de: 'a"))]
 pub(super) struct Message<'a> {
@@ -47,7 +47,7 @@ pub(super) struct Message<'a> {
     pub(super) error: Option<Raw<'a>>,
 }
 
-/// A delta of any kind: of a block (`text_delta` …) or of the message (`stop_reason` …).
+/// A delta of a block (such as `text_delta`) or of the message (such as `stop_reason`).
 #[derive(Debug, Default, Deserialize)]
 #[serde(bound(deserialize = "'de: 'a"))]
 pub(super) struct Delta<'a> {
@@ -105,17 +105,17 @@ struct RawError<'a> {
     message: Option<Raw<'a>>,
 }
 
-/// Reads a JSON object; `None` if it is none. (Serde would take an array for a struct as well.)
+/// Parses a JSON object. Serde alone would also accept an array for a struct.
 pub(super) fn object<'a, T: Deserialize<'a>>(json: &'a [u8]) -> Result<T, Malformed> {
     if json.trim_ascii_start().first() != Some(&b'{') {
         return Err(Malformed {
             is_cut: json.trim_ascii().is_empty(),
         });
     }
-    // Checked once as a whole: from bytes, every part that is kept raw would be checked by itself, and more slowly.
+    // One UTF-8 check of the document is faster than serde's check of each raw part.
     let read = match simdutf8::basic::from_utf8(json) {
         Ok(text) => serde_json::from_str(text),
-        // In a part that nobody reads, a fault of encoding does no harm.
+        // The invalid bytes may be in a part that is not read.
         Err(_) => serde_json::from_slice(json),
     };
     read.map_err(|error| Malformed {
@@ -123,14 +123,14 @@ pub(super) fn object<'a, T: Deserialize<'a>>(json: &'a [u8]) -> Result<T, Malfor
     })
 }
 
-/// JSON that could not be read.
+/// JSON that could not be parsed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Malformed {
-    /// It is the beginning of a JSON document.
+    /// Whether it is the beginning of a JSON document.
     pub(super) is_cut: bool,
 }
 
-/// Reads an object inside a document; absent if it is of another type.
+/// Parses an object inside a document. Returns `None` if the value has another type.
 pub(super) fn inner<'a, T: Deserialize<'a>>(raw: Option<Raw<'a>>) -> Option<T> {
     let Raw(json) = raw?;
     json.trim_ascii_start()
@@ -139,7 +139,7 @@ pub(super) fn inner<'a, T: Deserialize<'a>>(raw: Option<Raw<'a>>) -> Option<T> {
         .flatten()
 }
 
-/// A string, its escapes resolved.
+/// Returns a string without escapes.
 pub(super) fn text<'a>(raw: Option<Raw<'a>>) -> Option<Cow<'a, str>> {
     let Raw(json) = raw?;
     let between_quotes = json.strip_prefix('"')?.strip_suffix('"')?;
@@ -147,7 +147,7 @@ pub(super) fn text<'a>(raw: Option<Raw<'a>>) -> Option<Cow<'a, str>> {
         return Some(Cow::Borrowed(between_quotes));
     }
     if memmem::find(between_quotes.as_bytes(), b"\\u").is_some() {
-        // Half of a pair of surrogates is no text.
+        // serde rejects lone surrogates.
         return serde_json::from_str(json).ok().map(Cow::Owned);
     }
     Some(unescaped(between_quotes))
@@ -157,19 +157,18 @@ pub(super) fn owned_text(raw: Option<Raw<'_>>) -> Option<String> {
     text(raw).map(Cow::into_owned)
 }
 
-/// A count; some gateways write `12.0`.
+/// Returns a count. Some gateways write `12.0`.
 pub(super) fn count(raw: Option<Raw<'_>>) -> Option<u64> {
     let Raw(json) = raw?;
     json.parse().ok().or_else(|| {
         let number: f64 = json.parse().ok()?;
-        // Past 2^53 a float no longer tells counts apart; no count of tokens comes near.
+        // Above 2^53 a float is not exact.
         (number.fract() == 0.0 && (0.0..9.0e15).contains(&number)).then_some(number as u64)
     })
 }
 
 impl Usage {
-    /// Takes over what `raw` says; what it does not mention stays. The counts of a stream are cumulative, so the
-    /// newest statement stands.
+    /// Sets the counts that `raw` contains. The counts in a stream are cumulative, so the newest ones replace earlier ones.
     pub(super) fn update(&mut self, raw: Option<Raw<'_>>) {
         if let Some(usage) = inner::<RawUsage<'_>>(raw) {
             let lifetimes: RawCacheCreation<'_> = inner(usage.cache_creation).unwrap_or_default();
@@ -188,7 +187,7 @@ impl Usage {
 }
 
 impl ApiError {
-    /// An error that does not say what it is.
+    /// Returns an error for an error object that cannot be read.
     pub(super) fn unreadable() -> Self {
         Self {
             kind: "error".to_owned(),
@@ -196,7 +195,7 @@ impl ApiError {
         }
     }
 
-    /// Reads an error object (`{"type":…,"message":…}`), or the bare message that some gateways put in its place.
+    /// Parses an error object (`{"type":…,"message":…}`), or the plain string that some gateways send instead.
     pub(super) fn read(raw: Option<Raw<'_>>) -> Option<Self> {
         if let Some(message) = owned_text(raw) {
             return Some(Self {
@@ -217,7 +216,7 @@ impl ApiError {
     }
 }
 
-/// Reads a content block. `complete` becomes the block's flag: true in a JSON body, false at a block's start in a stream.
+/// Parses a content block. `complete` is `true` for a JSON body and `false` for the start of a block in a stream.
 pub(super) fn block(raw: Raw<'_>, complete: bool) -> Option<Block> {
     let block: RawBlock<'_> = inner(Some(raw))?;
     let text_of = |raw| owned_text(raw).unwrap_or_default();

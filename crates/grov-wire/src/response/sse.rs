@@ -1,42 +1,50 @@
-//! Server-sent events, decoded as they arrive (WHATWG HTML §9.2.6).
+//! An incremental decoder of server-sent events (WHATWG HTML §9.2.6).
 
 use memchr::memchr2;
 use std::ops::Range;
 
-/// The largest event that is decoded, in bytes from its first line to the blank line. Real events stay far below:
-/// the largest carry one web search result. Larger ones are skipped and counted.
+/// Maximum size of an event, in bytes from its first line to the blank line. Larger events are skipped and counted. The largest
+/// real events contain one web search result and are far smaller.
 pub const MAX_EVENT_BYTES: usize = 4 * 1024 * 1024;
 
-/// Buffers that grew past this are given back after the event, so that one large event does not stay paid for.
+/// Buffers are shrunk to this capacity after each event, in bytes.
 const KEPT_CAPACITY: usize = 16 * 1024;
 
 const BYTE_ORDER_MARK: &[u8; 3] = b"\xEF\xBB\xBF";
 
-/// One event.
+/// A server-sent event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SseEvent<'a> {
-    /// The value of the last `event:` line; empty if there was none.
+    /// The value of the last `event:` line, or empty.
     pub name: &'a [u8],
-    /// The values of the `data:` lines, joined by line feeds. Borrowed from the fed chunk when the event lies whole
-    /// in it and has one such line.
+    /// The values of the `data:` lines, joined by line feeds.
     pub data: &'a [u8],
 }
 
-/// Splits a byte stream into events, whatever the chunks it comes in.
+/// Splits a byte stream, in chunks of any size, into events.
 ///
-/// Line ends may be LF, CRLF or CR. Comments, unknown fields, and `id:` and `retry:` (they concern reconnection,
-/// which a message stream never does) are skipped; blocks without a `data:` line yield no event.
+/// Lines end with LF, CRLF or CR. Comments and unknown fields are skipped, and also `id:` and `retry:`, because message streams
+/// are not resumed. A block without a `data:` line is not an event.
+///
+/// ```
+/// let mut decoder = grov_wire::response::SseDecoder::new();
+/// let mut data = Vec::new();
+/// for chunk in [b"event: a\nda".as_slice(), b"ta: 1\n\ndata: 2\n\n"] {
+///     decoder.feed(chunk, |event| data.push(event.data.to_vec()));
+/// }
+/// assert_eq!(data, [b"1", b"2"]);
+/// ```
 #[derive(Debug)]
 pub struct SseDecoder {
-    /// The bytes of the event that is not whole yet; of a skipped one only the last byte.
+    /// The bytes of an incomplete event, or only the last byte of a skipped one.
     pending: Vec<u8>,
-    /// The event in `pending` is too large and is being skipped.
+    /// Whether the incomplete event is too large and is being skipped.
     skipping: bool,
-    /// `data:` lines joined, when an event has several.
+    /// The joined `data:` lines of an event with several.
     joined: Vec<u8>,
     mark: Mark,
     oversized: u32,
-    /// [`MAX_EVENT_BYTES`]; tests set it lower.
+    /// [`MAX_EVENT_BYTES`], or less in tests.
     limit: usize,
 }
 
@@ -56,15 +64,15 @@ impl Default for SseDecoder {
 /// The byte order mark that may start a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Mark {
-    /// So many bytes of it were seen and nothing else.
+    /// This many bytes of it were received, and nothing else.
     Seen(usize),
-    /// It is past, or there was none.
+    /// It was received, or there is none.
     Past,
 }
 
-/// Where the parts of an event lie.
+/// The ranges of the parts of an event.
 struct Layout {
-    /// Bytes from the event's first to the first byte of the blank line's end.
+    /// The length up to and including the first byte of the blank line.
     length: usize,
     name: Range<usize>,
     data: Data,
@@ -77,12 +85,12 @@ enum Data {
 }
 
 impl SseDecoder {
-    /// A decoder at the start of a stream.
+    /// Creates a decoder for a new stream.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Takes the next bytes of the stream and calls `on_event` for every event that they complete.
+    /// Decodes the next chunk and calls `on_event` for each event that it completes.
     pub fn feed(&mut self, chunk: &[u8], mut on_event: impl FnMut(SseEvent<'_>)) {
         let mut rest = self.past_mark(chunk);
         if !self.pending.is_empty() {
@@ -99,27 +107,27 @@ impl SseDecoder {
                 self.keep(rest);
                 return;
             };
-            let (event, behind) = rest.split_at(layout.length);
+            let (event, after) = rest.split_at(layout.length);
             if event.len() > self.limit {
                 self.oversized = self.oversized.saturating_add(1);
             } else {
                 emit(event, &layout, &self.joined, &mut on_event);
             }
-            rest = behind;
+            rest = after;
         }
     }
 
-    /// Whether the stream so far ends inside an event.
+    /// Returns whether the stream so far ends inside an event.
     pub fn is_mid_event(&self) -> bool {
         !self.pending.is_empty() || matches!(self.mark, Mark::Seen(1..))
     }
 
-    /// How many events were skipped because they exceed [`MAX_EVENT_BYTES`].
+    /// Returns the number of events that were skipped because they are larger than [`MAX_EVENT_BYTES`].
     pub fn oversized(&self) -> u32 {
         self.oversized
     }
 
-    /// `chunk` without what belongs to a byte order mark at the start of the stream.
+    /// Returns `chunk` without a byte order mark at the start of the stream.
     fn past_mark<'a>(&mut self, chunk: &'a [u8]) -> &'a [u8] {
         let Mark::Seen(seen) = self.mark else { return chunk };
         let missing = &BYTE_ORDER_MARK[seen..];
@@ -135,14 +143,14 @@ impl SseDecoder {
             self.mark = Mark::Seen(seen + matching);
             &[]
         } else {
-            // No mark after all: what was taken for its beginning is the stream's first line.
+            // Not a byte order mark: its bytes belong to the first line.
             self.mark = Mark::Past;
             self.pending.extend_from_slice(&BYTE_ORDER_MARK[..seen]);
             chunk
         }
     }
 
-    /// Where in `rest` the pending event ends: behind the first byte of the blank line's end.
+    /// Returns where the pending event ends in `rest`: after the first byte of the blank line.
     fn pending_end(&self, rest: &[u8]) -> Option<usize> {
         let last = self.pending.last().copied();
         let mut at = usize::from(last == Some(b'\r') && rest.first() == Some(&b'\n'));
@@ -150,7 +158,7 @@ impl SseDecoder {
             return Some(at + 1);
         }
         loop {
-            at = behind_line_end(rest, at)?;
+            at = after_line_end(rest, at)?;
             if matches!(rest.get(at), Some(b'\n' | b'\r')) {
                 return Some(at + 1);
             }
@@ -162,7 +170,7 @@ impl SseDecoder {
             self.skipping = true;
         }
         if self.skipping {
-            // Only the last byte matters: it tells whether the next one starts a line.
+            // The last byte shows whether the next one starts a line.
             if let Some(last) = bytes.last().or(self.pending.last()).copied() {
                 self.pending = vec![last];
             }
@@ -197,17 +205,17 @@ fn emit(event: &[u8], layout: &Layout, joined: &[u8], on_event: &mut impl FnMut(
     });
 }
 
-/// The position behind the first line end at or after `at`; `None` if there is no line end.
-fn behind_line_end(bytes: &[u8], at: usize) -> Option<usize> {
+/// Returns the position after the first line end at or after `at`.
+fn after_line_end(bytes: &[u8], at: usize) -> Option<usize> {
     let end = at + memchr2(b'\n', b'\r', bytes.get(at..)?)?;
     let is_pair = bytes[end] == b'\r' && bytes.get(end + 1) == Some(&b'\n');
     Some(end + 1 + usize::from(is_pair))
 }
 
-/// How nearly all events of a message stream begin. They are laid out the same without it, only slower.
+/// The first line of nearly all events. A shortcut that does not change the result.
 const USUAL_LINE: &[u8] = b"event: content_block_delta\n";
 
-/// Lays out the event at the head of `bytes`; `None` if its blank line is not there yet.
+/// Finds the parts of the event at the start of `bytes`. Returns `None` if its blank line is missing.
 fn lay_out(bytes: &[u8], joined: &mut Vec<u8>) -> Option<Layout> {
     let mut name = 0..0;
     let mut data = Data::None;
@@ -218,7 +226,7 @@ fn lay_out(bytes: &[u8], joined: &mut Vec<u8>) -> Option<Layout> {
     }
     loop {
         if let Some(b'\n' | b'\r') = bytes.get(at) {
-            // A CR ends the event at once. A LF that follows counts as one more blank line, which changes nothing.
+            // A CR ends the event at once. A following LF is another blank line, which has no effect.
             let length = at + 1;
             return Some(Layout { length, name, data });
         }
@@ -249,10 +257,9 @@ fn lay_out(bytes: &[u8], joined: &mut Vec<u8>) -> Option<Layout> {
     }
 }
 
-/// Where the value of `field` starts in `line`, if the line is of that field.
+/// Returns where the value starts in a line of this field.
 fn value_start(line: &[u8], field: &[u8]) -> Option<usize> {
-    let behind = line.strip_prefix(field)?;
-    match behind {
+    match line.strip_prefix(field)? {
         [] => Some(line.len()),
         [b':', b' ', ..] => Some(field.len() + 2),
         [b':', ..] => Some(field.len() + 1),

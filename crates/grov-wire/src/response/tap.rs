@@ -1,4 +1,4 @@
-//! The tap on a response: sees the bytes that go to the client and tells what they were.
+//! Parses a response from a copy of the bytes that go to the client.
 
 use super::assemble::Assembler;
 use super::body;
@@ -6,25 +6,30 @@ use super::coding::{ContentDecoder, DecodeFault, MAX_DECODED_BYTES};
 use super::sse::SseDecoder;
 use super::turn::{ApiError, Block, Turn, TurnEnd};
 
-/// The most of a JSON body that is collected, in bytes: half of [`MAX_DECODED_BYTES`], because the body and the
-/// blocks read from it exist side by side for a moment.
+/// Maximum size of a JSON body that is collected, in bytes. Half of [`MAX_DECODED_BYTES`], because the body and the blocks parsed
+/// from it are in memory together for a moment.
 pub const MAX_JSON_BYTES: usize = MAX_DECODED_BYTES / 2;
 
-/// What kind of body a response has.
+/// The kind of a response body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ResponseKind {
-    /// A stream of server-sent events.
+    /// Server-sent events.
     Sse,
     /// One JSON document.
     Json,
-    /// Nothing that a turn could be read from.
+    /// Something else, which is not parsed.
     Opaque,
-    /// The headers do not tell, the first byte of the body will.
+    /// Not known before the first byte of the body.
     Undetermined,
 }
 
-/// Observes one response. Feeding is synchronous and never fails: what cannot be read is flagged in the [`Turn`].
+/// Parses one response incrementally.
 ///
+/// [`feed`](Self::feed) takes the body in chunks of any size, decodes the content coding and parses events as they complete.
+/// Errors never surface while feeding: [`finish`](Self::finish) reports them in the [`Turn`]. At most [`MAX_DECODED_BYTES`] are
+/// decoded. Dropping the tap discards the response.
+///
+/// # Examples
 /// ```
 /// use grov_wire::response::{Block, ResponseTap, TurnEnd};
 ///
@@ -41,14 +46,14 @@ pub struct ResponseTap {
     content: Option<ContentDecoder>,
     text: Text,
     fault: Option<DecodeFault>,
-    /// Some bytes of the body were fed.
+    /// Whether any bytes were fed.
     began: bool,
 }
 
-/// The decoded text and what is made of it.
+/// The decoded body.
 struct Text {
     body: Body,
-    /// Bytes of decoded text so far.
+    /// Decoded bytes so far.
     decoded: usize,
 }
 
@@ -77,8 +82,8 @@ impl Body {
 }
 
 impl ResponseTap {
-    /// A tap for a response with this status, `content-type` and `content-encoding` (several lines of the latter
-    /// joined by commas).
+    /// Creates a tap from the status and the headers `content-type` and `content-encoding` of the response. Join repeated
+    /// `content-encoding` headers with commas.
     pub fn new(status: u16, content_type: Option<&str>, content_encoding: Option<&str>) -> Self {
         let kind = kind_of(status, content_type);
         let (content, fault) = match content_encoding.map_or(Ok(None), ContentDecoder::for_header) {
@@ -97,7 +102,7 @@ impl ResponseTap {
         }
     }
 
-    /// What kind of body this is taken for.
+    /// Returns the kind of the body.
     pub fn kind(&self) -> ResponseKind {
         match self.text.body {
             Body::Undetermined => ResponseKind::Undetermined,
@@ -107,7 +112,7 @@ impl ResponseTap {
         }
     }
 
-    /// Takes the next bytes of the body, as they came over the wire.
+    /// Parses the next chunk of the body, as received: with its content coding, without its transfer coding.
     pub fn feed(&mut self, chunk: &[u8]) {
         if self.fault.is_some() || chunk.is_empty() || matches!(self.text.body, Body::Opaque) {
             return;
@@ -120,12 +125,12 @@ impl ResponseTap {
         };
         self.fault = result.err();
         if self.fault.is_some() || matches!(self.text.body, Body::Opaque) {
-            // Its window may be megabytes, and it will not be asked again.
+            // Not used again, and its window may take megabytes.
             self.content = None;
         }
     }
 
-    /// The blocks so far, in the order of their index. Empty for a JSON body, which is read at the end.
+    /// Returns the blocks so far, ordered by index. Empty for a JSON body, which is parsed in [`finish`](Self::finish).
     pub fn blocks(&self) -> &[Block] {
         match &self.text.body {
             Body::Sse { assembler, .. } => assembler.blocks(),
@@ -133,8 +138,8 @@ impl ResponseTap {
         }
     }
 
-    /// The turn, once the body has ended. `ended_cleanly` tells whether the transport delivered the whole body (the
-    /// last chunk, or all that `content-length` announced).
+    /// Ends the body and returns the turn. `ended_cleanly` is whether the transport delivered the whole body: the last chunk, or
+    /// as many bytes as `content-length`.
     pub fn finish(self, ended_cleanly: bool) -> Turn {
         let is_cut_inside = self.began && self.content.is_some_and(|content| !content.is_at_end());
         let fault = self.fault.or(is_cut_inside.then_some(DecodeFault::Truncated));
@@ -199,8 +204,8 @@ impl Text {
     }
 }
 
-/// The kind that the headers tell. An absent or unspecific `content-type` leaves it to the body, since a client that
-/// asked for a stream reads one whatever it is labelled; so does an error status, since gateways label errors freely.
+/// Returns the kind according to the headers. It stays undetermined for a missing or generic `content-type`, because clients
+/// that requested a stream accept it with any label, and for an error status, because gateways often label errors wrongly.
 fn kind_of(status: u16, content_type: Option<&str>) -> ResponseKind {
     if status >= 400 {
         return ResponseKind::Undetermined;
@@ -220,7 +225,7 @@ fn kind_of(status: u16, content_type: Option<&str>) -> ResponseKind {
 fn kind_of_first_byte(first: u8) -> ResponseKind {
     match first {
         b'{' => ResponseKind::Json,
-        // `event:`, `data:`, a comment, or a byte order mark.
+        // `event:`, `data:`, a comment or a byte order mark.
         b'e' | b'd' | b':' | 0xEF => ResponseKind::Sse,
         _ => ResponseKind::Opaque,
     }

@@ -1,9 +1,9 @@
-//! What the tests of several modules use to make life hard: any chunking, any damage.
+//! Strategies shared by tests: random chunks and random damage.
 
 use proptest::prelude::*;
 use proptest::sample::Index;
 
-/// Up to twelve places at which to cut a text.
+/// Up to 12 places at which to cut a text.
 pub(super) fn places() -> impl Strategy<Value = Vec<Index>> {
     prop::collection::vec(any::<Index>(), 0..12)
 }
@@ -29,7 +29,7 @@ pub(super) enum Damage {
     Remove(Index),
 }
 
-/// One to four damages.
+/// One to four changes.
 pub(super) fn damages() -> impl Strategy<Value = Vec<Damage>> {
     let damage = prop_oneof![
         (any::<Index>(), any::<u8>()).prop_map(|(place, byte)| Damage::Change(place, byte)),

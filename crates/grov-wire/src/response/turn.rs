@@ -1,8 +1,8 @@
-//! What came out of one response: the blocks, the tokens, how it ended.
+//! The result of parsing a response.
 
 use super::coding::DecodeFault;
 
-/// One answer of the model, as far as it was seen.
+/// A parsed response of the model, from [`ResponseTap::finish`](super::ResponseTap::finish).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Turn {
     /// The message's id (`msg_…`).
@@ -11,47 +11,47 @@ pub struct Turn {
     pub model: Option<String>,
     /// The message's role; `assistant` in practice.
     pub role: Option<String>,
-    /// The content blocks in the order of their index.
+    /// The content blocks, ordered by index.
     pub blocks: Vec<Block>,
-    /// Why the model stopped: `end_turn`, `tool_use`, `max_tokens`, …
+    /// Why the model stopped, such as `end_turn`, `tool_use` or `max_tokens`.
     pub stop_reason: Option<String>,
-    /// The stop sequence that was met, if one was.
+    /// The stop sequence that the model reached, if any.
     pub stop_sequence: Option<String>,
-    /// Tokens and server-side tool calls, zero where the response did not say.
+    /// Tokens and calls of server tools. Zero if the response did not report them.
     pub usage: Usage,
-    /// The error the upstream reported, as a status, a body or an event in the stream.
+    /// The error that the upstream reported as a status, a body or an event.
     pub error: Option<ApiError>,
     /// How the response ended.
     pub end: TurnEnd,
-    /// What was odd about the response.
+    /// Deviations from the protocol.
     pub irregularities: Irregularities,
-    /// Events and deltas of kinds this version does not know, as sent, oldest first and bounded in number and
-    /// size; the rest is only counted in [`Irregularities`].
+    /// Events and deltas of unknown types, oldest first, at most 64 of at most 16 KiB each. Further ones are only counted in
+    /// [`Irregularities`].
     pub unrecognised: Vec<Unrecognised>,
 }
 
-/// One content block.
+/// A content block of a response.
 ///
-/// `complete` is set when the block's end was seen. In a block cut short the text is what arrived before the cut.
+/// `complete` is whether the end of the block was received. Otherwise the text is the part that was received.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Block {
     /// Text for the user.
     Text {
         /// The text.
         text: String,
-        /// The block's end was seen.
+        /// Whether the end of the block was received.
         complete: bool,
     },
-    /// The model's reasoning; its signature is not kept.
+    /// The model's reasoning, without its signature.
     Thinking {
         /// The reasoning.
         text: String,
-        /// The block's end was seen.
+        /// Whether the end of the block was received.
         complete: bool,
     },
-    /// Reasoning that the upstream encrypted; nothing of it is kept.
+    /// Reasoning that the upstream encrypted. Its content is dropped.
     RedactedThinking {
-        /// The block's end was seen.
+        /// Whether the end of the block was received.
         complete: bool,
     },
     /// A call of one of the client's tools.
@@ -60,10 +60,10 @@ pub enum Block {
         id: String,
         /// The tool's name.
         name: String,
-        /// The input as JSON text, exactly as the model wrote it. It may be cut short although the block is
-        /// complete, when the model ran out of tokens (`stop_reason` says so).
+        /// The input as JSON text, exactly as the model wrote it. It may be truncated even in a complete block, if
+        /// `stop_reason` is `max_tokens`.
         input: String,
-        /// The block's end was seen.
+        /// Whether the end of the block was received.
         complete: bool,
     },
     /// A call of a tool that runs at the upstream (web search, code execution).
@@ -74,22 +74,22 @@ pub enum Block {
         name: String,
         /// The input as JSON text.
         input: String,
-        /// The block's end was seen.
+        /// Whether the end of the block was received.
         complete: bool,
     },
     /// Any other kind of block.
     Other {
         /// The block's `type`.
         kind: String,
-        /// The block's JSON as sent; behind it, one to a line, the deltas that followed.
+        /// The JSON of the block, then each delta on a line of its own, as received.
         json: String,
-        /// The block's end was seen.
+        /// Whether the end of the block was received.
         complete: bool,
     },
 }
 
 impl Block {
-    /// Whether the block's end was seen.
+    /// Returns whether the end of the block was received.
     pub fn is_complete(&self) -> bool {
         match self {
             Self::Text { complete, .. }
@@ -113,7 +113,7 @@ impl Block {
     }
 }
 
-/// Tokens by the class they are billed in, and calls of server-side tools.
+/// Tokens by billing class, and calls of server tools.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
     /// Uncached input tokens.
@@ -122,68 +122,67 @@ pub struct Usage {
     pub output: u64,
     /// Input tokens read from the prompt cache.
     pub cache_read: u64,
-    /// Input tokens written to the prompt cache, all lifetimes together.
+    /// Input tokens written to the prompt cache, for all lifetimes.
     pub cache_creation: u64,
-    /// The part of `cache_creation` that is kept for five minutes.
+    /// The part of `cache_creation` with a lifetime of 5 minutes.
     pub cache_creation_5m: u64,
-    /// The part of `cache_creation` that is kept for an hour.
+    /// The part of `cache_creation` with a lifetime of 1 hour.
     pub cache_creation_1h: u64,
-    /// Web searches made by the upstream.
+    /// Web searches by the upstream.
     pub web_search_requests: u64,
-    /// Web pages fetched by the upstream.
+    /// Web pages that the upstream fetched.
     pub web_fetch_requests: u64,
 }
 
 /// An error that the upstream reported.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ApiError {
-    /// The error's `type`, such as `overloaded_error`; `http_502` for a bare status without a readable error body.
+    /// `type` of the error, such as `overloaded_error`, or `http_502` for a status without a readable body.
     pub kind: String,
-    /// The error's message, empty if there was none.
+    /// `message` of the error, or an empty string.
     pub message: String,
 }
 
 /// How a response ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TurnEnd {
-    /// The message is whole: `message_stop` was seen, or the body was one JSON message.
+    /// The message is complete: `message_stop` was received, or the body was one JSON message.
     Complete,
-    /// The upstream reported an error: [`Turn::error`] says which.
+    /// The upstream reported an error, see [`Turn::error`].
     Error,
     /// The response ended before the message did.
     #[default]
     Truncated,
-    /// The response arrived but holds no message: HTML, another JSON document, an answer to another call.
+    /// The response is not a message, but for example HTML or another JSON document.
     NotAMessage,
-    /// Observation stopped before the end; the client may have received a whole message.
-    /// [`Irregularities::decoding`] says why.
+    /// Parsing stopped before the end, see [`Irregularities::decoding`]. The client may have received a complete message.
     Unobserved,
 }
 
-/// What was odd about a response. All zero for a response as the protocol has it.
+/// Deviations of a response from the protocol. All are zero, `false` or `None` for a regular response.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Irregularities {
-    /// Events, or a whole body, that are no JSON or lack what their kind needs. They were skipped.
+    /// Events that were skipped because they are not JSON or lack a required field. 1 for such a JSON body.
     pub malformed: u32,
-    /// Events larger than [`MAX_EVENT_BYTES`](super::MAX_EVENT_BYTES). They were skipped.
+    /// Events that were skipped because they are larger than [`MAX_EVENT_BYTES`](super::MAX_EVENT_BYTES).
     pub oversized: u32,
-    /// Events of a kind this version does not know.
+    /// Events of unknown types.
     pub unknown_events: u32,
-    /// Deltas of a kind this version does not know, on blocks of a kind it does know.
+    /// Deltas of unknown types for blocks of known types.
     pub unknown_deltas: u32,
-    /// Events that do not fit where they stand: a second start, a delta without a block, anything after the end.
+    /// Events at a wrong place: a second start, a delta without a block, or an event after the end.
     pub misplaced: u32,
-    /// The stream ended inside an event.
+    /// Whether the stream ended inside an event.
     pub cut_mid_event: bool,
-    /// Why the content encoding could not be decoded to the end.
+    /// Why the content coding could not be decoded to the end.
     pub decoding: Option<DecodeFault>,
 }
 
-/// An event or delta of a kind this version does not know.
+/// An event or delta of an unknown type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unrecognised {
-    /// Its `type`, or the event's name where the JSON has none.
+    /// `type`, or the name of the event if the JSON has none.
     pub kind: String,
-    /// Its JSON, as sent.
+    /// The JSON as received.
     pub json: String,
 }

@@ -96,7 +96,7 @@ impl Conversation {
 
 proptest! {
     #[test]
-    fn index_is_the_same_whatever_list_came_before(
+    fn index_is_the_same_with_any_cached_tools(
         lists in prop::collection::vec(tools(), 2..7),
         surroundings in prop::collection::vec((any_json(), any_json()), 2..7),
         cut in any::<Index>(),
@@ -119,7 +119,7 @@ proptest! {
     }
 
     #[test]
-    fn index_is_the_same_whatever_conversation_came_before(
+    fn index_is_the_same_with_any_cached_conversation(
         conversations in prop::collection::vec(conversation(), 1..4),
         turns in prop::collection::vec((any::<Index>(), any::<Index>(), any_json(), any::<bool>()), 4..12),
         changes in prop::collection::vec((any::<Index>(), any::<Index>(), any::<u8>()), 4..12),
@@ -141,7 +141,7 @@ proptest! {
 
 /// Runs of backslashes at all offsets relative to the scanner blocks.
 #[test]
-fn escapes_across_the_end_of_a_known_list_are_read_rightly() {
+fn escapes_across_the_end_of_a_cached_list_are_parsed() {
     let backslashes = r"\\".repeat(2100);
     for tail in ["", "x", r#"\""#, r"\n", r"\\\\", r"\u005c"] {
         let cache = RequestCache::default();
@@ -157,7 +157,7 @@ fn escapes_across_the_end_of_a_known_list_are_read_rightly() {
 }
 
 #[test]
-fn known_list_does_not_hide_what_follows_it() {
+fn text_after_a_cached_list_is_checked() {
     let cache = RequestCache::default();
     let list = json!([{"name": "a", "description": "x".repeat(5000)}]).to_string();
     assert!(RequestIndex::parse_with_cache(&with_tools("0", &list, "0"), &cache).is_ok());
@@ -185,7 +185,7 @@ fn known_list_does_not_hide_what_follows_it() {
 
 /// At the end of the cached messages, a number may continue, a list may end, and a field may be repeated.
 #[test]
-fn known_messages_do_not_hide_what_follows_them() {
+fn text_after_cached_messages_is_checked() {
     let long = "x".repeat(5000);
     let said = format!(r#"{{"role":"user","content":"{long}"}}"#);
     let behind = [

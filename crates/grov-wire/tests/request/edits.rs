@@ -43,7 +43,7 @@ fn behind(index: &RequestIndex, message: usize, block: usize) -> InsertionPoint 
 }
 
 #[test]
-fn no_edits_are_the_original_itself() {
+fn no_edits_return_the_original() {
     let index = golden::index("loop_1_after_write");
     let pieces = Splice::apply(&index, &[]).unwrap().into_vec();
     assert_eq!(pieces.len(), 1);
@@ -71,7 +71,7 @@ fn blocks_are_added_between_blocks() {
 }
 
 #[test]
-fn a_plain_string_becomes_the_first_block_byte_for_byte() {
+fn plain_string_becomes_the_first_block_unchanged() {
     let index = index(r#"{"messages":[{"content": "h\u0069 \"there\"" ,"role":"user"}]}"#);
     let end = end_of(&index, 0);
     assert_eq!(
@@ -81,7 +81,7 @@ fn a_plain_string_becomes_the_first_block_byte_for_byte() {
 }
 
 #[test]
-fn values_are_replaced_where_they_stand() {
+fn values_are_replaced_in_place() {
     let index = index(
         r#"{"model" : "a","system":[{"text":"one"},{"text":"two"}],"messages":[{"content":"x"},{"content":[{"text":"y"},{}]}]}"#,
     );
@@ -121,7 +121,7 @@ fn values_are_replaced_where_they_stand() {
 }
 
 #[test]
-fn what_cannot_be_done_is_refused_with_the_edit_that_fails() {
+fn errors_name_the_failing_edit() {
     let index =
         index(r#"{"model":"m","messages":[{"content":[{"text":"a"},{}]},{"content":"b"},{"content":7}]}"#);
     let first = insert(behind(&index, 0, 0), "{}");
@@ -173,7 +173,7 @@ fn what_cannot_be_done_is_refused_with_the_edit_that_fails() {
 }
 
 #[test]
-fn a_place_of_another_request_is_never_the_middle_of_something() {
+fn place_of_another_request_never_splits_a_value() {
     let wide = index(r#"{"messages":[{"content":[{},{},{}]},{"content":"x"},{"content":[]}],"z":1}"#);
     let narrow = index(r#"{"messages":[{"content":"y"},{"content":[{}]}]}"#);
     let missing = [
@@ -194,7 +194,7 @@ fn a_place_of_another_request_is_never_the_middle_of_something() {
 }
 
 #[test]
-fn what_is_added_at_a_link_is_added_there_again_when_the_history_has_changed_its_form() {
+fn insertion_at_a_link_lands_at_the_same_place_in_a_rewritten_history() {
     let added = text_block("remember: tests first");
     for (earlier, later) in [
         ("loop_0_first", "loop_4_resumed"),
@@ -351,7 +351,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
     #[test]
-    fn edits_do_to_the_bytes_what_they_do_to_a_tree(body in request(), noise: u64, words in text()) {
+    fn edits_of_bytes_equal_edits_of_a_tree(body in request(), noise: u64, words in text()) {
         let index = RequestIndex::parse(&body).unwrap();
         let mut choices = Noise(noise | 1);
         let mut changes = possible_changes(&index, &mut choices);
@@ -386,7 +386,7 @@ proptest! {
     }
 
     #[test]
-    fn the_order_in_which_edits_are_given_does_not_matter(body in request(), noise: u64) {
+    fn order_of_edits_does_not_matter(body in request(), noise: u64) {
         let index = RequestIndex::parse(&body).unwrap();
         let mut choices = Noise(noise | 1);
         let mut changes = possible_changes(&index, &mut choices);
@@ -404,7 +404,7 @@ proptest! {
     }
 
     #[test]
-    fn places_of_one_request_in_another_give_a_valid_request_or_are_refused(
+    fn places_of_another_request_give_a_valid_request_or_an_error(
         one in request(), other in request(), noise: u64,
     ) {
         let (one, other) = (RequestIndex::parse(&one).unwrap(), RequestIndex::parse(&other).unwrap());
@@ -417,7 +417,7 @@ proptest! {
     }
 
     #[test]
-    fn additions_at_links_leave_every_text_of_the_prompt_in_place(body in request(), words in text()) {
+    fn insertions_at_links_keep_the_texts_of_the_prompt_in_order(body in request(), words in text()) {
         let index = RequestIndex::parse(&body).unwrap();
         let skeleton = index.skeleton();
         let mut points: Vec<_> = skeleton.links().iter().map(|link| link.insertion_point()).collect();
@@ -437,7 +437,7 @@ proptest! {
     }
 
     #[test]
-    fn a_text_block_says_what_it_was_given(words in text()) {
+    fn text_block_contains_the_given_text(words in text()) {
         let block: Value = serde_json::from_slice(&text_block(&words)).unwrap();
         prop_assert_eq!(block, json!({"type": "text", "text": words}));
     }

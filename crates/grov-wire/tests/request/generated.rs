@@ -239,7 +239,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
     #[test]
-    fn an_index_sees_what_a_tree_sees(body in request()) {
+    fn index_agrees_with_a_parsed_tree(body in request()) {
         assert_agrees(&body);
     }
 }

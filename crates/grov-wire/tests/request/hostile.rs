@@ -21,7 +21,7 @@ fn json_problem(bytes: &'static [u8]) -> JsonProblem {
 }
 
 #[test]
-fn what_is_no_json_object_has_no_index() {
+fn bodies_other_than_json_objects_have_no_index() {
     assert_eq!(json_problem(b""), JsonProblem::ExpectedValue);
     assert_eq!(json_problem(b"{\"model\":"), JsonProblem::ExpectedValue);
     assert_eq!(json_problem(b"{\"model\":\"m\xff\"}"), JsonProblem::NotUtf8);
@@ -41,7 +41,7 @@ fn what_is_no_json_object_has_no_index() {
 }
 
 #[test]
-fn a_key_that_stands_twice_where_it_is_read_is_an_error() {
+fn duplicate_key_in_an_indexed_object_is_an_error() {
     for (text, key) in [
         (r#"{"model":"a","model":"b"}"#, "model"),
         (r#"{"thinking":1,"model":"a","thinking":2}"#, "thinking"),
@@ -73,12 +73,12 @@ fn a_key_that_stands_twice_where_it_is_read_is_an_error() {
 }
 
 #[test]
-fn a_key_that_stands_twice_where_nobody_reads_is_no_concern() {
+fn duplicate_key_in_a_skipped_object_is_ignored() {
     index(r#"{"messages":[{"content":[{"type":"tool_use","input":{"a":1,"a":2}}],"x":1,"x":2}]}"#);
 }
 
 #[test]
-fn many_fields_are_no_burden() {
+fn many_fields_are_indexed_quickly() {
     let fields: Vec<_> = (0..200_000).map(|number| format!("\"f{number}\":0")).collect();
     let index = index(format!("{{{}}}", fields.join(",")));
     assert_eq!(index.fields().count(), 200_000);
@@ -140,7 +140,7 @@ fn deep_nesting_neither_overflows_nor_fails() {
 }
 
 #[test]
-fn nothing_at_all_is_a_request_too() {
+fn empty_object_is_a_request() {
     let index = assert_agrees(&body(" {\n} "));
     assert!(matches!(index.system(), SystemPrompt::Absent));
     assert_eq!(index.messages().len(), 0);
@@ -195,7 +195,7 @@ fn unknown_block_types_and_roles_are_kept() {
 }
 
 #[test]
-fn a_session_id_that_is_not_plain_is_none() {
+fn invalid_session_ids_are_none() {
     let session = |user_id: &str| {
         let user_id = serde_json::Value::from(user_id);
         index(format!(r#"{{"metadata":{{"user_id":{user_id}}}}}"#)).metadata_session_id()

@@ -151,7 +151,7 @@ const REJECTED: &[&str] = &[
 ];
 
 #[test]
-fn tricky_documents_get_the_right_verdict() {
+fn tricky_documents_are_judged_correctly() {
     for document in ACCEPTED {
         assert!(validate(document.as_bytes()).is_ok(), "{document:?} is JSON");
         assert_same_verdict(document.as_bytes());
@@ -163,7 +163,7 @@ fn tricky_documents_get_the_right_verdict() {
 }
 
 #[test]
-fn tricky_documents_get_the_right_verdict_wherever_a_block_of_the_scanner_ends() {
+fn tricky_documents_are_judged_correctly_at_every_block_offset() {
     for document in ACCEPTED.iter().chain(REJECTED) {
         for before in 0..130 {
             let padding = "x".repeat(before);
@@ -174,7 +174,7 @@ fn tricky_documents_get_the_right_verdict_wherever_a_block_of_the_scanner_ends()
 }
 
 #[test]
-fn faults_of_encoding_are_found_where_they_are() {
+fn encoding_errors_have_their_offset() {
     for (document, offset) in [
         (&b"\"\xff\""[..], 1),
         (b"\"a\xc3\"", 2),
@@ -189,7 +189,7 @@ fn faults_of_encoding_are_found_where_they_are() {
 }
 
 #[test]
-fn problems_are_named_with_their_place() {
+fn errors_have_kind_and_offset() {
     for (document, problem, offset) in [
         ("[1,]", JsonProblem::ExpectedValue, 3),
         ("{\"a\" 1}", JsonProblem::ExpectedColon, 5),
@@ -264,7 +264,7 @@ proptest! {
     }
 
     #[test]
-    fn documents_with_a_few_bytes_changed_get_the_same_verdict(
+    fn changed_documents_are_judged_like_the_reference(
         document in document(),
         changes in prop::collection::vec((any::<prop::sample::Index>(), 0..3, telling_byte()), 1..4),
     ) {
@@ -283,17 +283,17 @@ proptest! {
     }
 
     #[test]
-    fn bytes_at_random_get_the_same_verdict(document in prop::collection::vec(telling_byte(), 0..12)) {
+    fn random_bytes_are_judged_like_the_reference(document in prop::collection::vec(telling_byte(), 0..12)) {
         assert_same_verdict(&document);
     }
 
     #[test]
-    fn documents_cut_short_get_the_same_verdict(document in document(), end in any::<prop::sample::Index>()) {
+    fn truncated_documents_are_judged_like_the_reference(document in document(), end in any::<prop::sample::Index>()) {
         assert_same_verdict(&document[..end.index(document.len() + 1)]);
     }
 
     #[test]
-    fn strings_of_backslashes_and_quotes_get_the_same_verdict(
+    fn backslashes_and_quotes_are_judged_like_the_reference(
         before in "x{0,64}", middle in "[\\\\\"]{0,140}", after in "[nux\\\\\"]{0,8}",
     ) {
         assert_same_verdict(format!("\"{before}{middle}{after}\"").as_bytes());

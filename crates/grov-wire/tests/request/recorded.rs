@@ -40,7 +40,7 @@ fn bodies_in(path: &Path) -> Vec<Value> {
 }
 
 #[test]
-fn recorded_requests_are_indexed_as_a_tree_sees_them() {
+fn indexes_of_recorded_requests_agree_with_parsed_trees() {
     for (name, body) in recorded_bodies().unwrap_or_default() {
         eprintln!("{name}: {} bytes", body.len());
         assert_agrees(&body);

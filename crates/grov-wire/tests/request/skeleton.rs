@@ -63,7 +63,7 @@ fn plain() -> Value {
 }
 
 #[test]
-fn what_the_client_rewrites_leaves_the_key_alone() {
+fn rewrites_by_the_client_keep_the_key() {
     let cached = |mut block: Value| {
         block["cache_control"] = json!({"type": "ephemeral"});
         block
@@ -90,7 +90,7 @@ fn what_the_client_rewrites_leaves_the_key_alone() {
 }
 
 #[test]
-fn messages_of_one_speaker_in_a_row_are_like_one() {
+fn consecutive_messages_of_one_role_equal_one_message() {
     let together = json!([
         user(vec![result("a"), text("one"), text("two")]),
         assistant(vec![text("x"), call("b")])
@@ -107,7 +107,7 @@ fn messages_of_one_speaker_in_a_row_are_like_one() {
 }
 
 #[test]
-fn what_was_said_and_called_makes_the_key() {
+fn key_depends_on_texts_and_calls() {
     let tips = [
         plain(),
         json!([]),
@@ -137,7 +137,7 @@ fn what_was_said_and_called_makes_the_key() {
 }
 
 #[test]
-fn keys_are_what_they_were_when_they_were_stored() {
+fn stored_keys_do_not_change() {
     // If this fails, every stored key is lost: a new form of the chain needs a new root.
     assert_eq!(
         skeleton_of(json!([])).tip().to_string(),
@@ -152,7 +152,7 @@ fn keys_are_what_they_were_when_they_were_stored() {
 }
 
 #[test]
-fn links_tell_who_spoke_and_where_to_add() {
+fn links_give_speaker_and_insertion_point() {
     let skeleton = skeleton_of(plain());
     let places: Vec<_> = skeleton
         .links()
@@ -180,7 +180,7 @@ fn links_tell_who_spoke_and_where_to_add() {
 }
 
 #[test]
-fn nothing_new_is_said_where_the_assistant_spoke_last() {
+fn no_newest_user_link_after_the_assistant() {
     assert_eq!(
         skeleton_of(json!([user("hi"), assistant("ho")])).newest_user_link(),
         None
@@ -189,7 +189,7 @@ fn nothing_new_is_said_where_the_assistant_spoke_last() {
 }
 
 #[test]
-fn additions_to_a_text_come_behind_all_results_of_its_message() {
+fn insertions_after_a_text_follow_all_results_of_its_message() {
     let skeleton = skeleton_of(json!([user(vec![
         text("see:"),
         result("a"),
@@ -225,7 +225,7 @@ fn golden_requests_continue_each_other() {
 }
 
 #[test]
-fn every_anchor_of_a_golden_request_is_found_in_those_that_continue_it() {
+fn every_key_of_a_golden_request_is_found_in_its_continuations() {
     for run in [
         &[
             "loop_0_first",
@@ -259,7 +259,7 @@ fn every_anchor_of_a_golden_request_is_found_in_those_that_continue_it() {
 }
 
 #[test]
-fn histories_that_have_nothing_to_do_with_each_other_share_no_key() {
+fn unrelated_histories_share_no_key() {
     let histories = [
         "loop_4_resumed",
         "older_2_resumed",

@@ -154,7 +154,7 @@ fn an_error_in_the_stream() {
 }
 
 #[test]
-fn a_malformed_event_is_passed_over() {
+fn malformed_event_is_skipped() {
     let mut expected = turn("msg_05malformed", "claude-opus-4-8");
     expected.usage.output = 20;
     expected.blocks = vec![text("Answer goes on.", true)];

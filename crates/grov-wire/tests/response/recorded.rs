@@ -85,7 +85,7 @@ fn assert_same_block(block: &Block, expected: &Value) {
 }
 
 #[test]
-fn recorded_streams_become_the_turns_a_tree_sees() {
+fn turns_of_recorded_streams_agree_with_parsed_trees() {
     for file in recorded("sse", ".sse.txt") {
         eprintln!("{}", file.display());
         let stream = std::fs::read_to_string(&file).unwrap();

@@ -114,7 +114,7 @@ fn a_whole_message() {
 }
 
 #[test]
-fn interleaved_blocks_keep_to_their_index() {
+fn interleaved_deltas_go_to_the_block_with_their_index() {
     let turn = regular(&[
         tool_start(2, "{}"),
         text_start(0),
@@ -139,7 +139,7 @@ fn interleaved_blocks_keep_to_their_index() {
 }
 
 #[test]
-fn a_tool_calls_input_is_its_deltas_or_what_it_started_with() {
+fn tool_input_comes_from_deltas_or_else_from_the_block_start() {
     let turn = regular(&[
         tool_start(0, "{}"),
         input_delta(0, ""),
@@ -265,7 +265,7 @@ fn unknown_events_and_deltas_are_kept_and_counted() {
 }
 
 #[test]
-fn what_is_kept_of_the_unknown_is_bounded() {
+fn unrecognised_events_are_bounded() {
     let large = format!(r#"{{"type":"large","x":"{}"}}"#, "x".repeat(20_000));
     let small = r#"{"type":"small"}"#.to_owned();
     let turn = assemble(std::iter::once(&large).chain(std::iter::repeat_n(&small, 1000)));
@@ -275,7 +275,7 @@ fn what_is_kept_of_the_unknown_is_bounded() {
 }
 
 #[test]
-fn the_newest_usage_stands_and_what_it_leaves_out_stays() {
+fn newest_usage_replaces_only_the_counts_it_contains() {
     let turn = regular(&[
         r#"{"type":"message_delta","delta":{},"usage":{"output_tokens":5,"input_tokens":null,"server_tool_use":{"web_search_requests":2,"web_fetch_requests":1}}}"#.to_owned(),
         r#"{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":9.0,"cache_read_input_tokens":2500,"cache_creation":null,"server_tool_use":null,"input_tokens":-1,"cache_creation_input_tokens":12.5}}"#.to_owned(),
@@ -362,7 +362,7 @@ fn a_stream_without_its_stop_is_truncated() {
 }
 
 #[test]
-fn a_second_start_adds_to_the_bill_alone() {
+fn second_message_start_updates_only_the_usage() {
     let second =
         r#"{"type":"message_start","message":{"id":"msg_2","model":"n","usage":{"output_tokens":7}}}"#;
     let turn = assemble([START, second, STOP]);
@@ -376,7 +376,7 @@ fn a_second_start_adds_to_the_bill_alone() {
 }
 
 #[test]
-fn events_out_of_place_are_flagged() {
+fn misplaced_events_are_counted() {
     let turn = assemble([STOP]);
     assert_eq!((turn.end, turn.irregularities), (TurnEnd::Complete, misplaced(1)));
 
@@ -418,7 +418,7 @@ fn events_out_of_place_are_flagged() {
 }
 
 #[test]
-fn a_block_started_twice_continues_as_the_newer() {
+fn deltas_go_to_the_newest_block_with_their_index() {
     let turn = assemble([
         START,
         &text_start(1),
@@ -445,7 +445,7 @@ fn the_number_of_blocks_is_limited() {
 }
 
 #[test]
-fn completed_blocks_are_told_as_they_complete() {
+fn blocks_complete_with_their_stop_event() {
     let mut assembler = Assembler::default();
     let mut seen = Vec::new();
     for data in [

@@ -50,7 +50,7 @@ fn a_whole_message() {
 }
 
 #[test]
-fn errors_say_what_and_why() {
+fn error_bodies_give_type_and_message() {
     let body =
         br#"{"type": "error", "error": {"type": "rate_limit_error", "message": "slow"}, "request_id": "r"}"#;
     let turn = read(body, true);
@@ -84,7 +84,7 @@ fn errors_say_what_and_why() {
 }
 
 #[test]
-fn other_documents_are_no_message() {
+fn other_documents_are_not_messages() {
     for body in [
         r#"{"input_tokens": 12}"#,
         "{}",
@@ -154,7 +154,7 @@ fn a_block_that_cannot_be_read_is_kept_as_it_is() {
 }
 
 #[test]
-fn deep_nesting_is_carried_as_text() {
+fn deeply_nested_input_is_kept_as_text() {
     let input = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
     let block = format!(r#"{{"type":"tool_use","id":"toolu_1","name":"Bash","input":{input}}}"#);
     let turn = read(
@@ -174,7 +174,7 @@ fn deep_nesting_is_carried_as_text() {
 }
 
 #[test]
-fn escapes_are_resolved_and_half_a_pair_of_surrogates_is_no_text() {
+fn escapes_are_decoded_and_lone_surrogates_rejected() {
     let text_of = |text: &str| {
         let body = format!(r#"{{"type":"message","content":[{{"type":"text","text":"{text}"}}]}}"#);
         match read(body.as_bytes(), true).blocks.as_slice() {
@@ -189,7 +189,7 @@ fn escapes_are_resolved_and_half_a_pair_of_surrogates_is_no_text() {
 }
 
 #[test]
-fn a_fault_of_encoding_does_harm_only_where_somebody_reads() {
+fn invalid_utf8_matters_only_in_fields_that_are_read() {
     let unread = b"{\"type\":\"message\",\"content\":[],\"novelty\":\"\xff\"}";
     assert_eq!(read(unread, true).end, TurnEnd::Complete);
     let read_by_us = b"{\"type\":\"message\",\"content\":[{\"type\":\"text\",\"text\":\"\xff\"}]}";

@@ -56,7 +56,7 @@ fn recognises_the_upstreams_form() {
 }
 
 #[test]
-fn leaves_every_other_spelling_to_the_parser() {
+fn other_spellings_go_to_the_parser() {
     let canonical = spell(3, DeltaKind::Text, r#""a""#, "");
     assert!(by_spelling(canonical.as_bytes()).is_some());
     for (from, to) in [
@@ -117,7 +117,7 @@ fn spelled_character() -> impl Strategy<Value = String> {
 
 proptest! {
     #[test]
-    fn any_string_the_encoder_writes_is_recognised(
+    fn every_encoded_string_is_recognised(
         index in 0u64..10_000, kind in any_kind(), string in any::<String>(), padding in " {0,40}",
     ) {
         let data = spell(index, kind, &serde_json::to_string(&string).unwrap(), &padding);
@@ -133,7 +133,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_recognised_means_the_same_to_the_parser(
+    fn recognised_deltas_agree_with_the_parser(
         kind in any_kind(),
         characters in prop::collection::vec(spelled_character(), 0..12),
         damages in damages(),
@@ -146,7 +146,7 @@ proptest! {
     }
 
     #[test]
-    fn plain_length_stops_where_a_plain_loop_does(
+    fn plain_length_equals_a_simple_loop(
         bytes in prop::collection::vec(prop_oneof![6 => 0x20u8..=0xFF, 1 => any::<u8>()], 0..40),
     ) {
         let slow = bytes.iter().take_while(|b| **b >= 0x20 && **b != b'"' && **b != b'\\').count();

@@ -1,9 +1,9 @@
-//! The `deflate` coding: zlib as the standard has it, raw deflate as some servers send it.
+//! The `deflate` coding: zlib as in the standard, or raw deflate as some servers send it.
 
 use super::{Coding, Corrupt, Step};
 use flate2::{Decompress, FlushDecompress, Status};
 
-/// Runs `inflater` once; the flag says whether the compressed data ended.
+/// Runs `inflater` once. The flag is whether the compressed data ended.
 pub(super) fn inflate(
     inflater: &mut Decompress,
     input: &[u8],
@@ -24,7 +24,7 @@ pub(super) struct Deflate {
 }
 
 enum State {
-    /// The first two bytes tell zlib from raw deflate; the first one waits here for the second.
+    /// The first two bytes distinguish zlib from raw deflate. Stores the first one.
     Start(Option<u8>),
     Running(Box<Decompress>),
     Ended,
@@ -88,7 +88,7 @@ impl Coding for Deflate {
     }
 }
 
-/// RFC 1950 §2.2: method 8, a window of at most 32 KiB, and both bytes as one number divisible by 31.
+/// RFC 1950 §2.2: method 8, a window of at most 32 KiB, and a number divisible by 31.
 fn is_zlib_header(first: u8, second: u8) -> bool {
     first & 0x0F == 8 && first >> 4 <= 7 && u16::from_be_bytes([first, second]).is_multiple_of(31)
 }

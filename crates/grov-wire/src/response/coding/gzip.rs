@@ -1,11 +1,11 @@
-//! The `gzip` coding (RFC 1952), several members included.
+//! The `gzip` coding (RFC 1952), with any number of members.
 
 use super::deflate::inflate;
 use super::{Coding, Corrupt, Step};
 use flate2::{Crc, Decompress};
 
-/// Members that one body may have: some servers write one per flush. Without a limit, twenty bytes of empty member
-/// would cost a reset of the inflater's 32 KiB window each.
+/// Maximum number of members. Some servers write one per flush. An empty member has 20 bytes and costs a reset of the 32 KiB
+/// window.
 pub(super) const MAX_MEMBERS: usize = 16 * 1024;
 
 pub(super) const HEADER_CRC: u8 = 1 << 1;
@@ -15,7 +15,7 @@ const COMMENT: u8 = 1 << 4;
 
 pub(super) struct Gzip {
     state: State,
-    /// Flags of the member's header whose fields are still to come.
+    /// Header flags whose fields are not read yet.
     flags: u8,
     members: usize,
     inflater: Decompress,
@@ -23,16 +23,16 @@ pub(super) struct Gzip {
 }
 
 enum State {
-    /// The ten bytes every header begins with.
+    /// The fixed part of the header, 10 bytes, and how many were read.
     Fixed(usize),
     /// The length of the extra field, low byte first.
     ExtraLength(Option<u8>),
     Extra(u16),
-    /// A name or comment, ended by a zero byte.
+    /// A name or comment, which ends with a zero byte.
     Text,
     HeaderChecksum(u8),
     Body,
-    /// CRC-32 and length of the member's text, low bytes first.
+    /// CRC-32 and length of the member, low byte first, and how many bytes were read.
     Trailer([u8; 8], usize),
 }
 
@@ -47,7 +47,7 @@ impl Gzip {
         }
     }
 
-    /// The state behind the header field that just ended.
+    /// Returns the state after a header field.
     fn next_field(&mut self) -> State {
         for (flag, state) in [
             (EXTRA, State::ExtraLength(None)),
@@ -65,10 +65,10 @@ impl Gzip {
         State::Body
     }
 
-    /// Takes one byte of a header or trailer.
+    /// Processes one byte of a header or trailer.
     fn take(&mut self, byte: u8) -> Result<(), Corrupt> {
         match &mut self.state {
-            // Some writers pad the last member with zeros.
+            // Some servers append zeros to the last member.
             State::Fixed(0) if byte == 0 && self.members > 0 => {}
             State::Fixed(seen) => {
                 let is_wrong = match *seen {

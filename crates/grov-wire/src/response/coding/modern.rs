@@ -5,7 +5,7 @@ use brotli::enc::StandardAlloc;
 use brotli::{BrotliDecompressStream, BrotliResult, BrotliState};
 use zstd::stream::raw::{DParameter, Decoder, Operation};
 
-/// RFC 9659 §3: content coded as zstd uses windows of at most 8 MiB.
+/// RFC 9659 §3: windows of at most 8 MiB.
 const ZSTANDARD_WINDOW_LOG_MAX: u32 = 23;
 
 pub(super) struct Brotli {
@@ -17,7 +17,7 @@ pub(super) struct Brotli {
 impl Brotli {
     pub(super) fn new() -> Self {
         let allocator = StandardAlloc::default;
-        // Strict: windows of at most 16 MiB, as the coding has it.
+        // Strict limits windows to 16 MiB.
         let state = BrotliState::new_strict(allocator(), allocator(), allocator());
         Self {
             state,
@@ -62,7 +62,7 @@ impl Coding for Brotli {
 
 pub(super) struct Zstandard {
     decoder: Decoder<'static>,
-    /// A frame ended and no other has begun.
+    /// Whether a frame ended and no other started.
     between_frames: bool,
 }
 

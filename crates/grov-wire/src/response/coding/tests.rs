@@ -123,7 +123,7 @@ fn every_coding_decodes_in_any_chunks() {
 }
 
 #[test]
-fn what_was_flushed_comes_out_at_once() {
+fn flushed_data_is_decoded_at_once() {
     for coding in CODINGS {
         let mut encoder = encoder(coding);
         let mut decoder = ContentDecoder::for_header(header(coding)).unwrap().unwrap();
@@ -146,7 +146,7 @@ fn what_was_flushed_comes_out_at_once() {
 }
 
 #[test]
-fn stacked_codings_are_undone_from_the_last() {
+fn stacked_codings_are_decoded_in_reverse_order() {
     let text = events(500);
     let encoded = encode("br", &encode("gzip", &text));
     assert_eq!(decode("gzip, br", [&encoded[..]]), (text.clone(), Ok(true)));
@@ -155,7 +155,7 @@ fn stacked_codings_are_undone_from_the_last() {
 }
 
 #[test]
-fn gzip_members_and_zstd_frames_follow_each_other() {
+fn several_gzip_members_and_zstd_frames_are_decoded() {
     for coding in ["gzip", "zstd"] {
         let encoded = [
             encode(coding, b"one, "),
@@ -207,7 +207,7 @@ fn gzip_headers_may_have_every_field() {
 }
 
 #[test]
-fn a_cut_anywhere_is_seen() {
+fn truncation_at_any_byte_is_detected() {
     let text = events(100);
     for coding in CODINGS {
         let encoded = encode(coding, &text);
@@ -234,7 +234,7 @@ fn a_wrong_checksum_or_length_is_corrupt() {
 }
 
 #[test]
-fn bytes_behind_the_end_are_corrupt() {
+fn bytes_after_the_end_are_corrupt() {
     for coding in CODINGS {
         let encoded = [encode(coding, b"some text"), b"{\"type\"".to_vec()].concat();
         let (decoded, end) = decode(header(coding), [&encoded[..]]);
@@ -282,7 +282,7 @@ fn decoded_length(header: &str, encoded: &[u8]) -> (usize, Result<(), DecodeFaul
 }
 
 #[test]
-fn a_bomb_stops_at_the_limit() {
+fn decompression_bomb_stops_at_the_limit() {
     let mut encoder = zstd::stream::write::Encoder::new(Vec::new(), 1).unwrap();
     let zeros = vec![0; 1024 * 1024];
     for _ in 0..=MAX_DECODED_BYTES / zeros.len() {
@@ -304,7 +304,7 @@ fn a_bomb_stops_at_the_limit() {
 
 proptest! {
     #[test]
-    fn damage_is_never_more_than_a_fault(
+    fn damaged_bodies_only_cause_a_fault(
         coding in prop::sample::select(CODINGS.to_vec()),
         number in 0usize..60,
         damages in damages(),
@@ -322,7 +322,7 @@ proptest! {
     }
 
     #[test]
-    fn noise_is_never_more_than_a_fault(
+    fn noise_only_causes_a_fault(
         coding in prop::sample::select(CODINGS.to_vec()),
         noise in prop::collection::vec(any::<u8>(), 0..300),
     ) {

@@ -73,7 +73,7 @@ fn reads_the_upstreams_form() {
 }
 
 #[test]
-fn takes_every_line_end() {
+fn every_line_end_is_accepted() {
     for end in ["\n", "\r\n", "\r"] {
         let text = ["event: a", "data: 1", "", "data: 2", "", ""].join(end);
         assert_eq!(
@@ -85,7 +85,7 @@ fn takes_every_line_end() {
 }
 
 #[test]
-fn an_event_ended_by_carriage_return_leaves_at_once() {
+fn event_ended_by_carriage_return_is_dispatched_at_once() {
     let mut decoder = SseDecoder::new();
     assert_eq!(feed_all(&mut decoder, [&b"data: 1\r\n\r"[..]]), [event("", "1")]);
     assert_eq!(
@@ -96,7 +96,7 @@ fn an_event_ended_by_carriage_return_leaves_at_once() {
 }
 
 #[test]
-fn skips_comments_and_fields_of_no_use() {
+fn comments_and_other_fields_are_skipped() {
     let text = b": keep-alive\n\n: x\nid: 7\nretry: 10\nunknown\nevents: no\ndata: 1\ndatax: no\n\n";
     assert_eq!(decode(text), [event("", "1")]);
 }
@@ -111,7 +111,7 @@ fn joins_data_lines() {
 }
 
 #[test]
-fn the_last_name_stands_and_ends_with_its_event() {
+fn last_event_name_counts_for_one_event() {
     assert_eq!(
         decode(b"event: a\nevent: b\ndata: 1\n\ndata: 2\n\n"),
         [event("b", "1"), event("", "2")]
@@ -120,7 +120,7 @@ fn the_last_name_stands_and_ends_with_its_event() {
 }
 
 #[test]
-fn a_byte_order_mark_is_no_text() {
+fn byte_order_mark_is_skipped() {
     let text = b"\xEF\xBB\xBFdata: 1\n\n\xEF\xBB\xBFdata: 2\n\n";
     assert_eq!(decode(text), [event("", "1")]);
     assert_eq!(feed_all(&mut SseDecoder::new(), text.chunks(1)), [event("", "1")]);
@@ -132,14 +132,14 @@ fn a_byte_order_mark_is_no_text() {
 }
 
 #[test]
-fn an_event_without_its_blank_line_is_none() {
+fn event_without_its_blank_line_is_not_dispatched() {
     let mut decoder = SseDecoder::new();
     assert_eq!(feed_all(&mut decoder, [&b"data: 1\n"[..]]), []);
     assert!(decoder.is_mid_event());
 }
 
 #[test]
-fn borrows_what_lies_whole_in_the_chunk() {
+fn data_is_borrowed_from_the_chunk() {
     let chunk = b"event: a\ndata: whole\n\n".as_slice();
     let mut seen = 0;
     SseDecoder::new().feed(chunk, |event| {
@@ -151,7 +151,7 @@ fn borrows_what_lies_whole_in_the_chunk() {
 }
 
 #[test]
-fn an_oversized_event_is_skipped_and_nothing_of_it_held() {
+fn oversized_event_is_skipped_and_not_buffered() {
     let line = [b'x'; 1000];
     let mut decoder = SseDecoder::new();
     let mut events = feed_all(&mut decoder, [&b"data: before\n\ndata: "[..]]);

@@ -63,7 +63,7 @@ const _: fn() = || {
 };
 
 #[test]
-fn the_content_type_tells_the_kind() {
+fn content_type_determines_the_kind() {
     for (content_type, kind) in [
         (SSE, ResponseKind::Sse),
         (Some("Text/Event-Stream"), ResponseKind::Sse),
@@ -83,7 +83,7 @@ fn the_content_type_tells_the_kind() {
 }
 
 #[test]
-fn without_a_content_type_the_body_tells_the_kind() {
+fn first_byte_determines_the_kind_without_a_content_type() {
     for (body, kind) in [
         (STREAM, ResponseKind::Sse),
         ("\n\ndata: x", ResponseKind::Sse),
@@ -106,7 +106,7 @@ fn without_a_content_type_the_body_tells_the_kind() {
 }
 
 #[test]
-fn progress_is_seen_while_the_stream_runs() {
+fn blocks_are_visible_while_the_stream_runs() {
     let mut tap = ResponseTap::new(200, SSE, None);
     let until = STREAM.find("event: message_delta").unwrap();
     let mut completions = Vec::new();
@@ -136,7 +136,7 @@ fn progress_is_seen_while_the_stream_runs() {
 }
 
 #[test]
-fn an_encoded_stream_is_seen_event_by_event() {
+fn encoded_stream_is_decoded_event_by_event() {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
     let mut tap = ResponseTap::new(200, SSE, Some("gzip"));
     let mut seen = Vec::new();
@@ -165,7 +165,7 @@ fn an_encoded_stream_is_seen_event_by_event() {
 }
 
 #[test]
-fn a_body_cut_inside_its_encoding_is_flagged() {
+fn body_truncated_inside_its_coding_is_reported() {
     let encoded = gzip(STREAM.as_bytes());
     let tap = ResponseTap::new(200, SSE, Some("gzip"));
     let turn = observe(tap, [&encoded[..encoded.len() - 8]], false);
@@ -185,7 +185,7 @@ fn a_body_cut_inside_its_encoding_is_flagged() {
 }
 
 #[test]
-fn an_encoded_body_that_turns_out_opaque_is_not_called_cut() {
+fn encoded_opaque_body_is_not_reported_as_truncated() {
     let encoded = gzip(b"<html>captive portal</html>");
     for size in [1, encoded.len()] {
         let tap = ResponseTap::new(200, None, Some("gzip"));
@@ -198,7 +198,7 @@ fn an_encoded_body_that_turns_out_opaque_is_not_called_cut() {
 }
 
 #[test]
-fn what_cannot_be_decoded_goes_unobserved() {
+fn undecodable_response_is_unobserved() {
     for content_type in [SSE, JSON, None] {
         for (encoding, body, fault) in [
             ("gzip", STREAM.as_bytes(), DecodeFault::Corrupt),
@@ -262,7 +262,7 @@ fn an_error_status_is_an_error_whatever_the_body() {
 }
 
 #[test]
-fn a_good_status_without_a_message() {
+fn successful_status_without_a_message() {
     for (content_type, body, ended_cleanly, end) in [
         (
             Some("text/html"),
@@ -289,7 +289,7 @@ fn a_good_status_without_a_message() {
 }
 
 #[test]
-fn a_stream_cut_anywhere_keeps_what_came() {
+fn stream_truncated_anywhere_keeps_the_received_part() {
     let whole = observe_stream(STREAM.as_bytes());
     assert_eq!(
         (whole.end, whole.irregularities),
@@ -312,7 +312,7 @@ fn a_stream_cut_anywhere_keeps_what_came() {
 }
 
 #[test]
-fn observation_stops_at_the_limit_of_decoded_text() {
+fn parsing_stops_at_the_limit_of_decoded_bytes() {
     let comment = [b": ".as_slice(), &[b'x'; 1024 * 1024 - 4], b"\n\n"].concat();
     let mut tap = ResponseTap::new(200, SSE, None);
     for _ in 0..MAX_DECODED_BYTES / comment.len() {
@@ -327,7 +327,7 @@ fn observation_stops_at_the_limit_of_decoded_text() {
 }
 
 #[test]
-fn a_json_body_too_large_is_given_up() {
+fn too_large_json_body_is_dropped() {
     let mut tap = ResponseTap::new(200, JSON, None);
     tap.feed(b"{\"type\":\"message\",\"content\":\"");
     let chunk = vec![b'x'; 1024 * 1024];
