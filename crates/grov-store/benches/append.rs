@@ -1,6 +1,6 @@
-//! What recording costs: records per second and processor time per record, all threads together, with three steps a
-//! record, for batches of 1, 16 and 256 handed to the store, the same of sessions that are watched for drift, and for the
-//! batching writer under steady load.
+//! Measures recording: records per second and CPU time per record over all threads, with three steps per record. For
+//! batches of 1, 16 and 256 passed to the store, with and without drift states, and for the batching writer under
+//! constant load.
 //!
 //! `cargo bench -p grov-store --bench append [-- RECORDS [BATCH]]`
 #![allow(clippy::print_stdout, clippy::unwrap_used, clippy::expect_used, missing_docs)]
@@ -98,7 +98,7 @@ fn record(number: usize) -> ExchangeRecord {
     }
 }
 
-/// Processor time of all live threads of this process.
+/// CPU time of all threads of this process.
 fn processor_time() -> Duration {
     let nanos = fs::read_dir("/proc/self/task")
         .expect("this bench reads /proc")
@@ -117,7 +117,7 @@ fn report(name: &str, records: usize, start: Instant, processor: Duration) {
     );
 }
 
-/// An exchange that was watched: its actions are judged on goal, and it says where its session stands.
+/// An exchange with judged actions and a drift state.
 fn watched(number: usize) -> ExchangeRecord {
     let mut record = record(number);
     for step in &mut record.steps {
@@ -158,7 +158,7 @@ async fn store_in_batches(name: &str, record: fn(usize) -> ExchangeRecord, total
     );
 }
 
-/// Records arrive in ticks of 10 ms, as many as the rate says.
+/// Submits records every 10 ms at the given rate.
 async fn write_steadily(total: usize, per_second: usize) {
     let home = tempfile::tempdir().unwrap();
     let path = home.path().join("grov.db");
@@ -186,7 +186,7 @@ async fn write_steadily(total: usize, per_second: usize) {
     );
 }
 
-/// What a short command pays: opening a database that is there, one question, the end.
+/// Measures a short command: opening an existing database, one query, closing it.
 async fn open_and_ask() {
     let home = tempfile::tempdir().unwrap();
     let path = home.path().join("grov.db");

@@ -1,5 +1,5 @@
-//! What a hook waits for the store: opening it, reading its session, and keeping what it learned, each in a process of its
-//! own, on a database of 10,000 memories; then the same in one process. The state between hooks is 20 kB.
+//! Measures a hook's use of the store: opening it, reading its session and saving progress, each in a separate process,
+//! with 10,000 memories in the database; then in one process. The engine state has 20 kB.
 //!
 //! `cargo bench -p grov-store --bench hooks [-- PROCESSES [MEMORIES]]`
 #![allow(clippy::print_stdout, clippy::unwrap_used, clippy::expect_used, missing_docs)]
@@ -56,7 +56,7 @@ fn begun() -> HookSession {
     HookSession::new(client(), project.clone(), project, OffsetDateTime::now_utc())
 }
 
-/// Two actions and a check, as a prompt brings them.
+/// The progress of a prompt: two actions and a check.
 fn learned(mut session: HookSession) -> HookProgress {
     let now = OffsetDateTime::now_utc();
     session.updated_at = now;
@@ -104,7 +104,7 @@ fn learned(mut session: HookSession) -> HookProgress {
     }
 }
 
-/// Microseconds for opening, reading and keeping.
+/// Microseconds for opening, reading and saving.
 async fn hook(store: &SqliteStore, opened: Duration) -> [u128; 3] {
     let start = Instant::now();
     let session = store.hook_session(&client()).await.unwrap().unwrap_or_else(begun);

@@ -1,5 +1,5 @@
-//! What a request waits for: the first sight of a lineage in a ledger of 10,000 lineages with 100 tips each, and a
-//! decision while records are written in batches of 256.
+//! Measures the ledger operations in a request: adopting a lineage with 10,000 lineages of 100 tips in the ledger, and
+//! a decision while batches of 256 records are written.
 //!
 //! `cargo bench -p grov-store --bench ledger`
 #![allow(
@@ -22,13 +22,14 @@ use time::OffsetDateTime;
 const LINEAGES: u64 = 10_000;
 const TIPS: u64 = 100;
 const HISTORY: u64 = 3_000;
-/// What a request has left for it.
+/// The time limit in a request.
 const BUDGET: Duration = Duration::from_millis(8);
 const DECISIONS: u64 = 2_000;
-/// Between two decisions while others write: a log that only decisions fill would be carried over again and again.
+/// Pause between two decisions during writes: decisions without other writes would checkpoint the same pages
+/// repeatedly.
 const BETWEEN: Duration = Duration::from_millis(20);
 
-/// Keys as they are: spread evenly, each in its place.
+/// Evenly distributed keys.
 fn key(lineage: u64, place: u64) -> HistoryKey {
     let mut value = u128::from(lineage + 1) << 64 | u128::from(place + 1);
     for _ in 0..3 {
@@ -114,7 +115,7 @@ async fn decisions(store: &SqliteStore, what: &str, pause: Duration, turn: u64) 
     report(what, times);
 }
 
-/// What going to the connection's thread and back takes by itself on this machine, now.
+/// Measures the round trip to the connection's thread.
 async fn trips(store: &SqliteStore) {
     let mut times = Vec::new();
     for _ in 0..DECISIONS {
@@ -136,7 +137,7 @@ async fn known(store: &SqliteStore) {
     report("a lineage that is known", times);
 }
 
-/// Decides while so many exchanges at a time are recorded.
+/// Decides while batches of this size are recorded.
 async fn beside(store: &Arc<SqliteStore>, what: &str, records: i64, pause: Duration, turn: u64) {
     let path = store.path();
     let writer = BatchWriter::start(
@@ -192,7 +193,7 @@ async fn main() {
     known(&store).await;
     trips(&store).await;
     decisions(&store, "decision alone", Duration::from_millis(3), 0).await;
-    // The log that grew meanwhile is the next writer's business.
+    // Checkpointing the grown log is left to the next writer.
     store.note_tips(&[standing(0, 1_000)]).await.unwrap();
     beside(
         &store,

@@ -1,7 +1,7 @@
-//! The test suite that any backend must pass: what the store ports promise, checked through the ports alone.
+//! The test suite that every backend must pass. It checks the guarantees of the store ports through the ports only.
 //!
-//! A backend implements [`Backend`] in its tests and names itself in [`contract_tests!`](crate::contract_tests). Each
-//! check gets an empty store of its own and panics where a promise is broken.
+//! A backend implements [`Backend`] in its tests and calls [`contract_tests!`](crate::contract_tests). Each check gets
+//! an empty store and panics if a guarantee is violated.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -10,13 +10,14 @@
 )]
 
 mod drift;
+mod drift_states;
 mod embeddings;
 mod exchanges;
 mod hooks;
-mod keeping;
 mod ledger;
 mod lineages;
 mod memory;
+mod retention;
 mod sample;
 mod sessions;
 mod spending;
@@ -24,16 +25,16 @@ mod switches;
 mod tasks;
 mod texts;
 mod transitions;
-mod watch;
 
 pub use drift::*;
+pub use drift_states::*;
 pub use embeddings::*;
 pub use exchanges::*;
 pub use hooks::*;
-pub use keeping::*;
 pub use ledger::*;
 pub use lineages::*;
 pub use memory::*;
+pub use retention::*;
 pub use sample::exchange as sample_exchange;
 pub use sessions::*;
 pub use spending::*;
@@ -41,20 +42,19 @@ pub use switches::*;
 pub use tasks::*;
 pub use texts::*;
 pub use transitions::*;
-pub use watch::*;
 
 use async_trait::async_trait;
 use grov_domain::Store;
 use std::sync::Arc;
 
-/// Makes stores for the checks.
+/// Creates stores for the checks.
 #[async_trait]
 pub trait Backend: Sync {
-    /// A new, empty store. It must live as long as the backend.
+    /// Creates an empty store. It must live as long as the backend.
     async fn fresh(&self) -> Arc<dyn Store>;
 }
 
-/// Runs one check to its end.
+/// Runs one check.
 pub fn run(check: impl Future<Output = ()>) {
     tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -63,7 +63,7 @@ pub fn run(check: impl Future<Output = ()>) {
         .block_on(check);
 }
 
-/// One test per check, against the backend that the expression makes.
+/// Creates one test per check, with the backend returned by the expression.
 #[macro_export]
 macro_rules! contract_tests {
     ($backend:expr) => {

@@ -1,4 +1,4 @@
-//! Actions judged off goal, at once and later.
+//! Actions judged off goal, when recorded or later.
 
 use super::sample::{
     PROJECT, at, bash, client, correction, drift, drift_log, edit, exchange, proven, session, state, task,
@@ -39,7 +39,7 @@ async fn logged(store: &Arc<dyn Store>, task: &str) -> Vec<StepId> {
         .collect()
 }
 
-/// An exchange whose two actions were judged at once.
+/// An exchange with two actions that were already judged.
 fn judged(client_session: &str, seconds: i64, scores: [Option<u8>; 2]) -> ExchangeRecord {
     let mut record = exchange(client_session, seconds);
     for (step, score) in record.steps.iter_mut().zip(scores) {
@@ -48,7 +48,7 @@ fn judged(client_session: &str, seconds: i64, scores: [Option<u8>; 2]) -> Exchan
     record
 }
 
-/// The event that the first action of an exchange becomes.
+/// The drift event of the first action of an exchange.
 fn event_of(record: &ExchangeRecord, score: u8) -> DriftEvent {
     let step = &record.steps[0];
     DriftEvent {
@@ -73,7 +73,7 @@ fn event_of(record: &ExchangeRecord, score: u8) -> DriftEvent {
     }
 }
 
-/// An action judged below 5 is in the drift log with all that was found, and nowhere among the steps.
+/// An action judged below 5 is in the drift log with all findings, and not among the steps.
 pub async fn step_off_goal_is_only_in_the_log(store: Arc<dyn Store>) {
     let record = judged("a", 1, [Some(4), Some(5)]);
     store.append(&[Redacted::of(&record)]).await.unwrap();
@@ -92,7 +92,7 @@ pub async fn step_off_goal_is_only_in_the_log(store: Arc<dyn Store>) {
     assert_eq!(event.action_type, Some(ActionType::Bash));
 }
 
-/// Whatever is recorded again, in whichever company, an action off goal is one event and no step.
+/// Recording an action off goal again, alone or in a batch, leaves one event and no step.
 pub async fn step_off_goal_is_recorded_once(store: Arc<dyn Store>) {
     let record = judged("a", 1, [Some(2), None]);
     assert_eq!(
@@ -107,7 +107,7 @@ pub async fn step_off_goal_is_recorded_once(store: Arc<dyn Store>) {
     assert_eq!(summary(&store, "a").await, before);
     assert_eq!(log(&store, "a").await, [event_of(&record, 2)]);
 
-    // A later exchange reports it once more, not judged.
+    // A later exchange reports it again, without a verdict.
     let mut next = exchange("a", 2);
     let mut again = record.steps[0].clone();
     again.verdict = None;
@@ -117,7 +117,7 @@ pub async fn step_off_goal_is_recorded_once(store: Arc<dyn Store>) {
     assert_eq!(summary(&store, "a").await.steps, 3);
     assert_eq!(steps(&store, "a").await.len(), 3);
 
-    // It was recorded as a step before a later exchange, alone or in the same batch, reports it as off goal.
+    // It was recorded as a step. A later exchange, alone or in the same batch, reports it as off goal.
     for (name, together) in [("b", false), ("c", true)] {
         let (first, mut next) = (exchange(name, 1), exchange(name, 2));
         let mut again = first.steps[0].clone();
@@ -138,7 +138,7 @@ pub async fn step_off_goal_is_recorded_once(store: Arc<dyn Store>) {
     }
 }
 
-/// An action judged 5 or more stays a step, with what was found of it.
+/// An action judged 5 or more is a step with its findings.
 pub async fn judged_step_keeps_its_verdict(store: Arc<dyn Store>) {
     let record = judged("a", 1, [Some(7), Some(10)]);
     store
@@ -166,7 +166,7 @@ pub async fn judged_step_keeps_its_verdict(store: Arc<dyn Store>) {
     assert_eq!(drift_log(&store, None).await, []);
 }
 
-/// A verdict that comes later does what it would have done at once; what is not there is passed over.
+/// A later verdict has the same effect as an immediate one. Verdicts on unknown actions are ignored.
 pub async fn later_verdict_moves_a_step(store: Arc<dyn Store>) {
     let (first, second) = (exchange("a", 1), exchange("a", 2));
     store
@@ -209,8 +209,8 @@ pub async fn later_verdict_moves_a_step(store: Arc<dyn Store>) {
     assert_eq!(steps(&store, "a").await.len(), 2);
 }
 
-/// A verdict that comes when its task is saved already marks the memory, takes the marks back when it acquits, and the index
-/// follows. What was recorded behind the end of the task is not counted, nor is a task of another session.
+/// A verdict on a saved task annotates the memory, removes the annotation if it is withdrawn, and updates the index.
+/// Actions after the end of the task, and of other sessions, do not count.
 pub async fn later_verdict_marks_a_saved_task(store: Arc<dyn Store>) {
     let [first, second] = [
         judged("a", 1, [Some(9), Some(9)]),
@@ -304,7 +304,7 @@ pub async fn later_verdict_marks_a_saved_task(store: Arc<dyn Store>) {
     assert_eq!(read("other").await, others);
 }
 
-/// What the agent was told because of an action, it was told, whatever is found of the action later.
+/// A correction that was sent because of an action is kept, whatever later verdicts say.
 pub async fn later_verdict_keeps_the_correction(store: Arc<dyn Store>) {
     let record = judged("a", 1, [Some(6), Some(6)]);
     store.append(&[Redacted::of(&record)]).await.unwrap();
@@ -341,8 +341,8 @@ pub async fn later_verdict_keeps_the_correction(store: Arc<dyn Store>) {
     assert_eq!((event.reason, event.findings), (None, Vec::<Finding>::new()));
 }
 
-/// Whoever acquits an action makes it the step that it was, with all that was known of it; what the agent was told
-/// because of it, it was told.
+/// A verdict on goal moves an action back to the steps with all its data. The correction that was sent because of it is
+/// kept.
 pub async fn allowed_action_moves_back_to_the_steps(store: Arc<dyn Store>) {
     let (at_once, later) = (judged("a", 1, [Some(3), Some(1)]), exchange("a", 2));
     let as_steps = {
@@ -412,7 +412,7 @@ pub async fn allowed_action_moves_back_to_the_steps(store: Arc<dyn Store>) {
     assert_eq!(summary(&store, "a").await.steps, 0);
 }
 
-/// What a hard rule found is a fact: no later verdict makes it a step again.
+/// A finding of a hard rule is a fact: no later verdict moves the action back to the steps.
 pub async fn hard_finding_is_not_withdrawn(store: Arc<dyn Store>) {
     let of_rule = |rule, score| {
         let mut verdict = verdict(score);
@@ -434,7 +434,7 @@ pub async fn hard_finding_is_not_withdrawn(store: Arc<dyn Store>) {
     assert_eq!(judge(&soft, of_rule(Rule::Judge, 5)).await, 1);
     assert_eq!(logged(&store, "a").await, std::slice::from_ref(&hard));
     assert_eq!(steps(&store, "a").await, std::slice::from_ref(&soft));
-    // Unless the rules find nothing any more: the user had allowed it.
+    // Unless the rules withdraw the finding, because the user had allowed the action.
     let mut allowed = verdict(10);
     allowed.by = JudgedBy::Rules;
     allowed.findings.clear();
@@ -443,7 +443,7 @@ pub async fn hard_finding_is_not_withdrawn(store: Arc<dyn Store>) {
     assert_eq!(steps(&store, "a").await, [hard, soft]);
 }
 
-/// Actions that are judged together may be of several tasks of their session, and are of no other session.
+/// Actions judged together can belong to several tasks of their session, but not to other sessions.
 pub async fn later_verdicts_find_steps_in_all_tasks(store: Arc<dyn Store>) {
     let records = [exchange("a", 1), exchange("a", 2), exchange("b", 1)];
     store.append(&Redacted::each(&records)).await.unwrap();
@@ -479,7 +479,7 @@ async fn move_to(store: &Arc<dyn Store>, record: &ExchangeRecord, to: &str) {
     store.apply(&Redacted::of(&transition)).await.unwrap();
 }
 
-/// What was judged off goal goes to another task with its exchange, and comes back with it.
+/// Drift events move to another task with their exchange, and back.
 pub async fn drift_log_moves_with_its_exchange(store: Arc<dyn Store>) {
     let (stays, moves) = (judged("a", 1, [Some(1), None]), judged("a", 2, [Some(2), None]));
     store
@@ -507,7 +507,7 @@ pub async fn drift_log_moves_with_its_exchange(store: Arc<dyn Store>) {
     assert_eq!(logged(&store, "a2").await, []);
 }
 
-/// What was said because of an action goes to another task with its exchange, and stays there whoever saves it again.
+/// Corrections move to another task with the exchange that caused them, and stay there when they are saved again.
 pub async fn correction_moves_with_its_exchange(store: Arc<dyn Store>) {
     let (first, second) = (judged("a", 1, [Some(1), None]), judged("a", 2, [Some(2), None]));
     store
@@ -546,7 +546,8 @@ pub async fn correction_moves_with_its_exchange(store: Arc<dyn Store>) {
     assert_eq!(tasks().await, moved);
 }
 
-/// The log is asked by task, client session and project, also after the sessions are gone; a limit keeps the newest.
+/// The log is filtered by task, client session and project, even after the sessions were removed. A limit keeps the
+/// newest events.
 pub async fn log_is_filtered(store: Arc<dyn Store>) {
     let mut elsewhere = judged("b", 4, [Some(1), None]);
     elsewhere.project.path = Some("/elsewhere".to_owned());
@@ -558,7 +559,7 @@ pub async fn log_is_filtered(store: Arc<dyn Store>) {
         .await
         .unwrap();
     move_to(&store, &second, "a2").await;
-    // The project of the third session is known from now on.
+    // From now on the project of the third session is known.
     store.append(&Redacted::each(&[exchange("c", 6)])).await.unwrap();
     store
         .append_drift(&Redacted::of(&drift("d", "a", 3)))
@@ -628,7 +629,7 @@ pub async fn log_is_filtered(store: Arc<dyn Store>) {
     check().await;
 }
 
-/// What was found of a step that kept its place is told under its id, in the form of an event.
+/// The findings of a step are returned under its id, in the form of an event.
 pub async fn judged_step_is_found_like_an_event(store: Arc<dyn Store>) {
     let record = judged("a", 1, [Some(7), None]);
     let off = judged("a", 2, [Some(4), None]);
@@ -663,7 +664,7 @@ fn question(limit: u32) -> RelatedSteps {
     }
 }
 
-/// An exchange with one edit of `file`, found by `keyword`.
+/// An exchange with one edit of `file` and the keyword `keyword`.
 fn editing(client_session: &str, seconds: i64, file: &str, keyword: &str, decides: bool) -> ExchangeRecord {
     let mut record = exchange(client_session, seconds);
     let mut step = edit(&record.id, 0, seconds, file);
@@ -680,8 +681,8 @@ async fn related(store: &Arc<dyn Store>, limit: u32) -> Vec<i64> {
         .collect()
 }
 
-/// First the same files, then the same folders, then words of the goal, then decisions; the newest first, none twice,
-/// none off goal.
+/// Same files come first, then same folders, same keywords, and decisions; newest first, without duplicates and actions
+/// off goal.
 pub async fn related_steps_match_four_criteria(store: Arc<dyn Store>) {
     let mut searched = exchange("a", 4);
     searched.steps = vec![bash(&searched.id, 0, 4)];
@@ -716,7 +717,7 @@ pub async fn related_steps_match_four_criteria(store: Arc<dyn Store>) {
     assert_eq!(decisions.len(), 2, "decisions need no words");
 }
 
-/// No question gives more than half of the limit, and all together no more than the limit.
+/// No criterion returns more than half of the limit, and all together at most the limit.
 pub async fn related_steps_stay_within_their_limits(store: Arc<dyn Store>) {
     let same_file = (0..20).map(|seconds| editing("a", seconds, "/p/a/wanted.rs", "", false));
     let with_word = (20..40).map(|seconds| editing("a", seconds, "/p/x.rs", "limit", false));
@@ -729,7 +730,7 @@ pub async fn related_steps_stay_within_their_limits(store: Arc<dyn Store>) {
     assert!(related(&store, 0).await.is_empty());
 }
 
-/// A very long session is not looked through from its beginning.
+/// Only the newest steps of a very long session are searched.
 pub async fn related_steps_are_among_the_newest(store: Arc<dyn Store>) {
     store
         .append(&Redacted::each(&[editing("a", 1, "/p/a/wanted.rs", "", false)]))
@@ -751,7 +752,7 @@ pub async fn related_steps_are_among_the_newest(store: Arc<dyn Store>) {
     assert!(related(&store, 9).await.is_empty());
 }
 
-/// All tasks of the client session are asked, and no other session.
+/// All tasks of the client session are searched, but no other session.
 pub async fn related_steps_are_of_their_session(store: Arc<dyn Store>) {
     let records = [
         editing("a", 1, "/p/a/wanted.rs", "", false),

@@ -26,7 +26,7 @@ async fn progress(store: &dyn Store, model: &str) -> (u64, u64) {
     (memories, done)
 }
 
-/// Embeds everything that is left with the same embedding.
+/// Embeds all remaining memories with the same embedding.
 async fn embed_all(store: &dyn Store, model: &str, values: &[f32]) {
     let of = |memory: Unembedded| (memory.task, Some(embedding(values)));
     let embedded: Vec<(Task, Option<Embedding>)> = todo(store, model).await.into_iter().map(of).collect();
@@ -45,7 +45,7 @@ async fn kept(store: &dyn Store, model: &str) -> Vec<(i64, Embedding)> {
     found
 }
 
-/// Memories without an embedding come newest first and in portions; what is kept comes back as it was.
+/// Memories without an embedding are returned newest first in portions. Embeddings are loaded as saved.
 pub async fn embeddings_are_loaded_as_saved(store: Arc<dyn Store>) {
     let store = store.as_ref();
     assert_eq!(progress(store, MODEL).await, (0, 0));
@@ -80,8 +80,7 @@ pub async fn embeddings_are_loaded_as_saved(store: Arc<dyn Store>) {
     store.keep_embeddings(MODEL, &[]).await.unwrap();
 }
 
-/// Another model knows nothing of what the first one did, and replaces it; so does one that answers with another
-/// dimension under the same name.
+/// Embeddings of another model, or with another dimension under the same name, replace the previous ones.
 pub async fn another_model_embeds_all_memories(store: Arc<dyn Store>) {
     let store = store.as_ref();
     store
@@ -116,7 +115,7 @@ pub async fn another_model_embeds_all_memories(store: Arc<dyn Store>) {
     assert_eq!(ids(&todo(store, "other").await), ["b"]);
 }
 
-/// An embedding goes when the words of its memory change, and stays when anything else does.
+/// An embedding is deleted when the text of its memory changes, and kept when other fields change.
 pub async fn embedding_is_deleted_when_the_text_changes(store: Arc<dyn Store>) {
     let store = store.as_ref();
     let before = task("a", 1);
@@ -150,7 +149,7 @@ pub async fn embedding_is_deleted_when_the_text_changes(store: Arc<dyn Store>) {
     store.save_task(&Redacted::of(&reworded)).await.unwrap();
     assert_eq!(ids(&todo(store, MODEL).await), ["a"]);
     assert_eq!(progress(store, MODEL).await, (2, 1));
-    // What was under way meanwhile is of the old words.
+    // An embedding of the old text that arrives late is ignored.
     store
         .keep_embeddings(MODEL, &[(read_before, Some(embedding(&[1.0])))])
         .await
@@ -160,7 +159,7 @@ pub async fn embedding_is_deleted_when_the_text_changes(store: Arc<dyn Store>) {
     assert_eq!(progress(store, MODEL).await, (2, 2));
 }
 
-/// An embedding is forgotten with its memory, and none is kept of one that is gone.
+/// An embedding is deleted with its memory, and none is saved for a deleted memory.
 pub async fn embedding_is_forgotten_with_its_memory(store: Arc<dyn Store>) {
     let store = store.as_ref();
     store

@@ -1,4 +1,4 @@
-//! Recording.
+//! Recording of exchanges.
 
 use super::sample::{at, bash, client, edit, exchange, prompt, session, state};
 use grov_domain::{
@@ -15,7 +15,7 @@ async fn summary(store: &Arc<dyn Store>, task: &str) -> SessionSummary {
         .expect("the session is stored")
 }
 
-/// Recording the same exchange again, in whichever company, changes nothing.
+/// Recording the same exchange again, alone or in a batch, changes nothing.
 pub async fn append_is_idempotent(store: Arc<dyn Store>) {
     assert_eq!(store.append(&Redacted::each(&[])).await.unwrap(), 0);
     let mut first = exchange("a", 1);
@@ -55,7 +55,7 @@ pub async fn append_is_idempotent(store: Arc<dyn Store>) {
     assert_eq!(store.steps(&session("a")).await.unwrap().len(), 6);
 }
 
-/// Exchanges of two sessions are two, also of the same id and in one batch.
+/// Exchanges of two sessions are distinct, even with the same id and in one batch.
 pub async fn append_distinguishes_exchanges_of_two_sessions(store: Arc<dyn Store>) {
     let known = exchange("a", 1);
     let same_id = ExchangeRecord {
@@ -140,7 +140,7 @@ pub async fn append_keeps_counters(store: Arc<dyn Store>) {
     assert_eq!(a.last_action.as_ref(), steps.last());
 }
 
-/// The context size follows the newest main exchange that has one, whatever order exchanges are recorded in.
+/// The context size is that of the newest main exchange that has one, in any order of recording.
 pub async fn context_size_is_that_of_the_newest_main_exchange(store: Arc<dyn Store>) {
     let sized = |seconds, cache_read| ExchangeRecord {
         usage: TokenUsage {
@@ -182,7 +182,7 @@ pub async fn context_size_is_that_of_the_newest_main_exchange(store: Arc<dyn Sto
     assert_eq!(size().await, 211, "it shrinks after a compaction");
 }
 
-/// Whatever numbers an upstream reports, its exchanges are recorded.
+/// Exchanges with any token counts are recorded.
 pub async fn huge_token_counts_do_not_overflow(store: Arc<dyn Store>) {
     for seconds in 0..4 {
         let all = u64::MAX;
@@ -210,12 +210,12 @@ pub async fn huge_token_counts_do_not_overflow(store: Arc<dyn Store>) {
     assert!(summary.tokens.output > 0);
 }
 
-/// Many appending at once, some of them the same, end up as one after the other would.
+/// Concurrent appends, partly of the same exchanges, give the same result as sequential ones.
 pub async fn concurrent_appends_lose_and_duplicate_nothing(store: Arc<dyn Store>) {
     let append = async |writer: i64| {
         let mut new = 0;
         for round in 0..20 {
-            // Every second writer repeats what its neighbour writes.
+            // Every second writer repeats the exchanges of its neighbour.
             let batch: Vec<_> = (0..4)
                 .map(|index| {
                     exchange(
@@ -240,7 +240,7 @@ pub async fn concurrent_appends_lose_and_duplicate_nothing(store: Arc<dyn Store>
     assert_eq!((exchanges, steps), (240, 480));
 }
 
-/// Until something better is known, the beginning of the first prompt is the goal.
+/// Until a better goal is known, the beginning of the first prompt is the goal.
 pub async fn first_prompt_becomes_the_goal(store: Arc<dyn Store>) {
     let goal = async || summary(&store, "a").await.state.original_goal;
     store.append(&Redacted::each(&[exchange("a", 1)])).await.unwrap();
@@ -261,7 +261,7 @@ pub async fn first_prompt_becomes_the_goal(store: Arc<dyn Store>) {
     assert_eq!(goal().await.as_deref(), Some("Check the limit on every frame"));
 }
 
-/// As soon as one exchange of a client session tells the project, all its tasks have it, and those to come.
+/// As soon as one exchange of a client session has the project, all its current and later tasks have it.
 pub async fn unknown_project_is_filled_in_later(store: Arc<dyn Store>) {
     let homeless = |client_session: &str, task: &str, seconds| ExchangeRecord {
         id: ExchangeId::new(format!("{task}-{seconds}")),

@@ -1,4 +1,4 @@
-//! What hooks keep of sessions, and what a guard said.
+//! Records of hooks: sessions, actions, checks and guard verdicts.
 
 use super::sample::{
     at, client, guarded, hook_check, hook_session, hook_step, progress, session, state, task,
@@ -29,7 +29,7 @@ fn stored(session: &HookSession) -> HookSession {
     }
 }
 
-/// A session comes back as it was followed, with what was found of it, to the last part.
+/// A session is loaded as saved, with all its fields.
 pub async fn hook_session_is_loaded_as_saved(store: Arc<dyn Store>) {
     assert_eq!(store.hook_session(&client("a")).await.unwrap(), None);
     assert_eq!(steps(&store, "a").await, []);
@@ -51,7 +51,7 @@ pub async fn hook_session_is_loaded_as_saved(store: Arc<dyn Store>) {
     assert_eq!(kept(&store, "b").await, stored(&bare.session));
     assert_eq!(store.hook_checks(&client("b")).await.unwrap(), []);
 
-    // What is known may also become less.
+    // Fields can also become empty.
     let less = HookProgress {
         session: HookSession {
             revision: 1,
@@ -71,7 +71,7 @@ pub async fn hook_session_is_loaded_as_saved(store: Arc<dyn Store>) {
     assert_eq!(kept(&store, "a").await, stored(&again.session));
 }
 
-/// Who did not see the newest state keeps nothing, not a step, not a check.
+/// Progress based on an old revision is refused completely: no step and no check is stored.
 pub async fn progress_is_refused_after_a_newer_revision(store: Arc<dyn Store>) {
     let first = progress("a", 1);
     assert!(follow(&store, &first).await);
@@ -107,7 +107,7 @@ pub async fn progress_is_refused_after_a_newer_revision(store: Arc<dyn Store>) {
     assert_eq!(steps(&store, "a").await.len(), 4);
 }
 
-/// Of many who saw the same state one gets through.
+/// Of many writers with the same revision, one succeeds.
 pub async fn one_of_many_concurrent_writers_succeeds(store: Arc<dyn Store>) {
     const HOOKS: i64 = 12;
     let attempts = (0..HOOKS).map(|number| {
@@ -131,9 +131,9 @@ pub async fn one_of_many_concurrent_writers_succeeds(store: Arc<dyn Store>) {
     assert_eq!(steps(&store, "a").await.len(), 2 * HOOKS as usize);
 }
 
-/// Actions come in the order in which they were found, each once; what is known of one later is added.
+/// Actions are returned in the order in which they were stored, each once. Results that are known later are added.
 pub async fn hook_steps_come_in_order_once(store: Arc<dyn Store>) {
-    // More than a statement holds, backwards in time and by name.
+    // More rows than one statement inserts, in descending order of time and name.
     let many: Vec<HookStep> = (0..150)
         .map(|number| hook_step(&format!("s{:03}", 999 - number), 1000 - number))
         .collect();
@@ -155,7 +155,7 @@ pub async fn hook_steps_come_in_order_once(store: Arc<dyn Store>) {
     let mut second = progress("a", 2);
     second.session.revision = 1;
     second.check = None;
-    // When and for which prompt it was done is known best by whoever saw it first.
+    // The time and the prompt are those of the first save.
     let moved = HookStep {
         prompt: 9,
         timestamp: at(9_999),
@@ -173,7 +173,7 @@ pub async fn hook_steps_come_in_order_once(store: Arc<dyn Store>) {
     );
     assert_eq!(steps(&store, "b").await, []);
 
-    // Another session has actions of its own, whatever they are called.
+    // Another session has its own actions, even with the same ids.
     assert!(
         follow(
             &store,
@@ -188,7 +188,7 @@ pub async fn hook_steps_come_in_order_once(store: Arc<dyn Store>) {
     assert_eq!(steps(&store, "a").await, expected);
 }
 
-/// How an action ended may become known after it was kept; it is kept with it, and with no other one.
+/// The result of an action can be stored later, and only for that action.
 pub async fn hook_steps_end_later(store: Arc<dyn Store>) {
     let running = |id: &str| {
         let mut step = hook_step(id, 1);
@@ -233,7 +233,7 @@ pub async fn hook_steps_end_later(store: Arc<dyn Store>) {
     assert_eq!(ends, expected);
     assert_eq!(steps(&store, "b").await[0], running("s1"));
 
-    // Who did not see the newest state adds nothing.
+    // Progress based on an old revision is refused completely: no step and no check is stored.
     second.ended = vec![ended("s2", true, None)];
     assert!(!follow(&store, &second).await);
     assert_eq!(steps(&store, "a").await, found);
@@ -249,7 +249,7 @@ pub async fn hook_steps_end_later(store: Arc<dyn Store>) {
     );
 }
 
-/// Checks come oldest first, each once.
+/// Checks are returned oldest first, each once.
 pub async fn hook_checks_come_in_order(store: Arc<dyn Store>) {
     let mut made = Vec::new();
     for (revision, (id, seconds)) in (0..).zip([("z", 1), ("y", 2), ("x", 3)]) {
@@ -275,7 +275,7 @@ pub async fn hook_checks_come_in_order(store: Arc<dyn Store>) {
     assert_eq!(store.hook_checks(&client("a")).await.unwrap(), made);
 }
 
-/// A project's sessions come newest first.
+/// Sessions of a project are returned newest first.
 pub async fn hook_sessions_are_listed_newest_first(store: Arc<dyn Store>) {
     for (name, seconds) in [("b", 2), ("d", 9), ("a", 2), ("c", 1)] {
         let bare = HookProgress {
@@ -309,7 +309,7 @@ fn without_course(session: HookSession) -> HookSession {
     }
 }
 
-/// A prompt is kept beside the course, which nobody has to read or write for it.
+/// A prompt can be stored without reading or writing the engine state.
 pub async fn a_prompt_is_saved_without_the_engine_state(store: Arc<dyn Store>) {
     assert_eq!(store.hook_session_summary(&client("a")).await.unwrap(), None);
     assert!(follow(&store, &progress("a", 1)).await);
@@ -328,14 +328,14 @@ pub async fn a_prompt_is_saved_without_the_engine_state(store: Arc<dyn Store>) {
         ..standing.clone()
     };
     assert_eq!(now, expected);
-    // Whoever read it before comes too late.
+    // A writer with the old revision fails.
     assert!(!store.save_hook_session(&Redacted::of(&standing)).await.unwrap());
     let late = HookProgress {
         session: whole,
         ..progress("a", 1)
     };
     assert!(!follow(&store, &late).await);
-    // A session may begin with a prompt.
+    // A session can begin with a prompt.
     let begun = HookSession {
         revision: 0,
         ..without_course(progress("b", 1).session)
@@ -346,7 +346,7 @@ pub async fn a_prompt_is_saved_without_the_engine_state(store: Arc<dyn Store>) {
     assert_eq!(kept(&store, "b").await, begun);
 }
 
-/// What a guard said is kept once per call, and what ran is noted.
+/// A guard verdict is stored once per call, and whether the call ran.
 pub async fn guard_log_marks_calls_that_ran(store: Arc<dyn Store>) {
     let ran = async |session: &str, call: &str| store.mark_guarded_run(&client(session), call).await.unwrap();
     let log = async |session: &str| store.guard_log(&client(session)).await.unwrap();
@@ -372,14 +372,14 @@ pub async fn guard_log_marks_calls_that_ran(store: Arc<dyn Store>) {
     assert!(ran("a", "t9").await, "also when it was noted before");
     asked.ran = true;
     assert_eq!(log("a").await, [asked.clone(), denied.clone()]);
-    // What was denied was put to nobody.
+    // A denied call was not shown to the user.
     let call = AskedCall {
         tool_use_id: "t9".to_owned(),
         ran: true,
     };
     assert_eq!(store.asked_calls(&client("a")).await.unwrap(), [call]);
     assert_eq!(log("b").await, [guarded("b", "t9", 3)]);
-    // The same call is looked at once more.
+    // The same call is checked again.
     let again = GuardRecord {
         subject: "another".to_owned(),
         reason: "another".to_owned(),
@@ -391,7 +391,7 @@ pub async fn guard_log_marks_calls_that_ran(store: Arc<dyn Store>) {
     assert_eq!(store.hook_session(&client("a")).await.unwrap(), None);
 }
 
-/// Any text comes back as it was, also where hooks hand it over.
+/// Any text is loaded as saved.
 pub async fn texts_of_hooks_survive(store: Arc<dyn Store>) {
     let odd = [
         "Grüße, 世界 👩‍👩‍👧 \u{202e}reversed\u{202c} \u{feff}".to_owned(),
@@ -446,14 +446,14 @@ pub async fn texts_of_hooks_survive(store: Arc<dyn Store>) {
             [GuardRecord { ran: true, ..said }]
         );
     }
-    // What no program writes comes back as well, where it is readable.
+    // Values that no program writes are loaded too, if they are valid.
     let mut given = progress("surrogate", 1);
     given.session.engine_state = Some(r#"{"half": "\ud800 of a pair", "nul": "\u0000"}"#.to_owned());
     assert!(follow(&store, &given).await);
     assert_eq!(kept(&store, "surrogate").await, stored(&given.session));
 }
 
-/// Put together here so that no scanner takes this file for a leak.
+/// Assembled here, so that scanners do not report this file.
 fn secret() -> String {
     format!("ghp_{}", "a1B2c3D4e5F6".repeat(3))
 }
@@ -462,7 +462,7 @@ fn leaky(text: &str) -> String {
     format!("{text} {} <private>my own words</private> {text}", secret())
 }
 
-/// No secret and nothing private gets in by way of hooks.
+/// Secrets and private text in records of hooks are redacted.
 pub async fn secrets_in_hook_records_are_redacted(store: Arc<dyn Store>) {
     let mut given = progress("a", 1);
     given.session.working_directory = leaky("/directory");
@@ -555,7 +555,7 @@ pub async fn secrets_in_hook_records_are_redacted(store: Arc<dyn Store>) {
     }
     assert!(!everything.contains("a1B2c3"), "{everything}");
     assert!(!everything.contains("my own words"), "{everything}");
-    // Keeping what came out changes nothing more.
+    // Saving the loaded records changes nothing.
     let again = HookProgress {
         session,
         steps: steps(&store, "a").await,
@@ -576,8 +576,8 @@ fn saved(name: &str, seconds: i64) -> Task {
     }
 }
 
-/// With a memory go the words of its session up to when it was saved; counts and scores stay, and so do other sessions.
-/// A hook that still holds the words brings none of them back, and the session goes on.
+/// Forgetting a memory erases the texts of its session up to the time when it was saved. Counts, scores and other
+/// sessions are kept. A hook that has read the texts cannot restore them, and the session continues.
 pub async fn forgetting_a_memory_erases_hook_records(store: Arc<dyn Store>) {
     for name in ["c", "other"] {
         let mut given = progress(name, 2);
@@ -638,7 +638,7 @@ pub async fn forgetting_a_memory_erases_hook_records(store: Arc<dyn Store>) {
     let mut late = progress("c", 3);
     late.session = held;
     assert!(!follow(&store, &late).await, "it holds the words");
-    // The transcript, read once more, tells the same words.
+    // The transcript is read again and has the same text.
     let mut again = progress("c", 2);
     again.session = HookSession {
         read_to: 999,
@@ -656,8 +656,8 @@ pub async fn forgetting_a_memory_erases_hook_records(store: Arc<dyn Store>) {
     assert_eq!(kept(&store, "c").await, stored(&again.session));
 }
 
-/// Of sessions that are over the steps go first; what was found of them stays as long as the drift log. What a guard said
-/// goes with the session or, without one, by its own age.
+/// The steps of sessions that are over are removed first; their checks are kept as long as the drift log. Guard
+/// verdicts are removed with the session or, without one, by their own age.
 pub async fn prune_removes_hook_sessions(store: Arc<dyn Store>) {
     const HOUR: i64 = 3600;
     let hours = |hours: i64| std::time::Duration::from_secs(hours.unsigned_abs() * HOUR.unsigned_abs());
@@ -698,7 +698,7 @@ pub async fn prune_removes_hook_sessions(store: Arc<dyn Store>) {
         .save_guard_record(&Redacted::of(&guarded("proxied", "old", -49 * HOUR)))
         .await
         .unwrap();
-    // Records of the proxy path go by themselves.
+    // Records of the proxy path are removed independently.
     let over = grov_domain::SessionState {
         status: SessionStatus::Completed,
         ..state("in-work", "in-work", -60 * HOUR)

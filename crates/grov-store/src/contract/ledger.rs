@@ -1,4 +1,4 @@
-//! Decisions about places in a history, and what becomes of them.
+//! Decisions about injection points, and their deletion.
 
 use super::sample::{
     added, arriving, at, call, client, correction, drift, drift_log, exchange, file_reasoning, lineage,
@@ -11,7 +11,7 @@ use grov_domain::{
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Long enough for any decision.
+/// A deadline that is never reached.
 fn soon() -> Instant {
     Instant::now() + Duration::from_secs(60)
 }
@@ -29,14 +29,14 @@ async fn decided(store: &dyn Store, session: &str, entry: &LedgerEntry) {
     );
 }
 
-/// The entries of a lineage, sorted by place.
+/// The entries of a lineage, sorted by injection point.
 async fn kept(store: &dyn Store, session: &str) -> Vec<LedgerEntry> {
     let mut kept = store.lineage(&lineage(session)).await.unwrap().expect("known");
     kept.entries.sort_by_key(|entry| entry.anchor);
     kept.entries
 }
 
-/// A block comes back byte for byte.
+/// A block is loaded byte for byte.
 pub async fn ledger_is_loaded_as_decided(store: Arc<dyn Store>) {
     assert_eq!(store.lineage(&lineage("a")).await.unwrap(), None);
     assert_eq!(
@@ -64,7 +64,7 @@ fn sorted(entries: &[LedgerEntry]) -> Vec<LedgerEntry> {
     entries
 }
 
-/// Whoever decides second is told so, and the first decision stands.
+/// A second decision is refused, and the first one stays.
 pub async fn decision_is_stored_once(store: Arc<dyn Store>) {
     store.adopt(&arriving("a", [], 1)).await.unwrap();
     let decide = async |entry: LedgerEntry| {
@@ -86,7 +86,7 @@ pub async fn decision_is_stored_once(store: Arc<dyn Store>) {
     assert_eq!(store.uses(&ids(&["n"])).await.unwrap(), []);
 }
 
-/// Whoever comes too late leaves nothing behind, and may come again.
+/// A decision after its deadline is not stored, and can be repeated.
 pub async fn decision_after_its_deadline_is_not_stored(store: Arc<dyn Store>) {
     store.adopt(&arriving("a", [], 1)).await.unwrap();
     let entry = added(1, "text", &["m"], 2);
@@ -104,7 +104,7 @@ pub async fn decision_after_its_deadline_is_not_stored(store: Arc<dyn Store>) {
     decided(&*store, "a", &entry).await;
 }
 
-/// A lineage has to be known first.
+/// Decisions need a known lineage.
 pub async fn decision_for_an_unknown_lineage_is_not_stored(store: Arc<dyn Store>) {
     let entry = added(1, "text", &["m"], 2);
     assert!(
@@ -118,7 +118,7 @@ pub async fn decision_for_an_unknown_lineage_is_not_stored(store: Arc<dyn Store>
     assert_eq!(store.lineage(&lineage("a")).await.unwrap(), None);
 }
 
-/// What is taken back is decided: nothing is added there, whoever asks later, and no memory stands there any more.
+/// A withdrawn decision is final: nothing is injected there later, and no memory refers to it.
 pub async fn withdrawn_decision_stays_withdrawn(store: Arc<dyn Store>) {
     for session in ["a", "b"] {
         store.adopt(&arriving(session, [], 1)).await.unwrap();
@@ -157,7 +157,7 @@ pub async fn withdrawn_decision_stays_withdrawn(store: Arc<dyn Store>) {
     assert_eq!(uses.len(), 4);
 }
 
-/// A lineage whose place is noted is known, with what was decided there.
+/// A lineage with a noted tip is known, with its decisions.
 pub async fn tips_make_lineages_known(store: Arc<dyn Store>) {
     store.note_tips(&[]).await.unwrap();
     let tips = [
@@ -182,12 +182,12 @@ pub async fn tips_make_lineages_known(store: Arc<dyn Store>) {
         [nothing(1, 3), nothing(2, 3), nothing(6, 5)]
     );
     assert_eq!(kept(&*store, "b").await, [nothing(9, 4)]);
-    // They were noted as places where it can be continued.
+    // Their tips were noted, so lineages can be continued there.
     let fork = store.adopt(&arriving("fork", [1, 2, 5], 6)).await.unwrap();
     assert_eq!(fork.entries.len(), 2);
 }
 
-/// What was decided or taken back is not touched by a late word that nothing is added.
+/// Existing and withdrawn decisions are not replaced by a late empty decision.
 pub async fn empty_decision_never_replaces_a_decision(store: Arc<dyn Store>) {
     store.adopt(&arriving("a", [], 1)).await.unwrap();
     decided(&*store, "a", &added(1, "text", &["m"], 2)).await;
@@ -205,7 +205,7 @@ pub async fn empty_decision_never_replaces_a_decision(store: Arc<dyn Store>) {
     assert_eq!(store.uses(&ids(&["m"])).await.unwrap().len(), 1);
 }
 
-/// A lineage that may be edited no more says so from then on, also one that was not known.
+/// Edits stay disabled for a lineage, even if it was unknown before.
 pub async fn disabled_edits_stay_disabled(store: Arc<dyn Store>) {
     let edits_disabled = async |name: &str| {
         let lineage = store.lineage(&lineage(name)).await.unwrap();
@@ -243,7 +243,7 @@ pub async fn disabled_edits_stay_disabled(store: Arc<dyn Store>) {
     );
 }
 
-/// Each live use of a memory, with what its session's newest prompt weighs.
+/// Lists each use of a memory with the size of its session's newest prompt.
 pub async fn uses_list_the_lineages_that_quote_a_memory(store: Arc<dyn Store>) {
     let agent = Lineage {
         agent: Some(AgentId::new("x")),
@@ -302,7 +302,7 @@ pub async fn uses_list_the_lineages_that_quote_a_memory(store: Arc<dyn Store>) {
     assert_eq!(store.uses(&[]).await.unwrap(), []);
 }
 
-/// The work that is saved once more keeps the id it had, and the ledger means that one.
+/// A task that is saved again keeps its id, and the ledger refers to that id.
 pub async fn uses_follow_a_task_saved_again(store: Arc<dyn Store>) {
     let of_session = |id: &str| Task {
         client_session_id: Some(client("c")),
@@ -329,7 +329,8 @@ pub async fn uses_follow_a_task_saved_again(store: Arc<dyn Store>) {
     );
 }
 
-/// Text that quotes what is forgotten goes from every lineage, and running processes hear of it; other text stays.
+/// Text that quotes a forgotten memory is removed from every lineage, and running processes are notified; other text is
+/// kept.
 pub async fn forgetting_a_memory_removes_it_from_the_ledger(store: Arc<dyn Store>) {
     for id in ["m", "n"] {
         store.save_task(&Redacted::of(&task(id, 1))).await.unwrap();
@@ -365,8 +366,8 @@ pub async fn forgetting_a_memory_removes_it_from_the_ledger(store: Arc<dyn Store
     assert_eq!(store.revision().await.unwrap(), after);
 }
 
-/// Corrections quote the work: with its memory they go from its session and from those that continue it. Text that
-/// quotes memories, and what was said in other work, stays.
+/// Corrections quote the task: forgetting its memory removes them from its session and from sessions that continue it.
+/// Text that quotes memories, and corrections of other tasks, are kept.
 pub async fn forgetting_a_memory_removes_corrections_from_the_ledger(store: Arc<dyn Store>) {
     for name in ["c", "other"] {
         store
@@ -413,7 +414,7 @@ pub async fn forgetting_a_memory_removes_corrections_from_the_ledger(store: Arc<
     assert_eq!(kept(&*store, "other").await, [elsewhere]);
 }
 
-/// With a memory go the words it was made of; what only counts stays, and recording goes on.
+/// Forgetting a memory erases the texts it was made of. Rows that only count are kept, and recording continues.
 pub async fn forgetting_a_memory_erases_its_texts(store: Arc<dyn Store>) {
     let mut record = exchange("c", 1);
     record.prompts = vec![prompt("the prompt")];
@@ -507,7 +508,7 @@ pub async fn forgetting_a_memory_erases_its_texts(store: Arc<dyn Store>) {
     );
 }
 
-/// Lineages go by the time they were last seen, with all that was decided for them.
+/// Lineages are removed by the time they were last seen, with all their decisions.
 pub async fn prune_removes_old_lineages(store: Arc<dyn Store>) {
     const HOUR: i64 = 3600;
     let retention = Retention {

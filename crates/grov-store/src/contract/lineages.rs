@@ -1,11 +1,11 @@
-//! Which lineage a new one continues, and what it takes over.
+//! Which lineage a new one continues, and what it copies.
 
 use super::sample::{added, arriving, at, lineage, nothing, place, standing_at};
 use grov_domain::{AgentId, LedgerEntry, LedgerLineage, Lineage, NewLineage, Store};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Long enough for any decision.
+/// A deadline that is never reached.
 fn soon() -> Instant {
     Instant::now() + Duration::from_secs(60)
 }
@@ -19,7 +19,7 @@ async fn decided(store: &dyn Store, session: &str, entry: &LedgerEntry) {
     );
 }
 
-/// The entries of a lineage, sorted by place.
+/// The entries of a lineage, sorted by injection point.
 fn sorted(mut kept: LedgerLineage) -> Vec<LedgerEntry> {
     kept.entries.sort_by_key(|entry| entry.anchor);
     kept.entries
@@ -35,8 +35,7 @@ async fn adopted(store: &dyn Store, new: &NewLineage) -> Vec<LedgerEntry> {
     sorted(taken)
 }
 
-/// Two sessions whose histories begin with the same words are two: neither has said anything yet, so neither has a
-/// place where it stood.
+/// Two sessions whose histories begin with the same text are separate: neither has a tip yet.
 pub async fn lineages_with_the_same_start_are_separate(store: Arc<dyn Store>) {
     store.adopt(&arriving("a", [], 1)).await.unwrap();
     decided(&*store, "a", &added(1, "for a", &["m"], 2)).await;
@@ -50,8 +49,8 @@ pub async fn lineages_with_the_same_start_are_separate(store: Arc<dyn Store>) {
     assert_eq!(kept(&*store, "b").await, [added(1, "for b", &[], 5)]);
 }
 
-/// Of several lineages whose tips are in the history, the one that stands latest in it is continued, whichever was seen
-/// last and in whatever order the tips were noted.
+/// Of several lineages with tips in the history, the one with the latest tip is continued, independent of when they
+/// were seen and in which order tips were noted.
 pub async fn deepest_tip_is_continued(store: Arc<dyn Store>) {
     for (session, tips) in [("shallow", [10, 11]), ("deep", [30, 12]), ("elsewhere", [99, 98])] {
         store.adopt(&arriving(session, [], 1)).await.unwrap();
@@ -71,7 +70,7 @@ pub async fn deepest_tip_is_continued(store: Arc<dyn Store>) {
     assert_eq!(adopted(&*store, &arriving("none", [1, 2, 3], 10)).await, []);
 }
 
-/// Of lineages that stand at the same place, the one last seen is continued.
+/// Of lineages with the same tip, the one last seen is continued.
 pub async fn the_last_seen_of_equal_tips_is_continued(store: Arc<dyn Store>) {
     for session in ["first", "second", "third"] {
         store.adopt(&arriving(session, [], 1)).await.unwrap();
@@ -87,8 +86,8 @@ pub async fn the_last_seen_of_equal_tips_is_continued(store: Arc<dyn Store>) {
     );
 }
 
-/// Of lineages that stand at the same place, the one that decided something later in the history is continued, also when
-/// another was seen after it: a fork that went another way stands there as well.
+/// Of lineages with the same tip, the one with the latest decision in the history is continued, even if another was
+/// seen later: a fork that continued differently has the same tip.
 pub async fn the_tip_with_the_latest_decision_is_continued(store: Arc<dyn Store>) {
     for (session, decided_at, seen) in [("origin", 6, 3), ("earlier fork", 70, 9)] {
         store.adopt(&arriving(session, [], 1)).await.unwrap();
@@ -101,8 +100,8 @@ pub async fn the_tip_with_the_latest_decision_is_continued(store: Arc<dyn Store>
     );
 }
 
-/// Of lineages that stand in the history, one that stood there with the same model is continued, also when another stands
-/// later: that model's cache holds what was said. Where none did, any is: the two meet when one changes its model.
+/// Of lineages with tips in the history, one with the same model is continued, even if another has a later tip, because
+/// the prompt cache is per model. If no lineage has the same model, any is continued.
 pub async fn lineage_with_the_same_model_is_continued(store: Arc<dyn Store>) {
     let with_another = |tip| grov_domain::LineageTip {
         model: "another model".to_owned(),
@@ -129,7 +128,7 @@ pub async fn lineage_with_the_same_model_is_continued(store: Arc<dyn Store>) {
     assert_eq!(adopted(&*store, &three).await, of_a);
     let four = with("a third", arriving("four", [1, 5, 6, 7], 8));
     assert_eq!(adopted(&*store, &four).await, of_b);
-    // The same place with both models is one place.
+    // The same tip with both models is one tip.
     store
         .note_tips(&[with_another(standing_at("a", 5, 9))])
         .await
@@ -140,7 +139,7 @@ pub async fn lineage_with_the_same_model_is_continued(store: Arc<dyn Store>) {
     );
 }
 
-/// Where a lineage stood last is known, and where it was found to stand by the one that continues it.
+/// The last tip of a lineage is stored, and the tip at which it was continued.
 pub async fn lineage_returns_its_last_tip(store: Arc<dyn Store>) {
     assert_eq!(store.adopt(&arriving("a", [], 1)).await.unwrap().tip, None);
     store
@@ -158,7 +157,7 @@ pub async fn lineage_returns_its_last_tip(store: Arc<dyn Store>) {
     assert_eq!(fork.tip, Some(place(8)));
 }
 
-/// Places that are not in the history are left behind; places where nothing is added come along.
+/// Only decisions in the history are copied, including decisions to add nothing.
 pub async fn adoption_copies_only_decisions_in_the_history(store: Arc<dyn Store>) {
     store.adopt(&arriving("a", [], 1)).await.unwrap();
     let entries = [
@@ -182,7 +181,7 @@ pub async fn adoption_copies_only_decisions_in_the_history(store: Arc<dyn Store>
     assert_eq!(sessions, ["fork", "a", "a"], "a copy is a use of its own");
 }
 
-/// A lineage of another project is not continued, nor one whose project is unknown, nor by one whose project is unknown.
+/// Lineages of other or unknown projects are not continued, and a lineage with an unknown project continues none.
 pub async fn adoption_stays_in_the_project(store: Arc<dyn Store>) {
     store.adopt(&arriving("a", [], 1)).await.unwrap();
     decided(&*store, "a", &added(1, "text", &[], 2)).await;
@@ -207,7 +206,7 @@ pub async fn adoption_stays_in_the_project(store: Arc<dyn Store>) {
     assert_eq!(adopted(&*store, &of("unknown", "", model)).await, []);
     assert_eq!(adopted(&*store, &same).await, [added(1, "text", &[], 2)]);
 
-    // Once its project is known it can be continued, and it does not become unknown again.
+    // Once its project is known it can be continued, and the project stays known.
     let mut known = standing_at("homeless", 3, 4);
     known.tip = None;
     store.note_tips(&[known]).await.unwrap();
@@ -216,7 +215,7 @@ pub async fn adoption_stays_in_the_project(store: Arc<dyn Store>) {
     assert_eq!(later, [added(1, "homeless", &[], 2)]);
 }
 
-/// A lineage that is known already takes nothing over, also where it is known without a decision.
+/// A known lineage copies nothing, even if it has no decisions.
 pub async fn adoption_leaves_a_known_lineage_as_it_is(store: Arc<dyn Store>) {
     store.adopt(&arriving("a", [], 1)).await.unwrap();
     decided(&*store, "a", &added(1, "text", &[], 2)).await;
@@ -251,7 +250,7 @@ pub async fn adoption_copies_disabled_edits(store: Arc<dyn Store>) {
     assert!(!store.adopt(&arriving("new", [], 4)).await.unwrap().edits_disabled);
 }
 
-/// What is decided or withdrawn on one side of a fork stays there.
+/// Decisions on one side of a fork do not affect the other.
 pub async fn lineage_diverges_from_the_one_it_continues(store: Arc<dyn Store>) {
     store.adopt(&arriving("a", [], 1)).await.unwrap();
     decided(&*store, "a", &added(1, "text", &["m"], 2)).await;
@@ -274,7 +273,7 @@ pub async fn lineage_diverges_from_the_one_it_continues(store: Arc<dyn Store>) {
     assert_eq!(again, [nothing(1, 2), added(3, "in the fork", &[], 5)]);
 }
 
-/// A subagent has a history of its own.
+/// A subagent has its own history.
 pub async fn agents_of_a_session_are_lineages_of_their_own(store: Arc<dyn Store>) {
     let agent = |name: &str| Lineage {
         agent: Some(AgentId::new(name)),

@@ -1,4 +1,4 @@
-//! Team memory: searched, filled, listed, forgotten.
+//! Team memory: search, import, listing and deletion.
 
 use super::sample::{PROJECT, at, client, session, task};
 use grov_domain::{
@@ -32,7 +32,7 @@ fn saying(id: &str, seconds: i64, text: &str) -> Task {
     }
 }
 
-/// All memories in which these terms stand, as far as the budget goes.
+/// All memories that contain these terms, within the budget.
 async fn candidates(
     store: &dyn Store,
     scope: &MemoryScope,
@@ -50,13 +50,13 @@ async fn candidates(
     store.candidates(&question).await.unwrap()
 }
 
-/// Memories of a scope, and terms in them by field.
+/// The number of memories of a scope, and of terms in them by field.
 async fn extent(store: &dyn Store, scope: &MemoryScope) -> (u64, [u64; 4]) {
     let statistics = candidates(store, scope, &[], BUDGET).await.statistics;
     (statistics.documents, statistics.lengths)
 }
 
-/// The ids of the memories in which a term stands, and how often by field, sorted by id.
+/// The ids of the memories that contain a term, and its count by field, sorted by id.
 async fn standing(store: &dyn Store, scope: &MemoryScope, term: &str) -> Vec<(String, [u16; 4])> {
     let answer = candidates(store, scope, &[term.to_owned()], BUDGET).await;
     let [statistics] = answer.statistics.terms[..] else {
@@ -92,7 +92,7 @@ pub async fn memory_search_finds_every_text_of_a_task(store: Arc<dyn Store>) {
     assert_eq!(found("nowhere").await, []);
 }
 
-/// A memory that is replaced is found by what it says now, and counted once.
+/// A memory that is saved again is found by its new text, and counted once.
 pub async fn memory_follows_a_replaced_task(store: Arc<dyn Store>) {
     let of_session = |id: &str, seconds, text| Task {
         client_session_id: Some(client("c")),
@@ -115,7 +115,7 @@ pub async fn memory_follows_a_replaced_task(store: Arc<dyn Store>) {
     assert_eq!(extent(&*store, &scope()).await, (1, [2, 0, 0, 0]));
 }
 
-/// A search sees its project and what was recorded elsewhere under the same remote; nothing else counts.
+/// A search finds memories of its project and of projects with the same remote, and no others.
 pub async fn memory_keeps_projects_apart(store: Arc<dyn Store>) {
     let elsewhere = |id: &str, project: &str, remote: Option<&str>| Task {
         project_path: project.to_owned(),
@@ -153,7 +153,7 @@ pub async fn memory_keeps_projects_apart(store: Arc<dyn Store>) {
     assert_eq!(store.memory_stats(None).await.unwrap().memories, 5);
 }
 
-/// Rare terms are read whole, others not at all or, where there is nothing else, from the newest on; all are counted.
+/// Rare terms are read completely; frequent ones not at all or, if there are no others, newest first. All are counted.
 pub async fn memory_reads_no_more_than_the_budget(store: Arc<dyn Store>) {
     let tasks: Vec<Task> = (0..6)
         .map(|number| {
@@ -188,8 +188,8 @@ pub async fn memory_reads_no_more_than_the_budget(store: Arc<dyn Store>) {
     assert_eq!(read, newest.into_iter().collect());
 }
 
-/// Those first in which the terms are worth most; of memories that are known only the counts are answered, and the others
-/// come newest first.
+/// Memories with the most valuable terms come first. Of known memories only counts are returned; the others come newest
+/// first.
 pub async fn memory_is_searched_in_order(store: Arc<dyn Store>) {
     let tasks = [
         saying("twice", 1, "odd odd word"),
@@ -239,7 +239,7 @@ pub async fn memory_is_searched_in_order(store: Arc<dyn Store>) {
     assert_eq!(known, again);
 }
 
-/// Only what is older than a moment, and the newest first.
+/// Only memories older than a time are found, newest first.
 pub async fn memory_is_searched_as_of_a_time(store: Arc<dyn Store>) {
     let tasks: Vec<Task> = (1..=4)
         .map(|number| saying(&format!("t{number}"), number, "word"))
@@ -267,7 +267,7 @@ pub async fn memory_is_searched_as_of_a_time(store: Arc<dyn Store>) {
     assert_eq!(older[0].status, TaskStatus::Complete);
 }
 
-/// An import changes only tasks of its own project, whether another project's is named by id or by session.
+/// An import changes only tasks of its own project, identified by id or by session.
 pub async fn memory_import_never_changes_another_project(store: Arc<dyn Store>) {
     let session = |task: Task| Task {
         client_session_id: Some(grov_domain::ClientSessionId::new("client")),
@@ -299,7 +299,7 @@ pub async fn memory_import_never_changes_another_project(store: Arc<dyn Store>) 
     assert_eq!(store.export(None, None, 10).await.unwrap(), [first, second, new]);
 }
 
-/// A task that takes the place of the one that its session had is counted as replaced, also within one import.
+/// An imported task that replaces the task of its session is counted as replaced, also within one import.
 pub async fn memory_import_counts_another_task_of_a_session_as_replaced(store: Arc<dyn Store>) {
     let session = |task: Task| Task {
         client_session_id: Some(grov_domain::ClientSessionId::new("client")),
@@ -320,7 +320,7 @@ pub async fn memory_import_counts_another_task_of_a_session_as_replaced(store: A
     assert_eq!(store.export(None, None, 10).await.unwrap().len(), 2);
 }
 
-/// An import is counted, and the same import changes nothing.
+/// An import is counted, and repeating it changes nothing.
 pub async fn memory_import_is_idempotent(store: Arc<dyn Store>) {
     let tasks = [task("a", 1), saying("b", 2, "words")];
     let report = |added, unchanged| ImportReport {
@@ -354,7 +354,7 @@ pub async fn memory_import_is_idempotent(store: Arc<dyn Store>) {
     assert_eq!(stats, expected);
 }
 
-/// What is forgotten is gone from lists, files and the index; what was not there is not reported.
+/// A forgotten memory is in no list, file or index. Unknown ids are not reported.
 pub async fn memory_forgets(store: Arc<dyn Store>) {
     store
         .import(&Redacted::each(&[task("gone", 1), task("kept", 2)]))
@@ -374,7 +374,7 @@ pub async fn memory_forgets(store: Arc<dyn Store>) {
     assert_eq!(extent(&*store, &scope()).await.0, 1);
 }
 
-/// Ids are found by their beginning or end, and nothing in it is a wildcard.
+/// Ids are found by their beginning or end, without wildcards.
 pub async fn memories_are_found_by_a_part_of_their_id(store: Arc<dyn Store>) {
     let elsewhere = Task {
         project_path: "elsewhere".to_owned(),
@@ -400,7 +400,7 @@ pub async fn memories_are_found_by_a_part_of_their_id(store: Arc<dyn Store>) {
     }
 }
 
-/// One task replaces others, never in a circle, and can be taken back.
+/// A task can supersede others, without cycles, and this can be reverted.
 pub async fn memory_is_superseded_but_not_in_a_cycle(store: Arc<dyn Store>) {
     let ids = ["first", "second", "third"].map(TaskId::new);
     let [first, second, third] = &ids;
@@ -435,7 +435,7 @@ pub async fn memory_is_superseded_but_not_in_a_cycle(store: Arc<dyn Store>) {
     assert!(store.supersede(third, Some(first)).await.unwrap());
 }
 
-/// Secrets are in no index, and a search for one finds nothing.
+/// The index contains no secrets, and searching for one finds nothing.
 pub async fn memory_holds_no_secrets(store: Arc<dyn Store>) {
     let secret = format!("ghp_{}", "a1B2c3D4e5F6".repeat(3));
     store
@@ -452,7 +452,7 @@ pub async fn memory_holds_no_secrets(store: Arc<dyn Store>) {
     }
 }
 
-/// Memories are read in the order asked for; what is gone is passed over.
+/// Memories are returned in the requested order; unknown ids are skipped.
 pub async fn memories_are_returned_in_the_requested_order(store: Arc<dyn Store>) {
     let tasks = [task("a", 1), task("b", 2), task("c", 3)];
     store.import(&Redacted::each(&tasks)).await.unwrap();
@@ -462,7 +462,7 @@ pub async fn memories_are_returned_in_the_requested_order(store: Arc<dyn Store>)
     assert_eq!(store.memories(&[]).await.unwrap(), []);
 }
 
-/// Pins and what replaces a task are part of it, in every way it is read.
+/// File pins and the superseding task are returned by every read.
 pub async fn pins_and_replacement_are_loaded_as_saved(store: Arc<dyn Store>) {
     let pinned = Task {
         file_pins: vec![
@@ -508,7 +508,8 @@ async fn replacement(store: &dyn Store, id: &str) -> Option<String> {
     task.superseded_by.map(|id| id.to_string())
 }
 
-/// A task can be marked as replaced, by another then, and again as it was; both are kept, and a search is told.
+/// A task can be marked as superseded, by another task later, and unmarked. Each change is stored and visible to a
+/// search.
 pub async fn replaced_knowledge_is_marked_and_unmarked(store: Arc<dyn Store>) {
     store
         .import(&Redacted::each(&[task("a", 1), task("b", 2), task("c", 3)]))
@@ -533,7 +534,7 @@ pub async fn replaced_knowledge_is_marked_and_unmarked(store: Arc<dyn Store>) {
     assert_eq!(store.export(None, None, 9).await.unwrap().len(), 3);
 }
 
-/// Nothing replaces itself, directly or by way of others; what does not exist replaces nothing.
+/// No task supersedes itself, directly or indirectly. Unknown tasks supersede nothing.
 pub async fn replacement_chain_has_no_cycle(store: Arc<dyn Store>) {
     store
         .import(&Redacted::each(&[task("a", 1), task("b", 2), task("c", 3)]))
@@ -552,7 +553,7 @@ pub async fn replacement_chain_has_no_cycle(store: Arc<dyn Store>) {
     }
 }
 
-/// Work that is saved once more, as recording does, stays replaced; so does what named it under another id.
+/// A task that is saved again stays superseded; so do references to its other id.
 pub async fn replacement_survives_saving_the_task_again(store: Arc<dyn Store>) {
     let of_session = |id: &str| Task {
         client_session_id: Some(client("c")),

@@ -1,4 +1,4 @@
-//! Records to check with.
+//! Sample records.
 
 use grov_domain::{
     Action, ActionSketch, ActionType, AgentId, CallOutcome, ClientSessionId, Consent, Correction,
@@ -15,7 +15,7 @@ use time::{Duration, OffsetDateTime};
 
 pub(super) const PROJECT: &str = "/home/dev/projects/relay";
 
-/// A moment, in seconds after an arbitrary start.
+/// A time, in seconds after an arbitrary start.
 pub(super) fn at(seconds: i64) -> OffsetDateTime {
     OffsetDateTime::UNIX_EPOCH + Duration::seconds(1_760_000_000 + seconds)
 }
@@ -213,7 +213,7 @@ pub(super) fn lineage(session: &str) -> Lineage {
     }
 }
 
-/// The key of a place in a history. The upper half counts too.
+/// The key of an injection point. The upper half is not zero.
 pub(super) fn place(number: u64) -> HistoryKey {
     HistoryKey((u128::from(number) << 100) | 0xfeed)
 }
@@ -222,7 +222,7 @@ pub(super) fn places(numbers: impl IntoIterator<Item = u64>) -> Vec<HistoryKey> 
     numbers.into_iter().map(place).collect()
 }
 
-/// A lineage that arrives with these places in its history.
+/// A new lineage with these keys in its history.
 pub(super) fn arriving(session: &str, history: impl IntoIterator<Item = u64>, seconds: i64) -> NewLineage {
     NewLineage {
         lineage: lineage(session),
@@ -233,7 +233,7 @@ pub(super) fn arriving(session: &str, history: impl IntoIterator<Item = u64>, se
     }
 }
 
-/// A lineage that stands at a place.
+/// A lineage with this tip.
 pub(super) fn standing_at(session: &str, tip: u64, seconds: i64) -> LineageTip {
     LineageTip {
         lineage: lineage(session),
@@ -245,7 +245,7 @@ pub(super) fn standing_at(session: &str, tip: u64, seconds: i64) -> LineageTip {
     }
 }
 
-/// Verdicts as a store takes them.
+/// Verdicts in the form that a store accepts.
 pub(super) fn proven(verdicts: &[(StepId, StepVerdict)]) -> Vec<(StepId, Redacted<StepVerdict>)> {
     let proven = verdicts
         .iter()
@@ -263,7 +263,7 @@ pub(super) fn added(anchor: u64, text: &str, memories: &[&str], seconds: i64) ->
     }
 }
 
-/// The decision that nothing is added.
+/// A decision to add nothing.
 pub(super) fn nothing(anchor: u64, seconds: i64) -> LedgerEntry {
     LedgerEntry {
         anchor: place(anchor),
@@ -302,7 +302,7 @@ pub(super) fn drift(id: &str, task: &str, seconds: i64) -> DriftEvent {
     }
 }
 
-/// A verdict of the rules with one finding; below 8 it gives rise to a correction.
+/// A verdict of the rules with one finding. Below 8 it causes a correction.
 pub(super) fn verdict(score: u8) -> StepVerdict {
     let corrects = score < 8;
     StepVerdict {
@@ -333,7 +333,7 @@ fn plan() -> Vec<RecoveryStep> {
     ]
 }
 
-/// A correction that waits to be said.
+/// A correction that was not sent yet.
 pub(super) fn correction(id: &str, client_session: &str, seconds: i64) -> Correction {
     Correction {
         id: CorrectionId::new(id),
@@ -352,7 +352,7 @@ pub(super) fn correction(id: &str, client_session: &str, seconds: i64) -> Correc
     }
 }
 
-/// A session that has drifted and was told so.
+/// A session that drifted and received a correction.
 pub(super) fn drift_state(client_session: &str, seconds: i64) -> DriftState {
     DriftState {
         mode: SessionMode::Drifted,
@@ -385,7 +385,7 @@ pub(super) fn goal_edit(id: &str, client_session: &str, text: &str, seconds: i64
     }
 }
 
-/// A session of hooks that was read so often.
+/// A hook session at this revision.
 pub(super) fn hook_session(client_session: &str, seconds: i64, revision: u64) -> HookSession {
     HookSession {
         transcript_path: Some("/home/dev/.claude/projects/relay/a.jsonl".to_owned()),
@@ -460,7 +460,7 @@ pub(super) fn hook_check(id: &str, seconds: i64) -> HookCheck {
     }
 }
 
-/// What the first hook of a session learns: two actions and a check.
+/// The progress stored by the first hook of a session: two actions and a check.
 pub(super) fn progress(client_session: &str, seconds: i64) -> HookProgress {
     let mut bare = hook_step(&format!("{client_session}-{seconds}-b"), seconds);
     bare.agent_id = None;

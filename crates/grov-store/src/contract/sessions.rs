@@ -14,7 +14,7 @@ fn ids(summaries: &[SessionSummary]) -> Vec<&str> {
         .collect()
 }
 
-/// Sessions come newest first, filtered and bounded as asked.
+/// Sessions are returned newest first, filtered and limited.
 pub async fn sessions_are_listed_newest_first(store: Arc<dyn Store>) {
     let elsewhere = Project {
         path: Some("/elsewhere".to_owned()),
@@ -118,7 +118,7 @@ pub async fn tasks_of_a_client_session_are_listed_oldest_first(store: Arc<dyn St
     assert_eq!(store.client_session(&client("nobody")).await.unwrap(), []);
 }
 
-/// Steps come in order of time, of one task or of all tasks of a client session, with everything they hold.
+/// Steps of a task or client session are returned in order of time, with all fields.
 pub async fn steps_come_in_order_of_time(store: Arc<dyn Store>) {
     let late = exchange("a", 30);
     let early = exchange("a", 10);
@@ -172,7 +172,7 @@ pub async fn steps_come_in_order_of_time(store: Arc<dyn Store>) {
     assert_eq!(store.steps(&session("nobody")).await.unwrap(), []);
 }
 
-/// Steps of a project that touched a file and say why, newest first.
+/// Steps of a project that touched a file and have reasoning, newest first.
 pub async fn steps_are_found_by_path(store: Arc<dyn Store>) {
     let file = "/home/dev/projects/relay/src/limit.rs";
     for seconds in [20, 10, 30] {
@@ -212,7 +212,7 @@ pub async fn steps_are_found_by_path(store: Arc<dyn Store>) {
     assert_eq!(find(PROJECT, "/other", 10).await, [at(40)]);
 }
 
-/// A saved session comes back as it was; saving it again replaces it; recording goes on beside it.
+/// A session is loaded as saved; saving it again replaces it; recording continues to work.
 pub async fn saving_a_session_keeps_its_counters(store: Arc<dyn Store>) {
     let mut saved = state("a", "a", 10);
     store.save_session(&Redacted::of(&saved)).await.unwrap();
@@ -241,7 +241,7 @@ pub async fn saving_a_session_keeps_its_counters(store: Arc<dyn Store>) {
     );
     assert_eq!(summary.state.token_count, 1563, "recorded, so it is not replaced");
     saved.token_count = 1563;
-    // These are the watch's.
+    // These columns belong to the drift state.
     let first = state("a", "a", 10);
     saved.escalation_count = first.escalation_count;
     saved.session_mode = first.session_mode;
@@ -264,7 +264,7 @@ pub async fn saving_a_session_keeps_its_counters(store: Arc<dyn Store>) {
     );
 }
 
-/// A session that was read before more was recorded takes none of that back when it is saved.
+/// Saving a session that was read before later records does not revert them.
 pub async fn saving_a_stale_session_reverts_nothing(store: Arc<dyn Store>) {
     let mut first = exchange("a", 1);
     first.project = Project::default();

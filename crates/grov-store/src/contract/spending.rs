@@ -20,7 +20,7 @@ async fn all(store: &Arc<dyn Store>) -> Vec<LlmCall> {
     store.calls(&CallFilter::default()).await.unwrap()
 }
 
-/// A call comes back as it was set aside, and then as it was settled, for every purpose and outcome.
+/// A call is loaded as reserved, and then as settled, for every purpose and outcome.
 pub async fn call_is_loaded_as_settled(store: Arc<dyn Store>) {
     let outcomes = [
         CallOutcome::Answered,
@@ -59,7 +59,7 @@ pub async fn call_is_loaded_as_settled(store: Arc<dyn Store>) {
     assert_eq!(all(&store).await.last(), Some(&unreserved));
 }
 
-/// Calls come oldest first; a bound chooses the newest.
+/// Calls are returned oldest first; a limit selects the newest.
 pub async fn calls_are_listed_oldest_first(store: Arc<dyn Store>) {
     for seconds in [3, 1, 4, 2] {
         let about = (seconds != 4).then(|| session(&format!("s{}", seconds % 2)));
@@ -102,7 +102,7 @@ pub async fn calls_are_listed_oldest_first(store: Arc<dyn Store>) {
     assert_eq!(store.spent_since(at(5)).await.unwrap(), MicroUsd(0));
 }
 
-/// What is spent and what is set aside count alike; a refusal leaves no trace.
+/// Spent and reserved amounts count alike. A refused reservation is not stored.
 pub async fn reservation_stays_within_the_budget(store: Arc<dyn Store>) {
     let reserve = async |call: &LlmCall| store.reserve(&Redacted::of(call), BUDGET, at(10)).await.unwrap();
     store
@@ -135,7 +135,7 @@ pub async fn reservation_stays_within_the_budget(store: Arc<dyn Store>) {
         Reservation::Granted,
         "what was not used is free again"
     );
-    // A call may cost more than was thought: from then on nothing is granted, not even what costs nothing.
+    // A call can cost more than reserved: then nothing more is granted, not even a free call.
     store
         .settle(&Redacted::of(&reservation("a", 10, 9000)))
         .await
@@ -148,7 +148,7 @@ pub async fn reservation_stays_within_the_budget(store: Arc<dyn Store>) {
     );
 }
 
-/// The same reservation made again counts once, and does not undo what happened in between.
+/// A repeated reservation counts once, and does not revert a settled call.
 pub async fn repeated_reservation_changes_nothing(store: Arc<dyn Store>) {
     let reserved = reservation("a", 1, 3000);
     for _ in 0..3 {
@@ -170,7 +170,7 @@ pub async fn repeated_reservation_changes_nothing(store: Arc<dyn Store>) {
     assert_eq!(all(&store).await, [end]);
 }
 
-/// Whatever prices and counts say, the ledger goes on.
+/// The ledger works with any prices and counts.
 pub async fn huge_costs_do_not_overflow_the_ledger(store: Arc<dyn Store>) {
     for seconds in 0..20 {
         let mut absurd = reservation(&format!("c{seconds}"), seconds, u64::MAX);
@@ -189,7 +189,7 @@ pub async fn huge_costs_do_not_overflow_the_ledger(store: Arc<dyn Store>) {
     ));
 }
 
-/// However many reserve at once, together they stay within the budget.
+/// Concurrent reservations stay within the budget.
 pub async fn concurrent_reservations_stay_within_the_budget(store: Arc<dyn Store>) {
     let reserve = async |number: i64| {
         let call = reservation(&format!("c{number}"), number, 300);

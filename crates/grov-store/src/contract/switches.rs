@@ -1,4 +1,4 @@
-//! Turning off and on.
+//! Switching projects and sessions off and on.
 
 use super::sample::{PROJECT, arriving, at, client, exchange};
 use grov_domain::{Redacted, Retention, Store, SwitchScope};
@@ -17,7 +17,8 @@ async fn off(store: &dyn Store) -> HashSet<SwitchScope> {
     set
 }
 
-/// What is off is listed until it is on again; a project and a session of the same name are two things.
+/// A switched-off scope is listed until it is switched on. A project and a session with the same name are different
+/// scopes.
 pub async fn switches_are_stored(store: Arc<dyn Store>) {
     assert_eq!(off(&*store).await, HashSet::new());
     let session = SwitchScope::Session(client(PROJECT));
@@ -35,7 +36,7 @@ pub async fn switches_are_stored(store: Arc<dyn Store>) {
     );
 }
 
-/// The revision changes with every change and with nothing else.
+/// The revision changes only with changes.
 pub async fn unchanged_switch_does_not_bump_the_revision(store: Arc<dyn Store>) {
     let scope = project(PROJECT);
     let mut seen = vec![store.revision().await.unwrap()];
@@ -54,7 +55,7 @@ pub async fn unchanged_switch_does_not_bump_the_revision(store: Arc<dyn Store>) 
     assert_eq!(Some(&store.revision().await.unwrap()), seen.last());
 }
 
-/// The switch of a session goes when nothing else is left of it; that of a project stays.
+/// The switch of a session is removed with its last record; that of a project stays.
 pub async fn prune_removes_switches_of_removed_sessions(store: Arc<dyn Store>) {
     let session = |name: &str| SwitchScope::Session(client(name));
     for scope in [
@@ -65,7 +66,7 @@ pub async fn prune_removes_switches_of_removed_sessions(store: Arc<dyn Store>) {
     ] {
         store.switch(&scope, false).await.unwrap();
     }
-    // A switch is as old as the moment in which it was turned: what follows looks at it from a year later.
+    // The age of a switch counts from its change, so this checks a year later.
     let later = time::OffsetDateTime::now_utc() + time::Duration::days(365);
     let mut record = exchange("recorded", 1);
     record.ended_at = later;

@@ -1,4 +1,4 @@
-//! Finished tasks, drift and reasoning about files.
+//! Finished tasks, drift events and reasoning about files.
 
 use super::sample::{PROJECT, client, drift, drift_log, exchange, file_reasoning, session, task};
 use grov_domain::{FileReasoning, ProjectStatus, Redacted, Store, Task, TaskId, TaskStatus};
@@ -8,7 +8,7 @@ fn ids(tasks: &[Task]) -> Vec<&str> {
     tasks.iter().map(|task| task.id.as_str()).collect()
 }
 
-/// A task comes back as it was saved; saving the same id replaces it.
+/// A task is loaded as saved; saving the same id replaces it.
 pub async fn task_is_loaded_as_saved(store: Arc<dyn Store>) {
     let mut saved = task("t", 1);
     store.save_task(&Redacted::of(&saved)).await.unwrap();
@@ -39,7 +39,7 @@ pub async fn task_is_loaded_as_saved(store: Arc<dyn Store>) {
     assert_eq!(store.task(&TaskId::new("other")).await.unwrap(), None);
 }
 
-/// The same (client session, session) is one task, under the id that it was first saved with.
+/// The same (client session, session) is one task, under the id of its first save.
 pub async fn task_is_unique_per_session(store: Arc<dyn Store>) {
     let of = |id: &str, client_session: Option<&str>, task_session: Option<&str>, seconds| Task {
         client_session_id: client_session.map(client),
@@ -107,7 +107,7 @@ pub async fn task_is_unique_per_session(store: Arc<dyn Store>) {
         .unwrap();
     assert_eq!(store.tasks_for_project(PROJECT, 100).await.unwrap().len(), 8);
 
-    // A task that moves to a session which has one becomes that one, and what named it names that one.
+    // A task that moves to a session with a task is merged into that task, with its references.
     let about = FileReasoning {
         task_id: Some(TaskId::new("child")),
         ..file_reasoning("f2", "/f2", 2)
@@ -126,7 +126,7 @@ pub async fn task_is_unique_per_session(store: Arc<dyn Store>) {
     }
 }
 
-/// A task is linked to the one it served, whichever of them is saved first and however often.
+/// A task is linked to its parent, in any order and number of saves.
 pub async fn tasks_are_linked_to_their_parent(store: Arc<dyn Store>) {
     let of = |id: &str, client_session: &str, task_session: &str, parent: Option<&str>| Task {
         client_session_id: Some(client(client_session)),
@@ -233,7 +233,7 @@ pub async fn tasks_are_found_by_project_and_file(store: Arc<dyn Store>) {
     );
 }
 
-/// What is stored for a project.
+/// Counts of a project.
 pub async fn project_status_counts(store: Arc<dyn Store>) {
     assert_eq!(
         store.project_status(PROJECT).await.unwrap(),
@@ -266,7 +266,7 @@ pub async fn project_status_counts(store: Arc<dyn Store>) {
     assert_eq!(store.project_status(PROJECT).await.unwrap(), expected);
 }
 
-/// Drift events come back as they were, oldest first, of one task or of all; they need no session.
+/// Drift events are loaded as saved, oldest first, of one task or all. They need no session.
 pub async fn drift_log_is_kept_in_order(store: Arc<dyn Store>) {
     let mut bare = drift("bare", "a", 2);
     bare.action_type = None;

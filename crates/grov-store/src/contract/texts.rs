@@ -1,4 +1,4 @@
-//! What happens to texts and times on their way in and out.
+//! Texts and times are loaded as saved, and secrets are redacted.
 
 use super::sample::{
     PROJECT, at, call, client, drift, drift_log, exchange, file_reasoning, prompt, session, state, task,
@@ -10,7 +10,7 @@ use grov_domain::{
 use std::sync::Arc;
 use time::Duration;
 
-/// Any text comes back as it was: unicode, quotes, control characters and NUL, a megabyte.
+/// Any text is loaded as saved: Unicode, quotes, control characters and NUL, a megabyte.
 pub async fn texts_survive(store: Arc<dyn Store>) {
     let odd = [
         "Grüße, 世界 👩‍👩‍👧 e\u{301} \u{202e}reversed\u{202c} \u{feff}".to_owned(),
@@ -113,7 +113,7 @@ pub async fn times_keep_their_milliseconds(store: Arc<dyn Store>) {
     assert_eq!((tasks[0].id.as_str(), tasks[1].created_at), ("today", ancient));
 }
 
-/// Put together here so that no scanner takes this file for a leak.
+/// Assembled here, so that scanners do not report this file.
 fn secret() -> String {
     format!("ghp_{}", "a1B2c3D4e5F6".repeat(3))
 }
@@ -145,7 +145,7 @@ fn leaky_exchange() -> ExchangeRecord {
     record
 }
 
-/// No secret that is handed over in free text comes out again; identifiers and commits do.
+/// Secrets in free text are redacted; identifiers and commits are not.
 pub async fn secrets_are_redacted(store: Arc<dyn Store>) {
     let record = leaky_exchange();
     store.append(&[Redacted::of(&record)]).await.unwrap();
@@ -238,7 +238,7 @@ pub async fn secrets_are_redacted(store: Arc<dyn Store>) {
     );
 }
 
-/// Saving what came out changes nothing more, and a path that held a secret is still found under its name.
+/// Saving loaded records changes nothing, and a path with a secret is found by its original name.
 pub async fn redaction_is_stable_and_keeps_lookups(store: Arc<dyn Store>) {
     let record = leaky_exchange();
     store.append(&[Redacted::of(&record)]).await.unwrap();

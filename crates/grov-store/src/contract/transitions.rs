@@ -1,4 +1,4 @@
-//! Tasks of a client session that begin, end and take exchanges from each other.
+//! Transitions: tasks of a client session begin, end and exchange records.
 
 use super::sample::{PROJECT, at, client, edit, exchange, prompt, session, state, task};
 use grov_domain::{
@@ -50,7 +50,7 @@ async fn done(store: &Arc<dyn Store>, transition: &TaskTransition) {
     );
 }
 
-/// Everything the store says about client session `a`.
+/// All records of client session `a`.
 async fn everything(store: &Arc<dyn Store>) -> String {
     let mut text = String::new();
     for summary in store.client_session(&client("a")).await.unwrap() {
@@ -80,7 +80,7 @@ fn turns() -> [ExchangeRecord; 4] {
     [first, second, title, third]
 }
 
-/// Exchanges move with prompts, steps and lookups, and both tasks count anew.
+/// Exchanges move with prompts, steps and lookups, and both tasks are counted again.
 pub async fn exchanges_move_with_all_their_rows(store: Arc<dyn Store>) {
     let [first, second, title, third] = turns();
     store
@@ -136,7 +136,7 @@ pub async fn exchanges_move_with_all_their_rows(store: Arc<dyn Store>) {
     assert_eq!(store.client_steps(&client("a")).await.unwrap().len(), 6);
     assert_eq!(store.prompts(&session("new"), None).await.unwrap(), third.prompts);
     assert_eq!(store.prompts(&session("a"), None).await.unwrap(), first.prompts);
-    // Up to a time: a prompt was sent when its exchange began.
+    // Prompts up to a time; a prompt has the time of the beginning of its exchange.
     let begun = first.started_at;
     let until = store.prompts(&session("a"), Some(begun)).await.unwrap();
     assert_eq!(until, first.prompts);
@@ -148,7 +148,7 @@ pub async fn exchanges_move_with_all_their_rows(store: Arc<dyn Store>) {
     assert_eq!(store.task(&finished.id).await.unwrap(), Some(finished));
     assert_eq!(summary(&store, "b").await.exchanges, 1);
 
-    // What is recorded from now on is added to that.
+    // Later records are added to the counts.
     store.append(&Redacted::each(&[exchange("a", 15)])).await.unwrap();
     let late = ExchangeRecord {
         session_id: session("new"),
@@ -161,7 +161,7 @@ pub async fn exchanges_move_with_all_their_rows(store: Arc<dyn Store>) {
     assert_eq!((new.exchanges, new.steps, new.state.token_count), (3, 4, 1563));
 }
 
-/// A transition that is applied again, also after all its exchanges left the task, changes nothing.
+/// Repeating a transition changes nothing, even after all its exchanges left the task.
 pub async fn transition_is_idempotent(store: Arc<dyn Store>) {
     let [first, second, title, third] = turns();
     let all = [&first, &second, &title, &third];
@@ -203,7 +203,7 @@ pub async fn transition_is_idempotent(store: Arc<dyn Store>) {
     assert_eq!(everything(&store).await, once);
 }
 
-/// While one of its exchanges is not stored, a transition that wants all of them changes nothing at all.
+/// A transition that needs all its exchanges changes nothing while one is not stored.
 pub async fn transition_waits_for_all_of_its_exchanges(store: Arc<dyn Store>) {
     let [first, second, _, third] = turns();
     store
@@ -228,7 +228,7 @@ pub async fn transition_waits_for_all_of_its_exchanges(store: Arc<dyn Store>) {
     assert_eq!(summary(&store, "a").await.exchanges, 1);
 }
 
-/// A transition that takes what there is tells what was not.
+/// A transition that accepts missing exchanges returns them.
 pub async fn transition_skips_exchanges_that_are_not_stored(store: Arc<dyn Store>) {
     let [first, second, _, third] = turns();
     store
@@ -250,8 +250,7 @@ pub async fn transition_skips_exchanges_that_are_not_stored(store: Arc<dyn Store
     assert_eq!(summary(&store, "b").await.exchanges, 1);
 }
 
-/// Exchanges do not go to a task that is not there, or to another client session; the rest of such a transition is
-/// not done either.
+/// Exchanges do not move to an unknown task or to another client session. Then nothing of the transition is applied.
 pub async fn transition_needs_a_task_of_the_client_session(store: Arc<dyn Store>) {
     let [first, ..] = turns();
     store
@@ -274,7 +273,7 @@ pub async fn transition_needs_a_task_of_the_client_session(store: Arc<dyn Store>
     assert_eq!(summary(&store, "b").await.exchanges, 1);
 }
 
-/// A record that comes again after its exchange moved is a repeat, under the old task and under the new one.
+/// A record that is repeated after its exchange moved is recognised, under the old and the new task.
 pub async fn exchange_that_moved_is_not_recorded_again(store: Arc<dyn Store>) {
     let [first, second, title, third] = turns();
     store
@@ -301,7 +300,7 @@ pub async fn exchange_that_moved_is_not_recorded_again(store: Arc<dyn Store>) {
     assert_eq!(summary(&store, "new").await.exchanges, 2);
 }
 
-/// What moved once may move again, to a third task and back to the first, and is in one place each time.
+/// Exchanges can move again, to a third task and back, and are in one task at a time.
 pub async fn exchanges_move_on_and_back(store: Arc<dyn Store>) {
     let [first, second, title, third] = turns();
     store
@@ -347,7 +346,7 @@ pub async fn exchanges_move_on_and_back(store: Arc<dyn Store>) {
     assert_eq!(everything(&store).await, end);
 }
 
-/// An action that a later exchange reports once more is one step, also when the earlier one moved in between.
+/// An action that a later exchange repeats is one step, even if the earlier exchange moved in between.
 pub async fn step_of_an_earlier_exchange_stays_with_its_task(store: Arc<dyn Store>) {
     let broken = exchange("a", 10);
     store.append(&[Redacted::of(&broken)]).await.unwrap();
@@ -360,13 +359,13 @@ pub async fn step_of_an_earlier_exchange_stays_with_its_task(store: Arc<dyn Stor
     assert_eq!(old.steps, 2);
     assert_eq!(old.last_action.unwrap().timestamp, at(20));
     assert_eq!(store.client_steps(&client("a")).await.unwrap().len(), 4);
-    // Another client session may use the same ids.
+    // Another client session can use the same ids.
     let mut foreign = next.clone();
     (foreign.client_session_id, foreign.session_id) = (client("b"), session("b"));
     store.append(&Redacted::each(&[foreign])).await.unwrap();
     assert_eq!(summary(&store, "b").await.steps, 3);
 
-    // The same step under both tasks, because the records came in the other order.
+    // The same step under both tasks, because the records arrived in the opposite order.
     let mut early = exchange("a", 30);
     let late_id = ExchangeId::new("a-exchange-late");
     early.steps.push(edit(&late_id, 0, 30, FILE));
@@ -387,7 +386,7 @@ pub async fn step_of_an_earlier_exchange_stays_with_its_task(store: Arc<dyn Stor
     assert_eq!(of_a.count(), 4);
 }
 
-/// A task whose exchanges all went takes up the context of the next one, however late it comes.
+/// A task without exchanges gets the context size of its next exchange, however old.
 pub async fn late_exchange_is_counted_in_an_emptied_task(store: Arc<dyn Store>) {
     let only = exchange("a", 50);
     store.append(&[Redacted::of(&only)]).await.unwrap();
@@ -398,7 +397,7 @@ pub async fn late_exchange_is_counted_in_an_emptied_task(store: Arc<dyn Store>) 
     assert_eq!(old.last_action.unwrap().timestamp, at(10));
 }
 
-/// Prompts come oldest first, as they were typed.
+/// Prompts are returned oldest first, unchanged.
 pub async fn prompts_come_in_order(store: Arc<dyn Store>) {
     let typed = |seconds, texts: &[&str]| ExchangeRecord {
         prompts: texts.iter().map(|text| prompt(text)).collect(),
@@ -422,7 +421,7 @@ pub async fn prompts_come_in_order(store: Arc<dyn Store>) {
     assert_eq!(store.prompts(&session("b"), None).await.unwrap(), []);
 }
 
-/// What was judged before a memory was forgotten may hold its words: nothing of it is applied.
+/// A transition that was judged before a memory was forgotten may contain its texts, so nothing of it is applied.
 pub async fn transition_judged_before_a_memory_was_forgotten_is_refused(store: Arc<dyn Store>) {
     let first = exchange("a", 10);
     store.append(&[Redacted::of(&first)]).await.unwrap();
@@ -448,7 +447,7 @@ pub async fn transition_judged_before_a_memory_was_forgotten_is_refused(store: A
     );
     assert_eq!(everything(&store).await, untouched);
     assert_eq!(store.task(&gone[0]).await.unwrap(), None);
-    // What holds no texts is applied.
+    // A transition without texts is applied.
     done(&store, &only(moving(&[&first], "a"))).await;
     done(&store, &judged("other", store.revision().await.unwrap())).await;
 }

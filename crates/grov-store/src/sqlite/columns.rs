@@ -263,22 +263,15 @@ macro_rules! names {
 names! { |name| Some(Self::from_name(name).unwrap_or_default()); ActionType }
 names! {
     Self::from_name;
-    CallOutcome, CorrectionLevel, CorrectionOutcome, GoalEditKind, GuardVerdict, JudgedBy, Purpose, SessionMode,
-    SessionStatus, TaskStatus, TaskType, TriggerReason,
+    CallOutcome, CorrectionLevel, CorrectionOutcome, DriftType, GoalEditKind, GuardVerdict, JudgedBy, Outcome, Purpose,
+    SessionMode, SessionStatus, TaskStatus, TaskType, TriggerReason,
 }
 
-/// Names that are written but not read.
-macro_rules! written_names {
-    ($($type:ident),*) => {
-        $(impl ToColumn for $type {
-            fn add_to(&self, values: &mut Values) {
-                self.as_str().add_to(values);
-            }
-        })*
-    };
+impl ToColumn for ExchangeKind {
+    fn add_to(&self, values: &mut Values) {
+        self.as_str().add_to(values);
+    }
 }
-
-written_names! { ExchangeKind, Outcome, DriftType }
 impl ToColumn for HistoryKey {
     fn add_to(&self, values: &mut Values) {
         values.push(self.0.to_be_bytes().to_vec());

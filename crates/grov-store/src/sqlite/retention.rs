@@ -13,32 +13,12 @@ use time::OffsetDateTime;
 const SESSIONS_PER_TRANSACTION: i64 = 16;
 const ROWS_PER_TRANSACTION: i64 = 1600;
 
+#[rustfmt::skip]
 const TABLES: [&str; 25] = [
-    "session_states",
-    "exchanges",
-    "prompts",
-    "steps",
-    "tasks",
-    "drift_log",
-    "drift_states",
-    "corrections",
-    "goal_edits",
-    "file_reasoning",
-    "hook_sessions",
-    "hook_courses",
-    "hook_steps",
-    "hook_checks",
-    "hook_guards",
-    "llm_calls",
-    "memory_scopes",
-    "memory_documents",
-    "task_embeddings",
-    "ledger_lineages",
-    "ledger_entries",
-    "ledger_memories",
-    "ledger_tips",
-    "switched_off",
-    "forgotten",
+    "session_states", "exchanges", "prompts", "steps", "tasks", "drift_log", "drift_states", "corrections",
+    "goal_edits", "file_reasoning", "hook_sessions", "hook_courses", "hook_steps", "hook_checks",
+    "hook_guards", "llm_calls", "memory_scopes", "memory_documents", "task_embeddings", "ledger_lineages",
+    "ledger_entries", "ledger_memories", "ledger_tips", "switched_off", "forgotten",
 ];
 
 /// Parts of conditions. Parameters: `?1` to `?5` are cutoff times for completed sessions, idle sessions, the drift log,
@@ -60,90 +40,39 @@ const PARTS: &[(&str, &str)] = &[
 type Count = fn(&mut PruneReport) -> &mut u64;
 
 /// The tables with the conditions for rows to remove, in the order of removal, and the counters of removed rows.
+#[rustfmt::skip]
 const REMOVALS: &[(&str, &str, Option<Count>)] = &[
-    (
-        "step_files",
-        "(path, timestamp, session_id, step_id) IN (SELECT f.value, st.timestamp, st.session_id, st.id FROM steps \
-         st, json_each(st.files) f WHERE st.session_id IN {sessions})",
-        None,
-    ),
+    ("step_files", "(path, timestamp, session_id, step_id) IN (SELECT f.value, st.timestamp, st.session_id, st.id \
+      FROM steps st, json_each(st.files) f WHERE st.session_id IN {sessions})", None),
     ("prompts", "session_id IN {sessions}", None),
-    (
-        "exchanges",
-        "moved_to IS NULL AND session_id IN {sessions}",
-        Some(|report| &mut report.exchanges),
-    ),
+    ("exchanges", "moved_to IS NULL AND session_id IN {sessions}", Some(|report| &mut report.exchanges)),
     // Exchanges that were moved are counted with their new task.
     ("exchanges", "session_id IN {sessions}", None),
-    (
-        "steps",
-        "session_id IN {sessions}",
-        Some(|report| &mut report.steps),
-    ),
-    (
-        "session_states",
-        "session_id IN {sessions}",
-        Some(|report| &mut report.sessions),
-    ),
-    (
-        "hook_steps",
-        "client_session_id IN {hook_sessions_with_actions}",
-        Some(|report| &mut report.hook_steps),
-    ),
+    ("steps", "session_id IN {sessions}", Some(|report| &mut report.steps)),
+    ("session_states", "session_id IN {sessions}", Some(|report| &mut report.sessions)),
+    ("hook_steps", "client_session_id IN {hook_sessions_with_actions}", Some(|report| &mut report.hook_steps)),
     ("hook_courses", "client_session_id IN {hook_sessions}", None),
-    (
-        "hook_checks",
-        "client_session_id IN {hook_sessions}",
-        Some(|report| &mut report.hook_checks),
-    ),
-    (
-        "hook_sessions",
-        "client_session_id IN {hook_sessions}",
-        Some(|report| &mut report.hook_sessions),
-    ),
-    (
-        "hook_guards",
-        "at < ?3 AND client_session_id NOT IN (SELECT client_session_id FROM hook_sessions WHERE NOT \
-         ({is_hook_over} AND updated_at < ?3))",
-        Some(|report| &mut report.guarded),
-    ),
-    (
-        "drift_log",
-        "id IN (SELECT id FROM drift_log WHERE timestamp < ?3 LIMIT ?7)",
-        Some(|report| &mut report.drift_events),
-    ),
-    (
-        "drift_states",
-        "client_session_id IN (SELECT client_session_id FROM drift_states WHERE updated_at < ?3 AND {has_no_session} LIMIT ?7)",
-        Some(|report| &mut report.drift_states),
-    ),
-    (
-        "corrections",
-        "(client_session_id, id) IN (SELECT client_session_id, id FROM corrections WHERE made_at < ?3 AND {has_no_session} LIMIT ?7)",
-        Some(|report| &mut report.corrections),
-    ),
-    (
-        "goal_edits",
-        "(client_session_id, id) IN (SELECT client_session_id, id FROM goal_edits WHERE at < ?3 AND {has_no_session} LIMIT ?7)",
-        Some(|report| &mut report.goal_edits),
-    ),
-    (
-        "llm_calls",
-        "id IN (SELECT id FROM llm_calls WHERE at < ?4 LIMIT ?7)",
-        Some(|report| &mut report.llm_calls),
-    ),
-    (
-        "ledger_lineages",
-        "id IN (SELECT id FROM ledger_lineages WHERE seen_at < ?5 ORDER BY seen_at LIMIT ?6)",
-        Some(|report| &mut report.lineages),
-    ),
+    ("hook_checks", "client_session_id IN {hook_sessions}", Some(|report| &mut report.hook_checks)),
+    ("hook_sessions", "client_session_id IN {hook_sessions}", Some(|report| &mut report.hook_sessions)),
+    ("hook_guards", "at < ?3 AND client_session_id NOT IN (SELECT client_session_id FROM hook_sessions WHERE NOT \
+      ({is_hook_over} AND updated_at < ?3))", Some(|report| &mut report.guarded)),
+    ("drift_log", "id IN (SELECT id FROM drift_log WHERE timestamp < ?3 LIMIT ?7)",
+     Some(|report| &mut report.drift_events)),
+    ("drift_states", "client_session_id IN (SELECT client_session_id FROM drift_states WHERE updated_at < ?3 \
+      AND {has_no_session} LIMIT ?7)",
+     Some(|report| &mut report.drift_states)),
+    ("corrections", "(client_session_id, id) IN (SELECT client_session_id, id FROM corrections WHERE made_at < ?3 \
+      AND {has_no_session} LIMIT ?7)",
+     Some(|report| &mut report.corrections)),
+    ("goal_edits", "(client_session_id, id) IN (SELECT client_session_id, id FROM goal_edits WHERE at < ?3 \
+      AND {has_no_session} LIMIT ?7)",
+     Some(|report| &mut report.goal_edits)),
+    ("llm_calls", "id IN (SELECT id FROM llm_calls WHERE at < ?4 LIMIT ?7)", Some(|report| &mut report.llm_calls)),
+    ("ledger_lineages", "id IN (SELECT id FROM ledger_lineages WHERE seen_at < ?5 ORDER BY seen_at LIMIT ?6)",
+     Some(|report| &mut report.lineages)),
     // Switches of sessions without lineages.
-    (
-        "switched_off",
-        "kind = 'session' AND at < ?5 AND key NOT IN (SELECT client_session_id FROM ledger_lineages) AND key NOT IN \
-         (SELECT client_session_id FROM session_states WHERE last_update >= ?5)",
-        None,
-    ),
+    ("switched_off", "kind = 'session' AND at < ?5 AND key NOT IN (SELECT client_session_id FROM ledger_lineages) \
+      AND key NOT IN (SELECT client_session_id FROM session_states WHERE last_update >= ?5)", None),
     ("forgotten", "at < ?5", None),
 ];
 

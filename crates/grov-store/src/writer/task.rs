@@ -310,10 +310,7 @@ impl Task {
     fn failed(&mut self, error: &StoreError) {
         self.retry_at = Some(Instant::now() + self.backoff);
         self.backoff = (self.backoff * 2).min(self.options.retry_after);
-        self.report(error.to_string());
-    }
-
-    fn report(&mut self, fault: String) {
+        let fault = error.to_string();
         if self.fault.as_ref() != Some(&fault) {
             tracing::warn!(%fault, "records cannot be stored; they wait in the spool");
             self.queue.set_error(Some(fault.clone()));

@@ -1,4 +1,4 @@
-//! The SQLite backend keeps what the store ports promise.
+//! Runs the contract tests against the SQLite backend.
 
 use async_trait::async_trait;
 use grov_domain::Store;

@@ -12,7 +12,7 @@ use sqlx::Executor;
 use std::fs;
 use time::OffsetDateTime;
 
-/// A record of a session that has just drifted: one action off goal, one judged 7.
+/// A record of a session that drifted: one action off goal, one judged 7.
 fn drifted(text: &str) -> ExchangeRecord {
     let mut record = sample_exchange("a", 1);
     let plan = vec![RecoveryStep {
@@ -134,7 +134,7 @@ async fn drift_survives_the_spool_unchanged() {
     );
 }
 
-/// Versions that knew no drift left lines without it.
+/// Older versions wrote lines without drift.
 #[tokio::test]
 async fn spooled_line_of_an_older_version_is_read() {
     let home = Home::new();
@@ -159,7 +159,7 @@ async fn spooled_line_of_an_older_version_is_read() {
     assert_eq!(store.steps(&SessionId::new("a")).await.unwrap().len(), 2);
 }
 
-/// Events from before the log knew sessions and projects are found by both.
+/// Events stored before the log had sessions and projects are found by both.
 #[tokio::test]
 async fn events_of_an_older_version_are_found() {
     let home = Home::new();

@@ -1,4 +1,4 @@
-//! A database that is locked, damaged, full, deleted, or left in the middle of a call.
+//! A database that is locked, damaged, full or deleted, and cancelled calls.
 
 use crate::support::{Home, abandon, exchanges, files_with, step_ids};
 use grov_domain::{
@@ -194,7 +194,7 @@ async fn damaged_pages_are_set_aside_and_recording_goes_on() {
 async fn the_call_after_the_one_that_finds_damage_works() {
     let home = Home::new();
     large(&home).await;
-    // Not where opening looks.
+    // Not in a page that opening reads.
     overwrite(&home.database(), 80 * 4096, 40 * 4096);
     let ask = async |store: &SqliteStore| store.steps(&SessionId::new("a")).await;
     let strict = SqliteStore::reopening(&home.database(), &OpenOptions::default(), OnCorruption::Fail);
@@ -213,7 +213,7 @@ async fn the_call_after_the_one_that_finds_damage_works() {
 
 #[tokio::test]
 async fn concurrent_stores_set_the_same_damage_aside_once() {
-    // Who comes when differs from round to round.
+    // The timing differs from round to round.
     for _ in 0..5 {
         let home = Home::new();
         large(&home).await;
@@ -327,7 +327,7 @@ async fn write_to_a_replaced_database_fails() {
     assert_eq!(found_after_a_kill(&home, &["a", "b", "c", "d"]).await, 6);
 }
 
-/// A store whose session "a" is in the database file and whose session "b" is in the log alone.
+/// A store with session "a" in the database file and session "b" only in the log.
 async fn with_log(home: &Home) -> SqliteStore {
     let store = SqliteStore::reopening(&home.database(), &OpenOptions::default(), OnCorruption::SetAside);
     store.append(&Redacted::each(&exchanges("a", 1))).await.unwrap();
@@ -337,7 +337,7 @@ async fn with_log(home: &Home) -> SqliteStore {
     store
 }
 
-/// What the next process finds when this one is killed now.
+/// The sessions that the next process finds if this one is killed now.
 async fn found_after_a_kill(home: &Home, names: &[&str]) -> usize {
     let killed = Home::new();
     for suffix in ["", "-wal"] {
@@ -372,7 +372,7 @@ async fn deleting_the_log_in_use_loses_no_record() {
     for gone in [&["-wal", "-shm"][..], &["-wal"], &["-shm"]] {
         let home = Home::new();
         let store = with_log(&home).await;
-        // Another store of the same process, as the daemon has them.
+        // Another store of the same process, as in the daemon.
         let other = SqliteStore::reopening(&home.database(), &OpenOptions::default(), OnCorruption::Fail);
         other
             .append(&Redacted::each(&exchanges("other", 1)))
@@ -449,14 +449,14 @@ async fn a_read_that_finds_damaged_frames_does_not_write_them_into_the_database(
     let store = SqliteStore::reopening(&home.database(), &OpenOptions::default(), OnCorruption::SetAside);
     store.reopen().await.unwrap();
     other.close().await.unwrap();
-    // All frames, after a header that stays valid.
+    // Overwrites all frames, after a header that stays valid.
     let log = home.path().join("grov.db-wal");
     let length = fs::metadata(&log).unwrap().len() as usize;
     overwrite(&log, 32, length - 32);
     let error = store.steps(&SessionId::new("b")).await.unwrap_err();
     assert!(matches!(error, StoreError::Corrupt(_)), "{error}");
     assert!(!store.is_current());
-    // The thread of a connection that was dropped would delete the log about now.
+    // The thread of a dropped connection would delete the log about now.
     for _ in 0..20 {
         tokio::time::sleep(Duration::from_millis(5)).await;
         assert!(log.exists());
@@ -470,7 +470,7 @@ async fn a_read_that_finds_damaged_frames_does_not_write_them_into_the_database(
 #[tokio::test]
 async fn deleting_the_log_of_another_process_loses_only_its_content() {
     let home = Home::new();
-    // Holds the log's index, so that every new connection looks for frames in an empty log.
+    // Keeps the log's index open, so that every new connection looks for frames in an empty log.
     let other = with_log(&home).await;
     fs::remove_file(home.path().join("grov.db-wal")).unwrap();
     let plain = home.open().await;
@@ -497,7 +497,7 @@ async fn database_is_not_set_aside_before_there_is_a_copy() {
     store.close().await.unwrap();
     overwrite(&home.database(), 0, 100);
     let damaged = fs::read(home.database()).unwrap();
-    // As on a full disk, no copy can be made.
+    // No copy can be made, as on a full disk.
     let copy = home.path().join("grov.db.rescued");
     fs::create_dir_all(copy.join("in the way")).unwrap();
     let error = store

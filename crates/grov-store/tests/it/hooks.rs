@@ -1,4 +1,4 @@
-//! Hooks as they are: short processes, many at once, each with a connection of its own.
+//! Hooks: concurrent short processes, each with its own connection.
 
 use crate::support::Home;
 use grov_domain::{
@@ -30,7 +30,7 @@ async fn follow(store: &SqliteStore, session: &HookSession) -> bool {
         check: None,
     };
     match store.save_hook_progress(&Redacted::of(&progress)).await {
-        // On a slow machine a writer may wait in vain: it reads again, as behind somebody else's write.
+        // On a slow machine a writer may time out. It reads again, as after a concurrent write.
         Err(error) if error.is_transient() => false,
         other => other.unwrap(),
     }
@@ -79,7 +79,7 @@ async fn progress_of_concurrent_hooks_is_not_lost() {
     assert_eq!((kept.actions, kept.revision), (HOOKS * ROUNDS, HOOKS * ROUNDS));
 }
 
-/// What a hook learned stays, whichever way its process ends.
+/// Stored progress survives any end of the process.
 #[tokio::test]
 async fn followed_session_is_visible_to_the_next_process() {
     let home = Home::new();
@@ -176,7 +176,7 @@ async fn arrive(store: &SqliteStore) {
     store.adopt(&new).await.unwrap();
 }
 
-/// Decides to quote these memories at a place; whether it was kept.
+/// Decides to quote these memories. Returns whether the decision was stored.
 async fn quote(store: &SqliteStore, place: u128, memories: Vec<TaskId>) -> bool {
     let entry = LedgerEntry {
         anchor: HistoryKey(place),
@@ -207,8 +207,8 @@ fn event() -> impl Strategy<Value = Event> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 
-    /// Whatever was read before a memory was forgotten, no text is kept afterwards that quotes it, until somebody brings
-    /// it in anew; and text that quotes nothing forgotten is kept, also of memories that no store ever held.
+    /// After a memory was forgotten, no text that quotes it is stored until it is imported again, even if it was read
+    /// before. Text that quotes other memories, even unknown ones, is stored.
     #[test]
     fn no_text_quotes_a_forgotten_memory(events in prop::collection::vec(event(), 1..12)) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
@@ -242,7 +242,7 @@ proptest! {
     }
 }
 
-/// Decisions that are under way while a memory is forgotten.
+/// Decisions that run while a memory is forgotten.
 #[tokio::test]
 async fn concurrent_decision_cannot_quote_a_forgotten_memory() {
     let home = Home::new();
@@ -263,11 +263,11 @@ async fn concurrent_decision_cannot_quote_a_forgotten_memory() {
             }
         }
         assert_eq!(deciding.uses(&[memory(0)]).await.unwrap(), []);
-        // What is forgotten refuses only what quotes it.
+        // Only text that quotes a forgotten memory is refused.
         assert!(quote(&deciding, u128::MAX, vec![memory(1)]).await);
     });
     forgetting.save_task(&Redacted::of(&task(0))).await.unwrap();
-    // While decisions are made the file may be busy; forgetting may be repeated.
+    // The file may be busy during decisions, so forgetting is repeated.
     while let Err(error) = forgetting.forget(&[memory(0)]).await {
         assert!(error.is_transient(), "{error}");
     }

@@ -1,4 +1,4 @@
-//! Team memory in SQLite: what is forgotten is in no file, and what was there before the index is found.
+//! Team memory in SQLite: forgotten text is in no file, and older tasks are indexed.
 
 use crate::support::{Home, files_with};
 use grov_domain::{
@@ -50,7 +50,7 @@ fn scope(project: &str) -> MemoryScope {
     }
 }
 
-/// In how many memories of a project each term stands.
+/// The number of memories of a project that contain each term.
 async fn frequencies(store: &dyn MemorySearch, project: &str, terms: &[String]) -> Vec<u64> {
     let question = MemoryQuestion {
         scope: &scope(project),
@@ -85,7 +85,7 @@ async fn forgotten_memory_is_in_no_file() {
         .import(&Redacted::each(&[task("wanted", 500, "zyxwvutsr")]))
         .await
         .unwrap();
-    // Written twice, so that an older version lies somewhere too, and moved about by what comes behind.
+    // Written twice, so that an older version remains somewhere, and moved by later rows.
     store
         .import(&Redacted::each(&[task("wanted", 501, "zyxwvutsr")]))
         .await
@@ -121,8 +121,8 @@ async fn forgotten_memory_is_in_no_file() {
     );
 }
 
-/// One word in every place where a task leaves some, many times over, with other rows between them that make pages
-/// split: SQLite leaves copies behind when it moves rows.
+/// One word in every column of a task, many times, with other rows between them so that pages split: SQLite leaves
+/// copies when it moves rows.
 #[tokio::test]
 async fn no_word_of_a_forgotten_task_is_in_any_file() {
     const WORD: &str = "zyxwvutsr";
@@ -221,7 +221,7 @@ async fn no_word_of_a_forgotten_task_is_in_any_file() {
         state.expected_scope = vec![text.clone()];
         state.constraints = vec![text.clone()];
         state.keywords = vec![text.clone()];
-        // What a person demands holds while anything is in work.
+        // The user's requirements are kept while a task is active.
         state.status = SessionStatus::Completed;
         store.save_session(&Redacted::of(&state)).await.unwrap();
         let wanted = Task {
@@ -244,7 +244,7 @@ async fn no_word_of_a_forgotten_task_is_in_any_file() {
             .await
             .unwrap();
     }
-    // Waiting to be stored, by a process that found the store busy.
+    // Spooled by a process that found the store busy.
     home.spool()
         .append(&Redacted::each(&[exchange("c", 99, &words(99))]))
         .unwrap();
@@ -352,14 +352,14 @@ async fn any_text_can_be_indexed_and_searched() {
         );
         let file = grov_domain::path_term(&format!("/p/{text}"));
         assert!(frequency(&store, "/p", &file).await > 0, "{text:?}");
-        // As raw text, which is no term, it is not understood and does no harm.
+        // Raw text that is not a term is ignored.
         frequency(&store, "/p", text).await;
     }
     let file = grov_domain::file_term("/p/a \"b' c\n.rs");
     assert_eq!(frequency(&store, "/p", &file).await, 5);
 }
 
-/// Brings words in by way of verdicts, corrections and edits of the task that is wanted.
+/// Adds the word in verdicts, corrections and edits of the task.
 async fn watched(store: &SqliteStore, number: i64, text: &str) {
     let correction = Correction {
         id: CorrectionId::new(format!("k{number}")),
@@ -392,7 +392,7 @@ async fn watched(store: &SqliteStore, number: i64, text: &str) {
         correction: Some(text.to_owned()),
         recovery_plan: correction.recovery_plan.clone(),
     };
-    // Half of the steps stay, half go into the log.
+    // Half of the steps stay, the others move to the log.
     let step = sample_exchange("c", number).steps[0].id.clone();
     let score = if number % 2 == 0 { 3 } else { 6 };
     let judged = [(step, Redacted::of(&verdict(score)))];
@@ -430,7 +430,7 @@ async fn memory_saved_during_a_listing_is_listed_once() {
     let (mut listed, database) = (Vec::new(), home.database());
     let mut visit = |seen: Task| {
         if listed.is_empty() {
-            // Another process, which is done before the listing goes on.
+            // Another process writes before the listing continues.
             let database = database.clone();
             let saves = std::thread::spawn(move || {
                 let runtime = tokio::runtime::Builder::new_current_thread()

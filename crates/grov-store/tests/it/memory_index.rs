@@ -1,4 +1,4 @@
-//! The index of memory answers what reading all tasks would answer, whatever was done before.
+//! The memory index returns the same as reading all tasks, after any sequence of changes.
 
 use crate::support::Home;
 use grov_domain::{
@@ -24,11 +24,11 @@ const WORDS: [&str; 6] = [
 ];
 const FILES: [&str; 4] = ["src/limit.rs", "src/Limit.rs", "a \"b' c\n.rs", "字.txt"];
 
-/// A task that is made of a few numbers.
+/// A task generated from a few numbers.
 #[derive(Clone, Debug)]
 struct Made {
     id: u16,
-    /// Of a session, under which it is known by another id maybe.
+    /// Of a session that may have a task under another id.
     session: Option<u8>,
     words: Vec<usize>,
     files: Vec<usize>,
@@ -101,7 +101,7 @@ fn made(ids: std::ops::Range<u16>) -> impl Strategy<Value = Made> {
 enum Act {
     Save(Made),
     Import(Vec<Made>),
-    /// As many small ones as fill more than one part of a list of postings.
+    /// Small tasks, enough to fill more than one part of a posting list.
     ImportMany(u16),
     Forget(Vec<u16>),
     ForgetEvery(u16),
@@ -164,7 +164,7 @@ async fn perform(store: &SqliteStore, act: &Act) {
     }
 }
 
-/// The terms of a task and how often they stand in it, by field.
+/// The terms of a task with their counts by field.
 fn terms(task: &Task) -> (BTreeMap<String, PerField<u16>>, PerField<u64>) {
     let all = |texts: &[String]| -> Vec<String> { texts.iter().flat_map(|text| words(text, 9999)).collect() };
     let mut text = words(&task.original_query, 9999);
@@ -194,7 +194,7 @@ fn terms(task: &Task) -> (BTreeMap<String, PerField<u16>>, PerField<u64>) {
     (counts, fields.map(|terms| terms.len() as u64))
 }
 
-/// Compares every answer for a scope with what its tasks say.
+/// Compares every result for a scope with its tasks.
 async fn check(store: &SqliteStore, scope: &MemoryScope) {
     let tasks = store.export(Some(scope), None, u32::MAX).await.unwrap();
     let mut expected: BTreeMap<String, BTreeMap<String, PerField<u16>>> = BTreeMap::new();
@@ -245,7 +245,7 @@ async fn check(store: &SqliteStore, scope: &MemoryScope) {
             "{term}"
         );
     }
-    // Within a budget: all of a term or nothing, and of one that alone is too much the newest.
+    // Within a budget: a term completely or not at all; of a single term that exceeds it, the newest postings.
     for budget in [1, 7, 900, 1500] {
         let within = asked_for(store, scope, &asked, budget).await;
         let read: usize = within.found.iter().map(|found| found.counts.len()).sum();
@@ -282,7 +282,7 @@ async fn asked_for(
     store.candidates(&question).await.unwrap()
 }
 
-/// The memories in which the term at a place stands.
+/// The memories that contain the term at this position.
 fn standing(answer: &MemoryCandidates, place: usize) -> Vec<(&MemoryDocument, PerField<u16>)> {
     let of = |found: &'_ MemoryCandidate| {
         let mut counts = found.counts.iter();

@@ -14,7 +14,7 @@ use std::path::Path;
 use std::time::Instant;
 use time::OffsetDateTime;
 
-/// The schema that a new database has.
+/// The schema version of a new database.
 async fn newest_schema() -> i64 {
     Home::new().open().await.stats().await.unwrap().schema_version
 }
@@ -163,7 +163,7 @@ async fn existing_database_is_opened_read_only() {
     );
 }
 
-/// A new database with the schema of an older version.
+/// Creates a database with the schema of an older version.
 pub(crate) async fn of_schema(home: &Home, schema: usize) -> sqlx::SqliteConnection {
     const MIGRATIONS: [&str; 3] = [
         include_str!("../../../../migrations/sqlite/0001_records.sql"),
@@ -183,7 +183,7 @@ pub(crate) async fn of_schema(home: &Home, schema: usize) -> sqlx::SqliteConnect
     connection
 }
 
-/// A database as the first version left it, with a row in each table.
+/// A database of the first schema version with a row in each table.
 async fn of_schema_1(home: &Home) {
     let mut connection = of_schema(home, 1).await;
     connection
@@ -260,7 +260,7 @@ async fn database_of_the_first_schema_keeps_its_records() {
             ("old query", None)
         );
 
-        // What was recorded before can still be moved.
+        // Old records can still be moved.
         let mut next = summary.state.clone();
         next.session_id = SessionId::new("a2");
         let transition = TaskTransition {
@@ -493,7 +493,7 @@ async fn integrity_check_reports_damage_and_the_newest_time() {
     assert_eq!(found.faults, Vec::<String>::new());
     assert!(found.newest.is_some());
     store.close().await.unwrap();
-    // An index that says other than its table.
+    // An index that does not match its table.
     let mut connection = raw(&home.database()).await;
     let damage = "PRAGMA writable_schema = 1; UPDATE sqlite_schema SET rootpage = \
          (SELECT rootpage FROM sqlite_schema WHERE name = 'task_files') WHERE name = 'tasks_by_project'";

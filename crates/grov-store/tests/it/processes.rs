@@ -1,6 +1,6 @@
 //! Several processes on one database, and processes that die.
 //!
-//! The other processes are this test binary again, told by the environment which part to play.
+//! The other processes run this test binary with an environment variable that names their role.
 
 use crate::support::{Home, PATIENCE, exchanges, ids, step_ids};
 use grov_domain::{ExchangeStore, RecordSink, Redacted};
@@ -36,8 +36,8 @@ impl Other {
         Self { child, lines }
     }
 
-    /// What the other process says next; the test harness's own lines are passed over.
-    fn hear(&mut self) -> Option<String> {
+    /// Returns the next line of the other process, without lines of the test harness.
+    fn read_line(&mut self) -> Option<String> {
         self.lines
             .by_ref()
             .map_while(Result::ok)
@@ -57,7 +57,7 @@ impl Drop for Other {
     }
 }
 
-fn say(text: &str) {
+fn print_line(text: &str) {
     let mut out = std::io::stdout().lock();
     writeln!(out, "say {text}").unwrap();
     out.flush().unwrap();
@@ -74,15 +74,15 @@ fn other_process() {
         .unwrap();
     runtime.block_on(async {
         match part.as_str() {
-            "write for ever" => write_for_ever(&database).await,
+            "write for ever" => write_forever(&database).await,
             "hold the lock" => hold_the_lock(&database).await,
             writer => write_some(&database, writer).await,
         }
     });
 }
 
-/// Submits records one after the other and says each one's number once it is kept.
-async fn write_for_ever(database: &Path) {
+/// Submits records one by one and prints the number of each stored one.
+async fn write_forever(database: &Path) {
     let store = SqliteStore::reopening(database, &OpenOptions::default(), OnCorruption::Fail);
     let writer =
         BatchWriter::start(Arc::new(store), WriterOptions::new(Spool::for_database(database))).unwrap();
@@ -91,7 +91,7 @@ async fn write_for_ever(database: &Path) {
         writer.submit(Redacted::of(&sample_exchange("killed too", number)));
         if number % 7 == 0 {
             assert!(writer.flush(PATIENCE).await);
-            say(&number.to_string());
+            print_line(&number.to_string());
         }
     }
 }
@@ -103,7 +103,7 @@ async fn hold_the_lock(database: &Path) {
         .await
         .unwrap();
     connection.execute("BEGIN EXCLUSIVE").await.unwrap();
-    say("held");
+    print_line("held");
     std::future::pending().await
 }
 
@@ -111,11 +111,11 @@ async fn write_some(database: &Path, name: &str) {
     let store = SqliteStore::open(database, &OpenOptions::default())
         .await
         .unwrap();
-    say("open");
+    print_line("open");
     for record in exchanges(name, 200) {
         assert_eq!(store.append(&Redacted::each(&[record])).await.unwrap(), 1);
     }
-    say("done");
+    print_line("done");
 }
 
 async fn is_sound(path: &Path) -> bool {
@@ -140,10 +140,10 @@ async fn killed_writer_loses_nothing_it_acknowledged() {
         let mut other = Other::start("write for ever", &home);
         let mut last = 0;
         for _ in 0..round * 8 {
-            last = other.hear().expect("the writer goes on").parse().unwrap();
+            last = other.read_line().expect("the writer goes on").parse().unwrap();
         }
         other.kill();
-        while let Some(said) = other.hear() {
+        while let Some(said) = other.read_line() {
             last = said.parse().unwrap();
         }
         let store = home.open().await;
@@ -170,15 +170,15 @@ async fn killed_writer_loses_nothing_it_acknowledged() {
 async fn processes_share_one_database() {
     let home = Home::new();
     let names = ["one", "two", "three"];
-    // None waits for another: they also race to create the database.
+    // They do not wait for each other: they also race to create the database.
     let mut others: Vec<_> = names.iter().map(|name| Other::start(name, &home)).collect();
     let own = home.open().await;
     for record in exchanges("own", 100) {
         own.append(&Redacted::each(&[record])).await.unwrap();
     }
     for other in &mut others {
-        assert_eq!(other.hear().as_deref(), Some("open"));
-        assert_eq!(other.hear().as_deref(), Some("done"));
+        assert_eq!(other.read_line().as_deref(), Some("open"));
+        assert_eq!(other.read_line().as_deref(), Some("done"));
     }
     let expected: BTreeSet<_> = names
         .iter()
@@ -196,7 +196,7 @@ async fn lock_of_a_killed_process_is_gone() {
     let home = Home::new();
     home.open().await;
     let mut other = Other::start("hold the lock", &home);
-    assert_eq!(other.hear().as_deref(), Some("held"));
+    assert_eq!(other.read_line().as_deref(), Some("held"));
     let brief = SqliteStore::open(&home.database(), &OpenOptions::brief())
         .await
         .unwrap();

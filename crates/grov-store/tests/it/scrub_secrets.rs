@@ -1,4 +1,4 @@
-//! Databases of an older version, which cut words out of texts before their secrets were masked.
+//! Databases from before schema 10, which cut words out of texts before redaction.
 
 use crate::open::raw;
 use crate::support::{Home, exchanges};
@@ -9,7 +9,7 @@ use std::fs;
 
 const PIECES: [&str; 4] = ["tr0ub4dor", "staples", "swordf1sh", "kobold77"];
 
-/// A home whose database was written by version 9, with words of secrets in what was derived.
+/// A home with a database of version 9 that has parts of secrets in derived columns.
 async fn dirty() -> Home {
     let home = Home::new();
     home.open().await.close().await.unwrap();
@@ -64,7 +64,7 @@ async fn dirty() -> Home {
     home
 }
 
-/// What of the secrets is in any file of the home.
+/// The parts of secrets found in any file of the home.
 fn found(home: &Home) -> Vec<String> {
     let mut found = Vec::new();
     for entry in fs::read_dir(home.path()).unwrap() {

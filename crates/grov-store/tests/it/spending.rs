@@ -1,4 +1,4 @@
-//! The budget between connections.
+//! A budget shared by several connections.
 
 use crate::support::Home;
 use grov_domain::{
@@ -42,7 +42,7 @@ fn stores_over_one_file_never_exceed_the_budget_together() {
                                 cost: MicroUsd(7),
                                 outcome: CallOutcome::Reserved,
                             };
-                            // As a judge does, who is asked again later.
+                            // Later calls of the same judge.
                             let answer = loop {
                                 match ledger.reserve(&Redacted::of(&call), MicroUsd(1000), since).await {
                                     Err(error) if error.is_transient() => {}

@@ -1,4 +1,4 @@
-//! What the tests share.
+//! Shared helpers of the tests.
 
 use async_trait::async_trait;
 use grov_domain::{ExchangeRecord, ExchangeStore, RecordSink, Redacted, SinkHealth, StoreError};
@@ -12,10 +12,10 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use tokio::sync::watch;
 
-/// Longer than anything here takes on the slowest machine.
+/// A timeout that is not reached on slow machines.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A folder of its own for a test.
+/// A directory for one test.
 pub(crate) struct Home(pub(crate) TempDir);
 
 impl Home {
@@ -70,7 +70,7 @@ pub(crate) fn exchanges(name: &str, count: i64) -> Vec<ExchangeRecord> {
     (0..count).map(|seconds| sample_exchange(name, seconds)).collect()
 }
 
-/// Put together here so that no scanner takes this file for a leak.
+/// Assembled here, so that scanners do not report this file.
 pub(crate) fn secret() -> String {
     format!("ghp_{}", "a1B2c3D4e5F6".repeat(3))
 }
@@ -96,7 +96,7 @@ pub(crate) fn files_with(folder: &Path, text: &str) -> Vec<PathBuf> {
         let path = entry.unwrap().path();
         let bytes = match std::fs::read(&path) {
             Ok(bytes) => bytes,
-            // One that is being written is moved to its place meanwhile.
+            // A file that is being written is renamed in the meantime.
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
             Err(error) => panic!("{}: {error}", path.display()),
         };
@@ -116,7 +116,7 @@ pub(crate) async fn eventually(what: &str, mut condition: impl AsyncFnMut() -> b
     }
 }
 
-/// Waits until the writer's state is as wanted.
+/// Waits until the writer's state satisfies the condition.
 pub(crate) async fn healthy(writer: &BatchWriter, what: &str, condition: impl Fn(&SinkHealth) -> bool) {
     let start = Instant::now();
     while !condition(&writer.health()) {
@@ -139,23 +139,23 @@ pub(crate) fn quick(spool: Spool) -> WriterOptions {
     }
 }
 
-/// How a [`FakeStore`] answers.
+/// The behaviour of a [`FakeStore`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mood {
     Fine,
     Busy,
     Broken,
     Panicking,
-    /// Answers once the mood has changed.
+    /// Returns once the behaviour has changed.
     Stuck,
 }
 
-/// A store in memory, as faulty as it is told to be.
+/// A store in memory with configurable errors.
 pub(crate) struct FakeStore {
     mood: watch::Sender<Mood>,
-    /// Ids in the order they were stored, repetitions included.
+    /// Ids in the order of storing, including repetitions.
     pub(crate) stored: Mutex<Vec<String>>,
-    /// Sizes of the batches that were stored.
+    /// Sizes of the stored batches.
     pub(crate) batches: Mutex<Vec<usize>>,
     pub(crate) calls: watch::Sender<usize>,
 }

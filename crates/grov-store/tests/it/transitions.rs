@@ -1,4 +1,4 @@
-//! Transitions that are cut short, and their company.
+//! Cancelled and concurrent transitions.
 
 use crate::support::{Home, abandon};
 use grov_domain::{
@@ -15,7 +15,7 @@ fn client() -> ClientSessionId {
     ClientSessionId::new("a")
 }
 
-/// Five turns of a client session, the last three of which turn out to be another task.
+/// Five turns of a client session; the last three turn out to be another task.
 async fn recorded(store: &SqliteStore) -> TaskTransition {
     let turns: Vec<ExchangeRecord> = (0..5)
         .map(|seconds| {
@@ -68,7 +68,7 @@ async fn recorded(store: &SqliteStore) -> TaskTransition {
     }
 }
 
-/// Everything that a transition can change.
+/// All rows that a transition can change.
 async fn everything(store: &SqliteStore) -> String {
     let mut text = format!("{:?}", store.stats().await.unwrap().tables);
     for summary in store.client_session(&client()).await.unwrap() {
@@ -138,7 +138,7 @@ async fn cancelled_transition_is_applied_or_not_started() {
         abandon(store.apply(&Redacted::of(&transition)), polls);
         let found = everything(&store).await;
         assert!(found == before || found == done, "after {polls} polls: {found}");
-        // The connection that was dropped may still be at it on its own thread.
+        // The dropped connection may still be running on its thread.
         while let Err(error) = store.apply(&Redacted::of(&transition)).await {
             assert!(matches!(error, StoreError::Busy(_)), "{error}");
         }

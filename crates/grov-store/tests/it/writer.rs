@@ -1,4 +1,4 @@
-//! The batching writer: nothing lost, nothing doubled, nobody kept waiting.
+//! The batching writer loses nothing, duplicates nothing and never blocks.
 
 use crate::support::{
     FakeStore, Home, Mood, PATIENCE, exchanges, files_with, healthy, ids, quick, secret, step_ids,
@@ -107,7 +107,7 @@ async fn prompts_of_many_mebibytes_are_shortened_and_none_is_lost() {
     let home = Home::new();
     let store: Arc<dyn ExchangeStore> = Arc::new(home.open().await);
     let writer = BatchWriter::start(store, WriterOptions::new(home.spool())).unwrap();
-    // Together more than the writer holds in memory.
+    // Together larger than the writer's memory limit.
     let (count, words) = (3, 24 << 20);
     for number in 0..count {
         let mut record = exchanges("a", count)[usize::try_from(number).unwrap()].clone();
@@ -150,7 +150,7 @@ async fn records_are_spooled_while_the_store_is_broken() {
     assert_eq!((health.queued, health.lost), (0, 0));
     assert!(health.last_error.unwrap().contains("cannot be written"));
     store.set(Mood::Fine);
-    // The file goes after its records are counted.
+    // The file is deleted after its records are counted.
     healthy(&writer, "the spool is drained", |health| {
         counts(health) == (0, 50, 0, 0) && !home.spool().path().exists()
     })
@@ -407,7 +407,7 @@ async fn later_spooled_records_are_drained_with_the_next_batch() {
     assert!(ids(&exchanges("hook", 3)).is_subset(&store.ids()));
 }
 
-/// A writer on a database that may not be there.
+/// A writer for a database that may not exist.
 fn start_on(home: &Home) -> BatchWriter {
     let options = OpenOptions {
         busy_timeout: Duration::from_millis(200),

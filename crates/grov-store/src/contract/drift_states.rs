@@ -1,4 +1,4 @@
-//! Where sessions stand, what the agent was told, and what people changed of goals.
+//! Drift states, corrections and goal edits.
 
 use super::sample::{
     at, client, correction, drift_log, drift_state, exchange, goal_edit, proven, session, state, task,
@@ -23,7 +23,7 @@ async fn told(store: &Arc<dyn Store>, client_session: &str) -> Vec<Correction> {
     store.corrections(&client(client_session)).await.unwrap()
 }
 
-/// The four columns that tell of drift.
+/// The four columns about drift.
 async fn shown(store: &Arc<dyn Store>, task: &str) -> (SessionMode, u32, bool, u64) {
     let state = store.session(&session(task)).await.unwrap().unwrap().state;
     (
@@ -37,7 +37,7 @@ async fn shown(store: &Arc<dyn Store>, task: &str) -> (SessionMode, u32, bool, u
 const NORMAL: (SessionMode, u32, bool, u64) = (SessionMode::Normal, 0, false, 0);
 const DRIFTED: (SessionMode, u32, bool, u64) = (SessionMode::Drifted, 2, true, 6);
 
-/// A session stands where it was said to stand, to the last bit, whether or not anything else is known of it.
+/// A drift state is loaded exactly as saved, even for an unknown session.
 pub async fn drift_state_is_loaded_as_saved(store: Arc<dyn Store>) {
     assert_eq!(kept(&store, "a").await, None);
     let mut full = drift_state("a", 1);
@@ -51,7 +51,7 @@ pub async fn drift_state_is_loaded_as_saved(store: Arc<dyn Store>) {
     assert_eq!(told(&store, "b").await, []);
 }
 
-/// Of two states the newer one counts, in whichever order they arrive; the corrections of both were made.
+/// The newer of two states counts, in any order of arrival. The corrections of both are stored.
 pub async fn drift_state_is_replaced_by_a_newer_one(store: Arc<dyn Store>) {
     let (mut older, newer) = (drift_state("a", 1), drift_state("a", 2));
     older.correction = Some(correction("older", "a", 1));
@@ -72,7 +72,7 @@ pub async fn drift_state_is_replaced_by_a_newer_one(store: Arc<dyn Store>) {
     assert_eq!(kept(&store, "a").await, Some(same_time));
 }
 
-/// A record carries the state with it; recording it again, late or not at all new, takes nothing back.
+/// A record contains the state. Recording it again, late or unchanged, reverts nothing.
 pub async fn drift_state_is_recorded_with_its_exchange(store: Arc<dyn Store>) {
     let with_state = |seconds, state: DriftState| {
         let mut record = exchange("a", seconds);
@@ -99,7 +99,7 @@ pub async fn drift_state_is_recorded_with_its_exchange(store: Arc<dyn Store>) {
     assert_eq!(shown(&store, "a").await, (SessionMode::Normal, 1, false, 9));
     assert_eq!(told(&store, "a").await.len(), 1);
 
-    // Two of one batch, the older one behind the newer.
+    // Two of one batch, the older one last.
     let (newer, older) = (with_state(5, drift_state("a", 5)), with_state(4, calm));
     store
         .append(&Redacted::each(&[newer.clone(), older]))
@@ -109,8 +109,8 @@ pub async fn drift_state_is_recorded_with_its_exchange(store: Arc<dyn Store>) {
     assert_eq!(shown(&store, "a").await, DRIFTED);
 }
 
-/// The task in work shows where its session stands; whoever saves the task with what was read before changes nothing
-/// of that. Other tasks begin as normal, and those that are over end so.
+/// The active task shows the drift state. Saving the task with older values does not change it. Other tasks begin as
+/// normal, and finished ones end as normal.
 pub async fn task_shows_the_drift_state_of_its_session(store: Arc<dyn Store>) {
     store.append(&Redacted::each(&[exchange("a", 1)])).await.unwrap();
     assert_eq!(shown(&store, "a").await, NORMAL);
@@ -152,7 +152,7 @@ pub async fn task_shows_the_drift_state_of_its_session(store: Arc<dyn Store>) {
     let (mode, escalation, waiting, _) = shown(&store, "a").await;
     assert_eq!((mode, escalation, waiting), (SessionMode::Normal, 0, false));
 
-    // A way back that is not said yet, or was gone, is not waited for.
+    // A recovery plan that was not delivered, or is finished, is not waited for.
     let mut state = drift_state("a", 9);
     for (seconds, delivered, outcome, waits) in [
         (9, true, None, true),
@@ -179,7 +179,7 @@ pub async fn task_shows_the_drift_state_of_its_session(store: Arc<dyn Store>) {
     assert_eq!(store.session(&session("never seen")).await.unwrap(), None);
 }
 
-/// Corrections come back in the order in which they were made, the one of an id as it was saved last.
+/// Corrections are returned in order of creation; the last save of an id counts.
 pub async fn correction_is_replaced(store: Arc<dyn Store>) {
     let (late, mut early) = (correction("1", "a", 9), correction("2", "a", 1));
     let other = correction("1", "b", 5);
@@ -198,7 +198,7 @@ pub async fn correction_is_replaced(store: Arc<dyn Store>) {
         store.save_correction(&Redacted::of(&early)).await.unwrap();
         assert_eq!(told(&store, "a").await, [early.clone(), late.clone()]);
     }
-    // Words that were taken out of the request again.
+    // A correction that was removed from the request.
     early.delivered_at = None;
     early.outcome = None;
     early.step_id = None;
@@ -209,7 +209,7 @@ pub async fn correction_is_replaced(store: Arc<dyn Store>) {
     assert_eq!(told(&store, "c").await, []);
 }
 
-/// A state that is written late takes nothing back of what has become of its correction since.
+/// A late state does not revert the outcome of its correction.
 pub async fn saving_a_state_only_adds_the_outcome_of_its_correction(store: Arc<dyn Store>) {
     let mut state = drift_state("a", 5);
     let mut told_since = state.correction.clone().unwrap();
@@ -218,7 +218,7 @@ pub async fn saving_a_state_only_adds_the_outcome_of_its_correction(store: Arc<d
     store.save_correction(&Redacted::of(&told_since)).await.unwrap();
     save(&store, &state).await;
     assert_eq!(told(&store, "a").await, [told_since]);
-    // And adds what was not known.
+    // It adds missing values.
     let waiting = correction("new", "a", 9);
     store.save_correction(&Redacted::of(&waiting)).await.unwrap();
     let said = Correction {
@@ -232,7 +232,7 @@ pub async fn saving_a_state_only_adds_the_outcome_of_its_correction(store: Arc<d
     assert_eq!(told(&store, "a").await[1], said);
 }
 
-/// Edits come back oldest first, each session's own.
+/// Edits are returned oldest first, per session.
 pub async fn goal_edits_come_in_order(store: Arc<dyn Store>) {
     let edits = async |name: &str| store.goal_edits(&ClientSessionId::new(name)).await.unwrap();
     assert_eq!(edits("a").await, []);
@@ -271,7 +271,7 @@ pub async fn goal_edits_come_in_order(store: Arc<dyn Store>) {
     assert_eq!(edits("c").await, at_once);
 }
 
-/// Running programs hear of an edit, once.
+/// An edit bumps the revision once.
 pub async fn repeated_goal_edit_does_not_bump_the_revision(store: Arc<dyn Store>) {
     let revision = async || store.revision().await.unwrap();
     let before = revision().await;
@@ -286,7 +286,7 @@ pub async fn repeated_goal_edit_does_not_bump_the_revision(store: Arc<dyn Store>
     assert_eq!(revision().await, after, "where a session stands is nobody's news");
 }
 
-/// Put together here so that no scanner takes this file for a leak.
+/// Assembled here, so that scanners do not report this file.
 fn leaky(text: &str) -> String {
     format!(
         "{text} ghp_{} <private>my own words</private> {text}",
@@ -303,7 +303,7 @@ fn leaky_correction(id: &str) -> Correction {
     leaks
 }
 
-/// No secret and nothing private gets in by way of verdicts, states, corrections or edits.
+/// Secrets and private text in verdicts, states, corrections and edits are redacted.
 pub async fn secrets_in_drift_records_are_redacted(store: Arc<dyn Store>) {
     let leaky_verdict = |score| {
         let mut leaks = verdict(score);
@@ -390,8 +390,8 @@ pub async fn secrets_in_drift_records_are_redacted(store: Arc<dyn Store>) {
     assert_eq!(drift_log(&store, None).await.len(), 3);
 }
 
-/// With a memory go the findings, corrections and edits of its task; another task's stay, and running programs hear
-/// of it.
+/// Forgetting a memory erases the findings, corrections and edits of its task and bumps the revision; other tasks are
+/// not changed.
 pub async fn forgetting_a_memory_erases_its_drift_records(store: Arc<dyn Store>) {
     for name in ["c", "other"] {
         let mut record = exchange(name, 1);
@@ -448,7 +448,7 @@ pub async fn forgetting_a_memory_erases_its_drift_records(store: Arc<dyn Store>)
         ..drift_state("c", 1)
     };
     assert_eq!(kept(&store, "c").await, Some(expected.clone()));
-    // A program that has the words in memory still does not bring them back.
+    // A process that has read the texts cannot restore them.
     save(&store, &drift_state("c", 9)).await;
     let still = DriftState {
         updated_at: at(9),
@@ -462,8 +462,8 @@ pub async fn forgetting_a_memory_erases_its_drift_records(store: Arc<dyn Store>)
     assert_ne!(store.revision().await.unwrap(), revision);
 }
 
-/// While a session is at work, what a person allows, forbids and demands in it outlives its finished tasks; the goal in
-/// other words does not.
+/// While a session is active, what the user allows, forbids and requires is kept when finished tasks are forgotten;
+/// reworded goals are not.
 pub async fn forgetting_a_memory_keeps_the_limits_of_an_active_session(store: Arc<dyn Store>) {
     store
         .append(&Redacted::each(&[exchange("live", 1), exchange("over", 1)]))
@@ -509,7 +509,7 @@ pub async fn forgetting_a_memory_keeps_the_limits_of_an_active_session(store: Ar
     assert_eq!(left("over").await, []);
 }
 
-/// A program that still holds words of what was forgotten brings none of them back; what is made later is kept.
+/// A process that has read forgotten texts cannot restore them; newer texts are stored.
 pub async fn forgotten_correction_is_not_restored(store: Arc<dyn Store>) {
     let mut record = exchange("c", 1);
     record.steps[1].verdict = Some(verdict(2));
@@ -569,7 +569,7 @@ pub async fn forgotten_correction_is_not_restored(store: Arc<dyn Store>) {
     assert_eq!(told(&store, "c").await[1], later);
 }
 
-/// States, corrections and edits stay as long as a task of their session does, and at least as long as the log.
+/// States, corrections and edits are kept as long as a task of their session, and at least as long as the drift log.
 pub async fn prune_removes_drift_records_after_their_sessions(store: Arc<dyn Store>) {
     const HOUR: i64 = 3600;
     let hours = |hours: u64| std::time::Duration::from_secs(hours * HOUR as u64);

@@ -1,4 +1,4 @@
-//! Keeping and letting go.
+//! Retention and statistics.
 
 use super::sample::{
     at, call, correction, drift, drift_log, drift_state, exchange, goal_edit, guarded, progress, prompt,
@@ -40,7 +40,7 @@ async fn recorded(store: &Arc<dyn Store>, name: &str, exchanges: i64, age: i64, 
     store.save_session(&Redacted::of(&state)).await.unwrap();
 }
 
-/// Only what is over and old goes, and a dry run says exactly what will.
+/// Only old records of finished sessions are removed, and a dry run returns the same counts.
 pub async fn prune_removes_the_rows_counted_by_a_dry_run(store: Arc<dyn Store>) {
     use SessionStatus::{Abandoned, Active, Completed};
     recorded(&store, "done-old", 3, 25, Completed).await;
@@ -91,7 +91,7 @@ pub async fn prune_removes_the_rows_counted_by_a_dry_run(store: Arc<dyn Store>) 
     );
 }
 
-/// Finished tasks stay for ever; drift events go by their own age, not with their session.
+/// Finished tasks are never removed. Drift events are removed by their own age.
 pub async fn prune_keeps_tasks_and_drift_log(store: Arc<dyn Store>) {
     recorded(&store, "gone", 1, 1000, SessionStatus::Completed).await;
     store
@@ -134,7 +134,7 @@ pub async fn prune_keeps_tasks_and_drift_log(store: Arc<dyn Store>) {
     );
 }
 
-/// The ledger keeps its own time, whatever becomes of the sessions.
+/// Spending is removed by its own age, independent of sessions.
 pub async fn prune_keeps_recent_spending(store: Arc<dyn Store>) {
     store
         .settle(&Redacted::of(&call("old", -201 * HOUR)))
@@ -163,7 +163,7 @@ pub async fn prune_keeps_recent_spending(store: Arc<dyn Store>) {
     );
 }
 
-/// What moved to a task goes with that task and not with the one it was recorded under.
+/// Moved records are removed with their new task, not with the one under which they were recorded.
 pub async fn prune_removes_moved_rows_with_their_task(store: Arc<dyn Store>) {
     let (first, second) = (exchange("a", -101 * HOUR), exchange("a", -101 * HOUR + 1));
     store
@@ -207,7 +207,7 @@ pub async fn prune_removes_moved_rows_with_their_task(store: Arc<dyn Store>) {
     assert_eq!(store.sessions(&SessionFilter::default()).await.unwrap(), []);
 }
 
-/// Statistics name the backend and count every table's rows.
+/// Statistics contain the backend and the number of rows of each table.
 pub async fn stats_count_rows(store: Arc<dyn Store>) {
     let rows = async |table: &str| {
         let stats = store.stats().await.unwrap();
