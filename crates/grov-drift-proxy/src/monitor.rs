@@ -191,7 +191,7 @@ impl Shared {
     pub(crate) fn context(&self, session: &Session) -> EventContext {
         EventContext {
             at: self.clock.now(),
-            id: CorrectionId::fresh(),
+            correction_id: CorrectionId::fresh(),
             task: session.task.clone(),
         }
     }

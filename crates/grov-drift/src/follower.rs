@@ -149,7 +149,7 @@ impl TranscriptFollower {
         let session = &self.session.client_session_id;
         let context = EventContext {
             at: self.now,
-            id: CorrectionId::new(format!("{session}-{:06}", self.session.actions)),
+            correction_id: CorrectionId::new(format!("{session}-{:06}", self.session.actions)),
             task: session.first_task(),
         };
         self.engine.apply(event, &context)

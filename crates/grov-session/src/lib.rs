@@ -39,7 +39,7 @@
 //!     .start_with(Vec::new(), &[forbidden], 0);
 //! let context = EventContext {
 //!     at,
-//!     id: CorrectionId::new("first"),
+//!     correction_id: CorrectionId::new("first"),
 //!     task: session.first_task(),
 //! };
 //!

@@ -84,7 +84,7 @@ impl Player {
         let seconds = i64::try_from(index).unwrap_or(i64::MAX / 4);
         EventContext {
             at: OffsetDateTime::UNIX_EPOCH + Duration::seconds(seconds),
-            id: CorrectionId::new(format!("replay-{index}")),
+            correction_id: CorrectionId::new(format!("replay-{index}")),
             task: self.session.first_task(),
         }
     }

@@ -53,7 +53,7 @@ impl Session {
     fn context(&self) -> EventContext {
         EventContext {
             at: OffsetDateTime::UNIX_EPOCH + Duration::seconds(self.seconds),
-            id: CorrectionId::new(format!("c{}", self.seconds)),
+            correction_id: CorrectionId::new(format!("c{}", self.seconds)),
             task: ClientSessionId::new("s").first_task(),
         }
     }

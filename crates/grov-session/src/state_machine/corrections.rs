@@ -122,8 +122,8 @@ impl DriftStateMachine {
     /// Returns the id of the next correction. Several corrections of one event get different ids.
     fn next_id(&mut self, context: &EventContext) -> CorrectionId {
         let (id, times) = match self.newest_id.take() {
-            Some((id, times)) if id == context.id => (id, times + 1),
-            _ => (context.id.clone(), 0),
+            Some((id, times)) if id == context.correction_id => (id, times + 1),
+            _ => (context.correction_id.clone(), 0),
         };
         self.newest_id = Some((id.clone(), times));
         match times {

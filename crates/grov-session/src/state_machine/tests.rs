@@ -41,7 +41,7 @@ impl Session {
         self.time += 1;
         EventContext {
             at: OffsetDateTime::UNIX_EPOCH + Duration::seconds(self.time),
-            id: CorrectionId::new(format!("c{}", self.time)),
+            correction_id: CorrectionId::new(format!("c{}", self.time)),
             task: SessionId::new("s"),
         }
     }

@@ -9,7 +9,7 @@ pub struct EventContext {
     /// The current time.
     pub at: OffsetDateTime,
     /// The id for a correction that the event may create.
-    pub id: CorrectionId,
+    pub correction_id: CorrectionId,
     /// The active task.
     pub task: SessionId,
 }
