@@ -1,11 +1,11 @@
-//! What a hook's part in following a session costs.
+//! Measures how long a hook takes to follow a session.
 //!
-//! `cargo run --release -p grov-drift --example hooks` prints how long it takes to go on after 500 actions with 20 new ones,
-//! how large what is kept between two hooks is, and how long a transcript of 20 MB takes from its beginning and from its end.
+//! `cargo run --release -p grov-drift --example hooks` prints the time to resume after 500 actions and process 20 new ones,
+//! the size of the state stored between two hooks, and the time to read a transcript of 20 MB and its last 100 KB.
 #![allow(
     clippy::print_stdout,
     clippy::unwrap_used,
-    reason = "an example talks to a person"
+    reason = "an example prints its results"
 )]
 
 use grov_actions::transcript::Reader;
@@ -30,7 +30,7 @@ fn main() {
     follower.check(now);
     let kept = follower.into_progress(now).session;
     println!(
-        "kept between two hooks: {} bytes",
+        "stored between two hooks: {} bytes",
         kept.engine_state.as_ref().map_or(0, String::len)
     );
     let new = transcript(501..521);
@@ -56,7 +56,7 @@ fn main() {
         .iter()
         .zip(&mut parts)
     {
-        tell(name, times);
+        print_times(name, times);
     }
     let block = transcript(0..500);
     let whole = block.repeat(20 * 1024 * 1024 / block.len() + 1);
@@ -70,11 +70,11 @@ fn main() {
         black_box(Reader::new(Some("s")).read(&whole.as_bytes()[whole.len() - 100 * 1024..]));
         from_end.push(start.elapsed());
     }
-    tell(&format!("read {} bytes", whole.len()), &mut from_start);
-    tell("read its last 100 KB", &mut from_end);
+    print_times(&format!("read {} bytes", whole.len()), &mut from_start);
+    print_times("read its last 100 KB", &mut from_end);
 }
 
-fn tell(name: &str, times: &mut [Duration]) {
+fn print_times(name: &str, times: &mut [Duration]) {
     times.sort_unstable();
     let at = |share: usize| times[(times.len() * share / 100).min(times.len() - 1)];
     println!("{name:28} p50 {:>9.1?}  p99 {:>9.1?}", at(50), at(99));

@@ -1,12 +1,11 @@
-//! How well sessions on hooks are judged: recorded sequences as transcripts of the client, followed as a hook follows them.
+//! Scores recorded sequences of actions as the hook path does: writes them as transcripts and follows these.
 //!
 //! `cargo run --release -p grov-drift --example transcripts -- SEQUENCES.jsonl [EVERY]` reads lines of
 //! `{"seq_id", "goal", "constraints"?, "actions": [{"type", "files"?, "command"?, "text"?, "error"?}]}` and prints one line of
-//! scores for each. Without EVERY each action has the score that is stored with it. With EVERY the user types "go on" behind
-//! so many actions, and there is one score for each of these prompts: that of the check that looks at what was done. Without a
-//! file a sample is played. The goal is what the user typed first,
-//! constraints were set by `grov goal constraint`; a told scope there is none on hooks.
-#![allow(clippy::print_stdout, reason = "an example talks to a person")]
+//! scores for each. Without EVERY, each action has its own score. With EVERY, the user types "go on" after this number of
+//! actions, and the check at each of these prompts gives one score. Without a file, a sample is scored. The goal is the first
+//! prompt; constraints are set as by `grov goal constraint`.
+#![allow(clippy::print_stdout, reason = "an example prints its results")]
 
 use grov_domain::{ClientSessionId, GoalEdit, GoalEditId, GoalEditKind, HookSession};
 use grov_drift::TranscriptFollower;
@@ -20,7 +19,7 @@ use time::format_description::well_known::Rfc3339;
 use time::{Duration, OffsetDateTime};
 
 const ROOT: &str = "/home/me/project";
-/// 2027-01-15: behind the beginning of the session, which is history's end.
+/// 2027-01-15, the start of the session.
 const START: i64 = 1_800_000_000;
 
 #[derive(Deserialize)]
@@ -29,11 +28,11 @@ struct Sequence {
     goal: String,
     #[serde(default)]
     constraints: Option<Vec<String>>,
-    actions: Vec<Told>,
+    actions: Vec<RecordedAction>,
 }
 
 #[derive(Deserialize)]
-struct Told {
+struct RecordedAction {
     #[serde(rename = "type")]
     kind: String,
     #[serde(default)]
@@ -46,7 +45,7 @@ struct Told {
     error: Option<bool>,
 }
 
-/// What is played without a file.
+/// Scored if there is no file.
 const SAMPLE: &str = r#"{"seq_id": "sample", "goal": "Fix the token refresh in src/auth/token.ts", "actions": [{"type": "edit", "files": ["src/auth/token.ts"]}, {"type": "bash", "command": "npm test"}, {"type": "edit", "files": ["src/theme/colors.css"]}]}
 "#;
 
@@ -59,7 +58,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let every = arguments.next().map(|every| every.parse()).transpose()?;
     for line in sequences.lines() {
         let sequence: Sequence = serde_json::from_str(&line?)?;
-        let (scores, corrections) = judged(&sequence, every)?;
+        let (scores, corrections) = scores(&sequence, every)?;
         println!(
             "{}",
             json!({"seq_id": sequence.seq_id, "scores": scores, "corrections": corrections})
@@ -68,8 +67,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// One score for each action or each prompt, and which prompts, from 0, corrected the agent.
-fn judged(sequence: &Sequence, every: Option<usize>) -> Result<(Vec<u8>, Vec<usize>), Box<dyn Error>> {
+/// Returns one score for each action or prompt, and the indexes of prompts with a correction.
+fn scores(sequence: &Sequence, every: Option<usize>) -> Result<(Vec<u8>, Vec<usize>), Box<dyn Error>> {
     let start = OffsetDateTime::from_unix_timestamp(START)?;
     let constraints = sequence.constraints.iter().flatten();
     let edits: Vec<GoalEdit> = constraints
@@ -93,7 +92,7 @@ fn judged(sequence: &Sequence, every: Option<usize>) -> Result<(Vec<u8>, Vec<usi
     };
     let mut scores = vec![10; count];
     let mut corrections = Vec::new();
-    // A process for each part, as hooks are.
+    // A new follower for each part, as for each hook.
     let part = every.unwrap_or(usize::MAX).max(1);
     for (number, actions) in sequence.actions.chunks(part).enumerate() {
         let first = number * part;
@@ -121,10 +120,10 @@ fn judged(sequence: &Sequence, every: Option<usize>) -> Result<(Vec<u8>, Vec<usi
     Ok((scores, corrections))
 }
 
-/// A call and its result, as the client writes them down.
-fn lines(place: usize, told: &Told, at: OffsetDateTime) -> Result<String, Box<dyn Error>> {
+/// A call and its result as transcript lines.
+fn lines(place: usize, action: &RecordedAction, at: OffsetDateTime) -> Result<String, Box<dyn Error>> {
     let at = at.format(&Rfc3339)?;
-    let (name, input) = call(told);
+    let (name, input) = call(action);
     let base = json!({"sessionId": "s", "timestamp": at, "cwd": ROOT});
     let line = |kind: &str, message: Value| {
         let mut line = base.clone();
@@ -137,21 +136,21 @@ fn lines(place: usize, told: &Told, at: OffsetDateTime) -> Result<String, Box<dy
         {"type": "tool_use", "id": id, "name": name, "input": input},
     ]});
     let result = json!({"content": [
-        {"type": "tool_result", "tool_use_id": id, "content": "", "is_error": told.error == Some(true)},
+        {"type": "tool_result", "tool_use_id": id, "content": "", "is_error": action.error == Some(true)},
     ]});
     Ok(format!("{}\n{}\n", line("assistant", call), line("user", result)))
 }
 
-fn call(told: &Told) -> (&str, Value) {
-    let file = told.files.iter().flatten().next().map_or("", String::as_str);
+fn call(action: &RecordedAction) -> (&str, Value) {
+    let file = action.files.iter().flatten().next().map_or("", String::as_str);
     let path = match file {
         "" => String::new(),
         absolute if absolute.starts_with('/') => absolute.to_owned(),
         relative => format!("{ROOT}/{relative}"),
     };
-    let text = told.text.as_deref().unwrap_or_default();
-    let command = told.command.as_deref().unwrap_or_default();
-    match told.kind.as_str() {
+    let text = action.text.as_deref().unwrap_or_default();
+    let command = action.command.as_deref().unwrap_or_default();
+    match action.kind.as_str() {
         "read" => ("Read", json!({"file_path": path})),
         "edit" => (
             "Edit",

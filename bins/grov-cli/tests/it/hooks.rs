@@ -466,7 +466,7 @@ fn actions_in_a_deleted_directory_are_recorded() {
     turn(&scene, "other");
     let input = event_input(&scene, "SessionEnd", "other", &tree);
     hook(&scene, &["hook", "SessionEnd"], &input);
-    assert!(log(&scene).contains("was removed"), "{}", log(&scene));
+    assert!(log(&scene).contains("directory was removed"), "{}", log(&scene));
     let scene = scene.env("CLAUDE_PROJECT_DIR", work.to_str().unwrap());
     hook(&scene, &["hook", "SessionEnd"], &input);
     assert!(wait_until_recorded(&scene, "other").ended_at.is_some());
