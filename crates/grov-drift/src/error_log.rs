@@ -1,11 +1,11 @@
 //! The log of the hook path, `logs/hooks.log`.
 
+use crate::private_file;
 use grov_domain::{Clock, SystemClock};
 use grov_redact::Redactor;
 use grov_runtime::Home;
 use std::fmt::Display;
 use std::io::Write;
-use std::os::unix::fs::OpenOptionsExt;
 
 /// The log is truncated when it exceeds this size in bytes.
 const MAX_LOG_BYTES: u64 = 1024 * 1024;
@@ -20,14 +20,9 @@ pub fn log_error(home: Option<&Home>, error: impl Display) {
     };
     let fits = std::fs::metadata(&path).is_ok_and(|metadata| metadata.len() < MAX_LOG_BYTES);
     let mut options = std::fs::OpenOptions::new();
-    options.create(true).mode(0o600);
-    if fits {
-        options.append(true);
-    } else {
-        options.write(true).truncate(true);
-    }
+    options.append(fits).write(!fits).truncate(!fits);
     let at = SystemClock.now().unix_timestamp();
-    if let Ok(mut file) = options.open(path) {
+    if let Ok(mut file) = private_file::open(&path, &mut options) {
         let _ = file.write_all(format!("{at} {}\n", single_line(&error.to_string())).as_bytes());
     }
 }

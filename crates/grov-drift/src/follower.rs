@@ -6,8 +6,7 @@ mod position;
 use grov_actions::transcript::{Call, Ended, Entry, Event, Reader};
 use grov_domain::{
     ActionSketch, AgentId, AskedCall, ClientDialect, CorrectionId, GoalContract, GoalEdit, GuardRecord,
-    GuardVerdict, HookCheck, HookProgress, HookSession, HookStep, HookStepResult, PendingPrompt, StepId,
-    StepVerdict,
+    GuardVerdict, HookCheck, HookProgress, HookSession, HookStep, HookStepResult, StepId, StepVerdict,
 };
 use grov_session::correction::framed;
 use grov_session::level::ON_GOAL_FROM;
@@ -17,7 +16,6 @@ use grov_session::{
 };
 use pending::pending_prompt;
 use position::{ReadPosition, text_hash};
-use std::collections::VecDeque;
 use time::OffsetDateTime;
 
 /// Feeds a session's transcript to the engine and collects what is to be stored.
@@ -28,8 +26,6 @@ pub struct TranscriptFollower {
     session: HookSession,
     reading: ReadPosition,
     engine: SessionEngine,
-    /// Prompts that the engine has not processed yet, oldest first.
-    waiting: VecDeque<PendingPrompt>,
     /// Whether the transcript is read again from its beginning, so that prompts and actions are counted again.
     recounts: bool,
     /// Timestamp of the last entry read.
@@ -79,7 +75,6 @@ impl TranscriptFollower {
         }
         Self {
             now: session.updated_at,
-            waiting: std::mem::take(&mut session.waiting).into(),
             recounts,
             session,
             reading,
@@ -203,7 +198,12 @@ impl TranscriptFollower {
 
     /// The number of bytes before the next pending prompt, if it was typed within the next `bytes`.
     fn before_pending(&self, bytes: usize) -> Option<usize> {
-        let before = self.waiting.front()?.at.saturating_sub(self.session.read_to);
+        let before = self
+            .session
+            .waiting
+            .first()?
+            .at
+            .saturating_sub(self.session.read_to);
         usize::try_from(before).ok().filter(|before| *before < bytes)
     }
 
@@ -216,16 +216,18 @@ impl TranscriptFollower {
 
     /// Processes all pending prompts, at the end of the transcript.
     pub fn flush_pending(&mut self) {
-        while !self.waiting.is_empty() {
+        while !self.session.waiting.is_empty() {
             self.apply_pending();
         }
     }
 
     /// Processes the next pending prompt. It was counted when its hook ran.
     fn apply_pending(&mut self) {
-        let Some(prompt) = self.waiting.pop_front() else {
+        // The lines read before may have contained it.
+        if self.session.waiting.is_empty() {
             return;
-        };
+        }
+        let prompt = self.session.waiting.remove(0);
         self.reading.expect_prompt(prompt.hash);
         self.apply_prompt(&prompt.text, self.recounts, self.session.updated_at);
     }
@@ -275,8 +277,9 @@ impl TranscriptFollower {
                     if self.reading.take_announced(known) {
                         continue;
                     }
-                    let waits = self.waiting.iter().position(|prompt| prompt.hash == known);
-                    let is_counted = waits.is_some_and(|place| self.waiting.remove(place).is_some());
+                    let waiting = &mut self.session.waiting;
+                    let pending = waiting.iter().position(|prompt| prompt.hash == known);
+                    let is_counted = pending.map(|place| waiting.remove(place)).is_some();
                     let counts = !is_history && (!is_counted || self.recounts);
                     self.apply_prompt(text, counts, entry.at.unwrap_or(self.now));
                 }
@@ -436,19 +439,18 @@ impl TranscriptFollower {
     /// Queues a prompt that was typed when the transcript had `length` bytes, not all of which are read.
     pub fn queue_prompt(&mut self, prompt: &str, length: u64) {
         self.session.prompts += u64::from(!self.recounts);
-        self.waiting.push_back(pending_prompt(prompt, length));
+        self.session.waiting.push(pending_prompt(prompt, length));
     }
 
     /// Converts the follower into the rows to be stored.
     pub fn into_progress(mut self, at: OffsetDateTime) -> HookProgress {
         self.session.engine_state = self.reading.to_text(&self.engine);
         if self.recounts {
-            self.session.prompts += self.waiting.len() as u64;
+            self.session.prompts += self.session.waiting.len() as u64;
         }
         // The engine has not processed the pending prompts, but they already apply.
-        let waiting = self.waiting.iter().map(|prompt| prompt.text.as_str());
+        let waiting = self.session.waiting.iter().map(|prompt| prompt.text.as_str());
         self.session.contract = self.engine.typed_contract_with(waiting);
-        self.session.waiting = self.waiting.into();
         self.session.is_unchecked = self.engine.has_unchecked_actions();
         self.session.updated_at = at;
         HookProgress {

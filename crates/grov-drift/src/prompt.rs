@@ -13,7 +13,6 @@ use crate::{Work, daemon, runtime};
 use grov_actions::transcript::typed_text;
 use grov_domain::{ClientSessionId, Clock, HookSession, StoreConnection, StoreError, SystemClock, TaskId};
 use grov_hooks::event;
-use grov_memory::Budget;
 use grov_project::ProjectLocation;
 use grov_redact::Redactor;
 use grov_rules::IntentCache;
@@ -328,9 +327,7 @@ impl PromptHandler<'_> {
             text: self.prompt,
             session_ref: self.session_ref,
             delivered: &delivered,
-            budget: Budget {
-                tokens: self.memory.budget_tokens.min(room / MAX_CHARS_PER_TOKEN),
-            },
+            tokens: self.memory.budget_tokens.min(room / MAX_CHARS_PER_TOKEN),
             time_for_files: TIME_FOR_FILES,
         };
         matching_memories(store, &request).await

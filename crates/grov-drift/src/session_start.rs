@@ -12,7 +12,6 @@ use crate::transcript_file::catch_up;
 use crate::{daemon, fork, proxied, runtime, task_rows};
 use grov_domain::{Clock, GoalContract, SessionDigest, StoreError, SystemClock};
 use grov_hooks::event;
-use grov_memory::Budget;
 use grov_project::ProjectLocation;
 use grov_redact::Redactor;
 use std::time::{Duration, Instant, SystemTime};
@@ -110,7 +109,7 @@ async fn register(
         text: "",
         session_ref,
         delivered: &delivered,
-        budget: Budget { tokens },
+        tokens,
         time_for_files: TIME_FOR_FILES,
     };
     let memories = newest_memories(&*store, &beginning).await?;

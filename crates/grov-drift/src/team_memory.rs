@@ -37,7 +37,7 @@ pub(crate) struct MemoryRequest<'a> {
     /// Memories already in the session's history.
     pub(crate) delivered: &'a HashSet<TaskId>,
     /// Token budget.
-    pub(crate) budget: Budget,
+    pub(crate) tokens: usize,
     /// Time limit for comparing files with the memories about them.
     pub(crate) time_for_files: Duration,
 }
@@ -76,18 +76,15 @@ where
         before: Some(SystemClock.now()),
         limit: MAX_RECALLED,
     };
-    let ranking = Ranking::for_injection();
-    let mut recalled = recall(store, &query, &ranking, Some(&session)).await?;
+    let mut recalled = recall(store, &query, &Ranking::for_injection(), Some(&session)).await?;
     // The history contains the delivered memories already.
     recalled.retain(|one| !prompt.delivered.contains(&one.task.id));
-    let root = place.work_tree().unwrap_or(place.root());
-    // Start the time limit here: the database has its own.
-    let until = Instant::now() + prompt.time_for_files;
-    let recalled = demote_stale(recalled, |task| freshness(root, task, until), &ranking);
-    let budget = Budget {
-        tokens: prompt.budget.tokens.min(MAX_TOKENS),
-    };
-    Ok(render(&recalled, &[], budget))
+    Ok(render_fresh(
+        recalled,
+        &place,
+        prompt.time_for_files,
+        prompt.tokens,
+    ))
 }
 
 /// Renders the newest memories of a session's project, at most three and within half of the budget; `None` if there are none
@@ -125,14 +122,8 @@ where
         score: 1.0,
         freshness: Freshness::Unknown,
     });
-    let root = place.work_tree().unwrap_or(place.root());
-    let until = Instant::now() + beginning.time_for_files;
-    let freshness_of = |task: &Task| freshness(root, task, until);
-    let recalled = demote_stale(newest.collect(), freshness_of, &Ranking::for_injection());
-    let budget = Budget {
-        tokens: (beginning.budget.tokens / 2).min(MAX_TOKENS),
-    };
-    Ok(render(&recalled, &[], budget))
+    let (time_for_files, tokens) = (beginning.time_for_files, beginning.tokens / 2);
+    Ok(render_fresh(newest.collect(), &place, time_for_files, tokens))
 }
 
 /// Whether Grov is turned off for the project or the session.
@@ -149,6 +140,21 @@ pub(crate) async fn is_off<S: SwitchStore + ?Sized>(
         SwitchScope::Project(key) => key == project,
         SwitchScope::Session(off) => off == session,
     }))
+}
+
+/// Demotes memories whose files changed, and renders them. The time limit starts here: the database has its own.
+fn render_fresh(
+    recalled: Vec<Recalled>,
+    place: &ProjectLocation,
+    time_for_files: Duration,
+    tokens: usize,
+) -> Option<RenderedMemories> {
+    let root = place.work_tree().unwrap_or(place.root());
+    let until = Instant::now() + time_for_files;
+    let freshness_of = |task: &Task| freshness(root, task, until);
+    let recalled = demote_stale(recalled, freshness_of, &Ranking::for_injection());
+    let tokens = tokens.min(MAX_TOKENS);
+    render(&recalled, &[], Budget { tokens })
 }
 
 /// Whether the files of a memory are unchanged; unknown after the deadline.

@@ -3,6 +3,7 @@
 use grov_actions::transcript::Reader;
 use grov_session::{EngineSnapshot, SessionEngine};
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::collections::{BTreeMap, VecDeque};
 use time::OffsetDateTime;
 use xxhash_rust::xxh3::xxh3_64;
@@ -50,18 +51,11 @@ pub(crate) struct Source {
 }
 
 /// The stored form.
-#[derive(Deserialize)]
-struct Stored {
+#[derive(Serialize, Deserialize)]
+struct Stored<'a, E> {
     version: u32,
-    reading: ReadPosition,
-    engine: EngineSnapshot<'static>,
-}
-
-#[derive(Serialize)]
-struct Storing<'a, M> {
-    version: u32,
-    reading: &'a ReadPosition,
-    engine: M,
+    reading: Cow<'a, ReadPosition>,
+    engine: E,
 }
 
 impl ReadPosition {
@@ -79,16 +73,16 @@ impl ReadPosition {
 
     /// Parses the stored form; `None` if it is of another version or damaged.
     pub(crate) fn stored(text: &str) -> Option<(Self, EngineSnapshot<'static>)> {
-        let stored: Stored = serde_json::from_str(text).ok()?;
-        (stored.version == VERSION).then_some((stored.reading, stored.engine))
+        let stored: Stored<'_, _> = serde_json::from_str(text).ok()?;
+        (stored.version == VERSION).then(|| (stored.reading.into_owned(), stored.engine))
     }
 
     /// Serialises the positions with the engine.
     pub(crate) fn to_text(&self, engine: &SessionEngine) -> Option<String> {
         let text = |with_rules| {
-            serde_json::to_string(&Storing {
+            serde_json::to_string(&Stored {
                 version: VERSION,
-                reading: self,
+                reading: Cow::Borrowed(self),
                 engine: engine.snapshot(with_rules),
             })
         };

@@ -115,8 +115,8 @@ impl TurnWorker<'_> {
         let edits_of_goal = store.goal_edits(&id).await?;
         let contract = session.contract.clone().with_edits(&edits_of_goal);
         let steps = store.hook_steps(&id).await?;
-        let saved = self.saved_tasks(store).await?;
         let place = ProjectLocation::locate(&session_ref.directory);
+        let saved = self.saved_tasks(store, place.project().key()).await?;
         let root = place.work_tree().unwrap_or(&session_ref.directory).to_owned();
         let ignore = GrovIgnore::at(&place);
         let done = task_rows::done(&steps);
@@ -220,10 +220,9 @@ impl TurnWorker<'_> {
     }
 
     /// Loads the session's saved tasks, newest first.
-    async fn saved_tasks(&self, store: &dyn StoreConnection) -> Result<Vec<Task>, StoreError> {
+    async fn saved_tasks(&self, store: &dyn StoreConnection, project: &str) -> Result<Vec<Task>, StoreError> {
         let id = self.work.session_ref.id();
-        let project = ProjectLocation::locate(&self.work.session_ref.directory).project();
-        let tasks = store.tasks_for_project(project.key(), CANDIDATES).await?;
+        let tasks = store.tasks_for_project(project, CANDIDATES).await?;
         let own = |task: &Task| {
             let session = task.session_id.as_ref();
             let is_hooks = session.is_some_and(|own| own.as_str().starts_with(id.hook_task(0).as_str()));
