@@ -145,7 +145,7 @@ mod tests {
         std::fs::write(home.daemon_record(), left_over).unwrap();
         assert!(
             !is_home_daemon(&home, 8080),
-            "what a killed daemon leaves behind is no daemon"
+            "the record of a killed daemon does not count"
         );
     }
 }

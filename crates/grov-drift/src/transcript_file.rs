@@ -315,12 +315,12 @@ mod tests {
                 "{{\"type\":\"user\",\"sessionId\":\"s\",\"message\":{{\"role\":\"user\",\"content\":\"{text}\"}}}}\n"
             )
         };
-        let said = |text: &str| {
+        let message = |text: &str| {
             format!(
                 "{{\"type\":\"assistant\",\"sessionId\":\"s\",\"message\":{{\"id\":\"m\",\"model\":\"m\",\"content\":[{{\"type\":\"text\",\"text\":\"{text}\"}}]}}}}\n"
             )
         };
-        let turn = [typed("go"), said("First."), call("a", 1), said("Done.")].concat();
+        let turn = [typed("go"), message("First."), call("a", 1), message("Done.")].concat();
         let one = session_ref(folder.path(), &turn);
         let expected = Last {
             prompt: Some("go".to_owned()),
@@ -342,8 +342,8 @@ mod tests {
         let path = subagent_transcript(&folder.path().join("s.jsonl"), &agent);
         assert_eq!(path, folder.path().join("s/subagents/agent-a1.jsonl"));
         fs::create_dir_all(path.parent().unwrap()).unwrap();
-        let said = r#"{"type":"assistant","isSidechain":true,"agentId":"a1","sessionId":"s","message":{"id":"m","model":"m","content":[{"type":"text","text":"Three lines."}]}}"#;
-        fs::write(&path, format!("{said}\n")).unwrap();
+        let message = r#"{"type":"assistant","isSidechain":true,"agentId":"a1","sessionId":"s","message":{"id":"m","model":"m","content":[{"type":"text","text":"Three lines."}]}}"#;
+        fs::write(&path, format!("{message}\n")).unwrap();
         assert_eq!(last_messages_of(Some(&agent), Some(&path)).answer, "Three lines.");
         assert_eq!(last(Some(&path)).answer, "");
     }
@@ -351,11 +351,11 @@ mod tests {
     #[test]
     fn the_last_answer_is_found_before_long_entries() {
         let folder = tempfile::tempdir().unwrap();
-        let said = r#"{"type":"assistant","sessionId":"s","message":{"id":"m","model":"m","content":[{"type":"text","text":"The tests are left."}]}}"#;
+        let message = r#"{"type":"assistant","sessionId":"s","message":{"id":"m","model":"m","content":[{"type":"text","text":"The tests are left."}]}}"#;
         let padding = "x".repeat(usize::try_from(END).unwrap());
         let long =
             format!("{{\"type\":\"attachment\",\"sessionId\":\"s\",\"text\":\"{padding}\"}}\n").repeat(5);
-        let one = session_ref(folder.path(), &format!("{said}\n{long}"));
+        let one = session_ref(folder.path(), &format!("{message}\n{long}"));
         assert_eq!(last(one.transcript.as_deref()).answer, "The tests are left.");
     }
 

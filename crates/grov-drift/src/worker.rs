@@ -163,14 +163,14 @@ fn wait_for_transcript(work: &Work) {
         last.trim() == answer || last.chars().count() >= 1_000
     };
     let length = || transcript.and_then(|path| length(path).ok().flatten());
-    let mut looked_at = None;
+    let mut checked_length = None;
     while !answer.is_empty() && Instant::now() < until {
         let length = length();
-        if looked_at != Some(length) {
+        if checked_length != Some(length) {
             if is_there() {
                 break;
             }
-            looked_at = Some(length);
+            checked_length = Some(length);
         }
         std::thread::sleep(RETRY_INTERVAL);
     }
@@ -378,7 +378,7 @@ mod tests {
 
     /// A tool call, its result, and the last message.
     fn done(session: &str, tool: &str, input: &str, answer: &str) -> String {
-        let said = |id: &str, block: &str| {
+        let message = |id: &str, block: &str| {
             format!(
                 "{{\"type\":\"assistant\",\"uuid\":\"{id}\",\"sessionId\":\"{session}\",\"cwd\":\"{{cwd}}\",\
                  \"timestamp\":\"2026-05-01T10:00:01.000Z\",\
@@ -392,7 +392,7 @@ mod tests {
         );
         let call = format!("{{\"type\":\"tool_use\",\"id\":\"t1\",\"name\":\"{tool}\",\"input\":{input}}}");
         let last = format!("{{\"type\":\"text\",\"text\":\"{answer}\"}}");
-        [said("m1", &call), result, said("m2", &last)].concat()
+        [message("m1", &call), result, message("m2", &last)].concat()
     }
 
     #[test]

@@ -217,7 +217,7 @@ fn corrections_escalate_and_never_repeat_a_text() {
 }
 
 /// Edits that are unrelated to the goal.
-fn stray(session: &mut Session, round: usize) {
+fn edit_unrelated_files(session: &mut Session, round: usize) {
     for (file, text) in [
         (
             "web/src/hero/Banner.tsx",
@@ -254,19 +254,19 @@ fn repeated_edits_of_a_file_are_not_corrected() {
 fn doubts_give_mild_corrections_at_most_twice() {
     let mut session = Session::new();
     session.prompt("Fix the overflow in billing/invoice.py");
-    let mut told = 0;
+    let mut corrected = 0;
     for round in 0..5 {
         session.edit(
             "billing/invoice.py",
             &format!("total_{round} = sum(line.amount for line in lines)"),
         );
-        stray(&mut session, round);
+        edit_unrelated_files(&mut session, round);
         let check = session.prompt("go on").unwrap();
         assert!(check.score < 8, "{check:?}");
         assert!(check.level <= Some(CorrectionLevel::Correct), "{check:?}");
-        told += usize::from(check.correction.is_some());
+        corrected += usize::from(check.correction.is_some());
     }
-    assert_eq!(told, usize::from(MAX_DOUBTS));
+    assert_eq!(corrected, usize::from(MAX_DOUBTS));
     assert_eq!(session.stored.escalation, 0);
 }
 
@@ -275,20 +275,20 @@ fn continuing_after_a_doubt_is_not_corrected_again() {
     let mut session = Session::new();
     session.prompt("Fix the overflow in billing/invoice.py");
     session.edit("billing/invoice.py", "total = sum(line.amount for line in lines)");
-    stray(&mut session, 0);
+    edit_unrelated_files(&mut session, 0);
     assert!(session.prompt("go on").unwrap().correction.is_some());
     let further = [
         "web/src/hero/Button0.tsx",
         "mobile/ios/Logout.swift",
         "infra/network/vpn.tf",
     ];
-    let told = further.map(|file| {
+    let corrected = further.map(|file| {
         session.edit(file, "border: 1px solid papayawhip; margin: auto");
         let check = session.prompt("go on").unwrap();
         assert!(check.score < OFF_GOAL_BELOW, "{check:?}");
         check.correction.is_some()
     });
-    assert_eq!(told, [false, false, true]);
+    assert_eq!(corrected, [false, false, true]);
 }
 
 #[test]
@@ -347,9 +347,9 @@ fn private_text_is_not_stored() {
     let content = json!([{"type": "tool_result", "tool_use_id": id, "content": private(words[3])}]);
     session.line(json!({"type": "user", "message": {"content": content}}));
     session.hook(|_| {});
-    let course = session.stored.engine_state.clone().unwrap();
+    let state = session.stored.engine_state.clone().unwrap();
     for word in words {
-        assert!(!course.contains(word), "{word}: {course}");
+        assert!(!state.contains(word), "{word}: {state}");
     }
 }
 
@@ -406,7 +406,7 @@ fn a_subagent_is_followed_in_its_own_transcript() {
 }
 
 /// A forbidden change in a subagent's transcript.
-fn delegated(session: &mut Session, agent: &str) -> String {
+fn delegated_violation(session: &mut Session, agent: &str) -> String {
     session.now += Duration::seconds(1);
     let at = session
         .now
@@ -426,7 +426,12 @@ fn many_subagents_are_followed_and_corrected_once() {
     session.prompt(GOAL);
     let agents: Vec<(AgentId, String)> = (0..300)
         .map(|number| format!("a{number:03}"))
-        .map(|name| (AgentId::new(name.as_str()), delegated(&mut session, &name)))
+        .map(|name| {
+            (
+                AgentId::new(name.as_str()),
+                delegated_violation(&mut session, &name),
+            )
+        })
         .collect();
     for round in 0..3 {
         let now = session.now;
@@ -442,8 +447,8 @@ fn many_subagents_are_followed_and_corrected_once() {
     }
     assert_eq!(session.stored.actions, 300);
     assert_eq!((session.steps.len(), session.checks.len()), (300, 1));
-    let course = session.stored.engine_state.unwrap();
-    assert!(course.len() < 64 * 1024, "{}", course.len());
+    let state = session.stored.engine_state.unwrap();
+    assert!(state.len() < 64 * 1024, "{}", state.len());
 }
 
 #[test]
@@ -526,7 +531,11 @@ fn a_fork_starts_with_the_contract_of_its_origin() {
     );
     let mut follower = TranscriptFollower::resume(stored, &[], read);
     follower.read(origin.transcript.replace("\"s\"", "\"f\"").as_bytes());
-    assert_eq!(follower.contract(), &contract, "its history says nothing new");
+    assert_eq!(
+        follower.contract(),
+        &contract,
+        "its history repeats known prompts"
+    );
     assert_eq!((follower.session().prompts, follower.session().actions), (1, 0));
 }
 
@@ -537,15 +546,15 @@ fn state_of_another_version_is_rebuilt_without_repeating_corrections() {
     session.edit("src/billing/invoice.ts", "total(lines)");
     session.prompt("go on");
     let before = session.steps.clone();
-    for course in ["{\"version\":999}", "no JSON", ""] {
-        session.stored.engine_state = Some(course.to_owned());
+    for state in ["{\"version\":999}", "no JSON", ""] {
+        session.stored.engine_state = Some(state.to_owned());
         session.steps.clear();
         session.checks.clear();
         let now = session.now;
         session.hook(|follower| {
             follower.check(now);
         });
-        assert_eq!(session.steps, before, "{course}");
+        assert_eq!(session.steps, before, "{state}");
         assert_eq!(session.checks, []);
         assert_eq!(session.stored.contract.instructions, [GOAL]);
         assert_eq!((session.stored.actions, session.stored.prompts), (1, 2));
@@ -623,8 +632,8 @@ fn a_turn_of_thousands_of_actions_has_bounded_state() {
     let check = session.prompt("go on").unwrap();
     assert_eq!(check.actions, 2_000);
     assert_eq!(session.stored.actions, 2_000);
-    let course = session.stored.engine_state.as_ref().unwrap();
-    assert!(course.len() < 1_100_000, "{}", course.len());
+    let state = session.stored.engine_state.as_ref().unwrap();
+    assert!(state.len() < 1_100_000, "{}", state.len());
 }
 
 #[test]
@@ -641,14 +650,14 @@ fn an_empty_goal_forbids_nothing() {
 }
 
 #[derive(Clone, Debug)]
-enum Happens {
+enum Happening {
     Prompt(&'static str),
     Edit(&'static str, &'static str),
     Run(&'static str),
     Fails(&'static str),
 }
 
-fn happens() -> impl Strategy<Value = Happens> {
+fn event_cases() -> impl Strategy<Value = Happening> {
     let files = || {
         prop::sample::select(vec![
             "src/auth/token.ts",
@@ -671,10 +680,10 @@ fn happens() -> impl Strategy<Value = Happens> {
     ]);
     let commands = prop::sample::select(vec!["npm test", "rm -rf src", "git push --force", "cat a"]);
     prop_oneof![
-        1 => prompts.prop_map(Happens::Prompt),
-        4 => (files(), texts).prop_map(|(file, text)| Happens::Edit(file, text)),
-        2 => commands.prop_map(Happens::Run),
-        1 => files().prop_map(Happens::Fails),
+        1 => prompts.prop_map(Happening::Prompt),
+        4 => (files(), texts).prop_map(|(file, text)| Happening::Edit(file, text)),
+        2 => commands.prop_map(Happening::Run),
+        1 => files().prop_map(Happening::Fails),
     ]
 }
 
@@ -682,16 +691,16 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
     #[test]
     fn hooks_at_any_place_give_the_same_steps(
-        happened in prop::collection::vec(happens(), 1..20),
+        happened in prop::collection::vec(event_cases(), 1..20),
         cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..6),
     ) {
         let mut session = Session::new();
         for one in &happened {
             match one {
-                Happens::Prompt(text) => session.line(json!({"type": "user", "message": {"content": text}})),
-                Happens::Edit(file, text) => session.edit(file, text),
-                Happens::Run(command) => session.run(command),
-                Happens::Fails(file) => {
+                Happening::Prompt(text) => session.line(json!({"type": "user", "message": {"content": text}})),
+                Happening::Edit(file, text) => session.edit(file, text),
+                Happening::Run(command) => session.run(command),
+                Happening::Fails(file) => {
                     let id = session.call("Edit", json!({"file_path": format!("{ROOT}/{file}"), "new_string": "z"}));
                     session.result(&id, true);
                 }
@@ -731,13 +740,13 @@ fn a_pending_prompt_gives_the_same_result() {
         session.edit("README.md", "Tokens");
         session.stop();
     };
-    let (mut noted, mut followed) = (Session::new(), Session::new());
-    work(&mut noted, Session::record_pending);
+    let (mut pending, mut followed) = (Session::new(), Session::new());
+    work(&mut pending, Session::record_pending);
     work(&mut followed, |session, text| {
         session.prompt(text);
     });
-    assert_eq!(noted.stored.contract, followed.stored.contract);
-    assert_eq!(noted.stored.waiting, []);
+    assert_eq!(pending.stored.contract, followed.stored.contract);
+    assert_eq!(pending.stored.waiting, []);
     let counted = |session: &Session| {
         (
             session.stored.prompts,
@@ -745,19 +754,19 @@ fn a_pending_prompt_gives_the_same_result() {
             session.stored.read_to,
         )
     };
-    assert_eq!(counted(&noted), counted(&followed));
+    assert_eq!(counted(&pending), counted(&followed));
     let found = |session: &Session| -> Vec<_> {
         let steps = session.steps.iter();
         steps
             .map(|step| (step.id.clone(), step.prompt, step.score))
             .collect()
     };
-    assert_eq!(found(&noted), found(&followed));
-    assert_eq!(noted.checks.len(), 1, "the first turn was settled");
-    assert!(noted.stored.is_unchecked, "of the second something is to be said");
-    let said = |session: &mut Session| session.prompt("go on").unwrap().correction.unwrap();
-    assert_eq!(said(&mut noted), said(&mut followed));
-    assert!(!noted.stored.is_unchecked);
+    assert_eq!(found(&pending), found(&followed));
+    assert_eq!(pending.checks.len(), 1, "the first turn was settled");
+    assert!(pending.stored.is_unchecked, "the second turn needs a check");
+    let correction = |session: &mut Session| session.prompt("go on").unwrap().correction.unwrap();
+    assert_eq!(correction(&mut pending), correction(&mut followed));
+    assert!(!pending.stored.is_unchecked);
 }
 
 #[test]
@@ -794,7 +803,7 @@ fn only_text_may_stay_unread() {
     assert!(has_no_actions(&session.stored, session.unread(), "go on"));
     assert!(
         !has_no_actions(&session.stored, session.unread(), "go on then"),
-        "nobody noted that"
+        "no hook recorded that prompt"
     );
     session.run("ls");
     assert!(!has_no_actions(&session.stored, session.unread(), "go on"));
@@ -802,7 +811,7 @@ fn only_text_may_stay_unread() {
     session.edit("src/billing/bill.ts", "Tokens");
     session.stop();
     assert!(session.stored.is_unchecked && !can_defer(&session.stored, true));
-    assert!(can_defer(&session.stored, false), "nobody checks");
+    assert!(can_defer(&session.stored, false), "checks are off");
     session.prompt("go on");
     for _ in 0..8 {
         assert!(can_defer(&session.stored, true));
@@ -819,8 +828,8 @@ fn pending_prompts_apply_immediately() {
     let read_to = session.transcript.len();
     session.edit("src/auth/token.ts", "refreshToken(user, now)");
     session.record_pending("Do not touch README.md any more.");
-    let held = session.stored.contract.clone();
-    assert_eq!(held.instructions.len(), 2);
+    let contract_before = session.stored.contract.clone();
+    assert_eq!(contract_before.instructions.len(), 2);
     // A hook follows a part of it, for a new and for a stored engine state.
     for part in [0, read_to] {
         let mut follower = resume(session.stored.clone());
@@ -828,7 +837,7 @@ fn pending_prompts_apply_immediately() {
         let from = usize::try_from(follower.session().read_to).unwrap();
         follower.read(&session.transcript.as_bytes()[from..part.max(from)]);
         session.stored = follower.into_progress(session.now).session;
-        assert_eq!(session.stored.contract, held, "{part}");
+        assert_eq!(session.stored.contract, contract_before, "{part}");
         assert_eq!(session.stored.prompts, 2, "{part}");
     }
     let mut follower = resume(session.stored.clone());
@@ -912,7 +921,7 @@ fn deleted_memory_is_not_read_again() {
     assert_eq!((session.stored.prompts, session.stored.actions), (1, 1));
     assert!(session.steps.is_empty() && !session.stored.is_unchecked);
     let check = session.prompt("Write docs/auth.md.");
-    assert_eq!(check, None, "what was corrected is not corrected again");
+    assert_eq!(check, None, "a corrected action is not corrected again");
     session.edit("docs/auth.md", "Tokens");
     session.stop();
     assert_eq!(session.stored.contract.instructions, ["Write docs/auth.md."]);
@@ -920,7 +929,7 @@ fn deleted_memory_is_not_read_again() {
 }
 
 /// A session with a forbidden change that was corrected.
-fn told_to_undo(is_made: bool) -> Session {
+fn corrected_session(is_made: bool) -> Session {
     let mut session = Session::new();
     session.prompt(GOAL);
     if is_made {
@@ -945,7 +954,7 @@ fn undoing_a_forbidden_change_is_recovery() {
         (false, "git restore src/billing/invoice.ts"),
         (false, "git stash"),
     ] {
-        let mut session = told_to_undo(is_made);
+        let mut session = corrected_session(is_made);
         session.run(command);
         let check = session.prompt("go on").unwrap();
         assert_eq!((check.score, check.level), (10, None), "{command}: {check:?}");
@@ -953,7 +962,7 @@ fn undoing_a_forbidden_change_is_recovery() {
         assert_eq!((step.score, step.findings.len()), (Some(10), 0), "{command}");
         assert!(command == "git stash" || check.has_put_back(), "{check:?}");
     }
-    let mut session = told_to_undo(false);
+    let mut session = corrected_session(false);
     session.edit("src/billing/invoice.ts", "sum(lines)");
     let check = session.prompt("go on").unwrap();
     assert!(check.level.is_none() && check.has_put_back(), "{check:?}");
@@ -961,7 +970,7 @@ fn undoing_a_forbidden_change_is_recovery() {
 
 #[test]
 fn removing_an_older_file_is_not_recovery() {
-    let mut session = told_to_undo(true);
+    let mut session = corrected_session(true);
     session.run("rm -rf src/billing");
     let check = session.prompt("go on").unwrap();
     assert!(check.level >= Some(CorrectionLevel::Intervene), "{check:?}");
@@ -1053,7 +1062,7 @@ fn doubts_do_not_escalate_a_fact() {
     let mut session = Session::new();
     session.prompt(GOAL);
     session.edit("src/billing/invoice.ts", "total(lines)");
-    stray(&mut session, 0);
+    edit_unrelated_files(&mut session, 0);
     let check = session.prompt("go on").unwrap();
     assert_eq!(check.level, Some(CorrectionLevel::Intervene), "{check:?}");
     assert!(check.correction.unwrap().contains("src/billing/invoice.ts"));

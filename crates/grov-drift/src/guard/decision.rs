@@ -264,16 +264,16 @@ fn is_lifted(file: &str, question: &Question<'_>) -> bool {
     !found.iter().any(|finding| finding.file.as_deref() == Some(file))
 }
 
-/// A text on one line, truncated to `most` characters.
-fn one_line(text: &str, most: usize) -> String {
+/// A text on one line, truncated to `max` characters.
+fn one_line(text: &str, max: usize) -> String {
     let words: Vec<&str> = text
         .split(|letter: char| letter.is_whitespace() || letter.is_control())
         .filter(|word| !word.is_empty())
         .collect();
     let line = words.join(" ");
-    let kept = beginning_of(&line, most);
-    if kept.len() < line.len() {
-        format!("{kept}…")
+    let beginning = beginning_of(&line, max);
+    if beginning.len() < line.len() {
+        format!("{beginning}…")
     } else {
         line
     }

@@ -60,8 +60,8 @@ fn aligned<'t>(before: &[&'t str], after: &[&'t str]) -> Vec<Line<'t>> {
 /// Aligns the differing lines by their longest common subsequence.
 fn middle<'t>(old: &[&'t str], new: &[&'t str]) -> Vec<Line<'t>> {
     if old.len() > MAX_LINES || new.len() > MAX_LINES {
-        let gone = old.iter().map(|line| Line::Removed(line));
-        return gone.chain(new.iter().map(|line| Line::Added(line))).collect();
+        let removed = old.iter().map(|line| Line::Removed(line));
+        return removed.chain(new.iter().map(|line| Line::Added(line))).collect();
     }
     // common[i][j]: length of the longest common subsequence of old[i..] and new[j..].
     let width = new.len() + 1;
