@@ -98,7 +98,7 @@ pub(crate) fn run(context: &Context, by: Option<UsageGroup>, since: Option<&str>
 /// Parses `--since`: a duration before now, a date (its beginning, UTC), or a date and time.
 fn parse_since(text: &str, now: OffsetDateTime) -> Result<OffsetDateTime, Failure> {
     let text = text.trim();
-    if let Ok(Value::Duration(ago)) = (Kind::Duration { least_seconds: 0 }).parse_text(text) {
+    if let Ok(Value::Duration(ago)) = (Kind::Duration { min_seconds: 0 }).parse_text(text) {
         return Ok(time_before(now, ago));
     }
     OffsetDateTime::parse(text, &Rfc3339)

@@ -195,10 +195,10 @@ settings! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct ContextSettings context {
         /// Context size in tokens at which a session's context would be cleared. Accepted; this version never clears
-        clear_threshold: u64 = "context.clear_threshold", Kind::Integer { least: 1, most: 1_000_000_000 }, "180000",
+        clear_threshold: u64 = "context.clear_threshold", Kind::Integer { min: 1, max: 1_000_000_000 }, "180000",
             ["GROV_CONTEXT_CLEAR_THRESHOLD", "GROV_TOKEN_CLEAR_THRESHOLD", "TOKEN_CLEAR_THRESHOLD"], per project;
         /// Context size in tokens at which a session would be warned about. Accepted; this version never warns
-        warning_threshold: u64 = "context.warning_threshold", Kind::Integer { least: 1, most: 1_000_000_000 },
+        warning_threshold: u64 = "context.warning_threshold", Kind::Integer { min: 1, max: 1_000_000_000 },
             "160000", ["GROV_CONTEXT_WARNING_THRESHOLD", "GROV_TOKEN_WARNING_THRESHOLD", "TOKEN_WARNING_THRESHOLD"],
             per project;
     }
@@ -207,7 +207,7 @@ settings! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct DriftSettings drift {
         /// Prompts between two checks of a session by a model; rules check every action, and ask the model when in doubt
-        check_interval: u64 = "drift.check_interval", Kind::Integer { least: 1, most: 1_000_000 }, "3",
+        check_interval: u64 = "drift.check_interval", Kind::Integer { min: 1, max: 1_000_000 }, "3",
             ["GROV_DRIFT_CHECK_INTERVAL", "DRIFT_CHECK_INTERVAL"], per project;
         /// Whether corrections are sent to an agent that leaves its goal: on, or off = only record
         corrections: bool = "drift.corrections", Kind::Choice(&["on", "off"]), "on", ["GROV_DRIFT_CORRECTIONS"];
@@ -248,9 +248,9 @@ settings! {
         /// Base address of the model's server; the provider's own if not set
         base_url: Option<Url> = "llm.base_url", Kind::Url, "", ["GROV_LLM_BASE_URL"];
         /// Maximum number of Grov's own model calls at the same time
-        concurrency: usize = "llm.concurrency", Kind::Integer { least: 1, most: 64 }, "2", ["GROV_LLM_CONCURRENCY"];
+        concurrency: usize = "llm.concurrency", Kind::Integer { min: 1, max: 64 }, "2", ["GROV_LLM_CONCURRENCY"];
         /// Budget for Grov's own model calls per UTC day in US dollars; 0 = spend nothing, only rules judge
-        daily_budget_micro_usd: u64 = "llm.daily_budget_usd", Kind::Dollars { most: 10_000 }, "0.50",
+        daily_budget_micro_usd: u64 = "llm.daily_budget_usd", Kind::Dollars { max: 10_000 }, "0.50",
             ["GROV_LLM_DAILY_BUDGET_USD"];
         /// Model that judges the work; the provider's default if not set (openai has none)
         model: Option<String> = "llm.model", Kind::Word, "", ["GROV_LLM_MODEL"];
@@ -261,7 +261,7 @@ settings! {
         /// HTTP proxy for Grov's own model calls, which do not use HTTPS_PROXY
         proxy: Option<Url> = "llm.proxy", Kind::Url, "", ["GROV_LLM_PROXY"];
         /// Timeout for one of Grov's own model calls
-        timeout: Duration = "llm.timeout", Kind::Duration { least_seconds: 1 }, "30s", ["GROV_LLM_TIMEOUT"];
+        timeout: Duration = "llm.timeout", Kind::Duration { min_seconds: 1 }, "30s", ["GROV_LLM_TIMEOUT"];
         /// Whether ANTHROPIC_API_KEY of Grov's environment is used if llm.api_key is not set
         use_anthropic_key: bool = "llm.use_anthropic_key", Kind::Boolean, "false", ["GROV_LLM_USE_ANTHROPIC_KEY"];
     }
@@ -280,7 +280,7 @@ settings! {
     pub struct MemorySettings memory {
         /// Maximum number of tokens of team memory that are added to a prompt
         // A smaller budget cannot hold one memory.
-        budget_tokens: usize = "memory.budget_tokens", Kind::Integer { least: 200, most: 8000 }, "800",
+        budget_tokens: usize = "memory.budget_tokens", Kind::Integer { min: 200, max: 8000 }, "800",
             ["GROV_MEMORY_BUDGET_TOKENS"];
         /// Whether team memory is added to prompts; text already in a history stays. For one project use `grov off`
         enabled: bool = "memory.enabled", Kind::Boolean, "true", ["GROV_MEMORY_ENABLED"];
@@ -292,10 +292,10 @@ settings! {
         /// Host headers that the proxy accepts besides loopback names
         allowed_hosts: Vec<String> = "proxy.allowed_hosts", Kind::List, "", ["GROV_PROXY_ALLOWED_HOSTS"];
         /// Largest request body on /v1/messages paths; other bodies stream through unlimited
-        body_limit: u64 = "proxy.body_limit", Kind::Size { least: 1024, most: 1024 * MEBIBYTE }, "32MiB",
+        body_limit: u64 = "proxy.body_limit", Kind::Size { min: 1024, max: 1024 * MEBIBYTE }, "32MiB",
             ["GROV_PROXY_BODY_LIMIT"];
         /// Timeout for connecting to the upstream
-        connect_timeout: Duration = "proxy.connect_timeout", Kind::Duration { least_seconds: 1 }, "30s",
+        connect_timeout: Duration = "proxy.connect_timeout", Kind::Duration { min_seconds: 1 }, "30s",
             ["GROV_PROXY_CONNECT_TIMEOUT"];
         /// Authentication is not implemented: the proxy refuses to start if this is true
         enable_auth: bool = "proxy.enable_auth", Kind::Boolean, "false", ["GROV_PROXY_ENABLE_AUTH", "GROV_ENABLE_AUTH",
@@ -311,16 +311,16 @@ settings! {
         /// Address that the proxy listens on; only loopback addresses are accepted
         host: IpAddr = "proxy.host", Kind::Address, "127.0.0.1", ["GROV_PROXY_HOST", "PROXY_HOST"], flag "--host";
         /// Maximum pause between two frames of a response
-        idle_timeout: Duration = "proxy.idle_timeout", Kind::Duration { least_seconds: 1 }, "5m",
+        idle_timeout: Duration = "proxy.idle_timeout", Kind::Duration { min_seconds: 1 }, "5m",
             ["GROV_PROXY_IDLE_TIMEOUT"];
         /// Port that the proxy listens on; 0 = any free one
-        port: u16 = "proxy.port", Kind::Integer { least: 0, most: 65_535 }, "8080", ["GROV_PROXY_PORT", "PROXY_PORT"],
+        port: u16 = "proxy.port", Kind::Integer { min: 0, max: 65_535 }, "8080", ["GROV_PROXY_PORT", "PROXY_PORT"],
             flag "--port";
         /// Timeout for the start of the upstream's response
-        response_timeout: Duration = "proxy.response_timeout", Kind::Duration { least_seconds: 1 }, "15m",
+        response_timeout: Duration = "proxy.response_timeout", Kind::Duration { min_seconds: 1 }, "15m",
             ["GROV_PROXY_RESPONSE_TIMEOUT"];
         /// How long running responses may continue after the proxy was asked to stop
-        shutdown_grace: Duration = "proxy.shutdown_grace", Kind::Duration { least_seconds: 0 }, "30s",
+        shutdown_grace: Duration = "proxy.shutdown_grace", Kind::Duration { min_seconds: 0 }, "30s",
             ["GROV_PROXY_SHUTDOWN_GRACE"];
         /// Base address that requests are forwarded to
         upstream: Url = "proxy.upstream", Kind::Url, "https://api.anthropic.com", ["GROV_PROXY_UPSTREAM",
@@ -331,21 +331,21 @@ settings! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct StoreSettings store {
         /// How long the steps of completed sessions are kept
-        retention_completed: Duration = "store.retention_completed", Kind::Duration { least_seconds: 0 }, "24h",
+        retention_completed: Duration = "store.retention_completed", Kind::Duration { min_seconds: 0 }, "24h",
             ["GROV_STORE_RETENTION_COMPLETED"];
         /// How long the drift log is kept
-        retention_drift: Duration = "store.retention_drift", Kind::Duration { least_seconds: 0 }, "30d",
+        retention_drift: Duration = "store.retention_drift", Kind::Duration { min_seconds: 0 }, "30d",
             ["GROV_STORE_RETENTION_DRIFT"];
         /// How long a session may be idle until it counts as over
-        retention_idle: Duration = "store.retention_idle", Kind::Duration { least_seconds: 0 }, "30d",
+        retention_idle: Duration = "store.retention_idle", Kind::Duration { min_seconds: 0 }, "30d",
             ["GROV_STORE_RETENTION_IDLE"];
         /// How long the text added to a session is kept after the session was last seen; the client keeps its sessions
         /// equally long
         // A resumed session must find the text that was added to it.
-        retention_ledger: Duration = "store.retention_ledger", Kind::Duration { least_seconds: SECONDS_OF_TWO_DAYS },
+        retention_ledger: Duration = "store.retention_ledger", Kind::Duration { min_seconds: SECONDS_OF_TWO_DAYS },
             "30d", ["GROV_STORE_RETENTION_LEDGER"];
         /// How long the ledger of Grov's own model calls is kept; at least two days
-        retention_spending: Duration = "store.retention_spending", Kind::Duration { least_seconds: SECONDS_OF_TWO_DAYS,
+        retention_spending: Duration = "store.retention_spending", Kind::Duration { min_seconds: SECONDS_OF_TWO_DAYS,
             }, "90d", ["GROV_STORE_RETENTION_SPENDING"];
     }
 
@@ -353,7 +353,7 @@ settings! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct TaskSettings tasks {
         /// How long a task may be idle until it is saved as abandoned
-        abandon_after: Duration = "tasks.abandon_after", Kind::Duration { least_seconds: 1 }, "1h",
+        abandon_after: Duration = "tasks.abandon_after", Kind::Duration { min_seconds: 1 }, "1h",
             ["GROV_TASKS_ABANDON_AFTER"];
     }
 

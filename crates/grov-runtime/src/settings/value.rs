@@ -15,21 +15,21 @@ pub enum Kind {
     /// A whole number in a range.
     Integer {
         /// Smallest allowed.
-        least: u64,
+        min: u64,
         /// Largest allowed.
-        most: u64,
+        max: u64,
     },
     /// A number of bytes: `33554432`, `32MiB`.
     Size {
         /// Smallest allowed.
-        least: u64,
+        min: u64,
         /// Largest allowed.
-        most: u64,
+        max: u64,
     },
     /// A span of time: `30s`, `15m`, `24h`, `30d`, or a number of seconds; at most ten years.
     Duration {
         /// Smallest allowed.
-        least_seconds: u64,
+        min_seconds: u64,
     },
     /// One of these words.
     Choice(&'static [&'static str]),
@@ -48,7 +48,7 @@ pub enum Kind {
     /// An amount of US dollars with at most six decimal places, from 0.
     Dollars {
         /// Largest allowed.
-        most: u64,
+        max: u64,
     },
     /// A key or token of visible ASCII characters, valid in an HTTP header. It is never shown.
     Secret,
@@ -126,17 +126,17 @@ impl Kind {
     pub fn expected(&self) -> String {
         match self {
             Self::Boolean => "true or false".to_owned(),
-            Self::Integer { least, most } => format!("a whole number from {least} to {most}"),
-            Self::Size { least, most } => {
+            Self::Integer { min, max } => format!("a whole number from {min} to {max}"),
+            Self::Size { min, max } => {
                 format!(
                     "a size like 32MiB or a number of bytes, from {} to {}",
-                    show_size(*least),
-                    show_size(*most)
+                    show_size(*min),
+                    show_size(*max)
                 )
             }
-            Self::Duration { least_seconds } => {
+            Self::Duration { min_seconds } => {
                 format!(
-                    "a time like 30s, 15m, 24h or 30d or a number of seconds, from {least_seconds}s to 3650d"
+                    "a time like 30s, 15m, 24h or 30d or a number of seconds, from {min_seconds}s to 3650d"
                 )
             }
             Self::Choice(words) => format!("one of {}", words.join(", ")),
@@ -149,8 +149,8 @@ impl Kind {
             Self::Path => "a path".to_owned(),
             Self::List => "a list of texts".to_owned(),
             Self::Word => "a name without spaces".to_owned(),
-            Self::Dollars { most } => {
-                format!("an amount like 0.50, from 0 to {most}, with at most six decimal places")
+            Self::Dollars { max } => {
+                format!("an amount like 0.50, from 0 to {max}, with at most six decimal places")
             }
             Self::Secret => "a key: one line of visible ASCII characters, without spaces".to_owned(),
         }
@@ -187,8 +187,8 @@ impl Kind {
                 Some(Value::List(items.map(str::to_owned).collect()))
             }
             Self::Word => is_visible(text).then(|| Value::Text(text.to_owned())),
-            Self::Dollars { most } => micro_dollars(text)
-                .filter(|amount| *amount <= most.saturating_mul(MICRO))
+            Self::Dollars { max } => micro_dollars(text)
+                .filter(|amount| *amount <= max.saturating_mul(MICRO))
                 .map(Value::MicroDollars),
             // The text is never repeated.
             Self::Secret if !is_visible(text) => return Err(InvalidValue::Secret),
@@ -244,12 +244,12 @@ impl Kind {
     /// A number as a value of this kind; `None` if it is out of range.
     fn in_range(&self, number: u64) -> Option<Value> {
         let (range, value) = match self {
-            Self::Size { least, most } => (*least..=*most, Value::Size(number)),
-            Self::Duration { least_seconds } => (
-                *least_seconds..=MAX_SECONDS,
+            Self::Size { min, max } => (*min..=*max, Value::Size(number)),
+            Self::Duration { min_seconds } => (
+                *min_seconds..=MAX_SECONDS,
                 Value::Duration(Duration::from_secs(number)),
             ),
-            Self::Integer { least, most } => (*least..=*most, Value::Integer(number)),
+            Self::Integer { min, max } => (*min..=*max, Value::Integer(number)),
             _ => return None,
         };
         range.contains(&number).then_some(value)
@@ -389,11 +389,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    const SIZE: Kind = Kind::Size {
-        least: 0,
-        most: 1 << 40,
-    };
-    const TIME: Kind = Kind::Duration { least_seconds: 0 };
+    const SIZE: Kind = Kind::Size { min: 0, max: 1 << 40 };
+    const TIME: Kind = Kind::Duration { min_seconds: 0 };
 
     fn toml(kind: Kind, text: &str) -> Result<Value, String> {
         let parsed = kind.parse_toml(DeValue::parse(text).unwrap().get_ref());
@@ -467,10 +464,7 @@ mod tests {
 
     #[test]
     fn toml_values_of_another_type_are_refused() {
-        let port = Kind::Integer {
-            least: 0,
-            most: 65_535,
-        };
+        let port = Kind::Integer { min: 0, max: 65_535 };
         assert_eq!(toml(port, "0x1F90"), Ok(Value::Integer(8080)));
         assert_eq!(toml(port, "'8080'"), Err("the text \"8080\"".to_owned()));
         assert_eq!(toml(port, "65536"), Err("\"65536\"".to_owned()));
@@ -507,7 +501,7 @@ mod tests {
 
     #[test]
     fn dollars_are_parsed_to_the_millionth() {
-        const DOLLARS: Kind = Kind::Dollars { most: 10_000 };
+        const DOLLARS: Kind = Kind::Dollars { max: 10_000 };
         for (text, amount, shown) in [
             ("0", 0, "0.00"),
             ("0.50", 500_000, "0.50"),
@@ -567,7 +561,7 @@ mod tests {
     proptest! {
         #[test]
         fn displayed_values_can_be_parsed_again(number in 0_u64..MAX_SECONDS) {
-            for kind in [SIZE, TIME, Kind::Dollars { most: 1 << 30 }] {
+            for kind in [SIZE, TIME, Kind::Dollars { max: 1 << 30 }] {
                 let value = kind.parse_text(&number.to_string()).unwrap();
                 prop_assert_eq!(kind.parse_text(&value.to_string()), Ok(value));
             }
