@@ -323,6 +323,12 @@ fn kind_of(file: &str) -> Option<&'static str> {
     })
 }
 
+/// Names of folders that contain the areas of a project.
+#[rustfmt::skip]
+const ROOTS: &[&str] = &[
+    "src", "lib", "crates", "packages", "apps", "app", ".", "..", "main", "java", "internal", "pkg",
+];
+
 /// The area of a project that a file belongs to: its first folder below the usual roots.
 fn area_of(file: &str) -> Option<String> {
     if file.starts_with('/') {
@@ -330,23 +336,7 @@ fn area_of(file: &str) -> Option<String> {
     }
     let folders: Vec<&str> = file.split('/').collect();
     let (_, folders) = folders.split_last()?;
-    let area = folders.iter().find(|folder| {
-        !matches!(
-            **folder,
-            "src"
-                | "lib"
-                | "crates"
-                | "packages"
-                | "apps"
-                | "app"
-                | "."
-                | ".."
-                | "main"
-                | "java"
-                | "internal"
-                | "pkg"
-        )
-    })?;
+    let area = folders.iter().find(|folder| !ROOTS.contains(folder))?;
     let plain = (2..=30).contains(&area.len())
         && area
             .chars()

@@ -304,10 +304,7 @@ fn is_run(line: &[String], command: &Program) -> bool {
         .iter()
         .all(|wanted| arguments.any(|word| word == wanted.as_str() || word.ends_with(&format!(":{wanted}"))));
     // What only looks is not what was forbidden.
-    let looks = command
-        .arguments
-        .iter()
-        .any(|word| matches!(word.as_str(), "--dry-run" | "--help" | "--version"))
+    let looks = command.has_word(&["--dry-run", "--help", "--version"])
         || matches!(command.git(), ("stash", rest) if rest.first().is_some_and(|word| word == "list" || word == "show"));
     in_order && !looks
 }

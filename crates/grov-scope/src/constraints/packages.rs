@@ -5,6 +5,7 @@ use crate::analyzed_action::AnalyzedAction;
 use crate::contract::CompiledContract;
 use crate::file_kind::FileKind;
 use crate::words::{Word, words};
+use grov_domain::Program;
 
 /// Forbidden dependencies.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -160,47 +161,50 @@ impl PackageConstraint {
     }
 }
 
-/// The packages that a command adds; `npm install` alone adds none.
-fn installed_by(command: &grov_domain::Program) -> Vec<&str> {
-    if command.arguments.iter().any(|word| word == "--dry-run") {
+/// Commands that add the packages that follow them: names of programs and the possible operands before the packages.
+#[rustfmt::skip]
+const ADDING_COMMANDS: &[(&[&str], &[&[&str]])] = &[
+    (&["npm", "pnpm", "bun"], &[&["install"], &["i"], &["add"]]),
+    // `uv pip install x`, `dotnet add package x`, `flutter pub add x`
+    (
+        &["yarn", "poetry", "uv", "cargo", "pdm", "pixi", "bundle", "dotnet", "flutter", "dart", "mix", "deno"],
+        &[&["add"], &["pip", "install"], &["pip", "add"], &["pub", "install"], &["pub", "add"]],
+    ),
+    (INSTALLERS, &[&["install"]]),
+    (PYTHON, &[&["pip", "install"]]),
+    (&["go"], &[&["get"]]),
+    (&["composer"], &[&["require"]]),
+];
+
+const INSTALLERS: &[&str] = &[
+    "pip", "pip3", "pipenv", "pipx", "gem", "conda", "brew", "apt", "apt-get",
+];
+const PYTHON: &[&str] = &["python", "python3"];
+
+/// The packages that a command adds. `npm install` without packages adds none.
+fn installed_by(command: &Program) -> Vec<&str> {
+    let name = command.name();
+    let is_python = PYTHON.contains(&name);
+    // The packages of `pip install -r requirements.txt` are not new.
+    let reads_list =
+        command.has_word(&["-r", "-e"]) || !is_python && command.has_word(&["--requirement", "--editable"]);
+    if command.has_word(&["--dry-run"])
+        || reads_list && (is_python || INSTALLERS.contains(&name))
+        || is_python && command.arguments.first().is_none_or(|word| word != "-m")
+    {
         return Vec::new();
     }
-    let mut operands = command.operands();
-    let adds = match command.name() {
-        "npm" | "pnpm" | "bun" => matches!(operands.next(), Some("install" | "i" | "add")),
-        "yarn" | "poetry" | "uv" | "cargo" | "pdm" | "pixi" | "bundle" | "dotnet" | "flutter" | "dart"
-        | "mix" | "deno" => {
-            let first = operands.next();
-            // `uv pip install x`, `dotnet add package x`, `flutter pub add x`
-            match first {
-                Some("add") => true,
-                Some("pip" | "pub") => matches!(operands.next(), Some("install" | "add")),
-                _ => false,
-            }
-        }
-        "pip" | "pip3" | "pipenv" | "pipx" | "gem" | "conda" | "brew" | "apt" | "apt-get" => {
-            matches!(operands.next(), Some("install"))
-                && !command
-                    .arguments
-                    .iter()
-                    .any(|word| matches!(word.as_str(), "-r" | "--requirement" | "-e" | "--editable"))
-        }
-        "python" | "python3" => {
-            command.arguments.first().is_some_and(|word| word == "-m")
-                && operands.next() == Some("pip")
-                && operands.next() == Some("install")
-                && !command
-                    .arguments
-                    .iter()
-                    .any(|word| matches!(word.as_str(), "-r" | "-e"))
-        }
-        "go" => matches!(operands.next(), Some("get")),
-        "composer" => matches!(operands.next(), Some("require")),
-        _ => false,
+    let Some((_, forms)) = ADDING_COMMANDS
+        .iter()
+        .find(|(programs, _)| programs.contains(&name))
+    else {
+        return Vec::new();
     };
-    if !adds {
+    let is_form = |form: &&&[&str]| command.operands().take(form.len()).eq(form.iter().copied());
+    let Some(form) = forms.iter().find(is_form) else {
         return Vec::new();
-    }
+    };
+    let operands = command.operands().skip(form.len());
     operands
         .filter(|name| {
             *name != "package"

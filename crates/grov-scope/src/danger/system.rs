@@ -13,12 +13,6 @@ pub(super) fn of_command(
     context: &EvaluationContext<'_>,
 ) -> Option<Finding> {
     let asked = &context.compiled.asked;
-    let has = |words: &[&str]| {
-        command
-            .arguments
-            .iter()
-            .any(|word| words.contains(&word.as_str()))
-    };
     match command.name() {
         "chmod" => {
             let mode = command.operands().next().unwrap_or_default();
@@ -34,14 +28,14 @@ pub(super) fn of_command(
             finding(CRITICAL, None, "Every process of the user is killed")
         }
         "killall" | "pkill" => kill_by_name(command, before, context),
-        "crontab" if !has(&["-l"]) => CRONTAB.finding(context),
+        "crontab" if !command.has_word(&["-l"]) => CRONTAB.finding(context),
         "systemctl" | "service" | "launchctl" => {
             let stops = command.operands().any(|word| STOPPING.contains(&word));
             stops.then(|| SERVICE.finding(context))?
         }
         name @ ("userdel" | "useradd" | "usermod" | "passwd" | "visudo" | "iptables" | "nft" | "ufw"
         | "setenforce" | "csrutil" | "spctl") => {
-            let looks = has(&["-L", "-S", "status", "list"]);
+            let looks = command.has_word(&["-L", "-S", "status", "list"]);
             if looks || asked.names(name) || asked.speaks_of(&["user", "firewall", "password"]) {
                 return None;
             }
