@@ -13,9 +13,9 @@ use time::OffsetDateTime;
 /// Number of newest scores shown.
 const LAST: usize = 20;
 /// Maximum number of active sessions of the hook path.
-const MOST_ACTIVE: u32 = 20;
+const MAX_ACTIVE: u32 = 20;
 /// Maximum number of sessions of the hook path in a log.
-const MOST_LOGGED: u32 = 100;
+const MAX_LOGGED: u32 = 100;
 
 /// An off-goal action. The field names are a contract.
 #[derive(Debug, Serialize)]
@@ -208,7 +208,7 @@ pub async fn drift_log(
         }
         LogScope::Project(project) => {
             filter.project_path = Some(project.clone());
-            let sessions = store.hook_sessions(project, MOST_LOGGED).await?;
+            let sessions = store.hook_sessions(project, MAX_LOGGED).await?;
             hook_sessions.extend(sessions.into_iter().map(|session| session.client_session_id));
         }
     }
@@ -257,7 +257,7 @@ pub async fn active_sessions(store: &dyn Store, project: &str) -> Result<Vec<Sel
             all.push(session);
         }
     }
-    let hook_sessions = store.hook_sessions(project, MOST_ACTIVE).await?;
+    let hook_sessions = store.hook_sessions(project, MAX_ACTIVE).await?;
     let active = hook_sessions.iter().filter(|session| session.ended_at.is_none());
     all.extend(active.map(SelectedSession::from_hooks));
     Ok(all)

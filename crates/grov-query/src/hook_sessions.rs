@@ -7,7 +7,7 @@ use grov_domain::{
 };
 
 /// Sessions of a project that are looked at, the newest.
-const MOST: u32 = 1_000;
+const MAX_SESSIONS: u32 = 1_000;
 
 /// The session of this id, or with an id that begins like this if only one of the project does.
 pub(crate) async fn find(
@@ -21,7 +21,7 @@ pub(crate) async fn find(
     if let Some(session) = store.hook_session_summary(&ClientSessionId::new(wanted)).await? {
         return Ok(Some(session));
     }
-    let sessions = store.hook_sessions(project, MOST).await?;
+    let sessions = store.hook_sessions(project, MAX_SESSIONS).await?;
     let mut named = sessions
         .into_iter()
         .filter(|session| session.client_session_id.as_str().starts_with(wanted));
@@ -34,7 +34,7 @@ pub(crate) async fn find(
 /// Returns the store's error.
 pub async fn project_status(store: &dyn Store, project: &str) -> Result<ProjectStatus, StoreError> {
     let mut status = store.project_status(project).await?;
-    let sessions = store.hook_sessions(project, MOST).await?;
+    let sessions = store.hook_sessions(project, MAX_SESSIONS).await?;
     status.sessions += sessions.len() as u64;
     status.steps += sessions.iter().map(|session| session.actions).sum::<u64>();
     Ok(status)

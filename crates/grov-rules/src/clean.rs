@@ -15,7 +15,7 @@ const TAIL: usize = 4 * 1024;
 const MAX_END: usize = 64 * 1024;
 
 /// The most distinct unclosed tags that a person would mention; a text with more is junk from there on.
-const MOST_UNCLOSED: usize = 16;
+const MAX_UNCLOSED: usize = 16;
 
 /// Tags of blocks that the user did not type. A trailing dash matches any suffix.
 #[rustfmt::skip]
@@ -199,7 +199,7 @@ fn without_blocks(text: &str) -> Cow<'_, str> {
             never_closed.push(name);
         }
         let line = kept.trim_end_matches([' ', '\t']);
-        if line.is_empty() || line.ends_with('\n') || never_closed.len() > MOST_UNCLOSED {
+        if line.is_empty() || line.ends_with('\n') || never_closed.len() > MAX_UNCLOSED {
             return Cow::Owned(kept);
         }
     }

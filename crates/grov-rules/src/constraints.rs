@@ -17,7 +17,7 @@ use lexicon::*;
 pub(crate) const MAX_CONSTRAINTS: usize = 20;
 
 /// The longest constraint, in characters.
-const MOST_CHARACTERS: usize = 200;
+const MAX_CHARACTERS: usize = 200;
 
 /// The constraints in a prompt's sentences, in order.
 pub(crate) fn find(sentences: &[String], found: &mut Vec<String>) {
@@ -63,7 +63,7 @@ pub(crate) fn of_sentence(sentence: &str, all: &[Word<'_>], found: &mut Vec<Stri
             Some((from, to)) => {
                 let text = &sentence
                     [all[from].start - leading_mark(&all[from])..all[to].end + closing_mark(&all[to])];
-                push_new(found, shorten(text.trim(), MOST_CHARACTERS), MAX_CONSTRAINTS);
+                push_new(found, shorten(text.trim(), MAX_CHARACTERS), MAX_CONSTRAINTS);
                 at = to + 1;
             }
             None => at += 1,

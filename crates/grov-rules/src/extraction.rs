@@ -6,20 +6,20 @@ use super::text::{find_phrase, fold, has_phrase, push_new, sentences, shorten, w
 use grov_domain::{ActionSketch, ActionType, Decision, EffectKind};
 
 /// The most lines of a trace.
-pub(crate) const MOST_LINES: usize = 20;
+pub(crate) const MAX_LINES: usize = 20;
 
 /// The most decisions.
-pub(crate) const MOST_DECISIONS: usize = 8;
+pub(crate) const MAX_DECISIONS: usize = 8;
 
 /// The most tags.
-const MOST_TAGS: usize = 8;
+const MAX_TAGS: usize = 8;
 
 /// The most actions read; the newest count.
-pub(crate) const MOST_ACTIONS: usize = 2_000;
+pub(crate) const MAX_ACTIONS: usize = 2_000;
 
 /// The newest actions.
 pub(crate) fn newest(actions: &[ActionSketch]) -> &[ActionSketch] {
-    &actions[actions.len().saturating_sub(MOST_ACTIONS)..]
+    &actions[actions.len().saturating_sub(MAX_ACTIONS)..]
 }
 
 /// The first sentence of at least three words, at most `limit` characters.
@@ -103,7 +103,7 @@ pub(crate) fn trace(actions: &[ActionSketch]) -> Vec<String> {
     let mut lines = Vec::new();
     for action in newest(actions) {
         if let Some(line) = line(action) {
-            push_new(&mut lines, line, MOST_ACTIONS);
+            push_new(&mut lines, line, MAX_ACTIONS);
         }
     }
     // Without changes or checks, list what was read.
@@ -114,14 +114,14 @@ pub(crate) fn trace(actions: &[ActionSketch]) -> Vec<String> {
                 push_new(
                     &mut lines,
                     with_reason(format!("Read {}", files(action)), action),
-                    MOST_LINES,
+                    MAX_LINES,
                 );
             }
         }
     }
-    if lines.len() > MOST_LINES {
-        let surplus = lines.len() - MOST_LINES;
-        let from = MOST_LINES / 4;
+    if lines.len() > MAX_LINES {
+        let surplus = lines.len() - MAX_LINES;
+        let from = MAX_LINES / 4;
         lines.drain(from..from + surplus);
     }
     lines
@@ -172,7 +172,7 @@ pub(crate) fn decisions<'a>(texts: impl Iterator<Item = &'a str>) -> Vec<Decisio
         last = Some(text);
         let cleaned = clean(text);
         for sentence in sentences(&cleaned.prose).iter().take(200) {
-            if found.len() >= MOST_DECISIONS {
+            if found.len() >= MAX_DECISIONS {
                 return found;
             }
             let Some(decision) = decision(sentence) else {
@@ -269,13 +269,13 @@ pub(crate) fn tags(actions: &[ActionSketch], goal: &str) -> Vec<String> {
     }
     let newest = newest(actions);
     if newest.iter().any(is_check) {
-        push_new(&mut tags, "tests".to_owned(), MOST_TAGS);
+        push_new(&mut tags, "tests".to_owned(), MAX_TAGS);
     }
     if newest
         .iter()
         .any(|action| action.effects.contains(&EffectKind::Install))
     {
-        push_new(&mut tags, "dependencies".to_owned(), MOST_TAGS);
+        push_new(&mut tags, "dependencies".to_owned(), MAX_TAGS);
     }
     let changed = newest
         .iter()
@@ -283,12 +283,12 @@ pub(crate) fn tags(actions: &[ActionSketch], goal: &str) -> Vec<String> {
         .flat_map(|action| &action.files);
     for file in changed {
         if let Some(kind) = kind_of(file) {
-            push_new(&mut tags, kind.to_owned(), MOST_TAGS);
+            push_new(&mut tags, kind.to_owned(), MAX_TAGS);
         }
         if let Some(area) = area_of(file) {
-            push_new(&mut tags, area, MOST_TAGS);
+            push_new(&mut tags, area, MAX_TAGS);
         }
-        if tags.len() >= MOST_TAGS {
+        if tags.len() >= MAX_TAGS {
             break;
         }
     }

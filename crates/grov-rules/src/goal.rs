@@ -5,10 +5,10 @@ use super::prompt::Assent;
 use super::text::{Word, any_phrase_at, ends_with_question, fold, has_phrase, shorten, words};
 
 /// The longest goal, in characters.
-pub(crate) const MOST_CHARACTERS: usize = 200;
+pub(crate) const MAX_CHARACTERS: usize = 200;
 
 /// The most lead-ins in a row.
-const MOST_LEAD_INS: usize = 8;
+const MAX_LEAD_INS: usize = 8;
 
 /// Phrases that request work without an imperative.
 #[rustfmt::skip]
@@ -29,7 +29,7 @@ pub(crate) const LEADING_WORDS: &[&str] = &[
 /// The index of the first word after the lead-ins.
 pub(crate) fn skip_lead_ins(words: &[Word<'_>]) -> usize {
     let mut at = 0;
-    for _ in 0..MOST_LEAD_INS {
+    for _ in 0..MAX_LEAD_INS {
         match any_phrase_at(words, at, LEAD_INS) {
             Some(length) => at += length,
             None => break,
@@ -174,11 +174,11 @@ fn best_sentence(sentences: &[Sentence], read: &[Vec<Word<'_>>]) -> String {
     if at > 0 && words(sentence).len() <= 4 && weights[at - 1] > 0 {
         let before = without_greeting(&sentences[at - 1].text, &read[at - 1]);
         let joined = format!("{before} {sentence}");
-        if joined.chars().count() <= MOST_CHARACTERS {
-            return shorten(&joined, MOST_CHARACTERS);
+        if joined.chars().count() <= MAX_CHARACTERS {
+            return shorten(&joined, MAX_CHARACTERS);
         }
     }
-    shorten(sentence, MOST_CHARACTERS)
+    shorten(sentence, MAX_CHARACTERS)
 }
 
 /// Words of greetings and thanks.

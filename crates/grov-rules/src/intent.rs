@@ -8,7 +8,7 @@ use super::{constraints, scope};
 use grov_domain::{Intent, IntentQuestion};
 
 /// The most prompts read; the newest count.
-pub(crate) const MOST_PROMPTS: usize = 20;
+pub(crate) const MAX_PROMPTS: usize = 20;
 
 /// How many of the files read first are taken into the scope.
 const FIRST_FILES: usize = 8;
@@ -26,7 +26,7 @@ pub fn extract_intent(question: &IntentQuestion) -> Intent {
 
 /// The newest prompts.
 pub(crate) fn newest(prompts: &[String]) -> &[String] {
-    &prompts[prompts.len().saturating_sub(MOST_PROMPTS)..]
+    &prompts[prompts.len().saturating_sub(MAX_PROMPTS)..]
 }
 
 /// Combines parsed prompts, oldest first, into the intent of a task that read these files first.

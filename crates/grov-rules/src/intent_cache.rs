@@ -7,9 +7,9 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The most prompts cached; a question needs far fewer.
-const MOST_READINGS: usize = 64;
+const MAX_PROMPTS: usize = 64;
 /// The longest prompt cached, in bytes; a contract has no longer ones.
-const LONGEST: usize = 32 * 1024;
+const MAX_PROMPT_BYTES: usize = 32 * 1024;
 
 /// Answers like [`extract_intent`](super::extract_intent) and parses each prompt once: following a session asks about the same
 /// prompts again with each new one.
@@ -42,9 +42,9 @@ impl IntentCache {
             return Arc::clone(known);
         }
         let reading = Arc::new(ParsedPrompt::of(prompt));
-        if prompt.len() <= LONGEST {
+        if prompt.len() <= MAX_PROMPT_BYTES {
             let mut parsed = self.lock();
-            if parsed.len() >= MOST_READINGS {
+            if parsed.len() >= MAX_PROMPTS {
                 parsed.clear();
             }
             parsed.insert(prompt.to_owned(), Arc::clone(&reading));
@@ -92,11 +92,11 @@ mod tests {
     #[test]
     fn what_is_remembered_is_bounded() {
         let memo = IntentCache::default();
-        for number in 0..10 * MOST_READINGS {
+        for number in 0..10 * MAX_PROMPTS {
             memo.prefetch(&format!("Fix the login bug {number}"));
-            assert!(memo.lock().len() <= MOST_READINGS);
+            assert!(memo.lock().len() <= MAX_PROMPTS);
         }
-        let long = "word ".repeat(LONGEST);
+        let long = "word ".repeat(MAX_PROMPT_BYTES);
         let question = question(std::slice::from_ref(&long));
         assert_eq!(memo.extract_intent(&question), extract_intent(&question));
         assert!(!memo.lock().contains_key(&long));

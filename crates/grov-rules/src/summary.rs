@@ -7,7 +7,7 @@ use super::{extraction, goal};
 use grov_domain::{SessionDigest, SummaryQuestion};
 
 /// The most files.
-const MOST_FILES: usize = 50;
+const MAX_FILES: usize = 50;
 
 /// A summary of a session: progress, decisions, changed files, current state and next action.
 pub fn session_summary(question: &SummaryQuestion) -> SessionDigest {
@@ -25,7 +25,7 @@ pub fn session_summary(question: &SummaryQuestion) -> SessionDigest {
             push_new(
                 &mut files_modified,
                 file.trim_start_matches("./").to_owned(),
-                MOST_FILES,
+                MAX_FILES,
             );
         }
     }
@@ -70,7 +70,7 @@ pub fn session_summary(question: &SummaryQuestion) -> SessionDigest {
         .take(20)
         .map(|prompt| goal::goal_of(clean(prompt).sentences()))
         .find(|goal| !goal.is_empty())
-        .unwrap_or_else(|| shorten(&question.goal, goal::MOST_CHARACTERS));
+        .unwrap_or_else(|| shorten(&question.goal, goal::MAX_CHARACTERS));
     let next_action = if let (true, Some(asked)) = (claims.asks, asked) {
         format!("Wait for the user's answer to: {asked}")
     } else if proof.failed {

@@ -4,10 +4,10 @@ pub(crate) use grov_scope::names::push_new;
 pub(crate) use grov_scope::words::{Word, any_phrase_at, find_phrase, fold, has_phrase, phrase_at, words};
 
 /// The most sentences; of more, the middle is dropped.
-const MOST_SENTENCES: usize = 240;
+const MAX_SENTENCES: usize = 240;
 
 /// A longer sentence, in bytes, is split before the next word.
-const LONGEST_SENTENCE: usize = 900;
+const MAX_SENTENCE_BYTES: usize = 900;
 
 /// Abbreviations whose dot does not end a sentence.
 #[rustfmt::skip]
@@ -41,7 +41,7 @@ pub(crate) fn sentences(text: &str) -> Vec<String> {
                 continue;
             }
             let length = pending.len() + at - start;
-            let endless = length > LONGEST_SENTENCE && letter == ' ' || length > 4 * LONGEST_SENTENCE;
+            let endless = length > MAX_SENTENCE_BYTES && letter == ' ' || length > 4 * MAX_SENTENCE_BYTES;
             if endless {
                 pending.push_str(&item[start..at]);
                 start = at;
@@ -77,9 +77,9 @@ fn is_abbreviation(text: &str) -> bool {
 /// The sentences of a text; of too many the first and the last.
 pub(crate) fn leading_sentences(text: &str) -> Vec<String> {
     let mut found = sentences(text);
-    if found.len() > MOST_SENTENCES {
-        let surplus = found.len() - MOST_SENTENCES;
-        let from = MOST_SENTENCES * 2 / 3;
+    if found.len() > MAX_SENTENCES {
+        let surplus = found.len() - MAX_SENTENCES;
+        let from = MAX_SENTENCES * 2 / 3;
         found.drain(from..from + surplus);
     }
     found

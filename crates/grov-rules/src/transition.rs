@@ -3,7 +3,7 @@
 use super::claims::{Claims, Proof, claims_of, finished, proof_of};
 use super::clean::clean;
 use super::goal::{Goal, Sentence};
-use super::intent::{MOST_PROMPTS, newest_goal};
+use super::intent::{MAX_PROMPTS, newest_goal};
 use super::prompt::{Objection, Prompt, Relation};
 use super::text::{has_phrase, shorten, words};
 use super::{constraints, extraction, goal, scope};
@@ -13,12 +13,12 @@ use grov_domain::{ClientDialect, TaskAction, TaskAnalysis, TaskContextQuestion, 
 const SELF_CONTAINED_GOAL: usize = 4;
 
 /// The most other tasks compared.
-const MOST_TASKS: usize = 64;
+const MAX_TASKS: usize = 64;
 
 /// Decides which task a turn belongs to, and whether it is done. By default the current task continues; without one, a new task
 /// starts.
 pub fn analyze_task_context(question: &TaskContextQuestion) -> TaskAnalysis {
-    let newest = &question.prompts[question.prompts.len().saturating_sub(MOST_PROMPTS)..];
+    let newest = &question.prompts[question.prompts.len().saturating_sub(MAX_PROMPTS)..];
     let prompts: Vec<Vec<String>> = newest.iter().map(|prompt| clean(prompt).sentences()).collect();
     let mut limits = Vec::new();
     for sentences in &prompts {
@@ -45,7 +45,7 @@ pub fn analyze_task_context(question: &TaskContextQuestion) -> TaskAnalysis {
     };
     let open = question.current.as_ref().filter(|task| !task.completed);
     let closed = question.current.as_ref().filter(|task| task.completed);
-    let others: Vec<&TaskSketch> = question.others.iter().take(MOST_TASKS).chain(closed).collect();
+    let others: Vec<&TaskSketch> = question.others.iter().take(MAX_TASKS).chain(closed).collect();
     let mut analysis = match open {
         Some(current) => turn.within(current, &others),
         None => turn.without_current(&others),
@@ -248,10 +248,10 @@ impl Turn<'_> {
         let goal = if !self.goal.is_empty() {
             self.goal.clone()
         } else if !self.text.is_empty() {
-            shorten(&self.text, goal::MOST_CHARACTERS)
+            shorten(&self.text, goal::MAX_CHARACTERS)
         } else {
             let TaskContextQuestion { actions, answer, .. } = self.question;
-            extraction::goal_from_actions(actions, answer, goal::MOST_CHARACTERS)
+            extraction::goal_from_actions(actions, answer, goal::MAX_CHARACTERS)
         };
         let proof = self.finished(&goal);
         TaskAnalysis {
@@ -292,7 +292,7 @@ fn continued(task: &TaskSketch, other: Option<&TaskSketch>, why: &str) -> TaskAn
     TaskAnalysis {
         action: TaskAction::Continue,
         task_id: other.map(|task| task.id.clone()),
-        goal: shorten(&task.goal, goal::MOST_CHARACTERS),
+        goal: shorten(&task.goal, goal::MAX_CHARACTERS),
         finished: false,
         constraints: Vec::new(),
         reasoning: why.to_owned(),

@@ -5,13 +5,13 @@ use grov_domain::{ActionSketch, ActionType, CommandLine, EffectKind, ExecutionHo
 use std::sync::Arc;
 
 /// Only the first files of an action are analyzed.
-const MOST_FILES: usize = grov_actions::MAX_FILES;
+const MAX_FILES: usize = grov_actions::MAX_FILES;
 
 /// The maximum number of changed files analyzed per command.
-const MOST_CHANGED: usize = 4096;
+const MAX_CHANGED: usize = 4096;
 
 /// The maximum number of effects that an action lists.
-const MOST_EFFECTS: usize = 200;
+const MAX_EFFECTS: usize = 200;
 
 /// An action, analyzed once for all rules.
 #[derive(Debug)]
@@ -38,7 +38,7 @@ impl<'a> AnalyzedAction<'a> {
         let touched: Vec<NormalizedPath> = action
             .files
             .iter()
-            .take(MOST_FILES)
+            .take(MAX_FILES)
             .map(|file| NormalizedPath::new(root, file))
             .collect();
         let line = match (&action.line, &action.command) {
@@ -58,9 +58,9 @@ impl<'a> AnalyzedAction<'a> {
         let goes = |program: &Program| matches!(program.name(), "cd" | "pushd" | "popd");
         // Behind `cd` a file is known by its full path alone.
         let is_truncated = line.is_cut
-            || action.effects.len() >= MOST_EFFECTS
-            || changed.len() >= MOST_CHANGED
-            || touched.len() >= MOST_FILES && programs.iter().any(goes);
+            || action.effects.len() >= MAX_EFFECTS
+            || changed.len() >= MAX_CHANGED
+            || touched.len() >= MAX_FILES && programs.iter().any(goes);
         let created = if programs.iter().any(|program| program.keeps_what_is_there) {
             let others = programs.iter().filter(|program| !program.keeps_what_is_there);
             changed_by(others, &touched, root)
@@ -92,7 +92,7 @@ impl<'a> AnalyzedAction<'a> {
             }
             ActionType::Bash => {
                 !self.sketch.effects.is_empty()
-                    && self.sketch.effects.len() < MOST_EFFECTS
+                    && self.sketch.effects.len() < MAX_EFFECTS
                     && self
                         .sketch
                         .effects
@@ -107,7 +107,7 @@ impl<'a> AnalyzedAction<'a> {
     pub fn is_partially_analyzed(&self) -> bool {
         let proves = |effect: &EffectKind| matches!(effect, EffectKind::Read | EffectKind::Test);
         self.is_truncated
-            && (self.sketch.effects.len() >= MOST_EFFECTS || !self.sketch.effects.iter().all(proves))
+            && (self.sketch.effects.len() >= MAX_EFFECTS || !self.sketch.effects.iter().all(proves))
     }
 
     /// Whether the action changes files.
@@ -140,7 +140,7 @@ fn changed_by<'p>(
     let mut found: Vec<NormalizedPath> = Vec::new();
     // Files on another machine do not count.
     let here = programs.filter(|program| program.host != ExecutionHost::Remote);
-    for path in here.flat_map(|program| &program.changes).take(MOST_CHANGED) {
+    for path in here.flat_map(|program| &program.changes).take(MAX_CHANGED) {
         let place = NormalizedPath::new(root, path);
         // Behind `cd` the command's own spelling is shorter than the file's.
         let known = touched.iter().find(|file| {

@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 
 /// The maximum number of recorded file names.
-const MOST_NAMES: usize = 2_000;
+const MAX_NAMES: usize = 2_000;
 
 /// The number of first lines that are searched for imports.
-const MOST_LINES: usize = 300;
+const MAX_LINES: usize = 300;
 
 /// Names that too many files share to identify one.
 #[rustfmt::skip]
@@ -52,7 +52,7 @@ pub(crate) enum Association {
 impl AssociatedFiles {
     /// Adds a file that the work is about.
     pub(crate) fn add(&mut self, place: &NormalizedPath) {
-        if self.stems.len() < MOST_NAMES {
+        if self.stems.len() < MAX_NAMES {
             self.stems.insert(base(place).to_owned());
             self.folders.insert(place.parent().to_owned());
         }
@@ -61,7 +61,7 @@ impl AssociatedFiles {
     /// Adds the imports in the text of such a file.
     pub(crate) fn read(&mut self, text: &str) {
         for name in imports(text) {
-            if self.imported.len() >= MOST_NAMES {
+            if self.imported.len() >= MAX_NAMES {
                 return;
             }
             self.imported.insert(name);
@@ -135,7 +135,7 @@ fn imports(text: &str) -> impl Iterator<Item = String> {
         ". ",
     ];
     text.lines()
-        .take(MOST_LINES)
+        .take(MAX_LINES)
         .map(str::trim)
         .filter(|line| line.len() < 300 && BEGINNINGS.iter().any(|begin| line.starts_with(begin)))
         .filter(|line| {

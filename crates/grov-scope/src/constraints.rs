@@ -264,9 +264,9 @@ pub(crate) fn quoted_constraint(reason: &str) -> Option<(&'static str, &str)> {
 
 /// A constraint as it is told in a reason.
 fn shown(text: &str) -> String {
-    const MOST_CHARACTERS: usize = 160;
+    const MAX_CHARACTERS: usize = 160;
     let text = text.trim().trim_end_matches(['.', ';']);
-    let shown = beginning_of(text, MOST_CHARACTERS);
+    let shown = beginning_of(text, MAX_CHARACTERS);
     if shown.len() < text.len() {
         format!("{shown}…")
     } else {

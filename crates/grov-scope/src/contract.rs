@@ -9,11 +9,11 @@ use grov_domain::GoalContract;
 use std::collections::HashSet;
 
 /// Only the first entries of a list count.
-const MOST_ENTRIES: usize = 200;
+const MAX_ENTRIES: usize = 200;
 
 /// The number of newest instructions that count, and the bytes of each.
-const MOST_INSTRUCTIONS: usize = 20;
-const MOST_BYTES: usize = 16 * 1024;
+const MAX_INSTRUCTIONS: usize = 20;
+const MAX_BYTES: usize = 16 * 1024;
 
 /// A compiled contract.
 #[derive(Clone, Debug, Default)]
@@ -28,7 +28,7 @@ pub(crate) struct CompiledContract {
     agreed: Vec<Pattern>,
     pub(crate) limits: Constraints,
     /// The words of the request.
-    pub(crate) asked: Asked,
+    pub(crate) request: RequestWords,
 }
 
 impl CompiledContract {
@@ -43,11 +43,11 @@ impl CompiledContract {
         let patterns = |entries: &[String]| -> Vec<Pattern> {
             entries
                 .iter()
-                .take(MOST_ENTRIES)
+                .take(MAX_ENTRIES)
                 .map(|entry| Pattern::new(root, entry))
                 .collect()
         };
-        let newest_first = contract.instructions.iter().rev().take(MOST_INSTRUCTIONS);
+        let newest_first = contract.instructions.iter().rev().take(MAX_INSTRUCTIONS);
         let texts: Vec<&str> = std::iter::once(&contract.goal)
             .chain(newest_first)
             .map(|text| bounded(text))
@@ -66,7 +66,7 @@ impl CompiledContract {
             named: names,
             agreed,
             limits,
-            asked: Asked::new(texts.into_iter().chain(consents.iter().map(String::as_str))),
+            request: RequestWords::new(texts.into_iter().chain(consents.iter().map(String::as_str))),
         }
     }
 
@@ -105,19 +105,19 @@ fn patterns_in<'a>(root: &ProjectRoot, texts: impl Iterator<Item = &'a str>) -> 
         named(text, &mut entries);
         names.extend(entries.iter().map(|entry| Pattern::new(root, entry)));
     }
-    names.truncate(MOST_ENTRIES);
+    names.truncate(MAX_ENTRIES);
     names
 }
 
 fn bounded(text: &str) -> &str {
-    &text[..text.floor_char_boundary(MOST_BYTES)]
+    &text[..text.floor_char_boundary(MAX_BYTES)]
 }
 
 /// The words of the user's request.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Asked(HashSet<String>);
+pub(crate) struct RequestWords(HashSet<String>);
 
-impl Asked {
+impl RequestWords {
     fn new<'a>(texts: impl IntoIterator<Item = &'a str>) -> Self {
         let mut all = HashSet::new();
         for text in texts {
@@ -140,7 +140,7 @@ impl Asked {
     }
 
     /// Whether the request contains a word that starts with one of these stems.
-    pub(crate) fn speaks_of(&self, stems: &[&str]) -> bool {
+    pub(crate) fn mentions_any(&self, stems: &[&str]) -> bool {
         self.0.iter().any(|word| {
             stems
                 .iter()
@@ -183,6 +183,6 @@ mod tests {
         assert!(compiled.is_named(&NormalizedPath::new(&root, "lib/UserStore.ts")));
         assert!(compiled.is_named(&NormalizedPath::new(&root, "src/db/pool.rs")));
         assert!(!compiled.is_named(&NormalizedPath::new(&root, "src/web.rs")));
-        assert!(compiled.asked.speaks_of(&["fast"]) && !compiled.asked.speaks_of(&["publish"]));
+        assert!(compiled.request.mentions_any(&["fast"]) && !compiled.request.mentions_any(&["publish"]));
     }
 }

@@ -45,7 +45,7 @@ const fn unrequested(score: u8, stems: &'static [&'static str], reason: &'static
 
 impl Unrequested {
     fn finding(&self, context: &EvaluationContext<'_>) -> Option<Finding> {
-        let is_requested = context.compiled.asked.speaks_of(self.stems);
+        let is_requested = context.compiled.request.mentions_any(self.stems);
         (!is_requested).then(|| finding(self.score, None, self.reason))?
     }
 }

@@ -68,7 +68,7 @@ impl FileKind {
     pub fn is(self, place: &NormalizedPath) -> bool {
         let name = place.name();
         let ending = place.extension();
-        let lies_in = |folders: &[&str]| place.components().any(|part| folders.contains(&part));
+        let is_in = |folders: &[&str]| place.components().any(|part| folders.contains(&part));
         match self {
             Self::Test => is_test(place),
             Self::Schema => {
@@ -78,19 +78,19 @@ impl FileKind {
                     || stem.ends_with("-schema")
                     || stem.ends_with(".schema"))
                     || matches!(ending, "prisma" | "graphqls")
-                    || lies_in(&["schema", "schemas"])
+                    || is_in(&["schema", "schemas"])
             }
-            Self::Migration => lies_in(&["migration", "migrations", "migrate"]),
+            Self::Migration => is_in(&["migration", "migrations", "migrate"]),
             Self::Docs => {
                 matches!(ending, "md" | "mdx" | "rst" | "adoc")
                     || ["readme", "changelog", "license", "contributing", "authors"]
                         .iter()
                         .any(|begin| name.starts_with(begin))
-                    || lies_in(&["docs", "doc"])
+                    || is_in(&["docs", "doc"])
             }
             Self::Styles => matches!(ending, "css" | "scss" | "sass" | "less" | "styl"),
             Self::Pipeline => {
-                lies_in(&[".github", ".circleci", ".buildkite", ".gitlab", "workflows"])
+                is_in(&[".github", ".circleci", ".buildkite", ".gitlab", "workflows"])
                     || PIPELINE_FILES.contains(&name)
             }
             Self::Lock => LOCKS.contains(&name),
@@ -99,7 +99,7 @@ impl FileKind {
                     || name.starts_with("requirements") && matches!(ending, "txt" | "in")
                     || matches!(ending, "csproj" | "gemspec" | "cabal")
             }
-            Self::Vendored => lies_in(VENDOR_DIRS),
+            Self::Vendored => is_in(VENDOR_DIRS),
             Self::Config => {
                 matches!(ending, "toml" | "ini" | "cfg" | "conf" | "env" | "properties")
                     || name.starts_with('.') && place.components().count() <= 2

@@ -8,16 +8,16 @@ use std::collections::{HashSet, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// The maximum number of recorded actions; loops are found within far fewer.
-const MOST_ENTRIES: usize = 500;
+const MAX_ENTRIES: usize = 500;
 
 /// The maximum number of recorded files per action.
-const MOST_FILES: usize = 8;
+const MAX_FILES: usize = 8;
 
 /// The maximum number of recorded names (files, words of commands).
-const MOST_NAMES: usize = 4_000;
+const MAX_NAMES: usize = 4_000;
 
 /// Only the beginning of a text is compared.
-const MOST_BYTES: usize = 16 * 1024;
+const MAX_BYTES: usize = 16 * 1024;
 
 /// Texts that share this many first bytes are variants of each other within a loop.
 const BEGINNING: usize = 24;
@@ -37,7 +37,7 @@ pub(crate) struct Fingerprint {
 
 impl Fingerprint {
     fn of(text: &str) -> Option<Self> {
-        let text = &text[..text.floor_char_boundary(MOST_BYTES)];
+        let text = &text[..text.floor_char_boundary(MAX_BYTES)];
         if text.trim().is_empty() {
             return None;
         }
@@ -119,7 +119,7 @@ pub(crate) enum WorkingDirectory {
 
 impl WorkingDirectory {
     /// Longer paths are no folders that anybody went to.
-    const MOST_BYTES: usize = 1024;
+    const MAX_BYTES: usize = 1024;
 
     /// Follows a command that changes the directory.
     pub(crate) fn follow(&mut self, command: &Program) {
@@ -129,7 +129,7 @@ impl WorkingDirectory {
             "cd" | "pushd" => {
                 let path = command.operands().next().unwrap_or("~");
                 *self = match self.path(path) {
-                    Some(path) if path.len() <= Self::MOST_BYTES && command.words().last() != Some("-") => {
+                    Some(path) if path.len() <= Self::MAX_BYTES && command.words().last() != Some("-") => {
                         Self::Folder(path)
                     }
                     _ => Self::Unknown,
@@ -183,7 +183,7 @@ impl History {
         files: &[NormalizedPath],
         within: usize,
     ) -> impl Iterator<Item = &'a Entry> + use<'a> {
-        let files: Vec<u64> = files.iter().take(MOST_FILES).map(hash).collect();
+        let files: Vec<u64> = files.iter().take(MAX_FILES).map(hash).collect();
         self.newest()
             .take(within)
             .filter(move |entry| entry.files.iter().any(|file| files.contains(file)))
@@ -233,7 +233,7 @@ impl History {
         insert_bounded(&mut self.touched, action.touched.iter().map(hash));
         self.record_changes(action);
         self.follow_directory(action);
-        if self.entries.len() >= MOST_ENTRIES {
+        if self.entries.len() >= MAX_ENTRIES {
             self.entries.pop_front();
         }
         let files = if kind == Kind::Change {
@@ -243,7 +243,7 @@ impl History {
         };
         self.entries.push_back(Entry {
             kind,
-            files: files.iter().take(MOST_FILES).map(hash).collect(),
+            files: files.iter().take(MAX_FILES).map(hash).collect(),
             fingerprint,
             command: command_hash(action),
             call: call.map(|call| hash(&call)),
@@ -326,7 +326,7 @@ pub(crate) fn names_in(word: &str) -> impl Iterator<Item = &str> {
 
 fn insert_bounded(names: &mut HashSet<u64>, new: impl Iterator<Item = u64>) {
     for name in new {
-        if names.len() >= MOST_NAMES {
+        if names.len() >= MAX_NAMES {
             return;
         }
         names.insert(name);

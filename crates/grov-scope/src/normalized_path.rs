@@ -7,7 +7,7 @@ use crate::words::fold;
 use std::hash::{Hash, Hasher};
 
 /// Only the beginning of a path counts; Linux allows 4,096 bytes.
-const MOST_BYTES: usize = 4096;
+const MAX_BYTES: usize = 4096;
 
 /// The folder that relative paths are resolved against, and the home directory that contains it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -209,7 +209,7 @@ fn as_written(original: &str, text: &str) -> String {
 fn unified(path: &str) -> String {
     let path = path.trim().trim_matches(['"', '\'', '`']);
     let path = path.strip_prefix("file://").unwrap_or(path);
-    let path = &path[..path.floor_char_boundary(MOST_BYTES)];
+    let path = &path[..path.floor_char_boundary(MAX_BYTES)];
     let folded = fold(path);
     if !folded.contains('\\') {
         return folded;

@@ -4,10 +4,10 @@ use crate::normalized_path::{NormalizedPath, ProjectRoot};
 use crate::words::fold;
 
 /// Only the beginning of an entry counts.
-const MOST_BYTES: usize = 400;
+const MAX_BYTES: usize = 400;
 
 /// The maximum number of alternatives of `{a,b}` in one entry.
-const MOST_ALTERNATIVES: usize = 32;
+const MAX_ALTERNATIVES: usize = 32;
 
 /// A component of a pattern.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,7 +61,7 @@ impl Pattern {
             .trim()
             .trim_matches(['"', '\'', '`'])
             .trim_start_matches('@');
-        let text = &text[..text.floor_char_boundary(MOST_BYTES)];
+        let text = &text[..text.floor_char_boundary(MAX_BYTES)];
         let is_code = text.contains("::") || text.ends_with("()");
         let mut anchored = false;
         let alternatives = if is_code {
@@ -119,10 +119,10 @@ fn alternatives(text: &str) -> Vec<String> {
             let end = start + text[start..].find('}')?;
             text[start..end].contains(',').then_some((start, end))
         });
-        let room = done.len() + open.len() < MOST_ALTERNATIVES;
+        let room = done.len() + open.len() < MAX_ALTERNATIVES;
         match braces.filter(|_| room) {
             Some((start, end)) => {
-                let forms = text[start + 1..end].split(',').rev().take(MOST_ALTERNATIVES);
+                let forms = text[start + 1..end].split(',').rev().take(MAX_ALTERNATIVES);
                 open.extend(forms.map(|form| [&text[..start], form, &text[end + 1..]].concat()));
             }
             None => done.push(text),

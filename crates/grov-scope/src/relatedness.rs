@@ -72,10 +72,10 @@ impl RelatednessScore {
 
 /// The told scope without what the user's own words name: a name in a sentence is a tie of its own, and says nothing of where
 /// the rest of the work lies.
-fn unnamed_scope(asked: &Request, compiled: &CompiledContract, root: &ProjectRoot) -> ExpectedScope {
+fn unnamed_scope(request: &Request, compiled: &CompiledContract, root: &ProjectRoot) -> ExpectedScope {
     let told = compiled.scope.iter();
     let told: Vec<_> = told
-        .filter(|entry| !asked.mentions(entry.text()))
+        .filter(|entry| !request.mentions(entry.text()))
         .cloned()
         .collect();
     ExpectedScope::new(root, &told)
@@ -86,7 +86,7 @@ fn unnamed_scope(asked: &Request, compiled: &CompiledContract, root: &ProjectRoo
 #[serde(transparent)]
 pub(crate) struct Relatedness {
     #[serde(skip)]
-    asked: Request,
+    request: Request,
     #[serde(skip)]
     expected: ExpectedScope,
     state: RelatednessState,
@@ -97,8 +97,8 @@ impl Relatedness {
     pub(crate) fn new(contract: &GoalContract, compiled: &CompiledContract, root: &ProjectRoot) -> Self {
         let mut relatedness = Self::default();
         relatedness.compile(contract, compiled, root);
-        let heard = relatedness.asked.heard();
-        relatedness.state.on.hear(&heard, &[USER]);
+        let terms = relatedness.request.terms();
+        relatedness.state.on.record(&terms, &[USER]);
         relatedness
     }
 
@@ -109,8 +109,8 @@ impl Relatedness {
         compiled: &CompiledContract,
         root: &ProjectRoot,
     ) {
-        self.asked = Request::new(contract);
-        self.expected = unnamed_scope(&self.asked, compiled, root);
+        self.request = Request::new(contract);
+        self.expected = unnamed_scope(&self.request, compiled, root);
     }
 
     /// Goes on under another contract. What the user says anew is on the goal at once, and nothing that was done before is
@@ -121,11 +121,12 @@ impl Relatedness {
         compiled: &CompiledContract,
         root: &ProjectRoot,
     ) {
-        let asked = Request::new(contract);
-        self.expected = unnamed_scope(&asked, compiled, root);
-        if !self.asked.says_the_same(&asked) {
-            self.state.reopen(&asked.heard(), self.asked.is_new_task(&asked));
-            self.asked = asked;
+        let request = Request::new(contract);
+        self.expected = unnamed_scope(&request, compiled, root);
+        if !self.request.says_the_same(&request) {
+            self.state
+                .reopen(&request.terms(), self.request.is_new_task(&request));
+            self.request = request;
         }
     }
 
@@ -136,7 +137,7 @@ impl Relatedness {
 
     /// The agent was shown a text.
     pub(crate) fn record_shown(&mut self, root: &ProjectRoot, text: &str) {
-        self.state.told.hear(root, text);
+        self.state.shown.record(root, text);
     }
 
     /// Passes over an action that is off the goal as a matter of fact: nothing is learned from it.
@@ -157,7 +158,7 @@ impl Relatedness {
         let is_edit = sketch.action_type.modifies_files();
         let changes = is_edit || action.changes_files();
         let command = sketch.command.as_deref().unwrap_or_default();
-        let heard = TextTerms::of([(command, COMMAND_LETTERS), (action.content(), TEXT_LETTERS)]);
+        let terms = TextTerms::of([(command, COMMAND_LETTERS), (action.content(), TEXT_LETTERS)]);
         let places: &[NormalizedPath] = if action.removes && !is_edit {
             // What is removed or moved has no text; whether that may be is for the rules of danger and constraints.
             &[]
@@ -175,7 +176,7 @@ impl Relatedness {
             changes,
             is_edit,
             has_text: sketch.content.is_some(),
-            heard,
+            terms,
             at,
         };
         if seen.files.is_empty() {
@@ -186,17 +187,17 @@ impl Relatedness {
             .forms(&seen.files)
             .any(|id| !changes || self.state.on.has_edited(id));
         let is_allowed = places.iter().any(|place| compiled.is_allowed(place));
-        if is_known || is_allowed || self.asked.is_empty() || self.state.on.is_full() {
+        if is_known || is_allowed || self.request.is_empty() || self.state.on.is_full() {
             self.state.go_on(seen);
             return RelatednessScore::of(KNOWN);
         }
         let touch = Candidate {
             files: &seen.files,
-            heard: &seen.heard,
+            terms: &seen.terms,
             is_command: sketch.action_type == ActionType::Bash,
             looks: !changes,
         };
-        let evidence = evaluate(touch, &self.asked, &self.expected, &self.state);
+        let evidence = evaluate(touch, &self.request, &self.expected, &self.state);
         let flag = self.flag(&seen);
         let is_associated = |place: &NormalizedPath| match associated.association(place, action) {
             Some(Association::Test) => FileKind::Test.is(place),
@@ -205,7 +206,7 @@ impl Relatedness {
             ) => true,
             Some(Association::Docs | Association::Temporary) | None => false,
         };
-        let is_named = seen.files.iter().any(|file| self.asked.names(&file.file))
+        let is_named = seen.files.iter().any(|file| self.request.names(&file.file))
             || places
                 .iter()
                 .any(|place| is_associated(place) || compiled.is_agreed(place));
@@ -237,7 +238,7 @@ impl Relatedness {
         if self.state.is_drifting() {
             return RelatednessScore::of(NO_FILE_IN_DRIFT);
         }
-        self.state.on.hear(&seen.heard, &[USER]);
+        self.state.on.record(&seen.terms, &[USER]);
         RelatednessScore::of(NO_FILE)
     }
 
@@ -248,8 +249,8 @@ impl Relatedness {
         } else {
             self.state.unseen()
         };
-        let wordless = if self.asked.is_wordless() { WORDLESS } else { 0.0 };
-        let broad = if self.asked.is_broad() { BROAD } else { 0.0 };
+        let wordless = if self.request.is_wordless() { WORDLESS } else { 0.0 };
+        let broad = if self.request.is_broad() { BROAD } else { 0.0 };
         FLAG + UNSEEN * blind + wordless + broad
     }
 
@@ -260,7 +261,7 @@ impl Relatedness {
         excess: f64,
         is_named: bool,
     ) -> RelatednessScore {
-        if excess > 0.0 && self.asked.is_broad() {
+        if excess > 0.0 && self.request.is_broad() {
             return self.doubt(seen, evidence);
         }
         if excess > 0.0 {

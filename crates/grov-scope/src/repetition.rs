@@ -13,7 +13,7 @@ use grov_domain::{EffectKind, Finding, Rule};
 const WITHIN: usize = 40;
 
 /// Shorter texts are often written several times without a loop (a closing bracket, an attribute).
-const LEAST_BYTES: usize = 20;
+const MIN_BYTES: usize = 20;
 
 /// How often a text may be written if the file is read in between.
 const SEEN_AND_REPEATED: usize = 5;
@@ -97,7 +97,7 @@ fn same_text(action: &AnalyzedAction<'_>, fingerprint: &Fingerprint, history: &H
     let file = action.changed.first()?;
     let earlier = Earlier::of(file, history);
     let times = earlier.times(fingerprint);
-    let least = if fingerprint.bytes < LEAST_BYTES { 3 } else { 2 };
+    let least = if fingerprint.bytes < MIN_BYTES { 3 } else { 2 };
     let name = file.display();
     if times >= least {
         let at_most = 4_usize.saturating_sub(times - least).max(2);

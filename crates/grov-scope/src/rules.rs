@@ -28,7 +28,7 @@ const ON_GOAL: u16 = 1000;
 const FORBIDDEN: u8 = 3;
 
 /// The number of newest accepted proposals that are kept, and the bytes kept of each end.
-const MOST_CONSENTS: usize = 8;
+const MAX_CONSENTS: usize = 8;
 const CONSENT_END: usize = 2 * 1024;
 
 /// The bytes used of each end of an output.
@@ -211,8 +211,8 @@ impl Rules {
     /// Whether the user asked to undo something.
     pub fn is_undo_requested(&self) -> bool {
         self.compiled
-            .asked
-            .speaks_of(&["undo", "revert", "restor", "rollback", "anul"])
+            .request
+            .mentions_any(&["undo", "revert", "restor", "rollback", "anul"])
     }
 
     /// Records that the agent was asked to revert its violations.
@@ -291,7 +291,7 @@ impl Rules {
         }
         let kept = both_ends(words, CONSENT_END, "\n");
         self.state.consents.retain(|known| *known != *kept);
-        if self.state.consents.len() >= MOST_CONSENTS {
+        if self.state.consents.len() >= MAX_CONSENTS {
             self.state.consents.remove(0);
         }
         self.state.relatedness.record_shown(&self.root, &kept);

@@ -125,5 +125,5 @@ fn limits_are_short() {
     let prompt = format!("Do not touch {}", "a_very_long_name ".repeat(100));
     let found = found(&prompt);
     assert_eq!(found.len(), 1);
-    assert!(found[0].chars().count() <= MOST_CHARACTERS);
+    assert!(found[0].chars().count() <= MAX_CHARACTERS);
 }

@@ -45,11 +45,11 @@ pub(super) fn read(text: &str, words: &[Word<'_>]) -> Option<PackageConstraint> 
         for (at, word) in words.iter().enumerate().skip(negation + 1).take(6) {
             if word.is_any(DEPENDENCIES) {
                 // "No dependencies between crates" and "don't change the package layout" are about something else.
-                let behind = words.get(at + 1);
+                let after = words.get(at + 1);
                 let new_behind =
-                    behind.is_some_and(|word| word.is_any(&["noi", "noua", "nou", "suplimentare"]));
+                    after.is_some_and(|word| word.is_any(&["noi", "noua", "nou", "suplimentare"]));
                 let whole = word.pauses()
-                    || behind.is_none_or(|next| {
+                    || after.is_none_or(|next| {
                         new_behind
                             || next.is_any(&[
                                 "at", "please", "and", "or", "for", "in", "to", "here", "like", "such",
@@ -127,7 +127,7 @@ impl PackageConstraint {
 
     /// Whether an action adds a forbidden package: `Some(true)` for certain, `Some(false)` very likely.
     pub(super) fn broken_by(&self, action: &AnalyzedAction<'_>, compiled: &CompiledContract) -> Option<bool> {
-        let asked = |name: &str| compiled.asked.names(name);
+        let asked = |name: &str| compiled.request.names(name);
         let installed: Vec<&str> = action.programs().iter().flat_map(installed_by).collect();
         match &self.package {
             Some(package) => {

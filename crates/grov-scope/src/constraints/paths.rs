@@ -18,7 +18,7 @@ pub(super) struct PathConstraints {
 }
 
 /// Of what orders name so many paths are kept for a limit.
-const MOST_LIFTED: usize = 100;
+const MAX_LIFTED: usize = 100;
 
 /// A sentence that asks for a change, and what it names.
 #[derive(Clone, Debug, Default)]
@@ -48,8 +48,8 @@ impl ChangeRequest {
             ..Self::default()
         };
         for at in (0..words.len()).filter(|at| orders_change(&words[*at])) {
-            let behind = words[at + 1..].iter().take(Self::OBJECT);
-            for word in behind.take_while(|word| !is_path(word.raw)) {
+            let after = words[at + 1..].iter().take(Self::OBJECT);
+            for word in after.take_while(|word| !is_path(word.raw)) {
                 order.kinds.extend(named_kind(word));
                 order.objects.push(word.folded.clone());
                 if word.pauses() {
@@ -133,7 +133,7 @@ impl PathConstraints {
             limit.lifted.extend(
                 orders
                     .flat_map(|order| order.paths.iter().cloned())
-                    .take(MOST_LIFTED),
+                    .take(MAX_LIFTED),
             );
         };
         for limit in &mut self.forbidden {
@@ -468,9 +468,9 @@ fn confines(root: &ProjectRoot, rule: &[Word<'_>]) -> Option<Vec<Target>> {
     } else {
         let begins = rule.first().is_some_and(|word| word.is_any(&["please", "and"]));
         let length = any_phrase_at(rule, usize::from(begins), CONFINING)?;
-        let behind = &rule[usize::from(begins) + length..];
-        let place = behind.iter().take_while(|word| !is_path(word.raw));
-        let plain = place.clone().count() < behind.len()
+        let after = &rule[usize::from(begins) + length..];
+        let place = after.iter().take_while(|word| !is_path(word.raw));
+        let plain = place.clone().count() < after.len()
             && place.clone().all(|word| {
                 word.is_any(FILLERS)
                     || is_change(word)
@@ -479,7 +479,7 @@ fn confines(root: &ProjectRoot, rule: &[Word<'_>]) -> Option<Vec<Target>> {
         if !plain {
             return None;
         }
-        paths_in(root, behind)
+        paths_in(root, after)
     };
     (!targets.is_empty()).then_some(targets)
 }

@@ -192,10 +192,10 @@ fn clause_forbids_all(clause: &[Word<'_>]) -> bool {
             && negates_all(&bare[2..])
         || bare[0].is_any(&["no", "zero", "keine"]) && is_no_change(&bare[1..])
         || (0..clause.len()).any(|at| {
-            let (before, behind) = (&clause[..at], &clause[at + 1..]);
+            let (before, after) = (&clause[..at], &clause[at + 1..]);
             clause[at].is_any(&["without", "fara", "ohne"])
                 && !asks_in(before)
-                && (negates_all(behind) || is_no_change(behind))
+                && (negates_all(after) || is_no_change(after))
         })
 }
 
@@ -251,35 +251,35 @@ fn changes_nothing(clause: &[Word<'_>]) -> bool {
 }
 
 /// Behind a negation: a verb that means any change, and everything as its object.
-fn negates_all(behind: &[Word<'_>]) -> bool {
-    let verb = behind.iter().position(|word| !word.is_any(BETWEEN));
+fn negates_all(after: &[Word<'_>]) -> bool {
+    let verb = after.iter().position(|word| !word.is_any(BETWEEN));
     let Some(verb) = verb else { return false };
-    let rest = &behind[verb + 1..];
-    let is_verb = is_change(&behind[verb]) && !behind[verb].is_any(&["changes", "edits", "modifications"]);
-    let writes = behind[verb].is_any(&["write", "writing"])
+    let rest = &after[verb + 1..];
+    let is_verb = is_change(&after[verb]) && !after[verb].is_any(&["changes", "edits", "modifications"]);
+    let writes = after[verb].is_any(&["write", "writing"])
         && rest.iter().any(|word| word.folded == "code")
         && !rest.iter().any(|word| word.is_any(&["new", "more"]));
-    let makes = behind[..verb].iter().any(|word| word.is_any(&["make", "making"]));
-    if makes && is_no_change(&behind[verb..]) {
+    let makes = after[..verb].iter().any(|word| word.is_any(&["make", "making"]));
+    if makes && is_no_change(&after[verb..]) {
         return true;
     }
     (is_verb || writes) && is_all(rest)
 }
 
 /// Behind a "no": "changes", "code edits".
-fn is_no_change(behind: &[Word<'_>]) -> bool {
+fn is_no_change(after: &[Word<'_>]) -> bool {
     let is_kind = |word: &Word<'_>| word.is_any(&["code", "file", "source", "any", "more", "further"]);
-    let Some(at) = behind.iter().position(|word| !is_kind(word)) else {
+    let Some(at) = after.iter().position(|word| !is_kind(word)) else {
         return false;
     };
-    let is_noun = behind[at].is_any(CHANGES);
-    let is_further = behind[..at].iter().any(|word| word.is_any(&["more", "further"]));
+    let is_noun = after[at].is_any(CHANGES);
+    let is_further = after[..at].iter().any(|word| word.is_any(&["more", "further"]));
     is_noun
         && !is_further
-        && behind[at + 1..]
+        && after[at + 1..]
             .iter()
             .all(|word| word.is_any(AROUND) || word.is_any(ALL))
-        && !names_part(&behind[at + 1..])
+        && !names_part(&after[at + 1..])
 }
 
 /// Whether the object of a verb is everything there is.

@@ -132,7 +132,7 @@ fn removal(command: &Program, context: &EvaluationContext<'_>) -> Option<Finding
         let folder = from_root.strip_suffix("/*").unwrap_or(&from_root);
         let place = NormalizedPath::new(context.root, if folder == "*" { "." } else { folder });
         if is_everything(&from_root, &place) {
-            if matches!(path, "*" | "./*") && context.compiled.asked.speaks_of(EMPTYING) {
+            if matches!(path, "*" | "./*") && context.compiled.request.mentions_any(EMPTYING) {
                 return None;
             }
             return finding(CRITICAL, None, format!("`rm -r {path}` removes everything"));
@@ -142,7 +142,7 @@ fn removal(command: &Program, context: &EvaluationContext<'_>) -> Option<Finding
         }
         // Work inside of the project that the same line makes anew is replaced. Nothing else is excused by a `mkdir`.
         let is_replaced = context.created_paths.contains(&path);
-        beyond(&place, context).or_else(|| beside(&place, is_replaced, context))
+        outside_removal(&place, context).or_else(|| unrelated_removal(&place, is_replaced, context))
     })
 }
 
@@ -155,14 +155,14 @@ fn is_everything(path: &str, place: &NormalizedPath) -> bool {
 }
 
 /// A removal outside of the project.
-fn beyond(place: &NormalizedPath, context: &EvaluationContext<'_>) -> Option<Finding> {
+fn outside_removal(place: &NormalizedPath, context: &EvaluationContext<'_>) -> Option<Finding> {
     // Without a root nobody knows what is outside; home and the system's folders are.
     let outside =
         !place.is_in_project() && (context.root.is_known() || place.as_str().starts_with(['~', '$']));
     if !outside
         || is_temporary(place)
         || is_build_output(place) && place.components().count() > 2
-        || is_ours(place, context)
+        || is_excused(place, context)
     {
         return None;
     }
@@ -189,7 +189,11 @@ const SOURCES: &[&str] = &[
 ];
 
 /// A removal inside of the project where the work is not, as far as that is told, or of the sources as a whole.
-fn beside(place: &NormalizedPath, is_replaced: bool, context: &EvaluationContext<'_>) -> Option<Finding> {
+fn unrelated_removal(
+    place: &NormalizedPath,
+    is_replaced: bool,
+    context: &EvaluationContext<'_>,
+) -> Option<Finding> {
     let told = !context.compiled.scope.is_empty();
     let whole = place.components().count() == 1 && SOURCES.contains(&place.name());
     let is_weighed = whole || told && !is_replaced;
@@ -197,12 +201,12 @@ fn beside(place: &NormalizedPath, is_replaced: bool, context: &EvaluationContext
         || !place.is_in_project()
         || is_temporary(place)
         || is_build_output(place)
-        || is_ours(place, context)
+        || is_excused(place, context)
         || FileKind::Lock.is(place)
         || context.compiled.is_in_scope(place)
         || place.as_str().contains(['*', '$'])
-        || context.compiled.asked.speaks_of(REMOVING)
-        || context.compiled.asked.speaks_of(REARRANGING);
+        || context.compiled.request.mentions_any(REMOVING)
+        || context.compiled.request.mentions_any(REARRANGING);
     if fine {
         return None;
     }
@@ -222,7 +226,7 @@ fn beside(place: &NormalizedPath, is_replaced: bool, context: &EvaluationContext
 }
 
 /// Whether the conversation made it, or the user named or allowed it.
-fn is_ours(place: &NormalizedPath, context: &EvaluationContext<'_>) -> bool {
+fn is_excused(place: &NormalizedPath, context: &EvaluationContext<'_>) -> bool {
     context.has_changed(place) || context.compiled.is_allowed(place) || context.compiled.is_named(place)
 }
 
@@ -306,7 +310,7 @@ fn git(command: &Program, context: &EvaluationContext<'_>) -> Option<Unrequested
             let is_upstream =
                 |word: &Argument| word.contains('/') || word.contains("@{") || word == "FETCH_HEAD";
             let updates = rest.iter().any(is_upstream)
-                && context.compiled.asked.speaks_of(&[
+                && context.compiled.request.mentions_any(&[
                     "updat", "latest", "upstream", "pull", "fetch", "actualiz", "align", "match",
                 ]);
             (!updates && !context.saves_changes).then_some(HARD_RESET)
@@ -379,7 +383,7 @@ pub(super) fn of_statement(text: &str, context: &EvaluationContext<'_>) -> Optio
             _ => None,
         }
     })?;
-    if context.compiled.asked.speaks_of(DATA) {
+    if context.compiled.request.mentions_any(DATA) {
         return None;
     }
     finding(

@@ -16,9 +16,9 @@ pub(super) fn of_command(
     if sends_secrets(command, before) {
         return finding(CRITICAL, None, "Secrets are sent to another machine");
     }
-    let asked = &context.compiled.asked;
+    let asked = &context.compiled.request;
     if publishes(command)
-        && !asked.speaks_of(&[
+        && !asked.mentions_any(&[
             "publish", "releas", "deploy", "ship", "upload", "public", "lanseaz", "livr",
         ])
         && !is_spoken(command, context)
@@ -33,7 +33,7 @@ pub(super) fn of_command(
         );
     }
     if remote_script::runs(command, source, programs)
-        && !asked.speaks_of(&["install", "setup", "bootstrap", "curl", "script", "instal"])
+        && !asked.mentions_any(&["install", "setup", "bootstrap", "curl", "script", "instal"])
         && !(asked.names("set") && asked.names("up"))
     {
         return finding(
@@ -52,13 +52,14 @@ fn is_spoken(command: &Program, context: &EvaluationContext<'_>) -> bool {
         ("push", &["urc", "trimit", "impinge"]),
         ("yank", &["retrag"]),
     ];
-    let asked = &context.compiled.asked;
+    let asked = &context.compiled.request;
     command.operands().take(3).any(|verb| {
         let is_verb = verb.len() >= 4 && verb.bytes().all(|byte| byte.is_ascii_lowercase());
         // "applied", "pushing"
         let stem = verb.strip_suffix('y').unwrap_or(verb);
         let translated = ROMANIAN.iter().find(|(english, _)| *english == verb);
-        is_verb && asked.speaks_of(&[stem]) || translated.is_some_and(|(_, stems)| asked.speaks_of(stems))
+        is_verb && asked.mentions_any(&[stem])
+            || translated.is_some_and(|(_, stems)| asked.mentions_any(stems))
     })
 }
 

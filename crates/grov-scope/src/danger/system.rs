@@ -12,7 +12,7 @@ pub(super) fn of_command(
     before: Option<&Program>,
     context: &EvaluationContext<'_>,
 ) -> Option<Finding> {
-    let asked = &context.compiled.asked;
+    let asked = &context.compiled.request;
     match command.name() {
         "chmod" => {
             let mode = command.operands().next().unwrap_or_default();
@@ -36,7 +36,7 @@ pub(super) fn of_command(
         name @ ("userdel" | "useradd" | "usermod" | "passwd" | "visudo" | "iptables" | "nft" | "ufw"
         | "setenforce" | "csrutil" | "spctl") => {
             let looks = command.has_word(&["-L", "-S", "status", "list"]);
-            if looks || asked.names(name) || asked.speaks_of(&["user", "firewall", "password"]) {
+            if looks || asked.names(name) || asked.mentions_any(&["user", "firewall", "password"]) {
                 return None;
             }
             let reason = format!("`{name}` changes user accounts or security settings");
@@ -82,8 +82,8 @@ fn owner(command: &Program, context: &EvaluationContext<'_>) -> Option<Finding> 
     let place = paths.find(|place| !place.is_in_project())?;
     let asked = context
         .compiled
-        .asked
-        .speaks_of(&["chown", "owner", "permission"]);
+        .request
+        .mentions_any(&["chown", "owner", "permission"]);
     if asked || !context.root.is_known() {
         return None;
     }
@@ -97,7 +97,7 @@ fn kill_by_name(
     before: Option<&Program>,
     context: &EvaluationContext<'_>,
 ) -> Option<Finding> {
-    let asked = &context.compiled.asked;
+    let asked = &context.compiled.request;
     let target = command.operands().last().filter(|target| !target.is_empty())?;
     let is_ours = |name: &str| {
         context.has_run(name)
@@ -105,7 +105,7 @@ fn kill_by_name(
             || before.is_some_and(|before| before.words().any(|word| word.contains(name)))
     };
     if names_in(target).any(is_ours)
-        || asked.speaks_of(&["kill", "stop", "restart", "process", "opreste", "reporn"])
+        || asked.mentions_any(&["kill", "stop", "restart", "process", "opreste", "reporn"])
     {
         return None;
     }
@@ -138,7 +138,7 @@ fn is_of_grov(path: &str, context: &EvaluationContext<'_>) -> bool {
     };
     let place = NormalizedPath::new(context.root, &path);
     !place.is_in_project()
-        && behind_home(place.as_str()).is_some_and(|rest| rest.split('/').next() == Some(".grov"))
+        && below_home(place.as_str()).is_some_and(|rest| rest.split('/').next() == Some(".grov"))
 }
 
 /// Whether Grov is told to hold the agent to less: what it may change is for people to say.
@@ -203,11 +203,11 @@ fn protected(place: &NormalizedPath) -> Option<&'static str> {
     }
     let shell = SHELL_FILES.contains(&name);
     // A file of that name in a project is the project's: `.npmrc` of a workspace.
-    let behind = behind_home(text)?;
-    let own = behind.split('/').next().unwrap_or_default();
+    let after = below_home(text)?;
+    let own = after.split('/').next().unwrap_or_default();
     let keys = matches!(own, ".ssh" | ".gnupg" | ".aws" | ".kube" | ".grov");
     // There hooks are switched off, and there the client notes what the user typed; the agent's own notes lie beside it.
-    let is_record = behind.starts_with(".claude/projects/") && !behind.contains("/memory/");
+    let is_record = after.starts_with(".claude/projects/") && !after.contains("/memory/");
     let client = own == ".claude" && name.starts_with("settings") || is_record;
     let accounts = matches!(own, ".gitconfig" | ".netrc" | ".npmrc" | ".pypirc");
     let shell = shell && (own == name || own == ".config");
@@ -215,7 +215,7 @@ fn protected(place: &NormalizedPath) -> Option<&'static str> {
 }
 
 /// What of a path stands behind somebody's home.
-fn behind_home(path: &str) -> Option<&str> {
+fn below_home(path: &str) -> Option<&str> {
     if let Some(rest) = ["~", "$home", "${home}", "/root"]
         .iter()
         .find_map(|home| path.strip_prefix(home)?.strip_prefix('/'))

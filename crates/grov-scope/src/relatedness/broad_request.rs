@@ -6,7 +6,7 @@
 use crate::words::{Word, has_phrase, words};
 
 /// Of a text the beginning tells what is asked for; long ones name much in passing.
-const MOST_BYTES: usize = 240;
+const MAX_BYTES: usize = 240;
 /// So many words behind "all" may stand before what all are.
 const REACH: usize = 4;
 
@@ -48,19 +48,19 @@ const BROAD: &[&str] = &[
 
 /// Whether a text asks for broad work.
 pub(super) fn is_broad(text: &str) -> bool {
-    let words = words(&text[..text.floor_char_boundary(MOST_BYTES)]);
+    let words = words(&text[..text.floor_char_boundary(MAX_BYTES)]);
     has_phrase(&words, BROAD) || (0..words.len()).any(|at| says_all(&words[at..]))
 }
 
 /// `all of the eslint warnings`
 fn says_all(words: &[Word<'_>]) -> bool {
-    let Some((all, behind)) = words.split_first() else {
+    let Some((all, after)) = words.split_first() else {
         return false;
     };
     if !all.is_any(ALL) || all.pauses() {
         return false;
     }
-    for word in behind.iter().take(REACH) {
+    for word in after.iter().take(REACH) {
         if word.is_any(MANY) {
             return true;
         }

@@ -22,7 +22,7 @@ const UNKNOWN: f64 = 0.5;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Candidate<'a> {
     pub(super) files: &'a [NumberedFile],
-    pub(super) heard: &'a TextTerms,
+    pub(super) terms: &'a TextTerms,
     pub(super) is_command: bool,
     pub(super) looks: bool,
 }
@@ -41,13 +41,13 @@ pub(super) struct Evidence {
 /// Weighs the ties of an action to the work.
 pub(super) fn evaluate(
     touch: Candidate<'_>,
-    asked: &Request,
+    request: &Request,
     expected: &ExpectedScope,
     state: &RelatednessState,
 ) -> Evidence {
     let Candidate {
         files,
-        heard,
+        terms,
         is_command,
         looks,
     } = touch;
@@ -60,14 +60,14 @@ pub(super) fn evaluate(
         .flat_map(|file| file.file.words.iter().map(String::as_str))
         .collect();
     let mut all = path.clone();
-    all.extend(heard.words.iter().map(String::as_str));
+    all.extend(terms.words.iter().map(String::as_str));
 
-    let talk = on.talk(heard, &own);
+    let talk = on.talk(terms, &own);
     let mut sum = weight::START + weight::TALK * talk.unwrap_or(UNKNOWN);
     sum += weight::USUAL * talk.map_or(0.0, |talk| talk - state.usual_talk());
     sum += weight::PATH_WORDS * on.path_words(&path, &own).unwrap_or(UNKNOWN);
-    sum += weight::GOAL_WORDS * (counted(asked.count(all.iter().copied())) / ENOUGH_GOAL_WORDS).min(1.0);
-    sum += weight::IDENTIFIERS * (counted(on.identifiers(heard, &own)) / ENOUGH_IDENTIFIERS).min(1.0);
+    sum += weight::GOAL_WORDS * (counted(request.count(all.iter().copied())) / ENOUGH_GOAL_WORDS).min(1.0);
+    sum += weight::IDENTIFIERS * (counted(on.identifiers(terms, &own)) / ENOUGH_IDENTIFIERS).min(1.0);
 
     let mut add = |weight: f64, holds: bool| sum += if holds { weight } else { 0.0 };
     add(weight::NAMED, any(&|file| on.names(&file.file, &own)));
@@ -76,7 +76,7 @@ pub(super) fn evaluate(
     add(weight::PARTNER, any(&|file| on.knows_stem(&file.file, &own)));
     add(
         weight::MENTIONS,
-        heard
+        terms
             .names
             .iter()
             .any(|name| is_telling(name) && on.edited_stem(name)),
@@ -99,7 +99,7 @@ pub(super) fn evaluate(
     );
     add(weight::COMMAND, is_command);
     add(weight::READING, looks);
-    add(weight::TOLD, any(&|file| state.told.names(&file.file)));
+    add(weight::TOLD, any(&|file| state.shown.names(&file.file)));
     add(weight::DRIFTING, state.is_drifting());
 
     let nearness = files
@@ -110,7 +110,7 @@ pub(super) fn evaluate(
     add(weight::OUT_OF_SCOPE, is_out_of_scope);
     sum += weight::IN_SCOPE * nearness;
     sum += weight::EARLY * (-state.age() / EARLY_FADES).exp();
-    sum += weight::TOLD_WORDS * ratio(state.told.count(all.iter().copied()), all.len());
+    sum += weight::TOLD_WORDS * ratio(state.shown.count(all.iter().copied()), all.len());
     sum += weight::LIKE_DRIFT * ratio(state.count_off(all.iter().copied()), all.len());
     sum += weight::WAITING * state.waiting();
     Evidence {

@@ -8,9 +8,9 @@ use grov_domain::GoalContract;
 use std::collections::BTreeSet;
 
 /// Of the goal and of each instruction so many letters are looked at.
-const MOST_LETTERS: usize = 8_000;
+const MAX_LETTERS: usize = 8_000;
 /// Of the instructions the newest ones are looked at.
-const MOST_INSTRUCTIONS: usize = 20;
+const MAX_INSTRUCTIONS: usize = 20;
 /// So many words that were not said before make an instruction a task of its own; fewer mean "go on".
 const NEW_TASK: usize = 4;
 
@@ -29,10 +29,10 @@ pub(super) struct Request {
 
 impl Request {
     pub(super) fn new(contract: &GoalContract) -> Self {
-        let newest_first = contract.instructions.iter().rev().take(MOST_INSTRUCTIONS);
+        let newest_first = contract.instructions.iter().rev().take(MAX_INSTRUCTIONS);
         let mut texts = Vec::new();
         for text in std::iter::once(&contract.goal).chain(newest_first) {
-            let text: String = text.trim().chars().take(MOST_LETTERS).collect();
+            let text: String = text.trim().chars().take(MAX_LETTERS).collect();
             if !text.is_empty() && !texts.contains(&text) {
                 texts.push(text);
             }
@@ -71,10 +71,10 @@ impl Request {
         self.words.is_empty() || self.foreign > latin
     }
 
-    /// Everything that was said, as it is heard.
-    pub(super) fn heard(&self) -> TextTerms {
+    /// Everything that was said, as it is terms.
+    pub(super) fn terms(&self) -> TextTerms {
         let texts = self.texts.iter().chain([&self.keywords]);
-        TextTerms::of(texts.map(|text| (text.as_str(), MOST_LETTERS)))
+        TextTerms::of(texts.map(|text| (text.as_str(), MAX_LETTERS)))
     }
 
     /// Whether these words stand in what the user said.

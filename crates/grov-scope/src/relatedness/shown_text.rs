@@ -10,10 +10,10 @@ use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 
 /// So many names and words are kept in mind; then none is added.
-const MOST_NAMES: usize = 2_000;
-const MOST_WORDS: usize = 6_000;
+const MAX_NAMES: usize = 2_000;
+const MAX_WORDS: usize = 6_000;
 /// Of a text so many lines are looked at for names.
-const MOST_LINES: usize = 200;
+const MAX_LINES: usize = 200;
 
 /// What was shown so far.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -25,8 +25,8 @@ pub(super) struct ShownText {
 
 impl ShownText {
     /// Hears a text.
-    pub(super) fn hear(&mut self, root: &ProjectRoot, text: &str) {
-        let lines: Vec<&str> = text.lines().take(MOST_LINES).collect();
+    pub(super) fn record(&mut self, root: &ProjectRoot, text: &str) {
+        let lines: Vec<&str> = text.lines().take(MAX_LINES).collect();
         for (at, line) in lines.iter().enumerate() {
             let is_listed = line.split_whitespace().nth(1).is_none();
             // Linters write the name above what they say of the file.
@@ -40,13 +40,13 @@ impl ShownText {
                 .into_iter()
                 .chain(numbered.iter().flat_map(|line| paths(line)))
             {
-                if self.files.len() < MOST_NAMES {
+                if self.files.len() < MAX_NAMES {
                     self.files
                         .insert(NormalizedPath::new(root, &path).as_str().to_owned());
                 }
             }
             for word in TextTerms::of([(*line, line.len())]).words {
-                if self.words.len() < MOST_WORDS {
+                if self.words.len() < MAX_WORDS {
                     self.words.insert(word);
                 }
             }
@@ -116,7 +116,7 @@ mod tests {
     fn told(text: &str, file: &str) -> bool {
         let mut told = ShownText::default();
         let root = ProjectRoot::new(Some("/home/me/p"));
-        told.hear(&root, text);
+        told.record(&root, text);
         told.names(&TrackedFile::new(&NormalizedPath::new(&root, file)).unwrap())
     }
 

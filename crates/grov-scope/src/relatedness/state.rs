@@ -7,17 +7,17 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeSet, HashSet};
 
 /// So many actions wait to be explained by later ones, of each kind.
-const MOST_UNDECIDED: usize = 64;
+const MAX_UNDECIDED: usize = 64;
 /// So many words of what is off the goal are kept in mind.
-const MOST_WORDS: usize = 20_000;
+const MAX_WORDS: usize = 20_000;
 /// So many actions after a doubt no other one is raised.
 const REST: u64 = 12;
 /// Changes that wait add up to this many.
-const MOST_WAITING: usize = 3;
+const MAX_WAITING: usize = 3;
 /// Before the first edits: half of the words of an edit are known ones, as sure as three edits would make it.
 const USUAL: (f64, f64) = (1.5, 3.0);
 /// Shorter texts say nothing about what is usual.
-const LEAST_WORDS: usize = 4;
+const MIN_WORDS: usize = 4;
 
 /// An action that was seen.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -28,7 +28,8 @@ pub(crate) struct ObservedAction {
     pub(super) is_edit: bool,
     /// What it wrote was seen, or it writes nothing.
     pub(super) has_text: bool,
-    pub(super) heard: TextTerms,
+    #[serde(rename = "heard")]
+    pub(super) terms: TextTerms,
     /// The number of the action.
     pub(super) at: u64,
 }
@@ -40,7 +41,8 @@ pub(crate) struct RelatednessState {
     /// The goal and everything that was accepted.
     pub(super) on: WorkProfile,
     /// What the agent was shown.
-    pub(super) told: ShownText,
+    #[serde(rename = "told")]
+    pub(super) shown: ShownText,
     /// Words of what went off in the present drift.
     off: HashSet<String>,
     drifting: bool,
@@ -67,7 +69,7 @@ impl Default for RelatednessState {
         Self {
             files: Files::default(),
             on: WorkProfile::default(),
-            told: ShownText::default(),
+            shown: ShownText::default(),
             off: HashSet::new(),
             drifting: false,
             odd: 0,
@@ -92,8 +94,8 @@ impl RelatednessState {
     }
 
     /// The user said something: it is what the work is about from now on, and nothing is held against the agent.
-    pub(super) fn reopen(&mut self, heard: &TextTerms, is_new_task: bool) {
-        self.on.hear(heard, &[USER]);
+    pub(super) fn reopen(&mut self, terms: &TextTerms, is_new_task: bool) {
+        self.on.record(terms, &[USER]);
         self.recover();
         self.looked.clear();
         self.waiting.clear();
@@ -148,7 +150,7 @@ impl RelatednessState {
 
     /// Changes that wait to be explained.
     pub(super) fn waiting(&self) -> f64 {
-        [0.0, 1.0, 2.0, 3.0][self.waiting.len().min(MOST_WAITING)]
+        [0.0, 1.0, 2.0, 3.0][self.waiting.len().min(MAX_WAITING)]
     }
 
     /// How many of the words what went off uses; nought where nothing did.
@@ -174,8 +176,8 @@ impl RelatednessState {
     pub(super) fn go_on(&mut self, seen: ObservedAction) {
         self.recover();
         if seen.changes
-            && seen.heard.words.len() >= LEAST_WORDS
-            && let Some(talk) = self.on.talk(&seen.heard, &BTreeSet::new())
+            && seen.terms.words.len() >= MIN_WORDS
+            && let Some(talk) = self.on.talk(&seen.terms, &BTreeSet::new())
         {
             self.usual.0 += talk;
             self.usual.1 += 1.0;
@@ -205,8 +207,8 @@ impl RelatednessState {
     /// Looks that go on with a drift.
     pub(super) fn condemn(&mut self, seen: ObservedAction) {
         let paths = seen.files.into_iter().flat_map(|file| file.file.words);
-        for word in paths.chain(seen.heard.words) {
-            if self.off.len() < MOST_WORDS {
+        for word in paths.chain(seen.terms.words) {
+            if self.off.len() < MAX_WORDS {
                 self.off.insert(word);
             }
         }
@@ -259,7 +261,7 @@ impl RelatednessState {
 }
 
 fn push(list: &mut Vec<ObservedAction>, seen: ObservedAction) {
-    if list.len() >= MOST_UNDECIDED {
+    if list.len() >= MAX_UNDECIDED {
         list.remove(0);
     }
     list.push(seen);

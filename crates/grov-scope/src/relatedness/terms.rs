@@ -30,9 +30,9 @@ const SUFFIXES: &[&str] = &[
     "ations", "ation", "ings", "ing", "ies", "ers", "ed", "es", "er", "s",
 ];
 /// So many letters are left of a word whose ending is cut.
-const LEAST_LEFT: usize = 4;
+const MIN_LEFT: usize = 4;
 /// Shorter compound words are no evidence.
-const LEAST_IDENTIFIER: usize = 7;
+const MIN_IDENTIFIER: usize = 7;
 
 /// A text as far as it is compared: each list sorted and without repetition.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -53,7 +53,7 @@ impl TextTerms {
             let text = beginning(text, letters);
             for word in compounds(text) {
                 add_words(word, &mut found);
-                if word.len() >= LEAST_IDENTIFIER && is_compound(word) {
+                if word.len() >= MIN_IDENTIFIER && is_compound(word) {
                     identifiers.insert(fold(word).replace('_', ""));
                 }
             }
@@ -78,9 +78,9 @@ pub(super) fn words(text: &str) -> Vec<String> {
 
 /// How much a word says: the longer, the more. Two letters of a script without spaces say about as much as a word of five.
 pub(super) fn weight(word: &str) -> f64 {
-    const LONGEST: usize = 10;
+    const MAX_LETTERS: usize = 10;
     const PAIR: u8 = 3;
-    let letters = word.chars().take(LONGEST).count();
+    let letters = word.chars().take(MAX_LETTERS).count();
     let counted = if letters <= 2 {
         PAIR
     } else {
@@ -201,6 +201,6 @@ fn parts(compound: &str) -> Vec<&str> {
 fn stemmed(word: &str) -> &str {
     SUFFIXES
         .iter()
-        .find_map(|suffix| word.strip_suffix(suffix).filter(|rest| rest.len() >= LEAST_LEFT))
+        .find_map(|suffix| word.strip_suffix(suffix).filter(|rest| rest.len() >= MIN_LEFT))
         .unwrap_or(word)
 }

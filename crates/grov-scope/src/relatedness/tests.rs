@@ -374,7 +374,7 @@ proptest! {
 
     #[test]
     fn any_text_is_heard(text in any::<String>()) {
-        let heard = TextTerms::of([(text.as_str(), 400)]);
-        prop_assert!(heard.words.is_sorted());
+        let terms = TextTerms::of([(text.as_str(), 400)]);
+        prop_assert!(terms.words.is_sorted());
     }
 }

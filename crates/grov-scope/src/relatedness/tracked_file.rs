@@ -17,7 +17,7 @@ const BY_THE_WAY: &[&str] = &["exe", "log", "tmp", "out"];
 /// Endings of a stem that tell that the file tests another one.
 const TESTING: &[&str] = &["test", "tests", "spec", "mock", "e2e", "integration"];
 /// Shorter names are found in texts by chance.
-const LEAST_NAME: usize = 5;
+const MIN_NAME: usize = 5;
 
 /// A file of the project.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -89,13 +89,13 @@ impl TrackedFile {
 
     /// Whether a text (folded) names it: by its path, or by a name that is no accident.
     pub(super) fn is_named_in(&self, text: &str) -> bool {
-        text.contains(&self.path) || (self.name().len() >= LEAST_NAME && text.contains(self.name()))
+        text.contains(&self.path) || (self.name().len() >= MIN_NAME && text.contains(self.name()))
     }
 }
 
 /// Whether a stem tells what a file is about.
 pub(super) fn is_telling(stem: &str) -> bool {
-    stem.len() >= LEAST_NAME && !ROLES.contains(&stem)
+    stem.len() >= MIN_NAME && !ROLES.contains(&stem)
 }
 
 pub(super) fn name(path: &str) -> &str {

@@ -9,13 +9,13 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// So many files are kept in mind.
-const MOST_FILES: usize = 4_000;
+const MAX_FILES: usize = 4_000;
 /// So many words (and identifiers, and names) are kept in mind.
-const MOST_WORDS: usize = 20_000;
+const MAX_WORDS: usize = 20_000;
 /// Of files of the same name so many are compared.
-const MOST_NAMESAKES: usize = 64;
+const MAX_NAMESAKES: usize = 64;
 /// So many sources of a word are told apart.
-const MOST_SOURCES: usize = 4;
+const MAX_SOURCES: usize = 4;
 /// A word of every path says this much less than a word of one.
 const COMMON: f64 = 0.8;
 
@@ -34,7 +34,7 @@ impl Files {
         if let Some(id) = self.0.get(path) {
             return Some(*id);
         }
-        if self.0.len() >= MOST_FILES {
+        if self.0.len() >= MAX_FILES {
             return None;
         }
         let id = FileId::try_from(self.0.len() + 1).ok()?;
@@ -76,7 +76,7 @@ impl Sources {
         for id in more {
             match self {
                 Self::Few(few) if few.contains(id) => {}
-                Self::Few(few) if few.len() < MOST_SOURCES => few.push(*id),
+                Self::Few(few) if few.len() < MAX_SOURCES => few.push(*id),
                 Self::Few(_) => *self = Self::Many,
                 Self::Many => return,
             }
@@ -99,7 +99,7 @@ impl Vocabulary {
     fn add(&mut self, word: &str, sources: &[FileId]) {
         if let Some(known) = self.0.get_mut(word) {
             known.add(sources);
-        } else if self.0.len() < MOST_WORDS {
+        } else if self.0.len() < MAX_WORDS {
             let mut few = Sources::Few(Vec::new());
             few.add(sources);
             self.0.insert(word.to_owned(), few);
@@ -172,14 +172,14 @@ pub(super) struct WorkProfile {
 
 impl WorkProfile {
     /// Hears a text that came with some files.
-    pub(super) fn hear(&mut self, heard: &TextTerms, sources: &[FileId]) {
-        for word in &heard.words {
+    pub(super) fn record(&mut self, terms: &TextTerms, sources: &[FileId]) {
+        for word in &terms.words {
             self.said.add(word, sources);
         }
-        for identifier in &heard.identifiers {
+        for identifier in &terms.identifiers {
             self.identifiers.add(identifier, sources);
         }
-        for name in &heard.names {
+        for name in &terms.names {
             self.said_names.add(name, sources);
         }
     }
@@ -190,7 +190,7 @@ impl WorkProfile {
             files,
             changes,
             is_edit,
-            heard,
+            terms,
             at,
             ..
         } = seen;
@@ -217,7 +217,7 @@ impl WorkProfile {
                 self.path_words.add(word, *id);
             }
             let namesakes = self.names.entry(file.name().to_owned()).or_default();
-            if namesakes.len() < MOST_NAMESAKES && namesakes.iter().all(|known| known.id != *id) {
+            if namesakes.len() < MAX_NAMESAKES && namesakes.iter().all(|known| known.id != *id) {
                 namesakes.push(NumberedFile {
                     id: *id,
                     file: file.clone(),
@@ -225,14 +225,14 @@ impl WorkProfile {
             }
         }
         if changes {
-            for word in &heard.words {
-                if self.edit_words.len() < MOST_WORDS {
+            for word in &terms.words {
+                if self.edit_words.len() < MAX_WORDS {
                     self.edit_words.insert(word.clone());
                 }
             }
         }
         let sources: Vec<FileId> = files.iter().map(|file| file.id).collect();
-        self.hear(heard, &sources);
+        self.record(terms, &sources);
     }
 
     /// The files under which one is known already.
@@ -248,9 +248,9 @@ impl WorkProfile {
     pub(super) fn is_full(&self) -> bool {
         [&self.said, &self.identifiers, &self.said_names]
             .iter()
-            .any(|words| words.0.len() >= MOST_WORDS)
-            || self.edit_words.len() >= MOST_WORDS
-            || self.files.len() >= MOST_FILES
+            .any(|words| words.0.len() >= MAX_WORDS)
+            || self.edit_words.len() >= MAX_WORDS
+            || self.files.len() >= MAX_FILES
     }
 
     pub(super) fn has_edited(&self, id: FileId) -> bool {
@@ -268,9 +268,9 @@ impl WorkProfile {
 
     /// How much of a text the work talks about already, 0 to 1: the mean of what was said anywhere else and what earlier
     /// edits said. `None` for a text that says nothing.
-    pub(super) fn talk(&self, heard: &TextTerms, own: &BTreeSet<FileId>) -> Option<f64> {
+    pub(super) fn talk(&self, terms: &TextTerms, own: &BTreeSet<FileId>) -> Option<f64> {
         let (mut total, mut known) = (0.0, 0.0);
-        for word in &heard.words {
+        for word in &terms.words {
             let weight = weight(word);
             total += weight;
             known += if self.said.knows(word, own) { weight } else { 0.0 };
@@ -300,8 +300,8 @@ impl WorkProfile {
     }
 
     /// How many of the compound identifiers something else said.
-    pub(super) fn identifiers(&self, heard: &TextTerms, own: &BTreeSet<FileId>) -> usize {
-        heard
+    pub(super) fn identifiers(&self, terms: &TextTerms, own: &BTreeSet<FileId>) -> usize {
+        terms
             .identifiers
             .iter()
             .filter(|identifier| self.identifiers.knows(identifier, own))

@@ -8,9 +8,9 @@ use grov_domain::{ActionType, EffectKind, Finding, Rule, beginning_to};
 use serde::{Deserialize, Serialize};
 
 /// The maximum number of recorded changes.
-const MOST: usize = 64;
+const MAX_CHANGES: usize = 64;
 /// The bytes kept of the written text.
-const MOST_WRITTEN: usize = 200;
+const MAX_WRITTEN: usize = 200;
 /// A revert writes about as much as it replaces; other edits tend to write more.
 const MORE_THAN_BACK: usize = 80;
 
@@ -50,7 +50,7 @@ impl UnrevertedChanges {
             let content = action.sketch.content.as_deref().map(str::trim);
             let known = self.0.iter().position(|breach| breach.place == place.as_str());
             let was_made = known.is_some_and(|known| self.0.remove(known).is_made);
-            if self.0.len() >= MOST {
+            if self.0.len() >= MAX_CHANGES {
                 self.0.remove(0);
             }
             self.0.push(UnrevertedChange {
@@ -59,7 +59,7 @@ impl UnrevertedChanges {
                 is_made: was_made || creates(action) && action.created.contains(place) && makes(place),
                 is_told: false,
                 written: content
-                    .map(|text| beginning_to(text, text.floor_char_boundary(MOST_WRITTEN)).to_owned()),
+                    .map(|text| beginning_to(text, text.floor_char_boundary(MAX_WRITTEN)).to_owned()),
             });
         }
     }
@@ -217,8 +217,8 @@ fn restores(command: &Program) -> bool {
                 || word.as_str() == "--source=HEAD"
         }),
         ("checkout", rest) => {
-            let behind = rest.iter().position(|word| word == "--").unwrap_or(rest.len());
-            rest[..behind]
+            let after = rest.iter().position(|word| word == "--").unwrap_or(rest.len());
+            rest[..after]
                 .iter()
                 .all(|word| matches!(word.as_str(), "HEAD" | "-q" | "--quiet" | "-f"))
         }

@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// The maximum number of kept permissions; the oldest are dropped.
-const MOST: usize = 256;
+const MAX_GRANTS: usize = 256;
 
 /// The subject of a finding.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -101,7 +101,7 @@ impl Grants {
         call: Option<&str>,
     ) {
         for finding in facts {
-            if self.0.len() >= MOST {
+            if self.0.len() >= MAX_GRANTS {
                 self.0.pop_front();
             }
             self.0.push_back(Grant {

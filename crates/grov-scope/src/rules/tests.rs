@@ -379,7 +379,7 @@ fn what_the_user_said_yes_to_twice_counts_once_and_as_the_newest() {
     rules.record_consent(&long);
     assert_eq!(rules.consents().len(), 3);
     // Whatever is said yes to again and again pushes nothing out.
-    for _ in 0..MOST_CONSENTS {
+    for _ in 0..MAX_CONSENTS {
         rules.record_consent("Shall I go on?");
     }
     assert_eq!(rules.assess(&bash("cargo publish"), None).score, 10);

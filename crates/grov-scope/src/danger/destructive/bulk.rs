@@ -1,8 +1,8 @@
 //! Removals of files that another program finds or lists: `find … -delete`, `… | xargs rm`.
 
 use super::{
-    CRITICAL, DESTRUCTIVE, EvaluationContext, REMOVING, RISKY, Unrequested, beyond, finding, is_everything,
-    removal, unrequested,
+    CRITICAL, DESTRUCTIVE, EvaluationContext, REMOVING, RISKY, Unrequested, finding, is_everything,
+    outside_removal, removal, unrequested,
 };
 use crate::normalized_path::NormalizedPath;
 use grov_domain::{Argument, Finding, Program};
@@ -85,7 +85,7 @@ fn below(folder: &str, selects: bool, context: &EvaluationContext<'_>) -> Option
         }
         return None;
     }
-    beyond(&place, context)
+    outside_removal(&place, context)
 }
 
 /// What `rsync --delete` removes: all of its target that the source does not hold.
@@ -129,7 +129,7 @@ pub(super) fn fed(
     let of_folders = |source: &Program, skipped: usize| {
         let mut folders = source.operands().skip(skipped);
         folders.find_map(|folder| {
-            beyond(
+            outside_removal(
                 &NormalizedPath::new(context.root, &context.directory.path(folder)?),
                 context,
             )
