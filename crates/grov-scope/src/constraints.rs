@@ -1,7 +1,7 @@
-//! What constraints in words forbid, and which action breaks one.
+//! Parses constraints written in prose and finds actions that violate them.
 //!
-//! Only what is certain counts: a file, folder, command or package named as the very object of a word that forbids.
-//! "Do not change the signature of `f` in src/a.rs" forbids no file. English and Romanian, with or without diacritics.
+//! Only certain prohibitions count: a file, folder, command or package that is the object of a prohibiting verb.
+//! "Do not change the signature of `f` in src/a.rs" forbids no file. Supports English and Romanian, with or without diacritics.
 
 mod age;
 mod commands;
@@ -26,30 +26,30 @@ use packages::PackageConstraint;
 use paths::{ChangeRequest, PathConstraints};
 use read_only::ReadOnlyConstraint;
 
-/// At most so many constraints are read, and so much of each.
+/// The maximum number of constraints, and the maximum bytes read of each.
 const MAX_CONSTRAINTS: usize = 60;
 const MAX_BYTES: usize = 400;
 
-/// Of the instructions the newest ones are looked at.
+/// The number of newest instructions that are read.
 const MAX_INSTRUCTIONS: usize = 20;
 
-/// The score of an action that breaks a constraint, and of one that very likely does.
+/// The score of an action that violates a constraint, and of one that very likely does.
 const BROKEN: u8 = 3;
 const LIKELY_BROKEN: u8 = 4;
-/// The score of an action that may break one.
+/// The score of an action that may violate a constraint.
 const PERHAPS_BROKEN: u8 = 7;
 
-/// What constraints forbid.
+/// The parsed constraints of a contract.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Constraints {
     paths: PathConstraints,
     commands: Vec<CommandConstraint>,
     packages: Vec<PackageConstraint>,
-    /// Nothing is to be changed at all.
+    /// Set if nothing may be changed.
     look_only: Option<ReadOnlyConstraint>,
 }
 
-/// An instruction's sentences, and those of them that order something.
+/// The sentences of an instruction, and the change requests among them.
 struct Sentences {
     all: Vec<String>,
     orders: Vec<ChangeRequest>,
@@ -69,7 +69,7 @@ impl Sentences {
 }
 
 impl Constraints {
-    /// The limits in `constraints` and in the newest of the instructions, without what was ordered later.
+    /// Parses the constraints in `constraints` and in the newest instruction, without those lifted by later requests.
     pub(crate) fn new(
         root: &ProjectRoot,
         constraints: &[String],
@@ -147,12 +147,13 @@ impl Constraints {
             .retain(|limit| !sentences().any(|sentence| limit.is_lifted_by(sentence)));
     }
 
-    /// The words by which the user wants nothing changed.
+    /// The text of the read-only constraint, if one applies.
     pub(crate) fn look_only(&self) -> Option<&str> {
         self.look_only.as_ref().map(ReadOnlyConstraint::text)
     }
 
-    /// Where nothing that was typed is known but the goal: what stands beside that wish in it may ask for a change.
+    /// Re-reads the read-only constraint within the whole goal, whose other sentences may request a change. Used for
+    /// contracts without instructions.
     pub(crate) fn read_whole(&mut self, goal: &str) {
         if self
             .look_only()
@@ -162,7 +163,7 @@ impl Constraints {
         }
     }
 
-    /// The user let go of that.
+    /// Removes the read-only constraint.
     pub(crate) fn release(&mut self) {
         self.look_only = None;
     }
@@ -234,7 +235,7 @@ fn changed(place: &NormalizedPath, constraint: &str) -> Finding {
     finding(Rule::Constraint, BROKEN, Some(name), reason)
 }
 
-/// Whether a question speaks of a change.
+/// Whether a question proposes a change.
 pub(crate) fn proposes_change(question: &str) -> bool {
     let words = words(question);
     words
@@ -242,7 +243,7 @@ pub(crate) fn proposes_change(question: &str) -> bool {
         .any(|word| grammar::is_order(word) || word.is_any(&["ahead", "proceed", "start"]))
 }
 
-/// Whether an action creates a file, by what the conversation shows.
+/// Whether an action writes a file that the conversation has not seen before.
 fn is_new(action: &AnalyzedAction<'_>, history: &History) -> bool {
     action.sketch.action_type == ActionType::Write && !action.changed.iter().any(|place| history.knows(place))
 }
@@ -262,7 +263,7 @@ pub(crate) fn quoted_constraint(reason: &str) -> Option<(&'static str, &str)> {
     .find_map(|(sentence, violation)| Some((violation, reason.strip_prefix(sentence)?.trim())))
 }
 
-/// A constraint as it is told in a reason.
+/// A constraint, shortened for use in a reason.
 fn shown(text: &str) -> String {
     const MAX_CHARACTERS: usize = 160;
     let text = text.trim().trim_end_matches(['.', ';']);

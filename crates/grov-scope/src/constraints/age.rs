@@ -1,4 +1,4 @@
-//! Since when each constraint has applied. A later request of the user releases it.
+//! Tracks when each constraint started to apply, because later requests of the user can lift it.
 
 use super::grammar::is_negation;
 use crate::words::{fold, words};
@@ -6,24 +6,24 @@ use grov_domain::{GoalContract, both_ends};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Of each instruction so much of both ends is searched for a constraint.
+/// The bytes at each end of an instruction that are searched for a constraint.
 const END: usize = 2 * 1024;
 
-/// For constraints that no instruction holds in its words: what had been said when they were seen first.
+/// For constraints that occur in no instruction: the newest instruction when the constraint was first seen.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct ConstraintAges(BTreeMap<String, Start>);
 
-/// An instruction, by its text.
+/// The newest instruction when a constraint was first seen.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Start {
     instruction: String,
-    /// It was said after the constraint.
+    /// The instruction counts as newer than the constraint.
     is_younger: bool,
 }
 
 impl ConstraintAges {
-    /// Notes what is new of a contract. Of constraints that were there from the beginning nobody knows since when they
-    /// hold; then the newest instruction alone counts as younger.
+    /// Records the new constraints of a contract. The age of constraints in the initial contract is unknown, so only the
+    /// newest instruction counts as newer than them.
     pub(crate) fn note(&mut self, contract: &GoalContract, is_beginning: bool) {
         let constraints = || contract.constraints.iter().take(super::MAX_CONSTRAINTS);
         self.0.retain(|known, _| constraints().any(|text| text == known));
@@ -35,7 +35,7 @@ impl ConstraintAges {
         }
     }
 
-    /// The number of the first instruction that is younger than a constraint.
+    /// Finds the instructions that are newer than a constraint.
     pub(super) fn first_younger(&self, constraint: &str, said: &[InstructionText]) -> LaterInstructions {
         let wanted = InstructionText::of(constraint);
         if let Some(at) = said.iter().rposition(|instruction| instruction.holds(&wanted)) {
@@ -57,16 +57,16 @@ impl ConstraintAges {
     }
 }
 
-/// Which instructions may take a constraint back.
+/// The instructions that may lift a constraint.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LaterInstructions {
-    /// All from here on.
+    /// The index of the first newer instruction.
     pub(super) from: usize,
-    /// The one that holds the constraint, where that is known.
+    /// The index of the instruction that contains the constraint, if known.
     pub(super) own: Option<usize>,
 }
 
-/// An instruction, to find constraints in.
+/// An instruction, prepared for searching constraints in it.
 #[derive(Clone, Debug)]
 pub(super) struct InstructionText {
     text: String,
@@ -75,7 +75,7 @@ pub(super) struct InstructionText {
 }
 
 impl InstructionText {
-    /// Reads an instruction.
+    /// Prepares an instruction.
     pub(super) fn of(text: &str) -> Self {
         let ends = both_ends(text, END, "\n");
         Self {
@@ -89,7 +89,7 @@ impl InstructionText {
         }
     }
 
-    /// Whether a constraint stands in it, or nearly all of its words do.
+    /// Whether the instruction contains the constraint, or at least 4 of 5 of its words.
     fn holds(&self, constraint: &Self) -> bool {
         let shared = constraint.words.intersection(&self.words).count();
         self.folded.contains(&constraint.folded)

@@ -9,14 +9,14 @@ use grov_domain::Program;
 /// A forbidden command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct CommandConstraint {
-    /// The constraint's own words.
+    /// The text of the constraint.
     text: String,
     what: Forbidden,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Forbidden {
-    /// A program, and what it is told first: `git push`, `npm`.
+    /// A program and its first arguments: `git push`, `npm`.
     Program(Vec<String>),
     ForcePush,
     Network,
@@ -26,7 +26,7 @@ enum Forbidden {
     Deploying,
 }
 
-/// Programs that are known without quotation marks.
+/// Programs that are recognized without backticks.
 #[rustfmt::skip]
 const PROGRAMS: &[&str] = &[
     "git", "npm", "npx", "yarn", "pnpm", "bun", "pip", "pip3", "pipx", "uv", "poetry", "conda", "cargo", "rustup", "go", "docker", "podman",
@@ -36,7 +36,7 @@ const PROGRAMS: &[&str] = &[
     "systemctl", "kill", "pkill", "killall", "chmod", "chown", "pytest", "jest", "vitest", "black", "mise", "just",
 ];
 
-/// Git's commands that people name without Git.
+/// Words for Git commands that people use without "git".
 #[rustfmt::skip]
 const GIT_VERBS: &[(&str, &str)] = &[
     ("commit", "commit"), ("commits", "commit"), ("committing", "commit"), ("push", "push"), ("pushing", "push"), ("pushes", "push"),
@@ -50,21 +50,21 @@ const RUNNING: &[&str] = &[
     "rula", "ruleaza", "rulezi", "folosi", "folosesti", "folosiri", "da", "dai", "face", "faci", "apela", "rularea",
 ];
 
-/// What may stand between the verb and the command.
+/// Words that may occur between the verb and the command.
 #[rustfmt::skip]
 const FILLERS: &[&str] = &["any", "a", "the", "another", "ever", "automatic", "git", "automatically", "un", "vreun", "niciun", "comanda", "command", "your", "own", "sa", "cumva", "to"];
 
-/// Words behind a verb that leave its meaning whole.
+/// Words after a verb that do not narrow its meaning.
 #[rustfmt::skip]
 const GO_ON: &[&str] = &[
     "anything", "it", "this", "that", "yet", "changes", "the", "your", "my", "any", "yourself", "and", "or", "nor", "at", "for", "in", "please", "nimic", "inca",
     "to", "on", "automatically", "until", "unless", "without", "before", "code", "commits", "them", "these", "nothing", "si", "sau", "anywhere", "now", "work",
 ];
 
-/// Reads the commands that a constraint forbids.
+/// Parses the commands that a constraint forbids.
 pub(super) fn read(text: &str, words: &[Word<'_>]) -> Vec<CommandConstraint> {
     let mut found = Vec::new();
-    // What holds only sometimes is not certain; "not yet" is "not now".
+    // A conditional constraint is not certain. "Yet" is not a condition: "not yet" means "not now".
     let conditional = words.iter().any(|word| {
         word.is_any(&[
             "if", "unless", "when", "while", "before", "until", "after", "except", "daca", "cand", "inainte",
@@ -88,7 +88,7 @@ pub(super) fn read(text: &str, words: &[Word<'_>]) -> Vec<CommandConstraint> {
     found
 }
 
-/// What stands behind a negation, as far as it names commands: several joined by "or" count each.
+/// The commands named after a negation, including several joined by "or".
 fn forbidden_behind(words: &[Word<'_>], negation: usize) -> Vec<Forbidden> {
     let mut found = Vec::new();
     let mut at = negation + 1;
@@ -135,7 +135,7 @@ fn command_at(words: &[Word<'_>], at: usize, running: bool) -> Option<(Forbidden
     let folded = word.folded.as_str();
     let next_is = |names: &[&str]| next.is_some_and(|next| next.is_any(names)) && !word.pauses();
     let ends = word.pauses() || next.is_none_or(|next| next.is_any(GO_ON));
-    // Code in backticks is the command itself.
+    // Code in backticks is the command.
     if word.before.ends_with('`') {
         let end = (at..words.len().min(at + 5)).find(|end| words[*end].after.starts_with('`'))?;
         let line: Vec<String> = words[at..=end].iter().map(|word| word.raw.to_owned()).collect();
@@ -216,14 +216,14 @@ fn command_at(words: &[Word<'_>], at: usize, running: bool) -> Option<(Forbidden
     None
 }
 
-/// The command of Git that a word names without Git.
+/// The Git command named by a word without "git".
 fn git_command_at(words: &[Word<'_>], at: usize, running: bool) -> Option<(Forbidden, usize)> {
     let word = &words[at];
     let next = words.get(at + 1);
     let next_is = |names: &[&str]| next.is_some_and(|next| next.is_any(names)) && !word.pauses();
     let ends = word.pauses() || next.is_none_or(|next| next.is_any(GO_ON));
     let (_, command) = GIT_VERBS.iter().find(|(name, _)| *name == word.folded)?;
-    // "Don't commit secrets" is about secrets; "don't push to main" about that branch.
+    // "Don't commit secrets" is about secrets. "Don't push to main" is about that branch.
     let mut line: Vec<String> = std::iter::once("git")
         .chain(command.split(' '))
         .map(str::to_owned)
@@ -237,7 +237,7 @@ fn git_command_at(words: &[Word<'_>], at: usize, running: bool) -> Option<(Forbi
     if to_branch && branch.is_none() && !next_is(&["in"]) {
         return None;
     }
-    // A merge that a pull makes, and "merge" that means "work" in Romanian, are not meant.
+    // Romanian "nu merge" means "does not work".
     if word.folded == "merge" && words[..at].iter().any(|word| word.is_any(&["nu", "n-ai"])) && !running {
         return None;
     }
@@ -245,12 +245,12 @@ fn git_command_at(words: &[Word<'_>], at: usize, running: bool) -> Option<(Forbi
 }
 
 impl CommandConstraint {
-    /// The constraint's own words.
+    /// The text of the constraint.
     pub(super) fn text(&self) -> &str {
         &self.text
     }
 
-    /// Whether a sentence orders just that.
+    /// Whether a sentence requests the forbidden command.
     pub(super) fn is_lifted_by(&self, sentence: &str) -> bool {
         let subjects: Vec<&str> = match &self.what {
             Forbidden::Program(line) => {
@@ -273,7 +273,7 @@ impl CommandConstraint {
         orders(&words) && words.iter().any(|word| word.is_any(&subjects))
     }
 
-    /// Whether an action runs a forbidden command.
+    /// Whether an action runs the forbidden command.
     pub(super) fn is_broken_by(&self, action: &AnalyzedAction<'_>) -> bool {
         let runs = |test: fn(&Program) -> bool| action.programs().iter().any(test);
         match &self.what {
@@ -288,7 +288,7 @@ impl CommandConstraint {
     }
 }
 
-/// Whether a command is the forbidden one: its first words in order, others between them allowed.
+/// Whether a command contains the words of the forbidden one in order, possibly with other words in between.
 fn is_run(line: &[String], command: &Program) -> bool {
     let Some((program, rest)) = line.split_first() else {
         return false;
@@ -303,13 +303,13 @@ fn is_run(line: &[String], command: &Program) -> bool {
     let in_order = rest
         .iter()
         .all(|wanted| arguments.any(|word| word == wanted.as_str() || word.ends_with(&format!(":{wanted}"))));
-    // What only looks is not what was forbidden.
+    // Forms that change nothing are allowed.
     let looks = command.has_word(&["--dry-run", "--help", "--version"])
         || matches!(command.git(), ("stash", rest) if rest.first().is_some_and(|word| word == "list" || word == "show"));
     in_order && !looks
 }
 
-/// `git push` that overwrites what is there.
+/// Whether a command is a `git push` that overwrites the remote branch.
 pub(crate) fn pushes_by_force(command: &Program) -> bool {
     let ("push", rest) = command.git() else {
         return false;

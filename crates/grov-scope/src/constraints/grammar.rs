@@ -1,11 +1,11 @@
-//! How sentences that forbid are built: words that negate, that change, that stand between.
+//! Vocabulary and sentence structure of constraints: negations, verbs of change, conditions.
 
 use crate::names::is_path;
 use crate::words::{Word, fold, words};
 use grov_domain::both_ends;
 use std::borrow::Cow;
 
-/// Words that make a constraint hold only sometimes.
+/// Words that make a constraint conditional.
 #[rustfmt::skip]
 const CONDITIONS: &[&str] = &[
     "if", "unless", "when", "after", "before", "until", "while", "yet", "first", "needed", "necessary",
@@ -19,18 +19,18 @@ const CHANGES: &[&str] = &[
     "rescri",
 ];
 
-/// Stems of verbs that mean that a file is gone afterwards.
+/// Stems of verbs that mean removing or renaming a file.
 #[rustfmt::skip]
 const REMOVALS: &[&str] = &["delet", "remov", "renam", "mov", "sterg", "elimin", "redenum", "mut"];
 
-/// Words behind which a constraint forbids.
+/// Words that negate the verb after them.
 #[rustfmt::skip]
 const NEGATIONS: &[&str] = &[
     "don't", "not", "never", "without", "avoid", "no", "nu", "fara", "mustn't", "shouldn't", "can't", "cannot",
     "evita", "forbidden", "prohibited", "w/o", "zero", "n-ai",
 ];
 
-/// Words that a person asks for a change with.
+/// Words that request or permit an action.
 #[rustfmt::skip]
 const ORDERS: &[&str] = &[
     "fix", "change", "edit", "update", "modify", "add", "implement", "refactor", "move", "rename", "rewrite", "adapt",
@@ -39,19 +39,19 @@ const ORDERS: &[&str] = &[
     "run", "push", "commit", "publish", "deploy", "install", "ruleaza", "instaleaza", "merge", "bump", "upgrade",
 ];
 
-/// Words that go on with an order: "now do the same for src/b.rs".
+/// Words that extend an earlier request: "now do the same for src/b.rs".
 #[rustfmt::skip]
 const MORE: &[&str] = &[
     "do", "same", "make", "apply", "handle", "also", "too", "put", "let's", "port", "convert", "continue", "extinde", "aplica", "fa", "si",
 ];
 
-/// Orders after which files are as they were.
+/// Words of `ORDERS` that do not change files.
 #[rustfmt::skip]
 const HARMLESS: &[&str] = &[
     "run", "push", "commit", "publish", "deploy", "install", "ruleaza", "instaleaza", "merge", "use", "may", "can", "allowed", "poti",
 ];
 
-/// Whether the words hold only sometimes.
+/// Whether a constraint is conditional.
 pub(super) fn is_uncertain(words: &[Word<'_>]) -> bool {
     words.iter().any(|word| word.is_any(CONDITIONS))
 }
@@ -70,7 +70,7 @@ pub(super) fn is_change(word: &Word<'_>) -> bool {
         || word.is_any(&["modification", "modifications", "modificari", "modificare"])
 }
 
-/// Whether a verb means that something is gone afterwards.
+/// Whether a verb means removing or renaming.
 pub(super) fn is_removal(word: &Word<'_>) -> bool {
     has_stem(word, REMOVALS) && !word.is_any(&["movie", "mutex", "mutable"])
 }
@@ -80,16 +80,16 @@ pub(super) fn is_negation(word: &Word<'_>) -> bool {
     word.is_any(NEGATIONS)
 }
 
-/// The place of a verb that a negation stands right before, and what it means.
+/// The index of the first verb for which `means` is true within three words after a negation.
 pub(super) fn forbidden(words: &[Word<'_>], means: fn(&Word<'_>) -> bool) -> Option<usize> {
     (0..words.len())
         .filter(|at| is_negation(&words[*at]))
         .find_map(|negation| (negation + 1..words.len().min(negation + 4)).find(|at| means(&words[*at])))
 }
 
-/// Both ends of a long text, without the sentences that are cut: half of one may forbid what the whole allows.
+/// Both ends of a long text, without truncated sentences, because half a sentence may mean the opposite of the whole.
 fn whole_sentences(text: &str, most: usize) -> Cow<'_, str> {
-    // A character that no text has.
+    // A Unicode noncharacter, which texts do not contain.
     const CUT: &str = "\u{fdd0}";
     let is_end = |letter: char| matches!(letter, '.' | '!' | '?' | '\n');
     let ends = both_ends(text, most, CUT);
@@ -101,7 +101,7 @@ fn whole_sentences(text: &str, most: usize) -> Cow<'_, str> {
     Cow::Owned([head, "\n\n", tail].concat())
 }
 
-/// The sentences of what a person typed: pasted code is left out, of a long text both ends count.
+/// The sentences of a typed text, without pasted code and logs. Only both ends of a long text are read.
 pub(super) fn sentences(text: &str) -> Vec<String> {
     const END: usize = 8 * 1024;
     let ends = whole_sentences(text, END);
@@ -114,7 +114,7 @@ pub(super) fn sentences(text: &str) -> Vec<String> {
             fenced = !fenced;
             continue;
         }
-        // A comment of several lines, pasted.
+        // A pasted block comment.
         commented |= line.starts_with("/*");
         if commented {
             commented = !line.contains("*/");
@@ -137,7 +137,7 @@ pub(super) fn sentences(text: &str) -> Vec<String> {
     found
 }
 
-/// Whether a line is no person's: quoted, a comment, of a log.
+/// Whether a line was pasted: a quotation, a comment or log output.
 fn is_pasted(line: &str) -> bool {
     const LEVELS: &[&str] = &[
         "error", "warning", "warn", "info", "debug", "trace", "note", "hint", "help", "fatal",
@@ -160,11 +160,11 @@ fn is_pasted(line: &str) -> bool {
         });
     let level = fold(bare.split(['[', '(', ':']).next().unwrap_or_default());
     let is_level = LEVELS.contains(&level.as_str()) && (first.contains(':') || first.contains('['));
-    // "Note: do not touch src/" is what people write.
+    // People write "Note: do not touch src/".
     is_time || is_level && !matches!(level.as_str(), "note" | "hint" | "info")
 }
 
-/// Whether a sentence of a longer text may be an order not to do something, and no story: "it doesn't change src/a.rs".
+/// Whether a sentence may be a prohibition rather than a description such as "it doesn't change src/a.rs".
 pub(super) fn may_forbid(sentence: &str) -> bool {
     if sentence.ends_with('?') || sentence.contains('"') {
         return false;
@@ -172,13 +172,13 @@ pub(super) fn may_forbid(sentence: &str) -> bool {
     let words = words(sentence);
     !words.iter().enumerate().any(|(at, word)| {
         let before = at.checked_sub(1).and_then(|at| words.get(at));
-        let told = |word: &Word<'_>| {
+        let is_subject = |word: &Word<'_>| {
             word.is_any(&[
                 "i", "we", "they", "it", "does", "did", "is", "was", "are", "were", "has", "have", "had",
                 "that", "which", "why", "could", "would", "this",
             ])
         };
-        is_negation(word) && before.is_some_and(told)
+        is_negation(word) && before.is_some_and(is_subject)
             || word.is_any(&[
                 "doesn't", "didn't", "isn't", "wasn't", "haven't", "hasn't", "why", "error", "de", "says",
             ]) && is_later_negated(&words[at..])
@@ -191,40 +191,40 @@ fn is_later_negated(words: &[Word<'_>]) -> bool {
         .any(|word| is_negation(word) || word.is_any(&["doesn't", "didn't"]))
 }
 
-/// Whether a sentence asks for a change and forbids nothing.
+/// Whether a sentence requests an action and forbids nothing.
 pub(super) fn orders(words: &[Word<'_>]) -> bool {
     words.iter().any(|word| word.is_any(ORDERS)) && !forbids(words)
 }
 
-/// The same of a sentence that was said later, where less is enough.
+/// Like [`orders`], for a later sentence, which may also extend an earlier request.
 pub(super) fn orders_more(words: &[Word<'_>]) -> bool {
     words.iter().any(|word| word.is_any(ORDERS) || word.is_any(MORE)) && !forbids(words)
 }
 
-/// Whether a verb orders a change of its object.
+/// Whether a verb requests a change of its object.
 pub(super) fn orders_change(word: &Word<'_>) -> bool {
     word.is_any(ORDERS) && !word.is_any(HARMLESS)
 }
 
-/// Words that order a change, besides [`ORDERS`].
+/// Words that request a change, in addition to [`ORDERS`].
 #[rustfmt::skip]
 const OTHER_ORDERS: &[&str] = &[
     "make", "apply", "fixing", "convert", "port", "do", "put", "extinde", "aplica", "implementeaza", "andere",
     "behebe", "fixe", "implementiere", "schreibe", "mach", "korrigiere", "fuge",
 ];
 
-/// Whether a word, wherever it stands in a sentence that forbids nothing, orders that files become other ones.
+/// Whether a word, at any position in a sentence that forbids nothing, requests a change of files.
 pub(super) fn is_order(word: &Word<'_>) -> bool {
     orders_change(word) && !word.is_any(&["touch", "include", "clean"]) || word.is_any(OTHER_ORDERS)
 }
 
-/// Words that forbid or confine without a negation.
+/// Words that forbid or limit without a negation.
 #[rustfmt::skip]
 const CONFINING: &[&str] = &[
     "keep", "leave", "except", "only", "hands", "frozen", "read-only", "untouched", "lasa",
 ];
 
-/// Whether words forbid or confine something.
+/// Whether words forbid or limit something.
 pub(super) fn forbids(words: &[Word<'_>]) -> bool {
     words
         .iter()

@@ -1,4 +1,4 @@
-//! Dependencies that constraints forbid.
+//! Constraints on new dependencies.
 
 use super::grammar::{is_negation, orders};
 use crate::analyzed_action::AnalyzedAction;
@@ -7,12 +7,12 @@ use crate::file_kind::FileKind;
 use crate::words::{Word, words};
 use grov_domain::Program;
 
-/// Forbidden dependencies.
+/// A constraint on new dependencies.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct PackageConstraint {
-    /// The constraint's own words.
+    /// The text of the constraint.
     text: String,
-    /// The one that is meant; `None`: any new one.
+    /// The forbidden package; `None` for every new dependency.
     package: Option<String>,
 }
 
@@ -34,7 +34,7 @@ const NEW: &[&str] = &[
     "rust", "dev", "in", "production",
 ];
 
-/// Reads the dependencies that a constraint forbids.
+/// Parses the dependencies that a constraint forbids.
 pub(super) fn read(text: &str, words: &[Word<'_>]) -> Option<PackageConstraint> {
     let limit = |package: Option<&Word<'_>>| PackageConstraint {
         text: text.to_owned(),
@@ -60,7 +60,7 @@ pub(super) fn read(text: &str, words: &[Word<'_>]) -> Option<PackageConstraint> 
             }
             if word.is_any(NEW) || word.is_any(ADDING) {
                 said_new = true;
-                // "Don't add lodash": one package, if the sentence says that it is one.
+                // "Don't add lodash" forbids one package, if "lodash" can be the name of a package.
                 let named = words
                     .get(at + 1)
                     .filter(|next| word.is_any(ADDING) && !next.is_any(NEW) && !next.is_any(DEPENDENCIES));
@@ -110,12 +110,12 @@ fn is_package(word: &Word<'_>) -> bool {
 }
 
 impl PackageConstraint {
-    /// The constraint's own words.
+    /// The text of the constraint.
     pub(super) fn text(&self) -> &str {
         &self.text
     }
 
-    /// Whether a sentence orders just that.
+    /// Whether a sentence requests the forbidden dependency.
     pub(super) fn is_lifted_by(&self, sentence: &str) -> bool {
         let words = words(sentence);
         let named = |word: &Word<'_>| match &self.package {
@@ -125,7 +125,7 @@ impl PackageConstraint {
         orders(&words) && words.iter().any(named)
     }
 
-    /// Whether an action adds a forbidden package: `Some(true)` for certain, `Some(false)` very likely.
+    /// Whether an action adds a forbidden package: `Some(true)` if certain, `Some(false)` if very likely.
     pub(super) fn broken_by(&self, action: &AnalyzedAction<'_>, compiled: &CompiledContract) -> Option<bool> {
         let asked = |name: &str| compiled.request.names(name);
         let installed: Vec<&str> = action.programs().iter().flat_map(installed_by).collect();
@@ -224,14 +224,14 @@ fn without_version(name: &str) -> &str {
     &name[..end]
 }
 
-/// Keys of manifests that look like dependencies and are none.
+/// Keys of manifests that look like dependencies but are not.
 #[rustfmt::skip]
 const NO_DEPENDENCIES: &[&str] = &[
     "version", "edition", "rust-version", "name", "node", "npm", "license", "engines", "requires-python", "target", "module", "packageManager", "python",
     "main", "type", "description", "author", "go", "resolver", "opt-level", "lto",
 ];
 
-/// The dependencies that a piece of a manifest declares.
+/// The dependencies declared in a part of a manifest.
 fn dependencies_in(content: &str) -> impl Iterator<Item = &str> {
     let mut scripts = false;
     content.lines().take(400).filter_map(move |line| {
@@ -262,7 +262,7 @@ fn dependencies_in(content: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// A line's name and version.
+/// The name and version in a line.
 fn declared(line: &str) -> Option<(&str, &str)> {
     if line.starts_with(['#', '/', '[', '{', '}']) {
         return None;
@@ -288,7 +288,7 @@ fn declared(line: &str) -> Option<(&str, &str)> {
     name.contains('/').then_some((name, version))
 }
 
-/// Whether a line of code brings in a package.
+/// Whether a line of code imports a package.
 fn imports(line: &str, package: &str) -> bool {
     let line = line.trim();
     let brings = [

@@ -1,4 +1,4 @@
-//! Files and folders that constraints forbid to change.
+//! Constraints on files and folders.
 
 use super::grammar::{forbidden, is_change, is_negation, is_removal, orders_change, orders_more};
 use crate::analyzed_action::AnalyzedAction;
@@ -9,31 +9,31 @@ use crate::pattern::Pattern;
 use crate::words::{Word, any_phrase_at, words};
 use grov_domain::ActionType;
 
-/// What constraints say of files.
+/// The constraints on files and folders.
 #[derive(Clone, Debug, Default)]
 pub(super) struct PathConstraints {
     forbidden: Vec<PathConstraint>,
-    /// Every one allows its own paths alone.
+    /// Constraints that allow changes of their own paths only.
     only: Vec<PathConstraint>,
 }
 
-/// Of what orders name so many paths are kept for a limit.
+/// The maximum number of paths from change requests kept per constraint.
 const MAX_LIFTED: usize = 100;
 
-/// A sentence that asks for a change, and what it names.
+/// A sentence that requests a change, and the files it names.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ChangeRequest {
     paths: Vec<Pattern>,
     kinds: Vec<FileKind>,
-    /// The words behind its verbs, folded.
+    /// The words after its verbs, folded.
     objects: Vec<String>,
 }
 
 impl ChangeRequest {
-    /// So many words behind a verb are its object.
+    /// The maximum number of words after a verb that belong to its object.
     const OBJECT: usize = 6;
 
-    /// The order that a sentence is.
+    /// Parses a sentence. `None` if it requests no change.
     pub(super) fn read(root: &ProjectRoot, sentence: &str) -> Option<Self> {
         let words = words(sentence);
         let is_asked = sentence.ends_with('?') && !words.iter().any(|word| word.folded == "you");
@@ -60,7 +60,7 @@ impl ChangeRequest {
         Some(order)
     }
 
-    /// Whether it asks for what a target of a limit means, in other words than a path.
+    /// Whether it requests a change of a constraint's target, named by something other than its path.
     fn takes_back(&self, target: &Target) -> bool {
         match target {
             Target::Kind(kind) => self.kinds.contains(kind),
@@ -78,25 +78,25 @@ impl ChangeRequest {
 
 #[derive(Clone, Debug)]
 struct PathConstraint {
-    /// The constraint's own words.
+    /// The text of the constraint.
     text: String,
     targets: Vec<Target>,
-    /// What "except" takes out.
+    /// The exceptions after "except".
     except: Vec<Target>,
-    /// What the user ordered to change in spite of it.
+    /// Paths that the user asked to change nevertheless.
     lifted: Vec<Pattern>,
-    /// Changing is fine, taking away is not.
+    /// Only removal is forbidden.
     removal_only: bool,
-    /// What is there already is meant; new files are fine.
+    /// Only changes of existing files are forbidden.
     existing_only: bool,
 }
 
-/// What a word or two name.
+/// What a constraint refers to.
 #[derive(Clone, Debug)]
 enum Target {
     Path(Pattern),
     Kind(FileKind),
-    /// A folder or a file of that name, wherever it lies.
+    /// Any folder or file with this name.
     Named(String),
 }
 
@@ -125,8 +125,8 @@ impl PathConstraints {
         self.only.clear();
     }
 
-    /// Takes out of the limits that were read later what the user ordered in the same breath, by its path, and what was
-    /// ordered since, however it was named. A limit that allows something alone ends where something else is asked for.
+    /// Lifts constraints for paths that the user asked to change: in the constraint's own instruction (`own`), if named by
+    /// path; in later ones (`younger`), however named. A constraint that allows only its paths ends if other paths are requested.
     pub(super) fn lift(&mut self, root: &ProjectRoot, own: &[&ChangeRequest], younger: &[&ChangeRequest]) {
         let named = |limit: &mut PathConstraint| {
             let orders = own.iter().chain(younger);
@@ -157,7 +157,7 @@ impl PathConstraints {
         self.only.retain(|limit| !limit.targets.is_empty());
     }
 
-    /// Reads a constraint.
+    /// Parses a constraint and adds it.
     pub(super) fn read(&mut self, root: &ProjectRoot, text: &str, words: &[Word<'_>]) {
         let exception = words.iter().position(|word| word.is_any(EXCEPTIONS));
         let (rule, except) = words.split_at(exception.unwrap_or(words.len()));
@@ -188,7 +188,7 @@ impl PathConstraints {
         }
     }
 
-    /// The constraint that forbids what the action does to a place.
+    /// The text of the constraint that an action violates by changing `place`.
     pub(super) fn breach(&self, place: &NormalizedPath, action: &AnalyzedAction<'_>) -> Option<&str> {
         let is_lifted = |limit: &PathConstraint| limit.lifted.iter().any(|pattern| pattern.covers(place));
         let forbids = |limit: &&PathConstraint| {
@@ -198,9 +198,12 @@ impl PathConstraints {
                 && (!limit.removal_only || action.removes)
                 && (!limit.existing_only || action.sketch.action_type != ActionType::Write)
         };
-        let beside = place.is_in_project() && !is_temporary(place);
+        let may_be_excluded = place.is_in_project() && !is_temporary(place);
         let excludes = |limit: &&PathConstraint| {
-            beside && !is_lifted(limit) && !covered(&limit.targets, place) && !covered(&limit.except, place)
+            may_be_excluded
+                && !is_lifted(limit)
+                && !covered(&limit.targets, place)
+                && !covered(&limit.except, place)
         };
         let limit = self
             .forbidden
@@ -319,7 +322,7 @@ const WRITES: &[&str] = &["add", "adding", "create", "creating", "write", "writi
 #[rustfmt::skip]
 const INTO: &[&str] = &["to", "in", "into", "under", "inside", "within", "din"];
 
-/// What may stand between "change" and the path that is its object.
+/// Words that may occur between "change" and the path that is its object.
 #[rustfmt::skip]
 const FILLERS: &[&str] = &[
     "the", "any", "a", "file", "files", "folder", "directory", "module", "anything", "everything", "code",
@@ -339,7 +342,7 @@ const UNCHANGED: &[&str] = &[
     "neatins", "neatinsa", "neatinse", "pace", "asa", "frozen", "read-only", "readonly", "out",
 ];
 
-/// States in which a file is not to be changed, behind its name.
+/// Phrases after a path that say that it must not change.
 #[rustfmt::skip]
 const STATES: &[&str] = &[
     "is not allowed", "are not allowed", "isn't allowed", "aren't allowed", "is prohibited", "are prohibited",
@@ -358,7 +361,7 @@ const STATES: &[&str] = &[
     "e inghetat", "este inghetat", "nu trebuie", "e interzis", "este interzis", "nu ai voie",
 ];
 
-/// Phrases behind which stands what is to be left alone.
+/// Phrases before a path that say that it must not change.
 #[rustfmt::skip]
 const AWAY: &[&str] = &[
     "hands off", "stay out of", "keep out of", "stay away from", "keep away from", "steer clear of", "stay clear of", "keep your hands off",
@@ -366,7 +369,7 @@ const AWAY: &[&str] = &[
     "off-limits", "out of scope", "out of bounds", "do not go into", "don't go into", "do not go near", "don't go near",
 ];
 
-/// Phrases behind which stands the only place of the work.
+/// Phrases before a path that limit changes to it.
 #[rustfmt::skip]
 const CONFINING: &[&str] = &[
     "limit", "restrict", "confine", "stay within", "stay in", "stay inside", "keep within", "limiteaza-te", "ramai in",
@@ -400,7 +403,7 @@ const KINDS: &[(&str, FileKind)] = &[
     ("generated", FileKind::Vendored),
 ];
 
-/// Words that mean no place although they are the object of "touch".
+/// Objects of "touch" that are not files or folders.
 #[rustfmt::skip]
 const NO_PLACES: &[&str] = &[
     "anything", "everything", "something", "behavior", "behaviour", "interface", "logic", "code", "state", "default", "defaults", "rest", "others", "other",
@@ -409,7 +412,7 @@ const NO_PLACES: &[&str] = &[
     "file", "files", "stuff", "things", "what", "which",
 ];
 
-/// What may follow a word that names a kind or a place without changing its meaning.
+/// Words that may follow the name of a file kind or folder without changing its meaning.
 #[rustfmt::skip]
 const GO_ON: &[&str] = &[
     "and", "or", "nor", "in", "for", "at", "now", "please", "alone", "untouched", "unchanged", "intact", "as", "here", "either", "is", "are",
@@ -417,14 +420,14 @@ const GO_ON: &[&str] = &[
     "out", "under", "this", "anymore", "again", "yet", "suite", "cum",
 ];
 
-/// `src/a.rs is read-only for this task`: a path or place, and a state behind it.
+/// Parses a path followed by a state: "src/a.rs is read-only for this task".
 fn subject_of_state(root: &ProjectRoot, rule: &[Word<'_>]) -> Option<Vec<Target>> {
     let (state, length) = (1..rule.len()).find_map(|at| Some((at, any_phrase_at(rule, at, STATES)?)))?;
     let subject = &rule[..state];
     if subject.iter().any(is_negation) {
         return None;
     }
-    // "must not be larger than …" tells of something else than being changed.
+    // "Must not be larger than …" is not about changes.
     let open = rule[state + length - 1].is_any(&[
         "be", "stay", "remain", "stays", "ramane", "raman", "ramana", "trebuie",
     ]);
@@ -449,7 +452,7 @@ fn subject_of_state(root: &ProjectRoot, rule: &[Word<'_>]) -> Option<Vec<Target>
     (whole && !targets.is_empty()).then_some(targets)
 }
 
-/// `only change src/a.rs`, `limit changes to src/`.
+/// Parses "only change src/a.rs" and "limit changes to src/".
 fn confines(root: &ProjectRoot, rule: &[Word<'_>]) -> Option<Vec<Target>> {
     let targets = if let Some(at) = rule.iter().position(|word| word.is_any(ONLY)) {
         let works = rule
@@ -459,7 +462,7 @@ fn confines(root: &ProjectRoot, rule: &[Word<'_>]) -> Option<Vec<Target>> {
         if !works || negated {
             return None;
         }
-        // What stands before the last clause is no part of it: "fix x.rs, only change src/".
+        // Earlier clauses are not part of it: "fix x.rs, only change src/".
         let from = (0..at)
             .rev()
             .find(|index| rule[*index].pauses())
@@ -484,12 +487,12 @@ fn confines(root: &ProjectRoot, rule: &[Word<'_>]) -> Option<Vec<Target>> {
     (!targets.is_empty()).then_some(targets)
 }
 
-/// Where the object of `hands off …` begins.
+/// The index of the object of "hands off …".
 fn stays_away(rule: &[Word<'_>]) -> Option<usize> {
     (0..rule.len().min(3)).find_map(|at| Some(at + any_phrase_at(rule, at, AWAY)?))
 }
 
-/// Whether `leave …` says that nothing changes.
+/// Whether "leave …" or "keep …" says that something must not change.
 fn stays_the_same(words: &[Word<'_>]) -> bool {
     words
         .first()
@@ -501,10 +504,10 @@ fn stays_the_same(words: &[Word<'_>]) -> bool {
         })
 }
 
-/// What a verb stands before, with nothing of another kind between them.
+/// The targets that directly follow a verb.
 fn object_of(root: &ProjectRoot, words: &[Word<'_>]) -> Vec<Target> {
     let mut found = Vec::new();
-    // Only the verbs before a lone name tell that a place is meant.
+
     for (at, word) in words.iter().enumerate() {
         let ends = word.pauses() || words.get(at + 1).is_none_or(|next| next.is_any(GO_ON));
         if is_path(word.raw) || is_rooted(word.raw) {
@@ -523,7 +526,7 @@ fn object_of(root: &ProjectRoot, words: &[Word<'_>]) -> Vec<Target> {
     found
 }
 
-/// Whether a plain word names a folder or file: `the auth module`, `the parser`.
+/// Whether a plain word names a folder or file: "the auth module", "the parser".
 fn names_a_place(words: &[Word<'_>], at: usize) -> bool {
     let word = &words[at];
     let next = words.get(at + 1);
@@ -553,7 +556,7 @@ fn named_kind(word: &Word<'_>) -> Option<FileKind> {
         .map(|(_, kind)| *kind)
 }
 
-/// A path on a drive, which plain text has rarely.
+/// Whether a word is a path that starts with a drive letter.
 fn is_rooted(raw: &str) -> bool {
     let bytes = raw.as_bytes();
     bytes.len() > 3 && bytes[0].is_ascii_alphabetic() && bytes[1] == b':' && matches!(bytes[2], b'\\' | b'/')

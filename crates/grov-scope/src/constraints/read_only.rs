@@ -1,7 +1,7 @@
-//! Whether the user wants nothing changed at all: "Explain the login. Don't change anything."
+//! Detects that the user wants nothing changed: "Explain the login. Don't change anything."
 //!
 //! Only a clause that forbids every change counts. "Don't change anything else", "… in src/db/" and "don't change the API"
-//! forbid something narrower, which the other limits read. It ends when the user asks for a change.
+//! are narrower and are parsed by the other modules. The constraint ends when the user requests a change.
 
 use super::grammar::{is_change, is_order, may_forbid, sentences};
 use crate::analyzed_action::AnalyzedAction;
@@ -10,24 +10,24 @@ use crate::normalized_path::NormalizedPath;
 use crate::words::{Word, fold, words};
 use grov_domain::EffectKind;
 
-/// A text without any of these says nothing about looking only: most prompts are not split into sentences because of it.
+/// Substrings that every read-only constraint contains. They avoid splitting most prompts into sentences.
 #[rustfmt::skip]
 const TRACES: &[&str] = &[
     "chang", "modif", "edit", "touch", "alter", "only", "just", "write any", "writing any", "nichts", "keine", "nur ", "schimb", "doar ", "ating",
 ];
 
-/// Words that may come before the clause proper.
+/// Words that may precede the prohibition in a clause.
 #[rustfmt::skip]
 const OPENINGS: &[&str] = &[
     "please", "pls", "but", "and", "so", "also", "for", "now", "then", "ok", "okay", "bitte", "aber", "und", "te", "rog", "dar", "si", "make",
     "you", "with", "there", "should", "be", "note", "important", "i", "want", "would", "like", "to", "kindly",
 ];
 
-/// Words between a negation and its verb.
+/// Words allowed between a negation and its verb.
 #[rustfmt::skip]
 const BETWEEN: &[&str] = &["you", "please", "ever", "actually", "go", "and", "or", "do", "sa", "make", "making", "any", "the", "start"];
 
-/// Everything that can be changed, in one word.
+/// Words that mean all files.
 #[rustfmt::skip]
 const ALL: &[&str] = &[
     "anything", "nothing", "file", "files", "code", "thing", "changes", "change", "edits", "modifications", "codebase", "repo", "repository",
@@ -40,7 +40,7 @@ const CHANGES: &[&str] = &[
     "changes", "change", "edits", "edit", "editing", "modifications", "modification", "anderungen", "anderung", "modificari", "schimbari",
 ];
 
-/// Words that leave the meaning of the clause whole.
+/// Words that do not narrow the meaning of a clause.
 #[rustfmt::skip]
 const AROUND: &[&str] = &[
     "any", "a", "single", "source", "yet", "please", "now", "at", "all", "here", "to", "or", "and", "nor", "create", "delete", "remove", "write",
@@ -48,14 +48,14 @@ const AROUND: &[&str] = &[
     "bitte", "inca", "acum", "vreun", "niciun", "un",
 ];
 
-/// Words behind the clause that take something out of it.
+/// Words after a clause that introduce an exception.
 #[rustfmt::skip]
 const EXCEPTIONS: &[&str] = &[
     "except", "besides", "apart", "unless", "if", "other", "else", "but", "outside", "beyond", "when", "before", "excluding", "daca", "decat",
     "ausser", "wenn", "altceva",
 ];
 
-/// Verbs that ask for a look.
+/// Words that request information instead of a change.
 #[rustfmt::skip]
 const LOOKING: &[&str] = &[
     "look", "explain", "analyze", "analyse", "review", "describe", "read", "tell", "inspect", "show", "report", "summarize", "summarise",
@@ -64,7 +64,7 @@ const LOOKING: &[&str] = &[
     "beschreibe", "beschreiben", "anschauen", "ansehen", "explica", "explici", "analizeaza", "citeste", "arata", "descrie", "uita-te", "spune",
 ];
 
-/// Of these, those that say by "only" or "just" that nothing else is wanted.
+/// Words for reading that, with "only" or "just", exclude changes.
 #[rustfmt::skip]
 const ONLY_LOOKING: &[&str] = &[
     "look", "looking", "explain", "analyze", "analyse", "analysis", "review", "describe", "read", "inspect", "report", "summarize", "summarise",
@@ -72,26 +72,26 @@ const ONLY_LOOKING: &[&str] = &[
     "citeste", "descrie",
 ];
 
-/// All that a clause with "read only" may hold beside it: "the config is read-only" is about the config.
+/// The only words allowed in a clause with "read only". "The config is read-only" is about the config.
 #[rustfmt::skip]
 const READ_ONLY: &[&str] = &[
     "read", "only", "read-only", "readonly", "please", "this", "is", "a", "task", "session", "mode", "stay", "it", "purely", "strictly", "review",
     "analysis", "access", "work", "in", "keep", "just", "be", "remain", "question", "audit", "nur-lesen",
 ];
 
-/// What Git does to the files and the history here. Fetching, listing and showing are none of it.
+/// Git commands that change files or the local history.
 #[rustfmt::skip]
 const GIT: &[&str] = &[
     "add", "am", "apply", "checkout", "cherry-pick", "clean", "commit", "merge", "mv", "pull", "push", "rebase", "reset", "restore", "revert",
     "rm", "stash", "switch",
 ];
 
-/// Nothing is to be changed, in the user's own words.
+/// A constraint to change nothing, as the user's sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ReadOnlyConstraint(String);
 
 impl ReadOnlyConstraint {
-    /// The newest wish of that kind that no later instruction ended, oldest instruction first.
+    /// The newest read-only constraint in `instructions` (oldest first) that no later instruction ended.
     pub(super) fn of(instructions: &[String]) -> Option<Self> {
         let mut found = None;
         for text in instructions {
@@ -104,13 +104,13 @@ impl ReadOnlyConstraint {
         found
     }
 
-    /// What a constraint says that stands in no instruction, unless one of `younger` ended it.
+    /// Parses a constraint that occurs in no instruction, unless one of `younger` ended it.
     pub(super) fn of_constraint(constraint: &str, younger: &[String]) -> Option<Self> {
         let limit = Self::read(constraint)?;
         (!younger.iter().any(|text| asks_for_change(text))).then_some(limit)
     }
 
-    /// What an instruction says, unless it also asks for a change.
+    /// Parses an instruction. `None` if it also requests a change.
     fn read(text: &str) -> Option<Self> {
         let folded = fold(text);
         if !TRACES.iter().any(|trace| folded.contains(trace)) {
@@ -123,7 +123,7 @@ impl ReadOnlyConstraint {
         (!asks).then(|| Self(sentences[at].clone()))
     }
 
-    /// The user's own words.
+    /// The user's sentence.
     pub(super) fn text(&self) -> &str {
         &self.0
     }
@@ -140,13 +140,13 @@ impl ReadOnlyConstraint {
                 .programs()
                 .iter()
                 .any(|command| GIT.contains(&command.git().0));
-        // A formatter that names no file goes over all of them.
+        // A formatter without file arguments changes all files.
         let is_wide = action.sketch.files.is_empty() && effects.contains(&EffectKind::Modify);
         (changed, is_git || is_wide)
     }
 }
 
-/// Whether a sentence forbids every change and asks for none.
+/// Whether a sentence forbids every change and requests none.
 fn forbids_all(sentence: &str) -> bool {
     let asked = sentence.strip_suffix('?').filter(|asked| {
         let first = fold(asked.split_whitespace().next().unwrap_or_default());
@@ -250,7 +250,7 @@ fn changes_nothing(clause: &[Word<'_>]) -> bool {
     }
 }
 
-/// Behind a negation: a verb that means any change, and everything as its object.
+/// Whether the words after a negation are a verb for any change with all files as its object.
 fn negates_all(after: &[Word<'_>]) -> bool {
     let verb = after.iter().position(|word| !word.is_any(BETWEEN));
     let Some(verb) = verb else { return false };
@@ -266,7 +266,7 @@ fn negates_all(after: &[Word<'_>]) -> bool {
     (is_verb || writes) && is_all(rest)
 }
 
-/// Behind a "no": "changes", "code edits".
+/// Whether the words after "no" are a noun for any change: "changes", "code edits".
 fn is_no_change(after: &[Word<'_>]) -> bool {
     let is_kind = |word: &Word<'_>| word.is_any(&["code", "file", "source", "any", "more", "further"]);
     let Some(at) = after.iter().position(|word| !is_kind(word)) else {
@@ -282,14 +282,14 @@ fn is_no_change(after: &[Word<'_>]) -> bool {
         && !names_part(&after[at + 1..])
 }
 
-/// Whether the object of a verb is everything there is.
+/// Whether the object of a verb is all files.
 fn is_all(object: &[Word<'_>]) -> bool {
     object.iter().any(|word| word.is_any(ALL))
         && object.iter().all(|word| word.is_any(ALL) || word.is_any(AROUND))
         && !names_part(object)
 }
 
-/// "the file", "this code" mean one that was spoken of; "the project" means everything.
+/// Whether an object refers to a specific thing: "the file", "this code". "The project" means all files.
 fn names_part(object: &[Word<'_>]) -> bool {
     object.windows(2).any(|pair| {
         pair[0].is_any(&["the", "this", "my", "our"])
@@ -297,7 +297,7 @@ fn names_part(object: &[Word<'_>]) -> bool {
     })
 }
 
-/// Whether words hold an order to change something.
+/// Whether words contain an order to change something.
 fn asks_in(words: &[Word<'_>]) -> bool {
     !looks_first(words) && words.iter().any(is_order)
         || words
@@ -305,7 +305,7 @@ fn asks_in(words: &[Word<'_>]) -> bool {
             .any(|pair| pair[0].is_any(&["and", "then", "und", "si"]) && is_order(&pair[1]))
 }
 
-/// Whether what is asked for is a look.
+/// Whether words start with a request for information.
 fn looks_first(words: &[Word<'_>]) -> bool {
     let first = words.iter().find(|word| {
         !word.is_any(OPENINGS)
@@ -314,7 +314,7 @@ fn looks_first(words: &[Word<'_>]) -> bool {
     first.is_some_and(|word| word.is_any(LOOKING))
 }
 
-/// Whether a sentence asks for a change.
+/// Whether a sentence requests a change.
 fn orders_change(sentence: &str) -> bool {
     let words = words(sentence);
     if sentence.ends_with('?') && !words.iter().any(|word| word.folded == "you") {
@@ -323,7 +323,7 @@ fn orders_change(sentence: &str) -> bool {
     asks_in(&words) && !super::grammar::forbids(&words)
 }
 
-/// Whether an instruction asks for a change, or says yes to one.
+/// Whether an instruction requests a change or agrees to one.
 fn asks_for_change(text: &str) -> bool {
     let sentences = sentences(text);
     let agrees = |sentence: &String| {
