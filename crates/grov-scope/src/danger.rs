@@ -204,14 +204,14 @@ const FILTERS: &[&str] = &[
     "grep", "egrep", "fgrep", "rg", "head", "tail", "sort", "uniq", "sed", "awk", "cut", "tee", "cat", "nl", "tac",
 ];
 
-/// The command whose output a command reads, behind programs that only select lines.
+/// The command whose output a command reads, skipping programs that only select lines in between.
 fn source<'c>(command: &Program, programs: &'c [Program]) -> Option<&'c Program> {
     let mut number = command.source?;
     loop {
         let before = programs.get(number)?;
         let selects = FILTERS.contains(&before.name());
         match before.source {
-            // It is an earlier one always.
+            // Strictly decreasing, so that the loop ends.
             Some(earlier) if selects && earlier < number => number = earlier,
             _ => return Some(before),
         }

@@ -10,7 +10,7 @@ use crate::normalized_path::NormalizedPath;
 use crate::words::{Word, fold, words};
 use grov_domain::EffectKind;
 
-/// Substrings that every read-only constraint contains. They avoid splitting most prompts into sentences.
+/// Every read-only constraint contains one of these substrings. Most prompts do not and need not be split into sentences.
 #[rustfmt::skip]
 const TRACES: &[&str] = &[
     "chang", "modif", "edit", "touch", "alter", "only", "just", "write any", "writing any", "nichts", "keine", "nur ", "schimb", "doar ", "ating",

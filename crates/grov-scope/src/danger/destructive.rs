@@ -1,4 +1,4 @@
-//! What destroys files, history and data.
+//! Commands that destroy files, history and data.
 
 mod bulk;
 
@@ -10,16 +10,16 @@ use crate::file_kind::{FileKind, is_build_output, is_temporary};
 use crate::normalized_path::NormalizedPath;
 use grov_domain::{Argument, Finding, Program, operands};
 
-/// Stems of words that ask for a folder to be emptied.
+/// Stems of words that request emptying a folder.
 const EMPTYING: &[&str] = &["clean", "empty", "delet", "remov", "sterg", "golest", "curat"];
 
-/// Stems of words that ask for Docker's data to be taken away.
+/// Stems of words that request removing Docker's data.
 #[rustfmt::skip]
 const DOCKER_DATA: &[&str] = &[
     "prun", "clean", "volume", "disk", "space", "delet", "remov", "reset", "fresh", "recreat", "wipe", "sterg", "curat", "spatiu",
 ];
 
-/// Stems of words that ask for stored data to be removed.
+/// Stems of words that request removing stored data.
 #[rustfmt::skip]
 const DATA: &[&str] = &[
     "drop", "truncat", "migrat", "reset", "seed", "delet", "sterg", "purg", "wipe", "clear", "flush", "recreat",
@@ -56,7 +56,7 @@ const CLOUD: Unrequested = unrequested(
     "Something in the cloud is deleted, which was not requested",
 );
 
-/// What of a command destroys; `source` is the command whose output it reads.
+/// The finding for a destructive command. `source` is the command whose output it reads.
 pub(super) fn of_command(
     command: &Program,
     source: Option<&Program>,
@@ -93,7 +93,7 @@ pub(super) fn of_command(
     }
 }
 
-/// A command that destroys something in a service.
+/// The rule for a command that destroys something in a service.
 fn service(command: &Program) -> Option<Unrequested> {
     let words: Vec<&str> = command.operands().take(2).collect();
     let deletes_in_cloud = |word: &Argument| {
@@ -112,14 +112,14 @@ fn service(command: &Program) -> Option<Unrequested> {
     }
 }
 
-/// Whether containers are taken down together with what they stored, and not those of tests.
+/// Whether containers are taken down together with their volumes, except those of tests.
 fn takes_volumes_down(command: &Program) -> bool {
     command.operands().any(|word| word == "down")
         && command.has("--volumes", 'v')
         && !command.operands().any(is_for_trial)
 }
 
-/// `rm -rf`: outside of the project grave, inside of it only where the work is not.
+/// The finding for a recursive removal.
 fn removal(command: &Program, context: &EvaluationContext<'_>) -> Option<Finding> {
     let recursive =
         command.has("--recursive", 'r') || command.has("--recursive", 'R') || command.name() == "rimraf";
@@ -127,7 +127,7 @@ fn removal(command: &Program, context: &EvaluationContext<'_>) -> Option<Finding
         return None;
     }
     command.operands().find_map(|path| {
-        // What a variable holds is not known, nor what a path means in a folder that nobody knows.
+        // The path is unknown if it contains a variable or if the working directory is unknown.
         let from_root = context.directory.path(path)?;
         let folder = from_root.strip_suffix("/*").unwrap_or(&from_root);
         let place = NormalizedPath::new(context.root, if folder == "*" { "." } else { folder });
@@ -140,13 +140,13 @@ fn removal(command: &Program, context: &EvaluationContext<'_>) -> Option<Finding
         if place.is_in_project() && place.name() == ".git" && place.components().count() == 1 {
             return finding(CRITICAL, Some(".git"), "The project's history is removed");
         }
-        // Work inside of the project that the same line makes anew is replaced. Nothing else is excused by a `mkdir`.
+        // A folder that the same line recreates is replaced. This excuses only removals in the project.
         let is_replaced = context.created_paths.contains(&path);
         outside_removal(&place, context).or_else(|| unrelated_removal(&place, is_replaced, context))
     })
 }
 
-/// Whether a path, meant from the root, is all that there is: the machine, somebody's home, the project.
+/// Whether a path is the whole file system, a home directory or the project. `path` is relative to the root.
 fn is_everything(path: &str, place: &NormalizedPath) -> bool {
     let bare = path.trim_end_matches("/*").trim_end_matches('/');
     matches!(bare, "" | "~" | "$HOME" | "." | "./" | "*" | "..")
@@ -154,9 +154,9 @@ fn is_everything(path: &str, place: &NormalizedPath) -> bool {
         || place.as_str() == "/"
 }
 
-/// A removal outside of the project.
+/// The finding for a removal outside the project.
 fn outside_removal(place: &NormalizedPath, context: &EvaluationContext<'_>) -> Option<Finding> {
-    // Without a root nobody knows what is outside; home and the system's folders are.
+    // Without a known root, only paths in the home directory are certainly outside.
     let outside =
         !place.is_in_project() && (context.root.is_known() || place.as_str().starts_with(['~', '$']));
     if !outside
@@ -174,29 +174,29 @@ fn outside_removal(place: &NormalizedPath, context: &EvaluationContext<'_>) -> O
     )
 }
 
-/// Stems of words for work that removes files as a side effect, such as another layout.
+/// Stems of words for work that removes files as a side effect, such as a restructuring.
 #[rustfmt::skip]
 const REARRANGING: &[&str] = &[
     "renam", "mov", "replac", "restructur", "reorgan", "refactor", "rewrit", "migrat", "upgrad", "regenerat", "plan", "scaffold",
     "drop", "unused", "obsolete", "legacy", "deprecat", "redenum", "mut", "inlocui", "rescri", "migr",
 ];
 
-/// Names of folders in which the most of a project is.
+/// Names of folders that contain most of a project.
 #[rustfmt::skip]
 const SOURCES: &[&str] = &[
     "src", "lib", "app", "apps", "crates", "packages", "include", "internal", "cmd", "pkg", "server", "client",
     "frontend", "backend", "web", "tests", "test", "docs", "migrations",
 ];
 
-/// A removal inside of the project where the work is not, as far as that is told, or of the sources as a whole.
+/// The finding for a removal in the project outside the expected scope, or of a whole source folder.
 fn unrelated_removal(
     place: &NormalizedPath,
     is_replaced: bool,
     context: &EvaluationContext<'_>,
 ) -> Option<Finding> {
-    let told = !context.compiled.scope.is_empty();
+    let has_scope = !context.compiled.scope.is_empty();
     let whole = place.components().count() == 1 && SOURCES.contains(&place.name());
-    let is_weighed = whole || told && !is_replaced;
+    let is_weighed = whole || has_scope && !is_replaced;
     let fine = !is_weighed
         || !place.is_in_project()
         || is_temporary(place)
@@ -225,7 +225,7 @@ fn unrelated_removal(
     )
 }
 
-/// Whether the conversation made it, or the user named or allowed it.
+/// Whether the agent created or changed the path, or the user named or allowed it.
 fn is_excused(place: &NormalizedPath, context: &EvaluationContext<'_>) -> bool {
     context.has_changed(place) || context.compiled.is_allowed(place) || context.compiled.is_named(place)
 }
@@ -282,7 +282,7 @@ const REFERENCE: Unrequested = unrequested(
     "A Git reference is deleted, which was not requested",
 );
 
-/// A command of Git that destroys history or work.
+/// The rule for a Git command that destroys history or work.
 fn git(command: &Program, context: &EvaluationContext<'_>) -> Option<Unrequested> {
     let (verb, rest) = command.git();
     let has = |names: &[&str]| rest.iter().any(|word| names.contains(&word.as_str()));
@@ -294,7 +294,7 @@ fn git(command: &Program, context: &EvaluationContext<'_>) -> Option<Unrequested
         "push" if has(&["--dry-run", "-n"]) => None,
         "push" if pushes_by_force(command) => {
             let leased = rest.iter().any(|word| word.starts_with("--force-with-lease"));
-            // What was rebased or amended before can only be pushed by force; the lease guards what others pushed.
+            // Rewritten commits can only be pushed by force; the lease protects what others pushed.
             match leased {
                 true if context.has_rewritten() => None,
                 true => Some(LEASED_PUSH),
@@ -306,7 +306,7 @@ fn git(command: &Program, context: &EvaluationContext<'_>) -> Option<Unrequested
             (deletes || has(&["--delete", "-d"])).then_some(BRANCH_PUSH)
         }
         "reset" if has(&["--hard"]) => {
-            // "Update my branch" asks for the state of the remote.
+            // "Update my branch" requests the state of the remote branch.
             let is_upstream =
                 |word: &Argument| word.contains('/') || word.contains("@{") || word == "FETCH_HEAD";
             let updates = rest.iter().any(is_upstream)
@@ -334,13 +334,13 @@ fn git(command: &Program, context: &EvaluationContext<'_>) -> Option<Unrequested
     }
 }
 
-/// Whether `git checkout`, `restore` or `switch` throws away all changes that are not committed, or those of all sources. One
-/// file, and a branch, are ordinary work.
+/// Whether `git checkout`, `restore` or `switch` discards all uncommitted changes, or those of a whole source folder.
+/// Restoring single files and switching branches are ordinary work.
 fn throws_away(verb: &str, rest: &[Argument], context: &EvaluationContext<'_>) -> bool {
     let has = |names: &[&str]| rest.iter().any(|word| names.contains(&word.as_str()));
     let is_forced = rest.iter().any(|word| {
         let is_short = word.starts_with('-') && !word.starts_with("--");
-        // A name may stand behind `-b`.
+        // `-b` may be followed by a name that contains an `f`.
         is_short && word.contains('f') && !word.contains(['b', 'B', 'c', 'C'])
     });
     if verb != "restore" && (is_forced || has(&["--force", "--discard-changes"])) {
@@ -363,17 +363,17 @@ fn throws_away(verb: &str, rest: &[Argument], context: &EvaluationContext<'_>) -
     })
 }
 
-/// What of a database statement destroys.
+/// The finding for a database statement that destroys data.
 pub(super) fn of_statement(text: &str, context: &EvaluationContext<'_>) -> Option<Finding> {
     let text = text.to_ascii_lowercase();
     let statement = without_literals(&text);
-    // A text may be run as a statement.
+    // A string literal may be executed as a statement.
     let runs_text = words_of(&statement).any(|word| matches!(word, "execute" | "exec" | "prepare" | "do"));
     let words: Vec<&str> = words_of(if runs_text { &text } else { &statement }).collect();
     let destroys = words.iter().enumerate().find_map(|(at, word)| {
         let next = words.get(at + 1).copied().unwrap_or_default();
         match (*word, next) {
-            // What the same statement makes anew is set up, not thrown away.
+            // A table that the same statement recreates is set up, not discarded.
             ("drop", "table" | "database" | "schema" | "view" | "collection") => {
                 (!words[at..].contains(&"create")).then_some("DROP")
             }
@@ -398,8 +398,8 @@ fn words_of(text: &str) -> impl Iterator<Item = &str> {
         .filter(|word| !word.is_empty())
 }
 
-/// A statement without its comments and the texts in it: `like 'drop table%'` drops nothing. A quotation that does not end is
-/// none.
+/// A statement without comments and string literals: `like 'drop table%'` drops nothing. An unclosed quotation mark is
+/// kept.
 fn without_literals(statement: &str) -> String {
     let mut plain = String::with_capacity(statement.len());
     let mut rest = statement;
@@ -410,7 +410,7 @@ fn without_literals(statement: &str) -> String {
             let behind = rest.strip_prefix(opens)?;
             Some(opens.len() + behind.find(closes)? + closes.len())
         };
-        // An option begins with two hyphens as well.
+        // Command-line options also start with two hyphens.
         let comment = || {
             let behind = rest.strip_prefix("--")?;
             let end = rest.find('\n').unwrap_or(rest.len());
@@ -424,7 +424,7 @@ fn without_literals(statement: &str) -> String {
     plain + rest
 }
 
-/// Whether a database's name says that it is there to be thrown away: `app_test`.
+/// Whether the name of a database marks it as disposable: `app_test`.
 fn is_for_trial(name: &str) -> bool {
     name.to_ascii_lowercase()
         .split(|letter: char| !letter.is_ascii_alphanumeric())
@@ -436,12 +436,12 @@ fn is_for_trial(name: &str) -> bool {
         })
 }
 
-/// Whether an argument names a database that is there to be thrown away: a file for a time, a name for tests.
+/// Whether an argument names a disposable database: in memory, a temporary file, or a name for tests.
 fn is_trial_database(word: &str, context: &EvaluationContext<'_>) -> bool {
     if word == ":memory:" {
         return true;
     }
-    // A statement is no name.
+    // The argument is a statement.
     if word.contains(char::is_whitespace) {
         return false;
     }

@@ -1,11 +1,12 @@
-//! What goes out to the world: publishing, deploying, sending secrets.
+//! Outbound commands: publishing, deploying, sending secrets.
 
 mod remote_script;
 
 use super::{CRITICAL, DESTRUCTIVE, EvaluationContext, RISKY, finding};
 use grov_domain::{Argument, Finding, Program};
 
-/// What of a command goes out; `source` is the one whose output it reads, behind those that select of it; `programs` are all.
+/// The finding for an outbound command. `source` is the command whose output it reads, skipping programs that only select
+/// lines. `programs` are all commands of the line.
 pub(super) fn of_command(
     command: &Program,
     source: Option<&Program>,
@@ -21,7 +22,7 @@ pub(super) fn of_command(
         && !asked.mentions_any(&[
             "publish", "releas", "deploy", "ship", "upload", "public", "lanseaz", "livr",
         ])
-        && !is_spoken(command, context)
+        && !is_verb_requested(command, context)
     {
         return finding(
             DESTRUCTIVE,
@@ -45,8 +46,8 @@ pub(super) fn of_command(
     None
 }
 
-/// Whether the user said the verb that the command is told: "apply" of `terraform apply`, "push" of `docker push`.
-fn is_spoken(command: &Program, context: &EvaluationContext<'_>) -> bool {
+/// Whether the request contains the verb of a command: "apply" for `terraform apply`, "push" for `docker push`.
+fn is_verb_requested(command: &Program, context: &EvaluationContext<'_>) -> bool {
     const ROMANIAN: &[(&str, &[&str])] = &[
         ("apply", &["aplic"]),
         ("push", &["urc", "trimit", "impinge"]),
@@ -63,7 +64,7 @@ fn is_spoken(command: &Program, context: &EvaluationContext<'_>) -> bool {
     })
 }
 
-/// Whether a command makes something public or puts it into service.
+/// Whether a command publishes or deploys something.
 pub(crate) fn publishes(command: &Program) -> bool {
     if command
         .arguments
@@ -111,7 +112,7 @@ pub(crate) fn is_local(command: &Program) -> bool {
     arguments.any(|word| HOSTS.iter().any(|host| word.contains(host)))
 }
 
-/// Whether a command sends what looks like a secret.
+/// Whether a command sends files or variables that probably contain secrets.
 fn sends_secrets(command: &Program, before: Option<&Program>) -> bool {
     let program = command.name();
     if !matches!(
@@ -143,14 +144,14 @@ fn sends_secrets(command: &Program, before: Option<&Program>) -> bool {
     remote && (sent_file || piped)
 }
 
-/// Files that hold credentials or what was typed.
+/// Names of files with credentials or shell history.
 #[rustfmt::skip]
 const SECRET_FILES: &[&str] = &[
     ".npmrc", ".netrc", ".pypirc", "credentials", ".pgpass", ".git-credentials", "credentials.json",
     ".bash_history", ".zsh_history", "shadow",
 ];
 
-/// Whether a file's name says that it holds secrets.
+/// Whether the name of a file indicates that it contains secrets.
 pub(crate) fn is_secret_file(path: &str) -> bool {
     let path = path.to_lowercase();
     let path = path.rsplit(['@', '=', ' ']).next().unwrap_or(&path);
@@ -174,7 +175,7 @@ pub(crate) fn is_secret_file(path: &str) -> bool {
             || path.contains("/.gnupg/"))
 }
 
-/// A command as it is told in a reason.
+/// A command, shortened for use in a reason.
 fn shown(command: &Program) -> String {
     std::iter::once(command.name())
         .chain(command.operands().take(2))

@@ -1,4 +1,4 @@
-//! What reaches into the machine itself: permissions, processes, services, the user's own settings.
+//! Commands that change the machine: permissions, processes, services, the user's settings.
 
 use super::{CRITICAL, DESTRUCTIVE, EvaluationContext, MINOR, RISKY, Unrequested, finding, unrequested};
 use crate::analyzed_action::AnalyzedAction;
@@ -6,7 +6,7 @@ use crate::history::names_in;
 use crate::normalized_path::NormalizedPath;
 use grov_domain::{Finding, Program};
 
-/// What of a command reaches into the machine; `before` is the command whose output it may read.
+/// The finding for a command that changes the machine. `before` is the previous command of the line.
 pub(super) fn of_command(
     command: &Program,
     before: Option<&Program>,
@@ -42,13 +42,13 @@ pub(super) fn of_command(
             let reason = format!("`{name}` changes user accounts or security settings");
             finding(DESTRUCTIVE, None, reason)
         }
-        _ if is_grov(command) && frees(command) && !asked.names("grov") => finding(
+        _ if is_grov(command) && loosens_constraints(command) && !asked.names("grov") => finding(
             DESTRUCTIVE,
             None,
             "The agent loosens its own constraints, which was not requested",
         ),
         program if !is_grov(command) && !only_reads(program) && !asked.names("grov") => {
-            let own = command.operands().find(|path| is_of_grov(path, context))?;
+            let own = command.operands().find(|path| is_in_grov_home(path, context))?;
             let reason = format!("`{program}` may change Grov's own files ({own}), which was not requested");
             finding(DESTRUCTIVE, None, reason)
         }
@@ -73,7 +73,7 @@ const SERVICE: Unrequested = unrequested(
     "A service of the machine is stopped, which was not requested",
 );
 
-/// A change of owner outside of the project.
+/// The finding for a change of owner outside the project.
 fn owner(command: &Program, context: &EvaluationContext<'_>) -> Option<Finding> {
     let mut paths = command
         .operands()
@@ -91,7 +91,7 @@ fn owner(command: &Program, context: &EvaluationContext<'_>) -> Option<Finding> 
     finding(DESTRUCTIVE, Some(name), format!("The owner of {name} is changed"))
 }
 
-/// Processes that are killed by their name and that the conversation did not start.
+/// The finding for processes that are killed by name and that the agent did not start.
 fn kill_by_name(
     command: &Program,
     before: Option<&Program>,
@@ -114,13 +114,13 @@ fn kill_by_name(
     finding(MINOR, None, reason)
 }
 
-/// Whether a command is Grov, also by a name that the shell looks up: `$(which grov)`.
+/// Whether a command runs Grov, also through an expansion such as `$(which grov)`.
 fn is_grov(command: &Program) -> bool {
     let first = command.word.as_str();
     command.name() == "grov" || first.starts_with(['$', '`']) && first.to_ascii_lowercase().contains("grov")
 }
 
-/// Whether a program looks at its operands and changes none of them. What `cp` writes is among the changed files.
+/// Whether a program does not change its operands. The target of `cp` is checked as a changed file.
 fn only_reads(program: &str) -> bool {
     #[rustfmt::skip]
     const READERS: &[&str] = &[
@@ -131,8 +131,8 @@ fn only_reads(program: &str) -> bool {
     READERS.contains(&program)
 }
 
-/// Whether a path lies in the folder in which Grov keeps what it knows.
-fn is_of_grov(path: &str, context: &EvaluationContext<'_>) -> bool {
+/// Whether a path is in Grov's home directory.
+fn is_in_grov_home(path: &str, context: &EvaluationContext<'_>) -> bool {
     let Some(path) = context.directory.path(path) else {
         return false;
     };
@@ -141,18 +141,18 @@ fn is_of_grov(path: &str, context: &EvaluationContext<'_>) -> bool {
         && below_home(place.as_str()).is_some_and(|rest| rest.split('/').next() == Some(".grov"))
 }
 
-/// Whether Grov is told to hold the agent to less: what it may change is for people to say.
-fn frees(command: &Program) -> bool {
-    let says = |words: &[&str]| command.operands().any(|word| words.contains(&word));
-    // These note what the user typed or said yes to; the client alone runs them.
+/// Whether a Grov command loosens the agent's constraints, which only people may do.
+fn loosens_constraints(command: &Program) -> bool {
+    let has = |words: &[&str]| command.operands().any(|word| words.contains(&word));
+    // These record what the user typed or approved; only the client may run them.
     let is_hook = |word: &str| matches!(word, "hook" | "inject" | "prompt-inject" | "capture");
-    says(&["off", "unregister", "uninstall"])
+    has(&["off", "unregister", "uninstall"])
         || command.operands().take(3).any(is_hook)
-        || says(&["goal"]) && says(&["allow", "set"])
-        || says(&["store"]) && says(&["prune"])
+        || has(&["goal"]) && has(&["allow", "set"])
+        || has(&["store"]) && has(&["prune"])
 }
 
-/// Changes of files that belong to the user or the system.
+/// The finding for a changed file that belongs to the user or the system.
 pub(super) fn of_files(action: &AnalyzedAction<'_>, context: &EvaluationContext<'_>) -> Option<Finding> {
     action.changed.iter().find_map(|place| {
         let is_client = is_client_setting(place);
@@ -174,7 +174,7 @@ pub(super) fn of_files(action: &AnalyzedAction<'_>, context: &EvaluationContext<
     })
 }
 
-/// Whether a file is one of the client's settings, of a project or of the user: there hooks are switched off.
+/// Whether a file contains the client's settings, of a project or of the user. They can disable hooks.
 fn is_client_setting(place: &NormalizedPath) -> bool {
     let path = place.as_str();
     let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
@@ -182,14 +182,14 @@ fn is_client_setting(place: &NormalizedPath) -> bool {
     is_folder && place.name().starts_with("settings") && path.ends_with(".json")
 }
 
-/// Files that shells read at their start.
+/// Files that shells read when they start.
 #[rustfmt::skip]
 const SHELL_FILES: &[&str] = &[
     ".bashrc", ".bash_profile", ".profile", ".zshrc", ".zprofile", ".zshenv", ".bash_logout", ".inputrc",
     "config.fish",
 ];
 
-/// Whose a file outside of the project is.
+/// The owner of a protected file outside the project.
 fn protected(place: &NormalizedPath) -> Option<&'static str> {
     let text = place.as_str();
     let name = place.name();
@@ -202,11 +202,11 @@ fn protected(place: &NormalizedPath) -> Option<&'static str> {
         return Some("the system");
     }
     let shell = SHELL_FILES.contains(&name);
-    // A file of that name in a project is the project's: `.npmrc` of a workspace.
+    // A file with one of these names in a project belongs to the project.
     let after = below_home(text)?;
     let own = after.split('/').next().unwrap_or_default();
     let keys = matches!(own, ".ssh" | ".gnupg" | ".aws" | ".kube" | ".grov");
-    // There hooks are switched off, and there the client notes what the user typed; the agent's own notes lie beside it.
+    // Settings can disable hooks, and transcripts record what the user typed. The agent may change its own notes.
     let is_record = after.starts_with(".claude/projects/") && !after.contains("/memory/");
     let client = own == ".claude" && name.starts_with("settings") || is_record;
     let accounts = matches!(own, ".gitconfig" | ".netrc" | ".npmrc" | ".pypirc");
@@ -214,7 +214,7 @@ fn protected(place: &NormalizedPath) -> Option<&'static str> {
     (shell || keys || accounts || client).then_some("the user's own settings")
 }
 
-/// What of a path stands behind somebody's home.
+/// The part of a path below a home directory.
 fn below_home(path: &str) -> Option<&str> {
     if let Some(rest) = ["~", "$home", "${home}", "/root"]
         .iter()

@@ -1,4 +1,4 @@
-//! Removals of files that another program finds or lists: `find … -delete`, `… | xargs rm`.
+//! Removal of files that another program finds or lists: `find … -delete`, `… | xargs rm`.
 
 use super::{
     CRITICAL, DESTRUCTIVE, EvaluationContext, REMOVING, RISKY, Unrequested, finding, is_everything,
@@ -21,7 +21,7 @@ fn is_remover(program: &str) -> bool {
     )
 }
 
-/// Whether a command for each file follows.
+/// Whether an option of `find` or `fd` runs a command for each file.
 fn is_exec(word: &str) -> bool {
     matches!(
         word,
@@ -29,12 +29,12 @@ fn is_exec(word: &str) -> bool {
     )
 }
 
-/// Whether `find` or `fd` removes what it finds.
+/// Whether `find` or `fd` removes the files that it finds.
 pub(super) fn removes(command: &Program) -> bool {
     command.for_each.iter().any(|program| is_remover(program)) || command.has_word(&["-delete"])
 }
 
-/// Whether a program finds files, and in which folders.
+/// The folders that `find` or `fd` searches.
 fn folders(command: &Program) -> Vec<&str> {
     let words = command.arguments.iter().map(Argument::as_str);
     let found: Vec<&str> = if command.name() == "find" {
@@ -43,7 +43,7 @@ fn folders(command: &Program) -> Vec<&str> {
             .take_while(|word| !word.starts_with('-') && !matches!(*word, "(" | "!"))
             .collect()
     } else {
-        // The pattern stands first.
+        // The first operand of `fd` is the pattern.
         words
             .take_while(|word| !is_exec(word))
             .filter(|word| !word.starts_with('-'))
@@ -53,7 +53,7 @@ fn folders(command: &Program) -> Vec<&str> {
     if found.is_empty() { vec!["."] } else { found }
 }
 
-/// Whether only some of the files are found: those of a name, an age, a size.
+/// Whether a search is limited by name, age, size or another property.
 fn selects(command: &Program) -> bool {
     #[rustfmt::skip]
     const ALL: &[&str] = &[
@@ -65,14 +65,14 @@ fn selects(command: &Program) -> bool {
     command.name() != "find" || options.any(|word| !ALL.contains(&word.as_str()))
 }
 
-/// The removal of what `find` or `fd` finds.
+/// The finding for a removal of the files that `find` or `fd` finds.
 pub(super) fn found(command: &Program, context: &EvaluationContext<'_>) -> Option<Finding> {
     folders(command)
         .into_iter()
         .find_map(|folder| below(folder, selects(command), context))
 }
 
-/// The removal of files below a folder: of all of them, or of some.
+/// The finding for a removal of all or selected files below a folder.
 fn below(folder: &str, selects: bool, context: &EvaluationContext<'_>) -> Option<Finding> {
     let from_root = context.directory.path(folder)?;
     let place = NormalizedPath::new(context.root, &from_root);
@@ -88,21 +88,21 @@ fn below(folder: &str, selects: bool, context: &EvaluationContext<'_>) -> Option
     outside_removal(&place, context)
 }
 
-/// What `rsync --delete` removes: all of its target that the source does not hold.
+/// The finding for `rsync --delete`, which removes files in the target that are not in the source.
 pub(super) fn mirrored(command: &Program, context: &EvaluationContext<'_>) -> Option<Finding> {
     let deletes = |word: &Argument| word.starts_with("--delete") || word == "--del";
     if !command.arguments.iter().any(deletes) || command.has("--dry-run", 'n') {
         return None;
     }
     let target = command.operands().last()?;
-    // What lies on another machine is meant to become a copy.
+    // A target on another machine is meant to become a copy.
     if target.contains(':') {
         return None;
     }
     below(target, true, context)
 }
 
-/// The removal of files that `xargs` or `parallel` is told by another program.
+/// The finding for a removal of files that `xargs` or `parallel` reads from another program.
 pub(super) fn fed(
     command: &Program,
     source: Option<&Program>,

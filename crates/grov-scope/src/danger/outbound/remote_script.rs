@@ -1,11 +1,11 @@
-//! Scripts that are run unseen: what a download or a decoder puts out goes to a shell or an interpreter.
+//! Scripts that are run without inspection: downloaded or decoded text is passed to a shell or an interpreter.
 
 use grov_domain::{Argument, Program, Role, is_shell};
 
-/// Whether a command runs a script that was downloaded or decoded by the same line.
+/// Whether a command runs a script that the same line downloads or decodes.
 pub(super) fn runs(command: &Program, source: Option<&Program>, programs: &[Program]) -> bool {
-    runs_input(command) && source.is_some_and(hides)
-        || script_of(command).is_some_and(|script| is_put_out(script, programs))
+    runs_input(command) && source.is_some_and(is_opaque)
+        || script_of(command).is_some_and(|script| is_opaque_output(script, programs))
 }
 
 fn is_interpreter(program: &str) -> bool {
@@ -16,7 +16,7 @@ fn is_interpreter(program: &str) -> bool {
     )
 }
 
-/// Whether it runs what it reads, and does not take it for data.
+/// Whether a command runs its standard input as a script instead of reading it as data.
 fn runs_input(command: &Program) -> bool {
     let is_input = |word: &str| matches!(word, "-" | "/dev/stdin");
     let reads = command.operands().next().is_none_or(is_input);
@@ -24,19 +24,19 @@ fn runs_input(command: &Program) -> bool {
     match command.name() {
         program if is_shell(program) => !short('c') && (reads || short('s')),
         program if is_interpreter(program) => {
-            let is_told = ["--eval", "--print", "--module"]
+            let has_script = ["--eval", "--print", "--module"]
                 .iter()
                 .any(|long| command.has(long, '\0'));
             let from_input = command.arguments.first().is_some_and(|word| word == "-");
-            from_input || reads && !is_told && !['c', 'e', 'm', 'n', 'p', 'r'].into_iter().any(short)
+            from_input || reads && !has_script && !['c', 'e', 'm', 'n', 'p', 'r'].into_iter().any(short)
         }
         "source" | "." => command.operands().next().is_some_and(is_input),
         _ => false,
     }
 }
 
-/// Whether what a command puts out comes from another machine, or was encoded.
-fn hides(command: &Program) -> bool {
+/// Whether the output of a command is downloaded or decoded.
+fn is_opaque(command: &Program) -> bool {
     let decodes = || command.has("--decode", 'd') || command.has("--decompress", 'D');
     match command.name() {
         "curl" | "wget" | "fetch" | "aria2c" | "http" | "https" | "xh" | "lynx" | "nc" | "ncat"
@@ -49,7 +49,7 @@ fn hides(command: &Program) -> bool {
     }
 }
 
-/// The argument that a command runs as a script, or reads one from.
+/// The argument that is the script or the file with the script.
 fn script_of(command: &Program) -> Option<&Argument> {
     let arguments = &command.arguments;
     let first = || arguments.iter().find(|argument| argument.role == Role::Operand);
@@ -69,9 +69,9 @@ fn script_of(command: &Program) -> Option<&Argument> {
     }
 }
 
-/// Whether an argument is what programs put out that hide it: `$(curl …)`.
-fn is_put_out(script: &Argument, programs: &[Program]) -> bool {
+/// Whether an argument is downloaded or decoded by a command substitution: `$(curl …)`.
+fn is_opaque_output(script: &Argument, programs: &[Program]) -> bool {
     programs
         .get(script.output_of.clone())
-        .is_some_and(|inside| inside.iter().any(hides))
+        .is_some_and(|inside| inside.iter().any(is_opaque))
 }
