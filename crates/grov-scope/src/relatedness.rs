@@ -1,10 +1,11 @@
-//! Scores how far a change is related to the work: to the goal, the expected scope and all earlier actions.
+//! Scores how closely a change is related to the goal, the expected scope and the earlier actions.
 //!
-//! Work on a goal is connected. The next file that is changed was named, was looked at in the beginning, lies beside what was
-//! worked on, or is written about in words that the work uses already. Drift is the change of a file never worked on that has
-//! none of these ties. So only the first changes of a file are judged, by the evidence sum of its ties ([`weights`]).
+//! Work on a goal is connected. The next changed file was named, was read before the first edit, is in the same folder as
+//! earlier files, or its text shares words with the work so far. Drift is a change of a new file without such ties.
+//! Only the first change of a file is judged, by the weighted sum of its ties ([`weights`]).
 //!
-//! Reading is never drift. A read without ties waits for the next change, and belongs with it to the work or to the drift.
+//! Reading is never drift. A read file without ties is undecided until the next change, and then belongs to the work or to the
+//! drift.
 
 mod broad_request;
 mod evidence;
@@ -34,33 +35,33 @@ use tracked_file::TrackedFile;
 use weights::{BAND, BROAD, FLAG, UNSEEN, WORDLESS};
 use work_profile::{NumberedFile, USER};
 
-/// So many letters of a command are looked at, and of a text that is written: as many as the weights were fitted with.
+/// The number of characters of a command and of a written text that are analyzed. The weights were fitted with these limits.
 const COMMAND_LETTERS: usize = 600;
 const TEXT_LETTERS: usize = 400;
 
-/// Scores in hundredths: of work on what was worked on, of actions without files, of those in a drift.
+/// Scores in hundredths: of known files, of actions without files, of actions without files during a drift.
 const KNOWN: u16 = 1000;
 const NO_FILE: u16 = 950;
 const NO_FILE_IN_DRIFT: u16 = 800;
-/// What is related scores from here on; scores from 5 to 8 are left to other rules.
+/// The range of scores of related actions. Scores from 5 to 8 are left to other rules.
 const RELATED: (f64, f64) = (8.0, 10.0);
-/// What is not related scores below 5, and above 2: to be unrelated alone stops nobody.
+/// The range of scores of unrelated changes. They stay above 2, because being unrelated alone must not block an action.
 const UNRELATED: (f64, f64) = (2.01, 4.99);
-/// The same as whole scores.
+/// The whole scores of unrelated changes.
 const WHOLE_UNRELATED: (u8, u8) = (3, 4);
 
-/// Of a change that looks unrelated to broad work.
+/// The score of a change that seems unrelated to a broad request, in hundredths.
 const DOUBTFUL: u16 = 475;
-/// Of one that follows soon, of which nothing is said.
+/// The score of such a change shortly after another one, which is not reported.
 const DOUBTED_LATELY: u16 = 510;
 
-/// What came out for an action.
+/// The relatedness of an action.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct RelatednessScore {
-    /// In hundredths, 201 to 1000; below 500 is off the goal. Looks that go on with a drift have less than 500 too, to
-    /// tell them from others, and yet no finding.
+    /// In hundredths, 201 to 1000; below 500 is off the goal. Reads that continue a drift also score below 500, but have
+    /// no finding.
     pub(crate) score: u16,
-    /// What was found of a change.
+    /// The finding for an unrelated change.
     pub(crate) finding: Option<Finding>,
 }
 
@@ -70,8 +71,8 @@ impl RelatednessScore {
     }
 }
 
-/// The told scope without what the user's own words name: a name in a sentence is a tie of its own, and says nothing of where
-/// the rest of the work lies.
+/// The expected scope without entries that occur in the request. A name in the request is a separate tie and does not show
+/// where the rest of the work is.
 fn unnamed_scope(request: &Request, compiled: &CompiledContract, root: &ProjectRoot) -> ExpectedScope {
     let told = compiled.scope.iter();
     let told: Vec<_> = told
@@ -81,7 +82,7 @@ fn unnamed_scope(request: &Request, compiled: &CompiledContract, root: &ProjectR
     ExpectedScope::new(root, &told)
 }
 
-/// Follows one conversation.
+/// Follows one conversation and scores its actions.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub(crate) struct Relatedness {
@@ -113,8 +114,8 @@ impl Relatedness {
         self.expected = unnamed_scope(&self.request, compiled, root);
     }
 
-    /// Goes on under another contract. What the user says anew is on the goal at once, and nothing that was done before is
-    /// held against it.
+    /// Replaces the contract. New instructions of the user are on the goal, and they end a drift.
+
     pub(crate) fn set_contract(
         &mut self,
         contract: &GoalContract,
@@ -130,23 +131,23 @@ impl Relatedness {
         }
     }
 
-    /// The user said something that asks for nothing new, as "yes": nothing that was done before is held against the agent.
+    /// Ends a drift, because the user sent a prompt.
     pub(crate) fn clear_drift(&mut self) {
         self.state.forgive();
     }
 
-    /// The agent was shown a text.
+    /// Records a text that was shown to the agent.
     pub(crate) fn record_shown(&mut self, root: &ProjectRoot, text: &str) {
         self.state.shown.record(root, text);
     }
 
-    /// Passes over an action that is off the goal as a matter of fact: nothing is learned from it.
+    /// Skips an action that violates a fact rule: it is not recorded as part of the work.
     pub(crate) fn skip(&mut self) -> RelatednessScore {
         self.state.next();
         RelatednessScore::of(KNOWN)
     }
 
-    /// Judges the next action, and learns from it.
+    /// Scores the next action and records it.
     pub(crate) fn judge(
         &mut self,
         action: &AnalyzedAction<'_>,
@@ -160,7 +161,7 @@ impl Relatedness {
         let command = sketch.command.as_deref().unwrap_or_default();
         let terms = TextTerms::of([(command, COMMAND_LETTERS), (action.content(), TEXT_LETTERS)]);
         let places: &[NormalizedPath] = if action.removes && !is_edit {
-            // What is removed or moved has no text; whether that may be is for the rules of danger and constraints.
+            // Removed and moved files have no text. The rules for danger and constraints check them.
             &[]
         } else if changes {
             &action.changed
@@ -168,7 +169,7 @@ impl Relatedness {
             &action.touched
         };
         let Some(files) = self.numbered(places) else {
-            // Too much was seen to know what is new.
+            // Too many files are recorded to recognise new ones.
             return RelatednessScore::of(KNOWN);
         };
         let seen = ObservedAction {
@@ -210,7 +211,7 @@ impl Relatedness {
             || places
                 .iter()
                 .any(|place| is_associated(place) || compiled.is_agreed(place));
-        // What the user named is never off by being unrelated.
+        // Files that the user named are never unrelated.
         let excess = if is_named {
             (evidence.sum - flag).min(-0.1)
         } else {
@@ -242,7 +243,7 @@ impl Relatedness {
         RelatednessScore::of(NO_FILE)
     }
 
-    /// The sum above which an action is off.
+    /// The sum above which an action is off the goal.
     fn flag(&self, seen: &ObservedAction) -> f64 {
         let blind = if seen.is_edit && !seen.has_text {
             1.0
@@ -282,7 +283,7 @@ impl Relatedness {
         RelatednessScore::of(related(excess))
     }
 
-    /// An odd change in the course of broad work: it says nothing of the next one, and is told of now and then.
+    /// Scores an unrelated change under a broad request. It starts no drift, and only some are reported.
     fn doubt(&mut self, seen: ObservedAction, evidence: &Evidence) -> RelatednessScore {
         let file = shown(&seen);
         let at = seen.at;
@@ -318,25 +319,25 @@ impl Relatedness {
     }
 }
 
-/// The file that a person is told of.
+/// The file to name in the finding.
 fn shown(seen: &ObservedAction) -> String {
     let file = seen.files.first();
     file.map(|file| file.file.shown.clone()).unwrap_or_default()
 }
 
-/// 8 to 10: the score of what lies this far below the flag.
+/// The score for an excess below zero: 8 to 10, in hundredths.
 fn related(excess: f64) -> u16 {
     let (least, most) = RELATED;
     hundredths((least - 2.0 * (excess / 2.0).tanh()).clamp(least, most))
 }
 
-/// Above 2 and below 5: the score of what lies this far above the flag, after so many changes of the same drift.
+/// The score for an excess above zero, after `odd` changes of the same drift: between 2 and 5, in hundredths.
 fn unrelated(excess: f64, odd: u32) -> u16 {
     let (least, most) = UNRELATED;
     hundredths((most - 1.99 * (excess / 3.0).tanh() - (0.25 * f64::from(odd)).min(1.0)).clamp(least, most))
 }
 
-/// A score of 2 to 10 in hundredths.
+/// Converts a score of 2 to 10 to hundredths.
 fn hundredths(score: f64) -> u16 {
     #[expect(
         clippy::cast_possible_truncation,
@@ -347,7 +348,7 @@ fn hundredths(score: f64) -> u16 {
     rounded
 }
 
-/// The whole score on the same side of 5, and above 2.
+/// The whole score of an unrelated change.
 fn whole_unrelated(score: u16) -> u8 {
     let (least, most) = WHOLE_UNRELATED;
     if score < 350 { least } else { most }

@@ -1,22 +1,22 @@
-//! How near a file lies to what the work is expected to touch.
+//! The distance of a file from the expected scope.
 
 use super::tracked_file::{TrackedFile, folder, is_folder};
 use crate::normalized_path::{NormalizedPath, ProjectRoot};
 use crate::pattern::Pattern;
 
-/// Below a listed folder, but not directly in it.
+/// The nearness of a file below a listed folder, but not directly in it.
 const DEEPER: f64 = 0.5;
 
-/// An entry of the told scope.
+/// An entry of the expected scope.
 #[derive(Clone, Debug)]
 enum Entry {
     /// A file or folder by its path.
     Path(String),
-    /// A glob, or the name of something.
+    /// A glob or an identifier.
     Pattern(Pattern),
 }
 
-/// The told scope, prepared.
+/// The expected scope, prepared for comparison.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ExpectedScope(Vec<Entry>);
 
@@ -39,19 +39,19 @@ impl ExpectedScope {
         Self(scope.iter().map(entry).collect())
     }
 
-    /// Whether nobody said anything.
+    /// Whether no scope was given.
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// 1 for what is listed, lies directly in a listed folder or beside a listed file; a half deeper below; else 0.
+    /// 1 for a listed file, a file directly in a listed folder or in the folder of a listed file; 0.5 deeper below; else 0.
     pub(super) fn nearness(&self, file: &TrackedFile) -> f64 {
         let mut best = 0.0;
         for entry in &self.0 {
             match entry {
                 Entry::Path(path) => {
-                    let beside = !is_folder(path) && file.parent() == folder(path);
-                    if file.path == *path || file.parent() == path || beside {
+                    let is_sibling = !is_folder(path) && file.parent() == folder(path);
+                    if file.path == *path || file.parent() == path || is_sibling {
                         return 1.0;
                     }
                     if file

@@ -1,14 +1,14 @@
-//! What a person is told of a change that nothing ties to the work.
+//! The finding for an unrelated change.
 
 use super::evidence::Evidence;
 use grov_domain::{Finding, Rule};
 
-/// With less than this share of known words a text has next to nothing to do with the work.
+/// The share of known words up to which a text shares almost no words with the work.
 const NEXT_TO_NOTHING: f64 = 0.1;
-/// With less than this share it has little.
+/// The share of known words below which a text shares few words with the work.
 const LITTLE: f64 = 0.3;
 
-/// The finding of a flagged change; `number` counts the changes of the drift.
+/// The finding for an unrelated change. `number` is its position in the drift, starting at 1.
 pub(super) fn finding(file: &str, evidence: &Evidence, number: u32, at_most: u8) -> Finding {
     let mut reasons = Vec::new();
     if evidence.talk <= NEXT_TO_NOTHING {

@@ -1,4 +1,4 @@
-//! What is held to be on the goal, what off it, and what is not decided yet.
+//! The recorded state of a conversation: the work so far, the current drift, and undecided actions.
 
 use super::shown_text::ShownText;
 use super::terms::TextTerms;
@@ -6,27 +6,27 @@ use super::work_profile::{FileId, Files, NumberedFile, USER, WorkProfile};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeSet, HashSet};
 
-/// So many actions wait to be explained by later ones, of each kind.
+/// The maximum number of undecided actions of each kind.
 const MAX_UNDECIDED: usize = 64;
-/// So many words of what is off the goal are kept in mind.
+/// The maximum number of recorded words of a drift.
 const MAX_WORDS: usize = 20_000;
-/// So many actions after a doubt no other one is raised.
+/// The number of actions after a reported doubt during which no other doubt is reported.
 const REST: u64 = 12;
-/// Changes that wait add up to this many.
+/// The maximum number of undecided changes that count in the evidence.
 const MAX_WAITING: usize = 3;
-/// Before the first edits: half of the words of an edit are known ones, as sure as three edits would make it.
+/// The initial sum and number of edits: as if three edits had used half known words.
 const USUAL: (f64, f64) = (1.5, 3.0);
-/// Shorter texts say nothing about what is usual.
+/// The minimum number of words of an edit that counts for the usual share of known words.
 const MIN_WORDS: usize = 4;
 
-/// An action that was seen.
+/// A recorded action.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct ObservedAction {
     pub(super) files: Vec<NumberedFile>,
     pub(super) changes: bool,
-    /// By an edit, not by a command.
+    /// An editing tool changed the files, not a command.
     pub(super) is_edit: bool,
-    /// What it wrote was seen, or it writes nothing.
+    /// The written text is known.
     pub(super) has_text: bool,
     #[serde(rename = "heard")]
     pub(super) terms: TextTerms,
@@ -34,33 +34,33 @@ pub(crate) struct ObservedAction {
     pub(super) at: u64,
 }
 
-/// What is known of the conversation.
+/// The recorded state of a conversation.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct RelatednessState {
     pub(super) files: Files,
-    /// The goal and everything that was accepted.
+    /// The goal and all actions related to it.
     pub(super) on: WorkProfile,
-    /// What the agent was shown.
+    /// Texts that were shown to the agent.
     #[serde(rename = "told")]
     pub(super) shown: ShownText,
-    /// Words of what went off in the present drift.
+    /// The words of the unrelated actions of the current drift.
     off: HashSet<String>,
     drifting: bool,
-    /// Changes of the present drift.
+    /// The number of changes of the current drift.
     odd: u32,
-    /// Files looked at that nothing explains yet.
+    /// Reads that are undecided.
     looked: Vec<ObservedAction>,
-    /// Changes that are neither believed nor held against the agent.
+    /// Changes that are undecided.
     waiting: Vec<ObservedAction>,
     first_edit: Option<u64>,
-    /// The number of the action of broad work that was doubted last.
+    /// The number of the newest reported change under a broad request.
     doubted: Option<u64>,
-    /// The number of the present action, and that of the first one of the task.
+    /// The number of the next action, and of the first action of the task.
     now: u64,
     begin: u64,
-    /// What edits usually reach: sum and number.
+    /// The shares of known words in edits: their sum and number.
     usual: (f64, f64),
-    /// Accepted edits whose text was seen, and all of them.
+    /// The number of related edits with a known text, and of all related edits.
     texts: (f64, f64),
 }
 
@@ -86,14 +86,14 @@ impl Default for RelatednessState {
 }
 
 impl RelatednessState {
-    /// The number of an action that comes next.
+    /// Returns the number of the next action and advances it.
     pub(super) fn next(&mut self) -> u64 {
         let at = self.now;
         self.now += 1;
         at
     }
 
-    /// The user said something: it is what the work is about from now on, and nothing is held against the agent.
+    /// Records a new request of the user: its words belong to the work, and a drift ends.
     pub(super) fn reopen(&mut self, terms: &TextTerms, is_new_task: bool) {
         self.on.record(terms, &[USER]);
         self.recover();
@@ -105,13 +105,14 @@ impl RelatednessState {
         }
     }
 
-    /// The drift, if there is one, is let be.
+    /// Ends a drift.
     pub(super) fn forgive(&mut self) {
         self.recover();
         self.waiting.clear();
     }
 
-    /// Whether a change of broad work may be doubted: not so soon after another one. Then it counts as doubted.
+    /// Whether an unrelated change under a broad request is reported: not within [`REST`] actions after the last one. Records
+    /// the change if so.
     pub(super) fn may_doubt(&mut self, at: u64) -> bool {
         let rests = self.doubted.is_some_and(|last| at.saturating_sub(last) < REST);
         if !rests {
@@ -120,7 +121,7 @@ impl RelatednessState {
         !rests
     }
 
-    /// How many actions of the task lie behind.
+    /// The number of earlier actions of the task.
     pub(super) fn age(&self) -> f64 {
         let actions = self.now.saturating_sub(self.begin + 1);
         f64::from(u32::try_from(actions).unwrap_or(u32::MAX))
@@ -130,7 +131,7 @@ impl RelatednessState {
         self.drifting
     }
 
-    /// Changes of the present drift.
+    /// The number of changes of the current drift.
     pub(super) fn odd(&self) -> u32 {
         self.odd
     }
@@ -143,22 +144,22 @@ impl RelatednessState {
         self.first_edit.is_none_or(|first| at < first)
     }
 
-    /// The share of an edit's words that the work usually knows already.
+    /// The mean share of known words in edits.
     pub(super) fn usual_talk(&self) -> f64 {
         self.usual.0 / self.usual.1
     }
 
-    /// Changes that wait to be explained.
+    /// The number of undecided changes that count.
     pub(super) fn waiting(&self) -> f64 {
         [0.0, 1.0, 2.0, 3.0][self.waiting.len().min(MAX_WAITING)]
     }
 
-    /// How many of the words what went off uses; nought where nothing did.
+    /// How many of the words occur in the current drift.
     pub(super) fn count_off<'a>(&self, words: impl Iterator<Item = &'a str>) -> usize {
         words.filter(|word| self.off.contains(*word)).count()
     }
 
-    /// The share of accepted edits whose text was not seen, 0 to 1.
+    /// The share of related edits without a known text, 0 to 1.
     pub(super) fn unseen(&self) -> f64 {
         if self.texts.1 > 0.0 {
             1.0 - self.texts.0 / self.texts.1
@@ -167,12 +168,12 @@ impl RelatednessState {
         }
     }
 
-    /// The forms under which a file is known, itself included.
+    /// The ids under which files are recorded, including alternative paths of the same file.
     pub(super) fn forms<'a>(&'a self, files: &'a [NumberedFile]) -> impl Iterator<Item = FileId> + 'a {
         files.iter().flat_map(|file| self.on.forms(&file.file))
     }
 
-    /// Work on what was worked on before: the drift, if there was one, is over.
+    /// Records an action on known files. It ends a drift.
     pub(super) fn go_on(&mut self, seen: ObservedAction) {
         self.recover();
         if seen.changes
@@ -185,13 +186,13 @@ impl RelatednessState {
         self.accept(seen);
     }
 
-    /// A change that is tied to the work.
+    /// Records a related change. It ends a drift.
     pub(super) fn believe(&mut self, seen: ObservedAction) {
         self.recover();
         self.accept(seen);
     }
 
-    /// A change that is off the goal, and what led to it.
+    /// Records an unrelated change. It starts or continues a drift, and undecided actions become part of it.
     pub(super) fn flag(&mut self, seen: ObservedAction) {
         self.drifting = true;
         self.odd += 1;
@@ -204,7 +205,7 @@ impl RelatednessState {
         self.condemn(seen);
     }
 
-    /// Looks that go on with a drift.
+    /// Adds the words of an action to the drift.
     pub(super) fn condemn(&mut self, seen: ObservedAction) {
         let paths = seen.files.into_iter().flat_map(|file| file.file.words);
         for word in paths.chain(seen.terms.words) {
@@ -214,22 +215,22 @@ impl RelatednessState {
         }
     }
 
-    /// A change that is neither.
+    /// Records an undecided change.
     pub(super) fn wait(&mut self, seen: ObservedAction) {
         push(&mut self.waiting, seen);
     }
 
-    /// A look that nothing explains yet.
+    /// Records an undecided read.
     pub(super) fn look(&mut self, seen: ObservedAction) {
         push(&mut self.looked, seen);
     }
 
-    /// A look at what is tied to the work.
+    /// Records a related read.
     pub(super) fn learn(&mut self, seen: &ObservedAction) {
         self.on.add(seen);
     }
 
-    /// A look at what is clearly tied to the work ends a drift.
+    /// Records a clearly related read. It ends a drift.
     pub(super) fn come_back(&mut self, seen: &ObservedAction) {
         self.recover();
         self.learn(seen);

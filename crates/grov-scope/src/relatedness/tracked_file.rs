@@ -1,32 +1,32 @@
-//! A file as relatedness looks at it.
+//! Files of the project, prepared for the relatedness rules.
 
 use super::terms::words;
 use crate::file_kind::{FileKind, is_temporary};
 use crate::normalized_path::NormalizedPath;
 use serde::{Deserialize, Serialize};
 
-/// Names that tell a file's role in its folder, not what it is about.
+/// Names that describe a file's role in its folder instead of its subject.
 #[rustfmt::skip]
 const ROLES: &[&str] = &[
     "index", "main", "mod", "lib", "types", "type", "utils", "util", "readme", "config", "package", "test", "tests",
     "common", "init", "__init__", "setup", "schema", "skill", "claude", "agents", "constants", "helpers", "api", "base",
     "core", "state", "data", "engine", "errors", "error",
 ];
-/// What programs write beside the work.
-const BY_THE_WAY: &[&str] = &["exe", "log", "tmp", "out"];
-/// Endings of a stem that tell that the file tests another one.
+/// Extensions of by-products of programs.
+const BY_PRODUCTS: &[&str] = &["exe", "log", "tmp", "out"];
+/// Endings of a stem that mark a test.
 const TESTING: &[&str] = &["test", "tests", "spec", "mock", "e2e", "integration"];
-/// Shorter names are found in texts by chance.
+/// The minimum length of a name; shorter names occur in texts by chance.
 const MIN_NAME: usize = 5;
 
 /// A file of the project.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct TrackedFile {
-    /// The path in the one spelling that is compared.
+    /// The normalised path.
     pub(super) path: String,
-    /// The same for people.
+    /// The path for display.
     pub(super) shown: String,
-    /// The name without its endings and what makes it a test.
+    /// The name without extensions and markers of a test.
     pub(super) stem: String,
     /// The words of the path.
     pub(super) words: Vec<String>,
@@ -35,11 +35,11 @@ pub(super) struct TrackedFile {
 }
 
 impl TrackedFile {
-    /// The file of that place. `None` for what gives no evidence in either direction: places outside of the project, the
-    /// project itself, what programs write beside the work.
+    /// The tracked file for a path. `None` for paths without evidence in either direction: outside the project, the project
+    /// itself, temporary files and by-products.
     pub(super) fn new(place: &NormalizedPath) -> Option<Self> {
         let says_nothing = !place.is_in_project() || place.as_str().is_empty() || is_temporary(place);
-        if says_nothing || BY_THE_WAY.contains(&place.extension()) {
+        if says_nothing || BY_PRODUCTS.contains(&place.extension()) {
             return None;
         }
         Some(Self {
@@ -53,12 +53,12 @@ impl TrackedFile {
         })
     }
 
-    /// The last part of the path.
+    /// The last component of the path.
     pub(super) fn name(&self) -> &str {
         name(&self.path)
     }
 
-    /// The folder that holds it; empty at the top.
+    /// The containing folder; empty at the top.
     pub(super) fn parent(&self) -> &str {
         folder(&self.path)
     }
@@ -68,17 +68,17 @@ impl TrackedFile {
         self.path.split('/').next().unwrap_or_default()
     }
 
-    /// What stands behind the last dot of the name.
+    /// The text after the last dot of the name; the whole name without a dot.
     pub(super) fn extension(&self) -> &str {
         self.name().rsplit('.').next().unwrap_or_default()
     }
 
-    /// Whether it looks like a folder.
+    /// Whether the path looks like that of a folder.
     pub(super) fn is_folder(&self) -> bool {
         is_folder(&self.path)
     }
 
-    /// Whether both are one file, seen from another folder: one path is the end of the other.
+    /// Whether both paths may be the same file relative to different folders: one path ends with the other.
     pub(super) fn is_form_of(&self, other: &str) -> bool {
         let ends = |long: &str, short: &str| {
             long.strip_suffix(short)
@@ -87,13 +87,13 @@ impl TrackedFile {
         ends(&self.path, other) || ends(other, &self.path)
     }
 
-    /// Whether a text (folded) names it: by its path, or by a name that is no accident.
+    /// Whether a folded text contains its path, or its name if that is long enough.
     pub(super) fn is_named_in(&self, text: &str) -> bool {
         text.contains(&self.path) || (self.name().len() >= MIN_NAME && text.contains(self.name()))
     }
 }
 
-/// Whether a stem tells what a file is about.
+/// Whether a stem describes the subject of a file.
 pub(super) fn is_telling(stem: &str) -> bool {
     stem.len() >= MIN_NAME && !ROLES.contains(&stem)
 }
@@ -106,7 +106,7 @@ pub(super) fn folder(path: &str) -> &str {
     path.rsplit_once('/').map_or("", |(folder, _)| folder)
 }
 
-/// Whether a path looks like that of a folder: its name has no ending.
+/// Whether a path looks like that of a folder: its name has no extension.
 pub(super) fn is_folder(path: &str) -> bool {
     !name(path).trim_start_matches('.').contains('.')
 }
