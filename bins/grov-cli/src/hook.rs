@@ -112,7 +112,7 @@ impl Words {
 
 /// Replies to a hook, or does its work.
 pub(crate) fn run(command: &HookCommand) -> ExitCode {
-    let since = Instant::now();
+    let waiting_since = Instant::now();
     let processor = matches!(command.action, Action::Event(_)).then(Processor::keep);
     let environment = Environment::of_process();
     let home = Home::locate(command.home.as_deref(), &environment).ok();
@@ -136,7 +136,7 @@ pub(crate) fn run(command: &HookCommand) -> ExitCode {
                 environment: &environment,
                 processor: processor.flatten(),
             },
-            since,
+            waiting_since,
         }),
         (Action::Event(event), None) => handle_without_home(event.as_deref(), &environment),
         (Action::Work, Some(home)) => {

@@ -215,7 +215,7 @@ impl Shared {
             daemon_port: None,
             programs: &InProcess(self),
             services: &self.services,
-            since: received_at,
+            waiting_since: received_at,
         })
     }
 
@@ -283,12 +283,12 @@ impl Programs for InProcess<'_> {
         Ok(())
     }
 
-    fn ends(&self) -> bool {
+    fn exits_after_response(&self) -> bool {
         false
     }
 
     /// Runs the work in the background. Work that has not started when the daemon stops is dropped.
-    fn hand_over(&self, work: Work, _: &Settings) -> Result<(), HookError> {
+    fn start_worker(&self, work: Work, _: &Settings) -> Result<(), HookError> {
         let shared = Arc::clone(self.0);
         if shared.pending_work.fetch_add(1, Ordering::AcqRel) >= MAX_PENDING_WORK {
             shared.pending_work.fetch_sub(1, Ordering::AcqRel);

@@ -1,8 +1,9 @@
 //! The guard: checks a tool call before it runs (PreToolUse), and records that it ran (PostToolUse).
 //!
-//! The guard waits for a busy database as long as the client waits for the guard; one second before the client would run the
-//! call, it asks the user instead. Only reading the history has a shorter time limit (`check`). If the check fails, the call
-//! runs unless it is destructive. With `guard.fail = "closed"` it is blocked, and only then does a hook exit with code 2.
+//! The guard waits for a busy database for as long as the client waits for the guard. One second before the client would run
+//! the call, the guard asks the user instead. Only reading the history has a shorter time limit (`check`). If the check fails,
+//! the call runs unless it is destructive. With `guard.fail = "closed"` it is blocked, and only then does a hook exit with
+//! code 2.
 
 mod check;
 mod decision;
@@ -54,7 +55,7 @@ pub(crate) fn pre_tool_use(context: &HookContext<'_>) -> HookResponse {
     if guard.mode == GuardMode::Off {
         return HookResponse::Empty;
     }
-    let until = context.since + ANSWER_WITHIN;
+    let until = context.waiting_since + ANSWER_WITHIN;
     let check = catch_unwind(AssertUnwindSafe(|| GuardCheck::of(context, &settings, until)));
     let check = match check {
         Ok(Some(check)) => check,
@@ -277,11 +278,11 @@ mod tests {
             Ok(())
         }
 
-        fn hand_over(&self, _: crate::Work, _: &grov_runtime::Settings) -> Result<(), HookError> {
+        fn start_worker(&self, _: crate::Work, _: &grov_runtime::Settings) -> Result<(), HookError> {
             Ok(())
         }
 
-        fn ends(&self) -> bool {
+        fn exits_after_response(&self) -> bool {
             false
         }
     }
@@ -308,7 +309,7 @@ mod tests {
             daemon_port: None,
             programs: &Nothing,
             services: &services,
-            since: Instant::now().checked_sub(ANSWER_WITHIN).unwrap(),
+            waiting_since: Instant::now().checked_sub(ANSWER_WITHIN).unwrap(),
         })
     }
 

@@ -31,7 +31,7 @@ pub struct Hook<'a> {
     /// Store and judge.
     pub services: &'a Arc<Services>,
     /// When the client started to wait.
-    pub since: Instant,
+    pub waiting_since: Instant,
 }
 
 /// Starts other processes for a hook.
@@ -42,14 +42,14 @@ pub trait Programs {
     /// The daemon cannot be started.
     fn start_proxy(&self, port: u16) -> Result<(), HookError>;
 
-    /// Hands work to a background worker and returns at once.
+    /// Starts a background worker for `work` and returns immediately.
     ///
     /// # Errors
     /// The worker cannot be started, or has too much work.
-    fn hand_over(&self, work: Work, settings: &Settings) -> Result<(), HookError>;
+    fn start_worker(&self, work: Work, settings: &Settings) -> Result<(), HookError>;
 
     /// Whether this process exits after the response.
-    fn ends(&self) -> bool;
+    fn exits_after_response(&self) -> bool;
 }
 
 /// A hook event with its parsed input.
@@ -107,7 +107,7 @@ impl HookContext<'_> {
     /// Drops a store after writing. A process that exits after the response leaks the connection instead: closing the last
     /// connection would checkpoint the write-ahead log and wait for the disk. Nothing is lost.
     pub(crate) fn release(&self, store: Box<dyn StoreConnection>) {
-        if self.programs.ends() {
+        if self.programs.exits_after_response() {
             std::mem::forget(store);
         }
     }

@@ -241,7 +241,7 @@ impl PromptHandler<'_> {
             answer: String::new(),
             agent: None,
         };
-        if let Err(fault) = self.context.programs.hand_over(work, self.settings) {
+        if let Err(fault) = self.context.programs.start_worker(work, self.settings) {
             log_error(Some(self.context.home), fault);
         }
     }

@@ -40,7 +40,7 @@ pub(crate) fn handle(context: &HookContext<'_>, event: &str) -> Result<Option<St
             .filter(|_| event == event::SUBAGENT_STOP),
         session_ref,
     };
-    context.programs.hand_over(work, &settings)?;
+    context.programs.start_worker(work, &settings)?;
     Ok(None)
 }
 

@@ -42,7 +42,7 @@ impl Own<'_> {
     }
 
     /// Starts a worker process and writes `work` to its standard input.
-    fn start_worker(&self, work: &Work, settings: &Settings) -> Result<(), String> {
+    fn spawn_worker(&self, work: &Work, settings: &Settings) -> Result<(), String> {
         let text = serde_json::to_vec(work).map_err(|error| format!("work to be handed over: {error}"))?;
         let mut command = self.command()?;
         command.arg("hook-worker").arg(work.session());
@@ -86,12 +86,12 @@ impl Programs for Own<'_> {
         wait_for(command).map_err(HookError::Process)
     }
 
-    fn ends(&self) -> bool {
+    fn exits_after_response(&self) -> bool {
         true
     }
 
-    fn hand_over(&self, work: Work, settings: &Settings) -> Result<(), HookError> {
-        self.start_worker(&work, settings).map_err(HookError::Process)
+    fn start_worker(&self, work: Work, settings: &Settings) -> Result<(), HookError> {
+        self.spawn_worker(&work, settings).map_err(HookError::Process)
     }
 }
 
