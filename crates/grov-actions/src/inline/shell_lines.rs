@@ -37,50 +37,27 @@ impl ShellLines {
         let first = subject.or_else(|| call.arguments.first());
         // If the path is not an argument, the other arguments begin with the first one.
         let second = call.arguments.get(usize::from(subject.is_none()));
-        let all = || words(call.arguments.iter());
+        let is_line = |text: &Text| text.value.contains(char::is_whitespace);
         let line = match effect {
             CallEffect::Run => match (first, second) {
-                (Some(Value::Text(text)), Some(Value::Text(_))) => {
-                    // A list of words: `system("rm", "-rf", "x")`. After a whole command line, a mode or options
-                    // follow.
-                    if text.value.contains(char::is_whitespace) {
-                        Some(text.value.clone())
-                    } else {
-                        Some(all())
-                    }
+                // A list of words: `system("rm", "-rf", "x")`. After a whole command line, a mode or options follow.
+                (Some(Value::Text(text)), Some(Value::Text(_))) if !is_line(text) => {
+                    Some(words(&call.arguments))
                 }
-                (Some(Value::Text(text)), _) => Some(text.value.clone()),
-                (Some(list @ Value::List(_)), _) => Some(words(std::iter::once(list))),
-                _ => call.named("args").map(|value| match value {
-                    Value::Text(text) => text.value.clone(),
-                    value => words(std::iter::once(value)),
-                }),
+                (Some(value @ (Value::Text(_) | Value::List(_))), _) => Some(command_line(value)),
+                _ => call.named("args").map(command_line),
             },
             CallEffect::RunWithArgs => first.map(|program| match (program, second) {
                 // `execvp("rm", ["rm", "-rf"])` repeats the name of the program.
-                (Value::Text(program), Some(Value::List(list)))
-                    if list
-                        .first()
-                        .and_then(Value::text)
-                        .is_some_and(|word| word.value == program.value) =>
-                {
-                    words(list.iter())
-                }
-                // A whole command line for a shell.
-                (Value::Text(program), _) if program.value.contains(char::is_whitespace) => {
-                    program.value.clone()
-                }
-                (_, Some(list @ Value::List(_))) => words([program, list].into_iter()),
-                _ => words(std::iter::once(program)),
+                (_, Some(Value::List(list))) if list.first() == Some(program) => words(list),
+                (Value::Text(text), _) if is_line(text) => text.value.clone(),
+                (_, Some(list @ Value::List(_))) => words([program, list]),
+                _ => words([program]),
             }),
-            CallEffect::RunWords => Some(words(call.arguments.iter())),
+            CallEffect::RunWords => Some(words(&call.arguments)),
             CallEffect::Remove(command) => {
-                let others = call
-                    .arguments
-                    .iter()
-                    .skip(1)
-                    .filter(|value| value.text().is_some());
-                let others = others.filter(|_| command == "rm");
+                let others = call.arguments.iter().skip(1);
+                let others = others.filter(|value| command == "rm" && value.text().is_some());
                 Some(format!("{command} {}", words(first.into_iter().chain(others))))
             }
             CallEffect::PerPath(command) => per_path(command, first),
@@ -166,7 +143,7 @@ fn per_path(start: &str, paths: Option<&Value>) -> Option<String> {
 }
 
 /// The values as shell words, with the items of lists. Stops if the line becomes too long.
-fn words<'a>(values: impl Iterator<Item = &'a Value>) -> String {
+fn words<'a>(values: impl IntoIterator<Item = &'a Value>) -> String {
     let mut all = String::new();
     for value in values {
         let values = match value {
@@ -184,6 +161,14 @@ fn words<'a>(values: impl Iterator<Item = &'a Value>) -> String {
         }
     }
     all
+}
+
+/// A whole command line, or a list of its words.
+fn command_line(value: &Value) -> String {
+    match value {
+        Value::Text(text) => text.value.clone(),
+        value => words([value]),
+    }
 }
 
 fn word(value: &Value) -> String {
