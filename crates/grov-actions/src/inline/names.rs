@@ -56,8 +56,7 @@ pub(super) fn assignments(tokens: &[Token]) -> Vec<(&str, Option<usize>)> {
                 brackets.pop();
             }
             Token::Name(name) if brackets.last().is_none_or(|may| *may) => {
-                let before = at.checked_sub(1).map(|at| &tokens[at]);
-                if before.is_some_and(|before| before.is('.')) {
+                if tokens[..at].last().is_some_and(|before| before.is('.')) {
                     continue;
                 }
                 if name == "for" {
@@ -70,13 +69,13 @@ pub(super) fn assignments(tokens: &[Token]) -> Vec<(&str, Option<usize>)> {
                     found.extend(targets.flatten().map(|name| (name, None)));
                     continue;
                 }
-                let signs = |places: [usize; 2]| places.map(|place| tokens.get(at + place));
-                match signs([1, 2]) {
-                    [Some(Token::Sign('=')), Some(Token::Sign('=' | '>' | '~'))] => {}
-                    [Some(Token::Sign('=')), _] => found.push((name.as_str(), Some(at + 2))),
+                match &tokens[at + 1..] {
+                    [Token::Sign('='), Token::Sign('=' | '>' | '~'), ..] => {}
+                    [Token::Sign('='), ..] => found.push((name.as_str(), Some(at + 2))),
                     [
-                        Some(Token::Sign('+' | '-' | '.' | '*' | '/' | '|' | '&' | '?')),
-                        Some(Token::Sign('=')),
+                        Token::Sign('+' | '-' | '.' | '*' | '/' | '|' | '&' | '?'),
+                        Token::Sign('='),
+                        ..,
                     ] => {
                         found.push((name.as_str(), None));
                     }
