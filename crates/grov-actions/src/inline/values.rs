@@ -217,12 +217,12 @@ impl<'t> Code<'t> {
             }
             let (term, next) = self.term(at, end, depth);
             match term {
-                Some(Value::Text(term)) => {
+                Value::Text(term) => {
                     is_known = true;
                     text.value.push_str(&term.value);
                     text.has_unknown |= term.has_unknown;
                 }
-                Some(list @ Value::List(_)) if at == start && next >= end => return list,
+                list @ Value::List(_) if at == start && next >= end => return list,
                 _ => {
                     if !text.value.ends_with(UNKNOWN) {
                         text.value.push_str(UNKNOWN);
@@ -247,35 +247,41 @@ impl<'t> Code<'t> {
         }
     }
 
+    /// The text of a variable.
+    fn variable(&self, name: &str) -> Value {
+        let text = self.names.text(name).cloned();
+        text.map_or(Value::Unknown, Value::Text)
+    }
+
     /// Evaluates a term with its methods. Returns the value and the index after the term.
-    fn term(&self, at: usize, end: usize, depth: u8) -> (Option<Value>, usize) {
-        let (value, next) = match &self.tokens[at] {
-            Token::Text(text) => (Some(Value::Text(text.clone())), at + 1),
-            Token::Sign('$') if self.tokens.get(at + 1).is_some_and(|next| next.name().is_some()) => {
-                let known = self.tokens[at + 1].name().and_then(|name| self.names.text(name));
-                (known.cloned().map(Value::Text), at + 2)
-            }
-            Token::Name(_) => self.named(at, end, depth),
-            _ => (None, self.after(at)),
+    fn term(&self, at: usize, end: usize, depth: u8) -> (Value, usize) {
+        let (value, next) = match &self.tokens[at..] {
+            [Token::Text(text), ..] => (Value::Text(text.clone()), at + 1),
+            [Token::Sign('$'), Token::Name(name), ..] => (self.variable(name), at + 2),
+            [Token::Name(_), ..] => self.named(at, end, depth),
+            _ => (Value::Unknown, self.after(at)),
         };
         self.with_methods(value, next, end)
     }
 
     /// Evaluates a name or a call: `p`, `os.path.join('a', 'b')`.
-    fn named(&self, at: usize, end: usize, depth: u8) -> (Option<Value>, usize) {
+    fn named(&self, at: usize, end: usize, depth: u8) -> (Value, usize) {
         let mut last = at;
         let mut is_path = false;
-        while last + 2 < end && self.tokens[last + 1].is('.') && self.tokens[last + 2].name().is_some() {
-            is_path |= self.tokens[last]
-                .name()
-                .is_some_and(|name| matches!(name, "path" | "File" | "posixpath"));
+        while let [Token::Name(name), Token::Sign('.'), Token::Name(_), ..] = &self.tokens[last..end] {
+            is_path |= matches!(name.as_str(), "path" | "File" | "posixpath");
             last += 2;
         }
         let name = self.tokens[last].name().unwrap_or_default();
         let open = last + 1;
         if open >= end || !self.tokens[open].is('(') {
-            let known = (last == at).then(|| self.names.text(name)).flatten();
-            return (known.cloned().map(Value::Text), last + 1);
+            let is_variable = last == at;
+            let value = if is_variable {
+                self.variable(name)
+            } else {
+                Value::Unknown
+            };
+            return (value, open);
         }
         let close = self.partner(open).unwrap_or(end).min(end);
         let parts = self.split_at_commas(open + 1, close);
@@ -284,33 +290,30 @@ impl<'t> Code<'t> {
                 "expanduser" | "Path" | "PurePath" | "str" | "String" | "resolve" | "abspath" | "normpath"
                 | "realpath" | "fspath" | "expand_path",
                 [(start, end)],
-            ) => Some(self.value_at(*start, *end, depth + 1)),
-            ("join", [_, ..]) if is_path => Some(join_paths(self.elements(&parts, depth))),
-            _ => None,
+            ) => self.value_at(*start, *end, depth + 1),
+            ("join", [_, ..]) if is_path => join_paths(self.elements(&parts, depth)),
+            _ => Value::Unknown,
         };
         (value, close + 1)
     }
 
     /// Applies the methods and operators after a value: `.split()`, `% x`, `.format(x)`. Any other method yields an
     /// unknown value.
-    fn with_methods(&self, value: Option<Value>, at: usize, end: usize) -> (Option<Value>, usize) {
-        let mut value = value;
-        let mut at = at;
+    fn with_methods(&self, mut value: Value, mut at: usize, end: usize) -> (Value, usize) {
         while at < end {
-            if self.tokens[at].is('%') && self.language == Language::Python {
-                value = value.map(fill_placeholders);
-                return (value, end);
+            let is = |sign| self.tokens[at].is(sign);
+            if is('%') && self.language == Language::Python {
+                return (fill_placeholders(value), end);
             }
-            let is_access = self.tokens[at].is('.') && !self.joins(at);
-            if self.tokens[at].is('[') || self.tokens[at].is('(') {
-                value = None;
+            if is('[') || is('(') {
+                value = Value::Unknown;
                 at = self.after(at);
-            } else if is_access {
+            } else if is('.') && !self.joins(at) {
                 let method = self.tokens.get(at + 1).and_then(Token::name).unwrap_or_default();
                 value = match method {
                     "split" | "strip" | "trim" | "encode" | "decode" | "chomp" | "to_s" | "toString" => value,
-                    "format" => value.map(fill_placeholders),
-                    _ => None,
+                    "format" => fill_placeholders(value),
+                    _ => Value::Unknown,
                 };
                 at += 2;
                 if at < end && self.tokens[at].is('(') {
