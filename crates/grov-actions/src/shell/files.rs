@@ -8,31 +8,25 @@ use crate::shell::state::{Inner, MAX_ARGUMENTS, Place, Shell};
 use crate::shell::words::Argument;
 use grov_domain::EffectKind;
 
-/// The effect of a program whose operands are all paths, and the number of operands before the paths: a pattern, a
-/// mode or a script.
-fn plain_effect(name: &str) -> Option<(EffectKind, usize)> {
-    use EffectKind::{Delete, Modify, Permission, Read, Write};
-    Some(match name {
-        "cat" | "tac" | "rev" | "nl" | "wc" | "less" | "more" | "file" | "md5sum" | "sha1sum"
-        | "sha256sum" | "sha512sum" | "shasum" | "cksum" | "b2sum" | "zcat" | "zless" | "bzcat" | "xzcat"
-        | "realpath" | "readlink" | "ldd" | "nm" | "objdump" | "size" | "strings" | "comm" | "cmp"
-        | "paste" | "column" | "expand" | "fold" | "fmt" | "pr" | "vimdiff" | "open" | "xdg-open"
-        | "head" | "tail" | "bat" | "batcat" | "cut" | "uniq" | "od" | "xxd" | "hexdump" | "base64"
-        | "diff" | "colordiff" | "sdiff" | "stat" | "join" => (Read, 0),
-        "jq" | "yq" | "gron" => (Read, 1),
-        "touch" | "truncate" | "fallocate" | "mkdir" => (Write, 0),
-        "rm" | "unlink" | "shred" | "trash" | "trash-put" | "rimraf" | "del" | "rmdir" => (Delete, 0),
-        "chmod" | "chown" | "chgrp" | "chflags" | "setfacl" | "xattr" => (Permission, 1),
-        "vim" | "vi" | "nvim" | "nano" | "emacs" | "ed" | "ex" | "code" | "dos2unix" | "unix2dos"
-        | "gzip" | "gunzip" | "bzip2" | "bunzip2" | "xz" | "unxz" | "zstd" | "unzstd" => (Modify, 0),
-        _ => return None,
-    })
-}
+/// Programs whose operands are all paths: the effect on these, and the number of operands before them, such as a pattern,
+/// a mode or a script.
+#[rustfmt::skip]
+const PLAIN_PROGRAMS: &[(EffectKind, usize, &str)] = &[
+    (EffectKind::Read, 0, "cat tac rev nl wc less more file md5sum sha1sum sha256sum sha512sum shasum cksum b2sum zcat zless \
+          bzcat xzcat realpath readlink ldd nm objdump size strings comm cmp paste column expand fold fmt pr \
+          vimdiff open xdg-open head tail bat batcat cut uniq od xxd hexdump base64 diff colordiff sdiff stat \
+          join"),
+    (EffectKind::Read, 1, "jq yq gron"),
+    (EffectKind::Write, 0, "touch truncate fallocate mkdir"),
+    (EffectKind::Delete, 0, "rm unlink shred trash trash-put rimraf del rmdir"),
+    (EffectKind::Permission, 1, "chmod chown chgrp chflags setfacl xattr"),
+    (EffectKind::Modify, 0, "vim vi nvim nano emacs ed ex code dos2unix unix2dos gzip gunzip bzip2 bunzip2 xz unxz zstd unzstd"),
+];
 
 /// Records the effects of a program. Returns whether this module knows it.
 pub(crate) fn record_effects(shell: &mut Shell, name: &str, arguments: &[Argument]) -> bool {
-    if let Some((kind, skip)) = plain_effect(name) {
-        plain_files(shell, name, kind, skip, arguments);
+    if let Some((kind, skip, _)) = PLAIN_PROGRAMS.iter().find(|(.., names)| has_word(names, name)) {
+        plain_files(shell, name, *kind, *skip, arguments);
         return true;
     }
     match name {

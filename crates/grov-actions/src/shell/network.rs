@@ -1,10 +1,21 @@
 //! Programs that use the network.
 
+use crate::has_word;
 use crate::path;
 use crate::shell::options::Options;
 use crate::shell::state::Shell;
 use crate::shell::words::Argument;
 use grov_domain::EffectKind::{Copy, Execute, Network, Read, Write};
+
+/// Programs that use the network and do not run anything on this machine.
+const CLIENTS: &str = "aria2c http https xh httpie ssh mosh nc ncat netcat socat telnet ftp lftp ping ping6 dig nslookup \
+      host whois traceroute mtr nmap ssh-copy-id ssh-keyscan websocat grpcurl aws gcloud gsutil bq az \
+      doctl heroku vercel netlify fly flyctl wrangler firebase supabase railway linode-cli oci ibmcloud \
+      cloudflared ngrok mail sendmail s3cmd eb sam stripe twilio";
+
+/// Programs that use the network and run what their files describe.
+const DEPLOYERS: &str = "kubectl helm oc k9s terraform tofu pulumi ansible ansible-playbook cdk serverless sls skaffold \
+      argocd flux nomad consul vault";
 
 /// Records the effects of a program. Returns whether this module knows it.
 pub(crate) fn record_effects(shell: &mut Shell, name: &str, arguments: &[Argument]) -> bool {
@@ -12,18 +23,11 @@ pub(crate) fn record_effects(shell: &mut Shell, name: &str, arguments: &[Argumen
         "curl" => curl(shell, arguments),
         "wget" => wget(shell, arguments),
         "scp" | "rsync" | "rclone" | "sftp" => transfer(shell, name, arguments),
-        "aria2c" | "http" | "https" | "xh" | "httpie" | "ssh" | "mosh" | "nc" | "ncat" | "netcat"
-        | "socat" | "telnet" | "ftp" | "lftp" | "ping" | "ping6" | "dig" | "nslookup" | "host" | "whois"
-        | "traceroute" | "mtr" | "nmap" | "ssh-copy-id" | "ssh-keyscan" | "websocat" | "grpcurl" | "aws"
-        | "gcloud" | "gsutil" | "bq" | "az" | "doctl" | "heroku" | "vercel" | "netlify" | "fly"
-        | "flyctl" | "wrangler" | "firebase" | "supabase" | "railway" | "linode-cli" | "oci" | "ibmcloud"
-        | "cloudflared" | "ngrok" | "mail" | "sendmail" | "s3cmd" | "eb" | "sam" | "stripe" | "twilio" => {
+        _ if has_word(CLIENTS, name) => {
             let places = shell.likely_places(arguments.iter().filter(|argument| !is_remote(argument)));
             shell.findings.add(Network, places);
         }
-        "kubectl" | "helm" | "oc" | "k9s" | "terraform" | "tofu" | "pulumi" | "ansible"
-        | "ansible-playbook" | "cdk" | "serverless" | "sls" | "skaffold" | "argocd" | "flux" | "nomad"
-        | "consul" | "vault" => {
+        _ if has_word(DEPLOYERS, name) => {
             let places = shell.likely_places(arguments);
             shell.findings.add(Execute, places);
             shell.findings.add(Network, Vec::new());

@@ -3,7 +3,7 @@
 use crate::has_word;
 use crate::inline::inline_code;
 use crate::shell::options::{Options, Valued, of, skip_options};
-use crate::shell::state::{Inner, Place, Shell};
+use crate::shell::state::{Inner, Shell};
 use crate::shell::words::Argument;
 use grov_domain::EffectKind::{self, Build, Delete, Execute, Install, Modify, Network, Read, Test, Write};
 
@@ -36,32 +36,20 @@ pub(crate) fn record_effects(shell: &mut Shell, name: &str, arguments: &[Argumen
 
 /// Records an effect on the paths among the arguments. The name of a test may follow a path after `::`.
 fn add(shell: &mut Shell, kind: EffectKind, arguments: &[Argument]) {
-    let places = named_places(shell, arguments);
+    let paths = arguments.iter().map(|argument| {
+        let path = argument.text.split("::").next().unwrap_or_default();
+        // `./...` means everything below a folder.
+        let folder = path.strip_suffix("...").filter(|folder| folder.ends_with('/'));
+        argument.with_text(folder.unwrap_or(path))
+    });
+    let places = shell.likely_places(paths);
     shell.findings.add(kind, places);
 }
-
-fn named_places(shell: &Shell, arguments: &[Argument]) -> Vec<Place> {
-    let paths: Vec<Argument> = arguments
-        .iter()
-        .map(|argument| {
-            let path = argument.text.split("::").next().unwrap_or_default();
-            // `./...` means everything below a folder.
-            let path = path
-                .strip_suffix("...")
-                .filter(|folder| folder.ends_with('/'))
-                .unwrap_or(path);
-            argument.with_text(path)
-        })
-        .collect();
-    shell.likely_places(&paths)
-}
-
-type Row = (&'static str, &'static str, EffectKind);
 
 /// Effects by programs and subcommands. Words are separated by spaces. `*` matches any subcommand, `(none)` a missing
 /// one, `x*` those that start with `x`. The first matching row is used.
 #[rustfmt::skip]
-const EFFECTS: &[Row] = &[
+const EFFECTS: &[(&str, &str, EffectKind)] = &[
     // Tests and linters.
     ("pytest py.test jest vitest mocha ava tap karma cypress playwright phpunit pest rspec minitest ctest tox nox \
       unittest nose2 behave cucumber bats busted ginkgo gotestsum cargo-nextest mypy pyright basedpyright flake8 pylint \

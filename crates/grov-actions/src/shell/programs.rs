@@ -1,5 +1,6 @@
 //! Records the effects of single programs.
 
+use crate::has_word;
 use crate::shell::options::Options;
 use crate::shell::state::{Inner, Reads, Shell};
 use crate::shell::words::Argument;
@@ -43,6 +44,13 @@ fn is_system_program(path: &str) -> bool {
         .any(|folder| path.starts_with(folder))
 }
 
+/// Shell builtins without effects, and programs that only print or wait.
+const HARMLESS: &str = "echo printf true false : test [ ] [[ export unset set shopt declare typeset local readonly alias \
+      unalias shift return exit break continue sleep wait jobs fg bg disown ulimit umask read mapfile \
+      getopts let pwd date whoami id hostname uname arch nproc which whereis type hash history seq yes \
+      basename dirname expr bc tty clear reset tput stty printenv env locale groups uptime free ps top \
+      htop pgrep lsof df man help info tr cal in";
+
 /// Shell builtins, and programs that only print or wait. Returns whether it is one of them.
 fn builtin(shell: &mut Shell, name: &str, arguments: &[Argument]) -> bool {
     let target = || {
@@ -66,14 +74,7 @@ fn builtin(shell: &mut Shell, name: &str, arguments: &[Argument]) -> bool {
         "trap" => shell
             .inner
             .extend(target().map(|script| Inner::SeparateScript(script.written().to_owned()))),
-        "echo" | "printf" | "true" | "false" | ":" | "test" | "[" | "]" | "[[" | "export" | "unset"
-        | "set" | "shopt" | "declare" | "typeset" | "local" | "readonly" | "alias" | "unalias" | "shift"
-        | "return" | "exit" | "break" | "continue" | "sleep" | "wait" | "jobs" | "fg" | "bg" | "disown"
-        | "ulimit" | "umask" | "read" | "mapfile" | "getopts" | "let" | "pwd" | "date" | "whoami" | "id"
-        | "hostname" | "uname" | "arch" | "nproc" | "which" | "whereis" | "type" | "hash" | "history"
-        | "seq" | "yes" | "basename" | "dirname" | "expr" | "bc" | "tty" | "clear" | "reset" | "tput"
-        | "stty" | "printenv" | "env" | "locale" | "groups" | "uptime" | "free" | "ps" | "top" | "htop"
-        | "pgrep" | "lsof" | "df" | "man" | "help" | "info" | "tr" | "cal" | "in" => {}
+        _ if has_word(HARMLESS, name) => {}
         _ => return false,
     }
     true
