@@ -24,14 +24,10 @@ pub(crate) fn of(program: &str) -> Valued {
         "shred" => ("ns", "iterations size"),
         "vim" | "vi" | "nvim" | "nano" | "emacs" | "ed" | "ex" | "code" | "dos2unix" | "unix2dos"
         | "gzip" | "gunzip" | "bzip2" | "bunzip2" | "xz" | "unxz" | "zstd" | "unzstd" => ("cnT", ""),
-        "ls" | "dir" | "exa" | "eza" | "lsd" | "tree" | "du" => {
-            ("IwTLPd", "ignore width level max-depth sort color")
-        }
+        "ls" | "dir" | "exa" | "eza" | "lsd" | "tree" | "du" => ("IwTLPd", "ignore width level max-depth sort color"),
         "rg" => ("efmABCgtTjrEMd", GREP_NAMES),
         "grep" | "egrep" | "fgrep" | "zgrep" | "ag" | "ack" | "ugrep" => ("efmABCdD", GREP_NAMES),
-        "fd" | "fdfind" => {
-            ("etdEcSoj", "extension type max-depth exclude size base-directory")
-        }
+        "fd" | "fdfind" => ("etdEcSoj", "extension type max-depth exclude size base-directory"),
         "sed" | "gsed" => ("efl", "expression file line-length"),
         "awk" | "gawk" | "mawk" | "nawk" => ("fFvi", "file assign field-separator"),
         "sort" => ("kotST", "key output field-separator"),
@@ -41,33 +37,26 @@ pub(crate) fn of(program: &str) -> Valued {
         "tar" | "bsdtar" => ("fCTXI", "file directory files-from exclude strip-components"),
         "zip" => ("xinPt", "exclude include"),
         "unzip" => ("dxP", ""),
-        "curl" => ("oHXdFuAeTbcmwKxrCEyYzPQU", "output header request data data-raw data-binary data-urlencode json form user user-agent referer \
+        "curl" => ("oHXdFuAeTbcmwKxrCEyYzPQU", "\
+          output header request data data-raw data-binary data-urlencode json form user user-agent referer \
           upload-file cookie cookie-jar max-time connect-timeout write-out config proxy retry cacert cert \
           key resolve output-dir url dump-header retry-delay range"),
         "wget" => ("OoPaUtTwQi", "output-document output-file directory-prefix header user password tries timeout post-data"),
         "scp" => ("iPFoclJS", TRANSFER_NAMES),
         "rsync" | "rclone" | "sftp" => ("efT", TRANSFER_NAMES),
-        "npm" | "pnpm" | "yarn" | "bun" | "cnpm" => {
-            ("CwF", "prefix cwd dir filter workspace registry")
-        }
+        "npm" | "pnpm" | "yarn" | "bun" | "cnpm" => ("CwF", "prefix cwd dir filter workspace registry"),
         "cargo" => ("CZ", "config color manifest-path target-dir"),
         "make" | "gmake" | "just" | "task" | "rake" | "invoke" | "ninja" | "nx" | "turbo" | "lerna" | "grunt"
         | "gulp" => ("CfjIo", "directory file makefile justfile filter target jobs"),
-        "docker" | "podman" | "nerdctl" | "docker-compose" | "podman-compose" => {
-            ("H", "file project-name host context profile env-file")
-        }
-        "kubectl" | "oc" | "helm" => {
-            ("n", "namespace context kube-context kubeconfig cluster server")
-        }
+        "docker" | "podman" | "nerdctl" | "docker-compose" | "podman-compose" => ("H", "file project-name host context profile env-file"),
+        "kubectl" | "oc" | "helm" => ("n", "namespace context kube-context kubeconfig cluster server"),
         "gh" => ("R", "repo"),
         "gcloud" => ("", "project account configuration"),
         "mvn" | "mvnw" => ("fPsT", "pl rf file projects"),
         "gradle" | "gradlew" => ("pbcgIx", "project-dir build-file exclude-task"),
         "pkill" => ("uUgGPst", ""),
         "killall" => ("suoyn", ""),
-        "sh" | "bash" | "zsh" | "dash" | "ksh" | "ash" | "su" => {
-            ("coO", "command rcfile init-file")
-        }
+        "sh" | "bash" | "zsh" | "dash" | "ksh" | "ash" | "su" => ("coO", "command rcfile init-file"),
         _ => ("", ""),
     };
     Valued { letters, names }
@@ -79,18 +68,13 @@ const GREP_NAMES: &str = "regexp file max-count include exclude exclude-dir afte
 const TRANSFER_NAMES: &str = "rsh exclude include filter files-from exclude-from bwlimit";
 
 /// The options of a Git command.
+#[rustfmt::skip]
 pub(crate) fn of_git(command: &str) -> Valued {
     let (letters, names): (&str, &str) = match command {
-        "commit" => (
-            "mFCct",
-            "message file author date fixup squash reuse-message trailer",
-        ),
+        "commit" => ("mFCct", "message file author date fixup squash reuse-message trailer"),
         "checkout" | "switch" => ("bBcC", "orphan create conflict"),
         "restore" => ("s", "source"),
-        "log" | "show" | "shortlog" => (
-            "nSGL",
-            "max-count since until after before author grep format pretty",
-        ),
+        "log" | "show" | "shortlog" => ("nSGL", "max-count since until after before author grep format pretty"),
         "diff" => ("SGU", "diff-filter unified stat"),
         "blame" => ("LSC", "since"),
         "grep" => ("eABCf", "max-depth"),
