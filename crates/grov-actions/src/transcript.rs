@@ -18,6 +18,7 @@ use crate::{ToolCall, ToolInput};
 use grov_domain::{Action, AgentId, ClientDialect, TokenUsage, end_of};
 use line::{Block, Line, Message};
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use time::OffsetDateTime;
 
@@ -172,8 +173,11 @@ impl Reader {
         let events = match line.kind().as_deref() {
             Some("user") => user(line),
             Some("assistant") => self.assistant(line),
-            Some("attachment") => queued(line),
-            Some("system") => compacted(line),
+            Some("attachment") => {
+                let queued = line.queued_prompt().and_then(|texts| prompt(&texts, false, true));
+                queued.into_iter().collect()
+            }
+            Some("system") => compacted(line).into_iter().collect(),
             _ => return,
         };
         if events.is_empty() {
@@ -302,15 +306,18 @@ fn user(line: &Line<'_>) -> Vec<Event> {
         texts.push(text);
     }
     if line.is_typed() {
-        let text = typed_text(&texts, answers_tools);
-        if !text.is_empty() {
-            events.push(Event::Prompt {
-                text: redacted(&text).into_owned(),
-                is_queued: false,
-            });
-        }
+        events.extend(prompt(&texts, answers_tools, false));
     }
     events
+}
+
+/// The prompt in the texts of a message, if the user typed any of them.
+fn prompt(texts: &[Cow<'_, str>], beside_tool_results: bool, is_queued: bool) -> Option<Event> {
+    let text = typed_text(texts, beside_tool_results);
+    (!text.is_empty()).then(|| Event::Prompt {
+        text: redacted(&text).into_owned(),
+        is_queued,
+    })
 }
 
 fn ended(block: &Block<'_>) -> Option<Event> {
@@ -323,26 +330,9 @@ fn ended(block: &Block<'_>) -> Option<Event> {
     }))
 }
 
-/// A prompt that was typed while a turn was running.
-fn queued(line: &Line<'_>) -> Vec<Event> {
-    let Some(texts) = line.queued_prompt() else {
-        return Vec::new();
-    };
-    let text = typed_text(&texts, false);
-    if text.is_empty() {
-        return Vec::new();
-    }
-    vec![Event::Prompt {
-        text: redacted(&text).into_owned(),
-        is_queued: true,
-    }]
-}
-
-fn compacted(line: &Line<'_>) -> Vec<Event> {
-    if line.subtype().as_deref() != Some("compact_boundary") {
-        return Vec::new();
-    }
-    vec![Event::Compacted {
+fn compacted(line: &Line<'_>) -> Option<Event> {
+    let is_compaction = line.subtype().as_deref() == Some("compact_boundary");
+    is_compaction.then(|| Event::Compacted {
         is_automatic: line.compaction_trigger().as_deref() == Some("auto"),
-    }]
+    })
 }
