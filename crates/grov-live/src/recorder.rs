@@ -317,7 +317,7 @@ fn performed(
     let agent = Identity::of(&exchange.request).agent.clone();
     let mut steps = Vec::new();
     if let Some(index) = exchange.request.index() {
-        let waiting = session.take_unconfirmed(agent.as_ref());
+        let waiting = session.take_unconfirmed(&agent);
         if !waiting.is_empty() {
             let answered = newest_tool_results(index);
             steps.extend(waiting.into_iter().filter(|action| {

@@ -158,10 +158,7 @@ impl TaskWorker {
             tokio::select! {
                 () = &mut stop => break,
                 exchange = self.inbox.recv() => match exchange {
-                    Some(exchange) => {
-                        let session = exchange.client_session_id.clone();
-                        sessions.send(session, Event::Recorded(Box::new(exchange)));
-                    }
+                    Some(exchange) => sessions.handle(exchange),
                     None => break,
                 },
                 _ = sweep.tick() => sessions.sweep().await,
@@ -175,8 +172,7 @@ impl TaskWorker {
         }
         // Sessions end when they have read their closed mailboxes.
         while let Ok(exchange) = self.inbox.try_recv() {
-            let session = exchange.client_session_id.clone();
-            sessions.send(session, Event::Recorded(Box::new(exchange)));
+            sessions.handle(exchange);
         }
         sessions.mailboxes.clear();
         let all = async { while sessions.running.join_next().await.is_some() {} };
@@ -196,6 +192,11 @@ struct Sessions {
 }
 
 impl Sessions {
+    fn handle(&mut self, exchange: RecordedExchange) {
+        let session = exchange.client_session_id.clone();
+        self.send(session, Event::Recorded(Box::new(exchange)));
+    }
+
     /// Sends an event to a session, which is started if needed.
     fn send(&mut self, id: ClientSessionId, event: Event) {
         let mut event = event;

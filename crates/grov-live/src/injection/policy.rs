@@ -418,7 +418,7 @@ impl Injection {
         link: &Link,
         prepared: &Prepared,
     ) -> Option<InjectionPoint> {
-        let location = prepared.slot.location()?;
+        let location = Arc::clone(prepared.slot.location.get()?);
         let (session, project) = (&prepared.lineage.session, location.project.key());
         if self.shared.watcher.is_switched_off(session, project) || has_own_text(index) {
             return None;

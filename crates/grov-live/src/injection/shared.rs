@@ -14,8 +14,8 @@ use grov_domain::{
 };
 use grov_proxy_core::MessagesRequest;
 use grov_wire::{Key128, RequestIndex};
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 use tokio::sync::watch;
 
@@ -68,7 +68,7 @@ impl Shared {
 
     /// Resolves the project of a lineage, once.
     pub(super) async fn locate(&self, slot: &Slot, request: &MessagesRequest) {
-        if slot.location().is_some() || slot.lookups.load(Ordering::Relaxed) >= MAX_LOOKUPS {
+        if slot.location.get().is_some() || slot.lookups.load(Ordering::Relaxed) >= MAX_LOOKUPS {
             return;
         }
         slot.lookups.fetch_add(1, Ordering::Relaxed);
@@ -79,7 +79,8 @@ impl Shared {
         let located = tokio::time::timeout(self.timeouts.locate, self.projects.locate(&directory)).await;
         match located {
             Ok(Some(location)) => {
-                *slot.location.lock().unwrap_or_else(PoisonError::into_inner) = Some(location);
+                // A concurrent request may have set it.
+                let _ = slot.location.set(location);
             }
             Ok(None) | Err(_) => {
                 self.counters.not_located.increment();

@@ -3,7 +3,7 @@
 use super::lineage_state::LineageState;
 use crate::project_locator::Location;
 use std::sync::atomic::{AtomicBool, AtomicU8};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::watch;
 
@@ -29,7 +29,8 @@ pub(super) struct Slot {
     /// Until then, no request waits for loading.
     pub(super) backoff_until: Mutex<Option<Instant>>,
     pub(super) state: Mutex<LineageState>,
-    pub(super) location: Mutex<Option<Arc<Location>>>,
+    /// The project, once it is resolved.
+    pub(super) location: OnceLock<Arc<Location>>,
     /// Whether the lineage is not stored yet.
     pub(super) is_unstored: AtomicBool,
     /// How often resolving the directory was attempted.
@@ -39,13 +40,6 @@ pub(super) struct Slot {
 impl Slot {
     pub(super) fn state(&self) -> MutexGuard<'_, LineageState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    pub(super) fn location(&self) -> Option<Arc<Location>> {
-        self.location
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
     }
 
     pub(super) fn is_backing_off(&self) -> bool {
@@ -60,7 +54,8 @@ impl Slot {
 
     /// Returns the project's key, or `""` if the project is unknown.
     pub(super) fn project_path(&self) -> String {
-        self.location()
+        self.location
+            .get()
             .map_or_else(String::new, |location| location.project.key().to_owned())
     }
 }

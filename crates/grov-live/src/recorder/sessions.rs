@@ -2,7 +2,7 @@
 
 use super::steps::PerformedAction;
 use grov_domain::{AgentId, Project};
-use std::collections::VecDeque;
+use hashlink::LruCache;
 
 /// Prompts remembered per session. Requests are repeated within minutes.
 const MAX_PROMPTS: usize = 64;
@@ -11,7 +11,6 @@ const MAX_PROMPTS: usize = 64;
 const MAX_UNCONFIRMED: usize = 64;
 
 /// A client session.
-#[derive(Default)]
 pub(super) struct RecordedSession {
     pub(super) project: Project,
     pub(super) user: Option<String>,
@@ -19,42 +18,36 @@ pub(super) struct RecordedSession {
     /// Requests searched for the directory without success.
     pub(super) searches: u8,
     /// Keys of the newest prompts.
-    prompts: VecDeque<u128>,
+    prompts: LruCache<u128, ()>,
     /// Complete tool calls of incomplete answers, by subagent. It is unknown whether the client ran them.
-    unconfirmed: Vec<(Option<AgentId>, Vec<PerformedAction>)>,
+    unconfirmed: LruCache<Option<AgentId>, Vec<PerformedAction>>,
+}
+
+impl Default for RecordedSession {
+    fn default() -> Self {
+        Self {
+            project: Project::default(),
+            user: None,
+            working_directory: None,
+            searches: 0,
+            prompts: LruCache::new(MAX_PROMPTS),
+            unconfirmed: LruCache::new(MAX_UNCONFIRMED),
+        }
+    }
 }
 
 impl RecordedSession {
     /// Returns whether this prompt is new, and remembers it.
     pub(super) fn is_new_prompt(&mut self, key: u128) -> bool {
-        if self.prompts.contains(&key) {
-            return false;
-        }
-        if self.prompts.len() >= MAX_PROMPTS {
-            self.prompts.pop_front();
-        }
-        self.prompts.push_back(key);
-        true
+        self.prompts.insert(key, ()).is_none()
     }
 
     pub(super) fn keep_unconfirmed(&mut self, agent: Option<AgentId>, steps: Vec<PerformedAction>) {
-        if self.unconfirmed.len() >= MAX_UNCONFIRMED {
-            self.unconfirmed.remove(0);
-        }
-        self.unconfirmed.push((agent, steps));
+        self.unconfirmed.insert(agent, steps);
     }
 
-    pub(super) fn take_unconfirmed(&mut self, agent: Option<&AgentId>) -> Vec<PerformedAction> {
-        let mut taken = Vec::new();
-        self.unconfirmed.retain_mut(|(owner, steps)| {
-            if owner.as_ref() == agent {
-                taken.append(steps);
-                false
-            } else {
-                true
-            }
-        });
-        taken
+    pub(super) fn take_unconfirmed(&mut self, agent: &Option<AgentId>) -> Vec<PerformedAction> {
+        self.unconfirmed.remove(agent).unwrap_or_default()
     }
 }
 
@@ -74,9 +67,9 @@ mod tests {
     fn unconfirmed_steps_go_to_their_own_lineage() {
         let mut session = RecordedSession::default();
         session.keep_unconfirmed(Some(AgentId::new("a")), Vec::new());
-        assert!(session.take_unconfirmed(None).is_empty());
+        assert!(session.take_unconfirmed(&None).is_empty());
         assert_eq!(session.unconfirmed.len(), 1);
-        session.take_unconfirmed(Some(&AgentId::new("a")));
+        session.take_unconfirmed(&Some(AgentId::new("a")));
         assert!(session.unconfirmed.is_empty());
     }
 }
