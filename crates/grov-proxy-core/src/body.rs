@@ -143,7 +143,7 @@ impl Collector {
         }
     }
 
-    /// Returns a collector with the same memory that leaves some of it to this one.
+    /// Returns a collector with the same budget that leaves an eighth of it to this one.
     pub(crate) fn with_reserve(&self) -> Self {
         Self {
             buffer: self.buffer.clone(),

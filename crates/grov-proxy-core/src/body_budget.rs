@@ -20,7 +20,7 @@ impl BodyBudget {
         }
     }
 
-    /// Returns the same budget with an eighth of it left to others.
+    /// Returns the same budget with a limit that leaves an eighth to others.
     pub(crate) fn with_reserve(&self) -> Self {
         Self {
             reserved: Arc::clone(&self.reserved),

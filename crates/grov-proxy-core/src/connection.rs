@@ -255,7 +255,7 @@ mod tests {
             Self { state, timeouts }
         }
 
-        /// Phase, for so many seconds at most. What was found, and after how many seconds.
+        /// Waits up to `seconds` for the connection to close. Returns the reason and the seconds that passed.
         async fn waits(&mut self, seconds: u64) -> Option<(CloseReason, u64)> {
             let start = Instant::now();
             let found = poll_fn(|cx| self.timeouts.poll(cx));
@@ -341,7 +341,7 @@ mod tests {
         assert_eq!(waiting.waits(1000).await, None);
         receiving.set_starved(true);
         waiting.state.read();
-        // All of it came, and the upstream takes no more.
+        // The client sent everything, and the upstream stopped reading.
         receiving.set_starved(false);
         assert_eq!(waiting.waits(1000).await, None);
         // It answers before it wants the rest.
@@ -351,7 +351,7 @@ mod tests {
         drop(receiving);
         assert_eq!(waiting.waits(10_000).await, None);
         drop(request);
-        // The client has not taken the end of it.
+        // The client has not read the end of the response.
         assert_eq!(waiting.waits(10_000).await, None);
     }
 

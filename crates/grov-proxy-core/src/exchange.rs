@@ -236,7 +236,7 @@ impl Service {
     }
 
     /// Sends an edited body. If the upstream rejects it as invalid or too large, or the codec cannot translate it, the
-    /// original is sent once. If that succeeds, the edit was at fault and the policies are told.
+    /// original is sent once. If that succeeds, the policies are notified.
     async fn forward_edited(
         &self,
         route: &ResolvedRoute<'_>,

@@ -52,17 +52,17 @@
 //!
 //! - **Bytes pass unchanged.** Without a policy that edits, the upstream receives the client's bytes, and the client the
 //!   upstream's. Only hop-by-hop headers, `host`, `x-grov-*` and the framing differ.
-//! - **Fail open.** If a policy panics, is late, or proposes edits that do not fit, the request goes out as the client sent
-//!   it. If the upstream rejects an edited request, the original is sent once.
-//! - **Bounded.** Bodies, connections, waiting times and the work that waits for observers have limits, see [`Limits`].
-//! - **Local.** Requests from web pages of other hosts are refused, as are requests for other host names.
+//! - **Fail open.** If a policy panics, is late, or proposes edits that do not fit, the request is forwarded without its
+//!   edits. If the upstream rejects an edited request, the original is sent once.
+//! - **Bounded.** Bodies, connections, waits and the queue of the observers have limits, see [`Limits`].
+//! - **Local.** Requests with a foreign `Host`, or from web pages of other hosts, are refused.
 //!
 //! # Runtime
 //!
-//! The proxy needs a Tokio runtime with I/O and time enabled. With [`ProxyBuilder::workers`] it starts threads of its own,
-//! each with its own runtime. Observers run on one further thread.
+//! The proxy needs a Tokio runtime with I/O and time enabled. With [`ProxyBuilder::workers`] it starts worker threads, each with
+//! its own runtime. Observers run on one more thread.
 //!
-//! The crate knows HTTP and [`grov_wire`]. It does not know sessions, stores, models, configuration files or the terminal.
+//! The crate has no code for sessions, storage, models or configuration files.
 #![forbid(unsafe_code)]
 
 mod admin;

@@ -103,7 +103,7 @@ impl Policies {
         Self { policies, metrics }
     }
 
-    /// Returns the edited body as slices, or `None` if the request goes out unchanged.
+    /// Returns the edited body as slices, or `None` if the request is forwarded unchanged.
     pub(crate) async fn edit(&self, request: &MessagesRequest) -> Option<Vec<Bytes>> {
         let edited = AssertUnwindSafe(self.edited(request)).catch_unwind().await;
         edited.unwrap_or_else(|_| {

@@ -9,14 +9,14 @@ use std::task::{Context, Poll};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, ReadBuf, Take};
 
 /// Largest short read of a response, in bytes: hyper grows its buffer above.
-pub(crate) const SHORT_ANSWER: u64 = 16 * 1024 - 1;
+pub(crate) const SHORT_RESPONSE: u64 = 16 * 1024 - 1;
 
 /// Largest short read of a request, in bytes: a small request arrives in one read (docs/performance.md).
 const SHORT_REQUEST: u64 = 24 * 1024 - 1;
 
 /// After this many bytes without a pause, reads are no longer limited: short reads cost a fifth more for 1 MB
 /// (docs/performance.md).
-const LARGE: u64 = 8 * SHORT_ANSWER;
+const LARGE: u64 = 8 * SHORT_RESPONSE;
 
 /// Limits the reads of `S` except for large messages. Writes pass through.
 pub(crate) struct ReadLimiter<S> {
@@ -41,9 +41,9 @@ impl<S: AsyncRead> ReadLimiter<S> {
         Self::new(stream, SHORT_REQUEST)
     }
 
-    /// For a stream of answers.
-    pub(crate) fn of_answers(stream: S) -> Self {
-        Self::new(stream, SHORT_ANSWER)
+    /// For a stream of responses.
+    pub(crate) fn of_responses(stream: S) -> Self {
+        Self::new(stream, SHORT_RESPONSE)
     }
 
     /// For a stream that hands over records of 16 KiB: shorter reads would leave a byte of each.
@@ -125,7 +125,7 @@ mod tests {
 
     #[tokio::test]
     async fn small_messages_are_read_in_short_pieces() {
-        let reads = reads_of(100_000, ReadLimiter::of_answers).await;
+        let reads = reads_of(100_000, ReadLimiter::of_responses).await;
         assert!(reads.iter().all(|count| *count < 16 * 1024), "{reads:?}");
         let reads = reads_of(100_000, ReadLimiter::of_requests).await;
         assert!(reads.iter().all(|count| *count < 24 * 1024), "{reads:?}");
@@ -134,7 +134,7 @@ mod tests {
 
     #[tokio::test]
     async fn large_messages_are_read_in_large_pieces() {
-        let reads = reads_of(1_000_000, ReadLimiter::of_answers).await;
+        let reads = reads_of(1_000_000, ReadLimiter::of_responses).await;
         assert!(reads.contains(&(64 * 1024)), "{reads:?}");
     }
 

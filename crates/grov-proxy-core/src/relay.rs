@@ -7,7 +7,7 @@ use crate::body_budget::BodyReservation;
 use crate::codec::{BodyError, ResponseBody};
 use crate::metrics::Metrics;
 use crate::observe::{FinishedExchange, ObserverQueue};
-use crate::read_limiter::SHORT_ANSWER;
+use crate::read_limiter::SHORT_RESPONSE;
 use crate::request::MessagesRequest;
 use crate::timeout::DeadlineTimer;
 use crate::upstream::{Pool, UpstreamConnection, WakeFilter, WakeState};
@@ -23,7 +23,7 @@ use time::OffsetDateTime;
 use tokio::time::Instant;
 
 /// Frames are joined up to this size.
-const JOIN_LIMIT: usize = SHORT_ANSWER as usize;
+const JOIN_LIMIT: usize = SHORT_RESPONSE as usize;
 
 /// Initial capacity for joined frames.
 const JOIN_START: usize = 8 * 1024;

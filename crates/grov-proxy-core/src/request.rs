@@ -8,7 +8,8 @@ use time::OffsetDateTime;
 
 /// A request to the Messages API.
 ///
-/// The body is indexed when it is first asked for, and only once.
+/// The body is indexed by the first call of [`index`](Self::index), and only once. An invalid body is not an error: the proxy
+/// forwards it unchanged.
 pub struct MessagesRequest {
     headers: HeaderMap,
     body: Bytes,

@@ -235,7 +235,7 @@ mod tests {
         let runtimes: Vec<Handle> = workers.0.iter().map(|worker| worker.runtime.clone()).collect();
         drop(workers);
         for runtime in runtimes {
-            // A runtime that is gone refuses tasks; one that is going may still take one and drop it.
+            // A runtime that has shut down refuses tasks. One that is shutting down may accept a task and drop it.
             let mut tasks = JoinSet::new();
             tasks.spawn_on(std::future::pending::<()>(), &runtime);
             let ended = tasks.join_next().await.unwrap();

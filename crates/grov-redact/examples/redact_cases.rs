@@ -1,8 +1,8 @@
-//! Prints how the redactor does on the cases of `tests/cases/secrets`: secrets that survive, and innocent texts that change.
+//! Evaluates the redactor with `tests/cases/secrets`: counts secrets that survive and innocent texts that change.
 //!
-//! `cargo run -p grov-redact --example redact_cases [tuning|reporting]`; of the half `tuning` each miss is shown.
+//! `cargo run -p grov-redact --example redact_cases [tuning|reporting]` prints each miss of `tuning`.
 #![forbid(unsafe_code)]
-#![expect(clippy::print_stdout, reason = "figures for the terminal of a developer")]
+#![expect(clippy::print_stdout, reason = "prints results for developers")]
 
 use grov_redact::Redactor;
 use serde_json::Value;

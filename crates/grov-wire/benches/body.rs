@@ -1,5 +1,5 @@
-//! Request bodies in the shape that Claude Code sends: system blocks, sixteen tools with schemas, a history
-//! of tool calls and results that are mostly code. The same size and variant give the same bytes.
+//! Request bodies in the form that Claude Code sends: system blocks, 16 tools with schemas, and a history of tool calls and
+//! results that are mostly code. The same size and variant give the same bytes.
 
 use bytes::Bytes;
 use serde_json::{Value, json};
@@ -57,9 +57,9 @@ const WORDS: [&str; 32] = [
     "{}",
 ];
 
-/// A body of `size` bytes, give or take one exchange of the history.
+/// Returns a body of `size` bytes, with a tolerance of one exchange.
 pub(crate) fn claude_code_request(size: usize, variant: u64) -> Bytes {
-    // The tools are the client's, and the same whatever the conversation.
+    // The tools are the same in all conversations.
     let mut words = Words::new(0);
     let tools: Vec<Value> = TOOLS
         .iter()
@@ -107,7 +107,7 @@ pub(crate) fn claude_code_request(size: usize, variant: u64) -> Bytes {
     Bytes::from(body.to_string())
 }
 
-/// The request that follows it: the last result lost its place at the end, and the model said something.
+/// Returns the next request of the conversation: with a response of the model and a new result.
 pub(crate) fn next_request(body: &Bytes) -> Bytes {
     let mut request: Value = serde_json::from_slice(body).unwrap_or_default();
     if let Some(messages) = request["messages"].as_array_mut() {

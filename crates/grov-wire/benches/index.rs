@@ -1,7 +1,6 @@
-//! What the pass over a request costs, beside what `serde_json` needs to find far less.
+//! Measures the indexing of requests, and `serde_json` for comparison.
 //!
-//! `cargo bench -p grov-wire --bench index` prints one line for each size and job: the fastest and the median
-//! of many runs.
+//! `cargo bench -p grov-wire --bench index` prints the fastest and the median run of each size and job.
 #![allow(
     clippy::print_stdout,
     clippy::expect_used,
@@ -19,7 +18,7 @@ use std::borrow::Cow;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-/// The least that a proxy must know, as `serde` finds it.
+/// The minimum that a proxy needs, parsed by `serde`.
 #[derive(Deserialize)]
 #[expect(dead_code, reason = "only the cost of finding them counts")]
 struct BorrowedRequest<'a> {
@@ -44,7 +43,7 @@ struct BorrowedMessage<'a> {
 
 fn main() {
     for size in [20_000, 200_000, 1_000_000] {
-        // Several bodies in turn: with one alone, the processor would learn its branches by heart.
+        // Several bodies in turn: with a single one, branch prediction would be unrealistically good.
         let bodies: Vec<_> = (0..4_000_000 / size as u64)
             .map(|variant| body::claude_code_request(size, variant))
             .collect();
@@ -101,8 +100,8 @@ fn cache_with(body: &Bytes) -> RequestCache {
     cache
 }
 
-/// Runs `job` on all bodies in turn for half a second and prints how long it takes for one: the mean over the bodies
-/// of the fastest run of each, which a busy machine disturbs least, and the median of all runs.
+/// Runs `job` on all bodies in turn for 0.5 s. Prints the mean over the bodies of the fastest run of each, and the median of all
+/// runs.
 fn measure(name: &str, length: usize, bodies: usize, job: &dyn Fn(usize) -> bool) {
     let mut fastest = vec![Duration::MAX; bodies];
     let mut times = vec![];

@@ -1,9 +1,7 @@
-//! What observing a response costs: an answer of 300 small events, as one burst and event by event, and 300 short
-//! answers that are one JSON document each.
+//! Measures the parsing of responses: a stream of 300 small events, at once and event by event, and 300 short JSON bodies.
 //!
-//! `cargo bench -p grov-wire --bench response` prints one line for each case: fastest and median of many
-//! runs, for the answer and for each of its events. Arguments behind `--` choose cases by a part of their
-//! name.
+//! `cargo bench -p grov-wire --bench response` prints the fastest and the median run of each case, per response and per event.
+//! Arguments after `--` select cases by a part of their name.
 #![allow(
     clippy::print_stdout,
     clippy::expect_used,
@@ -21,16 +19,16 @@ use std::time::{Duration, Instant};
 const RUNS: usize = 3000;
 const EVENTS: usize = 300;
 
-/// What the deltas of an answer hold.
+/// The content of the deltas.
 #[derive(Clone, Copy)]
 enum Shape {
-    /// As in real answers: four fifths text, mostly without escapes, then a file's worth of tool input.
+    /// As in real responses: 80 % text, mostly without escapes, then tool input with a file.
     Usual,
-    /// Tool input alone, six escapes to the event.
+    /// Only tool input, with 6 escapes per event.
     Escapes,
 }
 
-/// An answer of [`EVENTS`] events as the upstream writes it.
+/// Returns the events of a response, as the upstream writes them.
 fn answer(shape: Shape) -> Vec<String> {
     let event = |name: &str, data: String| format!("event: {name}\ndata: {data}\n\n");
     let block = |index: usize, block: &str| {
@@ -103,7 +101,7 @@ fn observe<'a>(encoding: Option<&str>, chunks: impl Iterator<Item = &'a [u8]>) {
     assert_eq!((turn.end, turn.blocks.len()), (TurnEnd::Complete, 2));
 }
 
-/// An answer of 1.5 kB that comes as one JSON document.
+/// Returns a JSON response of 1.5 KB.
 fn json_answer() -> String {
     let text = r#"The function reads `config.toml` and returns a Result; the caller must handle \"not found\" errors.\n\nLet me check src/main.rs first — then run the tests naïvely 3 times. "#;
     let text = text.repeat(6);

@@ -49,7 +49,7 @@ impl UpstreamConnection {
     /// Prepares a new connection for its first request.
     pub(crate) async fn new(transport: Transport, owner: Owner) -> Result<Self, hyper::Error> {
         let stream = match &transport {
-            Transport::Plain(_) => ReadLimiter::of_answers(transport),
+            Transport::Plain(_) => ReadLimiter::of_responses(transport),
             Transport::Secure(_) => ReadLimiter::of_records(transport),
         };
         let (sender, driver) = http1::Builder::new()

@@ -1,4 +1,4 @@
-//! `/_grov/`.
+//! Admin routes.
 
 use crate::support::{Act, Running, Scripted, json_answer, post};
 use async_trait::async_trait;
@@ -38,7 +38,7 @@ async fn only_health_and_metrics_are_admin_routes_by_default() {
     assert!(text.ends_with("# EOF\n"), "{text}");
 }
 
-/// Answers with what it was asked, and panics or refuses where it is told to.
+/// Echoes the request, or panics or refuses on request.
 struct Echo;
 
 #[async_trait]
@@ -117,7 +117,7 @@ async fn unauthorized_admin_request_is_refused_before_its_body() {
     let builder = Proxy::builder(Upstream::parse(&upstream.url()).unwrap());
     let proxy = Running::start(builder.admin_route("echo/", Arc::new(Echo))).await;
     let mut client = proxy.client().await;
-    // Nothing of the eight bytes is ever sent.
+    // The announced 8 bytes are never sent.
     client
         .send("POST /_grov/echo/ HTTP/1.1\r\nHost: localhost\r\nx-admits: no\r\nContent-Length: 8\r\n\r\n")
         .await;

@@ -1,4 +1,4 @@
-//! Who may use the listener.
+//! Hosts and origins.
 
 use crate::support::{Act, Running, Scripted, json_answer};
 

@@ -1,4 +1,4 @@
-//! Client gone, upstream gone.
+//! A client disconnect cancels the upstream request.
 
 use crate::support::{Act, Running, Scripted, post, until};
 

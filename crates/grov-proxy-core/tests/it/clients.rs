@@ -1,4 +1,4 @@
-//! Many clients, silent ones, and more bodies than there is memory for.
+//! Many clients, silent clients, and bodies beyond the memory limit.
 
 use crate::support::{Act, Client, Running, Scripted, json_answer, post, until};
 use grov_proxy_core::Limits;
@@ -6,7 +6,7 @@ use std::time::Duration;
 
 const MIB: usize = 1024 * 1024;
 
-/// Answers every request, and one for `/held` only when released.
+/// Answers every request, but `/held` only when released.
 async fn upstream() -> Scripted {
     Scripted::start(|_, request| {
         let answer = Act::Write(json_answer("{}"));
@@ -27,7 +27,7 @@ async fn with_room_for(connections: usize, upstream: &Scripted) -> Running {
     Running::with_limits(upstream, limits).await
 }
 
-/// Connected, idle clients, oldest first.
+/// Connects idle clients, oldest first.
 async fn idle(proxy: &Running, count: usize) -> Vec<Client> {
     let mut clients = Vec::new();
     for _ in 0..count {
@@ -38,7 +38,7 @@ async fn idle(proxy: &Running, count: usize) -> Vec<Client> {
     clients
 }
 
-/// Clients whose requests the upstream holds.
+/// Connects clients whose requests the upstream holds.
 async fn busy(proxy: &Running, upstream: &Scripted, count: usize) -> Vec<Client> {
     let before = upstream.requests().len();
     let mut clients = Vec::new();
@@ -75,7 +75,7 @@ async fn a_new_client_gets_the_place_of_the_one_that_is_idle_longest() {
     let upstream = upstream().await;
     let proxy = with_room_for(8, &upstream).await;
     let mut clients = idle(&proxy, 8).await;
-    // The oldest was busy last.
+    // The oldest client sent the most recent request.
     assert_eq!(status(&mut clients[0], post("/v1/messages", b"{}")).await, 200);
     let _new = idle(&proxy, 2).await;
     for gone in [1, 2] {
@@ -118,7 +118,7 @@ async fn client_with_a_pending_request_is_not_evicted() {
     let upstream = upstream().await;
     let proxy = with_room_for(2, &upstream).await;
     for _ in 0..50 {
-        // All at once: each is looked at for room before its request is read.
+        // All at once: each may be evicted before its request is read.
         let mut clients = Vec::new();
         for _ in 0..10 {
             let mut client = proxy.client().await;
@@ -181,14 +181,14 @@ async fn partial_head_and_partial_body_close_the_connection() {
         "POST /v1/messages HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\nhalf",
         "POST /v1/messages HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\n",
         "POST /v1/files HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\nhalf",
-        // Refused, and still to be sent to its end.
+        // Refused, but the client must send the rest.
         "POST /v1/messages HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99000000\r\n\r\nhalf",
     ] {
         let mut client = proxy.client().await;
         client.send(sent).await;
         assert!(client.rest().await.is_empty(), "{sent}");
     }
-    // Who waits for an answer may be silent for longer.
+    // A client that waits for a response may be silent for longer.
     let mut waiting = busy(&proxy, &upstream, 1).await.remove(0);
     tokio::time::sleep(Duration::from_millis(200)).await;
     upstream.release();
@@ -223,7 +223,7 @@ async fn unfinished_bodies_stay_within_the_budget() {
         [head.into_bytes(), vec![b' '; 2 * MIB]].concat()
     };
     let bytes = async || health(&proxy).await["bodies"]["bytes"].as_u64().unwrap() as usize;
-    // What is only announced counts for nothing.
+    // Announced bytes do not count.
     let mut unfinished = Vec::new();
     for _ in 0..3 {
         let mut client = proxy.client().await;
@@ -240,16 +240,16 @@ async fn unfinished_bodies_stay_within_the_budget() {
         503
     );
     assert!(bytes().await <= 8 * MIB);
-    // Small ones pass all the same, and so do pages.
+    // Small bodies and admin routes are still served.
     let mut small = proxy.client().await;
     assert_eq!(status(&mut small, post("/v1/messages", b"{}")).await, 200);
-    // A client that leaves gives its memory back.
+    // A disconnected client releases its memory.
     drop(unfinished);
     let start = std::time::Instant::now();
     while bytes().await > 0 {
         assert!(start.elapsed() < crate::support::SOON, "{}", bytes().await);
     }
-    // A lone one may be as large as any may be.
+    // A single body may have any allowed size.
     let mut lone = proxy.client().await;
     assert_eq!(
         status(&mut lone, post("/v1/messages", &vec![b' '; 32 * MIB])).await,

@@ -1,4 +1,4 @@
-//! Broken and smuggling HTTP gets a clear kind and never reaches the upstream.
+//! Invalid HTTP and request smuggling get an error and never reach the upstream.
 
 use crate::support::{Act, Client, Running, Scripted, json_answer};
 
@@ -234,7 +234,7 @@ async fn repeated_equal_content_lengths_become_one() {
 
 #[tokio::test]
 async fn upstream_response_like_an_error_of_hyper_is_not_replaced() {
-    // The second is byte for byte what hyper writes on its own.
+    // The second consists of the bytes that hyper writes for an error.
     for fields in [
         "Content-Length: 0\r\nConnection: close\r\n",
         "content-length: 0\r\n",

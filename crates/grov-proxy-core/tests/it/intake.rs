@@ -1,10 +1,10 @@
-//! Streams that the proxy did not accept itself.
+//! Streams from the intake.
 
 use crate::support::{Act, Running, SOON, Scripted, json_answer, post, read_message, until};
 use grov_proxy_core::{Limits, NotServing, Proxy, Upstream};
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex};
 
-/// The client's end and the proxy's. The client's is smaller than what is sent.
+/// Returns the client's and the proxy's end of a stream. Its buffer is smaller than the messages.
 fn ends() -> (DuplexStream, DuplexStream) {
     duplex(64)
 }
@@ -35,7 +35,7 @@ async fn streams_from_the_intake_are_served() {
         assert_eq!(accepted.receive().await.unwrap().1, answer);
     }
     proxy.stop();
-    // It is idle, and closed like any other.
+    // It is idle, and closed like other connections.
     let rest = tokio::time::timeout(SOON, client.read(&mut [0; 8])).await;
     assert_eq!(rest.expect("a close in time").unwrap(), 0);
     assert_eq!(proxy.finish(), 0);

@@ -1,4 +1,4 @@
-//! Sizes, times, and an upstream that is not there.
+//! Size limits, time limits and an unreachable upstream.
 
 use crate::support::{Act, Running, Scripted, json_answer, post};
 use grov_proxy_core::{Limits, Proxy, ServeError, Upstream};
@@ -117,7 +117,7 @@ async fn silent_stream_is_cut_and_steady_stream_is_not() {
         acts
     })
     .await;
-    // The whole takes 1.2 s, each pause is far below the limit.
+    // The response takes 1.2 s, but each pause is far below the limit.
     let limits = Limits {
         idle: Duration::from_millis(900),
         ..Limits::default()

@@ -1,4 +1,4 @@
-//! The proxy as a client and an upstream see it, byte by byte.
+//! Tests of the proxy between a scripted client and upstream.
 #![expect(
     clippy::unwrap_used,
     clippy::expect_used,

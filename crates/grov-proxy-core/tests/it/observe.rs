@@ -1,4 +1,4 @@
-//! What observers are told, and that their faults stay theirs.
+//! Observers see exchanges, and their panics have no effect on others.
 
 use crate::support::{Act, Running, Scripted, post, until};
 use grov_proxy_core::{ObservedExchange, Outcome, Proxy, TurnObserver, Upstream};
@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 #[derive(Clone, Default)]
 struct Notes(Arc<Mutex<Vec<Note>>>);
 
-/// How it ended, what was said, and the tokens of output.
+/// The outcome, the text and the output tokens.
 type Note = (Outcome, Vec<Block>, u64);
 
 impl Notes {

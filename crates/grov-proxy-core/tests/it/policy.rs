@@ -1,4 +1,4 @@
-//! Policies: what they add arrives, and what goes wrong with them does not show.
+//! Policies: their text arrives, and their errors do not affect the request.
 
 use crate::support::{Act, Running, Scripted, json_answer, post};
 use async_trait::async_trait;
@@ -29,7 +29,7 @@ impl RequestPolicy for Adds {
     }
 }
 
-/// Adds text until the upstream refuses it.
+/// Adds text until the upstream rejects it.
 #[derive(Default)]
 struct AddsUntilRefused(AtomicBool);
 
@@ -85,7 +85,7 @@ impl RequestPolicy for PanicsAtOnce {
     }
 }
 
-/// Panics where nobody expects it.
+/// Panics even in `name`.
 struct Nameless;
 
 impl RequestPolicy for Nameless {

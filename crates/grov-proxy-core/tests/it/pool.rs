@@ -1,4 +1,4 @@
-//! Connections to the upstream are reused, and a dead one is noticed.
+//! Upstream connections are reused unless they were closed.
 
 use crate::support::{Act, Running, Scripted, json_answer, post};
 
@@ -23,7 +23,7 @@ async fn closed_upstream_connection_is_not_reused() {
         client.send(post("/v1/messages", b"{}")).await;
         let (head, _) = client.receive().await.unwrap();
         assert!(head.starts_with("HTTP/1.1 200"), "{expected}: {head}");
-        // The close travels after the answer.
+        // The connection closes after the response.
         tokio::time::sleep(std::time::Duration::from_millis(30)).await;
     }
     assert_eq!(upstream.requests().len(), 10);
@@ -76,7 +76,7 @@ async fn bytes_after_a_response_are_not_the_next_response() {
 async fn worker_without_connections_borrows_one() {
     let upstream = Scripted::start(|_, _| vec![Act::Write(json_answer("{}"))]).await;
     let proxy = Running::before(&upstream).await;
-    // Each is served by a worker of its own.
+    // Each is served by another worker.
     let mut clients = [proxy.client().await, proxy.client().await];
     for turn in [0, 1, 0, 1, 1] {
         clients[turn].send(post("/v1/messages", b"{}")).await;

@@ -1,4 +1,4 @@
-//! Bytes in, bytes out, in both directions.
+//! Bytes are relayed unchanged in both directions.
 
 use crate::support::{Act, Running, Scripted, json_answer, post};
 use std::time::Duration;
@@ -120,7 +120,7 @@ async fn single_event_is_relayed_at_once() {
     let proxy = Running::before(&upstream).await;
     let mut client = proxy.client().await;
     client.send(post("/v1/messages", b"{}")).await;
-    // The upstream holds back the rest until this event has been read here.
+    // The upstream sends the rest only after this event was read here.
     let head_length =
         "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n".len();
     let seen = client.at_least(head_length + chunked(EVENTS).len()).await;

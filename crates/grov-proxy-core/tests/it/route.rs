@@ -1,4 +1,4 @@
-//! Exchanges that go to another upstream, and those that are translated on the way.
+//! Exchanges with another upstream, and with a codec.
 
 use crate::support::{Act, Running, Scripted, json_answer, post, until};
 use bytes::{Bytes, BytesMut};
@@ -24,7 +24,7 @@ fn chunk(text: &str) -> String {
     format!("{:x}\r\n{text}\r\n", text.len())
 }
 
-/// A stream that is held before its last event.
+/// A stream that waits before its last event.
 fn held_stream() -> Vec<Act> {
     let (first, last) = STREAM.split_at(STREAM.rfind("event:").unwrap());
     let head = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nTransfer-Encoding: chunked\r\n\r\n";
@@ -36,7 +36,7 @@ fn held_stream() -> Vec<Act> {
     ]
 }
 
-/// Sends what holds "elsewhere" to another upstream.
+/// Routes messages that contain "elsewhere" to another upstream.
 struct ByWord {
     elsewhere: UpstreamId,
     codec: Option<Arc<dyn Codec>>,
@@ -55,7 +55,7 @@ impl Router for ByWord {
     }
 }
 
-/// Where the translation fails.
+/// Where the codec fails.
 #[derive(Clone, Copy, PartialEq)]
 enum Fault {
     Nowhere,
@@ -66,13 +66,13 @@ enum Fault {
     Panic,
 }
 
-/// Says "LOUD" for "quiet" in answers and the other way round in requests.
+/// Replaces "quiet" by "LOUD" in responses, and "LOUD" by "quiet" in requests.
 #[derive(Clone, Copy)]
 struct Loud(Fault);
 
 struct LoudAnswer {
     fault: Fault,
-    /// The line that has not ended yet.
+    /// The incomplete line.
     line: Vec<u8>,
 }
 
@@ -145,7 +145,7 @@ impl TurnObserver for Texts {
     }
 }
 
-/// A proxy before both, with the second one's route.
+/// Starts a proxy in front of both upstreams.
 fn before(main: &Scripted, other: &Scripted, codec: Option<Arc<dyn Codec>>) -> ProxyBuilder {
     let mut builder = Proxy::builder(Upstream::parse(&main.url()).unwrap());
     let elsewhere = builder.add_upstream(Upstream::parse(&other.url()).unwrap());
@@ -205,7 +205,7 @@ async fn translated_response_streams_and_is_observed_as_sent() {
             body.len()
         ))
         .await;
-    // All but the end is here while the upstream has not ended.
+    // Everything but the end has arrived before the upstream ends.
     while !String::from_utf8_lossy(&client.at_least(1).await).contains("end_turn") {
         let have = client.at_least(1).await.len();
         client.at_least(have + 1).await;
@@ -236,7 +236,7 @@ async fn translated_response_streams_and_is_observed_as_sent() {
     until("the observer", || !texts.0.lock().unwrap().is_empty()).await;
     let seen = texts.0.lock().unwrap().remove(0);
     assert!(seen.starts_with("Complete") && seen.contains("LOUD"), "{seen}");
-    // The connection is used again, for the next one.
+    // The connection is reused.
     client.send(post("/v1/messages", body.as_bytes())).await;
     other.release();
     until("the second request", || other.requests().len() == 2).await;
@@ -264,7 +264,7 @@ async fn strict_header_policy_keeps_headers_of_the_codec() {
     other.release();
 }
 
-/// The answer to a request whose translation fails there, as raw bytes.
+/// Returns the raw response to a request whose translation fails there.
 async fn failing(fault: Fault) -> (String, usize, Running) {
     let main = answering("{}").await;
     let other = Scripted::start(|_, _| {

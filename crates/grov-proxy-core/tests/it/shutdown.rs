@@ -42,7 +42,7 @@ async fn partial_head_does_not_delay_shutdown() {
     kept.send("POST /v1/messages HTTP/1.1\r\nHo").await;
     let mut first = proxy.client().await;
     first.send("POST /v1/messages HTTP/1.1\r\nHo").await;
-    // An answered request after them: both have been accepted.
+    // A response on a later connection shows that both were accepted.
     let mut last = proxy.client().await;
     last.send(post("/v1/messages", b"{}")).await;
     last.receive().await.unwrap();
@@ -69,7 +69,7 @@ async fn partial_body_does_not_delay_shutdown() {
         .await;
         halves.push(half);
     }
-    // An answered request after them: all have been accepted.
+    // A response on a later connection shows that all were accepted.
     let mut last = proxy.client().await;
     last.send("GET /_grov/health HTTP/1.1\r\nHost: localhost\r\n\r\n")
         .await;
@@ -78,7 +78,7 @@ async fn partial_body_does_not_delay_shutdown() {
     for half in &mut halves {
         assert!(half.rest().await.is_empty());
     }
-    // The stream goes on.
+    // The stream continues.
     upstream.release();
     assert_eq!(answered.receive().await.unwrap().1, b": x\n\n");
     assert_eq!(proxy.finish(), 0);

@@ -1,4 +1,4 @@
-//! A hand-made upstream and a hand-made client: every byte under the test's control.
+//! A scripted upstream and client with control over every byte.
 
 use grov_proxy_core::{Intake, Limits, Metrics, Proxy, ProxyBuilder, Upstream};
 use std::net::SocketAddr;
@@ -8,36 +8,36 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::oneshot;
 
-/// Longest wait for something that is expected to happen.
+/// Maximum wait for an expected event.
 pub(crate) const SOON: Duration = Duration::from_secs(20);
 
-/// What the upstream does after it has read a request.
+/// A step of the upstream after it read a request.
 #[derive(Clone, Debug)]
 pub(crate) enum Act {
     /// Writes these bytes.
     Write(Vec<u8>),
-    /// Writes them in pieces of this size, each its own write, with a short pause between.
+    /// Writes them in pieces of this size, with a short pause after each.
     Drip(Vec<u8>, usize),
-    /// Phase.
+    /// Waits.
     Pause(Duration),
-    /// Phase for `release`.
+    /// Waits for `release`.
     Hold,
     /// Closes the connection.
     Close,
     /// Closes it with a reset.
     Reset,
-    /// Phase until the peer closes, and notes that it did.
+    /// Waits until the peer closes, and records it.
     AwaitClose,
 }
 
-/// A request as it arrived.
+/// A request as received.
 #[derive(Clone, Debug)]
 pub(crate) struct Received {
-    /// Ordinal of the connection it came on.
+    /// The index of its connection.
     pub(crate) connection: usize,
-    /// Head, as sent.
+    /// The head as sent.
     pub(crate) head: String,
-    /// Body, as sent (chunked framing taken away).
+    /// The body as sent, without chunked framing.
     pub(crate) body: Vec<u8>,
 }
 
@@ -56,7 +56,7 @@ struct Seen {
     closed_by_peer: usize,
 }
 
-/// An upstream that answers by script.
+/// A scripted upstream.
 #[derive(Clone)]
 pub(crate) struct Scripted {
     pub(crate) address: SocketAddr,
@@ -93,7 +93,7 @@ impl Scripted {
                 .build()
                 .unwrap()
                 .block_on(async {
-                    // The listener was made in another runtime; it is only used from here on.
+                    // The listener was created in another runtime.
                     serving.await;
                 });
         });
@@ -161,14 +161,14 @@ impl Scripted {
         self.seen.lock().unwrap().closed_by_peer
     }
 
-    /// Lets everybody who holds go on.
+    /// Continues all held responses.
     pub(crate) fn release(&self) {
         self.release.notify_waiters();
         self.release.notify_one();
     }
 }
 
-/// Reads one HTTP/1.1 message: head as text, body without its framing. `None` at the end of the connection.
+/// Reads an HTTP/1.1 message: the head as text, and the body without framing. Returns `None` at the end of the connection.
 pub(crate) async fn read_message(
     socket: &mut (impl AsyncRead + Unpin),
     buffer: &mut Vec<u8>,
@@ -238,7 +238,7 @@ pub(crate) struct Running {
     done: std::thread::JoinHandle<usize>,
 }
 
-/// Threads that serve connections.
+/// Number of worker threads.
 const WORKERS: usize = 2;
 
 impl Running {
@@ -246,7 +246,7 @@ impl Running {
         Self::run(builder.workers(WORKERS).build().unwrap())
     }
 
-    /// A proxy that takes streams from elsewhere too.
+    /// Starts a proxy with an intake.
     pub(crate) fn with_intake(builder: ProxyBuilder) -> (Self, Intake) {
         let mut proxy = builder.workers(WORKERS).build().unwrap();
         let intake = proxy.intake();
@@ -296,14 +296,14 @@ impl Running {
         }
     }
 
-    /// Asks for shutdown.
+    /// Starts the shutdown.
     pub(crate) fn stop(&mut self) {
         if let Some(stop) = self.stop.take() {
             let _ = stop.send(());
         }
     }
 
-    /// Asks for shutdown and waits for its end; how many responses were cut off.
+    /// Shuts down and returns the number of cut connections.
     pub(crate) fn finish(mut self) -> usize {
         self.stop();
         self.done.join().unwrap()
@@ -321,19 +321,19 @@ impl Client {
         self.socket.write_all(bytes.as_ref()).await.unwrap();
     }
 
-    /// Sends, if the proxy has not closed the connection.
+    /// Sends bytes unless the proxy closed the connection.
     pub(crate) async fn try_send(&mut self, bytes: impl AsRef<[u8]>) -> std::io::Result<()> {
         self.socket.write_all(bytes.as_ref()).await
     }
 
-    /// The next whole response.
+    /// Returns the next complete response.
     pub(crate) async fn receive(&mut self) -> Option<(String, Vec<u8>)> {
         tokio::time::timeout(SOON, read_message(&mut self.socket, &mut self.buffer))
             .await
             .expect("an answer in time")
     }
 
-    /// Everything until the peer closes, as raw bytes.
+    /// Returns all bytes until the peer closes.
     pub(crate) async fn rest(&mut self) -> Vec<u8> {
         let mut all = std::mem::take(&mut self.buffer);
         let _ = tokio::time::timeout(SOON, self.socket.read_to_end(&mut all))
@@ -342,7 +342,7 @@ impl Client {
         all
     }
 
-    /// Reads until `count` bytes are there, as raw bytes.
+    /// Returns the next `count` bytes.
     pub(crate) async fn at_least(&mut self, count: usize) -> Vec<u8> {
         while self.buffer.len() < count {
             let read = tokio::time::timeout(SOON, self.socket.read_buf(&mut self.buffer))
@@ -358,7 +358,7 @@ impl Client {
     }
 }
 
-/// A `POST` of this body with the fewest headers.
+/// Returns a `POST` request with this body and few headers.
 pub(crate) fn post(path: &str, body: &[u8]) -> Vec<u8> {
     let mut bytes = format!(
         "POST {path} HTTP/1.1\r\nHost: 127.0.0.1:8080\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n",
@@ -369,7 +369,7 @@ pub(crate) fn post(path: &str, body: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// A JSON answer.
+/// Returns a JSON response.
 pub(crate) fn json_answer(body: &str) -> Vec<u8> {
     format!(
         "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
@@ -378,7 +378,7 @@ pub(crate) fn json_answer(body: &str) -> Vec<u8> {
     .into_bytes()
 }
 
-/// Phase until the condition holds.
+/// Waits until the condition holds.
 pub(crate) async fn until(what: &str, condition: impl Fn() -> bool) {
     let start = std::time::Instant::now();
     while !condition() {

@@ -1,9 +1,9 @@
-//! Secrets that are told by what stands around them. The secret part of a case stands between « and ».
+//! Secrets that are recognized by the text around them. The secret of a case is between « and ».
 
 use grov_redact::Redactor;
 
 pub(crate) const SECRETS: &[(&str, &str)] = &[
-    // What the user marked.
+    // Private blocks.
     ("private", "a «<private>my plan</private>» b"),
     ("private", "«<PRIVATE>x</Private >»"),
     (
@@ -45,7 +45,7 @@ pub(crate) const SECRETS: &[(&str, &str)] = &[
         "private-key",
         "Private-Lines: 1«\nAAAAgQC7Xo9J1pJXn3bqCdoJ0WwZ2mcDKqvyp0JCrGkGZEkJ8Ee3w4mKQdPUmYGq»\nPrivate-MAC: 00",
     ),
-    // Connection strings: scheme, user and host stay.
+    // Connection strings. Scheme, user and host stay readable.
     ("connection-password", "postgres://user:«pw»@host/db"),
     (
         "connection-password",
@@ -294,7 +294,7 @@ pub(crate) const SECRETS: &[(&str, &str)] = &[
     ),
 ];
 
-/// The case without its signs, and where the secret is.
+/// Returns the text of a case without the marks, and the range of the secret.
 fn marked(case: &str) -> (String, std::ops::Range<usize>) {
     let start = case.find('«').unwrap();
     let end = case.find('»').unwrap() - '«'.len_utf8();

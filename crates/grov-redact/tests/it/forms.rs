@@ -1,12 +1,11 @@
-//! Every kind of token that is told by its form: generated ones are found, near misses are not.
+//! Tokens that are recognized by their form: generated ones are found, near misses are not.
 
 use grov_redact::Redactor;
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::string::string_regex;
 use proptest::test_runner::TestRunner;
 
-/// Rule, form of the whole token, form of something that only resembles it. Written as patterns so that no text in this
-/// file looks like a live secret.
+/// The rule, the form of the token, and the form of a near miss. Patterns, so that no text in this file looks like a secret.
 pub(crate) const FORMS: &[(&str, &str, &str)] = &[
     (
         "anthropic-api-key",

@@ -1,4 +1,4 @@
-//! Tests of the whole crate through its public face.
+//! Tests of the public API.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod contexts;

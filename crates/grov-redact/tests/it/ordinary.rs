@@ -1,4 +1,4 @@
-//! Ordinary text stays as it is, and is not even copied.
+//! Ordinary text is not changed and not copied.
 
 use grov_redact::Redactor;
 use std::borrow::Cow;
@@ -6,7 +6,7 @@ use std::borrow::Cow;
 const ORDINARY: &[&str] = &[
     "",
     "Nothing to see here.",
-    // Identifiers everybody may see.
+    // Public identifiers.
     "commit 9f86d081884c7d659a2feaa0c55ad0159f86d081",
     "sha: 2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae",
     "session 6ba7b810-9dad-11d1-80b4-00c04fd430c8",
@@ -22,7 +22,7 @@ const ORDINARY: &[&str] = &[
     "-----BEGIN CERTIFICATE-----\nMIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQEA75cP\n-----END CERTIFICATE-----",
     "if text.starts_with(\"-----BEGIN PRIVATE KEY-----\") { return Kind::Key }",
     "grep -r 'BEGIN RSA PRIVATE KEY' . # look for -----BEGIN RSA PRIVATE KEY----- and report",
-    // Stand-ins.
+    // Placeholders.
     "API_KEY=<your-key>",
     "api_key: \"your-api-key-here\"",
     "password: \"changeme\"",
@@ -120,7 +120,7 @@ const ORDINARY: &[&str] = &[
     "cat notes.txt | sudo -S tee /etc/x",
     "gzip -P x; the password field 'passwd' || password('abc123')",
     "if password in ['abc1234']: print('x12345')",
-    // Random looks that mean nothing.
+    // Random text that is not secret.
     "const ALPHABET: &str = \"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/\";",
     "import { ClearWebsiteDataOnLogoutHandlerFactory2 } from './x'",
     "let value = compute_the_first_thing_2_then_another_thing_3(x);",
@@ -139,7 +139,7 @@ const ORDINARY: &[&str] = &[
 #[test]
 fn ordinary_text_is_left_alone() {
     let redactor = Redactor::new();
-    // The word alone is a block without an end.
+    // The tag alone is a block without an end.
     let wrong: Vec<String> = ORDINARY
         .iter()
         .filter(|text| **text != "<private>")

@@ -1,4 +1,4 @@
-//! What holds for every text.
+//! Properties of every text.
 
 use crate::forms::FORMS;
 use grov_redact::Redactor;
@@ -7,7 +7,7 @@ use proptest::sample::select;
 use proptest::string::string_regex;
 use std::borrow::Cow;
 
-/// A token of some kind, and the rule that knows it.
+/// A token and its rule.
 fn token() -> impl Strategy<Value = (&'static str, String)> {
     let forms: Vec<_> = FORMS
         .iter()
@@ -16,7 +16,7 @@ fn token() -> impl Strategy<Value = (&'static str, String)> {
     (0..forms.len()).prop_flat_map(move |i| forms[i].clone())
 }
 
-/// Text without letters, digits and signs that would continue a token, so that the token stands alone.
+/// Text without characters that would continue a token.
 fn edge() -> impl Strategy<Value = String> {
     select(vec![
         "", " ", "\n", "\"", "'", "(", ")", ",", ";", "\t", "{", "}", "|", "!", "→", "ü ",
@@ -24,7 +24,7 @@ fn edge() -> impl Strategy<Value = String> {
     .prop_map(str::to_owned)
 }
 
-/// Pieces that rules look for, thrown together at random: the texts most likely to confuse them.
+/// Random sequences of parts that rules look for.
 fn pieces() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         4 => select(vec![
@@ -48,7 +48,7 @@ proptest! {
     fn a_planted_token_is_always_masked(
         before in any::<String>(), left in edge(), (rule, token) in token(), right in edge(), after in any::<String>(),
     ) {
-        // A letter or digit directly before or behind could make it another word.
+        // A letter or digit next to it could make it another word.
         let left = if left.is_empty() && !before.is_empty() { " ".to_owned() } else { left };
         let right = if right.is_empty() && !after.is_empty() { " ".to_owned() } else { right };
         let text = format!("{before}{left}{token}{right}{after}");

@@ -1,10 +1,10 @@
-//! Time grows with the text and not faster, on texts made to be slow; and a measurement on ordinary sources.
+//! Hostile texts take linear time. A measurement with ordinary sources.
 
 use grov_redact::Redactor;
 use rustix::time::{ClockId, clock_gettime};
 use std::time::{Duration, Instant};
 
-/// Texts that make one rule start again and again.
+/// Texts that make a rule start again and again.
 fn hostile(length: usize) -> Vec<(String, String)> {
     [
         "sk-",
@@ -62,19 +62,19 @@ fn hostile(length: usize) -> Vec<(String, String)> {
     .collect()
 }
 
-/// What this thread has worked so far, whatever else the machine does meanwhile.
+/// Returns the CPU time of this thread.
 fn worked() -> Duration {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     Duration::new(time.tv_sec.cast_unsigned(), u32::try_from(time.tv_nsec).unwrap())
 }
 
-/// Ten times the text takes about ten times as much work; a quadratic rule would take a hundred times as much. Compared is
-/// the best of several runs, and once in several attempts is enough.
+/// A text of 10 times the length takes about 10 times as long. A quadratic rule would take 100 times as long. Compares the fastest
+/// of several runs, and one successful attempt is enough.
 #[test]
 fn hostile_texts_take_linear_time() {
     const MAX_GROWTH: u32 = 40;
     const ATTEMPTS: usize = 6;
-    // Below this, the clock and not the rule is measured.
+    // Shorter times measure the clock.
     const FLOOR: Duration = Duration::from_micros(500);
     let redactor = Redactor::new();
     let best = |text: &str| {

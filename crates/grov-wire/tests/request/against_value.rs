@@ -1,10 +1,10 @@
-//! Compares an index, accessor by accessor, with what a `Value` tree of the same body says.
+//! Compares all accessors of an index with a `Value` tree of the same body.
 
 use bytes::Bytes;
 use grov_wire::{Block, BlockKind, Content, Message, RequestIndex, Role, SystemPrompt};
 use serde_json::Value;
 
-/// Panics with the place where index and tree disagree.
+/// Panics if the index and the tree differ.
 pub(crate) fn assert_agrees(body: &Bytes) -> RequestIndex {
     let index = RequestIndex::parse(body).unwrap();
     let tree: Value = serde_json::from_slice(body).unwrap();

@@ -18,9 +18,9 @@ fn assert_same(body: &Bytes, cache: &RequestCache) {
     assert_eq!(found(RequestIndex::parse_with_cache(body, cache)), anew);
 }
 
-fn with_tools(before: &str, tools: &str, behind: &str) -> Bytes {
+fn with_tools(before: &str, tools: &str, after: &str) -> Bytes {
     Bytes::from(format!(
-        r#"{{"model":{before},"tools":{tools},"system":{behind}}}"#
+        r#"{{"model":{before},"tools":{tools},"system":{after}}}"#
     ))
 }
 
@@ -104,11 +104,11 @@ proptest! {
     ) {
         let cache = RequestCache::default();
         for _ in 0..2 {
-            for (list, (before, behind)) in lists.iter().zip(&surroundings) {
-                let body = with_tools(&before.to_string(), &list.to_string(), &behind.to_string());
+            for (list, (before, after)) in lists.iter().zip(&surroundings) {
+                let body = with_tools(&before.to_string(), &list.to_string(), &after.to_string());
                 assert_same(&body, &cache);
                 // The same list, cached now, at another offset.
-                let body = with_tools(&behind.to_string(), &list.to_string(), &before.to_string());
+                let body = with_tools(&after.to_string(), &list.to_string(), &before.to_string());
                 assert_same(&body, &cache);
                 assert_same(&body.slice(..cut.index(body.len())), &cache);
                 let mut changed = body.to_vec();
@@ -149,8 +149,8 @@ fn escapes_across_the_end_of_a_cached_list_are_parsed() {
         assert!(RequestIndex::parse_with_cache(&with_tools("0", &list, "0"), &cache).is_ok());
         for shift in 0..140 {
             let before = format!("\"{}\"", "x".repeat(shift));
-            for behind in ["0", r#""a\n\\""#, r#"["\\\"]"]"#, r#""\x""#] {
-                assert_same(&with_tools(&before, &list, behind), &cache);
+            for after in ["0", r#""a\n\\""#, r#"["\\\"]"]"#, r#""\x""#] {
+                assert_same(&with_tools(&before, &list, after), &cache);
             }
         }
     }
@@ -161,16 +161,16 @@ fn text_after_a_cached_list_is_checked() {
     let cache = RequestCache::default();
     let list = json!([{"name": "a", "description": "x".repeat(5000)}]).to_string();
     assert!(RequestIndex::parse_with_cache(&with_tools("0", &list, "0"), &cache).is_ok());
-    for behind in [r#"0,"tools":[]"#, "0}", "", "[", r#""open"#] {
-        let body = with_tools("0", &list, behind);
-        assert!(RequestIndex::parse(&body).is_err(), "{behind}");
+    for after in [r#"0,"tools":[]"#, "0}", "", "[", r#""open"#] {
+        let body = with_tools("0", &list, after);
+        assert!(RequestIndex::parse(&body).is_err(), "{after}");
         assert_same(&body, &cache);
     }
     // The scanner has loaded the block with the end of the list before it reads what follows.
     let numbers = format!("[{{\"name\":\"{}\"}}{}]", "a".repeat(5000), ",1".repeat(100));
     assert!(RequestIndex::parse_with_cache(&with_tools("0", &numbers, "0"), &cache).is_ok());
-    for behind in ["!\"\\x\"}", "}\\x", "\\}"] {
-        assert_same(&Bytes::from(format!("{{\"tools\":{numbers}{behind}")), &cache);
+    for after in ["!\"\\x\"}", "}\\x", "\\}"] {
+        assert_same(&Bytes::from(format!("{{\"tools\":{numbers}{after}")), &cache);
     }
     let glued = Bytes::from(format!(r#"{{"tools":{list}{list}}}"#));
     assert!(RequestIndex::parse(&glued).is_err());
@@ -188,7 +188,7 @@ fn text_after_a_cached_list_is_checked() {
 fn text_after_cached_messages_is_checked() {
     let long = "x".repeat(5000);
     let said = format!(r#"{{"role":"user","content":"{long}"}}"#);
-    let behind = [
+    let after = [
         "]",
         "",
         ",",
@@ -205,20 +205,20 @@ fn text_after_cached_messages_is_checked() {
         r#",7]"x\y""#,
         "\\",
     ];
-    for known_behind in behind {
+    for known_behind in after {
         let cache = RequestCache::default();
         assert_same(
             &Bytes::from(format!(r#"{{"messages":[{said}{known_behind}}}"#)),
             &cache,
         );
-        for behind in behind {
+        for after in after {
             for prefix in [
                 r#"{"messages":["#,
                 r#"{"system":0,"messages":["#,
                 r#"{ "messages":["#,
                 r#"["messages":["#,
             ] {
-                assert_same(&Bytes::from(format!("{prefix}{said}{behind}}}")), &cache);
+                assert_same(&Bytes::from(format!("{prefix}{said}{after}}}")), &cache);
             }
         }
     }

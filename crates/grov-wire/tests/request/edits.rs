@@ -1,4 +1,4 @@
-//! Edits: what comes out is the original with exactly what was asked for, and what cannot be done is refused.
+//! Edits change exactly what they name, and impossible edits are errors.
 
 use crate::generated::{Noise, request, text};
 use crate::golden;
@@ -31,7 +31,7 @@ fn end_of(index: &RequestIndex, message: usize) -> InsertionPoint {
     index.message(message).unwrap().insertion_point_at_end().unwrap()
 }
 
-fn behind(index: &RequestIndex, message: usize, block: usize) -> InsertionPoint {
+fn after(index: &RequestIndex, message: usize, block: usize) -> InsertionPoint {
     index
         .message(message)
         .unwrap()
@@ -55,9 +55,9 @@ fn no_edits_return_the_original() {
 fn blocks_are_added_between_blocks() {
     let index = index(r#"{"messages":[{"content":[ {"n":1} , {"n":2} ]},{"content":[]},{"content":[ ]}]}"#);
     let edits = [
-        insert(behind(&index, 0, 0), "{\"a\":1}"),
-        insert(behind(&index, 0, 1), "{\"b\":1}"),
-        insert(behind(&index, 0, 1), " {\"c\":1}\n"),
+        insert(after(&index, 0, 0), "{\"a\":1}"),
+        insert(after(&index, 0, 1), "{\"b\":1}"),
+        insert(after(&index, 0, 1), " {\"c\":1}\n"),
         insert(end_of(&index, 1), "{\"d\":1}"),
         insert(end_of(&index, 2), "{\"e\":1}"),
         insert(end_of(&index, 2), "{\"f\":1}"),
@@ -67,7 +67,7 @@ fn blocks_are_added_between_blocks() {
         r#"{"messages":[{"content":[ {"n":1},{"a":1} , {"n":2},{"b":1}, {"c":1}
  ]},{"content":[{"d":1}]},{"content":[{"e":1},{"f":1} ]}]}"#
     );
-    assert_eq!(end_of(&index, 0), behind(&index, 0, 1));
+    assert_eq!(end_of(&index, 0), after(&index, 0, 1));
 }
 
 #[test]
@@ -124,7 +124,7 @@ fn values_are_replaced_in_place() {
 fn errors_name_the_failing_edit() {
     let index =
         index(r#"{"model":"m","messages":[{"content":[{"text":"a"},{}]},{"content":"b"},{"content":7}]}"#);
-    let first = insert(behind(&index, 0, 0), "{}");
+    let first = insert(after(&index, 0, 0), "{}");
     let string = insert(end_of(&index, 1), "{}");
     let refused = |edits: &[&Edit]| {
         let edits: Vec<_> = edits.iter().map(|edit| (*edit).clone()).collect();
@@ -152,7 +152,7 @@ fn errors_name_the_failing_edit() {
     assert_eq!(refused(&[&content, &string]), SpliceError::Overlap { edit: 1 });
     assert_eq!(refused(&[&string, &content]), SpliceError::Overlap { edit: 1 });
 
-    let at = behind(&index, 0, 0);
+    let at = after(&index, 0, 0);
     assert_eq!(
         refused(&[&insert(at, "[{}]")]),
         SpliceError::NotABlock { edit: 0 }
@@ -177,7 +177,7 @@ fn place_of_another_request_never_splits_a_value() {
     let wide = index(r#"{"messages":[{"content":[{},{},{}]},{"content":"x"},{"content":[]}],"z":1}"#);
     let narrow = index(r#"{"messages":[{"content":"y"},{"content":[{}]}]}"#);
     let missing = [
-        insert(behind(&wide, 0, 0), "{}"),
+        insert(after(&wide, 0, 0), "{}"),
         insert(end_of(&wide, 1), "{}"),
         insert(end_of(&wide, 2), "{}"),
         Edit::Replace {
@@ -214,7 +214,7 @@ fn insertion_at_a_link_lands_at_the_same_place_in_a_rewritten_history() {
     }
 }
 
-/// One edit, in words that fit an index and a tree.
+/// An edit that can be applied to an index and to a tree.
 #[derive(Clone, Debug, PartialEq)]
 enum Change {
     ReplaceField(String),
@@ -228,8 +228,7 @@ enum Change {
     InsertAtEnd(usize),
 }
 
-/// All changes that a request allows of which no two touch the same thing, in the order in which they stand.
-/// `choices` decides between those that exclude each other.
+/// Returns changes of a request that do not overlap, in the order of the request. `choices` decides between overlapping ones.
 fn possible_changes(index: &RequestIndex, choices: &mut Noise) -> Vec<Change> {
     let mut changes = vec![];
     for (key, _) in index.fields() {
@@ -323,7 +322,7 @@ fn change_tree(tree: &mut Value, change: &Change, value: Value) {
             if content.is_string() {
                 *content = json!([{"type": "text", "text": content.take()}]);
             }
-            // From the end backwards: the second insertion at a place is applied first.
+            // Backwards: the second insertion at a place is applied first.
             let place = content
                 .as_array()
                 .unwrap()
@@ -335,7 +334,7 @@ fn change_tree(tree: &mut Value, change: &Change, value: Value) {
     }
 }
 
-/// The pieces that are slices of the original, as ranges of it.
+/// Returns the ranges of the pieces that are slices of the original.
 fn original_ranges(body: &Bytes, pieces: &[Bytes]) -> Vec<std::ops::Range<usize>> {
     let all = body.as_ptr_range();
     let from_original = pieces.iter().filter(|piece| all.contains(&piece.as_ptr()));

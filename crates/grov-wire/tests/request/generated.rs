@@ -1,11 +1,11 @@
-//! Requests made at random: every shape that the API allows, and many that it does not.
+//! Random requests, valid and invalid.
 
 use crate::against_value::assert_agrees;
 use bytes::Bytes;
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
-/// Text with everything that needs escapes, and that which looks like structure or like a reminder.
+/// Text with characters that need escapes, and with text that looks like JSON or like a reminder.
 pub(crate) fn text() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         4 => "[a-z ]{0,12}",
@@ -54,7 +54,7 @@ fn object_of(fields: Vec<(&'static str, BoxedStrategy<Value>)>) -> BoxedStrategy
         .boxed()
 }
 
-/// What the field should hold, mostly.
+/// Mostly a valid value, sometimes any JSON.
 fn mostly(value: impl Strategy<Value = Value> + 'static) -> BoxedStrategy<Value> {
     prop_oneof![9 => value, 1 => any_json()].boxed()
 }
@@ -105,7 +105,7 @@ fn message() -> BoxedStrategy<Value> {
     ]))
 }
 
-/// The messages of a conversation.
+/// Messages of a conversation.
 pub(crate) fn messages() -> impl Strategy<Value = Vec<Value>> {
     prop::collection::vec(message(), 0..6)
 }
@@ -151,7 +151,7 @@ fn request_tree() -> BoxedStrategy<Value> {
     ])
 }
 
-/// A request body: fields in any order, white space anywhere, any character of any string escaped.
+/// A request body with fields in any order, white space anywhere, and any characters escaped.
 pub(crate) fn request() -> impl Strategy<Value = Bytes> {
     (request_tree(), any::<u64>()).prop_map(|(tree, noise)| {
         let mut body = String::new();
@@ -160,11 +160,11 @@ pub(crate) fn request() -> impl Strategy<Value = Bytes> {
     })
 }
 
-/// Decides how a value is written; 0 writes it plainly.
+/// Chooses the style in which a value is written. 0 is the plain style.
 pub(crate) struct Noise(pub(crate) u64);
 
 impl Noise {
-    /// True once in `rarity`, but never for the plain style.
+    /// Returns `true` once in `rarity` calls, but never in the plain style.
     pub(crate) fn happens(&mut self, rarity: u64) -> bool {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;

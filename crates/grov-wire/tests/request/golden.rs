@@ -1,6 +1,6 @@
-//! Small bodies in the shapes that Claude Code sends, hand-made, and what the index must say about each.
+//! Small handwritten bodies in the forms that Claude Code sends, with the expected index of each.
 //!
-//! `tests/golden/requests/NAME.json` is a body, `NAME.txt` its description as [`describe`] writes it.
+//! `tests/golden/requests/NAME.json` is a body, `NAME.txt` the result of [`describe`].
 
 use crate::against_value::assert_agrees;
 use bytes::Bytes;
@@ -14,17 +14,17 @@ fn folder() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden/requests")
 }
 
-/// The golden body of that name.
+/// Returns a golden body.
 pub(crate) fn body(name: &str) -> Bytes {
     Bytes::from(std::fs::read(folder().join(name).with_extension("json")).unwrap())
 }
 
-/// The index of the golden body of that name.
+/// Returns the index of a golden body.
 pub(crate) fn index(name: &str) -> RequestIndex {
     RequestIndex::parse(&body(name)).unwrap()
 }
 
-/// The names of all golden bodies, sorted.
+/// Returns the names of all golden bodies, sorted.
 pub(crate) fn names() -> Vec<String> {
     let files = std::fs::read_dir(folder())
         .unwrap()
@@ -37,7 +37,7 @@ pub(crate) fn names() -> Vec<String> {
     names
 }
 
-/// Everything that the accessors tell, one line a fact.
+/// Describes an index with the results of all accessors.
 fn describe(index: &RequestIndex) -> String {
     let mut text = String::new();
     let fields: Vec<_> = index.fields().map(|(key, _)| key).collect();

@@ -1,4 +1,4 @@
-//! Bodies that nobody should send.
+//! Hostile request bodies.
 
 use crate::against_value::assert_agrees;
 use bytes::Bytes;

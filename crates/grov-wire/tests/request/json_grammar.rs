@@ -6,9 +6,8 @@ use proptest::prelude::*;
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
-/// The reference: well encoded, and passed over by `serde_json` without an error.
-///
-/// Passing over, unlike reading, has no limit of depth or of a number's size; the grammar has none either.
+/// The reference: UTF-8, and skipped by `serde_json` without an error. Skipping has no limit of depth or of numbers, like the
+/// grammar.
 fn reference_accepts(document: &[u8]) -> bool {
     std::str::from_utf8(document).is_ok() && serde_json::from_slice::<IgnoredAny>(document).is_ok()
 }
@@ -222,7 +221,7 @@ fn nesting_is_bounded_by_length_alone() {
     }
 }
 
-/// A document, written in any style.
+/// A document in any style.
 fn document() -> impl Strategy<Value = Vec<u8>> {
     let leaf = prop_oneof![
         Just(Value::Null),
@@ -246,7 +245,7 @@ fn document() -> impl Strategy<Value = Vec<u8>> {
     })
 }
 
-/// Bytes that matter to the grammar, and a few that break the encoding.
+/// Bytes with a meaning in the grammar, and bytes that are invalid UTF-8.
 fn telling_byte() -> impl Strategy<Value = u8> {
     prop_oneof![
         prop::sample::select(&b"{}[]\",:\\/u0123456789abcdefntrul+-.eE \n\t\x00\x1f\x7f"[..]),

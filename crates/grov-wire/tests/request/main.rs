@@ -1,5 +1,4 @@
-//! The request side from outside: index, skeleton and edits, checked against a `serde_json` tree of the same
-//! bytes.
+//! Tests of the public API for requests: index, skeleton and edits, compared with `serde_json` trees.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,

@@ -1,4 +1,4 @@
-//! Runs over a larger set of recorded requests, if there is one: `GROV_FIXTURES` names a directory with
+//! Tests with recorded requests, if there are any: `GROV_FIXTURES` is a directory with
 //! `requests/*.json`, each an object with `request.body` (or an array of objects with `body`).
 
 use crate::against_value::assert_agrees;
@@ -8,7 +8,7 @@ use grov_wire::RequestIndex;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
-/// The bodies of the set with their file names; `None`, said aloud, where no set is named.
+/// Returns the recorded bodies with their file names. Without `GROV_FIXTURES`, prints a note and returns `None`.
 fn recorded_bodies() -> Option<Vec<(String, Bytes)>> {
     let Some(set) = std::env::var_os("GROV_FIXTURES").map(PathBuf::from) else {
         eprintln!("SKIPPED: GROV_FIXTURES is not set, so no recorded requests were checked");
@@ -47,8 +47,8 @@ fn indexes_of_recorded_requests_agree_with_parsed_trees() {
     }
 }
 
-/// Recorded requests of which the second continues the first, and how many links at the end of the first are
-/// not kept.
+/// Pairs of recorded requests of which the second continues the first, and the number of links at the end of the first that the
+/// second does not have.
 const CONTINUED: &[(&str, &str, usize)] = &[
     ("01_toolloop_0", "01_toolloop_1", 0),
     ("01_toolloop_1", "01_toolloop_2", 0),
@@ -60,7 +60,7 @@ const CONTINUED: &[(&str, &str, usize)] = &[
     ("07_mitm_firstparty_0", "07_mitm_firstparty_1", 0),
     ("11_interactive_first", "12_interactive_queued_prompt", 0),
     ("12_interactive_queued_prompt", "13_interactive_compact", 0),
-    // The suggestion is not kept.
+    // The client does not keep the suggestion.
     ("16_suggestion_mode", "17_after_interrupt", 1),
     ("17_after_interrupt", "18_after_permission_denied", 0),
     ("20_continue", "21_resume", 0),

@@ -1,4 +1,4 @@
-//! What keeps a history's key, and what changes it.
+//! Changes to a history that keep its key, and changes that do not.
 
 use crate::golden;
 use bytes::Bytes;
@@ -14,8 +14,7 @@ fn keys(skeleton: &Skeleton) -> Vec<Key128> {
     skeleton.links().iter().map(|link| link.key).collect()
 }
 
-/// Panics unless the history of the first request is the beginning of the second's, whole or up to `but`
-/// links.
+/// Panics unless the second history starts with the first one, except for its last `but` links.
 pub(crate) fn assert_continues(earlier: &RequestIndex, later: &RequestIndex, but: usize) {
     let (earlier, later) = (keys(&earlier.skeleton()), keys(&later.skeleton()));
     let shared = earlier.len().checked_sub(but).unwrap();
@@ -51,7 +50,7 @@ fn assistant(content: impl Into<Value>) -> Value {
 
 const REMINDER: &str = "<system-reminder>\nbe kind\n</system-reminder>\n";
 
-/// A short history in its plainest form.
+/// A short history in its simplest form.
 fn plain() -> Value {
     json!([
         user("fix it"),
@@ -138,7 +137,7 @@ fn key_depends_on_texts_and_calls() {
 
 #[test]
 fn stored_keys_do_not_change() {
-    // If this fails, every stored key is lost: a new form of the chain needs a new root.
+    // A change invalidates all stored keys. A new form of the chain needs a new root.
     assert_eq!(
         skeleton_of(json!([])).tip().to_string(),
         "7298ad2fa5bf81f892442e57192cd7ac"
@@ -210,7 +209,7 @@ fn golden_requests_continue_each_other() {
         ("loop_4_second_prompt", "loop_4_resumed", 0),
         ("loop_2_after_bash", "side_compaction", 0),
         ("loop_2_after_bash", "side_suggestion", 0),
-        // The suggestion itself is not kept.
+        // The client does not keep the suggestion.
         ("side_suggestion", "loop_4_resumed", 1),
         ("older_0_first", "older_1_parallel", 0),
         ("older_1_parallel", "older_2_resumed", 0),

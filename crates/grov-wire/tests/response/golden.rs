@@ -1,4 +1,4 @@
-//! Our own golden responses (`tests/golden/responses`), in the shapes that the upstream sends.
+//! Handwritten responses (`tests/golden/responses`) in the forms that the upstream sends.
 
 use crate::observe;
 use grov_wire::response::{ApiError, Block, Irregularities, Turn, TurnEnd, Unrecognised, Usage};
@@ -28,7 +28,7 @@ fn tool(id: &str, name: &str, input: &str, complete: bool) -> Block {
     }
 }
 
-/// What all golden streams have in common.
+/// The common part of all golden streams.
 fn turn(id: &str, model: &str) -> Turn {
     Turn {
         id: Some(id.to_owned()),

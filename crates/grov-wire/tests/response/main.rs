@@ -1,4 +1,4 @@
-//! The response side from outside: recorded shapes, fed in several ways, and the turns they must amount to.
+//! Tests of the public API for responses: recorded forms, fed in several ways, and the expected turns.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
@@ -11,7 +11,7 @@ mod recorded;
 
 use grov_wire::response::{ResponseTap, Turn};
 
-/// Feeds `body` whole and in pieces of several sizes; all ways must yield the same turn.
+/// Feeds `body` at once and in chunks of several sizes. Panics unless the turns are equal.
 fn observe(status: u16, content_type: &str, body: &[u8], ended_cleanly: bool) -> Turn {
     let by_chunks_of = |size| {
         let mut tap = ResponseTap::new(status, Some(content_type), None);

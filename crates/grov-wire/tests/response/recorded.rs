@@ -1,4 +1,4 @@
-//! Runs over a larger set of recorded responses, if there is one: `GROV_FIXTURES` names a directory with
+//! Tests with recorded responses, if there are any: `GROV_FIXTURES` is a directory with
 //! `sse/*.sse.txt` (whole streams) and `errors/*.json` (objects with `response`: status, headers and raw body).
 
 use crate::observe;
@@ -6,7 +6,7 @@ use grov_wire::response::{Block, Irregularities, TurnEnd};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
-/// The files of one of the set's folders; none, said aloud, where no set is named.
+/// Returns the files of a folder. Without `GROV_FIXTURES`, prints a note and returns none.
 fn recorded(folder: &str, ending: &str) -> Vec<PathBuf> {
     let Some(set) = std::env::var_os("GROV_FIXTURES") else {
         eprintln!("SKIPPED: GROV_FIXTURES is not set, so no recorded responses ({folder}) were checked");
@@ -23,7 +23,7 @@ fn recorded(folder: &str, ending: &str) -> Vec<PathBuf> {
     files
 }
 
-/// The message that a regular stream amounts to, put together the plain way from `serde_json` trees.
+/// Returns the message of a regular stream, assembled from `serde_json` trees.
 fn message_of(stream: &str) -> Value {
     let mut message = Value::Null;
     for data in stream.lines().filter_map(|line| line.strip_prefix("data: ")) {
@@ -132,7 +132,7 @@ fn recorded_faults_end_as_they_did() {
     for file in recorded("errors", ".json") {
         let recorded: Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
         let response = &recorded["response"];
-        // A connection reset before the headers is no response.
+        // A connection reset before the headers has no response.
         let Some(status) = response["status"].as_u64() else {
             continue;
         };

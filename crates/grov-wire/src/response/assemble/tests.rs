@@ -473,7 +473,7 @@ fn blocks_complete_with_their_stop_event() {
     assert_eq!(assembler.blocks(), [text("", true), tool(1, "{\"a\":1}", true)]);
 }
 
-/// A stream of events, mostly sensible.
+/// A stream of mostly valid events.
 fn events() -> impl Strategy<Value = Vec<String>> {
     let string =
         || prop_oneof!["[ -~]{0,12}", any::<String>()].prop_map(|s| serde_json::to_string(&s).unwrap());
@@ -516,7 +516,7 @@ fn events() -> impl Strategy<Value = Vec<String>> {
     })
 }
 
-/// The same with every delta taken by the JSON parser.
+/// The same, with every delta parsed by the JSON parser.
 fn assemble_by_parser(stream: &[u8]) -> Turn {
     let mut assembler = Assembler::default();
     SseDecoder::new().feed(stream, |event| assembler.parsed_event(event));

@@ -45,7 +45,7 @@ fn a_whole_message() {
         ..Turn::default()
     };
     assert_eq!(read(body, true), expected);
-    // Whole is whole, however the transport ended.
+    // A complete message is complete however the transport ended.
     assert_eq!(read(body, false), expected);
 }
 
@@ -62,7 +62,7 @@ fn error_bodies_give_type_and_message() {
             message: "slow".to_owned()
         })
     );
-    // As some gateways have it.
+    // As some gateways send it.
     let turn = read(br#"{"error": {"message": "no"}}"#, true);
     assert_eq!(
         turn.error,

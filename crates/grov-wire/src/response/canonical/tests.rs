@@ -3,7 +3,7 @@ use super::{CanonicalDelta, DeltaKind, plain_length};
 use crate::response::testing::{damage, damages};
 use proptest::prelude::*;
 
-/// What the fast path makes of an event: index, kind, string.
+/// Returns index, kind and string from the fast path.
 fn by_spelling(data: &[u8]) -> Option<(u64, DeltaKind, String)> {
     let delta = CanonicalDelta::recognise(data)?;
     let mut target = String::from("before");
@@ -15,7 +15,7 @@ fn by_spelling(data: &[u8]) -> Option<(u64, DeltaKind, String)> {
     Some((delta.index, delta.kind, target["before".len()..].to_owned()))
 }
 
-/// What the JSON parser makes of it.
+/// Returns the same from the JSON parser.
 fn by_parser(data: &[u8]) -> Option<(u64, DeltaKind, String)> {
     let envelope: Envelope<'_> = event::object(data).ok()?;
     if event::text(envelope.kind)? != "content_block_delta" {
@@ -96,7 +96,7 @@ fn invalid_utf8_is_left_to_the_parser() {
     assert_eq!(by_parser(&data), None);
 }
 
-/// One character of a JSON string in one of its spellings, valid or not.
+/// A character of a JSON string in one of its forms, valid or not.
 fn spelled_character() -> impl Strategy<Value = String> {
     prop_oneof![
         8 => "[ -~é漢😀]".prop_map(|character| match character.as_str() {

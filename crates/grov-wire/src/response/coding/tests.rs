@@ -5,7 +5,7 @@ use flate2::{Compression, Crc, GzBuilder};
 use proptest::prelude::*;
 use std::io::Write;
 
-/// Every single coding, with the raw form of deflate besides.
+/// Every coding, and raw deflate.
 const CODINGS: [&str; 5] = ["gzip", "deflate", "raw deflate", "br", "zstd"];
 
 fn header(coding: &str) -> &str {
@@ -16,7 +16,7 @@ fn header(coding: &str) -> &str {
     }
 }
 
-/// An encoder that can be flushed in the middle.
+/// An encoder that can be flushed.
 fn encoder(coding: &str) -> Box<dyn Encoder> {
     let level = Compression::default();
     match coding {
@@ -30,7 +30,7 @@ fn encoder(coding: &str) -> Box<dyn Encoder> {
 }
 
 trait Encoder: Write {
-    /// What was encoded since the last call.
+    /// Returns the bytes encoded since the last call.
     fn drain(&mut self) -> Vec<u8>;
     fn end(self: Box<Self>) -> Vec<u8>;
 }
@@ -62,7 +62,7 @@ fn encode(coding: &str, text: &[u8]) -> Vec<u8> {
     encoder.end()
 }
 
-/// Decodes, and tells whether the body may end there.
+/// Decodes, and returns whether the body may end there.
 fn decode<'a>(
     header: &str,
     chunks: impl IntoIterator<Item = &'a [u8]>,
@@ -191,7 +191,7 @@ fn gzip_headers_may_have_every_field() {
         .write(Vec::new(), Compression::fast());
     encoder.write_all(b"text").unwrap();
     let mut encoded = encoder.finish().unwrap();
-    // flate2 writes no header checksum; the decoder skips it unread, as the others of its kind do.
+    // flate2 writes no header checksum. Like other decoders, ours skips it.
     let fields = 10 + 2 + b"extra".len() + b"name\0comment\0".len();
     encoded[3] |= super::gzip::HEADER_CRC;
     let mut checksum = Crc::new();
@@ -270,7 +270,7 @@ fn a_window_larger_than_the_coding_allows_is_refused() {
     );
 }
 
-/// Decodes without keeping the text.
+/// Decodes and discards the result.
 fn decoded_length(header: &str, encoded: &[u8]) -> (usize, Result<(), DecodeFault>) {
     let mut decoder = ContentDecoder::for_header(header).unwrap().unwrap();
     let mut length = 0;
@@ -293,7 +293,7 @@ fn decompression_bomb_stops_at_the_limit() {
     let (length, result) = decoded_length("zstd", &bomb);
     assert_eq!(result, Err(DecodeFault::TooLarge));
     assert!(length <= MAX_DECODED_BYTES);
-    // Also when the inner coding swallows it all.
+    // Also if the inner coding produces nothing.
     let empty_blocks = [0, 0, 0, 0xFF, 0xFF].repeat(MAX_DECODED_BYTES / 5 + 1);
     let bomb = zstd::encode_all(&empty_blocks[..], 1).unwrap();
     assert_eq!(
@@ -314,8 +314,8 @@ proptest! {
         damage(&mut encoded, &damages);
         let whole = decode(header(coding), [&encoded[..]]);
         let cut = decode(header(coding), cut(&encoded, &places));
-        // Which damage is noticed, and when, may depend on the chunks (libzstd checks a frame's size only when it
-        // sees the frame whole); what comes out undisputed may not.
+        // Whether and when damage is detected may depend on the chunks: libzstd checks a frame's size only if it has the
+        // whole frame. The decoded bytes must not depend on them.
         if whole.1.is_ok() && cut.1.is_ok() {
             prop_assert_eq!(whole, cut);
         }

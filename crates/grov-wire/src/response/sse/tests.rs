@@ -22,7 +22,7 @@ fn event(name: &str, data: &str) -> Event {
     (name.as_bytes().to_vec(), data.as_bytes().to_vec())
 }
 
-/// The standard's algorithm, word by word, on the whole text.
+/// The algorithm of the standard, on the whole text.
 fn reference(text: &[u8]) -> Vec<Event> {
     let text = text.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(text);
     let mut lines = Vec::new();
@@ -124,7 +124,7 @@ fn byte_order_mark_is_skipped() {
     let text = b"\xEF\xBB\xBFdata: 1\n\n\xEF\xBB\xBFdata: 2\n\n";
     assert_eq!(decode(text), [event("", "1")]);
     assert_eq!(feed_all(&mut SseDecoder::new(), text.chunks(1)), [event("", "1")]);
-    // A first line that only begins like a mark is an unknown field.
+    // A first line that only starts like a byte order mark is an unknown field.
     assert_eq!(
         feed_all(&mut SseDecoder::new(), b"\xEF\xBBdata: 1\ndata: 2\n\n".chunks(1)),
         [event("", "2")]

@@ -56,7 +56,7 @@ fn irregularities(turn: &Turn) -> Irregularities {
     turn.irregularities
 }
 
-/// A tap moves between threads; this does not compile otherwise.
+/// Taps are sent between threads.
 const _: fn() = || {
     fn is_send<T: Send>() {}
     is_send::<ResponseTap>();
@@ -169,7 +169,7 @@ fn body_truncated_inside_its_coding_is_reported() {
     let encoded = gzip(STREAM.as_bytes());
     let tap = ResponseTap::new(200, SSE, Some("gzip"));
     let turn = observe(tap, [&encoded[..encoded.len() - 8]], false);
-    // The message is whole, only the trailer is missing.
+    // The message is complete, only the trailer is missing.
     assert_eq!(turn.end, TurnEnd::Complete);
     assert_eq!(irregularities(&turn).decoding, Some(DecodeFault::Truncated));
     let turn = observe(ResponseTap::new(200, SSE, Some("gzip")), [&encoded[..40]], false);
@@ -375,7 +375,7 @@ proptest! {
         let tap = || ResponseTap::new(status, content_type, is_gzip.then_some("gzip"));
         let whole = observe(tap(), [&body[..]], true);
         for other in [observe(tap(), cut(&body, &places), true), observe(tap(), body.chunks(1), true)] {
-            // How much of a corrupt encoding is read before the fault depends on the chunks.
+            // The number of bytes decoded before the fault depends on the chunks.
             let is_corrupt = |turn: &Turn| turn.irregularities.decoding == Some(DecodeFault::Corrupt);
             if !is_corrupt(&whole) && !is_corrupt(&other) {
                 prop_assert_eq!(&whole, &other);
