@@ -294,25 +294,6 @@ pub trait Store:
 {
 }
 
-impl<T> Store for T where
-    T: ExchangeStore
-        + SessionStore
-        + OrchestrationStore
-        + TaskStore
-        + MemorySearch
-        + MemoryStore
-        + EmbeddingStore
-        + LedgerStore
-        + SwitchStore
-        + DriftStore
-        + GoalStore
-        + FileReasoningStore
-        + HookStore
-        + SpendingStore
-        + MaintenanceStore
-{
-}
-
 /// The state of a record sink, for health and metrics.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SinkHealth {

@@ -32,7 +32,7 @@ use async_trait::async_trait;
 use columns::params;
 use connection::Slot;
 use error::store_error;
-use grov_domain::{StoreConnection, StoreError};
+use grov_domain::{Store, StoreConnection, StoreError};
 use open::Mode;
 use open_files::OpenFiles;
 use sqlx::Connection as _;
@@ -65,6 +65,8 @@ impl std::fmt::Debug for SqliteStore {
             .finish_non_exhaustive()
     }
 }
+
+impl Store for SqliteStore {}
 
 impl SqliteStore {
     fn new(path: &Path, options: &OpenOptions, mode: Mode) -> Self {
