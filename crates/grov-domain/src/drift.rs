@@ -19,7 +19,7 @@ pub struct GoalContract {
     pub instructions: Vec<String>,
     /// Paths, globs and identifiers that the work is expected to touch; incomplete by nature.
     pub scope: Vec<String>,
-    /// Globs that the user allowed, whatever the rules find.
+    /// Globs that the user allowed. They override findings of the rules.
     pub allowed: Vec<String>,
     /// Globs that the user forbade.
     pub forbidden: Vec<String>,

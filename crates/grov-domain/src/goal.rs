@@ -18,8 +18,8 @@ pub fn prompt_of_goal(goal: &str, prompts: &[String]) -> usize {
     }
     let wanted: HashSet<String> = words(goal, MAX_WORDS).into_iter().collect();
     let shared = |prompt: &String| {
-        let said: HashSet<String> = words(prompt, MAX_WORDS).into_iter().collect();
-        wanted.intersection(&said).count()
+        let prompt_words: HashSet<String> = words(prompt, MAX_WORDS).into_iter().collect();
+        wanted.intersection(&prompt_words).count()
     };
     let mut best = (0, 0);
     for (place, prompt) in prompts.iter().enumerate() {

@@ -113,7 +113,7 @@ impl TaskMaterial {
         turn.prompts
             .extend(prompt.or_else(|| self.prompts.last().cloned()));
         for done in self.done.iter().filter(|done| done.prompt >= first) {
-            turn.act(None, done.action.clone());
+            turn.push_action(None, done.action.clone());
         }
         turn
     }
@@ -281,7 +281,7 @@ pub fn ends_of_prompt(text: &str) -> String {
 }
 
 /// Returns `file` relative to `root` if it is in that folder.
-pub fn relative(file: &str, root: Option<&Path>) -> String {
+pub(crate) fn relative(file: &str, root: Option<&Path>) -> String {
     let inside = root.and_then(|root| Path::new(file).strip_prefix(root).ok());
     inside
         .and_then(Path::to_str)
@@ -292,7 +292,7 @@ pub fn relative(file: &str, root: Option<&Path>) -> String {
 
 /// Makes the files of an action relative to `root`.
 #[must_use]
-pub fn relative_files(mut action: ActionSketch, root: Option<&Path>) -> ActionSketch {
+pub(crate) fn relative_files(mut action: ActionSketch, root: Option<&Path>) -> ActionSketch {
     for file in &mut action.files {
         *file = relative(file, root);
     }

@@ -22,30 +22,30 @@ const PREAMBLE: &str = "From Grov, which checks your work against the user's goa
 
 /// The content of a correction.
 #[derive(Clone, Debug)]
-pub struct CorrectionInput<'a> {
+pub(crate) struct CorrectionInput<'a> {
     /// The goal contract.
-    pub contract: &'a GoalContract,
+    pub(crate) contract: &'a GoalContract,
     /// The level.
-    pub level: CorrectionLevel,
+    pub(crate) level: CorrectionLevel,
     /// The score, 1 to 10.
-    pub score: u8,
+    pub(crate) score: u8,
     /// The escalation, 0 to 3, including this correction.
-    pub escalation: u8,
+    pub(crate) escalation: u8,
     /// Number of ignored corrections.
-    pub failed: u8,
+    pub(crate) failed: u8,
     /// The issues, most severe first, one sentence each.
-    pub issues: &'a [String],
+    pub(crate) issues: &'a [String],
     /// The recovery plan.
-    pub plan: &'a [RecoveryStep],
+    pub(crate) plan: &'a [RecoveryStep],
     /// What the agent did instead of following the last correction.
-    pub instead: Option<&'a str>,
+    pub(crate) instead: Option<&'a str>,
     /// Whether the issue is only a doubt of the rules.
-    pub is_doubt: bool,
+    pub(crate) is_doubt: bool,
 }
 
 /// Returns the text of a correction without its frame. With the frame, it has at most `budget` tokens, as far as the
 /// smallest form fits. It differs from all texts whose [`hash`]es are in `delivered`.
-pub fn text(input: &CorrectionInput<'_>, budget: usize, delivered: &[u64]) -> String {
+pub(crate) fn text(input: &CorrectionInput<'_>, budget: usize, delivered: &[u64]) -> String {
     let mut repeats = 0_usize;
     loop {
         let text = fit_to_budget(input, budget, repeats);
@@ -57,7 +57,7 @@ pub fn text(input: &CorrectionInput<'_>, budget: usize, delivered: &[u64]) -> St
 }
 
 /// Returns a hash that identifies a text.
-pub fn hash(text: &str) -> u64 {
+pub(crate) fn hash(text: &str) -> u64 {
     xxh3_64(text.as_bytes())
 }
 

@@ -206,9 +206,9 @@ impl SessionEngine {
         if new_prompt.has_content {
             self.batch.recheck(&rules);
         }
-        let is_unresolved =
+        let is_still_violation =
             |one: &AssessedAction| has_hard_finding(&rules.without_history().assess_subagent(&one.action));
-        transition.state_changed |= self.drift.retain_attached(contract, is_unresolved);
+        transition.state_changed |= self.drift.retain_attached(contract, is_still_violation);
         if pending.is_some_and(|violation| !still_applies(&violation, contract, rules.clone(), new_prompt)) {
             transition.add(self.drift.drop_pending(context.at));
         }
@@ -251,7 +251,7 @@ impl SessionEngine {
         self.preload.response_judged(is_inconclusive, &response);
         let judged = if is_inconclusive { &[][..] } else { &response };
         let contract = self.builder.contract();
-        let transition = self.drift.on_response(judged, contract, context.clone());
+        let transition = self.drift.on_response(judged, contract, context);
         let mut effects = Effects {
             verdicts: verdicts(&response, &transition),
             ..Effects::default()
@@ -559,7 +559,7 @@ impl SessionEngine {
         };
         let contract = self.builder.contract();
         self.drift
-            .apply_verdict(request.response(), verdict, position, contract, context.clone())
+            .apply_verdict(request.response(), verdict, position, contract, context)
     }
 
     /// Replaces the pending forced action by that of a model. Returns `false` if it is not pending anymore.

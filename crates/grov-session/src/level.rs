@@ -3,7 +3,7 @@
 use grov_domain::CorrectionLevel;
 
 /// The highest escalation.
-pub const MAX_ESCALATION: u8 = 3;
+pub(crate) const MAX_ESCALATION: u8 = 3;
 
 /// The minimum score that is on goal: nothing is corrected, and the escalation decreases.
 pub const ON_GOAL_FROM: u8 = 8;
@@ -27,7 +27,7 @@ pub fn level(score: u8, escalation: u8) -> Option<CorrectionLevel> {
 }
 
 /// Returns the escalation after a correction of this level.
-pub fn raised(escalation: u8, level: CorrectionLevel) -> u8 {
+pub(crate) fn raised(escalation: u8, level: CorrectionLevel) -> u8 {
     if level >= CorrectionLevel::Correct {
         escalation.saturating_add(1).min(MAX_ESCALATION)
     } else {
@@ -36,12 +36,12 @@ pub fn raised(escalation: u8, level: CorrectionLevel) -> u8 {
 }
 
 /// Returns the escalation after actions on goal.
-pub fn lowered(escalation: u8) -> u8 {
+pub(crate) fn lowered(escalation: u8) -> u8 {
     escalation.saturating_sub(1).min(MAX_ESCALATION)
 }
 
 /// Returns the next stronger level, up to a halt, the strongest one without forced mode.
-pub fn stronger(level: CorrectionLevel) -> CorrectionLevel {
+pub(crate) fn stronger(level: CorrectionLevel) -> CorrectionLevel {
     match level {
         CorrectionLevel::Nudge => CorrectionLevel::Correct,
         CorrectionLevel::Correct => CorrectionLevel::Intervene,

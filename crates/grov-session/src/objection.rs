@@ -19,7 +19,11 @@ pub fn has_objection(prompt: &str) -> bool {
 /// Returns the text that the user agreed to by answering a question or approving `plan`; `None` if the call failed or the
 /// answer is an objection. `output` is the result of a question, which repeats it with the answer:
 /// `"Shall I publish?"="Yes"`.
-pub fn approved_text<'a>(plan: Option<&'a str>, failed: bool, output: Option<&'a str>) -> Option<&'a str> {
+pub(crate) fn approved_text<'a>(
+    plan: Option<&'a str>,
+    failed: bool,
+    output: Option<&'a str>,
+) -> Option<&'a str> {
     if failed {
         return None;
     }

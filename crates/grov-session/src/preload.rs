@@ -306,7 +306,7 @@ impl SessionEngine {
         let mut effects = Effects::default();
         if is_on_goal || (!is_overtaken && facts.iter().any(|one| has_hard_finding(&one.assessment))) {
             let contract = self.builder.contract().clone();
-            effects.transition = self.drift.on_response(&facts, &contract, context.clone());
+            effects.transition = self.drift.on_response(&facts, &contract, context);
         }
         if !is_overtaken && !guesses.is_empty() && self.builder.is_complete() {
             effects

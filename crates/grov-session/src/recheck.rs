@@ -35,12 +35,12 @@ impl PendingRecheck {
         if let Some(words) = consented_text(has_content, prompt, self.last_answer.as_deref()) {
             rules.record_consent(words);
         }
-        let spoken = NewPrompt {
+        let new_prompt = NewPrompt {
             has_content,
             prompt,
             last_answer: self.last_answer.as_deref(),
         };
-        still_applies(&self.violation, self.builder.contract(), rules, &spoken)
+        still_applies(&self.violation, self.builder.contract(), rules, &new_prompt)
     }
 }
 
@@ -69,7 +69,7 @@ pub(crate) fn still_applies(
     violation: &Violation,
     contract: &GoalContract,
     mut rules: Rules,
-    spoken: &NewPrompt<'_>,
+    new_prompt: &NewPrompt<'_>,
 ) -> bool {
     if violation.is_hard {
         // After a restart, the action is unknown.
@@ -80,16 +80,17 @@ pub(crate) fn still_applies(
     }
     // Only a new request permits repeating an action.
     let is_repetition = violation.findings.iter().any(|one| one.rule == Rule::Repetition);
-    if is_repetition && !spoken.has_content {
+    if is_repetition && !new_prompt.has_content {
         return true;
     }
     let Some(goal) = &violation.judged_under else {
         let action = violation.action.as_ref();
         return action.is_some_and(|action| rules.assess(action, None).score < OFF_GOAL_BELOW);
     };
-    let answer = consented_text(spoken.has_content, spoken.prompt, spoken.last_answer).unwrap_or_default();
+    let answer =
+        consented_text(new_prompt.has_content, new_prompt.prompt, new_prompt.last_answer).unwrap_or_default();
     is_same_work(goal, &contract.goal)
-        && !is_mentioned(violation, spoken.prompt)
+        && !is_mentioned(violation, new_prompt.prompt)
         && !is_mentioned(violation, answer)
 }
 
@@ -102,7 +103,7 @@ fn is_same_work(one: &str, other: &str) -> bool {
 
 /// Whether a text mentions the violation: a word of the name or folder of a file, or else of the command.
 fn is_mentioned(violation: &Violation, text: &str) -> bool {
-    let spoken = word_set(text);
+    let mentioned = word_set(text);
     let mut subject: HashSet<String> = HashSet::new();
     for file in &violation.files {
         let path = file.rsplit_once('.').map_or(file.as_str(), |(path, _)| path);
@@ -120,7 +121,7 @@ fn is_mentioned(violation: &Violation, text: &str) -> bool {
     }
     subject
         .iter()
-        .any(|word| word.chars().count() >= MIN_WORD && spoken.contains(word))
+        .any(|word| word.chars().count() >= MIN_WORD && mentioned.contains(word))
 }
 
 fn word_set(text: &str) -> HashSet<String> {

@@ -153,11 +153,11 @@ impl SessionEngine {
     /// Processes a prompt without content. The rules are not informed, so that the score of an action does not depend
     /// on prompts.
     fn on_empty_prompt(&mut self, context: &EventContext) {
-        let spoken = PromptSummary {
+        let prompt = PromptSummary {
             has_objection: false,
             arrived_at: context.at,
         };
-        let mut transition = self.drift.on_prompt(spoken, context.at);
+        let mut transition = self.drift.on_prompt(prompt, context.at);
         let new_prompt = NewPrompt {
             has_content: false,
             prompt: "",

@@ -190,12 +190,12 @@ impl DriftStateMachine {
         &mut self,
         response: &[AssessedAction],
         contract: &GoalContract,
-        context: EventContext,
+        context: &EventContext,
     ) -> Transition {
         let mut transition = Transition::default();
         let standing = |state: &DriftState| (state.mode, state.escalation, state.failed_recoveries);
         let before = standing(&self.state);
-        self.drop_restored(response, contract, &context, &mut transition);
+        self.drop_restored(response, contract, context, &mut transition);
         let followed = self.followed(response);
         let exempt = self.exempt(response, &followed);
         let eased: Vec<AssessedAction>;
@@ -244,7 +244,7 @@ impl DriftStateMachine {
                 is_firm,
                 min_level,
             };
-            self.correct(Some(index), action, basis, contract, &context, &mut transition);
+            self.correct(Some(index), action, basis, contract, context, &mut transition);
         }
         let is_other = |(index, _): &(usize, &AssessedAction)| {
             let new_correction = transition.new_correction.as_ref();
@@ -256,7 +256,7 @@ impl DriftStateMachine {
             .filter(|one| has_hard_finding(&one.assessment))
             .collect();
         transition.state_changed |= self.attach(&facts, contract);
-        transition.add(self.promote_attached(contract, &context));
+        transition.add(self.promote_attached(contract, context));
         if let (Some((_, new_correction)), Some(pending)) =
             (&mut transition.new_correction, self.pending_correction())
             && new_correction.id == pending.id

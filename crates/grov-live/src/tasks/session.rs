@@ -152,7 +152,7 @@ impl Session {
         }
         if exchange.ends_turn
             && let Some(turn) = self.turn.take()
-            && turn.turn.has_substance()
+            && turn.turn.is_worth_judging()
         {
             self.judge(turn, exchange).await?;
         }

@@ -44,10 +44,11 @@ impl OpenTurn {
         self.turn.prompts.extend(prompts);
         for outcome in &exchange.results {
             self.turn
-                .ended(&outcome.tool_use_id, outcome.failed, outcome.output.as_deref());
+                .record_result(&outcome.tool_use_id, outcome.failed, outcome.output.as_deref());
         }
         for action in &exchange.actions {
-            self.turn.act(action.tool_use_id.clone(), action.sketch.clone());
+            self.turn
+                .push_action(action.tool_use_id.clone(), action.sketch.clone());
         }
     }
 

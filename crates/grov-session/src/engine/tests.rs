@@ -510,7 +510,7 @@ fn an_action(number: usize) -> ActionSketch {
 impl Session {
     /// Applies an event. Returns its effects, the state and the contract.
     fn apply_random(&mut self, what: &RandomEvent) -> String {
-        let came = match what {
+        let effects = match what {
             RandomEvent::Prompt(number) => self.prompt(PROMPTS[*number]),
             RandomEvent::Act(actions) => {
                 let delegated = actions[0].1;
@@ -557,7 +557,7 @@ impl Session {
             RandomEvent::CheckResult => return format!("{:?}", self.engine.check()),
         };
         format!(
-            "{came:?} {:?} {:?}",
+            "{effects:?} {:?} {:?}",
             self.engine.drift().state(),
             self.engine.contract()
         )

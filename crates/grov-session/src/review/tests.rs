@@ -137,19 +137,19 @@ fn three_delivered_corrections_need_a_review() {
         step("b", EDIT, Some(7)),
         step("c", EDIT, Some(7)),
     ];
-    let told = |number: usize| -> Vec<Correction> {
+    let corrections = |number: usize| -> Vec<Correction> {
         let each = steps.iter().enumerate();
         each.map(|(index, step)| correction(step.id.as_str(), CorrectionLevel::Nudge, index < number))
             .collect()
     };
-    assert!(!review(&steps, &[], &told(2), 0).needs_review);
-    let found = review(&steps, &[], &told(3), 0);
+    assert!(!review(&steps, &[], &corrections(2), 0).needs_review);
+    let found = review(&steps, &[], &corrections(3), 0);
     assert_eq!(
         annotate(&found),
         (vec!["needs-review".to_owned()], TaskStatus::Partial, Vec::new())
     );
     // About another task of the session.
-    assert!(!review(&steps[..2], &[], &told(3), 0).needs_review);
+    assert!(!review(&steps[..2], &[], &corrections(3), 0).needs_review);
 }
 
 #[test]

@@ -20,7 +20,7 @@ impl DriftStateMachine {
         verdict: &DriftVerdict,
         asked_at: Position,
         contract: &GoalContract,
-        context: EventContext,
+        context: &EventContext,
     ) -> Transition {
         let mut transition = Transition::default();
         let Some(index) = worst(response, &[]) else {
@@ -68,7 +68,7 @@ impl DriftStateMachine {
                     is_firm: true,
                     min_level: None,
                 };
-                self.correct(Some(index), &judged, basis, contract, &context, &mut transition);
+                self.correct(Some(index), &judged, basis, contract, context, &mut transition);
                 if transition.new_correction.is_some() {
                     self.violation.judged_under = Some(contract.goal.clone());
                 }
@@ -82,7 +82,7 @@ impl DriftStateMachine {
                 });
             if about_it {
                 self.expire(&mut transition);
-                transition.add(self.promote_attached(contract, &context));
+                transition.add(self.promote_attached(contract, context));
             }
             self.reset_to_normal();
             transition.state_changed = true;

@@ -49,7 +49,7 @@ impl Session {
     fn on_response(&mut self, response: &[AssessedAction]) -> Transition {
         let context = self.context();
         let contract = self.contract.clone();
-        self.drift.on_response(response, &contract, context)
+        self.drift.on_response(response, &contract, &context)
     }
 
     /// Applies a change with this score.
@@ -92,7 +92,7 @@ impl Session {
         let context = self.context();
         let contract = self.contract.clone();
         self.drift
-            .apply_verdict(response, &verdict(score), asked_at, &contract, context)
+            .apply_verdict(response, &verdict(score), asked_at, &contract, &context)
     }
 
     fn prompt(&mut self) -> Transition {
@@ -352,12 +352,12 @@ fn an_undelivered_correction_is_pending_again() {
     let mut session = Session::new();
     session.two_doubts();
     session.change("web/theme.css", Rule::Tangent, 3);
-    let said = session.deliver().unwrap();
+    let delivered = session.deliver().unwrap();
     let now = session.context().at;
     assert!(session.drift.mark_undelivered(now));
     assert_eq!(
         session.drift.pending_correction().map(|one| one.id.clone()),
-        Some(said.id)
+        Some(delivered.id)
     );
     assert!(session.drift.state().said.is_empty());
     assert!(!session.drift.mark_undelivered(now));
@@ -601,8 +601,8 @@ fn the_description_of_an_action_contains_no_partial_secret() {
         "curl {} -H 'Authorization: Bearer {key}'",
         "x".repeat(MAX_DESCRIPTION - 50)
     );
-    let told = described(&bash(&command, EffectKind::Network, &[]));
-    assert!(!told.contains("ghp_"), "{told}");
+    let description = described(&bash(&command, EffectKind::Network, &[]));
+    assert!(!description.contains("ghp_"), "{description}");
 }
 
 #[derive(Clone, Debug)]
@@ -703,7 +703,7 @@ fn a_hard_finding_survives_a_restart() {
     again.resume(session.drift.state().clone(), &[], OffsetDateTime::UNIX_EPOCH);
     // On-goal actions do not make it moot, because it was never delivered.
     let response = [assessed(edit("src/auth/token.ts", "x"), Rule::Scope, 9)];
-    again.on_response(&response, &contract(), session.context());
+    again.on_response(&response, &contract(), &session.context());
     assert!(again.pending_correction().is_some());
 }
 

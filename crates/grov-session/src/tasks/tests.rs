@@ -191,7 +191,7 @@ fn played(turns: &[Case], policy: TaskPolicy) -> (Vec<&'static str>, Vec<Option<
         let mut turn = Turn::default();
         turn.prompts.push(format!("prompt {number}"));
         if case.edits {
-            turn.act(None, edit());
+            turn.push_action(None, edit());
         }
         let at = OffsetDateTime::UNIX_EPOCH + Duration::seconds(i64::try_from(number).unwrap());
         let left = case.turned && policy.division == Division::ByPrompt;
@@ -222,11 +222,11 @@ fn played(turns: &[Case], policy: TaskPolicy) -> (Vec<&'static str>, Vec<Option<
         }
         saved.push(outcome.saves);
         let id = state.session_id.clone();
-        let served = tasks.after(&state);
+        let active = tasks.after(&state);
         current = match (outcome.is_active, policy.division) {
             // The next turn belongs to the same record.
             (true, _) | (false, Division::ByPrompt) => Some(id.clone()),
-            (false, Division::ByVerdict) => served,
+            (false, Division::ByVerdict) => active,
         };
         known.retain(|task| task.session_id != id);
         known.push(state);

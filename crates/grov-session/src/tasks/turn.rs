@@ -19,7 +19,7 @@ pub struct Turn {
 
 impl Turn {
     /// Adds an action; `call` is the id of its tool call.
-    pub fn act(&mut self, call: Option<String>, action: ActionSketch) {
+    pub fn push_action(&mut self, call: Option<String>, action: ActionSketch) {
         if self.actions.len() >= MAX_ACTIONS {
             self.actions.remove(MAX_ACTIONS / 2);
         }
@@ -27,7 +27,7 @@ impl Turn {
     }
 
     /// Records the result of a tool call.
-    pub fn ended(&mut self, call: &str, failed: bool, output: Option<&str>) {
+    pub fn record_result(&mut self, call: &str, failed: bool, output: Option<&str>) {
         let mut newest_first = self.actions.iter_mut().rev();
         if let Some((_, action)) = newest_first.find(|(own, _)| own.as_deref() == Some(call)) {
             action.failed = Some(failed);
@@ -35,8 +35,8 @@ impl Turn {
         }
     }
 
-    /// Whether there is something to judge. A repeated request has no new prompt and no action.
-    pub fn has_substance(&self) -> bool {
+    /// Whether it has a prompt or an action to judge. A repeated request has no new prompt and no action.
+    pub fn is_worth_judging(&self) -> bool {
         !self.prompts.is_empty() || !self.actions.is_empty()
     }
 
