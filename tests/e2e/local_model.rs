@@ -4,8 +4,8 @@
 use anyhow::{Result, bail, ensure};
 use grov_domain::{
     ActionSketch, ActionType, CallFilter, CallOutcome, EmbeddingProgress, ForcedRecoveryQuestion, Judge,
-    LlmCall, MemoryScope, MemoryStore, MicroUsd, Purpose, SessionId, SettlingJudge, SpendingStore,
-    SystemClock, Task, TaskId, TaskStatus,
+    LlmCall, MemoryScope, MemoryStore, MicroUsd, Purpose, SessionId, SpendingStore, SystemClock, Task,
+    TaskId, TaskStatus,
 };
 use grov_llm::{EmbedderProvider, EmbedderSettings, HttpEmbedder, JudgeSettings, ModelJudge, Provider};
 use grov_memory::{EmbeddingWorker, Query, Ranking, Signal, semantic_search};

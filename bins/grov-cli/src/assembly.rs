@@ -1,6 +1,6 @@
 //! Chooses the implementations of store and judge.
 
-use grov_domain::{Clock, MicroUsd, SettlingJudge, SpendingStore, StoreConnection, StoreError, SystemClock};
+use grov_domain::{Clock, Judge, MicroUsd, SpendingStore, StoreConnection, StoreError, SystemClock};
 use grov_drift::{IntentReader, Services};
 use grov_llm::{JudgeSettings, ModelJudge, Provider};
 use grov_rules::extract_intent;
@@ -104,7 +104,7 @@ pub(crate) fn hook_services(database: PathBuf) -> Arc<Services> {
             None => ModelJudge::new(JudgeSettings::default(), ledger(&database), Arc::new(SystemClock))
                 .map_err(|error| StoreError::Other(error.to_string()))?,
         };
-        Ok(Box::new(judge) as Box<dyn SettlingJudge>)
+        Ok(Box::new(judge) as Box<dyn Judge>)
     };
     Arc::new(Services {
         stores,

@@ -4,7 +4,7 @@ use crate::arguments::Common;
 use crate::assembly;
 use crate::failure::Failure;
 use crate::output::{Outcome, Style, Terminal, note};
-use grov_domain::{Project, SettlingJudge, StoreConnection};
+use grov_domain::{Judge, Project, StoreConnection};
 use grov_project::{GrovIgnore, ProjectLocation};
 use grov_runtime::{Environment, Home, Inputs, Settings, logging};
 use serde::Serialize;
@@ -139,7 +139,7 @@ impl Context {
     }
 
     /// The configured judge; `None` if rules judge alone. Prints a warning if the judge cannot be used.
-    pub(crate) fn judge(&self) -> Option<impl SettlingJudge + 'static> {
+    pub(crate) fn judge(&self) -> Option<impl Judge + 'static> {
         let warn = |trouble: &str| note!("warning: {trouble}");
         assembly::judge(&self.settings, &self.database(), warn)
     }

@@ -1,6 +1,6 @@
 //! Constructs the store and the judge. The only module that names their implementations.
 
-use grov_domain::{MicroUsd, SettlingJudge, SpendingStore, StoreError, SystemClock};
+use grov_domain::{Judge, MicroUsd, SpendingStore, StoreError, SystemClock};
 use grov_drift::Services;
 use grov_llm::{JudgeSettings, ModelJudge, Provider};
 use grov_runtime::{Home, LlmProvider, LlmSettings, Settings};
@@ -75,7 +75,7 @@ pub(crate) fn hook_services(home: &Home) -> Arc<Services> {
         let judge = ModelJudge::new(configured, Arc::clone(&ledger), Arc::new(SystemClock))
             .or_else(|_| ModelJudge::new(JudgeSettings::default(), ledger, Arc::new(SystemClock)))
             .map_err(|error| StoreError::Other(error.to_string()))?;
-        Ok(Box::new(judge) as Box<dyn SettlingJudge>)
+        Ok(Box::new(judge) as Box<dyn Judge>)
     };
     Arc::new(Services {
         stores,

@@ -14,7 +14,7 @@ use crate::recording::Recording;
 use crate::scrubbing;
 use crate::signals::Signals;
 use anyhow::{Context, anyhow};
-use grov_domain::{Clock, SettlingJudge, SystemClock};
+use grov_domain::{Clock, Judge, SystemClock};
 use grov_drift_proxy::DriftMonitor;
 use grov_live::{ContextSource, Recorder, TaskOrchestrator, UserNaming};
 use grov_llm::ModelJudge;

@@ -389,14 +389,10 @@ pub trait Judge: Send + Sync {
         session: Option<&SessionId>,
         question: &Redacted<ForcedRecoveryQuestion>,
     ) -> Option<ForcedRecovery>;
-}
 
-/// A judge that can be closed before its process ends.
-#[async_trait]
-pub trait SettlingJudge: Judge {
-    /// Stops asking the model and waits until running calls are in the ledger, at most about a minute. Later questions
-    /// are answered by rules.
-    async fn close(&self);
+    /// Stops asking the model and waits until running calls are in the spending ledger, at most about a minute. Later
+    /// questions are answered by rules. Call it before the process ends.
+    async fn close(&self) {}
 }
 
 #[cfg(test)]

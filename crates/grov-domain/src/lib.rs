@@ -57,7 +57,7 @@ pub use ids::{
 pub use judge::{
     ActionSketch, DriftQuestion, DriftType, DriftVerdict, ForcedRecovery, ForcedRecoveryQuestion, Intent,
     IntentQuestion, Judge, Judged, JudgedBy, Reasoning, ReasoningQuestion, RecoveryStep, SessionDigest,
-    SettlingJudge, SummaryQuestion, TaskAction, TaskAnalysis, TaskContextQuestion, TaskSketch,
+    SummaryQuestion, TaskAction, TaskAnalysis, TaskContextQuestion, TaskSketch,
 };
 pub use ledger::{
     HistoryKey, LedgerEntry, LedgerLineage, LedgerStore, LedgerUse, Lineage, LineageTip, NewLineage,

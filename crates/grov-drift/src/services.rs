@@ -1,6 +1,6 @@
 //! Ports that the program provides: store and judge.
 
-use grov_domain::{SettlingJudge, StoreError, StoreOpener};
+use grov_domain::{Judge, StoreError, StoreOpener};
 use grov_runtime::Settings;
 use std::time::Duration;
 
@@ -12,5 +12,5 @@ pub struct Services {
     /// Opens the store.
     pub stores: Box<dyn StoreOpener>,
     /// Builds the configured judge, or one that only applies rules. Fails if neither can be set up.
-    pub judge: Box<dyn Fn(&Settings) -> Result<Box<dyn SettlingJudge>, StoreError> + Send + Sync>,
+    pub judge: Box<dyn Fn(&Settings) -> Result<Box<dyn Judge>, StoreError> + Send + Sync>,
 }

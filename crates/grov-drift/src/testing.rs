@@ -1,7 +1,7 @@
 //! Services for tests: a database, and a judge that only applies rules.
 
 use crate::services::Services;
-use grov_domain::{SettlingJudge, StoreError, SystemClock};
+use grov_domain::{Judge, StoreError, SystemClock};
 use grov_llm::{JudgeSettings, ModelJudge};
 use grov_store::{OnCorruption, OpenOptions, SqliteOpener, SqliteStore};
 use std::path::PathBuf;
@@ -14,7 +14,7 @@ pub(crate) fn services(database: PathBuf) -> Arc<Services> {
         let ledger = SqliteStore::reopening(&database, &OpenOptions::default(), OnCorruption::Fail);
         let judge = ModelJudge::new(JudgeSettings::default(), Arc::new(ledger), Arc::new(SystemClock));
         let judge = judge.map_err(|error| StoreError::Other(error.to_string()))?;
-        Ok(Box::new(judge) as Box<dyn SettlingJudge>)
+        Ok(Box::new(judge) as Box<dyn Judge>)
     };
     Arc::new(Services {
         stores,

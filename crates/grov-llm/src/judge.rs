@@ -15,8 +15,8 @@ use crate::{
 use async_trait::async_trait;
 use grov_domain::{
     Clock, DriftQuestion, DriftVerdict, ForcedRecovery, ForcedRecoveryQuestion, Intent, IntentQuestion,
-    Judge, Judged, JudgedBy, Reasoning, ReasoningQuestion, Redacted, SessionId, SettlingJudge, SpendingStore,
-    TaskAnalysis, TaskContextQuestion,
+    Judge, Judged, JudgedBy, Reasoning, ReasoningQuestion, Redacted, SessionId, SpendingStore, TaskAnalysis,
+    TaskContextQuestion,
 };
 use std::fmt;
 use std::sync::Arc;
@@ -213,21 +213,6 @@ impl Chosen {
 }
 
 #[async_trait]
-impl SettlingJudge for ModelJudge {
-    // From the first poll on, questions in flight are answered by rules too. A judge dropped without this aborts its calls, and
-    // they stay in the ledger at their reserved cost.
-    async fn close(&self) {
-        if let Ok(client) = &self.client {
-            client.queue.close();
-        }
-        self.singleflight.close().await;
-        if let Ok(client) = &self.client {
-            client.ledger.close().await;
-        }
-    }
-}
-
-#[async_trait]
 impl Judge for ModelJudge {
     async fn extract_intent(
         &self,
@@ -269,6 +254,18 @@ impl Judge for ModelJudge {
         question: &Redacted<ForcedRecoveryQuestion>,
     ) -> Option<ForcedRecovery> {
         self.by_model(session, question).await
+    }
+
+    // From the first poll on, questions in flight are answered by rules too. A judge dropped without this aborts its calls, and
+    // they stay in the ledger at their reserved cost.
+    async fn close(&self) {
+        if let Ok(client) = &self.client {
+            client.queue.close();
+        }
+        self.singleflight.close().await;
+        if let Ok(client) = &self.client {
+            client.ledger.close().await;
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use crate::output::{Outcome, Style, note};
 use crate::table::one_line;
 use grov_domain::{
     ActionSketch, ActionType, Assessment, DriftQuestion, DriftType, DriftVerdict, EffectKind, Finding,
-    GoalContract, Judge, SettlingJudge,
+    GoalContract, Judge,
 };
 use grov_redact::Redactor;
 use grov_scope::Rules;

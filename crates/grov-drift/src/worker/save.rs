@@ -6,8 +6,8 @@ use crate::task_rows::{self, POLICY};
 use crate::transcript_file::{last, length, read_range};
 use grov_actions::transcript::edits;
 use grov_domain::{
-    Applied, Clock, GoalContract, HookSession, HookStep, OFF_GOAL_BELOW, SessionState, SessionStatus,
-    SettlingJudge, StoreConnection, StoreError, SystemClock, Task, TaskId, TaskTransition,
+    Applied, Clock, GoalContract, HookSession, HookStep, Judge, OFF_GOAL_BELOW, SessionState, SessionStatus,
+    StoreConnection, StoreError, SystemClock, Task, TaskId, TaskTransition,
 };
 use grov_hooks::event;
 use grov_project::{GrovIgnore, ProjectLocation, hash_user, pins, without_ignored};
@@ -149,7 +149,7 @@ impl TurnWorker<'_> {
         &self,
         store: &dyn StoreConnection,
         loaded: &Loaded,
-        judge: &dyn SettlingJudge,
+        judge: &dyn Judge,
     ) -> Result<Option<Task>, StoreError> {
         let (material, before) = (&loaded.material, loaded.current());
         let Some(pending) = self.judge_turn(loaded, judge).await else {
@@ -180,7 +180,7 @@ impl TurnWorker<'_> {
     }
 
     /// Judges which task the newest turn belongs to and whether it is done; `None` if nothing is to be saved.
-    async fn judge_turn(&self, loaded: &Loaded, judge: &dyn SettlingJudge) -> Option<PendingTask> {
+    async fn judge_turn(&self, loaded: &Loaded, judge: &dyn Judge) -> Option<PendingTask> {
         let (session, material, tasks) = (&loaded.session, &loaded.material, loaded.tasks());
         let client = &session.client_session_id;
         let last = last(self.work.session_ref.transcript.as_deref());
