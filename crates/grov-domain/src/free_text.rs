@@ -13,8 +13,10 @@ use crate::{
 };
 use grov_redact::{FreeText, each_text_of_json};
 
-/// Implements [`FreeText`] for a record. `texts` lists the free-text fields, `json` optional fields with JSON text, `raw` the optional fields that were parsed
-/// from text before redaction and are set to `None`, and `others` all remaining fields.
+/// Implements [`FreeText`] for a record.
+///
+/// `texts` lists the free-text fields, `json` optional fields with JSON text, `raw` optional fields that were parsed from
+/// text before redaction and are set to `None`, and `others` all remaining fields.
 macro_rules! free_text {
     ($($type:ident {
         texts: [$($text:ident),* $(,)?],

@@ -84,7 +84,8 @@ pub struct Effects {
     pub later_verdicts: Vec<(StepId, StepVerdict)>,
     /// The changes of the drift state: new and resolved corrections.
     pub transition: Transition,
-    /// Questions to ask a judge. Those with a trigger are optional: call [`SessionEngine::judge_requested`](crate::SessionEngine::judge_requested) if asked.
+    /// Questions to ask a judge. Those with a trigger are optional; if one is asked, call
+    /// [`SessionEngine::judge_requested`](crate::SessionEngine::judge_requested).
     pub judge_requests: Vec<(JudgeRequest, Option<JudgeTrigger>)>,
     /// Whether to look up which calls the user was asked about, and apply [`SessionEvent::PermissionAsked`]: a call with a
     /// hard finding ran, and the user may have allowed it.

@@ -12,8 +12,8 @@
 //!   next one comes at once and is stronger, up to a forced action. A forced action is demanded [`MAX_FORCED`] times;
 //!   then no correction is created until the session is back on its goal or the user types a prompt.
 //! - A *doubt* (a change that only looks unrelated to the goal) is corrected once several are open (see
-//!   [`crate::doubt`]): never more strongly than [`CorrectionLevel::Correct`](grov_domain::CorrectionLevel), without an undo or escalation, and at
-//!   most [`MAX_DOUBTS`] times per goal.
+//!   [`crate::doubt`]): at most at the level [`Correct`](grov_domain::CorrectionLevel::Correct), without an undo or
+//!   escalation, and at most [`MAX_DOUBTS`] times per goal.
 //! - Hard findings that occur while a correction is pending are attached to it.
 //! - What the user let pass after a correction (a prompt without an objection) is not corrected again.
 //! - A call that failed or was refused changed nothing and is not corrected. The same holds for files that were

@@ -68,8 +68,8 @@ pub(crate) fn assessed(action: ActionSketch, rule: Rule, score: u8) -> AssessedA
     }
 }
 
-/// A simple intent reader: the goal is the newest prompt other than "yes" and the like, the scope every word with a dot, and the
-/// constraints every prompt with "do not".
+/// A simple intent reader: the goal is the newest prompt other than "yes" and the like, the scope every word with a dot,
+/// and the constraints every prompt with "do not".
 pub fn read_intent(question: &grov_domain::IntentQuestion) -> grov_domain::Intent {
     const ASSENT: &[&str] = &["yes", "ok", "continue", "looks good", "go on"];
     let saying: Vec<&String> = question

@@ -4,7 +4,7 @@ use super::*;
 use crate::snapshot::EngineSnapshot;
 use crate::testing::{bash, edit, read, read_intent};
 use grov_domain::{
-    ActionSketch, CorrectionId, CorrectionLevel, EffectKind, GoalEditId, GoalEditKind, StepId,
+    ActionSketch, CorrectionId, CorrectionLevel, EffectKind, GoalEditId, GoalEditKind, SessionMode, StepId,
 };
 use proptest::prelude::*;
 use std::sync::Arc;
