@@ -28,7 +28,7 @@ use tokio::sync::oneshot;
 /// The prompts of the first session. The simulated model plays the scenario that each names in double brackets.
 const PROMPTS: [&str; 3] = [
     "Write a greeting to greeting.txt and change the name in it. Do not touch other files. [[scenario:greeting]]",
-    "Let somebody else count the lines of a list [[scenario:subagent]]",
+    "Let a subagent count the lines of a list [[scenario:subagent]]",
     "Now compare left.txt with right.txt [[scenario:parallel]]",
 ];
 
@@ -267,7 +267,7 @@ fn text(answer: &Answer, project: &str, style: Style) -> String {
             step.action_type.to_owned(),
             step.tool.clone(),
             step.agent_id.clone().unwrap_or_default(),
-            step.subject().replace(&format!("{project}/"), ""),
+            without_scenario(&step.subject().replace(&format!("{project}/"), "")).to_owned(),
         ]);
     }
     let mut tasks = Table::new("TASK, STATUS, STEPS#, GOAL");
@@ -283,7 +283,7 @@ fn text(answer: &Answer, project: &str, style: Style) -> String {
     let mut lines = vec![
         style.bold("Recorded actions"),
         steps.render(style),
-        style.bold("Tasks, by rules alone"),
+        style.bold("Tasks, as judged by rules"),
         tasks.render(style).trim_end().to_owned(),
     ];
     for task in &answer.memory {
