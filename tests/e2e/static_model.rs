@@ -170,7 +170,7 @@ fn a_model_that_is_cut_off_costs_its_help_and_says_so() -> Result<()> {
     let status = embedder_when(&daemon, "the trouble to be told", |embedder| {
         embedder["trouble"].is_string()
     })?;
-    let tells = |text: &str| text.contains("model.safetensors cannot be used") && text.contains("cut off");
+    let tells = |text: &str| text.contains("model.safetensors cannot be used") && text.contains("truncated");
     ensure!(
         status["model"].is_null() && status["trouble"].as_str().is_some_and(tells),
         "{status:#}"

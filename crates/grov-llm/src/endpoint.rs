@@ -16,7 +16,9 @@ impl Endpoint {
         let refused = |reason: &str| SetupError::BaseUrl {
             reason: reason.to_owned(),
         };
-        let url = http_url(text).map_err(|reason| SetupError::BaseUrl { reason })?;
+        let url = http_url(text).map_err(|error| SetupError::BaseUrl {
+            reason: error.to_string(),
+        })?;
         if !url.username().is_empty() || url.password().is_some() {
             return Err(refused(
                 "it holds a user or a password, a key has a setting of its own",
@@ -63,15 +65,28 @@ impl Endpoint {
 
 /// Parses the URL of an HTTP proxy.
 pub(crate) fn proxy(text: &str) -> Result<Url, SetupError> {
-    http_url(text).map_err(|reason| SetupError::Proxy { reason })
+    http_url(text).map_err(|error| SetupError::Proxy {
+        reason: error.to_string(),
+    })
 }
 
-fn http_url(text: &str) -> Result<Url, String> {
-    let url = Url::parse(text.trim()).map_err(|error| error.to_string())?;
+/// Why a text is not the URL of an HTTP server.
+#[derive(Debug, thiserror::Error)]
+enum UrlError {
+    #[error("{0}")]
+    Invalid(String),
+    #[error("it names no host")]
+    NoHost,
+    #[error("its scheme is `{0}`; only http and https are supported")]
+    Scheme(String),
+}
+
+fn http_url(text: &str) -> Result<Url, UrlError> {
+    let url = Url::parse(text.trim()).map_err(|error| UrlError::Invalid(error.to_string()))?;
     match url.scheme() {
         "http" | "https" if url.has_host() => Ok(url),
-        "http" | "https" => Err("it names no host".to_owned()),
-        other => Err(format!("its scheme is `{other}`, only http and https are spoken")),
+        "http" | "https" => Err(UrlError::NoHost),
+        other => Err(UrlError::Scheme(other.to_owned())),
     }
 }
 

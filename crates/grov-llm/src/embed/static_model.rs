@@ -56,6 +56,17 @@ pub enum StaticModelError {
     },
 }
 
+/// Why the content of a file cannot be used.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+struct UnusableFile(String);
+
+impl From<String> for UnusableFile {
+    fn from(reason: String) -> Self {
+        Self(reason)
+    }
+}
+
 /// Computes embeddings with a static model, whose table it keeps in memory.
 pub struct StaticEmbedder {
     id: String,
@@ -76,7 +87,7 @@ impl StaticEmbedder {
             folder.to_owned()
         };
         let (tokenizer_file, table_file) = (folder.join(TOKENIZER), folder.join(TABLE));
-        let unusable = |file: &Path, reason| StaticModelError::Unusable {
+        let unusable = |file: &Path, UnusableFile(reason)| StaticModelError::Unusable {
             file: file.to_owned(),
             reason,
         };
@@ -86,8 +97,8 @@ impl StaticEmbedder {
         for part in [READING, &json, &numbers] {
             hash.update(part);
         }
-        let tokenizer = Tokenizer::read(&json).map_err(|reason| unusable(&tokenizer_file, reason))?;
-        let table = Table::read(numbers).map_err(|reason| unusable(&table_file, reason))?;
+        let tokenizer = Tokenizer::read(&json).map_err(|error| unusable(&tokenizer_file, error))?;
+        let table = Table::read(numbers).map_err(|error| unusable(&table_file, error))?;
         let last = tokenizer.last().and_then(|token| usize::try_from(token).ok());
         if tokenizer.size() != table.tokens() || last.is_none_or(|last| last >= table.tokens()) {
             let reason = format!(
@@ -95,7 +106,7 @@ impl StaticEmbedder {
                 table.tokens(),
                 tokenizer.size()
             );
-            return Err(unusable(&table_file, reason));
+            return Err(unusable(&table_file, UnusableFile(reason)));
         }
         Ok(Self {
             id: format!("static/{:032x}", hash.digest128()),
@@ -155,7 +166,7 @@ fn read(path: &Path) -> Result<Vec<u8>, StaticModelError> {
         // Opening a named pipe would block until a writer opens it.
         let kind = path.metadata()?;
         if !kind.is_file() {
-            return Err(io::Error::other("it is no file"));
+            return Err(io::Error::other("it is not a file"));
         }
         if kind.len() > LARGEST {
             return Err(io::Error::other(format!(

@@ -107,7 +107,9 @@ impl Transport {
             .client
             .get_or_try_init(|| self.client())
             .await
-            .map_err(|reason| ModelError::Unreachable { reason })?;
+            .map_err(|error| ModelError::Unreachable {
+                reason: error.to_string(),
+            })?;
         let mut headers = self.headers.clone();
         headers.extend(
             header.map(|(name, value)| (HeaderName::from_static(name), HeaderValue::from_static(value))),
@@ -142,14 +144,12 @@ impl Transport {
         Ok(reply)
     }
 
-    async fn client(&self) -> Result<Client, String> {
+    async fn client(&self) -> Result<Client, ClientError> {
         let tls = if self.endpoint.is_secure()
             || self.proxy.as_ref().is_some_and(|proxy| proxy.scheme() == "https")
         {
             // Loading the system's certificates blocks.
-            tokio::task::spawn_blocking(tls_with_machine_roots)
-                .await
-                .map_err(|error| error.to_string())??
+            tokio::task::spawn_blocking(tls_with_machine_roots).await??
         } else {
             tls_without_roots()?
         };
@@ -161,11 +161,9 @@ impl Transport {
             .pool_idle_timeout(IDLE_TIMEOUT)
             .user_agent(concat!("grov/", env!("CARGO_PKG_VERSION")));
         if let Some(proxy) = &self.proxy {
-            let proxy =
-                reqwest::Proxy::all(proxy.clone()).map_err(|error| with_causes(&error.without_url()))?;
-            builder = builder.proxy(proxy);
+            builder = builder.proxy(reqwest::Proxy::all(proxy.clone())?);
         }
-        builder.build().map_err(|error| with_causes(&error.without_url()))
+        Ok(builder.build()?)
     }
 }
 
@@ -222,25 +220,40 @@ fn retry_after(text: &str, now: time::OffsetDateTime) -> Option<Duration> {
     Some(Duration::try_from(at - now).unwrap_or_default())
 }
 
-fn tls_with_machine_roots() -> Result<rustls::ClientConfig, String> {
-    let config = tls_builder()?
-        .with_platform_verifier()
-        .map_err(|error| error.to_string())?;
-    Ok(config.with_no_client_auth())
+/// Why the HTTP client could not be set up.
+#[derive(Debug, thiserror::Error)]
+enum ClientError {
+    #[error("{0}")]
+    Tls(#[from] rustls::Error),
+    #[error("{0}")]
+    Interrupted(#[from] tokio::task::JoinError),
+    #[error("{0}")]
+    Http(String),
+}
+
+impl From<reqwest::Error> for ClientError {
+    /// Without the URL, which may contain a password.
+    fn from(error: reqwest::Error) -> Self {
+        Self::Http(with_causes(&error.without_url()))
+    }
+}
+
+fn tls_with_machine_roots() -> Result<rustls::ClientConfig, ClientError> {
+    Ok(tls_builder()?.with_platform_verifier()?.with_no_client_auth())
 }
 
 /// For plain HTTP, without certificates.
-fn tls_without_roots() -> Result<rustls::ClientConfig, String> {
+fn tls_without_roots() -> Result<rustls::ClientConfig, ClientError> {
     Ok(tls_builder()?
         .with_root_certificates(rustls::RootCertStore::empty())
         .with_no_client_auth())
 }
 
-fn tls_builder() -> Result<rustls::ConfigBuilder<rustls::ClientConfig, rustls::WantsVerifier>, String> {
+fn tls_builder() -> Result<rustls::ConfigBuilder<rustls::ClientConfig, rustls::WantsVerifier>, rustls::Error>
+{
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     rustls::ClientConfig::builder_with_details(provider, Arc::new(TlsClock))
         .with_safe_default_protocol_versions()
-        .map_err(|error| error.to_string())
 }
 
 /// The system clock; the one in rustls panics before 1970.

@@ -1,10 +1,11 @@
 //! The embedding table: `model.safetensors`, kept in its file format.
 
+use super::UnusableFile;
 use super::tensors::{Format, Header, Tensor};
 use std::ops::Range;
 
 /// The most dimensions of a row.
-const MOST_DIMENSIONS: usize = 8192;
+const MAX_DIMENSIONS: usize = 8192;
 
 /// One row per token.
 #[derive(Debug)]
@@ -25,24 +26,29 @@ pub(super) struct Table {
 
 impl Table {
     /// Reads a file of model2vec (tensor `embeddings`) or sentence-transformers (`embedding.weight`).
-    pub(super) fn read(file: Vec<u8>) -> Result<Self, String> {
+    pub(super) fn read(file: Vec<u8>) -> Result<Self, UnusableFile> {
         let header = Header::read(&file)?;
         let (rows, unknown_counts) = match (header.tensor("embeddings")?, header.tensor("embedding.weight")?)
         {
             (Some(rows), _) => (rows, false),
             (None, Some(rows)) => (rows, true),
-            (None, None) => return Err("it has no tensor embeddings or embedding.weight".to_owned()),
+            (None, None) => {
+                return Err("it has no tensor embeddings or embedding.weight"
+                    .to_owned()
+                    .into());
+            }
         };
         let &[count, dimension] = rows.shape.as_slice() else {
             return Err(format!(
                 "its embeddings have the shape {:?}, not rows and columns",
                 rows.shape
-            ));
+            )
+            .into());
         };
-        if count == 0 || !(1..=MOST_DIMENSIONS).contains(&dimension) {
+        if count == 0 || !(1..=MAX_DIMENSIONS).contains(&dimension) {
             return Err(format!(
-                "its embeddings are {count} rows of {dimension} numbers; there must be some, and at most {MOST_DIMENSIONS} in a row"
-            ));
+                "its embeddings are {count} rows of {dimension} numbers; there must be some, and at most {MAX_DIMENSIONS} in a row"
+            ).into());
         }
         let mapping = header.tensor("mapping")?;
         let row_of = mapping
@@ -54,7 +60,7 @@ impl Table {
             .map(|weights| weights_of(&file, &weights, tokens))
             .transpose()?;
         if let Some(at) = not_finite(&file, &rows) {
-            return Err(format!("its embedding in row {} is not finite", at / dimension));
+            return Err(format!("its embedding in row {} is not finite", at / dimension).into());
         }
         Ok(Self {
             rows: rows.place,
@@ -100,32 +106,37 @@ impl Table {
 }
 
 /// The row of each token.
-fn row_numbers(file: &[u8], mapping: &Tensor, rows: usize) -> Result<Vec<usize>, String> {
+fn row_numbers(file: &[u8], mapping: &Tensor, rows: usize) -> Result<Vec<usize>, UnusableFile> {
     let bytes = &file[mapping.place.clone()];
     let numbers: Vec<i64> = match (mapping.format, mapping.shape.len()) {
         (Format::I32, 1) => of_width(bytes)
             .map(|bytes| i32::from_le_bytes(bytes).into())
             .collect(),
         (Format::I64, 1) => of_width(bytes).map(i64::from_le_bytes).collect(),
-        _ => return Err("its mapping is no list of whole numbers (I32 or I64)".to_owned()),
+        _ => {
+            return Err("its mapping is no list of whole numbers (I32 or I64)"
+                .to_owned()
+                .into());
+        }
     };
     let row = |number: i64| {
         let row = usize::try_from(number).ok().filter(|row| *row < rows);
-        row.ok_or_else(|| format!("its mapping names row {number} of {rows}"))
+        row.ok_or_else(|| format!("its mapping names row {number} of {rows}").into())
     };
     numbers.into_iter().map(row).collect()
 }
 
 /// The weight of each token.
-fn weights_of(file: &[u8], weights: &Tensor, tokens: usize) -> Result<Vec<f32>, String> {
+fn weights_of(file: &[u8], weights: &Tensor, tokens: usize) -> Result<Vec<f32>, UnusableFile> {
     if weights.shape != [tokens] {
         return Err(format!(
             "its weights have the shape {:?}, and there are {tokens} tokens",
             weights.shape
-        ));
+        )
+        .into());
     }
     if let Some(at) = not_finite(file, weights) {
-        return Err(format!("its weight of token {at} is not finite"));
+        return Err(format!("its weight of token {at} is not finite").into());
     }
     let mut numbers = Vec::with_capacity(tokens);
     each(weights.format, &file[weights.place.clone()], |number| {

@@ -1,5 +1,6 @@
 //! Parses the header of a safetensors file.
 
+use super::UnusableFile;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::collections::HashMap;
@@ -45,8 +46,8 @@ pub(super) struct Header<'a> {
 
 impl<'a> Header<'a> {
     /// Parses the header of a file.
-    pub(super) fn read(file: &'a [u8]) -> Result<Self, String> {
-        let cut_off = || "it is cut off, or no safetensors file".to_owned();
+    pub(super) fn read(file: &'a [u8]) -> Result<Self, UnusableFile> {
+        let cut_off = || UnusableFile("it is truncated, or not a safetensors file".to_owned());
         let (length, rest) = file.split_first_chunk::<LENGTH>().ok_or_else(cut_off)?;
         let length = usize::try_from(u64::from_le_bytes(*length)).map_err(|_| cut_off())?;
         let header = rest.get(..length).ok_or_else(cut_off)?;
@@ -59,11 +60,11 @@ impl<'a> Header<'a> {
     }
 
     /// The tensor with that name, if any.
-    pub(super) fn tensor(&self, name: &str) -> Result<Option<Tensor>, String> {
+    pub(super) fn tensor(&self, name: &str) -> Result<Option<Tensor>, UnusableFile> {
         let Some(entry) = self.entries.get(name) else {
             return Ok(None);
         };
-        let wrong = |reason: String| format!("its tensor {name} {reason}");
+        let wrong = |reason: String| UnusableFile(format!("its tensor {name} {reason}"));
         let entry: Entry =
             serde_json::from_str(entry.get()).map_err(|error| wrong(format!("is not described: {error}")))?;
         let format = Format::named(&entry.dtype).ok_or_else(|| {
@@ -90,7 +91,7 @@ impl<'a> Header<'a> {
             .filter(|end| *end <= self.data.end);
         let end = end.ok_or_else(|| {
             let there = self.data.len();
-            wrong(format!("ends at byte {to} of {there}: the file is cut off"))
+            wrong(format!("ends at byte {to} of {there}: the file is truncated"))
         })?;
         Ok(Some(Tensor {
             format,

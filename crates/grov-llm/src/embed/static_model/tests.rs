@@ -261,7 +261,7 @@ fn missing_files_are_named() {
     fs::write(folder.path().join("tokenizer.json"), golden_tokenizer()).unwrap();
     assert!(error(folder.path()).contains("model.safetensors cannot be read"));
     fs::create_dir(folder.path().join("model.safetensors")).unwrap();
-    assert!(error(folder.path()).contains("it is no file"));
+    assert!(error(folder.path()).contains("it is not a file"));
 }
 
 #[test]
@@ -277,7 +277,7 @@ fn tokenizers_that_cannot_be_used_are_refused_with_the_reason() {
             tokenizer_with(|file| {
                 file["model"] = json!({"type": "Unigram", "unk_id": 0, "vocab": [["a", -1.5]]})
             }),
-            "its model is Unigram; Grov reads WordPiece alone",
+            "its model is Unigram; Grov supports only WordPiece",
         ),
         (
             tokenizer_with(|file| file["model"] = json!({"type": "BPE", "vocab": {"a": 0}, "merges": []})),
@@ -351,10 +351,10 @@ fn tables_that_cannot_be_used_are_refused_with_the_reason() {
     };
     let mapping = |row: i32| bytes_of((0..TOKENS).map(|_| row.to_le_bytes()));
     let refusals = [
-        (Vec::new(), "cut off"),
-        (b"PK\x03\x04 an archive of something".to_vec(), "cut off"),
+        (Vec::new(), "truncated"),
+        (b"PK\x03\x04 an archive of something".to_vec(), "truncated"),
         ([&2_u64.to_le_bytes()[..], b"{]"].concat(), "header is broken"),
-        (u64::MAX.to_le_bytes().to_vec(), "cut off"),
+        (u64::MAX.to_le_bytes().to_vec(), "truncated"),
         (safetensors(&[]), "no tensor embeddings"),
         (
             safetensors(&[("embeddings", "BOOL", shape, Vec::new())]),

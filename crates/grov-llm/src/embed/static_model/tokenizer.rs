@@ -1,5 +1,6 @@
 //! A WordPiece tokenizer with BERT's pre-tokenizer, as described by `tokenizer.json`.
 
+use super::UnusableFile;
 use super::pretokenizer::{Normalizer, split_words};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -7,7 +8,7 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 
 /// The most added tokens (`[PAD]` and the like). Usually five; each is searched for in every text.
-const MOST_ADDED: usize = 256;
+const MAX_ADDED_TOKENS: usize = 256;
 
 /// The tokenizer of a model.
 #[derive(Debug)]
@@ -71,7 +72,7 @@ struct WordPiece {
 
 impl Tokenizer {
     /// Parses `tokenizer.json`.
-    pub(super) fn read(json: &[u8]) -> Result<Self, String> {
+    pub(super) fn read(json: &[u8]) -> Result<Self, UnusableFile> {
         let file: File<'_> = serde_json::from_slice(json).map_err(|error| error.to_string())?;
         let normalizer = of_kind(file.normalizer, "normalizer", "BertNormalizer")?;
         let _: Typed = of_kind(file.pre_tokenizer, "pre_tokenizer", "BertPreTokenizer")?;
@@ -81,8 +82,8 @@ impl Tokenizer {
             .filter(|token| !token.content.is_empty())
             .map(|token| token.read(&model.vocab))
             .collect::<Result<_, _>>()?;
-        if added.len() > MOST_ADDED {
-            return Err(format!("{} added tokens are more than {MOST_ADDED}", added.len()));
+        if added.len() > MAX_ADDED_TOKENS {
+            return Err(format!("{} added tokens are more than {MAX_ADDED_TOKENS}", added.len()).into());
         }
         Ok(Self {
             normalizer,
@@ -178,12 +179,12 @@ impl Tokenizer {
 }
 
 impl AddedToken {
-    fn read(self, vocabulary: &HashMap<String, u32>) -> Result<Added, String> {
+    fn read(self, vocabulary: &HashMap<String, u32>) -> Result<Added, UnusableFile> {
         if self.normalized || self.single_word {
             return Err(format!(
                 "its added token {:?} is looked for in normalised text or in whole words, which Grov does not do",
                 self.content
-            ));
+            ).into());
         }
         Ok(Added {
             token: vocabulary.get(&self.content).copied().unwrap_or(self.id),
@@ -193,17 +194,20 @@ impl AddedToken {
 }
 
 /// Parses a part of the file, which must be of this type.
-fn of_kind<'a, T: Deserialize<'a>>(part: Option<&'a RawValue>, name: &str, kind: &str) -> Result<T, String> {
-    let otherwise = |found: &str| format!("its {name} is {found}; Grov reads {kind} alone");
+fn of_kind<'a, T: Deserialize<'a>>(
+    part: Option<&'a RawValue>,
+    name: &str,
+    kind: &str,
+) -> Result<T, UnusableFile> {
+    let unsupported = |found: &str| UnusableFile(format!("its {name} is {found}; Grov supports only {kind}"));
+    let invalid = |error: serde_json::Error| UnusableFile(format!("{name}: {error}"));
     let Some(part) = part else {
-        return Err(otherwise("missing"));
+        return Err(unsupported("missing"));
     };
-    let typed: Typed = serde_json::from_str(part.get()).map_err(|error| format!("{name}: {error}"))?;
+    let typed: Typed = serde_json::from_str(part.get()).map_err(invalid)?;
     match typed.kind.as_deref() {
-        Some(found) if found == kind => {
-            serde_json::from_str(part.get()).map_err(|error| format!("{name}: {error}"))
-        }
-        Some(found) => Err(otherwise(found)),
-        None => Err(otherwise("of no named type")),
+        Some(found) if found == kind => serde_json::from_str(part.get()).map_err(invalid),
+        Some(found) => Err(unsupported(found)),
+        None => Err(unsupported("of no named type")),
     }
 }
