@@ -138,7 +138,7 @@ async fn known(store: &SqliteStore) {
 }
 
 /// Decides while batches of this size are recorded.
-async fn beside(store: &Arc<SqliteStore>, what: &str, records: i64, pause: Duration, turn: u64) {
+async fn concurrently(store: &Arc<SqliteStore>, what: &str, records: i64, pause: Duration, turn: u64) {
     let path = store.path();
     let writer = BatchWriter::start(
         Arc::clone(store) as Arc<_>,
@@ -195,17 +195,17 @@ async fn main() {
     decisions(&store, "decision alone", Duration::from_millis(3), 0).await;
     // Checkpointing the grown log is left to the next writer.
     store.note_tips(&[standing(0, 1_000)]).await.unwrap();
-    beside(
+    concurrently(
         &store,
-        "decision beside 5 records a second",
+        "decision with 5 records per second",
         1,
         Duration::from_millis(200),
         1,
     )
     .await;
-    beside(
+    concurrently(
         &store,
-        "decision beside batches of 256",
+        "decision with batches of 256",
         256,
         Duration::from_millis(100),
         2,

@@ -207,7 +207,7 @@ async fn all_memories_are_embedded_newest_first() {
     assert_eq!(scene.state.read().progress, progress(70, 70));
     assert_eq!(scene.toy.calls(), [16, 16, 16, 16, 6]);
     assert_eq!(scene.work.step().await, IDLE_PAUSE);
-    assert_eq!(scene.toy.calls(), [0; 0], "nobody is asked for nothing");
+    assert_eq!(scene.toy.calls(), [0; 0], "the model is not called without texts");
 
     scene.shelf.add(70, "new words");
     assert_eq!(scene.run().await, 1);

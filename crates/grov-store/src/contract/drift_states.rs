@@ -19,7 +19,7 @@ async fn kept(store: &Arc<dyn Store>, client_session: &str) -> Option<DriftState
     store.drift_state(&client(client_session)).await.unwrap()
 }
 
-async fn told(store: &Arc<dyn Store>, client_session: &str) -> Vec<Correction> {
+async fn sent(store: &Arc<dyn Store>, client_session: &str) -> Vec<Correction> {
     store.corrections(&client(client_session)).await.unwrap()
 }
 
@@ -44,11 +44,11 @@ pub async fn drift_state_is_loaded_as_saved(store: Arc<dyn Store>) {
     full.updated_at += time::Duration::nanoseconds(123_456_789);
     save(&store, &full).await;
     assert_eq!(kept(&store, "a").await.as_ref(), Some(&full));
-    assert_eq!(told(&store, "a").await, [full.correction.unwrap()]);
+    assert_eq!(sent(&store, "a").await, [full.correction.unwrap()]);
     let empty = DriftState::new(client("b"), at(1));
     save(&store, &empty).await;
     assert_eq!(kept(&store, "b").await, Some(empty));
-    assert_eq!(told(&store, "b").await, []);
+    assert_eq!(sent(&store, "b").await, []);
 }
 
 /// The newer of two states counts, in any order of arrival. The corrections of both are stored.
@@ -58,7 +58,7 @@ pub async fn drift_state_is_replaced_by_a_newer_one(store: Arc<dyn Store>) {
     save(&store, &newer).await;
     save(&store, &older).await;
     assert_eq!(kept(&store, "a").await.as_ref(), Some(&newer));
-    let mut ids: Vec<_> = told(&store, "a").await.into_iter().map(|told| told.id).collect();
+    let mut ids: Vec<_> = sent(&store, "a").await.into_iter().map(|sent| sent.id).collect();
     ids.sort();
     assert_eq!(
         ids.iter().map(|id| id.as_str()).collect::<Vec<_>>(),
@@ -97,7 +97,7 @@ pub async fn drift_state_is_recorded_with_its_exchange(store: Arc<dyn Store>) {
     assert_eq!(store.append(&Redacted::each(&[late])).await.unwrap(), 1);
     assert_eq!(kept(&store, "a").await.as_ref(), Some(&calm));
     assert_eq!(shown(&store, "a").await, (SessionMode::Normal, 1, false, 9));
-    assert_eq!(told(&store, "a").await.len(), 1);
+    assert_eq!(sent(&store, "a").await.len(), 1);
 
     // Two of one batch, the older one last.
     let (newer, older) = (with_state(5, drift_state("a", 5)), with_state(4, calm));
@@ -159,9 +159,9 @@ pub async fn task_shows_the_drift_state_of_its_session(store: Arc<dyn Store>) {
         (10, false, None, false),
         (11, true, Some(CorrectionOutcome::Ignored), false),
     ] {
-        let told = state.correction.as_mut().unwrap();
-        told.delivered_at = delivered.then(|| at(8));
-        told.outcome = outcome;
+        let sent = state.correction.as_mut().unwrap();
+        sent.delivered_at = delivered.then(|| at(8));
+        sent.outcome = outcome;
         state.updated_at = at(seconds);
         store
             .save_drift_state(&Redacted::of(&state), &session("a2"))
@@ -186,8 +186,8 @@ pub async fn correction_is_replaced(store: Arc<dyn Store>) {
     for one in [&late, &early, &other] {
         store.save_correction(&Redacted::of(one)).await.unwrap();
     }
-    assert_eq!(told(&store, "a").await, [early.clone(), late.clone()]);
-    assert_eq!(told(&store, "b").await, [other]);
+    assert_eq!(sent(&store, "a").await, [early.clone(), late.clone()]);
+    assert_eq!(sent(&store, "b").await, [other]);
     for outcome in [
         CorrectionOutcome::Followed,
         CorrectionOutcome::Ignored,
@@ -196,7 +196,7 @@ pub async fn correction_is_replaced(store: Arc<dyn Store>) {
         early.delivered_at = Some(at(2));
         early.outcome = Some(outcome);
         store.save_correction(&Redacted::of(&early)).await.unwrap();
-        assert_eq!(told(&store, "a").await, [early.clone(), late.clone()]);
+        assert_eq!(sent(&store, "a").await, [early.clone(), late.clone()]);
     }
     // A correction that was removed from the request.
     early.delivered_at = None;
@@ -205,19 +205,19 @@ pub async fn correction_is_replaced(store: Arc<dyn Store>) {
     early.tool_use_id = None;
     early.recovery_plan.clear();
     store.save_correction(&Redacted::of(&early)).await.unwrap();
-    assert_eq!(told(&store, "a").await, [early, late]);
-    assert_eq!(told(&store, "c").await, []);
+    assert_eq!(sent(&store, "a").await, [early, late]);
+    assert_eq!(sent(&store, "c").await, []);
 }
 
 /// A late state does not revert the outcome of its correction.
 pub async fn saving_a_state_only_adds_the_outcome_of_its_correction(store: Arc<dyn Store>) {
     let mut state = drift_state("a", 5);
-    let mut told_since = state.correction.clone().unwrap();
-    told_since.delivered_at = Some(at(6));
-    told_since.outcome = Some(CorrectionOutcome::Followed);
-    store.save_correction(&Redacted::of(&told_since)).await.unwrap();
+    let mut with_outcome = state.correction.clone().unwrap();
+    with_outcome.delivered_at = Some(at(6));
+    with_outcome.outcome = Some(CorrectionOutcome::Followed);
+    store.save_correction(&Redacted::of(&with_outcome)).await.unwrap();
     save(&store, &state).await;
-    assert_eq!(told(&store, "a").await, [told_since]);
+    assert_eq!(sent(&store, "a").await, [with_outcome]);
     // It adds missing values.
     let waiting = correction("new", "a", 9);
     store.save_correction(&Redacted::of(&waiting)).await.unwrap();
@@ -229,7 +229,7 @@ pub async fn saving_a_state_only_adds_the_outcome_of_its_correction(store: Arc<d
     state.correction = Some(said.clone());
     state.updated_at = at(10);
     save(&store, &state).await;
-    assert_eq!(told(&store, "a").await[1], said);
+    assert_eq!(sent(&store, "a").await[1], said);
 }
 
 /// Edits are returned oldest first, per session.
@@ -283,7 +283,11 @@ pub async fn repeated_goal_edit_does_not_bump_the_revision(store: Arc<dyn Store>
     assert_eq!(revision().await, after);
     assert_eq!(store.goal_edits(&client("a")).await.unwrap(), [edit]);
     save(&store, &drift_state("a", 1)).await;
-    assert_eq!(revision().await, after, "where a session stands is nobody's news");
+    assert_eq!(
+        revision().await,
+        after,
+        "a drift state does not bump the revision"
+    );
 }
 
 /// Assembled here, so that scanners do not report this file.
@@ -365,7 +369,7 @@ pub async fn secrets_in_drift_records_are_redacted(store: Arc<dyn Store>) {
         store.drift_event(&kept_step).await.unwrap(),
         kept(&store, "a").await,
         kept(&store, "b").await,
-        told(&store, "a").await,
+        sent(&store, "a").await,
         store.goal_edits(&client("a")).await.unwrap(),
     );
     for words in [
@@ -424,7 +428,7 @@ pub async fn forgetting_a_memory_erases_its_drift_records(store: Arc<dyn Store>)
             drift_log(&store, Some(&session("other"))).await,
             store.steps(&session("other")).await.unwrap(),
             kept(&store, "other").await,
-            told(&store, "other").await,
+            sent(&store, "other").await,
             store.goal_edits(&client("other")).await.unwrap()
         )
     };
@@ -455,9 +459,9 @@ pub async fn forgetting_a_memory_erases_its_drift_records(store: Arc<dyn Store>)
         ..expected
     };
     assert_eq!(kept(&store, "c").await, Some(still));
-    let told = told(&store, "c").await;
-    assert_eq!((told[0].reason.as_str(), told[0].text.as_str()), ("", ""));
-    assert!(told[0].recovery_plan.is_empty() && told[0].delivered_at.is_some());
+    let sent = sent(&store, "c").await;
+    assert_eq!((sent[0].reason.as_str(), sent[0].text.as_str()), ("", ""));
+    assert!(sent[0].recovery_plan.is_empty() && sent[0].delivered_at.is_some());
     assert_eq!(store.goal_edits(&client("c")).await.unwrap(), [later]);
     assert_ne!(store.revision().await.unwrap(), revision);
 }
@@ -552,10 +556,10 @@ pub async fn forgotten_correction_is_not_restored(store: Arc<dyn Store>) {
     );
     let state = kept(&store, "c").await.unwrap();
     assert_eq!((state.correction, state.updated_at), (None, at(6)));
-    let words: Vec<String> = told(&store, "c")
+    let words: Vec<String> = sent(&store, "c")
         .await
         .into_iter()
-        .map(|told| told.text)
+        .map(|sent| sent.text)
         .collect();
     assert_eq!(words, [""]);
     let steps = store.steps(&session("c")).await.unwrap();
@@ -566,7 +570,7 @@ pub async fn forgotten_correction_is_not_restored(store: Arc<dyn Store>) {
         ..correction("later", "c", 0)
     };
     store.save_correction(&Redacted::of(&later)).await.unwrap();
-    assert_eq!(told(&store, "c").await[1], later);
+    assert_eq!(sent(&store, "c").await[1], later);
 }
 
 /// States, corrections and edits are kept as long as a task of their session, and at least as long as the drift log.
@@ -610,7 +614,7 @@ pub async fn prune_removes_drift_records_after_their_sessions(store: Arc<dyn Sto
     ] {
         let left = (
             kept(&store, name).await.is_some(),
-            told(&store, name).await.len(),
+            sent(&store, name).await.len(),
             store.goal_edits(&client(name)).await.unwrap().len(),
         );
         assert_eq!(left, (stays, usize::from(stays), usize::from(stays)), "{name}");

@@ -96,7 +96,7 @@ pub async fn progress_is_refused_after_a_newer_revision(store: Arc<dyn Store>) {
             }
         )
         .await,
-        "a session that is gone begins anew, by whoever knows that"
+        "a removed session can only be created again"
     );
     assert_eq!(store.hook_session(&client("unknown")).await.unwrap(), None);
     assert_eq!(steps(&store, "unknown").await, []);
@@ -350,7 +350,7 @@ pub async fn a_prompt_is_saved_without_the_engine_state(store: Arc<dyn Store>) {
 pub async fn guard_log_marks_calls_that_ran(store: Arc<dyn Store>) {
     let ran = async |session: &str, call: &str| store.mark_guarded_run(&client(session), call).await.unwrap();
     let log = async |session: &str| store.guard_log(&client(session)).await.unwrap();
-    assert!(!ran("a", "t1").await, "nobody said anything about it");
+    assert!(!ran("a", "t1").await, "the guard has no verdict on it");
     assert_eq!(log("a").await, []);
     let (mut asked, denied) = (
         guarded("a", "t9", 1),

@@ -87,7 +87,7 @@ pub async fn prune_removes_the_rows_counted_by_a_dry_run(store: Arc<dyn Store>) 
             .await
             .unwrap(),
         1,
-        "its session begins anew"
+        "its session is created again"
     );
 }
 

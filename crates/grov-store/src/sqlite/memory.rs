@@ -46,9 +46,7 @@ impl MemorySearch for SqliteStore {
     }
 
     async fn memories(&self, tasks: &[TaskId]) -> Result<Vec<Task>, StoreError> {
-        let sql = "SELECT t.* FROM json_each(coalesce(?, '[]')) asked \
-             CROSS JOIN tasks t ON t.id = asked.value ORDER BY asked.key";
-        self.tasks(sql, params![tasks]).await
+        load_tasks(&mut self.connection().await?, tasks).await
     }
 }
 
@@ -87,10 +85,10 @@ impl MemoryStore for SqliteStore {
 
     async fn supersede(&self, old: &TaskId, by: Option<&TaskId>) -> Result<bool, StoreError> {
         // The chain of replacements must not become a cycle.
-        let sql = "WITH RECURSIVE behind (id) AS (SELECT ?2 UNION \
-             SELECT t.superseded_by FROM behind JOIN tasks t ON t.id = behind.id WHERE t.superseded_by IS NOT NULL) \
+        let sql = "WITH RECURSIVE chain (id) AS (SELECT ?2 UNION \
+             SELECT t.superseded_by FROM chain JOIN tasks t ON t.id = chain.id WHERE t.superseded_by IS NOT NULL) \
              UPDATE tasks SET superseded_by = ?2 WHERE id = ?1 AND (?2 IS NULL OR \
-             (EXISTS (SELECT 1 FROM tasks WHERE id = ?2) AND NOT EXISTS (SELECT 1 FROM behind WHERE id = ?1)))";
+             (EXISTS (SELECT 1 FROM tasks WHERE id = ?2) AND NOT EXISTS (SELECT 1 FROM chain WHERE id = ?1)))";
         Ok(self.execute(sql, params![old, by]).await? > 0)
     }
 

@@ -1,13 +1,12 @@
 //! Finished tasks.
 
-use super::columns::{Record, RowExt, Values, params, record};
+use super::columns::{Record, RowExt, params, record};
 use super::connection::Connection;
 use super::insert::insert;
 use super::{SqliteStore, StoreError, memory};
 use crate::stored_form::as_stored_each;
 use async_trait::async_trait;
 use grov_domain::{ClientSessionId, ProjectStatus, Redacted, SessionId, Task, TaskId, TaskStore};
-use sqlx::SqlSafeStr;
 
 record! {
     Task in "tasks", key (id);
@@ -27,15 +26,13 @@ impl TaskStore for SqliteStore {
     }
 
     async fn task(&self, id: &TaskId) -> Result<Option<Task>, StoreError> {
-        let mut tasks = self
-            .tasks("SELECT * FROM tasks WHERE id = ?", params![id])
-            .await?;
-        Ok(tasks.pop())
+        let sql = "SELECT * FROM tasks WHERE id = ?";
+        Ok(self.read(sql, params![id], Task::from_row).await?.pop())
     }
 
     async fn tasks_for_project(&self, project_path: &str, limit: u32) -> Result<Vec<Task>, StoreError> {
         let sql = "SELECT * FROM tasks WHERE project_path = ? ORDER BY created_at DESC, id DESC LIMIT ?";
-        self.tasks(sql, params![project_path, limit]).await
+        self.read(sql, params![project_path, limit], Task::from_row).await
     }
 
     async fn tasks_by_files(
@@ -49,8 +46,12 @@ impl TaskStore for SqliteStore {
              (SELECT DISTINCT task_id FROM task_files WHERE path IN (SELECT value FROM json_each(?))) touched \
              CROSS JOIN tasks t ON t.id = touched.task_id WHERE t.project_path = ? \
              ORDER BY t.created_at DESC, t.id DESC LIMIT ?";
-        self.tasks(sql, params![as_stored_each(files), project_path, limit])
-            .await
+        self.read(
+            sql,
+            params![as_stored_each(files), project_path, limit],
+            Task::from_row,
+        )
+        .await
     }
 
     async fn project_status(&self, project_path: &str) -> Result<ProjectStatus, StoreError> {
@@ -68,13 +69,6 @@ impl TaskStore for SqliteStore {
             status.last_task = self.tasks_for_project(project_path, 1).await?.pop();
         }
         Ok(status)
-    }
-}
-
-impl SqliteStore {
-    /// Returns the tasks that a statement selects.
-    pub(super) async fn tasks(&self, sql: impl SqlSafeStr, values: Values) -> Result<Vec<Task>, StoreError> {
-        self.read(sql, values, Task::from_row).await
     }
 }
 

@@ -341,12 +341,12 @@ fn spool(spool: &Spool, batch: &[Redacted<ExchangeRecord>]) -> Result<(), String
 mod tests {
     use super::*;
 
-    struct Deaf;
+    struct Busy;
 
     #[async_trait::async_trait]
-    impl ExchangeStore for Deaf {
+    impl ExchangeStore for Busy {
         async fn append(&self, _batch: &[Redacted<ExchangeRecord>]) -> Result<usize, StoreError> {
-            Err(StoreError::Busy("deaf".to_owned()))
+            Err(StoreError::Busy("busy".to_owned()))
         }
     }
 
@@ -358,12 +358,12 @@ mod tests {
         let elsewhere = spool.drain().unwrap();
         assert!(elsewhere.is_some());
         let mut task = Task::new(
-            Arc::new(Deaf),
+            Arc::new(Busy),
             WriterOptions::new(spool),
             Arc::new(Queue::new(1, 1)),
         );
         task.retry_at = Some(Instant::now());
-        assert!(!task.drain_some().await, "somebody else is at it");
+        assert!(!task.drain_some().await, "another process drains it");
         assert!(task.next_try() > Instant::now());
     }
 }

@@ -113,9 +113,9 @@ async fn drift_survives_the_spool_unchanged() {
     drain_spool(&store, &home.spool()).await.unwrap();
     other.append(&[Redacted::of(&record)]).await.unwrap();
     let client = &record.client_session_id;
-    let told = store.drift_events(&DriftFilter::default()).await.unwrap();
-    assert_eq!(told.len(), 1);
-    assert_eq!(told, other.drift_events(&DriftFilter::default()).await.unwrap());
+    let events = store.drift_events(&DriftFilter::default()).await.unwrap();
+    assert_eq!(events.len(), 1);
+    assert_eq!(events, other.drift_events(&DriftFilter::default()).await.unwrap());
     assert_eq!(
         store.drift_state(client).await.unwrap(),
         other.drift_state(client).await.unwrap()

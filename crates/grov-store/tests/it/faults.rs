@@ -42,7 +42,7 @@ async fn locked_database_is_busy_and_then_works() {
     assert!(error.is_transient(), "{error}");
     assert!(
         start.elapsed() < Duration::from_secs(1),
-        "it waits no longer than it was told to"
+        "it waits at most for its timeout"
     );
     assert_eq!(
         store.sessions(&SessionFilter::default()).await.unwrap().len(),
@@ -83,7 +83,7 @@ async fn cancelled_call_releases_its_lock_and_changes_nothing() {
         other
             .append(&Redacted::each(&exchanges("other", polls as i64)))
             .await
-            .expect("no lock is left behind");
+            .expect("the lock is released");
         assert_eq!(
             store
                 .append(&Redacted::each(&exchanges(&name, 100)))

@@ -125,18 +125,18 @@ async fn only_one_drain_runs_while_appending_continues() {
     spool.append(&Redacted::each(&records[..5])).unwrap();
     let store = FakeStore::new(Mood::Stuck);
     let mut calls = store.calls.subscribe();
-    let meanwhile = async {
+    let concurrent_append = async {
         calls.wait_for(|calls| *calls == 1).await.unwrap();
         let other = FakeStore::new(Mood::Fine);
         assert_eq!(
             drain_spool(&*other, &spool).await.unwrap(),
             DrainReport::default(),
-            "somebody is at it"
+            "another drain is running"
         );
         spool.append(&Redacted::each(&records[5..])).unwrap();
         store.set(Mood::Fine);
     };
-    let (report, ()) = tokio::join!(drain_spool(&*store, &spool), meanwhile);
+    let (report, ()) = tokio::join!(drain_spool(&*store, &spool), concurrent_append);
     assert_eq!(report.unwrap().drained, 10);
     assert_eq!(store.ids(), ids(&records));
 }

@@ -188,7 +188,7 @@ impl ExchangeStore for FakeStore {
         match mood {
             Mood::Busy => return Err(StoreError::Busy("fake".to_owned())),
             Mood::Broken => return Err(StoreError::NotWritable("fake".to_owned())),
-            Mood::Panicking => panic!("the fake store panics as told"),
+            Mood::Panicking => panic!("the fake store panics as configured"),
             Mood::Fine | Mood::Stuck => {}
         }
         self.stored

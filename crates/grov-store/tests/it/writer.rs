@@ -235,7 +235,7 @@ async fn without_store_and_spool_records_wait_in_memory() {
     for record in &records {
         writer.submit(Redacted::of(&record.clone()));
     }
-    healthy(&writer, "the fault is told", |health| {
+    healthy(&writer, "the error is reported", |health| {
         health
             .last_error
             .as_ref()
@@ -528,7 +528,7 @@ async fn submitting_does_not_wait_for_the_store() {
     }
     assert!(
         begin.elapsed() < PATIENCE / 2,
-        "the store never answered, and nobody waited for it"
+        "submitting does not wait for the blocked store"
     );
     assert_eq!(counts(&writer.health()), (2000, 0, 0, 0));
 }

@@ -60,7 +60,7 @@ async fn store_is_opened_again_after_a_fault_but_not_after_a_wait() {
 
     store.close().await.unwrap();
     let sessions = store.sessions(&SessionFilter::default()).await.unwrap();
-    assert_eq!(sessions.len(), 1, "it opens again after the end");
+    assert_eq!(sessions.len(), 1, "it opens again after being closed");
 }
 
 #[tokio::test]
@@ -76,6 +76,6 @@ async fn log_that_is_emptied_or_begun_anew_in_order_is_no_fault() {
     append(&store, 2).await;
     other.execute("PRAGMA wal_checkpoint(RESTART)").await.unwrap();
     append(&store, 3).await;
-    assert!(store.is_current(), "begun anew");
+    assert!(store.is_current(), "a new log");
     assert!(is_marked(&store).await);
 }

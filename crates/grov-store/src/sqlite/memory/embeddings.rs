@@ -2,6 +2,7 @@
 
 use crate::sqlite::columns::{Blob, Record, RowExt, from_row, params};
 use crate::sqlite::connection::Connection;
+use crate::sqlite::memory::load_tasks;
 use crate::sqlite::{SqliteStore, StoreError};
 use async_trait::async_trait;
 use grov_domain::{Embedding, EmbeddingProgress, EmbeddingStore, Task, TaskId, Unembedded};
@@ -35,8 +36,7 @@ impl EmbeddingStore for SqliteStore {
         }
         let ids: Vec<&TaskId> = embedded.iter().map(|(task, _)| &task.id).collect();
         let mut transaction = self.begin().await?;
-        let sql = "SELECT * FROM tasks WHERE id IN (SELECT value FROM json_each(?))";
-        let stored = transaction.read(sql, params![ids], Task::from_row).await?;
+        let stored = load_tasks(&mut transaction, &ids).await?;
         let stored: HashMap<&TaskId, &Task> = stored.iter().map(|task| (&task.id, task)).collect();
         let current = embedded.iter().filter(|(task, _)| {
             stored
