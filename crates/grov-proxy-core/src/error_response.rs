@@ -26,7 +26,7 @@ pub(crate) enum ErrorKind {
     /// The upstream is unreachable, or closed the connection before it responded.
     Unreachable,
     /// The response has a transfer coding besides `chunked`.
-    UnknownAnswerCoding,
+    UnknownResponseCoding,
     /// The upstream did not respond in time.
     TimedOut,
     /// No admin route has this path.
@@ -38,7 +38,7 @@ pub(crate) enum ErrorKind {
     /// The codec cannot translate the request.
     Untranslatable,
     /// The codec cannot translate the response.
-    UntranslatableAnswer,
+    UntranslatableResponse,
 }
 
 /// An exchange that failed before the upstream responded.
@@ -70,7 +70,7 @@ impl ExchangeError {
     pub(crate) fn is_of_codec(&self) -> bool {
         matches!(
             self.kind,
-            ErrorKind::Untranslatable | ErrorKind::UntranslatableAnswer
+            ErrorKind::Untranslatable | ErrorKind::UntranslatableResponse
         )
     }
 
@@ -101,7 +101,7 @@ impl ErrorKind {
             Self::UnknownCoding => StatusCode::NOT_IMPLEMENTED,
             Self::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
             Self::NoMemory | Self::Full => StatusCode::SERVICE_UNAVAILABLE,
-            Self::Unreachable | Self::UnknownAnswerCoding | Self::UntranslatableAnswer => {
+            Self::Unreachable | Self::UnknownResponseCoding | Self::UntranslatableResponse => {
                 StatusCode::BAD_GATEWAY
             }
             Self::TimedOut => StatusCode::GATEWAY_TIMEOUT,
@@ -121,10 +121,10 @@ impl ErrorKind {
             Self::NoMemory
             | Self::Full
             | Self::Unreachable
-            | Self::UnknownAnswerCoding
+            | Self::UnknownResponseCoding
             | Self::AdminRoutePanicked
             | Self::NoRoute
-            | Self::UntranslatableAnswer => "api_error",
+            | Self::UntranslatableResponse => "api_error",
             Self::TimedOut => "timeout_error",
             Self::UnknownAdminRoute => "not_found_error",
         }
@@ -151,7 +151,7 @@ impl ErrorKind {
             Self::Full => {
                 "grov-proxyd: too many clients are connected and all are busy. Try again in a moment."
             }
-            Self::UnknownAnswerCoding => {
+            Self::UnknownResponseCoding => {
                 "grov-proxyd: the upstream responded with an unsupported transfer coding."
             }
             Self::TooLarge => "grov-proxyd: the request body is larger than proxy.body_limit.",
@@ -161,7 +161,7 @@ impl ErrorKind {
             Self::AdminRoutePanicked => "grov-proxyd: an admin route failed. See the log for details.",
             Self::NoRoute => "grov-proxyd: no upstream was found for the request.",
             Self::Untranslatable => "grov-proxyd: the request cannot be translated for its upstream.",
-            Self::UntranslatableAnswer => "grov-proxyd: the upstream's response cannot be translated.",
+            Self::UntranslatableResponse => "grov-proxyd: the upstream's response cannot be translated.",
         }
     }
 
@@ -226,7 +226,7 @@ mod tests {
             ErrorKind::NoMemory,
             ErrorKind::Full,
             ErrorKind::Unreachable,
-            ErrorKind::UnknownAnswerCoding,
+            ErrorKind::UnknownResponseCoding,
             ErrorKind::TimedOut,
         ] {
             let response = kind.response("grov-1-2", None);

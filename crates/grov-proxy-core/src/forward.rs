@@ -99,13 +99,13 @@ impl Forwarder {
         if !response.body().is_end_stream() && !headers::is_response_coding_understood(response.headers()) {
             self.metrics.fault("upstream_coding");
             let coding = format!("{:?}", response.headers().get(header::TRANSFER_ENCODING));
-            return Err(ExchangeError::new(ErrorKind::UnknownAnswerCoding, coding));
+            return Err(ExchangeError::new(ErrorKind::UnknownResponseCoding, coding));
         }
         let (mut head, body) = response.into_parts();
         if let Some(decoder) = &mut decoder {
             caught(|| decoder.head(&mut head)).map_err(|error| {
                 self.metrics.fault("codec_failed");
-                ExchangeError::with_public_detail(ErrorKind::UntranslatableAnswer, error)
+                ExchangeError::with_public_detail(ErrorKind::UntranslatableResponse, error)
             })?;
             head.headers.remove(header::CONTENT_LENGTH);
         }
