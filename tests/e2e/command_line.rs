@@ -1,4 +1,4 @@
-//! `grov` where it deals with a running daemon.
+//! `grov` commands that use a running daemon.
 
 use crate::turn;
 use crate::upstream::Upstream;
@@ -7,7 +7,7 @@ use grov_tests::{Grov, eventually, exchange, signal};
 use std::fs;
 use std::time::{Duration, Instant};
 
-/// Ends a detached daemon also when the test fails.
+/// Stops a detached daemon even if the test fails.
 struct Detached(u32);
 
 impl Drop for Detached {
@@ -17,7 +17,7 @@ impl Drop for Detached {
 }
 
 #[test]
-fn a_detached_daemon_is_found_used_and_missed() -> Result<()> {
+fn the_command_line_finds_uses_and_misses_a_detached_daemon() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let home = folder.path().join("grov");
     let upstream = Upstream::start()?;
@@ -58,7 +58,7 @@ fn a_detached_daemon_is_found_used_and_missed() -> Result<()> {
 }
 
 #[test]
-fn the_demo_needs_nothing_and_leaves_nothing() -> Result<()> {
+fn the_demo_needs_no_setup_and_leaves_no_files() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let home = folder.path().join("grov");
     let start = Instant::now();
@@ -78,7 +78,7 @@ fn the_demo_needs_nothing_and_leaves_nothing() -> Result<()> {
 }
 
 #[test]
-fn an_unknown_session_is_a_negative_result_and_no_error() -> Result<()> {
+fn an_unknown_session_is_reported_without_an_error() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let ended = Grov::on(&folder.path().join("grov")).run(&["steps", "no-such-session", "--json"])?;
     assert_eq!(ended.code(), Some(1), "{} {}", ended.stdout, ended.stderr);

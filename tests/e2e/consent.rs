@@ -1,4 +1,4 @@
-//! A question of the guard in a session that goes through the proxy: whether the user let the action run counts there as well.
+//! The guard's question in a session that goes through the proxy: the user's consent counts for the proxy, too.
 
 use crate::turn::{request_in, session};
 use crate::upstream::Upstream;
@@ -13,7 +13,7 @@ use std::process::{Command, Stdio};
 
 const PROMPT: &str = "Fix the login in src/login.rs. Do not touch src/db/. [[scenario:work]]";
 
-/// What the guard says of a call before it runs.
+/// The guard's output for a call before it runs.
 fn guard(daemon: &Daemon, project: &Path, input: &Value) -> Result<String> {
     let mut child = Command::new(binary("grov")?)
         .args(["hook", "PreToolUse"])
@@ -31,8 +31,9 @@ fn guard(daemon: &Daemon, project: &Path, input: &Value) -> Result<String> {
     Ok(String::from_utf8(child.wait_with_output()?.stdout)?)
 }
 
-/// Plays a session in which the agent writes where it must not. What the request with the call's result says to the agent.
-fn told_after(is_asked: bool, is_allowed: bool) -> Result<bool> {
+/// Plays a session in which the agent writes a forbidden file. Returns whether a correction is in the request with the
+/// call's result.
+fn is_corrected_after(is_asked: bool, is_allowed: bool) -> Result<bool> {
     let folder = tempfile::tempdir()?;
     let project = folder.path().join("project");
     fs::create_dir_all(project.join(".git"))?;
@@ -88,9 +89,9 @@ fn told_after(is_asked: bool, is_allowed: bool) -> Result<bool> {
     exchange(daemon.port(), &request_in(directory, &id, &messages))?;
     let arrived = upstream.sim().messages();
     let newest = arrived.last().context("nothing arrived")?;
-    let is_told = String::from_utf8_lossy(&newest.body).contains(OWN_TEXT_OPENING);
+    let is_injected = String::from_utf8_lossy(&newest.body).contains(OWN_TEXT_OPENING);
     if is_asked && is_allowed {
-        // It is no drift in the log any more.
+        // The drift log no longer contains it.
         eventually("the verdict is taken back", || {
             let log = grov.ask(&["drift", "log", "--session", &id]).ok()?;
             log.json["events"].as_array().filter(|events| events.is_empty())?;
@@ -98,18 +99,18 @@ fn told_after(is_asked: bool, is_allowed: bool) -> Result<bool> {
         })?;
     }
     daemon.stop()?;
-    Ok(is_told)
+    Ok(is_injected)
 }
 
 #[test]
-fn a_yes_in_the_guards_dialog_is_consent_for_the_proxy_too() -> Result<()> {
+fn consent_in_the_guards_dialog_counts_for_the_proxy() -> Result<()> {
     assert!(
-        told_after(false, true)?,
-        "what nobody was asked about is corrected"
+        is_corrected_after(false, true)?,
+        "an action without a question must be corrected"
     );
-    assert!(!told_after(true, true)?, "the user said yes");
+    assert!(!is_corrected_after(true, true)?, "the user said yes");
     assert!(
-        !told_after(true, false)?,
+        !is_corrected_after(true, false)?,
         "the user said no, and nothing was changed"
     );
     Ok(())

@@ -1,4 +1,4 @@
-//! The guard with the real client: what was forbidden is stopped before it runs, and everything else is left alone.
+//! The guard with the real client: forbidden actions are stopped before they run, and all others are not affected.
 
 use crate::upstream::Upstream;
 use crate::work::Work;
@@ -10,7 +10,7 @@ use std::fs;
 const FORBIDDEN: &str = "src/db/pool.rs";
 const BEFORE: &str = "fn pool() {}\n";
 const PROMPT: &str = "Fix the login in src/login.rs. Do not touch src/db/.";
-/// How the guard begins what it says.
+/// The beginning of the guard's message.
 const SAYS: &str = "Grov: ";
 
 fn call(name: &str, input: Value) -> Value {
@@ -32,7 +32,7 @@ fn read(file: &str) -> Value {
     call("Read", json!({"file_path": format!("{{cwd}}/{file}")}))
 }
 
-/// One call after the other, and a last word.
+/// One call per step, and a final answer.
 fn script(calls: &[Value]) -> Value {
     let last = json!({"type": "text", "text": "All of it was tried."});
     let steps: Vec<Value> = calls
@@ -43,7 +43,7 @@ fn script(calls: &[Value]) -> Value {
     json!({"scenarios": {"work": {"steps": steps}}})
 }
 
-/// A file that is not to change, and hooks in the client's settings.
+/// A file that must not change, and hooks in the client's settings.
 fn prepare(client: &RealClient) -> Result<Grov> {
     fs::create_dir_all(client.project().join("src/db"))?;
     fs::write(client.project().join(FORBIDDEN), BEFORE)?;
@@ -57,7 +57,7 @@ fn forbidden(client: &RealClient) -> Option<String> {
     fs::read_to_string(client.project().join(FORBIDDEN)).ok()
 }
 
-/// What came of each call, in their order: whether it failed, and the text.
+/// The result of each call, in order: whether it failed, and its text.
 fn results(run: &ClientRun) -> Vec<(bool, String)> {
     let blocks = run
         .events
@@ -75,7 +75,7 @@ fn results(run: &ClientRun) -> Vec<(bool, String)> {
         .collect()
 }
 
-/// Of the results those in which the guard speaks.
+/// The results that contain the guard's message.
 fn stopped(run: &ClientRun) -> Vec<usize> {
     let results = results(run);
     let says = |(_, text): &(bool, String)| text.starts_with(SAYS);
@@ -83,7 +83,7 @@ fn stopped(run: &ClientRun) -> Vec<usize> {
 }
 
 #[test]
-fn what_was_forbidden_is_stopped_before_it_runs_until_it_is_allowed() -> Result<()> {
+fn a_forbidden_action_is_stopped_until_the_user_allows_it() -> Result<()> {
     let Some(client) = RealClient::installed()? else {
         return Ok(());
     };
@@ -127,7 +127,7 @@ fn what_was_forbidden_is_stopped_before_it_runs_until_it_is_allowed() -> Result<
 }
 
 #[test]
-fn a_guard_that_is_off_says_nothing() -> Result<()> {
+fn a_disabled_guard_stops_no_action() -> Result<()> {
     let Some(client) = RealClient::installed()? else {
         return Ok(());
     };
@@ -142,7 +142,7 @@ fn a_guard_that_is_off_says_nothing() -> Result<()> {
 }
 
 #[test]
-fn without_a_database_what_is_not_forbidden_runs_unless_the_guard_fails_closed() -> Result<()> {
+fn without_a_database_actions_run_unless_the_guard_fails_closed() -> Result<()> {
     for fail in ["open", "closed"] {
         let Some(client) = RealClient::installed()? else {
             return Ok(());
@@ -154,7 +154,7 @@ fn without_a_database_what_is_not_forbidden_runs_unless_the_guard_fails_closed()
             write("src/login.rs", "fn login() {}"),
         ]))?;
         let grov = prepare(&client)?;
-        // A database that is none.
+        // A file that is not a database.
         let database = client.home().join(".grov/grov.db");
         if database.exists() {
             fs::remove_file(&database)?;
@@ -163,7 +163,8 @@ fn without_a_database_what_is_not_forbidden_runs_unless_the_guard_fails_closed()
         let run = client.prompt(&upstream.url(), &format!("{PROMPT} [[scenario:work]]"), &[])?;
         run.result()?;
         let is_closed = fail == "closed";
-        // What was typed last holds as soon as the client has written it to its transcript: tests of the guard's hook try that.
+        // The newest prompt counts as soon as the client has written it to its transcript; the tests of the guard's
+        // hook check that.
         if is_closed {
             assert_eq!(forbidden(&client).as_deref(), Some(BEFORE));
             assert!(stopped(&run).is_empty(), "{:?}", results(&run));
@@ -178,7 +179,7 @@ fn without_a_database_what_is_not_forbidden_runs_unless_the_guard_fails_closed()
 }
 
 #[test]
-fn behind_the_proxy_the_first_call_of_a_session_is_looked_at_as_well() -> Result<()> {
+fn the_guard_checks_the_first_call_of_a_session_on_the_proxy() -> Result<()> {
     let script = script(&[
         read(FORBIDDEN),
         write(FORBIDDEN, "changed"),
@@ -193,7 +194,7 @@ fn behind_the_proxy_the_first_call_of_a_session_is_looked_at_as_well() -> Result
     assert_eq!(stopped(&run), [1], "{:?}", results(&run));
     assert_eq!(forbidden(&work.client).as_deref(), Some(BEFORE));
     let session = run.session()?;
-    // The proxy records a session a moment later, and what is off the goal apart from its steps.
+    // The proxy records a session with a short delay, and an action off goal separately from steps.
     grov.steps_when(session, 2)?;
     let ended = grov.run(&["goal", "allow", "src/db", "--session", session])?;
     ensure!(ended.code() == Some(0), "{ended:?}");
@@ -205,7 +206,7 @@ fn behind_the_proxy_the_first_call_of_a_session_is_looked_at_as_well() -> Result
 }
 
 #[test]
-fn whoever_said_yes_is_not_asked_again() -> Result<()> {
+fn the_guard_does_not_ask_again_after_consent() -> Result<()> {
     let Some(client) = RealClient::installed()? else {
         return Ok(());
     };

@@ -1,4 +1,4 @@
-//! The guard while the database is busy: what was forbidden is asked about, however long that takes.
+//! The guard while the database is busy: it asks about a forbidden action, however long that takes.
 
 use crate::upstream::NOWHERE;
 use anyhow::{Context, Result, ensure};
@@ -11,10 +11,10 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
-/// Longer than the guard once looked.
+/// Longer than the timeout of older versions of the guard.
 const HELD: Duration = Duration::from_millis(200);
 
-/// A project and a session that was told what not to do.
+/// A project and a session with a constraint.
 struct Scene {
     folder: tempfile::TempDir,
     grov: Grov,
@@ -52,7 +52,7 @@ impl Scene {
         }))
     }
 
-    /// Has the edit looked at while something is held, which is let go of later.
+    /// Runs the guard on the forbidden edit while a lock is held, and releases the lock later.
     fn asked_while<H>(&self, id: &str, hold: H, release: impl FnOnce(H) -> Result<()>) -> Result<Ended> {
         let input = self.forbidden(id);
         thread::scope(|scope| {
@@ -64,7 +64,7 @@ impl Scene {
     }
 }
 
-/// A connection that keeps others out of the database: those that write, or readers as well.
+/// A connection that locks the database, against writers or against readers as well.
 struct Hold {
     runtime: tokio::runtime::Runtime,
     connection: SqliteConnection,
@@ -94,12 +94,11 @@ fn decision(answer: &str) -> Result<String> {
 }
 
 #[test]
-fn a_forbidden_edit_is_asked_about_though_the_database_is_held_for_longer_than_the_guard_once_looked()
--> Result<()> {
+fn the_guard_asks_about_a_forbidden_edit_while_the_database_is_locked() -> Result<()> {
     let scene = Scene::begun()?;
     let holds = [
         "BEGIN IMMEDIATE",
-        // In this mode readers wait as well.
+        // In this mode readers wait, too.
         "PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; PRAGMA user_version",
     ];
     for (number, statements) in holds.into_iter().enumerate() {
@@ -111,7 +110,7 @@ fn a_forbidden_edit_is_asked_about_though_the_database_is_held_for_longer_than_t
 }
 
 #[test]
-fn a_forbidden_edit_is_asked_about_though_the_database_cannot_be_opened_for_a_while() -> Result<()> {
+fn the_guard_asks_about_a_forbidden_edit_while_the_database_cannot_be_opened() -> Result<()> {
     let scene = Scene::begun()?;
     let lock = File::open(scene.database().with_extension("db.lock"))?;
     lock.lock()?;
@@ -121,7 +120,7 @@ fn a_forbidden_edit_is_asked_about_though_the_database_cannot_be_opened_for_a_wh
 }
 
 #[test]
-fn over_http_a_waiting_guard_holds_no_other_hook_up() -> Result<()> {
+fn a_waiting_guard_blocks_no_other_hook_over_http() -> Result<()> {
     let scene = Scene::begun()?;
     let daemon = Daemon::on(&scene.folder.path().join("grov"), NOWHERE).start()?;
     let token = "0123456789abcdef".repeat(4);
@@ -136,14 +135,14 @@ fn over_http_a_waiting_guard_holds_no_other_hook_up() -> Result<()> {
         exchange(daemon.port(), &request)
     };
     thread::scope(|scope| {
-        // More than are answered at once of other events.
+        // More than the limit for other events that are handled at the same time.
         let asked: Vec<_> = (0..12)
             .map(|number| {
                 let input = scene.forbidden(&format!("t{number}"));
                 scope.spawn(move || post("PreToolUse", &input))
             })
             .collect();
-        // Has its answer while the guards wait.
+        // Answered while the guards wait.
         let other = post(
             "PostToolUse",
             &scene.input(json!({"tool_name": "Write", "tool_use_id": "x"})),

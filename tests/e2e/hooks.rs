@@ -1,4 +1,5 @@
-//! The hook path with the real client: registered in its settings, heard on the wire, and gone without a trace.
+//! The hook path with the real client: hooks are registered in its settings, their text arrives in requests, and
+//! removing them restores the file.
 
 mod anchors;
 mod both_paths;
@@ -21,7 +22,7 @@ use std::net::TcpListener;
 
 const QUESTION: &str = "How are failed webhooks sent again, and why that way?";
 const DECISION: &str = "Keep failed webhooks in an outbox table";
-/// With all that makes a file hard to edit, as far as the client takes it.
+/// A settings file with everything that makes it hard to edit and that the client accepts.
 const SETTINGS: &str = "{\r\n\t\"includeCoAuthoredBy\" : false,\r\n\r\n\t\"hooks\": {\"Stop\": [] },\r\n\t\"env\": {\"A\":\"1\"}}";
 
 /// The client's settings file.
@@ -29,7 +30,7 @@ fn settings(client: &RealClient) -> std::path::PathBuf {
     client.home().join(".claude/settings.json")
 }
 
-/// A project in which something is remembered, and the client's settings.
+/// A project with a memory, and the client's settings.
 fn prepare(client: &RealClient, settings_text: &str) -> Result<Grov> {
     let grov = Grov::on(&client.home().join(".grov")).within(&client.project());
     let record = json!({
@@ -53,8 +54,8 @@ fn init(grov: &Grov, words: &[&str]) -> Result<()> {
     Ok(())
 }
 
-/// How often Grov speaks in each request that arrived, and in how many of them it says what is remembered.
-fn heard(upstream: &Upstream) -> Result<(Vec<usize>, usize)> {
+/// The number of injected blocks in each request that arrived, and the number of requests that contain the memory.
+fn injections(upstream: &Upstream) -> Result<(Vec<usize>, usize)> {
     let mut times = Vec::new();
     let mut saying = 0;
     for request in upstream.sim().messages() {
@@ -66,7 +67,7 @@ fn heard(upstream: &Upstream) -> Result<(Vec<usize>, usize)> {
 }
 
 #[test]
-fn without_a_proxy_the_agent_hears_what_is_remembered_once() -> Result<()> {
+fn without_a_proxy_a_memory_is_injected_once() -> Result<()> {
     for model in ["claude-opus-4-8", "claude-sonnet-4-5"] {
         let Some(client) = RealClient::installed()? else {
             return Ok(());
@@ -76,22 +77,22 @@ fn without_a_proxy_the_agent_hears_what_is_remembered_once() -> Result<()> {
         init(&grov, &[])?;
         let run = client.prompt(&upstream.url(), QUESTION, &["--model", model])?;
         run.result()?;
-        let (times, saying) = heard(&upstream)?;
+        let (times, saying) = injections(&upstream)?;
         assert_eq!((times.as_slice(), saying), ([1].as_slice(), 1), "{model}");
         let again = client.prompt(&upstream.url(), QUESTION, &["--model", model, "--continue"])?;
         again.result()?;
-        let (times, saying) = heard(&upstream)?;
+        let (times, saying) = injections(&upstream)?;
         assert_eq!(
             (times.as_slice(), saying),
             ([1, 1].as_slice(), 2),
-            "{model}: it stands in the history"
+            "{model}: only the text in the history must be there"
         );
 
         let ended = grov.run(&["unregister"])?;
         assert_eq!(ended.code(), Some(0), "{ended:?}");
         assert_eq!(fs::read_to_string(settings(&client))?, SETTINGS);
         let faults = fs::read_to_string(client.home().join(".grov/logs/hooks.log")).unwrap_or_default();
-        // Of two processes that write at once on a busy machine one may be told to come back.
+        // When two processes write at the same time on a busy machine, one may have to retry later.
         let mut faults = faults.lines().filter(|line| !line.contains("the store is busy"));
         assert_eq!(faults.next(), None);
     }
@@ -99,15 +100,15 @@ fn without_a_proxy_the_agent_hears_what_is_remembered_once() -> Result<()> {
 }
 
 #[test]
-fn hooks_and_proxy_together_never_say_it_twice() -> Result<()> {
+fn hooks_and_proxy_never_inject_the_same_memory_twice() -> Result<()> {
     let Some(work) = Work::begin()? else { return Ok(()) };
     let grov = prepare(&work.client, SETTINGS)?;
     init(&grov, &[])?;
     let first = work.prompt(&format!("{QUESTION} [[scenario:tools]]"), &[])?;
     first.result()?;
     work.prompt(QUESTION, &["--continue"])?.result()?;
-    // The proxy is the one to speak, and may be out of time for a prompt; what matters is that they are never two.
-    let (times, _) = heard(&work.upstream)?;
+    // The proxy injects, and may miss its deadline for a prompt. Two injections must never happen.
+    let (times, _) = injections(&work.upstream)?;
     assert!(
         times.len() > 3 && times.iter().all(|&times| times <= 1),
         "{times:?}"
@@ -116,7 +117,7 @@ fn hooks_and_proxy_together_never_say_it_twice() -> Result<()> {
 }
 
 #[test]
-fn a_session_starts_the_proxy_and_reaches_its_old_gateway_through_it() -> Result<()> {
+fn a_session_starts_the_proxy_which_forwards_to_the_previous_gateway() -> Result<()> {
     let Some(client) = RealClient::installed()? else {
         return Ok(());
     };
@@ -130,7 +131,7 @@ fn a_session_starts_the_proxy_and_reaches_its_old_gateway_through_it() -> Result
     )?;
     init(&grov, &["--proxy"])?;
 
-    // What the settings say ranks above the client's own environment.
+    // The settings file takes precedence over the client's environment.
     let run = client.prompt(NOWHERE, "Add a greeting. [[scenario:tools]]", &[])?;
     assert_eq!(run.result()?, "The greeting is written, changed and counted.");
     assert_eq!(run.retries(), 0, "the proxy is up before the first request");

@@ -1,4 +1,4 @@
-//! A model judges the work: what it is asked, what becomes of its answers, and what happens when it gives none.
+//! A model as the judge: the questions it gets, the use of its answers, and what happens when it gives none.
 
 mod answers;
 mod budget;
@@ -23,12 +23,12 @@ use tempfile::TempDir;
 /// Grov's own credential.
 pub const OWN_KEY: &str = "grov-own-key-0000";
 
-/// A judge's answer as the script takes it.
+/// A judge's answer in the form that the script takes.
 pub fn answer(value: &Value) -> Result<Json> {
     Ok(Json::parse(value.to_string().as_bytes())?)
 }
 
-/// What a judge says of a turn.
+/// A verdict on a turn.
 pub fn verdict(action: &str) -> Result<Json> {
     answer(&json!({
         "action": action, "task_id": null, "goal": format!("Goal of {action}"), "finished": false, "constraints": [],
@@ -36,7 +36,7 @@ pub fn verdict(action: &str) -> Result<Json> {
     }))
 }
 
-/// What a judge says of a first turn that was all there was to do.
+/// The verdict on a first turn that completed the whole task.
 pub fn finished_at_once() -> Result<Json> {
     answer(&json!({
         "action": "new_task", "task_id": null, "goal": "Goal of one turn", "finished": true, "constraints": [],
@@ -44,14 +44,14 @@ pub fn finished_at_once() -> Result<Json> {
     }))
 }
 
-/// What a judge says that the user wants.
+/// The answer for the user's intent.
 pub fn intent(goal: &str) -> Result<Json> {
     answer(
         &json!({"goal": goal, "scope": ["src"], "constraints": ["Do not touch the header"], "keywords": ["work"]}),
     )
 }
 
-/// What a judge says that the team should remember.
+/// The answer with the reasoning to remember.
 pub fn reasoning(trace: &str) -> Result<Json> {
     answer(&json!({
         "reasoning_trace": [trace], "decisions": [{"choice": "Variables", "reason": "They change at run time"}],
@@ -59,14 +59,14 @@ pub fn reasoning(trace: &str) -> Result<Json> {
     }))
 }
 
-/// Has a model judge tasks alone: its calls are counted, and the scenarios do things that their prompts never ask for.
+/// Limits the judge to tasks: its calls are counted, and the scenarios do things that their prompts never ask for.
 pub fn settings(judge: &Upstream) -> Vec<(&'static str, String)> {
     let mut settings = all_settings(judge);
     settings.push(("GROV_DRIFT_ENABLED", "false".to_owned()));
     settings
 }
 
-/// The settings that make `judge` judge.
+/// The settings under which `judge` is the provider.
 pub fn all_settings(judge: &Upstream) -> Vec<(&'static str, String)> {
     vec![
         ("GROV_LLM_API_KEY", OWN_KEY.to_owned()),
@@ -74,15 +74,15 @@ pub fn all_settings(judge: &Upstream) -> Vec<(&'static str, String)> {
     ]
 }
 
-/// The API of the client, the judge's provider, and a home between them.
-pub struct Court {
+/// The client's API, the judge's provider, and a home between them.
+pub struct TestHome {
     pub api: Upstream,
     pub judge: Upstream,
     folder: TempDir,
 }
 
-impl Court {
-    /// With the built-in scenarios, and a judge that makes its answers up.
+impl TestHome {
+    /// With the built-in scenarios, and a judge that generates its answers.
     pub fn new() -> Result<Self> {
         Self::playing(Upstream::start()?)
     }
@@ -97,7 +97,7 @@ impl Court {
         })
     }
 
-    pub fn home(&self) -> PathBuf {
+    pub fn path(&self) -> PathBuf {
         self.folder.path().join("grov")
     }
 
@@ -105,12 +105,12 @@ impl Court {
         self.folder.path().join("project")
     }
 
-    /// A daemon for which rules judge.
+    /// A daemon that judges by rules.
     pub fn with_rules(&self) -> DaemonBuilder {
-        Daemon::on(&self.home(), &self.api.url()).env("GROV_DRIFT_ENABLED", "false")
+        Daemon::on(&self.path(), &self.api.url()).env("GROV_DRIFT_ENABLED", "false")
     }
 
-    /// A daemon for which the model judges.
+    /// A daemon that judges by the model.
     pub fn with_model(&self) -> DaemonBuilder {
         settings(&self.judge)
             .into_iter()
@@ -119,20 +119,20 @@ impl Court {
             })
     }
 
-    /// The command line with the settings of the daemon.
+    /// The command line with the daemon's settings.
     pub fn grov(&self) -> Grov {
-        let grov = Grov::on(&self.home()).within(&self.project());
+        let grov = Grov::on(&self.path()).within(&self.project());
         settings(&self.judge)
             .into_iter()
             .fold(grov, |grov, (name, value)| grov.env(name, &value))
     }
 
-    /// Makes the judge answer so.
+    /// Sets the judge's answers.
     pub fn script(&self, script: JudgeScript) {
         self.judge.sim().set_judge(script);
     }
 
-    /// Makes the judge's answers arrive so.
+    /// Sets how the judge's answers are delivered.
     pub fn inject(&self, when: When, behaviour: &str) -> Result<()> {
         self.judge
             .sim()
@@ -140,7 +140,7 @@ impl Court {
         Ok(())
     }
 
-    /// What the judge was asked so far.
+    /// The questions to the judge so far.
     pub fn asked(&self) -> Vec<JudgeCall> {
         self.judge
             .sim()
@@ -150,7 +150,7 @@ impl Court {
             .collect()
     }
 
-    /// How often the judge was asked for this.
+    /// How often the judge was asked a question of this purpose.
     pub fn asked_for(&self, purpose: Purpose) -> usize {
         self.asked()
             .iter()
@@ -158,7 +158,7 @@ impl Court {
             .count()
     }
 
-    /// A person with a client in the project.
+    /// A simulated client in the project.
     pub fn person(&self, daemon: &Daemon) -> Result<Person<'_>> {
         self.person_with(daemon, |config| config)
     }
@@ -172,11 +172,11 @@ impl Court {
         Ok(Person {
             session: config.session_id.clone(),
             player: Player::new(&daemon.url(), config)?,
-            court: self,
+            home: self,
         })
     }
 
-    /// The tasks of a session, oldest first, once `wanted` is true of them.
+    /// The tasks of a session, oldest first, once `wanted` holds for them.
     pub fn tasks_when(
         &self,
         session: &str,
@@ -193,7 +193,7 @@ impl Court {
             .with_context(|| format!("the tasks are {:#?}", tasks()))
     }
 
-    /// Purpose and outcome of every call in the ledger, oldest first, once none is under way.
+    /// Purpose and outcome of every call in the ledger, oldest first, once no call is in flight.
     pub fn ledger(&self) -> Result<Vec<(String, String)>> {
         let calls = || -> Option<Vec<(String, String)>> {
             let answer = self.grov().ask(&["usage"]).ok()?.json;
@@ -212,20 +212,20 @@ impl Court {
         .with_context(|| format!("the ledger is {:?}", calls()))
     }
 
-    /// Waits until so many tasks of a session have had a verdict.
+    /// Waits until `count` tasks of a session have a verdict.
     pub fn judged(&self, session: &str, tasks: usize) -> Result<()> {
         let sql = format!(
             "SELECT session_id FROM session_states WHERE client_session_id = '{session}' AND judged_at IS NOT NULL"
         );
         eventually("a verdict", || {
-            query(&self.home(), &sql)
+            query(&self.path(), &sql)
                 .ok()
                 .filter(|judged| judged.len() >= tasks)
         })?;
         Ok(())
     }
 
-    /// The finished tasks of a session, as they are stored.
+    /// The finished tasks of a session, as stored.
     pub fn saved(&self, session: &str) -> Result<Vec<Value>> {
         let columns = [
             "session_id",
@@ -240,23 +240,23 @@ impl Court {
             "SELECT json_object({}) FROM tasks WHERE client_session_id = '{session}' ORDER BY created_at",
             members.join(", ")
         );
-        let rows = query(&self.home(), &sql)?;
+        let rows = query(&self.path(), &sql)?;
         rows.iter().map(|row| Ok(serde_json::from_str(row)?)).collect()
     }
 
-    /// How many steps of a session are stored, all its tasks together, and how many different calls they are of.
+    /// The number of stored steps of a session, over all its tasks, and the number of distinct calls they belong to.
     pub fn steps_and_calls(&self, session: &str) -> Result<(String, String)> {
         let sql = format!(
             "SELECT count(*) || ' ' || count(DISTINCT tool_use_id) FROM steps WHERE session_id IN \
              (SELECT session_id FROM session_states WHERE client_session_id = '{session}')"
         );
-        let row = query(&self.home(), &sql)?.remove(0);
+        let row = query(&self.path(), &sql)?.remove(0);
         let (steps, calls) = row.split_once(' ').context("no two counts")?;
         Ok((steps.to_owned(), calls.to_owned()))
     }
 }
 
-/// The one column that a query of the database gives.
+/// The values of a query's only column.
 pub fn query(home: &Path, sql: &str) -> Result<Vec<String>> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -274,29 +274,29 @@ pub fn query(home: &Path, sql: &str) -> Result<Vec<String>> {
     })
 }
 
-/// Somebody who types prompts.
+/// A simulated client that types prompts.
 pub struct Person<'a> {
     pub session: String,
     player: Player,
-    court: &'a Court,
+    home: &'a TestHome,
 }
 
 impl Person<'_> {
-    /// Types a prompt and waits for the end of the turn; its last words.
+    /// Types a prompt and waits for the end of the turn. Returns the final answer.
     pub fn types(&mut self, prompt: &str) -> Result<String> {
-        let transcript = self.court.api.block_on(self.player.run([prompt]));
+        let transcript = self.home.api.block_on(self.player.run([prompt]));
         let turn = transcript.turns.last().context("nothing was played")?;
         ensure!(turn.error.is_none(), "the turn ended with {turn:?}");
         Ok(turn.answer.clone())
     }
 
-    /// What has happened to the client.
+    /// The client's transcript so far.
     pub fn transcript(&self) -> &grov_sim::Transcript {
         self.player.transcript()
     }
 }
 
-/// Whether a task is so, and has that many prompts.
+/// Whether a task has this status and this number of prompts.
 pub fn has(task: &Value, task_type: &str, status: &str, prompts: u64) -> bool {
     task["task_type"] == task_type && task["status"] == status && task["prompts"] == prompts
 }

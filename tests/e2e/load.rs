@@ -42,7 +42,7 @@ fn streams(port: u16) -> Result<Vec<Response>> {
 }
 
 #[test]
-fn two_hundred_streams_at_once_arrive_whole_and_are_all_recorded() -> Result<()> {
+fn two_hundred_concurrent_streams_arrive_completely_and_are_recorded() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let home = folder.path().join("grov");
     let upstream = Upstream::start()?;

@@ -1,5 +1,5 @@
-//! A server of the kind that people run models on at home, asked by the judge and the embedder. It is about the protocol:
-//! how well so small a model judges does not matter.
+//! A local model server, as people run at home, used by the judge and the embedder. These tests check the protocol, not
+//! the quality of so small a model.
 
 use anyhow::{Result, bail, ensure};
 use grov_domain::{
@@ -16,10 +16,10 @@ use std::sync::Arc;
 use std::time::Duration;
 use time::OffsetDateTime;
 
-/// An answer takes a few seconds, and some tens on a machine that is busy otherwise.
+/// An answer takes a few seconds, and tens of seconds on a busy machine.
 const TIMEOUT: Duration = Duration::from_secs(55);
 
-/// The question whose answer has no lists: small models do not find the end of those.
+/// The question whose answer has no lists: small models do not end lists reliably.
 fn question() -> ForcedRecoveryQuestion {
     ForcedRecoveryQuestion {
         goal: "Fix the token refresh".to_owned(),
@@ -40,13 +40,13 @@ fn question() -> ForcedRecoveryQuestion {
     }
 }
 
-/// Tokens of the prompt, wherever they were read from.
+/// Tokens of the prompt, whether or not they were read from a cache.
 fn prompt_tokens(call: &LlmCall) -> u64 {
     call.usage.input + call.usage.cache_read
 }
 
 #[tokio::test]
-async fn a_local_server_answers_by_schema_and_its_tokens_are_counted() -> Result<()> {
+async fn a_local_server_answers_in_the_requested_schema_and_its_tokens_are_counted() -> Result<()> {
     let Some(server) = LocalModel::installed()? else {
         return Ok(());
     };
@@ -85,7 +85,7 @@ async fn a_local_server_answers_by_schema_and_its_tokens_are_counted() -> Result
         ensure!(prompt_tokens(call) > 300 && call.usage.output > 10, "{call:?}");
         ensure!(call.latency > Duration::ZERO, "{call:?}");
     }
-    // The server kept the first prompt, says so, and what it kept is not counted twice.
+    // The server reports the cached part of the prompt, and those tokens are not counted twice.
     ensure!(calls[1].usage.cache_read > 0, "{calls:?}");
     ensure!(prompt_tokens(&calls[0]) == prompt_tokens(&calls[1]), "{calls:?}");
     Ok(())
@@ -118,14 +118,14 @@ fn memory(id: &str, prompt: &str) -> Task {
 }
 
 #[tokio::test]
-async fn a_local_server_embeds_memories_and_a_search_asks_it() -> Result<()> {
+async fn a_local_server_embeds_memories_and_queries() -> Result<()> {
     let Some(server) = LocalModel::embedding()? else {
         return Ok(());
     };
     let folder = tempfile::tempdir()?;
     let store = SqliteStore::open(&folder.path().join("grov.db"), &OpenOptions::default()).await?;
     let store = Arc::new(store);
-    // More tokens than the server takes at once: a hexadecimal digit is one.
+    // More tokens than the server accepts at once: every hexadecimal digit is one.
     let digits = "0f1e2d3c4b5a69788796a5b4c3d2e1f0 ".repeat(60);
     store
         .import(&Redacted::each(&[
@@ -164,7 +164,7 @@ async fn a_local_server_embeds_memories_and_a_search_asks_it() -> Result<()> {
         .first()
         .map(|found| (found.task_id.as_str(), &found.shares));
     let dense = best.and_then(|(_, shares)| shares.iter().find(|share| share.signal == Signal::Dense));
-    // The question is the memory's own text.
+    // The question equals the memory's own text.
     ensure!(
         best.is_some_and(|(id, _)| id == "limit") && dense.is_some_and(|share| share.value > 0.9),
         "{answer:?}"

@@ -14,7 +14,7 @@ fn health(daemon: &Daemon) -> Result<Value> {
     serde_json::from_slice(&answer.body).context("the health answer is no JSON")
 }
 
-/// Opens so many connections; the daemon may close them again.
+/// Opens `count` connections; the daemon may close them again.
 fn connected(daemon: &Daemon, count: usize, say: &str) -> Result<Vec<TcpStream>> {
     let mut clients = Vec::new();
     for _ in 0..count {
@@ -36,7 +36,7 @@ fn open_files_limit(daemon: &Daemon) -> Result<(u64, u64)> {
 }
 
 #[test]
-fn the_limit_of_open_files_is_raised_as_far_as_it_may_be() -> Result<()> {
+fn the_daemon_raises_its_limit_of_open_files_to_the_maximum() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let upstream = Upstream::start()?;
     let daemon = Daemon::on(&folder.path().join("grov"), &upstream.url())
@@ -47,7 +47,7 @@ fn the_limit_of_open_files_is_raised_as_far_as_it_may_be() -> Result<()> {
 }
 
 #[test]
-fn clients_beyond_the_limit_of_open_files_lock_nobody_out() -> Result<()> {
+fn idle_clients_beyond_the_limit_of_open_files_block_no_new_client() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let home = folder.path().join("grov");
     let upstream = Upstream::start()?;
@@ -62,7 +62,7 @@ fn clients_beyond_the_limit_of_open_files_lock_nobody_out() -> Result<()> {
     }
     let state = health(&daemon)?;
     assert_eq!(state["connections"]["not_accepted"], 0, "{state}");
-    // It relays and records, and a new process finds it.
+    // The daemon relays and records, and a new process finds it.
     let session = turn::session(1);
     let answer = exchange(daemon.port(), &turn::prompt(&session, "[[scenario:tools]]"))?;
     assert!(
@@ -77,7 +77,7 @@ fn clients_beyond_the_limit_of_open_files_lock_nobody_out() -> Result<()> {
 }
 
 #[test]
-fn while_every_connection_is_busy_health_answers_and_others_are_told_to_come_again() -> Result<()> {
+fn while_all_connections_are_busy_health_answers_and_new_requests_get_503() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let upstream = Upstream::start()?;
     let daemon = Daemon::on(&folder.path().join("grov"), &upstream.url())
@@ -88,7 +88,7 @@ fn while_every_connection_is_busy_health_answers_and_others_are_told_to_come_aga
         .context("no limit")?;
     let half = "POST /v1/messages HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\nhalf";
     let busy = connected(&daemon, usize::try_from(most)?, half)?;
-    // What asked for its health before has left, or makes room.
+    // The earlier health check has closed its connection, or makes room.
     eventually("a refusal", || {
         let answer = exchange(
             daemon.port(),
@@ -112,10 +112,10 @@ fn while_every_connection_is_busy_health_answers_and_others_are_told_to_come_aga
 }
 
 #[test]
-fn without_files_for_more_clients_the_daemon_says_so_once_and_goes_on() -> Result<()> {
+fn running_out_of_files_is_logged_once_and_the_daemon_keeps_serving() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let upstream = Upstream::start()?;
-    // Fewer than its least number of clients takes.
+    // Fewer files than the daemon needs for its minimum number of clients.
     let daemon = Daemon::on(&folder.path().join("grov"), &upstream.url())
         .open_files(80, 80)
         .start()?;

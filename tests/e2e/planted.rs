@@ -1,4 +1,4 @@
-//! Secrets of every kind, planted wherever text reaches Grov: none is written, kept, told or asked about.
+//! Plants secrets of every kind wherever text reaches Grov. None may be stored, injected or sent to the judge.
 
 mod embedder;
 mod hooked;
@@ -7,7 +7,7 @@ mod ordinary;
 mod random;
 mod traces;
 
-use crate::judge::{Court, answer};
+use crate::judge::{TestHome, answer};
 use anyhow::{Context, Result, ensure};
 use embedder::Embedder;
 use grov_domain::{OWN_TEXT_OPENING, Purpose};
@@ -22,16 +22,16 @@ use std::path::Path;
 use std::process::Command;
 use traces::{Planted, Traces};
 
-/// Where the numbers begin; every run plants the same.
+/// The seed of the random numbers; every run plants the same secrets.
 const START: u64 = 0x6772_6f76;
 
-/// Makes secrets and takes note of each.
-struct Gardener {
+/// Makes secrets and records each one.
+struct SecretPlanter {
     random: Random,
     traces: Traces,
 }
 
-impl Gardener {
+impl SecretPlanter {
     fn new() -> Self {
         Self {
             random: Random::from(START),
@@ -39,13 +39,13 @@ impl Gardener {
         }
     }
 
-    /// A new secret of a kind, with its surroundings, to be put in this place.
+    /// A new secret of a kind, in its usual context, recorded as planted in `place`.
     fn plant(&mut self, kind: usize, place: &str) -> String {
         let secret = self.secret(kind, place);
         secret.text
     }
 
-    /// The same on one line; `None` for a kind that takes several.
+    /// The same on one line; `None` for a kind that needs several lines.
     fn plant_on_a_line(&mut self, kind: usize, place: &str) -> Option<String> {
         let secret = Secret::of(&KINDS[kind], &mut self.random);
         if !secret.is_one_line() {
@@ -70,7 +70,7 @@ impl Gardener {
     }
 }
 
-/// What is remembered about a kind; nobody else uses these words.
+/// The subject of a kind's memory, in words that occur nowhere else.
 fn topic(kind: usize) -> String {
     let name = KINDS[kind].0.to_lowercase();
     let word: String = ["bo", "ka", "lu", "mi", "ne", "po", "ra", "su", "ti", "vo"]
@@ -84,22 +84,23 @@ fn topic(kind: usize) -> String {
     format!("{word} gateway with its {name}")
 }
 
-/// What the model does about a kind: it says secrets, writes them, and looks at files and outputs that hold some.
-fn scenario(kind: usize, project: &Path, gardener: &mut Gardener) -> Result<Value> {
+/// The model's scenario for a kind: its texts, tool inputs and tool results contain secrets.
+fn scenario(kind: usize, project: &Path, planter: &mut SecretPlanter) -> Result<Value> {
     let folder = project.join(format!("k{kind}"));
     fs::create_dir_all(&folder)?;
     fs::write(
         folder.join("notes.txt"),
-        gardener.plant(kind, "a file that is read"),
+        planter.plant(kind, "a file that is read"),
     )?;
     fs::write(
         folder.join("log.txt"),
-        gardener.plant(kind, "the output of a command"),
+        planter.plant(kind, "the output of a command"),
     )?;
-    let secret = &mut |place| gardener.plant(kind, place);
+    let secret = &mut |place| planter.plant(kind, place);
     let here = |file: &str| format!("{{cwd}}/k{kind}/{file}");
     let command = format!("cat > k{kind}/.env <<'EOF'\n{}\nEOF", secret("a command"));
-    // Lines that a shell runs one by one would show up in its complaints, with nothing around that tells what they are.
+    // A shell that ran these lines one by one would quote them in its error messages, without the context that
+    // identifies the secret.
     let alone = match secret("a command of its own") {
         lines if lines.trim_end().contains('\n') => "true".to_owned(),
         line => format!("false && {line}"),
@@ -133,33 +134,33 @@ fn scenario(kind: usize, project: &Path, gardener: &mut Gardener) -> Result<Valu
     ]}))
 }
 
-/// What the judge says of the kinds, in their order.
-fn judgements(gardener: &mut Gardener) -> Result<JudgeScript> {
+/// The judge's answers for the kinds, in order.
+fn judgements(planter: &mut SecretPlanter) -> Result<JudgeScript> {
     let mut script = JudgeScript::default();
     for kind in 0..KINDS.len() {
         let topic = topic(kind);
-        let words = |gardener: &mut Gardener, place: &str| gardener.plant(kind, place);
-        let line = |gardener: &mut Gardener, place: &str| gardener.plant_on_a_line(kind, place);
-        let goal = format!("Set up the {topic}: {}", words(gardener, "a goal"));
+        let words = |planter: &mut SecretPlanter, place: &str| planter.plant(kind, place);
+        let line = |planter: &mut SecretPlanter, place: &str| planter.plant_on_a_line(kind, place);
+        let goal = format!("Set up the {topic}: {}", words(planter, "a goal"));
         let intent = json!({
             "goal": goal,
-            "scope": [words(gardener, "a scope")],
-            "constraints": [words(gardener, "a constraint of the goal")],
-            "keywords": Vec::from_iter(line(gardener, "a keyword")),
+            "scope": [words(planter, "a scope")],
+            "constraints": [words(planter, "a constraint of the goal")],
+            "keywords": Vec::from_iter(line(planter, "a keyword")),
         });
         let verdict = json!({
-            "action": "new_task", "task_id": null, "finished": true, "goal": words(gardener, "the goal of a verdict"),
-            "constraints": [words(gardener, "a constraint of a verdict")],
-            "reasoning": words(gardener, "the reason of a verdict"),
+            "action": "new_task", "task_id": null, "finished": true, "goal": words(planter, "the goal of a verdict"),
+            "constraints": [words(planter, "a constraint of a verdict")],
+            "reasoning": words(planter, "the reason of a verdict"),
         });
         let reasoning = json!({
-            "reasoning_trace": [format!("The {topic} needs this: {}", words(gardener, "what was found"))],
+            "reasoning_trace": [format!("The {topic} needs this: {}", words(planter, "what was found"))],
             "decisions": [{
-                "choice": format!("Keep {}", words(gardener, "a decision")),
-                "reason": format!("It is {}", words(gardener, "the reason of a decision")),
+                "choice": format!("Keep {}", words(planter, "a decision")),
+                "reason": format!("It is {}", words(planter, "the reason of a decision")),
             }],
-            "constraints": [words(gardener, "a limit that was found")],
-            "tags": Vec::from_iter(line(gardener, "a tag")),
+            "constraints": [words(planter, "a limit that was found")],
+            "tags": Vec::from_iter(line(planter, "a tag")),
         });
         script = script
             .with(Purpose::ExtractIntent, answer(&intent)?)
@@ -170,8 +171,8 @@ fn judgements(gardener: &mut Gardener) -> Result<JudgeScript> {
 }
 
 /// A record for `grov memory import` with secrets in every field that is text.
-fn record(kind: usize, gardener: &mut Gardener) -> String {
-    let secret = &mut |place| gardener.plant(kind, place);
+fn record(kind: usize, planter: &mut SecretPlanter) -> String {
+    let secret = &mut |place| planter.plant(kind, place);
     let record = json!({
         "id": format!("imported-{kind}"),
         "project_path": "elsewhere",
@@ -189,8 +190,8 @@ fn record(kind: usize, gardener: &mut Gardener) -> String {
     format!("{record}\n")
 }
 
-/// Secrets that are where they should not be: by that place, and by where they were planted, the kinds and one of them with
-/// what stands around it.
+/// Secrets found where they must not be, by the place where they were found and the place where they were planted:
+/// their kinds, and the text around one of them.
 #[derive(Default)]
 struct Leaks(BTreeMap<(String, String), (BTreeSet<&'static str>, String)>);
 
@@ -208,13 +209,13 @@ impl Leaks {
         }
     }
 
-    /// Fails if there are any.
-    fn none(&self, traces: &Traces) -> Result<()> {
+    /// Fails if any leak was found.
+    fn assert_none(&self, traces: &Traces) -> Result<()> {
         ensure!(self.0.is_empty(), "{:#?}\nof {} secrets", self.0, traces.count());
         Ok(())
     }
 
-    /// Looks through every file of a folder.
+    /// Searches every file below a folder.
     fn look_through(&mut self, traces: &Traces, folder: &Path) -> Result<()> {
         for entry in fs::read_dir(folder)? {
             let path = entry?.path();
@@ -242,30 +243,30 @@ fn git(project: &Path, arguments: &[&str]) -> Result<()> {
     Ok(())
 }
 
-/// A court whose project has a remote with a password in it, and the daemon that is used to the talk of everybody.
-fn planted_court(gardener: &mut Gardener) -> Result<Court> {
-    let court = Court::new()?;
-    let project = court.project();
+/// A test setup whose project has a git remote with a password, and whose model and judge use the scenarios of all
+/// kinds.
+fn planted_home(planter: &mut SecretPlanter) -> Result<TestHome> {
+    let home = TestHome::new()?;
+    let project = home.project();
     git(&project, &["init", "--quiet"])?;
     let remote = KINDS
         .iter()
         .position(|(kind, _)| *kind == "token in a git remote");
-    let remote = gardener.plant(remote.context("no such kind")?, "the remote of the project");
+    let remote = planter.plant(remote.context("no such kind")?, "the remote of the project");
     git(&project, &["remote", "add", "origin", &remote])?;
     let mut scenarios = Map::new();
     for kind in 0..KINDS.len() {
-        scenarios.insert(format!("k{kind}"), scenario(kind, &project, gardener)?);
+        scenarios.insert(format!("k{kind}"), scenario(kind, &project, planter)?);
     }
     let script = json!({"scenarios": scenarios}).to_string();
-    court
-        .api
+    home.api
         .sim()
         .set_script(grov_sim::ScenarioSet::default().with_json(script.as_bytes())?);
-    court.script(judgements(gardener)?);
-    Ok(court)
+    home.script(judgements(planter)?);
+    Ok(home)
 }
 
-/// Kinds for a test that takes long: those that are told by the words before them, and some of the others.
+/// Kinds for a slow test: all those recognised by the words before them, and some of the others.
 fn chosen() -> impl Iterator<Item = usize> {
     const TOLD_BY_WORDS: &[&str] = &[
         "AWS access key",
@@ -288,23 +289,23 @@ fn chosen() -> impl Iterator<Item = usize> {
     (0..KINDS.len()).filter(is_chosen)
 }
 
-/// Has every kind worked on in a session of its own, until each is a memory.
-fn work(court: &Court, daemon: &Daemon, gardener: &mut Gardener) -> Result<Vec<String>> {
+/// Runs a session for every kind, until each has become a memory.
+fn work(home: &TestHome, daemon: &Daemon, planter: &mut SecretPlanter) -> Result<Vec<String>> {
     let mut sessions = Vec::new();
     for (kind, (name, _)) in KINDS.iter().enumerate() {
         let headers: Vec<(String, String)> = ["x-note", "cookie", "authorization"]
             .iter()
             .filter_map(|name| {
-                let value = gardener.plant_on_a_line(kind, &format!("the header {name}"))?;
+                let value = planter.plant_on_a_line(kind, &format!("the header {name}"))?;
                 Some(((*name).to_owned(), value))
             })
             .collect();
         let prompt = format!(
             "Set up the {}: {}\nThen go on. [[scenario:k{kind}]]",
             topic(kind),
-            gardener.plant(kind, "a prompt")
+            planter.plant(kind, "a prompt")
         );
-        let mut person = court.person_with(daemon, |mut config| {
+        let mut person = home.person_with(daemon, |mut config| {
             config.headers = headers;
             config.tools_size = 2048;
             config.system_size = 512;
@@ -313,7 +314,7 @@ fn work(court: &Court, daemon: &Daemon, gardener: &mut Gardener) -> Result<Vec<S
         person.types(&prompt)?;
         let session = person.session.clone();
         eventually("the task to be saved", || {
-            court.saved(&session).ok().filter(|saved| !saved.is_empty())
+            home.saved(&session).ok().filter(|saved| !saved.is_empty())
         })
         .context(*name)?;
         sessions.push(session);
@@ -321,30 +322,31 @@ fn work(court: &Court, daemon: &Daemon, gardener: &mut Gardener) -> Result<Vec<S
     Ok(sessions)
 }
 
-/// Asks about every kind, in sessions in which nobody says a secret; what arrived of that, and about how many something
-/// was told, and about how many nothing was although there was time. A busy machine tells nothing, so that nobody waits.
-fn ask(court: &Court, daemon: &Daemon) -> Result<(Vec<u8>, usize, usize)> {
+/// Asks about every kind in new sessions without secrets. Returns the request bodies, for how many questions a memory
+/// was injected, and for how many none was although there was time. An injection skipped on a busy machine is tried
+/// again.
+fn ask(home: &TestHome, daemon: &Daemon) -> Result<(Vec<u8>, usize, usize)> {
     const ATTEMPTS: usize = 4;
-    let (mut arrived, mut told, mut silent) = (Vec::new(), 0, 0);
+    let (mut arrived, mut answered, mut silent) = (Vec::new(), 0, 0);
     for kind in 0..KINDS.len() {
         for _ in 0..ATTEMPTS {
             let missed = missed(daemon)?;
-            court.api.sim().clear();
-            let mut person = court.person_with(daemon, |mut config| {
+            home.api.sim().clear();
+            let mut person = home.person_with(daemon, |mut config| {
                 config.tools_size = 2048;
                 config.system_size = 512;
                 config
             })?;
             person.types(&format!("How did we set up the {}?", topic(kind)))?;
-            let requests = court.api.sim().messages();
+            let requests = home.api.sim().messages();
             let bodies: Vec<u8> = requests
                 .iter()
                 .flat_map(|request| request.body.to_vec())
                 .collect();
-            let is_told = String::from_utf8_lossy(&bodies).contains(OWN_TEXT_OPENING);
+            let is_injected = String::from_utf8_lossy(&bodies).contains(OWN_TEXT_OPENING);
             arrived.extend(bodies);
-            if is_told {
-                told += 1;
+            if is_injected {
+                answered += 1;
                 break;
             }
             if self::missed(daemon)? == missed {
@@ -353,10 +355,10 @@ fn ask(court: &Court, daemon: &Daemon) -> Result<(Vec<u8>, usize, usize)> {
             }
         }
     }
-    Ok((arrived, told, silent))
+    Ok((arrived, answered, silent))
 }
 
-/// How often there was no time to say or to keep something.
+/// How often an injection was late or could not be stored.
 fn missed(daemon: &Daemon) -> Result<u64> {
     let health = exchange(daemon.port(), &Request::new("GET", "/_grov/health"))?;
     let health: Value = serde_json::from_slice(&health.body)?;
@@ -365,32 +367,32 @@ fn missed(daemon: &Daemon) -> Result<u64> {
 }
 
 #[test]
-fn no_planted_secret_is_found_anywhere() -> Result<()> {
-    let mut gardener = Gardener::new();
-    let court = planted_court(&mut gardener)?;
-    let records: String = (0..KINDS.len()).map(|kind| record(kind, &mut gardener)).collect();
-    let file = court.project().join("records.jsonl");
+fn no_planted_secret_leaks_with_a_model_as_judge() -> Result<()> {
+    let mut planter = SecretPlanter::new();
+    let home = planted_home(&mut planter)?;
+    let records: String = (0..KINDS.len()).map(|kind| record(kind, &mut planter)).collect();
+    let file = home.project().join("records.jsonl");
     fs::write(&file, records)?;
-    let daemon = court.with_model().env("GROV_LLM_DAILY_BUDGET_USD", "1000");
+    let daemon = home.with_model().env("GROV_LLM_DAILY_BUDGET_USD", "1000");
     let daemon = daemon.arg("--log-level").arg("trace").start()?;
     let mut leaks = Leaks::default();
-    let grov = court.grov();
+    let grov = home.grov();
     let imported = grov
         .ask(&["memory", "import", file.to_str().context("no UTF-8")?])?
         .json;
     assert_eq!(imported["added"], KINDS.len(), "{imported:#}");
 
-    let sessions = work(&court, &daemon, &mut gardener)?;
-    broken(&daemon, &mut gardener)?;
-    leaks.look_through(&gardener.traces, &court.home())?;
+    let sessions = work(&home, &daemon, &mut planter)?;
+    broken(&daemon, &mut planter)?;
+    leaks.look_through(&planter.traces, &home.path())?;
     let log = daemon.stop()?.stderr;
-    assert!(!log.is_empty(), "the log says nothing at its highest level");
-    leaks.look(&gardener.traces, "the log", log.as_bytes());
+    assert!(!log.is_empty(), "the log is empty at its highest level");
+    leaks.look(&planter.traces, "the log", log.as_bytes());
 
-    let daemon = court.with_rules().arg("--log-level").arg("debug").start()?;
-    let (arrived, told, silent) = ask(&court, &daemon)?;
-    let traces = &gardener.traces;
-    let judged: Vec<u8> = court
+    let daemon = home.with_rules().arg("--log-level").arg("debug").start()?;
+    let (arrived, answered, silent) = ask(&home, &daemon)?;
+    let traces = &planter.traces;
+    let judged: Vec<u8> = home
         .judge
         .sim()
         .requests()
@@ -419,15 +421,15 @@ fn no_planted_secret_is_found_anywhere() -> Result<()> {
     for command in &commands {
         let said = grov.run(command)?;
         assert_eq!(said.code(), Some(0), "{command:?}: {}", said.stderr);
-        assert!(!said.stdout.is_empty(), "{command:?} says nothing");
+        assert!(!said.stdout.is_empty(), "{command:?} has no output");
         let place = format!("grov {}", command[..command.len().min(2)].join(" "));
         leaks.look(traces, &place, said.stdout.as_bytes());
         leaks.look(traces, &place, said.stderr.as_bytes());
     }
-    leaks.look_through(traces, &court.home())?;
+    leaks.look_through(traces, &home.path())?;
     let log = daemon.stop()?.stderr;
     leaks.look(traces, "the log", log.as_bytes());
-    leaks.look_through(traces, &court.home())?;
+    leaks.look_through(traces, &home.path())?;
 
     assert!(
         KINDS.len() >= 40 && traces.count() >= 500,
@@ -441,26 +443,26 @@ fn no_planted_secret_is_found_anywhere() -> Result<()> {
         traces.count()
     );
     assert!(
-        told > 0 && silent * 10 <= KINDS.len(),
-        "{told} were told, {silent} not: {}",
+        answered > 0 && silent * 10 <= KINDS.len(),
+        "text was injected for {answered} questions, not for {silent}: {}",
         health.text()
     );
     Ok(())
 }
 
-/// Rules alone understand the prompts, name files, and judge what is done: a model's answers do not cover up what they cut
-/// out. A model that embeds hears of it too.
+/// Rules alone handle the prompts and the judgements, so that a model's answers cannot hide a secret that the rules let
+/// through. A server that embeds receives the texts too.
 #[test]
-fn no_planted_secret_is_found_where_rules_understand_the_prompts() -> Result<()> {
-    let mut gardener = Gardener::new();
-    let court = planted_court(&mut gardener)?;
+fn no_planted_secret_leaks_with_rules_as_judge() -> Result<()> {
+    let mut planter = SecretPlanter::new();
+    let home = planted_home(&mut planter)?;
     let embedder = Embedder::start()?;
-    let records: String = chosen().map(|kind| record(kind, &mut gardener)).collect();
-    let file = court.project().join("records.jsonl");
+    let records: String = chosen().map(|kind| record(kind, &mut planter)).collect();
+    let file = home.project().join("records.jsonl");
     fs::write(&file, records)?;
     let file = file.to_str().context("no UTF-8")?;
-    ensure!(court.grov().run(&["memory", "import", file])?.code() == Some(0));
-    let daemon = court
+    ensure!(home.grov().run(&["memory", "import", file])?.code() == Some(0));
+    let daemon = home
         .with_rules()
         .env("GROV_DRIFT_ENABLED", "true")
         .env("GROV_EMBEDDER_PROVIDER", "openai")
@@ -471,66 +473,66 @@ fn no_planted_secret_is_found_where_rules_understand_the_prompts() -> Result<()>
         .start()?;
     let mut leaks = Leaks::default();
     for kind in chosen() {
-        let prompt = gardener.plant(kind, "a prompt");
-        let mut person = court.person(&daemon)?;
+        let prompt = planter.plant(kind, "a prompt");
+        let mut person = home.person(&daemon)?;
         person.types(&format!(
             "Set up the {}: {prompt}\n[[scenario:k{kind}]]",
             topic(kind)
         ))?;
-        court.judged(&person.session, 1)?;
+        home.judged(&person.session, 1)?;
     }
-    let heard = eventually("memories to be embedded", || {
-        Some(embedder.heard()).filter(|heard| !heard.is_empty())
+    let embedded = eventually("memories to be embedded", || {
+        Some(embedder.requests()).filter(|embedded| !embedded.is_empty())
     })
     .with_context(|| daemon.log())?;
-    leaks.look_through(&gardener.traces, &court.home())?;
+    leaks.look_through(&planter.traces, &home.path())?;
     let log = daemon.stop()?.stderr;
-    leaks.look(&gardener.traces, "the log", log.as_bytes());
-    leaks.look_through(&gardener.traces, &court.home())?;
-    leaks.look(&gardener.traces, "what is embedded", &heard);
-    leaks.look(&gardener.traces, "what is embedded later", &embedder.heard());
-    leaks.none(&gardener.traces)
+    leaks.look(&planter.traces, "the log", log.as_bytes());
+    leaks.look_through(&planter.traces, &home.path())?;
+    leaks.look(&planter.traces, "what is embedded", &embedded);
+    leaks.look(&planter.traces, "what is embedded later", &embedder.requests());
+    leaks.assert_none(&planter.traces)
 }
 
-/// The model judges every action and every prompt while rules find what it is asked about.
+/// The model judges every action and every prompt that the rules are suspicious about.
 #[test]
-fn no_planted_secret_is_in_a_question_about_what_the_agent_did() -> Result<()> {
-    let mut gardener = Gardener::new();
-    let court = planted_court(&mut gardener)?;
-    court.script(JudgeScript::default());
-    let mut daemon = court.with_model().env("GROV_LLM_DAILY_BUDGET_USD", "1000");
+fn no_planted_secret_is_in_a_question_about_drift() -> Result<()> {
+    let mut planter = SecretPlanter::new();
+    let home = planted_home(&mut planter)?;
+    home.script(JudgeScript::default());
+    let mut daemon = home.with_model().env("GROV_LLM_DAILY_BUDGET_USD", "1000");
     for (name, value) in [("GROV_DRIFT_ENABLED", "true"), ("GROV_DRIFT_CHECK_INTERVAL", "1")] {
         daemon = daemon.env(name, value);
     }
     let daemon = daemon.start()?;
     for kind in chosen() {
-        let prompt = gardener.plant(kind, "a prompt");
-        let mut person = court.person(&daemon)?;
-        // The secret is the first that is said: the goal, its scope and its words are made of it.
+        let prompt = planter.plant(kind, "a prompt");
+        let mut person = home.person(&daemon)?;
+        // The secret comes first in the prompt: the goal, its scope and its keywords are made from it.
         person.types(&format!(
             "{prompt}\nSet up the {}. [[scenario:k{kind}]]",
             topic(kind)
         ))?;
     }
-    let questions = || court.judge.sim().requests();
+    let questions = || home.judge.sim().requests();
     eventually("the judge to be asked", || {
         (questions().len() >= chosen().count()).then_some(())
     })?;
     daemon.stop()?;
     let mut leaks = Leaks::default();
     for request in questions() {
-        leaks.look(&gardener.traces, "the questions to the judge", &request.body);
+        leaks.look(&planter.traces, "the questions to the judge", &request.body);
     }
-    leaks.look_through(&gardener.traces, &court.home())?;
-    leaks.none(&gardener.traces)
+    leaks.look_through(&planter.traces, &home.path())?;
+    leaks.assert_none(&planter.traces)
 }
 
-/// Requests that are no conversation: a body that is no JSON, an address with secrets.
-fn broken(daemon: &Daemon, gardener: &mut Gardener) -> Result<()> {
+/// Requests that are not a conversation: a body that is not JSON, a URL with secrets.
+fn broken(daemon: &Daemon, planter: &mut SecretPlanter) -> Result<()> {
     for kind in 0..KINDS.len() {
         let body = format!(
             "{{\"messages\": [ {}",
-            gardener.plant(kind, "a body that is no JSON")
+            planter.plant(kind, "a body that is no JSON")
         );
         exchange(daemon.port(), &Request::new("POST", "/v1/messages").body(body))?;
     }

@@ -1,4 +1,4 @@
-//! A program that is not this home's daemon has the port that the client sends its requests to.
+//! Another program than this home's daemon listens on the port that the client sends its requests to.
 
 use crate::upstream::NOWHERE;
 use anyhow::{Context, Result};
@@ -8,12 +8,12 @@ use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::thread;
 
-/// What has the port.
+/// The program that has the port.
 struct Taken {
     what: &'static str,
     port: u16,
-    /// How it is called.
-    told: &'static str,
+    /// Its description in messages.
+    description: &'static str,
     _daemon: Option<Daemon>,
     _listener: Option<TcpListener>,
 }
@@ -24,7 +24,7 @@ fn bound() -> Result<(TcpListener, u16)> {
     Ok((listener, port))
 }
 
-/// A web server, for as long as the test runs.
+/// A web server that runs as long as the test.
 fn web_server() -> Result<Taken> {
     let (listener, port) = bound()?;
     thread::spawn(move || {
@@ -37,19 +37,19 @@ fn web_server() -> Result<Taken> {
     Ok(Taken {
         what: "a web server",
         port,
-        told: "another program listens",
+        description: "another program listens",
         _daemon: None,
         _listener: None,
     })
 }
 
-/// A program that accepts connections, by the system's queue, and says nothing.
+/// A program whose listening socket accepts connections but never answers.
 fn silent() -> Result<Taken> {
     let (listener, port) = bound()?;
     Ok(Taken {
         what: "a silent program",
         port,
-        told: "another program listens",
+        description: "another program listens",
         _daemon: None,
         _listener: Some(listener),
     })
@@ -60,7 +60,7 @@ fn all(folder: &std::path::Path) -> Result<Vec<Taken>> {
     let of_other_home = Taken {
         what: "a Grov daemon",
         port: daemon.port(),
-        told: "the Grov daemon of another home",
+        description: "the Grov daemon of another home",
         _daemon: Some(daemon),
         _listener: None,
     };
@@ -68,7 +68,7 @@ fn all(folder: &std::path::Path) -> Result<Vec<Taken>> {
 }
 
 #[test]
-fn a_session_says_at_once_that_another_program_has_the_port() -> Result<()> {
+fn a_session_start_reports_that_another_program_has_the_port() -> Result<()> {
     let folder = tempfile::tempdir()?;
     for taken in all(folder.path())? {
         let port = taken.port.to_string();
@@ -85,7 +85,9 @@ fn a_session_says_at_once_that_another_program_has_the_port() -> Result<()> {
             .as_str()
             .context("nothing for the person")?;
         assert!(
-            notice.contains(taken.told) && notice.contains(&port) && notice.contains("grov init --proxy"),
+            notice.contains(taken.description)
+                && notice.contains(&port)
+                && notice.contains("grov init --proxy"),
             "{}: {notice}",
             taken.what
         );
@@ -99,7 +101,7 @@ fn a_session_says_at_once_that_another_program_has_the_port() -> Result<()> {
 }
 
 #[test]
-fn commands_say_that_another_program_has_the_port() -> Result<()> {
+fn commands_report_that_another_program_has_the_port() -> Result<()> {
     let folder = tempfile::tempdir()?;
     for taken in all(folder.path())? {
         let port = taken.port.to_string();
@@ -132,7 +134,7 @@ fn commands_say_that_another_program_has_the_port() -> Result<()> {
 }
 
 #[test]
-fn a_session_says_that_its_daemon_listens_at_another_port() -> Result<()> {
+fn a_session_start_reports_that_the_daemon_listens_on_another_port() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let home = folder.path().join("grov");
     let daemon = Daemon::on(&home, NOWHERE).start()?;
@@ -157,7 +159,7 @@ fn a_session_says_that_its_daemon_listens_at_another_port() -> Result<()> {
 }
 
 #[test]
-fn a_session_whose_own_daemon_listens_says_nothing_of_it() -> Result<()> {
+fn a_session_start_reports_nothing_if_its_own_daemon_listens() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let home = folder.path().join("grov");
     let daemon = Daemon::on(&home, NOWHERE).start()?;

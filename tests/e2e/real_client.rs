@@ -1,5 +1,5 @@
-//! The real Claude Code works through the real proxy against the simulated API: it must notice nothing, and what it did
-//! must be what Grov recorded, action for action.
+//! The real Claude Code works through the real proxy against the simulated API: it must not notice the proxy, and Grov
+//! must record exactly what it did, action for action.
 
 mod drift;
 mod memory;
@@ -14,7 +14,7 @@ use std::fs;
 use std::process::{Command, Stdio};
 
 #[test]
-fn tools_really_run_and_every_one_is_recorded() -> Result<()> {
+fn every_tool_call_runs_and_is_recorded() -> Result<()> {
     let Some(work) = Work::begin()? else { return Ok(()) };
     let run = work.prompt("Add a greeting. [[scenario:tools]]", &[])?;
     assert_eq!(run.result()?, "The greeting is written, changed and counted.");
@@ -30,7 +30,7 @@ fn tools_really_run_and_every_one_is_recorded() -> Result<()> {
 }
 
 #[test]
-fn models_of_the_older_dialect_are_understood_as_well() -> Result<()> {
+fn models_with_the_older_dialect_are_recorded() -> Result<()> {
     let Some(work) = Work::begin()? else { return Ok(()) };
     let run = work.prompt(
         "Add a greeting. [[scenario:tools]]",
@@ -43,7 +43,7 @@ fn models_of_the_older_dialect_are_understood_as_well() -> Result<()> {
 }
 
 #[test]
-fn parallel_tools_are_all_recorded_in_order() -> Result<()> {
+fn parallel_tool_calls_are_recorded_in_order() -> Result<()> {
     let Some(work) = Work::begin()? else { return Ok(()) };
     let run = work.prompt(
         "Write left.txt and right.txt, and say something beside. [[scenario:parallel]]",
@@ -59,7 +59,7 @@ fn parallel_tools_are_all_recorded_in_order() -> Result<()> {
 }
 
 #[test]
-fn thinking_stands_in_the_way_of_nothing() -> Result<()> {
+fn thinking_blocks_do_not_disturb_recording() -> Result<()> {
     let Some(work) = Work::begin()? else { return Ok(()) };
     let run = work.prompt("Write a note. [[scenario:thinking]]", &[])?;
     assert_eq!(run.result()?, "The note says what it should.");
@@ -75,13 +75,13 @@ fn steps_of_a_subagent_carry_its_id() -> Result<()> {
     let calls = work.agree(run.session()?)?;
     let of_agents = calls.iter().filter(|call| call.agent.is_some()).count();
     assert_eq!((calls.len(), of_agents), (4, 2));
-    // What was delegated is no prompt of the user.
+    // A task given to a subagent is not a user prompt.
     assert_eq!(work.session(run.session()?)?["prompts"], 1);
     Ok(())
 }
 
 #[test]
-fn seventy_requests_of_one_prompt_are_one_session_and_one_prompt() -> Result<()> {
+fn seventy_requests_of_one_prompt_are_recorded_as_one_prompt() -> Result<()> {
     let Some(work) = Work::begin()? else { return Ok(()) };
     let run = work.prompt("All parts. [[scenario:long]]", &[])?;
     assert_eq!(run.result()?, "All parts are written.");
@@ -94,7 +94,7 @@ fn seventy_requests_of_one_prompt_are_one_session_and_one_prompt() -> Result<()>
 }
 
 #[test]
-fn a_continued_session_is_the_same_session_with_one_more_prompt() -> Result<()> {
+fn a_continued_session_is_recorded_as_one_session() -> Result<()> {
     let Some(work) = Work::begin()? else { return Ok(()) };
     let first = work.prompt("Add a greeting. [[scenario:tools]]", &[])?;
     first.result()?;
@@ -108,7 +108,7 @@ fn a_continued_session_is_the_same_session_with_one_more_prompt() -> Result<()> 
 }
 
 #[test]
-fn tokens_are_counted_as_the_client_counts_them() -> Result<()> {
+fn recorded_token_counts_equal_the_clients() -> Result<()> {
     let Some(work) = Work::begin()? else { return Ok(()) };
     let run = work.prompt("Add a greeting. [[scenario:tools]]", &[])?;
     run.result()?;
@@ -131,7 +131,7 @@ fn tokens_are_counted_as_the_client_counts_them() -> Result<()> {
 }
 
 #[test]
-fn the_project_is_found_and_told_by_status() -> Result<()> {
+fn status_shows_the_project_of_a_session() -> Result<()> {
     let Some(work) = Work::begin()? else { return Ok(()) };
     let git = Command::new("git")
         .args(["init", "--quiet"])
@@ -151,7 +151,7 @@ fn the_project_is_found_and_told_by_status() -> Result<()> {
 }
 
 #[test]
-fn a_retried_request_is_one_prompt() -> Result<()> {
+fn a_retried_request_is_recorded_as_one_prompt() -> Result<()> {
     let Some(work) = Work::begin()? else { return Ok(()) };
     let run = work.prompt(
         "Add a greeting. [[scenario:tools]] [[sim:status=529,times=2]]",
@@ -165,7 +165,7 @@ fn a_retried_request_is_one_prompt() -> Result<()> {
 }
 
 #[test]
-fn a_stream_cut_before_its_first_block_is_repeated_and_counted_once() -> Result<()> {
+fn a_stream_cut_before_its_first_block_is_retried_and_counted_once() -> Result<()> {
     let Some(work) = Work::begin()? else { return Ok(()) };
     let run = work.prompt(
         "Add a greeting. [[scenario:tools]] [[sim:cut-events=2,times=1]]",
@@ -178,7 +178,7 @@ fn a_stream_cut_before_its_first_block_is_repeated_and_counted_once() -> Result<
 }
 
 #[test]
-fn every_content_coding_is_understood() -> Result<()> {
+fn every_content_encoding_is_decoded() -> Result<()> {
     for coding in ["gzip", "deflate", "br", "zstd"] {
         let Some(work) = Work::begin()? else { return Ok(()) };
         let run = work.prompt(
@@ -195,7 +195,7 @@ fn every_content_coding_is_understood() -> Result<()> {
     Ok(())
 }
 
-/// A message without its bodies, for reading.
+/// A message without its bodies, for readable failures.
 fn head(message: &Message) -> (&str, &Headers, usize, u16, &Headers, usize) {
     let Message {
         line,
@@ -209,13 +209,13 @@ fn head(message: &Message) -> (&str, &Headers, usize, u16, &Headers, usize) {
 }
 
 #[test]
-fn the_client_and_the_api_see_each_others_very_bytes() -> Result<()> {
+fn the_proxy_forwards_requests_and_responses_byte_for_byte() -> Result<()> {
     let Some(client) = RealClient::installed()? else {
         return Ok(());
     };
     let upstream = Upstream::start()?;
-    let behind = WireTap::before(upstream.port())?;
-    let daemon = Daemon::on(&client.home().join(".grov"), &behind.url()).start()?;
+    let after = WireTap::before(upstream.port())?;
+    let daemon = Daemon::on(&client.home().join(".grov"), &after.url()).start()?;
     let before = WireTap::before(daemon.port())?;
     for prompt in [
         "Add a greeting. [[scenario:tools]]",
@@ -223,10 +223,10 @@ fn the_client_and_the_api_see_each_others_very_bytes() -> Result<()> {
     ] {
         client.prompt(&before.url(), prompt, &[])?.result()?;
     }
-    let (mut sent, mut arrived) = (before.messages()?, behind.messages()?);
+    let (mut sent, mut arrived) = (before.messages()?, after.messages()?);
     assert!(sent.len() > 8, "{} requests", sent.len());
     for message in sent.iter_mut().chain(&mut arrived) {
-        // What belongs to one connection and not to the request.
+        // Headers that belong to a connection and not to the request.
         let own = |name: &str| {
             [
                 "host",
@@ -240,12 +240,12 @@ fn the_client_and_the_api_see_each_others_very_bytes() -> Result<()> {
         message.headers.retain(|(name, _)| !own(name));
         message.answer_headers.retain(|(name, _)| !own(name));
     }
-    // Only among headers of one name does the order mean anything.
+    // The order of headers matters only among those with the same name.
     for message in sent.iter_mut().chain(&mut arrived) {
         message.headers.sort_by(|a, b| a.0.cmp(&b.0));
         message.answer_headers.sort_by(|a, b| a.0.cmp(&b.0));
     }
-    // Each side may spread its requests over connections in its own way.
+    // Client and proxy may distribute requests over connections differently.
     for message in &sent {
         let at = arrived.iter().position(|other| other == message);
         let at = at.with_context(|| {
@@ -268,8 +268,8 @@ fn the_client_and_the_api_see_each_others_very_bytes() -> Result<()> {
     Ok(())
 }
 
-/// Starts the client on a prompt, lets `crash` find the moment, kills the daemon, starts another one in its place, and
-/// waits for the client's end.
+/// Starts the client on a prompt, waits for the moment that `crash` chooses, kills the daemon, starts another one in
+/// its place, and waits for the client to end.
 fn crash_and_return(work: Work, prompt: &str, crash: impl Fn(&Work) -> Option<()>) -> Result<(Work, String)> {
     let mut command = work.client.command(&work.daemon.url(), prompt, &[]);
     let mut running = command
@@ -304,8 +304,8 @@ fn crash_and_return(work: Work, prompt: &str, crash: impl Fn(&Work) -> Option<()
 }
 
 #[test]
-fn a_crash_between_two_requests_costs_the_client_nothing_and_grov_no_step() -> Result<()> {
-    // While the tool of the third step runs, no request does, and everything before it has long been answered.
+fn a_crash_between_two_requests_loses_no_step_and_causes_no_retry() -> Result<()> {
+    // While the tool of the third step runs, no request is in flight, and all earlier answers are complete.
     let script = json!({"scenarios": {"crash": {"steps": [
         {"repeat": 2, "blocks": [{"type": "tool_use", "name": "Bash", "input": {"command": "echo {step}"}}]},
         {"blocks": [{"type": "tool_use", "name": "Bash", "input": {"command": "sleep 2; echo slept"}}]},
@@ -326,7 +326,7 @@ fn a_crash_between_two_requests_costs_the_client_nothing_and_grov_no_step() -> R
 }
 
 #[test]
-fn a_crash_in_the_middle_of_a_stream_costs_the_client_a_repetition_and_grov_no_step() -> Result<()> {
+fn a_crash_during_a_stream_loses_no_step_and_makes_the_client_retry() -> Result<()> {
     let script = json!({"scenarios": {"crash": {"steps": [
         {"repeat": 2, "blocks": [{"type": "tool_use", "name": "Bash", "input": {"command": "echo {step}"}}]},
         {"blocks": [{"type": "text", "text": "Done."}]},
@@ -350,7 +350,7 @@ fn a_crash_in_the_middle_of_a_stream_costs_the_client_a_repetition_and_grov_no_s
 }
 
 #[test]
-fn what_was_done_before_the_proxy_stopped_for_good_is_there() -> Result<()> {
+fn steps_recorded_before_the_proxy_stopped_remain() -> Result<()> {
     let Some(mut work) = Work::begin()? else {
         return Ok(());
     };
@@ -380,7 +380,7 @@ fn what_was_done_before_the_proxy_stopped_for_good_is_there() -> Result<()> {
     assert_eq!(daemon.stop()?.code(), Some(0));
     assert!(!running.wait()?.success(), "the client cannot have finished");
     let calls = tool_uses(&client.home())?;
-    // Kept in the database, or beside it if that was slow.
+    // Recorded in the database, or in the spool if the database was slow.
     let _again = Daemon::on(&home, NOWHERE).start()?;
     let steps = grov.steps_when(&calls[0].session, calls.len())?;
     let done: Vec<Value> = calls.iter().map(expected).collect();

@@ -1,4 +1,4 @@
-//! No secret is written: not to the database, the spool, the log, the metrics.
+//! Secrets are not written to the database, the spool, the log or the metrics.
 
 use crate::turn;
 use crate::upstream::Upstream;
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
 
-/// What a user, a model or a client may let slip, in pieces, so that this file holds no such thing itself.
+/// Secrets of users, models and clients, in pieces, so that this file contains none itself.
 fn secrets() -> Vec<(&'static str, String)> {
     vec![
         (
@@ -51,7 +51,7 @@ fn search(folder: &Path, visit: &mut impl FnMut(&Path, &[u8])) -> Result<()> {
 }
 
 #[test]
-fn no_secret_of_prompt_answer_or_header_is_written_anywhere() -> Result<()> {
+fn secrets_in_prompts_answers_and_headers_are_not_stored() -> Result<()> {
     let secrets = secrets();
     let [key, access, token, password, private] =
         [0, 1, 2, 3, 4].map(|index: usize| secrets[index].1.as_str());
@@ -100,7 +100,7 @@ fn no_secret_of_prompt_answer_or_header_is_written_anywhere() -> Result<()> {
     let metrics = exchange(daemon.port(), &Request::new("GET", "/_grov/metrics"))?.body;
     let health = exchange(daemon.port(), &Request::new("GET", "/_grov/health"))?.body;
     let log = daemon.stop()?.stderr;
-    assert!(!log.is_empty(), "the log says nothing at its highest level");
+    assert!(!log.is_empty(), "the log is empty at its highest level");
     for (what, secret) in &secrets {
         for (place, content) in [
             ("metrics", &*metrics),
@@ -117,13 +117,16 @@ fn no_secret_of_prompt_answer_or_header_is_written_anywhere() -> Result<()> {
             "{what} is in the steps"
         );
     }
-    // What is no secret is still there.
-    let told = steps[0]["command"].as_str().context("no command")?;
-    assert!(told.contains("curl") && told.contains("example.org"), "{told}");
+    // The rest of the command is intact.
+    let output = steps[0]["command"].as_str().context("no command")?;
+    assert!(
+        output.contains("curl") && output.contains("example.org"),
+        "{output}"
+    );
     Ok(())
 }
 
-/// Writes a database as version 9 of the schema left it, with a word of a secret among the keywords of a session.
+/// Writes a database with version 9 of the schema, with a secret among the keywords of a session.
 fn old_database(path: &Path) -> Result<()> {
     use sqlx::{ConnectOptions, Connection, Executor};
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -148,7 +151,7 @@ fn old_database(path: &Path) -> Result<()> {
     })
 }
 
-/// Whether the word is in any file of the home.
+/// Whether any file of the home contains the word.
 fn is_left(home: &Path) -> Result<bool> {
     let mut is_left = false;
     search(home, &mut |_, content| is_left |= holds(content, "staples77"))?;
@@ -156,7 +159,7 @@ fn is_left(home: &Path) -> Result<bool> {
 }
 
 #[test]
-fn the_doctor_cleans_what_an_older_version_kept_and_deletes_nothing() -> Result<()> {
+fn doctor_masks_secrets_that_an_older_version_stored() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let home = folder.path().join("grov");
     fs::create_dir(&home)?;
@@ -166,10 +169,10 @@ fn the_doctor_cleans_what_an_older_version_kept_and_deletes_nothing() -> Result<
     old_database(&home.join(readable))?;
     fs::write(home.join(broken), "no database")?;
     let grov = Grov::on(&home);
-    let told = grov.run(&["doctor"])?.stdout;
+    let output = grov.run(&["doctor"])?.stdout;
     assert!(
-        told.contains("old rows") && told.contains(readable) && told.contains(broken),
-        "{told}"
+        output.contains("old rows") && output.contains(readable) && output.contains(broken),
+        "{output}"
     );
     assert!(is_left(&home)?, "nothing is changed unasked");
     let ended = grov.run(&["doctor", "--fix"])?;
@@ -178,7 +181,7 @@ fn the_doctor_cleans_what_an_older_version_kept_and_deletes_nothing() -> Result<
         !ended.stdout.contains("old rows") && !ended.stdout.contains(readable),
         "{ended:?}"
     );
-    // Of what cannot be read nobody can say more.
+    // A file that cannot be read can only be reported as such.
     assert!(
         ended.stdout.contains(broken) && ended.stderr.contains(broken),
         "{ended:?}"
@@ -188,7 +191,7 @@ fn the_doctor_cleans_what_an_older_version_kept_and_deletes_nothing() -> Result<
 }
 
 #[test]
-fn a_daemon_cleans_what_an_older_version_kept() -> Result<()> {
+fn the_daemon_masks_secrets_that_an_older_version_stored() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let home = folder.path().join("grov");
     fs::create_dir(&home)?;

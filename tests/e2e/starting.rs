@@ -1,4 +1,4 @@
-//! What the daemon does before it serves: refuses what it must not do, and starts on whatever home it finds.
+//! The daemon's start: it refuses invalid settings, and starts on any home it finds.
 
 use crate::turn;
 use crate::upstream::{NOWHERE, Upstream};
@@ -11,7 +11,7 @@ use std::path::Path;
 
 const BAD_USAGE: i32 = 64;
 
-/// Asserts that the daemon serves a client, whatever became of its store.
+/// Asserts that the daemon serves a client, whatever happened to its store.
 fn serves(daemon: &Daemon) -> Result<()> {
     let answer = exchange(
         daemon.port(),
@@ -33,7 +33,7 @@ fn health(daemon: &Daemon) -> Result<serde_json::Value> {
 }
 
 #[test]
-fn a_port_in_use_is_refused_with_the_way_out() -> Result<()> {
+fn a_port_in_use_is_an_error_with_a_suggested_fix() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let other = TcpListener::bind(("127.0.0.1", 0))?;
     let port = other.local_addr()?.port().to_string();
@@ -57,7 +57,7 @@ fn a_port_in_use_is_refused_with_the_way_out() -> Result<()> {
 }
 
 #[test]
-fn a_port_in_use_by_another_grov_says_so() -> Result<()> {
+fn a_port_in_use_by_another_daemon_is_reported_as_such() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let first = Daemon::on(&folder.path().join("first"), NOWHERE).start()?;
     let second = Daemon::bare(&folder.path().join("second"))
@@ -74,7 +74,7 @@ fn a_port_in_use_by_another_grov_says_so() -> Result<()> {
 }
 
 #[test]
-fn a_second_daemon_on_one_home_is_refused_and_the_first_goes_on() -> Result<()> {
+fn a_second_daemon_on_the_same_home_is_refused() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let home = folder.path().join("grov");
     let upstream = Upstream::start()?;
@@ -95,7 +95,7 @@ fn a_second_daemon_on_one_home_is_refused_and_the_first_goes_on() -> Result<()> 
 }
 
 #[test]
-fn what_is_not_built_yet_is_refused_rather_than_ignored() -> Result<()> {
+fn unsupported_settings_are_refused() -> Result<()> {
     let folder = tempfile::tempdir()?;
     for name in [
         "ENABLE_AUTH",
@@ -117,7 +117,7 @@ fn what_is_not_built_yet_is_refused_rather_than_ignored() -> Result<()> {
 }
 
 #[test]
-fn only_loopback_addresses_are_listened_on() -> Result<()> {
+fn the_daemon_listens_only_on_loopback_addresses() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let home = folder.path().join("grov");
     let flag = Daemon::on(&home, NOWHERE).arg("--host").arg("0.0.0.0").refuse()?;
@@ -136,7 +136,7 @@ fn only_loopback_addresses_are_listened_on() -> Result<()> {
 }
 
 #[test]
-fn bad_usage_and_bad_settings_end_with_64() -> Result<()> {
+fn bad_usage_and_bad_settings_exit_with_64() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let home = folder.path().join("grov");
     for arguments in [
@@ -167,7 +167,7 @@ fn bad_usage_and_bad_settings_end_with_64() -> Result<()> {
 }
 
 #[test]
-fn a_missing_home_is_made_for_its_owner_alone() -> Result<()> {
+fn a_missing_home_is_created_readable_only_by_its_owner() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let home = folder.path().join("deep/er/grov");
     let upstream = Upstream::start()?;
@@ -185,12 +185,12 @@ fn a_missing_home_is_made_for_its_owner_alone() -> Result<()> {
 }
 
 #[test]
-fn a_home_that_cannot_be_used_costs_the_records_and_nothing_else() -> Result<()> {
+fn an_unusable_home_disables_recording_only() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let file = folder.path().join("file");
     fs::write(&file, "in the way")?;
     let upstream = Upstream::start()?;
-    // Neither can be made, not even by root.
+    // Neither can be created, not even by root.
     for home in [file.join("grov"), Path::new("/proc/grov").to_owned()] {
         let daemon = Daemon::on(&home, &upstream.url()).start()?;
         serves(&daemon)?;
@@ -204,7 +204,7 @@ fn a_home_that_cannot_be_used_costs_the_records_and_nothing_else() -> Result<()>
 }
 
 #[test]
-fn a_database_that_is_none_is_set_aside_and_recording_goes_on() -> Result<()> {
+fn an_invalid_database_file_is_set_aside_and_recording_continues() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let home = folder.path().join("grov");
     fs::create_dir_all(&home)?;
@@ -224,7 +224,7 @@ fn a_database_that_is_none_is_set_aside_and_recording_goes_on() -> Result<()> {
 }
 
 #[test]
-fn a_database_that_is_a_directory_costs_the_records_and_nothing_else() -> Result<()> {
+fn a_directory_in_place_of_the_database_disables_recording_only() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let home = folder.path().join("grov");
     fs::create_dir_all(home.join("grov.db"))?;
@@ -236,7 +236,7 @@ fn a_database_that_is_a_directory_costs_the_records_and_nothing_else() -> Result
 }
 
 #[test]
-fn the_short_names_in_the_environment_are_heard() -> Result<()> {
+fn short_environment_variable_names_are_accepted() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let upstream = Upstream::start()?;
     let daemon = Daemon::bare(&folder.path().join("grov"))

@@ -1,13 +1,13 @@
-//! Memories embedded by the daemon itself, with the files of a model that fits in a few lines.
+//! Memories embedded by the daemon itself, with the files of a tiny model.
 
-use crate::judge::Court;
+use crate::judge::TestHome;
 use anyhow::{Context, Result, ensure};
 use grov_tests::{Daemon, Request, eventually, exchange};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::PathBuf;
 
-/// Words of the model, and where each points to: what goes wrong, what it looks like, and the rest.
+/// The model's words and the direction of each vector: failure, appearance, or other.
 const WORDS: [(&str, [f32; 3]); 8] = [
     ("[UNK]", [0.0, 0.0, 0.0]),
     ("crash", [1.0, 0.1, 0.0]),
@@ -19,10 +19,10 @@ const WORDS: [(&str, [f32; 3]); 8] = [
     ("memory", [0.1, 0.0, 0.1]),
 ];
 
-/// A home with a model in it, which the user's configuration names.
-fn court() -> Result<Court> {
-    let court = Court::new()?;
-    let folder = court.home().join("models/tiny words");
+/// A home with a model, which the user's configuration names.
+fn home() -> Result<TestHome> {
+    let home = TestHome::new()?;
+    let folder = home.path().join("models/tiny words");
     fs::create_dir_all(&folder)?;
     let vocabulary: Value = WORDS
         .iter()
@@ -54,17 +54,17 @@ fn court() -> Result<Court> {
     let table = [&length[..], header.as_bytes(), &numbers].concat();
     fs::write(folder.join("model.safetensors"), table)?;
     fs::write(
-        court.home().join("config.toml"),
+        home.path().join("config.toml"),
         "[embedder]\nprovider = 'static'\nmodel = 'models/tiny words'\n",
     )?;
-    Ok(court)
+    Ok(home)
 }
 
-fn table(court: &Court) -> PathBuf {
-    court.home().join("models/tiny words/model.safetensors")
+fn table(home: &TestHome) -> PathBuf {
+    home.path().join("models/tiny words/model.safetensors")
 }
 
-fn import(court: &Court, prompts: &[&str]) -> Result<()> {
+fn import(home: &TestHome, prompts: &[&str]) -> Result<()> {
     let record = |(number, prompt): (usize, &&str)| {
         json!({
             "id": format!("memory-{number}"), "original_query": prompt, "goal": prompt, "status": "complete",
@@ -76,9 +76,9 @@ fn import(court: &Court, prompts: &[&str]) -> Result<()> {
         .enumerate()
         .map(|record_of| format!("{}\n", record(record_of)))
         .collect();
-    let file = court.project().join("records.jsonl");
+    let file = home.project().join("records.jsonl");
     fs::write(&file, lines)?;
-    let answer = court
+    let answer = home
         .grov()
         .ask(&["memory", "import", file.to_str().context("no UTF-8")?])?
         .json;
@@ -86,7 +86,7 @@ fn import(court: &Court, prompts: &[&str]) -> Result<()> {
     Ok(())
 }
 
-/// What the health page says of the embedder, once `wanted` is true of it.
+/// The embedder section of the health page, once `wanted` holds for it.
 fn embedder_when(daemon: &Daemon, what: &str, wanted: impl Fn(&Value) -> bool) -> Result<Value> {
     let read = || -> Option<Value> {
         let health = exchange(daemon.port(), &Request::new("GET", "/_grov/health")).ok()?;
@@ -97,9 +97,9 @@ fn embedder_when(daemon: &Daemon, what: &str, wanted: impl Fn(&Value) -> bool) -
         .with_context(|| format!("it says {:#?}", read()))
 }
 
-/// The ids that are found, best first, and what meaning is worth for each.
-fn found(court: &Court, query: &str) -> Result<Vec<(String, Option<f64>)>> {
-    let answer = court.grov().ask(&["memory", "search", "--why", query])?.json;
+/// The ids that the search finds, best first, and the semantic score of each.
+fn found(home: &TestHome, query: &str) -> Result<Vec<(String, Option<f64>)>> {
+    let answer = home.grov().ask(&["memory", "search", "--why", query])?.json;
     let results = answer["results"].as_array().context("no results")?;
     Ok(results
         .iter()
@@ -111,16 +111,16 @@ fn found(court: &Court, query: &str) -> Result<Vec<(String, Option<f64>)>> {
 }
 
 #[test]
-fn memories_are_embedded_without_a_server_and_a_search_goes_by_meaning() -> Result<()> {
-    let court = court()?;
-    import(&court, &["the upload paint", "the upload panic"])?;
-    let by_words = found(&court, "upload crash")?;
+fn memories_are_embedded_without_a_server_and_searched_by_meaning() -> Result<()> {
+    let home = home()?;
+    import(&home, &["the upload paint", "the upload panic"])?;
+    let by_words = found(&home, "upload crash")?;
     ensure!(
         by_words.iter().all(|(_, meaning)| meaning.is_none()),
         "{by_words:?}"
     );
 
-    let daemon = court.with_rules().start()?;
+    let daemon = home.with_rules().start()?;
     let status = embedder_when(&daemon, "both memories to be embedded", |embedder| {
         embedder["done"] == 2 && embedder["memories"] == 2
     })?;
@@ -131,28 +131,29 @@ fn memories_are_embedded_without_a_server_and_a_search_goes_by_meaning() -> Resu
                 .is_some_and(|name| name.starts_with("static/")),
         "{status:#}"
     );
-    let by_meaning = found(&court, "upload crash")?;
+    let by_meaning = found(&home, "upload crash")?;
     let ids: Vec<&str> = by_meaning.iter().map(|(id, _)| id.as_str()).collect();
     ensure!(ids == ["memory-1", "memory-0"], "{by_meaning:?}");
     ensure!(by_meaning[0].1 > by_meaning[1].1, "{by_meaning:?}");
-    let unknown = court.grov().run(&["memory", "search", "\u{2603}"])?;
+    let unknown = home.grov().run(&["memory", "search", "\u{2603}"])?;
     ensure!(
         unknown.stderr.contains("searching by words alone") && unknown.code().is_some_and(|code| code < 2),
         "{unknown:?}"
     );
 
-    // Other weights are another model: what the first made is not compared with it, but made anew.
-    let mut numbers = fs::read(table(&court))?;
+    // Different weights are a different model: vectors of the first one are not compared with its own, but computed
+    // again.
+    let mut numbers = fs::read(table(&home))?;
     let last = numbers.len() - 1;
     numbers[last] ^= 0x80;
-    fs::write(table(&court), numbers)?;
-    let by_words = found(&court, "upload crash")?;
+    fs::write(table(&home), numbers)?;
+    let by_words = found(&home, "upload crash")?;
     ensure!(
         by_words.iter().all(|(_, meaning)| meaning.is_none()),
         "{by_words:?}"
     );
     daemon.stop()?;
-    let daemon = court.with_rules().start()?;
+    let daemon = home.with_rules().start()?;
     let anew = embedder_when(&daemon, "both memories to be embedded anew", |embedder| {
         embedder["done"] == 2
     })?;
@@ -161,13 +162,13 @@ fn memories_are_embedded_without_a_server_and_a_search_goes_by_meaning() -> Resu
 }
 
 #[test]
-fn a_model_that_is_cut_off_costs_its_help_and_says_so() -> Result<()> {
-    let court = court()?;
-    import(&court, &["the upload paint"])?;
-    let numbers = fs::read(table(&court))?;
-    fs::write(table(&court), &numbers[..numbers.len() - 5])?;
-    let daemon = court.with_rules().start()?;
-    let status = embedder_when(&daemon, "the trouble to be told", |embedder| {
+fn a_truncated_model_file_disables_embedding_and_is_reported() -> Result<()> {
+    let home = home()?;
+    import(&home, &["the upload paint"])?;
+    let numbers = fs::read(table(&home))?;
+    fs::write(table(&home), &numbers[..numbers.len() - 5])?;
+    let daemon = home.with_rules().start()?;
+    let status = embedder_when(&daemon, "the failure to be reported", |embedder| {
         embedder["trouble"].is_string()
     })?;
     let tells = |text: &str| text.contains("model.safetensors cannot be used") && text.contains("truncated");
@@ -177,9 +178,9 @@ fn a_model_that_is_cut_off_costs_its_help_and_says_so() -> Result<()> {
     );
     ensure!(tells(&daemon.log()), "{}", daemon.log());
 
-    let search = court.grov().run(&["memory", "search", "upload"])?;
+    let search = home.grov().run(&["memory", "search", "upload"])?;
     ensure!(search.code() == Some(0) && tells(&search.stderr), "{search:?}");
-    let doctor = court.grov().ask(&["doctor"])?.json;
+    let doctor = home.grov().ask(&["doctor"])?.json;
     let check = doctor["checks"]
         .as_array()
         .into_iter()

@@ -1,4 +1,4 @@
-//! How the daemon ends: in order, at once, or by a crash, and what is there afterwards.
+//! How the daemon stops: gracefully, immediately, or by a crash, and what is on disk afterwards.
 
 use crate::turn;
 use crate::upstream::{NOWHERE, Upstream};
@@ -11,10 +11,10 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The daemon's own grace period is half a minute: whatever ends sooner ended for another reason.
+/// The daemon's own grace period is 30 seconds. A daemon that ends sooner ended for another reason.
 const AT_ONCE: Duration = Duration::from_secs(10);
 
-/// Opens a stream and reads until the first piece of its body is there.
+/// Opens a stream and reads until the first piece of the body has arrived.
 fn started(daemon: &Daemon, prompt: &str) -> Result<BufReader<TcpStream>> {
     let mut stream = open(daemon.port())?;
     stream.write_all(&turn::prompt(&turn::session(1), prompt).bytes(daemon.port()))?;
@@ -24,7 +24,7 @@ fn started(daemon: &Daemon, prompt: &str) -> Result<BufReader<TcpStream>> {
 }
 
 #[test]
-fn a_running_stream_ends_before_the_daemon_does() -> Result<()> {
+fn the_daemon_completes_a_running_stream_before_it_stops() -> Result<()> {
     for signal in ["TERM", "INT"] {
         let folder = tempfile::tempdir()?;
         let home = folder.path().join("grov");
@@ -44,7 +44,8 @@ fn a_running_stream_ends_before_the_daemon_does() -> Result<()> {
         );
         let ended = daemon.ended(AT_ONCE)?;
         assert_eq!(ended.code(), Some(0), "{signal}: {}", ended.stderr);
-        // What the last stream did was kept before the end: in the database, or beside it if that was slow.
+        // The last stream was recorded before the daemon ended: in the database, or in the spool if the database was
+        // slow.
         let _again = Daemon::on(&home, NOWHERE).start()?;
         assert_eq!(
             Grov::on(&home).steps_when(&turn::session(1), 1)?.len(),
@@ -56,11 +57,11 @@ fn a_running_stream_ends_before_the_daemon_does() -> Result<()> {
 }
 
 #[test]
-fn a_half_sent_body_does_not_hold_the_daemon_and_a_running_stream_still_ends() -> Result<()> {
+fn a_partial_request_body_does_not_delay_shutdown() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let upstream = Upstream::start()?;
     let daemon = Daemon::on(&folder.path().join("grov"), &upstream.url())
-        // Longer than this test waits for anything.
+        // Longer than any timeout in this test.
         .env("GROV_PROXY_SHUTDOWN_GRACE", "10m")
         .start()?;
     let port = daemon.port();
@@ -74,7 +75,7 @@ fn a_half_sent_body_does_not_hold_the_daemon_and_a_running_stream_still_ends() -
         )?;
         halves.push(half);
     }
-    // Answered after them: their requests are in work.
+    // The daemon answers this request after it has accepted the others, so those are in progress.
     assert_eq!(exchange(port, &Request::new("GET", "/_grov/health"))?.status, 200);
     daemon.signal("TERM")?;
     let answer = read_response(&mut stream, |_| {})?;
@@ -89,7 +90,7 @@ fn a_half_sent_body_does_not_hold_the_daemon_and_a_running_stream_still_ends() -
 }
 
 #[test]
-fn a_second_signal_ends_it_at_once() -> Result<()> {
+fn a_second_signal_stops_the_daemon_immediately() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let upstream = Upstream::start()?;
     let daemon = Daemon::on(&folder.path().join("grov"), &upstream.url()).start()?;
@@ -110,7 +111,7 @@ fn a_second_signal_ends_it_at_once() -> Result<()> {
 }
 
 #[test]
-fn a_stalled_stream_holds_the_daemon_no_longer_than_the_grace_period() -> Result<()> {
+fn a_stalled_stream_delays_shutdown_by_the_grace_period_at_most() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let upstream = Upstream::start()?;
     let home = folder.path().join("grov");
@@ -130,7 +131,7 @@ fn a_stalled_stream_holds_the_daemon_no_longer_than_the_grace_period() -> Result
 }
 
 #[test]
-fn an_idle_daemon_stops_at_once_and_its_home_is_free() -> Result<()> {
+fn an_idle_daemon_stops_immediately_and_releases_its_home() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let home = folder.path().join("grov");
     let daemon = Daemon::on(&home, NOWHERE).start()?;
@@ -144,7 +145,7 @@ fn an_idle_daemon_stops_at_once_and_its_home_is_free() -> Result<()> {
 }
 
 #[test]
-fn after_a_crash_under_load_every_step_of_a_second_ago_is_there() -> Result<()> {
+fn after_a_crash_under_load_every_step_older_than_a_second_is_stored() -> Result<()> {
     const CLIENTS: usize = 8;
     const BEFORE_THE_CRASH: usize = 60;
     let folder = tempfile::tempdir()?;
@@ -153,7 +154,7 @@ fn after_a_crash_under_load_every_step_of_a_second_ago_is_there() -> Result<()> 
     let daemon = Daemon::on(&home, &upstream.url()).start()?;
     let port = daemon.port();
     let (next, over) = (AtomicUsize::new(0), AtomicBool::new(false));
-    // Sessions whose answer was received whole, and when.
+    // Sessions whose answers arrived completely, and when.
     let received: Mutex<Vec<(usize, Instant)>> = Mutex::default();
     let crash = thread::scope(|scope| -> Result<Instant> {
         for _ in 0..CLIENTS {
@@ -170,7 +171,7 @@ fn after_a_crash_under_load_every_step_of_a_second_ago_is_there() -> Result<()> 
         eventually("load", || {
             (received.lock().unwrap().len() >= BEFORE_THE_CRASH).then_some(())
         })?;
-        // The second within which a step is to be stored, for the steps so far.
+        // Every step must be stored within one second; wait that long for the newest ones.
         thread::sleep(Duration::from_secs(1));
         let crash = Instant::now();
         let ended = daemon.kill();
@@ -195,7 +196,7 @@ fn after_a_crash_under_load_every_step_of_a_second_ago_is_there() -> Result<()> 
         received.len()
     );
 
-    // In the database itself: no daemon has looked at a spool since.
+    // Reads the database directly: no daemon has replayed a spool since.
     let grov = Grov::on(&home);
     let stored = grov.sessions()?;
     let is_stored = |number: &&usize| {
@@ -212,7 +213,7 @@ fn after_a_crash_under_load_every_step_of_a_second_ago_is_there() -> Result<()> 
         owed.len()
     );
 
-    // The home is as good as before: the next daemon starts on it and records.
+    // The home is intact: the next daemon starts on it and records.
     let again = Daemon::on(&home, &upstream.url()).start()?;
     let fresh = turn::session(1_000_000);
     assert_eq!(

@@ -1,4 +1,4 @@
-//! The store fails while clients work: they notice nothing, and what can be recorded later is.
+//! The store fails while clients work: they do not notice, and everything that can be recorded later is.
 
 use crate::turn;
 use crate::upstream::Upstream;
@@ -32,7 +32,7 @@ fn work(daemon: &Daemon, sessions: std::ops::Range<usize>) -> Result<()> {
     Ok(())
 }
 
-/// Another process's hold on the whole database, as a backup tool or a stuck editor plug-in may have it.
+/// Another process's lock on the whole database, like that of a backup tool or a stuck editor plug-in.
 pub struct Hold {
     runtime: tokio::runtime::Runtime,
     connection: SqliteConnection,
@@ -69,7 +69,7 @@ fn a_locked_database_delays_no_answer_and_loses_no_step() -> Result<()> {
     let start = Instant::now();
     work(&daemon, 1..21)?;
     let took = start.elapsed();
-    // Each waiting for the lock only once would take at least as long as the store's patience, 20 times.
+    // If each answer waited for the lock only once, this would take at least 20 times the store's busy timeout.
     assert!(
         took.as_secs() < 10,
         "20 answers took {took:?} behind a locked database"
@@ -84,7 +84,7 @@ fn a_locked_database_delays_no_answer_and_loses_no_step() -> Result<()> {
 }
 
 #[test]
-fn a_database_locked_beyond_the_daemons_life_loses_no_step() -> Result<()> {
+fn a_database_locked_until_after_shutdown_loses_no_step() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let home = folder.path().join("grov");
     let upstream = Upstream::start()?;
@@ -105,11 +105,11 @@ fn a_database_locked_beyond_the_daemons_life_loses_no_step() -> Result<()> {
 }
 
 #[test]
-fn a_full_disk_stops_no_client_and_shows_in_the_health_answer() -> Result<()> {
+fn a_full_disk_stops_no_client_and_is_reported_by_health() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let home = folder.path().join("grov");
     let upstream = Upstream::start()?;
-    // Enough for the schema, not for what follows.
+    // Enough for the schema, not for the records.
     let daemon = Daemon::on(&home, &upstream.url()).largest_file(600).start()?;
     let mut sessions = 0;
     eventually("the disk to be full", || {
@@ -121,7 +121,7 @@ fn a_full_disk_stops_no_client_and_shows_in_the_health_answer() -> Result<()> {
     work(&daemon, sessions..sessions + 5)?;
     daemon.stop()?;
 
-    // With room again, the home works as if nothing had been.
+    // With free space again, the home works normally.
     let again = Daemon::on(&home, &upstream.url()).start()?;
     let fresh = 1_000_000;
     work(&again, fresh..fresh + 1)?;
@@ -144,7 +144,7 @@ fn a_database_removed_under_the_daemon_stops_no_client() -> Result<()> {
 }
 
 #[test]
-fn a_database_spoilt_under_the_daemon_stops_no_client_and_is_set_aside() -> Result<()> {
+fn a_database_corrupted_under_the_daemon_stops_no_client_and_is_set_aside() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let home = folder.path().join("grov");
     let upstream = Upstream::start()?;
@@ -185,7 +185,7 @@ fn permit(folder: &Path, folders: u32, files: u32) -> Result<()> {
 }
 
 #[test]
-fn a_read_only_home_stops_no_client_and_shows_in_the_health_answer() -> Result<()> {
+fn a_read_only_home_stops_no_client_and_is_reported_by_health() -> Result<()> {
     let folder = tempfile::tempdir()?;
     fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755))?;
     let home = folder.path().join("grov");
@@ -217,8 +217,8 @@ fn a_read_only_home_stops_no_client_and_shows_in_the_health_answer() -> Result<(
     Ok(())
 }
 
-/// Records a turn, removes or spoils what `harm` does in the home, records on, and kills the daemon. What the next process
-/// finds.
+/// Records a turn, applies `harm` to the home, records more turns, and kills the daemon. Returns the records that the
+/// next process finds.
 fn recorded_around(harm: fn(&Path) -> Result<()>) -> Result<(tempfile::TempDir, Grov)> {
     let folder = tempfile::tempdir()?;
     let home = folder.path().join("grov");
@@ -252,7 +252,8 @@ fn a_write_ahead_log_removed_under_the_daemon_loses_no_step() -> Result<()> {
 }
 
 #[test]
-fn a_write_ahead_log_overwritten_under_the_daemon_costs_no_later_step_and_doctor_tells() -> Result<()> {
+fn a_write_ahead_log_overwritten_under_the_daemon_loses_no_later_step_and_is_reported_by_doctor() -> Result<()>
+{
     let (_folder, grov) = recorded_around(|home| {
         let log = home.join("grov.db-wal");
         let spoilt = fs::OpenOptions::new().write(true).open(&log)?;
@@ -275,7 +276,7 @@ fn a_write_ahead_log_overwritten_under_the_daemon_costs_no_later_step_and_doctor
 }
 
 #[test]
-fn a_home_removed_under_the_daemon_is_not_taken_by_a_second_one() -> Result<()> {
+fn a_second_daemon_is_refused_after_the_home_was_removed() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let home = folder.path().join("grov");
     let upstream = Upstream::start()?;
@@ -298,7 +299,7 @@ fn a_home_removed_under_the_daemon_is_not_taken_by_a_second_one() -> Result<()> 
 }
 
 #[test]
-fn a_stopped_daemon_is_not_called_not_running() -> Result<()> {
+fn a_suspended_daemon_is_reported_as_not_answering() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let home = folder.path().join("grov");
     let upstream = Upstream::start()?;
@@ -308,15 +309,15 @@ fn a_stopped_daemon_is_not_called_not_running() -> Result<()> {
     let said = grov.run(&["proxy-status"])?;
     let proxy = grov.ask(&["proxy-status"])?.json["proxy"].clone();
     let doctor = grov.ask(&["doctor"])?.json;
-    // The session that would wait for it without end.
+    // A session start that would otherwise wait for the daemon forever.
     let begun = Grov::on(&home)
         .env("ANTHROPIC_BASE_URL", &daemon.url())
         .run(&["hook", "SessionStart"])?;
     let noted = fs::read_to_string(home.join("logs/hooks.log")).unwrap_or_default();
     daemon.signal("CONT")?;
     assert_eq!(begun.code(), Some(0));
-    let told = begun.stdout + &noted;
-    assert!(told.contains("is stopped"), "{told}");
+    let output = begun.stdout + &noted;
+    assert!(output.contains("is stopped"), "{output}");
     assert!(said.stdout.contains("not answering"), "{}", said.stdout);
     assert!(said.stdout.contains("kill -CONT"), "{}", said.stdout);
     assert_eq!(

@@ -1,4 +1,4 @@
-//! The way out: TLS with the machine's own trust, and the user's own HTTPS proxy.
+//! Outgoing connections: TLS with the machine's trust store, and the user's own HTTPS proxy.
 
 use anyhow::{Context, Result};
 use grov_tests::{Daemon, Request, eventually, exchange};
@@ -13,7 +13,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::Runtime;
 use tokio_rustls::TlsAcceptor;
 
-/// An HTTPS server whose certificate only its own authority vouches for.
+/// An HTTPS server whose certificate is signed by its own authority only.
 struct Secure {
     port: u16,
     authority: PathBuf,
@@ -55,7 +55,7 @@ impl Secure {
                             return;
                         };
                         counted.fetch_add(1, Ordering::Relaxed);
-                        // A client that goes away ends the connection, not the test.
+                        // A client that disconnects ends the connection, not the test.
                         let _ = answer_all(stream).await;
                     });
                 }
@@ -116,7 +116,7 @@ async fn read_head(stream: &mut (impl AsyncBufReadExt + Unpin)) -> Result<String
     Ok(head)
 }
 
-/// A forward proxy that knows `CONNECT`.
+/// A forward proxy that supports `CONNECT`.
 struct Tunnel {
     port: u16,
     heads: Arc<Mutex<Vec<String>>>,
@@ -178,7 +178,7 @@ fn status(daemon: &Daemon) -> Result<u16> {
 }
 
 #[test]
-fn one_secure_connection_serves_a_hundred_requests() -> Result<()> {
+fn one_tls_connection_serves_a_hundred_requests() -> Result<()> {
     let server = Secure::start()?;
     let home = tempfile::tempdir()?;
     let daemon = Daemon::on(home.path(), &server.url())
@@ -202,12 +202,12 @@ fn one_secure_connection_serves_a_hundred_requests() -> Result<()> {
 }
 
 #[test]
-fn a_certificate_that_nobody_vouches_for_is_a_502() -> Result<()> {
+fn an_untrusted_certificate_leads_to_a_502() -> Result<()> {
     let server = Secure::start()?;
     let home = tempfile::tempdir()?;
     let daemon = Daemon::on(home.path(), &server.url()).start()?;
     assert_eq!(status(&daemon)?, 502);
-    // The log is written behind the answer.
+    // The log line is written after the answer.
     eventually("the reason in the log", || {
         daemon
             .log()
@@ -249,7 +249,7 @@ fn the_users_own_https_proxy_is_used_and_its_password_is_not_logged() -> Result<
 }
 
 #[test]
-fn no_proxy_is_honoured() -> Result<()> {
+fn the_no_proxy_variable_is_honoured() -> Result<()> {
     let server = Secure::start()?;
     let tunnel = Tunnel::start()?;
     let home = tempfile::tempdir()?;

@@ -1,9 +1,9 @@
-//! Requests as Claude Code sends them, made by hand: small, and as many at once as a test likes.
+//! Hand-made Claude Code requests: small, and as many at the same time as a test needs.
 
 use grov_tests::Request;
 use serde_json::{Value, json};
 
-/// The session of the `number`-th made-up conversation of a test.
+/// The id of the `number`-th session of a test.
 pub fn session(number: usize) -> String {
     format!("00000000-0000-4000-8000-{number:012}")
 }
@@ -21,7 +21,7 @@ pub fn request(session: &str, messages: &[Value]) -> Request {
     request_in("/home/dev/project", session, messages)
 }
 
-/// The same of a client that works in this directory.
+/// The same for a client that works in `directory`.
 pub fn request_in(directory: &str, session: &str, messages: &[Value]) -> Request {
     let tool = |name: &str| json!({"name": name, "description": name, "input_schema": {"type": "object"}});
     let user = json!({"device_id": "0".repeat(64), "account_uuid": "", "session_id": session}).to_string();

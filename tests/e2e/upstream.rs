@@ -5,7 +5,7 @@ use grov_sim::{ScenarioSet, Sim, SimConfig};
 use serde_json::Value;
 use tokio::runtime::Runtime;
 
-/// An upstream for daemons that never get a request: nobody listens on the discard port.
+/// An upstream for daemons that never get a request: no process listens on the discard port.
 pub const NOWHERE: &str = "http://127.0.0.1:9";
 
 /// A running simulation.
@@ -21,7 +21,7 @@ impl Upstream {
         Self::playing(ScenarioSet::default())
     }
 
-    /// Starts a simulation with the scenarios of a script besides the built-in ones.
+    /// Starts a simulation with the scenarios of a script in addition to the built-in ones.
     pub fn with(script: &Value) -> Result<Self> {
         Self::playing(ScenarioSet::default().with_json(script.to_string().as_bytes())?)
     }
@@ -43,7 +43,7 @@ impl Upstream {
         &self.sim
     }
 
-    /// Runs something to its end on the simulation's threads, as a client in this process.
+    /// Runs a future to completion on the simulation's threads, as a client in this process.
     pub fn block_on<T>(&self, future: impl Future<Output = T>) -> T {
         self.runtime.block_on(future)
     }
@@ -58,7 +58,7 @@ impl Upstream {
         self.sim.addr().port()
     }
 
-    /// How many requests to the model have arrived.
+    /// The number of requests to the model that have arrived.
     pub fn turns(&self) -> usize {
         self.sim.messages().len()
     }

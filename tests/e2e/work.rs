@@ -1,4 +1,4 @@
-//! The real client at work: client, proxy and simulated API wired together.
+//! The real client with the proxy and the simulated API.
 
 use crate::upstream::Upstream;
 use anyhow::{Context, Result};
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use std::fs;
 use std::path::PathBuf;
 
-/// Client, proxy and API, wired together.
+/// A client, a proxy and the simulated API, connected to each other.
 pub struct Work {
     pub client: RealClient,
     pub upstream: Upstream,
@@ -16,17 +16,17 @@ pub struct Work {
 }
 
 impl Work {
-    /// `None` where the client is not installed and need not be.
+    /// `None` if the client is not installed and not required.
     pub fn begin() -> Result<Option<Self>> {
         Self::against(Upstream::start()?, &[])
     }
 
-    /// The same with scenarios of the test's own.
+    /// The same with scenarios of the test.
     pub fn with(script: &Value) -> Result<Option<Self>> {
         Self::against(Upstream::with(script)?, &[])
     }
 
-    /// The same with more in the daemon's environment.
+    /// The same with additional environment variables for the daemon.
     pub fn against(upstream: Upstream, environment: &[(&str, &str)]) -> Result<Option<Self>> {
         let Some(client) = RealClient::installed()? else {
             return Ok(None);
@@ -58,7 +58,7 @@ impl Work {
             .with_context(|| format!("the client wrote no {name}"))
     }
 
-    /// Asserts that transcript and records agree, and gives the calls of the session.
+    /// Asserts that the client's transcript and Grov's records agree. Returns the calls of the session.
     pub fn agree(&self, session: &str) -> Result<Vec<ToolUse>> {
         let mut calls = tool_uses(&self.client.home())?;
         calls.retain(|call| call.session == session);
@@ -71,12 +71,12 @@ impl Work {
                 .filter(|call| call.agent.as_deref() == agent)
                 .map(expected)
                 .collect();
-            let told: Vec<Value> = steps
+            let recorded: Vec<Value> = steps
                 .iter()
                 .filter(|step| step["agent_id"].as_str() == agent)
                 .map(essence)
                 .collect();
-            assert_eq!(told, done, "steps of {agent:?}");
+            assert_eq!(recorded, done, "steps of {agent:?}");
         }
         assert_eq!(steps.len(), calls.len(), "{steps:?}");
         Ok(calls)
@@ -90,21 +90,21 @@ impl Work {
     }
 }
 
-/// What a recorded step must say of a tool call.
+/// The recorded step that a tool call should lead to.
 pub fn expected(call: &ToolUse) -> Value {
     let (action, files, command) = match call.name.as_str() {
         "Write" => ("write", json!([call.input["file_path"]]), Value::Null),
         "Edit" => ("edit", json!([call.input["file_path"]]), Value::Null),
         "Read" => ("read", json!([call.input["file_path"]]), Value::Null),
         "Agent" => ("task", json!([]), call.input["prompt"].clone()),
-        // The files of a command are read from its line, by rules that have tests of their own.
+        // The files of a command are extracted by rules that have their own tests.
         "Bash" => ("bash", Value::Null, call.input["command"].clone()),
         other => unreachable!("no scenario calls {other}"),
     };
     json!({"action_type": action, "files": files, "command": command})
 }
 
-/// The same of a recorded step.
+/// The same fields of a recorded step.
 pub fn essence(step: &Value) -> Value {
     let files = if step["action_type"] == "bash" {
         Value::Null

@@ -1,4 +1,4 @@
-//! The hook path: a transcript is written as Claude Code writes it, and every hook is a process that takes the session up.
+//! The hook path: a transcript is written in Claude Code's format, and every hook is a separate process that reads it.
 
 use crate::session::{Call, Response, Session};
 use crate::{INTERRUPTED, ROOT, SESSION, Seen};
@@ -11,14 +11,14 @@ use std::sync::Arc;
 use time::format_description::well_known::Rfc3339;
 use time::{Duration, OffsetDateTime};
 
-/// Behind the beginning of the session, as transcripts tell time in milliseconds.
+/// An offset from the start of the session; transcripts have timestamps in milliseconds.
 const START: i64 = 1_800_000_000;
 
-/// A client that writes, and what its hooks keep.
+/// A client that writes a transcript, and the state that its hooks keep.
 struct Client {
     now: OffsetDateTime,
     transcript: String,
-    /// What each subagent did.
+    /// The lines of each subagent.
     agents: BTreeMap<String, String>,
     guard: Vec<GuardRecord>,
     stored: HookSession,
@@ -65,7 +65,7 @@ pub(crate) fn follow(session: &Session) -> Seen {
 }
 
 impl Client {
-    /// A process that takes up the session and follows it as far as it is written.
+    /// A new process that loads the session and follows the transcript to its current end.
     fn hook(&mut self, then: impl FnOnce(&mut TranscriptFollower)) -> Option<grov_domain::HookCheck> {
         let mut follower = TranscriptFollower::resume(self.stored.clone(), &[], Arc::new(extract_intent));
         follower.apply_guard_log(&self.guard);
@@ -85,7 +85,7 @@ impl Client {
         progress.check
     }
 
-    /// UserPromptSubmit, then the line of the prompt.
+    /// UserPromptSubmit, then the prompt's line in the transcript.
     fn prompt(&mut self, number: usize, text: &str) {
         self.now += Duration::seconds(1);
         let now = self.now;
@@ -105,7 +105,7 @@ impl Client {
         );
     }
 
-    /// A line for each part of a response, then one for each result.
+    /// One line for each part of a response, then one for each result.
     fn respond(&mut self, response: &Response) {
         self.messages += 1;
         let message = format!("msg_{}", self.messages);
@@ -137,14 +137,14 @@ impl Client {
         }
     }
 
-    /// Stop: the turn is over.
+    /// Stop: the turn has ended.
     fn stop(&mut self) {
         let now = self.now;
         self.hook(|follower| {
             follower.flush_pending();
             follower.settle(now);
         });
-        // The mode is in no row of this path, only in what it keeps to go on.
+        // On this path the mode is only in the stored state of the session, not in a row of its own.
         let kept: Value = serde_json::from_str(self.stored.engine_state.as_deref().unwrap()).unwrap();
         let state = &kept["engine"]["course"]["state"];
         self.seen
@@ -169,7 +169,7 @@ impl Client {
     }
 }
 
-/// What the guard notes of a call that it asks the user about.
+/// Records a question of the guard about a call, as the guard does.
 pub(crate) fn guarded(call: &Call, at: OffsetDateTime) -> GuardRecord {
     GuardRecord {
         client_session_id: ClientSessionId::new(SESSION),

@@ -1,8 +1,8 @@
-//! Whole sessions, played to both paths: what they find of every action is the same.
+//! Plays whole sessions on both paths and compares their findings for every action.
 //!
-//! Each file of `sessions/` is a session and what is expected of it; `README.md` has the format. One adapter reads it as
-//! requests and responses of the Messages API, the other as the transcript that Claude Code writes. With `GOLDEN_UPDATE=1`
-//! the expectations are written anew: look at what changed.
+//! Each file of `sessions/` is a session with its expected findings; `README.md` describes the format. One adapter
+//! turns it into requests and responses of the Messages API, the other into a Claude Code transcript. `GOLDEN_UPDATE=1`
+//! rewrites the expectations: review the diff.
 #![forbid(unsafe_code)]
 #![allow(
     clippy::unwrap_used,
@@ -19,22 +19,22 @@ use session::Session;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The folder that the agent works in.
+/// The agent's working directory.
 pub(crate) const ROOT: &str = "/home/me/app";
-/// The client's session.
+/// The client's session id.
 pub(crate) const SESSION: &str = "golden";
 
-/// What the client notes where the user broke off a turn.
+/// The client's note where the user interrupted a turn.
 pub(crate) const INTERRUPTED: &str = "[Request interrupted by user for tool use]";
 
-/// What one path says of a session.
+/// The findings of one path for a session.
 #[derive(Debug, Default)]
 pub(crate) struct Seen {
-    /// Score and findings of each action, in the order of the file.
+    /// Score and findings of each action, in file order.
     pub(crate) actions: Vec<Value>,
     /// Mode and escalation at the end of each turn.
     pub(crate) turns: Vec<Value>,
-    /// What the agent hears.
+    /// The injected texts.
     pub(crate) said: Vec<Value>,
 }
 
@@ -46,7 +46,7 @@ fn files() -> Vec<PathBuf> {
     files
 }
 
-/// One value where the paths agree, else one for each.
+/// One value if the paths agree, otherwise one for each path.
 fn both(proxy: &Value, hooks: &Value) -> Value {
     if proxy == hooks {
         proxy.clone()
@@ -61,7 +61,7 @@ fn all(proxy: &[Value], hooks: &[Value]) -> Value {
     pairs.map(|(proxy, hooks)| both(proxy, hooks)).collect()
 }
 
-/// What is found by both paths, as a file has it.
+/// The findings of both paths, in the form of the file.
 fn expectation(proxy: &Seen, hooks: &Seen) -> Value {
     json!({
         "actions": all(&proxy.actions, &hooks.actions),
@@ -70,7 +70,7 @@ fn expectation(proxy: &Seen, hooks: &Seen) -> Value {
     })
 }
 
-/// Whether the paths differ in more than when they speak.
+/// Whether the paths differ in more than when they inject.
 fn differs(expected: &Value) -> bool {
     let has_both = |value: &Value| value.get("proxy").is_some();
     let lists = ["actions", "turns"].map(|name| &expected[name]);
@@ -80,7 +80,7 @@ fn differs(expected: &Value) -> bool {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn both_paths_find_the_same() {
+async fn both_paths_report_the_same_findings() {
     let is_update = std::env::var_os("GOLDEN_UPDATE").is_some();
     let mut failures = Vec::new();
     let files = files();

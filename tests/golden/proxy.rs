@@ -1,4 +1,4 @@
-//! The proxy path: requests and responses of the Messages API, as the recorder sees them, over a real store.
+//! The proxy path: requests and responses of the Messages API, as passed to the recorder, with a real store.
 
 use crate::hooks::guarded;
 use crate::session::{Call, Response, Session};
@@ -26,12 +26,12 @@ use std::time::{Duration, Instant};
 use time::OffsetDateTime;
 use tokio::task::JoinSet;
 
-/// How long the background may take to write what is expected.
+/// The timeout for expected records of background work.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// How long it is waited for where nothing is expected yet.
+/// How long to wait for background work when no record is expected yet.
 const UNKNOWN: Duration = Duration::from_millis(500);
 
-/// Goes on by a second for each request.
+/// A clock that advances by one second for each request.
 struct Ticking(AtomicI64);
 
 impl Ticking {
@@ -47,7 +47,7 @@ impl Clock for Ticking {
     }
 }
 
-/// Takes records until they are stored.
+/// A sink that returns when the records are stored.
 #[derive(Default)]
 struct Kept(Mutex<Vec<Redacted<ExchangeRecord>>>);
 
@@ -61,7 +61,7 @@ impl RecordSink for Kept {
     }
 }
 
-/// A client that asks, and the proxy between it and its model.
+/// A client that sends requests, and the proxy's parts between it and its model.
 struct Client {
     drift: Arc<DriftMonitor>,
     recorder: Recorder,
@@ -70,7 +70,7 @@ struct Client {
     clock: Arc<Ticking>,
     /// The main conversation under "", and one for each subagent.
     messages: BTreeMap<String, Vec<Value>>,
-    /// What was recorded of each call with its exchange.
+    /// The findings recorded for each call together with its exchange.
     verdicts: BTreeMap<String, Value>,
     newest_call: Option<String>,
     turn: usize,
@@ -123,7 +123,7 @@ pub(crate) async fn watch(session: &Session) -> Seen {
 }
 
 impl Client {
-    /// The user's words go with the next request. Where results stand there, the user broke off the turn.
+    /// The prompt goes with the next request. If results are pending there, the user interrupted the turn.
     fn types(&mut self, text: &str) {
         let messages = self.messages.entry(String::new()).or_default();
         let block = json!({"type": "text", "text": text});
@@ -137,7 +137,7 @@ impl Client {
         }
     }
 
-    /// A request, what is said with it, and the response.
+    /// A request, the injection into it, and the response.
     async fn respond(&mut self, response: &Response) {
         let agent = response.agent.clone().unwrap_or_default();
         let messages = self.messages.entry(agent.clone()).or_insert_with(|| {
@@ -200,7 +200,7 @@ impl Client {
         }
     }
 
-    /// What is said with a request whose newest message is this.
+    /// Returns the text injected into a request with this newest message.
     async fn hear(&mut self, newest: &Value, body: Bytes) {
         let blocks = newest["content"].as_array().unwrap();
         let texts = blocks.iter().filter_map(|block| block["text"].as_str());
@@ -230,7 +230,7 @@ impl Client {
             begins: self.newest_call.is_none() && self.turn == 1,
             body,
             quoted: Default::default(),
-            // What a request waits for on a busy machine is another test's.
+            // Other tests cover the deadline of an injection on a busy machine.
             deadline: Instant::now() + Duration::from_secs(3600),
         };
         if !self.drift.applies(&point) {
@@ -261,7 +261,7 @@ impl Client {
         self.store.append(&records).await.unwrap();
     }
 
-    /// The turn is over: mode and escalation, once the background has written it.
+    /// Ends the turn. Returns mode and escalation once background work has stored them.
     async fn rest(&mut self, expected: Option<&Value>) {
         let until = Instant::now() + expected.map_or(UNKNOWN, |_| PATIENCE);
         loop {
@@ -280,7 +280,7 @@ impl Client {
         }
     }
 
-    /// What is stored of the actions, once the background has written it.
+    /// The stored findings of the actions, once background work has written them.
     async fn stored(&self, session: &Session) -> Vec<Value> {
         let expected = session.expected_actions("proxy");
         let until = Instant::now() + expected.as_ref().map_or(UNKNOWN, |_| PATIENCE);
@@ -306,7 +306,7 @@ impl Client {
             let step = steps
                 .iter()
                 .find(|step| step.tool_use_id.as_ref() == Some(&call.id));
-            // What is off the goal is no step; with its exchange its findings were recorded.
+            // An action off goal is not a step; its findings were recorded with the exchange.
             let score = match step {
                 Some(step) => json!(step.drift_score),
                 None => recorded["score"].clone(),
@@ -329,7 +329,7 @@ impl Client {
     }
 }
 
-/// How strong the words are.
+/// The escalation level of a correction's text.
 fn level_of(text: &str) -> String {
     let start = text.find("level=\"").map(|at| at + "level=\"".len());
     let rest = start.map(|start| &text[start..]);

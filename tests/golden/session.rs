@@ -1,4 +1,4 @@
-//! A session as a file has it.
+//! The format of a session file.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -15,7 +15,7 @@ pub(crate) struct Session {
     pub(crate) expected: Option<Value>,
 }
 
-/// What the user typed, and what the agent did.
+/// A prompt, and the agent's responses.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Turn {
@@ -23,11 +23,11 @@ pub(crate) struct Turn {
     pub(crate) responses: Vec<Response>,
 }
 
-/// One response of the model. A last one without calls ends the turn.
+/// One response of the model. A final response without calls ends the turn.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Response {
-    /// The subagent whose response it is.
+    /// The subagent that gave the response.
     #[serde(default)]
     pub(crate) agent: Option<String>,
     #[serde(default)]
@@ -36,11 +36,11 @@ pub(crate) struct Response {
     pub(crate) calls: Vec<Call>,
 }
 
-/// A tool call and how it ended.
+/// A tool call and its result.
 #[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Call {
-    /// By which expectations know it.
+    /// The name by which expectations refer to it.
     pub(crate) id: String,
     pub(crate) tool: String,
     pub(crate) input: Value,
@@ -48,25 +48,25 @@ pub(crate) struct Call {
     pub(crate) output: String,
     #[serde(default)]
     pub(crate) failed: bool,
-    /// The guard asked the user about it before it ran.
+    /// Whether the guard asked the user about it before it ran.
     #[serde(default)]
     pub(crate) asked: bool,
 }
 
 impl Session {
-    /// The calls, in their order.
+    /// All calls, in order.
     pub(crate) fn calls(&self) -> impl Iterator<Item = &Call> {
         let responses = self.turns.iter().flat_map(|turn| &turn.responses);
         responses.flat_map(|response| &response.calls)
     }
 
-    /// What is expected of this path at the end of a turn.
+    /// The expectation for this path at the end of a turn.
     pub(crate) fn expected_turn(&self, number: usize, path: &str) -> Option<&Value> {
         let turn = self.expected.as_ref()?["turns"].get(number)?;
         turn.get(path).or(Some(turn))
     }
 
-    /// What is expected of this path of the actions.
+    /// The expectations for this path's actions.
     pub(crate) fn expected_actions(&self, path: &str) -> Option<Vec<Value>> {
         let actions = self.expected.as_ref()?["actions"].as_array()?;
         let of_path = |action: &Value| action.get(path).unwrap_or(action).clone();

@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
-/// The path of the binary `name`, built from the present source.
+/// The path of the binary `name`, built from the current source.
 ///
-/// `cargo xtask test` builds everything first and says where in `GROV_BIN_DIR`. Without it cargo is asked to build, so
-/// that plain `cargo test` never runs against an old binary.
+/// `cargo xtask test` builds all binaries first and sets `GROV_BIN_DIR` to their directory. Without the variable this
+/// function runs cargo, so that plain `cargo test` never uses an old binary.
 ///
 /// # Errors
-/// The build fails, or leaves no such binary.
+/// The build fails or does not produce the binary.
 pub fn binary(name: &str) -> Result<PathBuf> {
     static FOLDER: OnceLock<Result<PathBuf, String>> = OnceLock::new();
     let folder = FOLDER
@@ -26,7 +26,7 @@ pub fn binary(name: &str) -> Result<PathBuf> {
     Ok(path)
 }
 
-/// Builds the binaries into the target directory and with the profile of the running test.
+/// Builds the binaries into the target directory, with the profile of the running test.
 fn build() -> Result<PathBuf> {
     let test = std::env::current_exe().context("the running test has no path")?;
     // target/PROFILE/deps/TEST

@@ -1,4 +1,4 @@
-//! The real Claude Code client, in a home and a project of its own.
+//! The real Claude Code client, with its own home and project directory.
 
 use crate::process::{self, Ended};
 use anyhow::{Context, Result, bail, ensure};
@@ -8,13 +8,13 @@ use std::process::Command;
 use std::time::Duration;
 use tempfile::TempDir;
 
-/// A run of the client takes a few seconds; with many model steps or retries some tens.
+/// A run of the client takes a few seconds, and tens of seconds with many model steps or retries.
 const RUN_LIMIT: Duration = Duration::from_secs(150);
 
-/// The client's credential.
+/// The client's API key.
 const KEY: &str = "sk-ant-api03-test-0000";
 
-/// The client with a throw-away home and an empty project directory.
+/// The client with a temporary home and an empty project directory.
 pub struct RealClient {
     program: PathBuf,
     folder: TempDir,
@@ -22,7 +22,7 @@ pub struct RealClient {
     environment: Vec<(String, String)>,
 }
 
-/// What one run of the client showed.
+/// The result of one run of the client.
 #[derive(Debug)]
 pub struct ClientRun {
     /// How the process ended.
@@ -32,11 +32,11 @@ pub struct ClientRun {
 }
 
 impl RealClient {
-    /// The client, if `scripts/install-client` has installed it. Where it is missing the test is skipped with a loud
-    /// word; with `CI` set that is an error.
+    /// The client, if `scripts/install-client` has installed it. Otherwise the test is skipped with a visible warning,
+    /// or fails if `CI` is set.
     ///
     /// # Errors
-    /// No throw-away directory can be made, or the client is missing in CI.
+    /// No temporary directory can be created, or the client is missing in CI.
     pub fn installed() -> Result<Option<Self>> {
         let root = Path::new(env!("CARGO_MANIFEST_DIR"))
             .parent()
@@ -75,27 +75,27 @@ impl RealClient {
         self.folder.path().join("home")
     }
 
-    /// The directory that it works in.
+    /// The client's working directory.
     pub fn project(&self) -> PathBuf {
         self.project.clone()
     }
 
-    /// Lets it work in another directory from now on.
+    /// Changes the client's working directory for later runs.
     pub fn enter(&mut self, directory: &Path) {
         directory.clone_into(&mut self.project);
     }
 
-    /// The client itself.
+    /// The path of the client's program.
     pub(crate) fn program(&self) -> &Path {
         &self.program
     }
 
-    /// The end of its key by which the client asks whether to use it.
+    /// The end of the API key, which the client shows when it asks whether to use the key.
     pub(crate) fn key_ending(&self) -> &'static str {
         &KEY[KEY.len() - 20..]
     }
 
-    /// Gives a command the client's environment and directory, and nothing else.
+    /// Sets a command's environment and directory to the client's, and nothing else.
     pub(crate) fn surroundings(&self, command: &mut Command, base_url: &str) {
         command
             .env_clear()
@@ -104,7 +104,7 @@ impl RealClient {
         command.envs([
             ("TERM", "xterm"),
             ("LANG", "C.UTF-8"),
-            // Lets root skip the permission prompts, which nobody could answer here.
+            // Lets root skip the permission prompts, which the test cannot answer.
             ("IS_SANDBOX", "1"),
             ("DISABLE_AUTOUPDATER", "1"),
             ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"),
@@ -132,10 +132,10 @@ impl RealClient {
         command
     }
 
-    /// Runs one prompt to its end.
+    /// Runs one prompt until the client exits.
     ///
     /// # Errors
-    /// The client does not start, does not end, or prints something else than JSON lines.
+    /// The client does not start, does not exit, or its output is not JSON lines.
     pub fn prompt(&self, base_url: &str, prompt: &str, arguments: &[&str]) -> Result<ClientRun> {
         let ended = process::run(&mut self.command(base_url, prompt, arguments), RUN_LIMIT)?;
         let events = ended
@@ -148,19 +148,19 @@ impl RealClient {
 }
 
 impl ClientRun {
-    /// The session that the client says it was in.
+    /// The session id that the client reports.
     ///
     /// # Errors
-    /// It said none.
+    /// The output contains no session id.
     pub fn session(&self) -> Result<&str> {
         let session = self.events.iter().find_map(|event| event["session_id"].as_str());
         session.with_context(|| format!("the client named no session: {}", self.ended.stderr))
     }
 
-    /// The text that the client ended with.
+    /// The final answer.
     ///
     /// # Errors
-    /// It did not end well.
+    /// The run did not end successfully.
     pub fn result(&self) -> Result<&str> {
         let last = self.events.last().context("the client printed nothing")?;
         ensure!(
@@ -172,7 +172,7 @@ impl ClientRun {
         last["result"].as_str().context("the client ended without a text")
     }
 
-    /// How often the client said that it tries again.
+    /// The number of retries that the client reported.
     pub fn retries(&self) -> usize {
         self.events
             .iter()

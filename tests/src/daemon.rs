@@ -10,10 +10,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-/// The user and group that own nothing.
+/// An unprivileged user and group.
 const NOBODY: u32 = 65534;
 
-/// How to start a daemon: on a home, towards an upstream.
+/// How to start a daemon for a home and an upstream.
 #[derive(Clone, Debug)]
 pub struct DaemonBuilder {
     home: PathBuf,
@@ -32,13 +32,13 @@ impl DaemonBuilder {
         self
     }
 
-    /// Sets an environment variable; nothing but PATH and HOME is there otherwise.
+    /// Sets an environment variable; otherwise only PATH and HOME are set.
     pub fn env(mut self, name: &str, value: impl AsRef<OsStr>) -> Self {
         self.environment.push((name.into(), value.as_ref().to_owned()));
         self
     }
 
-    /// Runs without root's power to write what is read-only, also where the test itself has it.
+    /// Runs as an unprivileged user if the test runs as root, so that read-only files cannot be written.
     pub fn powerless(mut self) -> Self {
         self.powerless = true;
         self
@@ -50,13 +50,13 @@ impl DaemonBuilder {
         self
     }
 
-    /// Lets no file of the daemon grow beyond `blocks` of 512 bytes: a full disk, for this process alone.
+    /// Limits each file of the daemon to `blocks` of 512 bytes, which simulates a full disk for this process.
     pub fn largest_file(mut self, blocks: u32) -> Self {
         self.largest_file = Some(blocks);
         self
     }
 
-    /// Lets the daemon have so many files open, and raise that to `hard` by itself.
+    /// Sets the soft limit of open files, and the hard limit up to which the daemon may raise it.
     pub fn open_files(mut self, soft: u32, hard: u32) -> Self {
         self.open_files = Some((soft, hard));
         self
@@ -66,15 +66,15 @@ impl DaemonBuilder {
         let mut program = binary("grov-proxyd")?;
         let gives_up_root = self.powerless && std::fs::metadata("/proc/self").is_ok_and(|own| own.uid() == 0);
         if gives_up_root {
-            // The build directory may be closed to everybody else.
+            // Other users may not have access to the build directory.
             let open = self.home.with_file_name("grov-proxyd-for-all");
             std::fs::copy(&program, &open).context("cannot copy grov-proxyd")?;
             program = open;
         }
         let mut limits = String::new();
         if let Some(blocks) = self.largest_file {
-            // Beyond the limit a write fails instead of ending the process, as on a full disk: the signal that
-            // tells of it (25, SIGXFSZ) stays ignored in the daemon.
+            // Beyond the limit a write fails, as on a full disk: the signal that would end the process (25, SIGXFSZ)
+            // stays ignored in the daemon.
             limits.push_str(&format!("trap '' 25; ulimit -f {blocks}; "));
         }
         if let Some((soft, hard)) = self.open_files {
@@ -107,10 +107,10 @@ impl DaemonBuilder {
         Ok(command)
     }
 
-    /// Starts the daemon and waits until it accepts.
+    /// Starts the daemon and waits until it accepts connections.
     ///
     /// # Errors
-    /// It ends instead, or does not accept in time; the error holds what it said.
+    /// The daemon exits, or does not accept connections in time. The error contains its output.
     pub fn start(&self) -> Result<Daemon> {
         let mut command = self.command()?;
         command
@@ -138,10 +138,10 @@ impl DaemonBuilder {
         Ok(daemon)
     }
 
-    /// Starts the daemon in the expectation that it ends by itself.
+    /// Starts a daemon that is expected to exit immediately.
     ///
     /// # Errors
-    /// It keeps running.
+    /// The daemon keeps running.
     pub fn refuse(&self) -> Result<Ended> {
         process::run(&mut self.command()?, PATIENCE)
     }
@@ -179,7 +179,7 @@ impl Daemon {
         }
     }
 
-    /// A daemon on `home` without any further argument.
+    /// A daemon on `home` without further arguments.
     pub fn bare(home: &Path) -> DaemonBuilder {
         DaemonBuilder {
             home: home.to_owned(),
@@ -192,7 +192,7 @@ impl Daemon {
         }
     }
 
-    /// Where it listens.
+    /// The port that it listens on.
     pub fn port(&self) -> u16 {
         self.port
     }
@@ -207,30 +207,30 @@ impl Daemon {
         self.child.id()
     }
 
-    /// Its home.
+    /// Its home directory.
     pub fn home(&self) -> &Path {
         &self.home
     }
 
-    /// What it has said so far.
+    /// Its output so far.
     pub fn log(&self) -> String {
         self.log.text()
     }
 
-    /// Whether it still runs.
+    /// Whether it is still running.
     pub fn is_running(&mut self) -> bool {
         matches!(self.child.try_wait(), Ok(None))
     }
 
-    /// Sends a signal, by its name without `SIG`.
+    /// Sends a signal, given by its name without `SIG`.
     ///
     /// # Errors
-    /// It has ended already.
+    /// The daemon has exited already.
     pub fn signal(&self, name: &str) -> Result<()> {
         process::signal(self.pid(), name)
     }
 
-    /// Waits for its end.
+    /// Waits until the daemon exits.
     ///
     /// # Errors
     /// It is still running after `limit`.
@@ -243,19 +243,19 @@ impl Daemon {
         })
     }
 
-    /// Asks it to stop and waits for its end.
+    /// Sends SIGTERM and waits until the daemon exits.
     ///
     /// # Errors
-    /// It does not stop.
+    /// The daemon does not exit.
     pub fn stop(self) -> Result<Ended> {
         self.signal("TERM")?;
         self.ended(PATIENCE)
     }
 
-    /// Ends it at once, as a crash would.
+    /// Kills the daemon, which simulates a crash.
     ///
     /// # Errors
-    /// It had ended before.
+    /// The daemon had exited before.
     pub fn kill(self) -> Result<Ended> {
         self.signal("KILL")?;
         self.ended(PATIENCE)

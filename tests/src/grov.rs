@@ -9,7 +9,7 @@ use std::io::{Seek, Write};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// `grov` on one home.
+/// `grov` with one home directory.
 #[derive(Clone, Debug)]
 pub struct Grov {
     home: PathBuf,
@@ -17,7 +17,7 @@ pub struct Grov {
     environment: Vec<(OsString, OsString)>,
 }
 
-/// What a command with `--json` answered.
+/// The result of a command with `--json`.
 #[derive(Debug)]
 pub struct Answer {
     /// The exit code.
@@ -27,7 +27,7 @@ pub struct Answer {
 }
 
 impl Grov {
-    /// The command line on `home`, run in `home`.
+    /// The command line with this home, run in this home.
     pub fn on(home: &Path) -> Self {
         let directory = home.parent().unwrap_or(home).to_owned();
         Self {
@@ -37,7 +37,7 @@ impl Grov {
         }
     }
 
-    /// Runs in another directory.
+    /// Runs commands in another directory.
     pub fn within(mut self, directory: &Path) -> Self {
         directory.clone_into(&mut self.directory);
         self
@@ -49,18 +49,18 @@ impl Grov {
         self
     }
 
-    /// Runs a command to its end.
+    /// Runs a command until it exits.
     ///
     /// # Errors
-    /// It does not start or does not end.
+    /// The command does not start or does not exit.
     pub fn run(&self, arguments: &[&str]) -> Result<Ended> {
         process::run(&mut self.command(arguments)?, 2 * PATIENCE)
     }
 
-    /// Tells a hook of an event, as the client does, and runs it to its end.
+    /// Runs a hook with an event on standard input, as the client does, until it exits.
     ///
     /// # Errors
-    /// It does not start or does not end.
+    /// The hook does not start or does not exit.
     pub fn hook(&self, event: &str, input: &Value) -> Result<Ended> {
         let mut file = tempfile::tempfile()?;
         file.write_all(input.to_string().as_bytes())?;
@@ -103,10 +103,10 @@ impl Grov {
         })
     }
 
-    /// The steps of a session as `grov steps` tells them; empty while the session is unknown.
+    /// The steps of a session from `grov steps`; empty while the session is unknown.
     ///
     /// # Errors
-    /// The command fails otherwise.
+    /// The command fails for another reason.
     pub fn steps(&self, session: &str) -> Result<Vec<Value>> {
         let answer = self.ask(&["steps", session])?;
         ensure!(
@@ -117,10 +117,10 @@ impl Grov {
         Ok(answer.json["steps"].as_array().cloned().unwrap_or_default())
     }
 
-    /// The steps of a session as soon as there are at least `count`.
+    /// The steps of a session, once there are at least `count`.
     ///
     /// # Errors
-    /// There never are.
+    /// The timeout passes before.
     pub fn steps_when(&self, session: &str, count: usize) -> Result<Vec<Value>> {
         let mut newest = Ok(Vec::new());
         let found = process::eventually("the steps to be stored", || {
@@ -135,7 +135,7 @@ impl Grov {
         Ok(newest)
     }
 
-    /// The sessions as `grov proxy-status` tells them.
+    /// The sessions from `grov proxy-status`.
     ///
     /// # Errors
     /// The command fails.

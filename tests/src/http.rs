@@ -1,14 +1,14 @@
-//! A plain HTTP/1.1 client that sends exactly the bytes it is given and shows exactly what came back.
+//! A plain HTTP/1.1 client that sends exactly the given bytes and returns exactly the received ones.
 
 use anyhow::{Context, Result, bail, ensure};
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;
 use std::time::Duration;
 
-/// Nothing that a test waits for on a socket takes longer.
+/// The timeout of every socket operation.
 const READ_LIMIT: Duration = Duration::from_secs(60);
 
-/// A request to be sent.
+/// A request to send.
 #[derive(Clone, Debug)]
 pub struct Request {
     head: String,
@@ -60,7 +60,7 @@ pub struct Response {
     pub headers: Vec<(String, String)>,
     /// The body, without its framing.
     pub body: Vec<u8>,
-    /// Whether the body came to its proper end.
+    /// Whether the body is complete according to its framing.
     pub complete: bool,
 }
 
@@ -82,7 +82,7 @@ impl Response {
 /// Opens a connection to `port` on this machine.
 ///
 /// # Errors
-/// Nobody listens there.
+/// No process listens on the port.
 pub fn open(port: u16) -> Result<TcpStream> {
     let stream =
         TcpStream::connect(("127.0.0.1", port)).with_context(|| format!("cannot connect to port {port}"))?;
@@ -91,20 +91,20 @@ pub fn open(port: u16) -> Result<TcpStream> {
     Ok(stream)
 }
 
-/// Sends one request on a connection of its own and reads the whole answer.
+/// Sends one request on a new connection and reads the whole response.
 ///
 /// # Errors
-/// There is no HTTP answer.
+/// The response is not HTTP.
 pub fn exchange(port: u16, request: &Request) -> Result<Response> {
     let mut stream = open(port)?;
     stream.write_all(&request.bytes(port))?;
     read_response(&mut BufReader::new(stream), |_| {})
 }
 
-/// Reads one response; `seen` gets every piece of the body as it arrives.
+/// Reads one response. Calls `seen` with every piece of the body as it arrives.
 ///
 /// # Errors
-/// What comes is no HTTP response. A body that ends early is no error but an incomplete response.
+/// The response is not HTTP. A body that ends early is not an error; the response is then incomplete.
 pub fn read_response(stream: &mut impl BufRead, mut seen: impl FnMut(&[u8])) -> Result<Response> {
     let (line, headers) = read_head(stream)?.context("the connection ended before an answer")?;
     let status = status(&line)?;
@@ -129,7 +129,7 @@ pub(crate) fn status(line: &str) -> Result<u16> {
         .with_context(|| format!("no status: {line}"))
 }
 
-/// Headers in their order, names in lower case.
+/// Headers in order, names in lower case.
 pub type Headers = Vec<(String, String)>;
 
 /// Reads a head: its first line and its headers, names in lower case. `None` at the end of the stream.
@@ -164,7 +164,7 @@ fn read_line(stream: &mut impl BufRead) -> Result<Option<String>> {
     Ok(Some(String::from_utf8(line).context("a head is not UTF-8")?))
 }
 
-/// Reads a response's body by its framing; says whether it came to its proper end.
+/// Reads a response's body by its framing. Returns whether it was complete.
 fn read_body(stream: &mut impl BufRead, headers: &Headers, seen: &mut impl FnMut(&[u8])) -> Result<bool> {
     let value = |name: &str| {
         headers
@@ -207,7 +207,7 @@ pub(crate) fn read_chunks(stream: &mut impl BufRead, seen: &mut impl FnMut(&[u8]
     }
 }
 
-/// Reads up to `length` bytes; says whether all of them came.
+/// Reads up to `length` bytes. Returns whether all of them arrived.
 pub(crate) fn read_exactly(
     stream: &mut impl BufRead,
     length: u64,

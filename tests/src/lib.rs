@@ -1,10 +1,12 @@
-//! What the whole-system tests stand on: the real binaries as processes, the real client, a plain HTTP client and a wire tap.
+//! Tools of the whole-system tests: the real binaries as processes, the real client, a plain HTTP client and a wire
+//! tap.
 //!
 //! Start at [`Daemon`] for a running `grov-proxyd`, [`Grov`] for the command line, [`RealClient`] for Claude Code
-//! itself, [`Terminal`] for it with somebody at the keyboard, [`LocalModel`] for a model, [`WireTap`] for the bytes between two of them. The tests are in `e2e/`.
+//! itself, [`Terminal`] for its interactive mode, [`LocalModel`] for a model, [`WireTap`] for the bytes between two of
+//! them. The tests are in `e2e/`.
 //!
-//! Everything here is blocking and knows the product only from outside: command lines, sockets, files. It uses none
-//! of the crates it tests.
+//! Everything here blocks and uses the product only from outside: command lines, sockets, files. It uses none of the
+//! crates under test.
 #![forbid(unsafe_code)]
 
 mod binaries;

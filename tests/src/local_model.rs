@@ -5,7 +5,8 @@ use anyhow::{Context, Result, bail};
 use std::path::Path;
 use std::process::{Child, ChildStdin, Command, Stdio};
 
-/// A running server with OpenAI's chat completions or embeddings on loopback. Ends when it is dropped, or when the test dies.
+/// A running server with OpenAI's chat completions or embeddings on loopback. Stops when it is dropped, or when the
+/// test process exits.
 pub struct LocalModel {
     url: String,
     process: Child,
@@ -14,8 +15,8 @@ pub struct LocalModel {
 }
 
 impl LocalModel {
-    /// Starts the server, if `scripts/install-llama` has installed it. Where it is missing the test is skipped with a
-    /// loud word; with `CI` set that is an error.
+    /// Starts the server, if `scripts/install-llama` has installed it. Otherwise the test is skipped with a visible
+    /// warning, or fails if `CI` is set.
     ///
     /// # Errors
     /// The server does not start, or is missing in CI.
@@ -23,7 +24,7 @@ impl LocalModel {
         Self::start(&[])
     }
 
-    /// The same server, which embeds texts.
+    /// The same server for embeddings.
     ///
     /// # Errors
     /// The server does not start, or is missing in CI.

@@ -1,4 +1,4 @@
-//! Processes seen from outside: signals, their end, what they say, and waiting for a condition.
+//! Processes seen from outside: signals, exit, output, and waiting for a condition.
 
 use anyhow::{Context, Result, bail, ensure};
 use std::io::{BufRead, BufReader, Read};
@@ -7,14 +7,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How long anything may take before a test gives up. Only a hang is ever this slow.
+/// The timeout of every wait. Only a hang is this slow.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 const POLL: Duration = Duration::from_millis(10);
 
-/// Waits until `probe` finds something.
+/// Waits until `probe` returns `Some`.
 ///
 /// # Errors
-/// It found nothing for half a minute; `what` says what was awaited.
+/// `probe` returned `None` for half a minute. `what` describes the condition in the error.
 pub fn eventually<T>(what: &str, probe: impl FnMut() -> Option<T>) -> Result<T> {
     within(PATIENCE, what, probe)
 }
@@ -30,10 +30,10 @@ pub(crate) fn within<T>(limit: Duration, what: &str, mut probe: impl FnMut() -> 
     }
 }
 
-/// Sends a signal, by its name without `SIG`.
+/// Sends a signal, given by its name without `SIG`.
 ///
 /// # Errors
-/// There is no such process any more.
+/// The process no longer exists.
 pub fn signal(pid: u32, name: &str) -> Result<()> {
     let status = Command::new("kill")
         .args([format!("-{name}"), pid.to_string()])
@@ -43,7 +43,7 @@ pub fn signal(pid: u32, name: &str) -> Result<()> {
     Ok(())
 }
 
-/// A process that ended, and what it said.
+/// A process that exited, and its output.
 #[derive(Debug)]
 pub struct Ended {
     /// How it ended.
@@ -55,21 +55,21 @@ pub struct Ended {
 }
 
 impl Ended {
-    /// The exit code, if no signal ended it.
+    /// The exit code, unless a signal ended the process.
     pub fn code(&self) -> Option<i32> {
         self.status.code()
     }
 }
 
-/// Runs a command to its end.
+/// Runs a command until it exits.
 ///
 /// # Errors
-/// It does not start, or is still running after `limit`; then it is killed.
+/// The command does not start, or is still running after `limit` and was killed.
 pub(crate) fn run(command: &mut Command, limit: Duration) -> Result<Ended> {
     run_reading(command, Stdio::null(), limit)
 }
 
-/// Runs a process that reads something to its end.
+/// Runs a process with an input until it exits.
 pub(crate) fn run_reading(command: &mut Command, input: Stdio, limit: Duration) -> Result<Ended> {
     command.stdin(input).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command
@@ -98,7 +98,7 @@ pub(crate) fn wait(child: &mut Child, limit: Duration) -> Result<ExitStatus> {
     })
 }
 
-/// What a process has said so far, line by line.
+/// The output of a running process, line by line.
 #[derive(Clone)]
 pub(crate) struct Lines {
     text: Arc<Mutex<String>>,
@@ -131,7 +131,7 @@ impl Lines {
         self.text.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Everything, after the process has closed its end.
+    /// The complete output, once the process has closed its end.
     pub(crate) fn finish(&self) -> String {
         if let Some(reader) = self.reader.lock().unwrap_or_else(PoisonError::into_inner).take() {
             let _ = reader.join();

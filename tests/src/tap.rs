@@ -1,4 +1,4 @@
-//! A tap on the wire between two processes: passes every byte on and keeps a copy.
+//! A tap between two processes: forwards every byte and keeps a copy.
 
 use crate::http::{self, Headers};
 use anyhow::{Context, Result};
@@ -7,20 +7,20 @@ use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
-/// One request and its answer as they crossed the wire.
+/// One request and its response on the wire.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Message {
-    /// Method and target, as in the first line.
+    /// Method and target, from the first line.
     pub line: String,
     /// The request's headers, names in lower case.
     pub headers: Headers,
     /// The request's body.
     pub body: Vec<u8>,
-    /// The answer's status.
+    /// The response's status.
     pub status: u16,
-    /// The answer's headers, names in lower case.
+    /// The response's headers, names in lower case.
     pub answer_headers: Headers,
-    /// The answer's body, without its framing.
+    /// The response's body, without its framing.
     pub answer: Vec<u8>,
 }
 
@@ -40,13 +40,13 @@ impl WireTap {
     /// Starts a tap in front of `target`, a port on this machine.
     ///
     /// # Errors
-    /// No port is free.
+    /// No port is available.
     pub fn before(target: u16) -> Result<Self> {
         let listener = TcpListener::bind(("127.0.0.1", 0))?;
         let port = listener.local_addr()?.port();
         let connections: Arc<Mutex<Vec<Connection>>> = Arc::default();
         let known = Arc::clone(&connections);
-        // Ends with the test process: a test holds few taps.
+        // Stops with the test process: a test has few taps.
         thread::spawn(move || {
             for near in listener.incoming().flatten() {
                 let Ok(far) = TcpStream::connect(("127.0.0.1", target)) else {
@@ -64,20 +64,20 @@ impl WireTap {
         Ok(Self { port, connections })
     }
 
-    /// Where it listens.
+    /// The port that it listens on.
     pub fn port(&self) -> u16 {
         self.port
     }
 
-    /// The base URL for whoever is to be tapped.
+    /// The base URL for the client to be tapped.
     pub fn url(&self) -> String {
         format!("http://127.0.0.1:{}", self.port)
     }
 
-    /// Everything that has crossed so far, connection by connection.
+    /// All messages so far, connection by connection.
     ///
     /// # Errors
-    /// What crossed is no HTTP.
+    /// The recorded bytes are not HTTP.
     pub fn messages(&self) -> Result<Vec<Message>> {
         let mut messages = Vec::new();
         for connection in lock(&self.connections).iter() {

@@ -1,4 +1,4 @@
-//! The real client on a terminal, with somebody at the keyboard.
+//! The real client on a terminal, with simulated key presses.
 
 use crate::client::RealClient;
 use crate::process::{self, PATIENCE};
@@ -9,15 +9,15 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::process::{Child, ChildStdin, Command, Stdio};
 
-/// Where the client asks for the next input.
+/// The prompt of the client's input line.
 const READY: &str = "❯";
-/// How the title of a client begins that waits for a line; of one at work a spinner stands there.
+/// The beginning of the terminal title while the client waits for input; while it works, a spinner is shown there.
 const AT_REST: &str = "]0;✳";
-/// The title of a client that waits for the first line of a conversation.
+/// The terminal title before the first prompt of a conversation.
 const BEGUN_ANEW: &str = "]0;✳ Claude Code";
-/// What breaks off a turn.
+/// The key that interrupts a turn.
 const ESCAPE: &str = "\u{1b}";
-/// What ends the client when it is typed twice.
+/// The key that ends the client when pressed twice.
 const INTERRUPT: &str = "\u{3}";
 
 /// A running interactive client. Killed when dropped.
@@ -25,16 +25,16 @@ pub struct Terminal {
     process: Child,
     keyboard: Option<ChildStdin>,
     screen: PathBuf,
-    /// Length of the screen when the newest line was entered.
+    /// Length of the screen output when the newest line was entered.
     entered: usize,
 }
 
 impl Terminal {
-    /// Opens the client against `base_url`, past its questions of the first start. It runs in a pseudo-terminal of
+    /// Starts the client with `base_url` and answers its first-run questions. It runs in a pseudo-terminal of
     /// util-linux's `script`.
     ///
     /// # Errors
-    /// There is no `script`, or the client does not come up.
+    /// `script` is not installed, or the client does not start.
     pub fn open(client: &RealClient, base_url: &str) -> Result<Self> {
         let project = client.project();
         let project = project.to_str().context("the project's path is no text")?;
@@ -71,10 +71,10 @@ impl Terminal {
         Ok(terminal)
     }
 
-    /// Types a line and enters it; its last word must show before that.
+    /// Types a line, waits until its last word is shown, and enters it.
     ///
     /// # Errors
-    /// The client shows nothing of it.
+    /// The client does not show the line.
     pub fn enter(&mut self, line: &str) -> Result<()> {
         let before = self.screen_length();
         self.press(line)?;
@@ -82,35 +82,35 @@ impl Terminal {
         self.shows(last, before)?;
         self.entered = self.screen_length();
         self.press("\r")?;
-        // What was entered moves up, into the conversation.
+        // An entered line moves up, into the conversation.
         self.awaits(last)
     }
 
-    /// Has the conversation cleared, and waits until that is done: when it is, the client empties its line, with whatever was
-    /// typed there meanwhile. It has to have worked before.
+    /// Clears the conversation and waits until that is done: the client then empties its input line, including text
+    /// typed meanwhile. The client must have completed a turn before.
     ///
     /// # Errors
-    /// The client never comes to rest.
+    /// The client does not become idle.
     pub fn clear(&mut self) -> Result<()> {
-        // Who is at work keeps the command for later.
+        // A client at work would queue the command.
         self.awaits(AT_REST)?;
         self.enter("/clear")?;
         self.awaits(BEGUN_ANEW)
     }
 
-    /// Says yes to what the client asks: that is what it offers first.
+    /// Confirms the client's question, whose first choice is yes.
     ///
     /// # Errors
-    /// It takes no keys any more.
+    /// The client accepts no more keys.
     pub fn confirm(&mut self) -> Result<()> {
         self.entered = self.screen_length();
         self.press("\r")
     }
 
-    /// Breaks off what the agent is at.
+    /// Interrupts the agent.
     ///
     /// # Errors
-    /// The client takes no keys any more.
+    /// The client accepts no more keys.
     pub fn break_off(&mut self) -> Result<()> {
         self.entered = self.screen_length();
         self.press(ESCAPE)
@@ -119,24 +119,24 @@ impl Terminal {
     /// Waits until the client shows `text` after the newest line was entered.
     ///
     /// # Errors
-    /// It never does.
+    /// The text does not appear.
     pub fn awaits(&self, text: &str) -> Result<()> {
         self.shows(text, self.entered)
     }
 
-    /// Everything that was written to the screen so far.
+    /// Everything written to the screen so far.
     pub fn screen(&self) -> String {
         let screen = fs::read(&self.screen).unwrap_or_default();
         plain(&String::from_utf8_lossy(&screen))
     }
 
-    /// Leaves the client and waits for its end.
+    /// Exits the client and waits for the process to end.
     ///
     /// # Errors
-    /// It does not end.
+    /// The process does not end.
     pub fn leave(mut self) -> Result<()> {
         process::eventually("the client to leave", || {
-            // A client that has ended takes no more keys.
+            // A client that has exited accepts no more keys.
             let _ = self.press(INTERRUPT);
             self.process.try_wait().ok().flatten()
         })?;
@@ -174,7 +174,7 @@ impl Drop for Terminal {
     }
 }
 
-/// Text without the sequences that move the cursor and set colours. Where words stood side by side they may now touch.
+/// Removes the sequences that move the cursor and set colours. Words that were next to each other may then touch.
 fn plain(screen: &str) -> String {
     let mut text = String::with_capacity(screen.len());
     let mut rest = screen;
@@ -187,7 +187,7 @@ fn plain(screen: &str) -> String {
     text
 }
 
-/// The client moves the cursor over a space that is there already instead of writing one, so spaces tell nothing.
+/// The client moves the cursor over an existing space instead of writing one, so spaces are ignored.
 fn without_spaces(text: &str) -> String {
     text.split_whitespace().collect()
 }

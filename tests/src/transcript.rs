@@ -1,4 +1,4 @@
-//! What the client itself wrote down: the transcripts in its home.
+//! The client's transcripts, in its home directory.
 
 use anyhow::{Context, Result};
 use serde_json::Value;
@@ -10,9 +10,9 @@ use std::path::{Path, PathBuf};
 pub struct ToolUse {
     /// The id of the call.
     pub id: String,
-    /// The tool.
+    /// The name of the tool.
     pub name: String,
-    /// Its input as the client understood it.
+    /// Its input, as the client parsed it.
     pub input: Value,
     /// The session.
     pub session: String,
@@ -20,10 +20,10 @@ pub struct ToolUse {
     pub agent: Option<String>,
 }
 
-/// Every tool call in the transcripts of a client's home, each session and subagent in its own order.
+/// Every tool call in the transcripts of a client's home, in order for each session and subagent.
 ///
 /// # Errors
-/// A transcript cannot be read or holds a line that is no JSON.
+/// A transcript cannot be read or has a line that is not JSON.
 pub fn tool_uses(home: &Path) -> Result<Vec<ToolUse>> {
     let mut files = Vec::new();
     collect(&home.join(".claude/projects"), &mut files)?;
@@ -35,7 +35,7 @@ pub fn tool_uses(home: &Path) -> Result<Vec<ToolUse>> {
             let entry: Value =
                 serde_json::from_str(line).with_context(|| format!("a line of {}", file.display()))?;
             for call in calls(&entry) {
-                // A resumed session may copy what an earlier file already holds.
+                // The transcript of a resumed session may repeat lines of an earlier file.
                 if !uses.iter().any(|known| known.id == call.id) {
                     uses.push(call);
                 }

@@ -1,4 +1,4 @@
-//! Where and why files were changed, as a session on hooks leaves it.
+//! Which places in files a hook-only session changed, and why, as stored afterwards.
 
 use super::hooked::{Hooked, says};
 use anyhow::Result;
@@ -11,7 +11,7 @@ use xxhash_rust::xxh3::xxh3_128;
 const BEFORE: &str = "\
 use std::io;
 
-/// Greets.
+/// A source file with a greeting function.
 fn greet(name: &str) {
     println!(\"hello {name}\");
 }
@@ -28,7 +28,7 @@ fn step(text: &str, tool: &str, input: Value) -> Value {
     ]})
 }
 
-/// The entries of a file, once there are so many.
+/// The stored entries of a file, once there are `count`.
 fn entries(hooked: &Hooked, file: &str, count: usize) -> Result<Vec<FileReasoning>> {
     let store = hooked.store()?;
     let project = hooked.grov.ask(&["status"])?.json;
@@ -47,7 +47,7 @@ fn hash(code: &str) -> Option<String> {
 }
 
 #[test]
-fn edits_and_new_files_are_kept_with_their_place() -> Result<()> {
+fn edits_and_new_files_are_stored_with_their_line_numbers() -> Result<()> {
     let new = "fn main() {\n    greet::greet(\"you\");\n}\n";
     let script = json!({"greet": {"steps": [
         step("I look first.", "Read", json!({"file_path": "{cwd}/src/greet.rs"})),
@@ -77,13 +77,13 @@ fn edits_and_new_files_are_kept_with_their_place() -> Result<()> {
 
     let mut edited = entries(&hooked, "src/greet.rs", 2)?;
     edited.sort_by_key(|entry| entry.line_start);
-    let told: Vec<_> = edited
+    let recorded: Vec<_> = edited
         .iter()
         .map(|entry| (entry.anchor.as_deref(), entry.line_start, entry.line_end))
         .collect();
-    // As the file stands now.
+    // Line numbers in the file's current state.
     assert_eq!(
-        told,
+        recorded,
         [
             (Some("greet"), Some(5), Some(6)),
             (Some("part"), Some(10), Some(10))
@@ -102,7 +102,7 @@ fn edits_and_new_files_are_kept_with_their_place() -> Result<()> {
     assert_eq!(
         lines[4..6].join("\n"),
         code,
-        "the lines that are told are the lines of the file"
+        "recorded line numbers do not match the file"
     );
 
     let written = entries(&hooked, "src/main.rs", 1)?;

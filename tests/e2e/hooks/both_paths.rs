@@ -1,4 +1,4 @@
-//! Hooks and proxy at once: what was done is there once.
+//! Hooks and proxy in one session: every action is recorded once.
 
 use super::hooked::{says, writes};
 use super::{init, prepare};
@@ -11,7 +11,7 @@ use std::fs;
 
 const GOAL: &str = "Add a greeting to hello.txt.";
 
-/// A client with hooks, and a proxy beside it.
+/// A client with hooks whose requests also go through a proxy.
 fn begin() -> Result<Option<(Work, Grov)>> {
     let script = json!({"scenarios": {
         "greet": {"steps": [writes("hello.txt"), says("Done. The greeting is in hello.txt. Task complete.")]},
@@ -41,7 +41,7 @@ fn files(memory: &Value) -> &Value {
 }
 
 #[test]
-fn a_session_through_the_proxy_is_recorded_and_remembered_once() -> Result<()> {
+fn a_session_with_hooks_and_proxy_is_recorded_once() -> Result<()> {
     let Some((work, grov)) = begin()? else {
         return Ok(());
     };
@@ -73,7 +73,7 @@ fn a_session_through_the_proxy_is_recorded_and_remembered_once() -> Result<()> {
 }
 
 #[test]
-fn a_session_that_comes_to_the_proxy_later_keeps_what_hooks_found_and_doubles_nothing() -> Result<()> {
+fn a_session_that_switches_to_the_proxy_keeps_hook_records_without_duplicates() -> Result<()> {
     let Some((work, grov)) = begin()? else {
         return Ok(());
     };
@@ -102,7 +102,7 @@ fn a_session_that_comes_to_the_proxy_later_keeps_what_hooks_found_and_doubles_no
 }
 
 #[test]
-fn a_session_that_leaves_the_proxy_goes_on_with_hooks_and_doubles_nothing() -> Result<()> {
+fn a_session_that_leaves_the_proxy_continues_with_hooks_without_duplicates() -> Result<()> {
     let Some((work, grov)) = begin()? else {
         return Ok(());
     };

@@ -1,4 +1,4 @@
-//! Turns that do not come to their end: the API fails, the user breaks off, the database is held.
+//! Turns that do not end normally: the API fails, the user interrupts, or the database is locked.
 
 use super::hooked::{Hooked, delivered, kinds, says, writes};
 use crate::store_faults::Hold;
@@ -8,12 +8,12 @@ use serde_json::json;
 use std::time::{Duration, Instant};
 
 const GOAL: &str = "Add a greeting to hello.txt.";
-/// How long another program has the database to itself.
+/// How long another program locks the database.
 const HELD: Duration = Duration::from_secs(3);
 
 #[test]
-fn a_turn_that_the_api_broke_off_is_followed_and_not_finished() -> Result<()> {
-    // For good at once, and for good after it was tried again.
+fn a_turn_that_ends_with_an_api_error_is_recorded_as_unfinished() -> Result<()> {
+    // One error that the client does not retry, and one that it reports after its retries.
     for failure in ["status=400", "status=529"] {
         let script = json!({
             "fails": {"steps": [writes("hello.txt"), delivered(says("Done."), failure)]},
@@ -45,7 +45,7 @@ fn a_turn_that_the_api_broke_off_is_followed_and_not_finished() -> Result<()> {
 }
 
 #[test]
-fn what_was_done_before_the_user_broke_off_is_followed_with_the_next_prompt() -> Result<()> {
+fn actions_of_an_interrupted_turn_are_recorded_with_the_next_prompt() -> Result<()> {
     let script = json!({
         "long": {"steps": [writes("hello.txt"), delivered(says("Never said."), "stall-events=1")]},
         "more": {"steps": [writes("more.txt"), delivered(says("Never said."), "stall-events=1")]},
@@ -55,7 +55,7 @@ fn what_was_done_before_the_user_broke_off_is_followed_with_the_next_prompt() ->
         return Ok(());
     };
     let mut terminal = Terminal::open(&hooked.client, &hooked.upstream.url())?;
-    // Nobody but a prompt's own hook follows it: no turn ends in here.
+    // Only the hook of the next prompt can follow this turn: no Stop hook runs here.
     terminal.enter(&format!("{GOAL} [[scenario:long]]"))?;
     let after_first = requests_with(&hooked, "toolu_", 1)?;
     let session = hooked.session_when(1)?;
@@ -78,7 +78,7 @@ fn what_was_done_before_the_user_broke_off_is_followed_with_the_next_prompt() ->
     hooked.no_faults()
 }
 
-/// Waits for so many requests that hold a text, and tells how many there are.
+/// Waits for `count` requests that contain a text. Returns how many there are.
 fn requests_with(hooked: &Hooked, text: &str, count: usize) -> Result<usize> {
     let holding = || {
         let requests = hooked.upstream.sim().messages();
@@ -92,10 +92,10 @@ fn requests_with(hooked: &Hooked, text: &str, count: usize) -> Result<usize> {
 }
 
 #[test]
-fn a_database_that_is_held_keeps_no_client_from_leaving_and_loses_nothing() -> Result<()> {
+fn a_locked_database_does_not_delay_the_clients_exit_and_loses_no_step() -> Result<()> {
     let script = json!({"greet": {"steps": [
         writes("hello.txt"),
-        // Long enough to take the database meanwhile.
+        // Long enough to lock the database meanwhile.
         delivered(says("Done. The greeting is in hello.txt."), "head-delay=1500"),
     ]}});
     let Some(hooked) = Hooked::playing(&script)? else {
@@ -112,7 +112,7 @@ fn a_database_that_is_held_keeps_no_client_from_leaving_and_loses_nothing() -> R
     });
     let (since, hold) = held.map_err(|_| anyhow::anyhow!("nobody held the database"))??;
     let run = run?;
-    // That is how the client tells of a hook that it did not wait for.
+    // The client's message about a hook that it did not wait for.
     assert!(!run.ended.stderr.contains("cancelled"), "{}", run.ended.stderr);
     eventually("the database to be free", || {
         (since.elapsed() >= HELD).then_some(())

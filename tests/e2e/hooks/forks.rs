@@ -1,4 +1,4 @@
-//! Forks of sessions that hooks follow: what holds in the one holds in the other.
+//! Forks of sessions that hooks follow: settings and consent carry over to the fork.
 
 use super::hooked::{Hooked, says, writes};
 use super::{DECISION, QUESTION, settings};
@@ -34,7 +34,7 @@ fn forbidden(client: &RealClient) -> Result<String> {
     Ok(fs::read_to_string(client.project().join(FORBIDDEN))?)
 }
 
-/// Runs a prompt in a fork of a session; another one than it.
+/// Runs a prompt in a fork of a session and checks that the fork has a new id.
 fn fork(hooked: &Hooked, from: &str, prompt: &str) -> Result<ClientRun> {
     let run = hooked.prompt(prompt, &["--resume", from, "--fork-session"])?;
     ensure!(run.session()? != from, "that is no fork");
@@ -42,11 +42,11 @@ fn fork(hooked: &Hooked, from: &str, prompt: &str) -> Result<ClientRun> {
 }
 
 #[test]
-fn a_fork_begins_under_the_old_name_and_leaves_no_trace_there() -> Result<()> {
+fn a_fork_that_starts_under_the_old_session_id_is_recorded_under_its_own() -> Result<()> {
     let Some(hooked) = begin()? else {
         return Ok(());
     };
-    // What the client tells at every start, written down by a hook of the test's own.
+    // The input of each SessionStart hook, written to a file by a hook of this test.
     let mut all: Value = serde_json::from_str(&fs::read_to_string(settings(&hooked.client))?)?;
     let starts = hooked.client.home().join("starts.jsonl");
     let command = format!("tr -d '\\n' >> {0}; echo >> {0}", starts.display());
@@ -67,12 +67,12 @@ fn a_fork_begins_under_the_old_name_and_leaves_no_trace_there() -> Result<()> {
         .lines()
         .map(serde_json::from_str)
         .collect::<Result<_, _>>()?;
-    let told: Vec<_> = starts
+    let started: Vec<_> = starts
         .iter()
         .map(|start| (&start["source"], &start["session_id"]))
         .collect();
     assert_eq!(
-        told,
+        started,
         [(&json!("startup"), &json!(old)), (&json!("resume"), &json!(old))]
     );
 
@@ -85,7 +85,7 @@ fn a_fork_begins_under_the_old_name_and_leaves_no_trace_there() -> Result<()> {
 }
 
 #[test]
-fn a_fork_was_told_what_its_origin_was_told() -> Result<()> {
+fn a_memory_is_not_injected_again_into_a_fork() -> Result<()> {
     let Some(hooked) = begin()? else {
         return Ok(());
     };
@@ -98,13 +98,13 @@ fn a_fork_was_told_what_its_origin_was_told() -> Result<()> {
     assert_eq!(
         again.matches(DECISION).count(),
         once,
-        "it stands in the history: {again}"
+        "the text in the history must not be repeated: {again}"
     );
     hooked.no_faults()
 }
 
 #[test]
-fn a_fork_of_a_session_that_is_off_is_off() -> Result<()> {
+fn a_fork_of_a_session_with_grov_off_is_off() -> Result<()> {
     let Some(hooked) = begin()? else {
         return Ok(());
     };
@@ -113,13 +113,13 @@ fn a_fork_of_a_session_that_is_off_is_off() -> Result<()> {
     let before = hooked.newest_request()?.matches(OWN_TEXT_OPENING).count();
     hooked.grov.ask(&["off", "--session", old])?;
     fork(&hooked, old, &format!("{QUESTION} [[scenario:answer]]"))?;
-    let told = hooked.newest_request()?;
-    assert_eq!(told.matches(OWN_TEXT_OPENING).count(), before, "{told}");
+    let started = hooked.newest_request()?;
+    assert_eq!(started.matches(OWN_TEXT_OPENING).count(), before, "{started}");
     hooked.no_faults()
 }
 
 #[test]
-fn what_was_allowed_in_a_session_is_allowed_in_its_fork() -> Result<()> {
+fn an_action_allowed_in_a_session_is_allowed_in_its_fork() -> Result<()> {
     let Some(hooked) = begin()? else {
         return Ok(());
     };
@@ -134,7 +134,7 @@ fn what_was_allowed_in_a_session_is_allowed_in_its_fork() -> Result<()> {
 }
 
 #[test]
-fn a_yes_to_the_guard_holds_in_a_fork() -> Result<()> {
+fn consent_given_to_the_guard_applies_in_a_fork() -> Result<()> {
     let Some(hooked) = begin()? else {
         return Ok(());
     };

@@ -1,4 +1,4 @@
-//! The client with Grov's hooks in its settings and no proxy.
+//! The client with Grov's hooks in its settings and without a proxy.
 
 use super::{init, prepare};
 use crate::upstream::Upstream;
@@ -11,19 +11,19 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::{Child, Stdio};
 
-/// A session on hooks alone, in a project in which one thing is remembered.
+/// A session with hooks only, in a project with one memory.
 pub struct Hooked {
     pub client: RealClient,
     pub upstream: Upstream,
     pub grov: Grov,
 }
 
-/// A last word, or one between.
+/// A text block: the final answer, or text between calls.
 pub fn says(text: &str) -> Value {
     json!({"blocks": [{"type": "text", "text": text}]})
 }
 
-/// A file with something in it, and why.
+/// A Write call, preceded by the reason for it.
 pub fn writes(file: &str) -> Value {
     json!({"blocks": [
         {"type": "text", "text": format!("I write {file} because it belongs there.")},
@@ -31,26 +31,27 @@ pub fn writes(file: &str) -> Value {
     ]})
 }
 
-/// A command.
+/// A Bash call.
 pub fn runs(command: &str) -> Value {
     json!({"blocks": [
         {"type": "tool_use", "name": "Bash", "input": {"command": command, "description": "go on"}},
     ]})
 }
 
-/// A step that is delivered in a way of its own.
+/// A step with its own delivery behaviour.
 pub fn delivered(mut step: Value, behaviour: &str) -> Value {
     step["behaviour"] = behaviour.into();
     step
 }
 
 impl Hooked {
-    /// Without a guard, which would stop what is to be found. `None` where the client is not installed and need not be.
+    /// Without the guard, which would stop the actions that these tests look for. `None` if the client is not installed
+    /// and not required.
     pub fn playing(scenarios: &Value) -> Result<Option<Self>> {
         Self::configured(scenarios, "[guard]\nmode = \"off\"\n", |client| client)
     }
 
-    /// The same with a configuration of its own, and with a client that was changed.
+    /// The same with a different configuration and a customised client.
     pub fn configured(
         scenarios: &Value,
         configuration: &str,
@@ -71,14 +72,14 @@ impl Hooked {
         }))
     }
 
-    /// Runs one prompt to its good end.
+    /// Runs one prompt and requires success.
     pub fn prompt(&self, prompt: &str, words: &[&str]) -> Result<ClientRun> {
         let run = self.client.prompt(&self.upstream.url(), prompt, words)?;
         run.result()?;
         Ok(run)
     }
 
-    /// Begins one prompt, and does not wait for anything.
+    /// Starts one prompt without waiting for it.
     pub fn begins(&self, prompt: &str, words: &[&str]) -> Result<Child> {
         let mut command = self.client.command(&self.upstream.url(), prompt, words);
         command
@@ -88,7 +89,7 @@ impl Hooked {
         command.spawn().context("cannot start the client")
     }
 
-    /// The session of the newest request, once there are so many.
+    /// The session of the newest request, once there are `count` requests.
     pub fn session_when(&self, requests: usize) -> Result<String> {
         eventually("a request", || {
             let messages = self.upstream.sim().messages();
@@ -105,7 +106,7 @@ impl Hooked {
             .block_on(SqliteStore::open(&path, &OpenOptions::default()))?)
     }
 
-    /// The session as hooks know it, once `wanted` is true of it.
+    /// The session as the hooks recorded it, once `wanted` holds for it.
     pub fn known_when(
         &self,
         what: &str,
@@ -121,7 +122,7 @@ impl Hooked {
         found
     }
 
-    /// The memories that came of sessions, once `wanted` is true of them.
+    /// The memories created from sessions, once `wanted` holds for them.
     pub fn memories_when(&self, what: &str, wanted: impl Fn(&[Value]) -> bool) -> Result<Vec<Value>> {
         let memories = || -> Option<Vec<Value>> {
             let answer = self.grov.ask(&["memory", "list"]).ok()?;
@@ -133,14 +134,14 @@ impl Hooked {
             .with_context(|| format!("the memories are {:#?}; {:?}", memories(), self.faults()))
     }
 
-    /// The request that arrived last, as text.
+    /// The body of the newest request, as text.
     pub fn newest_request(&self) -> Result<String> {
         let requests = self.upstream.sim().messages();
         let newest = requests.last().context("no request arrived")?;
         Ok(String::from_utf8(newest.body.to_vec())?)
     }
 
-    /// Where Grov lives.
+    /// Grov's home directory.
     pub fn home(&self) -> PathBuf {
         self.client.home().join(".grov")
     }
@@ -156,7 +157,7 @@ impl Hooked {
     }
 }
 
-/// The kinds of actions of steps, in their order.
+/// The action kinds of steps, in order.
 pub fn kinds(steps: &[Value]) -> Vec<&str> {
     let kinds = steps.iter().map(|step| step["action_type"].as_str());
     kinds.map(Option::unwrap_or_default).collect()

@@ -1,8 +1,8 @@
-//! The real client's hooks over HTTP: the same is said, asked and kept as by processes, and a daemon that goes down breaks
-//! nothing.
+//! The real client's hooks over HTTP: the same injections, guard questions and records as with hook processes. A daemon
+//! that stops does not disturb the client.
 
 use super::hooked::{Hooked, runs, says, writes};
-use super::{QUESTION, SETTINGS, heard, init, prepare, settings};
+use super::{QUESTION, SETTINGS, init, injections, prepare, settings};
 use crate::upstream::Upstream;
 use crate::work::Work;
 use anyhow::{Context, Result, ensure};
@@ -11,30 +11,30 @@ use serde_json::{Value, json};
 use std::fs;
 use std::net::TcpListener;
 
-/// A port that nobody listens at.
+/// A port that no process listens on.
 fn free_port() -> Result<u16> {
     Ok(TcpListener::bind(("127.0.0.1", 0))?.local_addr()?.port())
 }
 
-/// What the daemon says of hooks.
+/// The hook counters on the daemon's health page.
 fn hooks_of(port: u16) -> Result<Value> {
     let health = exchange(port, &Request::new("GET", "/_grov/health"))?;
     let health: Value = serde_json::from_slice(&health.body)?;
     Ok(health["hooks"].clone())
 }
 
-/// Ends a daemon that a session has started.
+/// Stops a daemon that a session has started.
 struct Ending(Grov);
 
 impl Drop for Ending {
     fn drop(&mut self) {
-        // A test that failed has said why already.
+        // A failing test has already reported its error.
         let _ = self.0.run(&["uninstall"]);
     }
 }
 
 #[test]
-fn the_agent_hears_is_asked_and_kept_over_http_and_nothing_is_left() -> Result<()> {
+fn hooks_over_http_inject_guard_and_record() -> Result<()> {
     let Some(client) = RealClient::installed()? else {
         return Ok(());
     };
@@ -53,13 +53,13 @@ fn the_agent_hears_is_asked_and_kept_over_http_and_nothing_is_left() -> Result<(
         upstream,
         grov,
     };
-    // Ends before the home goes.
+    // Dropped before the home directory is removed.
     let _ending = Ending(hooked.grov.clone());
 
     let prompt = format!("{QUESTION} Write hello.txt. Do not touch src/db/. [[scenario:work]]");
     let run = hooked.prompt(&prompt, &[])?;
     let session = run.session()?.to_owned();
-    let (times, saying) = heard(&hooked.upstream)?;
+    let (times, saying) = injections(&hooked.upstream)?;
     ensure!(
         times.first() == Some(&1) && saying == times.len(),
         "{times:?}, {saying}"
@@ -77,7 +77,8 @@ fn the_agent_hears_is_asked_and_kept_over_http_and_nothing_is_left() -> Result<(
     let memories = hooked.memories_when("the session to be kept", |memories| memories.len() == 1)?;
     assert_eq!(memories[0]["files_touched"], json!(["hello.txt"]));
     hooked.grov.steps_when(&session, 1)?;
-    // A prompt, three calls, two of them done, a turn and its session: none of them was a process.
+    // A prompt, three calls of which two ran, the end of the turn and of the session: none of these hooks was a
+    // process.
     let answered = hooks_of(port)?;
     assert_eq!(
         (&answered["answered"], &answered["refused"]),
@@ -86,7 +87,7 @@ fn the_agent_hears_is_asked_and_kept_over_http_and_nothing_is_left() -> Result<(
     );
 
     hooked.prompt(QUESTION, &["--continue"])?;
-    let (times, _) = heard(&hooked.upstream)?;
+    let (times, _) = injections(&hooked.upstream)?;
     assert_eq!(times.iter().max(), Some(&1), "{times:?}");
 
     let ended = hooked.grov.run(&["uninstall"])?;
@@ -99,7 +100,7 @@ fn the_agent_hears_is_asked_and_kept_over_http_and_nothing_is_left() -> Result<(
 }
 
 #[test]
-fn whoever_said_yes_over_http_is_not_asked_again() -> Result<()> {
+fn the_guard_over_http_does_not_ask_again_after_consent() -> Result<()> {
     let Some(client) = RealClient::installed()? else {
         return Ok(());
     };
@@ -127,7 +128,7 @@ fn whoever_said_yes_over_http_is_not_asked_again() -> Result<()> {
 }
 
 #[test]
-fn a_daemon_that_goes_down_in_mid_session_breaks_nothing_and_the_next_session_starts_it() -> Result<()> {
+fn a_daemon_that_stops_during_a_session_is_started_by_the_next_session() -> Result<()> {
     let Some(client) = RealClient::installed()? else {
         return Ok(());
     };
@@ -148,7 +149,7 @@ fn a_daemon_that_goes_down_in_mid_session_breaks_nothing_and_the_next_session_st
         upstream,
         grov,
     };
-    // Ends before the home goes.
+    // Dropped before the home directory is removed.
     let _ending = Ending(hooked.grov.clone());
     let run = hooked.prompt("Write the files. [[scenario:down]]", &[])?;
     assert_eq!((run.result()?, run.retries()), ("Done.", 0));
@@ -157,7 +158,7 @@ fn a_daemon_that_goes_down_in_mid_session_breaks_nothing_and_the_next_session_st
     }
     let again = hooked.prompt("And one more. [[scenario:more]]", &["--continue"])?;
     assert_eq!(again.session()?, run.session()?);
-    // Also what was done while nobody listened.
+    // Including the work done while no daemon was running.
     hooked.memories_when("all three to be kept", |memories| {
         memories.len() == 1 && memories[0]["files_touched"] == json!(["before.txt", "after.txt", "more.txt"])
     })?;
@@ -167,21 +168,21 @@ fn a_daemon_that_goes_down_in_mid_session_breaks_nothing_and_the_next_session_st
 }
 
 #[test]
-fn what_goes_through_the_proxy_is_neither_said_nor_kept_twice() -> Result<()> {
+fn a_proxied_session_is_neither_injected_into_nor_recorded_twice() -> Result<()> {
     let Some(work) = Work::begin()? else { return Ok(()) };
     let grov = prepare(&work.client, SETTINGS)?;
     init(&grov, &["--http"])?;
     let run = work.prompt(&format!("{QUESTION} [[scenario:tools]]"), &[])?;
     run.result()?;
     work.prompt(QUESTION, &["--continue"])?.result()?;
-    let (times, _) = heard(&work.upstream)?;
+    let (times, _) = injections(&work.upstream)?;
     ensure!(
         times.len() > 3 && times.iter().all(|&times| times <= 1),
         "{times:?}"
     );
     assert_eq!(work.agree(run.session()?)?.len(), 4);
     let hooks = hooks_of(work.daemon.port())?;
-    // Where the client sends its requests is said with each hook: the daemon knows them for its own.
+    // Each hook sends the client's base URL, so the daemon recognises sessions that go through its own proxy.
     ensure!(hooks["answered"].as_u64() > Some(8), "{hooks}");
     assert_eq!(
         (&hooks["refused"], &hooks["worked"]),
@@ -192,7 +193,7 @@ fn what_goes_through_the_proxy_is_neither_said_nor_kept_twice() -> Result<()> {
     Ok(())
 }
 
-/// A daemon, and the token that its home's hooks show.
+/// A daemon, and the token in the hook settings of its home.
 fn endpoint() -> Result<(tempfile::TempDir, Daemon, String)> {
     let folder = tempfile::tempdir()?;
     let home = folder.path().join(".grov");
@@ -204,7 +205,7 @@ fn endpoint() -> Result<(tempfile::TempDir, Daemon, String)> {
 }
 
 #[test]
-fn only_programs_with_the_token_are_answered() -> Result<()> {
+fn hook_requests_without_the_token_are_refused() -> Result<()> {
     let (folder, daemon, token) = endpoint()?;
     let post = |event: &str| Request::new("POST", &format!("/_grov/hook/{event}"));
     let shown = |request: Request| request.header("X-Grov-Hook-Token", &token);
@@ -267,10 +268,10 @@ fn only_programs_with_the_token_are_answered() -> Result<()> {
 }
 
 #[test]
-fn a_store_that_cannot_be_used_costs_the_answer_alone() -> Result<()> {
+fn an_unusable_store_leads_to_an_empty_hook_answer() -> Result<()> {
     let (folder, daemon, token) = endpoint()?;
     let home = folder.path().join(".grov");
-    // A database that is none.
+    // A file that is not a database.
     for file in ["grov.db", "grov.db-wal", "grov.db-shm"] {
         let _ = fs::remove_file(home.join(file));
     }
@@ -286,7 +287,7 @@ fn a_store_that_cannot_be_used_costs_the_answer_alone() -> Result<()> {
     };
     let response = exchange(daemon.port(), &request("UserPromptSubmit"))?;
     assert_eq!((response.status, response.text().as_str()), (200, "{}"));
-    // The work after a turn does not hold up the end of the daemon.
+    // The work after a turn does not delay the daemon's shutdown.
     assert_eq!(exchange(daemon.port(), &request("Stop"))?.status, 200);
     eventually("both faults to be noted", || {
         let log = fs::read_to_string(home.join("logs/hooks.log")).ok()?;

@@ -1,4 +1,4 @@
-//! Sessions that hooks alone follow: what is recorded of them, what the agent is told, and what is kept.
+//! Sessions followed by hooks alone: what is recorded, what is injected, and what is stored.
 
 use super::hooked::{Hooked, says, writes};
 use anyhow::Result;
@@ -6,11 +6,11 @@ use grov_domain::OWN_TEXT_OPENING;
 use grov_tests::Terminal;
 use serde_json::{Value, json};
 
-/// Empties the line: a command may still stand there while it is carried out.
+/// Clears the input line: a command may still be in it while the client runs it.
 const EMPTY: &str = "\u{15}";
 const GOAL: &str = "Add a greeting to hello.txt. Do not touch main.rs.";
 
-/// What the model does in these tests.
+/// The model's scenarios in these tests.
 fn begin() -> Result<Option<Hooked>> {
     Hooked::playing(&json!({
         "greet": {"steps": [writes("hello.txt"), says("Done. The greeting is in hello.txt.")]},
@@ -21,7 +21,7 @@ fn begin() -> Result<Option<Hooked>> {
 }
 
 #[test]
-fn what_a_session_did_is_kept_after_each_turn_and_once() -> Result<()> {
+fn actions_of_a_session_are_recorded_once_after_each_turn() -> Result<()> {
     let Some(hooked) = begin()? else {
         return Ok(());
     };
@@ -49,18 +49,21 @@ fn what_a_session_did_is_kept_after_each_turn_and_once() -> Result<()> {
 }
 
 #[test]
-fn an_agent_that_left_its_goal_is_told_so_with_the_next_prompt_and_once() -> Result<()> {
+fn drift_is_corrected_once_with_the_next_prompt() -> Result<()> {
     let Some(hooked) = begin()? else {
         return Ok(());
     };
     let run = hooked.prompt(&format!("{GOAL} [[scenario:stray]]"), &[])?;
     let session = run.session()?.to_owned();
-    // Nothing of it served the goal, so there is a step and no memory.
+    // None of the work served the goal, so there is a step but no memory.
     hooked.grov.steps_when(&session, 1)?;
     hooked.prompt("Is the greeting there? [[scenario:answer]]", &["--continue"])?;
-    let told = hooked.newest_request()?;
-    assert!(told.contains("main.rs is changed in violation of"), "{told}");
-    let times = told.matches(OWN_TEXT_OPENING).count();
+    let injected = hooked.newest_request()?;
+    assert!(
+        injected.contains("main.rs is changed in violation of"),
+        "{injected}"
+    );
+    let times = injected.matches(OWN_TEXT_OPENING).count();
     hooked.prompt("Is it really there? [[scenario:answer]]", &["--continue"])?;
     let again = hooked.newest_request()?;
     assert_eq!(again.matches(OWN_TEXT_OPENING).count(), times, "{again}");
@@ -71,7 +74,7 @@ fn an_agent_that_left_its_goal_is_told_so_with_the_next_prompt_and_once() -> Res
 }
 
 #[test]
-fn a_fork_leaves_the_session_it_comes_from_as_it_is() -> Result<()> {
+fn a_fork_does_not_change_the_original_session() -> Result<()> {
     let Some(hooked) = begin()? else {
         return Ok(());
     };
@@ -93,14 +96,14 @@ fn a_fork_leaves_the_session_it_comes_from_as_it_is() -> Result<()> {
         "what was done before is no work of the fork: {steps:#?}"
     );
     assert_eq!(hooked.grov.steps(&old)?.len(), 1);
-    // What the first one was told stands in the history of both.
-    let told = hooked.newest_request()?;
-    assert_eq!(told.matches("Keep failed webhooks").count(), 1, "{told}");
+    // Both histories contain the text that was injected into the first session.
+    let injected = hooked.newest_request()?;
+    assert_eq!(injected.matches("Keep failed webhooks").count(), 1, "{injected}");
     hooked.no_faults()
 }
 
 #[test]
-fn after_a_compaction_the_agent_hears_what_it_is_held_to() -> Result<()> {
+fn after_a_compaction_the_constraints_are_injected_again() -> Result<()> {
     let Some(hooked) = begin()? else {
         return Ok(());
     };
@@ -109,23 +112,23 @@ fn after_a_compaction_the_agent_hears_what_it_is_held_to() -> Result<()> {
     terminal.awaits("greeting is in hello.txt")?;
     terminal.enter("/compact")?;
     terminal.awaits("ompacted")?;
-    // What was lost is told to whoever sits there, too.
+    // The user sees the notice about the compaction, too.
     terminal.awaits("the goal, 1 constraint and 1 changed file")?;
     terminal.enter(&format!("{EMPTY}Is it there? [[scenario:answer]]"))?;
     terminal.awaits("It is there.")?;
-    let told = hooked.newest_request()?;
+    let injected = hooked.newest_request()?;
     assert!(
-        told.contains("The history of this session was compacted"),
-        "{told}"
+        injected.contains("The history of this session was compacted"),
+        "{injected}"
     );
-    assert!(told.contains("Do not touch main.rs"), "{told}");
-    assert!(told.contains("hello.txt"), "{told}");
+    assert!(injected.contains("Do not touch main.rs"), "{injected}");
+    assert!(injected.contains("hello.txt"), "{injected}");
     terminal.leave()?;
     hooked.no_faults()
 }
 
 #[test]
-fn after_clear_another_session_begins() -> Result<()> {
+fn clear_starts_a_new_session() -> Result<()> {
     let Some(hooked) = begin()? else {
         return Ok(());
     };
@@ -135,7 +138,7 @@ fn after_clear_another_session_begins() -> Result<()> {
     terminal.clear()?;
     terminal.enter("Write more.txt. [[scenario:more]]")?;
     terminal.awaits("more.txt is written")?;
-    // Who leaves in the middle of a hook may end it.
+    // A user who quits while a hook runs may end that hook.
     let memories = hooked.memories_when("both sessions to be kept", |memories| memories.len() == 2)?;
     terminal.leave()?;
     let files: Vec<&Value> = memories.iter().map(|memory| &memory["files_touched"]).collect();

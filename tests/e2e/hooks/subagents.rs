@@ -1,4 +1,4 @@
-//! What subagents did, when only hooks are there to see it.
+//! Actions of subagents, when only hooks observe the session.
 
 use super::hooked::{Hooked, delivered, kinds, says, writes};
 use anyhow::Result;
@@ -12,7 +12,7 @@ fn delegates(task: &str) -> Value {
     }}]})
 }
 
-/// Asserts that the steps of the session's subagents are the client's own, and gives their number.
+/// Asserts that the steps of the session's subagents match the client's transcripts. Returns their number.
 fn of_agents(hooked: &Hooked, steps: &[Value]) -> Result<usize> {
     let calls = tool_uses(&hooked.client.home())?;
     let own: Vec<_> = calls.iter().filter(|call| call.agent.is_some()).collect();
@@ -29,7 +29,7 @@ fn of_agents(hooked: &Hooked, steps: &[Value]) -> Result<usize> {
 }
 
 #[test]
-fn what_a_subagent_did_carries_its_id() -> Result<()> {
+fn actions_of_a_subagent_carry_its_id() -> Result<()> {
     let script = json!({"help": {"steps": [
         writes("list.txt"),
         delegates("Count the lines of list.txt."),
@@ -51,12 +51,12 @@ fn what_a_subagent_did_carries_its_id() -> Result<()> {
 }
 
 #[test]
-fn what_a_subagent_did_is_kept_though_the_turn_ends_with_the_clients_death() -> Result<()> {
+fn actions_of_a_subagent_are_recorded_although_the_client_is_killed() -> Result<()> {
     let script = json!({
         "help": {"steps": [
             writes("list.txt"),
             delegates("Count the lines of list.txt."),
-            // Whoever sent it hears of it, and never answers.
+            // The client's main conversation receives the result and never answers.
             delivered(says("There is one line."), "stall-events=1"),
         ]},
         "answer": {"steps": [says("There is one line.")]},

@@ -1,4 +1,4 @@
-//! What hooks must not say and must not keep: where Grov is off, what is private, what is ignored.
+//! What hooks must not inject and must not store: where Grov is off, and for private or ignored content.
 
 use super::hooked::{Hooked, kinds, runs, says, writes};
 use super::{DECISION, QUESTION};
@@ -18,7 +18,7 @@ fn scenarios() -> Value {
     })
 }
 
-/// Nothing of Grov's stands in any request.
+/// Asserts that no request contains text injected by Grov.
 fn nothing_is_said(hooked: &Hooked) -> Result<()> {
     for request in hooked.upstream.sim().messages() {
         let body = String::from_utf8(request.body.to_vec())?;
@@ -28,7 +28,7 @@ fn nothing_is_said(hooked: &Hooked) -> Result<()> {
 }
 
 #[test]
-fn where_grov_is_off_nothing_is_said_and_the_work_is_still_followed() -> Result<()> {
+fn with_grov_off_nothing_is_injected_but_actions_are_recorded() -> Result<()> {
     let Some(hooked) = Hooked::playing(&scenarios())? else {
         return Ok(());
     };
@@ -49,7 +49,7 @@ fn where_grov_is_off_nothing_is_said_and_the_work_is_still_followed() -> Result<
 }
 
 #[test]
-fn with_memory_turned_off_nothing_is_remembered_to_the_agent() -> Result<()> {
+fn with_memory_off_no_memory_is_injected() -> Result<()> {
     let configuration = "[memory]\nenabled = false\n[guard]\nmode = \"off\"\n";
     let Some(hooked) = Hooked::configured(&scenarios(), configuration, |client| client)? else {
         return Ok(());
@@ -63,7 +63,7 @@ fn with_memory_turned_off_nothing_is_remembered_to_the_agent() -> Result<()> {
 }
 
 #[test]
-fn with_drift_turned_off_nothing_is_judged_aloud() -> Result<()> {
+fn with_drift_off_no_correction_is_injected() -> Result<()> {
     let configuration = "[drift]\nenabled = false\n[guard]\nmode = \"off\"\n";
     let Some(hooked) = Hooked::configured(&scenarios(), configuration, |client| client)? else {
         return Ok(());
@@ -71,8 +71,8 @@ fn with_drift_turned_off_nothing_is_judged_aloud() -> Result<()> {
     let run = hooked.prompt(&format!("{GOAL} [[scenario:stray]]"), &[])?;
     let session = run.session()?.to_owned();
     hooked.prompt("Is it there? [[scenario:answer]]", &["--continue"])?;
-    let told = hooked.newest_request()?;
-    assert!(!told.contains("main.rs is changed in violation of"), "{told}");
+    let text = hooked.newest_request()?;
+    assert!(!text.contains("main.rs is changed in violation of"), "{text}");
     hooked.known_when("the session to end", &session, |known| {
         known.prompts == 2 && known.ended_at.is_some()
     })?;
@@ -85,14 +85,14 @@ fn with_drift_turned_off_nothing_is_judged_aloud() -> Result<()> {
     hooked.no_faults()
 }
 
-/// Every file below a folder.
+/// Every file below a directory.
 fn files(folder: &Path, visit: &mut impl FnMut(&Path, &[u8])) -> Result<()> {
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
         if path.is_dir() {
             files(&path, visit)?;
         } else {
-            // The database's log goes when the last one who has it open does.
+            // The database's log file is removed when its last user closes the database.
             match fs::read(&path) {
                 Err(error) if error.kind() == ErrorKind::NotFound => {}
                 content => visit(&path, &content?),
@@ -102,7 +102,7 @@ fn files(folder: &Path, visit: &mut impl FnMut(&Path, &[u8])) -> Result<()> {
     Ok(())
 }
 
-/// Asserts that none of these words stands in any file of Grov's.
+/// Asserts that no file in Grov's home contains any of these words.
 fn nowhere(hooked: &Hooked, words: &[&str]) -> Result<()> {
     files(&hooked.home(), &mut |path, content| {
         let content = content.to_ascii_lowercase();
@@ -110,14 +110,14 @@ fn nowhere(hooked: &Hooked, words: &[&str]) -> Result<()> {
             let is_there = content
                 .windows(word.len())
                 .any(|window| window == word.as_bytes());
-            assert!(!is_there, "{word} stands in {}", path.display());
+            assert!(!is_there, "{word} is in {}", path.display());
         }
     })
 }
 
 #[test]
-fn what_is_private_is_written_nowhere() -> Result<()> {
-    // Each in one word, that nobody cuts it: the user's, the agent's, a tool's.
+fn private_text_is_not_stored() -> Result<()> {
+    // One word each, so that no text boundary splits it: from the user, the agent and a tool.
     let [typed, queued, said, put_out, written] = [
         "quetzalcoatl",
         "ornithorhynchus",
@@ -163,7 +163,7 @@ fn what_is_private_is_written_nowhere() -> Result<()> {
 }
 
 #[test]
-fn what_is_ignored_enters_no_memory() -> Result<()> {
+fn ignored_files_are_not_in_memories() -> Result<()> {
     let script = json!({
         "work": {"steps": [writes("vault/plan.txt"), writes("hello.txt"), says("Done. It is written.")]},
         "alone": {"steps": [writes("vault/other.txt"), says("Done. It is written.")]},
@@ -193,13 +193,13 @@ fn what_is_ignored_enters_no_memory() -> Result<()> {
     let files: Vec<&str> = why.iter().map(|why| why.file_path.as_str()).collect();
     assert_eq!(files, ["hello.txt"]);
 
-    // A session that did nothing else leaves no memory.
+    // A session without any other work leaves no memory.
     let run = hooked.prompt("Write the other plan. [[scenario:alone]]", &[])?;
     hooked.known_when("the session to end", run.session()?, |known| {
         known.ended_at.is_some()
     })?;
     let memories = hooked.memories_when("the second session", |_| true)?;
-    let told = Value::Array(memories).to_string();
-    assert!(!told.contains("vault"), "{told}");
+    let text = Value::Array(memories).to_string();
+    assert!(!text.contains("vault"), "{text}");
     hooked.no_faults()
 }

@@ -1,16 +1,16 @@
-//! Wrong answers, late answers and none.
+//! Wrong answers, late answers and missing answers.
 
-use super::{Court, has, intent, verdict};
+use super::{TestHome, has, intent, verdict};
 use anyhow::Result;
 use grov_domain::Purpose;
 use grov_sim::{JudgeScript, When};
 
-/// What is to become of a behaviour of the judge's provider.
+/// The expected result of a behaviour of the judge's provider.
 struct Case {
     behaviour: &'static str,
-    /// Outcomes in the ledger of the question what the user wants.
+    /// Ledger outcomes of the question about the user's intent.
     ledger: &'static [&'static str],
-    /// Whether the model's answer was taken in the end.
+    /// Whether the model's answer was used in the end.
     by_model: bool,
 }
 
@@ -23,56 +23,56 @@ const fn case(behaviour: &'static str, ledger: &'static [&'static str], by_model
 }
 
 const CASES: [Case; 18] = [
-    // Repaired: the second answer is right.
+    // Repaired: the second answer is valid.
     case("answer=truncated,times=1", &["unusable", "answered"], true),
     case("answer=types,times=1", &["unusable", "answered"], true),
     case("answer=values,times=1", &["unusable", "answered"], true),
     case("answer=empty,times=1", &["unusable", "answered"], true),
-    // Wrong again after the repair: rules.
+    // Invalid again after the repair: the rules decide.
     case("answer=truncated", &["unusable", "unusable"], false),
     case("answer=types", &["unusable", "unusable"], false),
     case("answer=values", &["unusable", "unusable"], false),
     case("answer=empty", &["unusable", "unusable"], false),
-    // Not as asked, but readable.
+    // Not in the requested form, but readable.
     case("answer=prose", &["answered"], true),
     case("answer=fenced", &["answered"], true),
-    // Asking again does not help.
+    // Repeating the question does not help.
     case("answer=refusal", &["unusable"], false),
-    // A request that is not understood is made once more, without a schema.
+    // A request that is not understood is repeated once, without a schema.
     case("status=400", &["failed", "failed"], false),
     case("status=401", &["failed"], false),
-    // Nor does asking three times.
+    // Repeating it three times does not help.
     case("html", &["failed", "failed", "failed"], false),
     case("status=529", &["failed", "failed", "failed"], false),
-    // The provider is busy and then not.
+    // The provider is overloaded and then recovers.
     case("status=429,retry-after=1,times=1", &["failed", "answered"], true),
     case("status=529,times=2", &["failed", "failed", "answered"], true),
     case("hangup,times=1", &["failed", "answered"], true),
 ];
 
 #[test]
-fn a_wrong_answer_is_repaired_or_replaced_by_rules() -> Result<()> {
+fn an_invalid_answer_is_repaired_or_replaced_by_rules() -> Result<()> {
     let mut wrong = Vec::new();
     for case in &CASES {
-        let court = Court::new()?;
-        court.script(
+        let home = TestHome::new()?;
+        home.script(
             JudgeScript::default()
                 .with(Purpose::ExtractIntent, intent("The goal of the model")?)
                 .with(Purpose::AnalyzeTaskContext, verdict("new_task")?),
         );
-        court.inject(When::JudgeFor(Purpose::ExtractIntent), case.behaviour)?;
-        let daemon = court.with_model().start()?;
-        let mut person = court.person(&daemon)?;
+        home.inject(When::JudgeFor(Purpose::ExtractIntent), case.behaviour)?;
+        let daemon = home.with_model().start()?;
+        let mut person = home.person(&daemon)?;
         person.types("Fix the login form. [[scenario:tools]]")?;
-        court.judged(&person.session, 1)?;
-        let tasks = court.tasks_when(&person.session, "a task", |tasks| tasks.len() == 1)?;
+        home.judged(&person.session, 1)?;
+        let tasks = home.tasks_when(&person.session, "a task", |tasks| tasks.len() == 1)?;
         assert!(
             has(&tasks[0], "main", "active", 1),
             "{}: {tasks:#?}",
             case.behaviour
         );
         assert_eq!(tasks[0]["steps"], 4, "{}", case.behaviour);
-        let ledger: Vec<String> = court
+        let ledger: Vec<String> = home
             .ledger()?
             .into_iter()
             .filter(|(purpose, _)| purpose == Purpose::ExtractIntent.as_str())
@@ -91,45 +91,45 @@ fn a_wrong_answer_is_repaired_or_replaced_by_rules() -> Result<()> {
 }
 
 #[test]
-fn an_answer_that_comes_too_late_is_given_up() -> Result<()> {
-    let court = Court::new()?;
-    court.inject(
+fn a_late_answer_is_replaced_by_rules() -> Result<()> {
+    let home = TestHome::new()?;
+    home.inject(
         When::JudgeFor(Purpose::ExtractIntent),
         "head-delay=600000,times=3",
     )?;
-    let daemon = court.with_model().env("GROV_LLM_TIMEOUT", "1s").start()?;
-    let mut person = court.person(&daemon)?;
+    let daemon = home.with_model().env("GROV_LLM_TIMEOUT", "1s").start()?;
+    let mut person = home.person(&daemon)?;
     person.types("Fix the login form. [[scenario:tools]]")?;
-    court.judged(&person.session, 1)?;
-    let tasks = court.tasks_when(&person.session, "a task", |tasks| tasks.len() == 1)?;
+    home.judged(&person.session, 1)?;
+    let tasks = home.tasks_when(&person.session, "a task", |tasks| tasks.len() == 1)?;
     assert_eq!(tasks[0]["original_goal"], "Fix the login form.");
-    let ledger = court.ledger()?;
+    let ledger = home.ledger()?;
     let failed = |(purpose, outcome): &&(String, String)| purpose == "extract_intent" && outcome == "failed";
-    // Whoever waited in vain once does not wait again.
+    // Later questions do not wait for a provider that timed out before.
     assert_eq!(ledger.iter().filter(failed).count(), 1, "{ledger:?}");
-    // What a provider may have worked on counts with the most it could cost.
-    let spent = court.grov().ask(&["usage"])?.json["total_usd"].as_f64();
+    // A call that the provider may have worked on counts with its maximum cost.
+    let spent = home.grov().ask(&["usage"])?.json["total_usd"].as_f64();
     assert!(spent > Some(0.0), "{spent:?}");
     Ok(())
 }
 
 #[test]
-fn a_provider_that_keeps_failing_is_left_alone() -> Result<()> {
-    let court = Court::new()?;
-    court.inject(When::Judge, "status=500")?;
-    let daemon = court.with_model().start()?;
+fn a_provider_that_keeps_failing_is_no_longer_called() -> Result<()> {
+    let home = TestHome::new()?;
+    home.inject(When::Judge, "status=500")?;
+    let daemon = home.with_model().start()?;
     for number in 0..6 {
-        let mut person = court.person(&daemon)?;
+        let mut person = home.person(&daemon)?;
         person.types(&format!(
             "Fix the login form, attempt {number}. [[scenario:tools]]"
         ))?;
-        court.judged(&person.session, 1)?;
+        home.judged(&person.session, 1)?;
     }
-    // Two questions a session and three calls a question would be 36.
-    let calls = court.asked().len();
+    // Two questions a session and three calls a question would be 36 calls.
+    let calls = home.asked().len();
     assert!((5..=6).contains(&calls), "{calls} calls");
-    let proxy = &court.grov().ask(&["proxy-status"])?.json["proxy"];
+    let proxy = &home.grov().ask(&["proxy-status"])?.json["proxy"];
     assert_eq!(proxy["judge"]["why_rules"], "provider_down", "{proxy:#}");
-    assert!(court.ledger()?.iter().all(|(_, outcome)| outcome == "failed"));
+    assert!(home.ledger()?.iter().all(|(_, outcome)| outcome == "failed"));
     Ok(())
 }

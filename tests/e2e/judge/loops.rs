@@ -1,6 +1,6 @@
-//! Own calls never come back to Grov, whatever the environment says.
+//! Grov's own calls never go through its own proxy, whatever the environment says.
 
-use super::{Court, OWN_KEY};
+use super::{OWN_KEY, TestHome};
 use crate::upstream::Upstream;
 use anyhow::Result;
 use grov_tests::{Daemon, DaemonBuilder, Request, exchange};
@@ -13,7 +13,7 @@ fn free_port() -> Result<u16> {
     Ok(TcpListener::bind(("127.0.0.1", 0))?.local_addr()?.port())
 }
 
-/// The environment of a hook under a client that was sent to the proxy, and to `bystander` for everything else.
+/// The environment of a hook under a client that uses the proxy, with `bystander` as the proxy for everything else.
 fn inherited(builder: DaemonBuilder, port: u16, bystander: &Upstream) -> DaemonBuilder {
     let builder = ["ANTHROPIC_BASE_URL", "OPENAI_BASE_URL"]
         .iter()
@@ -27,10 +27,14 @@ fn inherited(builder: DaemonBuilder, port: u16, bystander: &Upstream) -> DaemonB
         .env("ANTHROPIC_AUTH_TOKEN", CLIENTS_KEY)
 }
 
-/// What the daemon says it relayed, and what it relayed by the person's own count, agree.
-fn relayed_the_client_alone(court: &Court, daemon: &Daemon, requests: usize) -> Result<()> {
-    assert_eq!(court.api.turns(), requests, "somebody else's request was relayed");
-    assert!(court.api.sim().judge_calls().is_empty());
+/// Asserts that the daemon relayed exactly the requests that the client sent.
+fn relayed_the_client_alone(home: &TestHome, daemon: &Daemon, requests: usize) -> Result<()> {
+    assert_eq!(
+        home.api.turns(),
+        requests,
+        "a request that is not the client's was relayed"
+    );
+    assert!(home.api.sim().judge_calls().is_empty());
     let metrics = exchange(daemon.port(), &Request::new("GET", "/_grov/metrics"))?.text();
     let observed = format!("grov_exchanges_observed_total {requests}\n");
     assert!(metrics.contains(&observed), "{metrics}");
@@ -38,16 +42,16 @@ fn relayed_the_client_alone(court: &Court, daemon: &Daemon, requests: usize) -> 
 }
 
 #[test]
-fn the_environment_of_a_hook_leads_no_call_to_the_proxy() -> Result<()> {
-    let (court, bystander) = (Court::new()?, Upstream::start()?);
-    let daemon = inherited(court.with_model(), free_port()?, &bystander).start()?;
-    let mut person = court.person(&daemon)?;
+fn proxy_variables_in_the_environment_do_not_redirect_own_calls() -> Result<()> {
+    let (home, bystander) = (TestHome::new()?, Upstream::start()?);
+    let daemon = inherited(home.with_model(), free_port()?, &bystander).start()?;
+    let mut person = home.person(&daemon)?;
     person.types("Fix the login form. [[scenario:tools]]")?;
-    court.judged(&person.session, 1)?;
-    relayed_the_client_alone(&court, &daemon, person.transcript().exchanges.len())?;
-    // They went straight to the address that Grov was given, with the key that Grov was given.
-    let requests = court.judge.sim().requests();
-    assert!(requests.len() >= 2 && requests.len() == court.asked().len());
+    home.judged(&person.session, 1)?;
+    relayed_the_client_alone(&home, &daemon, person.transcript().exchanges.len())?;
+    // The calls went straight to the configured address, with the configured key.
+    let requests = home.judge.sim().requests();
+    assert!(requests.len() >= 2 && requests.len() == home.asked().len());
     for request in &requests {
         assert_eq!(request.path, "/v1/messages");
         assert_eq!(request.header("x-api-key"), Some(OWN_KEY));
@@ -61,9 +65,9 @@ fn the_environment_of_a_hook_leads_no_call_to_the_proxy() -> Result<()> {
     assert_eq!(
         bystander.sim().connections(),
         0,
-        "somebody took the proxy of the environment"
+        "the proxy of the environment was used"
     );
-    let sessions = court.grov().sessions()?;
+    let sessions = home.grov().sessions()?;
     assert!(
         sessions
             .iter()
@@ -74,26 +78,26 @@ fn the_environment_of_a_hook_leads_no_call_to_the_proxy() -> Result<()> {
 }
 
 #[test]
-fn the_clients_key_is_spent_only_where_that_is_allowed() -> Result<()> {
+fn the_clients_key_is_used_only_where_that_is_allowed() -> Result<()> {
     for allowed in [false, true] {
-        let (court, bystander) = (Court::new()?, Upstream::start()?);
-        let builder = inherited(court.with_rules(), free_port()?, &bystander)
-            .env("GROV_LLM_BASE_URL", court.judge.url())
+        let (home, bystander) = (TestHome::new()?, Upstream::start()?);
+        let builder = inherited(home.with_rules(), free_port()?, &bystander)
+            .env("GROV_LLM_BASE_URL", home.judge.url())
             .env("GROV_LLM_USE_ANTHROPIC_KEY", allowed.to_string());
         let daemon = builder.start()?;
-        let mut person = court.person(&daemon)?;
+        let mut person = home.person(&daemon)?;
         person.types("Fix the login form. [[scenario:tools]]")?;
-        court.judged(&person.session, 1)?;
-        relayed_the_client_alone(&court, &daemon, person.transcript().exchanges.len())?;
-        let keys: Vec<Option<String>> = court.asked().into_iter().map(|call| call.key).collect();
+        home.judged(&person.session, 1)?;
+        relayed_the_client_alone(&home, &daemon, person.transcript().exchanges.len())?;
+        let keys: Vec<Option<String>> = home.asked().into_iter().map(|call| call.key).collect();
         assert_eq!(!keys.is_empty(), allowed, "{keys:?}");
         assert!(
             keys.iter().all(|key| key.as_deref() == Some(CLIENTS_KEY)),
             "{keys:?}"
         );
-        assert_eq!(court.judge.sim().connections() > 0, allowed);
+        assert_eq!(home.judge.sim().connections() > 0, allowed);
         if !allowed {
-            // A base URL without a key asks for a model that cannot be asked; that is said.
+            // A base URL without a key names a model that cannot be called, and a message says so.
             assert!(daemon.log().contains("rules judge the work"), "{}", daemon.log());
         }
     }
@@ -101,7 +105,7 @@ fn the_clients_key_is_spent_only_where_that_is_allowed() -> Result<()> {
 }
 
 #[test]
-fn what_would_lead_own_calls_to_the_proxy_is_refused() -> Result<()> {
+fn settings_that_send_own_calls_to_the_proxy_are_refused() -> Result<()> {
     for (variable, host) in [
         ("GROV_LLM_BASE_URL", "127.0.0.1"),
         ("GROV_LLM_BASE_URL", "localhost"),
@@ -109,9 +113,9 @@ fn what_would_lead_own_calls_to_the_proxy_is_refused() -> Result<()> {
         ("HTTPS_PROXY", "127.0.0.1"),
         ("ALL_PROXY", "localhost"),
     ] {
-        let court = Court::new()?;
+        let home = TestHome::new()?;
         let port = free_port()?;
-        let builder = court.with_model().port(port);
+        let builder = home.with_model().port(port);
         let ended = builder.env(variable, format!("http://{host}:{port}")).refuse()?;
         assert_eq!(ended.code(), Some(64), "{variable} {host}: {}", ended.stderr);
         let says = |words: &str| ended.stderr.contains(words);
@@ -125,22 +129,22 @@ fn what_would_lead_own_calls_to_the_proxy_is_refused() -> Result<()> {
 }
 
 #[test]
-fn the_own_listener_by_another_name_judges_nothing() -> Result<()> {
-    // Settings do not resolve names; whoever makes the calls does.
-    let court = Court::new()?;
-    let other = court.with_rules().start()?;
+fn the_own_listener_under_another_host_name_is_not_called() -> Result<()> {
+    // Settings are checked without resolving names; the transport resolves them.
+    let home = TestHome::new()?;
+    let other = home.with_rules().start()?;
     let port = other.port();
     drop(other);
-    let daemon = court
+    let daemon = home
         .with_model()
         .port(port)
         .env("GROV_LLM_BASE_URL", format!("http://localhost.:{port}"))
         .start()?;
-    let mut person = court.person(&daemon)?;
+    let mut person = home.person(&daemon)?;
     person.types("Fix the login form. [[scenario:tools]]")?;
-    court.judged(&person.session, 1)?;
-    relayed_the_client_alone(&court, &daemon, person.transcript().exchanges.len())?;
-    assert!(court.asked().is_empty() && court.ledger()?.is_empty());
+    home.judged(&person.session, 1)?;
+    relayed_the_client_alone(&home, &daemon, person.transcript().exchanges.len())?;
+    assert!(home.asked().is_empty() && home.ledger()?.is_empty());
     let log = daemon.log();
     assert!(
         log.contains("Grov's own listener") && log.contains("rules judge the work"),

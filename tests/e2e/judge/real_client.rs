@@ -10,7 +10,7 @@ use grov_tests::{ClientRun, Grov, Terminal, eventually};
 use serde_json::{Value, json};
 use std::thread;
 
-/// A client, a judge, and what is between them.
+/// A client with its proxy and API, and a judge.
 struct Story {
     work: Work,
     judge: Upstream,
@@ -42,7 +42,7 @@ impl Story {
         Ok(run)
     }
 
-    /// Waits until so many turns were judged.
+    /// Waits until `count` turns have been judged.
     fn judged(&self, number: usize) -> Result<()> {
         eventually("the verdict", || {
             let calls = self.judge.sim().judge_calls();
@@ -53,7 +53,7 @@ impl Story {
         })
     }
 
-    /// The tasks, oldest first, once `wanted` is true of them.
+    /// The tasks, oldest first, once `wanted` holds for them.
     fn tasks_when(&self, what: &str, wanted: impl Fn(&[Value]) -> bool) -> Result<Vec<Value>> {
         let tasks = || -> Option<Vec<Value>> {
             let mut tasks = self.grov().sessions().ok()?;
@@ -71,7 +71,7 @@ impl Story {
 }
 
 #[test]
-fn every_action_of_a_model_makes_the_task_that_it_means() -> Result<()> {
+fn every_task_action_of_the_model_has_its_effect() -> Result<()> {
     let Some(story) = Story::begin()? else {
         return Ok(());
     };
@@ -158,7 +158,7 @@ fn every_action_of_a_model_makes_the_task_that_it_means() -> Result<()> {
     let steps: Vec<u64> = tasks.iter().filter_map(|task| task["steps"].as_u64()).collect();
     assert_eq!(steps, [4, 5, 0, 5]);
 
-    // What a person is told.
+    // The output for a user.
     let status = story.grov().ask(&["status"])?.json;
     assert_eq!(status["tasks"], 2, "{status:#}");
     let last = &status["last_task"];
@@ -170,15 +170,15 @@ fn every_action_of_a_model_makes_the_task_that_it_means() -> Result<()> {
     assert_eq!(last["decisions"][0]["choice"], "Variables");
     assert_eq!(last["tags"], json!(["work"]));
     assert_eq!(last["constraints"], json!(["Do not touch the header"]));
-    let told = story.grov().run(&["status"])?.stdout;
+    let output = story.grov().run(&["status"])?.stdout;
     assert!(
-        told.contains("judge     anthropic claude-haiku-4-5") && told.contains("Repair the login"),
-        "{told}"
+        output.contains("judge     anthropic claude-haiku-4-5") && output.contains("Repair the login"),
+        "{output}"
     );
-    let told = story.grov().run(&["proxy-status"])?.stdout;
+    let output = story.grov().run(&["proxy-status"])?.stdout;
     assert!(
-        told.contains("running") && told.contains("subtask") && told.contains("parallel"),
-        "{told}"
+        output.contains("running") && output.contains("subtask") && output.contains("parallel"),
+        "{output}"
     );
     let usage = story.grov().ask(&["usage", "--by", "purpose"])?.json;
     let groups: Vec<(&str, u64)> = usage["groups"]
@@ -196,7 +196,7 @@ fn every_action_of_a_model_makes_the_task_that_it_means() -> Result<()> {
     }
     assert!(usage["total_usd"].as_f64() > Some(0.0));
 
-    // The judge was asked by Grov, with Grov's key, directly; the client's API was asked nothing by Grov.
+    // Grov asked the judge directly, with its own key, and sent no request to the client's API.
     let requests = story.judge.sim().requests();
     assert_eq!(requests.len(), 13);
     for request in &requests {
@@ -217,7 +217,7 @@ fn every_action_of_a_model_makes_the_task_that_it_means() -> Result<()> {
 }
 
 #[test]
-fn the_client_ends_while_the_judge_is_still_silent() -> Result<()> {
+fn the_client_exits_while_the_judge_is_still_silent() -> Result<()> {
     let Some(story) = Story::begin()? else {
         return Ok(());
     };
@@ -284,7 +284,7 @@ fn two_terminals_on_one_project_do_not_mix_their_tasks() -> Result<()> {
 }
 
 #[test]
-fn a_conversation_cleared_on_a_terminal_is_new_work() -> Result<()> {
+fn a_conversation_cleared_on_a_terminal_is_a_new_task() -> Result<()> {
     let Some(story) = Story::begin()? else {
         return Ok(());
     };
@@ -312,7 +312,7 @@ fn a_conversation_cleared_on_a_terminal_is_new_work() -> Result<()> {
         assert_eq!(task["steps"], if is_first { 4 } else { 5 }, "{tasks:#?}");
         assert!(task["parent_session_id"].is_null(), "{tasks:#?}");
     }
-    // The titles that it asks for before each first prompt, and the cleared conversation, were judged by nobody.
+    // The title requests before each first prompt and the cleared conversation were not judged.
     story.judged(2)?;
     let usage = story.grov().ask(&["usage"])?.json;
     assert_eq!(story.judge.sim().requests().len(), 4, "{usage:#}");
@@ -324,7 +324,7 @@ fn a_conversation_cleared_on_a_terminal_is_new_work() -> Result<()> {
     terminal.leave()
 }
 
-/// The steps of these tasks, all together.
+/// The steps of all these tasks.
 fn steps(tasks: &[Value]) -> u64 {
     tasks.iter().filter_map(|task| task["steps"].as_u64()).sum()
 }

@@ -1,4 +1,4 @@
-//! A server that embeds: it keeps what it is asked, and gives every text the same numbers.
+//! A server that embeds: it keeps the requests, and returns the same vector for every text.
 
 use anyhow::Result;
 use std::io::{Read, Write};
@@ -7,22 +7,22 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 pub struct Embedder {
     port: u16,
-    heard: Arc<Mutex<Vec<u8>>>,
+    requests: Arc<Mutex<Vec<u8>>>,
 }
 
 impl Embedder {
     pub fn start() -> Result<Self> {
         let listener = TcpListener::bind(("127.0.0.1", 0))?;
         let port = listener.local_addr()?.port();
-        let heard = Arc::new(Mutex::new(Vec::new()));
-        let kept = Arc::clone(&heard);
+        let requests = Arc::new(Mutex::new(Vec::new()));
+        let kept = Arc::clone(&requests);
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
-                // A client that leaves early is asked nothing.
+                // A client that disconnects early is not an error.
                 let _ = answer(stream, &kept);
             }
         });
-        Ok(Self { port, heard })
+        Ok(Self { port, requests })
     }
 
     pub fn url(&self) -> String {
@@ -30,12 +30,15 @@ impl Embedder {
     }
 
     /// The bodies of all requests so far.
-    pub fn heard(&self) -> Vec<u8> {
-        self.heard.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    pub fn requests(&self) -> Vec<u8> {
+        self.requests
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
     }
 }
 
-fn answer(mut stream: TcpStream, heard: &Mutex<Vec<u8>>) -> Result<()> {
+fn answer(mut stream: TcpStream, requests: &Mutex<Vec<u8>>) -> Result<()> {
     let mut request = Vec::new();
     let mut buffer = [0; 4096];
     let body = loop {
@@ -55,7 +58,7 @@ fn answer(mut stream: TcpStream, heard: &Mutex<Vec<u8>>) -> Result<()> {
             break body.to_owned();
         }
     };
-    heard
+    requests
         .lock()
         .unwrap_or_else(PoisonError::into_inner)
         .extend_from_slice(body.as_bytes());

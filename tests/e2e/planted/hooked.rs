@@ -1,8 +1,8 @@
-//! The same on the hook path: the real hook processes with a transcript, and the work after the turn.
+//! The same on the hook path: real hook processes with a transcript, and the work after the turn.
 
 use super::kinds::KINDS;
-use super::{Gardener, Leaks, chosen, topic};
-use crate::judge::Court;
+use super::{Leaks, SecretPlanter, chosen, topic};
+use crate::judge::TestHome;
 use anyhow::{Context, Result, ensure};
 use grov_tests::{binary, eventually};
 use serde_json::{Value, json};
@@ -49,11 +49,11 @@ impl Session {
         self.write(&json!({"type": "user", "message": {"role": "user", "content": content}}))
     }
 
-    /// The client types, and writes it down after its hook has answered.
+    /// Runs the prompt hook and then writes the prompt to the transcript, in the client's order.
     fn types(&self, prompt: &str) -> Result<String> {
-        let told = self.hook("UserPromptSubmit", &json!({"prompt": prompt}))?;
+        let outputs = self.hook("UserPromptSubmit", &json!({"prompt": prompt}))?;
         self.write(&json!({"type": "user", "message": {"role": "user", "content": prompt}}))?;
-        Ok(told)
+        Ok(outputs)
     }
 
     fn hook(&self, event: &str, more: &Value) -> Result<String> {
@@ -88,31 +88,31 @@ impl Session {
 }
 
 #[test]
-fn no_planted_secret_is_found_where_hooks_follow_a_session() -> Result<()> {
-    let mut gardener = Gardener::new();
-    let court = Court::new()?;
-    let home = court.home();
-    let (mut leaks, mut told) = (Leaks::default(), Vec::new());
-    // Half of the sessions ask a model, of the others rules alone know.
+fn no_planted_secret_leaks_on_the_hook_path() -> Result<()> {
+    let mut planter = SecretPlanter::new();
+    let home = TestHome::new()?;
+    let path = home.path();
+    let (mut leaks, mut outputs) = (Leaks::default(), Vec::new());
+    // Half of the sessions use a model, the others rules alone.
     for (number, kind) in chosen().enumerate() {
         let environment = if number.is_multiple_of(2) {
             Vec::new()
         } else {
-            let settings = crate::judge::all_settings(&court.judge);
+            let settings = crate::judge::all_settings(&home.judge);
             let own = settings.into_iter().map(|(name, value)| (name.to_owned(), value));
             own.chain([("GROV_LLM_DAILY_BUDGET_USD".to_owned(), "1000".to_owned())])
                 .collect()
         };
         let mut session = Session {
             id: format!("hooked-{kind}"),
-            transcript: court.project().join(format!("{kind}.jsonl")),
-            home: home.clone(),
-            project: court.project(),
+            transcript: home.project().join(format!("{kind}.jsonl")),
+            home: path.clone(),
+            project: home.project(),
             environment,
             calls: 0,
         };
-        let secret = &mut |place: &str| gardener.plant(kind, place);
-        told.push(session.types(&format!(
+        let secret = &mut |place: &str| planter.plant(kind, place);
+        outputs.push(session.types(&format!(
             "{}\nSet up the {}. Do not touch docs/",
             secret("a prompt"),
             topic(kind)
@@ -135,7 +135,7 @@ fn no_planted_secret_is_found_where_hooks_follow_a_session() -> Result<()> {
         let named = format!("docs/{}.md", secret("the name of a file that is written"));
         let written = json!({"file_path": named, "content": secret("what is written")});
         session.calls("Write", &written, "done")?;
-        told.push(session.types(&format!("Go on with it: {}", secret("a second prompt")))?);
+        outputs.push(session.types(&format!("Go on with it: {}", secret("a second prompt")))?);
         let answer = format!("Done. All tests pass. Task complete. {}", secret("an answer"));
         session.calls(
             "Edit",
@@ -143,20 +143,20 @@ fn no_planted_secret_is_found_where_hooks_follow_a_session() -> Result<()> {
             "done",
         )?;
         session.says(&answer)?;
-        told.push(session.hook("Stop", &json!({"last_assistant_message": answer}))?);
+        outputs.push(session.hook("Stop", &json!({"last_assistant_message": answer}))?);
         let id = session.id.clone();
         eventually("the session to be remembered", || {
-            court.saved(&id).ok().filter(|saved| !saved.is_empty())
+            home.saved(&id).ok().filter(|saved| !saved.is_empty())
         })
         .context(KINDS[kind].0)?;
-        told.push(session.hook("SessionStart", &json!({"source": "compact"}))?);
+        outputs.push(session.hook("SessionStart", &json!({"source": "compact"}))?);
     }
-    leaks.look_through(&gardener.traces, &home)?;
-    let asked = court.judge.sim().requests();
+    leaks.look_through(&planter.traces, &path)?;
+    let asked = home.judge.sim().requests();
     ensure!(!asked.is_empty(), "no model was asked");
     for request in asked {
-        leaks.look(&gardener.traces, "the questions to the judge", &request.body);
+        leaks.look(&planter.traces, "the questions to the judge", &request.body);
     }
-    leaks.look(&gardener.traces, "what hooks say", told.concat().as_bytes());
-    leaks.none(&gardener.traces)
+    leaks.look(&planter.traces, "hook output", outputs.concat().as_bytes());
+    leaks.assert_none(&planter.traces)
 }

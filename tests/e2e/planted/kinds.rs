@@ -1,12 +1,12 @@
-//! What people and programs let slip, kind by kind, in the surroundings in which it is let slip.
+//! Secrets that people and programs leak, kind by kind, in their usual context.
 //!
 //! The forms are those of the issuers' documentation and of the public rule sets for scanning. They are written as
 //! patterns, so that this file holds no secret and nothing that looks like one.
 
 use super::random::Random;
 
-/// A kind of secret: its name, and its form. In the form the secret stands between `«` and `»`, and `‹…›` stands for
-/// random signs: a letter for the alphabet (see [`alphabet`]) and how many, or `p` for a password.
+/// A kind of secret: its name and its form. In the form the secret is between `«` and `»`, and `‹…›` is a run of random
+/// characters: a letter for the alphabet (see [`alphabet`]) and a length, or `p` for a password.
 pub const KINDS: &[(&str, &str)] = &[
     // Clouds.
     ("AWS access key", "«AKIA‹B16›»"),
@@ -81,7 +81,7 @@ pub const KINDS: &[(&str, &str)] = &[
     ("CircleCI token", "«CCIPAT_‹A22›_‹h40›»"),
     ("Buildkite token", "«bkua_‹h40›»"),
     ("Sourcegraph token", "«sgp_‹h16›_‹h40›»"),
-    // Models.
+    // AI models.
     ("Anthropic key", "«sk-ant-api03-‹w93›AA»"),
     ("Anthropic login", "«sk-ant-oat01-‹w93›AA»"),
     ("OpenAI project key", "«sk-proj-‹w74›T3BlbkFJ‹w74›»"),
@@ -92,7 +92,7 @@ pub const KINDS: &[(&str, &str)] = &[
     ("Replicate token", "«r8_‹A37›»"),
     ("OpenRouter key", "«sk-or-v1-‹h64›»"),
     ("ElevenLabs key", "ELEVENLABS_API_KEY=«sk_‹h48›»"),
-    // Messages, work, money.
+    // Messaging, issue trackers, payments.
     ("Slack bot token", "«xoxb-‹d12›-‹d13›-‹A24›»"),
     ("Slack user token", "«xoxp-‹d12›-‹d12›-‹d13›-‹h32›»"),
     ("Slack app token", "«xapp-1-A0‹U9›-‹d13›-‹h64›»"),
@@ -123,7 +123,7 @@ pub const KINDS: &[(&str, &str)] = &[
     ("Twilio key", "«SK‹h32›»"),
     ("Twilio auth token", "TWILIO_AUTH_TOKEN=«‹h32›»"),
     ("Resend key", "«re_‹A8›_‹A24›»"),
-    // Watching.
+    // Monitoring.
     ("Grafana token", "«glsa_‹A32›_‹h8›»"),
     ("Sentry token", "«sntryu_‹h64›»"),
     ("New Relic key", "«NRAK-‹U27›»"),
@@ -263,7 +263,7 @@ pub const KINDS: &[(&str, &str)] = &[
         "password of docker",
         "docker login -u me -p «‹p›» registry.example.org",
     ),
-    // What the user marked.
+    // Text that the user marked as private.
     ("private words", "<private>The code word is «‹p›».</private>"),
     ("private lines", "<private>\n«‹p› ‹p›\n‹p›»\n</private>"),
 ];
@@ -271,11 +271,11 @@ pub const KINDS: &[(&str, &str)] = &[
 /// A secret that was planted.
 #[derive(Clone, Debug)]
 pub struct Secret {
-    /// What it is.
+    /// The kind.
     pub kind: &'static str,
-    /// With its surroundings.
+    /// The text, with its context.
     pub text: String,
-    /// What of it nobody could guess: none of it may be found anywhere.
+    /// The random parts: none of them may be found anywhere.
     pub parts: Vec<String>,
 }
 
@@ -293,8 +293,8 @@ impl Secret {
                 Some('«') => inside = true,
                 Some('»') => inside = false,
                 _ => {
-                    let (pattern, behind) = rest.split_once('›').unwrap_or((rest, ""));
-                    rest = behind;
+                    let (pattern, after) = rest.split_once('›').unwrap_or((rest, ""));
+                    rest = after;
                     let piece = piece(pattern, random);
                     text.push_str(&piece);
                     if inside {
@@ -307,7 +307,7 @@ impl Secret {
         Self { kind, text, parts }
     }
 
-    /// Whether it fits into one line.
+    /// Whether it fits on one line.
     pub fn is_one_line(&self) -> bool {
         !self.text.trim_end().contains('\n')
     }
@@ -333,8 +333,8 @@ fn alphabet(letter: &str) -> &'static [u8] {
         "B" => b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567",
         "X" => b"QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L",
         "A" => b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz",
-        // With more digits than by chance: of a value whose name says nothing, only its look tells, and by that one in a
-        // hundred of 40 signs passes for words, one in thousands of 64.
+        // With more digits than chance gives: a value under a neutral name is recognised only by its look, and by look
+        // one in a hundred random values of 40 characters passes for words, one in thousands of 64.
         "M" => b"01234567890123456789ABCDEFGHJKMNPQRSTUVWXYZabcdefghjkmnpqrstuvwxyz",
         "w" => b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_-",
         "b" => b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz+/",

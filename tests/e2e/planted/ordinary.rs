@@ -1,14 +1,14 @@
-//! How much of ordinary source code is taken for a secret.
+//! How much ordinary source code is mistaken for a secret.
 
 use anyhow::{Context, Result};
 use grov_redact::Redactor;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Of foreign sources no more is read.
+/// The maximum number of bytes read from foreign sources.
 const ENOUGH: usize = 4_000_000;
 
-/// Source files of a folder in the order of their names, tests left out: they hold secrets on purpose.
+/// Source files of a folder in the order of their names, without tests, which contain secrets on purpose.
 fn sources(folder: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
     let mut entries: Vec<PathBuf> = fs::read_dir(folder)?
         .map(|entry| Ok(entry?.path()))
@@ -32,7 +32,7 @@ fn sources(folder: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
     Ok(())
 }
 
-/// Bytes read, and what of them is taken for a secret.
+/// The number of bytes read, and the parts mistaken for secrets.
 fn findings(folders: &[PathBuf]) -> Result<(usize, Vec<String>)> {
     let mut files = Vec::new();
     for folder in folders {
@@ -57,7 +57,7 @@ fn findings(folders: &[PathBuf]) -> Result<(usize, Vec<String>)> {
 }
 
 #[test]
-fn ordinary_source_code_is_left_alone() -> Result<()> {
+fn ordinary_source_code_is_not_masked() -> Result<()> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"))
         .parent()
         .context("the tests have no parent directory")?;
@@ -68,7 +68,7 @@ fn ordinary_source_code_is_left_alone() -> Result<()> {
         found.join("\n")
     );
     assert!(bytes >= 1_000_000, "{bytes} bytes are too few to tell");
-    // What is found there are the examples that comments and tables give, in the crates that look for secrets and addresses.
+    // The findings there are the examples in comments and tables of the crates that search for secrets and addresses.
     assert!(found.len() * 1_000_000 <= 20 * bytes, "{} findings", found.len());
 
     let cargo_home = std::env::var_os("CARGO_HOME").map(PathBuf::from);

@@ -1,4 +1,4 @@
-//! Numbers that look random and are the same in every run, and texts made of them.
+//! Numbers that look random and are the same in every run, and texts made from them.
 
 /// SplitMix64, by Sebastiano Vigna (public domain).
 pub struct Random(u64);
@@ -21,8 +21,8 @@ impl Random {
         usize::try_from(self.next() % limit as u64).unwrap_or(0)
     }
 
-    /// So many signs of an alphabet. At least one digit is among them if the alphabet has digits and the text is long
-    /// enough, as in nearly every key that is issued.
+    /// A text of `count` characters of an alphabet. Contains at least one digit if the alphabet has digits and the text
+    /// is long enough, like nearly every issued key.
     pub fn signs(&mut self, alphabet: &[u8], count: usize) -> String {
         let mut signs: Vec<u8> = (0..count).map(|_| alphabet[self.below(alphabet.len())]).collect();
         let digits: Vec<u8> = alphabet.iter().copied().filter(u8::is_ascii_digit).collect();

@@ -1,29 +1,30 @@
-//! The search for what was planted: whole secrets, and pieces of them.
+//! Searches for planted secrets: whole ones, and pieces of them.
 
 use std::collections::{BTreeMap, HashMap};
 
-/// A piece of a secret of this length is a leak. Shorter ones can be anything, longer ones would miss what is cut.
+/// A piece of a secret of this length is a leak. Shorter pieces can be coincidence; a longer limit would miss truncated
+/// secrets.
 const WINDOW: usize = 12;
 
 /// A secret that was planted.
 #[derive(Clone, Debug)]
 pub struct Planted {
-    /// What it is.
+    /// The kind.
     pub kind: &'static str,
     /// Where it was planted.
     pub place: String,
 }
 
-/// Everything that was planted, ready to be searched for.
+/// Everything that was planted, indexed for the search.
 #[derive(Default)]
 pub struct Traces {
     planted: Vec<Planted>,
-    /// The secret that a piece of [`WINDOW`] bytes belongs to, in lower case.
+    /// Maps each piece of [`WINDOW`] bytes, in lower case, to its secret.
     pieces: HashMap<[u8; WINDOW], usize>,
 }
 
 impl Traces {
-    /// Takes note of a secret, of which nobody could guess these parts.
+    /// Records a secret, given its random parts.
     pub fn plant(&mut self, planted: Planted, parts: &[String]) {
         for part in parts {
             let part = part.to_ascii_lowercase().into_bytes();
@@ -36,12 +37,13 @@ impl Traces {
         self.planted.push(planted);
     }
 
-    /// How many there are.
+    /// The number of secrets.
     pub fn count(&self) -> usize {
         self.planted.len()
     }
 
-    /// What of it is in `content`, and where it first is; in any case: an index has words in lower case.
+    /// The planted secrets found in `content`, and the offset of the first piece of each. Ignores case, because the
+    /// search index stores words in lower case.
     pub fn found_in(&self, content: &[u8]) -> Vec<(&Planted, usize)> {
         let content = content.to_ascii_lowercase();
         let mut first: BTreeMap<usize, usize> = BTreeMap::new();

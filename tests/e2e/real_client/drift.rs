@@ -1,5 +1,5 @@
-//! Drift with the real client: an agent that leaves its goal is told so in the very next request, once; one that stays on
-//! it never hears a word.
+//! Drift with the real client: an agent that leaves its goal is corrected once, in the very next request. An agent that
+//! stays on its goal is never corrected.
 
 mod correction;
 mod people;
@@ -9,7 +9,7 @@ mod rounds;
 mod second_opinion;
 mod survival;
 
-use crate::told::{Told, nothing_is_lost, told};
+use crate::injected::{InjectedText, assert_cache_preserved, injected};
 use crate::upstream::Upstream;
 use crate::work::Work;
 use anyhow::{Context, Result, bail, ensure};
@@ -24,18 +24,18 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 
-/// What is typed in most stories.
+/// The prompt of most stories.
 const GOAL: &str =
     "Fix the auth bug in src/auth/token.ts: tokens are still accepted after they have expired.";
 
-/// The same with something that is forbidden.
+/// The same with a constraint.
 const LIMITED: &str = "Fix the auth bug in src/auth/token.ts: tokens are still accepted after they have expired. \
     Don't touch src/styles.";
 
-/// The most that the agent may be told at once, in tokens.
+/// The maximum length of one injected text, in tokens.
 const LONGEST: usize = 600;
 
-/// A small web application: an edit in one place has nothing to do with the others.
+/// A small web application in which edits in one place are unrelated to the others.
 const FILES: [(&str, &str); 12] = [
     ("src/auth/token.ts", TOKEN),
     ("src/auth/token.test.ts", TOKEN_TEST),
@@ -57,7 +57,7 @@ const FILES: [(&str, &str); 12] = [
         "package.json",
         "{\n  \"name\": \"shop\",\n  \"scripts\": {\"test\": \"vitest run\"}\n}\n",
     ),
-    // Stands in for the test runner.
+    // A substitute for the test runner.
     ("node_modules/.bin/vitest", "#!/bin/sh\necho \"1 passed\"\n"),
 ];
 
@@ -120,7 +120,7 @@ fn runs(command: &str) -> Value {
     calls("Bash", &json!({"command": command, "description": "Run it"}))
 }
 
-/// The repair that is asked for.
+/// The repair that the prompt asks for.
 fn repairs() -> Value {
     edits(
         "src/auth/token.ts",
@@ -129,12 +129,12 @@ fn repairs() -> Value {
     )
 }
 
-/// Work on colours, which nobody asked for.
+/// Work on colours, which the prompt does not ask for.
 fn recolours() -> Value {
     edits("src/styles/theme.css", "#0055ff", "#ff5500")
 }
 
-/// Repairs what was asked for, recolours, and goes on with `then`.
+/// The requested repair, then unrelated colour changes, then `then`.
 fn strays(then: impl IntoIterator<Item = Value>) -> Vec<Value> {
     let looks = [
         "src/auth/token.ts",
@@ -150,7 +150,7 @@ fn tests() -> Value {
     runs("node_modules/.bin/vitest run src/auth/token.test.ts")
 }
 
-/// A command that ends when the test lets it.
+/// A command that ends when the test releases it.
 fn waits_for(gate: &str) -> Value {
     runs(&format!("until [ -e ../{gate} ]; do sleep 0.1; done"))
 }
@@ -160,11 +160,12 @@ struct Story {
     work: Work,
     tap: WireTap,
     environment: Vec<(String, String)>,
-    /// Texts that came too late, in daemons that have crashed.
+    /// Texts that came too late, in daemons that have crashed since.
     missed: u64,
 }
 
-/// Plays a story until nothing in it came too late: a machine may be too busy to say something in time, and counts that.
+/// Plays a story until no text in it came too late: a busy machine may miss the deadline of an injection, and counts
+/// that.
 fn in_time<T>(
     begin: impl Fn() -> Result<Option<Story>>,
     play: impl Fn(&mut Story) -> Result<T>,
@@ -182,12 +183,12 @@ fn in_time<T>(
 }
 
 impl Story {
-    /// `None` where the client is not installed and need not be.
+    /// `None` if the client is not installed and not required.
     fn begin(steps: &[Value]) -> Result<Option<Self>> {
         Self::with(steps, &[])
     }
 
-    /// The same with more in the daemon's environment.
+    /// The same with additional environment variables for the daemon.
     fn with(steps: &[Value], environment: &[(&str, String)]) -> Result<Option<Self>> {
         let given: Vec<(&str, &str)> = environment
             .iter()
@@ -225,7 +226,7 @@ impl Story {
         Ok(Some(story))
     }
 
-    /// Lets the model do this from now on. No prompt holds a word about it, so that nothing but the story is judged.
+    /// Sets the model's script. Prompts do not mention it, so that only the story itself is judged.
     fn plays(&self, steps: &[Value]) -> Result<()> {
         self.plays_with(steps, &json!({}))
     }
@@ -240,14 +241,14 @@ impl Story {
         Ok(())
     }
 
-    /// Types a prompt and waits for the end of the turn; gives the session.
+    /// Types a prompt and waits for the end of the turn. Returns the session.
     fn types(&self, prompt: &str, arguments: &[&str]) -> Result<String> {
         let run: ClientRun = self.work.client.prompt(&self.tap.url(), prompt, arguments)?;
         run.result()?;
         Ok(run.session()?.to_owned())
     }
 
-    /// Types a prompt and lets the client work, until it waits for a gate.
+    /// Types a prompt and returns when the client waits at a gate.
     fn begins(&self, prompt: &str) -> Result<Running> {
         let process = self
             .work
@@ -271,7 +272,7 @@ impl Story {
         Ok(running)
     }
 
-    /// Lets a waiting command end.
+    /// Releases a waiting command.
     fn opens(&self, gate: &str) -> Result<()> {
         let folder = self.work.client.project();
         fs::write(folder.with_file_name(gate), "")?;
@@ -296,8 +297,8 @@ impl Story {
         Ok(())
     }
 
-    /// Texts that came too late for their request, or could not be kept in time, and requests that went out before it was
-    /// known what their history says.
+    /// Injections that were skipped because they were late or could not be stored in time, and requests forwarded
+    /// before their history was loaded.
     fn missed(&self) -> Result<u64> {
         let health = exchange(self.work.daemon.port(), &Request::new("GET", "/_grov/health"))?;
         let health: Value = serde_json::from_slice(&health.body)?;
@@ -314,7 +315,7 @@ impl Story {
             .fold(grov, |grov, (name, value)| grov.env(name, value))
     }
 
-    /// What somebody at the command line does, which must go well.
+    /// Runs a `grov` command, which must succeed.
     fn commands(&self, arguments: &[&str]) -> Result<()> {
         let ended = self.grov().run(arguments)?;
         ensure!(ended.code() == Some(0), "grov {arguments:?}: {ended:?}");
@@ -331,12 +332,12 @@ impl Story {
         requests
     }
 
-    /// What the agent was told in the course of a session: every text stands at its place in every request from its first
-    /// one on, no two are the same, none is too long, and none cost anything that was cached.
-    fn told(&self, session: &str) -> Result<Vec<Told>> {
-        let mut so_far: Vec<Told> = Vec::new();
+    /// The texts injected in a session. Asserts that each one stays in its place in every later request, that no two
+    /// are equal, that none is too long, and that none caused a cache miss.
+    fn injected(&self, session: &str) -> Result<Vec<InjectedText>> {
+        let mut so_far: Vec<InjectedText> = Vec::new();
         for (number, request) in self.arrived(session).iter().enumerate() {
-            let now = told(request)?;
+            let now = injected(request)?;
             ensure!(
                 now.starts_with(&so_far),
                 "request {number} says {now:#?}\nand not any more {so_far:#?}"
@@ -347,8 +348,8 @@ impl Story {
         for said in &so_far {
             let text = said.text()?;
             assert!(estimated_tokens(&text) <= LONGEST, "{text}");
-            // Beside results of tools the client marks with this what the user did not say.
-            let in_loop = said.behind.starts_with("toolu_");
+            // The client uses this marker next to tool results for text that the user did not type.
+            let in_loop = said.follows.starts_with("toolu_");
             assert_eq!(text.starts_with("<system-reminder>"), in_loop, "{text}");
             assert_eq!(text.trim_end().ends_with("</system-reminder>"), in_loop, "{text}");
             let plain: Vec<String> = text
@@ -358,36 +359,36 @@ impl Story {
                 .collect();
             assert!(words.insert(plain), "this is said twice: {text}");
         }
-        nothing_is_lost(&self.tap, &self.work.upstream)?;
+        assert_cache_preserved(&self.tap, &self.work.upstream)?;
         Ok(so_far)
     }
 
-    /// The number of the first request, from 0, that says the `at`-th of what was told.
+    /// The number of the first request, from 0, that contains the `at`-th injected text.
     fn first_with(&self, session: &str, at: usize) -> Result<usize> {
         let requests = self.arrived(session);
         let numbers: Vec<usize> = requests
             .iter()
-            .map(|request| Ok(told(request)?.len()))
+            .map(|request| Ok(injected(request)?.len()))
             .collect::<Result<_>>()?;
-        let first = numbers.iter().position(|told| *told > at);
-        first.with_context(|| format!("only so much was told: {numbers:?}"))
+        let first = numbers.iter().position(|injected| *injected > at);
+        first.with_context(|| format!("too few injected texts: {numbers:?}"))
     }
 
-    /// Asserts that the agent of a session heard nothing, and that nothing was held against it.
+    /// Asserts that nothing was injected in a session and that no drift was recorded.
     fn is_content(&self, session: &str) -> Result<()> {
         for step in self.steps(session)? {
             let score = step["drift_score"].as_u64();
-            // Nobody judges what a subagent does on its errand, unless it breaks something.
+            // Actions of a subagent are not judged unless they violate a constraint.
             let is_unjudged = score.is_none() && !step["agent_id"].is_null();
             assert!(is_unjudged || score >= Some(8), "{step:#}");
         }
         assert_eq!(self.events(session)?, Vec::<Value>::new());
-        assert_eq!(self.told(session)?, []);
+        assert_eq!(self.injected(session)?, []);
         assert_eq!(self.mode(session)?, "normal");
         Ok(())
     }
 
-    /// The tool calls that the client noted.
+    /// The tool calls in the client's transcript.
     fn done(&self, session: &str) -> Result<Vec<ToolUse>> {
         let mut calls = tool_uses(&self.work.client.home())?;
         calls.retain(|call| call.session == session);
@@ -407,7 +408,7 @@ impl Story {
         Ok(call.id.clone())
     }
 
-    /// All steps that were recorded, once each tool call is a step or in the drift log.
+    /// All recorded steps, once each tool call is a step or in the drift log.
     fn steps(&self, session: &str) -> Result<Vec<Value>> {
         let calls = self.done(session)?.len();
         let mut counted = (0, 0);
@@ -419,14 +420,14 @@ impl Story {
         steps.with_context(|| format!("{counted:?} steps and events of {calls} calls"))
     }
 
-    /// What the drift log holds of a session, oldest first.
+    /// The entries of the drift log for a session, oldest first.
     fn events(&self, session: &str) -> Result<Vec<Value>> {
         let answer = self.grov().ask(&["drift", "log", "--session", session])?;
         let events = answer.json["events"].as_array().cloned();
         events.with_context(|| format!("no events in {:#}", answer.json))
     }
 
-    /// The drift log once it holds so many events.
+    /// The drift log once it has `count` entries.
     fn events_when(&self, session: &str, count: usize) -> Result<Vec<Value>> {
         let mut newest = Ok(Vec::new());
         let found = eventually("drift to be noticed", || {
@@ -441,7 +442,7 @@ impl Story {
         Ok(newest)
     }
 
-    /// Whether the task in work is on its way: `normal`, `drifted` or `forced`.
+    /// The drift mode of the active task: `normal`, `drifted` or `forced`.
     fn mode(&self, session: &str) -> Result<String> {
         let mut tasks = self.grov().sessions()?;
         tasks.retain(|task| task["client_session_id"] == session);
@@ -465,14 +466,14 @@ impl Story {
     }
 }
 
-/// A client at work. Killed when dropped.
+/// A running client. Killed when dropped.
 struct Running {
     process: Child,
     session: String,
 }
 
 impl Running {
-    /// Waits for its end, which must be a good one.
+    /// Waits for the client to end and requires success.
     fn ends(&mut self) -> Result<()> {
         let status = eventually("the client to end", || self.process.try_wait().ok().flatten())?;
         ensure!(status.success(), "the client gave up: {status}");

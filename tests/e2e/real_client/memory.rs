@@ -1,8 +1,8 @@
-//! Team memory with the real client: what one session found, another is told, at one place, and again as long as its
-//! conversation lasts.
+//! Team memory with the real client: a finding of one session is injected into another one, at one place, and stays
+//! there for the rest of the conversation.
 
+use crate::injected::{InjectedText, assert_cache_preserved, injected, injected_blocks};
 use crate::judge::{all_settings, answer, reasoning, verdict};
-use crate::told::{Told, nothing_is_lost, own_blocks, told};
 use crate::upstream::Upstream;
 use crate::work::Work;
 use anyhow::{Context, Result, bail, ensure};
@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 
-/// What is asked about what is remembered.
+/// A question that the memory answers.
 const QUESTION: &str = "How are failed webhooks sent again, and why that way?";
 
 /// Two working trees of one repository, a client, and a tap between client and daemon.
@@ -49,7 +49,7 @@ impl Team {
             JudgeScript::default()
                 .with(Purpose::ExtractIntent, answer(&intent)?)
                 .with(Purpose::AnalyzeTaskContext, answer(&finished)?)
-                // Whoever asks later finishes nothing.
+                // Later sessions do not finish their tasks.
                 .with(Purpose::AnalyzeTaskContext, verdict("new_task")?)
                 .with(Purpose::ExtractReasoning, answer(&found)?)
                 .with(Purpose::ExtractReasoning, reasoning("Nothing further")?),
@@ -103,7 +103,7 @@ impl Team {
         }))
     }
 
-    /// The same with something to remember that was imported, and with the client in the second working tree.
+    /// The same with an imported memory, and with the client in the second working tree.
     fn remembering() -> Result<Option<Self>> {
         let Some(mut team) = Self::begin()? else {
             return Ok(None);
@@ -142,7 +142,7 @@ impl Team {
         Ok(run)
     }
 
-    /// Texts that came too late for their request, or could not be kept in time: nothing is said then.
+    /// Injections that were skipped because they were late or could not be stored in time.
     fn missed(&self) -> Result<u64> {
         let health = exchange(self.work.daemon.port(), &Request::new("GET", "/_grov/health"))?;
         let health: Value = serde_json::from_slice(&health.body)?;
@@ -152,22 +152,22 @@ impl Team {
         Ok(counts.context("no counter")?.iter().sum())
     }
 
-    /// Asks in new sessions until one is told something: a machine may be too busy to answer in time, and says so.
-    fn is_told(&self, prompt: &str) -> Result<String> {
-        self.is_told_with(prompt, &[])
+    /// Asks in new sessions until a memory is injected. A busy machine may miss the deadline, and counts that.
+    fn ask_until_injected(&self, prompt: &str) -> Result<String> {
+        self.ask_until_injected_with(prompt, &[])
     }
 
-    /// The same with further arguments of the client.
-    fn is_told_with(&self, prompt: &str, arguments: &[&str]) -> Result<String> {
+    /// The same with additional arguments for the client.
+    fn ask_until_injected_with(&self, prompt: &str, arguments: &[&str]) -> Result<String> {
         for _ in 0..10 {
             let missed = self.missed()?;
             let run = self.types(prompt, arguments)?;
             let session = run.session()?;
             let first = self.arrived(session).first().context("no request")?.clone();
-            if !told(&first)?.is_empty() {
+            if !injected(&first)?.is_empty() {
                 return Ok(session.to_owned());
             }
-            ensure!(self.missed()? > missed, "{prompt:?} was told nothing");
+            ensure!(self.missed()? > missed, "nothing was injected for {prompt:?}");
         }
         bail!("this machine is too busy")
     }
@@ -179,18 +179,18 @@ impl Team {
         requests
     }
 
-    /// Asserts that every request of the session since the `from`-th says exactly this.
-    fn says(&self, session: &str, from: usize, expected: &[Told]) -> Result<usize> {
+    /// Asserts that every request of the session from number `from` on contains exactly these injected texts.
+    fn assert_injected(&self, session: &str, from: usize, expected: &[InjectedText]) -> Result<usize> {
         let requests = self.arrived(session);
-        ensure!(requests.len() > from, "no request behind the first {from}");
+        ensure!(requests.len() > from, "no request after the first {from}");
         for (number, request) in requests.iter().enumerate().skip(from) {
-            assert_eq!(told(request)?, expected, "request {number} of {session}");
+            assert_eq!(injected(request)?, expected, "request {number} of {session}");
         }
         Ok(requests.len())
     }
 
-    /// Whether a new session is told something, by a client that is quick to start.
-    fn tells(&self, prompt: &str) -> Result<bool> {
+    /// Whether a memory is injected into a new session of the simulated client, which starts fast.
+    fn is_injected(&self, prompt: &str) -> Result<bool> {
         for _ in 0..20 {
             let missed = self.missed()?;
             let mut player = Player::new(&self.work.daemon.url(), PlayerConfig::in_directory(&self.side))?;
@@ -201,16 +201,16 @@ impl Team {
                 .session_id
                 .clone();
             let first = self.arrived(&session).first().context("no request")?.clone();
-            let told = !told(&first)?.is_empty();
-            if told || self.missed()? == missed {
-                return Ok(told);
+            let injected = !injected(&first)?.is_empty();
+            if injected || self.missed()? == missed {
+                return Ok(injected);
             }
         }
         bail!("this machine is too busy")
     }
 
-    fn nothing_is_lost(&self) -> Result<()> {
-        nothing_is_lost(&self.tap, &self.work.upstream)
+    fn assert_cache_preserved(&self) -> Result<()> {
+        assert_cache_preserved(&self.tap, &self.work.upstream)
     }
 }
 
@@ -224,7 +224,7 @@ fn git(directory: &Path, arguments: &[&str]) -> Result<()> {
 }
 
 #[test]
-fn what_one_session_found_another_is_told_once_and_again() -> Result<()> {
+fn a_finding_of_one_session_is_injected_into_another() -> Result<()> {
     let Some(mut team) = Team::begin()? else {
         return Ok(());
     };
@@ -233,19 +233,19 @@ fn what_one_session_found_another_is_told_once_and_again() -> Result<()> {
         &[],
     )?;
     let first = run.session()?.to_owned();
-    team.says(&first, 0, &[])?;
+    team.assert_injected(&first, 0, &[])?;
     eventually("the task to be remembered", || {
         let status = team.grov().ask(&["status"]).ok()?.json;
         (status["tasks"] == 1).then_some(())
     })?;
 
-    // In another working tree, in a session of its own: in the first request and in every one of the loop of tools.
+    // In the other working tree, in a new session: in the first request and in every later one of the tool loop.
     team.work.client.enter(&team.side.clone());
     let prompt = format!("{QUESTION} [[scenario:tools]]");
-    let session = team.is_told(&prompt)?;
-    let said = told(&team.arrived(&session)[0])?;
+    let session = team.ask_until_injected(&prompt)?;
+    let said = injected(&team.arrived(&session)[0])?;
     assert_eq!(said.len(), 1, "{said:?}");
-    assert_eq!(said[0].behind, prompt);
+    assert_eq!(said[0].follows, prompt);
     for part in [
         "Send failed webhooks again",
         "outbox table",
@@ -254,14 +254,14 @@ fn what_one_session_found_another_is_told_once_and_again() -> Result<()> {
     ] {
         assert!(said[0].block.contains(part), "{part}: {}", said[0].block);
     }
-    let count = team.says(&session, 0, &said)?;
+    let count = team.assert_injected(&session, 0, &said)?;
     assert_eq!(count, 5);
 
-    // In the next turn, which a new process of the client takes up; what is said there is no question.
+    // In the next turn, run by a new process of the client with a prompt that is not a question.
     team.types("thanks", &["--resume", &session])?;
-    let count = team.says(&session, count, &said)?;
+    let count = team.assert_injected(&session, count, &said)?;
 
-    // Behind a restart of the daemon, that was killed.
+    // After the daemon was killed and restarted.
     let Work {
         client,
         upstream,
@@ -287,47 +287,47 @@ fn what_one_session_found_another_is_told_once_and_again() -> Result<()> {
         "Paint the garden shed green. [[scenario:parallel]]",
         &["--resume", &session],
     )?;
-    team.says(&session, count, &said)?;
+    team.assert_injected(&session, count, &said)?;
 
-    // In a session that is forked off.
+    // In a fork of the session.
     let run = team.types("thanks a lot", &["--resume", &session, "--fork-session"])?;
     let fork = run.session()?.to_owned();
     assert_ne!(fork, session);
-    team.says(&fork, 0, &said)?;
-    team.nothing_is_lost()
+    team.assert_injected(&fork, 0, &said)?;
+    team.assert_cache_preserved()
 }
 
 #[test]
-fn in_the_older_dialect_memory_is_told_and_said_again_as_well() -> Result<()> {
+fn in_the_older_dialect_an_injected_memory_stays_in_the_conversation() -> Result<()> {
     let Some(team) = Team::remembering()? else {
         return Ok(());
     };
     let older = ["--model", "claude-sonnet-4-5"];
     let prompt = format!("{QUESTION} [[scenario:tools]]");
-    let session = team.is_told_with(&prompt, &older)?;
+    let session = team.ask_until_injected_with(&prompt, &older)?;
     for request in team.arrived(&session) {
         let body: Value = serde_json::from_slice(&request.body)?;
         let messages = body["messages"].as_array().context("no messages")?;
         assert!(messages.iter().all(|message| message["role"] != "system"));
     }
-    let said = told(&team.arrived(&session)[0])?;
+    let said = injected(&team.arrived(&session)[0])?;
     assert_eq!(said.len(), 1, "{said:?}");
-    assert_eq!(said[0].behind, prompt);
-    let count = team.says(&session, 0, &said)?;
+    assert_eq!(said[0].follows, prompt);
+    let count = team.assert_injected(&session, 0, &said)?;
     let resumed = [&older[..], &["--resume", &session]].concat();
     team.types("thanks", &resumed)?;
-    team.says(&session, count, &said)?;
+    team.assert_injected(&session, count, &said)?;
     let run = team.types("thanks a lot", &[&resumed[..], &["--fork-session"]].concat())?;
-    team.says(run.session()?, 0, &said)?;
-    team.nothing_is_lost()
+    team.assert_injected(run.session()?, 0, &said)?;
+    team.assert_cache_preserved()
 }
 
 #[test]
-fn nobody_is_told_what_does_not_help() -> Result<()> {
+fn unrelated_prompts_get_no_memory() -> Result<()> {
     let Some(team) = Team::remembering()? else {
         return Ok(());
     };
-    team.is_told(QUESTION)?;
+    team.ask_until_injected(QUESTION)?;
     for prompt in [
         "Paint the garden shed green, please.",
         "thanks",
@@ -335,10 +335,11 @@ fn nobody_is_told_what_does_not_help() -> Result<()> {
         "ok",
     ] {
         let run = team.types(prompt, &[])?;
-        team.says(run.session()?, 0, &[])?;
+        team.assert_injected(run.session()?, 0, &[])?;
     }
-    // A subagent that asks the same is told nothing; whoever sent it is told what fits.
-    let session = team.is_told("How are failed webhooks sent again? Ask somebody. [[scenario:help]]")?;
+    // Nothing is injected into a subagent that asks the same question; the session that started it does get the memory.
+    let session =
+        team.ask_until_injected("How are failed webhooks sent again? Ask somebody. [[scenario:help]]")?;
     let requests = team.arrived(&session);
     let of_agent: Vec<_> = requests
         .iter()
@@ -346,18 +347,22 @@ fn nobody_is_told_what_does_not_help() -> Result<()> {
         .collect();
     assert!(!of_agent.is_empty());
     for request in of_agent {
-        assert_eq!(told(request)?, [], "a subagent was told something");
+        assert_eq!(
+            injected(request)?,
+            [],
+            "text was injected into a subagent request"
+        );
     }
-    team.nothing_is_lost()
+    team.assert_cache_preserved()
 }
 
 #[test]
-fn switched_off_nothing_new_is_said_and_what_was_said_stays() -> Result<()> {
+fn after_grov_off_earlier_injections_stay_and_no_new_one_is_added() -> Result<()> {
     let Some(team) = Team::remembering()? else {
         return Ok(());
     };
-    let session = team.is_told(&format!("{QUESTION} [[scenario:text]]"))?;
-    let said = told(&team.arrived(&session)[0])?;
+    let session = team.ask_until_injected(&format!("{QUESTION} [[scenario:text]]"))?;
+    let said = injected(&team.arrived(&session)[0])?;
     let switch = |word: &str| -> Result<()> {
         let ended = team.grov().run(&[word])?;
         ensure!(ended.code() == Some(0), "grov {word}: {ended:?}");
@@ -365,26 +370,26 @@ fn switched_off_nothing_new_is_said_and_what_was_said_stays() -> Result<()> {
     };
     switch("off")?;
     eventually("the switch to be seen", || {
-        (!team.tells(QUESTION).ok()?).then_some(())
+        (!team.is_injected(QUESTION).ok()?).then_some(())
     })?;
     let run = team.types(QUESTION, &[])?;
-    team.says(run.session()?, 0, &[])?;
+    team.assert_injected(run.session()?, 0, &[])?;
     team.types(&format!("{QUESTION} Once more."), &["--resume", &session])?;
-    let count = team.says(&session, 0, &said)?;
+    let count = team.assert_injected(&session, 0, &said)?;
 
     switch("on")?;
     eventually("the switch to be seen", || {
-        team.tells(QUESTION).ok()?.then_some(())
+        team.is_injected(QUESTION).ok()?.then_some(())
     })?;
-    team.is_told(QUESTION)?;
-    // What was not said then is not said now: the place was decided.
+    team.ask_until_injected(QUESTION)?;
+    // The decision for the earlier prompt stands, even though injection is on again.
     team.types("thanks", &["--resume", &session])?;
-    team.says(&session, count, &said)?;
+    team.assert_injected(&session, count, &said)?;
     Ok(())
 }
 
 #[test]
-fn what_a_hook_has_said_already_is_not_said_twice() -> Result<()> {
+fn the_proxy_does_not_repeat_a_memory_injected_by_a_hook() -> Result<()> {
     let Some(team) = Team::remembering()? else {
         return Ok(());
     };
@@ -403,15 +408,15 @@ fn what_a_hook_has_said_already_is_not_said_twice() -> Result<()> {
         let body = String::from_utf8_lossy(&request.body).into_owned();
         assert!(body.contains("From a hook."), "the hook did not speak: {body}");
         assert!(
-            own_blocks(&body).is_empty() && !body.contains("outbox table"),
+            injected_blocks(&body).is_empty() && !body.contains("outbox table"),
             "{body}"
         );
     }
-    team.nothing_is_lost()
+    team.assert_cache_preserved()
 }
 
 #[test]
-fn private_words_beside_a_question_are_kept_nowhere() -> Result<()> {
+fn private_text_in_a_question_is_not_stored() -> Result<()> {
     let Some(team) = Team::remembering()? else {
         return Ok(());
     };
@@ -432,5 +437,5 @@ fn private_words_beside_a_question_are_kept_nowhere() -> Result<()> {
             assert!(!content.contains("swordfish"), "in {}", path.display());
         }
     }
-    team.nothing_is_lost()
+    team.assert_cache_preserved()
 }

@@ -1,4 +1,4 @@
-//! From turns to tasks, with the real client: what becomes of its prompts is what a person would expect to find.
+//! From turns to tasks with the real client: its prompts become the tasks that a person would expect.
 
 use crate::upstream::Upstream;
 use crate::work::Work;
@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 use grov_tests::{Grov, eventually};
 use serde_json::{Value, json};
 
-/// One prompt of a story: what is typed, and what the model does about it.
+/// One prompt of a story: the text, and the model's actions.
 struct Turn {
     prompt: &'static str,
     steps: Value,
@@ -31,11 +31,11 @@ fn runs(command: &str) -> Value {
     json!({"blocks": [{"type": "tool_use", "name": "Bash", "input": {"command": command}}]})
 }
 
-/// A client session in which these prompts are typed one after the other.
+/// A client session in which these prompts are typed in order.
 struct Story {
     work: Work,
     session: String,
-    told: usize,
+    typed_turns: usize,
 }
 
 impl Story {
@@ -52,18 +52,22 @@ impl Story {
         Ok(Some(Self {
             work,
             session: String::new(),
-            told: 0,
+            typed_turns: 0,
         }))
     }
 
     /// Types the next prompt.
     fn tell(&mut self, turn: &Turn) -> Result<()> {
-        let prompt = format!("{} [[scenario:turn{}]]", turn.prompt, self.told);
-        let arguments: &[&str] = if self.told == 0 { &[] } else { &["--continue"] };
+        let prompt = format!("{} [[scenario:turn{}]]", turn.prompt, self.typed_turns);
+        let arguments: &[&str] = if self.typed_turns == 0 {
+            &[]
+        } else {
+            &["--continue"]
+        };
         let run = self.work.prompt(&prompt, arguments)?;
         run.result()?;
         self.session = run.session()?.to_owned();
-        self.told += 1;
+        self.typed_turns += 1;
         Ok(())
     }
 
@@ -71,7 +75,7 @@ impl Story {
         self.work.grov()
     }
 
-    /// The tasks of the session, oldest first, once `wanted` is true of them.
+    /// The tasks of the session, oldest first, once `wanted` holds for them.
     fn tasks_when(&self, what: &str, wanted: impl Fn(&[Value]) -> bool) -> Result<Vec<Value>> {
         let tasks = || -> Option<Vec<Value>> {
             let mut tasks = self.grov().sessions().ok()?;
@@ -201,7 +205,7 @@ fn a_day_of_work_becomes_tasks() -> Result<()> {
         last["goal"].as_str().is_some_and(|goal| goal.contains("login")),
         "{last:#}"
     );
-    // Every step is where its turn is, none twice and none lost.
+    // Every step belongs to the task of its turn, exactly once.
     let counted: Vec<u64> = tasks
         .iter()
         .map(|task| task["steps"].as_u64().unwrap_or(0))
@@ -212,7 +216,7 @@ fn a_day_of_work_becomes_tasks() -> Result<()> {
 }
 
 #[test]
-fn a_cleared_conversation_is_new_work() -> Result<()> {
+fn a_cleared_conversation_is_a_new_task() -> Result<()> {
     let turns = [
         turn(
             "Add dark mode to theme.css.",
@@ -228,7 +232,7 @@ fn a_cleared_conversation_is_new_work() -> Result<()> {
     };
     story.tell(&turns[0])?;
     let first = story.session.clone();
-    // The client begins a cleared conversation under a new id, as it does one that was never continued.
+    // The client starts a cleared conversation under a new session id, like any new conversation.
     let run = story.work.prompt("Fix the login bug. [[scenario:turn1]]", &[])?;
     run.result()?;
     story.session = run.session()?.to_owned();
@@ -241,7 +245,7 @@ fn a_cleared_conversation_is_new_work() -> Result<()> {
 }
 
 #[test]
-fn subagents_and_side_requests_are_no_turns() -> Result<()> {
+fn subagents_and_side_requests_are_not_turns() -> Result<()> {
     let Some(work) = Work::begin()? else { return Ok(()) };
     let run = work.prompt("Count, with help. [[scenario:subagent]]", &[])?;
     run.result()?;

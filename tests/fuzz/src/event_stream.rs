@@ -1,4 +1,4 @@
-//! A response: how it is cut into chunks changes nothing of the turn that is assembled from it.
+//! A response: the assembled turn does not depend on how the response is split into chunks.
 
 use crate::{chunks, controlled};
 use grov_wire::response::{ResponseTap, Turn};
@@ -15,7 +15,7 @@ pub(crate) fn check(data: &[u8]) {
     };
     let whole = turn(&mut std::iter::once(body));
     let in_chunks = turn(&mut chunks(body, control));
-    // How much comes out of a broken coding before its fault is found depends on the chunks.
+    // The chunks determine how much of a broken encoding is decoded before the error is found.
     if whole.irregularities.decoding.is_none() && in_chunks.irregularities.decoding.is_none() {
         assert_eq!(whole, in_chunks);
     }

@@ -1,7 +1,7 @@
-//! Fuzzing of the parsers that read bytes from outside: for any input, what must hold of each.
+//! Fuzz targets for the parsers of untrusted bytes, each with properties that hold for any input.
 //!
 //! [`TARGETS`] lists them. `cargo xtask fuzz` runs each with libFuzzer; the tests of this crate run every input of
-//! `corpus/` once, so that what the fuzzer found stays found.
+//! `corpus/` once, as regression tests.
 #![forbid(unsafe_code)]
 #![expect(
     clippy::panic,
@@ -15,12 +15,12 @@ mod settings;
 mod shell;
 mod transcript;
 
-/// A parser and what must hold of it.
+/// A parser and its properties.
 #[derive(Clone, Copy, Debug)]
 pub struct Target {
-    /// Its name, which is also that of its folder below `corpus/`.
+    /// Its name, which is also the name of its folder in `corpus/`.
     pub name: &'static str,
-    /// Panics where a property does not hold for these bytes.
+    /// Panics if a property does not hold for these bytes.
     pub check: fn(&[u8]),
 }
 
@@ -52,13 +52,13 @@ pub const TARGETS: &[Target] = &[
     },
 ];
 
-/// The environment variable that names the target which the fuzzing binary runs.
+/// The environment variable with the name of the target to run.
 pub const TARGET_VARIABLE: &str = "GROV_FUZZ_TARGET";
 
-/// The target that [`TARGET_VARIABLE`] names.
+/// The target named by [`TARGET_VARIABLE`].
 ///
 /// # Panics
-/// If it names none: there is nothing to run then.
+/// If the variable is not the name of a target.
 pub fn chosen() -> Target {
     let name = std::env::var(TARGET_VARIABLE).unwrap_or_default();
     match TARGETS.iter().find(|target| target.name == name) {
@@ -75,7 +75,7 @@ fn controlled(data: &[u8]) -> (u8, &[u8]) {
     }
 }
 
-/// Splits bytes into chunks of varying size, as a network delivers them; `seed` chooses the sizes.
+/// Splits bytes into chunks of varying sizes, as a network delivers them; `seed` chooses the sizes.
 fn chunks(mut bytes: &[u8], seed: u8) -> impl Iterator<Item = &[u8]> {
     let mut state = u32::from(seed).wrapping_mul(2_654_435_761).wrapping_add(1);
     std::iter::from_fn(move || {

@@ -1,6 +1,6 @@
-//! The fuzzing binary: libFuzzer, running the target that `GROV_FUZZ_TARGET` names.
+//! The fuzzing binary: libFuzzer with the target that `GROV_FUZZ_TARGET` names.
 //!
-//! Built by `cargo xtask fuzz` with `--cfg fuzzing` and coverage counters. Any other build of it only says so.
+//! Built by `cargo xtask fuzz` with `--cfg fuzzing` and coverage counters. Without them it only prints a message.
 #![forbid(unsafe_code)]
 #![cfg_attr(fuzzing, no_main)]
 

@@ -1,4 +1,5 @@
-//! A request body: what the index accepts is JSON, its pieces are the body, and known requests change nothing.
+//! A request body: everything that the index accepts is JSON, its pieces add up to the body, and the request cache does not
+//! change the result.
 
 use bytes::Bytes;
 use grov_wire::{RequestCache, RequestIndex, Splice};

@@ -1,4 +1,4 @@
-//! A settings file: what is registered in it can be taken back, to the byte.
+//! A settings file: unregistering hooks restores the file byte for byte.
 
 use grov_hooks::settings::{Hook, Registration, inspect, register, unregister};
 

@@ -1,4 +1,4 @@
-//! A command line: any text is understood within the documented bounds.
+//! A command line: any text is parsed within the documented bounds.
 
 use grov_actions::{MAX_FILES, ToolCall, understand};
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! Whoever leaves the goal is told so, and the way back is noticed.
+//! An agent that leaves its goal is corrected, and its recovery is detected.
 
 use super::rounds::{Rounds, paints};
 use super::{
@@ -8,14 +8,14 @@ use super::{
 use anyhow::{Context, Result};
 use serde_json::Value;
 
-/// Where the agent wanders off to, one after the other, from the fifth step on.
+/// The files of the unrelated work, one per step, from the fifth step on.
 const TANGENT: [&str; 3] = [
     "src/styles/theme.css",
     "src/components/Button.tsx",
     "src/pages/welcome.html",
 ];
 
-/// Repairs what was asked for, turns to the looks of the application, and comes back.
+/// The requested repair, then unrelated work on the styles, then work on the goal again.
 fn tangent() -> Vec<Value> {
     vec![
         step(&[reads("src/auth/token.ts")]),
@@ -42,7 +42,7 @@ fn is_noticed_said_once_and_over(arguments: &[&str]) -> Result<()> {
     };
     let steps = story.steps(&session)?;
 
-    // Noticed when it begins. What is not a matter of fact is said when it goes on.
+    // The first action off goal is recorded; an action that only looks unrelated is corrected when it is repeated.
     let events = story.events(&session)?;
     assert_eq!(events.len(), TANGENT.len(), "{events:#?}\n{steps:#?}");
     for (event, file) in events.iter().zip(TANGENT) {
@@ -54,7 +54,10 @@ fn is_noticed_said_once_and_over(arguments: &[&str]) -> Result<()> {
         assert!((1..=4).contains(&score), "{event:#}");
     }
     let corrected = |event: &Value| !event["correction_given"].is_null();
-    let place = events.iter().position(corrected).context("nothing is said")?;
+    let place = events
+        .iter()
+        .position(corrected)
+        .context("no action was corrected")?;
     let event = &events[place];
     assert!(!text(event, "level").is_empty(), "{event:#}");
     assert!(
@@ -62,12 +65,12 @@ fn is_noticed_said_once_and_over(arguments: &[&str]) -> Result<()> {
         "{event:#}"
     );
 
-    // Behind the result of the very action, in the next request and in all that follow.
-    let told = story.told(&session)?;
-    assert_eq!(told.len(), 1, "{told:#?}");
+    // After the result of the corrected action, in the next request and in all later ones.
+    let injected = story.injected(&session)?;
+    assert_eq!(injected.len(), 1, "{injected:#?}");
     assert_eq!(story.first_with(&session, 0)?, 5 + place);
-    assert_eq!(told[0].behind, story.change_of(&session, TANGENT[place], 0)?);
-    let said = told[0].text()?;
+    assert_eq!(injected[0].follows, story.change_of(&session, TANGENT[place], 0)?);
+    let said = injected[0].text()?;
     assert!(
         said.contains(TANGENT[place]) && said.contains("expired"),
         "{said}"
@@ -77,7 +80,7 @@ fn is_noticed_said_once_and_over(arguments: &[&str]) -> Result<()> {
         "{said}\n{event:#}"
     );
 
-    // What is off goal is no step, and steps are recorded again as soon as the agent is back.
+    // An action off goal is not a step. Steps are recorded again as soon as the agent is back on its goal.
     assert_eq!(steps.len(), 8);
     assert!(
         steps.iter().all(|step| step["drift_score"].as_u64() >= Some(8)),
@@ -87,17 +90,17 @@ fn is_noticed_said_once_and_over(arguments: &[&str]) -> Result<()> {
 }
 
 #[test]
-fn a_tangent_is_noticed_when_it_begins_and_said_once() -> Result<()> {
+fn a_tangent_is_detected_when_it_begins_and_corrected_once() -> Result<()> {
     is_noticed_said_once_and_over(&[])
 }
 
 #[test]
-fn a_tangent_is_noticed_with_models_of_the_older_dialect_as_well() -> Result<()> {
+fn a_tangent_is_detected_in_the_older_dialect() -> Result<()> {
     is_noticed_said_once_and_over(&["--model", "claude-sonnet-4-5"])
 }
 
 #[test]
-fn whoever_undoes_all_that_it_should_not_have_done_is_on_its_way_back() -> Result<()> {
+fn undoing_forbidden_changes_counts_as_recovery() -> Result<()> {
     let steps = strays([
         step(&[edits("src/styles/header.css", "48px", "64px")]),
         step(&[edits("src/styles/header.css", "64px", "48px")]),
@@ -114,13 +117,13 @@ fn whoever_undoes_all_that_it_should_not_have_done_is_on_its_way_back() -> Resul
     story.steps(&session)?;
     let events = story.events(&session)?;
     assert_eq!(events.len(), 2, "{events:#?}");
-    let told = story.told(&session)?;
-    assert_eq!(told.len(), 2, "{told:#?}");
+    let injected = story.injected(&session)?;
+    assert_eq!(injected.len(), 2, "{injected:#?}");
     story.mode_becomes(&session, "normal")
 }
 
 #[test]
-fn what_the_user_forbade_is_held_against_every_way_to_do_it() -> Result<()> {
+fn a_constraint_applies_to_every_tool() -> Result<()> {
     let steps = [
         step(&[reads("src/auth/token.ts"), reads("src/db/schema.sql")]),
         step(&[repairs()]),
@@ -148,18 +151,18 @@ fn what_the_user_forbade_is_held_against_every_way_to_do_it() -> Result<()> {
         return Ok(());
     };
     let steps = story.steps(&session)?;
-    // What was undone is no second breach.
+    // Undoing a violation is not a second violation.
     let events = story.events(&session)?;
     let kinds: Vec<&str> = events.iter().map(|event| text(event, "action_type")).collect();
     assert_eq!(kinds, ["edit", "bash"], "{events:#?}");
     assert_eq!(steps.len(), 7, "{steps:#?}");
-    let told = story.told(&session)?;
-    assert_eq!(told.len(), 2, "{told:#?}");
+    let injected = story.injected(&session)?;
+    assert_eq!(injected.len(), 2, "{injected:#?}");
     assert_eq!(
         (story.first_with(&session, 0)?, story.first_with(&session, 1)?),
         (3, 6)
     );
-    for (event, said) in events.iter().zip(&told) {
+    for (event, said) in events.iter().zip(&injected) {
         assert!(event["drift_score"].as_u64() < Some(5), "{event:#}");
         assert!(text(event, "reason").contains("src/db/schema.sql"), "{event:#}");
         let said = said.text()?.to_lowercase();
@@ -169,7 +172,7 @@ fn what_the_user_forbade_is_held_against_every_way_to_do_it() -> Result<()> {
 }
 
 #[test]
-fn whoever_turns_in_circles_is_told() -> Result<()> {
+fn a_loop_of_repeated_changes_is_corrected() -> Result<()> {
     let there = || edits("src/auth/token.ts", "!== ''", "!== null");
     let back = || edits("src/auth/token.ts", "!== null", "!== ''");
     let steps = [
@@ -189,30 +192,30 @@ fn whoever_turns_in_circles_is_told() -> Result<()> {
     let Some((story, session)) = played else {
         return Ok(());
     };
-    let told = story.told(&session)?;
-    let first = told.first().context("it was told nothing")?.text()?;
+    let injected = story.injected(&session)?;
+    let first = injected.first().context("nothing was injected")?.text()?;
     assert!(first.contains("src/auth/token.ts"), "{first}");
-    // One change and its undoing are no circle; the second round is one, and its beginning is enough.
+    // One change and its undoing are not a loop. The start of the second round is enough.
     let number = story.first_with(&session, 0)?;
     assert!(
         (4..=7).contains(&number),
-        "first told in request {number}: {first}"
+        "first injected in request {number}: {first}"
     );
     story.mode_becomes(&session, "normal")
 }
 
 #[test]
-fn what_only_does_not_look_related_is_told_mildly_and_seldom() -> Result<()> {
+fn apparently_unrelated_work_is_corrected_mildly_and_rarely() -> Result<()> {
     let Some(story) = Story::begin(&[])? else {
         return Ok(());
     };
     let mut rounds = Rounds::begin(&story, GOAL, &paints())?;
     let session = rounds.session().to_owned();
-    while rounds.next()?.told == 0 {}
+    while rounds.next()?.injected == 0 {}
     for _ in 0..8 {
         assert_eq!(rounds.next()?.off_goal, 1);
     }
-    assert!((1..=2).contains(&rounds.seen.told), "{:?}", rounds.seen);
+    assert!((1..=2).contains(&rounds.seen.injected), "{:?}", rounds.seen);
     rounds.ends_with(&[])?;
     assert_ne!(story.mode(&session)?, "forced");
     let events = story.events(&session)?;
@@ -224,7 +227,7 @@ fn what_only_does_not_look_related_is_told_mildly_and_seldom() -> Result<()> {
 }
 
 #[test]
-fn whoever_goes_on_with_what_is_forbidden_is_told_more_strongly_until_there_is_but_one_way() -> Result<()> {
+fn repeated_violations_escalate_up_to_a_forced_recovery() -> Result<()> {
     let play = |story: &mut Story| {
         let mut rounds = Rounds::begin(story, LIMITED, &paints())?;
         let session = rounds.session().to_owned();
@@ -234,7 +237,7 @@ fn whoever_goes_on_with_what_is_forbidden_is_told_more_strongly_until_there_is_b
         let events = story.events(&session)?;
         let newest = events.last().context("nothing is off goal")?;
         let file = newest["files"][0].as_str().context("no file")?;
-        // What is demanded.
+        // The recovery that the correction demands.
         let back = [
             step(&[runs(&format!("rm '{file}'"))]),
             step(&[tests()]),
@@ -250,11 +253,11 @@ fn whoever_goes_on_with_what_is_forbidden_is_told_more_strongly_until_there_is_b
     story.mode_becomes(&session, "normal")?;
     let events = story.events(&session)?;
     let levels: Vec<&str> = events.iter().map(|event| text(event, "level")).collect();
-    // After three that were not followed.
+    // Forced after three corrections that were not followed.
     assert_eq!(levels, ["intervene", "halt", "halt", "forced"], "{events:#?}");
-    // Each in the very next request.
-    let told = story.told(&session)?;
-    assert_eq!(told.len(), 4, "{told:#?}");
+    // Each correction is in the very next request.
+    let injected = story.injected(&session)?;
+    assert_eq!(injected.len(), 4, "{injected:#?}");
     for at in 0..4 {
         assert_eq!(story.first_with(&session, at)?, 2 + at);
     }

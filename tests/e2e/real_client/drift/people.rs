@@ -1,4 +1,4 @@
-//! People have the last word about what a session is for, also while it works.
+//! Users can change the goal, the constraints and the corrections of a running session.
 
 use super::rounds::{Rounds, paints};
 use super::{GOAL, LIMITED, Story, edits, reads, recolours, repairs, runs, says, step, text};
@@ -10,7 +10,7 @@ fn appends_to(file: &str) -> Value {
 }
 
 #[test]
-fn what_a_person_allows_is_on_goal_from_then_on() -> Result<()> {
+fn an_action_that_the_user_allows_is_on_goal() -> Result<()> {
     let Some(story) = Story::begin(&[])? else {
         return Ok(());
     };
@@ -27,7 +27,7 @@ fn what_a_person_allows_is_on_goal_from_then_on() -> Result<()> {
 }
 
 #[test]
-fn what_a_person_forbids_is_off_goal_from_then_on() -> Result<()> {
+fn an_action_that_the_user_forbids_is_off_goal() -> Result<()> {
     let Some(story) = Story::begin(&[])? else {
         return Ok(());
     };
@@ -43,12 +43,12 @@ fn what_a_person_forbids_is_off_goal_from_then_on() -> Result<()> {
             "{event:#}"
         );
     }
-    assert!(!story.told(&session)?.is_empty());
+    assert!(!story.injected(&session)?.is_empty());
     Ok(())
 }
 
 #[test]
-fn a_constraint_that_a_person_adds_holds_from_then_on() -> Result<()> {
+fn a_constraint_that_the_user_adds_is_enforced() -> Result<()> {
     let Some(story) = Story::begin(&[])? else {
         return Ok(());
     };
@@ -59,14 +59,14 @@ fn a_constraint_that_a_person_adds_holds_from_then_on() -> Result<()> {
     story.commands(&["goal", "constraint", constraint, "--session", &session])?;
     rounds.settle(|seen| seen.off_goal == 1)?;
     rounds.ends_with(&[])?;
-    let told = story.told(&session)?;
-    let first = told.first().context("nothing was told")?.text()?;
+    let injected = story.injected(&session)?;
+    let first = injected.first().context("nothing was injected")?.text()?;
     assert!(first.contains(constraint), "{first}");
     Ok(())
 }
 
 #[test]
-fn a_goal_that_a_person_sets_is_the_goal_from_then_on() -> Result<()> {
+fn a_goal_that_the_user_sets_replaces_the_old_one() -> Result<()> {
     let Some(story) = Story::begin(&[])? else {
         return Ok(());
     };
@@ -79,24 +79,24 @@ fn a_goal_that_a_person_sets_is_the_goal_from_then_on() -> Result<()> {
 }
 
 #[test]
-fn switched_off_nothing_more_is_said() -> Result<()> {
+fn with_grov_off_no_further_correction_is_injected() -> Result<()> {
     let Some(story) = Story::begin(&[])? else {
         return Ok(());
     };
     let mut rounds = Rounds::begin(&story, LIMITED, &paints())?;
     let session = rounds.session().to_owned();
-    // As long as Grov is on, it is told.
-    while rounds.next()?.told == 0 {}
+    // Corrections are injected while Grov is on.
+    while rounds.next()?.injected == 0 {}
     story.commands(&["off"])?;
-    rounds.settle(|seen| seen.told == 0)?;
+    rounds.settle(|seen| seen.injected == 0)?;
     rounds.ends_with(&[])?;
-    // What was said stays where it is.
-    assert!(!story.told(&session)?.is_empty());
+    // The texts injected before stay in place.
+    assert!(!story.injected(&session)?.is_empty());
     Ok(())
 }
 
 #[test]
-fn with_corrections_turned_off_drift_is_recorded_and_nothing_is_said() -> Result<()> {
+fn with_corrections_off_drift_is_recorded_without_injection() -> Result<()> {
     let steps = [
         step(&[reads("src/auth/token.ts")]),
         step(&[repairs()]),
@@ -112,6 +112,6 @@ fn with_corrections_turned_off_drift_is_recorded_and_nothing_is_said() -> Result
     story.steps(&session)?;
     let events = story.events(&session)?;
     assert_eq!(events.len(), 2, "{events:#?}");
-    assert_eq!(story.told(&session)?, []);
+    assert_eq!(story.injected(&session)?, []);
     Ok(())
 }

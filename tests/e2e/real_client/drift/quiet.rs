@@ -1,4 +1,4 @@
-//! Whoever does what was asked for never hears a word.
+//! An agent that does what the prompt asks for is never corrected.
 
 use super::{
     GOAL, Story, calls, edits, is_about, reads, recolours, repairs, runs, says, step, tests, writes,

@@ -1,14 +1,14 @@
-//! What is remembered of work that drifted says so.
+//! A memory of a task that drifted is marked for review.
 
 use super::{GOAL, LIMITED, Story, edits, in_time, reads, repairs, says, step, strays, tests, text};
 use anyhow::{Context, Result};
 use grov_tests::eventually;
 use serde_json::{Value, json};
 
-/// How an agent says that it is done, so that the task is remembered.
+/// The final answer by which a task counts as completed, so that it becomes a memory.
 const DONE: &str = "Done. Expired tokens are refused now. All tests pass. Task complete.";
 
-/// The task that was remembered last.
+/// The newest memory.
 fn remembered(story: &Story) -> Result<Value> {
     eventually("the task to be remembered", || {
         let status = story.grov().ask(&["status"]).ok()?.json;
@@ -22,10 +22,10 @@ fn tags(task: &Value) -> Vec<&str> {
 }
 
 #[test]
-fn work_that_drifted_far_is_marked_for_review() -> Result<()> {
+fn a_memory_of_work_that_drifted_far_is_marked_for_review() -> Result<()> {
     let steps = strays([
         step(&[edits("src/styles/header.css", "48px", "64px")]),
-        // More of the same: what was written stays, so this takes nothing back.
+        // Adds to the earlier change, so it does not count as undoing it.
         step(&[edits("src/styles/theme.css", "#ff5500", "#ff5500 !important")]),
         step(&[edits("src/styles/header.css", "64px", "64px !important")]),
         step(&[tests()]),
@@ -56,13 +56,13 @@ fn work_that_drifted_far_is_marked_for_review() -> Result<()> {
             .any(|line| line.contains("halt") && line.contains("src/styles")),
         "no word of warning: {task:#}"
     );
-    // What was off goal is nothing that the team should remember.
+    // Actions off goal must not become team memory.
     assert_eq!(task["files_touched"], json!(["src/auth/token.ts"]), "{task:#}");
     Ok(())
 }
 
 #[test]
-fn work_that_stayed_on_goal_bears_no_mark() -> Result<()> {
+fn a_memory_of_work_on_goal_is_not_marked() -> Result<()> {
     let Some(story) = Story::begin(&[
         step(&[reads("src/auth/token.ts")]),
         step(&[repairs()]),

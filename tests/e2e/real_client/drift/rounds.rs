@@ -1,32 +1,32 @@
-//! A session in which a test decides when the agent goes on.
+//! A session in which the test releases the agent step by step.
 
 use super::{Running, Story, calls, reads, repairs, says, step, waits_for};
 use anyhow::{Result, ensure};
 use grov_tests::eventually;
 use serde_json::{Value, json};
 
-/// Rounds within which something must happen.
+/// The maximum number of rounds.
 const ROUNDS: usize = 40;
 
-/// A session in which the agent does the same kind of thing round after round, each when it is let.
+/// A session in which the agent repeats the same kind of action, one round at a time.
 pub(super) struct Rounds<'a> {
     story: &'a Story,
     running: Running,
     done: usize,
-    /// Actions off goal, and texts, so far.
+    /// Actions off goal and injected texts so far.
     pub(super) seen: Seen,
 }
 
-/// What a round brought.
+/// Actions off goal and injected texts of one round.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Seen {
     pub(super) off_goal: usize,
-    pub(super) told: usize,
+    pub(super) injected: usize,
 }
 
 impl<'a> Rounds<'a> {
-    /// In every round the agent does `action`, in which `{step}` is another number each time. The first one, in the second
-    /// step, is done.
+    /// In every round the agent does `action`, with a different number for `{step}`. The first round, in the second
+    /// step, is done on return.
     pub(super) fn begin(story: &'a Story, prompt: &str, action: &Value) -> Result<Self> {
         story.plays(&[
             step(&[reads("src/auth/token.ts"), repairs()]),
@@ -53,12 +53,12 @@ impl<'a> Rounds<'a> {
         self.look()
     }
 
-    /// Ends the waiting of the round under way, the `done`-th, in the step behind the first one.
+    /// Releases the gate of the current round, `done` steps after the first one.
     fn lets_go(&self) -> Result<()> {
         self.story.opens(&format!("round-{}", self.done + 1))
     }
 
-    /// Waits for the end of the round under way.
+    /// Waits for the end of the current round.
     fn look(&mut self) -> Result<Seen> {
         self.done += 1;
         let (story, session) = (self.story, self.session());
@@ -68,16 +68,16 @@ impl<'a> Rounds<'a> {
             let steps = story.grov().steps(session).ok()?.len();
             (steps + off_goal == expected).then_some(off_goal)
         })?;
-        let told = story.told(session)?.len();
+        let injected = story.injected(session)?.len();
         let new = Seen {
             off_goal: off_goal - self.seen.off_goal,
-            told: told - self.seen.told,
+            injected: injected - self.seen.injected,
         };
-        self.seen = Seen { off_goal, told };
+        self.seen = Seen { off_goal, injected };
         Ok(new)
     }
 
-    /// Goes on until a round is as `wanted`; then more of them must be.
+    /// Repeats rounds until one is `wanted`, and requires the same of several following rounds.
     pub(super) fn settle(&mut self, wanted: impl Fn(Seen) -> bool) -> Result<()> {
         while !wanted(self.next()?) {}
         for _ in 0..2 {
@@ -87,7 +87,7 @@ impl<'a> Rounds<'a> {
         Ok(())
     }
 
-    /// Lets the agent do something else, to the end of its turn.
+    /// Lets the agent do other steps until the turn ends.
     pub(super) fn ends_with(mut self, steps: &[Value]) -> Result<()> {
         let before = json!({"repeat": self.done + 1, "blocks": [says("This is over.")]});
         self.story.plays(&[&[before], steps].concat())?;
@@ -96,7 +96,7 @@ impl<'a> Rounds<'a> {
     }
 }
 
-/// Looks that nobody asked for, in a file of their own each time.
+/// Style changes that the prompt does not ask for, in a new file each time.
 pub(super) fn paints() -> Value {
     let input = json!({
         "file_path": "{cwd}/src/styles/part-{step}.css",

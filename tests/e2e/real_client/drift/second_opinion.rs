@@ -1,4 +1,5 @@
-//! Rules judge at once, a model later: what it finds is held against the agent, what it does not mind is forgiven.
+//! Rules judge immediately and a model judges later: it can add drift that the rules missed, and dismiss what they
+//! suspected.
 
 use super::{GOAL, Story, edits, is_about, reads, recolours, repairs, says, step, tests, text, waits_for};
 use crate::judge::{all_settings, answer};
@@ -10,7 +11,7 @@ use grov_sim::json::Json;
 use grov_tests::eventually;
 use serde_json::{Value, json};
 
-/// A story that is judged by a model as well, at every so many prompts and where the rules are suspicious.
+/// A story that a model judges too, every `interval` prompts and where the rules are suspicious.
 struct Judged {
     story: Story,
     judge: Upstream,
@@ -44,7 +45,7 @@ fn fine() -> Result<Json> {
 }
 
 #[test]
-fn what_a_model_finds_where_rules_saw_nothing_is_held_against_the_agent() -> Result<()> {
+fn drift_found_only_by_the_model_is_corrected() -> Result<()> {
     let plan =
         json!([{"file": "src/auth/token.ts", "action": "Compare the expiry with the clock of the server"}]);
     let steps = [
@@ -80,9 +81,9 @@ fn what_a_model_finds_where_rules_saw_nothing_is_held_against_the_agent() -> Res
     running.ends()?;
 
     assert_eq!(story.steps(&session)?.len(), 6);
-    let told = story.told(&session)?;
-    assert_eq!(told.len(), 1, "{told:#?}");
-    let said = told[0].text()?;
+    let injected = story.injected(&session)?;
+    assert_eq!(injected.len(), 1, "{injected:#?}");
+    let said = injected[0].text()?;
     assert!(
         said.contains("compares nothing with the clock") && said.contains("Compare the expiry"),
         "{said}"
@@ -90,7 +91,7 @@ fn what_a_model_finds_where_rules_saw_nothing_is_held_against_the_agent() -> Res
     let explained = story.grov().ask(&["drift", "explain", text(event, "id")])?.json;
     assert_eq!(explained["correction"]["outcome"], "followed", "{explained:#}");
 
-    // The model sees what was done and asked, not what the agent says about it.
+    // The model sees the actions and the prompts, not the agent's own text about them.
     let calls = judged.judge.sim().judge_calls();
     let asked = calls
         .iter()
@@ -102,7 +103,7 @@ fn what_a_model_finds_where_rules_saw_nothing_is_held_against_the_agent() -> Res
 }
 
 #[test]
-fn what_a_model_does_not_mind_is_forgiven() -> Result<()> {
+fn a_suspicion_that_the_model_dismisses_is_dropped() -> Result<()> {
     let Some(judged) = Judged::begin(
         &[
             step(&[reads("src/auth/token.ts")]),

@@ -1,9 +1,9 @@
-//! What was found and said outlives the daemon, and the conversation it was said in.
+//! Drift and corrections survive a crash of the daemon and a compaction of the conversation.
 
 use super::{
     LIMITED, Story, edits, in_time, reads, recolours, repairs, says, step, strays, tests, waits_for,
 };
-use crate::told::{Told, nothing_is_lost, told};
+use crate::injected::{InjectedText, assert_cache_preserved, injected};
 use anyhow::{Context, Result, bail};
 use grov_sim::RecordedRequest;
 use grov_sim::request::{MessagesRequest, Purpose};
@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 #[test]
-fn a_crash_between_drift_and_correction_loses_and_doubles_nothing() -> Result<()> {
+fn a_crash_between_drift_and_correction_neither_loses_nor_repeats_the_correction() -> Result<()> {
     let steps = [
         step(&[reads("src/auth/token.ts"), reads("src/styles/theme.css")]),
         step(&[repairs()]),
@@ -29,7 +29,7 @@ fn a_crash_between_drift_and_correction_loses_and_doubles_nothing() -> Result<()
         story.mode_becomes(&session, "drifted")?;
         story.crashes()?;
         story.opens("noticed")?;
-        // Once more, now that it is said.
+        // Crashes again, now after the correction was injected.
         eventually("the step to be recorded", || {
             let steps = story.grov().steps(&session).ok()?;
             (steps.len() == 6).then_some(())
@@ -42,24 +42,24 @@ fn a_crash_between_drift_and_correction_loses_and_doubles_nothing() -> Result<()
     let Some((story, session)) = in_time(|| Story::begin(&steps), play)? else {
         return Ok(());
     };
-    let told = story.told(&session)?;
-    assert_eq!(told.len(), 1, "{told:#?}");
+    let injected = story.injected(&session)?;
+    assert_eq!(injected.len(), 1, "{injected:#?}");
     assert_eq!(story.first_with(&session, 0)?, 3);
     assert_eq!(story.events(&session)?.len(), 1);
     assert_eq!(story.steps(&session)?.len(), 8);
     story.mode_becomes(&session, "normal")
 }
 
-/// What came of a session that was compacted.
+/// A session that was compacted.
 struct Compacted {
-    /// What stood in the request that asked for the summary.
-    before: Vec<Told>,
-    /// The requests behind it.
-    behind: Vec<Arc<RecordedRequest>>,
+    /// The injected texts of the request that asked for the summary.
+    before: Vec<InjectedText>,
+    /// The requests after that one.
+    after: Vec<Arc<RecordedRequest>>,
     session: String,
 }
 
-/// Drifts, compacts, drifts again in another file and comes back.
+/// Drifts, compacts, drifts again in another file and recovers.
 fn compacts(story: &Story) -> Result<Compacted> {
     let mut terminal = Terminal::open(&story.work.client, &story.tap.url())?;
     terminal.enter(LIMITED)?;
@@ -99,35 +99,41 @@ fn compacts(story: &Story) -> Result<Compacted> {
     assert_eq!(events.len(), 2, "{events:#?}");
     assert_eq!(events[0], first[0]);
     Ok(Compacted {
-        before: told(&compaction)?,
-        behind: sim.messages()[requests..].to_vec(),
+        before: injected(&compaction)?,
+        after: sim.messages()[requests..].to_vec(),
         session,
     })
 }
 
 #[test]
-fn a_session_that_drifted_stays_so_behind_a_compaction() -> Result<()> {
+fn drift_persists_across_a_compaction() -> Result<()> {
     let steps = strays([step(&[says("The colours are fresh.")])]);
     let played = in_time(|| Story::begin(&steps), |story| compacts(story))?;
     let Some((story, compacted)) = played else {
         return Ok(());
     };
-    // The summary is made of what was said; behind it, it is said no more, and what is new is said in other words.
+    // The summary request contains the correction. After the compaction it is not repeated, and a new correction is
+    // different.
     let [before] = &compacted.before[..] else {
         bail!("before: {:#?}", compacted.before);
     };
     let texts: BTreeSet<String> = compacted
-        .behind
+        .after
         .iter()
-        .map(|request| told(request)?.iter().map(Told::text).collect::<Result<String>>())
+        .map(|request| {
+            injected(request)?
+                .iter()
+                .map(InjectedText::text)
+                .collect::<Result<String>>()
+        })
         .collect::<Result<_>>()?;
     let texts: Vec<&String> = texts.iter().filter(|text| !text.is_empty()).collect();
-    let [behind] = texts[..] else {
-        bail!("behind: {texts:#?}");
+    let [after] = texts[..] else {
+        bail!("after: {texts:#?}");
     };
     assert!(before.text()?.contains("src/styles/theme.css"), "{before:?}");
-    assert!(behind.contains("src/styles/header.css"), "{behind}");
-    assert!(!behind.contains("theme.css"), "{behind}");
+    assert!(after.contains("src/styles/header.css"), "{after}");
+    assert!(!after.contains("theme.css"), "{after}");
     story.mode_becomes(&compacted.session, "normal")?;
-    nothing_is_lost(&story.tap, &story.work.upstream)
+    assert_cache_preserved(&story.tap, &story.work.upstream)
 }

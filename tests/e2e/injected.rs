@@ -1,4 +1,4 @@
-//! What Grov said to an agent, found in the requests that arrived, and whether it cost anything.
+//! Finds the text that Grov injected into the requests that arrived, and checks that it cost no cached tokens.
 
 use crate::upstream::Upstream;
 use anyhow::{Context, Result, ensure};
@@ -9,19 +9,19 @@ use grov_tests::WireTap;
 use serde_json::Value;
 use std::ops::Range;
 
-/// How the client marks what the user did not say, as it stands in JSON.
+/// How the client marks text that the user did not type, as escaped in JSON.
 const REMINDER: &str = "<system-reminder>\\n";
 
-/// Text of Grov's own in a request, and what stands before it.
+/// An injected block of a request, and the block that it follows.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Told {
-    /// The block as it crossed the wire.
+pub struct InjectedText {
+    /// The block's bytes on the wire.
     pub block: String,
-    /// The text, or the id of the tool result, of the block before.
-    pub behind: String,
+    /// The preceding block: its text, or the id of the tool result.
+    pub follows: String,
 }
 
-impl Told {
+impl InjectedText {
     /// The text of the block.
     pub fn text(&self) -> Result<String> {
         let block: Value = serde_json::from_str(&self.block)?;
@@ -32,8 +32,8 @@ impl Told {
     }
 }
 
-/// Where blocks of Grov's own are in a body: from `{` to `}`.
-pub fn own_blocks(body: &str) -> Vec<Range<usize>> {
+/// The byte ranges of injected blocks in a body, from `{` to `}`.
+pub fn injected_blocks(body: &str) -> Vec<Range<usize>> {
     let texts = body.match_indices(OWN_TEXT_OPENING).map(|(at, _)| at);
     texts
         .filter_map(|text| {
@@ -48,25 +48,25 @@ pub fn own_blocks(body: &str) -> Vec<Range<usize>> {
         .collect()
 }
 
-/// The client's bytes: a body without blocks of Grov's own and their commas.
-pub fn without_own(body: &[u8]) -> Result<Vec<u8>> {
+/// The body without injected blocks and their commas, which is what the client sent.
+pub fn without_injected(body: &[u8]) -> Result<Vec<u8>> {
     let mut body = String::from_utf8(body.to_vec())?;
-    for block in own_blocks(&body).into_iter().rev() {
+    for block in injected_blocks(&body).into_iter().rev() {
         ensure!(
             body[..block.start].ends_with(','),
-            "a block of ours is the first of its message"
+            "an injected block is the first of its message"
         );
         body.replace_range(block.start - 1..block.end, "");
     }
     Ok(body.into_bytes())
 }
 
-/// What Grov says in a request, in order.
-pub fn told(request: &RecordedRequest) -> Result<Vec<Told>> {
+/// The injected blocks of a request, in order.
+pub fn injected(request: &RecordedRequest) -> Result<Vec<InjectedText>> {
     let text = String::from_utf8(request.body.to_vec())?;
-    let raw = own_blocks(&text);
+    let raw = injected_blocks(&text);
     let body: Value = serde_json::from_str(&text)?;
-    let mut told = Vec::new();
+    let mut injected = Vec::new();
     for message in body["messages"].as_array().into_iter().flatten() {
         let blocks = message["content"]
             .as_array()
@@ -83,31 +83,37 @@ pub fn told(request: &RecordedRequest) -> Result<Vec<Told>> {
             }
             ensure!(
                 message["role"] == "user" && at > 0,
-                "a block of ours at {at} of {message:#}"
+                "an injected block at {at} of {message:#}"
             );
             let before = &blocks[at - 1];
-            let behind = before["text"].as_str().or(before["tool_use_id"].as_str());
-            let range = raw.get(told.len()).context("a block in another form")?;
-            told.push(Told {
+            let follows = before["text"].as_str().or(before["tool_use_id"].as_str());
+            let range = raw.get(injected.len()).context("a block in another form")?;
+            injected.push(InjectedText {
                 block: text[range.clone()].to_owned(),
-                behind: behind.context("neither text nor result before ours")?.to_owned(),
+                follows: follows
+                    .context("neither text nor result before the injected block")?
+                    .to_owned(),
             });
         }
     }
-    ensure!(told.len() == raw.len(), "text of ours at an odd place: {text}");
-    Ok(told)
+    ensure!(
+        injected.len() == raw.len(),
+        "injected text at an unexpected place: {text}"
+    );
+    Ok(injected)
 }
 
-/// Asserts that what arrived is what the client sent but for text of Grov's own, and that this cost nothing that was
-/// cached.
-pub fn nothing_is_lost(tap: &WireTap, upstream: &Upstream) -> Result<()> {
+/// Asserts that the requests that arrived equal the client's except for injected text, and that the injections caused
+/// no cache miss.
+pub fn assert_cache_preserved(tap: &WireTap, upstream: &Upstream) -> Result<()> {
     let mut sent = tap.messages()?;
     sent.retain(|message| message.line.starts_with("POST /v1/messages?"));
     let (mut audit, mut read) = (CacheAudit::default(), 0);
     for request in upstream.sim().messages() {
-        let without = without_own(&request.body)?;
+        let without = without_injected(&request.body)?;
         let at = sent.iter().position(|message| message.body == without);
-        let at = at.with_context(|| format!("nobody sent {}", String::from_utf8_lossy(&without)))?;
+        let at =
+            at.with_context(|| format!("the client did not send {}", String::from_utf8_lossy(&without)))?;
         let original = sent.remove(at);
         let compared = audit.observe(&original.body, &request.body, request.received_at)?;
         assert!(
