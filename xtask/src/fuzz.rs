@@ -28,7 +28,7 @@ const SECONDS: u64 = 60;
 /// Targets that run at once.
 const AT_ONCE: usize = 2;
 /// Longer inputs are left to property tests and benchmarks.
-const MOST_BYTES: usize = 16 * 1024;
+const MAX_BYTES: usize = 16 * 1024;
 
 /// Runs the targets that are named, or all of them. `--seconds N` sets how long each runs.
 pub(crate) fn run(workspace: &Workspace, arguments: &[String]) -> Result<()> {
@@ -84,7 +84,7 @@ fn start(workspace: &Workspace, program: &Path, folder: &Path, name: &str, secon
     command
         .env("GROV_FUZZ_TARGET", name)
         .arg(format!("-max_total_time={seconds}"))
-        .arg(format!("-max_len={MOST_BYTES}"))
+        .arg(format!("-max_len={MAX_BYTES}"))
         .args(["-timeout=10", "-rss_limit_mb=2048", "-verbosity=0"])
         .arg(format!("-artifact_prefix={}/", artifacts.display()))
         .arg(found)

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 /// The layer of a crate. Dependencies point down only: binaries, the hook path, read models and edges, effects, pure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Floor {
+enum Layer {
     /// Computes, knows no I/O.
     Pure,
     /// Does one kind of I/O behind a port.
@@ -29,9 +29,9 @@ enum Floor {
 
 struct Crate {
     name: &'static str,
-    floor: Floor,
-    /// Workspace crates that it may not know although its floor would allow it.
-    blind_to: &'static [&'static str],
+    layer: Layer,
+    /// Workspace crates that it may not know although its layer would allow it.
+    must_not_use: &'static [&'static str],
 }
 
 const EVERYTHING: &[&str] = &["*"];
@@ -39,9 +39,9 @@ const EVERYTHING: &[&str] = &["*"];
 const CRATES: &[Crate] = &[
     Crate {
         name: "grov-domain",
-        floor: Floor::Pure,
+        layer: Layer::Pure,
         // All but grov-redact: the ports take the proof that a value was redacted.
-        blind_to: &[
+        must_not_use: &[
             "grov-wire",
             "grov-actions",
             "grov-scope",
@@ -51,78 +51,78 @@ const CRATES: &[Crate] = &[
     },
     Crate {
         name: "grov-redact",
-        floor: Floor::Pure,
-        blind_to: EVERYTHING,
+        layer: Layer::Pure,
+        must_not_use: EVERYTHING,
     },
     Crate {
         name: "grov-wire",
-        floor: Floor::Pure,
-        blind_to: EVERYTHING,
+        layer: Layer::Pure,
+        must_not_use: EVERYTHING,
     },
     Crate {
         name: "grov-actions",
-        floor: Floor::Pure,
-        blind_to: &[],
+        layer: Layer::Pure,
+        must_not_use: &[],
     },
     Crate {
         name: "grov-scope",
-        floor: Floor::Pure,
-        blind_to: &["grov-wire", "grov-redact", "grov-rules"],
+        layer: Layer::Pure,
+        must_not_use: &["grov-wire", "grov-redact", "grov-rules"],
     },
     Crate {
         name: "grov-rules",
-        floor: Floor::Pure,
-        blind_to: &["grov-wire", "grov-actions", "grov-session"],
+        layer: Layer::Pure,
+        must_not_use: &["grov-wire", "grov-actions", "grov-session"],
     },
     Crate {
         name: "grov-session",
-        floor: Floor::Pure,
-        blind_to: &["grov-wire", "grov-actions", "grov-rules"],
+        layer: Layer::Pure,
+        must_not_use: &["grov-wire", "grov-actions", "grov-rules"],
     },
     Crate {
         name: "grov-runtime",
-        floor: Floor::Effects,
-        blind_to: &["grov-domain", "grov-wire", "grov-actions"],
+        layer: Layer::Effects,
+        must_not_use: &["grov-domain", "grov-wire", "grov-actions"],
     },
     Crate {
         name: "grov-project",
-        floor: Floor::Effects,
-        blind_to: &["grov-wire", "grov-actions"],
+        layer: Layer::Effects,
+        must_not_use: &["grov-wire", "grov-actions"],
     },
     Crate {
         name: "grov-store",
-        floor: Floor::Effects,
-        blind_to: &["grov-wire", "grov-actions"],
+        layer: Layer::Effects,
+        must_not_use: &["grov-wire", "grov-actions"],
     },
     Crate {
         name: "grov-llm",
-        floor: Floor::Effects,
-        blind_to: &["grov-wire"],
+        layer: Layer::Effects,
+        must_not_use: &["grov-wire"],
     },
     Crate {
         name: "grov-memory",
-        floor: Floor::Effects,
-        blind_to: &["grov-wire"],
+        layer: Layer::Effects,
+        must_not_use: &["grov-wire"],
     },
     Crate {
         name: "grov-proxy-core",
-        floor: Floor::Proxy,
-        blind_to: &[],
+        layer: Layer::Proxy,
+        must_not_use: &[],
     },
     Crate {
         name: "grov-live",
-        floor: Floor::ProxyEdge,
-        blind_to: &["grov-store", "grov-llm"],
+        layer: Layer::ProxyEdge,
+        must_not_use: &["grov-store", "grov-llm"],
     },
     Crate {
         name: "grov-drift-proxy",
-        floor: Floor::ProxyEdge,
-        blind_to: &["grov-store", "grov-llm", "grov-wire"],
+        layer: Layer::ProxyEdge,
+        must_not_use: &["grov-store", "grov-llm", "grov-wire"],
     },
     Crate {
         name: "grov-hooks",
-        floor: Floor::HookEdge,
-        blind_to: &[
+        layer: Layer::HookEdge,
+        must_not_use: &[
             "grov-store",
             "grov-llm",
             "grov-wire",
@@ -133,8 +133,8 @@ const CRATES: &[Crate] = &[
     },
     Crate {
         name: "grov-query",
-        floor: Floor::Query,
-        blind_to: &[
+        layer: Layer::Query,
+        must_not_use: &[
             "grov-store",
             "grov-llm",
             "grov-runtime",
@@ -144,38 +144,38 @@ const CRATES: &[Crate] = &[
     },
     Crate {
         name: "grov-drift",
-        floor: Floor::HookPath,
-        blind_to: &["grov-wire", "grov-store", "grov-llm"],
+        layer: Layer::HookPath,
+        must_not_use: &["grov-wire", "grov-store", "grov-llm"],
     },
     Crate {
         name: "grov-proxyd",
-        floor: Floor::Binary,
-        blind_to: &["grov-sim", "grov-hooks"],
+        layer: Layer::Binary,
+        must_not_use: &["grov-sim", "grov-hooks"],
     },
     Crate {
         name: "grov-cli",
-        floor: Floor::Binary,
-        blind_to: &[],
+        layer: Layer::Binary,
+        must_not_use: &[],
     },
     Crate {
         name: "grov-sim",
-        floor: Floor::Development,
-        blind_to: &["grov-store", "grov-proxy-core"],
+        layer: Layer::Development,
+        must_not_use: &["grov-store", "grov-proxy-core"],
     },
     Crate {
         name: "grov-tests",
-        floor: Floor::Development,
-        blind_to: &[],
+        layer: Layer::Development,
+        must_not_use: &[],
     },
     Crate {
         name: "grov-fuzz",
-        floor: Floor::Development,
-        blind_to: &[],
+        layer: Layer::Development,
+        must_not_use: &[],
     },
     Crate {
         name: "xtask",
-        floor: Floor::Development,
-        blind_to: EVERYTHING,
+        layer: Layer::Development,
+        must_not_use: EVERYTHING,
     },
 ];
 
@@ -229,35 +229,35 @@ fn row(name: &str) -> Option<&'static Crate> {
 
 /// Why `from` may not depend on `to`, both crates of the workspace.
 fn forbidden(from: &Crate, to: &Crate) -> Option<String> {
-    if from.blind_to.contains(&to.name) || from.blind_to == EVERYTHING {
-        return Some(format!("may not know {}", to.name));
+    if from.must_not_use.contains(&to.name) || from.must_not_use == EVERYTHING {
+        return Some(format!("may not use {}", to.name));
     }
     if (from.name, to.name) == DEMO {
         return None;
     }
-    let allowed = match from.floor {
-        Floor::Pure => to.floor == Floor::Pure,
+    let allowed = match from.layer {
+        Layer::Pure => to.layer == Layer::Pure,
         // Effects meet only through ports, in a binary.
-        Floor::Effects => to.floor == Floor::Pure,
+        Layer::Effects => to.layer == Layer::Pure,
         // The wall: who talks on the wire and who talks through hooks know nothing of one another.
-        Floor::ProxyEdge | Floor::HookEdge => {
-            matches!(to.floor, Floor::Pure | Floor::Effects)
-                || to.floor == from.floor
-                || (from.floor, to.floor) == (Floor::ProxyEdge, Floor::Proxy)
+        Layer::ProxyEdge | Layer::HookEdge => {
+            matches!(to.layer, Layer::Pure | Layer::Effects)
+                || to.layer == from.layer
+                || (from.layer, to.layer) == (Layer::ProxyEdge, Layer::Proxy)
         }
-        Floor::Proxy => to.name == "grov-wire",
-        Floor::Query => matches!(to.floor, Floor::Pure | Floor::Effects),
-        Floor::HookPath => matches!(
-            to.floor,
-            Floor::Pure | Floor::Effects | Floor::HookEdge | Floor::Query
+        Layer::Proxy => to.name == "grov-wire",
+        Layer::Query => matches!(to.layer, Layer::Pure | Layer::Effects),
+        Layer::HookPath => matches!(
+            to.layer,
+            Layer::Pure | Layer::Effects | Layer::HookEdge | Layer::Query
         ),
-        Floor::Binary => !matches!(to.floor, Floor::Binary | Floor::Development),
-        Floor::Development => true,
+        Layer::Binary => !matches!(to.layer, Layer::Binary | Layer::Development),
+        Layer::Development => true,
     };
     (!allowed).then(|| {
         format!(
-            "a crate of the {:?} floor may not depend on {} ({:?})",
-            from.floor, to.name, to.floor
+            "a crate of the {:?} layer may not depend on {} ({:?})",
+            from.layer, to.name, to.layer
         )
     })
 }
@@ -270,7 +270,7 @@ pub(crate) fn check(packages: &[Package]) -> Vec<Finding> {
         let Some(from) = row(&package.name) else {
             findings.push(Finding::new(
                 &package.name,
-                "has no floor yet: add it to the table in xtask/src/tidy/edges.rs",
+                "has no layer yet: add it to the table in xtask/src/tidy/edges.rs",
             ));
             continue;
         };
@@ -289,7 +289,7 @@ pub(crate) fn check(packages: &[Package]) -> Vec<Finding> {
 
 /// Why `from` may not use the library `name`.
 fn library(from: &Crate, name: &str) -> Option<String> {
-    if from.floor == Floor::Pure && IO_LIBRARIES.contains(&name) {
+    if from.layer == Layer::Pure && IO_LIBRARIES.contains(&name) {
         return Some(format!("a pure crate does no I/O and has no use for `{name}`"));
     }
     let (_, users, reason) = LIBRARIES
@@ -424,9 +424,9 @@ mod tests {
     }
 
     #[test]
-    fn a_crate_without_a_floor_is_found() {
+    fn a_crate_without_a_layer_is_found() {
         let found = check(&[package("grov-new", &[])]);
         assert_eq!(found.len(), 1);
-        assert!(found[0].message.contains("no floor"), "{found:?}");
+        assert!(found[0].message.contains("no layer"), "{found:?}");
     }
 }

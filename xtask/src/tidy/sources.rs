@@ -5,7 +5,7 @@ use crate::lines;
 use std::path::Path;
 
 /// Lines of a source file without its tests.
-const MOST_LINES: usize = 800;
+const MAX_LINES: usize = 800;
 
 /// Checks the root file of a library or a binary.
 pub(crate) fn crate_root(place: &Path, text: &str) -> Vec<Finding> {
@@ -33,10 +33,10 @@ pub(crate) fn length(file: &Path, text: &str) -> Option<Finding> {
         return None;
     }
     let lines = lines::outside_tests(text).len();
-    (lines > MOST_LINES).then(|| {
+    (lines > MAX_LINES).then(|| {
         Finding::at(
             file,
-            format!("has {lines} lines without its tests, {MOST_LINES} is the most: split it by idea"),
+            format!("has {lines} lines without its tests, {MAX_LINES} is the most: split it by idea"),
         )
     })
 }
@@ -64,9 +64,9 @@ mod tests {
 
     #[test]
     fn long_files_are_found_and_tests_do_not_count() {
-        let long = "x\n".repeat(MOST_LINES + 1);
+        let long = "x\n".repeat(MAX_LINES + 1);
         assert!(length(Path::new("crates/a/src/b.rs"), &long).is_some());
-        assert!(length(Path::new("crates/a/src/b.rs"), &"x\n".repeat(MOST_LINES)).is_none());
+        assert!(length(Path::new("crates/a/src/b.rs"), &"x\n".repeat(MAX_LINES)).is_none());
         assert!(length(Path::new("crates/a/tests/b.rs"), &long).is_none());
         assert!(length(Path::new("crates/a/src/b/tests.rs"), &long).is_none());
     }
