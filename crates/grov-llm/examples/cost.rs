@@ -184,7 +184,7 @@ impl Asked {
 
 /// Prompts between two looks at drift, and suspicions for which a judge is asked in one prompt: the daemon's defaults.
 const CHECK_INTERVAL: usize = 3;
-const MOST_SUSPICIONS: usize = 2;
+const MAX_SUSPICIONS: usize = 2;
 
 /// Earlier actions that a question about drift holds.
 const EARLIER: usize = 10;
@@ -232,7 +232,7 @@ impl Watch {
         for action in actions {
             let assessment = self.rules.assess(action, None);
             let is_hard = assessment.findings.iter().any(|finding| finding.rule.is_hard());
-            let is_suspicious = assessment.score < OFF_GOAL_BELOW && !is_hard && suspicions < MOST_SUSPICIONS;
+            let is_suspicious = assessment.score < OFF_GOAL_BELOW && !is_hard && suspicions < MAX_SUSPICIONS;
             let changes = action.action_type.modifies_files();
             let is_due = changes && self.prompts.len() - self.judged_at >= CHECK_INTERVAL;
             if is_due || is_suspicious {

@@ -25,7 +25,7 @@ use tokio::time::Instant;
 use wire::Answer;
 
 /// The longest response, in bytes: 4096 dimensions per text, with long numbers.
-const LONGEST_ANSWER: usize = MAX_TEXTS * 4096 * 24;
+const MAX_RESPONSE_BYTES: usize = MAX_TEXTS * 4096 * 24;
 
 /// The deadline of one request, retries included.
 const OVERALL: Duration = Duration::from_secs(90);
@@ -63,7 +63,7 @@ impl HttpEmbedder {
         let proxy = settings.proxy.as_deref().map(endpoint::proxy).transpose()?;
         let headers = OpenAi::headers(key)?;
         let transport = Transport::new(endpoint, proxy, settings.own_listeners, headers)?
-            .with_longest_answer(LONGEST_ANSWER);
+            .with_max_response_bytes(MAX_RESPONSE_BYTES);
         let name = settings.model.trim().to_owned();
         if name.is_empty() {
             return Err(SetupError::NoModel);

@@ -16,7 +16,7 @@ use std::time::{Duration, SystemTime};
 use tokio::sync::OnceCell;
 
 /// The default limit of a response body, in bytes. Judgements have a few kilobytes.
-const LONGEST_ANSWER: usize = 1024 * 1024;
+const MAX_RESPONSE_BYTES: usize = 1024 * 1024;
 
 /// The timeout for connecting.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -33,7 +33,7 @@ pub(crate) struct Transport {
     proxy: Option<Url>,
     own_listeners: Vec<SocketAddr>,
     headers: HeaderMap,
-    longest_answer: usize,
+    max_response_bytes: usize,
     /// Created by the first call: loading the system's certificates costs time and memory.
     client: OnceCell<Client>,
 }
@@ -73,15 +73,15 @@ impl Transport {
             proxy,
             own_listeners,
             headers,
-            longest_answer: LONGEST_ANSWER,
+            max_response_bytes: MAX_RESPONSE_BYTES,
             client: OnceCell::new(),
         })
     }
 
     /// With another limit of the response body.
-    pub(crate) fn with_longest_answer(self, longest_answer: usize) -> Self {
+    pub(crate) fn with_max_response_bytes(self, max_response_bytes: usize) -> Self {
         Self {
-            longest_answer,
+            max_response_bytes,
             ..self
         }
     }
@@ -139,7 +139,7 @@ impl Transport {
         while let Some(chunk) = response.chunk().await.map_err(|error| ModelError::Broken {
             reason: with_causes(&error.without_url()),
         })? {
-            reply.push(&chunk, self.longest_answer)?;
+            reply.push(&chunk, self.max_response_bytes)?;
         }
         Ok(reply)
     }
@@ -326,10 +326,10 @@ mod tests {
     #[test]
     fn endless_answers_are_not_read() {
         let mut reply = reply("");
-        let chunk = Bytes::from(vec![b'x'; LONGEST_ANSWER]);
-        assert!(reply.push(&chunk, LONGEST_ANSWER).is_ok());
+        let chunk = Bytes::from(vec![b'x'; MAX_RESPONSE_BYTES]);
+        assert!(reply.push(&chunk, MAX_RESPONSE_BYTES).is_ok());
         assert!(matches!(
-            reply.push(&Bytes::from_static(b"x"), LONGEST_ANSWER),
+            reply.push(&Bytes::from_static(b"x"), MAX_RESPONSE_BYTES),
             Err(ModelError::Broken { .. })
         ));
     }

@@ -10,7 +10,7 @@ use serde_json::json;
 const ON_GOAL: u8 = 8;
 
 /// The most steps of a recovery plan.
-const MOST_STEPS: usize = 4;
+const MAX_STEPS: usize = 4;
 
 impl Question for DriftQuestion {
     type Answer = DriftVerdict;
@@ -31,7 +31,7 @@ impl Question for DriftQuestion {
         let shape = schema::object(&[
             ("score", json!({"type": "integer"})),
             ("diagnostic", schema::text()),
-            ("recovery_plan", schema::list(&schema::step(), MOST_STEPS)),
+            ("recovery_plan", schema::list(&schema::step(), MAX_STEPS)),
         ]);
         let instructions = include_str!("../../prompts/check_drift.v2.md");
         ModelRequest::new(Purpose::CheckDrift, instructions, material, shape, 600)
@@ -41,7 +41,7 @@ impl Question for DriftQuestion {
 
     fn read(fields: &Fields, (): &()) -> Result<DriftVerdict, AnswerError> {
         let score = fields.score("score")?;
-        let mut recovery_plan = fields.steps("recovery_plan", MOST_STEPS)?;
+        let mut recovery_plan = fields.steps("recovery_plan", MAX_STEPS)?;
         if score >= ON_GOAL {
             recovery_plan.clear();
         } else if recovery_plan.is_empty() {

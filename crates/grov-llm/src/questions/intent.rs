@@ -6,9 +6,9 @@ use crate::request::{ModelRequest, PromptData};
 use grov_domain::{Intent, IntentQuestion, Purpose};
 
 /// Entries of the lists of an answer.
-const MOST_SCOPE: usize = 15;
-const MOST_CONSTRAINTS: usize = 10;
-const MOST_KEYWORDS: usize = 10;
+const MAX_SCOPE: usize = 15;
+const MAX_CONSTRAINTS: usize = 10;
+const MAX_KEYWORDS: usize = 10;
 
 impl Question for IntentQuestion {
     type Answer = Intent;
@@ -20,9 +20,9 @@ impl Question for IntentQuestion {
             .list("first_files", &self.first_files);
         let shape = schema::object(&[
             ("goal", schema::text()),
-            ("scope", schema::texts(MOST_SCOPE)),
-            ("constraints", schema::texts(MOST_CONSTRAINTS)),
-            ("keywords", schema::texts(MOST_KEYWORDS)),
+            ("scope", schema::texts(MAX_SCOPE)),
+            ("constraints", schema::texts(MAX_CONSTRAINTS)),
+            ("keywords", schema::texts(MAX_KEYWORDS)),
         ]);
         let instructions = include_str!("../../prompts/extract_intent.v1.md");
         ModelRequest::new(Purpose::ExtractIntent, instructions, material, shape, 800)
@@ -32,11 +32,11 @@ impl Question for IntentQuestion {
 
     fn read(fields: &Fields, (): &()) -> Result<Intent, AnswerError> {
         let goal = fields.text("goal", 200)?;
-        let keywords = fields.texts("keywords", MOST_KEYWORDS, 40)?;
+        let keywords = fields.texts("keywords", MAX_KEYWORDS, 40)?;
         Ok(Intent {
             goal,
-            scope: fields.texts("scope", MOST_SCOPE, 200)?,
-            constraints: fields.texts("constraints", MOST_CONSTRAINTS, 240)?,
+            scope: fields.texts("scope", MAX_SCOPE, 200)?,
+            constraints: fields.texts("constraints", MAX_CONSTRAINTS, 240)?,
             keywords: keywords.into_iter().map(|word| word.to_lowercase()).collect(),
         })
     }

@@ -6,10 +6,10 @@ use crate::request::{AgentText, ModelRequest, PromptData, limits};
 use grov_domain::{Purpose, Reasoning, ReasoningQuestion};
 
 /// Entries of the lists of an answer.
-const MOST_TRACE: usize = 12;
-const MOST_DECISIONS: usize = 5;
-const MOST_CONSTRAINTS: usize = 8;
-const MOST_TAGS: usize = 6;
+const MAX_TRACE: usize = 12;
+const MAX_DECISIONS: usize = 5;
+const MAX_CONSTRAINTS: usize = 8;
+const MAX_TAGS: usize = 6;
 
 impl Question for ReasoningQuestion {
     type Answer = Reasoning;
@@ -23,10 +23,10 @@ impl Question for ReasoningQuestion {
             .actions("actions", &self.actions, AgentText::Shown)
             .text("last_words", &self.answer, limits::ANSWER);
         let shape = schema::object(&[
-            ("reasoning_trace", schema::texts(MOST_TRACE)),
-            ("decisions", schema::decisions(MOST_DECISIONS)),
-            ("constraints", schema::texts(MOST_CONSTRAINTS)),
-            ("tags", schema::texts(MOST_TAGS)),
+            ("reasoning_trace", schema::texts(MAX_TRACE)),
+            ("decisions", schema::decisions(MAX_DECISIONS)),
+            ("constraints", schema::texts(MAX_CONSTRAINTS)),
+            ("tags", schema::texts(MAX_TAGS)),
         ]);
         let instructions = include_str!("../../prompts/extract_reasoning.v1.md");
         ModelRequest::new(Purpose::ExtractReasoning, instructions, material, shape, 2_000)
@@ -35,18 +35,18 @@ impl Question for ReasoningQuestion {
     fn known(&self) {}
 
     fn read(fields: &Fields, (): &()) -> Result<Reasoning, AnswerError> {
-        let reasoning_trace = fields.texts("reasoning_trace", MOST_TRACE, 300)?;
+        let reasoning_trace = fields.texts("reasoning_trace", MAX_TRACE, 300)?;
         if reasoning_trace.is_empty() {
             return Err(AnswerError::Field {
                 field: "reasoning_trace",
                 expected: "a list with at least one entry",
             });
         }
-        let tags = fields.texts("tags", MOST_TAGS, 40)?;
+        let tags = fields.texts("tags", MAX_TAGS, 40)?;
         Ok(Reasoning {
             reasoning_trace,
-            decisions: fields.decisions("decisions", MOST_DECISIONS)?,
-            constraints: fields.texts("constraints", MOST_CONSTRAINTS, 240)?,
+            decisions: fields.decisions("decisions", MAX_DECISIONS)?,
+            constraints: fields.texts("constraints", MAX_CONSTRAINTS, 240)?,
             tags: tags
                 .iter()
                 .map(|tag| tag.to_lowercase().replace(' ', "-"))

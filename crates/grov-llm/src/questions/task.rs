@@ -8,7 +8,7 @@ use grov_domain::{Purpose, SessionId, TaskAction, TaskAnalysis, TaskContextQuest
 use serde_json::json;
 
 /// Constraints that a turn can add.
-const MOST_CONSTRAINTS: usize = 10;
+const MAX_CONSTRAINTS: usize = 10;
 
 /// The tasks that an answer may speak of, with their places.
 pub(crate) struct KnownTasks {
@@ -68,7 +68,7 @@ impl Question for TaskContextQuestion {
             ("task_id", schema::optional_text()),
             ("goal", schema::text()),
             ("finished", json!({"type": "boolean"})),
-            ("constraints", schema::texts(MOST_CONSTRAINTS)),
+            ("constraints", schema::texts(MAX_CONSTRAINTS)),
             ("reasoning", schema::text()),
         ]);
         let instructions = include_str!("../../prompts/analyze_task_context.v1.md");
@@ -124,7 +124,7 @@ impl Question for TaskContextQuestion {
             task_id,
             goal: fields.text("goal", 200)?,
             finished,
-            constraints: fields.texts("constraints", MOST_CONSTRAINTS, 240)?,
+            constraints: fields.texts("constraints", MAX_CONSTRAINTS, 240)?,
             reasoning: fields.text("reasoning", 300)?,
         })
     }
