@@ -1,5 +1,5 @@
-//! How many questions recorded work asks of a model, and what they would cost:
-//! `cargo run -p grov-llm --example cost -- TURNS.jsonl`, or without a file for a sample of two turns.
+//! Estimates how many questions recorded work puts to a model, and their cost: `cargo run -p grov-llm --example cost --
+//! TURNS.jsonl`, or without a file for a sample of two turns.
 //!
 //! A line is a turn, those of a session in order:
 //! `{"session": "a", "prompt": "…", "answer": "…", "actions": [{"type": "edit", "files": ["src/a.rs"], "command": null,
@@ -25,13 +25,13 @@ use std::error::Error;
 use std::sync::{Arc, Mutex, PoisonError};
 use time::OffsetDateTime;
 
-/// The ledger takes a token for every two bytes and adds so many for framing, to be on the safe side; what is told here
-/// is a token for every four bytes.
+/// The ledger overestimates on purpose: one token for every two bytes, plus a constant for framing. The figures printed
+/// here assume one token for every four bytes.
 const LEDGER_BYTES: u64 = 2;
 const LEDGER_FRAMING: u64 = 300;
 const BYTES: u64 = 4;
 
-/// What is replayed where no file is named.
+/// The turns that are replayed if no file is given.
 const SAMPLE: &str = r#"{"session":"a","prompt":"Fix the login bug in src/login.rs. Do not touch the tests.","answer":"Done. The check was inverted; all tests pass.","actions":[{"type":"edit","files":["src/login.rs"]}]}
 {"session":"a","prompt":"Now add dark mode to src/theme.css.","answer":"Shall I add a toggle as well?","actions":[{"type":"write","files":["src/theme.css"]}]}"#;
 
@@ -74,7 +74,7 @@ impl Action {
     }
 }
 
-/// Notes what would be asked and allows nothing.
+/// A store that records every call and refuses it.
 #[derive(Default)]
 struct Refusing(Mutex<BTreeMap<&'static str, Totals>>);
 
@@ -84,12 +84,12 @@ struct Totals {
     calls: u64,
     input: u64,
     most_output: u64,
-    /// As long as the answers of the rules, which stand for a model's.
+    /// The length of the rules' answers, used as an estimate for a model's.
     output: u64,
 }
 
 impl Refusing {
-    /// Notes an answer's length as JSON.
+    /// Records an answer's length as JSON.
     fn answered(&self, purpose: Purpose, answer: &impl Serialize) -> Result<(), serde_json::Error> {
         let bytes = serde_json::to_string(answer)?.len() as u64;
         let mut totals = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -128,7 +128,7 @@ impl SpendingStore for Refusing {
     }
 }
 
-/// The judge, with a note of every answer's length.
+/// A judge that records the length of every answer.
 struct Asked {
     judge: ModelJudge,
     ledger: Arc<Refusing>,
@@ -161,7 +161,7 @@ impl Asked {
 
     async fn drift(&self, question: &DriftQuestion) -> Result<(), serde_json::Error> {
         self.judge.check_drift(None, &Redacted::of(question)).await;
-        // Rules give no answer to this question; a model's is about as long as this.
+        // Rules give no answer to this question; a model's answer has about this length.
         let shown = serde_json::json!({
             "score": 4, "diagnostic": "web/site.css has nothing to do with the login bug that the user asked to fix.",
             "recovery_plan": [
@@ -182,14 +182,15 @@ impl Asked {
     }
 }
 
-/// Prompts between two looks at drift, and suspicions for which a judge is asked in one prompt: the daemon's defaults.
+/// Prompts between two drift checks, and the maximum number of suspicions that are judged per prompt: the daemon's
+/// defaults.
 const CHECK_INTERVAL: usize = 3;
 const MAX_SUSPICIONS: usize = 2;
 
-/// Earlier actions that a question about drift holds.
+/// The maximum number of earlier actions in a question about drift.
 const EARLIER: usize = 10;
 
-/// Follows a session's drift.
+/// Tracks the drift of a session.
 struct Watch {
     rules: Rules,
     prompts: Vec<String>,
@@ -259,7 +260,7 @@ impl Watch {
     }
 }
 
-/// A task and what belongs to it.
+/// A task with its records.
 struct Task {
     sketch: TaskSketch,
     question: ReasoningQuestion,
@@ -285,7 +286,7 @@ impl Session {
             prompts: prompts.clone(),
             first_files: read.flat_map(|action| action.files.clone()).take(8).collect(),
         };
-        // The first prompt of a session is understood when it comes; that answer is used again when the task begins.
+        // The intent of a session's first prompt is extracted when it arrives, and used again when the task begins.
         let mut early = None;
         if self.tasks.is_empty() {
             early = Some(asked.intent(&intent_question).await?);
@@ -405,7 +406,7 @@ async fn replay(turns: Vec<Turn>) -> Result<(), Box<dyn Error>> {
         let session = sessions.entry(turn.session.clone()).or_default();
         session.acquire(&asked, turn).await?;
     }
-    // What nobody finished is saved as well, once the session has been idle for long.
+    // Unfinished tasks are saved, too, once the session has been idle for long.
     let mut left = 0;
     for session in sessions.values_mut() {
         for at in 0..session.tasks.len() {

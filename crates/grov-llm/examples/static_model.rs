@@ -1,5 +1,5 @@
-//! What a static model costs: `cargo run --release -p grov-llm --example static_model -- FOLDER < TEXTS`, with a text on each
-//! line. Prints how long it takes to load, what it takes of memory, and how long a text takes.
+//! Measures a static model: `cargo run --release -p grov-llm --example static_model -- FOLDER < TEXTS`, with one text
+//! per line. Prints the load time, the memory, and the time per text.
 #![forbid(unsafe_code)]
 #![allow(clippy::print_stdout, reason = "the measures are what it is for")]
 
@@ -44,7 +44,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// Memory of this process in kB; 0 where the system does not tell.
+/// The memory of this process in kB; 0 if the system does not report it.
 fn resident() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));

@@ -14,13 +14,13 @@ const MAX_STARTS: usize = 64;
 /// Why an answer is unusable. The message is sent to the model with one more request.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum AnswerError {
-    /// There is no text at all.
+    /// The answer is empty.
     #[error("it was empty")]
     Empty,
     /// It ended before it was complete.
     #[error("it was cut off because it was too long; answer more briefly")]
     CutOff,
-    /// There is no JSON object in it.
+    /// It contains no JSON object.
     #[error("it held no complete JSON object")]
     NoObject,
     /// A field is missing, empty or of another type.
@@ -28,7 +28,7 @@ pub(crate) enum AnswerError {
     Field {
         /// The field.
         field: &'static str,
-        /// What it must be.
+        /// The required type or value.
         expected: &'static str,
     },
 }
@@ -38,8 +38,8 @@ pub(crate) enum AnswerError {
 pub(crate) struct Fields(Map<String, Value>);
 
 impl Fields {
-    /// Finds the JSON object in `text`: alone, in a code fence or within prose. Of several the longest, so that a small example
-    /// before the answer is not mistaken for it.
+    /// Finds the JSON object in `text`: alone, in a code fence or within prose. If there are several, the longest one
+    /// wins, so that a small example before the answer is not mistaken for it.
     pub(crate) fn find(text: &str) -> Result<Self, AnswerError> {
         let text = &text[..text.floor_char_boundary(MAX_ANSWER)];
         let text = text
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn the_object_is_found_in_what_models_write() {
+    fn a_json_object_is_found_in_model_output() {
         for text in [
             r#"{"goal":"a b"}"#,
             "```json\n{\"goal\": \"a b\"}\n```",
@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_answer_is_told_apart() {
+    fn unusable_answers_have_distinct_errors() {
         assert_eq!(goal(" \n"), Err(AnswerError::Empty));
         assert_eq!(goal("I cannot help with that."), Err(AnswerError::NoObject));
         assert_eq!(goal("{\"goal\": \"a"), Err(AnswerError::NoObject));
@@ -272,13 +272,13 @@ mod tests {
     }
 
     #[test]
-    fn nesting_without_end_is_no_object() {
+    fn endless_nesting_is_not_an_object() {
         let deep = "{\"a\":".repeat(20_000);
         assert_eq!(goal(&deep), Err(AnswerError::NoObject));
     }
 
     #[test]
-    fn scores_are_whole_and_in_range() {
+    fn scores_are_integers_in_range() {
         let score = |text: &str| Fields::find(text).unwrap().score("score").ok();
         assert_eq!(score("{\"score\":10}"), Some(10));
         assert_eq!(score("{\"score\":7.0}"), Some(7));
@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_are_tidied() {
+    fn texts_are_cleaned() {
         assert_eq!(
             tidy("a\u{1b}[1m\tb \u{1F600}\u{FE0F} c\u{200b}\n", 100),
             "a [1m b c"
@@ -305,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_are_bounded_and_hold_nothing_twice() {
+    fn lists_are_bounded_and_have_no_duplicates() {
         let fields = Fields::find(r#"{"l":["a"," ","a","b","c"],"m":["a",1],"n":"a"}"#).unwrap();
         assert_eq!(fields.texts("l", 2, 10).unwrap(), ["a", "b"]);
         assert!(fields.texts("m", 2, 10).is_err());
@@ -314,12 +314,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_text_is_answered(text in ".{0,300}") {
+        fn any_text_is_parsed_or_rejected(text in ".{0,300}") {
             let _ = Fields::find(&text);
         }
 
         #[test]
-        fn tidy_is_bounded_and_settled(text in ".{0,200}", limit in 4usize..50) {
+        fn tidy_is_bounded_and_idempotent(text in ".{0,200}", limit in 4usize..50) {
             let once = tidy(&text, limit);
             prop_assert!(once.chars().count() <= limit);
             prop_assert_eq!(tidy(&once, limit), once.clone());

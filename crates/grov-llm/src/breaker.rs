@@ -4,7 +4,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// The breaker opens after so many failures in a row.
+/// The number of consecutive failures that opens the breaker.
 const FAILURES: u32 = 5;
 
 /// How long it then stays open.
@@ -55,9 +55,9 @@ pub(crate) enum OpenReason {
 pub(crate) enum Health {
     /// The provider answered, with a usable answer or not.
     Success,
-    /// It did not.
+    /// The provider did not answer.
     Failure,
-    /// It refused the key.
+    /// The provider refused the key.
     KeyRefused,
 }
 
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn it_opens_after_failures_in_a_row_and_closes_after_one_success() {
+    async fn the_breaker_opens_after_consecutive_failures_and_closes_after_a_success() {
         let breaker = closed();
         fail(&breaker, FAILURES - 1);
         breaker.try_acquire().unwrap().report(Health::Success);
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn one_probe_at_a_time_and_a_failed_one_opens_it_again() {
+    async fn one_probe_is_permitted_at_a_time_and_a_failed_one_reopens_the_breaker() {
         let breaker = closed();
         fail(&breaker, FAILURES);
         tokio::time::advance(PAUSE).await;
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_probe_that_was_given_up_makes_room_for_the_next() {
+    async fn a_dropped_probe_permits_the_next_one() {
         let breaker = closed();
         fail(&breaker, FAILURES);
         tokio::time::advance(PAUSE).await;
@@ -214,12 +214,12 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_refused_key_opens_it_at_once_and_for_long() {
+    async fn a_refused_key_opens_the_breaker_immediately_for_longer() {
         let breaker = closed();
         let late = breaker.try_acquire().unwrap();
         breaker.try_acquire().unwrap().report(Health::KeyRefused);
         assert_eq!(breaker.blocked(), Some(OpenReason::KeyRefused));
-        // A call that began before and failed otherwise does not shorten the pause.
+        // A call that started earlier and failed for another reason does not shorten the pause.
         late.report(Health::Failure);
         tokio::time::advance(PAUSE).await;
         assert_eq!(breaker.blocked(), Some(OpenReason::KeyRefused));

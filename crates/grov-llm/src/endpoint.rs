@@ -110,7 +110,7 @@ fn is_this_machine(address: IpAddr) -> bool {
     address.is_loopback() || address.is_unspecified()
 }
 
-/// The listener of `own` that `url` names, without name resolution.
+/// The listener in `own` that `url` names, without resolving names.
 pub(crate) fn own_listener(url: &Url, own: &[SocketAddr]) -> Option<SocketAddr> {
     let port = url.port_or_known_default()?;
     let named = url.host_str().and_then(address);
@@ -120,8 +120,8 @@ pub(crate) fn own_listener(url: &Url, own: &[SocketAddr]) -> Option<SocketAddr> 
     })
 }
 
-/// The listener of `own` that `url` resolves to. Only resolves the name if the port is one of our own, so that ordinary
-/// providers cost no extra lookup.
+/// The listener in `own` that `url` resolves to. Resolves the name only if the port is that of a listener, so that
+/// calls to other providers need no extra lookup.
 pub(crate) async fn resolves_to_own(url: &Url, own: &[SocketAddr]) -> Option<SocketAddr> {
     let port = url.port_or_known_default()?;
     let host = url.host_str()?;
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn v1_is_there_once() {
+    fn the_url_contains_v1_once() {
         for base in ["http://h:1", "http://h:1/", "http://h:1/v1", "http://h:1/v1/"] {
             let endpoint = Endpoint::parse(base).unwrap();
             assert_eq!(endpoint.below("v1/messages").as_str(), "http://h:1/v1/messages");
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn every_way_to_write_this_machine_is_our_own_listener() {
+    fn every_spelling_of_a_local_address_is_an_own_listener() {
         for text in [
             "http://127.0.0.1:8080",
             "http://localhost:8080/v1",
@@ -182,13 +182,13 @@ mod tests {
     }
 
     #[test]
-    fn a_listener_on_a_port_of_its_scheme_is_found() {
+    fn an_own_listener_on_a_default_port_is_found() {
         let own = ["127.0.0.1:80".parse().unwrap()];
         assert!(own_listener(&http_url("http://localhost").unwrap(), &own).is_some());
     }
 
     #[test]
-    fn refusals_hold_no_password() {
+    fn errors_contain_no_password() {
         for text in [
             "http://me:hunter2@host",
             "ftp://me:hunter2@host",
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_name_that_leads_here_is_found() {
+    async fn a_name_that_resolves_to_an_own_listener_is_found() {
         let url = http_url("http://localhost:8080").unwrap();
         assert!(resolves_to_own(&url, &own()).await.is_some());
         let other = http_url("http://localhost:8081").unwrap();

@@ -163,7 +163,7 @@ impl fmt::Debug for ModelJudge {
     }
 }
 
-/// The model to use, by the settings.
+/// Creates the model client that the settings describe.
 enum Chosen {
     Rules(RulesReason),
     Model {
@@ -256,8 +256,8 @@ impl Judge for ModelJudge {
         self.by_model(session, question).await
     }
 
-    // From the first poll on, questions in flight are answered by rules too. A judge dropped without this aborts its calls, and
-    // they stay in the ledger at their reserved cost.
+    // From the first poll on, rules answer the questions in flight, too. A judge dropped without this call aborts its
+    // calls, and they stay in the ledger at their reserved cost.
     async fn close(&self) {
         if let Ok(client) = &self.client {
             client.queue.close();

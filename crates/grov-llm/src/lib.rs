@@ -5,7 +5,7 @@
 //! - [`HttpEmbedder`] gets embeddings from a server; [`StaticEmbedder`] computes them in this process from model files.
 //! - [`list_price`] is the price of a known model's tokens.
 //!
-//! The crate does not know how records are stored (the spending ledger is a port), the proxy, the hooks or the environment:
+//! The crate does not depend on the store (the spending ledger is a port), the proxy, the hooks or the environment:
 //! every setting is passed in.
 #![forbid(unsafe_code)]
 

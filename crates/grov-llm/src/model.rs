@@ -36,15 +36,15 @@ pub(crate) struct Completion {
 /// Why an answer ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stop {
-    /// By itself, or for a reason that we do not know.
+    /// The model finished, or the reason is unknown.
     End,
-    /// It reached the most that was allowed.
+    /// It reached the token limit.
     Length,
     /// The model refused.
     Refusal,
 }
 
-/// Why there is no completion. Contains no text of the server, which may repeat the key.
+/// Why a call failed. Contains no text of the server, which may repeat the key.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum ModelError {
     /// 401 or 403.
@@ -53,25 +53,25 @@ pub(crate) enum ModelError {
         /// The status.
         status: u16,
     },
-    /// A status that the same request would meet again.
+    /// A status that retrying the same request would not change.
     #[error(
         "the provider rejected the request (status {status}, {kind}); check the model's name and the base URL"
     )]
     Rejected {
         /// The status.
         status: u16,
-        /// The provider's name for it.
+        /// The provider's name of the error.
         kind: String,
     },
-    /// The server does not know the format in which the answer's format was asked for. The next call asks in another format.
+    /// The server does not support the requested output format. The next call uses another one.
     #[error("the provider does not take this kind of output format")]
     FormatRefused,
-    /// 429, 5xx or 529: may pass.
+    /// 429, 5xx or 529: a retry may succeed.
     #[error("the provider cannot answer at present (status {status})")]
     Unavailable {
         /// The status.
         status: u16,
-        /// When it wants to be asked again.
+        /// The pause that the provider asks for.
         retry_after: Option<Duration>,
     },
     /// No connection.
@@ -80,7 +80,7 @@ pub(crate) enum ModelError {
         /// The cause.
         reason: String,
     },
-    /// The connection broke, or what came is no answer of this API.
+    /// The connection broke, or the response is not one of this API.
     #[error("the provider's answer was broken: {reason}")]
     Broken {
         /// The cause.
@@ -89,13 +89,13 @@ pub(crate) enum ModelError {
     /// No answer in time.
     #[error("the provider did not answer within {0:?}")]
     TimedOut(Duration),
-    /// The server's name leads to one of our own listeners.
+    /// The server's name resolves to one of Grov's own listeners.
     #[error("Grov's own calls would come back to Grov's own listener {0}; name the provider itself")]
     OwnListener(SocketAddr),
 }
 
 impl ModelError {
-    /// Whether the same call may succeed in a while.
+    /// Whether the same call may succeed later.
     pub(crate) fn may_pass(&self) -> bool {
         matches!(
             self,
@@ -103,12 +103,12 @@ impl ModelError {
         )
     }
 
-    /// Whether the provider may have done the work, and charge for it, although we have no answer.
+    /// Whether the provider may have processed the call, and charge for it, although no answer arrived.
     pub(crate) fn may_have_cost(&self) -> bool {
         matches!(self, Self::TimedOut(_) | Self::Broken { .. })
     }
 
-    /// How long the provider wants to be left alone.
+    /// The pause that the provider asks for.
     pub(crate) fn retry_after(&self) -> Option<Duration> {
         match self {
             Self::Unavailable { retry_after, .. } => *retry_after,
@@ -116,7 +116,7 @@ impl ModelError {
         }
     }
 
-    /// The error that an answer with an unwelcome status means.
+    /// The error for a response with an unsuccessful status.
     pub(crate) fn of_status(reply: &Reply) -> Self {
         let status = reply.status;
         match status {
@@ -186,13 +186,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn formats_are_tried_one_after_the_other_and_then_from_the_start() {
+    fn output_formats_are_tried_in_order_and_then_from_the_start() {
         let fallback =
             FormatFallback::new(&[OutputFormat::Schema, OutputFormat::Object, OutputFormat::Prompt]);
         let (first, format) = fallback.current();
         assert_eq!(format, OutputFormat::Schema);
         assert!(fallback.refused(first));
-        // A second request that was in flight with the same format moves nothing further.
+        // A second request that was in flight with the same format does not advance further.
         assert!(fallback.refused(first));
         let (second, format) = fallback.current();
         assert_eq!(format, OutputFormat::Object);

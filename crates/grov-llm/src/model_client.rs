@@ -1,4 +1,5 @@
-//! One question, asked until it is answered, given up or too late: turn, breaker, budget, call, check, retry, repair.
+//! Answers one question: waits for a permit, checks breaker and budget, calls the model, checks the answer, and retries
+//! or asks for a repair, within a deadline.
 
 use crate::answer::AnswerError;
 use crate::breaker::{Breaker, Health, OpenReason};
@@ -13,10 +14,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// How long a question may take in all, waiting for its turn and for retries included.
+/// The deadline of a question, including the time in the queue and retries.
 const OVERALL: Duration = Duration::from_secs(60);
 
-/// A call with less time than this is not started.
+/// A call is not started with less time than this.
 const TOO_LITTLE_TIME: Duration = Duration::from_millis(200);
 
 /// Calls one model, with queue, breaker, ledger, retries and one repair.
@@ -34,7 +35,7 @@ pub(crate) struct ModelClient {
 /// Why the model gave no answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum NoAnswer {
-    /// There is no model to ask.
+    /// No model is configured.
     #[error("no model is set up")]
     NoModel,
     /// The judge was closed.
@@ -49,7 +50,7 @@ pub(crate) enum NoAnswer {
     /// The ledger refused the call.
     #[error("{0}")]
     ReserveError(String),
-    /// There is no time left.
+    /// The deadline has passed.
     #[error("there is no time left for another call")]
     TooLate,
     /// The provider did not answer.
@@ -61,7 +62,7 @@ pub(crate) enum NoAnswer {
     /// The model's answers could not be used.
     #[error("the model's answer could not be used: {0}")]
     Unusable(#[from] AnswerError),
-    /// The task of the call is gone.
+    /// The task that made the call has ended without a result.
     #[error("the question was lost")]
     Lost,
 }
@@ -132,7 +133,7 @@ impl ModelClient {
                     request = request.repaired(&text, &problem.to_string());
                     Counters::add(&self.counters.repairs);
                 }
-                // The next call falls back to another output format.
+                // The next call uses another output format.
                 Attempt::Failed(ModelError::FormatRefused) => {}
                 Attempt::Failed(error) => {
                     failures += 1;

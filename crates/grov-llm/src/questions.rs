@@ -14,12 +14,12 @@ use crate::request::ModelRequest;
 pub(crate) trait Question: Sync {
     /// The typed answer.
     type Answer: Send;
-    /// What an answer is checked against.
+    /// The context that an answer is checked against.
     type Known: Send + Sync + 'static;
 
     /// The question as a bounded request.
     fn request(&self) -> ModelRequest;
-    /// What an answer is checked against.
+    /// The context that an answer is checked against.
     fn known(&self) -> Self::Known;
     /// Parses and checks an answer.
     fn read(fields: &Fields, known: &Self::Known) -> Result<Self::Answer, AnswerError>;

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::Instant;
 
-/// The most questions that wait. More would be answered too late to be useful.
+/// The maximum number of waiting questions. Further ones would be answered too late to be useful.
 const MAX_WAITING: usize = 32;
 
 /// A semaphore with a bounded number of waiters.
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn turns_and_waiting_are_bounded() {
+    async fn permits_and_waiters_are_bounded() {
         let queue = Queue::new(2);
         let held = (
             queue.acquire(soon()).await.unwrap(),
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn nobody_waits_for_ever() {
+    async fn waiting_ends_at_the_deadline() {
         let queue = Queue::new(0);
         let _held = queue.acquire(soon()).await.unwrap();
         assert_eq!(queue.acquire(soon()).await.unwrap_err(), QueueFull);

@@ -1,17 +1,17 @@
-//! Prepares untrusted text for a prompt: removes Grov's own text, secrets and hidden characters, defuses look-alikes of our
-//! tags, and bounds the length.
+//! Prepares untrusted text for a prompt: removes text injected by Grov, secrets and hidden characters, escapes
+//! imitations of the prompt's own tags, and limits the length.
 
 use grov_domain::{both_ends, without_own_text};
 use grov_redact::Redactor;
 use std::borrow::Cow;
 
-/// How the tags around quoted text begin, after `<` or `</`.
+/// The beginning of the tags around quoted text, after `<` or `</`.
 pub(crate) const TAG_PREFIX: &str = "data:";
 
 /// Bytes read at each end of a long text beyond the limit, because cleaning may remove that much.
 const SPARE: usize = 16 * 1024;
 
-/// At most `limit` bytes of `text` for a place between tags: a longer text keeps its beginning and its end.
+/// At most `limit` bytes of `text`, to be placed between tags. A longer text keeps its beginning and its end.
 pub(crate) fn block(text: &str, limit: usize) -> String {
     let (cleaned, skipped) = cleaned(text, limit);
     shorten(cleaned.trim(), skipped, limit)
@@ -23,7 +23,7 @@ pub(crate) fn line(text: &str, limit: usize) -> String {
     shorten(&one_line(&cleaned), skipped, limit)
 }
 
-/// The beginning of `text` on one line, at most `limit` bytes and a mark where it was cut.
+/// The beginning of `text` on one line, at most `limit` bytes plus a mark where it was truncated.
 pub(crate) fn beginning(text: &str, limit: usize) -> String {
     let mut line = one_line(&cleaned(text, limit).0);
     if line.len() > limit {
@@ -33,7 +33,7 @@ pub(crate) fn beginning(text: &str, limit: usize) -> String {
     line
 }
 
-/// Both ends of `text`, cleaned, and how many bytes between them were skipped. The work is bounded by `limit`.
+/// Both ends of `text`, cleaned, and the number of bytes skipped between them. The work is bounded by `limit`.
 fn cleaned(text: &str, limit: usize) -> (String, usize) {
     let ends = both_ends(text, limit + SPARE, " [...] ");
     let skipped = text.len() - ends.len().min(text.len());
@@ -45,8 +45,8 @@ fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Without control characters (but line breaks and tabs), invisible characters that could hide orders from the user, and
-/// repeated replacement characters of binary text.
+/// Removes control characters other than line breaks and tabs, invisible characters that could hide instructions from
+/// the user, and repeated replacement characters of binary text.
 fn without_hidden(text: &str) -> Cow<'_, str> {
     if !text
         .chars()
@@ -70,11 +70,11 @@ pub(crate) fn is_hidden(c: char) -> bool {
         || matches!(c, '\u{E0000}'..='\u{E007F}')
 }
 
-/// Replaces the `<` of whatever looks like one of our tags, also with white space or slashes in it.
+/// Replaces the `<` of everything that looks like one of the prompt's tags, also with white space or slashes in it.
 fn defuse(text: &str) -> Cow<'_, str> {
     let mut defused = String::new();
     let mut kept_from = 0;
-    // ASCII letters change case without changing length, so offsets are those of `text`.
+    // ASCII letters change case without changing length, so the offsets are valid in `text`.
     for (name, _) in text.to_ascii_lowercase().match_indices(TAG_PREFIX) {
         let before = text[..name].trim_end_matches(|c: char| c.is_whitespace() || c == '/');
         if let Some(start) = before.strip_suffix('<')
@@ -112,7 +112,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn own_text_secrets_and_hidden_characters_are_taken_out() {
+    fn own_text_secrets_and_hidden_characters_are_removed() {
         let text = "fix \u{1b}[31mit\u{200b}\u{e0041} <grov-context>old notes</grov-context> with sk-ant-api03-\
             aBcDeFgHiJkLmNoPqRsTuVwXyZ0123456789aBcDeFgHiJkLmNoPqRsTuVwXyZ0123456789aBcDeFgHiJkLmNoP-AAAA now";
         let quoted = block(text, 1000);
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn look_alikes_of_our_tags_are_defused() {
+    fn imitations_of_our_tags_are_escaped() {
         for text in [
             "</data:goal>",
             "< / DATA:goal>",
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn a_secret_at_the_cut_of_a_huge_text_is_not_shown() {
+    fn a_secret_at_the_cut_of_a_huge_text_is_masked() {
         let secret =
             "aBcDeFgHiJkLmNoPqRsTuVwXyZ0123456789aBcDeFgHiJkLmNoPqRsTuVwXyZ0123456789aBcDeFgHiJkLmNoP-AAAA";
         let key = format!("sk-ant-api03-{secret}");
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn a_huge_text_is_looked_at_only_at_its_ends() {
+    fn only_the_ends_of_a_huge_text_are_read() {
         let text = format!("first words {} last words", "<data:x ".repeat(4_000_000));
         let quoted = line(&text, 400);
         assert!(
@@ -189,12 +189,12 @@ mod tests {
     }
 
     #[test]
-    fn a_line_is_one_line() {
+    fn quoted_lines_contain_no_line_break() {
         assert_eq!(line("a\n2. edit b\r\n\tc", 100), "a 2. edit b c");
     }
 
     #[test]
-    fn a_beginning_is_cut_behind_and_shows_no_half_of_a_secret() {
+    fn a_truncated_beginning_contains_no_partial_secret() {
         let key = format!("ghp_{}", "a1B2".repeat(9));
         let text = format!("const a = 1;\n{} {key} tail", "x ".repeat(180));
         let quoted = beginning(&text, 400);
@@ -206,7 +206,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn quotes_are_bounded_and_hold_no_tag(text in ".{0,400}", limit in 60usize..300) {
+        fn quotes_are_bounded_and_contain_no_tag(text in ".{0,400}", limit in 60usize..300) {
             let quoted = block(&text, limit);
             prop_assert!(quoted.len() <= limit);
             prop_assert!(!quoted.to_lowercase().contains("<data:"));

@@ -51,24 +51,24 @@ impl ModelRequest {
     }
 }
 
-/// Limits of a request's parts, in bytes unless stated otherwise. Together they bound a request to about 30 KB, some ten
-/// thousand tokens.
+/// Limits of a request's parts, in bytes unless stated otherwise. Together they limit a request to about 30 KB, roughly
+/// ten thousand tokens.
 pub(crate) mod limits {
     /// The newest instruction.
     pub(crate) const NEWEST_PROMPT: usize = 4_000;
     /// Each earlier prompt.
     pub(crate) const EARLIER_PROMPT: usize = 600;
-    /// Prompts, the newest ones.
+    /// The number of prompts; the newest are kept.
     pub(crate) const PROMPT_COUNT: usize = 8;
     /// A goal.
     pub(crate) const GOAL: usize = 400;
     /// A constraint, a scope entry, a diagnostic.
     pub(crate) const ENTRY: usize = 240;
-    /// Entries of a list.
+    /// The number of entries in a list.
     pub(crate) const ENTRY_COUNT: usize = 20;
     /// One action, its files, output and reason included.
     pub(crate) const ACTION: usize = 700;
-    /// The beginning of what an action writes, after that.
+    /// The beginning of the text that an action writes, appended to the action.
     pub(crate) const WRITTEN: usize = 400;
     /// All actions of one list; the newest are kept.
     pub(crate) const ACTIONS: usize = 8_000;
@@ -76,7 +76,7 @@ pub(crate) mod limits {
     pub(crate) const COMMAND: usize = 240;
     /// A path.
     pub(crate) const PATH: usize = 160;
-    /// Paths within an action.
+    /// The number of paths in an action.
     pub(crate) const PATH_COUNT: usize = 4;
     /// The end of a tool's output within an action.
     pub(crate) const OUTPUT: usize = 160;
@@ -84,7 +84,7 @@ pub(crate) mod limits {
     pub(crate) const REASON: usize = 200;
     /// The assistant's last text.
     pub(crate) const ANSWER: usize = 2_400;
-    /// Tasks.
+    /// The number of tasks.
     pub(crate) const TASK_COUNT: usize = 12;
     /// An identifier. Those of tasks are UUIDs; longer ones are not offered to the model.
     pub(crate) const ID: usize = 80;
@@ -97,7 +97,7 @@ pub(crate) mod limits {
 pub(crate) enum AgentText {
     /// With reasons and outputs.
     Shown,
-    /// Only the actions, and the beginning of what they write: the agent's reasons could persuade a judge of its actions.
+    /// Only the actions, and the beginning of the text that they write: the agent's reasons could persuade the judge.
     Hidden,
 }
 
@@ -114,7 +114,7 @@ impl PromptData {
         self
     }
 
-    /// A section with one line for each entry. The first ones are kept.
+    /// A section with one line for each entry. If there are too many, the first ones are kept.
     pub(crate) fn list(mut self, name: &str, entries: &[String]) -> Self {
         let mut lines: Vec<String> = entries
             .iter()
@@ -130,7 +130,7 @@ impl PromptData {
         self
     }
 
-    /// The newest prompts, oldest first; the last one in a section of its own.
+    /// The newest prompts, oldest first; the last one is in a separate section.
     pub(crate) fn prompts(mut self, prompts: &[String]) -> Self {
         let Some((newest, earlier)) = prompts.split_last() else {
             return self;
@@ -150,7 +150,7 @@ impl PromptData {
         self.text("newest_prompt", newest, limits::NEWEST_PROMPT)
     }
 
-    /// Actions in order, one per line. Of too many the newest are kept.
+    /// Actions in order, one per line. If there are too many, the newest are kept.
     pub(crate) fn actions(mut self, name: &str, actions: &[ActionSketch], text: AgentText) -> Self {
         let mut lines = Vec::new();
         let mut room = limits::ACTIONS;

@@ -4,7 +4,7 @@ use crate::model::ModelError;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::time::Duration;
 
-/// A question fails after so many failed calls.
+/// The number of failed calls after which a question fails.
 const MAX_FAILURES: u32 = 3;
 
 /// The pause after the first failure; doubled after each further one.
@@ -17,7 +17,7 @@ pub(crate) fn pause(error: &ModelError, failures: u32, remaining: Duration) -> O
         return None;
     }
     let doubled = FIRST_PAUSE * 2_u32.pow(failures.saturating_sub(1).min(8));
-    // Jitter, so that many processes do not retry at once.
+    // Jitter, so that many processes do not retry at the same time.
     let jittered = doubled / 2 + doubled / 2 * (random() % 1024) / 1024;
     let pause = jittered.max(error.retry_after().unwrap_or_default());
     (pause < remaining).then_some(pause)
@@ -25,7 +25,7 @@ pub(crate) fn pause(error: &ModelError, failures: u32, remaining: Duration) -> O
 
 /// A random number. Not for secrets.
 fn random() -> u32 {
-    // Of 64 random bits the lower half will do.
+    // The lower half of 64 random bits is enough.
     RandomState::new().build_hasher().finish() as u32
 }
 
@@ -43,7 +43,7 @@ mod tests {
     }
 
     #[test]
-    fn pauses_grow_and_end() {
+    fn pauses_grow_until_the_limit() {
         for _ in 0..100 {
             let first = pause(&busy(None), 1, MINUTE).unwrap();
             assert!((250..=500).contains(&first.as_millis()), "{first:?}");
@@ -54,14 +54,14 @@ mod tests {
     }
 
     #[test]
-    fn the_provider_is_not_asked_before_it_wants_to_be() {
+    fn a_retry_waits_for_retry_after() {
         assert_eq!(pause(&busy(Some(7)), 1, MINUTE), Some(Duration::from_secs(7)));
         assert_eq!(pause(&busy(Some(70)), 1, MINUTE), None);
         assert!(pause(&busy(Some(0)), 1, MINUTE).unwrap() >= FIRST_PAUSE / 2);
     }
 
     #[test]
-    fn what_does_not_pass_is_not_tried_again() {
+    fn permanent_errors_are_not_retried() {
         for error in [
             ModelError::KeyRefused { status: 401 },
             ModelError::Rejected {

@@ -147,7 +147,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_lead_back() {
+    fn provider_names_round_trip() {
         for provider in [Provider::Offline, Provider::Anthropic, Provider::OpenAi] {
             assert_eq!(Provider::from_name(provider.as_str()), Some(provider));
         }
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn settings_print_no_secret() {
+    fn debug_output_of_settings_contains_no_secret() {
         let settings = JudgeSettings {
             api_key: Some(Secret::new("hunter2")),
             proxy: Some("http://me:hunter2@proxy:1".to_owned()),

@@ -19,10 +19,10 @@ type Key = (Purpose, String);
 /// Runs calls and shares those in flight.
 pub(crate) struct Singleflight {
     state: Arc<Mutex<State>>,
-    /// `None` once closed. Not part of the state that the tasks share: a task that owned its own `JoinSet` would never be aborted,
-    /// and a task dropped while it is spawned locks the state.
+    /// `None` once closed. Not part of the state that the tasks share: a task that owns its own `JoinSet` would never
+    /// be aborted, and dropping a task while it is spawned needs the lock of the state.
     tasks: Mutex<Option<JoinSet<()>>>,
-    /// Becomes true when callers have to stop waiting.
+    /// Becomes true when callers must stop waiting.
     closing: watch::Sender<bool>,
 }
 

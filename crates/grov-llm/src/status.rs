@@ -10,13 +10,13 @@ pub struct JudgeStatus {
     pub provider: Provider,
     /// The model; `None` with [`Provider::Offline`].
     pub model: Option<String>,
-    /// What would answer the next question.
+    /// The source of the next answer.
     pub answering: Answering,
     /// Counts since the start.
     pub counters: JudgeCounters,
 }
 
-/// What currently answers questions.
+/// The source of answers: the model or rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answering {
     /// The model.
@@ -35,7 +35,7 @@ pub enum RulesReason {
     NoKey,
     /// Today's budget did not allow the last call.
     BudgetSpent,
-    /// The ledger could not be written, so nothing may be spent.
+    /// The ledger cannot be written, so no call is allowed.
     LedgerFailed,
     /// The provider refused the key (401 or 403).
     KeyRefused,
@@ -65,7 +65,7 @@ impl RulesReason {
 pub struct JudgeCounters {
     /// Questions that a model answered.
     pub by_model: u64,
-    /// Questions that the model gave no answer to.
+    /// Questions without an answer from the model.
     pub by_rules: u64,
     /// Calls made to the model, retries and repairs included.
     pub calls: u64,
@@ -77,7 +77,7 @@ pub struct JudgeCounters {
     pub failures: u64,
     /// Questions that shared the call of an identical one.
     pub shared: u64,
-    /// Questions rejected because too many were waiting, or after waiting too long.
+    /// Questions rejected because too many were waiting, or because the wait took too long.
     pub turned_away: u64,
 }
 

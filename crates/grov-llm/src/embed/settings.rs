@@ -100,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn settings_print_no_secret() {
+    fn debug_output_of_settings_contains_no_secret() {
         let settings = EmbedderSettings {
             api_key: Some(Secret::new("hunter2")),
             proxy: Some("http://me:hunter2@proxy:1".to_owned()),

@@ -25,7 +25,8 @@ const TABLE: &str = "model.safetensors";
 const NESTED: &str = "0_StaticEmbedding";
 /// The largest file, in bytes; tables have 8 to 500 million.
 const LARGEST: u64 = 1 << 30;
-/// Version of the computation, part of the model's id. To be raised when the same files yield other embeddings.
+/// Version of the computation, part of the model's id. Must be increased when the same files result in other
+/// embeddings.
 const READING: &[u8] = b"1";
 
 /// Why a model could not be loaded.
@@ -119,7 +120,7 @@ impl StaticEmbedder {
     fn embedding(&self, text: &str) -> Option<Embedding> {
         let passed_over = self.tokenizer.unknown().filter(|_| !self.table.unknown_counts());
         let mut sum = vec![0.0; self.table.dimension()];
-        // Cut and cleaned as for a server.
+        // Truncated and cleaned as for a server.
         for token in self.tokenizer.tokens(&quote::line(text, MAX_TEXT_BYTES)) {
             if Some(token) != passed_over {
                 self.table.add(token, &mut sum);

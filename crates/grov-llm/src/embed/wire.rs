@@ -47,7 +47,7 @@ struct OllamaAnswer {
     prompt_eval_count: Option<u64>,
 }
 
-/// Parses the response to a request with so many texts.
+/// Parses the response to a request with `texts` texts.
 pub(super) fn read(provider: EmbedderProvider, reply: &Reply, texts: usize) -> Result<Answer, ModelError> {
     let (vectors, tokens) = match provider {
         EmbedderProvider::OpenAi => {

@@ -76,22 +76,22 @@ impl SpendingStore for Book {
     }
 }
 
-type Told = Result<Completion, ModelError>;
+type ModelResult = Result<Completion, ModelError>;
 
-/// A model that says what it was told to, the last thing again and again, each after a while.
+/// A model that plays scripted answers, each after a delay, and repeats the last one.
 #[derive(Clone)]
-struct Actor {
-    lines: Arc<Mutex<VecDeque<Told>>>,
+struct ScriptedModel {
+    lines: Arc<Mutex<VecDeque<ModelResult>>>,
     takes: Duration,
-    heard: Arc<Mutex<Vec<(Instant, String)>>>,
+    received: Arc<Mutex<Vec<(Instant, String)>>>,
 }
 
-impl Actor {
-    fn new(lines: impl IntoIterator<Item = Told>) -> Self {
+impl ScriptedModel {
+    fn new(lines: impl IntoIterator<Item = ModelResult>) -> Self {
         Self {
             lines: Arc::new(Mutex::new(lines.into_iter().collect())),
             takes: Duration::from_millis(10),
-            heard: Arc::default(),
+            received: Arc::default(),
         }
     }
 
@@ -99,15 +99,15 @@ impl Actor {
         Self { takes, ..self }
     }
 
-    fn heard(&self) -> usize {
-        self.heard.lock().unwrap().len()
+    fn received(&self) -> usize {
+        self.received.lock().unwrap().len()
     }
 }
 
 #[async_trait]
-impl Model for Actor {
-    async fn complete(&self, request: &ModelRequest) -> Told {
-        self.heard
+impl Model for ScriptedModel {
+    async fn complete(&self, request: &ModelRequest) -> ModelResult {
+        self.received
             .lock()
             .unwrap()
             .push((Instant::now(), request.user.clone()));
@@ -121,7 +121,7 @@ impl Model for Actor {
     }
 }
 
-fn says(text: &str) -> Told {
+fn says(text: &str) -> ModelResult {
     Ok(Completion {
         text: text.to_owned(),
         usage: Some(TokenUsage {
@@ -136,10 +136,10 @@ fn says(text: &str) -> Told {
 const GOOD: &str =
     r#"{"goal":"Fix the login","scope":["src/login.rs"],"constraints":[],"keywords":["login"]}"#;
 
-/// What `says` costs with the default model: 1000 tokens at $1 and 100 at $5 a million.
+/// The cost of `says` with the default model: 1000 tokens at $1 and 100 at $5 per million.
 const COST: u64 = 1_500;
 
-fn busy() -> Told {
+fn busy() -> ModelResult {
     Err(ModelError::Unavailable {
         status: 529,
         retry_after: None,
@@ -156,10 +156,10 @@ fn question(text: &str) -> IntentQuestion {
 struct Stage {
     judge: Arc<ModelJudge>,
     book: Arc<Book>,
-    actor: Actor,
+    actor: ScriptedModel,
 }
 
-fn stage_with(actor: &Actor, book: Book, budget: MicroUsd) -> Stage {
+fn stage_with(actor: &ScriptedModel, book: Book, budget: MicroUsd) -> Stage {
     let book = Arc::new(book);
     let counters = Arc::new(Counters::default());
     let name = DEFAULT_ANTHROPIC_MODEL.to_owned();
@@ -189,8 +189,12 @@ fn stage_with(actor: &Actor, book: Book, budget: MicroUsd) -> Stage {
     }
 }
 
-fn stage(lines: impl IntoIterator<Item = Told>) -> Stage {
-    stage_with(&Actor::new(lines), Book::default(), crate::DEFAULT_DAILY_BUDGET)
+fn stage(lines: impl IntoIterator<Item = ModelResult>) -> Stage {
+    stage_with(
+        &ScriptedModel::new(lines),
+        Book::default(),
+        crate::DEFAULT_DAILY_BUDGET,
+    )
 }
 
 impl Stage {
@@ -207,7 +211,7 @@ impl Stage {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_good_answer_is_taken_and_paid_for() {
+async fn a_valid_answer_is_used_and_charged() {
     let stage = stage([says(GOOD)]);
     let judged = stage.ask("fix the login").await;
     assert_eq!(
@@ -227,21 +231,25 @@ async fn a_good_answer_is_taken_and_paid_for() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_unusable_answer_is_repaired_once_and_each_call_is_paid_for() {
+async fn an_unusable_answer_is_repaired_once_and_each_call_is_charged() {
     let mended = stage([says("{\"goal\": 7}"), says(GOOD)]);
     assert_eq!(mended.ask("fix the login").await.by, JudgedBy::Model);
     assert_eq!(
         mended.book.outcomes(),
         [CallOutcome::Unusable, CallOutcome::Answered]
     );
-    let heard = mended.actor.heard.lock().unwrap().clone();
-    assert!(heard[1].1.contains("`goal` must be a text"), "{}", heard[1].1);
+    let received = mended.actor.received.lock().unwrap().clone();
+    assert!(
+        received[1].1.contains("`goal` must be a text"),
+        "{}",
+        received[1].1
+    );
 
     let hopeless = stage([says("I would rather not say {")]);
     assert_eq!(hopeless.ask("fix the login").await.by, JudgedBy::Rules);
     assert_eq!(hopeless.book.outcomes(), [CallOutcome::Unusable; 2]);
     assert_eq!(hopeless.book.costs(), [COST; 2]);
-    // The provider works, so it is asked again next time.
+    // The provider works, so the next question calls it again.
     assert_eq!(hopeless.judge.status().answering, Answering::Model);
 }
 
@@ -253,33 +261,33 @@ async fn a_refusal_is_final() {
     };
     let stage = stage([Ok(refusal)]);
     assert_eq!(stage.ask("x").await.by, JudgedBy::Rules);
-    assert_eq!(stage.actor.heard(), 1);
+    assert_eq!(stage.actor.received(), 1);
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_answer_that_was_cut_off_is_asked_for_more_briefly() {
+async fn a_truncated_answer_is_requested_again_more_briefly() {
     let cut = Completion {
         stop: Stop::Length,
         ..says("{\"goal\": \"Fix").unwrap()
     };
     let stage = stage([Ok(cut), says(GOOD)]);
     assert_eq!(stage.ask("x").await.by, JudgedBy::Model);
-    let heard = stage.actor.heard.lock().unwrap().clone();
-    assert!(heard[1].1.contains("answer more briefly"), "{}", heard[1].1);
+    let received = stage.actor.received.lock().unwrap().clone();
+    assert!(received[1].1.contains("answer more briefly"), "{}", received[1].1);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_busy_provider_is_asked_three_times_and_costs_nothing() {
+async fn a_busy_provider_is_called_three_times_at_no_cost() {
     let stage = stage([busy()]);
     assert_eq!(stage.ask("x").await.by, JudgedBy::Rules);
-    assert_eq!(stage.actor.heard(), 3);
+    assert_eq!(stage.actor.received(), 3);
     assert_eq!(stage.book.outcomes(), [CallOutcome::Failed; 3]);
     assert_eq!(stage.book.costs(), [0; 3]);
     assert_eq!((stage.counters().retries, stage.counters().failures), (2, 3));
 }
 
 #[tokio::test(start_paused = true)]
-async fn retry_after_is_waited_for_if_there_is_time() {
+async fn retry_after_is_respected_if_there_is_time() {
     let after = |seconds| {
         Err(ModelError::Unavailable {
             status: 429,
@@ -288,8 +296,8 @@ async fn retry_after_is_waited_for_if_there_is_time() {
     };
     let patient = stage([after(20), says(GOOD)]);
     assert_eq!(patient.ask("x").await.by, JudgedBy::Model);
-    let heard = patient.actor.heard.lock().unwrap().clone();
-    assert!(heard[1].0 - heard[0].0 >= Duration::from_secs(20));
+    let received = patient.actor.received.lock().unwrap().clone();
+    assert!(received[1].0 - received[0].0 >= Duration::from_secs(20));
 
     let hurried = stage([after(300), says(GOOD)]);
     let begun = Instant::now();
@@ -298,8 +306,8 @@ async fn retry_after_is_waited_for_if_there_is_time() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_hung_call_ends_and_counts_with_what_it_may_have_cost() {
-    let actor = Actor::new([says(GOOD)]).slow(Duration::from_secs(3_600));
+async fn a_hung_call_times_out_and_counts_with_its_maximum_cost() {
+    let actor = ScriptedModel::new([says(GOOD)]).slow(Duration::from_secs(3_600));
     let stage = stage_with(&actor, Book::default(), crate::DEFAULT_DAILY_BUDGET);
     let begun = Instant::now();
     assert_eq!(stage.ask("x").await.by, JudgedBy::Rules);
@@ -323,16 +331,16 @@ async fn identical_questions_share_one_call() {
     while let Some(judged) = asking.join_next().await {
         assert_eq!(judged.unwrap().by, JudgedBy::Model);
     }
-    assert_eq!(stage.actor.heard(), 1);
+    assert_eq!(stage.actor.received(), 1);
     assert_eq!((stage.counters().shared, stage.counters().by_model), (49, 50));
     assert_eq!(stage.ask("the same").await.by, JudgedBy::Model);
-    assert_eq!(stage.actor.heard(), 2, "an answer is shared, not kept");
+    assert_eq!(stage.actor.received(), 2, "an answer is shared, not kept");
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_spent_budget_ends_the_calls_and_not_the_answers() {
-    let actor = Actor::new([says(GOOD)]);
-    // Room for the first call; what it really cost leaves too little for a second.
+async fn a_spent_budget_ends_calls_but_rules_still_answer() {
+    let actor = ScriptedModel::new([says(GOOD)]);
+    // The budget allows the first call; its actual cost leaves too little for a second one.
     let stage = stage_with(&actor, Book::default(), MicroUsd(7_000));
     let mut by = Vec::new();
     for n in 0..20 {
@@ -342,7 +350,7 @@ async fn a_spent_budget_ends_the_calls_and_not_the_answers() {
     assert_eq!(by[19], JudgedBy::Rules);
     let spent: u64 = stage.book.costs().iter().sum();
     assert!(spent <= 7_000, "{spent}");
-    assert_eq!(stage.book.costs().len(), stage.actor.heard());
+    assert_eq!(stage.book.costs().len(), stage.actor.received());
     assert_eq!(
         stage.judge.status().answering,
         Answering::Rules(RulesReason::BudgetSpent)
@@ -350,14 +358,18 @@ async fn a_spent_budget_ends_the_calls_and_not_the_answers() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn without_a_ledger_nothing_is_spent() {
+async fn without_a_ledger_no_call_is_made() {
     let book = Book {
         fails: true,
         ..Book::default()
     };
-    let stage = stage_with(&Actor::new([says(GOOD)]), book, crate::DEFAULT_DAILY_BUDGET);
+    let stage = stage_with(
+        &ScriptedModel::new([says(GOOD)]),
+        book,
+        crate::DEFAULT_DAILY_BUDGET,
+    );
     assert_eq!(stage.ask("x").await.by, JudgedBy::Rules);
-    assert_eq!(stage.actor.heard(), 0);
+    assert_eq!(stage.actor.received(), 0);
     assert_eq!(
         stage.judge.status().answering,
         Answering::Rules(RulesReason::LedgerFailed)
@@ -365,17 +377,17 @@ async fn without_a_ledger_nothing_is_spent() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_provider_that_is_down_is_left_alone_and_found_again() {
+async fn a_provider_that_is_down_is_paused_and_tried_again() {
     let stage = stage([busy()]);
     stage.ask("a").await;
     stage.ask("b").await;
     assert_eq!(
-        stage.actor.heard(),
+        stage.actor.received(),
         5,
         "three calls, then two until the breaker opens"
     );
     stage.ask("c").await;
-    assert_eq!(stage.actor.heard(), 5);
+    assert_eq!(stage.actor.received(), 5);
     assert_eq!(
         stage.judge.status().answering,
         Answering::Rules(RulesReason::ProviderDown)
@@ -387,12 +399,12 @@ async fn a_provider_that_is_down_is_left_alone_and_found_again() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_refused_key_is_not_tried_again() {
+async fn a_refused_key_is_not_retried() {
     let stage = stage([Err(ModelError::KeyRefused { status: 401 })]);
     for text in ["a", "b", "c"] {
         assert_eq!(stage.ask(text).await.by, JudgedBy::Rules);
     }
-    assert_eq!(stage.actor.heard(), 1);
+    assert_eq!(stage.actor.received(), 1);
     assert_eq!(
         stage.judge.status().answering,
         Answering::Rules(RulesReason::KeyRefused)
@@ -400,7 +412,7 @@ async fn a_refused_key_is_not_tried_again() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_format_that_is_not_taken_is_no_failure_of_the_provider() {
+async fn a_refused_output_format_is_not_a_provider_failure() {
     let refused = || Err(ModelError::FormatRefused);
     let stage = stage([refused(), refused(), says(GOOD)]);
     assert_eq!(stage.ask("x").await.by, JudgedBy::Model);
@@ -409,8 +421,8 @@ async fn a_format_that_is_not_taken_is_no_failure_of_the_provider() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn calls_at_once_and_questions_waiting_are_bounded() {
-    let actor = Actor::new([says(GOOD)]).slow(Duration::from_secs(20));
+async fn concurrent_calls_and_waiting_questions_are_bounded() {
+    let actor = ScriptedModel::new([says(GOOD)]).slow(Duration::from_secs(20));
     let stage = stage_with(&actor, Book::default(), MicroUsd(u64::MAX));
     let mut asking = tokio::task::JoinSet::new();
     for n in 0..100 {
@@ -426,10 +438,11 @@ async fn calls_at_once_and_questions_waiting_are_bounded() {
     while let Some(by) = asking.join_next().await {
         by_model += usize::from(by.unwrap() == JudgedBy::Model);
     }
-    // Two at once, twenty seconds each, within a minute; the third pair has no time left once it is its turn.
+    // Two concurrent calls of twenty seconds each, with a deadline of one minute: the third pair gets its permit too
+    // late.
     assert!((4..=6).contains(&by_model), "{by_model}");
-    let heard = stage.actor.heard.lock().unwrap().clone();
-    for window in heard.windows(3) {
+    let received = stage.actor.received.lock().unwrap().clone();
+    for window in received.windows(3) {
         assert!(
             window[2].0 - window[0].0 >= Duration::from_secs(20),
             "three at once"
@@ -440,8 +453,8 @@ async fn calls_at_once_and_questions_waiting_are_bounded() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_caller_who_leaves_leaves_no_reservation() {
-    let actor = Actor::new([says(GOOD)]).slow(Duration::from_secs(5));
+async fn a_cancelled_question_leaves_no_reservation() {
+    let actor = ScriptedModel::new([says(GOOD)]).slow(Duration::from_secs(5));
     let stage = stage_with(&actor, Book::default(), crate::DEFAULT_DAILY_BUDGET);
     let left = tokio::time::timeout(Duration::from_secs(1), stage.ask("x")).await;
     assert!(left.is_err());
@@ -460,12 +473,12 @@ async fn a_closed_judge_answers_by_rules() {
         stage.judge.status().answering,
         Answering::Rules(RulesReason::Closed)
     );
-    assert_eq!(stage.actor.heard(), 0);
+    assert_eq!(stage.actor.received(), 0);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_question_under_way_when_the_judge_is_closed_is_answered_by_rules_at_once() {
-    let actor = Actor::new([says(GOOD)]).slow(Duration::from_secs(20));
+async fn a_question_in_flight_when_the_judge_closes_is_answered_by_rules() {
+    let actor = ScriptedModel::new([says(GOOD)]).slow(Duration::from_secs(20));
     let stage = stage_with(&actor, Book::default(), crate::DEFAULT_DAILY_BUDGET);
     let begun = Instant::now();
     let ask = async {
@@ -485,7 +498,7 @@ async fn a_question_under_way_when_the_judge_is_closed_is_answered_by_rules_at_o
 }
 
 #[tokio::test]
-async fn without_a_model_rules_answer_what_they_can() {
+async fn without_a_model_rules_answer() {
     let judge = ModelJudge::new(
         JudgeSettings::default(),
         Arc::new(Book::default()),
@@ -524,7 +537,7 @@ fn setup(settings: JudgeSettings) -> Result<ModelJudge, SetupError> {
 }
 
 #[test]
-fn settings_decide_who_answers() {
+fn settings_select_the_model_or_rules() {
     let key = || Some("k".into());
     let anthropic = JudgeSettings {
         provider: Provider::Anthropic,

@@ -129,7 +129,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn text_blocks_are_joined_and_others_left_out() {
+    fn text_blocks_are_joined_and_others_omitted() {
         let message = json!({
             "content": [{"type": "thinking", "thinking": "no"}, {"type": "text", "text": "{"}, {"type": "text", "text": "}"}],
             "stop_reason": "end_turn",
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn bounds_of_lists_are_not_sent() {
+    fn list_bounds_are_not_sent() {
         let text = json!({"type": "string"});
         let bounded = json!({
             "type": "object",
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_message_is_broken() {
+    fn a_response_that_is_not_a_message_is_an_error() {
         for message in [
             json!({}),
             json!([]),

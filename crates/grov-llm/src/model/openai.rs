@@ -139,7 +139,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn completions_are_read() {
+    fn completions_are_parsed() {
         let body = json!({
             "choices": [{"message": {"content": "{}", "refusal": null}, "finish_reason": "length"}],
             "usage": {"prompt_tokens": 10, "completion_tokens": 4, "prompt_tokens_details": {"cached_tokens": 6}},
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn refusals_and_what_is_no_completion() {
+    fn refusals_and_invalid_completions_are_errors() {
         let refused =
             json!({"choices": [{"message": {"content": null, "refusal": "no"}, "finish_reason": "stop"}]});
         assert_eq!(read(&refused).unwrap().stop, Stop::Refusal);

@@ -24,7 +24,7 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long an idle connection is kept.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Tells a Grov proxy on the way to a local server not to process the call.
+/// Asks a Grov proxy in front of a local server not to process the call.
 const BYPASS: HeaderName = HeaderName::from_static("x-grov-bypass");
 
 /// A connection to one endpoint.
@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn the_kind_of_an_error_is_a_name_and_no_message() {
+    fn the_error_kind_is_a_name_without_a_message() {
         assert_eq!(
             reply(r#"{"error":{"type":"not_found_error","message":"sk-secret"}}"#).error_kind(),
             "not_found_error"
@@ -324,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn endless_answers_are_not_read() {
+    fn endless_responses_are_not_read() {
         let mut reply = reply("");
         let chunk = Bytes::from(vec![b'x'; MAX_RESPONSE_BYTES]);
         assert!(reply.push(&chunk, MAX_RESPONSE_BYTES).is_ok());
@@ -341,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn our_own_listener_is_neither_server_nor_proxy() {
+    fn an_own_listener_is_refused_as_server_and_as_proxy() {
         assert!(matches!(
             to("http://localhost:8080", None),
             Err(SetupError::OwnListener { what: "base URL", .. })
@@ -354,7 +354,7 @@ mod tests {
     }
 
     #[test]
-    fn only_this_machine_hears_of_the_bypass() {
+    fn the_bypass_header_is_sent_only_to_this_machine() {
         assert!(
             to("http://127.0.0.1:11434", None)
                 .unwrap()

@@ -1,4 +1,4 @@
-//! The question whether actions are on the goal.
+//! The question whether the actions serve the goal.
 
 use super::{Question, schema};
 use crate::answer::{AnswerError, Fields};
@@ -9,7 +9,7 @@ use serde_json::json;
 /// From this score on, actions are on goal and need no recovery plan.
 const ON_GOAL: u8 = 8;
 
-/// The most steps of a recovery plan.
+/// The maximum number of steps in a recovery plan.
 const MAX_STEPS: usize = 4;
 
 impl Question for DriftQuestion {

@@ -1,11 +1,11 @@
-//! What does the user want?
+//! The question about the user's intent.
 
 use super::{Question, schema};
 use crate::answer::{AnswerError, Fields};
 use crate::request::{ModelRequest, PromptData};
 use grov_domain::{Intent, IntentQuestion, Purpose};
 
-/// Entries of the lists of an answer.
+/// Maximum lengths of the lists in an answer.
 const MAX_SCOPE: usize = 15;
 const MAX_CONSTRAINTS: usize = 10;
 const MAX_KEYWORDS: usize = 10;

@@ -1,11 +1,11 @@
-//! What should the team remember of a task?
+//! The question about the reasoning to remember of a task.
 
 use super::{Question, schema};
 use crate::answer::{AnswerError, Fields};
 use crate::request::{AgentText, ModelRequest, PromptData, limits};
 use grov_domain::{Purpose, Reasoning, ReasoningQuestion};
 
-/// Entries of the lists of an answer.
+/// Maximum lengths of the lists in an answer.
 const MAX_TRACE: usize = 12;
 const MAX_DECISIONS: usize = 5;
 const MAX_CONSTRAINTS: usize = 8;

@@ -1,4 +1,4 @@
-//! Corrections failed: what must the agent do now?
+//! The question about the forced recovery after corrections were not followed.
 
 use super::{Question, schema};
 use crate::answer::{AnswerError, Fields};

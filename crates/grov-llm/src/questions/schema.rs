@@ -1,6 +1,6 @@
-//! JSON schemas of answers, within what every provider accepts for structured output: all properties required, no additional
-//! ones. Lists are bounded, because a small model may never end an unbounded one; the provider that refuses bounds removes
-//! them. Longer lists are cut in any case.
+//! JSON schemas of answers, limited to the features that every provider accepts for structured output: all properties
+//! required, no additional ones. Lists are bounded, because a small model may never end an unbounded one; the Anthropic
+//! client removes the bounds, which that API refuses. Longer lists are truncated in any case.
 
 use serde_json::{Map, Value, json};
 

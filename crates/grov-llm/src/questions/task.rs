@@ -1,4 +1,4 @@
-//! Which task does this turn belong to, and is it done?
+//! The question which task a turn belongs to, and whether that task is complete.
 
 use super::{Question, schema};
 use crate::answer::{AnswerError, Fields};
@@ -7,17 +7,17 @@ use crate::request::{AgentText, ModelRequest, PromptData, limits};
 use grov_domain::{Purpose, SessionId, TaskAction, TaskAnalysis, TaskContextQuestion, TaskSketch, TaskType};
 use serde_json::json;
 
-/// Constraints that a turn can add.
+/// The maximum number of constraints that a turn can add.
 const MAX_CONSTRAINTS: usize = 10;
 
-/// The tasks that an answer may speak of, with their places.
+/// The tasks that an answer may refer to, with their positions.
 pub(crate) struct KnownTasks {
     current: Option<(SessionId, TaskType)>,
     others: Vec<(SessionId, TaskType)>,
     may_complete: bool,
 }
 
-/// Identifiers are offered as they are or not at all: one that was changed for quoting would not lead back.
+/// Identifiers are offered unchanged or not at all: one changed by quoting could not be matched to a task.
 fn offered(task: &TaskSketch) -> bool {
     let id = task.id.as_str();
     id.len() <= limits::ID && quote::line(id, limits::ID) == id
@@ -131,7 +131,7 @@ impl Question for TaskContextQuestion {
 }
 
 impl KnownTasks {
-    /// The task meant by `named`, `None` for the one in work.
+    /// The task that `named` refers to; `None` for the active one.
     fn task(&self, action: TaskAction, named: Option<&str>) -> Result<Option<SessionId>, AnswerError> {
         let wrong = |field, expected| AnswerError::Field { field, expected };
         let current = self

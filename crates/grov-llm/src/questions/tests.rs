@@ -147,7 +147,7 @@ fn golden(name: &str, request: &ModelRequest) {
 }
 
 #[test]
-fn rendered_requests_are_those_on_file() {
+fn rendered_requests_match_the_golden_files() {
     golden("extract_intent", &intent().request());
     golden("analyze_task_context", &context().request());
     golden("extract_reasoning", &reasoning().request());
@@ -175,7 +175,7 @@ fn an_injection_stays_between_the_tags() {
 }
 
 #[test]
-fn the_judge_of_actions_never_sees_the_agents_words() {
+fn the_drift_question_does_not_contain_the_agents_text() {
     let user = drift().request().user;
     for prose in ["on goal", "Let me read it", "expected 401"] {
         assert!(!user.contains(prose), "{user}");
@@ -237,7 +237,7 @@ fn all_requests(text: &str, count: usize) -> Vec<ModelRequest> {
 }
 
 #[test]
-fn what_is_written_is_shown_to_a_judge_of_drift_alone_and_only_its_beginning() {
+fn only_drift_questions_contain_the_beginning_of_written_text() {
     let writes = |content: &str| {
         vec![ActionSketch {
             content: Some(content.to_owned()),
@@ -268,11 +268,11 @@ fn what_is_written_is_shown_to_a_judge_of_drift_alone_and_only_its_beginning() {
     assert!(!elsewhere.request().user.contains("color: red"));
 }
 
-/// What the limits of `request.rs` add up to.
+/// The sum of the limits in `request.rs`.
 const MOST: usize = 32_000;
 
 #[test]
-fn requests_are_bounded_whatever_is_asked() {
+fn every_request_is_bounded() {
     let huge = IntentQuestion {
         prompts: vec!["word ".repeat(200_000)],
         first_files: Vec::new(),
@@ -300,7 +300,7 @@ fn requests_are_bounded_whatever_is_asked() {
 }
 
 #[test]
-fn of_too_much_the_newest_is_kept() {
+fn the_newest_entries_are_kept() {
     let mut question = context();
     question.actions = (0..3_000)
         .map(|n| action(ActionType::Read, &[&format!("src/file{n}.rs")], None))
@@ -316,7 +316,7 @@ fn of_too_much_the_newest_is_kept() {
 }
 
 #[test]
-fn secrets_of_every_field_stay_here() {
+fn secrets_in_every_field_are_masked() {
     let secret = "ghp_016C7Z3kQpXvR9sT2uWyAbCdEfGhIjKlMnOp";
     for request in all_requests(&format!("use {secret} now"), 2) {
         assert!(!request.user.contains("016C7Z3kQpXv"), "{}", request.user);
@@ -325,7 +325,7 @@ fn secrets_of_every_field_stay_here() {
 }
 
 #[test]
-fn schemas_keep_to_what_structured_output_takes_everywhere() {
+fn schemas_use_only_features_that_every_provider_accepts() {
     fn check(schema: &Value) {
         let Some(object) = schema.as_object() else { return };
         for key in object.keys() {
@@ -402,7 +402,7 @@ fn verdicts_on_tasks_name_known_tasks() {
 }
 
 #[test]
-fn without_a_task_in_work_nothing_goes_on() {
+fn without_an_active_task_no_task_continues() {
     let question = TaskContextQuestion {
         current: None,
         others: Vec::new(),
@@ -414,7 +414,7 @@ fn without_a_task_in_work_nothing_goes_on() {
 }
 
 #[test]
-fn an_answer_that_broke_off_completes_nothing() {
+fn an_incomplete_answer_completes_no_task() {
     let question = TaskContextQuestion {
         stop_reason: Some("max_tokens".to_owned()),
         ..context()
@@ -430,7 +430,7 @@ fn an_answer_that_broke_off_completes_nothing() {
 }
 
 #[test]
-fn drift_verdicts_agree_with_themselves() {
+fn drift_verdicts_are_consistent() {
     let of = |text: &str| read(&drift(), text);
     let bad = of(r#"{"score":3,"diagnostic":"d","recovery_plan":[{"file":null,"action":"Undo"}]}"#).unwrap();
     assert_eq!((bad.score, bad.drift_type), (3, DriftType::Major));
@@ -448,7 +448,7 @@ fn drift_verdicts_agree_with_themselves() {
 }
 
 #[test]
-fn the_other_answers_are_read() {
+fn the_other_answers_are_parsed() {
     let found = read(
         &intent(),
         r#"{"goal":"Fix it","scope":["src/auth"],"constraints":[],"keywords":["Token"]}"#,
@@ -492,14 +492,14 @@ fn the_other_answers_are_read() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(16))]
     #[test]
-    fn any_question_is_put_within_bounds(text in ".{0,600}", count in 0usize..30) {
+    fn any_question_is_bounded(text in ".{0,600}", count in 0usize..30) {
         for request in all_requests(&text, count) {
             prop_assert!(request.user.len() <= MOST);
         }
     }
 
     #[test]
-    fn any_answer_is_read_or_refused(text in r#"\{("action"|"goal"|"score"|[a-z"\[\]{}:,0-9 ]){0,60}\}"#) {
+    fn any_answer_is_parsed_or_rejected(text in r#"\{("action"|"goal"|"score"|[a-z"\[\]{}:,0-9 ]){0,60}\}"#) {
         let _ = read(&context(), &text);
         let _ = read(&drift(), &text);
         let _ = read(&reasoning(), &text);

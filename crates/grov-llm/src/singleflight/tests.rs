@@ -19,7 +19,7 @@ async fn never() -> Outcome {
 
 /// A runtime that is shutting down drops a task while it is spawned.
 #[test]
-fn a_question_at_the_shutdown_of_the_runtime_does_not_lock_itself_out() {
+fn a_question_during_runtime_shutdown_does_not_deadlock() {
     let (done, is_done) = mpsc::channel();
     std::thread::spawn(move || {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
@@ -38,7 +38,7 @@ fn a_question_at_the_shutdown_of_the_runtime_does_not_lock_itself_out() {
 }
 
 #[tokio::test]
-async fn flights_that_are_dropped_break_their_questions_off() {
+async fn dropping_the_singleflight_aborts_its_calls() {
     let singleflight = Singleflight::default();
     let share = singleflight.join(&request(), never).unwrap();
     drop(singleflight);
@@ -47,7 +47,7 @@ async fn flights_that_are_dropped_break_their_questions_off() {
 }
 
 #[tokio::test]
-async fn closed_flights_begin_nothing() {
+async fn a_closed_singleflight_starts_no_call() {
     let singleflight = Singleflight::default();
     singleflight.close().await;
     assert!(matches!(

@@ -15,11 +15,11 @@ use tokio::task::JoinSet;
 /// The timeout of the ledger.
 const STORE_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// A low average of bytes per token, so that the estimate is high: English has four; Chinese in UTF-8, hexadecimal digits and
-/// base64 have two to three.
+/// A low average of bytes per token, so that the estimate is high: English text has four bytes per token; Chinese in
+/// UTF-8, hexadecimal digits and base64 have two to three.
 const BYTES_PER_TOKEN: usize = 2;
 
-/// Tokens that a provider adds for framing and schema.
+/// Tokens that a provider adds for message framing and the schema.
 const FRAMING_TOKENS: u64 = 300;
 
 /// The spending ledger of one model.
@@ -48,7 +48,7 @@ pub(crate) enum ReserveError {
         spent: MicroUsd,
         /// The budget.
         budget: MicroUsd,
-        /// What the call may cost.
+        /// The maximum cost of the call.
         wanted: MicroUsd,
     },
     /// The ledger failed.
@@ -100,13 +100,14 @@ impl Ledger {
         self.clock.now().date()
     }
 
-    /// Reserves the most that `request` may cost.
+    /// Reserves the maximum cost of `request`.
     pub(crate) async fn reserve(
         &self,
         session: Option<&SessionId>,
         request: &ModelRequest,
     ) -> Result<Reserved, ReserveError> {
-        self.reserve_usage(session, request.purpose, most(request)).await
+        self.reserve_usage(session, request.purpose, max_usage(request))
+            .await
     }
 
     /// Reserves the cost of a call that uses at most `usage`.
@@ -189,13 +190,13 @@ impl Ledger {
     }
 }
 
-/// Releases the reservation of `call`, which is not made, once the ledger has answered.
+/// Releases the reservation of `call`, which was not made, once the ledger has answered.
 async fn release(
     store: Arc<dyn SpendingStore>,
     mut call: LlmCall,
     reserving: impl Future<Output = Result<Reservation, StoreError>>,
 ) {
-    // A failed reservation may have been written all the same.
+    // A reservation that reported an error may have been written anyway.
     if let Ok(Reservation::Refused { .. }) = reserving.await {
         return;
     }
@@ -210,13 +211,13 @@ async fn release(
     }
 }
 
-/// An upper estimate of the tokens in so many bytes.
+/// An upper estimate of the tokens in `bytes` bytes.
 pub(crate) fn max_tokens_of(bytes: usize) -> u64 {
     bytes.div_ceil(BYTES_PER_TOKEN) as u64
 }
 
-/// The most tokens that `request` may use.
-fn most(request: &ModelRequest) -> TokenUsage {
+/// The maximum number of tokens that `request` may use.
+fn max_usage(request: &ModelRequest) -> TokenUsage {
     let bytes = request.system.len() + request.user.len() + request.schema.to_string().len();
     TokenUsage {
         input: max_tokens_of(bytes) + FRAMING_TOKENS,

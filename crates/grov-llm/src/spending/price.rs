@@ -75,8 +75,8 @@ fn table() -> Table {
 }
 
 impl Price {
-    /// The price of `model`. An unknown model is free on this machine, and elsewhere costs as much as the most expensive known
-    /// one, so that the budget holds.
+    /// The price of `model`. An unknown model on this machine is free. An unknown remote model has the price of the
+    /// most expensive known one, so that the budget is not exceeded.
     pub(crate) fn of(model: &str, on_this_machine: bool) -> Self {
         let rows = table().models;
         let prices = rows.iter().map(|row| (row.model.as_str(), row.price()));
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn every_row_has_a_price_and_a_name_of_its_own() {
+    fn every_row_has_a_price_and_a_unique_name() {
         let table: Table = serde_json::from_str(TABLE).unwrap();
         for row in &table.models {
             assert!(row.input > 0.0 && row.output > row.input, "{}", row.model);
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn unknown_models_are_free_here_and_dear_elsewhere() {
+    fn unknown_models_are_free_locally_and_expensive_remotely() {
         assert_eq!(
             Price::of("smollm2", true).cost(&tokens(1_000_000, 1_000_000)),
             MicroUsd(0)
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_price_is_never_made_up() {
+    fn unknown_models_have_no_list_price() {
         let usage = tokens(1_000_000, 0);
         assert_eq!(
             list_price("claude-haiku-4-5-20251001", &usage),
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn embeddings_have_prices_of_their_own() {
+    fn embedding_models_have_separate_prices() {
         let table: Table = serde_json::from_str(TABLE).unwrap();
         assert!(table.embeddings.iter().all(|row| row.input > 0.0));
         let million = tokens(1_000_000, 0);

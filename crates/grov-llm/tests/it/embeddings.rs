@@ -1,4 +1,4 @@
-//! Embeddings, asked of a real server on a socket that answers in every wrong way.
+//! The embedder with a real server on a socket that gives all kinds of wrong answers.
 
 use crate::ledger::Book;
 use crate::server::{Line, Server};
@@ -50,9 +50,9 @@ impl Stage {
         self.embedder.embed(&texts).await
     }
 
-    fn heard(&self, at: usize) -> (String, Value) {
-        let heard = self.server.heard();
-        let (head, body) = heard[at].split_once("\r\n\r\n").unwrap();
+    fn received(&self, at: usize) -> (String, Value) {
+        let received = self.server.received();
+        let (head, body) = received[at].split_once("\r\n\r\n").unwrap();
         (head.to_ascii_lowercase(), serde_json::from_str(body).unwrap())
     }
 }
@@ -69,7 +69,7 @@ fn of_ollama(embeddings: &Value) -> Line {
     reply(&json!({"model": "all-minilm", "embeddings": embeddings, "prompt_eval_count": 9}))
 }
 
-/// These vectors, as the provider would send them.
+/// A response with these vectors in the provider's format.
 fn vectors(provider: EmbedderProvider, vectors: &[&[f32]]) -> Line {
     match provider {
         EmbedderProvider::OpenAi => {
@@ -85,13 +85,13 @@ fn embedding(values: &[f32]) -> Embedding {
 }
 
 #[tokio::test]
-async fn each_provider_is_asked_in_its_own_way_and_the_call_stands_in_the_ledger() {
+async fn each_provider_gets_its_request_format_and_the_call_is_in_the_ledger() {
     for (provider, path) in PROVIDERS.into_iter().zip(["/v1/embeddings", "/api/embed"]) {
         let script = vec![vectors(provider, &[&[1.0, 0.5], &[-1.0, 0.25]])];
         let stage = stage(provider, script).await;
         let found = stage.embed(&["one", "two"]).await.unwrap();
         assert_eq!(found, [embedding(&[1.0, 0.5]), embedding(&[-1.0, 0.25])]);
-        let (head, body) = stage.heard(0);
+        let (head, body) = stage.received(0);
         assert!(head.starts_with(&format!("post {path} http/1.1")), "{head}");
         assert!(!head.contains("authorization"), "no key, no header: {head}");
         assert!(head.contains("x-grov-bypass: 1"), "{head}");
@@ -111,7 +111,7 @@ async fn each_provider_is_asked_in_its_own_way_and_the_call_stands_in_the_ledger
 }
 
 #[tokio::test]
-async fn a_key_is_sent_and_shown_nowhere() {
+async fn a_key_is_sent_but_never_shown() {
     let script = vec![vectors(EmbedderProvider::OpenAi, &[&[1.0]])];
     let with_key = |settings| EmbedderSettings {
         api_key: Some(KEY.into()),
@@ -119,12 +119,17 @@ async fn a_key_is_sent_and_shown_nowhere() {
     };
     let stage = stage_with(EmbedderProvider::OpenAi, script, with_key).await;
     stage.embed(&["one"]).await.unwrap();
-    assert!(stage.heard(0).0.contains(&format!("authorization: bearer {KEY}")));
+    assert!(
+        stage
+            .received(0)
+            .0
+            .contains(&format!("authorization: bearer {KEY}"))
+    );
     assert!(!format!("{:?}", stage.embedder).contains(KEY));
 }
 
 #[tokio::test]
-async fn embeddings_stand_in_the_order_of_their_texts() {
+async fn embeddings_are_in_the_order_of_their_texts() {
     let data = json!([{"index": 1, "embedding": [2, 1]}, {"index": 0, "embedding": [1, 2]}]);
     let unnumbered = json!([{"embedding": [1, 2]}, {"embedding": [2, 1]}]);
     for data in [data, unnumbered] {
@@ -135,7 +140,7 @@ async fn embeddings_stand_in_the_order_of_their_texts() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn answers_of_another_shape_are_not_taken_and_count_with_the_most_they_cost() {
+async fn invalid_answers_are_rejected_and_count_with_their_maximum_cost() {
     let item = |index: i64, vector: Value| json!({"index": index, "embedding": vector});
     let wrong = [
         (EmbedderProvider::OpenAi, of_openai(&json!([]))),
@@ -209,7 +214,7 @@ async fn answers_of_another_shape_are_not_taken_and_count_with_the_most_they_cos
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_passes_is_tried_again_and_what_does_not_is_told() {
+async fn transient_errors_are_retried_and_others_reported() {
     let failure = |status| {
         let body = json!({"error": {"type": "some_error", "message": format!("key {KEY} said so")}});
         Line::Reply(status, "", body.to_string())
@@ -217,7 +222,7 @@ async fn what_passes_is_tried_again_and_what_does_not_is_told() {
     let good = || vectors(EmbedderProvider::OpenAi, &[&[1.0]]);
     let recovering = stage(EmbedderProvider::OpenAi, vec![failure(503), failure(429), good()]).await;
     recovering.embed(&["one"]).await.unwrap();
-    assert_eq!(recovering.server.heard().len(), 3);
+    assert_eq!(recovering.server.received().len(), 3);
 
     for (status, calls) in [(400, 1), (413, 1), (422, 1), (404, 1), (401, 1), (500, 3)] {
         let stage = stage(EmbedderProvider::OpenAi, vec![failure(status)]).await;
@@ -229,14 +234,14 @@ async fn what_passes_is_tried_again_and_what_does_not_is_told() {
             "{status}: {error:?}"
         );
         assert!(!error.to_string().contains(KEY), "{error}");
-        assert_eq!(stage.server.heard().len(), calls, "{status}");
+        assert_eq!(stage.server.received().len(), calls, "{status}");
         let free: Vec<MicroUsd> = stage.book.all().iter().map(|call| call.cost).collect();
         assert_eq!(free, vec![MicroUsd(0); calls], "{status}");
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_provider_that_refuses_the_key_or_fails_again_and_again_is_left_alone() {
+async fn a_provider_that_refuses_the_key_or_keeps_failing_is_paused() {
     let refusing = stage(
         EmbedderProvider::OpenAi,
         vec![Line::Reply(401, "", "{}".to_owned())],
@@ -250,7 +255,7 @@ async fn a_provider_that_refuses_the_key_or_fails_again_and_again_is_left_alone(
         refusing.embed(&["one"]).await,
         Err(EmbedError::Paused(_))
     ));
-    assert_eq!(refusing.server.heard().len(), 1);
+    assert_eq!(refusing.server.received().len(), 1);
 
     let failing = stage(
         EmbedderProvider::Ollama,
@@ -265,9 +270,9 @@ async fn a_provider_that_refuses_the_key_or_fails_again_and_again_is_left_alone(
         failing.embed(&["one"]).await,
         Err(EmbedError::Paused(_))
     ));
-    assert_eq!(failing.server.heard().len(), 5);
+    assert_eq!(failing.server.received().len(), 5);
 
-    // Texts that are refused say nothing against the provider.
+    // Refused texts do not count as a failure of the provider.
     let picky = stage(
         EmbedderProvider::Ollama,
         vec![Line::Reply(400, "", "{}".to_owned())],
@@ -279,7 +284,7 @@ async fn a_provider_that_refuses_the_key_or_fails_again_and_again_is_left_alone(
 }
 
 #[tokio::test]
-async fn silence_ends_with_the_time_limit() {
+async fn a_silent_server_times_out() {
     let impatient = |settings| EmbedderSettings {
         timeout: Duration::from_millis(50),
         ..settings
@@ -291,7 +296,7 @@ async fn silence_ends_with_the_time_limit() {
 }
 
 #[tokio::test]
-async fn what_leaves_is_redacted_and_bounded() {
+async fn sent_texts_are_redacted_and_bounded() {
     let secret = format!("ghp_{}", "a1B2c3D4e5F6".repeat(3));
     let texts = [
         format!("push with {secret} please"),
@@ -305,7 +310,7 @@ async fn what_leaves_is_redacted_and_bounded() {
     )];
     let stage = stage(EmbedderProvider::Ollama, script).await;
     stage.embedder.embed(&Redacted::each(&texts)).await.unwrap();
-    let (_, body) = stage.heard(0);
+    let (_, body) = stage.received(0);
     let sent: Vec<&str> = body["input"]
         .as_array()
         .unwrap()
@@ -327,7 +332,7 @@ async fn what_leaves_is_redacted_and_bounded() {
 }
 
 #[tokio::test]
-async fn too_many_texts_and_none_cost_no_call() {
+async fn too_many_texts_or_none_cause_no_call() {
     let stage = stage(EmbedderProvider::Ollama, vec![Line::Broken]).await;
     assert_eq!(stage.embed(&[]).await, Ok(Vec::new()));
     let many = vec![String::new(); MAX_TEXTS + 1];
@@ -335,12 +340,12 @@ async fn too_many_texts_and_none_cost_no_call() {
         stage.embedder.embed(&Redacted::each(&many)).await,
         Err(EmbedError::Refused(_))
     ));
-    assert_eq!(stage.server.heard().len(), 0);
+    assert_eq!(stage.server.received().len(), 0);
     assert!(stage.book.all().is_empty());
 }
 
 #[tokio::test]
-async fn ourselves_are_not_asked_and_a_model_is_needed() {
+async fn an_own_listener_is_refused_and_a_model_is_required() {
     let set_up = |settings| {
         HttpEmbedder::new(
             settings,

@@ -1,4 +1,4 @@
-//! The judge and the embedder against a real server on a socket.
+//! The judge and the embedder with a real server on a socket.
 #![allow(clippy::unwrap_used, reason = "tests fail by panicking")]
 
 mod embeddings;

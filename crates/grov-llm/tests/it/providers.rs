@@ -74,20 +74,20 @@ impl Stage {
     }
 
     fn body(&self, at: usize) -> Value {
-        let heard = self.server.heard();
-        serde_json::from_str(heard[at].split_once("\r\n\r\n").unwrap().1).unwrap()
+        let received = self.server.received();
+        serde_json::from_str(received[at].split_once("\r\n\r\n").unwrap().1).unwrap()
     }
 }
 
 #[tokio::test]
-async fn anthropic_is_asked_as_its_api_wants_it() {
+async fn anthropic_gets_its_request_format() {
     let stage = stage(Provider::Anthropic, vec![message(GOOD)]).await;
     let judged = stage.ask().await;
     assert_eq!(
         (judged.by, judged.answer.goal.as_str()),
         (JudgedBy::Model, "Fix the login")
     );
-    let head = stage.server.heard()[0].to_ascii_lowercase();
+    let head = stage.server.received()[0].to_ascii_lowercase();
     assert!(head.starts_with("post /v1/messages http/1.1\r\n"), "{head}");
     for header in [
         "x-api-key: own-key-7f3a",
@@ -112,14 +112,14 @@ async fn anthropic_is_asked_as_its_api_wants_it() {
 }
 
 #[tokio::test]
-async fn an_openai_compatible_server_is_asked_as_its_api_wants_it() {
+async fn an_openai_compatible_server_gets_its_request_format() {
     let stage = stage(
         Provider::OpenAi,
         vec![completion(&format!("```json\n{GOOD}\n```"))],
     )
     .await;
     assert_eq!(stage.ask().await.by, JudgedBy::Model);
-    let head = stage.server.heard()[0].to_ascii_lowercase();
+    let head = stage.server.received()[0].to_ascii_lowercase();
     assert!(
         head.starts_with("post /v1/chat/completions http/1.1\r\n"),
         "{head}"
@@ -135,7 +135,7 @@ async fn an_openai_compatible_server_is_asked_as_its_api_wants_it() {
         (&body["model"], &body["messages"][0]["role"]),
         (&json!("smollm2"), &json!("system"))
     );
-    // An unknown model on this machine costs nothing, and is in the ledger all the same.
+    // An unknown model on this machine is free, but its calls are in the ledger.
     assert_eq!(
         (stage.book.all()[0].cost, stage.book.all()[0].usage.input),
         (MicroUsd(0), 900)
@@ -143,7 +143,7 @@ async fn an_openai_compatible_server_is_asked_as_its_api_wants_it() {
 }
 
 #[tokio::test]
-async fn a_server_that_does_not_know_the_format_is_asked_in_another_way() {
+async fn a_server_that_refuses_the_output_format_gets_another_one() {
     let script = vec![
         failure(400, ""),
         failure(400, ""),
@@ -154,21 +154,21 @@ async fn a_server_that_does_not_know_the_format_is_asked_in_another_way() {
     assert_eq!(stage.ask().await.by, JudgedBy::Model);
     assert_eq!(stage.body(1)["response_format"], json!({"type": "json_object"}));
     assert_eq!(stage.body(2).get("response_format"), None);
-    // Remembered, so that the next question costs one call.
+    // The supported format is remembered, so the next question needs one call.
     assert_eq!(stage.ask().await.by, JudgedBy::Model);
     assert_eq!(stage.body(3).get("response_format"), None);
 }
 
 #[tokio::test]
-async fn anthropic_without_structured_output_is_asked_without_it() {
+async fn anthropic_without_structured_output_gets_a_plain_request() {
     let stage = stage(Provider::Anthropic, vec![failure(400, ""), message(GOOD)]).await;
     assert_eq!(stage.ask().await.by, JudgedBy::Model);
     assert_eq!(stage.body(1).get("output_config"), None);
-    assert!(!stage.server.heard()[1].contains("anthropic-beta"));
+    assert!(!stage.server.received()[1].contains("anthropic-beta"));
 }
 
 #[tokio::test]
-async fn wrong_answers_are_repaired_or_replaced_by_rules() {
+async fn invalid_answers_are_repaired_or_replaced_by_rules() {
     let prose = format!("Here you are:\n{GOOD}\nAnything else?");
     for (script, by, calls) in [
         (vec![message(&prose)], JudgedBy::Model, 1),
@@ -209,14 +209,14 @@ async fn wrong_answers_are_repaired_or_replaced_by_rules() {
     ] {
         let stage = stage(Provider::Anthropic, script).await;
         assert_eq!(stage.ask().await.by, by, "{:?}", stage.book.outcomes());
-        assert_eq!(stage.server.heard().len(), calls);
+        assert_eq!(stage.server.received().len(), calls);
         assert_eq!(stage.book.all().len(), calls);
         assert!(!stage.book.outcomes().contains(&CallOutcome::Reserved));
     }
 }
 
 #[tokio::test]
-async fn a_hung_connection_ends() {
+async fn a_hung_connection_times_out() {
     let stage = stage_with(Provider::Anthropic, vec![Line::Hang], |settings| JudgeSettings {
         timeout: Duration::from_millis(100),
         ..settings
@@ -231,7 +231,7 @@ async fn a_refused_key_ends_the_calls_and_is_never_shown() {
     let stage = stage(Provider::Anthropic, vec![failure(401, "")]).await;
     assert_eq!(stage.ask().await.by, JudgedBy::Rules);
     assert_eq!(stage.ask().await.by, JudgedBy::Rules);
-    assert_eq!(stage.server.heard().len(), 1);
+    assert_eq!(stage.server.received().len(), 1);
     assert_eq!(
         stage.judge.status().answering,
         Answering::Rules(RulesReason::KeyRefused)
@@ -246,7 +246,7 @@ async fn a_refused_key_ends_the_calls_and_is_never_shown() {
 }
 
 #[tokio::test]
-async fn a_server_that_is_not_there_is_left_alone_in_the_end() {
+async fn an_unreachable_server_is_paused() {
     let stage = stage_with(Provider::OpenAi, vec![Line::Hang], |settings| JudgeSettings {
         base_url: Some("http://127.0.0.1:1/v1".to_owned()),
         ..settings
@@ -258,11 +258,11 @@ async fn a_server_that_is_not_there_is_left_alone_in_the_end() {
         stage.judge.status().answering,
         Answering::Rules(RulesReason::ProviderDown)
     );
-    assert!(stage.server.heard().is_empty());
+    assert!(stage.server.received().is_empty());
 }
 
 #[tokio::test]
-async fn only_the_named_proxy_is_used() {
+async fn only_the_configured_proxy_is_used() {
     let proxy = Server::play(vec![message(GOOD)]).await;
     let address = proxy.address;
     let stage = stage_with(Provider::Anthropic, vec![Line::Hang], |settings| JudgeSettings {
@@ -272,17 +272,17 @@ async fn only_the_named_proxy_is_used() {
     })
     .await;
     assert_eq!(stage.ask().await.by, JudgedBy::Model);
-    let heard = proxy.heard()[0].to_ascii_lowercase();
+    let received = proxy.received()[0].to_ascii_lowercase();
     assert!(
-        heard.starts_with("post http://provider.invalid/v1/messages http/1.1\r\n"),
-        "{heard}"
+        received.starts_with("post http://provider.invalid/v1/messages http/1.1\r\n"),
+        "{received}"
     );
-    assert!(!heard.contains("x-grov-bypass"), "{heard}");
-    assert!(stage.server.heard().is_empty());
+    assert!(!received.contains("x-grov-bypass"), "{received}");
+    assert!(stage.server.received().is_empty());
 }
 
 #[tokio::test]
-async fn our_own_listener_is_refused_before_anything_is_sent() {
+async fn an_own_listener_is_refused_before_any_request() {
     let server = Server::play(vec![message(GOOD)]).await;
     for base in [
         server.address.to_string(),
@@ -296,5 +296,5 @@ async fn our_own_listener_is_refused_before_anything_is_sent() {
         let refused = ModelJudge::new(looped, Arc::new(Book::default()), Arc::new(SystemClock));
         assert!(matches!(refused, Err(SetupError::OwnListener { .. })));
     }
-    assert!(server.heard().is_empty());
+    assert!(server.received().is_empty());
 }

@@ -1,4 +1,4 @@
-//! A server that answers each connection with the next line of its script, and remembers what it was asked.
+//! A server that answers each connection with the next entry of its script, and records the requests.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
@@ -6,20 +6,20 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
 
-/// What the server does with a request.
+/// The server's reaction to a request.
 #[derive(Clone)]
 pub(crate) enum Line {
     /// Answers with this status, these header lines (each ending in CRLF) and this body.
     Reply(u16, &'static str, String),
-    /// Promises more than it sends, and closes.
+    /// Announces a longer body than it sends, and closes the connection.
     Broken,
-    /// Says nothing.
+    /// Never answers.
     Hang,
 }
 
 pub(crate) struct Server {
     pub(crate) address: SocketAddr,
-    heard: Arc<Mutex<Vec<String>>>,
+    received: Arc<Mutex<Vec<String>>>,
     task: JoinHandle<()>,
 }
 
@@ -30,7 +30,7 @@ impl Drop for Server {
 }
 
 impl Server {
-    /// Plays `script`, the last line again and again.
+    /// Plays `script` and repeats its last entry.
     #[expect(
         clippy::disallowed_methods,
         reason = "a test's own server, aborted when it is dropped"
@@ -38,8 +38,8 @@ impl Server {
     pub(crate) async fn play(script: Vec<Line>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
-        let heard = Arc::new(Mutex::new(Vec::new()));
-        let requests = Arc::clone(&heard);
+        let received = Arc::new(Mutex::new(Vec::new()));
+        let requests = Arc::clone(&received);
         let task = tokio::spawn(async move {
             let mut held = Vec::new();
             let mut next = 0;
@@ -67,12 +67,16 @@ impl Server {
                 }
             }
         });
-        Self { address, heard, task }
+        Self {
+            address,
+            received,
+            task,
+        }
     }
 
     /// The requests so far, head and body.
-    pub(crate) fn heard(&self) -> Vec<String> {
-        self.heard.lock().unwrap().clone()
+    pub(crate) fn received(&self) -> Vec<String> {
+        self.received.lock().unwrap().clone()
     }
 }
 

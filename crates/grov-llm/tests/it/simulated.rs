@@ -1,4 +1,4 @@
-//! Every question against the simulated API, which checks requests as the real one does.
+//! Puts every question to the simulated API, which validates requests like the real one.
 
 use crate::ledger::Book;
 use grov_domain::{
@@ -87,7 +87,7 @@ async fn ask_everything(judge: &ModelJudge) -> Vec<JudgedBy> {
 }
 
 #[tokio::test]
-async fn every_question_is_put_as_both_apis_take_it() {
+async fn both_apis_accept_every_question() {
     for provider in [Provider::Anthropic, Provider::OpenAi] {
         let sim = Sim::start(SimConfig::default()).await.unwrap();
         let book = Arc::new(Book::default());
@@ -110,7 +110,7 @@ async fn every_question_is_put_as_both_apis_take_it() {
 }
 
 #[tokio::test]
-async fn a_verdict_on_an_unknown_task_is_asked_for_again() {
+async fn a_verdict_on_an_unknown_task_is_requested_again() {
     let sim = Sim::start(SimConfig::default()).await.unwrap();
     let verdict = |id: &str| {
         format!(

@@ -4,7 +4,7 @@ use super::UnusableFile;
 use super::tensors::{Format, Header, Tensor};
 use std::ops::Range;
 
-/// The most dimensions of a row.
+/// The maximum number of dimensions of a row.
 const MAX_DIMENSIONS: usize = 8192;
 
 /// One row per token.
@@ -163,7 +163,7 @@ fn each(format: Format, bytes: &[u8], mut take: impl FnMut(f32)) {
         Format::I8 => bytes.iter().for_each(|byte| take(byte.cast_signed().into())),
         Format::F16 => of_width(bytes).for_each(|bytes| take(of_half(u16::from_le_bytes(bytes)))),
         Format::F32 => of_width(bytes).for_each(|bytes| take(f32::from_le_bytes(bytes))),
-        // Single precision suffices for a direction.
+        // Single precision is enough for a direction.
         Format::F64 => of_width(bytes).for_each(|bytes| take(f64::from_le_bytes(bytes) as f32)),
         Format::I32 => of_width(bytes).for_each(|bytes| take(i32::from_le_bytes(bytes) as f32)),
         Format::I64 => of_width(bytes).for_each(|bytes| take(i64::from_le_bytes(bytes) as f32)),
@@ -182,7 +182,7 @@ fn of_half(bits: u16) -> f32 {
     let magnitude = if rest >= INFINITE {
         f32::from_bits(0x7f80_0000 | rest << 13)
     } else {
-        // The exponents differ by 112 in their offset; multiplied, subnormal numbers come out right as well.
+        // The exponent offsets differ by 112. Multiplication also converts subnormal numbers correctly.
         f32::from_bits(rest << 13) * f32::from_bits((127 + 112) << 23)
     };
     f32::from_bits(magnitude.to_bits() | sign)

@@ -37,7 +37,7 @@ struct Entry {
     data_offsets: [usize; 2],
 }
 
-/// The tensors of a file, by name. Only those that are asked for are checked.
+/// The tensors of a file, by name. An entry is checked when it is read.
 pub(super) struct Header<'a> {
     entries: HashMap<String, &'a RawValue>,
     /// The byte range of all tensors.

@@ -1,5 +1,5 @@
-//! The model's files are made here. What they must come to was asked of the reference: `tests/golden.json` holds answers of
-//! Python's `tokenizers` and `model2vec` for the same files.
+//! The tests generate the model's files. `tests/golden.json` contains the expected results, computed by Python's
+//! `tokenizers` and `model2vec` from the same files.
 
 use super::tensors::Header;
 use super::tokenizer::Tokenizer;
@@ -33,7 +33,7 @@ fn safetensors(tensors: &[Tensor<'_>]) -> Vec<u8> {
     [&length[..], header.as_bytes(), &data].concat()
 }
 
-/// The number in a row and a column, by the formula that the golden answers were made with.
+/// The number at a row and a column, by the formula used for the golden results.
 fn number(row: usize, column: usize) -> i8 {
     let (row, column) = (row as i32, column as i32);
     ((row * 37 + column * 101 + row * column * 13) % 251 - 125) as i8
@@ -61,7 +61,7 @@ fn weight(token: usize) -> f64 {
     ((token * 7 % 10 + 1) as f64) / 10.0
 }
 
-/// Half precision of the numbers here, which are exact in it: a whole number below 2^7 in 64ths.
+/// The numbers in half precision, which represents them exactly: integers below 2^7, divided by 64.
 fn half(number: i8) -> [u8; 2] {
     let exact = f32::from(number) / 64.0;
     let bits = exact.to_bits();
@@ -70,7 +70,7 @@ fn half(number: i8) -> [u8; 2] {
     (sign | rest as u16).to_le_bytes()
 }
 
-/// The table that the golden answers of that name were made with.
+/// The table used for the golden results of that name.
 fn table(name: &str) -> Vec<u8> {
     let shape = &[TOKENS, DIMENSION];
     let single = || bytes_of((0..TOKENS).map(|token| (weight(token) as f32).to_le_bytes()));
@@ -119,7 +119,7 @@ fn write(folder: &Path, tokenizer: &str, table: &[u8]) {
     fs::write(folder.join("model.safetensors"), table).unwrap();
 }
 
-/// What becomes of such files.
+/// Loads a model with these files.
 fn load(tokenizer: &str, table: &[u8]) -> Result<StaticEmbedder, StaticModelError> {
     let folder = tempfile::tempdir().unwrap();
     write(folder.path(), tokenizer, table);
@@ -130,7 +130,7 @@ fn golden(name: &str) -> StaticEmbedder {
     load(&golden_tokenizer(), &table(name)).unwrap()
 }
 
-/// Why such files are refused.
+/// The error from loading these files.
 fn refusal(tokenizer: &str, table: &[u8]) -> String {
     let error = load(tokenizer, table).unwrap_err();
     assert!(matches!(error, StaticModelError::Unusable { .. }), "{error:?}");
@@ -138,7 +138,7 @@ fn refusal(tokenizer: &str, table: &[u8]) -> String {
 }
 
 #[test]
-fn tokens_are_those_of_the_reference() {
+fn tokens_equal_the_reference() {
     let uncased = Tokenizer::read(golden_tokenizer().as_bytes()).unwrap();
     let cased = tokenizer_with(|file| file["normalizer"]["lowercase"] = json!(false));
     let cased = Tokenizer::read(cased.as_bytes()).unwrap();
@@ -154,7 +154,7 @@ fn tokens_are_those_of_the_reference() {
 }
 
 #[test]
-fn embeddings_are_those_of_the_reference() {
+fn embeddings_equal_the_reference() {
     for name in ["i8", "f32", "f16", "weights", "mapping"] {
         let embedder = golden(name);
         for case in GOLDEN["embeddings"].as_array().unwrap() {
@@ -170,7 +170,7 @@ fn embeddings_are_those_of_the_reference() {
 }
 
 #[test]
-fn the_files_of_sentence_transformers_are_found_and_unknown_words_count_there() {
+fn sentence_transformers_files_are_loaded_and_unknown_words_count() {
     let folder = tempfile::tempdir().unwrap();
     let nested = folder.path().join("0_StaticEmbedding");
     fs::create_dir(&nested).unwrap();
@@ -186,7 +186,7 @@ fn the_files_of_sentence_transformers_are_found_and_unknown_words_count_there() 
 }
 
 #[tokio::test]
-async fn texts_are_embedded_in_order_and_one_without_a_known_word_is_named() {
+async fn texts_are_embedded_in_order_and_an_unknown_one_is_reported() {
     let embedder = golden("i8");
     let texts = ["the token", "refresh", "the token"].map(str::to_owned);
     let embeddings = embedder.embed(&Redacted::each(&texts)).await.unwrap();
@@ -207,7 +207,7 @@ async fn texts_are_embedded_in_order_and_one_without_a_known_word_is_named() {
 }
 
 #[test]
-fn of_a_long_text_both_ends_count_and_the_middle_does_not() {
+fn only_both_ends_of_a_long_text_are_embedded() {
     let embedder = golden("i8");
     let long = |middle: &str| {
         format!(
@@ -224,14 +224,14 @@ fn of_a_long_text_both_ends_count_and_the_middle_does_not() {
         embedder.embedding(&long("fix!")),
         embedder.embedding(&format!("{} fix!", long("")))
     );
-    // A megabyte, mostly without a space.
+    // A megabyte, mostly without spaces.
     assert!(embedder.embedding(&"token ".repeat(200_000)).is_some());
     assert!(embedder.embedding(&"a".repeat(1_000_000)).is_some());
     assert!("token".len() < MAX_TEXT_BYTES);
 }
 
 #[test]
-fn the_name_is_that_of_the_contents() {
+fn the_model_id_depends_only_on_file_contents() {
     let one = golden("i8");
     assert_eq!(
         one.model(),
@@ -249,7 +249,7 @@ fn the_name_is_that_of_the_contents() {
 }
 
 #[test]
-fn missing_files_are_named() {
+fn missing_files_are_named_in_the_error() {
     let folder = tempfile::tempdir().unwrap();
     let error = |folder: &Path| StaticEmbedder::load(folder).unwrap_err().to_string();
     let nowhere = folder.path().join("nowhere");
@@ -265,7 +265,7 @@ fn missing_files_are_named() {
 }
 
 #[test]
-fn tokenizers_that_cannot_be_used_are_refused_with_the_reason() {
+fn unsupported_tokenizers_are_refused_with_a_reason() {
     let refusals = [
         (String::new(), "EOF"),
         (
@@ -342,7 +342,7 @@ fn vocabularies_and_tables_of_different_sizes_are_refused() {
 }
 
 #[test]
-fn tables_that_cannot_be_used_are_refused_with_the_reason() {
+fn unsupported_tables_are_refused_with_a_reason() {
     let shape = &[TOKENS, DIMENSION];
     let whole_and = |other: Tensor<'_>| safetensors(&[whole("embeddings", TOKENS), other]);
     let singles = |change: f32| {
@@ -422,14 +422,14 @@ fn tables_that_cannot_be_used_are_refused_with_the_reason() {
 }
 
 #[test]
-fn a_table_that_is_cut_off_anywhere_is_refused() {
+fn a_truncated_table_is_refused() {
     let whole = table("mapping");
     for length in (0..whole.len()).step_by(7) {
         refusal(&golden_tokenizer(), &whole[..length]);
     }
 }
 
-/// Words that are known, markers, and characters of every kind.
+/// Known words, markers, and characters of every kind.
 fn texts() -> impl Strategy<Value = String> {
     let part = prop_oneof![
         any::<String>(),
@@ -454,7 +454,7 @@ fn texts() -> impl Strategy<Value = String> {
 
 proptest! {
     #[test]
-    fn every_text_has_tokens_of_the_table(text in texts()) {
+    fn every_text_has_only_tokens_of_the_table(text in texts()) {
         let tokenizer = Tokenizer::read(golden_tokenizer().as_bytes()).unwrap();
         for token in tokenizer.tokens(&text) {
             prop_assert!((token as usize) < TOKENS);
@@ -462,7 +462,7 @@ proptest! {
     }
 
     #[test]
-    fn every_text_has_one_meaning_or_none(text in texts()) {
+    fn every_text_has_at_most_one_embedding(text in texts()) {
         static EMBEDDER: LazyLock<StaticEmbedder> = LazyLock::new(|| golden("weights"));
         let embedding = EMBEDDER.embedding(&text);
         prop_assert_eq!(&embedding, &EMBEDDER.embedding(&text));
@@ -470,10 +470,10 @@ proptest! {
     }
 
     #[test]
-    fn broken_tables_are_refused_and_no_more(at in 0_usize..400, byte in any::<u8>()) {
+    fn broken_tables_are_refused_without_a_panic(at in 0_usize..400, byte in any::<u8>()) {
         let mut table = table("mapping");
         table[at] = byte;
-        // Some changes leave a table, others do not.
+        // Some changes result in a valid table, others do not.
         let _ = load(&golden_tokenizer(), &table);
         let _ = Header::read(&table).map(|header| header.tensor("embeddings"));
     }

@@ -7,7 +7,8 @@ use serde_json::value::RawValue;
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
-/// The most added tokens (`[PAD]` and the like). Usually five; each is searched for in every text.
+/// The maximum number of added tokens (`[PAD]` and the like). There are usually five; each is searched for in every
+/// text.
 const MAX_ADDED_TOKENS: usize = 256;
 
 /// The tokenizer of a model.

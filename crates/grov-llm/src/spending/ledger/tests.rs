@@ -53,7 +53,7 @@ fn request(user: String) -> ModelRequest {
     }
 }
 
-/// What stands in a ledger that is closed after it was too slow.
+/// The calls in a ledger that answered after the timeout and was then closed.
 async fn left_by(refuses: bool) -> Vec<(CallOutcome, MicroUsd)> {
     let store = Arc::new(Slow {
         takes: STORE_TIMEOUT + STORE_TIMEOUT / 2,
@@ -78,16 +78,16 @@ async fn left_by(refuses: bool) -> Vec<(CallOutcome, MicroUsd)> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_a_slow_ledger_sets_aside_too_late_is_given_back() {
+async fn a_reservation_granted_too_late_is_released() {
     assert_eq!(left_by(false).await, [(CallOutcome::Failed, MicroUsd(0))]);
     assert_eq!(left_by(true).await, []);
 }
 
 #[test]
 fn digits_and_chinese_are_not_underestimated() {
-    // Three bytes and about one and a half tokens a character; two digits a token.
+    // A Chinese character has three bytes and about one and a half tokens; two digits are one token.
     let texts = ["漢字".repeat(3_000), "0f".repeat(9_000)];
     for text in texts {
-        assert!(most(&request(text)).input >= 9_000);
+        assert!(max_usage(&request(text)).input >= 9_000);
     }
 }
