@@ -5,7 +5,7 @@ use crate::tidy;
 use crate::workspace::Workspace;
 use anyhow::Result;
 
-/// Runs every check in turn, cheapest first, and prints what each took.
+/// Runs every check in turn, cheapest first, and prints how long each took.
 pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     let mut phases = Phases::default();
     let outcome = run_phases(workspace, &mut phases);
@@ -32,7 +32,7 @@ fn run_phases(workspace: &Workspace, phases: &mut Phases) -> Result<()> {
             .cargo(&["doc", "--workspace", "--no-deps", "--locked"])
             .env("RUSTDOCFLAGS", "-D warnings"),
     )?;
-    // Everything that is run below, built with one set of features, which is also that of the tests.
+    // Builds everything that runs below with one set of features, the same as for the tests.
     let build = [
         "build",
         "--workspace",
@@ -46,7 +46,7 @@ fn run_phases(workspace: &Workspace, phases: &mut Phases) -> Result<()> {
         "doctests",
         &mut workspace.cargo(&["test", "--workspace", "--doc", "--locked"]),
     )?;
-    // An example ends by itself and fails loudly, so it is run and not only compiled.
+    // An example exits by itself and fails with an error, so it is run and not only compiled.
     for example in workspace.packages()?.iter().flat_map(|package| &package.examples) {
         let program = workspace.built().join("examples").join(example);
         phases.run(&format!("example {example}"), || {

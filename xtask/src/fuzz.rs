@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail, ensure};
 use std::path::{Path, PathBuf};
 use std::process::Child;
 
-/// The targets, as `tests/fuzz` names them, with recorded inputs of the repository to start from.
+/// The targets, named as in `tests/fuzz`, with recorded inputs of the repository to start from.
 const TARGETS: [(&str, &[&str]); 6] = [
     ("event-stream", &["crates/grov-wire/tests/golden/responses"]),
     ("redactor", &["tests/fuzz/corpus/shell"]),
@@ -18,23 +18,24 @@ const TARGETS: [(&str, &[&str]); 6] = [
     ("transcript", &[]),
 ];
 
-/// What makes rustc put libFuzzer's coverage counters in.
+/// The compiler flags for libFuzzer's coverage counters.
 const COVERAGE: &str = "--cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
     -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
     -Cllvm-args=-sanitizer-coverage-trace-compares -Cdebug-assertions";
 
 /// How long each target runs in CI, in seconds.
 const SECONDS: u64 = 60;
-/// Targets that run at once.
+/// The number of targets that run in parallel.
 const AT_ONCE: usize = 2;
-/// Longer inputs are left to property tests and benchmarks.
+/// Property tests and benchmarks cover longer inputs.
 const MAX_BYTES: usize = 16 * 1024;
 
-/// Runs the targets that are named, or all of them. `--seconds N` sets how long each runs.
+/// Runs the named targets, or all of them. `--seconds N` sets how long each runs.
 pub(crate) fn run(workspace: &Workspace, arguments: &[String]) -> Result<()> {
     let (seconds, names) = parse(arguments)?;
     let folder = workspace.built().with_file_name("fuzz");
-    // A target that is named keeps the counters out of build scripts and macros, which run without libFuzzer.
+    // With an explicit target triple, cargo does not apply the flags to build scripts and macros, which run without
+    // libFuzzer.
     let host = workspace.host()?;
     let mut build = workspace.cargo(&["build", "--release", "-p", "grov-fuzz", "--target", &host]);
     build

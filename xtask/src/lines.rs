@@ -1,6 +1,6 @@
 //! `cargo xtask lines`: counts the lines of shipped code.
 //!
-//! Counted are the Rust sources under `crates/` and `bins/`, without blank lines, comment lines, tests, benches, examples,
+//! Counts the Rust sources under `crates/` and `bins/`, without blank lines, comment lines, tests, benches, examples,
 //! the simulator and the store's contract suite.
 
 use crate::workspace::Workspace;
@@ -12,7 +12,7 @@ use std::path::Path;
 const TEST_FOLDERS: [&str; 3] = ["tests", "benches", "examples"];
 const TEST_FILE: &str = "tests.rs";
 
-/// Code that is not a test and does not ship either.
+/// Code that is not a test but does not ship either.
 const UNSHIPPED_FOLDERS: [&str; 2] = ["contract", "grov-sim"];
 const UNSHIPPED_SUFFIX: &str = "contract.rs";
 
@@ -36,7 +36,7 @@ pub(crate) fn run(workspace: &Workspace, arguments: &[String]) -> Result<()> {
     Ok(())
 }
 
-/// The lines of each crate, by its directory.
+/// The number of lines of each crate, by its directory.
 fn count(workspace: &Workspace) -> Result<BTreeMap<String, usize>> {
     let mut counts = BTreeMap::new();
     for file in workspace.files()? {

@@ -1,7 +1,7 @@
 //! Development tasks: `cargo xtask ci`, `tidy`, `lines`, `test` and `fuzz`.
 //!
-//! Start at [`ci::run`] for what a change must pass, at [`tidy::check`] for the rules that the compiler does not check, and
-//! at [`test::run`] for how the tests are started. No shipped crate depends on this one.
+//! Start at [`ci::run`] for the checks that a change must pass, at [`tidy::check`] for the rules that the compiler does
+//! not check, and at [`test::run`] for how the tests are started. No shipped crate depends on this one.
 #![forbid(unsafe_code)]
 #![expect(
     clippy::print_stdout,

@@ -1,11 +1,11 @@
-//! Phases of a longer run: each announced, timed and stopped at the first failure.
+//! Phases of a longer run: each is announced and timed, and the first failure ends the run.
 
 use anyhow::{Context, Result, bail};
 use std::fmt::Write as _;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-/// The phases run so far and what each took.
+/// The phases run so far, with their durations.
 #[derive(Default)]
 pub(crate) struct Phases {
     done: Vec<(String, Duration)>,
@@ -37,7 +37,7 @@ impl Phases {
     }
 }
 
-/// Runs a command to its end; its output goes where ours goes.
+/// Runs a command until it exits; its output goes to this process's output.
 pub(crate) fn succeed(command: &mut Command) -> Result<()> {
     let status = command
         .status()

@@ -1,4 +1,4 @@
-//! `cargo xtask test`: all tests, in the way that fits this machine, with a loud word about whatever could not run.
+//! `cargo xtask test`: all tests that can run on this machine, with a visible warning about the others.
 
 use crate::phases::succeed;
 use crate::workspace::Workspace;
@@ -6,19 +6,19 @@ use anyhow::{Context, Result, ensure};
 use std::process::Stdio;
 use std::time::Instant;
 
-/// A foreign program that some whole-system tests need.
+/// An external program that some whole-system tests need.
 struct Tool {
-    /// What it is, for people.
+    /// Its name in messages.
     name: &'static str,
     /// The script that installs it.
     script: &'static str,
     /// The file that the script creates.
     leaves: &'static str,
-    /// The module of the tests that cannot run without it.
+    /// The module of the tests that need it.
     tests: &'static str,
 }
 
-/// Every foreign program. The order is that of the installation.
+/// Every external program, in installation order.
 const TOOLS: [Tool; 2] = [
     Tool {
         name: "the real Claude Code client",
@@ -34,18 +34,18 @@ const TOOLS: [Tool; 2] = [
     },
 ];
 
-/// What this machine offers and asks for.
+/// The tools on this machine and the requested mode.
 #[derive(Clone, Debug)]
 struct Setting {
     /// cargo-nextest is installed.
     nextest: bool,
-    /// The modules of the tests that cannot run here.
+    /// The modules of tests that cannot run here.
     missing: Vec<&'static str>,
-    /// Nothing may be skipped and nothing may change: a run that decides about a change.
+    /// Strict mode for CI: no test may be skipped and no dependency version may change.
     strict: bool,
 }
 
-/// Builds everything, installs foreign programs where that is possible, and runs the tests; `extra` goes to the runner.
+/// Builds everything, installs external programs where possible, and runs the tests. `extra` is passed to the runner.
 pub(crate) fn run(workspace: &Workspace, extra: &[String]) -> Result<()> {
     let start = Instant::now();
     let strict = std::env::var("CI").is_ok_and(|value| !value.is_empty() && value != "false");
@@ -66,8 +66,8 @@ pub(crate) fn run(workspace: &Workspace, extra: &[String]) -> Result<()> {
         strict,
     };
 
-    // One build of binaries and tests together: the features of the dependencies are the same for both, and the
-    // whole-system tests find the binaries of exactly this source.
+    // Builds binaries and tests together: their dependencies have the same features, and the whole-system tests use
+    // binaries of exactly this source.
     let locked: &[&str] = if strict { &["--locked"] } else { &[] };
     let build = [&["build", "--workspace", "--bins", "--tests"], locked].concat();
     succeed(&mut workspace.cargo(&build))?;
@@ -105,7 +105,7 @@ fn arguments(setting: &Setting, extra: &[String]) -> Vec<String> {
         }
     }
     if setting.nextest && !setting.missing.is_empty() {
-        // One expression: several would be joined by "or".
+        // A single expression: the runner would join several by "or".
         let modules = setting.missing.join("|");
         arguments.extend(["--filterset".to_owned(), format!("not test(/(^|::)({modules})/)")]);
     }
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_left_out_where_everything_is_there() {
+    fn no_test_is_skipped_if_every_tool_is_installed() {
         assert_eq!(
             line(true, &[], true, &["x"]),
             "nextest run --workspace --locked --profile ci x"
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn the_runner_is_told_to_skip_what_cannot_run() {
+    fn the_runner_skips_tests_whose_tool_is_missing() {
         assert!(
             line(true, &[CLIENT], false, &["x"]).ends_with("--filterset not test(/(^|::)(real_client::)/) x")
         );

@@ -1,6 +1,7 @@
 //! `cargo xtask tidy`: project rules that the compiler does not check.
 //!
-//! Each module holds one kind of rule as a function from plain data to a list of findings; only [`check`] reads files.
+//! Each module contains one kind of rule as a function from plain data to a list of findings; only [`check`] reads
+//! files.
 
 mod documents;
 mod edges;
@@ -35,7 +36,7 @@ impl Finding {
     }
 }
 
-/// Checks everything and prints what it found; any finding is a failure.
+/// Checks everything and prints the findings; any finding is a failure.
 pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     let findings = check(workspace)?;
     for finding in &findings {

@@ -1,4 +1,4 @@
-//! The workspace as cargo and git see it: its root, its packages, its files.
+//! The workspace according to cargo and git: its root, packages and files.
 
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 
 /// The root directory of the workspace, and how to run things in it.
 pub(crate) struct Workspace {
-    /// Absolute path of the directory that holds the root `Cargo.toml`.
+    /// Absolute path of the directory that contains the root `Cargo.toml`.
     pub(crate) root: PathBuf,
 }
 
@@ -37,7 +37,7 @@ pub(crate) struct Dependency {
 }
 
 impl Workspace {
-    /// Finds the workspace that this tool belongs to.
+    /// Finds the workspace of this tool.
     pub(crate) fn locate() -> Result<Self> {
         let here = Path::new(env!("CARGO_MANIFEST_DIR"));
         let root = here.parent().context("xtask has no parent directory")?;
@@ -60,7 +60,7 @@ impl Workspace {
         command
     }
 
-    /// The platform that the compiler runs on, as it names it (`x86_64-unknown-linux-gnu`).
+    /// The compiler's host platform, for example `x86_64-unknown-linux-gnu`.
     pub(crate) fn host(&self) -> Result<String> {
         let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
         let text = output(self.command(rustc).arg("-vV"))?;
@@ -68,7 +68,7 @@ impl Workspace {
         Ok(host.context("rustc -vV names no host")?.to_owned())
     }
 
-    /// Where cargo leaves what it builds for development.
+    /// The output directory of debug builds.
     pub(crate) fn built(&self) -> PathBuf {
         let target = std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into());
         self.root.join(target).join("debug")
@@ -80,7 +80,7 @@ impl Workspace {
         parse_metadata(&text)
     }
 
-    /// Every file that git tracks or would track, relative to the root, without those that are deleted.
+    /// Every file that git tracks or would track, relative to the root, without deleted ones.
     pub(crate) fn files(&self) -> Result<Vec<PathBuf>> {
         let listing = output(self.command("git").args([
             "ls-files",
@@ -173,7 +173,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn metadata_becomes_packages() {
+    fn metadata_is_parsed_into_packages() {
         let text = r#"{"packages":[{"name":"a","manifest_path":"/x/a/Cargo.toml",
             "dependencies":[{"name":"b","kind":null},{"name":"c","kind":"dev"},{"name":"d","kind":"build"}],
             "targets":[{"kind":["lib"],"src_path":"/x/a/src/lib.rs"},{"kind":["bench"],"name":"x","src_path":"/x/a/benches/x.rs"},

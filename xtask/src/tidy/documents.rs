@@ -1,4 +1,4 @@
-//! What the documents must hold: links that lead somewhere, a change log that is open for the next change.
+//! Checks the documents: links must have existing targets, and the change log must have a section for the next change.
 
 use super::Finding;
 use std::path::{Component, Path, PathBuf};
@@ -9,7 +9,7 @@ pub(crate) fn changelog(text: &str) -> Option<Finding> {
     (!open).then(|| Finding::new("CHANGELOG.md", "has no `## [Unreleased]` section"))
 }
 
-/// Checks the relative links of a Markdown file, given relative to the root; `exists` answers for such paths.
+/// Checks the relative links of a Markdown file, given relative to the root; `exists` decides whether a path exists.
 pub(crate) fn links(file: &Path, text: &str, exists: impl Fn(&Path) -> bool) -> Vec<Finding> {
     let folder = file.parent().unwrap_or(Path::new(""));
     let broken = |target: &&str| match resolve(folder, target) {
@@ -48,7 +48,7 @@ fn is_relative(target: &str) -> bool {
     !(target.is_empty() || target.starts_with('#') || target.contains("://") || target.starts_with("mailto:"))
 }
 
-/// The path that a link in `folder` means, relative to the root; `None` if it leaves the repository.
+/// The target of a link in `folder`, relative to the root; `None` if it is outside of the repository.
 fn resolve(folder: &Path, target: &str) -> Option<PathBuf> {
     let file = target.split('#').next().unwrap_or(target);
     let mut path = PathBuf::new();
@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_change_log_is_open() {
+    fn the_change_log_needs_an_unreleased_section() {
         assert_eq!(changelog("# Changelog\n\n## [Unreleased]\n"), None);
         assert!(changelog("# Changelog\n\n## 1.0.0\n").is_some());
     }
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn links_that_lead_somewhere_pass() {
+    fn links_with_existing_targets_pass() {
         assert!(
             broken("[a](a.md) and [b](../README.md#top), [c](#here), [d](https://example.org/x)").is_empty()
         );
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn links_that_lead_nowhere_are_found() {
+    fn broken_links_are_found() {
         assert_eq!(broken("[a](b.md) [c](a.md)").len(), 1);
         assert_eq!(broken("[a](../../outside.md)").len(), 1);
         assert_eq!(broken("[a](/etc/passwd)").len(), 1);

@@ -1,4 +1,5 @@
-//! Who may depend on whom. The table is the architecture: a crate that is not in it fails, an edge that points up fails.
+//! Allowed dependencies between crates. The table is the architecture: a crate that is missing from it, or an edge that
+//! points up, is a finding.
 
 use super::Finding;
 use crate::workspace::Package;
@@ -7,13 +8,13 @@ use std::collections::BTreeSet;
 /// The layer of a crate. Dependencies point down only: binaries, the hook path, read models and edges, effects, pure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Layer {
-    /// Computes, knows no I/O.
+    /// Computes and does no I/O.
     Pure,
     /// Does one kind of I/O behind a port.
     Effects,
-    /// The proxy as a library: it knows `grov-wire` and nothing else of Grov.
+    /// The proxy as a library: it depends on `grov-wire` and no other crate of Grov.
     Proxy,
-    /// Faces the client on the wire.
+    /// Handles the client's requests on the wire.
     ProxyEdge,
     /// The client's hook protocol and its settings file.
     HookEdge,
@@ -23,14 +24,14 @@ enum Layer {
     HookPath,
     /// Wires the others together and has an exit code.
     Binary,
-    /// Tests, simulation and chores: sees everything, is seen by nothing that ships.
+    /// Tests, simulation and tools: may depend on everything, and no shipped crate depends on it.
     Development,
 }
 
 struct Crate {
     name: &'static str,
     layer: Layer,
-    /// Workspace crates that it may not know although its layer would allow it.
+    /// Workspace crates that it must not depend on although its layer would allow it.
     must_not_use: &'static [&'static str],
 }
 
@@ -40,7 +41,7 @@ const CRATES: &[Crate] = &[
     Crate {
         name: "grov-domain",
         layer: Layer::Pure,
-        // All but grov-redact: the ports take the proof that a value was redacted.
+        // All but grov-redact: the ports take `Redacted` values.
         must_not_use: &[
             "grov-wire",
             "grov-actions",
@@ -179,7 +180,7 @@ const CRATES: &[Crate] = &[
     },
 ];
 
-/// Libraries that only some crates may use, so that their purpose stays in one place.
+/// Libraries that only some crates may use, so that each purpose is served in one place.
 const LIBRARIES: &[(&[&str], &[&str], &str)] = &[
     (
         &["sqlx"],
@@ -208,7 +209,7 @@ const LIBRARIES: &[(&[&str], &[&str], &str)] = &[
     ),
 ];
 
-/// What a crate that does no I/O has no use for.
+/// Libraries that a crate without I/O must not use.
 const IO_LIBRARIES: &[&str] = &[
     "tokio",
     "hyper",
@@ -220,7 +221,7 @@ const IO_LIBRARIES: &[&str] = &[
     "tempfile",
 ];
 
-/// `grov demo` plays a session against the simulated upstream: the one shipped use of it.
+/// `grov demo` plays a session against the simulated upstream, which is the only shipped use of it.
 const DEMO: (&str, &str) = ("grov-cli", "grov-sim");
 
 fn row(name: &str) -> Option<&'static Crate> {
@@ -237,9 +238,9 @@ fn forbidden(from: &Crate, to: &Crate) -> Option<String> {
     }
     let allowed = match from.layer {
         Layer::Pure => to.layer == Layer::Pure,
-        // Effects meet only through ports, in a binary.
+        // Effects crates are connected only through ports, in a binary.
         Layer::Effects => to.layer == Layer::Pure,
-        // The wall: who talks on the wire and who talks through hooks know nothing of one another.
+        // The wall: crates of the proxy path and crates of the hook path must not depend on each other.
         Layer::ProxyEdge | Layer::HookEdge => {
             matches!(to.layer, Layer::Pure | Layer::Effects)
                 || to.layer == from.layer
@@ -262,7 +263,7 @@ fn forbidden(from: &Crate, to: &Crate) -> Option<String> {
     })
 }
 
-/// Checks every declared dependency. Those only for tests, benches and examples are free.
+/// Checks every declared dependency, except those for tests, benches and examples.
 pub(crate) fn check(packages: &[Package]) -> Vec<Finding> {
     let members: BTreeSet<&str> = packages.iter().map(|package| package.name.as_str()).collect();
     let mut findings = Vec::new();
@@ -320,7 +321,7 @@ mod tests {
         }
     }
 
-    /// Findings of `from` depending on each of `to` alone, with every crate of the table in the workspace.
+    /// The findings if `from` depends only on `to`, with every crate of the table in the workspace.
     fn findings(from: &str, to: &str, dev: bool) -> Vec<Finding> {
         let mut packages: Vec<Package> = CRATES
             .iter()
@@ -332,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn arrows_point_down() {
+    fn dependencies_on_lower_layers_pass() {
         for (from, to) in [
             ("grov-domain", "grov-redact"),
             ("grov-store", "grov-redact"),
@@ -356,7 +357,7 @@ mod tests {
     }
 
     #[test]
-    fn arrows_that_point_up_or_across_are_found() {
+    fn dependencies_up_or_across_are_found() {
         for (from, to) in [
             ("grov-domain", "grov-wire"),
             ("grov-domain", "grov-actions"),
@@ -402,13 +403,13 @@ mod tests {
     }
 
     #[test]
-    fn tests_may_use_what_they_like() {
+    fn dev_dependencies_are_unrestricted() {
         assert_eq!(findings("grov-proxy-core", "grov-sim", true), []);
         assert_eq!(findings("grov-wire", "tokio", true), []);
     }
 
     #[test]
-    fn libraries_stay_where_they_belong() {
+    fn libraries_outside_of_their_crates_are_found() {
         for (from, library) in [
             ("grov-proxyd", "sqlx"),
             ("grov-cli", "hyper"),

@@ -51,7 +51,7 @@ fn is_itself(dependency: &Value) -> bool {
     dependency.get("path").and_then(Value::as_str) == Some(".")
 }
 
-/// Checks the root manifest: each dependency from outside is used by a member, and `docs/dependencies.md` names it, as
+/// Checks the root manifest: each external dependency is used by a member, and `docs/dependencies.md` names it, as
 /// code, with the reason for it.
 pub(crate) fn dependencies(root_manifest: &str, document: &str, packages: &[Package]) -> Vec<Finding> {
     let manifest = match root_manifest.parse::<Table>() {
@@ -98,7 +98,7 @@ mod tests {
                         [dev-dependencies]\nitself = { path = \".\", features = [\"x\"] }\n";
 
     #[test]
-    fn a_member_inherits_lints_and_versions() {
+    fn a_member_that_inherits_lints_and_versions_passes() {
         assert_eq!(member(Path::new("Cargo.toml"), GOOD), []);
     }
 
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn every_outside_dependency_needs_a_user_and_a_reason() {
+    fn every_external_dependency_needs_a_user_and_a_reason() {
         let root = "[workspace.dependencies]\nours = { path = \"crates/ours\" }\nbytes = \"1\"\ntime = { version = \"0.3\" }\n";
         let user = |names: &[&str]| Package {
             name: "ours".to_owned(),

@@ -50,7 +50,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_run_from_one_in_each_backend() {
+    fn migrations_numbered_from_one_pass() {
         let files = [
             "migrations/sqlite/0001_a.sql",
             "migrations/sqlite/0002_b.sql",
@@ -60,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn gaps_doubles_and_other_names_are_found() {
+    fn gaps_duplicates_and_other_names_are_found() {
         assert_eq!(
             found(&["migrations/sqlite/0002_b.sql"]),
             ["migrations/sqlite/0002_b.sql"]

@@ -1,4 +1,4 @@
-//! Checks source files: a crate opens with its purpose, and files stay small.
+//! Checks source files: a crate starts with its purpose, and files stay small.
 
 use super::Finding;
 use crate::lines;
@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_crate_opens_with_its_charter() {
+    fn a_crate_root_starts_with_its_purpose() {
         assert_eq!(
             crate_root(Path::new("lib.rs"), "//! What it is.\n#![forbid(unsafe_code)]\n"),
             []
@@ -63,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn long_files_are_found_and_tests_do_not_count() {
+    fn long_files_are_found_without_counting_tests() {
         let long = "x\n".repeat(MAX_LINES + 1);
         assert!(length(Path::new("crates/a/src/b.rs"), &long).is_some());
         assert!(length(Path::new("crates/a/src/b.rs"), &"x\n".repeat(MAX_LINES)).is_none());

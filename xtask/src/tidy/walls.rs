@@ -1,7 +1,8 @@
-//! The wall between the hook path and the proxy path: what both may depend on, and what code that runs a hook may not import.
+//! The wall between the hook path and the proxy path: the crates that both may depend on, and the imports that hook
+//! code must not have.
 //!
-//! The edges of each crate are checked one by one; here it is what they lead to, and what the programs, which see both paths,
-//! do with them.
+//! `edges` checks each dependency alone. This module checks transitive dependencies, and the programs, which may use
+//! both paths.
 
 use super::Finding;
 use crate::workspace::Package;
@@ -13,7 +14,7 @@ const HOOK_PATH: &[&str] = &["grov-hooks", "grov-drift"];
 /// The crates of the proxy path.
 const PROXY_PATH: &[&str] = &["grov-proxy-core", "grov-live", "grov-drift-proxy"];
 
-/// What both paths may depend on.
+/// The crates that both paths may depend on.
 const SHARED: &[&str] = &[
     "grov-domain",
     "grov-redact",
@@ -23,11 +24,11 @@ const SHARED: &[&str] = &[
     "grov-session",
     "grov-project",
     "grov-memory",
-    // Both write logs, run tracked tasks and find the home; it knows no domain.
+    // Both paths write logs, run tracked tasks and find the home directory; the crate contains no domain types.
     "grov-runtime",
 ];
 
-/// Modules of the programs that run a hook, and what they import of their program.
+/// Modules of the programs that run a hook, and the modules of their program that they import.
 const RUN_HOOKS: &[&str] = &[
     "bins/grov-cli/src/assembly.rs",
     "bins/grov-cli/src/hook/",
@@ -36,7 +37,7 @@ const RUN_HOOKS: &[&str] = &[
     "bins/grov-proxyd/src/hooks/",
 ];
 
-/// What such a module may import all the same: the daemon serves hooks on an admin route.
+/// The imports that such a module may have in spite of the wall: the daemon serves hooks on an admin route.
 const ADMIN_ROUTE: (&str, &str, &[&str]) = (
     "bins/grov-proxyd/src/hooks",
     "grov_proxy_core",
@@ -67,7 +68,7 @@ pub(crate) fn closures(packages: &[Package]) -> Vec<Finding> {
         .collect()
 }
 
-/// Crates of the workspace that these lead to, themselves included.
+/// The workspace crates that these depend on, directly or not, including themselves.
 fn closure<'a>(edges: &BTreeMap<&'a str, Vec<&'a str>>, from: &[&'a str]) -> BTreeSet<&'a str> {
     let mut reached = BTreeSet::new();
     let mut left = from.to_vec();
@@ -82,7 +83,7 @@ fn closure<'a>(edges: &BTreeMap<&'a str, Vec<&'a str>>, from: &[&'a str]) -> BTr
     reached
 }
 
-/// Checks that a module that runs a hook names nothing of the proxy path.
+/// Checks that a module that runs a hook does not import from the proxy path.
 pub(crate) fn imports(file: &Path, text: &str) -> Vec<Finding> {
     let path = file.to_string_lossy();
     if !RUN_HOOKS.iter().any(|module| path.starts_with(module)) {
@@ -102,7 +103,7 @@ pub(crate) fn imports(file: &Path, text: &str) -> Vec<Finding> {
     findings
 }
 
-/// The lines of code in which a crate is named, counted from 1.
+/// The code lines that name a crate, counted from 1.
 fn named<'a>(text: &'a str, krate: &str) -> Vec<(usize, &'a str)> {
     let is_named = |line: &str| {
         let code = line.split("//").next().unwrap_or_default();
@@ -115,7 +116,7 @@ fn named<'a>(text: &'a str, krate: &str) -> Vec<(usize, &'a str)> {
     lines.filter(|(_, line)| is_named(line)).collect()
 }
 
-/// The statement that begins in a line.
+/// The statement that starts on a line.
 fn statement(text: &str, number: usize) -> String {
     let mut statement = String::new();
     for line in text.lines().skip(number - 1) {
@@ -166,7 +167,7 @@ mod tests {
         }
     }
 
-    /// Both paths, and what lies between them.
+    /// Both paths, and the crates between them.
     fn shared_by(between: &str) -> Vec<Finding> {
         closures(&[
             package("grov-drift", &["grov-hooks", between]),
@@ -182,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn what_both_paths_lead_to_is_found_however_far() {
+    fn transitively_shared_crates_are_found() {
         assert_eq!(shared_by("grov-runtime"), []);
         assert_eq!(shared_by("grov-elsewhere"), []);
         let found = shared_by("grov-between");
@@ -202,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn what_runs_a_hook_and_names_the_proxy_is_found_with_its_line() {
+    fn a_hook_module_that_names_the_proxy_is_found_with_its_line() {
         let text = "use std::fs;\nuse grov_proxy_core::Proxy;\n";
         let found = imports(Path::new("bins/grov-cli/src/hook.rs"), text);
         assert_eq!(found.len(), 1);
