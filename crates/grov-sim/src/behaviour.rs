@@ -377,7 +377,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_list_of_words_is_read() {
+    fn a_list_of_words_is_parsed() {
         let read: Behaviour =
             "cut=120, cut-reset,encoding=br,frame=1,write=whole,event-delay=5,trailer=x-a:b,times=2,step=3"
                 .parse()
@@ -393,7 +393,7 @@ mod tests {
     }
 
     #[test]
-    fn unknown_words_are_named() {
+    fn unknown_words_are_named_in_the_error() {
         for word in [
             "dance",
             "cut",
@@ -413,7 +413,7 @@ mod tests {
     }
 
     #[test]
-    fn chance_is_repeatable_and_about_right() {
+    fn random_rules_are_repeatable_and_near_their_probability() {
         let rule = Rule::new(When::Probability { chance: 0.3, seed: 7 }, Behaviour::default());
         let hits: Vec<u64> = (1..=1000)
             .filter(|number| rule.fits(*number, "/", None))

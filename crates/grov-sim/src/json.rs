@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn a_repeated_key_has_one_value() {
+    fn the_last_value_of_a_repeated_key_is_kept() {
         assert_eq!(
             Json::parse(br#"{"a":1,"b":2,"a":3}"#).unwrap().to_string(),
             r#"{"a":3,"b":2}"#
@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn strings_are_mapped_wherever_they_stand() {
+    fn strings_are_mapped_at_every_depth() {
         let value = Json::parse(br#"{"{x}":["{x}",{"k":"a{x}"}],"n":1}"#).unwrap();
         let mapped = value.map_strings(&|text| text.replace("{x}", "!"));
         assert_eq!(mapped.to_string(), r#"{"{x}":["!",{"k":"a!"}],"n":1}"#);

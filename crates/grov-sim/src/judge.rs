@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn an_example_in_the_prompt_tells_the_shape() {
+    fn an_example_in_the_prompt_determines_the_shape() {
         let asked = question("Answer.\nShape: {\"score\": 9, \"diagnostic\": \"...\"}\n").unwrap();
         assert_eq!(asked.purpose, Some(Purpose::CheckDrift));
         let answer = asked.answer(&JudgeScript::default(), &mut Questions::default(), 0);
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn scripted_answers_come_in_order_and_again_for_a_repeated_question() {
+    fn scripted_answers_come_in_order_and_a_repeated_question_gets_the_same_one() {
         let asked = question("Shape: {\"score\": 9}").unwrap();
         let script = JudgeScript::default()
             .with(Purpose::CheckDrift, Json::object([("score", 3_u64.into())]))
@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn every_purpose_has_a_sign() {
+    fn every_purpose_is_recognised() {
         for purpose in Purpose::QUESTIONS {
             assert!(SIGNS.iter().any(|(_, known)| *known == purpose), "{purpose:?}");
         }

@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stream_tells_the_whole_message() {
+    fn a_stream_contains_the_whole_message() {
         let events = answer().events(Style {
             delta: 2,
             crlf: false,
@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn line_ends_and_comments_are_as_asked() {
+    fn line_ends_and_comments_follow_the_behaviour() {
         let events = answer().events(Style {
             delta: 100,
             crlf: true,

@@ -290,7 +290,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_string_and_its_array_are_one() {
+    fn a_string_equals_its_one_block_array() {
         let string = br#"{"model":"m","system":"s","messages":[{"role":"user","content":"hello"}]}"#;
         let array = br#"{"model":"m","system":[{"type":"text","text":"s"}],
             "messages":[{"role":"user","content":[{"type":"text","text":"hello"}]}]}"#;
@@ -323,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn compaction_is_seen_behind_a_trailing_system_message() {
+    fn compaction_is_recognised_before_a_trailing_system_message() {
         let body = br#"{"model":"m","messages":[
             {"role":"user","content":[{"type":"text","text":"hi"},
                 {"type":"text","text":"CRITICAL: Respond with TEXT ONLY. Do NOT call any tools."}]},
@@ -335,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_is_named() {
+    fn unreadable_fields_are_named_in_the_error() {
         for (body, problem) in [
             ("[]", "Input should be a valid dictionary"),
             (r#"{"messages":[]}"#, "model: Field required"),

@@ -344,7 +344,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_adds_to_the_built_in_ones() {
+    fn a_file_adds_to_the_built_in_scenarios() {
         let text = br#"{"default":"mine","scenarios":{"mine":{"title":"T","steps":[
             {"repeat":2,"blocks":[{"type":"tool_use","name":"Bash","input":{"command":"echo {step}"}}]},
             {"blocks":[{"type":"text","text":"ok"},{"type":"new_kind","x":1}],"stop_reason":"refusal",
@@ -362,7 +362,7 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_in_a_file_are_named() {
+    fn mistakes_in_a_file_are_named_in_the_error() {
         for (text, problem) in [
             ("{", "EOF"),
             (r#"{"scenarios":{},"x":1}"#, "unknown field `x`"),

@@ -376,7 +376,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn contradicting_lengths_are_refused() {
+    async fn contradictory_lengths_are_refused() {
         for headers in [
             "Content-Length: 5\r\nContent-Length: 6\r\n",
             "Content-Length: 5\r\nTransfer-Encoding: chunked\r\n",
@@ -415,7 +415,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn chunks_come_out_as_they_went_in() {
+    async fn chunks_survive_a_round_trip() {
         let read = frames(Framing::Chunked, "3\r\nabc\r\n1;x=y\r\nd\r\n0\r\nX-T: v\r\n\r\n")
             .await
             .unwrap();

@@ -39,7 +39,7 @@ fn send(cache: &mut PromptCache, prompt: &RenderedPrompt, now: OffsetDateTime) -
 }
 
 #[test]
-fn a_conversation_that_grows_reads_what_the_request_before_wrote() {
+fn a_growing_conversation_reads_the_prefix_of_the_previous_request() {
     let mut cache = PromptCache::default();
     let first = prompt(&["a", "!b"]);
     let plan = send(&mut cache, &first, START);
@@ -58,7 +58,7 @@ fn a_conversation_that_grows_reads_what_the_request_before_wrote() {
 }
 
 #[test]
-fn one_changed_block_loses_everything_behind_it() {
+fn one_changed_block_invalidates_everything_after_it() {
     let mut cache = PromptCache::default();
     send(&mut cache, &prompt(&["a", "!b", "c", "!d"]), START);
     assert_eq!(
@@ -72,7 +72,7 @@ fn one_changed_block_loses_everything_behind_it() {
 }
 
 #[test]
-fn twenty_blocks_are_looked_at_and_no_more() {
+fn the_look_back_covers_twenty_blocks() {
     for (added, read) in [(19, 1), (20, 0)] {
         let mut cache = PromptCache::default();
         send(&mut cache, &prompt(&["!a"]), START);
@@ -94,7 +94,7 @@ fn twenty_blocks_are_looked_at_and_no_more() {
 }
 
 #[test]
-fn every_breakpoint_looks_back_on_its_own() {
+fn every_breakpoint_has_its_own_look_back() {
     let mut cache = PromptCache::default();
     send(&mut cache, &prompt(&["!a"]), START);
     let mut texts = vec!["a", "b", "!c"];
@@ -104,7 +104,7 @@ fn every_breakpoint_looks_back_on_its_own() {
 }
 
 #[test]
-fn entries_die_after_their_time_and_live_on_with_every_use() {
+fn entries_expire_and_every_use_renews_them() {
     let mut cache = PromptCache::default();
     let five = prompt(&["a", "!b"]);
     send(&mut cache, &five, START);
@@ -120,7 +120,7 @@ fn entries_die_after_their_time_and_live_on_with_every_use() {
 }
 
 #[test]
-fn an_hour_and_five_minutes_are_billed_apart() {
+fn both_lifetimes_are_billed_separately() {
     let mut cache = PromptCache::default();
     let mixed = prompt(&["h!a", "b", "!c", "d"]);
     let usage = send(&mut cache, &mixed, START).usage;
@@ -177,7 +177,7 @@ fn an_entry_is_readable_only_once_the_response_has_begun() {
 }
 
 #[test]
-fn what_renders_alike_is_alike() {
+fn equivalent_requests_render_alike() {
     let base = r#"{"model":"m","system":"s","messages":[{"role":"user","content":"hello"},
         {"role":"assistant","content":[{"type":"tool_use","id":"t","name":"Bash","input":{"a":1,"b":2}}]},
         {"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":"ok"}]}]}"#;
@@ -203,7 +203,7 @@ fn what_renders_alike_is_alike() {
 }
 
 #[test]
-fn parameters_are_part_of_the_prefix_they_belong_to() {
+fn parameters_are_part_of_their_prefix() {
     let body = |parameters: &str| {
         format!(
             r#"{{"model":"m","tools":[{{"name":"t"}}],"system":"s"{parameters},
@@ -224,7 +224,7 @@ fn parameters_are_part_of_the_prefix_they_belong_to() {
 }
 
 #[test]
-fn a_breakpoint_at_the_top_is_one_on_the_last_block() {
+fn a_top_level_breakpoint_applies_to_the_last_block() {
     let prompt = render(
         r#"{"model":"m","cache_control":{"type":"ephemeral","ttl":"1h"},"messages":[{"role":"user","content":"a"}]}"#,
     );
@@ -273,7 +273,7 @@ mod report {
     }
 
     #[test]
-    fn an_unbroken_conversation_is_unbroken() {
+    fn an_unchanged_conversation_has_no_miss() {
         let mut run = Run::new();
         assert_eq!(run.send(&user("one"), START).expected_read, 0);
         let next = format!(
@@ -288,7 +288,7 @@ mod report {
     }
 
     #[test]
-    fn text_that_is_not_sent_again_breaks_the_cache() {
+    fn text_that_is_not_sent_again_causes_a_miss() {
         let mut run = Run::new();
         let added = r#"{"role":"user","content":[{"type":"text","text":"one"},
             {"type":"text","text":"added","cache_control":{"type":"ephemeral"}}]}"#;
@@ -312,7 +312,7 @@ mod report {
     }
 
     #[test]
-    fn time_compaction_and_another_model_are_no_breaks() {
+    fn expiry_compaction_and_another_model_are_not_misses() {
         let mut run = Run::new();
         run.send(&user("one"), START);
         let next = format!(
@@ -327,7 +327,7 @@ mod report {
     }
 
     #[test]
-    fn too_many_new_blocks_are_told_apart() {
+    fn a_miss_due_to_too_many_new_blocks_is_identified() {
         let mut run = Run::new();
         run.send(&user("one"), START);
         let many = vec![r#"{"type":"text","text":"x"}"#; 25].join(",");
@@ -379,7 +379,7 @@ mod audit {
     }
 
     #[test]
-    fn an_insertion_that_is_repeated_costs_nothing() {
+    fn a_repeated_insertion_causes_no_miss() {
         let seen = run(&[
             (&["a"], &["a", "+"]),
             (&["a", "b"], &["a", "+", "b"]),
@@ -399,7 +399,7 @@ mod audit {
     }
 
     #[test]
-    fn an_insertion_that_vanishes_is_a_miss_that_was_caused() {
+    fn a_removed_insertion_causes_a_miss() {
         let seen = run(&[
             (&["a", "b"], &["a", "+", "b"]),
             (&["a", "b", "c"], &["a", "b", "c"]),
@@ -419,7 +419,7 @@ mod audit {
     }
 
     #[test]
-    fn what_the_client_breaks_itself_is_not_held_against_anybody() {
+    fn misses_of_the_client_itself_are_not_attributed() {
         let seen = run(&[(&["a", "b"], &["a", "b"]), (&["X", "b", "c"], &["X", "b", "c"])]);
         assert_eq!(
             seen[1],

@@ -117,7 +117,7 @@ fn every_kind_of_operation_occurs_and_has_an_effect() {
 }
 
 #[test]
-fn what_is_sent_is_valid_and_of_the_purpose_it_says() {
+fn requests_are_valid_and_have_the_stated_purpose() {
     let mut purposes: HashMap<String, usize> = HashMap::new();
     for seed in 0..HISTORIES {
         let operations = Operation::random(seed, LENGTH);
@@ -149,7 +149,7 @@ fn what_is_sent_is_valid_and_of_the_purpose_it_says() {
 
 /// What the wire facts say of the client's bodies, each seen at least so often.
 #[test]
-fn the_shapes_of_the_real_client_occur() {
+fn request_shapes_of_the_real_client_occur() {
     let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
     let mut see = |what: &'static str, times: usize| *seen.entry(what).or_default() += times;
     for seed in 0..HISTORIES {
@@ -225,7 +225,7 @@ fn the_shapes_of_the_real_client_occur() {
 
 /// How many blocks lie between the breakpoints of consecutive steps of a conversation.
 #[test]
-fn distances_around_the_look_back_occur() {
+fn breakpoint_distances_around_the_look_back_limit_occur() {
     let mut distances: BTreeMap<usize, usize> = BTreeMap::new();
     for seed in 0..HISTORIES {
         let mut last: HashMap<(String, Option<String>), usize> = HashMap::new();
@@ -271,7 +271,7 @@ fn is_calm(operation: &Operation) -> bool {
 }
 
 #[test]
-fn an_undisturbed_client_reads_all_that_it_cached() {
+fn an_undisturbed_client_reads_everything_it_cached() {
     let (mut continued, mut forked, mut inherited) = (0, 0, 0);
     for seed in 0..HISTORIES {
         let mut operations = Operation::random(seed, 2 * LENGTH);
@@ -318,7 +318,7 @@ fn an_undisturbed_client_reads_all_that_it_cached() {
 }
 
 #[test]
-fn sessions_and_families_are_told_apart() {
+fn sessions_and_families_are_distinguished() {
     let (mut twins, mut forks) = (0, 0);
     for seed in 0..HISTORIES {
         let operations = Operation::random(seed, LENGTH);

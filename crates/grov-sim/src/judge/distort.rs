@@ -105,13 +105,13 @@ mod tests {
     }
 
     #[test]
-    fn a_right_answer_stays_as_it_is() {
+    fn a_right_answer_is_unchanged() {
         let saying = distort(ANSWER.to_owned(), None);
         assert_eq!((saying.text.as_str(), saying.stop), (ANSWER, Stop::Complete));
     }
 
     #[test]
-    fn wrong_answers_are_wrong_in_their_way() {
+    fn each_kind_of_wrong_answer_is_wrong_as_described() {
         let truncated = said(Wrong::Truncated);
         assert_eq!(truncated.stop, Stop::Length);
         assert!(Json::parse(truncated.text.as_bytes()).is_err() && ANSWER.starts_with(&truncated.text));
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_that_is_no_json_survives() {
+    fn text_that_is_not_json_stays_as_it_is() {
         assert_eq!(distort("no JSON".to_owned(), Some(Wrong::Types)).text, "no JSON");
     }
 }

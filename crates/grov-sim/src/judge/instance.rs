@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn a_schema_as_a_judge_has_it_gets_a_valid_answer() {
+    fn a_schema_of_the_judge_gets_a_valid_answer() {
         let schema = r##"{"type":"object","additionalProperties":false,
             "properties":{"goal":{"type":"string"},"action":{"type":"string","enum":["continue","new_task"]},
                 "task_id":{"type":["string","null"]},"file":{"anyOf":[{"type":"string"},{"type":"null"}]},
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn a_schema_that_refers_to_itself_has_an_end() {
+    fn a_recursive_schema_ends() {
         let schema = r##"{"type":"object","properties":{"a":{"$ref":"#"}},"required":["a"]}"##;
         assert!(instance(schema).starts_with(r#"{"a":{"a":"#));
     }

@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn headers_stand_in_the_clients_order_and_case() {
+    fn headers_have_the_clients_order_and_case() {
         let config = PlayerConfig {
             headers: vec![("X-Mine".to_owned(), "1".to_owned())],
             ..PlayerConfig::in_directory("/p")

@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn files_are_written_read_and_changed_as_the_client_does() {
+    async fn files_are_written_read_and_edited_like_the_client() {
         let directory = tempfile::tempdir().unwrap();
         let mut known = HashSet::new();
         let path = directory.path().join("a/b.txt");
@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn files_that_were_not_read_or_lie_outside_are_refused() {
+    async fn unread_files_and_files_outside_are_refused() {
         let directory = tempfile::tempdir().unwrap();
         let inside = directory.path().join("old.txt");
         std::fs::write(&inside, "old").unwrap();

@@ -12,7 +12,7 @@ fn answer(messages: &str) -> Reply {
 }
 
 #[test]
-fn a_marker_chooses_the_scenario_and_assistant_messages_the_step() {
+fn the_marker_selects_the_scenario_and_assistant_messages_the_step() {
     let first = answer(r#"[{"role":"user","content":"go [[scenario:tools]]"}]"#);
     assert_eq!(first.index, 0);
     assert_eq!(first.stop_reason, "tool_use");
@@ -37,7 +37,7 @@ fn a_marker_chooses_the_scenario_and_assistant_messages_the_step() {
 }
 
 #[test]
-fn a_new_prompt_starts_anew_and_an_unknown_marker_means_the_default() {
+fn a_new_prompt_restarts_and_an_unknown_marker_selects_the_default() {
     let history = r#"[{"role":"user","content":"go [[scenario:tools]]"},
         {"role":"assistant","content":"hm"},{"role":"user","content":"again [[scenario:no-such]]"}]"#;
     let reply = answer(history);
@@ -45,7 +45,7 @@ fn a_new_prompt_starts_anew_and_an_unknown_marker_means_the_default() {
 }
 
 #[test]
-fn text_that_was_added_on_the_way_is_no_prompt() {
+fn text_added_by_a_proxy_is_not_a_prompt() {
     let prompt = r#"{"role":"user","content":[{"type":"text","text":"go [[scenario:tools]]"},
         {"type":"text","text":"What the team knows: nothing."}]}"#;
     let in_loop = |text: &str| {
@@ -61,7 +61,7 @@ fn text_that_was_added_on_the_way_is_no_prompt() {
 }
 
 #[test]
-fn the_same_request_gets_the_same_answer_and_another_session_other_ids() {
+fn the_same_request_gets_the_same_answer_and_other_sessions_get_other_ids() {
     let messages = r#"[{"role":"user","content":"go [[scenario:parallel]]"}]"#;
     assert_eq!(answer(messages), answer(messages));
     let other = reply(&ScenarioSet::default(), &request(messages), "another session");
@@ -76,7 +76,7 @@ fn the_same_request_gets_the_same_answer_and_another_session_other_ids() {
 }
 
 #[test]
-fn the_work_goes_on_behind_a_compaction() {
+fn the_scenario_continues_after_a_compaction() {
     let call = |step: usize| format!("toolu_01{}", block_id(7, step, 0));
     let pair = |id: &str| {
         format!(
@@ -106,7 +106,7 @@ fn the_work_goes_on_behind_a_compaction() {
 }
 
 #[test]
-fn side_requests_get_their_own_answers() {
+fn side_requests_get_separate_answers() {
     let title = r#"{"model":"claude-haiku-4-5","tools":[],"output_config":{"format":{"type":"json_schema",
         "schema":{"properties":{"title":{"type":"string"}}}}},
         "messages":[{"role":"user","content":"<session>\nx [[scenario:tools]]\n</session>"}]}"#;
@@ -133,7 +133,7 @@ fn side_requests_get_their_own_answers() {
 }
 
 #[test]
-fn a_prompt_may_say_how_the_answer_is_delivered() {
+fn a_prompt_may_set_the_delivery_of_the_answer() {
     let reply = answer(r#"[{"role":"user","content":"go [[scenario:tools]] [[sim:cut=10,times=1]]"}]"#);
     assert_eq!(reply.said.as_deref(), Some("cut=10,times=1"));
 }

@@ -37,7 +37,7 @@ const OPERATOR: &str = r#"{"role":"system","content":"mind"}"#;
 const SAY: &str = r#"{"role":"assistant","content":"well"}"#;
 
 #[test]
-fn conversations_as_the_client_sends_them_pass() {
+fn valid_conversations_pass() {
     for sequence in [
         vec![ASK],
         vec![ASK, ASK],
@@ -137,7 +137,7 @@ fn breakpoints_are_counted_and_ordered() {
 }
 
 #[test]
-fn headers_that_the_api_needs() {
+fn missing_headers_are_refused() {
     let kind = |headers: &[(&str, &str)]| check_headers(&head(headers)).map_err(|refusal| refusal.status);
     let version = ("anthropic-version", "2023-06-01");
     assert_eq!(kind(&[version, ("X-Api-Key", "sk-ant-x")]), Ok(()));

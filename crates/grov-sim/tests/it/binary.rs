@@ -17,7 +17,7 @@ fn grov_sim(arguments: &[&str]) -> Command {
 }
 
 #[tokio::test]
-async fn the_program_says_where_it_is_and_serves_a_file() {
+async fn the_program_prints_its_address_and_serves_a_scenario_file() {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("mine.json");
     let scenario =
@@ -44,7 +44,7 @@ async fn the_program_says_where_it_is_and_serves_a_file() {
 }
 
 #[tokio::test]
-async fn the_program_explains_what_it_cannot_use() {
+async fn the_program_explains_invalid_arguments() {
     for (arguments, problem) in [
         (
             ["--scenario", "no-such"],

@@ -51,7 +51,7 @@ async fn a_connection_serves_many_requests() {
 }
 
 #[tokio::test]
-async fn the_other_endpoints() {
+async fn the_other_endpoints_answer() {
     let sim = sim().await;
     let mut wire = connect(&sim).await;
     let probe = exchange(&mut wire, "HEAD / HTTP/1.1\r\nHost: sim\r\n\r\n").await;
@@ -91,7 +91,7 @@ async fn the_other_endpoints() {
 }
 
 #[tokio::test]
-async fn an_upload_is_counted_and_let_go() {
+async fn an_upload_is_counted_but_not_kept() {
     let sim = sim().await;
     let mut wire = connect(&sim).await;
     let piece = "y".repeat(100_000);
@@ -111,7 +111,7 @@ async fn an_upload_is_counted_and_let_go() {
 }
 
 #[tokio::test]
-async fn bodies_over_the_limit_are_refused_and_the_connection_goes_on() {
+async fn bodies_over_the_limit_are_refused_and_the_connection_continues() {
     let sim = sim().await;
     let mut wire = connect(&sim).await;
     let large = exchange(
@@ -130,7 +130,7 @@ async fn bodies_over_the_limit_are_refused_and_the_connection_goes_on() {
 }
 
 #[tokio::test]
-async fn what_the_api_refuses_is_refused_in_its_shape() {
+async fn invalid_requests_are_refused_with_the_apis_errors() {
     let sim = sim().await;
     let mut wire = connect(&sim).await;
     let empty = r#"{"model":"m","max_tokens":1,"messages":[]}"#;
@@ -172,7 +172,7 @@ async fn smuggling_attempts_are_refused_and_counted() {
 }
 
 #[tokio::test]
-async fn a_client_that_asks_first_is_told_to_go_on() {
+async fn a_client_that_expects_100_continue_gets_it() {
     let sim = sim().await;
     let mut wire = connect(&sim).await;
     let body = ask("hi", false);
@@ -186,7 +186,7 @@ async fn a_client_that_asks_first_is_told_to_go_on() {
 }
 
 #[tokio::test]
-async fn absolute_targets_are_understood() {
+async fn absolute_targets_are_accepted() {
     let sim = sim().await;
     let request = messages_request(&ask("hi", false), "").replace("POST /", "POST http://api.example/");
     assert_eq!(exchange(&mut connect(&sim).await, &request).await.status(), 200);
@@ -219,7 +219,7 @@ async fn requests_are_written_to_a_directory() {
 }
 
 #[tokio::test]
-async fn recording_checks_and_deltas_are_a_matter_of_configuration() {
+async fn recording_checks_and_delta_sizes_are_configurable() {
     let config = SimConfig {
         recording: Recording::Heads,
         validate: false,

@@ -81,7 +81,7 @@ async fn a_connection_can_be_reset_before_and_inside_the_response() {
 }
 
 #[tokio::test]
-async fn a_response_can_stall_and_the_simulation_sees_the_client_go() {
+async fn a_response_can_stall_and_the_disconnect_is_recorded() {
     let sim = sim().await;
     for (number, (behaviour, bytes)) in [("stall=0", 0), ("stall=50", 50), ("stall-events=1", 1000)]
         .into_iter()
@@ -110,7 +110,7 @@ async fn a_response_can_stall_and_the_simulation_sees_the_client_go() {
 }
 
 #[tokio::test]
-async fn a_client_that_goes_during_a_pause_is_noticed_at_once() {
+async fn a_disconnect_during_a_pause_is_detected_immediately() {
     let sim = sim().await;
     let mut wire = connect(&sim).await;
     wire.send(request("event-delay=60000").as_bytes()).await.unwrap();
@@ -123,7 +123,7 @@ async fn a_client_that_goes_during_a_pause_is_noticed_at_once() {
 }
 
 #[tokio::test]
-async fn error_statuses_have_the_apis_shape() {
+async fn error_statuses_have_the_apis_format() {
     let sim = sim().await;
     for (status, kind) in [
         (401, "authentication_error"),
@@ -162,7 +162,7 @@ async fn streams_can_be_malformed_or_end_in_an_error() {
 }
 
 #[tokio::test]
-async fn answers_of_another_kind() {
+async fn bodies_can_be_html_empty_or_json() {
     let sim = sim().await;
     let html = answer(&sim, "html").await;
     assert_eq!(html.head.header("content-type"), Some("text/html; charset=utf-8"));
@@ -221,7 +221,7 @@ fn unpack(encoding: &str, data: &[u8]) -> String {
 }
 
 #[tokio::test]
-async fn frames_have_the_size_that_was_asked_for() {
+async fn frames_have_the_requested_size() {
     let sim = sim().await;
     let plain = answer(&sim, "").await;
     let text = plain.text();
@@ -237,7 +237,7 @@ async fn frames_have_the_size_that_was_asked_for() {
 }
 
 #[tokio::test]
-async fn pacing_holds_back_the_head_and_the_events() {
+async fn head_and_events_can_be_delayed() {
     let sim = sim().await;
     let begun = Instant::now();
     let mut wire = connect(&sim).await;
@@ -259,7 +259,7 @@ async fn pacing_holds_back_the_head_and_the_events() {
 }
 
 #[tokio::test]
-async fn the_end_of_a_body_can_be_told_in_every_way() {
+async fn the_end_of_a_body_can_be_marked_in_every_way() {
     let sim = sim().await;
     let by_length = answer(&sim, "length").await;
     assert_eq!(
@@ -285,7 +285,7 @@ async fn the_end_of_a_body_can_be_told_in_every_way() {
 }
 
 #[tokio::test]
-async fn interim_responses_and_odd_lines() {
+async fn interim_responses_and_unusual_lines_can_be_sent() {
     let sim = sim().await;
     let mut wire = connect(&sim).await;
     wire.send(request("interim=103").as_bytes()).await.unwrap();
@@ -299,7 +299,7 @@ async fn interim_responses_and_odd_lines() {
 }
 
 #[tokio::test]
-async fn rules_choose_their_requests() {
+async fn rules_select_their_requests() {
     let sim = sim().await;
     sim.inject(Rule::new(When::Nth(2), Behaviour::fault(Fault::Status(529))));
     sim.inject(Rule::new(
@@ -354,7 +354,7 @@ async fn a_prompt_can_carry_its_fault_for_one_request_of_one_step() {
 }
 
 #[tokio::test]
-async fn a_simulation_that_is_dropped_takes_its_connections_along() {
+async fn dropping_a_simulation_closes_its_connections() {
     let sim = sim().await;
     let mut wire: Wire<TcpStream> = connect(&sim).await;
     wire.send(request("stall-events=1").as_bytes()).await.unwrap();

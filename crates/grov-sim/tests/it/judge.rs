@@ -71,7 +71,7 @@ fn error(answer: &Answer) -> Json {
 }
 
 #[tokio::test]
-async fn both_dialects_answer_by_the_schema_and_tell_what_was_asked() {
+async fn both_apis_answer_by_the_schema_and_record_the_question() {
     let sim = sim().await;
     let answer = asked(
         &sim,
@@ -119,7 +119,7 @@ async fn both_dialects_answer_by_the_schema_and_tell_what_was_asked() {
 }
 
 #[tokio::test]
-async fn a_title_a_turn_and_a_chat_are_no_questions() {
+async fn titles_turns_and_chats_are_not_questions() {
     let sim = sim().await;
     let title = anthropic(
         r#"{"type":"object","properties":{"title":{"type":"string"}},"required":["title"]}"#,
@@ -221,7 +221,7 @@ async fn wrong_answers_are_chosen_by_rules() {
 }
 
 #[tokio::test]
-async fn faults_come_in_the_shape_of_the_dialect() {
+async fn faults_have_the_format_of_each_api() {
     let sim = sim().await;
     sim.inject(Rule::new(
         When::Judge,
@@ -247,7 +247,7 @@ async fn faults_come_in_the_shape_of_the_dialect() {
 }
 
 #[tokio::test]
-async fn a_wish_for_structure_can_be_refused() {
+async fn structured_output_can_be_refused() {
     let sim = sim().await;
     let object = r#","response_format":{"type":"json_object"}"#;
     for (behaviour, schema_status, object_status) in [
@@ -269,7 +269,7 @@ async fn a_wish_for_structure_can_be_refused() {
 }
 
 #[tokio::test]
-async fn shapes_that_the_apis_do_not_take_are_refused() {
+async fn unsupported_schemas_are_refused() {
     let sim = sim().await;
     let open = SCHEMA.replace(r#""additionalProperties":false,"#, "");
     let bounded = SCHEMA.replace(r#""type":"integer""#, r#""type":"integer","minimum":1"#);
@@ -307,7 +307,7 @@ async fn shapes_that_the_apis_do_not_take_are_refused() {
 }
 
 #[tokio::test]
-async fn what_is_no_chat_request_is_refused() {
+async fn invalid_chat_requests_are_refused() {
     let sim = sim().await;
     for body in [
         "{",
@@ -332,7 +332,7 @@ async fn what_is_no_chat_request_is_refused() {
 }
 
 #[tokio::test]
-async fn a_chat_streams() {
+async fn chat_completions_can_stream() {
     let sim = sim().await;
     let fields = by_schema(true) + r#","stream":true,"stream_options":{"include_usage":true}"#;
     let answer = asked(&sim, &chat(&fields)).await;

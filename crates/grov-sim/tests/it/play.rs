@@ -156,7 +156,7 @@ async fn seventy_steps_of_one_prompt() {
 }
 
 #[tokio::test]
-async fn title_suggestion_and_search_stand_beside_the_conversation() {
+async fn title_suggestion_and_search_are_outside_of_the_conversation() {
     let mut stage = Stage::with(|config| config.interactive = true).await;
     stage
         .player
@@ -193,7 +193,7 @@ async fn title_suggestion_and_search_stand_beside_the_conversation() {
 }
 
 #[tokio::test]
-async fn work_goes_on_after_a_compaction() {
+async fn work_continues_after_a_compaction() {
     let mut stage = Stage::new().await;
     stage
         .player
@@ -226,7 +226,7 @@ async fn the_older_dialect_works_the_same() {
 }
 
 #[tokio::test]
-async fn what_the_client_counts_is_what_the_cache_says() {
+async fn the_clients_token_counts_equal_the_cache_report() {
     let mut stage = Stage::new().await;
     stage.player.run(["[[scenario:tools]]"]).await;
     let usage = stage.player.transcript().usage();
@@ -240,7 +240,7 @@ async fn what_the_client_counts_is_what_the_cache_says() {
 }
 
 #[tokio::test]
-async fn a_pause_of_six_minutes_costs_the_cache_and_breaks_nothing() {
+async fn a_pause_of_six_minutes_expires_the_cache_without_a_reported_break() {
     let clock = ManualClock::at(datetime!(2026-01-01 00:00 UTC));
     let config = SimConfig {
         clock: std::sync::Arc::new(clock.clone()),
@@ -302,7 +302,7 @@ async fn an_audit_of_untouched_traffic_finds_nothing() {
 }
 
 #[tokio::test]
-async fn overload_is_waited_out() {
+async fn an_overload_is_retried() {
     let mut stage = Stage::new().await;
     stage
         .sim
@@ -326,7 +326,7 @@ async fn overload_is_waited_out() {
 }
 
 #[tokio::test]
-async fn a_stream_that_breaks_early_is_asked_for_again_without_a_stream() {
+async fn a_stream_that_breaks_early_is_retried_without_streaming() {
     for fault in [
         "cut-events=2",
         "malformed=3",
@@ -371,7 +371,7 @@ async fn a_stream_that_breaks_after_a_block_ends_the_turn() {
 }
 
 #[tokio::test]
-async fn an_interactive_session_goes_on_after_a_failed_turn() {
+async fn an_interactive_session_continues_after_a_failed_turn() {
     let mut stage = Stage::with(|config| config.interactive = true).await;
     stage.player.run(["one"]).await;
     let sent = stage.sim.messages().len() as u64;
@@ -395,7 +395,7 @@ async fn an_interactive_session_goes_on_after_a_failed_turn() {
 }
 
 #[tokio::test]
-async fn a_reset_is_repeated_and_a_refusal_is_not() {
+async fn a_reset_is_retried_and_a_refusal_is_not() {
     let mut stage = Stage::new().await;
     stage
         .sim
@@ -419,7 +419,7 @@ async fn a_reset_is_repeated_and_a_refusal_is_not() {
 }
 
 #[tokio::test]
-async fn silence_is_not_waited_for_longer_than_patience_lasts() {
+async fn a_silent_response_times_out() {
     let mut stage = Stage::with(|config| config.patience = Duration::from_millis(300)).await;
     stage
         .sim
@@ -436,7 +436,7 @@ async fn silence_is_not_waited_for_longer_than_patience_lasts() {
 }
 
 #[tokio::test]
-async fn every_encoding_and_framing_is_understood() {
+async fn every_encoding_and_framing_is_decoded() {
     for behaviour in [
         "encoding=gzip",
         "encoding=deflate",
@@ -467,7 +467,7 @@ async fn every_encoding_and_framing_is_understood() {
 }
 
 #[tokio::test]
-async fn a_scenario_of_ones_own() {
+async fn a_custom_scenario_can_be_played() {
     let scenario = br#"{"default":"mine","scenarios":{"mine":{"steps":[
         {"repeat":3,"blocks":[{"type":"tool_use","name":"Bash","input":{"command":"echo {step} in {cwd}"}}]},
         {"blocks":[{"type":"text","text":"cut"}],"stop_reason":"max_tokens"},
@@ -497,7 +497,7 @@ async fn a_scenario_of_ones_own() {
 }
 
 #[tokio::test]
-async fn many_players_at_once_and_nothing_kept() {
+async fn many_players_can_run_without_kept_bodies() {
     let config = SimConfig {
         recording: Recording::Nothing,
         ..SimConfig::default()

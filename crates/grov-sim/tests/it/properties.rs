@@ -45,7 +45,7 @@ fn low_minimum() -> PromptCache {
 
 proptest! {
     #[test]
-    fn classes_add_up_and_a_growing_history_reads_all_that_was_cached(
+    fn token_classes_add_up_and_a_growing_history_reads_everything_cached(
         history in texts(2..40),
         cuts in prop::collection::vec(1..LOOK_BACK, 1..8),
     ) {
@@ -66,7 +66,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_added_again_costs_nothing_and_what_is_forgotten_costs(
+    fn repeated_additions_cause_no_miss_and_removed_ones_do(
         history in texts(6..16),
         place in 0usize..4,
         addition in "[A-Z]{1,100}",
