@@ -1,4 +1,4 @@
-//! How one answer is delivered: faults, encodings, sizes of frames and writes, pacing.
+//! How one answer is delivered: faults, encodings, sizes of frames and writes, delays.
 //!
 //! Written as a comma-separated list, in a rule, a scenario step, the header [`HEADER`], or a prompt marker
 //! `[[sim:LIST]]`:
@@ -31,13 +31,13 @@ use grov_domain::Purpose;
 use std::str::FromStr;
 use std::time::Duration;
 
-/// The request header that holds a behaviour.
+/// The request header that contains a behaviour.
 pub const HEADER: &str = "x-sim-behaviour";
 
 /// A fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// An error response of that status.
+    /// An error response with that status.
     Status(u16),
     /// The connection ends before the first byte.
     NoAnswer(Ending),
@@ -45,9 +45,9 @@ pub enum Fault {
     Cut(Point),
     /// No data follows after this point.
     Stall(Point),
-    /// A broken line after so many events.
+    /// A broken line after this number of events.
     MalformedLine(usize),
-    /// An `error` event after so many events.
+    /// An `error` event after this number of events.
     ErrorEvent(usize),
     /// 200 with a web page.
     Html,
@@ -60,19 +60,19 @@ pub enum Fault {
 /// How a judge's answer is wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wrong {
-    /// It ends in the middle, for lack of tokens.
+    /// It ends in the middle, at the token limit.
     Truncated,
     /// The JSON is surrounded by sentences.
     Prose,
     /// The JSON is in a code fence.
     Fenced,
-    /// The model will not answer.
+    /// The model refuses to answer.
     Refusal,
-    /// There is no text.
+    /// The text is empty.
     Empty,
     /// The members have values of other types.
     Types,
-    /// The values are of the right types and impossible, and a member is missing.
+    /// The values have the right types but are impossible, and a member is missing.
     Values,
 }
 
@@ -91,13 +91,13 @@ impl Wrong {
     }
 }
 
-/// Which wishes for structured output are granted.
+/// Which requests for structured output are accepted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Structured {
     /// All.
     #[default]
     Honoured,
-    /// JSON objects, but none by a schema.
+    /// JSON objects, but not by a schema.
     ObjectsOnly,
     /// None.
     Refused,
@@ -106,19 +106,19 @@ pub enum Structured {
 /// How a connection ends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Ending {
-    /// In order, with FIN.
+    /// Properly, with FIN.
     #[default]
     Close,
-    /// With RST. What the other side has not read yet may be lost with it.
+    /// With RST. Data that the other side has not read yet may be lost.
     Reset,
 }
 
 /// A point in a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Point {
-    /// After so many bytes, counted on the wire from the first byte of the head.
+    /// After this number of bytes, counted on the wire from the first byte of the head.
     Bytes(usize),
-    /// After the head and so many events.
+    /// After the head and this number of events.
     Events(usize),
 }
 
@@ -157,12 +157,12 @@ impl Encoding {
 /// A size of HTTP chunks or of writes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Size {
-    /// As the layer above made the pieces: a chunk per event, a write per chunk.
+    /// The natural one: a chunk per event, a write per chunk.
     #[default]
     Natural,
     /// Everything in one piece.
     Whole,
-    /// So many bytes a piece.
+    /// Pieces of this number of bytes.
     Bytes(usize),
 }
 
@@ -180,7 +180,7 @@ pub enum Delimiter {
     Http10,
 }
 
-/// How one answer is delivered. The default is: properly, one chunk and one write per event, no delay.
+/// How one answer is delivered. The default is a correct answer, with one chunk and one write per event, without delay.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Behaviour {
     /// A fault.
@@ -195,13 +195,13 @@ pub struct Behaviour {
     pub frame: Size,
     /// Size of writes to the socket.
     pub write: Size,
-    /// Wait before the head.
+    /// The delay before the head.
     pub head_delay: Duration,
-    /// Wait before every event but the first.
+    /// The delay before every event but the first.
     pub event_delay: Duration,
     /// How the end of the body is marked.
     pub delimiter: Delimiter,
-    /// Say `Connection: close` and close.
+    /// Whether to send `Connection: close` and close the connection.
     pub connection_close: bool,
     /// Trailers.
     pub trailers: Vec<(String, String)>,
@@ -213,15 +213,15 @@ pub struct Behaviour {
     pub comments: bool,
     /// How a judge's answer is wrong.
     pub wrong: Option<Wrong>,
-    /// Which wishes for structured output are granted.
+    /// Which requests for structured output are accepted.
     pub structured: Structured,
-    /// Apply to so many requests only. Means something in a rule, a header or a marker.
+    /// Limits the behaviour to this number of requests. Only used in a rule, a header or a marker.
     pub times: Option<u32>,
-    /// Apply to this step of a prompt only, from 1. Means something in a rule, a header or a marker.
+    /// Limits the behaviour to this step of a prompt, from 1. Only used in a rule, a header or a marker.
     pub step: Option<usize>,
 }
 
-/// A word that is no behaviour.
+/// A word that is not a behaviour.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{word:?} is no behaviour; see the table in the documentation of grov_sim::behaviour")]
 pub struct UnknownBehaviour {
@@ -230,7 +230,7 @@ pub struct UnknownBehaviour {
 }
 
 impl Behaviour {
-    /// Only this fault.
+    /// A behaviour with only this fault.
     pub fn fault(fault: Fault) -> Self {
         Self {
             fault: Some(fault),
@@ -315,7 +315,7 @@ impl FromStr for Behaviour {
     }
 }
 
-/// Which requests a rule is for. Requests are counted over the life of the simulation, `POST /v1/messages` only.
+/// The requests that a rule matches. Requests are counted over the life of the simulation, `POST /v1/messages` only.
 #[derive(Clone, Debug, PartialEq)]
 pub enum When {
     /// Every one.
@@ -324,7 +324,7 @@ pub enum When {
     Nth(u64),
     /// Every n-th.
     EveryNth(u64),
-    /// With this probability, decided by the request's number and `seed`, so that a run can be repeated.
+    /// With this probability, determined by the request's number and `seed`, so that a run can be repeated.
     Probability {
         /// From 0 to 1.
         chance: f64,
@@ -339,12 +339,12 @@ pub enum When {
     JudgeFor(Purpose),
 }
 
-/// A behaviour for the requests that a condition chooses. The first matching rule applies.
+/// A behaviour for the requests that match a condition. The first matching rule applies.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rule {
     /// The condition.
     pub when: When,
-    /// What happens; its `times` and `step` are part of the condition.
+    /// The behaviour; its `times` and `step` are part of the condition.
     pub behaviour: Behaviour,
 }
 
@@ -354,8 +354,8 @@ impl Rule {
         Self { when, behaviour }
     }
 
-    /// Whether the rule is for the request of that number (0 when it is not counted) and path. `judged` is there for a
-    /// question to the judge, with its purpose if that is known.
+    /// Whether the rule matches the request with that number (0 if it is not counted) and path. `judged` is set for a
+    /// question to the judge, with its purpose if it is known.
     pub(crate) fn fits(&self, number: u64, path: &str, judged: Option<Option<Purpose>>) -> bool {
         match &self.when {
             When::Always => number > 0,

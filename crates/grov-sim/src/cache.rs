@@ -5,14 +5,14 @@
 //! - The prompt is rendered as tools, then system, then messages. The cache matches prefixes of that; a change at one
 //!   block loses everything after it. The model and its effort are part of every prefix; `tool_choice`, `thinking`
 //!   and whether there are images are part of every prefix that reaches into the messages.
-//! - Entries are written where the request has a breakpoint (`cache_control`, four at most; one at the top level of
-//!   the body stands for the last block), and only if the prefix has at least the model's minimum of tokens.
-//! - For each breakpoint, the last first, entries are looked for at up to 20 blocks, the breakpoint's own being the
-//!   first. The first that is found is read.
+//! - Entries are written where the request has a breakpoint (`cache_control`, four at most; one at the top level of the
+//!   body counts for the last block), and only if the prefix has at least the model's minimum of tokens.
+//! - For each breakpoint, the last one first, entries are looked up at up to 20 blocks, starting at the breakpoint's
+//!   own. The first entry that is found is read.
 //! - An entry lives five minutes or an hour, as its breakpoint says, counted from its last use. It can be read once
 //!   the response of the request that writes it has begun.
 //!
-//! Estimates where the API publishes nothing: a block has a quarter of its bytes in tokens, an image 1,600. A hit
+//! Estimates where the API publishes no figures: a block's tokens are a quarter of its bytes, an image has 1,600. A hit
 //! refreshes the entries of all shorter prefixes of the same request.
 
 mod audit;
@@ -28,11 +28,11 @@ use std::collections::HashMap;
 use std::time::Duration;
 use time::OffsetDateTime;
 
-/// Blocks at which an entry is looked for per breakpoint, the breakpoint's own included.
+/// The number of blocks at which an entry is looked up per breakpoint, including the breakpoint's own.
 pub const LOOK_BACK: usize = 20;
 
-/// Smallest cacheable prefix in tokens, by the beginning of the model's name; the longest beginning that fits counts.
-/// Sources disagree for some models; these are the higher figures.
+/// Minimum cacheable prefix in tokens, by model name prefix; the longest matching prefix counts. Sources disagree for
+/// some models; these are the higher figures.
 pub const MINIMUM_PREFIX: [(&str, u64); 12] = [
     ("", 1024),
     ("claude-3-5-haiku", 2048),
@@ -87,14 +87,14 @@ impl CacheUsage {
     }
 }
 
-/// What the cache does for one request. Takes effect with [`PromptCache::commit`].
+/// The cache's effect on one request. Applied by [`PromptCache::commit`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
     /// Tokens by class.
     pub usage: CacheUsage,
     /// Number of leading blocks that are read.
     pub read_blocks: usize,
-    /// Number of leading blocks that are cached afterwards, up to the last breakpoint that is long enough.
+    /// Number of leading blocks that are cached afterwards, up to the last breakpoint with a sufficiently long prefix.
     pub cached_blocks: usize,
     writes: Vec<(u128, Ttl)>,
     refreshes: Vec<u128>,
@@ -133,7 +133,7 @@ impl Default for PromptCache {
 }
 
 impl PromptCache {
-    /// Sets the smallest cacheable prefix of the models whose names begin like that.
+    /// Sets the minimum cacheable prefix for models whose names start with `model`.
     #[must_use]
     pub fn with_minimum(mut self, model: &str, tokens: u64) -> Self {
         self.minimums.retain(|(name, _)| name != model);
@@ -141,7 +141,7 @@ impl PromptCache {
         self
     }
 
-    /// The smallest cacheable prefix of a model, in tokens.
+    /// The minimum cacheable prefix of a model, in tokens.
     pub fn minimum(&self, model: &str) -> u64 {
         self.minimums
             .iter()
@@ -150,7 +150,7 @@ impl PromptCache {
             .map_or(0, |(_, tokens)| *tokens)
     }
 
-    /// What the cache does for a prompt that arrives now.
+    /// Plans the cache's effect on a prompt that arrives now.
     pub fn plan(&self, prompt: &RenderedPrompt, now: OffsetDateTime) -> Plan {
         let minimum = self.minimum(&prompt.model);
         let long_enough = |at: &usize| prompt.tokens_through(*at) >= minimum;
@@ -195,7 +195,7 @@ impl PromptCache {
         }
     }
 
-    /// Makes a plan's entries readable: the response has begun at this time.
+    /// Makes a plan's entries readable, as of the time when the response began.
     pub fn commit(&mut self, plan: &Plan, now: OffsetDateTime) {
         for prefix in &plan.refreshes {
             if let Some(entry) = self.entries.get_mut(prefix).filter(|entry| entry.alive(now)) {
@@ -209,17 +209,17 @@ impl PromptCache {
         }
     }
 
-    /// Forgets what can no longer be read.
+    /// Removes expired entries.
     pub fn sweep(&mut self, now: OffsetDateTime) {
         self.entries.retain(|_, entry| entry.alive(now));
     }
 
-    /// Number of entries, dead ones included until they are swept.
+    /// Number of entries, including expired ones that have not been removed yet.
     pub fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// Whether there is no entry.
+    /// Whether the cache is empty.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }

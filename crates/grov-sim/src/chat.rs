@@ -1,4 +1,4 @@
-//! `POST /v1/chat/completions`, as OpenAI's API and the servers that follow it have it: as much as a judge needs.
+//! `POST /v1/chat/completions`, as in OpenAI's API and compatible servers, as far as a judge needs it.
 
 use crate::behaviour::{Fault, Structured};
 use crate::json::Json;
@@ -11,9 +11,9 @@ use crate::state::{Shared, lock};
 use crate::transmit::{Payload, Response};
 use crate::validate::Refusal;
 
-/// The endpoint.
+/// The path of the endpoint.
 pub(crate) const PATH: &str = "/v1/chat/completions";
-/// The answer to a request that asks for no shape.
+/// The answer to a request without an output format.
 const PLAIN: &str = "This is a simulated answer.";
 /// Bytes per token, in both directions.
 const BYTES_PER_TOKEN: usize = 4;
@@ -63,7 +63,7 @@ impl ChatRequest {
         })
     }
 
-    /// The question that is asked, if one is.
+    /// The question to the judge, if this request is one.
     pub(crate) fn question(&self) -> Option<Question> {
         let tools = self
             .body
@@ -75,7 +75,7 @@ impl ChatRequest {
         tools.is_empty().then(asked)?
     }
 
-    /// The schema asked for.
+    /// The requested schema.
     pub(crate) fn schema(&self) -> Option<&Json> {
         self.format()?.get("json_schema")?.get("schema")
     }
@@ -84,7 +84,7 @@ impl ChatRequest {
         self.body.get("response_format")
     }
 
-    /// The texts of messages of these roles.
+    /// The texts of messages with these roles.
     pub(crate) fn texts(&self, roles: &[&str]) -> Vec<String> {
         let messages = self
             .body
@@ -108,7 +108,7 @@ impl ChatRequest {
         named("max_completion_tokens").or_else(|| named("max_tokens"))
     }
 
-    /// Checks the wish for a shape, and whether this server grants it.
+    /// Checks the requested output format, and whether this server supports it.
     fn check_format(&self, granted: Structured) -> Result<(), Refusal> {
         let Some(format) = self.format() else {
             return Ok(());

@@ -1,4 +1,4 @@
-//! A clock that only advances when it is told to.
+//! A clock that only advances when a test advances it.
 
 use crate::state::lock;
 use grov_domain::Clock;
@@ -13,14 +13,14 @@ pub struct ManualClock {
 }
 
 impl ManualClock {
-    /// A clock that shows this time.
+    /// A clock set to this time.
     pub fn at(now: OffsetDateTime) -> Self {
         Self {
             now: Arc::new(Mutex::new(now)),
         }
     }
 
-    /// Moves the time on.
+    /// Advances the time.
     pub fn advance(&self, by: Duration) {
         *lock(&self.now) += by;
     }

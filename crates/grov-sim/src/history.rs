@@ -1,12 +1,12 @@
-//! Random lives of a client, as a producer of requests: what Claude Code sends when sessions are resumed, forked, rewound,
-//! cleared and compacted, when requests are repeated, turns broken off, results cleared and reminders moved, in both
+//! Generates random client histories: the requests that Claude Code sends when sessions are resumed, forked, rewound,
+//! cleared and compacted, requests are repeated, turns interrupted, results cleared and reminders moved, in both
 //! message dialects.
 //!
-//! [`play`] turns [`Operation`]s into the requests that they cause, always the same for the same operations. Operations
-//! are made from bytes ([`Operation::decode`]), so that any tool that makes and shrinks bytes makes and shrinks histories.
+//! [`play`] turns [`Operation`]s into the requests that they cause, deterministically. Operations are decoded from
+//! bytes ([`Operation::decode`]), so that a tool that generates and shrinks bytes generates and shrinks histories.
 //!
-//! The client does not depend on what it is answered: answers are part of the operations. What a proxy makes of the
-//! requests is judged with [`CacheAudit`](crate::cache::CacheAudit).
+//! The client does not depend on actual responses: answers are part of the operations.
+//! [`CacheAudit`](crate::cache::CacheAudit) checks a proxy's changes to the requests.
 
 mod body;
 mod client;
@@ -21,7 +21,7 @@ use crate::request::Purpose;
 use bytes::Bytes;
 use time::OffsetDateTime;
 
-/// What happens on the wire.
+/// An event on the wire.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
     /// A request is sent.
@@ -33,26 +33,26 @@ pub enum Event {
 /// A request of the client.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sent {
-    /// The operation that caused it, by its number.
+    /// The index of the operation that caused it.
     pub operation: usize,
-    /// When.
+    /// The time.
     pub at: OffsetDateTime,
     /// The client's session.
     pub session: String,
-    /// The subagent, if it is one's.
+    /// The subagent that sends it, if any.
     pub agent: Option<String>,
-    /// The same for all sessions and subagents whose histories have a beginning in common that is no coincidence.
+    /// Equal for all sessions and subagents whose histories have a common origin.
     pub family: usize,
-    /// What it is for.
+    /// Its purpose.
     pub purpose: Purpose,
     /// The body.
     pub body: Bytes,
-    /// Its response begins. If not, it was refused, and nothing of it is cached.
+    /// Whether its response begins. Otherwise the request was refused, and none of it is cached.
     pub began: bool,
 }
 
 impl Sent {
-    /// The headers by which the request is told apart, and those that every request needs.
+    /// The headers that identify the request, and those that every request needs.
     pub fn headers(&self) -> Vec<(&'static str, String)> {
         let mut headers = vec![
             ("anthropic-version", "2023-06-01".to_owned()),
@@ -66,7 +66,7 @@ impl Sent {
     }
 }
 
-/// Everything that is sent when these things happen one after the other.
+/// All events caused by these operations, in order.
 pub fn play(operations: &[Operation]) -> Vec<Event> {
     client::Client::play(operations)
 }

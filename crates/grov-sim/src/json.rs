@@ -5,7 +5,7 @@ use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
 use std::fmt;
 
-/// A JSON value whose objects remember the order of their keys. A repeated key keeps its first place and last value.
+/// A JSON value whose objects keep the order of their keys. A repeated key keeps its first position and last value.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Json {
     /// `null`
@@ -27,12 +27,12 @@ impl Json {
     /// Parses one JSON document.
     ///
     /// # Errors
-    /// What is wrong with the text and where, as serde_json tells it; nesting deeper than 128 is refused.
+    /// The text is not valid JSON, or nested deeper than 128 levels; the message of serde_json includes the position.
     pub fn parse(bytes: &[u8]) -> Result<Self, serde_json::Error> {
         serde_json::from_slice(bytes)
     }
 
-    /// An object of these members.
+    /// An object with these members.
     pub fn object<const N: usize>(members: [(&str, Json); N]) -> Self {
         Self::Object(
             members
@@ -42,7 +42,7 @@ impl Json {
         )
     }
 
-    /// The member of that name, if this is an object that has it.
+    /// The member of that name, if this is an object with such a member.
     pub fn get(&self, key: &str) -> Option<&Json> {
         match self {
             Self::Object(members) => members
@@ -58,7 +58,7 @@ impl Json {
         self.get(key).and_then(Self::as_str)
     }
 
-    /// Sets a member: replaced in its place, or appended. Does nothing to a value that is no object.
+    /// Sets a member: replaces it in place, or appends it. Does nothing if the value is not an object.
     pub fn set(&mut self, key: &str, value: Json) {
         if let Self::Object(members) = self {
             match members.iter_mut().find(|(name, _)| name == key) {
@@ -95,7 +95,7 @@ impl Json {
         }
     }
 
-    /// The number, if this is one that fits.
+    /// The number, if it is one and fits.
     pub fn as_u64(&self) -> Option<u64> {
         match self {
             Self::Number(number) => number.as_u64(),
@@ -103,7 +103,7 @@ impl Json {
         }
     }
 
-    /// The truth value, if this is one.
+    /// The boolean, if this is one.
     pub fn as_bool(&self) -> Option<bool> {
         match self {
             Self::Bool(value) => Some(*value),

@@ -1,16 +1,16 @@
-//! The simulated judge: answers requests that ask for JSON of a certain shape and offer no tools.
+//! The simulated judge: answers requests that ask for JSON in a certain form and offer no tools.
 //!
-//! Such a request is known by a JSON schema (`output_config.format` of the Messages API, `response_format` of
-//! chat completions) or, where a model takes none, by a line `Shape: {…}` with an example in its system prompt. Without
-//! a script the answer is made from the schema or the example. A scenario file may say the answers instead:
+//! Such a request is recognised by a JSON schema (`output_config.format` of the Messages API, `response_format` of chat
+//! completions) or, for models without schemas, by a line `Shape: {…}` with an example in its system prompt. Without a
+//! script the answer is generated from the schema or the example. A scenario file may set the answers instead:
 //!
 //! ```json
 //! { "judge": { "extract_intent": [ { "goal": "Fix it", "scope": [], "constraints": [], "keywords": [] }, "no JSON" ] },
 //!   "scenarios": {} }
 //! ```
 //!
-//! The n-th question for a purpose gets its n-th answer, and once they are used up the last one; a question that is
-//! repeated byte for byte gets the same answer. An object is sent as JSON, a string verbatim.
+//! The n-th question for a purpose gets its n-th answer, and later questions the last one; a question that is repeated
+//! byte for byte gets the same answer. An object is sent as JSON, a string verbatim.
 
 mod distort;
 mod instance;
@@ -24,10 +24,10 @@ use crate::request::{self, MessagesRequest};
 use grov_domain::Purpose;
 use std::collections::BTreeMap;
 
-/// Begins the line of a system prompt that shows an answer.
+/// The prefix of the system prompt's line with an example answer.
 const EXAMPLE: &str = "Shape: ";
 
-/// By which field of the answer the purpose of a question is known.
+/// The field of the answer by which the purpose of a question is recognised.
 const SIGNS: [(&str, Purpose); 5] = [
     ("keywords", Purpose::ExtractIntent),
     ("action", Purpose::AnalyzeTaskContext),
@@ -36,7 +36,7 @@ const SIGNS: [(&str, Purpose); 5] = [
     ("mandatory_action", Purpose::ForcedRecovery),
 ];
 
-/// What the simulated judge answers, where it is not to make something up.
+/// The simulated judge's scripted answers. Without one for a purpose, the answer is generated.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct JudgeScript {
     answers: BTreeMap<Purpose, Vec<Json>>,
@@ -64,14 +64,14 @@ impl JudgeScript {
     }
 }
 
-/// The questions that were asked so far: for each purpose the hashes of the bodies, in order.
+/// The questions so far: for each purpose the hashes of the bodies, in order.
 #[derive(Debug, Default)]
 pub(crate) struct Questions {
     asked: BTreeMap<Purpose, Vec<u128>>,
 }
 
 impl Questions {
-    /// Which question of its purpose this is, from 0.
+    /// The index of this question within its purpose, from 0.
     fn index(&mut self, purpose: Purpose, body: u128) -> usize {
         let asked = self.asked.entry(purpose).or_default();
         asked.iter().position(|known| *known == body).unwrap_or_else(|| {
@@ -81,7 +81,7 @@ impl Questions {
     }
 }
 
-/// The shape of the answer that is wanted.
+/// The requested form of the answer.
 #[derive(Clone, Debug, PartialEq)]
 enum Shape {
     Schema(Json),
@@ -96,7 +96,7 @@ pub(crate) struct Question {
 }
 
 impl Question {
-    /// The question that a Messages request asks, if it asks one.
+    /// The question in a Messages request, if there is one.
     pub(crate) fn in_messages(request: &MessagesRequest) -> Option<Self> {
         if !request.tools.is_empty() || request.purpose() == request::Purpose::Title {
             return None;
@@ -106,7 +106,7 @@ impl Question {
         Self::of(schema, system)
     }
 
-    /// The question that asks for this schema, or whose system prompt shows an answer.
+    /// The question for this schema, or for the example in the system prompt.
     pub(crate) fn of<'a>(schema: Option<&Json>, mut system: impl Iterator<Item = &'a str>) -> Option<Self> {
         let shape = match schema {
             Some(schema) => Shape::Schema(schema.clone()),
@@ -150,7 +150,7 @@ fn example(system: &str) -> Option<Json> {
         .filter(|value| matches!(value, Json::Object(_)))
 }
 
-/// How a question was put.
+/// The endpoint of a question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dialect {
     /// `POST /v1/messages`
@@ -159,22 +159,22 @@ pub enum Dialect {
     OpenAi,
 }
 
-/// A recorded question to the judge, read.
+/// A recorded question to the judge, parsed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JudgeCall {
-    /// How it was put.
+    /// Its endpoint.
     pub dialect: Dialect,
-    /// What it is for; `None` for a shape that is not known here.
+    /// Its purpose; `None` for an unknown form of answer.
     pub purpose: Option<Purpose>,
     /// The model asked for.
     pub model: String,
     /// The system prompt.
     pub system: String,
-    /// The complete text of the user role.
+    /// The joined texts of the user's messages.
     pub user: String,
-    /// The schema asked for; `None` where the system prompt alone describes the answer.
+    /// The requested schema; `None` if only the system prompt describes the answer.
     pub schema: Option<Json>,
-    /// The most tokens that the answer may have.
+    /// The maximum number of tokens of the answer.
     pub max_tokens: Option<u64>,
     /// The credential of the request: the value of `x-api-key`, else of `authorization`.
     pub key: Option<String>,

@@ -10,7 +10,7 @@
 //! - [`player::Player`] is the scripted client.
 //! - [`wire`] is HTTP/1.1 that shows every byte, for tests that need it.
 //!
-//! It depends on none of Grov's crates but `grov-domain`, so that it checks a proxy independently.
+//! Of Grov's crates it depends only on `grov-domain`, so that it checks a proxy independently.
 #![forbid(unsafe_code)]
 
 pub mod behaviour;

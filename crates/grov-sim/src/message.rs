@@ -187,7 +187,7 @@ fn one_delta(kind: &str, field: &str, piece: String) -> Json {
     Json::object([("type", kind.into()), (field, piece.into())])
 }
 
-/// The text in pieces of so many characters.
+/// The text in pieces of at most `size` characters.
 fn pieces(text: Option<&str>, size: usize) -> impl Iterator<Item = String> {
     let characters: Vec<char> = text.unwrap_or_default().chars().collect();
     let pieces: Vec<String> = characters

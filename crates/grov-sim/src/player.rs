@@ -1,9 +1,8 @@
-//! A scripted client that looks like Claude Code on the wire: same headers in the same order and case, same body
-//! layout, same side requests, same way to treat tool calls, errors and broken streams. It really runs the tools, in
-//! a directory that it is given and never outside.
+//! A scripted client that looks like Claude Code on the wire: the same headers in the same order and case, the same
+//! body layout, the same side requests, and the same handling of tool calls, errors and broken streams. It really runs
+//! the tools, but only in the given directory.
 //!
-//! Observed of the client, version 2.1.197, in base-URL mode; its texts are not copied, filler of the same size
-//! stands in for them.
+//! Imitates the client, version 2.1.197, in base-URL mode. Its texts are replaced by filler of the same size.
 
 mod body;
 mod client;
@@ -24,41 +23,41 @@ use std::collections::HashSet;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Most model steps of one prompt; a script that never ends is stopped here.
+/// Maximum number of model steps per prompt; a script that never ends is stopped there.
 const MAX_STEPS: usize = 1000;
 
-/// How the client is set up.
+/// The client's configuration.
 #[derive(Clone, Debug)]
 pub struct PlayerConfig {
-    /// Where the tools run. Must exist. Files outside are refused.
+    /// The directory where the tools run. Must exist. Files outside are refused.
     pub directory: PathBuf,
     /// The model; it also decides the message dialect. Default: `claude-opus-4-8`.
     pub model: String,
     /// The session's id. Default: a fresh one.
     pub session_id: String,
-    /// The key that is sent. Default: a made-up one.
+    /// The API key to send. Default: a made-up one.
     pub api_key: String,
-    /// As the interactive client: it asks for a title, and after every turn for a suggestion. Default: as the
-    /// printing one, which does neither.
+    /// Whether to act like the interactive client, which asks for a title, and for a suggestion after every turn.
+    /// Default: like the printing one, which asks for neither.
     pub interactive: bool,
     /// Bytes of the tools' definitions, as JSON. Default: 64 KB, as the client sends.
     pub tools_size: usize,
     /// Bytes of the system prompt. Default: 6 KB.
     pub system_size: usize,
-    /// Further headers, as `ANTHROPIC_CUSTOM_HEADERS` sets them.
+    /// Additional headers, as set by `ANTHROPIC_CUSTOM_HEADERS`.
     pub headers: Vec<(String, String)>,
-    /// How often a failed request is repeated. Default: 10.
+    /// The number of retries of a failed request. Default: 10.
     pub retries: u32,
-    /// Wait before the first repetition; doubled for each further one. Default: 550 ms.
+    /// The pause before the first retry; doubled for each further one. Default: 550 ms.
     pub retry_delay: Duration,
-    /// How long the client waits for the next byte. Default: 295 s.
+    /// The timeout for the next byte. Default: 295 s.
     pub patience: Duration,
-    /// Whether the transcript keeps the bodies that were sent. Default: yes; long runs need the memory.
+    /// Whether the transcript keeps the sent bodies. Default: yes; turn it off in long runs to save memory.
     pub keep_bodies: bool,
 }
 
 impl PlayerConfig {
-    /// The defaults, with tools running in this directory.
+    /// The defaults, with the tools running in this directory.
     pub fn in_directory(directory: impl Into<PathBuf>) -> Self {
         Self {
             directory: directory.into(),
@@ -77,7 +76,7 @@ impl PlayerConfig {
     }
 }
 
-/// What the person in front of the client does.
+/// An input of the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Input {
     /// Types a prompt.
@@ -107,10 +106,10 @@ pub struct Player {
 }
 
 impl Player {
-    /// A client that talks to this base URL (`http://host:port`, a path may follow).
+    /// A client for this base URL (`http://host:port`, a path may follow).
     ///
     /// # Errors
-    /// The URL is not of that form.
+    /// The URL does not have that form.
     pub fn new(base_url: &str, config: PlayerConfig) -> Result<Self, PlayError> {
         let client = Client::new(base_url, &config)?;
         let conversation = Conversation::main(&config);
@@ -128,8 +127,8 @@ impl Player {
         })
     }
 
-    /// Plays the inputs one after the other and returns everything that has happened since the client began. Errors
-    /// of the API end a turn, not the run; they stand in the transcript.
+    /// Plays the inputs in order and returns everything that has happened since the client was created. An API error
+    /// ends a turn, not the run; it is in the transcript.
     pub async fn run<I: Into<Input>>(&mut self, inputs: impl IntoIterator<Item = I>) -> &Transcript {
         if !self.started {
             self.started = true;
@@ -145,7 +144,7 @@ impl Player {
         &self.transcript
     }
 
-    /// What has happened so far.
+    /// The transcript so far.
     pub fn transcript(&self) -> &Transcript {
         &self.transcript
     }
@@ -154,7 +153,7 @@ impl Player {
         let first = self.transcript.turns.is_empty();
         self.conversation.say(&text);
         let outcome = if first && self.config.interactive {
-            // The title is asked for beside the first prompt, on a connection of its own.
+            // The title is requested in parallel to the first prompt, on a separate connection.
             let body = body::title(&self.config, &text);
             let mut side = self.client.beside();
             let kind = ExchangeKind::Side(SideRequest::Title);
@@ -185,7 +184,7 @@ impl Player {
         }
     }
 
-    /// Model steps until the model has nothing more to call. The answer's text, or what went wrong.
+    /// Runs model steps until the model calls no more tools. Returns the answer's text, or the error.
     async fn turn(&mut self) -> Result<String, String> {
         for _ in 0..MAX_STEPS {
             let body = self.conversation.body(Extra::Nothing);
@@ -227,7 +226,7 @@ impl Player {
         result.into_block(id)
     }
 
-    /// Runs a subagent with a conversation of its own.
+    /// Runs a subagent with its own conversation.
     async fn delegate(&mut self, id: &str, input: &Json) -> tools::Outcome {
         let agent = format!(
             "a{:016x}",
@@ -252,7 +251,7 @@ impl Player {
             let mut results = Vec::new();
             for call in &answer.calls {
                 calls_made += 1;
-                // A subagent calls no subagents, so this does not go deeper than one level.
+                // A subagent does not start subagents, so the recursion has one level.
                 results.push(Box::pin(self.call(Some(&agent), call)).await);
             }
             conversation.results(results);
@@ -307,7 +306,7 @@ struct Answer {
 }
 
 impl Conversation {
-    /// Takes an answer into the conversation. `None` when the client asks the model to go on.
+    /// Adds an answer to the conversation. `None` if the client asks the model to continue.
     fn take(&mut self, reply: &Reply) -> Result<Option<Answer>, String> {
         let Some(message) = reply.message() else {
             return Err(reply.error().unwrap_or_else(|| "no answer".to_owned()));

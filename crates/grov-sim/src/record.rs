@@ -1,4 +1,4 @@
-//! What arrived, byte for byte, and how it was answered.
+//! Records of requests, byte for byte, and of the delivery of their responses.
 
 use crate::wire::Head;
 use bytes::Bytes;
@@ -10,21 +10,22 @@ use time::OffsetDateTime;
 /// How much of each request is recorded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Recording {
-    /// Heads and bodies. Bodies on paths other than `/v1/messages*` and `/v1/chat/completions` are kept as length and hash only.
+    /// Heads and bodies. For paths other than `/v1/messages*` and `/v1/chat/completions`, only the body's length and
+    /// hash.
     #[default]
     Bodies,
-    /// Heads, and of bodies the length and hash.
+    /// Heads, and the length and hash of bodies.
     Heads,
-    /// Nothing; for long runs.
+    /// Nothing, for long runs.
     Nothing,
 }
 
-/// One request as it arrived.
+/// One request, as it arrived.
 #[derive(Debug)]
 pub struct RecordedRequest {
-    /// Its number in order of arrival, from 0.
+    /// Its index in order of arrival, from 0.
     pub number: u64,
-    /// The number of its connection, from 0.
+    /// The index of its connection, from 0.
     pub connection: u64,
     /// Its head: first line, headers in order and case, and the raw bytes.
     pub head: Head,
@@ -32,9 +33,9 @@ pub struct RecordedRequest {
     pub method: String,
     /// The path, without scheme, host and query.
     pub path: String,
-    /// What follows the `?`, if there is one.
+    /// The part after the `?`, if there is one.
     pub query: Option<String>,
-    /// The body; empty if it is not kept, or is larger than the API takes.
+    /// The body; empty if it is not kept, or is larger than the API accepts.
     pub body: Bytes,
     /// Length of the body.
     pub body_length: u64,
@@ -46,7 +47,7 @@ pub struct RecordedRequest {
     pub received_at: OffsetDateTime,
     /// The `request-id` of the response.
     pub request_id: String,
-    /// Its number among the `POST /v1/messages`, from 1; 0 for others.
+    /// Its number among the `POST /v1/messages` requests, from 1; 0 for others.
     pub(crate) ordinal: u64,
     pub(crate) delivery: OnceLock<Delivery>,
 }
@@ -57,8 +58,8 @@ impl RecordedRequest {
         self.head.header(name)
     }
 
-    /// How the response went; `None` while it is under way. Known a moment after the client has the last byte: wait
-    /// for it with [`Sim::wait_until`](crate::Sim::wait_until).
+    /// The delivery of the response; `None` while it is in progress. Known shortly after the client has the last byte:
+    /// wait for it with [`Sim::wait_until`](crate::Sim::wait_until).
     pub fn delivery(&self) -> Option<&Delivery> {
         self.delivery.get()
     }
@@ -79,16 +80,16 @@ impl RecordedRequest {
 pub enum End {
     /// Everything was sent.
     Complete,
-    /// It was cut, as its behaviour wanted.
+    /// It was cut, as its behaviour requires.
     Cut,
-    /// The client went away before the end; ending its sending side counts as going away.
+    /// The client disconnected before the end; shutting down its sending side counts as disconnecting.
     ClientGone,
 }
 
-/// How a response went.
+/// The delivery of a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Delivery {
-    /// Its status; `None` if there was no head.
+    /// Its status; `None` if no head was sent.
     pub status: Option<u16>,
     /// Bytes handed to the socket, head included.
     pub bytes: u64,
@@ -96,8 +97,8 @@ pub struct Delivery {
     pub end: End,
 }
 
-/// Writes an answered request to a directory: `NNNNN.http` with the bytes as they arrived, and a line of
-/// `index.jsonl` that tells what it was.
+/// Writes an answered request to a directory: `NNNNN.http` with the bytes as they arrived, and a line in `index.jsonl`
+/// that describes it.
 pub(crate) fn save(directory: &Path, request: &RecordedRequest, body: &[u8]) -> std::io::Result<()> {
     std::fs::create_dir_all(directory)?;
     let mut file = std::fs::File::create(directory.join(format!("{:05}.http", request.number)))?;

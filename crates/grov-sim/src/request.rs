@@ -1,15 +1,15 @@
-//! A Messages request, read the way the simulation needs it: normalised messages, who asks, and what for.
+//! A Messages request in the form that the simulation needs: normalised messages, conversation and purpose.
 
 use crate::json::Json;
 
-/// Who speaks.
+/// The role of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// The user, tool results included.
     User,
     /// The model.
     Assistant,
-    /// The operator, in the middle of the conversation.
+    /// The operator, in a system message inside the conversation.
     System,
 }
 
@@ -33,12 +33,12 @@ impl Role {
     }
 }
 
-/// A message, its content always as blocks: a plain string is one text block.
+/// A message, its content always as blocks: a plain string becomes one text block.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Message {
-    /// Who speaks.
+    /// Its role.
     pub role: Role,
-    /// The blocks, `cache_control` and all.
+    /// The blocks, including `cache_control`.
     pub blocks: Vec<Json>,
 }
 
@@ -68,7 +68,7 @@ impl Message {
     }
 }
 
-/// Beginnings of the names of models that take `role: "system"` inside `messages`.
+/// Name prefixes of models that accept `role: "system"` inside `messages`.
 const SYSTEM_ROLE_MODELS: [&str; 6] = [
     "claude-opus-4-8",
     "claude-opus-5",
@@ -78,7 +78,7 @@ const SYSTEM_ROLE_MODELS: [&str; 6] = [
     "claude-mythos-5",
 ];
 
-/// Whether a model takes messages of the role `system`.
+/// Whether a model accepts messages of the role `system`.
 pub fn takes_system_role(model: &str) -> bool {
     SYSTEM_ROLE_MODELS
         .iter()
@@ -108,21 +108,21 @@ pub enum Purpose {
 /// A request to `/v1/messages`, parsed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MessagesRequest {
-    /// The model asked for.
+    /// The requested model.
     pub model: String,
-    /// Whether an event stream is wanted.
+    /// Whether an event stream is requested.
     pub stream: bool,
     /// The tools, in order.
     pub tools: Vec<Json>,
-    /// The system prompt as blocks; a plain string is one text block.
+    /// The system prompt as blocks; a plain string becomes one text block.
     pub system: Vec<Json>,
     /// The conversation.
     pub messages: Vec<Message>,
-    /// The whole body, for the fields that are not listed here.
+    /// The whole body, for other fields.
     pub body: Json,
 }
 
-/// A field of the body has a form that cannot be read. The text names the field as the API does.
+/// A field of the body has an invalid form. The text names the field like the API does.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Unreadable(pub String);
@@ -131,7 +131,7 @@ impl MessagesRequest {
     /// Reads a body.
     ///
     /// # Errors
-    /// The body is no JSON object or a field that matters here has the wrong type.
+    /// The body is not a JSON object, or a parsed field has the wrong type.
     pub fn parse(bytes: &[u8]) -> Result<Self, Unreadable> {
         let body = Json::parse(bytes)
             .map_err(|error| Unreadable(format!("The request body is not valid JSON: {error}")))?;
@@ -198,14 +198,14 @@ impl MessagesRequest {
         }
     }
 
-    /// Why the API would refuse the content of the request, if it would: roles, pairing of calls and results, empty texts,
-    /// breakpoints.
+    /// The reason why the API would refuse the content of the request, if any: roles, pairing of calls and results,
+    /// empty texts, breakpoints.
     pub fn refusal(&self) -> Option<String> {
         let refusal = crate::validate::check_content(self).err();
         refusal.map(|refusal| refusal.message)
     }
 
-    /// The JSON schema that the answer is to follow.
+    /// The JSON schema for the answer.
     pub fn schema(&self) -> Option<&Json> {
         self.body.get("output_config")?.get("format")?.get("schema")
     }
@@ -219,8 +219,8 @@ impl MessagesRequest {
             .map(str::to_owned)
     }
 
-    /// The client's working directory, as the environment part of the prompt names it. Looked for in the system
-    /// prompt first, then in the messages, under each spelling that clients use.
+    /// The client's working directory, from the environment section of the prompt. Searches the system prompt first,
+    /// then the messages, for each wording that clients use.
     pub fn working_directory(&self) -> Option<&str> {
         let system = self.system.iter().filter_map(|block| block.get_str("text"));
         let messages = self

@@ -1,4 +1,4 @@
-//! Responses as the API writes them: its headers, its errors, and the bodies that faults put in their place.
+//! Responses in the API's format: its headers, its errors, and the bodies with which faults replace them.
 
 use crate::behaviour::{Behaviour, Fault};
 use crate::json::Json;
@@ -9,7 +9,7 @@ use crate::validate::Refusal;
 use time::OffsetDateTime;
 use time::macros::format_description;
 
-/// Writes responses with the headers that the API's have.
+/// Builds responses with the API's headers.
 pub(crate) struct Writer<'a> {
     request_id: &'a str,
     now: OffsetDateTime,
@@ -108,7 +108,7 @@ impl<'a> Writer<'a> {
         self.error(refusal.status, refusal.kind, &refusal.message)
     }
 
-    /// The response under a behaviour; faults that replace or damage the body are applied here.
+    /// The response under a behaviour, after faults that replace or damage the body.
     pub(crate) fn deliver(&self, mut response: Response, behaviour: Behaviour) -> Response {
         match behaviour.fault {
             Some(Fault::Status(status)) => {
@@ -147,7 +147,7 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// An error in the shape of OpenAI's API.
+/// An error in the format of OpenAI's API.
 fn openai_error(status: u16, message: &str) -> Json {
     let (kind, code) = match status {
         401 => ("invalid_request_error", Some("invalid_api_key")),

@@ -20,7 +20,7 @@ use time::OffsetDateTime;
 
 /// Bytes of an answer's JSON per output token.
 const BYTES_PER_TOKEN: usize = 4;
-/// The models that `GET /v1/models` lists.
+/// The models listed by `GET /v1/models`.
 const MODELS: [(&str, &str); 3] = [
     ("claude-opus-4-8", "Claude Opus 4.8"),
     ("claude-sonnet-4-5", "Claude Sonnet 4.5"),
@@ -112,9 +112,9 @@ fn messages(
             if let Err(refusal) = check(Some(behaviour.structured)) {
                 return writer.deliver(writer.refusal(&refusal), behaviour).into();
             }
-            // After the checks: a question that is refused uses up no answer of the script.
+            // Checked first, so that a refused question uses up no answer of the script.
             let reply = judged(shared, incoming, question, &behaviour);
-            // Questions have no history in common that a cache could keep.
+            // Questions have no common history that a cache could keep.
             (format!("judge {ordinal}"), reply, behaviour)
         }
         None => {
@@ -152,7 +152,7 @@ fn messages(
         }
         false => writer.json(200, &answer.json()),
     };
-    // With something else in place of the answer the model was never asked.
+    // If a fault replaces the answer, the model is not asked.
     let replaced = matches!(
         behaviour.fault,
         Some(Fault::Status(_) | Fault::Html | Fault::Empty | Fault::NoAnswer(_))
@@ -209,7 +209,7 @@ fn refusal(error: Unreadable) -> Refusal {
     }
 }
 
-/// Session and subagent: what keeps one history.
+/// Session and subagent, which identify a history.
 fn conversation(head: &Head, request: &MessagesRequest) -> String {
     let session = head
         .header("x-claude-code-session-id")
@@ -222,12 +222,12 @@ fn conversation(head: &Head, request: &MessagesRequest) -> String {
     }
 }
 
-/// What rules go by.
+/// The properties that rules match.
 #[derive(Clone, Copy)]
 pub(crate) struct Call {
     /// Its number among the Messages requests, 0 for others.
     pub(crate) ordinal: u64,
-    /// There for a question to the judge, with its purpose if that is known.
+    /// Set for a question to the judge, with its purpose if it is known.
     pub(crate) judged: Option<Option<Purpose>>,
 }
 
@@ -240,8 +240,8 @@ impl Call {
     }
 }
 
-/// The behaviour for a request. The header goes before the prompt's marker, that before the rules, those before the
-/// scenario's step, that before what is set for all.
+/// The behaviour for a request. In order of precedence: the header, the prompt's marker, the rules, the scenario's
+/// step, the default for all.
 pub(crate) fn given_behaviour(
     shared: &Shared,
     incoming: &Incoming,
@@ -253,7 +253,7 @@ pub(crate) fn given_behaviour(
     let mut state = lock(&shared.state);
     let said = incoming.head.header(HEADER).or_else(|| reply?.said.as_deref());
     if let Some(text) = said {
-        // A word that is unknown shows as a plain 400 rather than as a test that passes by mistake.
+        // An unknown word results in a plain 400 instead of a test that passes by mistake.
         let behaviour = text
             .parse()
             .unwrap_or_else(|_| Behaviour::fault(Fault::Status(400)));

@@ -24,16 +24,16 @@
 //! }
 //! ```
 //!
-//! - A prompt that contains `[[scenario:NAME]]` starts that scenario, any other prompt starts the default one. The
-//!   same goes for subagents: the prompt of an `Agent` call may carry a marker of its own.
-//! - One step answers one request. The step is found from the conversation itself: the number of assistant messages
-//!   behind the newest prompt. A repeated request therefore gets the same answer.
-//! - `{cwd}` and `{step}` (from 1) are filled in, in every string of a block.
+//! - A prompt that contains `[[scenario:NAME]]` starts that scenario, any other prompt the default one. The same
+//!   applies to subagents: the prompt of an `Agent` call may contain its own marker.
+//! - One step answers one request. The step is derived from the conversation itself: the number of assistant messages
+//!   after the newest prompt. A repeated request therefore gets the same answer.
+//! - `{cwd}` and `{step}` (from 1) are replaced in every string of a block.
 //! - `stop_reason` is `tool_use` when the step calls a tool, else `end_turn`, unless stated.
 //! - `behaviour` is how the answer is delivered, in the form that [`Behaviour`] parses.
 //! - Block types other than `thinking`, `text` and `tool_use` are sent whole, as the API sends server-side results.
-//! - `judge` is what questions to the judge are answered with: see [`crate::judge`].
-//! - When the steps are used up the answer is the text of [`ENDED`].
+//! - `judge` contains the answers to questions to the judge: see [`crate::judge`].
+//! - After the last step the answer is the text of [`ENDED`].
 
 mod builtin;
 
@@ -44,7 +44,7 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// The answer when a scenario has no step left.
+/// The answer after the last step of a scenario.
 pub const ENDED: &str = "Nothing is left to do.";
 
 /// One part of an answer.
@@ -52,16 +52,16 @@ pub const ENDED: &str = "Nothing is left to do.";
 pub enum Block {
     /// Text.
     Text(String),
-    /// Thinking; its signature is made up.
+    /// Thinking, with a made-up signature.
     Thinking(String),
-    /// A tool call; its id is derived from the place in the conversation.
+    /// A tool call; its id is derived from its position in the conversation.
     ToolUse {
         /// The tool.
         name: String,
         /// Its input.
         input: Json,
     },
-    /// Any other block, sent whole.
+    /// Any other block, sent in one piece.
     Other(Json),
 }
 
@@ -72,12 +72,12 @@ pub struct Step {
     pub blocks: Vec<Block>,
     /// Why the model stops; derived from the blocks if absent.
     pub stop_reason: Option<String>,
-    /// How the answer is delivered, if not in the ordinary way.
+    /// How the answer is delivered, unless in the default way.
     pub behaviour: Option<Behaviour>,
 }
 
 impl Step {
-    /// An answer of these parts.
+    /// An answer with these parts.
     pub fn of(blocks: Vec<Block>) -> Self {
         Self {
             blocks,
@@ -102,16 +102,16 @@ impl Step {
 pub struct Scenario {
     /// The answers to the requests of one prompt, in order.
     pub steps: Vec<Step>,
-    /// The session's title, when the client asks for one.
+    /// The session's title, if the client asks for one.
     pub title: Option<String>,
-    /// The next prompt, when the client asks for one.
+    /// The suggested next prompt, if the client asks for one.
     pub suggestion: Option<String>,
-    /// The summary, when the client compacts the conversation.
+    /// The summary, if the client compacts the conversation.
     pub summary: Option<String>,
 }
 
 impl Scenario {
-    /// A scenario of these steps.
+    /// A scenario with these steps.
     pub fn of(steps: Vec<Step>) -> Self {
         Self {
             steps,
@@ -119,7 +119,7 @@ impl Scenario {
         }
     }
 
-    /// The step of that index; past the end, the closing text.
+    /// The step at that index; past the end, the closing text.
     pub fn step(&self, index: usize) -> Step {
         self.steps
             .get(index)
@@ -128,7 +128,7 @@ impl Scenario {
     }
 }
 
-/// The scenarios that a simulation knows, and the one for prompts without a marker.
+/// The scenarios of a simulation, and the default for prompts without a marker.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ScenarioSet {
     scenarios: BTreeMap<String, Scenario>,
@@ -136,7 +136,7 @@ pub struct ScenarioSet {
     judge: JudgeScript,
 }
 
-/// A scenario file or name that cannot be used.
+/// A scenario file or name is invalid.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ScenarioError {
@@ -145,7 +145,7 @@ pub enum ScenarioError {
     File {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         source: std::io::Error,
     },
     /// The file does not have the documented form.
@@ -154,9 +154,9 @@ pub enum ScenarioError {
     /// No scenario has that name.
     #[error("there is no scenario {name:?}; known are {known}")]
     Unknown {
-        /// The name asked for.
+        /// The requested name.
         name: String,
-        /// Names there are.
+        /// The existing names.
         known: String,
     },
 }
@@ -195,22 +195,22 @@ impl ScenarioSet {
         self
     }
 
-    /// What the judge answers.
+    /// The judge's script.
     pub fn judge(&self) -> &JudgeScript {
         &self.judge
     }
 
-    /// Replaces what the judge answers.
+    /// Replaces the judge's script.
     #[must_use]
     pub fn with_judge(mut self, script: JudgeScript) -> Self {
         self.judge = script;
         self
     }
 
-    /// Chooses the scenario for prompts without a marker.
+    /// Sets the scenario for prompts without a marker.
     ///
     /// # Errors
-    /// There is none of that name.
+    /// No scenario has that name.
     pub fn with_default(mut self, name: &str) -> Result<Self, ScenarioError> {
         if !self.scenarios.contains_key(name) {
             let known = self.names().collect::<Vec<_>>().join(", ");
@@ -223,10 +223,10 @@ impl ScenarioSet {
         Ok(self)
     }
 
-    /// Adds the scenarios of a file of the form above, and takes over its default.
+    /// Adds the scenarios of a file in the form above, and adopts its default.
     ///
     /// # Errors
-    /// The file cannot be read or has another form.
+    /// The file cannot be read or has a different form.
     pub fn with_file(self, path: &Path) -> Result<Self, ScenarioError> {
         let text = std::fs::read(path).map_err(|source| ScenarioError::File {
             path: path.to_owned(),
@@ -235,10 +235,10 @@ impl ScenarioSet {
         self.with_json(&text)
     }
 
-    /// Adds the scenarios of a JSON text of the form above, and takes over its default.
+    /// Adds the scenarios of a JSON text in the form above, and adopts its default.
     ///
     /// # Errors
-    /// The text has another form.
+    /// The text has a different form.
     pub fn with_json(mut self, text: &[u8]) -> Result<Self, ScenarioError> {
         let file: File =
             serde_json::from_slice(text).map_err(|error| ScenarioError::Form(error.to_string()))?;

@@ -1,5 +1,5 @@
-//! Finds the answer to a request: which scenario, which step. Nothing is remembered between requests; the
-//! conversation itself shows its progress, so a repeated request gets the same answer.
+//! Finds the answer to a request: the scenario and the step. No state is kept between requests; the conversation itself
+//! shows its progress, so a repeated request gets the same answer.
 
 use crate::behaviour::Behaviour;
 use crate::json::Json;
@@ -7,7 +7,7 @@ use crate::request::{Message, MessagesRequest, Purpose, Role, is_type};
 use crate::scenario::{Block, Scenario, ScenarioSet, Step};
 use xxhash_rust::xxh3::Xxh3;
 
-/// Beginnings of user texts that the client writes by itself: no prompts.
+/// Beginnings of user texts that the client writes itself, which are not prompts.
 const NOT_TYPED: [&str; 11] = [
     "<system-reminder>",
     "<task-notification>",
@@ -21,9 +21,9 @@ const NOT_TYPED: [&str; 11] = [
     "Output token limit hit.",
     "Continue from where you left off.",
 ];
-/// How the client notes that the user stopped the model.
+/// The beginning of the client's note that the user interrupted the model.
 const INTERRUPTED: &str = "[Request interrupted by user";
-/// How a message begins that replaces a conversation by its summary.
+/// The beginning of a message that replaces a conversation by its summary.
 const CONTINUED: &str = "This session is being continued from a previous conversation";
 
 /// The simulated model's reply to a request.
@@ -33,9 +33,9 @@ pub(crate) struct Reply {
     pub(crate) blocks: Vec<Json>,
     /// Why the model stops.
     pub(crate) stop_reason: String,
-    /// How the answer is to be delivered, if the prompt says so.
+    /// How the answer is to be delivered, if the prompt sets it.
     pub(crate) said: Option<String>,
-    /// How the answer is to be delivered, if the scenario's step says so.
+    /// How the answer is to be delivered, if the scenario's step sets it.
     pub(crate) behaviour: Option<Behaviour>,
     /// Index of the step in its prompt.
     pub(crate) index: usize,
@@ -103,7 +103,7 @@ pub(crate) fn reply(set: &ScenarioSet, request: &MessagesRequest, conversation: 
     Reply {
         blocks,
         stop_reason: step.stop_reason().to_owned(),
-        // For the conversation, not for its side requests.
+        // Applies to the conversation, not to its side requests.
         said: marker(place.prompt, "sim").filter(|_| purpose == Purpose::Step),
         behaviour: step.behaviour,
         index: place.index,
@@ -124,7 +124,7 @@ fn place<'a>(set: &'a ScenarioSet, request: &'a MessagesRequest) -> Place<'a> {
                 let marked = marker(text, "scenario").unwrap_or_default();
                 let (name, start) = parse_place(&marked);
                 let name = set.names().find(|known| *known == name);
-                // After a summary the client keeps the last exchange, which the summary has counted already.
+                // After a summary the client keeps the last exchange, which the summary has already counted.
                 let counted = answered
                     .iter()
                     .filter(|message| start == 0 || step_of(message).is_some_and(|step| step >= start))
@@ -144,8 +144,9 @@ fn place<'a>(set: &'a ScenarioSet, request: &'a MessagesRequest) -> Place<'a> {
     }
 }
 
-/// The prompt that a user message carries, if it is one. A text with a marker is preferred: a proxy may have
-/// added another one after it. Beside tool results only a marked text counts, or what follows an interruption.
+/// The prompt in a user message, if there is one. A text with a marker is preferred, because a proxy may have added
+/// another text after it. In a message with tool results, only a text with a marker or a text after an interruption
+/// counts.
 fn prompt_of(message: &Message) -> Option<&str> {
     let typed = || message.texts().rev().filter(|text| is_typed(text));
     let in_loop = message.tool_result_ids().next().is_some();
@@ -184,7 +185,8 @@ fn parse_place(marker: &str) -> (&str, usize) {
     with_steps.unwrap_or((marker, 0))
 }
 
-/// The summary carries the scenario's marker and the steps done, so that the work continues after a compaction.
+/// The summary contains the scenario's marker and the number of steps done, so that the scenario continues after a
+/// compaction.
 fn summary(scenario: &Scenario, place: &Place<'_>) -> String {
     let text = scenario
         .summary
@@ -196,7 +198,7 @@ fn summary(scenario: &Scenario, place: &Place<'_>) -> String {
     )
 }
 
-/// What the API's own search tool answers: the call, the result, and a text about it.
+/// The answer of the API's own search tool: the call, the result, and a text about it.
 fn web_search(request: &MessagesRequest) -> Step {
     let query = request
         .messages
@@ -227,8 +229,8 @@ fn web_search(request: &MessagesRequest) -> Step {
     ])
 }
 
-/// A hash of the place in the conversation. The beginning is part of it, so that ids do not repeat when the
-/// messages start over after a compaction.
+/// A hash of the position in the conversation. It includes the beginning of the conversation, so that ids do not repeat
+/// when the messages start over after a compaction.
 fn place_hash(conversation: &str, request: &MessagesRequest, place: &Place<'_>) -> u64 {
     let first = request.messages.first().and_then(prompt_of).unwrap_or_default();
     let length = request.messages.len().to_string();
@@ -240,7 +242,7 @@ fn place_hash(conversation: &str, request: &MessagesRequest, place: &Place<'_>) 
     hash.digest()
 }
 
-/// 22 characters: a hash, and the step in the last four, so that a tool call's id reveals its step.
+/// 22 characters: a hash, with the step in the last four, so that a tool call's id contains its step.
 fn block_id(place: u64, step: usize, at: usize) -> String {
     format!("{place:016x}{:02x}{:04x}", at & 0xff, step & 0xffff)
 }
@@ -255,7 +257,7 @@ fn step_of(message: &Message) -> Option<usize> {
     usize::from_str_radix(id.get(18..22)?, 16).ok()
 }
 
-/// A signature as opaque as the real one: the client only carries it.
+/// An opaque signature like the real one: the client only sends it back.
 fn signature(id: &str) -> String {
     format!("EqoB{}==", id.repeat(6))
 }

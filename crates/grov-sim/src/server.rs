@@ -1,4 +1,4 @@
-//! One connection of the simulated API: reads requests, has them answered, hands the answers to the transmitter.
+//! One connection of the simulated API: reads requests, gets their answers, passes the answers to the transmitter.
 
 use crate::behaviour::{Ending, Fault};
 use crate::chat;
@@ -13,12 +13,12 @@ use std::sync::Arc;
 use tokio::net::TcpStream;
 use xxhash_rust::xxh3::Xxh3;
 
-/// Largest body of `/v1/messages*`, as the API documents it.
+/// Maximum body size of `/v1/messages*`, as the API documents it.
 pub(crate) const MAX_BODY: u64 = 32 * 1024 * 1024;
 
 /// Serves a connection until either side ends it.
 pub(crate) async fn serve(shared: Arc<Shared>, stream: TcpStream, connection: u64) {
-    // Without it the kernel would join small writes, and the sizes that a behaviour asks for would not be seen.
+    // Without it the kernel would join small writes, and the requested sizes would not be visible to the client.
     let _ = stream.set_nodelay(true);
     let mut wire = Wire::new(stream);
     loop {
@@ -49,7 +49,7 @@ pub(crate) async fn serve(shared: Arc<Shared>, stream: TcpStream, connection: u6
     }
 }
 
-/// What was read of one request.
+/// One request as read.
 pub(crate) struct Incoming {
     pub(crate) head: Head,
     pub(crate) method: String,

@@ -1,4 +1,4 @@
-//! The simulation: start it, script it, ask it what it saw.
+//! The simulation: starting it, scripting it, and reading its records.
 
 use crate::behaviour::{Behaviour, Rule};
 use crate::cache::{CacheReport, PromptCache};
@@ -15,7 +15,7 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
-/// How a simulation is set up.
+/// The configuration of a simulation.
 #[derive(Clone)]
 pub struct SimConfig {
     /// Address to listen on. Default: loopback, any free port.
@@ -28,11 +28,11 @@ pub struct SimConfig {
     pub recording: Recording,
     /// Directory to which every request is written.
     pub directory: Option<PathBuf>,
-    /// Whether requests are checked as the API checks them. Default: yes.
+    /// Whether requests are validated like the API does. Default: yes.
     pub validate: bool,
     /// Characters per delta of a stream. Default: 24.
     pub delta: usize,
-    /// The prompt cache at the start. Default: empty, with the documented minimums.
+    /// The initial prompt cache. Default: empty, with the documented minimums.
     pub cache: PromptCache,
     /// The clock of the cache and the `date` header. Default: the machine's clock.
     pub clock: Arc<dyn Clock>,
@@ -54,17 +54,17 @@ impl Default for SimConfig {
     }
 }
 
-/// A simulation that cannot start.
+/// An error at the start of a simulation.
 #[derive(Debug, thiserror::Error)]
 #[error("the simulated API cannot listen on {address}: {source}")]
 pub struct StartError {
-    /// The address asked for.
+    /// The requested address.
     pub address: SocketAddr,
-    /// Why.
+    /// The cause.
     pub source: std::io::Error,
 }
 
-/// A running simulation of the Messages API. Ends with its connections when it is dropped.
+/// A running simulation of the Messages API. Stops and closes its connections when dropped.
 pub struct Sim {
     address: SocketAddr,
     shared: Arc<Shared>,
@@ -75,7 +75,7 @@ impl Sim {
     /// Starts a simulation on the current runtime.
     ///
     /// # Errors
-    /// The address cannot be listened on.
+    /// The address cannot be bound.
     pub async fn start(config: SimConfig) -> Result<Self, StartError> {
         let failed = |source| StartError {
             address: config.listen,
@@ -117,12 +117,12 @@ impl Sim {
         format!("http://{}", self.address)
     }
 
-    /// Everything that arrived, in order, as far as it is recorded.
+    /// All recorded requests, in order of arrival.
     pub fn requests(&self) -> Vec<Arc<RecordedRequest>> {
         lock(&self.shared.state).requests.clone()
     }
 
-    /// The `POST /v1/messages` among them.
+    /// The recorded `POST /v1/messages` requests.
     pub fn messages(&self) -> Vec<Arc<RecordedRequest>> {
         self.requests()
             .into_iter()
@@ -135,19 +135,20 @@ impl Sim {
         lock(&self.shared.state).connections
     }
 
-    /// Number of requests so far that were no valid HTTP/1.1; they are not among the recorded ones.
+    /// Number of requests so far that were not valid HTTP/1.1; they are not recorded.
     pub fn malformed(&self) -> u64 {
         lock(&self.shared.state).malformed
     }
 
-    /// Forgets the recorded requests and the cache report; counters, rules and the cache itself stay.
+    /// Clears the recorded requests and the cache report; counters, rules and the cache itself stay.
     pub fn clear(&self) {
         let mut state = lock(&self.shared.state);
         state.requests.clear();
         state.report = CacheReport::default();
     }
 
-    /// Waits until the recorded requests meet a condition, which is checked at every arrival and every end of a response.
+    /// Waits until the recorded requests meet a condition, which is checked whenever a request arrives or a response
+    /// ends.
     pub async fn wait_until(&self, wanted: impl Fn(&[Arc<RecordedRequest>]) -> bool) {
         let mut changes = self.shared.changes.subscribe();
         loop {
@@ -158,19 +159,18 @@ impl Sim {
         }
     }
 
-    /// Replaces the scenarios; conversations under way go on with the new ones.
+    /// Replaces the scenarios; conversations in progress continue with the new ones.
     pub fn set_script(&self, scenarios: ScenarioSet) {
         lock(&self.shared.state).scenarios = scenarios;
     }
 
-    /// Replaces what the judge answers; a question that was asked before keeps its place in the script.
+    /// Replaces the judge's script; a question asked before keeps its position in the script.
     pub fn set_judge(&self, script: JudgeScript) {
         let mut state = lock(&self.shared.state);
         state.scenarios = std::mem::take(&mut state.scenarios).with_judge(script);
     }
 
-    /// The questions to the judge among the recorded requests, in order, each with the request that put it. They are
-    /// there only where bodies are recorded.
+    /// The recorded questions to the judge, in order, each with its request. Available only if bodies are recorded.
     pub fn judge_calls(&self) -> Vec<(Arc<RecordedRequest>, JudgeCall)> {
         self.requests()
             .into_iter()
@@ -188,12 +188,12 @@ impl Sim {
         lock(&self.shared.state).rules.clear();
     }
 
-    /// What the prompt cache did for every answered request.
+    /// The cache's effect on every answered request.
     pub fn cache_report(&self) -> CacheReport {
         lock(&self.shared.state).report.clone()
     }
 
-    /// Stops listening and ends all connections at once.
+    /// Stops listening and closes all connections immediately.
     pub async fn shutdown(mut self) {
         self.tasks.shutdown().await;
     }
@@ -212,7 +212,7 @@ async fn accept(listener: TcpListener, shared: Arc<Shared>) {
                     };
                     connections.spawn(server::serve(shared.clone(), stream, number));
                 }
-                // Out of descriptors, most likely: connections that end will free some.
+                // Probably out of file descriptors: connections that end will free some.
                 Err(_) => tokio::time::sleep(std::time::Duration::from_millis(10)).await,
             },
             Some(_) = connections.join_next() => {}

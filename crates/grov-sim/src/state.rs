@@ -1,4 +1,4 @@
-//! What a running simulation knows, shared by its connections.
+//! The state of a running simulation, shared by its connections.
 
 use crate::behaviour::{Behaviour, Rule};
 use crate::cache::Conversations;
@@ -17,7 +17,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use time::OffsetDateTime;
 use tokio::sync::watch;
 
-/// Dead cache entries are swept every so many requests.
+/// Expired cache entries are removed every `SWEEP_EVERY` requests.
 const SWEEP_EVERY: u64 = 256;
 
 pub(crate) struct Shared {
@@ -28,7 +28,7 @@ pub(crate) struct Shared {
     pub(crate) recording: Recording,
     pub(crate) directory: Option<PathBuf>,
     pub(crate) state: Mutex<State>,
-    /// Counts changes of the record, for those who wait for one.
+    /// Counts changes of the records, for tasks that wait for one.
     pub(crate) changes: watch::Sender<u64>,
 }
 
@@ -58,7 +58,7 @@ impl Shared {
         self.clock.now()
     }
 
-    /// Numbers a request and keeps it, as far as the recording wants.
+    /// Numbers a request and records it, as far as the recording setting requires.
     pub(crate) fn arrive(
         &self,
         incoming: &Incoming,
@@ -97,18 +97,18 @@ impl Shared {
         record
     }
 
-    /// Notes how a response went.
+    /// Records the delivery of a response.
     pub(crate) async fn answered(&self, record: &Arc<RecordedRequest>, delivery: Delivery, body: Bytes) {
         let _ = record.delivery.set(delivery);
         if let Some(directory) = self.directory.clone() {
             let record = record.clone();
-            // A record that cannot be written must not disturb the client that is served.
+            // A failure to write a record must not disturb the connected client.
             let _ = tokio::task::spawn_blocking(move || save(&directory, &record, &body)).await;
         }
         self.changes.send_modify(|changes| *changes += 1);
     }
 
-    /// What the cache holds for a request that has just arrived.
+    /// The cached prefix for a request that has just arrived.
     pub(crate) fn look_up(
         &self,
         conversation: &str,
@@ -124,7 +124,7 @@ impl Shared {
         (plan, seen)
     }
 
-    /// The response has begun: what was planned is in the cache.
+    /// The response has begun: adds the planned entries to the cache.
     pub(crate) fn begun(&self, cached: Option<Box<Cached>>) {
         let Some(cached) = cached else { return };
         let now = self.now();

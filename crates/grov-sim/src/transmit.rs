@@ -1,4 +1,4 @@
-//! Puts a response on the wire exactly as its behaviour says, byte by byte if need be.
+//! Writes a response to the wire exactly as its behaviour requires, byte by byte if necessary.
 
 use crate::behaviour::{Behaviour, Delimiter, Encoding, Ending, Fault, Point, Size};
 use crate::record::{Delivery, End};
@@ -11,7 +11,7 @@ use tokio::net::TcpStream;
 #[derive(Debug)]
 pub(crate) struct Response {
     pub(crate) status: u16,
-    /// Headers without those that frame the body.
+    /// Headers, except those that frame the body.
     pub(crate) headers: Vec<(String, String)>,
     pub(crate) payload: Payload,
     pub(crate) behaviour: Behaviour,
@@ -20,19 +20,19 @@ pub(crate) struct Response {
 /// The body of a response.
 #[derive(Debug)]
 pub(crate) enum Payload {
-    /// Known as a whole; delimited by its length.
+    /// Complete from the start; delimited by its length.
     Whole(Vec<u8>),
-    /// Pieces that become known one after the other; chunked.
+    /// Pieces that become available one by one; chunked.
     Events(Vec<Vec<u8>>),
-    /// The length of a body that is not sent, as `HEAD` has it.
+    /// The length of a body that is not sent, for `HEAD`.
     Absent(usize),
 }
 
-/// Some bytes of a response that belong together.
+/// Consecutive bytes of a response.
 struct Segment {
     bytes: Vec<u8>,
     wait: Duration,
-    /// Number of the event that this is part of; `None` for the head and the end of the body.
+    /// Index of the event that this is part of; `None` for the head and the end of the body.
     event: Option<usize>,
 }
 
@@ -50,7 +50,7 @@ pub(crate) enum After {
     Reset,
 }
 
-/// Sends a response. `begun` is called when the first piece of the body is about to go out.
+/// Sends a response. `begun` is called just before the first piece of the body is sent.
 pub(crate) async fn transmit(
     wire: &mut Wire<TcpStream>,
     response: Response,
@@ -141,7 +141,7 @@ impl<F: FnOnce()> Sending<'_, F> {
         Ok(())
     }
 
-    /// Waits, unless the client goes away first.
+    /// Waits for a delay, unless the client disconnects first.
     async fn pause(&mut self, time: Duration) -> io::Result<()> {
         if time.is_zero() {
             return Ok(());
@@ -153,7 +153,7 @@ impl<F: FnOnce()> Sending<'_, F> {
     }
 }
 
-/// Number of bytes after which the response stops.
+/// The number of bytes after which the response stops.
 fn limit(layout: &Layout, behaviour: &Behaviour) -> usize {
     match behaviour.fault {
         Some(Fault::Cut(Point::Bytes(bytes)) | Fault::Stall(Point::Bytes(bytes))) => bytes,
@@ -269,7 +269,7 @@ fn chunk(data: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// The pieces in frames of the wanted size, each with the number of its event. Empty frames, which would end a
+/// The pieces in frames of the requested size, each with its event's index. Empty frames, which would end a
 /// chunked body, are left out.
 fn frames(pieces: Vec<Vec<u8>>, size: Size) -> Vec<(usize, Vec<u8>)> {
     let frames: Vec<(usize, Vec<u8>)> = match size {
@@ -328,11 +328,11 @@ fn encode(pieces: Vec<Vec<u8>>, encoding: Encoding) -> Vec<Vec<u8>> {
             )
         }),
     };
-    // Encoding into memory has no way to fail; should it, the empty body is seen at once.
+    // Encoding into memory cannot fail; if it did, the empty body would be noticed immediately.
     encoded.unwrap_or_default()
 }
 
-/// Writes the pieces one by one and takes out what the encoder has made of each.
+/// Writes the pieces one by one and returns the encoder's output for each.
 fn flushed<E: Write>(
     mut encoder: E,
     pieces: Vec<Vec<u8>>,

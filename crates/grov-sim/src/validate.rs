@@ -1,13 +1,13 @@
-//! What the API refuses, as far as a proxy that edits requests could be the cause of it.
+//! The API's validation of requests, as far as a proxy that edits requests could violate it.
 
 use crate::json::Json;
 use crate::request::{Message, MessagesRequest, Role, is_type, takes_system_role};
 use crate::wire::Head;
 use std::collections::HashSet;
 
-/// Most `cache_control` marks in a request.
+/// Maximum number of `cache_control` marks in a request.
 const MAX_BREAKPOINTS: usize = 4;
-/// Words of JSON Schema that the API's structured output does not take, as its documentation lists them.
+/// JSON Schema keywords that the API's structured output does not accept, from its documentation.
 const UNSUPPORTED: [&str; 8] = [
     "minimum",
     "maximum",
@@ -19,7 +19,7 @@ const UNSUPPORTED: [&str; 8] = [
     "maxItems",
 ];
 
-/// A refusal: status, error type and message as the API words them.
+/// A refusal: status, error type and message, worded as by the API.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Refusal {
     pub(crate) status: u16,
@@ -79,7 +79,7 @@ pub(crate) fn check_content(request: &MessagesRequest) -> Result<(), Refusal> {
     check_breakpoints(request)
 }
 
-/// Checks the shape that is asked for. `supported` tells whether the model takes one.
+/// Checks the requested output format. `supported`: whether the model supports structured output.
 pub(crate) fn check_format(request: &MessagesRequest, supported: bool) -> Result<(), Refusal> {
     let Some(format) = request
         .body
@@ -102,7 +102,7 @@ pub(crate) fn check_format(request: &MessagesRequest, supported: bool) -> Result
     )
 }
 
-/// Checks that a schema keeps to what structured output can enforce: closed objects, no bounds of numbers or texts.
+/// Checks that a schema uses only what structured output can enforce: closed objects, no bounds of numbers or texts.
 fn check_schema(schema: &Json) -> Result<(), Refusal> {
     let refuse = |problem: String| Err(invalid(format!("output_config.format.schema: {problem}")));
     let kind = schema.get_str("type").unwrap_or_default();
@@ -118,7 +118,7 @@ fn check_schema(schema: &Json) -> Result<(), Refusal> {
     match schema {
         Json::Object(members) => members
             .iter()
-            // The names below are the user's own, whatever they are called.
+            // These keys are property names chosen by the user, not keywords.
             .flat_map(|(key, value)| match (key.as_str(), value) {
                 ("properties" | "$defs" | "definitions", Json::Object(named)) => {
                     named.iter().map(|(_, value)| value).collect()
@@ -212,7 +212,8 @@ fn unanswered<'a>(at: usize, ids: impl Iterator<Item = &'a &'a str>) -> Refusal 
     ))
 }
 
-/// The messages of user and assistant in turns: neighbours of one role are one turn. System messages are not part of them.
+/// The messages of user and assistant in turns: consecutive messages of one role are one turn. System messages are
+/// skipped.
 fn turns(messages: &[Message]) -> Vec<(usize, Vec<&Message>)> {
     let mut turns: Vec<(usize, Vec<&Message>)> = Vec::new();
     for (at, message) in messages

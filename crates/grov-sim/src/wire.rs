@@ -1,19 +1,19 @@
 //! A minimal HTTP/1.1 client and server codec that shows every byte: raw heads, bodies frame by frame.
 //!
-//! Strict where leniency would hide smuggling: conflicting lengths, a length beside `chunked`, and malformed chunk
-//! sizes are errors.
+//! Strict where leniency would hide request smuggling: conflicting lengths, a length together with `chunked`, and
+//! malformed chunk sizes are errors.
 
 use bytes::{Buf, Bytes, BytesMut};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
-/// Largest head that is read, in bytes. Generous: a client may send long beta lists and cookies.
+/// Maximum size of a head, in bytes. Generous: a client may send long beta lists and cookies.
 const MAX_HEAD: usize = 256 * 1024;
-/// Room that is made for every read.
+/// Buffer space reserved for every read.
 const READ_SIZE: usize = 64 * 1024;
-/// Longest chunk-size or trailer line, in bytes.
+/// Maximum length of a chunk-size or trailer line, in bytes.
 const MAX_LINE: usize = 16 * 1024;
 
-/// What can go wrong when reading a message.
+/// Why a message cannot be read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum WireError {
@@ -31,7 +31,7 @@ pub enum WireError {
 /// The head of a request or a response.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Head {
-    /// The bytes as they came, the final empty line included.
+    /// The received bytes, including the final empty line.
     pub raw: Bytes,
     /// The first line, without its line end.
     pub line: String,
@@ -74,7 +74,7 @@ impl Head {
             .map(|(_, value)| value.as_str())
     }
 
-    /// Whether a comma-separated header holds that token, in any case.
+    /// Whether a comma-separated header contains that token, ignoring case.
     pub fn has_token(&self, name: &str, token: &str) -> bool {
         self.all(name)
             .flat_map(|value| value.split(','))
@@ -89,15 +89,15 @@ impl Head {
     /// How the body of a request with this head is delimited.
     ///
     /// # Errors
-    /// The head contradicts itself about the length.
+    /// The head's lengths are contradictory.
     pub fn request_framing(&self) -> Result<Framing, WireError> {
         self.framing(Framing::Length(0))
     }
 
-    /// How the body of a response with this head is delimited; `to_head` when it answers a `HEAD` request.
+    /// How the body of a response with this head is delimited; `to_head` if it answers a `HEAD` request.
     ///
     /// # Errors
-    /// The head contradicts itself about the length.
+    /// The head's lengths are contradictory.
     pub fn response_framing(&self, to_head: bool) -> Result<Framing, WireError> {
         let status = self.status().ok_or(WireError::Malformed("status line"))?;
         if to_head || status == 204 || status == 304 || status < 200 {
@@ -134,24 +134,24 @@ impl Head {
 /// How a body is delimited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Framing {
-    /// So many bytes.
+    /// This number of bytes.
     Length(u64),
     /// `Transfer-Encoding: chunked`.
     Chunked,
-    /// All there is until the connection ends.
+    /// Everything until the connection ends.
     UntilClose,
 }
 
 /// One piece of a body.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Frame {
-    /// Data: one HTTP chunk, or what one read brought.
+    /// Data: one HTTP chunk, or the data of one read.
     Data(Bytes),
-    /// The body is over; what followed the last chunk.
+    /// The end of the body, with the trailers.
     End(Vec<(String, String)>),
 }
 
-/// A connection with what was read ahead.
+/// A connection with a read buffer.
 #[derive(Debug)]
 pub struct Wire<S> {
     stream: S,
@@ -189,7 +189,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Wire<S> {
         self.stream.shutdown().await
     }
 
-    /// Waits until the peer closes the connection. Bytes that it sends meanwhile are kept for the next head.
+    /// Waits until the peer closes the connection. Bytes received meanwhile are kept for the next head.
     pub async fn gone(&mut self) {
         while let Ok(more) = self.read_more().await {
             if !more {
@@ -198,10 +198,10 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Wire<S> {
         }
     }
 
-    /// Reads the next head. `None` when the connection ended between messages.
+    /// Reads the next head. `None` if the connection ended between messages.
     ///
     /// # Errors
-    /// The connection failed or ended inside the head, or what came is no head.
+    /// The connection failed or ended inside the head, or the bytes are not a head.
     pub async fn read_head(&mut self) -> Result<Option<Head>, WireError> {
         let mut searched = 0;
         loop {
@@ -240,9 +240,9 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Wire<S> {
         }
     }
 
-    /// Reads what there is; false at the end of the connection.
+    /// Reads the available bytes; false at the end of the connection.
     async fn read_more(&mut self) -> std::io::Result<bool> {
-        // Left alone the buffer would grow, and be read into, 64 bytes at a time.
+        // Without a reservation the buffer would grow, and be filled, 64 bytes at a time.
         if self.buffer.capacity() - self.buffer.len() < READ_SIZE / 16 {
             self.buffer.reserve(READ_SIZE);
         }
@@ -276,7 +276,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Body<'_, S> {
     /// The next frame; after [`Frame::End`], `End` again.
     ///
     /// # Errors
-    /// The connection failed, or ended before the body did, or the chunked form is broken.
+    /// The connection failed, or ended before the body did, or the chunked encoding is invalid.
     pub async fn frame(&mut self) -> Result<Frame, WireError> {
         if self.over {
             return Ok(Frame::End(Vec::new()));

@@ -52,7 +52,7 @@ async fn run(arguments: Arguments) -> Result<(), Box<dyn std::error::Error>> {
         ..SimConfig::default()
     })
     .await?;
-    // Flushed at once: scripts wait for the line to learn the port.
+    // Flushed immediately: scripts wait for the line to learn the port.
     let mut out = std::io::stdout();
     writeln!(out, "{}", sim.url())?;
     out.flush()?;

@@ -4,38 +4,39 @@ use super::{PromptCache, RenderedPrompt};
 use crate::request::{MessagesRequest, Unreadable};
 use time::OffsetDateTime;
 
-/// Runs the same traffic through two caches: as the client sent it, and as it arrived. A miss was caused on the way
-/// when fewer of the client's own blocks are cached in what arrived than in what was sent.
+/// Runs the same traffic through two caches: as the client sent it, and as it arrived. The program in between caused a
+/// miss when fewer of the client's own blocks are cached in the request that arrived than in the one that was sent.
 #[derive(Clone, Debug, Default)]
 pub struct CacheAudit {
     sent: PromptCache,
     arrived: PromptCache,
 }
 
-/// One request, compared.
+/// The comparison of one request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Comparison {
-    /// The client's blocks that would have been read from the cache without anybody in between.
+    /// The client's blocks that would have been read from the cache without a program in between.
     pub cached_as_sent: usize,
     /// The client's blocks that were read from the cache.
     pub cached_as_arrived: usize,
-    /// The client's blocks that were cached in what arrived, also where a breakpoint's look-back did not reach them.
+    /// The client's blocks that were cached in the request that arrived, even if a breakpoint's look-back did not reach
+    /// them.
     pub within_any_reach: usize,
-    /// The client's blocks that the request leaves in the cache without anybody in between.
+    /// The client's blocks that the request leaves in the cache without a program in between.
     pub left_as_sent: usize,
-    /// The client's blocks in all.
+    /// The total number of the client's blocks.
     pub blocks: usize,
 }
 
 impl Comparison {
-    /// Whether a miss was caused on the way.
+    /// Whether the program in between caused a miss.
     pub fn caused_a_miss(&self) -> bool {
         self.cached_as_arrived < self.cached_as_sent
     }
 }
 
 impl CacheAudit {
-    /// An audit whose caches begin like this one, for other minimums or a history.
+    /// An audit that starts with copies of this cache, for other minimums or with a history.
     pub fn starting_with(cache: PromptCache) -> Self {
         Self {
             sent: cache.clone(),
@@ -43,11 +44,11 @@ impl CacheAudit {
         }
     }
 
-    /// Takes the next request of a run: the body that the client sent and the one that arrived, in order of time.
-    /// Its response is taken to begin before the next request.
+    /// Adds the next request: the body that the client sent and the body that arrived, in order of time. Its response
+    /// is assumed to begin before the next request.
     ///
     /// # Errors
-    /// One of the bodies is no Messages request.
+    /// One of the bodies is not a Messages request.
     pub fn observe(
         &mut self,
         sent: &[u8],
@@ -57,10 +58,10 @@ impl CacheAudit {
         self.take(sent, arrived, now, true)
     }
 
-    /// The same for a request that is refused: its response never begins, so nothing of it is cached.
+    /// The same for a request that is refused: its response never begins, so none of it is cached.
     ///
     /// # Errors
-    /// One of the bodies is no Messages request.
+    /// One of the bodies is not a Messages request.
     pub fn observe_refused(
         &mut self,
         sent: &[u8],
@@ -96,7 +97,7 @@ impl CacheAudit {
     }
 }
 
-/// How many of the first `read` received blocks are the client's: those in the client's order.
+/// How many of the first `read` received blocks are the client's, matched in the client's order.
 fn of_client(sent: &RenderedPrompt, arrived: &RenderedPrompt, read: usize) -> usize {
     let mut own = sent.blocks.iter().map(|block| block.content).peekable();
     arrived.blocks[..read]

@@ -1,4 +1,4 @@
-//! The prompt as the cache sees it: a row of blocks, each with the hash of everything up to it.
+//! The prompt in the cache's view: a list of blocks, each with the hash of everything up to it.
 
 use super::Ttl;
 use crate::json::Json;
@@ -34,12 +34,12 @@ pub struct RenderedBlock {
     pub prefix: u128,
     /// The breakpoint on it, if there is one.
     pub breakpoint: Option<Ttl>,
-    /// What it is, for people: `messages[3].user tool_result`.
+    /// Its description for people: `messages[3].user tool_result`.
     pub label: String,
     tokens_through: u64,
 }
 
-/// A prompt as a row of blocks.
+/// A prompt as a list of blocks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RenderedPrompt {
     /// The model.
@@ -49,8 +49,8 @@ pub struct RenderedPrompt {
 }
 
 impl RenderedPrompt {
-    /// Renders a request. What renders alike is alike: a string and the array of its one text block, the order of a
-    /// block's own keys, messages of one role in a row. The order of keys inside a tool's input counts.
+    /// Renders a request. Equivalent forms render alike: a string and the array of its one text block, any order of a
+    /// block's own keys, and consecutive messages of one role. The order of keys inside a tool's input matters.
     pub fn of(request: &MessagesRequest) -> Self {
         let mut renderer = Renderer {
             hash: Xxh3::new(),
@@ -107,7 +107,7 @@ impl RenderedPrompt {
         self.blocks.last().map_or(0, |block| block.tokens_through)
     }
 
-    /// Tokens up to and including the block of that index; all of them past the end.
+    /// Tokens up to and including the block at `index`; all of them past the end.
     pub fn tokens_through(&self, index: usize) -> u64 {
         self.blocks
             .get(index)

@@ -1,5 +1,5 @@
-//! Did anybody break the cache? Compares what each request read with what an earlier one of its conversation had
-//! cached for it.
+//! Finds cache misses: compares the tokens that each request read with those that an earlier request of its
+//! conversation had cached for it.
 
 use super::{Plan, RenderedBlock, RenderedPrompt};
 use crate::request::{MessagesRequest, Role, is_type};
@@ -9,16 +9,16 @@ use time::OffsetDateTime;
 /// Why a prefix was not found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BreakReason {
-    /// A block differs, was added or is gone.
+    /// A block differs, was added or was removed.
     Changed {
         /// Its index in the rendered prompt.
         index: usize,
-        /// What was there.
+        /// The earlier block.
         before: String,
-        /// What is there now.
+        /// The current block.
         after: String,
     },
-    /// The blocks are the same, a parameter of the request is not.
+    /// The blocks are the same, but a parameter of the request differs.
     Parameters,
     /// Nothing changed, but more than [`LOOK_BACK`](super::LOOK_BACK) blocks were added since.
     LookBack,
@@ -29,28 +29,29 @@ pub enum BreakReason {
 pub struct BrokenPrefix {
     /// Tokens that should have been read and were not.
     pub missed_tokens: u64,
-    /// Why.
+    /// The cause.
     pub reason: BreakReason,
 }
 
-/// One request as the cache saw it.
+/// The cache's view of one request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CacheObservation {
-    /// Session, and subagent if it was one.
+    /// The session, and the subagent if there is one.
     pub conversation: String,
-    /// Tokens that an earlier request of the conversation had cached for this one; 0 when it continues none.
+    /// Tokens that an earlier request of the conversation had cached for this one; 0 if it continues no earlier
+    /// request.
     pub expected_read: u64,
     /// Tokens read.
     pub actual_read: u64,
     /// Tokens written.
     pub written: u64,
-    /// Neither.
+    /// Tokens neither read nor written.
     pub uncached: u64,
     /// Set when less was read than expected.
     pub broken: Option<BrokenPrefix>,
 }
 
-/// All requests that were answered, in order.
+/// All answered requests, in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CacheReport {
     /// The requests.
@@ -58,7 +59,7 @@ pub struct CacheReport {
 }
 
 impl CacheReport {
-    /// The requests that missed what they should have read.
+    /// The requests with a miss.
     pub fn broken(&self) -> impl Iterator<Item = &CacheObservation> {
         self.requests.iter().filter(|request| request.broken.is_some())
     }
@@ -74,7 +75,7 @@ impl CacheReport {
     }
 }
 
-/// What one answered request left in the cache.
+/// The cached state after one answered request.
 #[derive(Clone, Debug)]
 struct Cached {
     model: String,
@@ -85,14 +86,14 @@ struct Cached {
     dies: OffsetDateTime,
 }
 
-/// Keeps what the conversations have cached, as long as it lives.
+/// The cached prefixes of conversations, until they expire.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Conversations {
     cached: HashMap<String, Vec<Cached>>,
 }
 
 impl Conversations {
-    /// Compares a planned request with the conversation's past.
+    /// Compares a planned request with the conversation's earlier ones.
     pub(crate) fn observe(
         &self,
         conversation: &str,
@@ -108,7 +109,8 @@ impl Conversations {
             .map(Vec::as_slice)
             .unwrap_or_default();
         let continued = past.iter().rev().find(|cached| {
-            // A request that marks an earlier block than its predecessor, as a compaction does, cannot read all of it.
+            // A request whose breakpoint is on an earlier block than its predecessor's, as after a compaction, cannot
+            // read all of it.
             cached.blocks.len() <= plan.cached_blocks
                 && now < cached.dies
                 && cached.model == prompt.model
@@ -133,7 +135,7 @@ impl Conversations {
         }
     }
 
-    /// Remembers what an answered request has cached.
+    /// Records the prefix that an answered request has cached.
     pub(crate) fn remember(
         &mut self,
         conversation: &str,
@@ -184,7 +186,7 @@ fn reason(cached: &Cached, prompt: &RenderedPrompt) -> BreakReason {
     }
 }
 
-/// The first text of the user; another one after a compaction, so that the conversation counts as a new one.
+/// The first text of the user. A compaction changes it, so that the conversation counts as a new one.
 fn opening(request: &MessagesRequest) -> Option<String> {
     let first = request
         .messages
@@ -196,8 +198,8 @@ fn opening(request: &MessagesRequest) -> Option<String> {
         .map(|text| text.trim().to_owned())
 }
 
-/// What the assistant said and called. Only that tells whether a history continues another one: user messages are
-/// where text is added.
+/// The assistant's texts and calls. Only these decide whether a history continues another one, because proxies add text
+/// to user messages.
 fn said(request: &MessagesRequest) -> Vec<String> {
     let parts = request
         .messages

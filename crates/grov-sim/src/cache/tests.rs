@@ -12,8 +12,8 @@ fn render(body: &str) -> RenderedPrompt {
     RenderedPrompt::of(&MessagesRequest::parse(body.as_bytes()).unwrap())
 }
 
-/// A prompt of these messages; `!` before a text puts a breakpoint on it, `h!` one of an hour. Every text is padded
-/// to be long enough for any minimum.
+/// A prompt with these messages; `!` before a text puts a five-minute breakpoint on it, `h!` a one-hour breakpoint.
+/// Every text is padded to exceed any minimum length.
 fn prompt(texts: &[&str]) -> RenderedPrompt {
     let blocks: Vec<String> = texts
         .iter()
@@ -130,7 +130,7 @@ fn both_lifetimes_are_billed_separately() {
         mixed.tokens_through(2) - mixed.tokens_through(0)
     );
     assert_eq!(usage.input, mixed.blocks[3].tokens);
-    // Half an hour later only the hour's entry is left, and what is behind it is written again.
+    // Half an hour later only the one-hour entry is left, and the blocks after it are written again.
     let usage = send(&mut cache, &mixed, minutes(30)).usage;
     assert_eq!((usage.read, usage.creation_1h), (mixed.tokens_through(0), 0));
     assert_eq!(

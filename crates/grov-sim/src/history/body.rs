@@ -1,27 +1,27 @@
-//! The parts of a request besides its messages.
+//! The parts of a request other than its messages.
 
 use super::transcript::{marked, text_block};
 use crate::json::Json;
 use crate::request::takes_system_role;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// The models that are asked: two of each dialect.
+/// The models used: two of each dialect.
 pub const MODELS: [&str; 4] = [
     "claude-opus-4-8",
     "claude-sonnet-4-5",
     "claude-sonnet-5",
     "claude-haiku-4-5",
 ];
-/// Where the client runs.
+/// The client's working directory.
 pub const DIRECTORY: &str = "/home/dev/project";
 const TITLE_MODEL: &str = "claude-haiku-4-5-20251001";
 
-/// The session that the body of a request names.
+/// The session id in the body of a request.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Asker<'a> {
     pub(super) model: &'a str,
     pub(super) session: &'a str,
-    /// A subagent with a prompt and tools of its own.
+    /// A subagent with its own prompt and tools.
     pub(super) subagent: bool,
     /// The last text of the first message, which the billing line depends on.
     pub(super) first_words: &'a str,

@@ -1,4 +1,4 @@
-//! One message list of the client, and what it is in the middle of.
+//! One message list of the client, and its pending state.
 
 use super::body::{self, Asker};
 use super::transcript::{self, Extra, Item, Piece, Style};
@@ -10,22 +10,23 @@ use crate::request::{is_type, takes_system_role};
 pub(super) struct Conversation {
     pub(super) session: String,
     pub(super) agent: Option<String>,
-    /// Conversations that have a history in common have the same number.
+    /// Conversations with a common history have the same number.
     pub(super) family: usize,
     pub(super) model: &'static str,
-    /// A subagent with a prompt of its own; one that inherited a history has its parent's.
+    /// Whether this is a subagent with its own prompt; one that inherited a history uses its parent's.
     pub(super) own_prompt: bool,
     pub(super) items: Vec<Item>,
-    /// A turn runs: the newest request waits for its answer.
+    /// A turn is running: the newest request waits for its answer.
     pub(super) running: bool,
     /// Sent with the next message.
     pub(super) waiting: Vec<Piece>,
-    /// What `/clear` and `/compact` leave before the next prompt.
+    /// Text of `/clear` and `/compact` that goes before the next prompt.
     pub(super) before_prompt: Vec<Piece>,
     pub(super) summed_up: bool,
-    /// The newest request, in the list of all.
+    /// The index of the newest request in the list of events.
     pub(super) newest: Option<usize>,
-    /// The history at each request since the beginning; `None` once it was rewritten or when it began elsewhere.
+    /// The history at each request since the beginning; `None` once it was rewritten or if it began in another
+    /// conversation.
     pub(super) steps: Option<Vec<Vec<Item>>>,
 }
 
@@ -78,8 +79,8 @@ impl Conversation {
             .unwrap_or_default()
     }
 
-    /// Adds the user's side, with everything that waited for it. Hook contexts and reminders come before a prompt
-    /// and after results.
+    /// Adds the user's side, with all waiting pieces. Hook contexts and reminders come before a prompt and after
+    /// results.
     pub(super) fn hear_user(&mut self, pieces: Vec<Piece>, prompt: bool) {
         let waiting = std::mem::take(&mut self.waiting);
         let mut all = Vec::new();
@@ -95,7 +96,7 @@ impl Conversation {
         self.items.push(Item::User { pieces: all, prompt });
     }
 
-    /// The turn is over: contexts of tool hooks take their later form.
+    /// Ends a turn: contexts of tool hooks take their later form.
     pub(super) fn settle_tool_contexts(&mut self) {
         for piece in self.pieces_mut() {
             if let Piece::ToolContext { moved, .. } = piece {
@@ -121,7 +122,8 @@ impl Conversation {
         self.steps = None;
     }
 
-    /// What another process may write differently: the order of an input's keys, the order of results, thinking.
+    /// Changes what another process may serialise differently: the order of an input's keys, the order of results,
+    /// thinking.
     pub(super) fn rewrite(&mut self) {
         for item in &mut self.items {
             match item {
@@ -148,7 +150,8 @@ impl Conversation {
         self.steps = None;
     }
 
-    /// Where the history can be cut: before prompts that the user typed after an answer, the last first.
+    /// The positions where the history can be cut: before prompts that the user typed after an answer, the last one
+    /// first.
     pub(super) fn cuts(&self) -> Vec<usize> {
         let typed = |at: &usize| matches!(self.items[*at], Item::User { prompt: true, .. });
         let after_answer = |at: &usize| at.checked_sub(1).is_none_or(|before| !self.user_at(before));
@@ -159,7 +162,7 @@ impl Conversation {
             .collect()
     }
 
-    /// The words of the prompt at a cut.
+    /// The text of the prompt at a cut.
     pub(super) fn prompt_at(&self, cut: usize) -> Option<String> {
         match self.items.get(cut)? {
             Item::User { pieces, .. } => pieces.iter().rev().find_map(|piece| match piece {
@@ -170,7 +173,7 @@ impl Conversation {
         }
     }
 
-    /// Puts a summary in the place of everything but the last exchange.
+    /// Replaces everything but the last exchange by a summary.
     pub(super) fn sum_up(&mut self, summary: String) {
         let last_answer = self
             .items

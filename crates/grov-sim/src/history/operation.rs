@@ -1,193 +1,194 @@
-//! What can happen in a client's life, one thing at a time.
+//! The events in a client's life.
 
-/// One event. `who` selects its conversation: 0 is the one that was active last, other
-/// numbers count round all that there are. What does not fit a conversation's state is brought about first where that is
-/// natural (a model that calls tools was asked something), and otherwise nothing happens.
+/// One event. `who` selects its conversation: 0 is the one that was active last, other numbers count through all of
+/// them cyclically. If an event does not fit a conversation's state, the missing state is created first where that is
+/// natural (a prompt before tool calls); otherwise nothing happens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operation {
     /// Another session begins.
     Begin {
-        /// Which model.
+        /// The model's index.
         model: u8,
     },
     /// The user types a prompt. While a turn runs it is queued and goes out with the next results.
     Say {
-        /// Whose.
+        /// The conversation.
         who: u8,
-        /// A hook adds context to it.
+        /// Whether a hook adds context to it.
         hook: bool,
-        /// The request is refused, so nothing of it is cached.
+        /// Whether the request is refused, so that none of it is cached.
         refused: bool,
     },
     /// The model calls tools and the client sends their results.
     Call {
-        /// Whose.
+        /// The conversation.
         who: u8,
-        /// How many at once, 1 to 12.
+        /// The number of parallel calls, 1 to 12.
         calls: u8,
-        /// The model thinks first.
+        /// Whether the model thinks first.
         thinking: bool,
-        /// The model writes text first.
+        /// Whether the model writes text first.
         says: bool,
-        /// The results come in another order than the calls.
+        /// Whether the results are in a different order than the calls.
         swapped: bool,
-        /// A hook adds context to the results, which changes its form at the next prompt.
+        /// Whether a hook adds context to the results, which changes its form at the next prompt.
         hook: bool,
-        /// The request with the results is refused.
+        /// Whether the request with the results is refused.
         refused: bool,
     },
     /// The model ends the turn.
     Answer {
-        /// Whose.
+        /// The conversation.
         who: u8,
-        /// The model thinks first.
+        /// Whether the model thinks first.
         thinking: bool,
     },
-    /// The user breaks the turn off.
+    /// The user interrupts the turn.
     Interrupt {
-        /// Whose.
+        /// The conversation.
         who: u8,
-        /// When.
+        /// The moment.
         when: Moment,
     },
-    /// The turn ends with an error, the prompt unanswered.
+    /// The turn ends with an error, and the prompt stays unanswered.
     GiveUp {
-        /// Whose.
+        /// The conversation.
         who: u8,
     },
     /// The newest request is sent again.
     Repeat {
-        /// Whose.
+        /// The conversation.
         who: u8,
-        /// Asking for one message instead of a stream.
+        /// Whether it asks for one message instead of a stream.
         whole: bool,
     },
-    /// The client asks what the user might type next.
+    /// The client asks for a suggestion of the next prompt.
     Suggest {
-        /// Whose.
+        /// The conversation.
         who: u8,
     },
     /// The client asks for a title, or searches the web.
     Aside {
-        /// Whose.
+        /// The conversation.
         who: u8,
-        /// A search.
+        /// Whether it is a search.
         search: bool,
     },
-    /// The client speaks in the user's name.
+    /// The client writes a message in the user's name.
     GoOn {
-        /// Whose.
+        /// The conversation.
         who: u8,
-        /// Why.
+        /// The reason.
         why: Why,
     },
     /// The client has a reminder for the model, which is sent with the next message.
     Remind {
-        /// Whose.
+        /// The conversation.
         who: u8,
     },
     /// Old tool results are replaced by a note.
     ClearResults {
-        /// Whose.
+        /// The conversation.
         who: u8,
     },
     /// Midnight: the date in every first message changes.
     NextDay,
-    /// Nothing happens for so long.
+    /// Time passes.
     Wait {
-        /// How long.
+        /// The duration.
         minutes: u8,
     },
     /// The user picks another model.
     ChangeModel {
-        /// Whose.
+        /// The conversation.
         who: u8,
-        /// Which.
+        /// The model's index.
         model: u8,
     },
     /// The conversation is compacted and continues from the summary.
     Compact {
-        /// Whose.
+        /// The conversation.
         who: u8,
     },
     /// `/clear`: the client continues with a new session.
     Clear {
-        /// Whose.
+        /// The conversation.
         who: u8,
     },
     /// A new process continues the session with a prompt.
     Resume {
-        /// Whose.
+        /// The conversation.
         who: u8,
-        /// It writes tool inputs and the order of results differently, and leaves thinking out.
+        /// Whether it serialises tool inputs and the order of results differently, and omits thinking.
         rewritten: bool,
     },
     /// A new session starts with the history of this one and a prompt.
     Fork {
-        /// Whose history.
+        /// The conversation whose history is used.
         who: u8,
-        /// How many prompts before its end.
+        /// The number of prompts before its end.
         back: u8,
-        /// With which model; 0 is the same.
+        /// The model's index; 0 is the same model.
         model: u8,
-        /// The same prompt is typed again.
+        /// Whether the same prompt is typed again.
         same_words: bool,
     },
     /// The user goes back to an earlier prompt.
     Rewind {
-        /// Whose.
+        /// The conversation.
         who: u8,
-        /// How many prompts.
+        /// The number of prompts to go back.
         back: u8,
-        /// And sends the same again.
+        /// Whether the same prompt is sent again.
         same_words: bool,
     },
-    /// The model starts a subagent, which lives on beside the conversation.
+    /// The model starts a subagent, which continues in parallel to the conversation.
     Delegate {
-        /// Whose.
+        /// The conversation.
         who: u8,
-        /// It begins with the whole history.
+        /// Whether it begins with the whole history.
         inherits: bool,
     },
-    /// Another session goes through the same beginning, word for word.
+    /// Another session repeats the beginning of this one, word for word.
     Twin {
-        /// Of which.
+        /// The conversation.
         who: u8,
-        /// How many requests of it.
+        /// The number of requests to repeat.
         length: u8,
     },
     /// The proxy is restarted.
     Restart,
 }
 
-/// When a turn is broken off.
+/// When a turn is interrupted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Moment {
     /// Before the model wrote anything.
     Before,
     /// While the model was writing; its text so far is kept.
     Speaking,
-    /// When a tool was to run; the call is answered by a refusal.
+    /// When a tool was about to run; the call is answered by a refusal.
     Tool,
 }
 
-/// Why the client speaks in the user's name.
+/// Why the client writes in the user's name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Why {
     /// A background task ended.
     Notification,
     /// A hook does not let the model stop.
     Hook,
-    /// The answer was cut off for its length.
+    /// The answer was truncated at the token limit.
     Length,
 }
 
-/// Tool calls at once: mostly few, and many times so many that a turn is about as wide as the cache looks back.
+/// Numbers of parallel tool calls: mostly few, but often enough so many that a turn has about as many blocks as the
+/// cache looks back.
 const CALLS: [u8; 16] = [1, 1, 2, 1, 3, 2, 4, 6, 8, 9, 9, 8, 10, 9, 7, 12];
 
 impl Operation {
-    /// Every four bytes are an operation: the kind, whose, and details. Small bytes are the plain ones, so that a test
-    /// that shrinks bytes shrinks histories.
+    /// Decodes one operation from every four bytes: the kind, the conversation, and details. Small bytes decode to
+    /// plain operations, so that a test that shrinks bytes shrinks histories.
     pub fn decode([kind, who, detail, bits]: [u8; 4]) -> Self {
         let who = who.saturating_sub(150);
         let bit = |number: u8| bits >> number & 1 == 1;
@@ -260,7 +261,7 @@ impl Operation {
         }
     }
 
-    /// So many operations, always the same for the same number. `decode` says how common each kind is.
+    /// `count` operations, always the same for the same seed. `decode` determines how common each kind is.
     pub fn random(seed: u64, count: usize) -> Vec<Self> {
         let mut state = seed;
         std::iter::repeat_with(|| {

@@ -3,7 +3,7 @@ use crate::cache::{CacheAudit, LOOK_BACK, PromptCache, RenderedPrompt};
 use crate::request::{MessagesRequest, Role, is_type};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-/// Histories that the tests look at, and how long they are.
+/// The number and length of the histories in these tests.
 const HISTORIES: u64 = 70;
 const LENGTH: usize = 60;
 
@@ -21,7 +21,7 @@ fn parsed(sent: &Sent) -> MessagesRequest {
     MessagesRequest::parse(&sent.body).unwrap()
 }
 
-/// A cache that keeps the shortest prefix, so that small bodies do.
+/// A cache without a minimum prefix length, so that small bodies are cached.
 fn cache() -> PromptCache {
     MODELS.iter().fold(PromptCache::default(), |cache, model| {
         cache.with_minimum(model, 1)
@@ -60,7 +60,7 @@ const KINDS: [&str; 23] = [
     "Restart",
 ];
 
-/// Everything on the wire but the numbers that make texts and ids the only ones of their kind.
+/// All content on the wire except the numbers that make texts and ids unique.
 fn shape(events: &[Event]) -> Vec<String> {
     let without_numbers = |text: &str| text.replace(|character: char| character.is_ascii_digit(), "");
     events
@@ -87,7 +87,7 @@ fn shape(events: &[Event]) -> Vec<String> {
 
 #[test]
 fn every_kind_of_operation_occurs_and_has_an_effect() {
-    /// Looked at of each kind, and how many of them must not have been idle.
+    /// The number of operations checked per kind, and how many of them must have had an effect.
     const LOOKED_AT: usize = 30;
     const EFFECTIVE: usize = 8;
     let mut looked_at: BTreeMap<String, (usize, usize)> = BTreeMap::new();
@@ -147,7 +147,7 @@ fn requests_are_valid_and_have_the_stated_purpose() {
     }
 }
 
-/// What the wire facts say of the client's bodies, each seen at least so often.
+/// Properties of the client's bodies on the wire, each with a minimum number of occurrences.
 #[test]
 fn request_shapes_of_the_real_client_occur() {
     let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
@@ -223,7 +223,7 @@ fn request_shapes_of_the_real_client_occur() {
     }
 }
 
-/// How many blocks lie between the breakpoints of consecutive steps of a conversation.
+/// Counts the blocks between the breakpoints of consecutive steps of a conversation.
 #[test]
 fn breakpoint_distances_around_the_look_back_limit_occur() {
     let mut distances: BTreeMap<usize, usize> = BTreeMap::new();
@@ -256,7 +256,7 @@ fn is_calm(operation: &Operation) -> bool {
     match operation {
         Operation::Call { calls, hook, .. } => *calls <= 6 && !hook,
         Operation::Fork { model, .. } => *model == 0,
-        // Text that the user's side keeps adding to goes before the system message behind it, which so moves.
+        // Text appended on the user's side goes before the system message that follows it, which therefore moves.
         Operation::Interrupt { .. } | Operation::GiveUp { .. } => false,
         Operation::ClearResults { .. }
         | Operation::NextDay

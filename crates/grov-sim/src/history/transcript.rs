@@ -12,7 +12,7 @@ const COMPACTION: &str =
 /// A part of a user message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Piece {
-    /// A text of its own block: a prompt, or the client in the user's name.
+    /// A text in its own block: a prompt, or text that the client writes in the user's name.
     Text(String),
     /// A tool's result.
     Result {
@@ -21,18 +21,18 @@ pub(super) enum Piece {
         is_error: bool,
         cleared: bool,
     },
-    /// What a tool's hook added. Its form changes when the turn is over.
+    /// Context added by a tool's hook. Its form changes at the end of the turn.
     ToolContext { text: String, moved: bool },
-    /// What a prompt's hook added.
+    /// Context added by a prompt's hook.
     PromptContext(String),
-    /// A reminder of the client, or a prompt typed while the turn ran.
+    /// A reminder of the client, or a prompt typed during the turn.
     Note { text: String, folds: bool },
 }
 
-/// One side's contribution.
+/// One side's message.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Item {
-    /// The user's side. `prompt`: the user typed it.
+    /// The user's side. `prompt`: whether the user typed it.
     User { pieces: Vec<Piece>, prompt: bool },
     /// The model's side, as the client sends it back.
     Assistant(Vec<Json>),
@@ -46,14 +46,14 @@ pub(super) enum Extra {
     Compaction,
 }
 
-/// What decides how a conversation is written down.
+/// The settings that decide how a conversation is serialised.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Style {
-    /// With messages of the role `system`.
+    /// Whether there are messages of the role `system`.
     pub(super) newer: bool,
     /// The day of the month.
     pub(super) day: u8,
-    /// The conversation began with a summary.
+    /// Whether the conversation began with a summary.
     pub(super) summed_up: bool,
 }
 
@@ -70,7 +70,7 @@ fn reminder(text: &str) -> String {
     format!("<system-reminder>\n{text}\n</system-reminder>\n")
 }
 
-/// A message before it is written: the user's with the notes that follow it.
+/// A message before serialisation: a user's message includes the notes that follow it.
 struct Written {
     role: Role,
     blocks: Vec<Json>,
@@ -213,7 +213,7 @@ pub(super) fn write(items: &[Item], style: Style, extra: Extra) -> Json {
     Json::Array(written)
 }
 
-/// The client's own words in front of the first message.
+/// The client's own text in front of the first message.
 fn open(message: &mut Written, style: Style) {
     let agents = "Available agent types for the Agent tool:\n- general-purpose: for anything";
     if !style.summed_up {

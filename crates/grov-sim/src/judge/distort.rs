@@ -1,4 +1,4 @@
-//! Answers as models get them wrong.
+//! Distorts answers in the ways that models get them wrong.
 
 use crate::behaviour::Wrong;
 use crate::json::Json;
@@ -8,9 +8,9 @@ use crate::json::Json;
 pub(crate) enum Stop {
     /// It was complete.
     Complete,
-    /// It had all the tokens that it may have.
+    /// It reached the token limit.
     Length,
-    /// The model would not say it.
+    /// The model refused.
     Refused,
 }
 
@@ -19,7 +19,7 @@ pub(crate) enum Stop {
 pub(crate) struct Saying {
     /// Its text; may be empty.
     pub(crate) text: String,
-    /// Why it ended.
+    /// The reason for its end.
     pub(crate) stop: Stop,
 }
 
@@ -76,8 +76,8 @@ fn other_type(value: &Json) -> Json {
     }
 }
 
-/// The right types with values that no schema of ours allows: texts are nonsense or empty, numbers out of range, and the
-/// last member is missing.
+/// The right types with values that no schema allows: texts are nonsense or empty, numbers out of range, and the last
+/// member is missing.
 fn impossible(value: &Json) -> Json {
     match value {
         Json::String(text) if text.contains(' ') => "".into(),

@@ -1,15 +1,15 @@
-//! Values of a wanted shape: the same shape gives the same value.
+//! Generates values for a schema or an example, deterministically.
 
 use crate::json::Json;
 
-/// Deeper schemas than this end in `null`: only a schema that refers to itself gets there.
+/// Maximum nesting; deeper values are `null`. Only a recursive schema is that deep.
 const MAX_DEPTH: usize = 12;
-/// Longest list, however many entries a schema wants.
+/// Maximum length of a list, even if a schema requires more.
 const MAX_ITEMS: u64 = 16;
-/// A number within no stated bounds. As a score from 1 to 10 it means no drift.
+/// A number without stated bounds. As a score from 1 to 10 it means no drift.
 const NUMBER: f64 = 9.0;
 
-/// A small valid instance of a JSON schema: what is required, `null` where that will do, lists of one entry.
+/// A small valid instance of a JSON schema: only required members, `null` where allowed, lists of one entry.
 pub(super) fn of_schema(schema: &Json) -> Json {
     Schemas { root: schema }.instance(schema, "answer", MAX_DEPTH)
 }
@@ -129,7 +129,7 @@ fn kinds_of(schema: &Json, kind: &str) -> bool {
     kinds(schema).contains(&kind)
 }
 
-/// Of numbers the last: as a score it is the best one. Of everything else `null`, or the first.
+/// The last of the allowed numbers, which as a score is the best one. For everything else `null`, or the first.
 fn chosen(values: &[Json]) -> Json {
     let numbers = values.iter().all(|value| matches!(value, Json::Number(_)));
     let value = match values.contains(&Json::Null) {

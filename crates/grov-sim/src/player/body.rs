@@ -1,4 +1,4 @@
-//! The client's bodies: its layout, its two message dialects, its way to mark and fold messages.
+//! The client's bodies: its layout, its two message dialects, its cache marks and message folding.
 
 use super::headers::VERSION;
 use super::{PlayerConfig, tools};
@@ -33,9 +33,9 @@ const TOOLS: [&str; 24] = [
     "Workflow",
     "Write",
 ];
-/// What the interactive client has besides.
+/// Additional tools of the interactive client.
 const INTERACTIVE_TOOLS: [&str; 3] = ["AskUserQuestion", "EnterPlanMode", "ExitPlanMode"];
-/// What a subagent does not have.
+/// Tools that a subagent does not have.
 const NOT_FOR_SUBAGENTS: [&str; 3] = ["ScheduleWakeup", "TaskOutput", "Workflow"];
 /// The model of the title request.
 const TITLE_MODEL: &str = "claude-haiku-4-5-20251001";
@@ -46,7 +46,7 @@ const COMPACTION: &str = "CRITICAL: Respond with TEXT ONLY. Do NOT call any tool
 const SUGGESTION: &str = "[SUGGESTION MODE: Suggest what the user might naturally type next.]\n\nReply with ONLY the \
                           suggestion.";
 
-/// Whether a model is spoken to in the newer dialect, with system messages inside the conversation.
+/// Whether a model uses the newer dialect, with system messages inside the conversation.
 pub(super) fn is_newer(model: &str) -> bool {
     takes_system_role(model)
 }
@@ -65,7 +65,7 @@ struct Message {
     blocks: Vec<Json>,
 }
 
-/// One message list and the rest of its request.
+/// One message list, with the settings of its requests.
 #[derive(Clone, Debug)]
 pub(super) struct Conversation {
     model: String,
@@ -75,7 +75,7 @@ pub(super) struct Conversation {
     prompt: String,
     tools: Vec<Json>,
     messages: Vec<Message>,
-    /// Blocks that go before the next prompt: the traces of `/compact`.
+    /// Blocks that go before the next prompt, for example after `/compact`.
     before_prompt: Vec<Json>,
 }
 
@@ -146,7 +146,7 @@ impl Conversation {
             .rev()
             .find(|message| message.role != Role::System);
         match last {
-            // The turn before failed: its prompt and this one are one message.
+            // The previous turn failed: its prompt and this one are one message.
             Some(message) if message.role == Role::User => message.blocks.extend(blocks),
             _ => self.messages.push(Message {
                 role: Role::User,
@@ -181,7 +181,7 @@ impl Conversation {
         }
     }
 
-    /// Adds the model's answer, with its tool calls in the form in which the client sends them back.
+    /// Adds the model's answer. Tool calls have the form in which the client sends them back.
     pub(super) fn answer(&mut self, blocks: &[Json]) {
         let blocks: Vec<Json> = blocks
             .iter()
@@ -438,7 +438,7 @@ fn marked(mut block: Json) -> Json {
     block
 }
 
-/// A tool's definition of that size as JSON.
+/// A tool's definition whose JSON has that size.
 fn tool(name: &str, size: usize) -> Json {
     let fields: &[&str] = match name {
         "Agent" => &["description", "prompt", "subagent_type"],
@@ -470,7 +470,7 @@ fn tool(name: &str, size: usize) -> Json {
     tool
 }
 
-/// Filler text of about that size in place of the client's own.
+/// Filler of about that size in place of the client's own text.
 fn filler(about: &str, size: usize) -> String {
     let line = format!("Here the client says something about {about}.\n");
     let mut text = line.repeat(size.div_ceil(line.len()));

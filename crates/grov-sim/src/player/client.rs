@@ -12,10 +12,10 @@ use tokio::time::timeout;
 
 use super::transcript::Exchange;
 
-/// Longest wait before a repetition.
+/// The maximum pause before a retry.
 const MAX_DELAY: Duration = Duration::from_secs(32);
 
-/// A player that cannot be set up.
+/// The player cannot be set up.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PlayError {
@@ -37,13 +37,13 @@ impl Reply {
         self.message.as_ref()
     }
 
-    /// What went wrong.
+    /// The error, if the request failed.
     pub(super) fn error(&self) -> Option<String> {
         self.error.clone()
     }
 }
 
-/// A connection pool of one, which is what a session's requests in a row need.
+/// A connection pool of size one, which is enough for a session's sequential requests.
 #[derive(Debug)]
 pub(super) struct Client {
     host: String,
@@ -85,7 +85,7 @@ impl Client {
         })
     }
 
-    /// A client for requests that run beside this one's.
+    /// A client for requests that run in parallel to this one's.
     pub(super) fn beside(&self) -> Self {
         let (host, prefix, config) = (self.host.clone(), self.prefix.clone(), self.config.clone());
         Self {
@@ -96,7 +96,8 @@ impl Client {
         }
     }
 
-    /// The probe that the client sends first, on a connection of its own. Its status, if there was an answer.
+    /// Sends the client's first request, the probe, on a separate connection. Returns its status, if there was an
+    /// answer.
     pub(super) async fn probe(&self) -> Option<u16> {
         let stream = TcpStream::connect(&self.host).await.ok()?;
         let mut wire = Wire::new(stream);
@@ -113,7 +114,7 @@ impl Client {
             .status()
     }
 
-    /// Sends a request until it is answered or hopeless.
+    /// Sends a request until it is answered or no retry can help.
     pub(super) async fn send(&mut self, kind: ExchangeKind, agent: Option<&str>, body: Json) -> Reply {
         let mut reply = Reply {
             exchanges: Vec::new(),
@@ -211,7 +212,7 @@ impl Client {
         let head = loop {
             let head = timeout(patience, wire.read_head()).await.map_err(silent)??;
             let head = head.ok_or(WireError::Truncated)?;
-            // Interim responses announce the real one.
+            // Interim responses precede the final one.
             if head.status().is_none_or(|status| status >= 200) {
                 break head;
             }
@@ -271,7 +272,7 @@ fn judge(response: Response, exchange: &mut Exchange, reply: &mut Reply) -> Next
             .and_then(|value| value.parse().ok())
             .map(Duration::from_secs);
         return match status {
-            // Recognised by its wording and not repeated; any other 401 is.
+            // Recognised by its wording and not retried; any other 401 is.
             401 if said == "invalid x-api-key" => Next::Done,
             401 | 408 | 409 | 429 | 500.. => Next::Repeat(after),
             404 => Next::WithoutStream,

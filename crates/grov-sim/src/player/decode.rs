@@ -6,12 +6,12 @@ use crate::request::is_type;
 use grov_domain::TokenUsage;
 use std::io::Read;
 
-/// An answer as far as it arrived.
+/// An answer, possibly incomplete.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Message {
     /// The blocks that are complete.
     pub(super) blocks: Vec<Json>,
-    /// Whether the answer ended as it should.
+    /// Whether the answer ended properly.
     pub(super) complete: bool,
     pub(super) stop_reason: Option<String>,
     pub(super) usage: TokenUsage,
@@ -52,7 +52,7 @@ impl Message {
         let text = String::from_utf8_lossy(body).replace("\r\n", "\n");
         let mut message = Self::default();
         let mut open: Option<Open> = None;
-        // What follows the last empty line is an event that did not arrive whole.
+        // The bytes after the last empty line are an incomplete event.
         let Some((whole, _)) = text.rsplit_once("\n\n") else {
             return message;
         };
@@ -163,7 +163,7 @@ impl Open {
     }
 }
 
-/// Decodes a content encoding, as far as the data goes.
+/// Decodes a content encoding, as far as the data is available.
 pub(super) fn unpack(body: &[u8], encoding: Option<&str>) -> Vec<u8> {
     let mut plain = Vec::new();
     // A truncated body ends with an error; the data before it counts.

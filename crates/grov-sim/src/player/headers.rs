@@ -3,7 +3,7 @@
 use super::PlayerConfig;
 use grov_domain::{ExchangeKind, SideRequest};
 
-/// Version of the client that is imitated.
+/// The version of the imitated client.
 pub(super) const VERSION: &str = "2.1.197";
 
 /// The headers of a request to `/v1/messages`, without those of the connection.
@@ -64,7 +64,7 @@ fn betas(config: &PlayerConfig, kind: ExchangeKind) -> Vec<&'static str> {
         .collect()
 }
 
-/// The headers of the probe that is sent before anything else.
+/// The headers of the probe, which is the first request.
 pub(super) fn of_probe(host: &str) -> Vec<(String, String)> {
     [
         ("Connection", "keep-alive"),

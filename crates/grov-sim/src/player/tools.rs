@@ -1,4 +1,4 @@
-//! The tools, run for real in one directory, with results worded as the client words them.
+//! The tools, run for real in one directory, with results worded like the client's.
 
 use crate::json::Json;
 use std::collections::HashSet;
@@ -6,7 +6,7 @@ use std::path::{Component, Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
-/// Longest run of a command.
+/// The timeout of a command.
 const COMMAND_TIME: Duration = Duration::from_secs(120);
 
 /// The result of a tool call.
@@ -33,7 +33,7 @@ impl Outcome {
         }
     }
 
-    /// The result of a subagent: its answer, and how to reach it again.
+    /// The result of a subagent: its answer, and how to continue it.
     pub(super) fn agent(answer: &str, agent: &str, calls: usize) -> Self {
         let about = format!(
             "agentId: {agent} (use SendMessage with to: '{agent}', summary: '<5-10 word recap>' to continue this agent)\n\
@@ -100,7 +100,7 @@ pub(super) fn as_resent(name: &str, input: &Json) -> Json {
     ])
 }
 
-/// Runs a tool. `known` are the files that the client has seen and may therefore change.
+/// Runs a tool. `known` contains the files that the client has read and may therefore change.
 pub(super) async fn run(directory: &Path, known: &mut HashSet<PathBuf>, name: &str, input: &Json) -> Outcome {
     let result = match name {
         "Bash" => return bash(directory, input).await,
@@ -189,7 +189,7 @@ fn edit(file: &Path, known: &HashSet<PathBuf>, input: &Json) -> Result<String, S
     ))
 }
 
-/// Runs a command through `sh`, with nothing of this process's environment but the path to programs.
+/// Runs a command through `sh`, with only `PATH` from this process's environment.
 async fn bash(directory: &Path, input: &Json) -> Outcome {
     let Some(command) = input.get_str("command") else {
         return Outcome::failed("The required parameter `command` is missing".to_owned());

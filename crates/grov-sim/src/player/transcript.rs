@@ -1,26 +1,26 @@
-//! What a scripted client did and saw.
+//! The transcript of a scripted client.
 
 use crate::json::Json;
 use bytes::Bytes;
 use grov_domain::{ExchangeKind, TokenUsage};
 use std::time::Duration;
 
-/// One HTTP request of the client, repetitions counted one by one.
+/// One HTTP request of the client; each retry is a separate one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Exchange {
-    /// What it was for.
+    /// Its purpose.
     pub kind: ExchangeKind,
     /// The subagent, if it was one.
     pub agent_id: Option<String>,
     /// The body, as sent; empty if bodies are not kept.
     pub sent: Bytes,
-    /// Whether a stream was asked for.
+    /// Whether it asked for a stream.
     pub stream: bool,
     /// The status; `None` if no response began.
     pub status: Option<u16>,
-    /// The response's `request-id`, by which it can be found among the simulation's records.
+    /// The response's `request-id`, which identifies its record in the simulation.
     pub request_id: Option<String>,
-    /// Whether the answer arrived whole.
+    /// Whether the answer is complete.
     pub complete: bool,
     /// Tokens, as the answer states them.
     pub usage: TokenUsage,
@@ -28,11 +28,11 @@ pub struct Exchange {
     pub stop_reason: Option<String>,
     /// Time from the end of the request to the first byte of the answer.
     pub first_byte: Option<Duration>,
-    /// What went wrong.
+    /// The error, if it failed.
     pub error: Option<String>,
 }
 
-/// One tool call that was run.
+/// One executed tool call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlayedAction {
     /// The subagent that called, if it was one.
@@ -52,11 +52,11 @@ pub struct PlayedAction {
 /// One prompt and its outcome.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Turn {
-    /// What was typed.
+    /// The typed text.
     pub prompt: String,
     /// The text that ended the turn.
     pub answer: String,
-    /// What ended it instead.
+    /// The error that ended it instead.
     pub error: Option<String>,
 }
 
@@ -75,17 +75,17 @@ pub struct Transcript {
     pub exchanges: Vec<Exchange>,
     /// The title, if one was asked for.
     pub title: Option<String>,
-    /// The newest suggestion.
+    /// The newest suggested prompt.
     pub suggestion: Option<String>,
 }
 
 impl Transcript {
-    /// The first thing that went wrong, if anything did.
+    /// The first error, if there was one.
     pub fn first_error(&self) -> Option<&str> {
         self.turns.iter().find_map(|turn| turn.error.as_deref())
     }
 
-    /// Tokens of all answers together.
+    /// The tokens of all answers together.
     pub fn usage(&self) -> TokenUsage {
         self.exchanges
             .iter()

@@ -14,7 +14,7 @@ fn request(behaviour: &str) -> String {
     )
 }
 
-/// Everything that comes back until the connection ends, and how it ends.
+/// Everything received until the connection ends, and how it ends.
 async fn everything(sim: &Sim, request: &str) -> (Vec<u8>, std::io::Result<()>) {
     use tokio::io::AsyncWriteExt;
     let mut stream = TcpStream::connect(sim.addr()).await.unwrap();
@@ -75,7 +75,7 @@ async fn a_connection_can_be_reset_before_and_inside_the_response() {
     );
     let (bytes, end) = everything(&sim, &request("hangup")).await;
     assert!(bytes.is_empty() && end.is_ok());
-    // What was sent before a reset may be lost, so only the end is looked at.
+    // Data sent before a reset may be lost, so only the end is checked.
     let (_, end) = everything(&sim, &request("cut=900,cut-reset")).await;
     assert_eq!(end.unwrap_err().kind(), ErrorKind::ConnectionReset);
 }
@@ -183,7 +183,7 @@ async fn content_encodings_are_flushed_with_every_event() {
         let answer = answer(&sim, &format!("encoding={encoding}")).await;
         assert_eq!(answer.head.header("content-encoding"), Some(encoding));
         assert_eq!(answer.frames.len(), plain.frames.len());
-        // The first frames alone give the first events, in full.
+        // The first frames alone contain the first events, completely.
         let first = unpack(encoding, &answer.frames[..2].concat());
         assert!(
             first.ends_with("\n\n") && first.contains("content_block_start"),
@@ -209,7 +209,7 @@ fn unpack(encoding: &str, data: &[u8]) -> String {
         _ => Box::new(zstd::stream::read::Decoder::new(data).unwrap()),
     };
     let mut plain = Vec::new();
-    // A part of a stream ends in an error; what was flushed is there all the same.
+    // The truncated encoding ends in an error, but the flushed part is decoded.
     let mut piece = [0; 4096];
     while let Ok(read) = reader.read(&mut piece) {
         if read == 0 {
@@ -232,7 +232,7 @@ async fn frames_have_the_requested_size() {
     assert_eq!(answer(&sim, "frame=whole").await.frames.len(), 1);
     let hundreds = answer(&sim, "frame=100,write=whole").await;
     assert_eq!(hundreds.frames.iter().map(Vec::len).max(), Some(100));
-    // One byte a write, head included; nothing is lost on the way.
+    // One byte per write, including the head; no byte is lost.
     assert_eq!(answer(&sim, "write=1").await.text().len(), text.len());
 }
 
@@ -250,7 +250,7 @@ async fn head_and_events_can_be_delayed() {
     for _ in 0..3 {
         body.frame().await.unwrap();
     }
-    // The first event comes with the head, the second and the third wait.
+    // The first event arrives with the head; the second and the third one are delayed.
     assert!(
         begun.elapsed() >= Duration::from_millis(160),
         "{:?}",

@@ -263,7 +263,7 @@ async fn structured_output_can_be_refused() {
         assert_eq!(by_object.status(), object_status, "{behaviour}");
         let messages = asked(&sim, &anthropic(SCHEMA, "x")).await;
         assert_eq!(messages.status(), schema_status, "{behaviour}");
-        // Without any wish the example in the prompt is answered.
+        // Without an output format, the example in the prompt determines the answer.
         assert_eq!(completion(&asked(&sim, &chat("")).await).0, RIGHT, "{behaviour}");
     }
 }

@@ -1,4 +1,4 @@
-//! The simulation and the scripted client, over real sockets.
+//! The simulation and the scripted client over real sockets.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -26,7 +26,7 @@ async fn connect(sim: &Sim) -> Wire<TcpStream> {
     Wire::new(TcpStream::connect(sim.addr()).await.expect("connect"))
 }
 
-/// A request to `/v1/messages` with everything the API needs.
+/// A request to `/v1/messages` with all required headers.
 fn messages_request(body: &str, headers: &str) -> String {
     format!(
         "POST /v1/messages?beta=true HTTP/1.1\r\nHost: sim\r\nx-api-key: k\r\nanthropic-version: 2023-06-01\r\n\
@@ -35,14 +35,14 @@ fn messages_request(body: &str, headers: &str) -> String {
     )
 }
 
-/// A body that asks this, streaming or not.
+/// A body with this prompt, streaming or not.
 fn ask(prompt: &str, stream: bool) -> String {
     format!(
         r#"{{"model":"claude-opus-4-8","max_tokens":100,"messages":[{{"role":"user","content":"{prompt}"}}],"stream":{stream}}}"#
     )
 }
 
-/// What came back.
+/// A response as received.
 struct Answer {
     head: Head,
     frames: Vec<Vec<u8>>,

@@ -259,7 +259,7 @@ async fn a_pause_of_six_minutes_expires_the_cache_without_a_reported_break() {
 async fn a_change_of_the_system_prompt_is_reported() {
     let mut stage = Stage::new().await;
     stage.player.run(["one"]).await;
-    // The same session goes on with another system prompt, as if somebody had changed it on the way.
+    // The same session continues with a different system prompt, as if a proxy had changed it.
     let first = stage.sim.messages()[0].body.clone();
     let changed = String::from_utf8(first.to_vec())
         .unwrap()

@@ -8,8 +8,8 @@ use time::macros::datetime;
 
 const NOW: OffsetDateTime = datetime!(2026-01-01 00:00 UTC);
 
-/// A request of these messages, alternately of user and assistant, the last one marked. The message of that index has
-/// the addition as a second block.
+/// A request with these messages, alternately of user and assistant, with a breakpoint on the last one. The message at
+/// the addition's index has the addition as a second block.
 fn body(messages: &[String], addition: Option<(usize, &str)>) -> String {
     let last = messages.len() - 1;
     let messages: Vec<String> = messages
