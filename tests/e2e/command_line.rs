@@ -22,11 +22,11 @@ fn the_command_line_finds_uses_and_misses_a_detached_daemon() -> Result<()> {
     let home = folder.path().join("grov");
     let upstream = Upstream::start()?;
     let grov = Grov::on(&home);
-    assert_eq!(grov.ask(&["proxy-status"])?.json["proxy"]["running"], false);
+    assert_eq!(grov.run_json(&["proxy-status"])?.json["proxy"]["running"], false);
 
     let started = grov.run(&["proxy", "--detach", "--port", "0", "--upstream", &upstream.url()])?;
     assert_eq!(started.code(), Some(0), "{}", started.stderr);
-    let proxy = grov.ask(&["proxy-status"])?.json["proxy"].clone();
+    let proxy = grov.run_json(&["proxy-status"])?.json["proxy"].clone();
     let pid = proxy["pid"]
         .as_u64()
         .and_then(|pid| u32::try_from(pid).ok())
@@ -43,9 +43,9 @@ fn the_command_line_finds_uses_and_misses_a_detached_daemon() -> Result<()> {
         exchange(port, &turn::prompt(&turn::session(1), "[[scenario:tools]]"))?.status,
         200
     );
-    let step = grov.steps_when(&turn::session(1), 1)?.remove(0);
+    let step = grov.wait_for_steps(&turn::session(1), 1)?.remove(0);
     assert_eq!(step["action_type"], "write");
-    let answer = grov.ask(&["proxy-status"])?.json;
+    let answer = grov.run_json(&["proxy-status"])?.json;
     assert_eq!(
         (&answer["sessions"][0]["prompts"], &answer["sessions"][0]["steps"]),
         (&1.into(), &1.into())
@@ -53,7 +53,7 @@ fn the_command_line_finds_uses_and_misses_a_detached_daemon() -> Result<()> {
 
     signal(pid, "TERM")?;
     eventually("the daemon to be gone", || {
-        (grov.ask(&["proxy-status"]).ok()?.json["proxy"]["running"] == false).then_some(())
+        (grov.run_json(&["proxy-status"]).ok()?.json["proxy"]["running"] == false).then_some(())
     })
 }
 
@@ -62,7 +62,7 @@ fn the_demo_needs_no_setup_and_leaves_no_files() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let home = folder.path().join("grov");
     let start = Instant::now();
-    let answer = Grov::on(&home).ask(&["demo"])?;
+    let answer = Grov::on(&home).run_json(&["demo"])?;
     assert_eq!(answer.code, Some(0), "{}", answer.json);
     assert!(
         start.elapsed() < Duration::from_secs(20),

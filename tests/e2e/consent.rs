@@ -45,7 +45,7 @@ fn is_corrected_after(is_asked: bool, is_allowed: bool) -> Result<bool> {
     let script = json!({"scenarios": {"work": {"steps": [{"blocks": [block]}, {"blocks": [last]}]}}});
     let upstream = Upstream::with(&script)?;
     let daemon = Daemon::on(&folder.path().join("home"), &upstream.url()).start()?;
-    let (id, directory) = (session(1), project.to_str().context("an odd folder")?);
+    let (id, directory) = (session(1), project.to_str().context("the path is not UTF-8")?);
     let typed = json!({"role": "user", "content": [{"type": "text", "text": PROMPT}]});
     let answer = exchange(
         daemon.port(),
@@ -59,7 +59,7 @@ fn is_corrected_after(is_asked: bool, is_allowed: bool) -> Result<bool> {
     let call = format!("toolu_{}", call.with_context(|| answer.clone())?);
     let grov = Grov::on(daemon.home()).within(&project);
     eventually("what was done is judged", || {
-        let log = grov.ask(&["drift", "log", "--session", &id]).ok()?;
+        let log = grov.run_json(&["drift", "log", "--session", &id]).ok()?;
         log.json["events"]
             .as_array()
             .filter(|events| !events.is_empty())?;
@@ -93,7 +93,7 @@ fn is_corrected_after(is_asked: bool, is_allowed: bool) -> Result<bool> {
     if is_asked && is_allowed {
         // The drift log no longer contains it.
         eventually("the verdict is taken back", || {
-            let log = grov.ask(&["drift", "log", "--session", &id]).ok()?;
+            let log = grov.run_json(&["drift", "log", "--session", &id]).ok()?;
             log.json["events"].as_array().filter(|events| events.is_empty())?;
             Some(())
         })?;

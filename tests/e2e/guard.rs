@@ -195,7 +195,7 @@ fn the_guard_checks_the_first_call_of_a_session_on_the_proxy() -> Result<()> {
     assert_eq!(forbidden(&work.client).as_deref(), Some(BEFORE));
     let session = run.session()?;
     // The proxy records a session with a short delay, and an action off goal separately from steps.
-    grov.steps_when(session, 2)?;
+    grov.wait_for_steps(session, 2)?;
     let ended = grov.run(&["goal", "allow", "src/db", "--session", session])?;
     ensure!(ended.code() == Some(0), "{ended:?}");
     let again = work.prompt("Go on. [[scenario:work]]", &["--resume", session])?;
@@ -218,7 +218,7 @@ fn the_guard_does_not_ask_again_after_consent() -> Result<()> {
     prepare(&client)?;
     let mut terminal = Terminal::open(&client, &upstream.url())?;
     terminal.enter(&format!("{PROMPT} [[scenario:work]]"))?;
-    terminal.awaits("Do you want to")?;
+    terminal.wait_for_text("Do you want to")?;
     assert_eq!(
         forbidden(&client).as_deref(),
         Some(BEFORE),
@@ -226,7 +226,7 @@ fn the_guard_does_not_ask_again_after_consent() -> Result<()> {
         terminal.screen()
     );
     terminal.confirm()?;
-    terminal.awaits("All of it was tried.")?;
+    terminal.wait_for_text("All of it was tried.")?;
     assert_eq!(forbidden(&client).as_deref(), Some("changed twice"));
     assert!(terminal.screen().contains("goal allow"), "{}", terminal.screen());
     terminal.leave()

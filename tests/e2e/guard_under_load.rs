@@ -53,13 +53,18 @@ impl Scene {
     }
 
     /// Runs the guard on the forbidden edit while a lock is held, and releases the lock later.
-    fn asked_while<H>(&self, id: &str, hold: H, release: impl FnOnce(H) -> Result<()>) -> Result<Ended> {
+    fn guard_while_locked<H>(
+        &self,
+        id: &str,
+        hold: H,
+        release: impl FnOnce(H) -> Result<()>,
+    ) -> Result<Ended> {
         let input = self.forbidden(id);
         thread::scope(|scope| {
             let asked = scope.spawn(|| self.grov.hook("PreToolUse", &input));
             thread::sleep(HELD);
             release(hold)?;
-            asked.join().ok().context("the hook's thread broke off")?
+            asked.join().ok().context("the hook's thread panicked")?
         })
     }
 }
@@ -103,7 +108,7 @@ fn the_guard_asks_about_a_forbidden_edit_while_the_database_is_locked() -> Resul
     ];
     for (number, statements) in holds.into_iter().enumerate() {
         let hold = Hold::on(&scene.database(), statements)?;
-        let ended = scene.asked_while(&format!("t{number}"), hold, Hold::release)?;
+        let ended = scene.guard_while_locked(&format!("t{number}"), hold, Hold::release)?;
         assert_eq!(decision(&ended.stdout)?, "ask", "{statements}: {ended:?}");
     }
     Ok(())
@@ -114,7 +119,7 @@ fn the_guard_asks_about_a_forbidden_edit_while_the_database_cannot_be_opened() -
     let scene = Scene::begun()?;
     let lock = File::open(scene.database().with_extension("db.lock"))?;
     lock.lock()?;
-    let ended = scene.asked_while("t", lock, |lock| Ok(lock.unlock()?))?;
+    let ended = scene.guard_while_locked("t", lock, |lock| Ok(lock.unlock()?))?;
     assert_eq!(decision(&ended.stdout)?, "ask", "{ended:?}");
     Ok(())
 }
@@ -150,7 +155,7 @@ fn a_waiting_guard_blocks_no_other_hook_over_http() -> Result<()> {
         assert_eq!(other.status, 200);
         lock.unlock()?;
         for asked in asked {
-            let answer = asked.join().ok().context("a thread broke off")??;
+            let answer = asked.join().ok().context("a thread panicked")??;
             assert_eq!(decision(&answer.text())?, "ask");
         }
         Ok(())

@@ -40,7 +40,7 @@ fn prepare(client: &RealClient, settings_text: &str) -> Result<Grov> {
     });
     let file = client.home().join("records.jsonl");
     fs::write(&file, format!("{record}\n"))?;
-    let file = file.to_str().context("a path that is no text")?;
+    let file = file.to_str().context("the path is not UTF-8")?;
     let ended = grov.run(&["memory", "import", file])?;
     ensure!(ended.code() == Some(0), "{ended:?}");
     fs::create_dir_all(client.home().join(".claude"))?;
@@ -135,7 +135,7 @@ fn a_session_starts_the_proxy_which_forwards_to_the_previous_gateway() -> Result
     let run = client.prompt(NOWHERE, "Add a greeting. [[scenario:tools]]", &[])?;
     assert_eq!(run.result()?, "The greeting is written, changed and counted.");
     assert_eq!(run.retries(), 0, "the proxy is up before the first request");
-    assert_eq!(grov.steps_when(run.session()?, 4)?.len(), 4);
+    assert_eq!(grov.wait_for_steps(run.session()?, 4)?.len(), 4);
 
     let ended = grov.run(&["uninstall"])?;
     assert_eq!(ended.code(), Some(0), "{ended:?}");

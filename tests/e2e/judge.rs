@@ -177,7 +177,7 @@ impl TestHome {
     }
 
     /// The tasks of a session, oldest first, once `wanted` holds for them.
-    pub fn tasks_when(
+    pub fn wait_for_tasks(
         &self,
         session: &str,
         what: &str,
@@ -196,7 +196,7 @@ impl TestHome {
     /// Purpose and outcome of every call in the ledger, oldest first, once no call is in flight.
     pub fn ledger(&self) -> Result<Vec<(String, String)>> {
         let calls = || -> Option<Vec<(String, String)>> {
-            let answer = self.grov().ask(&["usage"]).ok()?.json;
+            let answer = self.grov().run_json(&["usage"]).ok()?.json;
             let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
             let calls = answer["calls"].as_array()?;
             Some(
@@ -251,7 +251,7 @@ impl TestHome {
              (SELECT session_id FROM session_states WHERE client_session_id = '{session}')"
         );
         let row = query(&self.path(), &sql)?.remove(0);
-        let (steps, calls) = row.split_once(' ').context("no two counts")?;
+        let (steps, calls) = row.split_once(' ').context("the row does not have two counts")?;
         Ok((steps.to_owned(), calls.to_owned()))
     }
 }

@@ -11,7 +11,7 @@ use std::net::TcpStream;
 fn health(daemon: &Daemon) -> Result<Value> {
     let answer = exchange(daemon.port(), &Request::new("GET", "/_grov/health"))?;
     anyhow::ensure!(answer.status == 200, "{}", answer.text());
-    serde_json::from_slice(&answer.body).context("the health answer is no JSON")
+    serde_json::from_slice(&answer.body).context("the health answer is not JSON")
 }
 
 /// Opens `count` connections; the daemon may close them again.
@@ -71,7 +71,7 @@ fn idle_clients_beyond_the_limit_of_open_files_block_no_new_client() -> Result<(
         answer.status,
         answer.text()
     );
-    assert_eq!(Grov::on(&home).steps_when(&session, 1)?.len(), 1);
+    assert_eq!(Grov::on(&home).wait_for_steps(&session, 1)?.len(), 1);
     drop(clients);
     Ok(())
 }

@@ -33,8 +33,8 @@ impl TestMemory {
         let lines: String = records.iter().map(|record| format!("{record}\n")).collect();
         let file = self.home.project().join("records.jsonl");
         fs::write(&file, lines)?;
-        let file = file.to_str().context("no UTF-8")?;
-        let answer = self.home.grov().ask(&["memory", "import", file])?.json;
+        let file = file.to_str().context("the path is not UTF-8")?;
+        let answer = self.home.grov().run_json(&["memory", "import", file])?.json;
         ensure!(answer["added"] == records.len(), "{answer:#}");
         Ok(())
     }
@@ -99,7 +99,7 @@ struct Asked {
 }
 
 impl Asked {
-    fn is_untouched(&self) -> bool {
+    fn is_unchanged(&self) -> bool {
         *self.arrived.body == *self.sent
     }
 
@@ -120,7 +120,7 @@ impl Asked {
         }
         ensure!(injected.len() <= 1, "more than one injected text: {injected:#?}");
         ensure!(
-            injected.is_empty() == self.is_untouched(),
+            injected.is_empty() == self.is_unchanged(),
             "the request was changed, but nothing was injected"
         );
         Ok(injected.pop())
@@ -209,7 +209,7 @@ fn poisoned(number: usize) -> (String, Value) {
 }
 
 /// The problem with an injected text, if there is one.
-fn broken_out(text: &str) -> Option<String> {
+fn quotation_fault(text: &str) -> Option<String> {
     // A repeated question may have become a memory itself.
     let asked_before = |line: &&str| !(line.starts_with("- ") && line.contains("\"How did we tune the "));
     let lines: Vec<&str> = text.split('\n').filter(asked_before).collect();
@@ -259,14 +259,14 @@ fn a_poisoned_memory_stays_inside_its_quotation() -> Result<()> {
     let clean = memory
         .injected(&question("honest"))?
         .context("a clean memory was not injected")?;
-    assert_eq!(broken_out(&clean), None, "{clean}");
+    assert_eq!(quotation_fault(&clean), None, "{clean}");
     assert!(clean.contains("Halve the gain"), "{clean}");
 
     let (mut wrong, mut injected) = (Vec::new(), 0);
     for (topic, record) in &cases {
         if let Some(text) = memory.injected(&question(topic))? {
             injected += 1;
-            if let Some(fault) = broken_out(&text) {
+            if let Some(fault) = quotation_fault(&text) {
                 wrong.push(format!("{fault} from {record}:\n{text}"));
             }
         }
@@ -275,7 +275,7 @@ fn a_poisoned_memory_stays_inside_its_quotation() -> Result<()> {
     // A text that is only odd is injected, as a quotation.
     assert!(injected > 0, "none of the poisoned memories was injected");
 
-    let audit = memory.home.grov().ask(&["memory", "audit"])?;
+    let audit = memory.home.grov().run_json(&["memory", "audit"])?;
     assert_eq!(audit.code, Some(1), "{:#}", audit.json);
     let findings = audit.json["findings"].as_array().context("no findings")?;
     let found: BTreeSet<&str> = findings
@@ -307,7 +307,7 @@ fn while_the_database_is_locked_requests_are_forwarded_unchanged() -> Result<()>
     for _ in 0..5 {
         let asked = memory.ask(&question("honest"))?;
         // A text that cannot be stored is not injected.
-        assert!(asked.is_untouched());
+        assert!(asked.is_unchanged());
         assert!(asked.took < MAX_DELAY, "a request took {:?}", asked.took);
     }
     hold.release()?;
@@ -318,12 +318,12 @@ fn while_the_database_is_locked_requests_are_forwarded_unchanged() -> Result<()>
 }
 
 /// Overwrites the whole database.
-fn spoil(home: &Path) -> Result<()> {
+fn corrupt(home: &Path) -> Result<()> {
     for name in ["grov.db", "grov.db-wal"] {
         let file = home.join(name);
         if let Ok(metadata) = fs::metadata(&file) {
-            let spoilt = fs::OpenOptions::new().write(true).open(&file)?;
-            spoilt.write_all_at(&vec![0x5a; usize::try_from(metadata.len())?], 0)?;
+            let file = fs::OpenOptions::new().write(true).open(&file)?;
+            file.write_all_at(&vec![0x5a; usize::try_from(metadata.len())?], 0)?;
         }
     }
     Ok(())
@@ -335,7 +335,7 @@ fn a_corrupt_database_delays_no_request_and_memory_works_after_a_restart() -> Re
     memory
         .injected(&question("honest"))?
         .context("nothing was injected")?;
-    spoil(&memory.home.path())?;
+    corrupt(&memory.home.path())?;
     for _ in 0..5 {
         let asked = memory.ask(&question("honest"))?;
         // Pages that the daemon has already read may still answer. A text injected then must be complete.
@@ -345,10 +345,10 @@ fn a_corrupt_database_delays_no_request_and_memory_works_after_a_restart() -> Re
     let TestMemory { home, daemon } = memory;
     daemon.stop()?;
     // While stopping, the daemon may have written cached pages.
-    spoil(&home.path())?;
+    corrupt(&home.path())?;
     let daemon = home.with_rules().start()?;
     let memory = TestMemory { home, daemon };
-    assert!(memory.ask(&question("honest"))?.is_untouched());
+    assert!(memory.ask(&question("honest"))?.is_unchanged());
     eventually("a new database", || {
         memory.import(&[record("honest", "honest")]).ok()
     })?;

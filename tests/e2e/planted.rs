@@ -330,7 +330,7 @@ fn ask(home: &TestHome, daemon: &Daemon) -> Result<(Vec<u8>, usize, usize)> {
     let (mut arrived, mut answered, mut silent) = (Vec::new(), 0, 0);
     for kind in 0..KINDS.len() {
         for _ in 0..ATTEMPTS {
-            let missed = missed(daemon)?;
+            let skipped_injections = skipped_injections(daemon)?;
             home.api.sim().clear();
             let mut person = home.person_with(daemon, |mut config| {
                 config.tools_size = 2048;
@@ -349,7 +349,7 @@ fn ask(home: &TestHome, daemon: &Daemon) -> Result<(Vec<u8>, usize, usize)> {
                 answered += 1;
                 break;
             }
-            if self::missed(daemon)? == missed {
+            if self::skipped_injections(daemon)? == skipped_injections {
                 silent += 1;
                 break;
             }
@@ -359,7 +359,7 @@ fn ask(home: &TestHome, daemon: &Daemon) -> Result<(Vec<u8>, usize, usize)> {
 }
 
 /// How often an injection was late or could not be stored.
-fn missed(daemon: &Daemon) -> Result<u64> {
+fn skipped_injections(daemon: &Daemon) -> Result<u64> {
     let health = exchange(daemon.port(), &Request::new("GET", "/_grov/health"))?;
     let health: Value = serde_json::from_slice(&health.body)?;
     let counts = ["late", "not_kept"].map(|name| health["context"][name].as_u64());
@@ -378,7 +378,11 @@ fn no_planted_secret_leaks_with_a_model_as_judge() -> Result<()> {
     let mut leaks = Leaks::default();
     let grov = home.grov();
     let imported = grov
-        .ask(&["memory", "import", file.to_str().context("no UTF-8")?])?
+        .run_json(&[
+            "memory",
+            "import",
+            file.to_str().context("the path is not UTF-8")?,
+        ])?
         .json;
     assert_eq!(imported["added"], KINDS.len(), "{imported:#}");
 
@@ -460,7 +464,7 @@ fn no_planted_secret_leaks_with_rules_as_judge() -> Result<()> {
     let records: String = chosen().map(|kind| record(kind, &mut planter)).collect();
     let file = home.project().join("records.jsonl");
     fs::write(&file, records)?;
-    let file = file.to_str().context("no UTF-8")?;
+    let file = file.to_str().context("the path is not UTF-8")?;
     ensure!(home.grov().run(&["memory", "import", file])?.code() == Some(0));
     let daemon = home
         .with_rules()

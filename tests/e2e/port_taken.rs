@@ -83,7 +83,7 @@ fn a_session_start_reports_that_another_program_has_the_port() -> Result<()> {
         let answer: Value = serde_json::from_str(&ended.stdout).with_context(|| format!("{ended:?}"))?;
         let notice = answer["systemMessage"]
             .as_str()
-            .context("nothing for the person")?;
+            .context("no message for the user")?;
         assert!(
             notice.contains(taken.description)
                 && notice.contains(&port)
@@ -122,7 +122,7 @@ fn commands_report_that_another_program_has_the_port() -> Result<()> {
             "{}: {status:?}",
             taken.what
         );
-        let doctor = grov.ask(&["doctor"])?;
+        let doctor = grov.run_json(&["doctor"])?;
         let checks = doctor.json["checks"].as_array().context("no checks")?;
         let proxy = checks.iter().find(|check| check["name"] == "proxy");
         let evidence = proxy
@@ -150,7 +150,7 @@ fn a_session_start_reports_that_the_daemon_listens_on_another_port() -> Result<(
     let answer: Value = serde_json::from_str(&ended.stdout).with_context(|| format!("{ended:?}"))?;
     let notice = answer["systemMessage"]
         .as_str()
-        .context("nothing for the person")?;
+        .context("no message for the user")?;
     assert!(
         notice.contains(&daemon.url()) && notice.contains("grov init --proxy"),
         "{notice}"

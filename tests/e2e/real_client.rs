@@ -142,11 +142,11 @@ fn status_shows_the_project_of_a_session() -> Result<()> {
     run.result()?;
     work.agree(run.session()?)?;
     let project = fs::canonicalize(work.client.project())?;
-    let project = project.to_str().context("the project's path is no UTF-8")?;
+    let project = project.to_str().context("the path is not UTF-8")?;
     eventually("the project to be known", || {
         (work.session(run.session().ok()?).ok()?["project_path"] == project).then_some(())
     })?;
-    assert_eq!(work.grov().ask(&["status"])?.json["project_path"], project);
+    assert_eq!(work.grov().run_json(&["status"])?.json["project_path"], project);
     Ok(())
 }
 
@@ -382,7 +382,7 @@ fn steps_recorded_before_the_proxy_stopped_remain() -> Result<()> {
     let calls = tool_uses(&client.home())?;
     // Recorded in the database, or in the spool if the database was slow.
     let _again = Daemon::on(&home, NOWHERE).start()?;
-    let steps = grov.steps_when(&calls[0].session, calls.len())?;
+    let steps = grov.wait_for_steps(&calls[0].session, calls.len())?;
     let done: Vec<Value> = calls.iter().map(expected).collect();
     assert_eq!(steps.iter().map(essence).collect::<Vec<_>>(), done);
     Ok(())

@@ -96,7 +96,7 @@ fn secrets_in_prompts_answers_and_headers_are_not_stored() -> Result<()> {
     messages.push(json!({"role": "user", "content": [result]}));
     assert_eq!(ask(&messages)?.status, 200);
 
-    let steps = Grov::on(&home).steps_when(&session, 2)?;
+    let steps = Grov::on(&home).wait_for_steps(&session, 2)?;
     let metrics = exchange(daemon.port(), &Request::new("GET", "/_grov/metrics"))?.body;
     let health = exchange(daemon.port(), &Request::new("GET", "/_grov/health"))?.body;
     let log = daemon.stop()?.stderr;

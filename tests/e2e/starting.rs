@@ -29,7 +29,7 @@ fn serves(daemon: &Daemon) -> Result<()> {
 
 fn health(daemon: &Daemon) -> Result<serde_json::Value> {
     let answer = exchange(daemon.port(), &Request::new("GET", "/_grov/health"))?;
-    serde_json::from_slice(&answer.body).context("the health answer is no JSON")
+    serde_json::from_slice(&answer.body).context("the health answer is not JSON")
 }
 
 #[test]
@@ -173,7 +173,7 @@ fn a_missing_home_is_created_readable_only_by_its_owner() -> Result<()> {
     let upstream = Upstream::start()?;
     let daemon = Daemon::on(&home, &upstream.url()).start()?;
     serves(&daemon)?;
-    Grov::on(&home).steps_when(&turn::session(1), 1)?;
+    Grov::on(&home).wait_for_steps(&turn::session(1), 1)?;
     let mode = |path: &Path| fs::metadata(path).map(|metadata| metadata.permissions().mode() & 0o777);
     assert_eq!(mode(&home)?, 0o700);
     for entry in fs::read_dir(&home)? {
@@ -213,7 +213,7 @@ fn an_invalid_database_file_is_set_aside_and_recording_continues() -> Result<()>
     let upstream = Upstream::start()?;
     let daemon = Daemon::on(&home, &upstream.url()).start()?;
     serves(&daemon)?;
-    let steps = Grov::on(&home).steps_when(&turn::session(1), 1)?;
+    let steps = Grov::on(&home).wait_for_steps(&turn::session(1), 1)?;
     assert_eq!(steps.len(), 1);
     let kept = fs::read_dir(&home)?.flatten().any(|entry| {
         entry.file_name() != "grov.db"

@@ -80,14 +80,18 @@ fn import(home: &TestHome, prompts: &[&str]) -> Result<()> {
     fs::write(&file, lines)?;
     let answer = home
         .grov()
-        .ask(&["memory", "import", file.to_str().context("no UTF-8")?])?
+        .run_json(&[
+            "memory",
+            "import",
+            file.to_str().context("the path is not UTF-8")?,
+        ])?
         .json;
     ensure!(answer["added"] == prompts.len(), "{answer:#}");
     Ok(())
 }
 
 /// The embedder section of the health page, once `wanted` holds for it.
-fn embedder_when(daemon: &Daemon, what: &str, wanted: impl Fn(&Value) -> bool) -> Result<Value> {
+fn wait_for_embedder(daemon: &Daemon, what: &str, wanted: impl Fn(&Value) -> bool) -> Result<Value> {
     let read = || -> Option<Value> {
         let health = exchange(daemon.port(), &Request::new("GET", "/_grov/health")).ok()?;
         let health: Value = serde_json::from_slice(&health.body).ok()?;
@@ -99,7 +103,7 @@ fn embedder_when(daemon: &Daemon, what: &str, wanted: impl Fn(&Value) -> bool) -
 
 /// The ids that the search finds, best first, and the semantic score of each.
 fn found(home: &TestHome, query: &str) -> Result<Vec<(String, Option<f64>)>> {
-    let answer = home.grov().ask(&["memory", "search", "--why", query])?.json;
+    let answer = home.grov().run_json(&["memory", "search", "--why", query])?.json;
     let results = answer["results"].as_array().context("no results")?;
     Ok(results
         .iter()
@@ -121,7 +125,7 @@ fn memories_are_embedded_without_a_server_and_searched_by_meaning() -> Result<()
     );
 
     let daemon = home.with_rules().start()?;
-    let status = embedder_when(&daemon, "both memories to be embedded", |embedder| {
+    let status = wait_for_embedder(&daemon, "both memories to be embedded", |embedder| {
         embedder["done"] == 2 && embedder["memories"] == 2
     })?;
     ensure!(
@@ -154,7 +158,7 @@ fn memories_are_embedded_without_a_server_and_searched_by_meaning() -> Result<()
     );
     daemon.stop()?;
     let daemon = home.with_rules().start()?;
-    let anew = embedder_when(&daemon, "both memories to be embedded anew", |embedder| {
+    let anew = wait_for_embedder(&daemon, "both memories to be embedded anew", |embedder| {
         embedder["done"] == 2
     })?;
     ensure!(anew["model"] != status["model"], "{anew:#}");
@@ -168,7 +172,7 @@ fn a_truncated_model_file_disables_embedding_and_is_reported() -> Result<()> {
     let numbers = fs::read(table(&home))?;
     fs::write(table(&home), &numbers[..numbers.len() - 5])?;
     let daemon = home.with_rules().start()?;
-    let status = embedder_when(&daemon, "the failure to be reported", |embedder| {
+    let status = wait_for_embedder(&daemon, "the failure to be reported", |embedder| {
         embedder["trouble"].is_string()
     })?;
     let tells = |text: &str| text.contains("model.safetensors cannot be used") && text.contains("truncated");
@@ -180,13 +184,13 @@ fn a_truncated_model_file_disables_embedding_and_is_reported() -> Result<()> {
 
     let search = home.grov().run(&["memory", "search", "upload"])?;
     ensure!(search.code() == Some(0) && tells(&search.stderr), "{search:?}");
-    let doctor = home.grov().ask(&["doctor"])?.json;
+    let doctor = home.grov().run_json(&["doctor"])?.json;
     let check = doctor["checks"]
         .as_array()
         .into_iter()
         .flatten()
         .find(|check| check["name"] == "embedder")
-        .context("the doctor does not look at the embedder")?;
+        .context("doctor does not check the embedder")?;
     ensure!(
         check["ok"] == false && check["evidence"].as_str().is_some_and(tells),
         "{check:#}"

@@ -48,7 +48,7 @@ fn the_daemon_completes_a_running_stream_before_it_stops() -> Result<()> {
         // slow.
         let _again = Daemon::on(&home, NOWHERE).start()?;
         assert_eq!(
-            Grov::on(&home).steps_when(&turn::session(1), 1)?.len(),
+            Grov::on(&home).wait_for_steps(&turn::session(1), 1)?.len(),
             1,
             "{signal}"
         );
@@ -220,6 +220,6 @@ fn after_a_crash_under_load_every_step_older_than_a_second_is_stored() -> Result
         exchange(again.port(), &turn::prompt(&fresh, "[[scenario:tools]]"))?.status,
         200
     );
-    assert_eq!(grov.steps_when(&fresh, 1)?.len(), 1);
+    assert_eq!(grov.wait_for_steps(&fresh, 1)?.len(), 1);
     Ok(())
 }

@@ -14,7 +14,7 @@ use std::time::Instant;
 
 fn health(daemon: &Daemon) -> Result<Value> {
     let answer = exchange(daemon.port(), &Request::new("GET", "/_grov/health"))?;
-    serde_json::from_slice(&answer.body).context("the health answer is no JSON")
+    serde_json::from_slice(&answer.body).context("the health answer is not JSON")
 }
 
 fn work(daemon: &Daemon, sessions: std::ops::Range<usize>) -> Result<()> {
@@ -63,7 +63,7 @@ fn a_locked_database_delays_no_answer_and_loses_no_step() -> Result<()> {
     let daemon = Daemon::on(&home, &upstream.url()).start()?;
     work(&daemon, 0..1)?;
     let grov = Grov::on(&home);
-    grov.steps_when(&turn::session(0), 1)?;
+    grov.wait_for_steps(&turn::session(0), 1)?;
 
     let hold = Hold::on(&home.join("grov.db"))?;
     let start = Instant::now();
@@ -78,7 +78,7 @@ fn a_locked_database_delays_no_answer_and_loses_no_step() -> Result<()> {
 
     hold.release()?;
     for number in 1..21 {
-        assert_eq!(grov.steps_when(&turn::session(number), 1)?.len(), 1);
+        assert_eq!(grov.wait_for_steps(&turn::session(number), 1)?.len(), 1);
     }
     Ok(())
 }
@@ -91,7 +91,7 @@ fn a_database_locked_until_after_shutdown_loses_no_step() -> Result<()> {
     let daemon = Daemon::on(&home, &upstream.url()).start()?;
     work(&daemon, 0..1)?;
     let grov = Grov::on(&home);
-    grov.steps_when(&turn::session(0), 1)?;
+    grov.wait_for_steps(&turn::session(0), 1)?;
 
     let hold = Hold::on(&home.join("grov.db"))?;
     work(&daemon, 1..11)?;
@@ -99,7 +99,7 @@ fn a_database_locked_until_after_shutdown_loses_no_step() -> Result<()> {
     hold.release()?;
     let _again = Daemon::on(&home, &upstream.url()).start()?;
     for number in 1..11 {
-        assert_eq!(grov.steps_when(&turn::session(number), 1)?.len(), 1);
+        assert_eq!(grov.wait_for_steps(&turn::session(number), 1)?.len(), 1);
     }
     Ok(())
 }
@@ -110,7 +110,7 @@ fn a_full_disk_stops_no_client_and_is_reported_by_health() -> Result<()> {
     let home = folder.path().join("grov");
     let upstream = Upstream::start()?;
     // Enough for the schema, not for the records.
-    let daemon = Daemon::on(&home, &upstream.url()).largest_file(600).start()?;
+    let daemon = Daemon::on(&home, &upstream.url()).max_file_blocks(600).start()?;
     let mut sessions = 0;
     eventually("the disk to be full", || {
         work(&daemon, sessions..sessions + 20).unwrap();
@@ -125,7 +125,7 @@ fn a_full_disk_stops_no_client_and_is_reported_by_health() -> Result<()> {
     let again = Daemon::on(&home, &upstream.url()).start()?;
     let fresh = 1_000_000;
     work(&again, fresh..fresh + 1)?;
-    assert_eq!(Grov::on(&home).steps_when(&turn::session(fresh), 1)?.len(), 1);
+    assert_eq!(Grov::on(&home).wait_for_steps(&turn::session(fresh), 1)?.len(), 1);
     Ok(())
 }
 
@@ -136,7 +136,7 @@ fn a_database_removed_under_the_daemon_stops_no_client() -> Result<()> {
     let upstream = Upstream::start()?;
     let daemon = Daemon::on(&home, &upstream.url()).start()?;
     work(&daemon, 0..1)?;
-    Grov::on(&home).steps_when(&turn::session(0), 1)?;
+    Grov::on(&home).wait_for_steps(&turn::session(0), 1)?;
     fs::remove_dir_all(&home)?;
     work(&daemon, 1..10)?;
     assert_eq!(health(&daemon)?["status"], "ok");
@@ -151,12 +151,12 @@ fn a_database_corrupted_under_the_daemon_stops_no_client_and_is_set_aside() -> R
     let daemon = Daemon::on(&home, &upstream.url()).start()?;
     work(&daemon, 0..5)?;
     let grov = Grov::on(&home);
-    grov.steps_when(&turn::session(4), 1)?;
+    grov.wait_for_steps(&turn::session(4), 1)?;
     for name in ["grov.db", "grov.db-wal"] {
         let file = home.join(name);
         if let Ok(metadata) = fs::metadata(&file) {
-            let spoilt = fs::OpenOptions::new().write(true).open(&file)?;
-            spoilt.write_all_at(&vec![0x5a; usize::try_from(metadata.len())?], 0)?;
+            let file = fs::OpenOptions::new().write(true).open(&file)?;
+            file.write_all_at(&vec![0x5a; usize::try_from(metadata.len())?], 0)?;
         }
     }
     work(&daemon, 5..15)?;
@@ -164,7 +164,7 @@ fn a_database_corrupted_under_the_daemon_stops_no_client_and_is_set_aside() -> R
     daemon.stop()?;
     let again = Daemon::on(&home, &upstream.url()).start()?;
     work(&again, 15..16)?;
-    assert_eq!(grov.steps_when(&turn::session(15), 1)?.len(), 1);
+    assert_eq!(grov.wait_for_steps(&turn::session(15), 1)?.len(), 1);
     Ok(())
 }
 
@@ -193,11 +193,11 @@ fn a_read_only_home_stops_no_client_and_is_reported_by_health() -> Result<()> {
     let daemon = Daemon::on(&home, &upstream.url()).start()?;
     work(&daemon, 0..1)?;
     let grov = Grov::on(&home);
-    grov.steps_when(&turn::session(0), 1)?;
+    grov.wait_for_steps(&turn::session(0), 1)?;
     daemon.stop()?;
 
     permit(&home, 0o555, 0o444)?;
-    let daemon = Daemon::on(&home, &upstream.url()).powerless().start()?;
+    let daemon = Daemon::on(&home, &upstream.url()).unprivileged().start()?;
     work(&daemon, 1..5)?;
     eventually("the health answer to tell", || {
         (health(&daemon).ok()?["store"]["ok"] != true).then_some(())
@@ -213,7 +213,7 @@ fn a_read_only_home_stops_no_client_and_is_reported_by_health() -> Result<()> {
     assert_eq!(grov.steps(&turn::session(0))?.len(), 1);
     let again = Daemon::on(&home, &upstream.url()).start()?;
     work(&again, 5..6)?;
-    assert_eq!(grov.steps_when(&turn::session(5), 1)?.len(), 1);
+    assert_eq!(grov.wait_for_steps(&turn::session(5), 1)?.len(), 1);
     Ok(())
 }
 
@@ -226,10 +226,10 @@ fn recorded_around(harm: fn(&Path) -> Result<()>) -> Result<(tempfile::TempDir, 
     let daemon = Daemon::on(&home, &upstream.url()).start()?;
     work(&daemon, 0..3)?;
     let grov = Grov::on(&home);
-    grov.steps_when(&turn::session(2), 1)?;
+    grov.wait_for_steps(&turn::session(2), 1)?;
     harm(&home)?;
     work(&daemon, 3..6)?;
-    grov.steps_when(&turn::session(5), 1)?;
+    grov.wait_for_steps(&turn::session(5), 1)?;
     eventually("the store to be well again", || {
         (health(&daemon).ok()?["store"]["ok"] == true).then_some(())
     })?;
@@ -256,14 +256,14 @@ fn a_write_ahead_log_overwritten_under_the_daemon_loses_no_later_step_and_is_rep
 {
     let (_folder, grov) = recorded_around(|home| {
         let log = home.join("grov.db-wal");
-        let spoilt = fs::OpenOptions::new().write(true).open(&log)?;
-        spoilt.write_all_at(&vec![0x5a; usize::try_from(fs::metadata(&log)?.len())?], 0)?;
+        let file = fs::OpenOptions::new().write(true).open(&log)?;
+        file.write_all_at(&vec![0x5a; usize::try_from(fs::metadata(&log)?.len())?], 0)?;
         Ok(())
     })?;
     for number in 3..6 {
         assert_eq!(grov.steps(&turn::session(number))?.len(), 1, "session {number}");
     }
-    let doctor = grov.ask(&["doctor"])?;
+    let doctor = grov.run_json(&["doctor"])?;
     let checks = doctor.json["checks"].as_array().context("no checks")?;
     assert!(
         checks
@@ -282,7 +282,7 @@ fn a_second_daemon_is_refused_after_the_home_was_removed() -> Result<()> {
     let upstream = Upstream::start()?;
     let daemon = Daemon::on(&home, &upstream.url()).start()?;
     work(&daemon, 0..1)?;
-    Grov::on(&home).steps_when(&turn::session(0), 1)?;
+    Grov::on(&home).wait_for_steps(&turn::session(0), 1)?;
     fs::remove_dir_all(&home)?;
     eventually("the daemon to take its home again", || {
         home.join("daemon.json").exists().then_some(())
@@ -294,7 +294,7 @@ fn a_second_daemon_is_refused_after_the_home_was_removed() -> Result<()> {
         refused.stderr
     );
     work(&daemon, 1..2)?;
-    assert_eq!(Grov::on(&home).steps_when(&turn::session(1), 1)?.len(), 1);
+    assert_eq!(Grov::on(&home).wait_for_steps(&turn::session(1), 1)?.len(), 1);
     Ok(())
 }
 
@@ -307,8 +307,8 @@ fn a_suspended_daemon_is_reported_as_not_answering() -> Result<()> {
     let grov = Grov::on(&home);
     daemon.signal("STOP")?;
     let said = grov.run(&["proxy-status"])?;
-    let proxy = grov.ask(&["proxy-status"])?.json["proxy"].clone();
-    let doctor = grov.ask(&["doctor"])?.json;
+    let proxy = grov.run_json(&["proxy-status"])?.json["proxy"].clone();
+    let doctor = grov.run_json(&["doctor"])?.json;
     // A session start that would otherwise wait for the daemon forever.
     let begun = Grov::on(&home)
         .env("ANTHROPIC_BASE_URL", &daemon.url())
@@ -334,6 +334,6 @@ fn a_suspended_daemon_is_reported_as_not_answering() -> Result<()> {
         "{doctor}"
     );
     eventually("the daemon to answer again", || {
-        (grov.ask(&["proxy-status"]).ok()?.json["proxy"]["running"] == true).then_some(())
+        (grov.run_json(&["proxy-status"]).ok()?.json["proxy"]["running"] == true).then_some(())
     })
 }

@@ -62,7 +62,7 @@ impl Work {
     pub fn agree(&self, session: &str) -> Result<Vec<ToolUse>> {
         let mut calls = tool_uses(&self.client.home())?;
         calls.retain(|call| call.session == session);
-        let steps = self.grov().steps_when(session, calls.len())?;
+        let steps = self.grov().wait_for_steps(session, calls.len())?;
         let agents: std::collections::BTreeSet<Option<&str>> =
             calls.iter().map(|call| call.agent.as_deref()).collect();
         for agent in agents {

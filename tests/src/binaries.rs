@@ -22,7 +22,7 @@ pub fn binary(name: &str) -> Result<PathBuf> {
         .as_ref()
         .map_err(|error| anyhow::anyhow!("{error}"))?;
     let path = folder.join(format!("{name}{}", std::env::consts::EXE_SUFFIX));
-    ensure!(path.is_file(), "there is no binary {}", path.display());
+    ensure!(path.is_file(), "the binary {} does not exist", path.display());
     Ok(path)
 }
 
@@ -33,10 +33,10 @@ fn build() -> Result<PathBuf> {
     let folder = test
         .ancestors()
         .nth(2)
-        .context("the running test is in no target directory")?;
+        .context("the running test is not in a target directory")?;
     let target = folder
         .parent()
-        .context("the running test is in no target directory")?;
+        .context("the running test is not in a target directory")?;
     let root = Path::new(env!("CARGO_MANIFEST_DIR"))
         .parent()
         .context("the tests have no parent directory")?;

@@ -91,12 +91,12 @@ impl RealClient {
     }
 
     /// The end of the API key, which the client shows when it asks whether to use the key.
-    pub(crate) fn key_ending(&self) -> &'static str {
+    pub(crate) fn key_suffix(&self) -> &'static str {
         &KEY[KEY.len() - 20..]
     }
 
     /// Sets a command's environment and directory to the client's, and nothing else.
-    pub(crate) fn surroundings(&self, command: &mut Command, base_url: &str) {
+    pub(crate) fn client_environment(&self, command: &mut Command, base_url: &str) {
         command
             .env_clear()
             .env("PATH", std::env::var_os("PATH").unwrap_or_default())
@@ -119,7 +119,7 @@ impl RealClient {
     /// The command that runs one prompt against `base_url`.
     pub fn command(&self, base_url: &str, prompt: &str, arguments: &[&str]) -> Command {
         let mut command = Command::new(&self.program);
-        self.surroundings(&mut command, base_url);
+        self.client_environment(&mut command, base_url);
         command.args([
             "-p",
             prompt,

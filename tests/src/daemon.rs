@@ -19,10 +19,10 @@ pub struct DaemonBuilder {
     home: PathBuf,
     arguments: Vec<OsString>,
     environment: Vec<(OsString, OsString)>,
-    largest_file: Option<u32>,
+    max_file_blocks: Option<u32>,
     open_files: Option<(u32, u32)>,
     port: Option<u16>,
-    powerless: bool,
+    unprivileged: bool,
 }
 
 impl DaemonBuilder {
@@ -39,8 +39,8 @@ impl DaemonBuilder {
     }
 
     /// Runs as an unprivileged user if the test runs as root, so that read-only files cannot be written.
-    pub fn powerless(mut self) -> Self {
-        self.powerless = true;
+    pub fn unprivileged(mut self) -> Self {
+        self.unprivileged = true;
         self
     }
 
@@ -51,8 +51,8 @@ impl DaemonBuilder {
     }
 
     /// Limits each file of the daemon to `blocks` of 512 bytes, which simulates a full disk for this process.
-    pub fn largest_file(mut self, blocks: u32) -> Self {
-        self.largest_file = Some(blocks);
+    pub fn max_file_blocks(mut self, blocks: u32) -> Self {
+        self.max_file_blocks = Some(blocks);
         self
     }
 
@@ -64,7 +64,8 @@ impl DaemonBuilder {
 
     fn command(&self) -> Result<Command> {
         let mut program = binary("grov-proxyd")?;
-        let gives_up_root = self.powerless && std::fs::metadata("/proc/self").is_ok_and(|own| own.uid() == 0);
+        let gives_up_root =
+            self.unprivileged && std::fs::metadata("/proc/self").is_ok_and(|own| own.uid() == 0);
         if gives_up_root {
             // Other users may not have access to the build directory.
             let open = self.home.with_file_name("grov-proxyd-for-all");
@@ -72,7 +73,7 @@ impl DaemonBuilder {
             program = open;
         }
         let mut limits = String::new();
-        if let Some(blocks) = self.largest_file {
+        if let Some(blocks) = self.max_file_blocks {
             // Beyond the limit a write fails, as on a full disk: the signal that would end the process (25, SIGXFSZ)
             // stays ignored in the daemon.
             limits.push_str(&format!("trap '' 25; ulimit -f {blocks}; "));
@@ -172,10 +173,10 @@ impl Daemon {
             home: home.to_owned(),
             arguments,
             environment: Vec::new(),
-            largest_file: None,
+            max_file_blocks: None,
             open_files: None,
             port: Some(0),
-            powerless: false,
+            unprivileged: false,
         }
     }
 
@@ -185,10 +186,10 @@ impl Daemon {
             home: home.to_owned(),
             arguments: Vec::new(),
             environment: Vec::new(),
-            largest_file: None,
+            max_file_blocks: None,
             open_files: None,
             port: None,
-            powerless: false,
+            unprivileged: false,
         }
     }
 

@@ -88,7 +88,7 @@ impl Grov {
     ///
     /// # Errors
     /// Standard output is not one JSON object with `"schema": 1`.
-    pub fn ask(&self, arguments: &[&str]) -> Result<Answer> {
+    pub fn run_json(&self, arguments: &[&str]) -> Result<Answer> {
         let ended = self.run(&[arguments, &["--json"]].concat())?;
         let json: Value = serde_json::from_str(&ended.stdout).with_context(|| {
             format!(
@@ -108,7 +108,7 @@ impl Grov {
     /// # Errors
     /// The command fails for another reason.
     pub fn steps(&self, session: &str) -> Result<Vec<Value>> {
-        let answer = self.ask(&["steps", session])?;
+        let answer = self.run_json(&["steps", session])?;
         ensure!(
             matches!(answer.code, Some(0 | 1)),
             "grov steps failed: {}",
@@ -121,7 +121,7 @@ impl Grov {
     ///
     /// # Errors
     /// The timeout passes before.
-    pub fn steps_when(&self, session: &str, count: usize) -> Result<Vec<Value>> {
+    pub fn wait_for_steps(&self, session: &str, count: usize) -> Result<Vec<Value>> {
         let mut newest = Ok(Vec::new());
         let found = process::eventually("the steps to be stored", || {
             newest = self.steps(session);
@@ -140,7 +140,7 @@ impl Grov {
     /// # Errors
     /// The command fails.
     pub fn sessions(&self) -> Result<Vec<Value>> {
-        let answer = self.ask(&["proxy-status"])?;
+        let answer = self.run_json(&["proxy-status"])?;
         Ok(answer.json["sessions"].as_array().cloned().unwrap_or_default())
     }
 }

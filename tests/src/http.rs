@@ -178,7 +178,7 @@ fn read_body(stream: &mut impl BufRead, headers: &Headers, seen: &mut impl FnMut
     if let Some(length) = value("content-length") {
         return read_exactly(
             stream,
-            length.parse().context("a content-length is no number")?,
+            length.parse().context("a content-length is not a number")?,
             seen,
         );
     }

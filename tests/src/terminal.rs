@@ -37,18 +37,18 @@ impl Terminal {
     /// `script` is not installed, or the client does not start.
     pub fn open(client: &RealClient, base_url: &str) -> Result<Self> {
         let project = client.project();
-        let project = project.to_str().context("the project's path is no text")?;
+        let project = project.to_str().context("the path is not UTF-8")?;
         let answered = json!({
             "hasCompletedOnboarding": true,
             "theme": "dark",
             "bypassPermissionsModeAccepted": true,
-            "customApiKeyResponses": {"approved": [client.key_ending()], "rejected": []},
+            "customApiKeyResponses": {"approved": [client.key_suffix()], "rejected": []},
             "projects": {project: {"hasTrustDialogAccepted": true, "hasCompletedProjectOnboarding": true}},
         });
         fs::write(client.home().join(".claude.json"), answered.to_string())?;
         let screen = client.home().join("screen");
         let mut command = Command::new("script");
-        client.surroundings(&mut command, base_url);
+        client.client_environment(&mut command, base_url);
         command
             .env("CLIENT", client.program())
             .args(["--quiet", "--flush", "--return", "--command"])
@@ -83,7 +83,7 @@ impl Terminal {
         self.entered = self.screen_length();
         self.press("\r")?;
         // An entered line moves up, into the conversation.
-        self.awaits(last)
+        self.wait_for_text(last)
     }
 
     /// Clears the conversation and waits until that is done: the client then empties its input line, including text
@@ -93,9 +93,9 @@ impl Terminal {
     /// The client does not become idle.
     pub fn clear(&mut self) -> Result<()> {
         // A client at work would queue the command.
-        self.awaits(AT_REST)?;
+        self.wait_for_text(AT_REST)?;
         self.enter("/clear")?;
-        self.awaits(BEGUN_ANEW)
+        self.wait_for_text(BEGUN_ANEW)
     }
 
     /// Confirms the client's question, whose first choice is yes.
@@ -111,7 +111,7 @@ impl Terminal {
     ///
     /// # Errors
     /// The client accepts no more keys.
-    pub fn break_off(&mut self) -> Result<()> {
+    pub fn interrupt(&mut self) -> Result<()> {
         self.entered = self.screen_length();
         self.press(ESCAPE)
     }
@@ -120,7 +120,7 @@ impl Terminal {
     ///
     /// # Errors
     /// The text does not appear.
-    pub fn awaits(&self, text: &str) -> Result<()> {
+    pub fn wait_for_text(&self, text: &str) -> Result<()> {
         self.shows(text, self.entered)
     }
 
@@ -144,7 +144,10 @@ impl Terminal {
     }
 
     fn press(&mut self, keys: &str) -> Result<()> {
-        let keyboard = self.keyboard.as_mut().context("the keyboard is gone")?;
+        let keyboard = self
+            .keyboard
+            .as_mut()
+            .context("the input of the client is closed")?;
         keyboard.write_all(keys.as_bytes())?;
         Ok(keyboard.flush()?)
     }

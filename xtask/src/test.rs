@@ -36,7 +36,7 @@ const TOOLS: [Tool; 2] = [
 
 /// The tools on this machine and the requested mode.
 #[derive(Clone, Debug)]
-struct Setting {
+struct Setup {
     /// cargo-nextest is installed.
     nextest: bool,
     /// The modules of tests that cannot run here.
@@ -60,7 +60,7 @@ pub(crate) fn run(workspace: &Workspace, extra: &[String]) -> Result<()> {
             Ok(()) => {}
         }
     }
-    let setting = Setting {
+    let setup = Setup {
         nextest: has_nextest(workspace),
         missing: missing.iter().map(|(tool, _)| tool.tests).collect(),
         strict,
@@ -73,7 +73,7 @@ pub(crate) fn run(workspace: &Workspace, extra: &[String]) -> Result<()> {
     succeed(&mut workspace.cargo(&build))?;
     let mut tests = workspace.cargo(&[]);
     tests
-        .args(arguments(&setting, extra))
+        .args(arguments(&setup, extra))
         .env("GROV_BIN_DIR", workspace.built());
     let outcome = succeed(&mut tests);
     println!("tests: {:.1} s", start.elapsed().as_secs_f64());
@@ -84,8 +84,8 @@ pub(crate) fn run(workspace: &Workspace, extra: &[String]) -> Result<()> {
 }
 
 /// The arguments for cargo, so that the test runner's summary counts skipped tests.
-fn arguments(setting: &Setting, extra: &[String]) -> Vec<String> {
-    let runner: &[&str] = if setting.nextest {
+fn arguments(setup: &Setup, extra: &[String]) -> Vec<String> {
+    let runner: &[&str] = if setup.nextest {
         &["nextest", "run", "--workspace"]
     } else {
         &[
@@ -98,23 +98,23 @@ fn arguments(setting: &Setting, extra: &[String]) -> Vec<String> {
         ]
     };
     let mut arguments: Vec<String> = runner.iter().map(|&word| word.to_owned()).collect();
-    if setting.strict {
+    if setup.strict {
         arguments.push("--locked".to_owned());
-        if setting.nextest {
+        if setup.nextest {
             arguments.extend(["--profile".to_owned(), "ci".to_owned()]);
         }
     }
-    if setting.nextest && !setting.missing.is_empty() {
+    if setup.nextest && !setup.missing.is_empty() {
         // A single expression: the runner would join several by "or".
-        let modules = setting.missing.join("|");
+        let modules = setup.missing.join("|");
         arguments.extend(["--filterset".to_owned(), format!("not test(/(^|::)({modules})/)")]);
     }
     arguments.extend_from_slice(extra);
-    if !setting.nextest && !setting.missing.is_empty() {
+    if !setup.nextest && !setup.missing.is_empty() {
         if !extra.iter().any(|argument| argument == "--") {
             arguments.push("--".to_owned());
         }
-        for &module in &setting.missing {
+        for &module in &setup.missing {
             arguments.extend(["--skip".to_owned(), module.to_owned()]);
         }
     }
@@ -146,12 +146,12 @@ mod tests {
 
     fn line(nextest: bool, missing: &[&'static str], strict: bool, extra: &[&str]) -> String {
         let extra: Vec<String> = extra.iter().map(|&word| word.to_owned()).collect();
-        let setting = Setting {
+        let setup = Setup {
             nextest,
             missing: missing.to_vec(),
             strict,
         };
-        arguments(&setting, &extra).join(" ")
+        arguments(&setup, &extra).join(" ")
     }
 
     #[test]

@@ -65,7 +65,7 @@ impl Workspace {
         let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
         let text = output(self.command(rustc).arg("-vV"))?;
         let host = text.lines().find_map(|line| line.strip_prefix("host: "));
-        Ok(host.context("rustc -vV names no host")?.to_owned())
+        Ok(host.context("the output of rustc -vV has no host")?.to_owned())
     }
 
     /// The output directory of debug builds.
@@ -119,10 +119,10 @@ fn output(command: &mut Command) -> Result<String> {
 }
 
 fn parse_metadata(text: &str) -> Result<Vec<Package>> {
-    let metadata: Value = serde_json::from_str(text).context("cargo metadata printed no JSON")?;
+    let metadata: Value = serde_json::from_str(text).context("the output of cargo metadata is not JSON")?;
     let packages = metadata["packages"]
         .as_array()
-        .context("cargo metadata names no packages")?;
+        .context("the output of cargo metadata has no packages")?;
     packages.iter().map(parse_package).collect()
 }
 
@@ -131,7 +131,7 @@ fn parse_package(package: &Value) -> Result<Package> {
         value
             .as_str()
             .map(str::to_owned)
-            .context("cargo metadata misses a field")
+            .context("a field is missing in the output of cargo metadata")
     };
     let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
     let dependencies = list(&package["dependencies"])

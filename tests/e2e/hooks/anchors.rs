@@ -31,7 +31,7 @@ fn step(text: &str, tool: &str, input: Value) -> Value {
 /// The stored entries of a file, once there are `count`.
 fn entries(hooked: &Hooked, file: &str, count: usize) -> Result<Vec<FileReasoning>> {
     let store = hooked.store()?;
-    let project = hooked.grov.ask(&["status"])?.json;
+    let project = hooked.grov.run_json(&["status"])?.json;
     let project = project["project_path"].as_str().unwrap_or_default().to_owned();
     let entries = || {
         let entries = store.file_reasoning(&project, file, 100);
@@ -70,8 +70,8 @@ fn edits_and_new_files_are_stored_with_their_line_numbers() -> Result<()> {
         "Greet by name in src/greet.rs and call it in src/main.rs. [[scenario:greet]]",
         &[],
     )?;
-    let memories = hooked.memories_when("the session to be kept", |memories| memories.len() == 1)?;
-    hooked.known_when("the session to end", run.session()?, |known| {
+    let memories = hooked.wait_for_memories("the session to be kept", |memories| memories.len() == 1)?;
+    hooked.wait_for_session("the session to end", run.session()?, |known| {
         known.ended_at.is_some()
     })?;
 
@@ -115,5 +115,5 @@ fn edits_and_new_files_are_stored_with_their_line_numbers() -> Result<()> {
         let task = entry.task_id.as_ref().map(|task| task.as_str());
         assert_eq!(task, memories[0]["id"].as_str());
     }
-    hooked.no_faults()
+    hooked.assert_no_faults()
 }

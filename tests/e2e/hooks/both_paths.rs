@@ -25,9 +25,9 @@ fn begin() -> Result<Option<(Work, Grov)>> {
     Ok(Some((work, grov)))
 }
 
-fn memories_when(grov: &Grov, what: &str, wanted: impl Fn(&[Value]) -> bool) -> Result<Vec<Value>> {
+fn wait_for_memories(grov: &Grov, what: &str, wanted: impl Fn(&[Value]) -> bool) -> Result<Vec<Value>> {
     let memories = || -> Option<Vec<Value>> {
-        let answer = grov.ask(&["memory", "list"]).ok()?;
+        let answer = grov.run_json(&["memory", "list"]).ok()?;
         let mut memories = answer.json["memories"].as_array()?.clone();
         memories.retain(|memory| memory["id"] != "task-webhooks");
         Some(memories)
@@ -49,7 +49,7 @@ fn a_session_with_hooks_and_proxy_is_recorded_once() -> Result<()> {
     run.result()?;
     let session = run.session()?.to_owned();
     assert_eq!(work.agree(&session)?.len(), 1);
-    let memories = memories_when(&grov, "the work to be kept", |memories| !memories.is_empty())?;
+    let memories = wait_for_memories(&grov, "the work to be kept", |memories| !memories.is_empty())?;
     assert_eq!(memories.len(), 1, "{memories:#?}");
     work.prompt("Also write more.txt. [[scenario:more]]", &["--continue"])?
         .result()?;
@@ -58,14 +58,14 @@ fn a_session_with_hooks_and_proxy_is_recorded_once() -> Result<()> {
         let all: String = memories.iter().map(|memory| files(memory).to_string()).collect();
         all.contains("hello.txt") && all.contains("more.txt")
     };
-    let memories = memories_when(&grov, "the second turn to be kept", has_both)?;
+    let memories = wait_for_memories(&grov, "the second turn to be kept", has_both)?;
     for file in ["hello.txt", "more.txt"] {
         let of_file = memories
             .iter()
             .filter(|memory| files(memory).to_string().contains(file));
         assert_eq!(of_file.count(), 1, "{file}: {memories:#?}");
     }
-    let status = grov.ask(&["status"])?.json;
+    let status = grov.run_json(&["status"])?.json;
     assert_eq!(status["steps"], 2, "{status:#}");
     let faults = fs::read_to_string(work.home.join("logs/hooks.log")).unwrap_or_default();
     assert_eq!(faults, "");
@@ -83,21 +83,21 @@ fn a_session_that_switches_to_the_proxy_keeps_hook_records_without_duplicates() 
         .prompt(&direct, &format!("{GOAL} [[scenario:greet]]"), &[])?;
     run.result()?;
     let session = run.session()?.to_owned();
-    memories_when(&grov, "the first turn to be kept", |memories| memories.len() == 1)?;
+    wait_for_memories(&grov, "the first turn to be kept", |memories| memories.len() == 1)?;
     work.prompt("Also write more.txt. [[scenario:more]]", &["--continue"])?
         .result()?;
     let has_both = |memories: &[Value]| {
         let all: String = memories.iter().map(|memory| files(memory).to_string()).collect();
         all.contains("hello.txt") && all.contains("more.txt")
     };
-    let memories = memories_when(&grov, "both turns to be kept", has_both)?;
+    let memories = wait_for_memories(&grov, "both turns to be kept", has_both)?;
     for file in ["hello.txt", "more.txt"] {
         let of_file = memories
             .iter()
             .filter(|memory| files(memory).to_string().contains(file));
         assert_eq!(of_file.count(), 1, "{file}: {memories:#?}");
     }
-    assert_eq!(grov.steps_when(&session, 2)?.len(), 2);
+    assert_eq!(grov.wait_for_steps(&session, 2)?.len(), 2);
     Ok(())
 }
 
@@ -109,7 +109,7 @@ fn a_session_that_leaves_the_proxy_continues_with_hooks_without_duplicates() -> 
     let run = work.prompt(&format!("{GOAL} [[scenario:greet]]"), &[])?;
     run.result()?;
     let session = run.session()?.to_owned();
-    memories_when(&grov, "the first turn to be kept", |memories| memories.len() == 1)?;
+    wait_for_memories(&grov, "the first turn to be kept", |memories| memories.len() == 1)?;
     let direct: &Upstream = &work.upstream;
     let more = "Also write more.txt. [[scenario:more]]";
     work.client
@@ -119,13 +119,13 @@ fn a_session_that_leaves_the_proxy_continues_with_hooks_without_duplicates() -> 
         let all: String = memories.iter().map(|memory| files(memory).to_string()).collect();
         all.contains("hello.txt") && all.contains("more.txt")
     };
-    let memories = memories_when(&grov, "both turns to be kept", has_both)?;
+    let memories = wait_for_memories(&grov, "both turns to be kept", has_both)?;
     for file in ["hello.txt", "more.txt"] {
         let of_file = memories
             .iter()
             .filter(|memory| files(memory).to_string().contains(file));
         assert_eq!(of_file.count(), 1, "{file}: {memories:#?}");
     }
-    assert_eq!(grov.steps_when(&session, 2)?.len(), 2);
+    assert_eq!(grov.wait_for_steps(&session, 2)?.len(), 2);
     Ok(())
 }

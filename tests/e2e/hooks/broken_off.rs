@@ -19,27 +19,30 @@ fn a_turn_that_ends_with_an_api_error_is_recorded_as_unfinished() -> Result<()> 
             "fails": {"steps": [writes("hello.txt"), delivered(says("Done."), failure)]},
             "more": {"steps": [writes("more.txt"), says("Done. Both files are written.")]},
         });
-        let impatient = |client: grov_tests::RealClient| client.env("CLAUDE_CODE_MAX_RETRIES", "1");
-        let Some(hooked) = Hooked::configured(&script, "[guard]\nmode = \"off\"\n", impatient)? else {
+        let with_one_retry = |client: grov_tests::RealClient| client.env("CLAUDE_CODE_MAX_RETRIES", "1");
+        let Some(hooked) = Hooked::configured(&script, "[guard]\nmode = \"off\"\n", with_one_retry)? else {
             return Ok(());
         };
         let prompt = format!("{GOAL} [[scenario:fails]]");
         let run = hooked.client.prompt(&hooked.upstream.url(), &prompt, &[])?;
         assert!(run.result().is_err(), "{:?}", run.ended);
         let session = run.session()?.to_owned();
-        let kept = hooked.memories_when("the broken turn to be kept", |memories| memories.len() == 1)?;
+        let kept = hooked.wait_for_memories("the broken turn to be kept", |memories| memories.len() == 1)?;
         assert_eq!(kept[0]["status"], "abandoned", "{failure}");
         assert!(!kept[0].to_string().contains("API Error"), "{:#}", kept[0]);
-        assert_eq!(kinds(&hooked.grov.steps_when(&session, 1)?), ["write"]);
+        assert_eq!(kinds(&hooked.grov.wait_for_steps(&session, 1)?), ["write"]);
 
         hooked.prompt("Go on, and write more.txt. [[scenario:more]]", &["--continue"])?;
-        let whole = hooked.memories_when("the whole to be kept", |memories| {
+        let whole = hooked.wait_for_memories("the whole to be kept", |memories| {
             memories.len() == 1 && memories[0]["status"] == "complete"
         })?;
         assert_eq!(whole[0]["id"], kept[0]["id"]);
         assert_eq!(whole[0]["files_touched"], json!(["hello.txt", "more.txt"]));
-        assert_eq!(kinds(&hooked.grov.steps_when(&session, 2)?), ["write", "write"]);
-        hooked.no_faults()?;
+        assert_eq!(
+            kinds(&hooked.grov.wait_for_steps(&session, 2)?),
+            ["write", "write"]
+        );
+        hooked.assert_no_faults()?;
     }
     Ok(())
 }
@@ -59,23 +62,23 @@ fn actions_of_an_interrupted_turn_are_recorded_with_the_next_prompt() -> Result<
     terminal.enter(&format!("{GOAL} [[scenario:long]]"))?;
     let after_first = requests_with(&hooked, "toolu_", 1)?;
     let session = hooked.session_when(1)?;
-    terminal.break_off()?;
-    terminal.awaits("nterrupted")?;
+    terminal.interrupt()?;
+    terminal.wait_for_text("nterrupted")?;
     terminal.enter("Write more.txt as well. [[scenario:more]]")?;
     requests_with(&hooked, "toolu_", after_first + 2)?;
     assert_eq!(kinds(&hooked.grov.steps(&session)?), ["write"]);
-    terminal.break_off()?;
-    terminal.awaits("nterrupted")?;
+    terminal.interrupt()?;
+    terminal.wait_for_text("nterrupted")?;
     terminal.enter("Is that all? [[scenario:end]]")?;
-    terminal.awaits("Both files are written")?;
+    terminal.wait_for_text("Both files are written")?;
     terminal.leave()?;
 
-    let memories = hooked.memories_when("the session to be kept", |memories| {
+    let memories = hooked.wait_for_memories("the session to be kept", |memories| {
         memories.len() == 1 && memories[0]["status"] == "complete"
     })?;
     assert_eq!(memories[0]["files_touched"], json!(["hello.txt", "more.txt"]));
     assert_eq!(kinds(&hooked.grov.steps(&session)?), ["write", "write"]);
-    hooked.no_faults()
+    hooked.assert_no_faults()
 }
 
 /// Waits for `count` requests that contain a text. Returns how many there are.
@@ -110,7 +113,7 @@ fn a_locked_database_does_not_delay_the_clients_exit_and_loses_no_step() -> Resu
         let run = hooked.prompt(&format!("{GOAL} [[scenario:greet]]"), &[]);
         (run, holding.join())
     });
-    let (since, hold) = held.map_err(|_| anyhow::anyhow!("nobody held the database"))??;
+    let (since, hold) = held.map_err(|_| anyhow::anyhow!("the database was never locked"))??;
     let run = run?;
     // The client's message about a hook that it did not wait for.
     assert!(!run.ended.stderr.contains("cancelled"), "{}", run.ended.stderr);
@@ -118,8 +121,8 @@ fn a_locked_database_does_not_delay_the_clients_exit_and_loses_no_step() -> Resu
         (since.elapsed() >= HELD).then_some(())
     })?;
     hold.release()?;
-    assert_eq!(kinds(&hooked.grov.steps_when(run.session()?, 1)?), ["write"]);
-    let memories = hooked.memories_when("the session to be kept", |memories| {
+    assert_eq!(kinds(&hooked.grov.wait_for_steps(run.session()?, 1)?), ["write"]);
+    let memories = hooked.wait_for_memories("the session to be kept", |memories| {
         memories.len() == 1 && memories[0]["status"] == "complete"
     })?;
     assert_eq!(memories[0]["files_touched"], json!(["hello.txt"]));

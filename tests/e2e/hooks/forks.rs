@@ -37,7 +37,7 @@ fn forbidden(client: &RealClient) -> Result<String> {
 /// Runs a prompt in a fork of a session and checks that the fork has a new id.
 fn fork(hooked: &Hooked, from: &str, prompt: &str) -> Result<ClientRun> {
     let run = hooked.prompt(prompt, &["--resume", from, "--fork-session"])?;
-    ensure!(run.session()? != from, "that is no fork");
+    ensure!(run.session()? != from, "the session was not forked");
     Ok(run)
 }
 
@@ -59,7 +59,7 @@ fn a_fork_that_starts_under_the_old_session_id_is_recorded_under_its_own() -> Re
 
     let run = hooked.prompt(&format!("{GOAL} [[scenario:login]]"), &[])?;
     let old = run.session()?.to_owned();
-    let before = hooked.known_when("the session to end", &old, |known| known.ended_at.is_some())?;
+    let before = hooked.wait_for_session("the session to end", &old, |known| known.ended_at.is_some())?;
     let new = fork(&hooked, &old, "What was fixed? [[scenario:answer]]")?;
     let new = new.session()?.to_owned();
     let starts = fs::read_to_string(starts)?;
@@ -76,12 +76,12 @@ fn a_fork_that_starts_under_the_old_session_id_is_recorded_under_its_own() -> Re
         [(&json!("startup"), &json!(old)), (&json!("resume"), &json!(old))]
     );
 
-    hooked.known_when("the fork to end", &new, |known| {
+    hooked.wait_for_session("the fork to end", &new, |known| {
         known.prompts == 1 && known.actions == 0 && known.ended_at.is_some()
     })?;
-    let after = hooked.known_when("the session", &old, |_| true)?;
+    let after = hooked.wait_for_session("the session", &old, |_| true)?;
     assert_eq!(after, before, "nothing happened to it");
-    hooked.no_faults()
+    hooked.assert_no_faults()
 }
 
 #[test]
@@ -100,7 +100,7 @@ fn a_memory_is_not_injected_again_into_a_fork() -> Result<()> {
         once,
         "the text in the history must not be repeated: {again}"
     );
-    hooked.no_faults()
+    hooked.assert_no_faults()
 }
 
 #[test]
@@ -111,11 +111,11 @@ fn a_fork_of_a_session_with_grov_off_is_off() -> Result<()> {
     let run = hooked.prompt(&format!("{GOAL} [[scenario:login]]"), &[])?;
     let old = run.session()?;
     let before = hooked.newest_request()?.matches(OWN_TEXT_OPENING).count();
-    hooked.grov.ask(&["off", "--session", old])?;
+    hooked.grov.run_json(&["off", "--session", old])?;
     fork(&hooked, old, &format!("{QUESTION} [[scenario:answer]]"))?;
     let started = hooked.newest_request()?;
     assert_eq!(started.matches(OWN_TEXT_OPENING).count(), before, "{started}");
-    hooked.no_faults()
+    hooked.assert_no_faults()
 }
 
 #[test]
@@ -127,10 +127,12 @@ fn an_action_allowed_in_a_session_is_allowed_in_its_fork() -> Result<()> {
     let old = run.session()?;
     let stopped = fork(&hooked, old, "Go on. [[scenario:pool]]")?;
     assert_eq!(forbidden(&hooked.client)?, BEFORE, "{:?}", stopped.events);
-    hooked.grov.ask(&["goal", "allow", "src/db", "--session", old])?;
+    hooked
+        .grov
+        .run_json(&["goal", "allow", "src/db", "--session", old])?;
     fork(&hooked, old, "Go on. [[scenario:pool]]")?;
     assert_ne!(forbidden(&hooked.client)?, BEFORE);
-    hooked.no_faults()
+    hooked.assert_no_faults()
 }
 
 #[test]
@@ -140,14 +142,14 @@ fn consent_given_to_the_guard_applies_in_a_fork() -> Result<()> {
     };
     let mut terminal = Terminal::open(&hooked.client, &hooked.upstream.url())?;
     terminal.enter(&format!("{GOAL} [[scenario:pool]]"))?;
-    terminal.awaits("Do you want to")?;
+    terminal.wait_for_text("Do you want to")?;
     terminal.confirm()?;
-    terminal.awaits("All of it was tried.")?;
+    terminal.wait_for_text("All of it was tried.")?;
     terminal.leave()?;
     assert_ne!(forbidden(&hooked.client)?, BEFORE);
     let old = hooked.session_when(1)?;
     fs::write(hooked.client.project().join(FORBIDDEN), BEFORE)?;
     fork(&hooked, &old, "Go on. [[scenario:pool]]")?;
     assert_ne!(forbidden(&hooked.client)?, BEFORE);
-    hooked.no_faults()
+    hooked.assert_no_faults()
 }

@@ -107,7 +107,7 @@ impl Hooked {
     }
 
     /// The session as the hooks recorded it, once `wanted` holds for it.
-    pub fn known_when(
+    pub fn wait_for_session(
         &self,
         what: &str,
         session: &str,
@@ -123,9 +123,9 @@ impl Hooked {
     }
 
     /// The memories created from sessions, once `wanted` holds for them.
-    pub fn memories_when(&self, what: &str, wanted: impl Fn(&[Value]) -> bool) -> Result<Vec<Value>> {
+    pub fn wait_for_memories(&self, what: &str, wanted: impl Fn(&[Value]) -> bool) -> Result<Vec<Value>> {
         let memories = || -> Option<Vec<Value>> {
-            let answer = self.grov.ask(&["memory", "list"]).ok()?;
+            let answer = self.grov.run_json(&["memory", "list"]).ok()?;
             let mut memories = answer.json["memories"].as_array()?.clone();
             memories.retain(|memory| memory["id"] != "task-webhooks");
             Some(memories)
@@ -150,7 +150,7 @@ impl Hooked {
         fs::read_to_string(self.home().join("logs/hooks.log")).unwrap_or_default()
     }
 
-    pub fn no_faults(&self) -> Result<()> {
+    pub fn assert_no_faults(&self) -> Result<()> {
         let faults = self.faults();
         ensure!(faults.is_empty(), "{faults}");
         Ok(())

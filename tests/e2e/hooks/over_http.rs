@@ -74,9 +74,9 @@ fn hooks_over_http_inject_guard_and_record() -> Result<()> {
         request.contains("Do not touch src/db/") && request.contains("grov goal allow"),
         "{request}"
     );
-    let memories = hooked.memories_when("the session to be kept", |memories| memories.len() == 1)?;
+    let memories = hooked.wait_for_memories("the session to be kept", |memories| memories.len() == 1)?;
     assert_eq!(memories[0]["files_touched"], json!(["hello.txt"]));
-    hooked.grov.steps_when(&session, 1)?;
+    hooked.grov.wait_for_steps(&session, 1)?;
     // A prompt, three calls of which two ran, the end of the turn and of the session: none of these hooks was a
     // process.
     let answered = hooks_of(port)?;
@@ -96,7 +96,7 @@ fn hooks_over_http_inject_guard_and_record() -> Result<()> {
     eventually("the daemon to stop", || {
         TcpListener::bind(("127.0.0.1", port)).ok()
     })?;
-    hooked.no_faults()
+    hooked.assert_no_faults()
 }
 
 #[test]
@@ -119,10 +119,10 @@ fn the_guard_over_http_does_not_ask_again_after_consent() -> Result<()> {
     fs::create_dir_all(client.project().join("src/db"))?;
     let mut terminal = Terminal::open(&client, &upstream.url())?;
     terminal.enter("Fix the login. Do not touch src/db/. [[scenario:work]]")?;
-    terminal.awaits("Do you want to")?;
+    terminal.wait_for_text("Do you want to")?;
     ensure!(!file.exists(), "{}", terminal.screen());
     terminal.confirm()?;
-    terminal.awaits("Both lines were tried.")?;
+    terminal.wait_for_text("Both lines were tried.")?;
     assert_eq!(fs::read_to_string(&file)?, "once\ntwice\n");
     terminal.leave()
 }
@@ -159,12 +159,12 @@ fn a_daemon_that_stops_during_a_session_is_started_by_the_next_session() -> Resu
     let again = hooked.prompt("And one more. [[scenario:more]]", &["--continue"])?;
     assert_eq!(again.session()?, run.session()?);
     // Including the work done while no daemon was running.
-    hooked.memories_when("all three to be kept", |memories| {
+    hooked.wait_for_memories("all three to be kept", |memories| {
         memories.len() == 1 && memories[0]["files_touched"] == json!(["before.txt", "after.txt", "more.txt"])
     })?;
     assert_eq!(hooks_of(port)?["refused"], 0);
     drop(daemon);
-    hooked.no_faults()
+    hooked.assert_no_faults()
 }
 
 #[test]
@@ -276,7 +276,7 @@ fn an_unusable_store_leads_to_an_empty_hook_answer() -> Result<()> {
         let _ = fs::remove_file(home.join(file));
     }
     fs::create_dir_all(home.join("grov.db/within"))?;
-    let work = folder.path().to_str().context("a path that is no text")?;
+    let work = folder.path().to_str().context("the path is not UTF-8")?;
     let input =
         json!({"session_id": "s", "cwd": work, "prompt": "How are webhooks sent again?", "prompt_id": "p"});
     let request = |event: &str| {

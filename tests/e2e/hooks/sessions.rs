@@ -27,15 +27,15 @@ fn actions_of_a_session_are_recorded_once_after_each_turn() -> Result<()> {
     };
     let run = hooked.prompt(&format!("{GOAL} [[scenario:greet]]"), &[])?;
     let session = run.session()?.to_owned();
-    let memories = hooked.memories_when("the session to be kept", |memories| memories.len() == 1)?;
+    let memories = hooked.wait_for_memories("the session to be kept", |memories| memories.len() == 1)?;
     let first = &memories[0];
     assert_eq!(first["status"], "complete");
     assert_eq!(first["files_touched"], json!(["hello.txt"]));
-    let steps = hooked.grov.steps_when(&session, 1)?;
+    let steps = hooked.grov.wait_for_steps(&session, 1)?;
     assert_eq!((steps.len(), &steps[0]["action_type"]), (1, &json!("write")));
 
     hooked.prompt("Write more.txt too. [[scenario:more]]", &["--continue"])?;
-    let memories = hooked.memories_when("the second turn to be kept", |memories| {
+    let memories = hooked.wait_for_memories("the second turn to be kept", |memories| {
         memories.len() == 1 && memories[0]["files_touched"] == json!(["hello.txt", "more.txt"])
     })?;
     assert_eq!(memories[0]["id"], first["id"]);
@@ -44,8 +44,8 @@ fn actions_of_a_session_are_recorded_once_after_each_turn() -> Result<()> {
             .as_str()
             .is_some_and(|query| query.starts_with(GOAL))
     );
-    assert_eq!(hooked.grov.steps_when(&session, 2)?.len(), 2);
-    hooked.no_faults()
+    assert_eq!(hooked.grov.wait_for_steps(&session, 2)?.len(), 2);
+    hooked.assert_no_faults()
 }
 
 #[test]
@@ -56,7 +56,7 @@ fn drift_is_corrected_once_with_the_next_prompt() -> Result<()> {
     let run = hooked.prompt(&format!("{GOAL} [[scenario:stray]]"), &[])?;
     let session = run.session()?.to_owned();
     // None of the work served the goal, so there is a step but no memory.
-    hooked.grov.steps_when(&session, 1)?;
+    hooked.grov.wait_for_steps(&session, 1)?;
     hooked.prompt("Is the greeting there? [[scenario:answer]]", &["--continue"])?;
     let injected = hooked.newest_request()?;
     assert!(
@@ -67,10 +67,13 @@ fn drift_is_corrected_once_with_the_next_prompt() -> Result<()> {
     hooked.prompt("Is it really there? [[scenario:answer]]", &["--continue"])?;
     let again = hooked.newest_request()?;
     assert_eq!(again.matches(OWN_TEXT_OPENING).count(), times, "{again}");
-    let log = hooked.grov.ask(&["drift", "log", "--session", &session])?.json;
+    let log = hooked
+        .grov
+        .run_json(&["drift", "log", "--session", &session])?
+        .json;
     assert_eq!(log["events"][0]["drift_score"], 3, "{log}");
     assert!(log["events"][0]["correction_given"].is_string(), "{log}");
-    hooked.no_faults()
+    hooked.assert_no_faults()
 }
 
 #[test]
@@ -80,16 +83,16 @@ fn a_fork_does_not_change_the_original_session() -> Result<()> {
     };
     let run = hooked.prompt(&format!("{GOAL} [[scenario:greet]]"), &[])?;
     let old = run.session()?.to_owned();
-    let kept = hooked.memories_when("the session to be kept", |memories| memories.len() == 1)?;
+    let kept = hooked.wait_for_memories("the session to be kept", |memories| memories.len() == 1)?;
     let fork = hooked.prompt(
         "Write more.txt. [[scenario:more]]",
         &["--resume", &old, "--fork-session"],
     )?;
     let new = fork.session()?.to_owned();
     assert_ne!(old, new);
-    let memories = hooked.memories_when("the fork to be kept", |memories| memories.len() == 2)?;
+    let memories = hooked.wait_for_memories("the fork to be kept", |memories| memories.len() == 2)?;
     assert!(memories.contains(&kept[0]), "{memories:#?}");
-    let steps = hooked.grov.steps_when(&new, 1)?;
+    let steps = hooked.grov.wait_for_steps(&new, 1)?;
     assert_eq!(
         steps.len(),
         1,
@@ -99,7 +102,7 @@ fn a_fork_does_not_change_the_original_session() -> Result<()> {
     // Both histories contain the text that was injected into the first session.
     let injected = hooked.newest_request()?;
     assert_eq!(injected.matches("Keep failed webhooks").count(), 1, "{injected}");
-    hooked.no_faults()
+    hooked.assert_no_faults()
 }
 
 #[test]
@@ -109,13 +112,13 @@ fn after_a_compaction_the_constraints_are_injected_again() -> Result<()> {
     };
     let mut terminal = Terminal::open(&hooked.client, &hooked.upstream.url())?;
     terminal.enter(&format!("{GOAL} [[scenario:greet]]"))?;
-    terminal.awaits("greeting is in hello.txt")?;
+    terminal.wait_for_text("greeting is in hello.txt")?;
     terminal.enter("/compact")?;
-    terminal.awaits("ompacted")?;
+    terminal.wait_for_text("ompacted")?;
     // The user sees the notice about the compaction, too.
-    terminal.awaits("the goal, 1 constraint and 1 changed file")?;
+    terminal.wait_for_text("the goal, 1 constraint and 1 changed file")?;
     terminal.enter(&format!("{EMPTY}Is it there? [[scenario:answer]]"))?;
-    terminal.awaits("It is there.")?;
+    terminal.wait_for_text("It is there.")?;
     let injected = hooked.newest_request()?;
     assert!(
         injected.contains("The history of this session was compacted"),
@@ -124,7 +127,7 @@ fn after_a_compaction_the_constraints_are_injected_again() -> Result<()> {
     assert!(injected.contains("Do not touch main.rs"), "{injected}");
     assert!(injected.contains("hello.txt"), "{injected}");
     terminal.leave()?;
-    hooked.no_faults()
+    hooked.assert_no_faults()
 }
 
 #[test]
@@ -134,14 +137,14 @@ fn clear_starts_a_new_session() -> Result<()> {
     };
     let mut terminal = Terminal::open(&hooked.client, &hooked.upstream.url())?;
     terminal.enter(&format!("{GOAL} [[scenario:greet]]"))?;
-    terminal.awaits("greeting is in hello.txt")?;
+    terminal.wait_for_text("greeting is in hello.txt")?;
     terminal.clear()?;
     terminal.enter("Write more.txt. [[scenario:more]]")?;
-    terminal.awaits("more.txt is written")?;
+    terminal.wait_for_text("more.txt is written")?;
     // A user who quits while a hook runs may end that hook.
-    let memories = hooked.memories_when("both sessions to be kept", |memories| memories.len() == 2)?;
+    let memories = hooked.wait_for_memories("both sessions to be kept", |memories| memories.len() == 2)?;
     terminal.leave()?;
     let files: Vec<&Value> = memories.iter().map(|memory| &memory["files_touched"]).collect();
     assert_eq!(files, [&json!(["more.txt"]), &json!(["hello.txt"])]);
-    hooked.no_faults()
+    hooked.assert_no_faults()
 }

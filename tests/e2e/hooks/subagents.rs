@@ -42,12 +42,12 @@ fn actions_of_a_subagent_carry_its_id() -> Result<()> {
         "Write list.txt and have its lines counted. [[scenario:help]]",
         &[],
     )?;
-    let steps = hooked.grov.steps_when(run.session()?, 4)?;
+    let steps = hooked.grov.wait_for_steps(run.session()?, 4)?;
     assert_eq!(kinds(&steps), ["write", "task", "bash", "read"]);
     assert_eq!(of_agents(&hooked, &steps)?, 2);
-    let memories = hooked.memories_when("the session to be kept", |memories| memories.len() == 1)?;
+    let memories = hooked.wait_for_memories("the session to be kept", |memories| memories.len() == 1)?;
     assert_eq!(memories[0]["files_touched"], json!(["list.txt"]));
-    hooked.no_faults()
+    hooked.assert_no_faults()
 }
 
 #[test]
@@ -67,16 +67,16 @@ fn actions_of_a_subagent_are_recorded_although_the_client_is_killed() -> Result<
     let prompt = "Write list.txt and have its lines counted. [[scenario:help]]";
     let mut running = hooked.begins(prompt, &[])?;
     let session = hooked.session_when(1)?;
-    let steps = hooked.grov.steps_when(&session, 4);
+    let steps = hooked.grov.wait_for_steps(&session, 4);
     running.kill()?;
     running.wait()?;
     let steps = steps?;
     assert_eq!(of_agents(&hooked, &steps)?, 2);
 
     hooked.prompt("How many are there? [[scenario:answer]]", &["--continue"])?;
-    hooked.known_when("the session to end", &session, |known| {
+    hooked.wait_for_session("the session to end", &session, |known| {
         known.prompts == 2 && known.ended_at.is_some()
     })?;
     assert_eq!(hooked.grov.steps(&session)?, steps, "nothing is there twice");
-    hooked.no_faults()
+    hooked.assert_no_faults()
 }

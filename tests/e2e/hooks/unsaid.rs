@@ -19,7 +19,7 @@ fn scenarios() -> Value {
 }
 
 /// Asserts that no request contains text injected by Grov.
-fn nothing_is_said(hooked: &Hooked) -> Result<()> {
+fn assert_nothing_injected(hooked: &Hooked) -> Result<()> {
     for request in hooked.upstream.sim().messages() {
         let body = String::from_utf8(request.body.to_vec())?;
         assert!(!body.contains(OWN_TEXT_OPENING), "{body}");
@@ -32,20 +32,20 @@ fn with_grov_off_nothing_is_injected_but_actions_are_recorded() -> Result<()> {
     let Some(hooked) = Hooked::playing(&scenarios())? else {
         return Ok(());
     };
-    hooked.grov.ask(&["off"])?;
+    hooked.grov.run_json(&["off"])?;
     let run = hooked.prompt(&format!("{GOAL} [[scenario:stray]]"), &[])?;
     let session = run.session()?.to_owned();
     hooked.prompt(&format!("{QUESTION} [[scenario:answer]]"), &["--continue"])?;
-    nothing_is_said(&hooked)?;
-    assert_eq!(kinds(&hooked.grov.steps_when(&session, 1)?), ["write"]);
-    hooked.known_when("the session to end", &session, |known| {
+    assert_nothing_injected(&hooked)?;
+    assert_eq!(kinds(&hooked.grov.wait_for_steps(&session, 1)?), ["write"]);
+    hooked.wait_for_session("the session to end", &session, |known| {
         known.prompts == 2 && known.ended_at.is_some() && known.memories_injected == 0
     })?;
 
-    hooked.grov.ask(&["on"])?;
+    hooked.grov.run_json(&["on"])?;
     hooked.prompt(&format!("{QUESTION} [[scenario:answer]]"), &[])?;
     assert!(hooked.newest_request()?.contains(DECISION), "it is on again");
-    hooked.no_faults()
+    hooked.assert_no_faults()
 }
 
 #[test]
@@ -55,11 +55,11 @@ fn with_memory_off_no_memory_is_injected() -> Result<()> {
         return Ok(());
     };
     let run = hooked.prompt(&format!("{QUESTION} [[scenario:answer]]"), &[])?;
-    nothing_is_said(&hooked)?;
-    hooked.known_when("the session to end", run.session()?, |known| {
+    assert_nothing_injected(&hooked)?;
+    hooked.wait_for_session("the session to end", run.session()?, |known| {
         known.ended_at.is_some() && known.memories_injected == 0
     })?;
-    hooked.no_faults()
+    hooked.assert_no_faults()
 }
 
 #[test]
@@ -73,16 +73,19 @@ fn with_drift_off_no_correction_is_injected() -> Result<()> {
     hooked.prompt("Is it there? [[scenario:answer]]", &["--continue"])?;
     let text = hooked.newest_request()?;
     assert!(!text.contains("main.rs is changed in violation of"), "{text}");
-    hooked.known_when("the session to end", &session, |known| {
+    hooked.wait_for_session("the session to end", &session, |known| {
         known.prompts == 2 && known.ended_at.is_some()
     })?;
-    let log = hooked.grov.ask(&["drift", "log", "--session", &session])?.json;
+    let log = hooked
+        .grov
+        .run_json(&["drift", "log", "--session", &session])?
+        .json;
     let events = log["events"].as_array().cloned().unwrap_or_default();
     assert!(
         events.iter().all(|event| event["correction_given"].is_null()),
         "{log}"
     );
-    hooked.no_faults()
+    hooked.assert_no_faults()
 }
 
 /// Every file below a directory.
@@ -103,7 +106,7 @@ fn files(folder: &Path, visit: &mut impl FnMut(&Path, &[u8])) -> Result<()> {
 }
 
 /// Asserts that no file in Grov's home contains any of these words.
-fn nowhere(hooked: &Hooked, words: &[&str]) -> Result<()> {
+fn assert_not_stored(hooked: &Hooked, words: &[&str]) -> Result<()> {
     files(&hooked.home(), &mut |path, content| {
         let content = content.to_ascii_lowercase();
         for word in words {
@@ -148,18 +151,18 @@ fn private_text_is_not_stored() -> Result<()> {
     );
     let run = hooked.prompt(&goal, &[])?;
     let session = run.session()?.to_owned();
-    hooked.memories_when("the session to be kept", |memories| memories.len() == 1)?;
-    nowhere(&hooked, &[typed, said, put_out, written])?;
+    hooked.wait_for_memories("the session to be kept", |memories| memories.len() == 1)?;
+    assert_not_stored(&hooked, &[typed, said, put_out, written])?;
     let more = format!("{} Write main.rs too. [[scenario:more]]", private(queued));
     hooked.prompt(&more, &["--continue"])?;
-    hooked.known_when("the session to end", &session, |known| {
+    hooked.wait_for_session("the session to end", &session, |known| {
         known.prompts == 2 && known.ended_at.is_some()
     })?;
-    hooked.memories_when("the second turn to be kept", |memories| {
+    hooked.wait_for_memories("the second turn to be kept", |memories| {
         memories.len() == 1 && memories[0]["files_touched"].to_string().contains("main.rs")
     })?;
-    nowhere(&hooked, &[typed, queued, said, put_out, written])?;
-    hooked.no_faults()
+    assert_not_stored(&hooked, &[typed, queued, said, put_out, written])?;
+    hooked.assert_no_faults()
 }
 
 #[test]
@@ -173,17 +176,17 @@ fn ignored_files_are_not_in_memories() -> Result<()> {
     };
     fs::write(hooked.client.project().join(".grovignore"), "vault/\n")?;
     let run = hooked.prompt("Add a greeting and a plan. [[scenario:work]]", &[])?;
-    let memories = hooked.memories_when("the session to be kept", |memories| memories.len() == 1)?;
+    let memories = hooked.wait_for_memories("the session to be kept", |memories| memories.len() == 1)?;
     assert_eq!(memories[0]["files_touched"], json!(["hello.txt"]));
     let id = memories[0]["id"].as_str().unwrap_or_default();
-    let shown = hooked.grov.ask(&["memory", "show", id])?.json;
+    let shown = hooked.grov.run_json(&["memory", "show", id])?.json;
     assert!(!shown.to_string().contains("vault"), "{shown:#}");
-    hooked.known_when("the session to end", run.session()?, |known| {
+    hooked.wait_for_session("the session to end", run.session()?, |known| {
         known.ended_at.is_some()
     })?;
 
     let store = hooked.store()?;
-    let project = hooked.grov.ask(&["status"])?.json;
+    let project = hooked.grov.run_json(&["status"])?.json;
     let project = project["project_path"].as_str().unwrap_or_default();
     let why = hooked
         .upstream
@@ -195,11 +198,11 @@ fn ignored_files_are_not_in_memories() -> Result<()> {
 
     // A session without any other work leaves no memory.
     let run = hooked.prompt("Write the other plan. [[scenario:alone]]", &[])?;
-    hooked.known_when("the session to end", run.session()?, |known| {
+    hooked.wait_for_session("the session to end", run.session()?, |known| {
         known.ended_at.is_some()
     })?;
-    let memories = hooked.memories_when("the second session", |_| true)?;
+    let memories = hooked.wait_for_memories("the second session", |_| true)?;
     let text = Value::Array(memories).to_string();
     assert!(!text.contains("vault"), "{text}");
-    hooked.no_faults()
+    hooked.assert_no_faults()
 }

@@ -65,7 +65,7 @@ fn an_invalid_answer_is_repaired_or_replaced_by_rules() -> Result<()> {
         let mut person = home.person(&daemon)?;
         person.types("Fix the login form. [[scenario:tools]]")?;
         home.judged(&person.session, 1)?;
-        let tasks = home.tasks_when(&person.session, "a task", |tasks| tasks.len() == 1)?;
+        let tasks = home.wait_for_tasks(&person.session, "a task", |tasks| tasks.len() == 1)?;
         assert!(
             has(&tasks[0], "main", "active", 1),
             "{}: {tasks:#?}",
@@ -101,14 +101,14 @@ fn a_late_answer_is_replaced_by_rules() -> Result<()> {
     let mut person = home.person(&daemon)?;
     person.types("Fix the login form. [[scenario:tools]]")?;
     home.judged(&person.session, 1)?;
-    let tasks = home.tasks_when(&person.session, "a task", |tasks| tasks.len() == 1)?;
+    let tasks = home.wait_for_tasks(&person.session, "a task", |tasks| tasks.len() == 1)?;
     assert_eq!(tasks[0]["original_goal"], "Fix the login form.");
     let ledger = home.ledger()?;
     let failed = |(purpose, outcome): &&(String, String)| purpose == "extract_intent" && outcome == "failed";
     // Later questions do not wait for a provider that timed out before.
     assert_eq!(ledger.iter().filter(failed).count(), 1, "{ledger:?}");
     // A call that the provider may have worked on counts with its maximum cost.
-    let spent = home.grov().ask(&["usage"])?.json["total_usd"].as_f64();
+    let spent = home.grov().run_json(&["usage"])?.json["total_usd"].as_f64();
     assert!(spent > Some(0.0), "{spent:?}");
     Ok(())
 }
@@ -128,7 +128,7 @@ fn a_provider_that_keeps_failing_is_no_longer_called() -> Result<()> {
     // Two questions a session and three calls a question would be 36 calls.
     let calls = home.asked().len();
     assert!((5..=6).contains(&calls), "{calls} calls");
-    let proxy = &home.grov().ask(&["proxy-status"])?.json["proxy"];
+    let proxy = &home.grov().run_json(&["proxy-status"])?.json["proxy"];
     assert_eq!(proxy["judge"]["why_rules"], "provider_down", "{proxy:#}");
     assert!(home.ledger()?.iter().all(|(_, outcome)| outcome == "failed"));
     Ok(())

@@ -8,7 +8,7 @@ fn usage(home: &TestHome, budget: &str) -> Result<Value> {
     Ok(home
         .grov()
         .env("GROV_LLM_DAILY_BUDGET_USD", budget)
-        .ask(&["usage"])?
+        .run_json(&["usage"])?
         .json)
 }
 
@@ -36,7 +36,7 @@ fn when_the_budget_is_spent_rules_judge_and_every_status_reports_it() -> Result<
         ledger.len()
     );
     assert_eq!(home.asked().len(), ledger.len(), "a call without a ledger entry");
-    let proxy = &home.grov().ask(&["proxy-status"])?.json["proxy"];
+    let proxy = &home.grov().run_json(&["proxy-status"])?.json["proxy"];
     assert_eq!(proxy["judge"]["why_rules"], "budget_spent", "{proxy:#}");
     let usage = usage(&home, BUDGET)?;
     let spent = usage["budget"]["spent_today_usd"].as_f64().context("no amount")?;

@@ -11,14 +11,14 @@ use serde_json::{Value, json};
 const PROMPT: &str = "Fix the login form. [[scenario:tools]]";
 
 /// A daemon that considers a task abandoned after one second of inactivity.
-fn impatient(home: &TestHome, port: u16) -> Result<Daemon> {
+fn with_short_abandon_timeout(home: &TestHome, port: u16) -> Result<Daemon> {
     home.with_rules()
         .env("GROV_TASKS_ABANDON_AFTER", "1s")
         .port(port)
         .start()
 }
 
-fn saved_when(
+fn wait_for_saved_tasks(
     home: &TestHome,
     session: &str,
     what: &str,
@@ -28,7 +28,7 @@ fn saved_when(
 }
 
 /// Asserts that every step of the story is stored once.
-fn every_step_once(home: &TestHome, session: &str, count: usize) -> Result<()> {
+fn assert_steps_stored_once(home: &TestHome, session: &str, count: usize) -> Result<()> {
     let count = count.to_string();
     assert_eq!(home.steps_and_calls(session)?, (count.clone(), count));
     Ok(())
@@ -42,16 +42,16 @@ fn a_turn_without_a_verdict_after_a_crash_is_saved_as_abandoned() -> Result<()> 
     let port = daemon.port();
     let mut person = home.person(&daemon)?;
     person.types(PROMPT)?;
-    home.grov().steps_when(&person.session, 4)?;
+    home.grov().wait_for_steps(&person.session, 4)?;
     eventually("the question for the verdict", || {
         (home.asked_for(Purpose::AnalyzeTaskContext) > 0).then_some(())
     })?;
     daemon.kill()?;
     assert!(home.saved(&person.session)?.is_empty());
-    every_step_once(&home, &person.session, 4)?;
+    assert_steps_stored_once(&home, &person.session, 4)?;
 
-    let daemon = impatient(&home, port)?;
-    let saved = saved_when(&home, &person.session, "the abandoned task", |saved| {
+    let daemon = with_short_abandon_timeout(&home, port)?;
+    let saved = wait_for_saved_tasks(&home, &person.session, "the abandoned task", |saved| {
         !saved.is_empty()
     })?;
     assert_eq!(saved[0]["status"], "abandoned");
@@ -59,12 +59,12 @@ fn a_turn_without_a_verdict_after_a_crash_is_saved_as_abandoned() -> Result<()> 
     assert_eq!(saved[0]["session_id"], person.session.as_str());
     let query = saved[0]["original_query"].as_str().unwrap_or_default();
     assert!(query.starts_with("Fix the login form."), "{query}");
-    every_step_once(&home, &person.session, 4)?;
+    assert_steps_stored_once(&home, &person.session, 4)?;
 
     // A returning user continues the same task.
     person.types("Go on. [[scenario:parallel]]")?;
     home.judged(&person.session, 1)?;
-    let tasks = home.tasks_when(&person.session, "the task to go on", |tasks| {
+    let tasks = home.wait_for_tasks(&person.session, "the task to go on", |tasks| {
         tasks
             .iter()
             .map(|task| task["prompts"].as_u64().unwrap_or(0))
@@ -72,14 +72,14 @@ fn a_turn_without_a_verdict_after_a_crash_is_saved_as_abandoned() -> Result<()> 
             == 2
     })?;
     assert_eq!(tasks.len(), 1, "{tasks:#?}");
-    every_step_once(&home, &person.session, 9)?;
+    assert_steps_stored_once(&home, &person.session, 9)?;
     daemon.kill()?;
-    let _again = impatient(&home, port)?;
-    let saved = saved_when(&home, &person.session, "the same task once more", |saved| {
+    let _again = with_short_abandon_timeout(&home, port)?;
+    let saved = wait_for_saved_tasks(&home, &person.session, "the same task once more", |saved| {
         saved.len() == 1 && saved[0]["files_touched"].to_string().contains("left.txt")
     })?;
     assert_eq!(saved[0]["status"], "abandoned");
-    every_step_once(&home, &person.session, 9)
+    assert_steps_stored_once(&home, &person.session, 9)
 }
 
 #[test]
@@ -97,24 +97,24 @@ fn a_crash_right_after_saving_a_task_does_not_save_it_twice() -> Result<()> {
     person.types(PROMPT)?;
     home.judged(&person.session, 1)?;
     person.types("That is it. [[scenario:parallel]]")?;
-    let saved = saved_when(&home, &person.session, "the task to be saved", |saved| {
+    let saved = wait_for_saved_tasks(&home, &person.session, "the task to be saved", |saved| {
         !saved.is_empty()
     })?;
     daemon.kill()?;
     assert_eq!(saved.len(), 1);
 
     // A second abandoned session shows when the next daemon has searched for abandoned work.
-    let daemon = impatient(&home, port)?;
+    let daemon = with_short_abandon_timeout(&home, port)?;
     let mut other = home.person(&daemon)?;
     other.types("Fix the logout. [[scenario:tools]]")?;
     home.judged(&other.session, 1)?;
     daemon.kill()?;
-    let daemon = impatient(&home, port)?;
-    saved_when(&home, &other.session, "the other task", |saved| !saved.is_empty())?;
+    let daemon = with_short_abandon_timeout(&home, port)?;
+    wait_for_saved_tasks(&home, &other.session, "the other task", |saved| !saved.is_empty())?;
     let again = home.saved(&person.session)?;
     assert_eq!(again, saved);
     assert_eq!((&again[0]["status"], again.len()), (&json!("complete"), 1));
-    every_step_once(&home, &person.session, 9)?;
+    assert_steps_stored_once(&home, &person.session, 9)?;
 
     // A task that completes twice is stored once.
     person.types("Task complete, all tests pass. [[scenario:parallel]]")?;
@@ -122,12 +122,12 @@ fn a_crash_right_after_saving_a_task_does_not_save_it_twice() -> Result<()> {
         "SELECT count(*) FROM prompts WHERE client_session_id = '{}'",
         person.session
     );
-    home.tasks_when(&person.session, "the third turn", |_| {
+    home.wait_for_tasks(&person.session, "the third turn", |_| {
         query(&home.path(), &format!("SELECT CAST(({sql}) AS TEXT)")).is_ok_and(|rows| rows == ["3"])
     })?;
     daemon.stop()?;
     assert_eq!(home.saved(&person.session)?.len(), 1);
-    every_step_once(&home, &person.session, 14)
+    assert_steps_stored_once(&home, &person.session, 14)
 }
 
 #[test]
@@ -149,8 +149,8 @@ fn a_crash_between_the_last_verdict_and_the_save_loses_nothing() -> Result<()> {
     daemon.kill()?;
     assert!(home.saved(&person.session)?.is_empty());
 
-    let _again = impatient(&home, port)?;
-    let saved = saved_when(&home, &person.session, "the task to be saved", |saved| {
+    let _again = with_short_abandon_timeout(&home, port)?;
+    let saved = wait_for_saved_tasks(&home, &person.session, "the task to be saved", |saved| {
         !saved.is_empty()
     })?;
     assert_eq!(
@@ -161,5 +161,5 @@ fn a_crash_between_the_last_verdict_and_the_save_loses_nothing() -> Result<()> {
         saved[0]["files_touched"].to_string().contains("greeting.txt"),
         "{saved:#?}"
     );
-    every_step_once(&home, &person.session, 4)
+    assert_steps_stored_once(&home, &person.session, 4)
 }

@@ -37,7 +37,7 @@ fn a_silent_judge_delays_neither_answers_nor_shutdown() -> Result<()> {
         sim.requests().iter().all(|request| request.delivery().is_none()),
         "the judge is not silent"
     );
-    assert_eq!(home.grov().steps_when(&person.session, 9)?.len(), 9);
+    assert_eq!(home.grov().wait_for_steps(&person.session, 9)?.len(), 9);
     daemon.signal("TERM")?;
     let ended = daemon.ended(STOP)?;
     assert_eq!(ended.code(), Some(0), "{}", ended.stderr);
@@ -65,18 +65,18 @@ fn work_left_unjudged_by_a_silent_judge_is_resumed_by_the_next_daemon() -> Resul
     let port = daemon.port();
     let mut person = home.person(&daemon)?;
     person.types(PROMPTS[0])?;
-    home.grov().steps_when(&person.session, 4)?;
+    home.grov().wait_for_steps(&person.session, 4)?;
     daemon.signal("TERM")?;
     daemon.ended(STOP)?;
     // Calls that were cut off stay in the ledger with their maximum cost.
-    let usage = home.grov().ask(&["usage"])?.json;
+    let usage = home.grov().run_json(&["usage"])?.json;
     assert!(usage["total_usd"].as_f64() > Some(0.0), "{usage:#}");
 
     let _again = home.with_rules().port(port).start()?;
     person.types(PROMPTS[1])?;
     // The rules judged the first turn when the daemon stopped, so the second one is a follow-up, and no step is stored
     // twice.
-    home.tasks_when(&person.session, "one task with both turns", |tasks| {
+    home.wait_for_tasks(&person.session, "one task with both turns", |tasks| {
         tasks.len() == 1 && tasks[0]["prompts"] == 2 && tasks[0]["steps"] == 9
     })?;
     Ok(())

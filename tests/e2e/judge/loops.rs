@@ -14,7 +14,7 @@ fn free_port() -> Result<u16> {
 }
 
 /// The environment of a hook under a client that uses the proxy, with `bystander` as the proxy for everything else.
-fn inherited(builder: DaemonBuilder, port: u16, bystander: &Upstream) -> DaemonBuilder {
+fn with_hook_environment(builder: DaemonBuilder, port: u16, bystander: &Upstream) -> DaemonBuilder {
     let builder = ["ANTHROPIC_BASE_URL", "OPENAI_BASE_URL"]
         .iter()
         .fold(builder.port(port), |builder, name| {
@@ -28,7 +28,7 @@ fn inherited(builder: DaemonBuilder, port: u16, bystander: &Upstream) -> DaemonB
 }
 
 /// Asserts that the daemon relayed exactly the requests that the client sent.
-fn relayed_the_client_alone(home: &TestHome, daemon: &Daemon, requests: usize) -> Result<()> {
+fn assert_only_client_requests_relayed(home: &TestHome, daemon: &Daemon, requests: usize) -> Result<()> {
     assert_eq!(
         home.api.turns(),
         requests,
@@ -44,11 +44,11 @@ fn relayed_the_client_alone(home: &TestHome, daemon: &Daemon, requests: usize) -
 #[test]
 fn proxy_variables_in_the_environment_do_not_redirect_own_calls() -> Result<()> {
     let (home, bystander) = (TestHome::new()?, Upstream::start()?);
-    let daemon = inherited(home.with_model(), free_port()?, &bystander).start()?;
+    let daemon = with_hook_environment(home.with_model(), free_port()?, &bystander).start()?;
     let mut person = home.person(&daemon)?;
     person.types("Fix the login form. [[scenario:tools]]")?;
     home.judged(&person.session, 1)?;
-    relayed_the_client_alone(&home, &daemon, person.transcript().exchanges.len())?;
+    assert_only_client_requests_relayed(&home, &daemon, person.transcript().exchanges.len())?;
     // The calls went straight to the configured address, with the configured key.
     let requests = home.judge.sim().requests();
     assert!(requests.len() >= 2 && requests.len() == home.asked().len());
@@ -81,14 +81,14 @@ fn proxy_variables_in_the_environment_do_not_redirect_own_calls() -> Result<()> 
 fn the_clients_key_is_used_only_where_that_is_allowed() -> Result<()> {
     for allowed in [false, true] {
         let (home, bystander) = (TestHome::new()?, Upstream::start()?);
-        let builder = inherited(home.with_rules(), free_port()?, &bystander)
+        let builder = with_hook_environment(home.with_rules(), free_port()?, &bystander)
             .env("GROV_LLM_BASE_URL", home.judge.url())
             .env("GROV_LLM_USE_ANTHROPIC_KEY", allowed.to_string());
         let daemon = builder.start()?;
         let mut person = home.person(&daemon)?;
         person.types("Fix the login form. [[scenario:tools]]")?;
         home.judged(&person.session, 1)?;
-        relayed_the_client_alone(&home, &daemon, person.transcript().exchanges.len())?;
+        assert_only_client_requests_relayed(&home, &daemon, person.transcript().exchanges.len())?;
         let keys: Vec<Option<String>> = home.asked().into_iter().map(|call| call.key).collect();
         assert_eq!(!keys.is_empty(), allowed, "{keys:?}");
         assert!(
@@ -143,7 +143,7 @@ fn the_own_listener_under_another_host_name_is_not_called() -> Result<()> {
     let mut person = home.person(&daemon)?;
     person.types("Fix the login form. [[scenario:tools]]")?;
     home.judged(&person.session, 1)?;
-    relayed_the_client_alone(&home, &daemon, person.transcript().exchanges.len())?;
+    assert_only_client_requests_relayed(&home, &daemon, person.transcript().exchanges.len())?;
     assert!(home.asked().is_empty() && home.ledger()?.is_empty());
     let log = daemon.log();
     assert!(

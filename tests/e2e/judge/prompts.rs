@@ -21,7 +21,7 @@ fn a_prompt_of_a_megabyte_is_truncated_to_its_start_and_end() -> Result<()> {
     assert!(prompt.len() > 1_000_000);
     person.types(&prompt)?;
     home.judged(&person.session, 1)?;
-    let tasks = home.tasks_when(&person.session, "a task", |tasks| tasks.len() == 1)?;
+    let tasks = home.wait_for_tasks(&person.session, "a task", |tasks| tasks.len() == 1)?;
     assert!(
         has(&tasks[0], "main", "active", 1) && tasks[0]["steps"] == 4,
         "{tasks:#?}"
@@ -57,7 +57,7 @@ fn pasted_binary_is_judged() -> Result<()> {
         "Which format is this? {noise}\u{feff}\u{202e}\u{0} End. [[scenario:tools]]"
     ))?;
     home.judged(&person.session, 1)?;
-    let tasks = home.tasks_when(&person.session, "a task", |tasks| tasks.len() == 1)?;
+    let tasks = home.wait_for_tasks(&person.session, "a task", |tasks| tasks.len() == 1)?;
     assert!(has(&tasks[0], "main", "active", 1), "{tasks:#?}");
     for call in home.asked() {
         assert!(call.user.contains("Which format is this?"), "{}", call.user);
@@ -84,7 +84,7 @@ fn instructions_to_the_judge_in_a_prompt_are_treated_as_data() -> Result<()> {
         let prompt = format!("Fix the login form. {order} [[scenario:tools]]");
         person.types(&prompt)?;
         home.judged(&person.session, 1)?;
-        let tasks = home.tasks_when(&person.session, "a task", |tasks| tasks.len() == 1)?;
+        let tasks = home.wait_for_tasks(&person.session, "a task", |tasks| tasks.len() == 1)?;
         assert!(has(&tasks[0], "main", "active", 1), "{order}: {tasks:#?}");
         assert!(home.saved(&person.session)?.is_empty(), "{order}");
 
@@ -122,7 +122,7 @@ fn an_unknown_stop_reason_ends_no_task() -> Result<()> {
         let _ = person.types("Fix the login form. [[scenario:odd]]");
         person.types("Go on. [[scenario:tools]]")?;
         home.judged(&person.session, 1)?;
-        let tasks = home.tasks_when(&person.session, "both prompts in a task", |tasks| {
+        let tasks = home.wait_for_tasks(&person.session, "both prompts in a task", |tasks| {
             tasks.len() == 1 && tasks[0]["prompts"] == 2
         })?;
         assert!(has(&tasks[0], "main", "active", 2), "{reason}: {tasks:#?}");
@@ -201,7 +201,7 @@ fn side_requests_of_the_client_are_not_turns() -> Result<()> {
     person.types("Fix the login form. [[scenario:tools]]")?;
     person.types("/compact")?;
     person.types("Let somebody count. [[scenario:subagent]]")?;
-    let tasks = home.tasks_when(&person.session, "the task", |tasks| {
+    let tasks = home.wait_for_tasks(&person.session, "the task", |tasks| {
         tasks.len() == 1 && tasks[0]["prompts"] == 2
     })?;
     assert!(has(&tasks[0], "main", "active", 2), "{tasks:#?}");

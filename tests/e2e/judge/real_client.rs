@@ -54,7 +54,7 @@ impl Story {
     }
 
     /// The tasks, oldest first, once `wanted` holds for them.
-    fn tasks_when(&self, what: &str, wanted: impl Fn(&[Value]) -> bool) -> Result<Vec<Value>> {
+    fn wait_for_tasks(&self, what: &str, wanted: impl Fn(&[Value]) -> bool) -> Result<Vec<Value>> {
         let tasks = || -> Option<Vec<Value>> {
             let mut tasks = self.grov().sessions().ok()?;
             tasks.sort_by_key(|task| {
@@ -104,7 +104,7 @@ fn every_task_action_of_the_model_has_its_effect() -> Result<()> {
 
     let run = story.types("Prompt one. [[scenario:tools]]", &[])?;
     let session = run.session()?.to_owned();
-    let tasks = story.tasks_when("the first task", |tasks| {
+    let tasks = story.wait_for_tasks("the first task", |tasks| {
         tasks.len() == 1
             && has(&tasks[0], "main", "active", 1)
             && tasks[0]["original_goal"] == "Dark mode for the settings page"
@@ -113,20 +113,20 @@ fn every_task_action_of_the_model_has_its_effect() -> Result<()> {
     story.judged(1)?;
     story.types("Prompt two. [[scenario:text]]", &["--continue"])?;
     story.judged(2)?;
-    story.tasks_when("the follow-up", |tasks| {
+    story.wait_for_tasks("the follow-up", |tasks| {
         tasks.len() == 1 && has(&tasks[0], "main", "active", 2)
     })?;
     story.types("Prompt three. [[scenario:parallel]]", &["--continue"])?;
-    let tasks = story.tasks_when("a subtask", |tasks| {
+    let tasks = story.wait_for_tasks("a subtask", |tasks| {
         tasks.len() == 2 && has(&tasks[1], "subtask", "active", 1) && tasks[1]["steps"] == 5
     })?;
     assert_eq!(tasks[1]["parent_session_id"], session.as_str());
     story.types("Prompt four. [[scenario:text]]", &["--continue"])?;
-    story.tasks_when("the end of the subtask", |tasks| {
+    story.wait_for_tasks("the end of the subtask", |tasks| {
         tasks.len() == 2 && has(&tasks[1], "subtask", "completed", 2)
     })?;
     story.types("Prompt five. [[scenario:text]]", &["--continue"])?;
-    let tasks = story.tasks_when("a parallel task", |tasks| {
+    let tasks = story.wait_for_tasks("a parallel task", |tasks| {
         tasks.len() == 3 && has(&tasks[2], "parallel", "active", 1)
     })?;
     assert_eq!(
@@ -135,11 +135,11 @@ fn every_task_action_of_the_model_has_its_effect() -> Result<()> {
         "the parent of the subtask went on"
     );
     story.types("Prompt six. [[scenario:parallel]]", &["--continue"])?;
-    story.tasks_when("new work", |tasks| {
+    story.wait_for_tasks("new work", |tasks| {
         tasks.len() == 4 && has(&tasks[3], "main", "active", 1) && tasks[3]["parent_session_id"].is_null()
     })?;
     story.types("Prompt seven. [[scenario:text]]", &["--continue"])?;
-    let tasks = story.tasks_when("the end of the new work", |tasks| {
+    let tasks = story.wait_for_tasks("the end of the new work", |tasks| {
         tasks.len() == 4 && has(&tasks[3], "main", "completed", 2)
     })?;
     let goals: Vec<&str> = tasks
@@ -159,7 +159,7 @@ fn every_task_action_of_the_model_has_its_effect() -> Result<()> {
     assert_eq!(steps, [4, 5, 0, 5]);
 
     // The output for a user.
-    let status = story.grov().ask(&["status"])?.json;
+    let status = story.grov().run_json(&["status"])?.json;
     assert_eq!(status["tasks"], 2, "{status:#}");
     let last = &status["last_task"];
     assert_eq!(
@@ -180,7 +180,7 @@ fn every_task_action_of_the_model_has_its_effect() -> Result<()> {
         output.contains("running") && output.contains("subtask") && output.contains("parallel"),
         "{output}"
     );
-    let usage = story.grov().ask(&["usage", "--by", "purpose"])?.json;
+    let usage = story.grov().run_json(&["usage", "--by", "purpose"])?.json;
     let groups: Vec<(&str, u64)> = usage["groups"]
         .as_array()
         .into_iter()
@@ -267,7 +267,7 @@ fn two_terminals_on_one_project_do_not_mix_their_tasks() -> Result<()> {
     })?;
     let sessions = [runs[0].session()?, runs[1].session()?];
     assert_ne!(sessions[0], sessions[1]);
-    let tasks = story.tasks_when("both tasks to be complete", |tasks| {
+    let tasks = story.wait_for_tasks("both tasks to be complete", |tasks| {
         tasks.len() == 2 && tasks.iter().all(|task| task["status"] == "completed")
     })?;
     for (session, steps) in sessions.iter().zip([4, 5]) {
@@ -279,7 +279,7 @@ fn two_terminals_on_one_project_do_not_mix_their_tasks() -> Result<()> {
         assert_eq!((&own[0]["steps"], &own[0]["prompts"]), (&json!(steps), &json!(1)));
         assert_eq!(story.grov().steps(session)?.len(), steps);
     }
-    assert_eq!(story.grov().ask(&["status"])?.json["tasks"], 2);
+    assert_eq!(story.grov().run_json(&["status"])?.json["tasks"], 2);
     Ok(())
 }
 
@@ -294,16 +294,16 @@ fn a_conversation_cleared_on_a_terminal_is_a_new_task() -> Result<()> {
         .set_judge(JudgeScript::default().with(Purpose::AnalyzeTaskContext, verdict("new_task")?));
     let mut terminal = Terminal::open(&story.work.client, &story.work.daemon.url())?;
     terminal.enter("Fix the [[scenario:tools]] login-form")?;
-    let tasks = story.tasks_when("the first task", |tasks| {
+    let tasks = story.wait_for_tasks("the first task", |tasks| {
         tasks.len() == 1 && has(&tasks[0], "main", "active", 1) && tasks[0]["steps"] == 4
     })?;
     let first = tasks[0]["client_session_id"].clone();
     story.judged(1)?;
-    terminal.awaits("greeting is written")?;
+    terminal.wait_for_text("greeting is written")?;
     terminal.clear()?;
     terminal.enter("Fix the [[scenario:parallel]] log-out")?;
     let tasks = story
-        .tasks_when("a task of its own", |tasks| {
+        .wait_for_tasks("a task of its own", |tasks| {
             tasks.len() == 2 && tasks.iter().all(|task| has(task, "main", "active", 1)) && steps(tasks) == 9
         })
         .with_context(|| terminal.screen())?;
@@ -314,10 +314,10 @@ fn a_conversation_cleared_on_a_terminal_is_a_new_task() -> Result<()> {
     }
     // The title requests before each first prompt and the cleared conversation were not judged.
     story.judged(2)?;
-    let usage = story.grov().ask(&["usage"])?.json;
+    let usage = story.grov().run_json(&["usage"])?.json;
     assert_eq!(story.judge.sim().requests().len(), 4, "{usage:#}");
     assert_eq!(
-        story.grov().ask(&["status"])?.json["tasks"],
+        story.grov().run_json(&["status"])?.json["tasks"],
         0,
         "clearing saves nothing"
     );

@@ -135,7 +135,7 @@ fn recolours() -> Value {
 }
 
 /// The requested repair, then unrelated colour changes, then `then`.
-fn strays(then: impl IntoIterator<Item = Value>) -> Vec<Value> {
+fn repairs_then_drifts(then: impl IntoIterator<Item = Value>) -> Vec<Value> {
     let looks = [
         "src/auth/token.ts",
         "src/styles/theme.css",
@@ -161,12 +161,12 @@ struct Story {
     tap: WireTap,
     environment: Vec<(String, String)>,
     /// Texts that came too late, in daemons that have crashed since.
-    missed: u64,
+    skipped_injections: u64,
 }
 
 /// Plays a story until no text in it came too late: a busy machine may miss the deadline of an injection, and counts
 /// that.
-fn in_time<T>(
+fn retry_until_on_time<T>(
     begin: impl Fn() -> Result<Option<Story>>,
     play: impl Fn(&mut Story) -> Result<T>,
 ) -> Result<Option<(Story, T)>> {
@@ -175,7 +175,7 @@ fn in_time<T>(
             return Ok(None);
         };
         let played = play(&mut story);
-        if story.missed()? == 0 {
+        if story.skipped_injections()? == 0 {
             return Ok(Some((story, played?)));
         }
     }
@@ -220,7 +220,7 @@ impl Story {
                 .iter()
                 .map(|(name, value)| ((*name).to_owned(), value.clone()))
                 .collect(),
-            missed: 0,
+            skipped_injections: 0,
         };
         story.plays(steps)?;
         Ok(Some(story))
@@ -273,15 +273,15 @@ impl Story {
     }
 
     /// Releases a waiting command.
-    fn opens(&self, gate: &str) -> Result<()> {
+    fn opens_gate(&self, gate: &str) -> Result<()> {
         let folder = self.work.client.project();
         fs::write(folder.with_file_name(gate), "")?;
         Ok(())
     }
 
     /// Kills the daemon and starts another one in its place.
-    fn crashes(&mut self) -> Result<()> {
-        self.missed = self.missed()?;
+    fn crash_and_restart(&mut self) -> Result<()> {
+        self.skipped_injections = self.skipped_injections()?;
         let daemon = &self.work.daemon;
         daemon.signal("KILL")?;
         let port = daemon.port();
@@ -299,13 +299,13 @@ impl Story {
 
     /// Injections that were skipped because they were late or could not be stored in time, and requests forwarded
     /// before their history was loaded.
-    fn missed(&self) -> Result<u64> {
+    fn skipped_injections(&self) -> Result<u64> {
         let health = exchange(self.work.daemon.port(), &Request::new("GET", "/_grov/health"))?;
         let health: Value = serde_json::from_slice(&health.body)?;
         let count = |name: &str| health["context"][name].as_u64();
-        let missed =
+        let skipped_injections =
             ["late", "not_kept", "not_loaded", "not_located"].map(|name| count(name).context("no counter"));
-        Ok(missed.into_iter().sum::<Result<u64>>()? + self.missed)
+        Ok(skipped_injections.into_iter().sum::<Result<u64>>()? + self.skipped_injections)
     }
 
     fn grov(&self) -> Grov {
@@ -364,7 +364,7 @@ impl Story {
     }
 
     /// The number of the first request, from 0, that contains the `at`-th injected text.
-    fn first_with(&self, session: &str, at: usize) -> Result<usize> {
+    fn first_request_with(&self, session: &str, at: usize) -> Result<usize> {
         let requests = self.arrived(session);
         let numbers: Vec<usize> = requests
             .iter()
@@ -396,7 +396,7 @@ impl Story {
     }
 
     /// The id of the `at`-th change of a file, from 0.
-    fn change_of(&self, session: &str, file: &str, at: usize) -> Result<String> {
+    fn id_of_change(&self, session: &str, file: &str, at: usize) -> Result<String> {
         let mut calls = self.done(session)?;
         calls.retain(|call| {
             ["Edit", "Write"].contains(&call.name.as_str())
@@ -422,13 +422,13 @@ impl Story {
 
     /// The entries of the drift log for a session, oldest first.
     fn events(&self, session: &str) -> Result<Vec<Value>> {
-        let answer = self.grov().ask(&["drift", "log", "--session", session])?;
+        let answer = self.grov().run_json(&["drift", "log", "--session", session])?;
         let events = answer.json["events"].as_array().cloned();
         events.with_context(|| format!("no events in {:#}", answer.json))
     }
 
     /// The drift log once it has `count` entries.
-    fn events_when(&self, session: &str, count: usize) -> Result<Vec<Value>> {
+    fn wait_for_events(&self, session: &str, count: usize) -> Result<Vec<Value>> {
         let mut newest = Ok(Vec::new());
         let found = eventually("drift to be noticed", || {
             newest = self.events(session);
@@ -451,7 +451,7 @@ impl Story {
         Ok(text(newest, "session_mode").to_owned())
     }
 
-    fn mode_becomes(&self, session: &str, mode: &str) -> Result<()> {
+    fn wait_for_mode(&self, session: &str, mode: &str) -> Result<()> {
         let mut newest = String::new();
         let found = eventually("another mode", || {
             newest = self.mode(session).ok()?;

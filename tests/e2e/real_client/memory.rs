@@ -92,7 +92,7 @@ impl Team {
             ]
             .concat(),
         )?;
-        let place = side.to_str().context("no UTF-8")?;
+        let place = side.to_str().context("the path is not UTF-8")?;
         git(&project, &["worktree", "add", "--quiet", "-b", "side", place])?;
         let tap = WireTap::before(work.daemon.port())?;
         Ok(Some(Self {
@@ -123,9 +123,11 @@ impl Team {
     fn import(&self, record: &Value) -> Result<()> {
         let file = self.work.client.home().join("records.jsonl");
         fs::write(&file, format!("{record}\n"))?;
-        let answer = self
-            .grov()
-            .ask(&["memory", "import", file.to_str().context("no UTF-8")?])?;
+        let answer = self.grov().run_json(&[
+            "memory",
+            "import",
+            file.to_str().context("the path is not UTF-8")?,
+        ])?;
         ensure!(answer.json["added"] == 1, "{:#}", answer.json);
         Ok(())
     }
@@ -143,7 +145,7 @@ impl Team {
     }
 
     /// Injections that were skipped because they were late or could not be stored in time.
-    fn missed(&self) -> Result<u64> {
+    fn skipped_injections(&self) -> Result<u64> {
         let health = exchange(self.work.daemon.port(), &Request::new("GET", "/_grov/health"))?;
         let health: Value = serde_json::from_slice(&health.body)?;
         let count = |name: &str| health["context"][name].as_u64();
@@ -160,14 +162,17 @@ impl Team {
     /// The same with additional arguments for the client.
     fn ask_until_injected_with(&self, prompt: &str, arguments: &[&str]) -> Result<String> {
         for _ in 0..10 {
-            let missed = self.missed()?;
+            let skipped_injections = self.skipped_injections()?;
             let run = self.types(prompt, arguments)?;
             let session = run.session()?;
             let first = self.arrived(session).first().context("no request")?.clone();
             if !injected(&first)?.is_empty() {
                 return Ok(session.to_owned());
             }
-            ensure!(self.missed()? > missed, "nothing was injected for {prompt:?}");
+            ensure!(
+                self.skipped_injections()? > skipped_injections,
+                "nothing was injected for {prompt:?}"
+            );
         }
         bail!("this machine is too busy")
     }
@@ -192,7 +197,7 @@ impl Team {
     /// Whether a memory is injected into a new session of the simulated client, which starts fast.
     fn is_injected(&self, prompt: &str) -> Result<bool> {
         for _ in 0..20 {
-            let missed = self.missed()?;
+            let skipped_injections = self.skipped_injections()?;
             let mut player = Player::new(&self.work.daemon.url(), PlayerConfig::in_directory(&self.side))?;
             let session = self
                 .work
@@ -202,7 +207,7 @@ impl Team {
                 .clone();
             let first = self.arrived(&session).first().context("no request")?.clone();
             let injected = !injected(&first)?.is_empty();
-            if injected || self.missed()? == missed {
+            if injected || self.skipped_injections()? == skipped_injections {
                 return Ok(injected);
             }
         }
@@ -235,7 +240,7 @@ fn a_finding_of_one_session_is_injected_into_another() -> Result<()> {
     let first = run.session()?.to_owned();
     team.assert_injected(&first, 0, &[])?;
     eventually("the task to be remembered", || {
-        let status = team.grov().ask(&["status"]).ok()?.json;
+        let status = team.grov().run_json(&["status"]).ok()?.json;
         (status["tasks"] == 1).then_some(())
     })?;
 

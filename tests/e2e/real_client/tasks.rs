@@ -76,7 +76,7 @@ impl Story {
     }
 
     /// The tasks of the session, oldest first, once `wanted` holds for them.
-    fn tasks_when(&self, what: &str, wanted: impl Fn(&[Value]) -> bool) -> Result<Vec<Value>> {
+    fn wait_for_tasks(&self, what: &str, wanted: impl Fn(&[Value]) -> bool) -> Result<Vec<Value>> {
         let tasks = || -> Option<Vec<Value>> {
             let mut tasks = self.grov().sessions().ok()?;
             tasks.retain(|task| task["client_session_id"] == self.session.as_str());
@@ -93,7 +93,7 @@ impl Story {
     }
 
     fn status(&self) -> Result<Value> {
-        Ok(self.grov().ask(&["status"])?.json)
+        Ok(self.grov().run_json(&["status"])?.json)
     }
 }
 
@@ -154,7 +154,7 @@ fn a_day_of_work_becomes_tasks() -> Result<()> {
         return Ok(());
     };
     story.tell(&turns[0])?;
-    let tasks = story.tasks_when("the first task", |tasks| {
+    let tasks = story.wait_for_tasks("the first task", |tasks| {
         tasks.len() == 1 && has(&tasks[0], "main", "active", 1) && tasks[0]["steps"] == 1
     })?;
     assert_eq!(tasks[0]["session_id"], story.session.as_str());
@@ -162,35 +162,35 @@ fn a_day_of_work_becomes_tasks() -> Result<()> {
     assert!(goal.contains("dark mode"), "{goal}");
 
     story.tell(&turns[1])?;
-    story.tasks_when("the follow-up in the same task", |tasks| {
+    story.wait_for_tasks("the follow-up in the same task", |tasks| {
         tasks.len() == 1 && has(&tasks[0], "main", "active", 2)
     })?;
 
     story.tell(&turns[2])?;
-    let tasks = story.tasks_when("a subtask", |tasks| {
+    let tasks = story.wait_for_tasks("a subtask", |tasks| {
         tasks.len() == 2 && has(&tasks[1], "subtask", "active", 1) && has(&tasks[0], "main", "active", 2)
     })?;
     assert_eq!(tasks[1]["parent_session_id"], story.session.as_str());
 
     story.tell(&turns[3])?;
-    story.tasks_when("the subtask to be complete", |tasks| {
+    story.wait_for_tasks("the subtask to be complete", |tasks| {
         tasks.len() == 2 && has(&tasks[1], "subtask", "completed", 2)
     })?;
     assert_eq!(story.status()?["tasks"], 1);
 
     story.tell(&turns[4])?;
-    let tasks = story.tasks_when("a parallel task", |tasks| {
+    let tasks = story.wait_for_tasks("a parallel task", |tasks| {
         tasks.len() == 3 && has(&tasks[2], "parallel", "active", 1)
     })?;
     assert_eq!(tasks[2]["parent_session_id"], story.session.as_str());
 
     story.tell(&turns[5])?;
-    story.tasks_when("new work", |tasks| {
+    story.wait_for_tasks("new work", |tasks| {
         tasks.len() == 4 && has(&tasks[3], "main", "active", 1) && tasks[3]["parent_session_id"].is_null()
     })?;
 
     story.tell(&turns[6])?;
-    let tasks = story.tasks_when("the new work to be complete", |tasks| {
+    let tasks = story.wait_for_tasks("the new work to be complete", |tasks| {
         tasks.len() == 4 && has(&tasks[3], "main", "completed", 2)
     })?;
     let status = story.status()?;
@@ -237,7 +237,7 @@ fn a_cleared_conversation_is_a_new_task() -> Result<()> {
     run.result()?;
     story.session = run.session()?.to_owned();
     assert_ne!(story.session, first);
-    let tasks = story.tasks_when("a task of its own", |tasks| {
+    let tasks = story.wait_for_tasks("a task of its own", |tasks| {
         tasks.len() == 1 && has(&tasks[0], "main", "active", 1)
     })?;
     assert!(tasks[0]["parent_session_id"].is_null());

@@ -18,7 +18,7 @@ const TITLE_MODEL: &str = "claude-haiku-4-5-20251001";
 
 /// The session id in the body of a request.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Asker<'a> {
+pub(super) struct Sender<'a> {
     pub(super) model: &'a str,
     pub(super) session: &'a str,
     /// A subagent with its own prompt and tools.
@@ -28,12 +28,12 @@ pub(super) struct Asker<'a> {
 }
 
 /// A request of a conversation.
-pub(super) fn step(asker: Asker<'_>, messages: Json) -> Json {
-    let Asker { model, subagent, .. } = asker;
+pub(super) fn step(sender: Sender<'_>, messages: Json) -> Json {
+    let Sender { model, subagent, .. } = sender;
     let newer = takes_system_role(model);
     let billing = format!(
         "x-anthropic-billing-header: cc_version=2.1.197.{:03x}; cc_entrypoint=cli;{}",
-        xxh3_64(asker.first_words.as_bytes()) & 0xfff,
+        xxh3_64(sender.first_words.as_bytes()) & 0xfff,
         if subagent { " cc_is_subagent=true;" } else { "" }
     );
     let label = if subagent { "Working" } else { "Primary working" };
@@ -65,7 +65,7 @@ pub(super) fn step(asker: Asker<'_>, messages: Json) -> Json {
             "tools",
             tools.iter().map(|name| tool(name)).collect::<Vec<_>>().into(),
         ),
-        ("metadata", metadata(asker.session)),
+        ("metadata", metadata(sender.session)),
         ("max_tokens", 32000.into()),
         ("thinking", thinking),
     ]);
@@ -102,13 +102,13 @@ pub(super) fn title(session: &str, prompt: &str) -> Json {
 }
 
 /// The request nested in a web search.
-pub(super) fn web_search(asker: Asker<'_>) -> Json {
+pub(super) fn web_search(sender: Sender<'_>) -> Json {
     let search = Json::object([
         ("type", "web_search_20250305".into()),
         ("name", "web_search".into()),
     ]);
     Json::object([
-        ("model", asker.model.into()),
+        ("model", sender.model.into()),
         (
             "messages",
             asking("Perform a web search for the query: prompt caches"),
@@ -121,7 +121,7 @@ pub(super) fn web_search(asker: Asker<'_>) -> Json {
             .into(),
         ),
         ("tools", vec![search].into()),
-        ("metadata", metadata(asker.session)),
+        ("metadata", metadata(sender.session)),
         ("max_tokens", 32000.into()),
         ("stream", true.into()),
     ])

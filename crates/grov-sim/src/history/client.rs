@@ -208,7 +208,7 @@ impl Client {
         }
         pieces.push(Piece::Text(words.clone()));
         let first = conversation.items.is_empty() && conversation.agent.is_none();
-        conversation.hear_user(pieces, true);
+        conversation.add_user_message(pieces, true);
         conversation.running = true;
         if first {
             let title = body::title(&conversation.session, &words);
@@ -314,7 +314,7 @@ impl Client {
         }
         let conversation = &mut self.conversations[at];
         conversation.items.push(Item::Assistant(blocks));
-        conversation.hear_user(pieces, false);
+        conversation.add_user_message(pieces, false);
         self.send(at, Extra::Nothing, !refused);
     }
 
@@ -380,7 +380,7 @@ impl Client {
         let at = self.pick(who);
         let conversation = &self.conversations[at];
         let (purpose, body) = match search {
-            true => (Purpose::WebSearch, body::web_search(conversation.asker())),
+            true => (Purpose::WebSearch, body::web_search(conversation.sender())),
             false => (
                 Purpose::Title,
                 body::title(&conversation.session, conversation.first_words()),
@@ -412,7 +412,7 @@ impl Client {
             Why::Length => "Output token limit hit. Resume directly from where you stopped.".to_owned(),
         };
         let conversation = &mut self.conversations[at];
-        conversation.hear_user(vec![Piece::Text(text)], false);
+        conversation.add_user_message(vec![Piece::Text(text)], false);
         conversation.running = true;
         self.send(at, Extra::Nothing, true);
     }
@@ -535,7 +535,7 @@ impl Client {
             },
         };
         let launched = format!("Async agent launched successfully.\nagentId: {agent}");
-        parent.hear_user(vec![result(id.clone(), &launched, false)], false);
+        parent.add_user_message(vec![result(id.clone(), &launched, false)], false);
         child.agent = Some(agent);
         child.newest = None;
         child.steps = None;
@@ -549,7 +549,7 @@ impl Client {
             child.family = self.new_family();
         }
         pieces.push(Piece::Text(directive));
-        child.hear_user(pieces, false);
+        child.add_user_message(pieces, false);
         let child = self.add(child);
         self.send(child, Extra::Nothing, true);
         self.busy = at;

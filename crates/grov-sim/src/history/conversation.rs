@@ -1,6 +1,6 @@
 //! One message list of the client, and its pending state.
 
-use super::body::{self, Asker};
+use super::body::{self, Sender};
 use super::transcript::{self, Extra, Item, Piece, Style};
 use crate::json::Json;
 use crate::request::{is_type, takes_system_role};
@@ -54,11 +54,11 @@ impl Conversation {
             day,
             summed_up: self.summed_up,
         };
-        body::step(self.asker(), transcript::write(&self.items, style, extra))
+        body::step(self.sender(), transcript::write(&self.items, style, extra))
     }
 
-    pub(super) fn asker(&self) -> Asker<'_> {
-        Asker {
+    pub(super) fn sender(&self) -> Sender<'_> {
+        Sender {
             model: self.model,
             session: &self.session,
             subagent: self.own_prompt,
@@ -81,7 +81,7 @@ impl Conversation {
 
     /// Adds the user's side, with all waiting pieces. Hook contexts and reminders come before a prompt and after
     /// results.
-    pub(super) fn hear_user(&mut self, pieces: Vec<Piece>, prompt: bool) {
+    pub(super) fn add_user_message(&mut self, pieces: Vec<Piece>, prompt: bool) {
         let waiting = std::mem::take(&mut self.waiting);
         let mut all = Vec::new();
         if prompt {

@@ -62,7 +62,7 @@ impl Stage {
     }
 
     #[track_caller]
-    fn nobody_broke_the_cache(&self) {
+    fn assert_no_cache_breaks(&self) {
         let report = self.sim.cache_report();
         let broken: Vec<_> = report.broken().collect();
         assert!(broken.is_empty(), "{broken:#?}");
@@ -90,7 +90,7 @@ async fn tools() {
     assert_eq!(stage.file("greeting.txt"), "hello\ngrov\n");
     assert_eq!(stage.player.transcript().actions[3].result, "2 greeting.txt\n1");
     assert_eq!(stage.player.transcript().exchanges.len(), 5);
-    stage.nobody_broke_the_cache();
+    stage.assert_no_cache_breaks();
     let report = stage.sim.cache_report();
     assert_eq!(report.requests[0].actual_read, 0);
     assert!(
@@ -117,7 +117,7 @@ async fn parallel_and_thinking() {
     assert!(body.contains(
         r#"{"type":"thinking","thinking":"A small note is enough; a file will do.","signature":"EqoB"#
     ));
-    stage.nobody_broke_the_cache();
+    stage.assert_no_cache_breaks();
 }
 
 #[tokio::test]
@@ -139,7 +139,7 @@ async fn a_subagent_has_its_own_conversation() {
         .filter_map(|request| request.header("x-claude-code-agent-id").map(str::to_owned))
         .collect();
     assert_eq!(with_header, vec![agent; 3]);
-    stage.nobody_broke_the_cache();
+    stage.assert_no_cache_breaks();
 }
 
 #[tokio::test]
@@ -152,7 +152,7 @@ async fn seventy_steps_of_one_prompt() {
         "All parts are written."
     );
     assert_eq!(stage.file("log.txt").lines().last(), Some("step 69"));
-    stage.nobody_broke_the_cache();
+    stage.assert_no_cache_breaks();
 }
 
 #[tokio::test]
@@ -189,7 +189,7 @@ async fn title_suggestion_and_search_are_outside_of_the_conversation() {
             .result
             .contains("One page was found.")
     );
-    stage.nobody_broke_the_cache();
+    stage.assert_no_cache_breaks();
 }
 
 #[tokio::test]
@@ -205,7 +205,7 @@ async fn work_continues_after_a_compaction() {
     let last = String::from_utf8(last.to_vec()).unwrap();
     assert!(last.contains("A greeting file was written, changed and counted."));
     assert!(!last.contains("[[scenario:tools]]"));
-    stage.nobody_broke_the_cache();
+    stage.assert_no_cache_breaks();
 }
 
 #[tokio::test]
@@ -222,7 +222,7 @@ async fn the_older_dialect_works_the_same() {
             .answer
             .starts_with("Which of the two files")
     );
-    stage.nobody_broke_the_cache();
+    stage.assert_no_cache_breaks();
 }
 
 #[tokio::test]
@@ -252,7 +252,7 @@ async fn a_pause_of_six_minutes_expires_the_cache_without_a_reported_break() {
     stage.player.run(["two"]).await;
     let report = stage.sim.cache_report();
     assert_eq!(report.requests[1].actual_read, 0);
-    stage.nobody_broke_the_cache();
+    stage.assert_no_cache_breaks();
 }
 
 #[tokio::test]

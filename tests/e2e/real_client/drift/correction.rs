@@ -1,9 +1,9 @@
 //! An agent that leaves its goal is corrected, and its recovery is detected.
 
-use super::rounds::{Rounds, paints};
+use super::rounds::{Rounds, changes_styles};
 use super::{
-    GOAL, LIMITED, Story, edits, in_time, is_about, reads, recolours, repairs, runs, says, step, strays,
-    tests, text, writes,
+    GOAL, LIMITED, Story, edits, is_about, reads, recolours, repairs, repairs_then_drifts,
+    retry_until_on_time, runs, says, step, tests, text, writes,
 };
 use anyhow::{Context, Result};
 use serde_json::Value;
@@ -36,7 +36,7 @@ fn tangent() -> Vec<Value> {
 }
 
 fn is_noticed_said_once_and_over(arguments: &[&str]) -> Result<()> {
-    let played = in_time(|| Story::begin(&tangent()), |story| story.types(GOAL, arguments))?;
+    let played = retry_until_on_time(|| Story::begin(&tangent()), |story| story.types(GOAL, arguments))?;
     let Some((story, session)) = played else {
         return Ok(());
     };
@@ -68,8 +68,11 @@ fn is_noticed_said_once_and_over(arguments: &[&str]) -> Result<()> {
     // After the result of the corrected action, in the next request and in all later ones.
     let injected = story.injected(&session)?;
     assert_eq!(injected.len(), 1, "{injected:#?}");
-    assert_eq!(story.first_with(&session, 0)?, 5 + place);
-    assert_eq!(injected[0].follows, story.change_of(&session, TANGENT[place], 0)?);
+    assert_eq!(story.first_request_with(&session, 0)?, 5 + place);
+    assert_eq!(
+        injected[0].follows,
+        story.id_of_change(&session, TANGENT[place], 0)?
+    );
     let said = injected[0].text()?;
     assert!(
         said.contains(TANGENT[place]) && said.contains("expired"),
@@ -86,7 +89,7 @@ fn is_noticed_said_once_and_over(arguments: &[&str]) -> Result<()> {
         steps.iter().all(|step| step["drift_score"].as_u64() >= Some(8)),
         "{steps:#?}"
     );
-    story.mode_becomes(&session, "normal")
+    story.wait_for_mode(&session, "normal")
 }
 
 #[test]
@@ -101,7 +104,7 @@ fn a_tangent_is_detected_in_the_older_dialect() -> Result<()> {
 
 #[test]
 fn undoing_forbidden_changes_counts_as_recovery() -> Result<()> {
-    let steps = strays([
+    let steps = repairs_then_drifts([
         step(&[edits("src/styles/header.css", "48px", "64px")]),
         step(&[edits("src/styles/header.css", "64px", "48px")]),
         step(&[edits("src/styles/theme.css", "#ff5500", "#0055ff")]),
@@ -110,7 +113,7 @@ fn undoing_forbidden_changes_counts_as_recovery() -> Result<()> {
             "Expired tokens are refused now; everything else is as it was.",
         )]),
     ]);
-    let played = in_time(|| Story::begin(&steps), |story| story.types(LIMITED, &[]))?;
+    let played = retry_until_on_time(|| Story::begin(&steps), |story| story.types(LIMITED, &[]))?;
     let Some((story, session)) = played else {
         return Ok(());
     };
@@ -119,7 +122,7 @@ fn undoing_forbidden_changes_counts_as_recovery() -> Result<()> {
     assert_eq!(events.len(), 2, "{events:#?}");
     let injected = story.injected(&session)?;
     assert_eq!(injected.len(), 2, "{injected:#?}");
-    story.mode_becomes(&session, "normal")
+    story.wait_for_mode(&session, "normal")
 }
 
 #[test]
@@ -143,7 +146,7 @@ fn a_constraint_applies_to_every_tool() -> Result<()> {
         step(&[tests()]),
         step(&[says("Expired tokens are refused now.")]),
     ];
-    let played = in_time(
+    let played = retry_until_on_time(
         || Story::begin(&steps),
         |story| story.types(&format!("{GOAL} Don't touch src/db/schema.sql."), &[]),
     )?;
@@ -159,7 +162,10 @@ fn a_constraint_applies_to_every_tool() -> Result<()> {
     let injected = story.injected(&session)?;
     assert_eq!(injected.len(), 2, "{injected:#?}");
     assert_eq!(
-        (story.first_with(&session, 0)?, story.first_with(&session, 1)?),
+        (
+            story.first_request_with(&session, 0)?,
+            story.first_request_with(&session, 1)?
+        ),
         (3, 6)
     );
     for (event, said) in events.iter().zip(&injected) {
@@ -168,7 +174,7 @@ fn a_constraint_applies_to_every_tool() -> Result<()> {
         let said = said.text()?.to_lowercase();
         assert!(said.contains("don't touch src/db/schema.sql"), "{said}");
     }
-    story.mode_becomes(&session, "normal")
+    story.wait_for_mode(&session, "normal")
 }
 
 #[test]
@@ -188,7 +194,7 @@ fn a_loop_of_repeated_changes_is_corrected() -> Result<()> {
         step(&[tests()]),
         step(&[says("Expired tokens are refused now.")]),
     ];
-    let played = in_time(|| Story::begin(&steps), |story| story.types(GOAL, &[]))?;
+    let played = retry_until_on_time(|| Story::begin(&steps), |story| story.types(GOAL, &[]))?;
     let Some((story, session)) = played else {
         return Ok(());
     };
@@ -196,12 +202,12 @@ fn a_loop_of_repeated_changes_is_corrected() -> Result<()> {
     let first = injected.first().context("nothing was injected")?.text()?;
     assert!(first.contains("src/auth/token.ts"), "{first}");
     // One change and its undoing are not a loop. The start of the second round is enough.
-    let number = story.first_with(&session, 0)?;
+    let number = story.first_request_with(&session, 0)?;
     assert!(
         (4..=7).contains(&number),
         "first injected in request {number}: {first}"
     );
-    story.mode_becomes(&session, "normal")
+    story.wait_for_mode(&session, "normal")
 }
 
 #[test]
@@ -209,7 +215,7 @@ fn apparently_unrelated_work_is_corrected_mildly_and_rarely() -> Result<()> {
     let Some(story) = Story::begin(&[])? else {
         return Ok(());
     };
-    let mut rounds = Rounds::begin(&story, GOAL, &paints())?;
+    let mut rounds = Rounds::begin(&story, GOAL, &changes_styles())?;
     let session = rounds.session().to_owned();
     while rounds.next()?.injected == 0 {}
     for _ in 0..8 {
@@ -229,7 +235,7 @@ fn apparently_unrelated_work_is_corrected_mildly_and_rarely() -> Result<()> {
 #[test]
 fn repeated_violations_escalate_up_to_a_forced_recovery() -> Result<()> {
     let play = |story: &mut Story| {
-        let mut rounds = Rounds::begin(story, LIMITED, &paints())?;
+        let mut rounds = Rounds::begin(story, LIMITED, &changes_styles())?;
         let session = rounds.session().to_owned();
         while story.mode(&session)? != "forced" {
             rounds.next()?;
@@ -247,10 +253,10 @@ fn repeated_violations_escalate_up_to_a_forced_recovery() -> Result<()> {
         story.steps(&session)?;
         Ok(session)
     };
-    let Some((story, session)) = in_time(|| Story::begin(&[]), play)? else {
+    let Some((story, session)) = retry_until_on_time(|| Story::begin(&[]), play)? else {
         return Ok(());
     };
-    story.mode_becomes(&session, "normal")?;
+    story.wait_for_mode(&session, "normal")?;
     let events = story.events(&session)?;
     let levels: Vec<&str> = events.iter().map(|event| text(event, "level")).collect();
     // Forced after three corrections that were not followed.
@@ -259,7 +265,7 @@ fn repeated_violations_escalate_up_to_a_forced_recovery() -> Result<()> {
     let injected = story.injected(&session)?;
     assert_eq!(injected.len(), 4, "{injected:#?}");
     for at in 0..4 {
-        assert_eq!(story.first_with(&session, at)?, 2 + at);
+        assert_eq!(story.first_request_with(&session, at)?, 2 + at);
     }
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! Users can change the goal, the constraints and the corrections of a running session.
 
-use super::rounds::{Rounds, paints};
+use super::rounds::{Rounds, changes_styles};
 use super::{GOAL, LIMITED, Story, edits, reads, recolours, repairs, runs, says, step, text};
 use anyhow::{Context, Result};
 use serde_json::Value;
@@ -14,14 +14,17 @@ fn an_action_that_the_user_allows_is_on_goal() -> Result<()> {
     let Some(story) = Story::begin(&[])? else {
         return Ok(());
     };
-    let mut rounds = Rounds::begin(&story, GOAL, &paints())?;
+    let mut rounds = Rounds::begin(&story, GOAL, &changes_styles())?;
     assert_eq!(rounds.seen.off_goal, 1, "colours have nothing to do with tokens");
     let session = rounds.session().to_owned();
     story.commands(&["goal", "allow", "src/styles/**", "--session", &session])?;
-    rounds.settle(|seen| seen.off_goal == 0)?;
-    story.mode_becomes(&session, "normal")?;
+    rounds.wait_until_stable(|seen| seen.off_goal == 0)?;
+    story.wait_for_mode(&session, "normal")?;
     rounds.ends_with(&[])?;
-    let shown = story.grov().ask(&["goal", "show", "--session", &session])?.json;
+    let shown = story
+        .grov()
+        .run_json(&["goal", "show", "--session", &session])?
+        .json;
     assert!(shown.to_string().contains("src/styles/**"), "{shown:#}");
     Ok(())
 }
@@ -35,7 +38,7 @@ fn an_action_that_the_user_forbids_is_off_goal() -> Result<()> {
     assert_eq!(rounds.seen.off_goal, 0, "sessions have to do with tokens");
     let session = rounds.session().to_owned();
     story.commands(&["goal", "forbid", "src/auth/session.ts", "--session", &session])?;
-    rounds.settle(|seen| seen.off_goal == 1)?;
+    rounds.wait_until_stable(|seen| seen.off_goal == 1)?;
     rounds.ends_with(&[])?;
     for event in story.events(&session)? {
         assert!(
@@ -57,7 +60,7 @@ fn a_constraint_that_the_user_adds_is_enforced() -> Result<()> {
     let session = rounds.session().to_owned();
     let constraint = "Do not change src/auth/session.ts";
     story.commands(&["goal", "constraint", constraint, "--session", &session])?;
-    rounds.settle(|seen| seen.off_goal == 1)?;
+    rounds.wait_until_stable(|seen| seen.off_goal == 1)?;
     rounds.ends_with(&[])?;
     let injected = story.injected(&session)?;
     let first = injected.first().context("nothing was injected")?.text()?;
@@ -70,11 +73,11 @@ fn a_goal_that_the_user_sets_replaces_the_old_one() -> Result<()> {
     let Some(story) = Story::begin(&[])? else {
         return Ok(());
     };
-    let mut rounds = Rounds::begin(&story, GOAL, &paints())?;
+    let mut rounds = Rounds::begin(&story, GOAL, &changes_styles())?;
     assert_eq!(rounds.seen.off_goal, 1);
     let goal = "Give every part of the application an orange colour, in files of their own under src/styles";
     story.commands(&["goal", "set", goal, "--session", rounds.session()])?;
-    rounds.settle(|seen| seen.off_goal == 0)?;
+    rounds.wait_until_stable(|seen| seen.off_goal == 0)?;
     rounds.ends_with(&[])
 }
 
@@ -83,12 +86,12 @@ fn with_grov_off_no_further_correction_is_injected() -> Result<()> {
     let Some(story) = Story::begin(&[])? else {
         return Ok(());
     };
-    let mut rounds = Rounds::begin(&story, LIMITED, &paints())?;
+    let mut rounds = Rounds::begin(&story, LIMITED, &changes_styles())?;
     let session = rounds.session().to_owned();
     // Corrections are injected while Grov is on.
     while rounds.next()?.injected == 0 {}
     story.commands(&["off"])?;
-    rounds.settle(|seen| seen.injected == 0)?;
+    rounds.wait_until_stable(|seen| seen.injected == 0)?;
     rounds.ends_with(&[])?;
     // The texts injected before stay in place.
     assert!(!story.injected(&session)?.is_empty());

@@ -1,6 +1,9 @@
 //! A memory of a task that drifted is marked for review.
 
-use super::{GOAL, LIMITED, Story, edits, in_time, reads, repairs, says, step, strays, tests, text};
+use super::{
+    GOAL, LIMITED, Story, edits, reads, repairs, repairs_then_drifts, retry_until_on_time, says, step, tests,
+    text,
+};
 use anyhow::{Context, Result};
 use grov_tests::eventually;
 use serde_json::{Value, json};
@@ -11,7 +14,7 @@ const DONE: &str = "Done. Expired tokens are refused now. All tests pass. Task c
 /// The newest memory.
 fn remembered(story: &Story) -> Result<Value> {
     eventually("the task to be remembered", || {
-        let status = story.grov().ask(&["status"]).ok()?.json;
+        let status = story.grov().run_json(&["status"]).ok()?.json;
         Some(status["last_task"].clone()).filter(|task| !task.is_null())
     })
 }
@@ -23,7 +26,7 @@ fn tags(task: &Value) -> Vec<&str> {
 
 #[test]
 fn a_memory_of_work_that_drifted_far_is_marked_for_review() -> Result<()> {
-    let steps = strays([
+    let steps = repairs_then_drifts([
         step(&[edits("src/styles/header.css", "48px", "64px")]),
         // Adds to the earlier change, so it does not count as undoing it.
         step(&[edits("src/styles/theme.css", "#ff5500", "#ff5500 !important")]),
@@ -31,7 +34,7 @@ fn a_memory_of_work_that_drifted_far_is_marked_for_review() -> Result<()> {
         step(&[tests()]),
         step(&[says(DONE)]),
     ]);
-    let played = in_time(|| Story::begin(&steps), |story| story.types(LIMITED, &[]))?;
+    let played = retry_until_on_time(|| Story::begin(&steps), |story| story.types(LIMITED, &[]))?;
     let Some((story, session)) = played else {
         return Ok(());
     };

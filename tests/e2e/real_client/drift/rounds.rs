@@ -38,7 +38,7 @@ impl<'a> Rounds<'a> {
             done: 0,
             seen: Seen::default(),
         };
-        rounds.look()?;
+        rounds.wait_for_round()?;
         Ok(rounds)
     }
 
@@ -48,18 +48,18 @@ impl<'a> Rounds<'a> {
 
     /// Lets the agent do the next round.
     pub(super) fn next(&mut self) -> Result<Seen> {
-        ensure!(self.done < ROUNDS, "it never happened");
-        self.lets_go()?;
-        self.look()
+        ensure!(self.done < ROUNDS, "no round met the condition");
+        self.release_round()?;
+        self.wait_for_round()
     }
 
     /// Releases the gate of the current round, `done` steps after the first one.
-    fn lets_go(&self) -> Result<()> {
-        self.story.opens(&format!("round-{}", self.done + 1))
+    fn release_round(&self) -> Result<()> {
+        self.story.opens_gate(&format!("round-{}", self.done + 1))
     }
 
     /// Waits for the end of the current round.
-    fn look(&mut self) -> Result<Seen> {
+    fn wait_for_round(&mut self) -> Result<Seen> {
         self.done += 1;
         let (story, session) = (self.story, self.session());
         let expected = 2 + 2 * self.done;
@@ -78,11 +78,11 @@ impl<'a> Rounds<'a> {
     }
 
     /// Repeats rounds until one is `wanted`, and requires the same of several following rounds.
-    pub(super) fn settle(&mut self, wanted: impl Fn(Seen) -> bool) -> Result<()> {
+    pub(super) fn wait_until_stable(&mut self, wanted: impl Fn(Seen) -> bool) -> Result<()> {
         while !wanted(self.next()?) {}
         for _ in 0..2 {
             let seen = self.next()?;
-            ensure!(wanted(seen), "it did not last: {seen:?}");
+            ensure!(wanted(seen), "the following rounds differ: {seen:?}");
         }
         Ok(())
     }
@@ -91,13 +91,13 @@ impl<'a> Rounds<'a> {
     pub(super) fn ends_with(mut self, steps: &[Value]) -> Result<()> {
         let before = json!({"repeat": self.done + 1, "blocks": [says("This is over.")]});
         self.story.plays(&[&[before], steps].concat())?;
-        self.lets_go()?;
+        self.release_round()?;
         self.running.ends()
     }
 }
 
 /// Style changes that the prompt does not ask for, in a new file each time.
-pub(super) fn paints() -> Value {
+pub(super) fn changes_styles() -> Value {
     let input = json!({
         "file_path": "{cwd}/src/styles/part-{step}.css",
         "content": ".part-{step} {\n  color: #ff5500;\n  padding: {step}px;\n}\n",

@@ -63,7 +63,7 @@ fn drift_found_only_by_the_model_is_corrected() -> Result<()> {
     let story = &judged.story;
     let mut running = story.begins(GOAL)?;
     let session = running.session.clone();
-    let events = story.events_when(&session, 1)?;
+    let events = story.wait_for_events(&session, 1)?;
     assert_eq!(events.len(), 1, "{events:#?}");
     let event = &events[0];
     assert!(
@@ -74,10 +74,10 @@ fn drift_found_only_by_the_model_is_corrected() -> Result<()> {
         text(event, "reason").contains("compares nothing with the clock"),
         "{event:#}"
     );
-    story.mode_becomes(&session, "drifted")?;
-    story.opens("judged")?;
-    story.mode_becomes(&session, "normal")?;
-    story.opens("normal")?;
+    story.wait_for_mode(&session, "drifted")?;
+    story.opens_gate("judged")?;
+    story.wait_for_mode(&session, "normal")?;
+    story.opens_gate("normal")?;
     running.ends()?;
 
     assert_eq!(story.steps(&session)?.len(), 6);
@@ -88,7 +88,10 @@ fn drift_found_only_by_the_model_is_corrected() -> Result<()> {
         said.contains("compares nothing with the clock") && said.contains("Compare the expiry"),
         "{said}"
     );
-    let explained = story.grov().ask(&["drift", "explain", text(event, "id")])?.json;
+    let explained = story
+        .grov()
+        .run_json(&["drift", "explain", text(event, "id")])?
+        .json;
     assert_eq!(explained["correction"]["outcome"], "followed", "{explained:#}");
 
     // The model sees the actions and the prompts, not the agent's own text about them.
@@ -129,8 +132,8 @@ fn a_suspicion_that_the_model_dismisses_is_dropped() -> Result<()> {
             (steps.len() == recorded && story.events(&session).ok()?.is_empty()).then_some(())
         };
         eventually("the acquittal", is_forgiven).with_context(|| format!("{:#?}", story.events(&session)))?;
-        story.mode_becomes(&session, "normal")?;
-        story.opens(gate)?;
+        story.wait_for_mode(&session, "normal")?;
+        story.opens_gate(gate)?;
     }
     running.ends()?;
     story.is_content(&session)

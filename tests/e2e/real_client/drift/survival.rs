@@ -1,7 +1,8 @@
 //! Drift and corrections survive a crash of the daemon and a compaction of the conversation.
 
 use super::{
-    LIMITED, Story, edits, in_time, reads, recolours, repairs, says, step, strays, tests, waits_for,
+    LIMITED, Story, edits, reads, recolours, repairs, repairs_then_drifts, retry_until_on_time, says, step,
+    tests, waits_for,
 };
 use crate::injected::{InjectedText, assert_cache_preserved, injected};
 use anyhow::{Context, Result, bail};
@@ -25,29 +26,29 @@ fn a_crash_between_drift_and_correction_neither_loses_nor_repeats_the_correction
     let play = |story: &mut Story| {
         let mut running = story.begins(LIMITED)?;
         let session = running.session.clone();
-        story.events_when(&session, 1)?;
-        story.mode_becomes(&session, "drifted")?;
-        story.crashes()?;
-        story.opens("noticed")?;
+        story.wait_for_events(&session, 1)?;
+        story.wait_for_mode(&session, "drifted")?;
+        story.crash_and_restart()?;
+        story.opens_gate("noticed")?;
         // Crashes again, now after the correction was injected.
         eventually("the step to be recorded", || {
             let steps = story.grov().steps(&session).ok()?;
             (steps.len() == 6).then_some(())
         })?;
-        story.crashes()?;
-        story.opens("said")?;
+        story.crash_and_restart()?;
+        story.opens_gate("said")?;
         running.ends()?;
         Ok(session)
     };
-    let Some((story, session)) = in_time(|| Story::begin(&steps), play)? else {
+    let Some((story, session)) = retry_until_on_time(|| Story::begin(&steps), play)? else {
         return Ok(());
     };
     let injected = story.injected(&session)?;
     assert_eq!(injected.len(), 1, "{injected:#?}");
-    assert_eq!(story.first_with(&session, 0)?, 3);
+    assert_eq!(story.first_request_with(&session, 0)?, 3);
     assert_eq!(story.events(&session)?.len(), 1);
     assert_eq!(story.steps(&session)?.len(), 8);
-    story.mode_becomes(&session, "normal")
+    story.wait_for_mode(&session, "normal")
 }
 
 /// A session that was compacted.
@@ -63,25 +64,25 @@ struct Compacted {
 fn compacts(story: &Story) -> Result<Compacted> {
     let mut terminal = Terminal::open(&story.work.client, &story.tap.url())?;
     terminal.enter(LIMITED)?;
-    terminal.awaits("colours are fresh")?;
+    terminal.wait_for_text("colours are fresh")?;
     let sim = story.work.upstream.sim();
     let session = sim
         .messages()
         .iter()
         .find_map(|request| request.header("x-claude-code-session-id").map(str::to_owned))
         .context("no session")?;
-    let first = story.events_when(&session, 1)?;
-    story.mode_becomes(&session, "drifted")?;
+    let first = story.wait_for_events(&session, 1)?;
+    story.wait_for_mode(&session, "drifted")?;
 
     terminal.enter("/compact")?;
-    terminal.awaits("Compacted")?;
+    terminal.wait_for_text("Compacted")?;
     let purpose = |body: &[u8]| MessagesRequest::parse(body).map(|request| request.purpose());
     let compaction = sim
         .messages()
         .into_iter()
         .find(|request| purpose(&request.body) == Ok(Purpose::Compaction))
         .context("nothing was compacted")?;
-    story.mode_becomes(&session, "drifted")?;
+    story.wait_for_mode(&session, "drifted")?;
 
     let requests = sim.messages().len();
     story.plays(&[
@@ -93,9 +94,9 @@ fn compacts(story: &Story) -> Result<Compacted> {
         step(&[says("The tests are there.")]),
     ])?;
     terminal.enter("Go on with the token bug and its tests")?;
-    terminal.awaits("tests are there")?;
+    terminal.wait_for_text("tests are there")?;
     terminal.leave()?;
-    let events = story.events_when(&session, 2)?;
+    let events = story.wait_for_events(&session, 2)?;
     assert_eq!(events.len(), 2, "{events:#?}");
     assert_eq!(events[0], first[0]);
     Ok(Compacted {
@@ -107,8 +108,8 @@ fn compacts(story: &Story) -> Result<Compacted> {
 
 #[test]
 fn drift_persists_across_a_compaction() -> Result<()> {
-    let steps = strays([step(&[says("The colours are fresh.")])]);
-    let played = in_time(|| Story::begin(&steps), |story| compacts(story))?;
+    let steps = repairs_then_drifts([step(&[says("The colours are fresh.")])]);
+    let played = retry_until_on_time(|| Story::begin(&steps), |story| compacts(story))?;
     let Some((story, compacted)) = played else {
         return Ok(());
     };
@@ -134,6 +135,6 @@ fn drift_persists_across_a_compaction() -> Result<()> {
     assert!(before.text()?.contains("src/styles/theme.css"), "{before:?}");
     assert!(after.contains("src/styles/header.css"), "{after}");
     assert!(!after.contains("theme.css"), "{after}");
-    story.mode_becomes(&compacted.session, "normal")?;
+    story.wait_for_mode(&compacted.session, "normal")?;
     assert_cache_preserved(&story.tap, &story.work.upstream)
 }
