@@ -1,13 +1,13 @@
-//! Whether the user asked for work that goes all over a project: a clean-up, an upgrade, a plan written elsewhere.
+//! Detects requests that concern the whole project: a clean-up, an upgrade, a plan in a file.
 //!
-//! What ties the changes of such work is no word that they share but a log, a list or a plan, so unrelatedness says little.
+//! The changes of such work are tied by a log, a list or a plan instead of shared words, so unrelatedness says little.
 //! English and Romanian, with or without diacritics.
 
 use crate::words::{Word, has_phrase, words};
 
-/// Of a text the beginning tells what is asked for; long ones name much in passing.
+/// The bytes of a text that are read. The beginning states the request; the rest of a long text mentions much in passing.
 const MAX_BYTES: usize = 240;
-/// So many words behind "all" may stand before what all are.
+/// The maximum distance in words between "all" and its noun.
 const REACH: usize = 4;
 
 #[rustfmt::skip]
@@ -16,7 +16,7 @@ const ALL: &[&str] = &[
     "intreg", "intregul", "intreaga", "restul",
 ];
 
-/// What there are many of in a project, all over it. Not "tests": that all tests pass is asked of any work.
+/// Nouns for things found throughout a project. Not "tests", because all work requires that all tests pass.
 #[rustfmt::skip]
 const MANY: &[&str] = &[
     "files", "file", "modules", "module", "crates", "crate", "packages", "components", "endpoints", "handlers", "routes", "pages", "screens",
@@ -26,7 +26,7 @@ const MANY: &[&str] = &[
     "aplicatia", "textele", "comentariile", "proiect",
 ];
 
-/// Phrases that ask for broad work by themselves.
+/// Phrases that request broad work by themselves.
 #[rustfmt::skip]
 const BROAD: &[&str] = &[
     "everywhere", "throughout", "codebase", "project-wide", "repo-wide", "repository-wide", "codebase-wide", "cross-cutting",
@@ -46,13 +46,13 @@ const BROAD: &[&str] = &[
     "traducere", "internationalizare", "repara ci", "repara build-ul", "pipeline-ul", "restructureaza", "reorganizeaza",
 ];
 
-/// Whether a text asks for broad work.
+/// Whether a text requests broad work.
 pub(super) fn is_broad(text: &str) -> bool {
     let words = words(&text[..text.floor_char_boundary(MAX_BYTES)]);
     has_phrase(&words, BROAD) || (0..words.len()).any(|at| says_all(&words[at..]))
 }
 
-/// `all of the eslint warnings`
+/// Whether words start with a phrase like "all of the eslint warnings".
 fn says_all(words: &[Word<'_>]) -> bool {
     let Some((all, after)) = words.split_first() else {
         return false;

@@ -1,4 +1,4 @@
-//! The ties of a change to the work, evidence.
+//! Computes the evidence for and against a tie between an action and the work.
 
 use super::expected_scope::ExpectedScope;
 use super::request::Request;
@@ -9,16 +9,16 @@ use super::weights as weight;
 use super::work_profile::{FileId, NumberedFile, ratio};
 use std::collections::BTreeSet;
 
-/// So many words of the goal are as good as more.
+/// The number of words of the request that count fully; more do not count.
 const ENOUGH_GOAL_WORDS: f64 = 3.0;
-/// So many identifiers are as good as more.
+/// The number of identifiers that count fully; more do not count.
 const ENOUGH_IDENTIFIERS: f64 = 2.0;
-/// Actions in which "little is known yet" fades to a third.
+/// The number of actions in which [`weight::EARLY`] falls to 1/e.
 const EARLY_FADES: f64 = 4.0;
-/// Where a text says nothing it counts as half known.
+/// The share of known words assumed for a text without words.
 const UNKNOWN: f64 = 0.5;
 
-/// An action on files that the work did not change before.
+/// An action on files that were not changed before.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Candidate<'a> {
     pub(super) files: &'a [NumberedFile],
@@ -27,10 +27,10 @@ pub(super) struct Candidate<'a> {
     pub(super) looks: bool,
 }
 
-/// What came out, with what a person is told of it.
+/// The evidence for an action, with the details for its finding.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Evidence {
-    /// Log-odds that it is off the goal.
+    /// The log-odds that the action is off the goal.
     pub(super) sum: f64,
     pub(super) talk: f64,
     pub(super) is_new_part: bool,
@@ -38,7 +38,7 @@ pub(super) struct Evidence {
     pub(super) is_out_of_scope: bool,
 }
 
-/// Weighs the ties of an action to the work.
+/// Evaluates the ties of an action to the work.
 pub(super) fn evaluate(
     touch: Candidate<'_>,
     request: &Request,

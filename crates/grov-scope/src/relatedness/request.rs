@@ -1,4 +1,4 @@
-//! What the user asked for, as far as relatedness compares it.
+//! The user's request, prepared for comparison.
 
 use super::broad_request::is_broad;
 use super::terms::{TextTerms, foreign_letters, words};
@@ -7,23 +7,23 @@ use crate::words::fold;
 use grov_domain::GoalContract;
 use std::collections::BTreeSet;
 
-/// Of the goal and of each instruction so many letters are looked at.
+/// The number of characters of the goal and of each instruction that are read.
 const MAX_LETTERS: usize = 8_000;
-/// Of the instructions the newest ones are looked at.
+/// The number of newest instructions that are read.
 const MAX_INSTRUCTIONS: usize = 20;
-/// So many words that were not said before make an instruction a task of its own; fewer mean "go on".
+/// The number of new words that make an instruction a new task; fewer mean "go on".
 const NEW_TASK: usize = 4;
 
 /// The goal and the instructions.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Request {
     texts: Vec<String>,
-    /// The same, folded: names of files are looked for in it.
+    /// The texts, folded, to search for names of files.
     folded: String,
     words: BTreeSet<String>,
     foreign: usize,
     is_broad: bool,
-    /// Words for search, of which nothing is compared but that they are said.
+    /// The keywords of the contract, which count as words of the work but not of the request.
     keywords: String,
 }
 
@@ -50,17 +50,17 @@ impl Request {
         }
     }
 
-    /// Whether work all over the project was asked for.
+    /// Whether the request concerns the whole project.
     pub(super) fn is_broad(&self) -> bool {
         self.is_broad
     }
 
-    /// Whether nothing was asked for, so that nothing can be compared with it.
+    /// Whether there is no request.
     pub(super) fn is_empty(&self) -> bool {
         self.texts.is_empty()
     }
 
-    /// Whether what was asked for can hardly be compared with code: no words, or written in another script for the most part.
+    /// Whether the request can hardly be compared with code: it has no words, or most of it uses another script.
     pub(super) fn is_wordless(&self) -> bool {
         let latin: usize = self
             .words
@@ -77,7 +77,7 @@ impl Request {
         TextTerms::of(texts.map(|text| (text.as_str(), MAX_LETTERS)))
     }
 
-    /// Whether these words stand in what the user said.
+    /// Whether the request contains a text.
     pub(super) fn mentions(&self, text: &str) -> bool {
         self.folded.contains(&fold(text))
     }
@@ -87,17 +87,17 @@ impl Request {
         file.is_named_in(&self.folded)
     }
 
-    /// How many of these words the user said.
+    /// How many of the words the request contains.
     pub(super) fn count<'a>(&self, words: impl Iterator<Item = &'a str>) -> usize {
         words.filter(|word| self.words.contains(*word)).count()
     }
 
-    /// Whether the user said nothing else in a newer state.
+    /// Whether a newer request has the same texts.
     pub(super) fn says_the_same(&self, newer: &Self) -> bool {
         self.texts == newer.texts
     }
 
-    /// Whether a newer state asks for something else, and not merely to go on.
+    /// Whether a newer request starts a new task instead of continuing this one.
     pub(super) fn is_new_task(&self, newer: &Self) -> bool {
         let is_new = |text: &&String| !self.texts.contains(text);
         let said: BTreeSet<String> = newer

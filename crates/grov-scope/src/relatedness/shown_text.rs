@@ -1,6 +1,6 @@
-//! What the agent was shown: a plan, a log, the comments of a review. The files that it tells something about, and its words.
+//! The files and words in texts that were shown to the agent: plans, logs, review comments.
 //!
-//! A listing tells nothing: it names every file alike. So a name counts only in a line that says more than the name.
+//! Listings are ignored, because they name all files alike. A name counts only in a line that contains more than the name.
 
 use super::terms::TextTerms;
 use super::tracked_file::{TrackedFile, is_telling};
@@ -9,27 +9,27 @@ use crate::normalized_path::{NormalizedPath, ProjectRoot};
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 
-/// So many names and words are kept in mind; then none is added.
+/// The maximum numbers of recorded names and words.
 const MAX_NAMES: usize = 2_000;
 const MAX_WORDS: usize = 6_000;
-/// Of a text so many lines are looked at for names.
+/// The number of lines of a text that are read.
 const MAX_LINES: usize = 200;
 
-/// What was shown so far.
+/// The files and words shown so far.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct ShownText {
-    /// Paths, folded, `/` between the parts, without what leads to them.
+    /// Normalised paths.
     files: HashSet<String>,
     words: HashSet<String>,
 }
 
 impl ShownText {
-    /// Hears a text.
+    /// Records a text.
     pub(super) fn record(&mut self, root: &ProjectRoot, text: &str) {
         let lines: Vec<&str> = text.lines().take(MAX_LINES).collect();
         for (at, line) in lines.iter().enumerate() {
             let is_listed = line.split_whitespace().nth(1).is_none();
-            // Linters write the name above what they say of the file.
+            // Linters print the file's name above their messages.
             let is_headed = lines.get(at + 1).is_some_and(|next| is_remark(next));
             if is_listed && !is_headed && !has_number(line) || is_status(line) {
                 continue;
@@ -53,7 +53,7 @@ impl ShownText {
         }
     }
 
-    /// Whether something was told about the file.
+    /// Whether a text named the file.
     pub(super) fn names(&self, file: &TrackedFile) -> bool {
         if self.files.is_empty() {
             return false;
@@ -71,7 +71,7 @@ impl ShownText {
         }
     }
 
-    /// How many of these words were told.
+    /// How many of the words were shown.
     pub(super) fn count<'a>(&self, words: impl Iterator<Item = &'a str>) -> usize {
         if self.words.is_empty() {
             return 0;
@@ -80,7 +80,7 @@ impl ShownText {
     }
 }
 
-/// `12:3  warning …`: something is said of the file above.
+/// Whether a line is a message about the file above: `12:3  warning …`.
 fn is_remark(line: &str) -> bool {
     let line = line.trim_start();
     line.starts_with(|letter: char| letter.is_ascii_digit())
@@ -90,14 +90,14 @@ fn is_remark(line: &str) -> bool {
         })
 }
 
-/// `src/a.rs:12:3`: a place in a file.
+/// Whether a line contains a position in a file: `src/a.rs:12:3`.
 fn has_number(line: &str) -> bool {
     line.as_bytes()
         .windows(2)
         .any(|pair| pair[0] == b':' && pair[1].is_ascii_digit())
 }
 
-/// ` M src/a.rs`, `-rw-r--r-- … a.rs`: lists as well.
+/// Whether a line is part of a listing: ` M src/a.rs`, `-rw-r--r-- … a.rs`.
 fn is_status(line: &str) -> bool {
     let mut words = line.split_whitespace();
     let first = words.next().unwrap_or_default();

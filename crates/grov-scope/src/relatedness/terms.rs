@@ -1,10 +1,10 @@
-//! Words of code and prose, in a form in which those of a goal, of a path and of a program can be compared.
+//! Words of code and prose, normalised so that goals, paths and code can be compared.
 
 use crate::words::fold;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// Words of programs and prose that say nothing about what the work is about.
+/// Stop words of code and prose, sorted.
 #[rustfmt::skip]
 const EMPTY: &[&str] = &[
     "add", "added", "all", "also", "and", "any", "append", "are", "args", "array", "async", "await", "bash",
@@ -25,28 +25,28 @@ const EMPTY: &[&str] = &[
     "with", "would", "you", "your",
 ];
 
-/// Endings that are cut from words, the longest first of those that overlap.
+/// Suffixes that are removed from words. Longer ones precede their own suffixes.
 const SUFFIXES: &[&str] = &[
     "ations", "ation", "ings", "ing", "ies", "ers", "ed", "es", "er", "s",
 ];
-/// So many letters are left of a word whose ending is cut.
+/// The minimum length of a word without its suffix.
 const MIN_LEFT: usize = 4;
-/// Shorter compound words are no evidence.
+/// The minimum length of a compound identifier; shorter ones are not evidence.
 const MIN_IDENTIFIER: usize = 7;
 
-/// A text as far as it is compared: each list sorted and without repetition.
+/// The terms of a text. Each list is sorted and has no duplicates.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct TextTerms {
     /// Stems of the words and of the parts of compound words.
     pub(super) words: Vec<String>,
-    /// Compound identifiers as a whole, lower case, without `_`.
+    /// Whole compound identifiers, in lower case, without `_`.
     pub(super) identifiers: Vec<String>,
-    /// Runs of letters, digits, `_` and `-`, lower case: what may be the name of a file.
+    /// Runs of letters, digits, `_` and `-`, in lower case: possible names of files.
     pub(super) names: Vec<String>,
 }
 
 impl TextTerms {
-    /// What is heard of some texts. Each is looked at from its beginning, up to its number of letters.
+    /// The terms of some texts, each with the number of characters to read.
     pub(super) fn of<'a>(texts: impl IntoIterator<Item = (&'a str, usize)>) -> Self {
         let (mut found, mut identifiers, mut names) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
         for (text, letters) in texts {
@@ -67,7 +67,7 @@ impl TextTerms {
     }
 }
 
-/// The words of a path or any other short text, sorted, without repetition.
+/// The words of a path or another short text, sorted, without duplicates.
 pub(super) fn words(text: &str) -> Vec<String> {
     let mut found = BTreeSet::new();
     for word in compounds(text) {
@@ -76,7 +76,8 @@ pub(super) fn words(text: &str) -> Vec<String> {
     found.into_iter().collect()
 }
 
-/// How much a word says: the longer, the more. Two letters of a script without spaces say about as much as a word of five.
+/// The weight of a word, which increases with its length. A pair of letters of a script without spaces weighs as much as a
+/// word of five letters.
 pub(super) fn weight(word: &str) -> f64 {
     const MAX_LETTERS: usize = 10;
     const PAIR: u8 = 3;
@@ -89,12 +90,12 @@ pub(super) fn weight(word: &str) -> f64 {
     f64::from(counted)
 }
 
-/// How many letters of a text belong to scripts that code is not written in.
+/// The number of letters of a text in scripts without case, which code rarely uses.
 pub(super) fn foreign_letters(text: &str) -> usize {
     text.chars().filter(|letter| is_caseless(*letter)).count()
 }
 
-/// The first letters of a text.
+/// The first characters of a text.
 fn beginning(text: &str, letters: usize) -> &str {
     let end = text.char_indices().nth(letters).map_or(text.len(), |(at, _)| at);
     &text[..end]
@@ -107,7 +108,7 @@ fn compounds(text: &str) -> impl Iterator<Item = &str> {
         .filter(|word| !word.is_empty())
 }
 
-/// Whether a word is put together of others: `snake_case`, `camelCase`.
+/// Whether a word is a compound: `snake_case`, `camelCase`.
 fn is_compound(word: &str) -> bool {
     let hump = |pair: &[u8]| pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase();
     word.trim_matches('_').contains('_') || word.as_bytes().windows(2).any(hump)
@@ -120,11 +121,11 @@ fn names_of(text: &str) -> impl Iterator<Item = String> {
         .map(fold)
 }
 
-/// Adds the parts of a compound word that say something.
+/// Adds the stems of a compound's parts, without stop words.
 fn add_words(compound: &str, found: &mut BTreeSet<String>) {
     for part in parts(compound) {
         if part.starts_with(is_caseless) {
-            // Written without spaces: neighbouring letters stand for words.
+            // Scripts without spaces: each pair of adjacent letters counts as a word.
             let letters: Vec<char> = part.chars().collect();
             found.extend(letters.windows(2).map(|pair| pair.iter().collect::<String>()));
             continue;
@@ -136,7 +137,7 @@ fn add_words(compound: &str, found: &mut BTreeSet<String>) {
     }
 }
 
-/// What a letter is to the splitting of compound words.
+/// The class of a character, for splitting compound words.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Class {
     Upper,
@@ -177,7 +178,7 @@ fn parts(compound: &str) -> Vec<&str> {
         let next = letters.get(at).map(|(_, class)| *class);
         let goes_on = match next {
             None => false,
-            // The last capital of a run begins the next word: `HTMLParser`.
+            // The last capital of a run starts the next word: `HTMLParser`.
             Some(Class::Upper) if here == Class::Upper => {
                 letters.get(at + 1).is_none_or(|(_, then)| *then != Class::Lower)
             }
@@ -197,7 +198,7 @@ fn parts(compound: &str) -> Vec<&str> {
     found
 }
 
-/// The word without its ending.
+/// The word without its suffix.
 fn stemmed(word: &str) -> &str {
     SUFFIXES
         .iter()

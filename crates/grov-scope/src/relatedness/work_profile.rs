@@ -1,6 +1,6 @@
-//! What a line of work touched and talked about, and where each word of it came from.
+//! The files and words of the work so far, with the source of each word.
 //!
-//! The sources are kept because a file must not vouch for itself: a word is known only if something else said it too.
+//! Sources are recorded so that a file is not evidence for itself: a word is known only if another source contains it.
 
 use super::state::ObservedAction;
 use super::terms::{TextTerms, weight};
@@ -8,20 +8,20 @@ use super::tracked_file::TrackedFile;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-/// So many files are kept in mind.
+/// The maximum number of recorded files.
 const MAX_FILES: usize = 4_000;
-/// So many words (and identifiers, and names) are kept in mind.
+/// The maximum number of recorded words, identifiers and names each.
 const MAX_WORDS: usize = 20_000;
-/// Of files of the same name so many are compared.
+/// The maximum number of recorded files with the same name.
 const MAX_NAMESAKES: usize = 64;
-/// So many sources of a word are told apart.
+/// The maximum number of distinguished sources of a word.
 const MAX_SOURCES: usize = 4;
-/// A word of every path says this much less than a word of one.
+/// The weight that a word of a path loses if all paths contain it.
 const COMMON: f64 = 0.8;
 
-/// A file by its number.
+/// The number of a file.
 pub(super) type FileId = u32;
-/// What the user said, and commands that touch no file.
+/// The source of the user's texts and of commands without files.
 pub(super) const USER: FileId = 0;
 
 /// Numbers for the files of a conversation.
@@ -43,7 +43,7 @@ impl Files {
     }
 }
 
-/// Files that a word came with.
+/// The files that are sources of a word.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(from = "Vec<FileId>", into = "Vec<FileId>")]
 enum Sources {
@@ -62,7 +62,7 @@ impl From<Vec<FileId>> for Sources {
 }
 
 impl From<Sources> for Vec<FileId> {
-    /// No word is without a source: an empty list says that they are many.
+    /// An empty list represents [`Sources::Many`], because every word has a source.
     fn from(sources: Sources) -> Self {
         match sources {
             Sources::Few(few) => few,
@@ -106,7 +106,7 @@ impl Vocabulary {
         }
     }
 
-    /// Whether something else than these files said the word.
+    /// Whether the word has a source other than `own`.
     fn knows(&self, word: &str, own: &BTreeSet<FileId>) -> bool {
         self.0
             .get(word)
@@ -114,7 +114,7 @@ impl Vocabulary {
     }
 }
 
-/// Files by something that they have in common.
+/// Files grouped by a common property.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Groups(HashMap<String, BTreeSet<FileId>>);
 
@@ -150,12 +150,12 @@ pub(super) struct NumberedFile {
     pub(super) file: TrackedFile,
 }
 
-/// What a line of work touched and talked about.
+/// The files and words of the work so far.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct WorkProfile {
     files: BTreeSet<FileId>,
     edited: HashSet<FileId>,
-    /// When a file was looked at first, as the number of the action.
+    /// The number of the action that first read each file.
     read: HashMap<FileId, u64>,
     names: HashMap<String, Vec<NumberedFile>>,
     stems: Groups,
@@ -171,7 +171,7 @@ pub(super) struct WorkProfile {
 }
 
 impl WorkProfile {
-    /// Hears a text that came with some files.
+    /// Records the terms of a text from these sources.
     pub(super) fn record(&mut self, terms: &TextTerms, sources: &[FileId]) {
         for word in &terms.words {
             self.said.add(word, sources);
@@ -184,7 +184,7 @@ impl WorkProfile {
         }
     }
 
-    /// Takes over files that were changed or looked at, and the text that came with them.
+    /// Records the files and the text of an action.
     pub(super) fn add(&mut self, seen: &ObservedAction) {
         let ObservedAction {
             files,
@@ -235,7 +235,7 @@ impl WorkProfile {
         self.record(terms, &sources);
     }
 
-    /// The files under which one is known already.
+    /// The recorded ids of a file, including those of alternative paths.
     pub(super) fn forms(&self, file: &TrackedFile) -> impl Iterator<Item = FileId> {
         let namesakes = self.names.get(file.name()).map_or(&[][..], Vec::as_slice);
         namesakes
@@ -244,7 +244,7 @@ impl WorkProfile {
             .map(|known| known.id)
     }
 
-    /// Whether there is no room for more words: then what is unknown proves nothing.
+    /// Whether a limit is reached. Then an unknown word is not evidence.
     pub(super) fn is_full(&self) -> bool {
         [&self.said, &self.identifiers, &self.said_names]
             .iter()
@@ -261,13 +261,13 @@ impl WorkProfile {
         self.read.get(&id).copied()
     }
 
-    /// Whether anything was touched.
+    /// Whether files were recorded.
     pub(super) fn has_files(&self) -> bool {
         !self.files.is_empty()
     }
 
-    /// How much of a text the work talks about already, 0 to 1: the mean of what was said anywhere else and what earlier
-    /// edits said. `None` for a text that says nothing.
+    /// The share of a text's words that the work already uses, 0 to 1: the mean of the share in other sources and the share
+    /// in earlier edits. `None` for a text without words.
     pub(super) fn talk(&self, terms: &TextTerms, own: &BTreeSet<FileId>) -> Option<f64> {
         let (mut total, mut known) = (0.0, 0.0);
         for word in &terms.words {
@@ -283,7 +283,7 @@ impl WorkProfile {
         (total > 0.0).then(|| known / total / 2.0)
     }
 
-    /// The share of a path's words that something else said, 0 to 1.
+    /// The share of a path's words that other sources contain, 0 to 1.
     pub(super) fn path_words(&self, words: &BTreeSet<&str>, own: &BTreeSet<FileId>) -> Option<f64> {
         let others = count_without(&self.files, own);
         let (mut total, mut known) = (0.0, 0.0);
@@ -299,7 +299,7 @@ impl WorkProfile {
         (total > 0.0).then(|| known / total)
     }
 
-    /// How many of the compound identifiers something else said.
+    /// How many of the compound identifiers other sources contain.
     pub(super) fn identifiers(&self, terms: &TextTerms, own: &BTreeSet<FileId>) -> usize {
         terms
             .identifiers
@@ -308,7 +308,7 @@ impl WorkProfile {
             .count()
     }
 
-    /// Whether something else named the file.
+    /// Whether another source names the file.
     pub(super) fn names(&self, file: &TrackedFile, own: &BTreeSet<FileId>) -> bool {
         self.said_names.knows(&file.stem, own)
             || self.identifiers.knows(&file.stem.replace(['_', '-'], ""), own)
@@ -335,7 +335,7 @@ impl WorkProfile {
     }
 }
 
-/// Two counts as a share.
+/// The ratio of two counts.
 pub(super) fn ratio(part: usize, whole: usize) -> f64 {
     let number = |count: usize| f64::from(u32::try_from(count).unwrap_or(u32::MAX));
     number(part) / number(whole.max(1))
