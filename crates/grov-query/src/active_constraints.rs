@@ -8,7 +8,7 @@ use time::OffsetDateTime;
 
 /// The active constraints of a task.
 pub struct ActiveConstraints {
-    /// Goal, constraints, scope and what was said.
+    /// Goal, constraints, scope and instructions.
     pub contract: GoalContract,
     /// Contract edits, oldest first.
     edits: Vec<GoalEdit>,
@@ -28,7 +28,7 @@ impl ActiveConstraints {
             .iter()
             .map(|prompt| without_own_text(&prompt.text).into_owned())
             .collect();
-        // Prompts that went through the proxy are stored there.
+        // Without stored prompts, the session bypassed the proxy.
         if prompts.is_empty()
             && let Some(hook_sessions) = store.hook_session_summary(&task.client_session_id).await?
         {

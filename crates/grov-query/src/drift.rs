@@ -28,28 +28,28 @@ pub struct EventView {
     pub client_session_id: Option<String>,
     /// The action's step.
     pub step_id: Option<String>,
-    /// When.
+    /// The time of the action.
     #[serde(with = "time::serde::rfc3339")]
     pub timestamp: OffsetDateTime,
-    /// What kind of action.
+    /// The type of the action.
     pub action_type: Option<&'static str>,
-    /// Files it is about.
+    /// The files that it reads or changes.
     pub files: Vec<String>,
-    /// The shell's command.
+    /// The shell command.
     pub command: Option<String>,
-    /// How well it serves the goal.
+    /// The score, 1 to 10.
     pub drift_score: Option<u8>,
-    /// How strongly the agent was corrected.
+    /// The level of the correction.
     pub level: Option<String>,
-    /// Why it was.
+    /// The reason for the correction.
     pub reason: Option<String>,
-    /// What the rules found.
+    /// The findings of the rules.
     pub findings: Vec<Finding>,
     /// `rules` or `model`.
     pub judged_by: Option<&'static str>,
-    /// What the agent was told.
+    /// The text of the correction.
     pub correction_given: Option<String>,
-    /// The way back, step by step.
+    /// The recovery steps.
     pub recovery_plan: Vec<String>,
 }
 
@@ -76,7 +76,7 @@ impl From<DriftEvent> for EventView {
 }
 
 impl EventView {
-    /// What was done, for a person.
+    /// The command or files of the action, for display.
     pub fn subject(&self) -> String {
         match &self.command {
             Some(command) if self.action_type == Some("bash") || self.files.is_empty() => command.clone(),
@@ -85,28 +85,28 @@ impl EventView {
     }
 }
 
-/// Something the agent was told, or is told next.
+/// A correction, delivered or pending.
 #[derive(Debug, Serialize)]
 pub struct CorrectionView {
     /// Its id.
     pub id: String,
-    /// How strongly the agent was corrected.
+    /// The level of the correction.
     pub level: &'static str,
-    /// The score it is about.
+    /// The score of the corrected action.
     pub score: u8,
-    /// Why it was.
+    /// The reason for the correction.
     pub reason: String,
-    /// What was said.
+    /// The text for the agent.
     pub text: String,
-    /// The way back, step by step.
+    /// The recovery steps.
     pub recovery_plan: Vec<String>,
-    /// When it was made.
+    /// The time of its creation.
     #[serde(with = "time::serde::rfc3339")]
     pub made_at: OffsetDateTime,
-    /// When it was said.
+    /// The time of its delivery.
     #[serde(with = "time::serde::rfc3339::option")]
     pub delivered_at: Option<OffsetDateTime>,
-    /// `followed`, `ignored` or `overtaken`; `None` while that is not known.
+    /// `followed`, `ignored` or `overtaken`; `None` while unknown.
     pub outcome: Option<&'static str>,
 }
 
@@ -131,47 +131,47 @@ impl From<&Correction> for CorrectionView {
 pub struct DriftStatusView {
     /// The client's session.
     pub client_session_id: String,
-    /// The task in work.
+    /// The active task.
     pub session_id: String,
     /// The goal.
     pub goal: String,
-    /// Whether it drifted.
+    /// The session mode, which shows whether it drifted.
     pub session_mode: &'static str,
-    /// 0 to 3.
+    /// The escalation level, 0 to 3.
     pub escalation: u8,
-    /// Corrections since it drifted that were not followed.
+    /// The number of corrections of the current drift that were not followed.
     pub failed_recoveries: u8,
-    /// The recovery step that is awaited.
+    /// The recovery step that was delivered and not followed yet.
     pub awaited: Option<String>,
-    /// The newest one.
+    /// The newest correction.
     pub correction: Option<CorrectionView>,
-    /// Of the last actions, oldest first; `null` where nobody judged.
+    /// The scores of the newest actions, oldest first; `null` for unjudged actions.
     pub scores: Vec<Option<u8>>,
-    /// How often.
+    /// Numbers of actions and corrections.
     pub counts: Counts,
-    /// When something last happened.
+    /// The time of the last activity.
     #[serde(with = "time::serde::rfc3339")]
     pub last_update: OffsetDateTime,
 }
 
-/// How often something happened in a session.
+/// Numbers of actions and corrections of a session.
 #[derive(Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Counts {
     /// Actions.
     pub actions: usize,
-    /// Of them judged.
+    /// Judged actions.
     pub judged: usize,
-    /// Of them judged off goal.
+    /// Actions judged off the goal.
     pub off_goal: usize,
-    /// Corrections made.
+    /// Corrections.
     pub corrections: usize,
-    /// Of them said.
+    /// Delivered corrections.
     pub delivered: usize,
-    /// Of them followed.
+    /// Followed corrections.
     pub followed: usize,
-    /// Of them ignored.
+    /// Ignored corrections.
     pub ignored: usize,
-    /// Of them overtaken.
+    /// Overtaken corrections.
     pub overtaken: usize,
 }
 
@@ -252,7 +252,7 @@ pub async fn active_sessions(store: &dyn Store, project: &str) -> Result<Vec<Sel
     }
     let mut all = Vec::with_capacity(ids.len());
     for id in ids {
-        // One that is gone meanwhile is not active any more.
+        // A session that was deleted meanwhile is not active.
         if let Lookup::Found(session) = find_session(store, id.as_str(), project).await? {
             all.push(session);
         }
@@ -288,7 +288,7 @@ pub async fn drift_status(
             .map_or_else(|| event.id.to_string(), |id| id.to_string());
         (event.timestamp, id, event.drift_score)
     });
-    // Actions of one response have one time, and ids in their order.
+    // Actions of one response have the same time and ascending ids.
     let mut scores: Vec<(OffsetDateTime, String, Option<u8>)> = steps.chain(events).chain(found).collect();
     scores.sort();
     let scores: Vec<Option<u8>> = scores.into_iter().map(|(.., score)| score).collect();
@@ -316,9 +316,9 @@ pub async fn drift_status(
 /// Returns the first recovery step that was delivered and not followed yet.
 fn awaited(state: &DriftState) -> Option<String> {
     let correction = state.correction.as_ref()?;
-    let is_told = state.mode != SessionMode::Normal && correction.delivered_at.is_some();
+    let is_delivered = state.mode != SessionMode::Normal && correction.delivered_at.is_some();
     let first = correction.recovery_plan.first()?;
-    (is_told && correction.outcome.is_none()).then(|| recovery_step_text(first))
+    (is_delivered && correction.outcome.is_none()).then(|| recovery_step_text(first))
 }
 
 fn counts(scores: &[Option<u8>], corrections: &[Correction]) -> Counts {

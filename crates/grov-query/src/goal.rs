@@ -14,27 +14,27 @@ pub struct GoalView {
     pub client_session_id: String,
     /// The project.
     pub project_path: String,
-    /// Whether it drifted.
+    /// The session mode, which shows whether it drifted.
     pub session_mode: &'static str,
-    /// How the task is.
+    /// The status of the task.
     pub status: &'static str,
-    /// The goal; empty while it is not known.
+    /// The goal; empty while unknown.
     pub goal: String,
-    /// What was asked last.
+    /// The newest instruction of the user.
     pub newest_instruction: String,
-    /// What was typed.
+    /// The instructions of the user.
     pub instructions: Vec<String>,
-    /// Files it is about.
+    /// The expected scope.
     pub scope: Vec<String>,
-    /// What a person allowed.
+    /// Paths that the user allowed.
     pub allowed: Vec<String>,
-    /// What a person forbade.
+    /// Paths that the user forbade.
     pub forbidden: Vec<String>,
-    /// What was forbidden while asking.
+    /// Constraints in the instructions.
     pub constraints: Vec<String>,
-    /// Words it is about.
+    /// Keywords of the task.
     pub keywords: Vec<String>,
-    /// All of these but the instructions, each with where it comes from.
+    /// The origins of all parts except the instructions.
     pub origins: Vec<OriginView>,
 }
 
@@ -43,11 +43,11 @@ pub struct GoalView {
 pub struct OriginView {
     /// `goal`, `scope`, `allowed`, `forbidden`, `constraint` or `keyword`.
     pub part: &'static str,
-    /// What it says.
+    /// The text of the part.
     pub text: String,
-    /// `task`: understood from what the user typed; `you`: by `grov goal`.
+    /// `task`: extracted from the user's prompts; `you`: set with `grov goal`.
     pub from: &'static str,
-    /// When that was said.
+    /// The time at which the part was set.
     #[serde(with = "time::serde::rfc3339")]
     pub at: OffsetDateTime,
 }

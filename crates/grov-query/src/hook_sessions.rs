@@ -1,4 +1,4 @@
-//! Sessions that only hooks recorded, in the shape of those that the proxy recorded: one task each.
+//! Converts sessions that only hooks recorded to the form of sessions that the proxy recorded, with one task each.
 
 use grov_domain::{
     ClientSessionId, Correction, CorrectionId, CorrectionLevel, CorrectionOutcome, DriftEvent, DriftEventId,
@@ -6,10 +6,10 @@ use grov_domain::{
     SessionMode, SessionState, SessionStatus, SessionSummary, StepRow, Store, StoreError, TokenUsage,
 };
 
-/// Sessions of a project that are looked at, the newest.
+/// The maximum number of newest sessions of a project that are read.
 const MAX_SESSIONS: u32 = 1_000;
 
-/// The session of this id, or with an id that begins like this if only one of the project does.
+/// Finds a session by its id or by a prefix that is unique in the project.
 pub(crate) async fn find(
     store: &dyn Store,
     wanted: &str,
@@ -28,7 +28,7 @@ pub(crate) async fn find(
     Ok(named.next().filter(|_| named.next().is_none()))
 }
 
-/// What is stored for a project, with the sessions that hooks alone know and the actions found in them.
+/// Returns the status of a project, including the sessions and actions that only hooks recorded.
 ///
 /// # Errors
 /// Returns the store's error.
@@ -85,7 +85,7 @@ pub(crate) fn step(session: &ClientSessionId, step: HookStep) -> StepRow {
     StepRow {
         id: step.id,
         session_id: session.first_task(),
-        // Transcripts know no exchanges.
+        // Transcripts do not contain exchanges.
         exchange_id: ExchangeId::new(""),
         agent_id: step.agent_id,
         tool: step.tool,
@@ -117,7 +117,7 @@ pub(crate) fn step(session: &ClientSessionId, step: HookStep) -> StepRow {
     }
 }
 
-/// An action that was judged off goal; `None` for any other. What the agent was told of it stands in the next check.
+/// The event for an action that was judged off the goal; `None` for other actions. The next check contains its correction.
 pub(crate) fn event(session: &ClientSessionId, step: &HookStep, checks: &[HookCheck]) -> Option<DriftEvent> {
     let score = step.score.filter(|score| *score < OFF_GOAL_BELOW)?;
     let check = checks.iter().find(|check| check.at >= step.timestamp);
@@ -150,33 +150,34 @@ pub(crate) fn event(session: &ClientSessionId, step: &HookStep, checks: &[HookCh
     })
 }
 
-/// What the agent was told, oldest first: said with the prompt after which it was found.
+/// The corrections, oldest first. A correction is delivered with the check that created it.
 pub(crate) fn corrections(session: &ClientSessionId, checks: &[HookCheck]) -> Vec<Correction> {
-    let told = checks
+    let corrected = checks
         .iter()
         .enumerate()
         .filter_map(|(place, check)| Some((place, check, check.correction.as_ref()?)));
-    // The next words of Grov are about something else.
+    // A correction is followed only if the reverts come before the next correction.
     let is_followed = |place: usize| {
         let mut later = checks[place + 1..].iter();
         later
             .find(|check| check.correction.is_some() || check.has_put_back())
             .is_some_and(HookCheck::has_put_back)
     };
-    told.map(|(place, check, text)| Correction {
-        id: CorrectionId::new(check.id.as_str()),
-        client_session_id: session.clone(),
-        session_id: session.first_task(),
-        step_id: None,
-        tool_use_id: None,
-        level: check.level.unwrap_or(CorrectionLevel::Nudge),
-        score: check.score,
-        reason: check.reason.clone().unwrap_or_default(),
-        text: text.clone(),
-        recovery_plan: check.recovery_plan.clone(),
-        made_at: check.at,
-        delivered_at: Some(check.at),
-        outcome: is_followed(place).then_some(CorrectionOutcome::Followed),
-    })
-    .collect()
+    corrected
+        .map(|(place, check, text)| Correction {
+            id: CorrectionId::new(check.id.as_str()),
+            client_session_id: session.clone(),
+            session_id: session.first_task(),
+            step_id: None,
+            tool_use_id: None,
+            level: check.level.unwrap_or(CorrectionLevel::Nudge),
+            score: check.score,
+            reason: check.reason.clone().unwrap_or_default(),
+            text: text.clone(),
+            recovery_plan: check.recovery_plan.clone(),
+            made_at: check.at,
+            delivered_at: Some(check.at),
+            outcome: is_followed(place).then_some(CorrectionOutcome::Followed),
+        })
+        .collect()
 }

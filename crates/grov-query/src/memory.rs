@@ -1,4 +1,4 @@
-//! Memories as people and agents ask for them.
+//! Looks up memories and follows their links.
 
 use crate::Lookup;
 use grov_domain::{Store, StoreError, Task, TaskId};
@@ -7,38 +7,38 @@ use serde::Serialize;
 use std::collections::{BTreeMap, HashSet};
 use time::OffsetDateTime;
 
-/// How many memories an ambiguous id lists.
+/// The maximum number of memories listed for an ambiguous id.
 pub const MAX_MATCHES: usize = 8;
 
-/// Another memory.
+/// A reference to a memory.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct MemoryRefView {
     /// Its id.
     pub id: String,
-    /// What it is about.
+    /// Its goal.
     pub goal: String,
 }
 
-/// What a search found.
+/// A search result.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ResultView {
-    /// The memory.
+    /// The id of the memory.
     pub id: String,
-    /// How well it fits.
+    /// The relevance score.
     pub score: f64,
-    /// What the score is made of, where that was asked for.
+    /// The parts of the score by signal, if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why: Option<BTreeMap<&'static str, f64>>,
-    /// What it is about.
+    /// Its goal.
     #[serde(skip)]
     pub goal: String,
-    /// When it was saved.
+    /// The time at which it was saved.
     #[serde(skip)]
     pub created_at: Option<OffsetDateTime>,
 }
 
 impl ResultView {
-    /// A result, which says what its score is made of only if that was asked for.
+    /// Converts a result. `why` adds the parts of the score.
     pub fn of(found: Found, why: bool) -> Self {
         Self {
             id: found.task_id.to_string(),
@@ -55,7 +55,7 @@ impl ResultView {
         }
     }
 
-    /// With what the memory says of itself.
+    /// Adds the goal and time of the memory.
     #[must_use]
     pub fn with_task(self, task: Option<Task>) -> Self {
         Self {
@@ -68,7 +68,7 @@ impl ResultView {
     }
 }
 
-/// More digits would say nothing.
+/// Rounds to 6 digits; more are not significant.
 fn rounded(score: f64) -> f64 {
     (score * 1e6).round() / 1e6
 }
@@ -88,12 +88,12 @@ pub async fn find_memory(store: &dyn Store, id: &str) -> Result<Lookup<Task>, St
     Ok(store.memories(&ids).await?.into())
 }
 
-/// What a memory is about, in one line.
+/// The title of a memory: its goal, or else its original query.
 pub fn title(task: &Task) -> &str {
     task.goal.as_deref().unwrap_or(&task.original_query)
 }
 
-/// These memories, as far as they are there.
+/// Returns references to the memories that exist.
 ///
 /// # Errors
 /// Returns the store's error.
@@ -108,7 +108,7 @@ pub async fn memory_refs(store: &dyn Store, ids: &[TaskId]) -> Result<Vec<Memory
         .collect())
 }
 
-/// What replaces a memory, what replaces that, and so on. A chain that somebody closed by hand ends where it began.
+/// Returns the replacement of a memory, its replacement, and so on. A cyclic chain ends before its first memory.
 ///
 /// # Errors
 /// Returns the store's error.
@@ -123,7 +123,7 @@ pub async fn replacements(store: &dyn Store, id: &TaskId) -> Result<Vec<TaskId>,
     Ok(chain)
 }
 
-/// What a memory replaces, what that replaced, and so on, the nearest first.
+/// Returns the memories that a memory replaces, directly and indirectly, nearest first.
 ///
 /// # Errors
 /// Returns the store's error.

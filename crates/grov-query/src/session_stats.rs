@@ -6,13 +6,13 @@ use std::collections::HashSet;
 /// Statistics of a session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SessionStats {
-    /// Tokens of all its requests, where they went through the proxy.
+    /// The tokens of all requests through the proxy.
     pub usage: Option<TokenUsage>,
-    /// The score of its newest action.
+    /// The score of the newest action.
     pub drift_score: Option<u8>,
-    /// Whether it is off its goal.
+    /// Whether the session is off its goal.
     pub drifted: bool,
-    /// Memories that it was given.
+    /// The number of injected memories.
     pub memories: Option<u64>,
 }
 
@@ -41,8 +41,8 @@ async fn proxied(store: &dyn Store, session: &ClientSessionId) -> Option<Session
     };
     let ledger = store.lineage(&lineage).await.ok().flatten();
     let memories = ledger.map(|ledger| {
-        let told: HashSet<_> = ledger.entries.iter().flat_map(|entry| &entry.memories).collect();
-        told.len() as u64
+        let injected: HashSet<_> = ledger.entries.iter().flat_map(|entry| &entry.memories).collect();
+        injected.len() as u64
     });
     Some(SessionStats {
         usage: Some(usage),

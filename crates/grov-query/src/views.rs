@@ -1,4 +1,4 @@
-//! Records as scripts see them.
+//! Serialised views of sessions, steps and memories.
 
 use grov_domain::{ActionType, Decision, Effect, SessionSummary, StepRow, Task, TokenUsage};
 use serde::Serialize;
@@ -7,13 +7,13 @@ use time::OffsetDateTime;
 /// Tokens by the class they are billed in.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub struct TokensView {
-    /// Not read from the cache.
+    /// Input tokens outside the cache.
     pub input: u64,
-    /// Read from the cache.
+    /// Input tokens read from the cache.
     pub cache_read: u64,
-    /// Written to the cache.
+    /// Input tokens written to the cache.
     pub cache_creation: u64,
-    /// Answered.
+    /// Output tokens.
     pub output: u64,
 }
 
@@ -26,31 +26,31 @@ pub struct SessionView {
     pub client_session_id: String,
     /// The project.
     pub project_path: Option<String>,
-    /// Whether it serves another task.
+    /// The type of the task.
     pub task_type: &'static str,
-    /// The task that it serves.
+    /// The parent task.
     pub parent_session_id: Option<String>,
-    /// What it is about.
+    /// The goal.
     pub original_goal: Option<String>,
-    /// Whether it drifted.
+    /// The session mode, which shows whether it drifted.
     pub session_mode: &'static str,
-    /// Prompts typed.
+    /// The number of prompts.
     pub prompts: u64,
-    /// Actions.
+    /// The number of actions.
     pub steps: u64,
-    /// Requests answered.
+    /// The number of exchanges.
     pub exchanges: u64,
-    /// What they cost.
+    /// The tokens of the exchanges.
     pub tokens: TokensView,
-    /// When it began.
+    /// The start time.
     #[serde(with = "time::serde::rfc3339")]
     pub start_time: OffsetDateTime,
-    /// When something last happened.
+    /// The time of the last activity.
     #[serde(with = "time::serde::rfc3339")]
     pub last_update: OffsetDateTime,
-    /// How it is.
+    /// The status.
     pub status: &'static str,
-    /// Its newest action.
+    /// The newest action.
     pub last_action: Option<StepView>,
 }
 
@@ -59,37 +59,37 @@ pub struct SessionView {
 pub struct StepView {
     /// Its id.
     pub id: String,
-    /// The same as `task_id`, under its older name.
+    /// The same as `task_id`, under its former name.
     pub session_id: String,
     /// The task that it belongs to.
     pub task_id: String,
-    /// `None` where hooks alone know of it.
+    /// The exchange; `None` if only hooks recorded the step.
     pub exchange_id: Option<String>,
     /// The client's tool.
     pub tool: String,
-    /// The call.
+    /// The id of the tool call.
     pub tool_use_id: Option<String>,
-    /// What kind of action.
+    /// The type of the action.
     pub action_type: &'static str,
-    /// Files it is about.
+    /// The files that it reads or changes.
     pub files: Vec<String>,
-    /// Folders it is about.
+    /// The folders that it reads or changes.
     pub folders: Vec<String>,
-    /// The shell's command.
+    /// The shell command.
     pub command: Option<String>,
-    /// What the command does.
+    /// The effects of the command.
     pub effects: Vec<Effect>,
-    /// What the agent said about it.
+    /// The agent's text about it.
     pub reasoning: Option<String>,
-    /// How well it serves the goal.
+    /// The score, 1 to 10.
     pub drift_score: Option<u8>,
     /// The score in a word.
     pub drift_type: Option<String>,
-    /// Whether it decides something.
+    /// Whether it contains a key decision.
     pub is_key_decision: bool,
     /// The subagent.
     pub agent_id: Option<String>,
-    /// When.
+    /// The time of the action.
     #[serde(with = "time::serde::rfc3339")]
     pub timestamp: OffsetDateTime,
 }
@@ -101,31 +101,31 @@ pub struct TaskView {
     pub id: String,
     /// The project.
     pub project_path: String,
-    /// What it was about.
+    /// The goal.
     pub goal: Option<String>,
-    /// What was typed.
+    /// The user's prompt.
     pub original_query: String,
-    /// How it is.
+    /// The status.
     pub status: &'static str,
-    /// Why it was saved.
+    /// The reason for saving it.
     pub trigger_reason: Option<&'static str>,
-    /// What was decided.
+    /// The decisions.
     pub decisions: Vec<Decision>,
-    /// What it was held to.
+    /// The constraints.
     pub constraints: Vec<String>,
-    /// What was done and found.
+    /// The reasoning trace.
     pub reasoning_trace: Vec<String>,
-    /// Files it touched.
+    /// The files that it read or changed.
     pub files_touched: Vec<String>,
     /// Tags.
     pub tags: Vec<String>,
-    /// The commit made meanwhile.
+    /// The commit made during the task.
     pub linked_commit: Option<String>,
-    /// The memory that it served.
+    /// The memory of the parent task.
     pub parent_task_id: Option<String>,
     /// The memory that replaces it.
     pub superseded_by: Option<String>,
-    /// When it was saved.
+    /// The time at which it was saved.
     #[serde(with = "time::serde::rfc3339")]
     pub created_at: OffsetDateTime,
 }
@@ -212,7 +212,7 @@ impl From<Task> for TaskView {
 }
 
 impl TokensView {
-    /// The sum.
+    /// Adds two token counts.
     pub fn plus(self, other: Self) -> Self {
         Self {
             input: self.input.saturating_add(other.input),
@@ -224,7 +224,7 @@ impl TokensView {
 }
 
 impl StepView {
-    /// What the action was about, for a person: a shell's command as it was given, else files, else what else there is.
+    /// The command, files or folders of the action, for display.
     pub fn subject(&self) -> String {
         let runs_a_command = self.action_type == ActionType::Bash.as_str();
         match &self.command {

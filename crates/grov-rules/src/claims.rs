@@ -176,13 +176,13 @@ pub(crate) fn claims_of(answer: &str) -> Claims {
     let cleaned = clean(answer);
     let prose = without_quotations(&cleaned.prose);
     let all = sentences(&prose);
-    let told = &all[all.len().saturating_sub(60)..];
+    let newest = &all[all.len().saturating_sub(60)..];
     let mut claims = Claims {
         says_something: !answer.trim().is_empty(),
         ..Claims::default()
     };
     let mut last_is_question = false;
-    for sentence in told {
+    for sentence in newest {
         let words = words(sentence);
         let question = ends_with_question(sentence);
         let courteous = question && has_phrase(&words, COURTESY);

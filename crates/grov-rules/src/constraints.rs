@@ -217,10 +217,10 @@ impl Sentence<'_, '_> {
                 let idle = !word.after.is_empty() || next.is_none() || next_is(IDLE_AFTER_NO);
                 let after_with = at > 0
                     && all[at - 1].is_any(&["with", "adding", "use", "add", "introduce", "prefer", "want"]);
-                let told = all[at..=clause_end(all, at)]
+                let narrates = all[at..=clause_end(all, at)]
                     .iter()
                     .any(|word| word.is_any(NARRATING));
-                (!idle && !told && (begins || after_with)).then_some(at)
+                (!idle && !narrates && (begins || after_with)).then_some(at)
             }
             "not" => self.contrast(at, start),
             "keep" => {
@@ -277,8 +277,8 @@ impl Sentence<'_, '_> {
         }
         let idle =
             verb.is_any(IDLE_AFTER_DONT) && !(never && verb.is_any(&["ask", "get", "show", "pass", "run"]));
-        let told = never && is_narrated(verb);
-        let forbids = begins && !idle && !told && !word.pauses();
+        let narrates = never && is_narrated(verb);
+        let forbids = begins && !idle && !narrates && !word.pauses();
         forbids.then_some(at)
     }
 
@@ -342,8 +342,8 @@ impl Sentence<'_, '_> {
                         next.is_any(&["in", "pe", "pentru", "la", "cu", "din", "fisierul", "fisierele"])
                             || is_path(next.raw)
                     });
-                let told = all.iter().any(|word| word.is_any(NARRATING_RO)) && !after_order;
-                (!idle && !told && (begins || after_order || late)).then_some(if after_order {
+                let narrates = all.iter().any(|word| word.is_any(NARRATING_RO)) && !after_order;
+                (!idle && !narrates && (begins || after_order || late)).then_some(if after_order {
                     at - 1
                 } else {
                     at
@@ -452,10 +452,10 @@ impl Sentence<'_, '_> {
         if goal::is_order(all, start + goal::skip_lead_ins(&all[start..])) {
             return Some(start);
         }
-        let told = all[start..at]
+        let narrates = all[start..at]
             .iter()
             .any(|word| word.is_any(NARRATING) || word.is_any(&["i", "it", "we"]));
-        ((next.is_none() || all[at].pauses()) && at - start <= 5 && !told).then_some(start)
+        ((next.is_none() || all[at].pauses()) && at - start <= 5 && !narrates).then_some(start)
     }
 
     /// "Use pnpm, not npm": a contrast after an instruction.

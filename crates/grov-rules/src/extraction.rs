@@ -37,13 +37,13 @@ fn shown(file: &str) -> &str {
 }
 
 fn files(action: &ActionSketch) -> String {
-    let mut told: Vec<&str> = action.files.iter().take(3).map(|file| shown(file)).collect();
-    let more = action.files.len().saturating_sub(told.len());
+    let mut names: Vec<&str> = action.files.iter().take(3).map(|file| shown(file)).collect();
+    let more = action.files.len().saturating_sub(names.len());
     let rest = format!("{more} more");
     if more > 0 {
-        told.push(&rest);
+        names.push(&rest);
     }
-    shorten(&told.join(", "), 160)
+    shorten(&names.join(", "), 160)
 }
 
 /// The outcome of a command.

@@ -1,9 +1,9 @@
-//! How right the judge by rules is, on labelled prompts and turns in `tests/data`.
+//! Measures the accuracy of the rule-based judge on labelled prompts and turns in `tests/data`.
 //!
-//! Each set has two halves of the same make. Rules may be tuned on `tune` alone, never on `report`: what is said about
-//! them is what `report` says, and its misses are not even printed. Both halves have floors, [`CONSTRAINT_FLOORS`] and
-//! [`TURN_FLOORS`]: high on `tune`, where every miss is known, and a little below what was measured on `report`, so that
-//! rules that get worse fail. A floor is raised when the measure is; it is not lowered to let a change pass.
+//! Each set has two halves of the same kind. Rules may be tuned only on `tune`. Published results are those on
+//! `report`, whose misses are not printed. Both halves have floors, [`CONSTRAINT_FLOORS`] and
+//! [`TURN_FLOORS`]: high on `tune`, where every miss is known, and slightly below the results on `report`, so that
+//! a regression fails. A floor is raised with the result and never lowered to let a change pass.
 //! `cargo nextest run -p grov-rules --test accuracy --no-capture` prints the measures, and the misses in
 //! `tune`.
 #![forbid(unsafe_code)]
@@ -23,16 +23,16 @@ use std::collections::HashSet;
 use std::fmt;
 use std::path::Path;
 
-/// A constraint that is longer is the prompt rather than a part of it, and finds nothing. Characters.
-const LONGEST_CONSTRAINT: usize = 200;
+/// The maximum number of characters of a constraint that counts as found; a longer one is the prompt itself.
+const MAX_CONSTRAINT_CHARACTERS: usize = 200;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ConstraintCase {
     id: String,
     prompt: String,
-    /// Of each constraint, the words that it cannot be told without. Empty: nothing is forbidden or demanded, or it is
-    /// said in a language in which finding nothing is right.
+
+    /// The essential words of each constraint. Empty if there are none, or if the language is not supported.
     constraints: Vec<String>,
 }
 
@@ -191,7 +191,7 @@ fn measure_constraints(cases: &[ConstraintCase], extract: impl Fn(&str) -> Vec<S
         let extracted: Vec<String> = extract(&case.prompt);
         let labels: Vec<String> = case.constraints.iter().map(|label| normalised(label)).collect();
         let has = |constraint: &str, label: &str| {
-            constraint.chars().count() <= LONGEST_CONSTRAINT && normalised(constraint).contains(label)
+            constraint.chars().count() <= MAX_CONSTRAINT_CHARACTERS && normalised(constraint).contains(label)
         };
         counts.extracted += extracted.len();
         counts.labels += labels.len();

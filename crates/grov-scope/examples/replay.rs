@@ -2,7 +2,7 @@
 //!
 //! `cargo run --release -p grov-scope --example replay -- FILE.jsonl` reads one sequence a line, `{seq_id, goal,
 //! expected_scope?, constraints?, actions: [{type, files, command?, text?, error?}]}`, and writes `{seq_id, scores}` for each;
-//! with `--why` behind the file it writes what was found instead.
+//! with `--why` after the file, it writes the findings instead.
 #![allow(
     clippy::print_stdout,
     clippy::expect_used,

@@ -56,7 +56,7 @@ impl<'a> AnalyzedAction<'a> {
             changed_by(programs.iter(), &touched, root)
         };
         let goes = |program: &Program| matches!(program.name(), "cd" | "pushd" | "popd");
-        // Behind `cd` a file is known by its full path alone.
+        // After `cd`, changed files are matched by their full paths in `touched`.
         let is_truncated = line.is_cut
             || action.effects.len() >= MAX_EFFECTS
             || changed.len() >= MAX_CHANGED
@@ -142,7 +142,7 @@ fn changed_by<'p>(
     let here = programs.filter(|program| program.host != ExecutionHost::Remote);
     for path in here.flat_map(|program| &program.changes).take(MAX_CHANGED) {
         let place = NormalizedPath::new(root, path);
-        // Behind `cd` the command's own spelling is shorter than the file's.
+        // After `cd`, the command's path may be shorter than the file's.
         let known = touched.iter().find(|file| {
             **file == place
                 || file

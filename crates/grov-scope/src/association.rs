@@ -24,7 +24,7 @@ const COMMON: &[&str] = &[
 pub(crate) struct AssociatedFiles {
     /// Stems of files that the work is about.
     stems: HashSet<String>,
-    /// Folders in which they lie.
+    /// The folders that contain them.
     folders: HashSet<String>,
     /// Names that their text imports.
     imported: HashSet<String>,
@@ -84,7 +84,7 @@ impl AssociatedFiles {
         if FileKind::Lock.is(place) {
             return Some(Association::Settings);
         }
-        // Above the work: in a folder that holds one of its folders.
+        // Whether the file's folder contains one of the folders.
         let folder = place.parent();
         let is_above = || {
             self.folders.iter().any(|other| {
@@ -139,13 +139,13 @@ fn imports(text: &str) -> impl Iterator<Item = String> {
         .map(str::trim)
         .filter(|line| line.len() < 300 && BEGINNINGS.iter().any(|begin| line.starts_with(begin)))
         .filter(|line| {
-            // A quoted line is an import of Go where it is a path alone; a constant one where it requires.
+            // A quoted line is a Go import if it is only a path; a `const` line is an import if it contains `require`.
             (!line.starts_with('"') || line.ends_with('"') && line.contains('/'))
                 && (!line.starts_with("const ") || line.contains("require(") || line.contains("import("))
                 && (!line.starts_with("export ") || line.contains(" from "))
         })
         .flat_map(|line| {
-            // Quoted paths tell their last part; bare modules every part.
+            // Of a quoted path the last component counts; of a bare module every part.
             let quoted: Vec<&str> = line.split(['"', '\'']).skip(1).step_by(2).collect();
             let parts: Vec<&str> = if quoted.is_empty() {
                 line.split(|letter: char| !(letter.is_alphanumeric() || matches!(letter, '_' | '-')))

@@ -57,7 +57,7 @@ const PIPELINE_FILES: &[&str] = &[
     ".gitlab-ci.yml", ".travis.yml", "jenkinsfile", "azure-pipelines.yml", "cloudbuild.yaml",
 ];
 
-/// Names of folders that hold the code of others, or code that a program wrote.
+/// Names of folders with vendored or generated code.
 #[rustfmt::skip]
 const VENDOR_DIRS: &[&str] = &[
     "vendor", "vendored", "third_party", "third-party", "node_modules", "generated", "__generated__",
@@ -112,14 +112,14 @@ impl FileKind {
     }
 }
 
-/// Names of folders that hold tests.
+/// Names of folders with tests.
 #[rustfmt::skip]
 const TEST_DIRS: &[&str] = &[
     "test", "tests", "__tests__", "spec", "specs", "e2e", "testdata", "fixtures", "__snapshots__",
     "integration_test", "integration_tests", "androidtest", "unittests", "testing",
 ];
 
-/// Whether a file holds tests, by the conventions of the common languages.
+/// Whether a file contains tests, by the conventions of common languages.
 fn is_test(place: &NormalizedPath) -> bool {
     let name = place.name();
     let base = name.rsplit_once('.').map_or(name, |(base, _)| base);
@@ -144,7 +144,7 @@ pub(crate) fn tested_stem(base: &str) -> &str {
         .unwrap_or(base);
     for ending in ENDINGS {
         if let Some(subject) = base.strip_suffix(ending)
-            // "latest" and "contest" are no tests; "parsertest" is.
+            // "latest" and "contest" are not tests; "parsertest" is.
             && (ending.starts_with(['.', '_', '-']) || subject.len() >= 4)
             && !subject.is_empty()
             && !matches!(base, "latest" | "contest" | "protest" | "attest" | "inspect" | "greatest" | "fastest")

@@ -29,7 +29,7 @@ const SKETCH: usize = 32;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Fingerprint {
     exact: u64,
-    /// The first letters.
+    /// The hash of the beginning.
     beginning: u64,
     smallest: Vec<u32>,
     pub(crate) bytes: usize,
@@ -60,7 +60,7 @@ impl Fingerprint {
         self.exact == other.exact
     }
 
-    /// Whether it begins in the same way, for long enough that this is no accident.
+    /// Whether both texts have the same beginning and are longer than it.
     pub(crate) fn begins_as(&self, other: &Self) -> bool {
         self.beginning == other.beginning && self.bytes.min(other.bytes) > BEGINNING
     }
@@ -118,13 +118,13 @@ pub(crate) enum WorkingDirectory {
 }
 
 impl WorkingDirectory {
-    /// Longer paths are no folders that anybody went to.
+    /// The maximum length of a path in bytes.
     const MAX_BYTES: usize = 1024;
 
     /// Follows a command that changes the directory.
     pub(crate) fn follow(&mut self, command: &Program) {
         match command.name() {
-            // Whether it runs is not known.
+            // Whether the command runs is unknown.
             "cd" | "pushd" if command.is_fallback => *self = Self::Unknown,
             "cd" | "pushd" => {
                 let path = command.operands().next().unwrap_or("~");
@@ -199,12 +199,12 @@ impl History {
         self.changed.contains(&hash(place))
     }
 
-    /// Where commands are run.
+    /// The working directory of commands.
     pub(crate) fn directory(&self) -> &WorkingDirectory {
         &self.directory
     }
 
-    /// Whether an earlier command had this word.
+    /// Whether an earlier command contained this word.
     pub(crate) fn has_run(&self, word: &str) -> bool {
         self.words.contains(&hash(&word))
     }
@@ -269,7 +269,7 @@ impl History {
     }
 
     fn follow_directory(&mut self, action: &AnalyzedAction<'_>) {
-        // What is done in another shell, also in one of parentheses, leaves this one where it is.
+        // Other shells, including subshells, do not change this shell's directory.
         for command in action.programs().iter().filter(|command| command.shell == 0) {
             self.directory.follow(command);
         }

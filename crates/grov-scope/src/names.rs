@@ -16,7 +16,7 @@ const ENDINGS: &[&str] = &[
     "svg", "png", "csproj", "sln", "mod", "sum",
 ];
 
-/// File names without an ending, behind a folder.
+/// File names without an extension, recognized after a folder.
 #[rustfmt::skip]
 const NAMES: &[&str] = &[
     "makefile", "dockerfile", "justfile", "rakefile", "gemfile", "procfile", "jenkinsfile", "license",
@@ -25,7 +25,7 @@ const NAMES: &[&str] = &[
 
 /// Whether a word is a path, a file name or a glob.
 pub fn is_path(raw: &str) -> bool {
-    // Nearly every word ends here.
+    // The fast path for nearly all words.
     if !raw.contains(['.', '/'])
         || raw.len() < 2
         || raw.len() > 300
@@ -53,7 +53,7 @@ pub fn is_path(raw: &str) -> bool {
         let plausible = raw
             .chars()
             .all(|letter| letter.is_alphanumeric() || "/._-*@~[]{},+".contains(letter));
-        // "and/or", "read/write": two plain words are no path unless one of them is written as a folder.
+        // Two plain words such as "and/or" are not a path, unless the first is a usual folder.
         return plausible
             && !raw
                 .bytes()
@@ -100,7 +100,7 @@ fn is_identifier(raw: &str) -> bool {
     if name.trim_matches('_').contains('_') {
         return true;
     }
-    // A capital behind a small letter, twice cased: `fooBar`, `FooBar`. "GitHub" and the like are names of products.
+    // A capital after a small letter: `fooBar`, `FooBar`. Names of products such as "GitHub" are excluded.
     let humps = name
         .as_bytes()
         .windows(2)

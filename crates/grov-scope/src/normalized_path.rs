@@ -6,13 +6,13 @@
 use crate::words::fold;
 use std::hash::{Hash, Hasher};
 
-/// Only the beginning of a path counts; Linux allows 4,096 bytes.
+/// The maximum bytes of a path that are read, as in Linux.
 const MAX_BYTES: usize = 4096;
 
 /// The folder that relative paths are resolved against, and the home directory that contains it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ProjectRoot {
-    /// Parts of the absolute path, folded; empty where no root is known.
+    /// The components of the absolute path, folded; empty if the root is unknown.
     parts: Vec<String>,
     /// The number of components that form the home directory.
     home: usize,
@@ -70,7 +70,7 @@ impl NormalizedPath {
             absolute = true;
         } else if absolute {
             parts = reduced(path.split('/'));
-            // Shells on Windows write `/c/x` or `/mnt/c/x` for `C:\x`.
+            // Shells on Windows write `C:\x` as `/c/x` or `/mnt/c/x`.
             if root.parts.first().is_some_and(|first| is_drive(first)) {
                 let at = usize::from(parts.first().is_some_and(|part| part == "mnt"));
                 if let Some(letter) = parts.get(at).filter(|part| part.len() == 1) {
@@ -92,7 +92,7 @@ impl NormalizedPath {
             parts.drain(..root.parts.len());
             absolute = false;
         }
-        // A relative path that climbs out and in again is below the root after all, if the root says so.
+
         let leaves = parts.first().is_some_and(|part| part == "..");
         let aside = parts
             .first()
@@ -189,7 +189,7 @@ impl Hash for NormalizedPath {
     }
 }
 
-/// The folded path in the case of the original, where that ends with it.
+/// The folded path in the case of the original, if the original ends with it.
 fn as_written(original: &str, text: &str) -> String {
     let original = original
         .trim()
@@ -205,7 +205,7 @@ fn as_written(original: &str, text: &str) -> String {
         .to_owned()
 }
 
-/// One spelling of separators, folded, bounded.
+/// The path, folded and bounded, with `/` as separator.
 fn unified(path: &str) -> String {
     let path = path.trim().trim_matches(['"', '\'', '`']);
     let path = path.strip_prefix("file://").unwrap_or(path);
@@ -214,7 +214,7 @@ fn unified(path: &str) -> String {
     if !folded.contains('\\') {
         return folded;
     }
-    // In front of a space the stroke guards the space.
+    // A backslash before a space escapes the space.
     folded.replace("\\ ", " ").replace('\\', "/")
 }
 
@@ -233,7 +233,7 @@ fn reduced<'a>(parts: impl Iterator<Item = &'a str>) -> Vec<String> {
     found
 }
 
-/// Adds parts; `..` takes the last one back, and vanishes at the top of an absolute path.
+/// Adds components. `..` removes the last one, and is ignored at the top of an absolute path.
 fn extend<'a>(found: &mut Vec<String>, parts: impl Iterator<Item = &'a str>, absolute: bool) {
     for part in parts {
         match part {

@@ -1,6 +1,6 @@
 //! Changes outside the expected scope.
 //!
-//! An expected scope is rarely complete, so this alone is a hint and no verdict.
+//! An expected scope is rarely complete, so this is only a hint.
 
 use crate::analyzed_action::AnalyzedAction;
 use crate::association::AssociatedFiles;

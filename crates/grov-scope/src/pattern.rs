@@ -3,7 +3,7 @@
 use crate::normalized_path::{NormalizedPath, ProjectRoot};
 use crate::words::fold;
 
-/// Only the beginning of an entry counts.
+/// The maximum bytes of an entry that are read.
 const MAX_BYTES: usize = 400;
 
 /// The maximum number of alternatives of `{a,b}` in one entry.
@@ -12,11 +12,11 @@ const MAX_ALTERNATIVES: usize = 32;
 /// A component of a pattern.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Part {
-    /// Just this one.
+    /// A literal component.
     Plain(String),
-    /// With `*` or `?` in it.
+    /// A component with `*` or `?`.
     Glob(String),
-    /// `**`: any number of parts.
+    /// `**`: any number of components.
     Any,
 }
 
@@ -31,7 +31,7 @@ impl Part {
         }
     }
 
-    /// Whether one part of a place matches; `**` is no one part.
+    /// Whether a single component matches; `**` never does.
     fn matches(&self, part: &str) -> bool {
         match self {
             Self::Plain(plain) => plain == part,
@@ -131,10 +131,10 @@ fn alternatives(text: &str) -> Vec<String> {
     done
 }
 
-/// Whether the pattern is the place, from its part `start` on, or a folder that holds it.
+/// Whether the pattern matches the path from component `start`, or a folder that contains it.
 fn matches_parts(pattern: &[Part], place: &NormalizedPath, start: usize) -> bool {
     let (mut at, mut part) = (0, start);
-    // Where to go on when it does not match: behind the last `**`, one part further.
+    // Where to continue after a mismatch: after the last `**`, one component further.
     let mut retry: Option<(usize, usize)> = None;
     loop {
         if at == pattern.len() {
@@ -143,7 +143,7 @@ fn matches_parts(pattern: &[Part], place: &NormalizedPath, start: usize) -> bool
         if pattern[at] == Part::Any {
             retry = Some((at + 1, part));
             at += 1;
-            // At the end it stands for something in the folder.
+            // A trailing `**` matches at least one component.
             if at == pattern.len() {
                 return part < place.depth();
             }
@@ -165,7 +165,7 @@ fn matches_parts(pattern: &[Part], place: &NormalizedPath, start: usize) -> bool
     }
 }
 
-/// `*` and `?` within one part.
+/// Matches `*` and `?` within one component.
 fn matches_glob(pattern: &str, part: &str) -> bool {
     let (pattern, part) = (pattern.as_bytes(), part.as_bytes());
     let (mut at, mut byte) = (0, 0);

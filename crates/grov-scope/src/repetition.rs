@@ -32,10 +32,10 @@ pub(crate) fn findings(
     found
 }
 
-/// Earlier changes of a file, the newest first, as far back as the file stayed the conversation's own.
+/// Earlier changes of a file, the newest first, back to the last change with unknown text.
 struct Earlier<'a> {
     fingerprints: Vec<&'a Fingerprint>,
-    /// How many of them were made since the file was looked at last.
+    /// The number of changes since the file was last read.
     unseen: usize,
 }
 
@@ -52,7 +52,7 @@ impl<'a> Earlier<'a> {
             if entry.kind != Kind::Change {
                 continue;
             }
-            // Put back by a command: to write it again is no circle.
+            // A command may have restored the file, so writing the text again is not a loop.
             let Some(fingerprint) = &entry.fingerprint else {
                 break;
             };
@@ -68,24 +68,24 @@ impl<'a> Earlier<'a> {
         }
     }
 
-    /// How often a text was written that is the same or, once there is a circle, nearly the same.
+    /// How often the same text was written or, in a loop, nearly the same.
     fn times(&self, fingerprint: &Fingerprint) -> usize {
-        let circles = is_circle(&self.fingerprints);
-        // Who went round three times goes on with small variations.
-        let goes_on = circles
+        let loops = is_loop(&self.fingerprints);
+        // After three identical texts, small variations also count.
+        let varies = loops
             && self
                 .fingerprints
                 .iter()
                 .any(|one| self.fingerprints.iter().filter(|other| other.is(one)).count() >= 3);
         let alike = |other: &&&Fingerprint| {
-            if circles {
-                other.resembles(fingerprint) || goes_on && other.begins_as(fingerprint)
+            if loops {
+                other.resembles(fingerprint) || varies && other.begins_as(fingerprint)
             } else {
                 other.is(fingerprint)
             }
         };
         let all = self.fingerprints.iter().filter(alike).count();
-        // To look at the file first is what a careful agent does; to do so for ever is not.
+        // Reading the file before each change excuses repetition only up to a limit.
         if all >= SEEN_AND_REPEATED {
             return all;
         }
@@ -129,7 +129,7 @@ fn same_failure(action: &AnalyzedAction<'_>, history: &History) -> Option<Findin
         return None;
     }
     let mut failures = 0;
-    let mut circles = false;
+    let mut loops = false;
     for entry in history.newest().take(WITHIN) {
         if entry.command == Some(command) {
             if entry.failed != Some(true) {
@@ -139,13 +139,13 @@ fn same_failure(action: &AnalyzedAction<'_>, history: &History) -> Option<Findin
         } else if is_new_work(entry) {
             break;
         }
-        circles |= entry.kind == Kind::Change && entry.repeats && entry.fingerprint.is_some();
+        loops |= entry.kind == Kind::Change && entry.repeats && entry.fingerprint.is_some();
     }
-    let least = if circles { 1 } else { 2 };
+    let least = if loops { 1 } else { 2 };
     if failures < least {
         return None;
     }
-    let at_most = if circles || failures > least { 3 } else { 4 };
+    let at_most = if loops || failures > least { 3 } else { 4 };
     let times = if failures == 1 {
         "once".to_owned()
     } else {
@@ -159,7 +159,7 @@ fn same_failure(action: &AnalyzedAction<'_>, history: &History) -> Option<Findin
     ))
 }
 
-/// Whether a change writes what was written into the same file before: it brings nothing new.
+/// Whether a change writes a text that was written into the same file before.
 pub(crate) fn repeats(
     action: &AnalyzedAction<'_>,
     fingerprint: Option<&Fingerprint>,
@@ -171,15 +171,15 @@ pub(crate) fn repeats(
     Earlier::of(file, history).times(fingerprint) > 0
 }
 
-/// Whether a text was written twice already.
-fn is_circle(earlier: &[&Fingerprint]) -> bool {
+/// Whether a text was already written twice.
+fn is_loop(earlier: &[&Fingerprint]) -> bool {
     earlier
         .iter()
         .enumerate()
         .any(|(at, one)| earlier[at + 1..].iter().any(|other| other.is(one)))
 }
 
-/// Whether an action may be what makes a failing command succeed: a change that brings something new, another command.
+/// Whether an action may make a failing command succeed: a new change, or another command that did not fail.
 fn is_new_work(entry: &Entry) -> bool {
     match entry.kind {
         Kind::Change => !entry.repeats,
@@ -188,7 +188,7 @@ fn is_new_work(entry: &Entry) -> bool {
     }
 }
 
-/// Whether the command waits for something outside: a server that starts, a build elsewhere.
+/// Whether the command waits for something external: a starting server, a remote build.
 fn waits(action: &AnalyzedAction<'_>) -> bool {
     action.sketch.effects.contains(&EffectKind::Network)
         || action

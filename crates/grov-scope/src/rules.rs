@@ -85,12 +85,12 @@ impl Rules {
         if is_another_task(&self.contract, &contract) {
             self.state.consents.clear();
         }
-        // Typed anew, it holds anew.
-        let is_typed_anew = |text: &mut String| {
+        // A constraint that the user repeats applies again.
+        let is_repeated = |text: &mut String| {
             contract.instructions.len() > self.contract.instructions.len()
                 && contract.newest_instruction().contains(text.as_str())
         };
-        self.state.lifted_read_only.take_if(is_typed_anew);
+        self.state.lifted_read_only.take_if(is_repeated);
         self.state.constraint_ages.note(&contract, false);
         self.contract = contract;
         self.compile();

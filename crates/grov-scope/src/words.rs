@@ -51,7 +51,7 @@ pub fn fold(text: &str) -> String {
                         'é' | 'è' | 'ê' | 'ë' => 'e',
                         'ó' | 'ò' | 'ô' | 'ö' => 'o',
                         'ú' | 'ù' | 'û' | 'ü' => 'u',
-                        // Left behind where a capital letter with a mark is lowered.
+                        // The combining dot that `İ` leaves in lower case.
                         '\u{307}' => continue,
                         other => other,
                     });
@@ -64,7 +64,7 @@ pub fn fold(text: &str) -> String {
 
 /// Whether two texts are [folded](fold) to the same.
 pub fn folds_alike(one: &str, other: &str) -> bool {
-    // Nearly all are compared without being folded.
+    // The fast path for nearly all texts.
     if one.is_ascii() && other.is_ascii() {
         one.eq_ignore_ascii_case(other)
     } else {
@@ -72,8 +72,8 @@ pub fn folds_alike(one: &str, other: &str) -> bool {
     }
 }
 
-/// Contractions as they are typed in a hurry.
-const HURRIED: &[(&str, &str)] = &[
+/// Contractions typed without an apostrophe.
+const CONTRACTIONS: &[(&str, &str)] = &[
     ("arent", "aren't"),
     ("cant", "can't"),
     ("couldnt", "couldn't"),
@@ -96,7 +96,7 @@ const HURRIED: &[(&str, &str)] = &[
 /// A word folded, contractions with their apostrophe.
 fn fold_word(word: &str) -> String {
     let folded = fold(word);
-    match HURRIED.iter().find(|(hurried, _)| *hurried == folded) {
+    match CONTRACTIONS.iter().find(|(hurried, _)| *hurried == folded) {
         Some((_, full)) => (*full).to_owned(),
         None => folded,
     }
@@ -111,8 +111,8 @@ fn is_word_character(letter: char) -> bool {
         )
 }
 
-/// Where a word begins and ends without Markdown's asterisks of bold text: `**not**`, or `**does` where more words are bold.
-/// In a glob such asterisks stand beside a slash or a dot.
+/// The range of a word without Markdown's asterisks for bold text: `**not**`, or `**does` if several words are bold.
+/// In a glob, such asterisks are next to a slash or a dot.
 fn without_bold(token: &str, first: usize, last: usize) -> (usize, usize) {
     const BOLD: &str = "**";
     let is_letter = |letter: Option<char>| letter.is_some_and(char::is_alphabetic);
@@ -138,7 +138,7 @@ pub fn words(text: &str) -> Vec<Word<'_>> {
         };
         let start = rest + offset;
         let run = &text[start..];
-        // A dash written without spaces separates as well.
+        // A dash without spaces also separates words.
         let stop = run
             .char_indices()
             .find(|(at, letter)| letter.is_whitespace() || *at > 0 && matches!(letter, '—' | '–'));
@@ -174,7 +174,7 @@ pub fn words(text: &str) -> Vec<Word<'_>> {
                 });
             }
             _ => {
-                // Punctuation alone, a dash or a smiley: it belongs to the word before.
+                // Punctuation alone belongs to the word before it.
                 if let Some(word) = found.last_mut() {
                     let from = word.end;
                     word.after = &text[from..end];
@@ -207,7 +207,7 @@ pub fn any_phrase_at(words: &[Word<'_>], at: usize, phrases: &[&str]) -> Option<
     let first = words.get(at)?.folded.as_bytes();
     phrases
         .iter()
-        // Nearly every comparison ends here, and most before a letter is looked at.
+        // The fast path for nearly all phrases.
         .filter(|phrase| phrase.len() >= first.len() && phrase.as_bytes().first() == first.first())
         .filter_map(|phrase| phrase_at(words, at, phrase))
         .max()
@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn words_keep_paths_whole_and_know_their_pauses() {
+    fn paths_are_single_words_and_pauses_are_found() {
         let text = "Nu atinge `src/a.rs`, dar rulează run() și .env — gata!";
         let found = words(text);
         let folded: Vec<&str> = found.iter().map(|word| word.folded.as_str()).collect();

@@ -71,7 +71,7 @@ impl Request {
         self.words.is_empty() || self.foreign > latin
     }
 
-    /// Everything that was said, as it is terms.
+    /// The terms of the request and the keywords.
     pub(super) fn terms(&self) -> TextTerms {
         let texts = self.texts.iter().chain([&self.keywords]);
         TextTerms::of(texts.map(|text| (text.as_str(), MAX_LETTERS)))

@@ -1,4 +1,4 @@
-//! Reverting changes that violate a constraint. The revert itself is no violation.
+//! Reverts of changes that violate a constraint. A revert is not itself a violation.
 
 use crate::analyzed_action::AnalyzedAction;
 use crate::history::call_hash;
@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 const MAX_CHANGES: usize = 64;
 /// The bytes kept of the written text.
 const MAX_WRITTEN: usize = 200;
-/// A revert writes about as much as it replaces; other edits tend to write more.
-const MORE_THAN_BACK: usize = 80;
+/// The bytes by which a revert may exceed twice the text that it replaces; other edits tend to write more.
+const MAX_REVERT_SURPLUS: usize = 80;
 
 /// Changes that violate a constraint and were not reverted.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -27,7 +27,8 @@ struct UnrevertedChange {
     /// The beginning of the written text, if known.
     written: Option<String>,
     /// The agent was asked to revert it.
-    is_told: bool,
+    #[serde(rename = "is_told")]
+    is_revert_requested: bool,
 }
 
 impl UnrevertedChanges {
@@ -57,7 +58,7 @@ impl UnrevertedChanges {
                 place: place.as_str().to_owned(),
                 call: call.map(call_hash),
                 is_made: was_made || creates(action) && action.created.contains(place) && makes(place),
-                is_told: false,
+                is_revert_requested: false,
                 written: content
                     .map(|text| beginning_to(text, text.floor_char_boundary(MAX_WRITTEN)).to_owned()),
             });
@@ -67,7 +68,7 @@ impl UnrevertedChanges {
     /// Records that the agent was asked to revert all changes.
     pub(super) fn mark_requested(&mut self) {
         for breach in &mut self.0 {
-            breach.is_told = true;
+            breach.is_revert_requested = true;
         }
     }
 
@@ -108,7 +109,7 @@ impl UnrevertedChanges {
             let before = back.len();
             let undone = self.0.iter().filter(|breach| match place {
                 Some(place) => breach.is_reverted_by(place, action),
-                // `git stash` and `git checkout .` take back everything.
+                // `git stash` and `git checkout .` revert everything.
                 None => finding.file.is_none() && action.programs().iter().any(restores_all),
             });
             back.extend(undone.map(|breach| breach.place.clone()));
@@ -179,9 +180,9 @@ impl UnrevertedChange {
         };
         match self.written.as_deref() {
             _ if new.is_empty() => true,
-            _ if !self.is_told => false,
+            _ if !self.is_revert_requested => false,
             Some(written) if !written.is_empty() => {
-                !new.contains(written) && new.len() <= 2 * written.len() + MORE_THAN_BACK
+                !new.contains(written) && new.len() <= 2 * written.len() + MAX_REVERT_SURPLUS
             }
             _ => true,
         }

@@ -28,7 +28,7 @@ pub enum FindingSubject<'a> {
         violation: &'static str,
         /// The constraint in quotation marks, or else the whole reason.
         words: &'a str,
-        /// The Git commands that violate it, if any: permission to commit is no permission to push.
+        /// The Git commands that violate it, if any: permission to commit is not permission to push.
         verbs: Vec<String>,
     },
     /// This exact command.
@@ -55,7 +55,7 @@ impl<'a> FindingSubject<'a> {
         }
     }
 
-    fn known_by(&self, action: &AnalyzedAction<'_>) -> u64 {
+    fn grant_key(&self, action: &AnalyzedAction<'_>) -> u64 {
         let mut hasher = DefaultHasher::new();
         match self {
             Self::Command(_) => ("command", command_hash(action)).hash(&mut hasher),
@@ -105,7 +105,7 @@ impl Grants {
                 self.0.pop_front();
             }
             self.0.push_back(Grant {
-                subject: FindingSubject::of(finding, action, root).known_by(action),
+                subject: FindingSubject::of(finding, action, root).grant_key(action),
                 call: call.map(call_hash),
             });
         }
@@ -128,7 +128,7 @@ impl Grants {
             return;
         }
         found.retain(|finding| {
-            let subject = FindingSubject::of(finding, action, root).known_by(action);
+            let subject = FindingSubject::of(finding, action, root).grant_key(action);
             !self.0.iter().any(|grant| grant.subject == subject)
         });
     }
