@@ -12,7 +12,7 @@ use std::thread;
 use std::time::Duration;
 
 /// Longer than the timeout of older versions of the guard.
-const HELD: Duration = Duration::from_millis(200);
+const LOCK_TIME: Duration = Duration::from_millis(200);
 
 /// A project and a session with a constraint.
 struct Scene {
@@ -62,7 +62,7 @@ impl Scene {
         let input = self.forbidden(id);
         thread::scope(|scope| {
             let asked = scope.spawn(|| self.grov.hook("PreToolUse", &input));
-            thread::sleep(HELD);
+            thread::sleep(LOCK_TIME);
             release(hold)?;
             asked.join().ok().context("the hook's thread panicked")?
         })

@@ -3,13 +3,13 @@
 
 mod anchors;
 mod both_paths;
-mod broken_off;
 mod forks;
 mod hooked;
+mod interrupted;
+mod off_and_private;
 mod over_http;
 mod sessions;
 mod subagents;
-mod unsaid;
 
 use crate::upstream::{NOWHERE, Upstream};
 use crate::work::Work;

@@ -91,7 +91,7 @@ impl TestMemory {
     }
 }
 
-/// A request and what became of it.
+/// A request, as sent and as arrived.
 struct Asked {
     sent: Vec<u8>,
     arrived: Arc<RecordedRequest>,

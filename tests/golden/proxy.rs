@@ -146,7 +146,7 @@ impl Client {
         let newest = messages.last().cloned().unwrap();
         let request = request(&agent, messages, self.clock.tick());
         if agent.is_empty() {
-            self.hear(&newest, request.body().clone()).await;
+            self.inject(&newest, request.body().clone()).await;
         }
         let said = response.says.iter().map(|text| Block::Text {
             text: text.clone(),
@@ -200,8 +200,8 @@ impl Client {
         }
     }
 
-    /// Returns the text injected into a request with this newest message.
-    async fn hear(&mut self, newest: &Value, body: Bytes) {
+    /// Injects a correction into a request with this newest message, if one is due, and records it.
+    async fn inject(&mut self, newest: &Value, body: Bytes) {
         let blocks = newest["content"].as_array().unwrap();
         let texts = blocks.iter().filter_map(|block| block["text"].as_str());
         let texts: Vec<Cow<'_, str>> = texts.map(Cow::Borrowed).collect();

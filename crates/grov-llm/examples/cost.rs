@@ -1,12 +1,13 @@
 //! Estimates how many questions recorded work puts to a model, and their cost: `cargo run -p grov-llm --example cost --
 //! TURNS.jsonl`, or without a file for a sample of two turns.
 //!
-//! A line is a turn, those of a session in order:
+//! Each line is a turn; the turns of a session are in order:
 //! `{"session": "a", "prompt": "…", "answer": "…", "actions": [{"type": "edit", "files": ["src/a.rs"], "command": null,
-//! "text": "what is written, or why", "failed": false, "effects": ["modify"]}]}`. Nothing is sent: every question is rendered for the default
-//! model, its size is noted where money for it would be reserved, and rules answer it. What they answer decides which
-//! tasks begin and end, and so which further questions there are. Drift is asked about as the daemon does: at the first
-//! change after every third prompt, and at most twice a prompt where the rules are suspicious.
+//! "text": "the written text, or the reason", "failed": false, "effects": ["modify"]}]}`. Nothing is sent: every
+//! question is rendered for the default model, its size is recorded where its cost would be reserved, and rules answer
+//! it. The answers decide which tasks begin and end, and therefore which further questions there are. Drift is checked
+//! as in the daemon: at the first change after every third prompt, and at most twice per prompt where the rules are
+//! suspicious.
 #![forbid(unsafe_code)]
 #![allow(clippy::print_stdout, reason = "the measures are what it is for")]
 

@@ -11,7 +11,8 @@
 //! | `stall=N` / `stall-events=N` | no data follows after N bytes / events, the connection stays open |
 //! | `malformed=N` | after N events a `data:` line that is not JSON, then the stream ends |
 //! | `error-event=N` | after N events an `error` event, then the stream ends |
-//! | `html` / `empty` / `json` | 200 with a web page / with nothing / with a JSON message, whatever was asked |
+//! | `html` / `empty` / `json` | 200 with a web page / with nothing / with a JSON message, even if a stream was
+//! requested |
 //! | `answer=WRONG` | a judge's answer is `truncated`, within `prose`, `fenced`, a `refusal`, `empty`, of other `types`, or has impossible `values` |
 //! | `structured=objects`, `none` | a wish for JSON by a schema is refused, for any JSON at all is refused |
 //! | `encoding=gzip`, `deflate`, `br`, `zstd` | content encoding, flushed after every event |

@@ -2,7 +2,7 @@
 
 use crate::behaviour::{Fault, Structured};
 use crate::json::Json;
-use crate::judge::{self, Question, Saying, Stop};
+use crate::judge::{self, ModelAnswer, Question, Stop};
 use crate::record::RecordedRequest;
 use crate::respond::Writer;
 use crate::routes::{self, Call};
@@ -252,7 +252,7 @@ struct Completion<'a> {
     id: String,
     created: u64,
     model: &'a str,
-    saying: Saying,
+    saying: ModelAnswer,
     prompt_tokens: u64,
 }
 

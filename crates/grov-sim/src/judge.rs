@@ -15,7 +15,7 @@
 mod distort;
 mod instance;
 
-pub(crate) use distort::{Saying, Stop, distort};
+pub(crate) use distort::{ModelAnswer, Stop, distort};
 
 use crate::chat;
 use crate::json::Json;

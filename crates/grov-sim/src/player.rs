@@ -155,7 +155,7 @@ impl Player {
         let outcome = if first && self.config.interactive {
             // The title is requested in parallel to the first prompt, on a separate connection.
             let body = body::title(&self.config, &text);
-            let mut side = self.client.beside();
+            let mut side = self.client.for_parallel_request();
             let kind = ExchangeKind::Side(SideRequest::Title);
             let (title, outcome) = tokio::join!(side.send(kind, None, body), self.turn());
             self.transcript.title = title.message().and_then(|message| {
@@ -313,13 +313,13 @@ impl Conversation {
         };
         if !message.complete {
             // The text is kept; a call without a result would make the history invalid.
-            let said: Vec<Json> = message
+            let kept: Vec<Json> = message
                 .blocks
                 .iter()
                 .filter(|block| !is_type(block, "tool_use"))
                 .cloned()
                 .collect();
-            self.answer(&said);
+            self.answer(&kept);
             return Err("Connection closed mid-response".to_owned());
         }
         self.answer(&message.blocks);

@@ -67,7 +67,7 @@ pub(crate) fn decide(
         _ => writer.error(404, "not_found_error", "Not found").into(),
     };
     if !incoming.is_messages() && !record.is_chat() {
-        let behaviour = given_behaviour(shared, incoming, Call::unjudged(record.ordinal), None);
+        let behaviour = given_behaviour(shared, incoming, Call::without_question(record.ordinal), None);
         decided.response = writer.deliver(decided.response, behaviour);
     }
     if is_head && let Payload::Whole(body) = &decided.response.payload {
@@ -87,7 +87,7 @@ fn messages(
         Ok(request) => request,
         Err(refusal) => {
             let refusal = validate::check_headers(&incoming.head).err().unwrap_or(refusal);
-            let behaviour = given_behaviour(shared, incoming, Call::unjudged(ordinal), None);
+            let behaviour = given_behaviour(shared, incoming, Call::without_question(ordinal), None);
             return writer.deliver(writer.refusal(&refusal), behaviour).into();
         }
     };
@@ -184,7 +184,7 @@ fn judged(shared: &Shared, incoming: &Incoming, question: &Question, behaviour: 
     script::Reply {
         blocks: (!saying.text.is_empty()).then_some(text).into_iter().collect(),
         stop_reason: stop_reason.to_owned(),
-        said: None,
+        prompt_behaviour: None,
         behaviour: None,
         index: 0,
     }
@@ -232,7 +232,7 @@ pub(crate) struct Call {
 }
 
 impl Call {
-    fn unjudged(ordinal: u64) -> Self {
+    fn without_question(ordinal: u64) -> Self {
         Self {
             ordinal,
             judged: None,
@@ -251,8 +251,11 @@ pub(crate) fn given_behaviour(
     let (reply, conversation) = turn.unzip();
     let step = reply.map(|reply| reply.index + 1);
     let mut state = lock(&shared.state);
-    let said = incoming.head.header(HEADER).or_else(|| reply?.said.as_deref());
-    if let Some(text) = said {
+    let explicit = incoming
+        .head
+        .header(HEADER)
+        .or_else(|| reply?.prompt_behaviour.as_deref());
+    if let Some(text) = explicit {
         // An unknown word results in a plain 400 instead of a test that passes by mistake.
         let behaviour = text
             .parse()

@@ -34,7 +34,7 @@ pub(crate) struct Reply {
     /// Why the model stops.
     pub(crate) stop_reason: String,
     /// How the answer is to be delivered, if the prompt sets it.
-    pub(crate) said: Option<String>,
+    pub(crate) prompt_behaviour: Option<String>,
     /// How the answer is to be delivered, if the scenario's step sets it.
     pub(crate) behaviour: Option<Behaviour>,
     /// Index of the step in its prompt.
@@ -104,7 +104,7 @@ pub(crate) fn reply(set: &ScenarioSet, request: &MessagesRequest, conversation: 
         blocks,
         stop_reason: step.stop_reason().to_owned(),
         // Applies to the conversation, not to its side requests.
-        said: marker(place.prompt, "sim").filter(|_| purpose == Purpose::Step),
+        prompt_behaviour: marker(place.prompt, "sim").filter(|_| purpose == Purpose::Step),
         behaviour: step.behaviour,
         index: place.index,
     }

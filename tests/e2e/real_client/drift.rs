@@ -2,12 +2,12 @@
 //! stays on its goal is never corrected.
 
 mod correction;
-mod people;
-mod quiet;
+mod model_judge;
+mod on_goal;
 mod review;
 mod rounds;
-mod second_opinion;
 mod survival;
+mod user_commands;
 
 use crate::injected::{InjectedText, assert_cache_preserved, injected};
 use crate::upstream::Upstream;

@@ -36,7 +36,7 @@ pub(crate) fn length(file: &Path, text: &str) -> Option<Finding> {
     (lines > MAX_LINES).then(|| {
         Finding::at(
             file,
-            format!("has {lines} lines without its tests, {MAX_LINES} is the most: split it by idea"),
+            format!("has {lines} lines without its tests, more than {MAX_LINES}: split it by topic"),
         )
     })
 }

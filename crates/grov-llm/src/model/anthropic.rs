@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 /// The vendor's base URL.
 pub(crate) const BASE_URL: &str = "https://api.anthropic.com";
 
-/// A model behind the Messages API.
+/// A model with the Messages API.
 pub(crate) struct Anthropic {
     transport: Transport,
     model: String,
@@ -31,7 +31,7 @@ impl Anthropic {
         Ok(headers)
     }
 
-    /// A model behind `transport`.
+    /// A model that is called through `transport`.
     pub(crate) fn new(transport: Transport, model: String) -> Self {
         Self {
             transport,

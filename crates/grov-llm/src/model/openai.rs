@@ -14,7 +14,7 @@ pub(crate) const BASE_URL: &str = "https://api.openai.com";
 
 const VENDOR_HOST: &str = "api.openai.com";
 
-/// A model behind `/v1/chat/completions`.
+/// A model with `/v1/chat/completions`.
 pub(crate) struct OpenAi {
     transport: Transport,
     model: String,
@@ -35,7 +35,7 @@ impl OpenAi {
         Ok(headers)
     }
 
-    /// A model behind `transport`.
+    /// A model that is called through `transport`.
     pub(crate) fn new(transport: Transport, model: String) -> Self {
         Self {
             transport,

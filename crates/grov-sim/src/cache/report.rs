@@ -80,7 +80,7 @@ impl CacheReport {
 struct Cached {
     model: String,
     opening: Option<String>,
-    said: Vec<String>,
+    content: Vec<String>,
     blocks: Vec<RenderedBlock>,
     tokens: u64,
     dies: OffsetDateTime,
@@ -102,7 +102,7 @@ impl Conversations {
         plan: &Plan,
         now: OffsetDateTime,
     ) -> CacheObservation {
-        let (opening, said) = (opening(request), said(request));
+        let (opening, content) = (opening(request), assistant_content(request));
         let past = self
             .cached
             .get(conversation)
@@ -115,7 +115,7 @@ impl Conversations {
                 && now < cached.dies
                 && cached.model == prompt.model
                 && cached.opening == opening
-                && said.starts_with(&cached.said)
+                && content.starts_with(&cached.content)
         });
         let expected_read = continued.map_or(0, |cached| cached.tokens);
         let actual_read = plan.usage.read;
@@ -157,7 +157,7 @@ impl Conversations {
         past.push(Cached {
             model: prompt.model.clone(),
             opening: opening(request),
-            said: said(request),
+            content: assistant_content(request),
             blocks: prompt.blocks[..=last].to_vec(),
             tokens: prompt.tokens_through(last),
             dies: now + ttl.duration(),
@@ -200,7 +200,7 @@ fn opening(request: &MessagesRequest) -> Option<String> {
 
 /// The assistant's texts and calls. Only these decide whether a history continues another one, because proxies add text
 /// to user messages.
-fn said(request: &MessagesRequest) -> Vec<String> {
+fn assistant_content(request: &MessagesRequest) -> Vec<String> {
     let parts = request
         .messages
         .iter()

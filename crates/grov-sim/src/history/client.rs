@@ -83,8 +83,8 @@ impl Client {
                     self.send(at, Extra::Suggestion, true);
                 }
             }
-            Operation::Aside { who, search } => self.aside(who, search),
-            Operation::GoOn { who, why } => self.go_on(who, why),
+            Operation::Aside { who, search } => self.side_request(who, search),
+            Operation::GoOn { who, why } => self.write_as_user(who, why),
             Operation::Remind { who } => {
                 let at = self.pick(who);
                 let text = self.unique("The task tools have not been used recently. Reminder");
@@ -117,7 +117,7 @@ impl Client {
                 same_words,
             } => self.rewind(who, back, same_words),
             Operation::Delegate { who, inherits } => self.delegate(who, inherits),
-            Operation::Twin { who, length } => self.twin(who, usize::from(length)),
+            Operation::Twin { who, length } => self.repeat_beginning(who, usize::from(length)),
         }
     }
 
@@ -349,8 +349,8 @@ impl Client {
             Moment::Before => {}
             Moment::Speaking => {
                 self.run(at);
-                let said = text_block(&self.unique("I was about to"));
-                self.conversations[at].items.push(Item::Assistant(vec![said]));
+                let text = text_block(&self.unique("I was about to"));
+                self.conversations[at].items.push(Item::Assistant(vec![text]));
             }
             Moment::Tool => {
                 self.run(at);
@@ -376,7 +376,7 @@ impl Client {
         conversation.running = false;
     }
 
-    fn aside(&mut self, who: u8, search: bool) {
+    fn side_request(&mut self, who: u8, search: bool) {
         let at = self.pick(who);
         let conversation = &self.conversations[at];
         let (purpose, body) = match search {
@@ -389,7 +389,7 @@ impl Client {
         self.push(at, purpose, body, true);
     }
 
-    fn go_on(&mut self, who: u8, why: Why) {
+    fn write_as_user(&mut self, who: u8, why: Why) {
         let at = self.pick(who);
         if self.conversations[at].items.is_empty() {
             return;
@@ -399,8 +399,8 @@ impl Client {
             Why::Notification => {}
             Why::Hook | Why::Length => {
                 self.run(at);
-                let said = text_block(&self.unique("so far"));
-                self.conversations[at].items.push(Item::Assistant(vec![said]));
+                let text = text_block(&self.unique("so far"));
+                self.conversations[at].items.push(Item::Assistant(vec![text]));
             }
         }
         let text = match why {
@@ -556,7 +556,7 @@ impl Client {
         self.send(at, Extra::Nothing, true);
     }
 
-    fn twin(&mut self, who: u8, length: usize) {
+    fn repeat_beginning(&mut self, who: u8, length: usize) {
         let at = self.pick(who);
         let original = &self.conversations[at];
         let could_be_said_twice = |items: &&Vec<Item>| {

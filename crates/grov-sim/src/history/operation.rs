@@ -182,8 +182,8 @@ pub enum Why {
     Length,
 }
 
-/// Numbers of parallel tool calls: mostly few, but often enough so many that a turn has about as many blocks as the
-/// cache looks back.
+/// Numbers of parallel tool calls: mostly few, but often enough that a turn has about as many blocks as the cache looks
+/// back.
 const CALLS: [u8; 16] = [1, 1, 2, 1, 3, 2, 4, 6, 8, 9, 9, 8, 10, 9, 7, 12];
 
 impl Operation {

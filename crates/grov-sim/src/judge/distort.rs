@@ -16,7 +16,7 @@ pub(crate) enum Stop {
 
 /// The model's answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Saying {
+pub(crate) struct ModelAnswer {
     /// Its text; may be empty.
     pub(crate) text: String,
     /// The reason for its end.
@@ -24,8 +24,8 @@ pub(crate) struct Saying {
 }
 
 /// The answer, right or wrong.
-pub(crate) fn distort(answer: String, wrong: Option<Wrong>) -> Saying {
-    let complete = |text| Saying {
+pub(crate) fn distort(answer: String, wrong: Option<Wrong>) -> ModelAnswer {
+    let complete = |text| ModelAnswer {
         text,
         stop: Stop::Complete,
     };
@@ -35,7 +35,7 @@ pub(crate) fn distort(answer: String, wrong: Option<Wrong>) -> Saying {
     };
     match wrong {
         None => complete(answer),
-        Some(Wrong::Truncated) => Saying {
+        Some(Wrong::Truncated) => ModelAnswer {
             text: answer.chars().take(answer.chars().count() / 2).collect(),
             stop: Stop::Length,
         },
@@ -43,7 +43,7 @@ pub(crate) fn distort(answer: String, wrong: Option<Wrong>) -> Saying {
             "Sure! Here is the JSON {{as you asked}}:\n\n{answer}\n\nLet me know if you need anything else."
         )),
         Some(Wrong::Fenced) => complete(format!("```json\n{answer}\n```")),
-        Some(Wrong::Refusal) => Saying {
+        Some(Wrong::Refusal) => ModelAnswer {
             text: "I'm sorry, but I can't help with that.".to_owned(),
             stop: Stop::Refused,
         },
@@ -100,7 +100,7 @@ mod tests {
     const ANSWER: &str =
         r#"{"goal":"Fix it now","action":"continue","score":9,"finished":true,"scope":["a"],"tags":[]}"#;
 
-    fn said(wrong: Wrong) -> Saying {
+    fn distorted(wrong: Wrong) -> ModelAnswer {
         distort(ANSWER.to_owned(), Some(wrong))
     }
 
@@ -112,24 +112,24 @@ mod tests {
 
     #[test]
     fn each_kind_of_wrong_answer_is_wrong_as_described() {
-        let truncated = said(Wrong::Truncated);
+        let truncated = distorted(Wrong::Truncated);
         assert_eq!(truncated.stop, Stop::Length);
         assert!(Json::parse(truncated.text.as_bytes()).is_err() && ANSWER.starts_with(&truncated.text));
         for wrong in [Wrong::Prose, Wrong::Fenced] {
-            let text = said(wrong).text;
+            let text = distorted(wrong).text;
             assert!(
                 text.contains(ANSWER) && Json::parse(text.as_bytes()).is_err(),
                 "{wrong:?}"
             );
         }
-        assert_eq!(said(Wrong::Refusal).stop, Stop::Refused);
-        assert_eq!(said(Wrong::Empty).text, "");
+        assert_eq!(distorted(Wrong::Refusal).stop, Stop::Refused);
+        assert_eq!(distorted(Wrong::Empty).text, "");
         assert_eq!(
-            said(Wrong::Types).text,
+            distorted(Wrong::Types).text,
             r#"{"goal":17,"action":17,"score":"9 of ten","finished":"yes","scope":"one, two","tags":"one, two"}"#
         );
         assert_eq!(
-            said(Wrong::Values).text,
+            distorted(Wrong::Values).text,
             r#"{"goal":"","action":"no_such_value","score":999,"finished":true,"scope":["no_such_value"]}"#
         );
     }

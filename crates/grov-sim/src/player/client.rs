@@ -86,7 +86,7 @@ impl Client {
     }
 
     /// A client for requests that run in parallel to this one's.
-    pub(super) fn beside(&self) -> Self {
+    pub(super) fn for_parallel_request(&self) -> Self {
         let (host, prefix, config) = (self.host.clone(), self.prefix.clone(), self.config.clone());
         Self {
             host,
@@ -247,7 +247,7 @@ impl Client {
     }
 }
 
-/// Evaluates the response and decides what the client does next.
+/// Evaluates the response and decides the client's next action.
 fn judge(response: Response, exchange: &mut Exchange, reply: &mut Reply) -> Next {
     let Response {
         head,
@@ -261,19 +261,19 @@ fn judge(response: Response, exchange: &mut Exchange, reply: &mut Reply) -> Next
     exchange.first_byte = Some(first_byte);
     let body = unpack(&body, head.header("content-encoding"));
     if status != 200 {
-        let said = Json::parse(&body).ok();
-        let said = said
+        let message = Json::parse(&body).ok();
+        let message = message
             .as_ref()
             .and_then(|body| body.get("error")?.get_str("message"))
             .unwrap_or("no reason given");
-        exchange.error = Some(format!("API Error: {status} {said}"));
+        exchange.error = Some(format!("API Error: {status} {message}"));
         let after = head
             .header("retry-after")
             .and_then(|value| value.parse().ok())
             .map(Duration::from_secs);
         return match status {
             // Recognised by its wording and not retried; any other 401 is.
-            401 if said == "invalid x-api-key" => Next::Done,
+            401 if message == "invalid x-api-key" => Next::Done,
             401 | 408 | 409 | 429 | 500.. => Next::Repeat(after),
             404 => Next::WithoutStream,
             _ => Next::Done,

@@ -220,18 +220,18 @@ async fn bash(directory: &Path, input: &Json) -> Outcome {
             };
         }
     };
-    let said = [output.stdout, output.stderr].concat();
-    let said = String::from_utf8_lossy(&said);
-    let said = said.trim_end();
+    let output_text = [output.stdout, output.stderr].concat();
+    let output_text = String::from_utf8_lossy(&output_text);
+    let output_text = output_text.trim_end();
     match output.status.code() {
         Some(0) => Outcome {
-            content: said.into(),
+            content: output_text.into(),
             is_error: Some(false),
         },
         code => {
             let code = code.map_or("signal".to_owned(), |code| code.to_string());
             Outcome {
-                content: format!("Exit code {code}\n{said}").trim_end().into(),
+                content: format!("Exit code {code}\n{output_text}").trim_end().into(),
                 is_error: Some(true),
             }
         }

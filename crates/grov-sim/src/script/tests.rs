@@ -135,5 +135,5 @@ fn side_requests_get_separate_answers() {
 #[test]
 fn a_prompt_may_set_the_delivery_of_the_answer() {
     let reply = answer(r#"[{"role":"user","content":"go [[scenario:tools]] [[sim:cut=10,times=1]]"}]"#);
-    assert_eq!(reply.said.as_deref(), Some("cut=10,times=1"));
+    assert_eq!(reply.prompt_behaviour.as_deref(), Some("cut=10,times=1"));
 }

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 const GOAL: &str = "Add a greeting to hello.txt.";
 /// How long another program locks the database.
-const HELD: Duration = Duration::from_secs(3);
+const LOCK_TIME: Duration = Duration::from_secs(3);
 
 #[test]
 fn a_turn_that_ends_with_an_api_error_is_recorded_as_unfinished() -> Result<()> {
@@ -118,7 +118,7 @@ fn a_locked_database_does_not_delay_the_clients_exit_and_loses_no_step() -> Resu
     // The client's message about a hook that it did not wait for.
     assert!(!run.ended.stderr.contains("cancelled"), "{}", run.ended.stderr);
     eventually("the database to be free", || {
-        (since.elapsed() >= HELD).then_some(())
+        (since.elapsed() >= LOCK_TIME).then_some(())
     })?;
     hold.release()?;
     assert_eq!(kinds(&hooked.grov.wait_for_steps(run.session()?, 1)?), ["write"]);
