@@ -69,7 +69,7 @@ fn is_corrected_after(is_asked: bool, is_allowed: bool) -> Result<bool> {
         let transcript = folder.path().join("s.jsonl");
         let line = json!({"type": "user", "sessionId": id, "message": {"role": "user", "content": PROMPT}});
         fs::write(&transcript, format!("{line}\n"))?;
-        let said = guard(
+        let output = guard(
             &daemon,
             &project,
             &json!({
@@ -77,7 +77,7 @@ fn is_corrected_after(is_asked: bool, is_allowed: bool) -> Result<bool> {
                 "permission_mode": "default", "tool_name": "Write", "tool_input": input, "tool_use_id": call,
             }),
         )?;
-        ensure!(said.contains("\"ask\""), "{said}");
+        ensure!(output.contains("\"ask\""), "{output}");
     }
     let used = json!({"type": "tool_use", "id": call, "name": "Write", "input": input});
     let result = json!({"type": "tool_result", "tool_use_id": call, "content": "x", "is_error": !is_allowed});

@@ -423,12 +423,12 @@ fn no_planted_secret_leaks_with_a_model_as_judge() -> Result<()> {
     ];
     commands.extend(sessions.iter().map(|session| vec!["steps", session, "--json"]));
     for command in &commands {
-        let said = grov.run(command)?;
-        assert_eq!(said.code(), Some(0), "{command:?}: {}", said.stderr);
-        assert!(!said.stdout.is_empty(), "{command:?} has no output");
+        let ended = grov.run(command)?;
+        assert_eq!(ended.code(), Some(0), "{command:?}: {}", ended.stderr);
+        assert!(!ended.stdout.is_empty(), "{command:?} has no output");
         let place = format!("grov {}", command[..command.len().min(2)].join(" "));
-        leaks.look(traces, &place, said.stdout.as_bytes());
-        leaks.look(traces, &place, said.stderr.as_bytes());
+        leaks.look(traces, &place, ended.stdout.as_bytes());
+        leaks.look(traces, &place, ended.stderr.as_bytes());
     }
     leaks.look_through(traces, &home.path())?;
     let log = daemon.stop()?.stderr;

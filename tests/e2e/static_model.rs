@@ -158,10 +158,10 @@ fn memories_are_embedded_without_a_server_and_searched_by_meaning() -> Result<()
     );
     daemon.stop()?;
     let daemon = home.with_rules().start()?;
-    let anew = wait_for_embedder(&daemon, "both memories to be embedded anew", |embedder| {
+    let reembedded = wait_for_embedder(&daemon, "both memories to be embedded again", |embedder| {
         embedder["done"] == 2
     })?;
-    ensure!(anew["model"] != status["model"], "{anew:#}");
+    ensure!(reembedded["model"] != status["model"], "{reembedded:#}");
     Ok(())
 }
 

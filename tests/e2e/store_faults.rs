@@ -72,7 +72,7 @@ fn a_locked_database_delays_no_answer_and_loses_no_step() -> Result<()> {
     // If each answer waited for the lock only once, this would take at least 20 times the store's busy timeout.
     assert!(
         took.as_secs() < 10,
-        "20 answers took {took:?} behind a locked database"
+        "20 answers took {took:?} with a locked database"
     );
     assert_eq!(health(&daemon)?["status"], "ok");
 
@@ -306,7 +306,7 @@ fn a_suspended_daemon_is_reported_as_not_answering() -> Result<()> {
     let daemon = Daemon::on(&home, &upstream.url()).start()?;
     let grov = Grov::on(&home);
     daemon.signal("STOP")?;
-    let said = grov.run(&["proxy-status"])?;
+    let status = grov.run(&["proxy-status"])?;
     let proxy = grov.run_json(&["proxy-status"])?.json["proxy"].clone();
     let doctor = grov.run_json(&["doctor"])?.json;
     // A session start that would otherwise wait for the daemon forever.
@@ -318,8 +318,8 @@ fn a_suspended_daemon_is_reported_as_not_answering() -> Result<()> {
     assert_eq!(begun.code(), Some(0));
     let output = begun.stdout + &noted;
     assert!(output.contains("is stopped"), "{output}");
-    assert!(said.stdout.contains("not answering"), "{}", said.stdout);
-    assert!(said.stdout.contains("kill -CONT"), "{}", said.stdout);
+    assert!(status.stdout.contains("not answering"), "{}", status.stdout);
+    assert!(status.stdout.contains("kill -CONT"), "{}", status.stdout);
     assert_eq!(
         (&proxy["running"], &proxy["state"], &proxy["pid"]),
         (&false.into(), &"not_answering".into(), &daemon.pid().into())

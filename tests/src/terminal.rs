@@ -14,7 +14,7 @@ const READY: &str = "❯";
 /// The beginning of the terminal title while the client waits for input; while it works, a spinner is shown there.
 const AT_REST: &str = "]0;✳";
 /// The terminal title before the first prompt of a conversation.
-const BEGUN_ANEW: &str = "]0;✳ Claude Code";
+const NEW_CONVERSATION: &str = "]0;✳ Claude Code";
 /// The key that interrupts a turn.
 const ESCAPE: &str = "\u{1b}";
 /// The key that ends the client when pressed twice.
@@ -95,7 +95,7 @@ impl Terminal {
         // A client at work would queue the command.
         self.wait_for_text(AT_REST)?;
         self.enter("/clear")?;
-        self.wait_for_text(BEGUN_ANEW)
+        self.wait_for_text(NEW_CONVERSATION)
     }
 
     /// Confirms the client's question, whose first choice is yes.

@@ -248,23 +248,23 @@ fn a_finding_of_one_session_is_injected_into_another() -> Result<()> {
     team.work.client.enter(&team.side.clone());
     let prompt = format!("{QUESTION} [[scenario:tools]]");
     let session = team.ask_until_injected(&prompt)?;
-    let said = injected(&team.arrived(&session)[0])?;
-    assert_eq!(said.len(), 1, "{said:?}");
-    assert_eq!(said[0].follows, prompt);
+    let memories = injected(&team.arrived(&session)[0])?;
+    assert_eq!(memories.len(), 1, "{memories:?}");
+    assert_eq!(memories[0].follows, prompt);
     for part in [
         "Send failed webhooks again",
         "outbox table",
         "survive a restart",
         "grov memory show",
     ] {
-        assert!(said[0].block.contains(part), "{part}: {}", said[0].block);
+        assert!(memories[0].block.contains(part), "{part}: {}", memories[0].block);
     }
-    let count = team.assert_injected(&session, 0, &said)?;
+    let count = team.assert_injected(&session, 0, &memories)?;
     assert_eq!(count, 5);
 
     // In the next turn, run by a new process of the client with a prompt that is not a question.
     team.types("thanks", &["--resume", &session])?;
-    let count = team.assert_injected(&session, count, &said)?;
+    let count = team.assert_injected(&session, count, &memories)?;
 
     // After the daemon was killed and restarted.
     let Work {
@@ -292,13 +292,13 @@ fn a_finding_of_one_session_is_injected_into_another() -> Result<()> {
         "Paint the garden shed green. [[scenario:parallel]]",
         &["--resume", &session],
     )?;
-    team.assert_injected(&session, count, &said)?;
+    team.assert_injected(&session, count, &memories)?;
 
     // In a fork of the session.
     let run = team.types("thanks a lot", &["--resume", &session, "--fork-session"])?;
     let fork = run.session()?.to_owned();
     assert_ne!(fork, session);
-    team.assert_injected(&fork, 0, &said)?;
+    team.assert_injected(&fork, 0, &memories)?;
     team.assert_cache_preserved()
 }
 
@@ -315,15 +315,15 @@ fn in_the_older_dialect_an_injected_memory_stays_in_the_conversation() -> Result
         let messages = body["messages"].as_array().context("no messages")?;
         assert!(messages.iter().all(|message| message["role"] != "system"));
     }
-    let said = injected(&team.arrived(&session)[0])?;
-    assert_eq!(said.len(), 1, "{said:?}");
-    assert_eq!(said[0].follows, prompt);
-    let count = team.assert_injected(&session, 0, &said)?;
+    let memories = injected(&team.arrived(&session)[0])?;
+    assert_eq!(memories.len(), 1, "{memories:?}");
+    assert_eq!(memories[0].follows, prompt);
+    let count = team.assert_injected(&session, 0, &memories)?;
     let resumed = [&older[..], &["--resume", &session]].concat();
     team.types("thanks", &resumed)?;
-    team.assert_injected(&session, count, &said)?;
+    team.assert_injected(&session, count, &memories)?;
     let run = team.types("thanks a lot", &[&resumed[..], &["--fork-session"]].concat())?;
-    team.assert_injected(run.session()?, 0, &said)?;
+    team.assert_injected(run.session()?, 0, &memories)?;
     team.assert_cache_preserved()
 }
 
@@ -367,7 +367,7 @@ fn after_grov_off_earlier_injections_stay_and_no_new_one_is_added() -> Result<()
         return Ok(());
     };
     let session = team.ask_until_injected(&format!("{QUESTION} [[scenario:text]]"))?;
-    let said = injected(&team.arrived(&session)[0])?;
+    let memories = injected(&team.arrived(&session)[0])?;
     let switch = |word: &str| -> Result<()> {
         let ended = team.grov().run(&[word])?;
         ensure!(ended.code() == Some(0), "grov {word}: {ended:?}");
@@ -380,16 +380,16 @@ fn after_grov_off_earlier_injections_stay_and_no_new_one_is_added() -> Result<()
     let run = team.types(QUESTION, &[])?;
     team.assert_injected(run.session()?, 0, &[])?;
     team.types(&format!("{QUESTION} Once more."), &["--resume", &session])?;
-    let count = team.assert_injected(&session, 0, &said)?;
+    let count = team.assert_injected(&session, 0, &memories)?;
 
     switch("on")?;
     eventually("the switch to be seen", || {
         team.is_injected(QUESTION).ok()?.then_some(())
     })?;
     team.ask_until_injected(QUESTION)?;
-    // The decision for the earlier prompt stands, even though injection is on again.
+    // The decision for the earlier prompt is final, although injection is on again.
     team.types("thanks", &["--resume", &session])?;
-    team.assert_injected(&session, count, &said)?;
+    team.assert_injected(&session, count, &memories)?;
     Ok(())
 }
 
@@ -399,10 +399,10 @@ fn the_proxy_does_not_repeat_a_memory_injected_by_a_hook() -> Result<()> {
         return Ok(());
     };
     let context = format!("{OWN_TEXT_OPENING} source=\"team-memory\">\nFrom a hook.\n{OWN_TEXT_CLOSING}");
-    let said =
+    let output =
         json!({"hookSpecificOutput": {"hookEventName": "UserPromptSubmit", "additionalContext": context}});
-    let file = team.work.client.home().join("said.json");
-    fs::write(&file, said.to_string())?;
+    let file = team.work.client.home().join("hook-output.json");
+    fs::write(&file, output.to_string())?;
     let hook = json!({"type": "command", "command": format!("cat '{}'", file.display())});
     let folder = team.work.client.home().join(".claude");
     fs::create_dir_all(&folder)?;

@@ -73,14 +73,14 @@ fn is_noticed_said_once_and_over(arguments: &[&str]) -> Result<()> {
         injected[0].follows,
         story.id_of_change(&session, TANGENT[place], 0)?
     );
-    let said = injected[0].text()?;
+    let correction = injected[0].text()?;
     assert!(
-        said.contains(TANGENT[place]) && said.contains("expired"),
-        "{said}"
+        correction.contains(TANGENT[place]) && correction.contains("expired"),
+        "{correction}"
     );
     assert!(
-        said.contains(text(event, "correction_given").trim()),
-        "{said}\n{event:#}"
+        correction.contains(text(event, "correction_given").trim()),
+        "{correction}\n{event:#}"
     );
 
     // An action off goal is not a step. Steps are recorded again as soon as the agent is back on its goal.
@@ -168,11 +168,14 @@ fn a_constraint_applies_to_every_tool() -> Result<()> {
         ),
         (3, 6)
     );
-    for (event, said) in events.iter().zip(&injected) {
+    for (event, correction) in events.iter().zip(&injected) {
         assert!(event["drift_score"].as_u64() < Some(5), "{event:#}");
         assert!(text(event, "reason").contains("src/db/schema.sql"), "{event:#}");
-        let said = said.text()?.to_lowercase();
-        assert!(said.contains("don't touch src/db/schema.sql"), "{said}");
+        let correction = correction.text()?.to_lowercase();
+        assert!(
+            correction.contains("don't touch src/db/schema.sql"),
+            "{correction}"
+        );
     }
     story.wait_for_mode(&session, "normal")
 }

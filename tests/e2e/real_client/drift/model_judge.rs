@@ -83,10 +83,10 @@ fn drift_found_only_by_the_model_is_corrected() -> Result<()> {
     assert_eq!(story.steps(&session)?.len(), 6);
     let injected = story.injected(&session)?;
     assert_eq!(injected.len(), 1, "{injected:#?}");
-    let said = injected[0].text()?;
+    let correction = injected[0].text()?;
     assert!(
-        said.contains("compares nothing with the clock") && said.contains("Compare the expiry"),
-        "{said}"
+        correction.contains("compares nothing with the clock") && correction.contains("Compare the expiry"),
+        "{correction}"
     );
     let explained = story
         .grov()
