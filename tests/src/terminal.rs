@@ -200,13 +200,13 @@ mod tests {
     use super::{plain, without_spaces};
 
     #[test]
-    fn words_are_found_when_the_cursor_moved_over_a_space() {
+    fn text_is_found_although_the_cursor_moved_over_a_space() {
         let shown = plain("The greeting\u{1b}[1Cis\u{1b}[14;20Hwritten");
         assert!(without_spaces(&shown).contains(&without_spaces("greeting is written")));
     }
 
     #[test]
-    fn colours_and_moves_are_no_text() {
+    fn escape_sequences_are_not_text() {
         assert_eq!(plain("a\u{1b}[97mb\u{1b}[2;3Hc\u{1b}[?25l\u{1b}["), "abc");
         assert_eq!(plain("❯ x"), "❯ x");
     }

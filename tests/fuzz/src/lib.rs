@@ -97,7 +97,7 @@ mod tests {
     use std::path::Path;
 
     #[test]
-    fn every_kept_input_keeps_its_properties() {
+    fn every_corpus_input_passes() {
         let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus");
         for target in TARGETS {
             let folder = corpus.join(target.name);
