@@ -3,6 +3,9 @@
 //! If two settings files register Grov with different commands, the client runs both at once. The first process locks the
 //! session's file and replies; the other waits for the lock and gives an empty reply.
 
+use crate::error::HookError;
+use crate::error_log::log_error;
+use crate::hook::HookContext;
 use crate::private_file;
 use grov_domain::ClientSessionId;
 use std::fs::File;
@@ -14,6 +17,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 const MAX_EVENTS: usize = 8;
 /// Maximum number of bytes read of a file.
 const MAX_FILE_BYTES: u64 = 64 * 1024;
+/// How long to wait for a duplicate hook. The client waits for both.
+const PATIENCE: Duration = Duration::from_millis(200);
 const RETRY_INTERVAL: Duration = Duration::from_millis(1);
 
 /// The answered events of one session.
@@ -83,6 +88,30 @@ impl LockedEvents {
         self.file.write_all(text.as_bytes())?;
         self.file.set_len(text.len() as u64)
     }
+}
+
+/// Runs `answer` unless a duplicate hook answered the event already: with two registrations the client runs both. Events
+/// without a key are only answered one at a time.
+pub(crate) fn answer_once(
+    context: &HookContext<'_>,
+    event: Option<&str>,
+    within: Option<Duration>,
+    answer: impl FnOnce() -> Result<Option<String>, HookError>,
+) -> Result<Option<String>, HookError> {
+    let session = context.input.session_id.as_deref().map(ClientSessionId::new);
+    let answers = session.and_then(|session| AnsweredEvents::of(context.home.root(), &session));
+    let Some(answers) = answers else { return answer() };
+    let locked = answers.lock(PATIENCE).map_err(HookError::AnsweredEvents)?;
+    let Some(locked) = locked.filter(|locked| event.is_none_or(|event| !locked.has(event, within))) else {
+        return Ok(None);
+    };
+    let text = answer()?;
+    if let Some(event) = event
+        && let Err(error) = locked.record(event)
+    {
+        log_error(Some(context.home), HookError::AnsweredEvents(error));
+    }
+    Ok(text)
 }
 
 fn millis() -> u128 {

@@ -1,6 +1,6 @@
 //! Handles UserPromptSubmit.
 
-use crate::answered_events::AnsweredEvents;
+use crate::answered_events::answer_once;
 use crate::error::HookError;
 use crate::error_log::log_error;
 use crate::follower::pending::{can_defer, has_no_actions, record_pending};
@@ -11,7 +11,7 @@ use crate::team_memory::{MemoryRequest, RenderedMemories, is_off, is_worth_recal
 use crate::transcript_file::{catch_up, length, read_range};
 use crate::{Work, daemon, runtime};
 use grov_actions::transcript::typed_text;
-use grov_domain::{ClientSessionId, Clock, HookSession, StoreConnection, StoreError, SystemClock, TaskId};
+use grov_domain::{Clock, HookSession, StoreConnection, StoreError, SystemClock, TaskId};
 use grov_hooks::event;
 use grov_project::ProjectLocation;
 use grov_redact::Redactor;
@@ -35,8 +35,6 @@ const MAX_UNREAD_BYTES: u64 = 256 * 1024;
 const MAX_PREFETCH_BYTES: usize = 16 * 1024;
 /// Retries if another hook wrote at the same time.
 const TRIES: usize = 3;
-/// How long to wait for a duplicate hook. The client waits for both.
-const PATIENCE: Duration = Duration::from_millis(200);
 /// Maximum number of characters of injected text. The client truncates at 10,000.
 const MAX_CHARS: usize = 9_600;
 /// Estimated maximum number of characters per token.
@@ -77,30 +75,6 @@ pub(crate) fn handle(context: &HookContext<'_>) -> Result<Option<String>, HookEr
     // Redact once more before injecting.
     let text = text.map(|text| Redactor::shared().text(&text));
     Ok(text.map(|text| event::context(event::USER_PROMPT_SUBMIT, &text)))
-}
-
-/// Runs `answer` unless a duplicate hook answered the event already: with two registrations the client runs both. Events
-/// without a key are only answered one at a time.
-pub(crate) fn answer_once(
-    context: &HookContext<'_>,
-    event: Option<&str>,
-    within: Option<Duration>,
-    answer: impl FnOnce() -> Result<Option<String>, HookError>,
-) -> Result<Option<String>, HookError> {
-    let session = context.input.session_id.as_deref().map(ClientSessionId::new);
-    let answers = session.and_then(|session| AnsweredEvents::of(context.home.root(), &session));
-    let Some(answers) = answers else { return answer() };
-    let locked = answers.lock(PATIENCE).map_err(HookError::AnsweredEvents)?;
-    let Some(locked) = locked.filter(|locked| event.is_none_or(|event| !locked.has(event, within))) else {
-        return Ok(None);
-    };
-    let text = answer()?;
-    if let Some(event) = event
-        && let Err(error) = locked.record(event)
-    {
-        log_error(Some(context.home), HookError::AnsweredEvents(error));
-    }
-    Ok(text)
 }
 
 struct PromptHandler<'a> {

@@ -1,11 +1,11 @@
 //! Handles SessionStart: startup, resume, clear and compaction.
 
+use crate::answered_events::answer_once;
 use crate::compaction::{compaction_context, compaction_notice};
 use crate::delivery_log::DeliveryLog;
 use crate::error::HookError;
 use crate::error_log::{log_error, single_line};
 use crate::hook::HookContext;
-use crate::prompt::answer_once;
 use crate::resume::{SessionRef, intent_reader, resume};
 use crate::team_memory::{MemoryRequest, RenderedMemories, is_off, newest_memories};
 use crate::transcript_file::catch_up;

@@ -171,7 +171,7 @@ pub fn is_temporary(place: &NormalizedPath) -> bool {
         let rest = text.strip_prefix(*folder);
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     };
-    TEMPORARY_ROOTS.iter().any(|folder| is_below(folder))
+    TEMPORARY_ROOTS.iter().any(is_below)
         || place.components().any(|part| TEMPORARY_DIRS.contains(&part))
         || text.contains("appdata/local/temp")
 }

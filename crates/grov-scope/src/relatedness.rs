@@ -115,7 +115,6 @@ impl Relatedness {
     }
 
     /// Replaces the contract. New instructions of the user are on the goal, and they end a drift.
-
     pub(crate) fn set_contract(
         &mut self,
         contract: &GoalContract,

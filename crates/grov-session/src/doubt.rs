@@ -1,12 +1,13 @@
 //! Decides when doubts are reported to the agent.
 //!
-//! Hard findings (broken constraints, destructive commands) and repetition are certain and reported at once. A doubt
+//! Hard findings (broken constraints, destructive commands) and repetition are certain and reported without waiting for others. A doubt
 //! (unrelated work, growing scope) is an estimate, and in ordinary work most doubts are wrong. It is recorded and shown to
 //! the user, but reported to the agent only if a model confirms it, or if it is the third within 20 actions without a
 //! change related to the goal in between.
 
+use crate::findings::is_doubt_only;
 use crate::level::ON_GOAL_FROM;
-use crate::recovery_plan::{is_doubt_only, is_same_file};
+use crate::recovery_plan::is_same_file;
 use grov_domain::{ActionSketch, Assessment, OFF_GOAL_BELOW};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -58,11 +59,11 @@ impl OpenDoubts {
 
     /// Whether an action changes a file without an open doubt. Further changes of a doubted file do not count.
     fn is_elsewhere(&self, action: &ActionSketch) -> bool {
-        let is_low_doubt = |file: &String| {
+        let has_open_doubt = |file: &String| {
             let mut doubted = self.open.iter().flat_map(|doubt| &doubt.files);
             doubted.any(|doubted| is_same_file(doubted, file))
         };
-        action.changes_files() && !action.files.iter().all(is_low_doubt)
+        action.changes_files() && !action.files.iter().all(has_open_doubt)
     }
 
     /// Removes a failed call, which changed nothing.

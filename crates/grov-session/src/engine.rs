@@ -4,12 +4,12 @@ use crate::action_batch::ActionBatch;
 use crate::assessed_action::{AssessedAction, assess};
 use crate::contract_builder::{GoalContractBuilder, IntentReader};
 use crate::event::{CallResult, Effects, ObservedAction, PendingQuestion, SessionEvent};
+use crate::findings::has_hard_finding;
 use crate::objection::{approved_text, has_objection};
 use crate::permissions::Permissions;
 use crate::policy::{Delivery, Policy};
 use crate::preload::{BufferedEvent, Preload};
 use crate::recheck::{NewPrompt, PendingRecheck, consented_text, still_applies};
-use crate::recovery_plan::has_hard_finding;
 use crate::state_machine::{DriftStateMachine, EventContext, PromptSummary, Transition};
 use crate::verdict::{certain_findings, step_verdict, verdicts};
 use grov_domain::{

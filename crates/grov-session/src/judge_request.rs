@@ -5,8 +5,8 @@
 //! agent's explanations or the output of tools.
 
 use crate::assessed_action::AssessedAction;
+use crate::findings::has_hard_finding;
 use crate::level::ON_GOAL_FROM;
-use crate::recovery_plan::has_hard_finding;
 use crate::state_machine::{Position, combined};
 use crate::verdict::step_verdict;
 use grov_domain::{

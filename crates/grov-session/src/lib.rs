@@ -72,6 +72,7 @@ pub mod correction;
 mod doubt;
 mod engine;
 mod event;
+mod findings;
 mod judge_request;
 pub mod level;
 pub mod objection;

@@ -1,8 +1,8 @@
 //! Checks whether a pending correction still applies after a new prompt.
 
 use crate::contract_builder::GoalContractBuilder;
+use crate::findings::has_hard_finding;
 use crate::objection::has_objection;
-use crate::recovery_plan::has_hard_finding;
 use crate::violation::Violation;
 use grov_domain::{GoalContract, OFF_GOAL_BELOW, Rule, words};
 use grov_scope::Rules;

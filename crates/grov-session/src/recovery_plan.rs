@@ -1,25 +1,9 @@
 //! Recovery plans: the steps that lead back to the goal.
 
-use grov_domain::{ActionSketch, Assessment, Finding, GoalContract, RecoveryStep, Rule};
+use grov_domain::{ActionSketch, Finding, GoalContract, RecoveryStep, Rule};
 
 /// Maximum number of steps. Agents do not follow longer plans.
 const MAX_STEPS: usize = 3;
-
-/// Whether an assessment has a hard finding: a broken constraint or danger.
-pub(crate) fn has_hard_finding(assessment: &Assessment) -> bool {
-    assessment.findings.iter().any(|finding| finding.rule.is_hard())
-}
-
-/// Whether the findings only doubt that an action is related to the goal: no hard finding and no repetition.
-pub(crate) fn is_doubt_only(assessment: &Assessment) -> bool {
-    let gravest = assessment.findings.first().map(|finding| finding.rule);
-    gravest.is_some_and(is_doubt) && !has_hard_finding(assessment)
-}
-
-/// Whether a rule only doubts that an action is related to the goal.
-pub(crate) fn is_doubt(rule: Rule) -> bool {
-    matches!(rule, Rule::Scope | Rule::Tangent | Rule::ScopeCreep)
-}
 
 /// Returns the recovery plan for an action with these findings, most severe first: undo or check what was found, then
 /// continue with the goal. With `is_firm` false nothing is to be undone.

@@ -22,9 +22,10 @@
 use crate::assessed_action::AssessedAction;
 use crate::correction;
 use crate::doubt::OpenDoubts;
+use crate::findings::{has_hard_finding, is_doubt_only};
 use crate::level::{MAX_DOUBTS, MAX_ESCALATION, ON_GOAL_FROM, lowered, stronger};
 use crate::policy::Policy;
-use crate::recovery_plan::{has_hard_finding, is_doubt_only, is_same_file, recovery_plan};
+use crate::recovery_plan::{is_same_file, recovery_plan};
 use crate::violation::Violation;
 use corrections::CorrectionBasis;
 use grov_domain::{

@@ -2,7 +2,8 @@
 
 use crate::assessed_action::AssessedAction;
 use crate::correction;
-use crate::recovery_plan::{has_hard_finding, is_same_file, named_file};
+use crate::findings::has_hard_finding;
+use crate::recovery_plan::{is_same_file, named_file};
 use grov_domain::{
     ActionSketch, ActionType, Assessment, EffectKind, Finding, GoalContract, RecoveryStep, Rule, StepId,
 };
@@ -19,7 +20,7 @@ pub(crate) struct Violation {
     pub(crate) step: Option<StepId>,
     /// The [`fingerprint`]s of hard findings.
     pub(crate) facts: Vec<u64>,
-    /// Whether it is more than a doubt, see [`is_doubt_only`](crate::recovery_plan::is_doubt_only).
+    /// Whether it is more than a doubt, see [`is_doubt_only`](crate::findings::is_doubt_only).
     pub(crate) is_firm: bool,
     /// The files that were changed off goal.
     pub(crate) files: Vec<String>,

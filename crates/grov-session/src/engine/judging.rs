@@ -2,9 +2,9 @@
 
 use super::SessionEngine;
 use crate::assessed_action::AssessedAction;
+use crate::findings::has_hard_finding;
 use crate::judge_request::{JudgeRequest, JudgeTrigger, RequestKind, is_suspicious};
 use crate::level::ON_GOAL_FROM;
-use crate::recovery_plan::has_hard_finding;
 use crate::state_machine::{EventContext, Transition};
 use grov_domain::{Correction, DriftVerdict, ForcedRecovery, SessionMode};
 use time::OffsetDateTime;

@@ -29,12 +29,12 @@ impl DriftStateMachine {
         // Facts that were left out for lack of room, or were found later, remain to be delivered.
         let issues = self.all_issues();
         let shown = &issues[..issues.len().min(MAX_ISSUES)];
-        let should_correct =
+        let was_shown =
             |one: &AssessedAction| is_complete && facts(one).iter().all(|reason| shown.contains(reason));
         let (shown_facts, left): (Vec<AssessedAction>, Vec<AssessedAction>) =
             std::mem::take(&mut self.attached)
                 .into_iter()
-                .partition(should_correct);
+                .partition(was_shown);
         self.attached = left;
         for one in &shown_facts {
             self.push_earlier(Violation::of(one, true));

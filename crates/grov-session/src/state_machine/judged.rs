@@ -5,7 +5,8 @@ use super::corrections::CorrectionBasis;
 use super::response::{combined, reasons, worst};
 use super::transition::{EventContext, Position, Transition};
 use crate::assessed_action::AssessedAction;
-use crate::recovery_plan::{has_hard_finding, recovery_plan};
+use crate::findings::has_hard_finding;
+use crate::recovery_plan::recovery_plan;
 use grov_domain::{
     Assessment, CorrectionId, DriftVerdict, ForcedRecovery, GoalContract, OFF_GOAL_BELOW, SessionMode,
 };

@@ -3,8 +3,8 @@
 use super::response::worst;
 use super::{DriftStateMachine, push_bounded};
 use crate::assessed_action::AssessedAction;
+use crate::findings::{has_hard_finding, is_doubt};
 use crate::level::ON_GOAL_FROM;
-use crate::recovery_plan::{has_hard_finding, is_doubt};
 use crate::violation::{StepMatch, Violation, fingerprint, match_step};
 use grov_domain::Finding;
 use serde::{Deserialize, Serialize};

@@ -1,8 +1,8 @@
 //! Evaluates the actions of a response.
 
 use crate::assessed_action::{AssessedAction, reason};
+use crate::findings::has_hard_finding;
 use crate::level::ON_GOAL_FROM;
-use crate::recovery_plan::has_hard_finding;
 use crate::violation::Violation;
 use grov_domain::{ActionSketch, Assessment};
 use grov_redact::Redactor;

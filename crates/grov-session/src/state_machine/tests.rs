@@ -74,7 +74,7 @@ impl Session {
 
     /// Applies a change with this score and delivers its correction.
     fn corrected(&mut self, file: &str, rule: Rule, score: u8) {
-        if crate::recovery_plan::is_doubt(rule) {
+        if crate::findings::is_doubt(rule) {
             self.two_doubts();
         }
         self.change(file, rule, score);
