@@ -29,11 +29,11 @@ pub struct Location {
     pub exists: bool,
 }
 
-/// A lookup that several callers can await. Returns `None` if it panicked.
-type Lookup = Shared<BoxFuture<'static, Option<Arc<Location>>>>;
+/// A lookup that several callers can await. Returns when it ended and what it found; `None` if it panicked.
+type Lookup = Shared<BoxFuture<'static, Option<(Instant, Arc<Location>)>>>;
 
-/// Lookups by directory, with the time when they were started.
-type Lookups = LruCache<String, (Instant, Lookup)>;
+/// Lookups by directory.
+type Lookups = LruCache<String, Lookup>;
 
 /// Resolves directories. Caches the results.
 pub(crate) struct ProjectLocator {
@@ -61,15 +61,15 @@ impl ProjectLocator {
         let lookup = {
             let mut lookups = self.lookups();
             match lookups.get(directory) {
-                Some((started_at, lookup)) if is_usable(*started_at, lookup) => lookup.clone(),
+                Some(lookup) if is_usable(lookup) => lookup.clone(),
                 _ => {
                     let lookup = look_up(PathBuf::from(directory));
-                    lookups.insert(directory.to_owned(), (Instant::now(), lookup.clone()));
+                    lookups.insert(directory.to_owned(), lookup.clone());
                     lookup
                 }
             }
         };
-        lookup.await
+        lookup.await.map(|(_, location)| location)
     }
 
     fn lookups(&self) -> MutexGuard<'_, Lookups> {
@@ -80,18 +80,19 @@ impl ProjectLocator {
     #[cfg(test)]
     pub(crate) fn hold(&self, directory: &str) -> tokio::sync::oneshot::Sender<Arc<Location>> {
         let (holder, held) = tokio::sync::oneshot::channel();
-        let lookup = held.map(Result::ok).boxed().shared();
+        let lookup = held.map(|location| Some((Instant::now(), location.ok()?)));
         self.lookups()
-            .insert(directory.to_owned(), (Instant::now(), lookup));
+            .insert(directory.to_owned(), lookup.boxed().shared());
         holder
     }
 }
 
 /// Returns whether a lookup is running or its result is recent.
-fn is_usable(started_at: Instant, lookup: &Lookup) -> bool {
-    match lookup.peek() {
+fn is_usable(lookup: &Lookup) -> bool {
+    // Polls instead of peeking: callers whose timeout passed never polled the lookup to its end.
+    match lookup.clone().now_or_never() {
         None => true,
-        Some(location) => location.is_some() && started_at.elapsed() < VALID_FOR,
+        Some(found) => found.is_some_and(|(ended_at, _)| ended_at.elapsed() < VALID_FOR),
     }
 }
 
@@ -99,11 +100,36 @@ fn is_usable(started_at: Instant, lookup: &Lookup) -> bool {
 fn look_up(directory: PathBuf) -> Lookup {
     let lookup = tokio::task::spawn_blocking(move || {
         let place = ProjectLocation::locate(&directory);
-        Arc::new(Location {
+        let location = Arc::new(Location {
             project: place.project(),
             exists: directory.is_dir(),
             root: place.work_tree().map_or(directory, ToOwned::to_owned),
-        })
+        });
+        (Instant::now(), location)
     });
     lookup.map(Result::ok).boxed().shared()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_result_that_no_caller_waited_for_expires() {
+        let location = Arc::new(Location {
+            project: Project::default(),
+            root: PathBuf::from("/p"),
+            exists: true,
+        });
+        let ended = |ended_at: Option<Instant>| {
+            let found = ended_at.map(|ended_at| (ended_at, Arc::clone(&location)));
+            is_usable(&std::future::ready(found).boxed().shared())
+        };
+        assert!(ended(Some(Instant::now())));
+        assert!(!ended(Instant::now().checked_sub(VALID_FOR)));
+        assert!(
+            is_usable(&std::future::pending().boxed().shared()),
+            "it is still running"
+        );
+    }
 }

@@ -47,14 +47,16 @@ impl StoreWatcher {
 
     /// Waits until another process changes the store, and reads the switches again.
     pub async fn changed(&self) {
-        loop {
-            match self.poll().await {
-                Ok(true) => return,
-                Ok(false) => {}
-                Err(error) => tracing::debug!(%error, "cannot read the revision of the store; retrying"),
-            }
-            tokio::time::sleep(POLL_INTERVAL).await;
-        }
+        while !self.changed_within_interval().await {}
+    }
+
+    /// Waits one polling interval. Returns whether another process changed the store, and reads the switches again if so.
+    pub(crate) async fn changed_within_interval(&self) -> bool {
+        tokio::time::sleep(POLL_INTERVAL).await;
+        self.poll().await.unwrap_or_else(|error| {
+            tracing::debug!(%error, "cannot read the revision of the store; retrying");
+            false
+        })
     }
 
     async fn poll(&self) -> Result<bool, StoreError> {

@@ -47,9 +47,6 @@ const MAX_LOOKUPS: u8 = 5;
 /// Lineages in memory. Evicted lineages are loaded again when needed.
 pub(super) const MAX_LINEAGES: usize = 512;
 
-/// Delay before a failed reload is retried.
-const RELOAD_DELAY: Duration = Duration::from_secs(1);
-
 pub(super) struct Shared {
     pub(super) timeouts: Timeouts,
     pub(super) store: Arc<dyn LedgerBackend>,
@@ -289,7 +286,8 @@ impl Shared {
             self.watcher.changed().await;
             while let Err(error) = self.reload().await {
                 tracing::warn!(%error, "cannot apply changes of other processes yet; retrying");
-                tokio::time::sleep(RELOAD_DELAY).await;
+                // Switches are followed meanwhile.
+                self.watcher.changed_within_interval().await;
             }
         }
     }
@@ -297,12 +295,16 @@ impl Shared {
     /// Withdraws blocks that were withdrawn in the store.
     pub(super) async fn reload(&self) -> Result<(), StoreError> {
         // Includes lineages that are being loaded: a withdrawn decision wins over a loaded one.
+        let mut outcome = Ok(());
         for (lineage, slot) in self.lineages.newest_first() {
-            if let Some(stored) = self.store.lineage(&lineage).await? {
-                slot.state().reload(&stored);
+            match self.store.lineage(&lineage).await {
+                Ok(Some(stored)) => slot.state().reload(&stored),
+                Ok(None) => {}
+                // One unreadable lineage must not keep others from being withdrawn.
+                Err(error) => outcome = outcome.and(Err(error)),
             }
         }
-        Ok(())
+        outcome
     }
 }
 
