@@ -157,7 +157,7 @@ fn takes(language: Language, option: &str) -> Takes<'_> {
             continue;
         }
         return match letter {
-            'm' if language == Language::Python => Takes::Module,
+            'm' if language == Language::Python && rest.is_empty() => Takes::Module,
             _ if code.contains(letter) && rest.is_empty() => Takes::Code,
             _ if code.contains(letter) => Takes::Attached(rest),
             _ if valued.contains(letter) && rest.is_empty() => Takes::Value,

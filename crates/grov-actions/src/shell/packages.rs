@@ -19,7 +19,7 @@ pub(crate) fn record_effects(shell: &mut Shell, name: &str, arguments: &[Argumen
         "docker" | "podman" | "nerdctl" | "docker-compose" | "podman-compose" => {
             containers(shell, name, arguments)
         }
-        _ if name.starts_with("python") || name == "py" => python(shell, name, arguments),
+        _ if name.starts_with("python") || name == "py" => python(shell, arguments),
         "node" | "deno" => return javascript(shell, name, arguments),
         "tsc" => {
             let only_checks = arguments.iter().any(|argument| argument.text == "--noEmit");
@@ -340,7 +340,11 @@ fn targets(shell: &mut Shell, name: &str, arguments: &[Argument]) {
 /// The subcommand of Docker or a similar program with its arguments, without global options and groups such as
 /// `compose`.
 pub(crate) fn container_subcommand<'a>(name: &str, arguments: &'a [Argument]) -> &'a [Argument] {
-    let valued = Valued::new("fpHc", "file project-name host context profile env-file");
+    let valued = Valued::new(
+        "fpHcl",
+        "file project-name project-directory host context config log-level profile env-file tlscacert tlscert tlskey ansi \
+         parallel progress",
+    );
     let rest = skip_options(arguments, valued);
     match rest.split_first() {
         Some((group, rest)) if group.text == "compose" && !name.ends_with("compose") => {
@@ -362,8 +366,8 @@ fn containers(shell: &mut Shell, name: &str, arguments: &[Argument]) {
 }
 
 /// `python -m module …` runs the module, `python manage.py test` is a test, anything else runs a script.
-fn python(shell: &mut Shell, name: &str, arguments: &[Argument]) {
-    let given = inline_code(name, arguments.iter().map(Argument::written));
+fn python(shell: &mut Shell, arguments: &[Argument]) {
+    let given = inline_code("python", arguments.iter().map(Argument::written));
     let (first, is_code, is_module) = given.map_or((0, false, false), |given| {
         (given.operands, !given.code.is_empty(), given.is_module)
     });

@@ -400,6 +400,7 @@ impl Walk {
 /// Whether the target of a redirection is a file descriptor: `2>&1`.
 fn is_descriptor(direction: Direction, target: &Argument) -> bool {
     direction == Direction::Duplicate
+        && !target.unknown
         && (target.text == "-" || target.text.bytes().all(|byte| byte.is_ascii_digit()))
 }
 

@@ -90,7 +90,7 @@ impl Shape {
 
     /// The number of the argument that the command begins with.
     fn command(self, arguments: &[Argument]) -> usize {
-        let roles = roles(arguments.iter().map(Argument::written), self.valued);
+        let roles = roles(self.texts(arguments), self.valued);
         let is_operand = |at: &usize| roles[*at] == Role::Operand;
         let mut operands = (0..arguments.len()).filter(is_operand);
         let command = match self.operands.checked_sub(1) {
@@ -102,6 +102,26 @@ impl Shape {
         command + usize::from(arguments.get(command).is_some_and(is_dashes))
     }
 
+    /// Whether a value may follow this flag without a space: `xargs -i{}`, `nice -10`.
+    fn attaches(self, option: &str, letter: char) -> bool {
+        matches!(letter, 'e' | 'i' | 'l' | '0'..='9')
+            && self.valued.letters.contains('n')
+            && self.flags.contains(letter)
+            && option.len() > 2
+    }
+
+    /// The arguments as written, without values that are attached to a flag.
+    fn texts(self, arguments: &[Argument]) -> impl Iterator<Item = &str> {
+        arguments.iter().map(Argument::written).map(move |text| {
+            if !text.starts_with('-') || text.starts_with("--") {
+                return text;
+            }
+            let mut flags = text.char_indices().skip(1);
+            let end = flags.find(|(_, letter)| self.attaches(text, *letter));
+            end.map_or(text, |(at, letter)| &text[..at + letter.len_utf8()])
+        })
+    }
+
     fn knows(self, option: &str) -> bool {
         if self.flags == ANY || matches!(option, "-" | "--") {
             return true;
@@ -110,12 +130,7 @@ impl Shape {
             return long.contains('=') || has_word(self.valued.names, long) || has_word(LONG_FLAGS, long);
         }
         for letter in option.chars().skip(1) {
-            // A value may follow these without a space: `xargs -i{}`, `nice -10`.
-            let attaches = matches!(letter, 'e' | 'i' | 'l' | '0'..='9')
-                && self.valued.letters.contains('n')
-                && self.flags.contains(letter)
-                && option.len() > 2;
-            if attaches || self.valued.letters.contains(letter) {
+            if self.attaches(option, letter) || self.valued.letters.contains(letter) {
                 return true;
             }
             if !self.flags.contains(letter) {
@@ -314,13 +329,14 @@ impl Shape {
     fn wrapper(self, arguments: &[Argument]) -> WrapperCommand {
         let command = self.command(arguments);
         let before = &arguments[..command.min(arguments.len())];
-        let roles = roles(before.iter().map(Argument::written), self.valued);
+        let roles = roles(self.texts(before), self.valued);
         let mut options = before
             .iter()
             .zip(&roles)
             .filter(|(_, role)| **role == Role::Option);
         let is_guess = options.any(|(option, _)| !self.knows(option.written()));
-        let options = Options::parse(before, self.valued);
+        let written = as_written(before);
+        let options = Options::parse(&written, self.valued);
         let scripts = options.values_of(self.scripts);
         WrapperCommand {
             command: before.len(),
@@ -329,6 +345,12 @@ impl Shape {
             ..WrapperCommand::default()
         }
     }
+}
+
+/// The arguments with unknown pieces in their source form, so that an option keeps its attached value: `-u$(id -u)`.
+fn as_written(arguments: &[Argument]) -> Vec<Argument> {
+    let written = |argument: &Argument| argument.with_text(argument.written());
+    arguments.iter().map(written).collect()
 }
 
 /// The number of leading arguments that set a variable: `A=b`.
@@ -348,7 +370,8 @@ fn container(program: &str, arguments: &[Argument]) -> Option<WrapperCommand> {
         return None;
     }
     let wrapper = CONTAINER.wrapper(rest);
-    let options = Options::parse(&rest[..wrapper.command], CONTAINER.valued);
+    let written = as_written(&rest[..wrapper.command]);
+    let options = Options::parse(&written, CONTAINER.valued);
     let value = |names: &'static str| {
         options
             .values_of(names)

@@ -502,6 +502,7 @@ fn a_destruction_behind_other_programs_is_found() {
         ("cat list | xargs rm -f", 4),
         ("xargs -n 1 rm -f < list", 4),
         ("xargs -a list rm", 4),
+        ("echo / | xargs -iI rm -rf I", 1),
         ("echo / | xargs rm -rf", 1),
         ("parallel rm -rf ::: / ~", 1),
         ("find / -name '*.log' -delete", 3),
@@ -510,6 +511,8 @@ fn a_destruction_behind_other_programs_is_found() {
         ("find / -exec sudo -u root rm {} \\;", 1),
         ("find / -name x -exec sh -c 'rm -f \"$1\"' _ {} \\;", 3),
         ("docker run -v /:/h alpine rm -rf /h", 1),
+        ("docker --log-level debug run -v /:/h alpine rm -rf /h", 1),
+        ("docker run -u$(id -u) -v /:/h alpine rm -rf /h", 1),
         ("docker run --rm -v /:/h -w /h alpine sh -c 'rm -rf *'", 1),
         (
             "docker run --mount type=bind,source=/,target=/h alpine rm -rf /h/home",
