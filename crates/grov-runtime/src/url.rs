@@ -95,7 +95,13 @@ impl Url {
 /// An address without its user name and password. The text need not be a valid address.
 pub fn without_credentials(url: &str) -> String {
     let (_, rest) = url.split_once("://").unwrap_or(("", url));
-    let authority = rest.split('/').next().unwrap_or_default();
+    // In text that is not an address, everything before the last `@` may belong to a password.
+    let is_valid = url::Url::parse(url).is_ok();
+    let authority = if is_valid {
+        rest.split('/').next().unwrap_or_default()
+    } else {
+        rest
+    };
     let credentials = authority.rfind('@').map_or(0, |at| at + 1);
     format!("{}{}", &url[..url.len() - rest.len()], &rest[credentials..])
 }
@@ -172,6 +178,7 @@ mod tests {
         let url = Url::parse("https://user:pa55@host:8443/path@x").unwrap();
         assert_eq!(url.to_string(), "https://host:8443/path@x");
         assert!(!format!("{url:?}").contains("pa55"));
+        assert_eq!(without_credentials("https://user:pa/55@host"), "https://host");
         assert_eq!(url.as_str(), "https://user:pa55@host:8443/path@x");
     }
 }

@@ -72,7 +72,8 @@ const DELETIONS: &[&str] = &[
     // session; their texts were redacted as a whole.
     "UPDATE tasks SET goal = NULL, constraints = NULL, tags = NULL, files_touched = \
      (SELECT json_group_array(value) FROM json_each(files_touched) WHERE value NOT LIKE '-%' AND value NOT GLOB '*[:=]*') \
-     WHERE client_session_id IN {sessions_with_secrets} OR client_session_id IS NULL AND session_id IS NOT NULL",
+     WHERE client_session_id IN {sessions_with_secrets} OR client_session_id IS NULL AND session_id IS NOT NULL AND (original_query LIKE '%[redacted:%' \
+      OR session_id IN (SELECT session_id FROM session_states WHERE client_session_id IN {sessions_with_secrets}))",
     "UPDATE corrections SET reason = '', text = '', recovery_plan = NULL WHERE client_session_id IN {sessions_with_secrets}",
     "UPDATE drift_log SET reason = NULL, findings = NULL, correction_given = NULL, recovery_plan = NULL \
      WHERE client_session_id IN {sessions_with_secrets}",
