@@ -226,7 +226,7 @@ impl Task {
                 }
                 Err(error) => {
                     self.spool_works = false;
-                    self.failed(&StoreError::NotWritable(error));
+                    self.failed(&error);
                     return;
                 }
             }
@@ -331,10 +331,10 @@ impl Task {
 }
 
 /// Writes to the spool. A panic is treated as an error.
-fn spool(spool: &Spool, batch: &[Redacted<ExchangeRecord>]) -> Result<(), String> {
+fn spool(spool: &Spool, batch: &[Redacted<ExchangeRecord>]) -> Result<(), StoreError> {
     std::panic::catch_unwind(AssertUnwindSafe(|| spool.append(batch)))
-        .map_err(|_| "writing to the spool panicked".to_owned())?
-        .map_err(|error: SpoolError| error.to_string())
+        .map_err(|_| StoreError::NotWritable("writing to the spool panicked".to_owned()))?
+        .map_err(|error: SpoolError| StoreError::NotWritable(error.to_string()))
 }
 
 #[cfg(test)]
