@@ -116,7 +116,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Stop> {
     let lock = match Lock::acquire(&home) {
         Ok(lock) => Some(lock),
         Err(error @ LockError::Held { .. }) => {
-            let hint = "use that one, stop it, or give this one a home of its own with --home";
+            let hint = "use the running daemon, stop it, or choose another home with --home";
             return Err(Stop::fault(error).with_hint(hint));
         }
         Err(error) => {
@@ -129,7 +129,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Stop> {
         .worker_threads(2)
         .enable_all()
         .build()
-        .context("the system gives no threads")
+        .context("cannot start the async runtime")
         .map_err(Stop::fault)?;
     let home_monitor = Arc::new(HomeMonitor::new(&home, lock));
     let result = runtime.block_on(serve(&settings, &home, &environment, &home_monitor));
@@ -218,7 +218,7 @@ async fn serve(
     );
     if closed.is_err() {
         tracing::warn!(
-            "calls to the model were still under way; the ledger keeps what was set aside for them"
+            "model calls were still in progress at shutdown; their reserved cost stays in the spending ledger"
         );
     }
     let health = recording.stop(FLUSH_TIMEOUT).await;
@@ -365,7 +365,7 @@ async fn relay(
         () = signals.next() => {}
     }
     print_line(&format!(
-        "stopping; {} running response(s) may end first, a second signal stops now",
+        "shutting down; waiting for {} response(s) to end; a second signal aborts them",
         metrics.streams()
     ));
     let _ = stop.send(());

@@ -95,7 +95,7 @@ impl HomeMonitor {
                 }
                 tracing::error!(
                     home = %self.home.root().display(),
-                    "the home was removed while the daemon was running, and is made anew; what was recorded there is gone"
+                    "the home was deleted while the daemon was running and has been recreated; its records are lost"
                 );
                 state.lock = Some(lock);
                 None

@@ -68,7 +68,7 @@ pub enum GoalEditKind {
 
 named!(GoalEditKind { Set => "set", Allow => "allow", Forbid => "forbid", Constraint => "constraint" });
 
-/// An edit of a session's contract by a person. Of contradicting edits the newer one counts.
+/// A user's edit of a session's contract. If edits conflict, the newest wins.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GoalEdit {
     /// The key.
@@ -307,9 +307,9 @@ pub struct DriftState {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Consent {
-    /// Files whose change the user let pass after a correction.
+    /// Files whose change the user tolerated after a correction.
     pub files: Vec<String>,
-    /// Hashes of hard findings that the user let pass.
+    /// Hashes of hard findings that the user tolerated.
     pub facts: Vec<u64>,
     /// Texts of the agent that the user agreed to, oldest first. They hold until another task starts.
     pub words: Vec<String>,
@@ -385,7 +385,7 @@ pub trait DriftStore: Send + Sync {
         task: &SessionId,
     ) -> Result<(), StoreError>;
     /// Saves a correction; replaces the one with the same id except for its task. The text of a task that was forgotten
-    /// since is not stored, here and in a state.
+    /// since is stored neither here nor by `save_drift_state`.
     async fn save_correction(&self, correction: &Redacted<Correction>) -> Result<(), StoreError>;
     /// Returns the corrections of a session, oldest first.
     async fn corrections(&self, session: &ClientSessionId) -> Result<Vec<Correction>, StoreError>;

@@ -82,7 +82,7 @@ impl fmt::Debug for Embedding {
 pub enum EmbedError {
     /// The model is not called at present: the budget is spent, the ledger is unavailable, or the provider failed too
     /// often. The same call may succeed later.
-    #[error("no embedding model is asked at present: {0}")]
+    #[error("calls to the embedding model are paused: {0}")]
     Paused(String),
     /// The call failed. It may succeed later.
     #[error("no embeddings: {0}")]

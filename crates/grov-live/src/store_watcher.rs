@@ -47,6 +47,9 @@ impl StoreWatcher {
 
     /// Waits until another process changes the store, and reads the switches again.
     pub async fn changed(&self) {
+        if let Err(error) = self.load().await {
+            tracing::debug!(%error, "cannot read the revision of the store; retrying");
+        }
         while !self.changed_within_interval().await {}
     }
 

@@ -133,8 +133,8 @@ impl HttpEmbedder {
 
     fn why_blocked(&self) -> &'static str {
         match self.breaker.blocked() {
-            Some(OpenReason::KeyRefused) => "the provider refused the API key and is left alone for a while",
-            _ => "the provider failed several times in a row and is left alone for a while",
+            Some(OpenReason::KeyRefused) => "the provider refused the API key; calls are paused",
+            _ => "the provider failed several times in a row; calls are paused",
         }
     }
 }

@@ -90,7 +90,9 @@ pub(crate) enum ModelError {
     #[error("the provider did not answer within {0:?}")]
     TimedOut(Duration),
     /// The server's name resolves to one of Grov's own listeners.
-    #[error("Grov's own calls would come back to Grov's own listener {0}; name the provider itself")]
+    #[error(
+        "the provider's address is Grov's own listener {0}, so calls would loop; configure the provider's own address"
+    )]
     OwnListener(SocketAddr),
 }
 

@@ -42,7 +42,7 @@ pub(crate) enum NoAnswer {
     #[error("the judge is closed")]
     Closed,
     /// The circuit breaker is open.
-    #[error("the provider is left alone for a while")]
+    #[error("calls to the provider are paused after failures")]
     Blocked,
     /// The queue is full.
     #[error(transparent)]

@@ -126,7 +126,7 @@ pub enum SetupError {
     },
     /// The URL is one of Grov's own listeners: calls would loop.
     #[error(
-        "the {what} for Grov's own model calls is Grov's own listener {listener}, so they would come back to Grov; name the provider itself"
+        "the {what} for Grov's own model calls is Grov's own listener {listener}, so calls would loop; configure the provider's own address"
     )]
     OwnListener {
         /// `base URL` or `proxy`.

@@ -52,8 +52,8 @@ pub struct Ranking {
 /// Separates memories that are about a prompt from those that are not, measured with prompts of other projects
 /// (`docs/performance.md`).
 const INJECTION_FLOOR: f64 = 4.5;
-/// Injected memories lead by their words alone: six times as many candidates inject for the same prompts of the development
-/// set, and as often the right memory (`docs/performance.md`).
+/// Injected memories rank high by words alone: with six times as many candidates, the same prompts of the development
+/// set get a memory, and it is equally often the right one (`docs/performance.md`).
 const INJECTION_CANDIDATES: usize = 64;
 /// Half the postings of a search: of 300 queries for one of 10,000 generated memories 268 find it, with 20,000 postings 278
 /// (`docs/performance.md`).

@@ -323,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_broken_is_skipped_alone() {
+    fn a_malformed_line_does_not_affect_others() {
         let config = config(
             "loose = 1\n[broken\nx = 1\n[a \"open]\ny = 1\n[user]\n=3\n!! = 4\nname = N\nflag\n[user \"x\" y]\nname = M",
         );
@@ -386,7 +386,7 @@ mod tests {
         }
 
         #[test]
-        fn any_text_of_telling_characters_ends(text in "[\\[\\]\"\\\\=#;\n\r a.\t]{0,80}") {
+        fn parsing_text_of_syntax_characters_terminates(text in "[\\[\\]\"\\\\=#;\n\r a.\t]{0,80}") {
             parse(&text);
         }
 

@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_outside_large_or_no_file_is_left_out() {
+    fn outside_large_and_irregular_files_are_omitted() {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().join("project");
         fs::create_dir_all(root.join("src")).unwrap();
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn only_so_many_are_looked_at() {
+    fn the_number_of_hashed_files_is_limited() {
         let folder = tempfile::tempdir().unwrap();
         let files: Vec<String> = (0..100).map(|number| format!("f{number}")).collect();
         assert_eq!(pins(folder.path(), &files).len(), MAX_FILES);

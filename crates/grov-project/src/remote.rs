@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_shared_address() {
+    fn local_paths_and_invalid_urls_have_no_remote() {
         let long = format!("https://h/{}", "x".repeat(3000));
         for address in [
             "",

@@ -213,7 +213,7 @@ impl ConnectionSet {
         if self.logged.is_none_or(|logged| logged.elapsed() >= LOG_EVERY) {
             self.logged = Some(Instant::now());
             let open = self.open.len();
-            tracing::error!(%error, open, "cannot accept clients; idle ones are closed, and it is tried again");
+            tracing::error!(%error, open, "cannot accept clients; closing an idle connection and retrying");
         }
         Some(Pause::AcceptFailed)
     }

@@ -322,10 +322,10 @@ pub(crate) fn finished(
     }
     if claims.worked || claims.tests_pass || !claims.reports.is_empty() {
         if proof.tested {
-            return Some("the answer tells of finished work and the tests passed");
+            return Some("the answer reports finished work, and the tests passed");
         }
         if proof.committed {
-            return Some("the answer tells of finished work and it was committed");
+            return Some("the answer reports finished work, and it was committed");
         }
         if claims.tests_pass && proof.changed {
             return Some("something was changed and the answer says that the tests pass");

@@ -337,7 +337,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_nobody_typed_is_left_out() {
+    fn text_that_the_user_did_not_type_is_removed() {
         let cases = [
             ("<system-reminder>never do x</system-reminder>Fix it", "Fix it"),
             (

@@ -169,7 +169,7 @@ mod tests {
         #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
 
         #[test]
-        fn readings_put_together_tell_what_all_prompts_tell_at_once(
+        fn merged_prompts_give_the_same_intent_as_all_prompts_at_once(
             prompts in prop::collection::vec(prompt(), 0..30),
             first_files in prop::collection::vec(prompt(), 0..12),
         ) {
@@ -178,7 +178,7 @@ mod tests {
         }
     }
 
-    /// Prompts as they are typed, in which names and limits come again, in other letters too.
+    /// Typical prompts that repeat names and constraints, also in other letter case.
     fn prompt() -> impl Strategy<Value = String> {
         #[rustfmt::skip]
         let piece = prop::sample::select(vec![

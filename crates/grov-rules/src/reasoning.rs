@@ -59,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_done_is_told_with_its_file_and_its_proof() {
+    fn the_trace_lists_changes_with_their_files_and_checks() {
         let why = "The cookie is lost on redirect. I use SameSite=Lax instead of Strict because the provider redirects.";
         let question = ReasoningQuestion {
             goal: "Fix the login bug".to_owned(),
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn where_nothing_was_changed_what_was_read_is_told() {
+    fn without_changes_the_trace_lists_the_files_read() {
         let question = ReasoningQuestion {
             actions: vec![action(
                 ActionType::Read,

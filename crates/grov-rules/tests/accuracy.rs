@@ -171,7 +171,7 @@ impl fmt::Display for Counts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "precision {:.3} ({}/{}), recall {:.3} ({}/{}), F1 {:.3}, nothing found where nothing is {}/{}",
+            "precision {:.3} ({}/{}), recall {:.3} ({}/{}), F1 {:.3}, no false alarm in {}/{} prompts without constraints",
             self.precision(),
             self.right,
             self.extracted,
@@ -216,7 +216,7 @@ fn measure_constraints(cases: &[ConstraintCase], extract: impl Fn(&str) -> Vec<S
     counts
 }
 
-/// Numbers of turns whose action was told rightly, and of those that were right in every respect.
+/// Number of turns with the correct action, and with every field correct.
 #[derive(Default)]
 struct Told {
     actions: usize,
@@ -377,7 +377,7 @@ const CONSTRAINT_FLOORS: [ConstraintFloors; 2] = [
     },
 ];
 
-/// The least number of turns whose action, and whose every part, has to be told rightly in a half.
+/// Minimum number of turns of a half with the correct action, and with every field correct.
 struct TurnFloors {
     half: &'static str,
     actions: usize,

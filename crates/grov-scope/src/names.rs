@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_are_what_is_no_identifier() {
+    fn identifiers_are_not_paths() {
         assert_eq!(paths("parse() of src/a.rs, and a.b or x/y"), ["src/a.rs"]);
     }
 }

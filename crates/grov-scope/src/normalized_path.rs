@@ -333,7 +333,7 @@ mod tests {
         }
 
         #[test]
-        fn a_place_is_its_own_spelling(path in "[a-z./~]{0,20}") {
+        fn normalizing_twice_changes_nothing(path in "[a-z./~]{0,20}") {
             let root = ProjectRoot::new(Some("/home/me/p"));
             let once = NormalizedPath::new(&root, &path);
             if once.is_in_project() {

@@ -316,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn how_a_call_ended_is_told_later() {
+    fn a_result_may_be_recorded_after_the_assessment() {
         let mut rules = Rules::new(GoalContract::default(), None);
         let test = bash("cargo test");
         for call in ["1", "2"] {

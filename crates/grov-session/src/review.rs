@@ -23,7 +23,7 @@ const REVIEW_FROM_ESCALATION: u32 = 2;
 /// Maximum number of halts listed.
 const MAX_HALTS: usize = 3;
 
-/// The reason of a halt without a reason.
+/// The text for a halt that was recorded without a reason.
 const NO_REASON: &str = "its actions were far off the goal";
 
 /// The evidence for a review.

@@ -15,7 +15,7 @@
 //!   [`crate::doubt`]): at most at the level [`Correct`](grov_domain::CorrectionLevel::Correct), without an undo or
 //!   escalation, and at most [`MAX_DOUBTS`] times per goal.
 //! - Hard findings that occur while a correction is pending are attached to it.
-//! - What the user let pass after a correction (a prompt without an objection) is not corrected again.
+//! - What the user tolerated after a correction (a prompt without an objection) is not corrected again.
 //! - A call that failed or was refused changed nothing and is not corrected. The same holds for files that were
 //!   restored before a correction was delivered, also within one response.
 

@@ -149,7 +149,7 @@ pub enum ScenarioError {
         source: std::io::Error,
     },
     /// The file does not have the documented form.
-    #[error("the scenario file is not as it should be: {0}")]
+    #[error("invalid scenario file: {0}")]
     Form(String),
     /// No scenario has that name.
     #[error("there is no scenario {name:?}; known are {known}")]

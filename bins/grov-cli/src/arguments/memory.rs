@@ -37,7 +37,7 @@ pub(crate) enum MemoryCommand {
     },
     /// Find memories that contain instructions to the agent, or paths that .grovignore excludes
     Audit,
-    /// Delete memories for good, including their text in the index, in running sessions and on disk
+    /// Permanently delete memories, including their text in the index, in running sessions and on disk
     Forget(ForgetArguments),
     /// Count memories
     Stats,

@@ -63,8 +63,9 @@ pub fn route(
     // With a custom base URL, the client sends all tools in full unless this is set.
     match variables.get(TOOL_SEARCH) {
         Some(choice) if choice != "true" => {
-            let note =
-                format!("{TOOL_SEARCH} is {choice:?} and stays so; with \"true\" requests would be smaller");
+            let note = format!(
+                "{TOOL_SEARCH} is {choice:?} and is not changed; \"true\" would make requests smaller"
+            );
             routed.notes.push(note);
         }
         _ => routed.set(TOOL_SEARCH, "true"),

@@ -90,7 +90,7 @@ impl Ledger {
         let all = async { while releases.join_next().await.is_some() {} };
         if tokio::time::timeout(STORE_TIMEOUT, all).await.is_err() {
             tracing::warn!(
-                "the spending ledger did not answer in time; a call that was not made may count until tomorrow"
+                "releasing reservations in the spending ledger timed out; they may count against today's budget"
             );
         }
     }
@@ -181,10 +181,10 @@ impl Ledger {
             Ok(Ok(())) => {}
             Ok(Err(error)) => tracing::warn!(
                 %error,
-                "a model call could not be settled in the spending ledger; it counts with the most it could cost"
+                "cannot settle a model call in the spending ledger; it counts at its maximum cost"
             ),
             Err(_) => tracing::warn!(
-                "the spending ledger did not answer in time; a model call counts with the most it could cost"
+                "settling a model call in the spending ledger timed out; it counts at its maximum cost"
             ),
         }
     }
@@ -206,7 +206,7 @@ async fn release(
     if let Err(error) = store.settle(&Redactor::shared().clean(call)).await {
         tracing::warn!(
             %error,
-            "the reservation of a model call that was not made could not be released; it counts until tomorrow"
+            "cannot release the reservation of a model call that was not made; it counts against today's budget"
         );
     }
 }

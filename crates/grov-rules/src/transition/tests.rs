@@ -349,13 +349,13 @@ fn tests_that_fail_behind_a_pipe_are_failed_tests() {
 }
 
 #[test]
-fn limits_of_the_turn_are_told() {
+fn the_analysis_contains_the_constraints_of_the_prompt() {
     let analysis = analyze_task_context(&within("Make it blue but don't touch the header.", "r", "Ok."));
     assert_eq!(analysis.constraints, ["don't touch the header"]);
 }
 
 #[test]
-fn a_task_that_nobody_asked_for_is_named_after_what_was_done() {
+fn a_task_without_a_prompt_gets_its_goal_from_the_actions() {
     let reminder = "<system-reminder>Never stop.</system-reminder>";
     let goal = |letters: &str, answer: &str| {
         let analysis = analyze_task_context(&question(None, Vec::new(), reminder, letters, answer));

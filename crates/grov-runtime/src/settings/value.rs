@@ -114,7 +114,7 @@ pub enum InvalidValue {
     #[error("not usable: {0}")]
     Url(UrlError),
     /// Not a key.
-    #[error("a text that no key looks like")]
+    #[error("text that does not look like a key")]
     Secret,
     /// Bytes that are not text.
     #[error("not UTF-8")]

@@ -89,7 +89,7 @@ fn what_is_forbidden_by_its_path_is_seen() {
 }
 
 #[test]
-fn what_is_not_certain_is_not_forbidden() {
+fn ambiguous_constraints_forbid_nothing() {
     for (constraint, file) in [
         ("Do not touch src/auth.rs", "src/auth_test.rs"),
         ("Do not touch src/auth.rs", "src/main.rs"),
@@ -125,7 +125,7 @@ fn what_is_not_certain_is_not_forbidden() {
 }
 
 #[test]
-fn what_is_there_may_not_change_but_new_tests_may_come() {
+fn a_constraint_on_existing_tests_permits_new_ones() {
     let new = ActionSketch {
         action_type: ActionType::Write,
         ..edit("tests/new.rs", "#[test] fn a() {}")
@@ -293,7 +293,7 @@ fn the_newest_instruction_forbids_and_allows() {
     ] {
         assert!(broken(&[], story, &auth).is_empty(), "{story}");
     }
-    // A plan tells in bold type what the program does.
+    // Bold text in a plan describes the program; it is not an instruction.
     let plan = "The exporter writes files, but it **does not commit any changes**.";
     assert!(broken(&[], plan, &bash("git commit -m x")).is_empty());
     assert!(!broken(&[], "Do **not** commit.", &bash("git commit -m x")).is_empty());
@@ -316,7 +316,7 @@ fn a_reason_quotes_the_constraint() {
     assert_eq!((found[0].rule, found[0].at_most), (Rule::Constraint, 3));
 }
 
-/// Whether something is forbidden once all of this was said, the constraint being what was found in the first prompt.
+/// Whether the rules forbid an action after these prompts. `constraint` is the one extracted from the first prompt.
 fn is_forbidden_after(constraint: &str, said: &[&str], action: &ActionSketch) -> bool {
     let contract = GoalContract {
         goal: "Fix the login".to_owned(),
@@ -330,7 +330,7 @@ fn is_forbidden_after(constraint: &str, said: &[&str], action: &ActionSketch) ->
 }
 
 #[test]
-fn a_constraint_is_taken_back_by_kind_and_name_and_path() {
+fn a_later_prompt_lifts_a_constraint_by_kind_name_or_path() {
     let tests = edit("tests/login.rs", "#[test]");
     let first = "Fix the login. Don't touch the tests.";
     assert!(is_forbidden_after("Don't touch the tests", &[first], &tests));
@@ -374,7 +374,7 @@ fn a_constraint_is_taken_back_by_kind_and_name_and_path() {
 }
 
 #[test]
-fn what_was_taken_back_stays_so() {
+fn a_lifted_constraint_stays_lifted_until_it_is_repeated() {
     let tests = edit("tests/login.rs", "#[test]");
     let said = [
         "Fix the login. Don't touch the tests.",
@@ -414,7 +414,7 @@ fn a_limit_to_one_place_ends_where_another_is_named() {
 }
 
 #[test]
-fn what_was_ordered_before_a_constraint_does_not_lift_it() {
+fn a_request_before_a_constraint_does_not_lift_it() {
     let said = [
         "update the tests in tests/login.rs",
         "and from now on don't touch the tests",
@@ -424,7 +424,7 @@ fn what_was_ordered_before_a_constraint_does_not_lift_it() {
         &said,
         &edit("tests/login.rs", "")
     ));
-    // A constraint that stands in no prompt holds from when it was seen first.
+    // A constraint that is in no prompt applies from the time it is first set.
     let mut contract = GoalContract {
         instructions: vec!["update tests/login.rs".to_owned()],
         ..GoalContract::default()
@@ -473,7 +473,7 @@ fn what_is_pasted_forbids_nothing() {
 fn half_a_sentence_of_a_long_text_forbids_nothing() {
     let padding = "This tells how the relay counts its frames. ".repeat(400);
     let sentence = "Do not change src/auth/ unless a test asks for it, which it does today. ";
-    // Wherever a cut falls in the sentence, what it says it says as a whole or not at all.
+    // Wherever the text is truncated, the sentence is parsed completely or not at all.
     for shift in 0..sentence.len() {
         let head = &padding[..8 * 1024 - shift];
         let text = format!("{head}. {sentence}{padding}{padding}");
@@ -485,7 +485,7 @@ fn half_a_sentence_of_a_long_text_forbids_nothing() {
     }
 }
 
-/// What the rules say of a change after these instructions, without any constraint that was kept.
+/// Whether instructions alone, without extracted constraints, forbid an action.
 fn forbidden_after(instructions: &[&str], action: &ActionSketch) -> bool {
     let root = ProjectRoot::new(Some("/home/me/p"));
     let contract = GoalContract {
@@ -501,7 +501,7 @@ fn forbidden_after(instructions: &[&str], action: &ActionSketch) -> bool {
 }
 
 #[test]
-fn whoever_wants_an_explanation_and_no_change_gets_no_change() {
+fn a_request_for_an_explanation_only_forbids_changes() {
     for prompt in [
         "Explain how the login works. Don't change anything.",
         "Explain the login, don't change anything",
@@ -586,7 +586,7 @@ fn a_narrower_limit_does_not_forbid_every_change() {
 }
 
 #[test]
-fn what_the_goal_asks_for_beside_it_counts_where_no_instruction_is_known() {
+fn a_request_in_the_goal_lifts_the_read_only_constraint_if_there_are_no_instructions() {
     let root = ProjectRoot::new(Some("/home/me/p"));
     let contract = |goal: &str| GoalContract {
         goal: goal.to_owned(),

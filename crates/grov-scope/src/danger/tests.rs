@@ -138,7 +138,7 @@ fn what_the_user_asked_for_is_no_danger() {
 }
 
 #[test]
-fn within_the_project_a_removal_beside_the_told_scope_deserves_a_word() {
+fn a_removal_outside_the_expected_scope_is_a_minor_finding() {
     let removal = bash("rm -rf web/pages");
     assert_eq!(score("Fix the parser", &["src/parser.rs"], &removal), 7);
     assert_eq!(score("Fix the parser", &[], &removal), 10);
@@ -149,7 +149,7 @@ fn within_the_project_a_removal_beside_the_told_scope_deserves_a_word() {
 }
 
 #[test]
-fn a_folder_that_is_made_in_the_same_line_excuses_no_removal_of_what_was_there() {
+fn recreating_a_folder_does_not_excuse_its_removal() {
     for (command, most) in [
         ("rm -rf / ; mkdir /", 1),
         ("rm -rf ~ && mkdir ~", 1),
@@ -276,7 +276,7 @@ fn the_verb_of_the_command_in_the_users_words_asks_for_it() {
 }
 
 #[test]
-fn what_a_line_amends_it_may_push_by_lease() {
+fn a_line_that_amends_a_commit_may_push_it_with_lease() {
     let line = "git commit --amend --no-edit && git push --force-with-lease";
     assert_eq!(score("Address the comments", &[], &bash(line)), 10);
     assert_eq!(
@@ -355,7 +355,7 @@ fn volumes_go_with_containers_only_where_that_is_said() {
 }
 
 #[test]
-fn the_agent_does_not_free_itself() {
+fn disabling_or_manipulating_grov_is_a_danger() {
     for command in [
         "grov goal allow src/db",
         "grov --home /tmp/x goal --session s allow '**'",
@@ -391,7 +391,7 @@ fn the_agent_does_not_free_itself() {
 }
 
 #[test]
-fn files_that_go_with_the_work_may_go() {
+fn removals_that_are_part_of_the_work_are_not_dangers() {
     for (goal, scope, command) in [
         (
             "Upgrade react to 19 in package.json",
@@ -449,8 +449,8 @@ fn what_is_only_said_in_code_is_no_danger() {
 }
 
 #[test]
-fn a_shell_that_a_command_begins_goes_its_own_ways() {
-    // What is removed lies in the project, and the folder that the other shell went to is none of this one's.
+fn a_nested_shell_does_not_change_the_working_directory() {
+    // The removed folder is in the project: `cd` in the nested shell does not affect the outer shell.
     assert_eq!(score("x", &[], &bash("bash -c 'cd /'; rm -rf notes")), 10);
     assert_eq!(score("x", &[], &bash("bash -c 'cd /srv && rm -rf notes'")), 3);
     let mut rules = Rules::new(GoalContract::default(), Some("/home/me/p"));
@@ -596,7 +596,7 @@ fn ordinary_work_behind_other_programs_is_no_danger() {
     assert_eq!(asked, [""; 0]);
 }
 
-/// A command that the guard looks at, which is not cut as a recorded one is.
+/// A command as the guard sees it: complete, not truncated like a recorded one.
 fn about_to_run(command: &str) -> ActionSketch {
     let input = serde_json::json!({ "command": command });
     let action = grov_actions::understand_whole(&grov_actions::ToolCall {
@@ -609,7 +609,7 @@ fn about_to_run(command: &str) -> ActionSketch {
 }
 
 #[test]
-fn a_long_command_hides_no_destruction_behind_its_beginning() {
+fn destruction_at_the_end_of_a_long_command_is_found() {
     let targets: String = (0..70).map(|number| format!(" target/a{number}")).collect();
     let built: String = (0..300).map(|number| format!(" target/a{number}")).collect();
     for command in [

@@ -1,4 +1,4 @@
-//! What holds for the relatedness of whole conversations, as the rules tell it.
+//! Relatedness over whole conversations.
 
 use super::terms::{TextTerms, words};
 use crate::Rules;
@@ -136,7 +136,7 @@ fn a_style_sheet_under_a_goal_about_tokens_is_off_at_its_first_edit() {
 }
 
 #[test]
-fn to_look_is_never_found() {
+fn reading_has_no_findings_even_during_a_drift() {
     let mut actions = auth_work();
     actions.extend([theme(), read("src/styles/colors.css")]);
     let mut rules = Rules::new(auth(), Some("/home/me/p"));
@@ -241,7 +241,7 @@ fn goals_in_other_languages_do_not_raise_alarms_on_work() {
 }
 
 #[test]
-fn without_texts_it_rather_misses() {
+fn edits_without_text_are_not_off_goal() {
     let bare = |action: &ActionSketch| ActionSketch {
         content: None,
         ..action.clone()
@@ -256,7 +256,7 @@ fn without_texts_it_rather_misses() {
 }
 
 #[test]
-fn places_outside_of_the_project_and_temporary_ones_prove_nothing() {
+fn paths_outside_the_project_and_temporary_files_are_ignored() {
     let mut actions = auth_work();
     for file in [
         "/tmp/probe.css",
@@ -355,7 +355,7 @@ fn any_action() -> impl Strategy<Value = ActionSketch> {
 
 proptest! {
     #[test]
-    fn the_past_does_not_depend_on_the_future(actions in prop::collection::vec(any_action(), 1..30), cut in 0..30usize) {
+    fn scores_do_not_depend_on_later_actions(actions in prop::collection::vec(any_action(), 1..30), cut in 0..30usize) {
         let contract = goal("Parse tokens of the input");
         let whole = all(&mut Rules::new(contract.clone(), None), &actions);
         let cut = cut.min(actions.len());

@@ -261,7 +261,7 @@ proptest! {
     }
 
     #[test]
-    fn rules_go_on_in_another_process_as_if_in_the_same(
+    fn restored_rules_give_the_same_results(
         held in any_contract(),
         newer in any_contract(),
         root in prop::option::of(path()),
@@ -300,7 +300,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_allowed_is_in_nobodys_way(held in any_contract(), name in "[a-z]{1,6}", content in text()) {
+    fn allowed_paths_have_no_path_findings(held in any_contract(), name in "[a-z]{1,6}", content in text()) {
         let file = format!("work/{name}.rs");
         let mut held = held;
         held.allowed.push("work/**".to_owned());
@@ -373,12 +373,12 @@ fn what_the_user_said_yes_to_twice_counts_once_and_as_the_newest() {
     rules.record_consent("Shall I go on?");
     rules.record_consent(publish);
     assert_eq!(rules.consents(), ["Shall I go on?", publish]);
-    // Of long words the ends are kept, and told apart by them.
+    // Long texts are shortened to both ends before they are compared.
     let long = "Shall I go on? ".repeat(1000);
     rules.record_consent(&long);
     rules.record_consent(&long);
     assert_eq!(rules.consents().len(), 3);
-    // Whatever is said yes to again and again pushes nothing out.
+    // A repeated consent does not evict others.
     for _ in 0..MAX_CONSENTS {
         rules.record_consent("Shall I go on?");
     }
@@ -478,11 +478,11 @@ fn what_a_log_says_of_files_ties_their_changes() {
 }
 
 #[test]
-fn a_bump_of_versions_brings_in_no_dependency_for_certain() {
+fn a_version_bump_is_only_possibly_a_new_dependency() {
     let held = || contract(&[], &[], &[], &["no new dependencies"]);
     let text = "[package]\nname = \"x\"\nversion = \"1.2.0\"\n\n[dependencies]\nserde = \"1\"\ntokio = { version = \"1\" }\n";
     let bump = edit("Cargo.toml", text);
-    // Which of the lines are new is not seen: that deserves a word and no more.
+    // The edit does not show which lines are new, so the score is only 7.
     let found = of(held(), &bump);
     assert_eq!((found.score, found.findings[0].rule), (7, Rule::Constraint));
     let write = ActionSketch {
@@ -534,7 +534,7 @@ fn is_fact(assessment: &Assessment) -> bool {
 }
 
 #[test]
-fn taking_back_what_was_changed_against_a_constraint_breaks_nothing() {
+fn undoing_a_violation_is_not_a_violation() {
     let made = write("/home/me/p/src/db/new.rs", "pub fn pool() {}");
     let changed = edit("/home/me/p/src/db/pool.rs", "const SIZE: usize = 50;");
     for (breach, undoing) in [
@@ -556,7 +556,7 @@ fn taking_back_what_was_changed_against_a_constraint_breaks_nothing() {
         rules.request_revert();
         let undone = rules.assess(&undoing, Some("2"));
         assert!(!is_fact(&undone), "{undoing:?}: {undone:?}");
-        // Both ways of asking say the same.
+        // The same holds for a subagent.
         let mut rules = without_the_database();
         rules.assess_subagent(breach);
         rules.request_revert();
@@ -569,7 +569,7 @@ fn changed_back() -> ActionSketch {
 }
 
 #[test]
-fn what_the_agent_did_not_change_is_not_taken_back_by_it() {
+fn an_action_that_does_not_undo_the_agents_change_is_a_violation() {
     let made = write("/home/me/p/src/db/new.rs", "pub fn pool() {}");
     let changed = edit("/home/me/p/src/db/pool.rs", "const SIZE: usize = 50;");
     for (breach, action) in [
@@ -589,7 +589,7 @@ fn what_the_agent_did_not_change_is_not_taken_back_by_it() {
         rules.request_revert();
         assert!(is_fact(&rules.assess(&action, Some("2"))), "{action:?}");
     }
-    // Of an edit nobody can tell without having said so, and then once for each change. What failed changed nothing.
+    // An edit counts as a revert only after a requested revert, and once per change. A failed call changed nothing.
     let mut rules = without_the_database();
     let back = edit("/home/me/p/src/db/pool.rs", "const SIZE: usize = 5;");
     rules.assess(&changed, Some("1"));
@@ -604,7 +604,7 @@ fn what_the_agent_did_not_change_is_not_taken_back_by_it() {
 }
 
 #[test]
-fn what_the_user_said_yes_to_in_the_dialog_breaks_nothing_any_more() {
+fn an_action_approved_in_the_dialog_is_not_a_violation() {
     let mut rules = without_the_database();
     let change = edit("/home/me/p/src/db/pool.rs", "const SIZE: usize = 50;");
     rules.grant(&change, Some("1"));
@@ -629,7 +629,7 @@ fn what_the_user_said_yes_to_in_the_dialog_breaks_nothing_any_more() {
 }
 
 #[test]
-fn a_yes_to_a_question_ends_that_nothing_is_to_be_changed() {
+fn accepting_a_proposal_ends_the_read_only_constraint() {
     let contract = |more: &[&str]| GoalContract {
         goal: "Explain the login".to_owned(),
         instructions: [&["Explain the login. Don't change anything."], more]
@@ -655,7 +655,7 @@ fn a_yes_to_a_question_ends_that_nothing_is_to_be_changed() {
 }
 
 #[test]
-fn what_was_there_before_is_not_made_by_touching_it() {
+fn touching_an_existing_path_does_not_count_as_creating_it() {
     for (made, removal) in [
         ("mkdir -p ~/Documents", "rm -rf ~/Documents"),
         ("mkdir --parents /srv/data", "rm -rf /srv/data"),
@@ -675,7 +675,7 @@ fn what_was_there_before_is_not_made_by_touching_it() {
 }
 
 #[test]
-fn what_goes_back_with_everything_stands_no_more() {
+fn reverting_the_whole_work_tree_reverts_the_violation() {
     let change = edit("/home/me/p/src/db/pool.rs", "const SIZE: usize = 50;");
     for (command, is_back) in [
         ("git stash", true),

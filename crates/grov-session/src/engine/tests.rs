@@ -331,7 +331,7 @@ fn nothing_is_pending_while_corrections_are_disabled() {
 }
 
 #[test]
-fn what_the_user_let_pass_is_not_corrected_again() {
+fn a_tolerated_change_is_not_corrected_again() {
     for policy in POLICIES {
         let mut session = Session::new(policy);
         session.act(billing("invoice.ts"));

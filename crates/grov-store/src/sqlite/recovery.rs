@@ -113,8 +113,8 @@ impl SqliteStore {
             // If this fails, the next opening moves the copy.
             fs::rename(&copy, &self.path).map_err(fault)?;
         }
-        tracing::error!(%damage, kept = %kept.display(), is_restored, "the store was damaged and is set aside; \
-             if only its log was damaged, the state of the last checkpoint is restored, else a new store begins");
+        tracing::error!(%damage, kept = %kept.display(), is_restored, "the database was damaged and has been renamed; \
+             if only its write-ahead log was damaged, the last checkpoint is restored; otherwise a new database is created");
         Ok(())
     }
 

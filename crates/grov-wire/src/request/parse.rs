@@ -382,7 +382,7 @@ impl<'a> Pass<'a> {
         Ok(block)
     }
 
-    /// Reads an object. Calls `read` with each key, without its escapes and as its span; `read` must pass the value.
+    /// Reads an object. Calls `read` with each key, without its escapes and as its span; `read` must consume the value.
     #[inline]
     fn object(
         &mut self,
@@ -403,13 +403,13 @@ impl<'a> Pass<'a> {
         Ok(())
     }
 
-    /// Passes the value of a key that an object may have once, and returns its span. `bit` numbers the key.
+    /// Skips the value of a key that may occur once per object, and returns its span. `bit` identifies the key.
     fn unique_value(&mut self, seen: &mut Seen, bit: u8, key: Span) -> Result<Span, IndexError> {
         seen.note(bit, self, key)?;
         Ok(self.scanner.skip_value()?)
     }
 
-    /// Passes such a value and, if it is a string, stores its span between the quotes in `slot`.
+    /// Skips such a value. If it is a string, stores the span between its quotes in `slot`.
     fn unique_string(
         &mut self,
         seen: &mut Seen,
@@ -428,7 +428,7 @@ impl<'a> Pass<'a> {
         Ok(())
     }
 
-    /// Passes a value and returns its bytes.
+    /// Skips a value and returns its bytes.
     fn scalar(&mut self) -> Result<&'a [u8], IndexError> {
         let span = self.scanner.skip_value()?;
         Ok(self.raw(span))
@@ -438,7 +438,7 @@ impl<'a> Pass<'a> {
         self.document.get(span.range()).unwrap_or_default()
     }
 
-    /// Passes a value and returns it if it is an unsigned integer.
+    /// Skips a value and returns it if it is an unsigned integer.
     fn unsigned(&mut self) -> Result<Option<u64>, IndexError> {
         let digits = self.scalar()?;
         Ok(std::str::from_utf8(digits)

@@ -108,9 +108,14 @@ fn set_aside(database: &Path) -> Option<Check> {
     let may_hold_secrets = |path: &&PathBuf| !block_on(assembly::is_scrubbed(path)).unwrap_or(false);
     let unclean: Vec<PathBuf> = kept.iter().filter(may_hold_secrets).cloned().collect();
     if unclean.is_empty() {
-        let evidence = format!("damaged or cut off from its log, and renamed: {}", listed(&kept));
+        let evidence = format!(
+            "damaged, or separated from its write-ahead log, and renamed: {}",
+            listed(&kept)
+        );
         let check = Check::warn(name, evidence).fix(fix);
-        return Some(check.consequence("The last records before that may exist only in there."));
+        return Some(
+            check.consequence("The newest records before the damage may exist only in these files."),
+        );
     }
     Some(
         Check::warn(

@@ -162,7 +162,7 @@ fn text(answer: &Answer, style: Style) -> String {
     if answer.allow.is_empty() {
         fields.add(
             "to allow",
-            "ask the agent for it: what a prompt asks for is on goal",
+            "request it in a prompt; requested changes are on goal",
         );
     }
     let heading = format!("{} {}", event.action_type.unwrap_or("action"), event.subject());

@@ -51,11 +51,11 @@ pub(super) fn run(context: &Context, arguments: &EditArguments) -> Outcome {
     };
     if saved.sessions > 0 {
         note!(
-            "{} in its history; it stays there, so that no prompt cache is lost",
+            "{}; the history is not rewritten, because that would invalidate the prompt cache",
             plural(
                 saved.sessions as u64,
-                "running session has the old text",
-                "running sessions have the old text"
+                "running session has the old text in its history",
+                "running sessions have the old text in their history"
             )
         );
     }

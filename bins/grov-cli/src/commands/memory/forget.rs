@@ -29,7 +29,7 @@ struct Answer {
 pub(super) fn run(context: &Context, arguments: &ForgetArguments) -> Outcome {
     if context.terminal.wants_json() && !arguments.yes && !arguments.dry_run {
         return Err(Failure::usage(
-            "forgetting cannot be undone, and --json asks no questions: add --yes, or --dry-run to see the cost",
+            "deletion cannot be undone, and --json does not ask for confirmation: add --yes, or --dry-run to see the cost",
         ));
     }
     let mut known: Vec<TaskId> = Vec::new();

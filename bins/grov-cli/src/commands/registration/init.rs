@@ -184,7 +184,7 @@ impl Init<'_> {
             note!("{path} is not changed, because the daemon's URL and token are valid on this machine only");
         } else {
             note!(
-                "{path} registers Grov for everyone and is not changed: each event here also runs that hook, and the first one to come answers"
+                "{path} registers Grov for everyone and is not changed: each event runs its hook and the new one, and the first to run answers"
             );
         }
         Ok(())

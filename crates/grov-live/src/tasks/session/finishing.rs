@@ -29,7 +29,7 @@ impl Session {
             }
             self.load().await?;
         }
-        tracing::warn!(session = %self.id, "memories keep being forgotten; a finished task stays open");
+        tracing::warn!(session = %self.id, "memories were deleted during every attempt to save a finished task; it stays open");
         Ok(())
     }
 

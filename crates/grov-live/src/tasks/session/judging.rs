@@ -69,7 +69,7 @@ impl Session {
             }
             self.load().await?;
         }
-        tracing::warn!(session = %self.id, "memories keep being forgotten; a turn stays in the task it was recorded in");
+        tracing::warn!(session = %self.id, "memories were deleted during every attempt to judge a turn; it stays in the task it was recorded in");
         Ok(())
     }
 
