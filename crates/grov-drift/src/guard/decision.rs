@@ -51,7 +51,7 @@ pub struct PastAction {
     pub action: ActionSketch,
     /// Whether it violated a constraint.
     pub broke_constraint: bool,
-    /// Whether the agent was told to undo it since.
+    /// Whether a later correction asked the agent to undo it.
     pub is_corrected: bool,
 }
 
