@@ -1,4 +1,4 @@
-//! The guard while the database is busy: it asks about a forbidden action, however long that takes.
+//! The guard while the database or the machine is busy: it asks about a forbidden action, however long that takes.
 
 use crate::upstream::NOWHERE;
 use anyhow::{Context, Result, ensure};
@@ -8,11 +8,16 @@ use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
 use sqlx::{ConnectOptions, Connection, Executor};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
 /// Longer than the timeout of older versions of the guard.
 const LOCK_TIME: Duration = Duration::from_millis(200);
+
+/// Busy threads per core, and the size of the transcript, while the guard is asked.
+const BUSY_THREADS: usize = 6;
+const TRANSCRIPT_BYTES: usize = 30 * 1024 * 1024;
 
 /// A project and a session with a constraint.
 struct Scene {
@@ -160,4 +165,92 @@ fn a_waiting_guard_blocks_no_other_hook_over_http() -> Result<()> {
         }
         Ok(())
     })
+}
+
+/// A transcript of a long session, most of which no hook has read.
+fn write_transcript(path: &Path, directory: &Path) -> Result<()> {
+    use std::io::Write;
+    let mut file = std::io::BufWriter::new(File::create(path)?);
+    let output = "a line of output\n".repeat(60);
+    let mut size = 0;
+    for number in 0.. {
+        let common =
+            json!({"sessionId": "s", "cwd": directory, "isSidechain": false, "userType": "external"});
+        let call = json!({"type": "tool_use", "id": format!("old{number}"), "name": "Bash", "input": {"command": "cargo test"}});
+        let result = json!({"type": "tool_result", "tool_use_id": format!("old{number}"), "content": output});
+        for (kind, role, block) in [("assistant", "assistant", call), ("user", "user", result)] {
+            let mut line = common.clone();
+            line["type"] = kind.into();
+            line["uuid"] = format!("{kind}-{number}").into();
+            line["timestamp"] = "2026-01-01T00:00:00.000Z".into();
+            line["message"] = json!({"role": role, "content": [block]});
+            let line = line.to_string();
+            size += line.len() + 1;
+            writeln!(file, "{line}")?;
+        }
+        if size >= TRANSCRIPT_BYTES {
+            break;
+        }
+    }
+    Ok(file.flush()?)
+}
+
+#[test]
+fn the_guard_asks_about_a_forbidden_edit_on_a_busy_machine_with_a_long_transcript() -> Result<()> {
+    let scene = Scene::begun()?;
+    let work = scene.folder.path().join("work");
+    let transcript = scene.folder.path().join("s.jsonl");
+    write_transcript(&transcript, &work)?;
+    let is_over = AtomicBool::new(false);
+    let cores = thread::available_parallelism()?.get();
+    thread::scope(|scope| {
+        for _ in 0..cores * BUSY_THREADS {
+            scope.spawn(|| {
+                while !is_over.load(Ordering::Relaxed) {
+                    std::hint::spin_loop();
+                }
+            });
+        }
+        let asked = (0..5).map(|number| {
+            let mut input = scene.forbidden(&format!("t{number}"));
+            input["transcript_path"] = json!(transcript);
+            decision(&scene.grov.hook("PreToolUse", &input)?.stdout)
+        });
+        let asked: Result<Vec<String>> = asked.collect();
+        is_over.store(true, Ordering::Relaxed);
+        assert_eq!(asked?, ["ask"; 5]);
+        Ok(())
+    })
+}
+
+#[test]
+fn a_fault_of_the_guard_is_shown_to_the_user_once_a_session() -> Result<()> {
+    let scene = Scene::begun()?;
+    fs::write(scene.folder.path().join("grov/config.toml"), "[guard\nmode = 1\n")?;
+    let input = scene.forbidden("t");
+    let first = scene.grov.hook("PreToolUse", &input)?;
+    assert_eq!(first.code(), Some(0));
+    let reply: Value = serde_json::from_str(&first.stdout).with_context(|| format!("{first:?}"))?;
+    let told = reply["systemMessage"]
+        .as_str()
+        .context("no message to the user")?;
+    assert!(
+        told.contains("could not check a call") && told.contains("grov doctor"),
+        "{told}"
+    );
+    assert!(
+        reply.get("hookSpecificOutput").is_none(),
+        "the call is not decided: {reply}"
+    );
+    assert_eq!(scene.grov.hook("PreToolUse", &input)?.stdout, "");
+    let mut other = input.clone();
+    other["session_id"] = "another".into();
+    assert!(
+        scene
+            .grov
+            .hook("PreToolUse", &other)?
+            .stdout
+            .contains("systemMessage")
+    );
+    Ok(())
 }

@@ -50,8 +50,8 @@ impl From<Option<String>> for HookResponse {
     }
 }
 
-/// Handles a hook event. An error or panic is logged and gives an empty response; a guard that fails closed blocks the call
-/// instead.
+/// Handles a hook event. An error or panic is logged and gives an empty response; one of the guard is also shown to the user,
+/// once a session, and a guard that fails closed blocks the call.
 pub fn handle(hook: &Hook<'_>) -> HookResponse {
     let is_guard = hook.event == Some(event::PRE_TOOL_USE);
     catch_failures(is_guard, hook.home, hook.environment, || {
@@ -67,7 +67,7 @@ pub fn handle(hook: &Hook<'_>) -> HookResponse {
 /// The response if Grov has no home directory.
 pub fn handle_without_home(event: Option<&str>, environment: &Environment) -> HookResponse {
     if event == Some(event::PRE_TOOL_USE) {
-        guard::panicked(None, environment)
+        guard::without_home(environment)
     } else {
         HookResponse::Empty
     }
@@ -107,7 +107,7 @@ fn catch_failures(
         Err(_) => {
             log_error(Some(home), "a hook panicked");
             if is_guard {
-                guard::panicked(Some(home), environment)
+                guard::panicked(home, environment)
             } else {
                 HookResponse::Empty
             }
@@ -129,6 +129,13 @@ mod tests {
         assert!(matches!(response(true), HookResponse::Block(_)));
         assert!(matches!(response(false), HookResponse::Empty));
         std::fs::write(folder.path().join("config.toml"), "").unwrap();
+        let HookResponse::Json(told) = response(true) else {
+            panic!("the user is not told");
+        };
+        assert!(
+            told.contains("systemMessage") && told.contains("panicked"),
+            "{told}"
+        );
         assert!(matches!(response(true), HookResponse::Empty));
     }
 

@@ -7,6 +7,7 @@
 
 mod check;
 mod decision;
+mod fault_notice;
 mod unread_prompts;
 
 pub use decision::{PastAction, Question, Stop, decide};
@@ -59,8 +60,10 @@ pub(crate) fn pre_tool_use(context: &HookContext<'_>) -> HookResponse {
     let check = catch_unwind(AssertUnwindSafe(|| GuardCheck::of(context, &settings, until)));
     let check = match check {
         Ok(Some(check)) => check,
-        // The input is not a tool call.
-        Ok(None) if !guard.fails_closed => return HookResponse::Empty,
+        // No input at all: nothing to check.
+        Ok(None) if !guard.fails_closed && context.hook.input.trim_ascii().is_empty() => {
+            return HookResponse::Empty;
+        }
         _ => {
             return check_failed(context, guard.fails_closed, "the tool call could not be parsed");
         }
@@ -118,7 +121,7 @@ fn store_failed(context: &HookContext<'_>, check: &GuardCheck, fault: &str) -> H
     }
     log_error(Some(context.home), format_args!("the guard: {fault}"));
     let Some(stop) = check.destructive_stop() else {
-        return HookResponse::Empty;
+        return fault_notice::notice(Some(context.home), context.input.session_id.as_deref(), fault).into();
     };
     let reason = format!(
         "{} The rules that you set for this session could not be read: {}. Run grov doctor for details.",
@@ -205,17 +208,25 @@ fn is_fail_closed(home: Option<&Home>, environment: &Environment) -> bool {
 /// The response to a tool call that could not be checked.
 fn check_failed(context: &HookContext<'_>, fails_closed: bool, fault: &str) -> HookResponse {
     log_error(Some(context.home), format_args!("the guard: {fault}"));
-    fail(fails_closed, fault)
+    let session = context.input.session_id.as_deref();
+    fail(Some(context.home), session, fails_closed, fault)
 }
 
 /// The response if the check panicked.
-pub(crate) fn panicked(home: Option<&Home>, environment: &Environment) -> HookResponse {
-    fail(is_fail_closed(home, environment), "the check panicked")
+pub(crate) fn panicked(home: &Home, environment: &Environment) -> HookResponse {
+    let fails_closed = is_fail_closed(Some(home), environment);
+    fail(Some(home), None, fails_closed, "the check panicked")
 }
 
-fn fail(fails_closed: bool, fault: &str) -> HookResponse {
+/// The response if Grov has no home directory.
+pub(crate) fn without_home(environment: &Environment) -> HookResponse {
+    let fails_closed = is_fail_closed(None, environment);
+    fail(None, None, fails_closed, "Grov has no home directory")
+}
+
+fn fail(home: Option<&Home>, session: Option<&str>, fails_closed: bool, fault: &str) -> HookResponse {
     if !fails_closed {
-        return HookResponse::Empty;
+        return fault_notice::notice(home, session, fault).into();
     }
     let fault = single_line(fault.lines().next().unwrap_or_default());
     HookResponse::Block(format!(
