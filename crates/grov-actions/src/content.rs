@@ -1,7 +1,7 @@
 //! The text that a tool call writes.
 
 use crate::ToolCall;
-use grov_domain::{ClientDialect, beginning_of};
+use grov_domain::{ActionType, ClientDialect, TextChange, beginning_of, beginning_to};
 use serde_json::Value;
 
 /// The maximum length of the returned text in characters.
@@ -23,6 +23,43 @@ pub fn content(call: &ToolCall<'_>) -> Option<String> {
         let edits = input.get("edits")?.as_array()?;
         let texts: Vec<String> = edits.iter().filter_map(|edit| text(edit, "new_string")).collect();
         (!texts.is_empty()).then(|| bounded(&texts.join("\n")))
+    })
+}
+
+/// The maximum length of each text of a change in bytes.
+const MAX_CHANGE: usize = 64 * 1024;
+
+/// The text that a call replaces and the text that it writes; several edits of a call are joined. `None` for calls that do
+/// not write by themselves. The replaced text is unknown if a text is truncated.
+pub(crate) fn change(action_type: ActionType, input: &Value) -> Option<TextChange> {
+    if !action_type.modifies_files() {
+        return None;
+    }
+    let text = |value: &Value, key: &str| value.get(key).and_then(Value::as_str).map(str::to_owned);
+    let (before, after) = match input.get("edits").and_then(Value::as_array) {
+        Some(edits) => {
+            let all = |key: &str| {
+                edits
+                    .iter()
+                    .map(|edit| text(edit, key))
+                    .collect::<Option<Vec<_>>>()
+            };
+            (
+                all("old_string").map(|texts| texts.join("\n")),
+                all("new_string")?.join("\n"),
+            )
+        }
+        None => {
+            let keys = ["new_string", "content", "new_source", "file_text"];
+            let after = keys.into_iter().find_map(|key| text(input, key))?;
+            (text(input, "old_string"), after)
+        }
+    };
+    let fits = |text: &String| text.len() <= MAX_CHANGE;
+    let is_whole = fits(&after);
+    Some(TextChange {
+        before: before.filter(|before| is_whole && fits(before)),
+        after: beginning_to(&after, after.floor_char_boundary(MAX_CHANGE)).to_owned(),
     })
 }
 
@@ -65,6 +102,45 @@ mod tests {
         assert_eq!(of("Read", r#"{"content":"no"}"#), None);
         assert_eq!(of("Edit", "{}"), None);
         assert_eq!(of("Edit", "{\"new_string\":\"cut of").as_deref(), Some("cut of"));
+    }
+
+    #[test]
+    fn a_change_has_the_replaced_text_of_every_edit() {
+        let of = |tool: &str, input: &str| {
+            let action_type = ClientDialect::CLAUDE_CODE.action_type(tool);
+            change(action_type, &serde_json::from_str(input).unwrap())
+        };
+        let change = |before: Option<&str>, after: &str| {
+            Some(TextChange {
+                before: before.map(str::to_owned),
+                after: after.to_owned(),
+            })
+        };
+        assert_eq!(
+            of("Edit", r#"{"old_string":"a","new_string":"b"}"#),
+            change(Some("a"), "b")
+        );
+        assert_eq!(
+            of("Edit", r#"{"old_string":"a","new_string":""}"#),
+            change(Some("a"), "")
+        );
+        assert_eq!(of("Write", r#"{"content":"all"}"#), change(None, "all"));
+        assert_eq!(
+            of(
+                "MultiEdit",
+                r#"{"edits":[{"old_string":"a","new_string":"b"},{"old_string":"c","new_string":""}]}"#
+            ),
+            change(Some("a\nc"), "b\n")
+        );
+        assert_eq!(of("Read", r#"{"content":"no"}"#), None);
+        assert_eq!(of("Edit", "{}"), None);
+        let long = format!(
+            r#"{{"old_string":"a","new_string":"{}"}}"#,
+            "x ".repeat(MAX_CHANGE)
+        );
+        let cut = of("Edit", &long).unwrap();
+        assert_eq!(cut.before, None);
+        assert!(cut.after.len() <= MAX_CHANGE && cut.after.len() > MAX_CHANGE / 2);
     }
 
     #[test]

@@ -128,6 +128,7 @@ mod tests {
             command: None,
             effects: Vec::new(),
             line: None,
+            change: None,
         }
     }
 

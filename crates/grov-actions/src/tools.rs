@@ -1,6 +1,7 @@
 //! Parses the arguments of each tool.
 
 use crate::arguments;
+use crate::content;
 use crate::path::{MAX_FILES, glob_base, has_extension, resolve};
 use crate::shell;
 use grov_domain::{Action, ActionType, ClientDialect, beginning_to};
@@ -102,6 +103,7 @@ pub(crate) fn parse_action(
         command: command.map(|text| bounded(&text, most)),
         effects,
         line,
+        change: content::change(action_type, input).map(Arc::new),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Actions: what the agent did with one tool call.
 
 use crate::macros::named;
-use crate::{ActionSketch, CommandLine};
+use crate::{ActionSketch, CommandLine, TextChange};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -174,6 +174,9 @@ pub struct Action {
     /// The parsed command line. Not stored; parse `command` again for a stored action.
     #[serde(skip)]
     pub line: Option<Arc<CommandLine>>,
+    /// The text that the tool replaces and writes. Not stored.
+    #[serde(skip)]
+    pub change: Option<Arc<TextChange>>,
 }
 
 #[cfg(test)]

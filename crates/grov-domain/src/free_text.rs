@@ -52,7 +52,7 @@ free_text! {
     }
     Action {
         texts: [files, folders, command, effects],
-        raw: [line],
+        raw: [line, change],
         others: [tool, tool_use_id, action_type]
     }
     Effect { texts: [paths], others: [kind] }
@@ -145,7 +145,7 @@ free_text! {
     }
     ActionSketch {
         texts: [files, command, reasoning, output, content],
-        raw: [line],
+        raw: [line, change],
         others: [action_type, effects, failed]
     }
     HookStepResult { texts: [output], others: [id, failed] }

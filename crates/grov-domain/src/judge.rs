@@ -4,7 +4,7 @@
 //! that is slow, wrong or not configured.
 
 use crate::macros::named;
-use crate::{Action, ActionType, CommandLine, Decision, EffectKind, SessionId, TaskType};
+use crate::{Action, ActionType, CommandLine, Decision, EffectKind, SessionId, TaskType, TextChange};
 use async_trait::async_trait;
 use grov_redact::Redacted;
 use serde::{Deserialize, Serialize};
@@ -55,6 +55,9 @@ pub struct ActionSketch {
     /// action.
     #[serde(skip)]
     pub line: Option<Arc<CommandLine>>,
+    /// The text that the tool replaces and writes, if the sketch was created from an [`Action`]. Not stored.
+    #[serde(skip)]
+    pub change: Option<Arc<TextChange>>,
 }
 
 impl ActionSketch {
@@ -65,6 +68,7 @@ impl ActionSketch {
             command: action.command.clone(),
             effects: action.effects.iter().map(|effect| effect.kind).collect(),
             line: action.line.clone(),
+            change: action.change.clone(),
             ..Self::empty(action.action_type)
         }
     }
@@ -81,6 +85,7 @@ impl ActionSketch {
             output: None,
             content: None,
             line: None,
+            change: None,
         }
     }
 }

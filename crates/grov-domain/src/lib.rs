@@ -25,6 +25,7 @@ mod project;
 mod session;
 mod spending;
 mod store;
+mod text_change;
 mod transition;
 mod words;
 
@@ -77,5 +78,6 @@ pub use store::{
     SessionFilter, SessionStore, SinkHealth, Store, StoreConnection, StoreError, StoreOpener, StoreStats,
     TableStats, TaskStore,
 };
+pub use text_change::TextChange;
 pub use transition::{Applied, Move, OrchestrationStore, TaskTransition};
 pub use words::{file_name, identifiers, is_identifier, path_words, words};

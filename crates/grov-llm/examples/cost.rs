@@ -71,6 +71,7 @@ impl Action {
             output: None,
             content: self.text.filter(|_| writes),
             line: None,
+            change: None,
         }
     }
 }

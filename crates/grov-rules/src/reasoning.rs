@@ -55,6 +55,7 @@ mod tests {
             output: None,
             content: None,
             line: None,
+            change: None,
         }
     }
 

@@ -114,6 +114,7 @@ mod tests {
             output: None,
             content: None,
             line: None,
+            change: None,
         }
     }
 

@@ -82,6 +82,7 @@ fn action() -> impl Strategy<Value = ActionSketch> {
                 output,
                 content: None,
                 line: None,
+                change: None,
             },
         )
 }

@@ -97,6 +97,7 @@ impl TransitionCase {
             output: action.output.clone(),
             content: None,
             line: None,
+            change: None,
         };
         TaskContextQuestion {
             current: self.current.as_ref().map(task),

@@ -133,6 +133,7 @@ fn edit(file: &str, content: &str) -> ActionSketch {
         output: None,
         content: Some(content.to_owned()),
         line: None,
+        change: None,
     }
 }
 

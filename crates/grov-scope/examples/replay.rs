@@ -96,5 +96,6 @@ fn sketch(recorded: &Recorded) -> ActionSketch {
         output: None,
         content: recorded.text.clone(),
         line: None,
+        change: None,
     }
 }

@@ -64,6 +64,7 @@ pub(crate) fn stored_sketch(action: ActionSketch) -> ActionSketch {
         content: content.map(|text| beginning_of(text, MAX_CONTENT).to_owned()),
         output: None,
         reasoning: None,
+        change: None,
         ..action
     }
 }

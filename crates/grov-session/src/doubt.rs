@@ -107,6 +107,7 @@ mod tests {
             output: None,
             content: None,
             line: None,
+            change: None,
         }
     }
 

@@ -121,6 +121,7 @@ mod tests {
             output: None,
             content: Some("x".to_owned()),
             line: None,
+            change: None,
         };
         for rule in [
             Rule::Constraint,

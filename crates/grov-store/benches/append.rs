@@ -49,6 +49,7 @@ fn step(exchange: &ExchangeId, index: usize) -> Step {
                 Vec::new()
             },
             line: None,
+            change: None,
         },
         reasoning: (index == 0).then(|| REASONING.to_owned()),
         keywords: vec!["handler".to_owned(), "relay".to_owned()],

@@ -77,6 +77,7 @@ fn learned(mut session: HookSession) -> HookProgress {
             output: Some("test result: ok. 12 passed".repeat(10)),
             content: Some("fn check(frame: &Frame) -> bool { frame.len() < LIMIT }\n".repeat(20)),
             line: None,
+            change: None,
         },
         prompt: session.revision,
         score: Some(9),

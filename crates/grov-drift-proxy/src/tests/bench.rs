@@ -152,6 +152,7 @@ impl TestBed {
                 command: action.command.clone(),
                 effects: Vec::new(),
                 line: None,
+                change: None,
             },
             reasoning: None,
             keywords: Vec::new(),

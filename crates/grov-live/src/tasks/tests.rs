@@ -208,6 +208,7 @@ impl TestSession {
                 command: None,
                 effects: Vec::new(),
                 line: None,
+                change: None,
             },
             reasoning: Some("because".to_owned()),
             keywords: Vec::new(),

@@ -20,6 +20,7 @@ fn action(action_type: ActionType, files: &[&str], command: Option<&str>) -> Act
         output: None,
         content: None,
         line: None,
+        change: None,
     }
 }
 

@@ -47,6 +47,7 @@ async fn ask_everything(judge: &ModelJudge) -> Vec<JudgedBy> {
         output: None,
         content: None,
         line: None,
+        change: None,
     };
     let goal = || "Fix the login".to_owned();
     let intent = IntentQuestion {

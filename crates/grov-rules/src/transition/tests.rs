@@ -24,6 +24,7 @@ fn action(action_type: ActionType, effect: EffectKind, command: &str, failed: bo
         output: None,
         content: None,
         line: None,
+        change: None,
     }
 }
 

@@ -206,6 +206,7 @@ fn action() -> impl Strategy<Value = ActionSketch> {
                 output: content.clone(),
                 content,
                 line: None,
+                change: None,
             },
         )
 }

@@ -13,6 +13,7 @@ fn edit(file: &str) -> ActionSketch {
         output: None,
         content: Some("x".repeat(1000)),
         line: None,
+        change: None,
     }
 }
 

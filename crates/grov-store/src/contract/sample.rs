@@ -85,6 +85,7 @@ pub(super) fn edit(exchange: &ExchangeId, index: usize, seconds: i64, file: &str
             command: None,
             effects: Vec::new(),
             line: None,
+            change: None,
         },
         reasoning: Some("The limit has to be checked on every frame.".to_owned()),
         keywords: vec!["limit".to_owned(), "frame".to_owned()],
@@ -115,6 +116,7 @@ pub(super) fn bash(exchange: &ExchangeId, index: usize, seconds: i64) -> Step {
                 },
             ],
             line: None,
+            change: None,
         },
         reasoning: None,
         keywords: Vec::new(),
@@ -438,6 +440,7 @@ pub(super) fn hook_step(id: &str, seconds: i64) -> HookStep {
             output: Some("test result: ok".to_owned()),
             content: Some("fn check() {}".to_owned()),
             line: None,
+            change: None,
         },
         prompt: 3,
         score: Some(4),
@@ -475,6 +478,7 @@ pub(super) fn progress(client_session: &str, seconds: i64) -> HookProgress {
         output: None,
         content: None,
         line: None,
+        change: None,
     };
     bare.score = Some(10);
     bare.findings.clear();

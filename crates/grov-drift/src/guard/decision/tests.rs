@@ -23,6 +23,7 @@ fn action(tool: &str, input: Value) -> ActionSketch {
         output: None,
         content: content(&call),
         line: None,
+        change: None,
     }
 }
 

@@ -137,6 +137,7 @@ pub(super) fn step(row: &SqliteRow) -> Result<HookStep, StoreError> {
         action: from_row!(row => ActionSketch {
             action_type, files, command, effects, reasoning, failed, output, content,
             line: None,
+            change: None,
         }),
     }))
 }
