@@ -26,7 +26,7 @@ use time::OffsetDateTime;
 const MAX_SAID: usize = 1000;
 
 /// The number of characters kept from the end of a tool's output.
-const MAX_OUTPUT: usize = 400;
+pub const MAX_OUTPUT: usize = 400;
 
 /// The number of characters kept from the end of the text that ends a turn. A prompt such as "yes" answers it.
 const MAX_ANSWER: usize = 4000;

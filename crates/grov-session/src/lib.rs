@@ -101,6 +101,6 @@ pub use judge_request::{JudgeRequest, JudgeTrigger, RequestKind};
 pub use policy::{Delivery, Policy};
 pub use preload::{MergedHistory, PendingLoad, Reassessed, StoredHistory};
 pub use recheck::PendingRecheck;
-pub use replay::{DeliveredCorrection, Replay, replay};
+pub use replay::{DeliveredCorrection, Replay, SessionReplay, replay};
 pub use snapshot::EngineSnapshot;
 pub use state_machine::{DriftStateMachine, EventContext, Position, Transition};

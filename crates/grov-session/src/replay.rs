@@ -1,15 +1,16 @@
 //! Replays recorded actions through the engine, without clock, store or model.
 
+use crate::contract_builder::IntentReader;
 use crate::engine::{CheckResult, SessionEngine};
 use crate::event::{CallResult, ObservedAction, SessionEvent};
 use crate::policy::{Delivery, Policy};
 use crate::recheck::NewPrompt;
 use crate::state_machine::{EventContext, PromptSummary};
-use grov_domain::{ActionSketch, ClientSessionId, Correction, CorrectionId, GoalContract, Intent};
+use grov_domain::{ActionSketch, ClientSessionId, Correction, CorrectionId, GoalContract, Intent, Rule};
 use std::sync::Arc;
 use time::{Duration, OffsetDateTime};
 
-/// The result of [`replay`].
+/// The result of [`replay`] and of [`SessionReplay`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Replay {
     /// The score of each action by the rules, with its fraction, in hundredths: 100 to 1000.
@@ -47,16 +48,102 @@ pub fn replay(
     policy: Policy,
     prompt_every: usize,
 ) -> Replay {
-    let mut player = Player::new(contract, policy);
+    let reader: IntentReader = Arc::new(|_: &_| Intent::default());
+    let mut player = Player::new(policy, reader, |engine| engine.with_contract(contract));
     for (index, action) in actions.iter().enumerate() {
         player.act(index, action);
         let done = index + 1;
         let is_prompt = prompt_every > 0 && (done.is_multiple_of(prompt_every) || done == actions.len());
         if is_prompt {
-            player.prompt(done);
+            player.empty_prompt(done);
         }
     }
     player.replay
+}
+
+/// Replays a session entry by entry, prompts and actions, as it happened: the contract is what the prompts so far say.
+///
+/// Entries are counted from 0, prompts included: [`DeliveredCorrection::action`] is the number of an entry. Unlike
+/// [`replay`], an action is assessed before its result is known, and a failed one is not corrected.
+pub struct SessionReplay {
+    player: Player,
+    /// The number of entries so far.
+    entries: usize,
+    /// The number of actions since the last prompt.
+    since_prompt: usize,
+    /// The number of actions after which a prompt without content follows; 0 for none.
+    prompt_every: usize,
+}
+
+impl SessionReplay {
+    /// Starts a session. A prompt without content follows every `prompt_every` actions; with 0 there are none.
+    pub fn new(reader: IntentReader, policy: Policy, prompt_every: usize) -> Self {
+        Self {
+            player: Player::new(policy, reader, |engine| engine.start_with(Vec::new(), &[], 0)),
+            entries: 0,
+            since_prompt: 0,
+            prompt_every,
+        }
+    }
+
+    /// The contract so far.
+    pub fn contract(&self) -> &GoalContract {
+        self.player.engine.contract()
+    }
+
+    /// Whether the user lifted a constraint to change nothing.
+    pub fn is_released(&self) -> bool {
+        self.player.engine.is_released()
+    }
+
+    /// The corrections delivered so far.
+    pub fn delivered(&self) -> &[DeliveredCorrection] {
+        &self.player.replay.delivered
+    }
+
+    /// Submits a prompt.
+    pub fn prompt(&mut self, text: &str) {
+        let context = self.player.context(self.entries);
+        let arrived_at = context.at;
+        self.player
+            .engine
+            .apply(SessionEvent::Prompt { text, arrived_at }, &context);
+        self.player.check(self.entries, arrived_at);
+        self.entries += 1;
+        self.since_prompt = 0;
+    }
+
+    /// Takes an action with its output. Returns whether it broke a constraint.
+    pub fn act(&mut self, action: &ActionSketch, output: Option<&str>) -> bool {
+        let index = self.entries;
+        let called = ActionSketch {
+            failed: None,
+            ..action.clone()
+        };
+        let broke_constraint = self.player.respond(index, called);
+        self.player
+            .end_call(index, action.failed.unwrap_or_default(), output);
+        self.player.deliver_per_action(index);
+        self.entries += 1;
+        self.since_prompt += 1;
+        if self.since_prompt == self.prompt_every {
+            self.empty_prompt();
+        }
+        broke_constraint
+    }
+
+    /// Ends the session. A pending correction is delivered with a last prompt, if there are any.
+    pub fn finish(mut self) -> Replay {
+        if self.prompt_every > 0 && self.since_prompt > 0 {
+            self.empty_prompt();
+        }
+        self.player.replay
+    }
+
+    fn empty_prompt(&mut self) {
+        self.player.empty_prompt(self.entries);
+        self.since_prompt = 0;
+    }
 }
 
 /// A running replay.
@@ -68,12 +155,11 @@ struct Player {
 }
 
 impl Player {
-    fn new(contract: GoalContract, policy: Policy) -> Self {
+    fn new(policy: Policy, reader: IntentReader, start: impl FnOnce(SessionEngine) -> SessionEngine) -> Self {
         let session = ClientSessionId::new("replay");
-        let reader = Arc::new(|_: &_| Intent::default());
         let engine = SessionEngine::new(session.clone(), None, policy, reader, OffsetDateTime::UNIX_EPOCH);
         Self {
-            engine: engine.with_contract(contract),
+            engine: start(engine),
             session,
             delivery: policy.delivery,
             replay: Replay::default(),
@@ -90,39 +176,63 @@ impl Player {
     }
 
     fn act(&mut self, index: usize, action: &ActionSketch) {
-        let call = index.to_string();
-        let context = self.context(index);
+        self.respond(index, action.clone());
+        self.deliver_per_action(index);
+        if let Some(failed) = action.failed {
+            self.end_call(index, failed, None);
+        }
+    }
+
+    /// Takes an action as a response of its own. Returns whether it broke a constraint.
+    fn respond(&mut self, index: usize, action: ActionSketch) -> bool {
         let observed = ObservedAction {
-            action: action.clone(),
-            call: Some(call.clone()),
+            action,
+            call: Some(index.to_string()),
             step: None,
             is_delegated: false,
         };
-        self.engine
+        let context = self.context(index);
+        let effects = self
+            .engine
             .apply(SessionEvent::Response(vec![observed]), &context);
         self.replay.scores.push(self.engine.fine_score());
+        let mut findings = effects
+            .assessed
+            .iter()
+            .flat_map(|assessed| &assessed.assessment.findings);
+        findings.any(|finding| finding.rule == Rule::Constraint)
+    }
+
+    fn end_call(&mut self, index: usize, failed: bool, output: Option<&str>) {
+        let ended = CallResult {
+            call: &index.to_string(),
+            failed,
+            output,
+            is_delegated: false,
+        };
+        let context = self.context(index);
+        self.engine.apply(SessionEvent::CallEnded(ended), &context);
+    }
+
+    fn deliver_per_action(&mut self, index: usize) {
         if self.delivery == Delivery::PerAction {
-            self.deliver(index + 1, context.at);
-        }
-        if let Some(failed) = action.failed {
-            let ended = CallResult {
-                call: &call,
-                failed,
-                output: None,
-                is_delegated: false,
-            };
-            self.engine.apply(SessionEvent::CallEnded(ended), &context);
+            self.deliver(index + 1, self.context(index).at);
         }
     }
 
     /// Submits a prompt without content.
-    fn prompt(&mut self, done: usize) {
-        let context = self.context(done - 1);
+    fn empty_prompt(&mut self, done: usize) {
+        let context = self.context(done.saturating_sub(1));
         self.engine.on_empty_prompt(&context);
+        self.check(done, context.at);
+    }
+
+    /// Checks the actions before a prompt, and delivers the pending correction with it.
+    fn check(&mut self, done: usize, at: OffsetDateTime) {
         self.replay
             .checks
             .extend(self.engine.check().map(|look| (done, look)));
-        self.deliver(done, context.at);
+        self.deliver(done, at);
     }
 
     /// Delivers the pending correction.
@@ -235,6 +345,59 @@ mod tests {
         let (contract, actions) = against_the_goal();
         let replay = replay(contract, &actions, Policy::PER_PROMPT, 0);
         assert_eq!((replay.delivered.len(), replay.checks.len()), (0, 0));
+    }
+
+    fn session(policy: Policy, prompt_every: usize) -> SessionReplay {
+        SessionReplay::new(Arc::new(crate::testing::read_intent), policy, prompt_every)
+    }
+
+    #[test]
+    fn an_action_is_assessed_by_the_prompts_before_it() {
+        let mut session = session(Policy::PER_ACTION, 0);
+        session.prompt("Fix the login in src/auth.rs. Do not touch docs/");
+        assert!(session.act(&edit("docs/guide.md", "# Guide"), None));
+        session.prompt("Now do update docs/guide.md with the new login");
+        assert!(!session.act(&edit("docs/guide.md", "# Login"), None));
+        let replay = session.finish();
+        let delivered: Vec<(usize, usize)> = replay
+            .delivered
+            .iter()
+            .map(|one| (one.action, one.after))
+            .collect();
+        assert_eq!((replay.scores.len(), delivered), (2, vec![(1, 2)]));
+    }
+
+    #[test]
+    fn per_prompt_a_session_delivers_with_typed_prompts_every_n_actions_and_at_the_end() {
+        let after = |next: Option<&str>, more: usize| {
+            let mut session = session(Policy::PER_PROMPT, 3);
+            session.prompt("Fix the login in src/auth.rs. Do not touch docs/");
+            session.act(&edit("docs/guide.md", "# Guide"), None);
+            next.into_iter().for_each(|text| session.prompt(text));
+            (0..more).for_each(|_| {
+                session.act(&read("src/auth.rs"), None);
+            });
+            let delivered = session.finish().delivered;
+            delivered
+                .iter()
+                .map(|one| (one.action, one.after))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(after(Some("Continue with the login"), 0), [(1, 2)]);
+        assert_eq!(after(None, 5), [(1, 4)]);
+        assert_eq!(after(None, 1), [(1, 3)]);
+    }
+
+    #[test]
+    fn a_failed_action_of_a_session_is_not_corrected() {
+        let mut session = session(Policy::PER_ACTION, 0);
+        session.prompt("Fix the login in src/auth.rs. Do not touch docs/");
+        let failed = ActionSketch {
+            failed: Some(true),
+            ..edit("docs/guide.md", "# Guide")
+        };
+        assert!(session.act(&failed, Some("permission denied")));
+        assert!(session.finish().delivered.is_empty());
     }
 
     #[test]

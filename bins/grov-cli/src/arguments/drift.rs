@@ -71,6 +71,10 @@ pub(crate) enum DriftCommand {
     /// edit, write, bash, search, task, web and other. An action with a score below 5 is off the goal. A malformed line is
     /// reported and skipped, and makes the exit code 1.
     ///
+    /// An action {"type": "prompt", "text"} is a prompt of the user. A sequence with prompts is replayed as a live session: a
+    /// "goal" that is not empty is its first prompt, the contract comes from the prompts so far, "text" of a command is its
+    /// output, and "expected_scope" and "constraints" must be empty. "scores" and "guard" then have null for a prompt.
+    ///
     /// The scores of a file have a fraction, which ranks actions with the same whole score, and are the same on both paths.
     /// Reading or searching never lowers the score of a live session; in a file it scores below 5 if it continues a drift.
     /// The scores of a session are whole, as recorded, and never below 5 for reading and searching.
@@ -85,7 +89,7 @@ pub(crate) enum DriftCommand {
         /// How corrections are delivered
         #[arg(long, value_enum, default_value_t, requires = "file")]
         path: ReplayPath,
-        /// With --path hooks: the number of actions between two prompts; the prompts add nothing to the goal
+        /// With --path hooks: the number of actions after which a prompt follows that adds nothing to the goal
         #[arg(long, value_name = "N", default_value = "10", requires = "path")]
         every: std::num::NonZeroUsize,
         /// Add "guard" to each line: for every action null, or "ask" if the guard of the hooks would have asked about it,

@@ -80,6 +80,26 @@ fn the_guard_reports_what_it_would_have_asked_about() {
 }
 
 #[test]
+fn a_sequence_with_prompts_is_judged_by_the_prompts_so_far() {
+    let scene = Scene::new();
+    let line = object!({
+        "seq_id": 1, "goal": "", "actions": [
+            {"type": "prompt", "text": "Fix the login in src/auth.rs. Don't touch src/db/."},
+            {"type": "edit", "files": ["src/db/pool.rs"], "text": "x"},
+            {"type": "prompt", "text": "Good. Now change src/db/pool.rs too: the pool must be closed at logout"},
+            {"type": "edit", "files": ["src/db/pool.rs"], "text": "pub fn close() {}"},
+        ]
+    });
+    let file = scene.write("in.jsonl", &format!("{line}\n"));
+    let ended = scene.run(&["drift", "replay", "--guard", "--json", file.to_str().unwrap()]);
+    let answer = &lines(&ended)[0];
+    let below_5 = |place: usize| answer["scores"][place].as_f64().map(|score| score < 5.0);
+    assert_eq!([0, 1, 2, 3].map(below_5), [None, Some(true), None, Some(false)]);
+    assert_eq!(answer["guard"], object!([null, "ask", null, null]));
+    assert_eq!(answer["corrections"][0]["action"], 1);
+}
+
+#[test]
 fn with_hooks_scores_are_the_same_and_corrections_come_with_prompts() {
     let scene = Scene::new();
     let line = object!({

@@ -1,5 +1,6 @@
 //! `grov drift replay`: judges recorded actions by the current rules.
 
+mod live;
 mod sequence;
 mod stored;
 
@@ -11,7 +12,7 @@ use crate::output::{self, ExitStatus, Outcome, Terminal};
 use crate::progress::{Position, Progress};
 use grov_domain::{ActionSketch, GoalContract, GuardVerdict, OFF_GOAL_BELOW};
 use grov_drift::guard::{PastAction, Question, decide};
-use grov_session::{Policy, replay};
+use grov_session::{Policy, Replay, replay};
 use sequence::Sequence;
 use serde::Serialize;
 use std::path::Path;
@@ -21,8 +22,8 @@ pub(super) use stored::run as session;
 #[derive(Serialize)]
 struct Answer {
     seq_id: serde_json::Value,
-    /// One for each action, 1 to 10, with a fraction that ranks equal scores.
-    scores: Vec<f64>,
+    /// One for each action, 1 to 10, with a fraction that ranks equal scores; `null` for a prompt.
+    scores: Vec<Option<f64>>,
     corrections: Vec<CorrectionView>,
     /// The check at each prompt, where corrections are delivered with prompts.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -107,6 +108,9 @@ fn answer_all(
 }
 
 fn answer(sequence: Sequence, options: Options) -> Answer {
+    if sequence.has_prompts() {
+        return live::answer(sequence, options);
+    }
     let actions: Vec<ActionSketch> = sequence.actions().collect();
     let contract = sequence.contract();
     let guard = options.guard.then(|| guard_verdicts(&contract, &actions));
@@ -115,27 +119,38 @@ fn answer(sequence: Sequence, options: Options) -> Answer {
         true => replay(contract, &actions, Policy::PER_PROMPT, options.every),
         false => replay(contract, &actions, Policy::PER_ACTION, 0),
     };
-    let corrections = replay.delivered.iter().map(|delivered| CorrectionView {
-        action: delivered.action,
-        behind: by_prompt.then_some(delivered.after),
-        level: delivered.correction.level.as_str(),
-        reason: delivered.correction.reason.clone(),
-    });
-    let looks = replay.checks.iter().map(|(after, check)| LookView {
-        behind: *after,
-        score: check.score,
-        reason: check.reason.clone(),
-    });
-    Answer {
-        scores: replay
-            .scores
-            .iter()
-            .map(|score| f64::from(*score) / 100.0)
-            .collect(),
-        corrections: corrections.collect(),
-        looks: by_prompt.then(|| looks.collect()),
-        guard,
-        seq_id: sequence.seq_id,
+    Answer::new(sequence.seq_id, replay, by_prompt, guard)
+}
+
+impl Answer {
+    fn new(
+        seq_id: serde_json::Value,
+        replay: Replay,
+        by_prompt: bool,
+        guard: Option<Vec<Option<&'static str>>>,
+    ) -> Self {
+        let corrections = replay.delivered.into_iter().map(|delivered| CorrectionView {
+            action: delivered.action,
+            behind: by_prompt.then_some(delivered.after),
+            level: delivered.correction.level.as_str(),
+            reason: delivered.correction.reason,
+        });
+        let looks = replay.checks.into_iter().map(|(after, check)| LookView {
+            behind: after,
+            score: check.score,
+            reason: check.reason,
+        });
+        Self {
+            scores: replay
+                .scores
+                .iter()
+                .map(|score| Some(f64::from(*score) / 100.0))
+                .collect(),
+            corrections: corrections.collect(),
+            looks: by_prompt.then(|| looks.collect()),
+            guard,
+            seq_id,
+        }
     }
 }
 
@@ -176,6 +191,7 @@ fn guard_verdicts(contract: &GoalContract, actions: &[ActionSketch]) -> Vec<Opti
 
 fn text(answer: &Answer) -> String {
     let is_off = |score: &&f64| **score < f64::from(OFF_GOAL_BELOW);
+    let scores = || answer.scores.iter().flatten();
     let guard = answer.guard.as_ref().map(|guard| {
         let asked = guard.iter().flatten().count();
         format!(", the guard asks about {asked}")
@@ -183,8 +199,8 @@ fn text(answer: &Answer) -> String {
     format!(
         "{}  {}, {} off goal, {}{}\n",
         answer.seq_id,
-        plural(answer.scores.len() as u64, "action", "actions"),
-        answer.scores.iter().filter(is_off).count(),
+        plural(scores().count() as u64, "action", "actions"),
+        scores().filter(is_off).count(),
         plural(answer.corrections.len() as u64, "correction", "corrections"),
         guard.unwrap_or_default(),
     )

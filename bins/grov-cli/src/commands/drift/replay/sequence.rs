@@ -1,6 +1,8 @@
 //! A sequence of actions as one line of a file.
 
 use super::super::{command_action, intent_of};
+use grov_actions::redacted_end;
+use grov_actions::transcript::MAX_OUTPUT;
 use grov_domain::{ActionSketch, ActionType, GoalContract};
 use serde::Deserialize;
 use serde_json::Value;
@@ -17,6 +19,22 @@ pub(super) struct Sequence {
     actions: Vec<RecordedAction>,
 }
 
+/// The name of an action that is a prompt of the user.
+const PROMPT: &str = "prompt";
+
+/// An entry of a session.
+pub(super) enum Entry {
+    /// The user submits a prompt.
+    Prompt(String),
+    /// The agent acts.
+    Action {
+        /// The action.
+        action: ActionSketch,
+        /// The output of a command, as a live session keeps it.
+        output: Option<String>,
+    },
+}
+
 #[derive(Deserialize)]
 struct RecordedAction {
     #[serde(rename = "type")]
@@ -25,7 +43,8 @@ struct RecordedAction {
     files: Option<Vec<String>>,
     #[serde(default)]
     command: Option<String>,
-    /// Free text, such as an edit's content.
+    /// Free text: the content of an edit; of a prompt, what the user typed; in a session with prompts, the output of a
+    /// command.
     #[serde(default)]
     text: Option<String>,
     /// Whether the action failed.
@@ -39,7 +58,31 @@ impl Sequence {
     /// # Errors
     /// The problem, as the end of a sentence that begins with the line.
     pub(super) fn read(line: &[u8]) -> Result<Self, String> {
-        serde_json::from_slice(line).map_err(|error| format!("it is not a sequence: {error}"))
+        let sequence: Self =
+            serde_json::from_slice(line).map_err(|error| format!("it is not a sequence: {error}"))?;
+        let has_items = |list: &Option<Vec<String>>| list.as_ref().is_some_and(|list| !list.is_empty());
+        if sequence.has_prompts() && (has_items(&sequence.expected_scope) || has_items(&sequence.constraints))
+        {
+            return Err(
+                "scope and constraints of a sequence with prompts come from the prompts alone".to_owned(),
+            );
+        }
+        Ok(sequence)
+    }
+
+    /// Whether it is a session with the user's prompts.
+    pub(super) fn has_prompts(&self) -> bool {
+        self.actions.iter().any(RecordedAction::is_prompt)
+    }
+
+    /// The goal of a session with prompts, if it was typed before the first entry.
+    pub(super) fn goal(&self) -> Option<&str> {
+        Some(self.goal.as_str()).filter(|goal| !goal.trim().is_empty())
+    }
+
+    /// The entries of a session with prompts, in order.
+    pub(super) fn entries(&self) -> impl Iterator<Item = Entry> {
+        self.actions.iter().map(RecordedAction::entry)
     }
 
     /// The contract: extracted from the goal, with the scope and constraints of the line added.
@@ -58,6 +101,30 @@ impl Sequence {
     /// The actions, in order.
     pub(super) fn actions(&self) -> impl Iterator<Item = ActionSketch> {
         self.actions.iter().map(sketch)
+    }
+}
+
+impl RecordedAction {
+    fn is_prompt(&self) -> bool {
+        self.action_type == PROMPT
+    }
+
+    fn entry(&self) -> Entry {
+        let text = self.text.as_deref().unwrap_or_default();
+        if self.is_prompt() {
+            return Entry::Prompt(text.to_owned());
+        }
+        let action = sketch(self);
+        if action.action_type.modifies_files() {
+            return Entry::Action { action, output: None };
+        }
+        Entry::Action {
+            action: ActionSketch {
+                content: None,
+                ..action
+            },
+            output: Some(redacted_end(text.trim_end(), MAX_OUTPUT)).filter(|output| !output.is_empty()),
+        }
     }
 }
 
@@ -112,6 +179,41 @@ mod tests {
             "Fix the login in src/auth.rs. Do not touch the docs."
         );
         assert_eq!(contract.newest_instruction(), "");
+    }
+
+    #[test]
+    fn the_text_of_a_command_in_a_session_with_prompts_is_its_output() {
+        let sequence = read(
+            r#"{"seq_id": 1, "goal": "", "constraints": [], "actions": [{"type": "prompt", "text": "fix it"},
+                {"type": "bash", "command": "make", "text": "1 error\n"}, {"type": "edit", "files": ["a.c"], "text": "int a;"}]}"#,
+        );
+        assert!(sequence.has_prompts() && sequence.goal().is_none());
+        let entries: Vec<Entry> = sequence.entries().collect();
+        let [
+            Entry::Prompt(prompt),
+            Entry::Action {
+                action: make,
+                output: Some(output),
+            },
+            Entry::Action {
+                action: edit,
+                output: None,
+            },
+        ] = entries.as_slice()
+        else {
+            panic!("not these entries");
+        };
+        assert_eq!((prompt.as_str(), output.as_str()), ("fix it", "1 error"));
+        assert_eq!(
+            (make.content.as_deref(), edit.content.as_deref()),
+            (None, Some("int a;"))
+        );
+    }
+
+    #[test]
+    fn a_sequence_with_prompts_has_no_other_scope_or_constraints() {
+        let line = r#"{"seq_id": 1, "goal": "", "constraints": ["no push"], "actions": [{"type": "prompt", "text": "a"}]}"#;
+        assert!(Sequence::read(line.as_bytes()).is_err_and(|error| error.contains("prompts")));
     }
 
     #[test]
