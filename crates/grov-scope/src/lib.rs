@@ -1,7 +1,7 @@
 //! Checks whether an action stays within the goal's contract. Each finding has a reason.
 //!
 //! Entry point: [`Rules`] follows one conversation, action by action. [`NormalizedPath`], [`Pattern`] and [`FileKind`]
-//! compare files as text; [`words`] and [`names`] parse what a person typed.
+//! compare files as text; [`words`], [`names`] and [`phrases`] parse what a person typed.
 //!
 //! The crate uses no model, no store and no file system: paths are compared as text.
 #![forbid(unsafe_code)]
@@ -18,6 +18,7 @@ pub mod names;
 mod normalized_path;
 mod out_of_scope;
 mod pattern;
+pub mod phrases;
 mod relatedness;
 mod repetition;
 mod rules;

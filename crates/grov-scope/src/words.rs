@@ -30,8 +30,7 @@ impl Word<'_> {
     }
 }
 
-/// Folds a text for comparison: lower case, without the diacritics of Romanian and related alphabets, with straight
-/// apostrophes.
+/// Folds a text for comparison: lower case, without the diacritics of European alphabets, with straight apostrophes.
 pub fn fold(text: &str) -> String {
     if text.is_ascii() {
         return text.to_ascii_lowercase();
@@ -41,6 +40,7 @@ pub fn fold(text: &str) -> String {
         match letter {
             '’' | '‘' | '`' | '´' => folded.push('\''),
             '\u{300}'..='\u{36f}' => {}
+            'ß' | 'ẞ' => folded.push_str("ss"),
             _ => {
                 for lower in letter.to_lowercase() {
                     folded.push(match lower {
@@ -49,8 +49,15 @@ pub fn fold(text: &str) -> String {
                         'ș' | 'ş' => 's',
                         'ț' | 'ţ' => 't',
                         'é' | 'è' | 'ê' | 'ë' => 'e',
-                        'ó' | 'ò' | 'ô' | 'ö' => 'o',
-                        'ú' | 'ù' | 'û' | 'ü' => 'u',
+                        'ó' | 'ò' | 'ô' | 'ö' | 'õ' | 'ő' | 'ø' => 'o',
+                        'ú' | 'ù' | 'û' | 'ü' | 'ű' => 'u',
+                        'ą' | 'å' => 'a',
+                        'ę' => 'e',
+                        'ç' | 'ć' => 'c',
+                        'ł' => 'l',
+                        'ñ' | 'ń' => 'n',
+                        'ś' => 's',
+                        'ź' | 'ż' => 'z',
                         // The combining dot that `İ` leaves in lower case.
                         '\u{307}' => continue,
                         other => other,

@@ -1,0 +1,265 @@
+//! Phrases of eleven languages: what opens and lifts a constraint, what assents, and what names things and actions.
+//!
+//! One module per language contains its tables, as data only. All entries are [folded](crate::words::fold) and sorted. An entry
+//! that ends with `*` is a stem; of several matching entries the longest counts. Chinese and Japanese do not separate words: their
+//! entries match anywhere in a text.
+
+use crate::words::{Word, words};
+
+mod de;
+mod en;
+mod es;
+mod fr;
+mod it;
+mod ja;
+mod languages;
+mod nl;
+mod pl;
+mod pt;
+mod ro;
+mod zh;
+
+pub use languages::Languages;
+
+/// The most letters after a stem.
+const MAX_ENDING: usize = 7;
+
+/// The tables, one per language. English is first.
+static LANGUAGES: [&Phrases; 11] = [
+    &en::PHRASES,
+    &ro::PHRASES,
+    &de::PHRASES,
+    &fr::PHRASES,
+    &es::PHRASES,
+    &it::PHRASES,
+    &pt::PHRASES,
+    &pl::PHRASES,
+    &nl::PHRASES,
+    &zh::PHRASES,
+    &ja::PHRASES,
+];
+
+/// The tables of a language.
+#[derive(Debug)]
+pub struct Phrases {
+    /// Words that name a kind of thing.
+    pub nouns: &'static [(&'static str, Noun)],
+    /// Words that name an action, in any form: "rename", "umbenennen", "renommez".
+    pub verbs: &'static [(&'static str, Verb)],
+    /// The commonest words, by which the language is recognized.
+    pub function_words: &'static [&'static str],
+    /// Whether words are written without spaces between them.
+    pub is_unspaced: bool,
+}
+
+/// A kind of thing that constraints are about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Noun {
+    /// Nothing, anything, everything.
+    Anything,
+    /// The build server's pipelines.
+    Ci,
+    /// Source code in general.
+    Code,
+    /// Comments in code.
+    Comment,
+    /// A commit.
+    Commit,
+    /// Configuration and settings.
+    Config,
+    /// A database, its tables and rows.
+    Database,
+    /// Packages, libraries, modules of others.
+    Dependency,
+    /// A deployment or release.
+    Deployment,
+    /// Documentation.
+    Docs,
+    /// Files in general.
+    File,
+    /// Folders in general.
+    Folder,
+    /// Database migrations.
+    Migration,
+    /// A push to a remote repository.
+    Push,
+    /// The file README.
+    Readme,
+    /// The structure of a database.
+    Schema,
+    /// Functions, signatures, interfaces.
+    Signature,
+    /// Recorded outputs of tests.
+    Snapshot,
+    /// Formatting and style of code.
+    Style,
+    /// Tests.
+    Test,
+}
+
+/// An action that constraints are about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verb {
+    /// To add something to what exists.
+    Add,
+    /// To change, edit or touch.
+    Change,
+    /// To commit.
+    Commit,
+    /// To create or write something new.
+    Create,
+    /// To delete, remove or drop.
+    Delete,
+    /// To deploy, release or publish.
+    Deploy,
+    /// To reformat.
+    Format,
+    /// To install.
+    Install,
+    /// To merge or rebase.
+    Merge,
+    /// To move.
+    Move,
+    /// To push.
+    Push,
+    /// To restructure.
+    Refactor,
+    /// To rename.
+    Rename,
+    /// To run, execute, start or restart.
+    Run,
+    /// To update or upgrade.
+    Upgrade,
+    /// To use.
+    Use,
+}
+
+/// A phrase found in a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Found<T> {
+    /// What it means.
+    pub means: T,
+    /// Offset of its first byte.
+    pub start: usize,
+    /// Offset after its last byte.
+    pub end: usize,
+}
+
+/// The things that a text names, in the languages it is likely written in and in English, in order.
+pub fn nouns(text: &str) -> Vec<Found<Noun>> {
+    find_all(text, |language| language.nouns)
+}
+
+/// The actions that a text names, in the languages it is likely written in and in English, in order.
+pub fn verbs(text: &str) -> Vec<Found<Verb>> {
+    find_all(text, |language| language.verbs)
+}
+
+/// The phrases of one table per language in a text, in order. They do not overlap.
+fn find_all<T: Copy + 'static>(
+    text: &str,
+    table: impl Fn(&Phrases) -> &'static [(&'static str, T)],
+) -> Vec<Found<T>> {
+    let words = words(text);
+    let languages = Languages::of(&words);
+    let mut found = Vec::new();
+    let mut at = 0;
+    while let Some(word) = words.get(at) {
+        let likely = languages.with_english().tables();
+        let best = likely
+            .filter(|language| !language.is_unspaced)
+            .filter_map(|language| entry_at(table(language), &words, at))
+            .max_by_key(|(length, _)| *length);
+        match best {
+            Some((length, means)) => {
+                let (start, end) = (word.start, words[at + length - 1].end);
+                found.push(Found { means, start, end });
+                at += length;
+            }
+            None => {
+                if !word.raw.is_ascii() {
+                    for language in languages.tables().filter(|language| language.is_unspaced) {
+                        inside(table(language), word, &mut found);
+                    }
+                }
+                at += 1;
+            }
+        }
+    }
+    found
+}
+
+/// Adds the entries inside a word of a language without spaces.
+fn inside<T: Copy>(table: &[(&str, T)], word: &Word<'_>, found: &mut Vec<Found<T>>) {
+    // Folding changes the length of some letters that these languages do not have.
+    if word.folded.len() != word.raw.len() {
+        return;
+    }
+    let known = found.len();
+    let mut at = 0;
+    while at < word.folded.len() {
+        let rest = &word.folded[at..];
+        let length = match entry_before(table, rest) {
+            Some((length, means)) => {
+                let start = word.start + at;
+                let end = start + length;
+                if !found[..known]
+                    .iter()
+                    .any(|other| other.start < end && start < other.end)
+                {
+                    found.push(Found { means, start, end });
+                }
+                length
+            }
+            None => rest.chars().next().map_or(1, char::len_utf8),
+        };
+        at += length;
+    }
+}
+
+/// The longest entry that `text` starts with: its length and meaning.
+pub(crate) fn entry_before<T: Copy>(table: &[(&str, T)], text: &str) -> Option<(usize, T)> {
+    let first = text.chars().next()?;
+    let from = table.partition_point(|(entry, _)| entry.chars().next() < Some(first));
+    table[from..]
+        .iter()
+        .take_while(|(entry, _)| entry.starts_with(first))
+        .filter(|(entry, _)| text.starts_with(entry))
+        .map(|(entry, means)| (entry.len(), *means))
+        .max_by_key(|(length, _)| *length)
+}
+
+/// The longest entry at `at`: its length in words and its meaning.
+pub fn entry_at<T: Copy>(table: &[(&str, T)], words: &[Word<'_>], at: usize) -> Option<(usize, T)> {
+    let first = words.get(at)?.folded.as_bytes();
+    let first = &first[..first.len().min(2)];
+    let from = table.partition_point(|(entry, _)| entry.as_bytes() < first);
+    table[from..]
+        .iter()
+        .take_while(|(entry, _)| entry.as_bytes().starts_with(first))
+        .filter_map(|(entry, means)| Some((length_at(entry, words, at)?, entry.len(), *means)))
+        .max_by_key(|(length, letters, _)| (*length, *letters))
+        .map(|(length, _, means)| (length, means))
+}
+
+/// The length in words of an entry, of which the last word may be a stem, at `at`.
+fn length_at(entry: &str, words: &[Word<'_>], at: usize) -> Option<usize> {
+    let mut length = 0;
+    for part in entry.split(' ') {
+        let word = &words.get(at + length)?.folded;
+        let is_same = match part.strip_suffix('*') {
+            Some(stem) => word
+                .strip_prefix(stem)
+                .is_some_and(|ending| ending.len() <= MAX_ENDING),
+            None => word == part,
+        };
+        if !is_same {
+            return None;
+        }
+        length += 1;
+    }
+    Some(length)
+}
+
+#[cfg(test)]
+mod tests;

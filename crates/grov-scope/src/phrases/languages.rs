@@ -1,0 +1,119 @@
+//! In which languages a text may be written.
+
+use super::{LANGUAGES, Phrases};
+use crate::words::Word;
+
+/// The most words that are looked at.
+const MAX_WORDS: usize = 120;
+
+/// What a word of one language only weighs; a word of several languages weighs a part of it.
+const WEIGHT: usize = 12;
+
+/// Languages of a text, as indices into the tables.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Languages(u16);
+
+impl Languages {
+    /// No language.
+    pub const NONE: Self = Self(0);
+
+    /// The likely languages of a text with these words, judged by its commonest words and its script. None if nothing tells.
+    pub fn of(words: &[Word<'_>]) -> Self {
+        let mut scores = [0; LANGUAGES.len()];
+        let mut scripts = 0;
+        for word in words.iter().take(MAX_WORDS) {
+            if !word.raw.is_ascii() {
+                scripts |= scripts_of(word.raw);
+            }
+            add_word(&word.folded, &mut scores);
+            // The article before an apostrophe is a word of its own: "l'api", "dell'utente".
+            if let Some((article, _)) = word.folded.split_once('\'') {
+                add_elision(article, &mut scores);
+            }
+        }
+        let best = scores.iter().max().copied().unwrap_or_default();
+        let mut languages = scripts;
+        for (at, score) in scores.iter().enumerate() {
+            if *score > 0 && score * 3 >= best * 2 {
+                languages |= 1 << at;
+            }
+        }
+        Self(languages)
+    }
+
+    /// Whether nothing told.
+    pub fn is_none(self) -> bool {
+        self == Self::NONE
+    }
+
+    /// These, or `others` if there are none.
+    pub fn or(self, others: Self) -> Self {
+        if self.is_none() { others } else { self }
+    }
+
+    /// With English, whose words for technical things are used in all languages. None stays none.
+    pub fn with_english(self) -> Self {
+        if self.is_none() { self } else { Self(self.0 | 1) }
+    }
+
+    /// Their tables. If there are none, all tables of languages with spaces.
+    pub fn tables(self) -> impl Iterator<Item = &'static Phrases> {
+        LANGUAGES
+            .into_iter()
+            .enumerate()
+            .filter_map(move |(at, phrases)| {
+                let is_one = self.0 & 1 << at != 0 || self.is_none() && !phrases.is_unspaced;
+                is_one.then_some(phrases)
+            })
+    }
+}
+
+/// Adds a word to the scores of its languages.
+fn add_word(folded: &str, scores: &mut [usize; LANGUAGES.len()]) {
+    let mut known = 0_u16;
+    for (at, phrases) in LANGUAGES.iter().enumerate() {
+        if phrases.function_words.binary_search(&folded).is_ok() {
+            known |= 1 << at;
+        }
+    }
+    if known != 0 {
+        let weight = WEIGHT / known.count_ones() as usize;
+        for (at, score) in scores.iter_mut().enumerate() {
+            if known & 1 << at != 0 {
+                *score += weight.max(1);
+            }
+        }
+    }
+}
+
+/// Articles and pronouns before an apostrophe, and the position of their language.
+#[rustfmt::skip]
+const ELISIONS: &[(&str, &[usize])] = &[
+    ("all", &[5]), ("c", &[3, 5]), ("d", &[3, 5]), ("dall", &[5]), ("dell", &[5]), ("j", &[3]), ("l", &[3, 5]),
+    ("m", &[3]), ("n", &[3]), ("nell", &[5]), ("nient", &[5]), ("qu", &[3]), ("quell", &[5]), ("s", &[3]),
+    ("sull", &[5]), ("t", &[3]), ("un", &[5]),
+];
+
+fn add_elision(article: &str, scores: &mut [usize; LANGUAGES.len()]) {
+    if let Ok(at) = ELISIONS.binary_search_by(|(known, _)| (*known).cmp(article)) {
+        let languages = ELISIONS[at].1;
+        for language in languages {
+            scores[*language] += WEIGHT / languages.len();
+        }
+    }
+}
+
+/// Chinese or Japanese by the script: kana is Japanese only.
+fn scripts_of(text: &str) -> u16 {
+    const CHINESE: u16 = 1 << 9;
+    const JAPANESE: u16 = 1 << 10;
+    let mut found = 0;
+    for letter in text.chars() {
+        match letter {
+            '\u{3041}'..='\u{30ff}' => return JAPANESE,
+            '\u{3400}'..='\u{9fff}' => found = CHINESE,
+            _ => {}
+        }
+    }
+    found
+}
