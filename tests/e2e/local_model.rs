@@ -35,6 +35,7 @@ fn question() -> ForcedRecoveryQuestion {
             output: None,
             content: None,
             line: None,
+            change: None,
         }],
         diagnostics: vec!["Colours were changed".to_owned()],
     }
