@@ -385,6 +385,7 @@ fn hooked(session: &str, call: Option<&str>, file: &str, score: u8, second: i64)
             files: vec![file.to_owned()],
             command: None,
             line: None,
+            change: None,
             effects: Vec::new(),
             reasoning: None,
             failed: Some(false),

@@ -96,6 +96,7 @@ pub(crate) fn step(
             command: command.map(str::to_owned),
             effects: command.map(|_| effect).into_iter().collect(),
             line: None,
+            change: None,
         },
         reasoning: Some("because".to_owned()),
         keywords: Vec::new(),
