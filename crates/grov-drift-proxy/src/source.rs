@@ -13,6 +13,8 @@ use std::time::{Duration, Instant};
 
 /// How long a request waits for its tool results to be judged.
 const RULES_TIMEOUT: Duration = Duration::from_millis(5);
+/// How often a request tries to lock a session that another thread uses.
+const LOCK_INTERVAL: Duration = Duration::from_micros(100);
 /// Time reserved for storing the correction.
 const RESERVED_TO_COMMIT: Duration = Duration::from_millis(2);
 
@@ -40,8 +42,10 @@ impl ContextSource for DriftMonitor {
     async fn context(&self, point: &InjectionPoint) -> Option<ContextText> {
         let slot = self.shared.sessions.get(&point.lineage.session)?;
         self.wait_for_rules(&slot, point).await;
+        wait_for_lock(&slot, point).await;
         self.check_permissions(&slot, point).await?;
         let prompt = point.prompt.trim();
+        wait_for_lock(&slot, point).await;
         let (correction, doubtful) = {
             let mut session = slot.try_session()?;
             session.delivered_last = None;
@@ -73,6 +77,7 @@ impl ContextSource for DriftMonitor {
         }
         let in_tool_loop = prompt.is_empty() || !point.answered.is_empty();
         let text = Redactor::shared().text(&framed(&correction.text, correction.level, in_tool_loop));
+        wait_for_lock(&slot, point).await;
         let mut session = slot.try_session()?;
         // It may have been withdrawn meanwhile.
         if session
@@ -192,6 +197,15 @@ impl DriftMonitor {
                 return;
             }
         }
+    }
+}
+
+/// Waits briefly while another thread uses the session: a correction should not wait for another request because of it.
+async fn wait_for_lock(slot: &Slot, point: &InjectionPoint) {
+    let left = point.deadline.saturating_duration_since(Instant::now());
+    let until = Instant::now() + left.saturating_sub(RESERVED_TO_COMMIT).min(RULES_TIMEOUT);
+    while slot.try_session().is_none() && Instant::now() < until {
+        tokio::time::sleep(LOCK_INTERVAL).await;
     }
 }
 

@@ -28,4 +28,4 @@ pub use analyzed_action::AnalyzedAction;
 pub use file_kind::{FileKind, is_build_output, is_temporary};
 pub use normalized_path::{NormalizedPath, ProjectRoot};
 pub use pattern::Pattern;
-pub use rules::{FindingSubject, Memo, Rules};
+pub use rules::{FORBIDDEN_COMMIT, FindingSubject, Memo, Rules, makes_commit};

@@ -223,6 +223,24 @@ impl Relatedness {
         }
     }
 
+    /// Records an action that the user allowed when asked: it is part of the work, and so are later changes of its files.
+    pub(crate) fn accept(&mut self, action: &AnalyzedAction<'_>) {
+        if action.removes {
+            return;
+        }
+        let at = self.state.next();
+        if let Some(files) = self.numbered(&action.changed).filter(|files| !files.is_empty()) {
+            self.state.believe(ObservedAction {
+                files,
+                changes: true,
+                is_edit: action.sketch.action_type.modifies_files(),
+                has_text: action.sketch.content.is_some(),
+                terms: TextTerms::of([(action.content(), TEXT_LETTERS)]),
+                at,
+            });
+        }
+    }
+
     fn numbered(&mut self, places: &[NormalizedPath]) -> Option<Vec<NumberedFile>> {
         let mut files: Vec<NumberedFile> = Vec::new();
         for file in places.iter().filter_map(TrackedFile::new) {

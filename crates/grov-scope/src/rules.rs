@@ -5,6 +5,7 @@ mod reverts;
 mod subject;
 
 pub use memo::Memo;
+pub use reverts::{FORBIDDEN_COMMIT, makes_commit};
 pub use subject::FindingSubject;
 
 use crate::analyzed_action::AnalyzedAction;
@@ -122,13 +123,17 @@ impl Rules {
         let mut findings = self.facts(&action, false);
         self.track_violations(&action, call, &mut findings);
         let mut repeats = false;
+        // Going back is not work that could be unrelated.
+        let is_undo = !self.reverted_files.is_empty() || reverts::only_restores(&action);
         if !action.is_read_only() {
-            findings.extend(out_of_scope::findings(
-                &action,
-                &self.compiled,
-                &self.state.associated,
-                &self.state.history,
-            ));
+            if !is_undo {
+                findings.extend(out_of_scope::findings(
+                    &action,
+                    &self.compiled,
+                    &self.state.associated,
+                    &self.state.history,
+                ));
+            }
             findings.extend(repetition::findings(
                 &action,
                 fingerprint.as_ref(),
@@ -138,7 +143,7 @@ impl Rules {
         }
         self.add_associated(&action);
         self.state.history.record(&action, fingerprint, call, repeats);
-        let related = if is_off_goal(&findings) {
+        let related = if is_undo || is_off_goal(&findings) {
             self.state.relatedness.skip()
         } else {
             self.state
@@ -225,13 +230,14 @@ impl Rules {
         &self.reverted_files
     }
 
-    /// Records that the user permitted an action when asked. The same findings are not reported again. `call` is its tool
-    /// call.
+    /// Records that the user permitted an action when asked. The same findings are not reported again, and its files belong
+    /// to the work. `call` is its tool call.
     pub fn grant(&mut self, action: &ActionSketch, call: Option<&str>) {
         let action = AnalyzedAction::new(&self.root, action);
         let facts = self.facts(&action, false);
         self.state.grants.add(&facts, &action, &self.root, call);
         self.state.unreverted.forget(&facts, &self.root);
+        self.state.relatedness.accept(&action);
     }
 
     /// Revokes the permission of a call that did not run.

@@ -1,7 +1,7 @@
 //! The actions since the last check, and one score for all of them.
 
 use crate::assessed_action::{AssessedAction, reason, stored_sketch};
-use crate::recovery_plan::is_same_file;
+use crate::violation::is_taken_back;
 use grov_domain::{ActionSketch, Assessment, Finding, OFF_GOAL_BELOW, PUT_BACK, Rule, StepVerdict};
 use grov_scope::Rules;
 use serde::{Deserialize, Serialize};
@@ -161,11 +161,11 @@ impl ActionBatch {
         if files.is_empty() {
             return;
         }
-        let is_back = |file: &str| files.iter().any(|back| is_same_file(back, file));
         self.off_goal.retain_mut(|violation| {
-            violation.findings.retain(|finding| {
-                finding.rule != Rule::Constraint || !finding.file.as_deref().is_some_and(is_back)
-            });
+            let action = &violation.action;
+            violation
+                .findings
+                .retain(|finding| !is_taken_back(finding, action, files));
             violation
                 .findings
                 .iter()

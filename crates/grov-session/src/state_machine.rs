@@ -198,6 +198,9 @@ impl DriftStateMachine {
         let before = standing(&self.state);
         self.drop_restored(response, contract, context, &mut transition);
         let followed = self.followed(response);
+        let is_undone = response
+            .iter()
+            .any(|one| self.violation.is_undone_by(&one.put_back));
         let exempt = self.exempt(response, &followed);
         let eased: Vec<AssessedAction>;
         let response = if exempt.is_empty() {
@@ -231,6 +234,11 @@ impl DriftStateMachine {
             if ignored.is_some() {
                 self.action_instead = found.map(|(_, action)| described(&action.action));
             }
+        }
+        if is_undone && self.state.correction.is_none() {
+            // Nothing is left to undo, so a later change of the same files is a new violation.
+            self.violation = Violation::default();
+            self.undoing = None;
         }
         let is_firm = found.is_some_and(|(_, action)| !is_doubt_only(&action.assessment));
         self.update_mode(score, is_firm, ignored.is_some(), is_delegated, &mut transition);

@@ -7,6 +7,7 @@ use crate::recovery_plan::{is_same_file, named_file};
 use grov_domain::{
     ActionSketch, ActionType, Assessment, EffectKind, Finding, GoalContract, RecoveryStep, Rule, StepId,
 };
+use grov_scope::FORBIDDEN_COMMIT;
 use serde::{Deserialize, Serialize};
 
 /// The violation that a correction is about.
@@ -83,14 +84,26 @@ impl Violation {
         })
     }
 
-    /// Whether restoring these files undoes it: it consists of changes of these files alone.
+    /// Whether restoring these files, or taking back a commit, undoes it: it consists of these alone.
     pub(crate) fn is_undone_by(&self, put_back: &[String]) -> bool {
-        let is_back = |file: &String| put_back.iter().any(|back| is_same_file(back, file));
-        let is_restored = |finding: &Finding| {
-            finding.rule == Rule::Constraint && finding.file.as_ref().is_some_and(is_back)
+        let Some(action) = &self.action else {
+            return false;
         };
         let mut facts = self.findings.iter().filter(|finding| finding.rule.is_hard());
-        self.is_hard && !self.files.is_empty() && self.files.iter().all(is_back) && facts.all(is_restored)
+        let is_named = |file: &String| {
+            let mut facts = self.findings.iter().filter(|finding| finding.rule.is_hard());
+            facts.any(|finding| finding.file.as_ref() == Some(file))
+        };
+        let is_back = |file: &String| put_back.iter().any(|back| is_same_file(back, file));
+        self.is_hard
+            && self.files.iter().filter(|file| is_named(file)).all(is_back)
+            && facts.all(|finding| is_taken_back(finding, action, put_back))
+    }
+
+    /// Whether it broke a constraint, which other work does not undo.
+    pub(crate) fn breaks_constraint(&self) -> bool {
+        let mut findings = self.findings.iter();
+        self.is_hard && (!self.files.is_empty() || findings.any(|finding| finding.rule == Rule::Constraint))
     }
 
     /// Whether a pending correction about it may still apply after the next prompt.
@@ -124,6 +137,18 @@ impl Violation {
     pub(crate) fn is_about(&self, file: &str) -> bool {
         self.files.iter().any(|own| is_same_file(own, file))
     }
+}
+
+/// Whether a broken constraint is undone by restoring these files. A commit is restored as [`FORBIDDEN_COMMIT`].
+pub(crate) fn is_taken_back(finding: &Finding, action: &ActionSketch, put_back: &[String]) -> bool {
+    let is_back = match &finding.file {
+        Some(file) => put_back.iter().any(|back| is_same_file(back, file)),
+        None => {
+            put_back.iter().any(|back| back == FORBIDDEN_COMMIT)
+                && grov_scope::makes_commit(action.command.as_deref().unwrap_or_default())
+        }
+    };
+    finding.rule == Rule::Constraint && is_back
 }
 
 /// Returns the action that is demanded after corrections failed: undo what the user forbade, or else continue in the
@@ -293,11 +318,27 @@ mod tests {
             at_most: 3,
         };
         let mut violation = violation(true);
+        violation.action = Some(edit("web/theme.css", "color: teal;"));
         violation.findings = vec![finding(Rule::Constraint, Some("web/theme.css"))];
         let back = ["web/theme.css".to_owned()];
         assert!(violation.is_undone_by(&back));
         violation.findings.push(finding(Rule::Danger, None));
         assert!(!violation.is_undone_by(&back));
+    }
+
+    #[test]
+    fn taking_back_a_commit_undoes_only_a_commit() {
+        let of = |command: &str| Violation {
+            action: Some(bash(command, EffectKind::VersionControl, &["src/a.ts"])),
+            files: vec!["src/a.ts".to_owned()],
+            findings: vec![crate::testing::finding(Rule::Constraint, 3)],
+            is_hard: true,
+            ..Violation::default()
+        };
+        let back = [FORBIDDEN_COMMIT.to_owned()];
+        assert!(of("git commit -m wip src/a.ts").is_undone_by(&back));
+        assert!(!of("npm install left-pad").is_undone_by(&back));
+        assert!(!of("git commit -m wip").is_undone_by(&["src/a.ts".to_owned()]));
     }
 
     #[test]

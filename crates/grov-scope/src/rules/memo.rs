@@ -13,7 +13,7 @@ use grov_domain::GoalContract;
 use serde::{Deserialize, Serialize};
 
 /// Changes whenever the meaning or form of the state changes.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// The state of [`Rules`] without the contract.
 #[derive(Clone, Debug, Serialize, Deserialize)]

@@ -14,6 +14,11 @@ const MAX_WRITTEN: usize = 200;
 /// The bytes by which a revert may exceed twice the text that it replaces; other edits tend to write more.
 const MAX_REVERT_SURPLUS: usize = 80;
 
+/// The name of a forbidden commit among reverted files.
+pub const FORBIDDEN_COMMIT: &str = "git commit";
+/// The most other paths of a move that are recorded.
+const MAX_MOVED: usize = 8;
+
 /// Changes that violate a constraint and were not reverted.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct UnrevertedChanges(Vec<UnrevertedChange>);
@@ -24,6 +29,12 @@ struct UnrevertedChange {
     call: Option<u64>,
     /// The change created the file.
     is_made: bool,
+    /// The change removed the file, or moved it here or away.
+    #[serde(default)]
+    is_removed: bool,
+    /// The other paths of a move, sorted.
+    #[serde(default)]
+    moved: Vec<String>,
     /// The beginning of the written text, if known.
     written: Option<String>,
     /// The agent was asked to revert it.
@@ -40,29 +51,38 @@ impl UnrevertedChanges {
         findings: &[Finding],
         makes: impl Fn(&NormalizedPath) -> bool,
     ) {
-        let broken = |place: &&NormalizedPath| {
-            let mut constraints = findings.iter().filter(|finding| finding.rule == Rule::Constraint);
-            constraints.any(|finding| finding.file.as_deref() == Some(place.display()))
-        };
-        if action.removes {
-            return;
+        let constraints = || findings.iter().filter(|finding| finding.rule == Rule::Constraint);
+        if constraints().any(|finding| finding.file.is_none()) && action.programs().iter().any(commits) {
+            self.push(UnrevertedChange::new(FORBIDDEN_COMMIT, call));
         }
+        let broken = |place: &&NormalizedPath| {
+            constraints().any(|finding| finding.file.as_deref() == Some(place.display()))
+        };
         for place in action.changed.iter().filter(broken) {
             let content = action.sketch.content.as_deref().map(str::trim);
             let known = self.0.iter().position(|breach| breach.place == place.as_str());
             let was_made = known.is_some_and(|known| self.0.remove(known).is_made);
-            if self.0.len() >= MAX_CHANGES {
-                self.0.remove(0);
+            // What the agent made and removed again is as before.
+            if was_made && action.removes {
+                continue;
             }
-            self.0.push(UnrevertedChange {
-                place: place.as_str().to_owned(),
-                call: call.map(call_hash),
-                is_made: was_made || creates(action) && action.created.contains(place) && makes(place),
-                is_revert_requested: false,
+            let is_new = || creates(action) && action.created.contains(place) && makes(place);
+            self.push(UnrevertedChange {
+                is_made: was_made || !action.removes && is_new(),
+                is_removed: action.removes,
+                moved: moved_with(action, place),
                 written: content
                     .map(|text| beginning_to(text, text.floor_char_boundary(MAX_WRITTEN)).to_owned()),
+                ..UnrevertedChange::new(place.as_str(), call)
             });
         }
+    }
+
+    fn push(&mut self, change: UnrevertedChange) {
+        if self.0.len() >= MAX_CHANGES {
+            self.0.remove(0);
+        }
+        self.0.push(change);
     }
 
     /// Records that the agent was asked to revert all changes.
@@ -86,16 +106,25 @@ impl UnrevertedChanges {
         }
     }
 
-    /// Removes the constraint findings of an action if it reverts all of them. Returns the reverted files.
+    /// Removes the constraint findings of an action if it reverts all of them. Returns the reverted files, and
+    /// [`FORBIDDEN_COMMIT`] for a commit.
     pub(super) fn take_reverted(
         &mut self,
         action: &AnalyzedAction<'_>,
         findings: &mut Vec<Finding>,
     ) -> Vec<String> {
-        let is_broken = |finding: &&Finding| finding.rule == Rule::Constraint;
         if self.0.is_empty() {
             return Vec::new();
         }
+        if let Some(commit) = self
+            .newest_commit()
+            .filter(|_| action.programs().iter().any(takes_back))
+        {
+            findings.retain(|finding| finding.rule != Rule::Constraint || finding.file.is_some());
+            self.0.remove(commit);
+            return vec![FORBIDDEN_COMMIT.to_owned()];
+        }
+        let is_broken = |finding: &&Finding| finding.rule == Rule::Constraint;
         if !findings.iter().any(|finding| is_broken(&finding)) {
             return self.take_discarded(action);
         }
@@ -106,14 +135,21 @@ impl UnrevertedChanges {
                 Some(file) => action.changed.iter().find(|place| place.display() == file),
                 None => None,
             };
-            let before = back.len();
-            let undone = self.0.iter().filter(|breach| match place {
-                Some(place) => breach.is_reverted_by(place, action),
-                // `git stash` and `git checkout .` revert everything.
-                None => finding.file.is_none() && action.programs().iter().any(restores_all),
-            });
-            back.extend(undone.map(|breach| breach.place.clone()));
-            if back.len() == before {
+            let mut is_reverted = false;
+            for breach in &self.0 {
+                let is_whole = match place {
+                    Some(place) => breach.is_reverted_by(place, action),
+                    // `git stash` and `git checkout .` revert everything.
+                    None => finding.file.is_none() && action.programs().iter().any(restores_all),
+                };
+                // Restoring one file of a removed folder leaves the others removed.
+                is_reverted |=
+                    is_whole || place.is_some_and(|place| breach.is_partly_restored_by(place, action));
+                if is_whole {
+                    back.push(breach.place.clone());
+                }
+            }
+            if !is_reverted {
                 return Vec::new();
             }
             files.extend(finding.file.clone());
@@ -124,6 +160,10 @@ impl UnrevertedChanges {
             files = back;
         }
         files
+    }
+
+    fn newest_commit(&self) -> Option<usize> {
+        self.0.iter().rposition(|breach| breach.place == FORBIDDEN_COMMIT)
     }
 }
 
@@ -147,7 +187,7 @@ impl UnrevertedChanges {
         }
         let (kept, back) = std::mem::take(&mut self.0)
             .into_iter()
-            .partition(|breach| breach.is_made);
+            .partition(|breach| breach.is_made || breach.place == FORBIDDEN_COMMIT);
         self.0 = kept;
         back.into_iter()
             .map(|breach: UnrevertedChange| breach.place)
@@ -156,6 +196,26 @@ impl UnrevertedChanges {
 }
 
 impl UnrevertedChange {
+    fn new(place: &str, call: Option<&str>) -> Self {
+        Self {
+            place: place.to_owned(),
+            call: call.map(call_hash),
+            is_made: false,
+            is_removed: false,
+            moved: Vec::new(),
+            written: None,
+            is_revert_requested: false,
+        }
+    }
+
+    /// Whether an action restores a file of a removed folder.
+    fn is_partly_restored_by(&self, place: &NormalizedPath, action: &AnalyzedAction<'_>) -> bool {
+        let rest = place.as_str().strip_prefix(self.place.as_str());
+        self.is_removed
+            && rest.is_some_and(|rest| rest.starts_with('/'))
+            && action.programs().iter().any(|command| restores(command, place))
+    }
+
     /// Whether an action that changes `place` reverts this change.
     fn is_reverted_by(&self, place: &NormalizedPath, action: &AnalyzedAction<'_>) -> bool {
         let is_it = self.place == place.as_str();
@@ -168,8 +228,10 @@ impl UnrevertedChange {
                 || place.as_str().is_empty()
                 || place.as_str() == "."
         };
-        let restores = action.programs().iter().any(restores);
-        restores && (is_it || below()) || is_it && self.is_made && is_removed(action)
+        let restores = action.programs().iter().any(|command| restores(command, place));
+        let moves_back = || !self.moved.is_empty() && moved_with(action, place) == self.moved;
+        restores && (is_it || below())
+            || is_it && is_removed(action) && (self.is_made || self.is_removed && moves_back())
     }
 
     /// Whether an edit may be the revert. The previous content is unknown, so an edit is accepted once per change if the
@@ -179,7 +241,7 @@ impl UnrevertedChange {
             return false;
         };
         match self.written.as_deref() {
-            _ if new.is_empty() => true,
+            _ if new.is_empty() && !self.is_removed => true,
             _ if !self.is_revert_requested => false,
             Some(written) if !written.is_empty() => {
                 !new.contains(written) && new.len() <= 2 * written.len() + MAX_REVERT_SURPLUS
@@ -206,8 +268,55 @@ fn is_removed(action: &AnalyzedAction<'_>) -> bool {
     action.removes && action.sketch.effects.iter().all(is_removal)
 }
 
-/// Whether a command restores committed files: `git checkout -- FILE`, `git restore FILE`.
-fn restores(command: &Program) -> bool {
+/// The other paths of a move, sorted; empty for other actions.
+fn moved_with(action: &AnalyzedAction<'_>, place: &NormalizedPath) -> Vec<String> {
+    if !action.sketch.effects.contains(&EffectKind::Move) {
+        return Vec::new();
+    }
+    let others = action.changed.iter().filter(|other| *other != place);
+    let mut moved: Vec<String> = others
+        .map(|other| other.as_str().to_owned())
+        .take(MAX_MOVED)
+        .collect();
+    moved.sort_unstable();
+    moved
+}
+
+/// Whether an action restores committed files and changes nothing else.
+pub(super) fn only_restores(action: &AnalyzedAction<'_>) -> bool {
+    let is_restored =
+        |place: &NormalizedPath| action.programs().iter().any(|command| restores(command, place));
+    let changes = |command: &Program| !command.changes.is_empty() && !matches!(command.name(), "git");
+    !action.changed.is_empty()
+        && !action.programs().iter().any(changes)
+        && action.changed.iter().all(is_restored)
+}
+
+/// Whether a command line makes a commit.
+pub fn makes_commit(command: &str) -> bool {
+    grov_actions::command_line(command).programs.iter().any(commits)
+}
+
+/// Whether a command makes a commit.
+fn commits(command: &Program) -> bool {
+    matches!(command.git().0, "commit" | "cherry-pick" | "merge" | "am")
+}
+
+/// Whether a command takes back a commit: `git revert HEAD`, `git reset HEAD~1`. A hard reset is a danger, too.
+fn takes_back(command: &Program) -> bool {
+    let is_before = |word: &str| {
+        let rest = word.strip_prefix("HEAD").or_else(|| word.strip_prefix('@'));
+        rest.is_some_and(|rest| rest.starts_with(['~', '^'])) || word == "ORIG_HEAD"
+    };
+    match command.git() {
+        ("revert", rest) => rest.iter().any(|word| !word.starts_with('-')),
+        ("reset", rest) => rest.iter().any(|word| is_before(word)),
+        _ => false,
+    }
+}
+
+/// Whether a command restores committed files: `git checkout -- FILE`, `git restore FILE`. `place` is a changed file.
+fn restores(command: &Program, place: &NormalizedPath) -> bool {
     match command.git() {
         ("restore", rest) => rest.iter().all(|word| {
             !word.starts_with('-')
@@ -219,9 +328,12 @@ fn restores(command: &Program) -> bool {
         }),
         ("checkout", rest) => {
             let after = rest.iter().position(|word| word == "--").unwrap_or(rest.len());
+            // Without `--`, a word may be a file or a branch.
+            let is_file =
+                |word: &str| after == rest.len() && place.as_str().ends_with(word.trim_start_matches("./"));
             rest[..after]
                 .iter()
-                .all(|word| matches!(word.as_str(), "HEAD" | "-q" | "--quiet" | "-f"))
+                .all(|word| matches!(word.as_str(), "HEAD" | "-q" | "--quiet" | "-f") || is_file(word))
         }
         _ => restores_all(command),
     }

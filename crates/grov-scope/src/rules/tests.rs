@@ -324,7 +324,7 @@ fn passed_on(rules: &Rules, root: Option<&str>) -> Rules {
 fn the_memo_of_another_version_is_not_read() {
     let rules = Rules::new(GoalContract::default(), None);
     let text = serde_json::to_string(&rules.memo()).unwrap();
-    let newer = text.replacen("\"version\":1", "\"version\":999", 1);
+    let newer = text.replacen("\"version\":2", "\"version\":999", 1);
     assert_ne!(text, newer);
     let memo = serde_json::from_str(&newer).unwrap();
     assert!(Rules::restore(GoalContract::default(), None, memo).is_none());
@@ -610,7 +610,8 @@ fn an_action_approved_in_the_dialog_is_not_a_violation() {
     let change = edit("/home/me/p/src/db/pool.rs", "const SIZE: usize = 50;");
     rules.grant(&change, Some("1"));
     assert!(!is_fact(&rules.assess(&change, Some("1"))));
-    assert!(!is_fact(&rules.assess(&edit("src/db/pool.rs", "y"), Some("2"))));
+    let later = rules.assess(&edit("src/db/pool.rs", "let moon = tide(9);"), Some("2"));
+    assert_eq!(later, Assessment::on_goal(), "an allowed file is no doubt either");
     assert!(is_fact(&rules.assess(&bash("rm src/db/pool.rs"), Some("3"))));
     assert!(is_fact(&rules.assess(&edit("src/db/other.rs", "y"), Some("4"))));
     // A "no" allows nothing.
@@ -695,4 +696,79 @@ fn reverting_the_whole_work_tree_reverts_the_violation() {
         let expected: &[&str] = if is_back { &["src/db/pool.rs"] } else { &[] };
         assert_eq!(rules.reverted_files(), expected, "{command}");
     }
+}
+
+#[test]
+fn bringing_back_what_was_removed_or_moved_is_not_a_violation() {
+    for (breach, undoing) in [
+        ("rm src/db/pool.rs", "git checkout -- src/db/pool.rs"),
+        ("rm src/db/pool.rs", "git restore src/db/pool.rs"),
+        ("rm -r src/db", "git checkout -- src/db"),
+        ("rm -r src/db", "git restore src/db/pool.rs"),
+        ("git rm -q src/db/pool.rs", "git checkout HEAD -- src/db/pool.rs"),
+        ("mv src/db/pool.rs src/pool.rs", "mv src/pool.rs src/db/pool.rs"),
+        (
+            "git mv src/db/pool.rs src/pool.rs",
+            "git mv src/pool.rs src/db/pool.rs",
+        ),
+        ("mv src/pool.rs src/db/pool.rs", "mv src/db/pool.rs src/pool.rs"),
+        ("cp src/pool.rs src/db/copy.rs", "rm src/db/copy.rs"),
+        ("sed -i s/5/50/ src/db/pool.rs", "git checkout src/db/pool.rs"),
+    ] {
+        let mut rules = without_the_database();
+        assert!(is_fact(&rules.assess(&bash(breach), Some("1"))), "{breach}");
+        let undone = rules.assess(&bash(undoing), Some("2"));
+        assert!(!is_fact(&undone), "{breach}; {undoing}: {undone:?}");
+        assert!(!rules.reverted_files().is_empty(), "{breach}; {undoing}");
+    }
+    for (breach, action) in [
+        ("rm src/db/pool.rs", "rm src/db/other.rs"),
+        ("rm src/db/pool.rs", "mv src/pool.rs src/db/pool.rs"),
+        ("mv src/db/pool.rs src/pool.rs", "mv src/db/other.rs src/pool.rs"),
+        ("mv src/db/pool.rs src/pool.rs", "rm src/db/pool.rs"),
+    ] {
+        let mut rules = without_the_database();
+        rules.assess(&bash(breach), Some("1"));
+        assert!(
+            is_fact(&rules.assess(&bash(action), Some("2"))),
+            "{breach}; {action}"
+        );
+    }
+}
+
+#[test]
+fn taking_back_a_forbidden_commit_is_not_a_violation() {
+    let rules = |constraint: &str| {
+        let contract = GoalContract {
+            goal: "Explain the login".to_owned(),
+            instructions: vec![format!("Explain the login. {constraint}")],
+            constraints: vec![constraint.to_owned()],
+            ..GoalContract::default()
+        };
+        Rules::new(contract, Some("/home/me/p"))
+    };
+    for constraint in ["Don't commit anything", "Don't change anything"] {
+        for undoing in [
+            "git reset --soft HEAD~1",
+            "git reset HEAD~",
+            "git reset --mixed HEAD^",
+            "git revert --no-edit HEAD",
+            "git revert HEAD --no-commit",
+        ] {
+            let mut rules = rules(constraint);
+            let breach = rules.assess(&bash("git commit -qam wip"), Some("1"));
+            assert!(is_fact(&breach), "{constraint}");
+            let undone = rules.assess(&bash(undoing), Some("2"));
+            assert!(!is_fact(&undone), "{constraint}; {undoing}: {undone:?}");
+            assert_eq!(rules.reverted_files(), [crate::FORBIDDEN_COMMIT], "{undoing}");
+            // Only once for each commit.
+            rules.assess(&bash(undoing), Some("3"));
+            assert!(rules.reverted_files().is_empty(), "{undoing}");
+        }
+    }
+    let mut rules = rules("Don't commit anything");
+    rules.assess(&bash("git commit -qam wip"), Some("1"));
+    assert!(is_fact(&rules.assess(&bash("git commit -qam more"), Some("2"))));
+    rules.assess(&bash("git reset"), Some("3"));
+    assert!(rules.reverted_files().is_empty(), "only the index is reset");
 }

@@ -98,6 +98,8 @@ impl DriftStateMachine {
         if back.is_empty() {
             return;
         }
+        self.earlier_violations
+            .retain(|violation| !violation.is_undone_by(&back));
         transition.state_changed |=
             self.retain_attached(contract, |one| !Violation::of(one, true).is_undone_by(&back));
         if self.violation.is_undone_by(&back) && self.pending_correction().is_some() {

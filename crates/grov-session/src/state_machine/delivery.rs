@@ -94,7 +94,7 @@ impl DriftStateMachine {
         let is_back = is_followed || score.is_none_or(|score| score >= enough);
         let level = correction.level;
         // Other work on the goal does not undo a broken constraint.
-        let is_left = self.violation.is_hard && !self.violation.files.is_empty() && !is_followed;
+        let is_left = self.violation.breaks_constraint() && !is_followed;
         let outcome = if is_back && !is_left {
             CorrectionOutcome::Followed
         } else {
