@@ -100,7 +100,8 @@ pub(crate) fn inline_code<'a>(
     })
 }
 
-fn language_of(program: &str) -> Option<Language> {
+/// The language of an interpreter, by its name without a folder.
+pub(crate) fn language_of(program: &str) -> Option<Language> {
     let is_version = |rest: &str| {
         rest.bytes()
             .all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b'w'))

@@ -17,6 +17,7 @@ mod input;
 mod keywords;
 mod path;
 mod redacted_call;
+mod script;
 mod shell;
 mod tools;
 pub mod transcript;
@@ -27,6 +28,7 @@ pub use content::content;
 pub use keywords::{is_key_decision, keywords};
 pub use path::MAX_FILES;
 pub use redacted_call::{RedactedCall, redacted_end, understand_redacted, understand_redacted_whole};
+pub use script::{ScriptCommands, ScriptFile, line_of, script_files};
 pub use typed_text::typed_text;
 
 use grov_domain::{Action, CommandLine};

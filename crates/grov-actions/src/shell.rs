@@ -11,10 +11,12 @@ mod packages;
 mod programs;
 mod record;
 mod run;
+mod scripts;
 mod state;
 mod words;
 mod wrapper_command;
 
+use crate::script::{ScriptCommands, ScriptPart};
 use grov_domain::{CommandLine, Effect};
 use run::Walk;
 
@@ -40,6 +42,18 @@ pub(crate) fn understand(script: &str, folder: Option<&str>) -> ShellEffects {
         files,
         folders,
         line: walk.record.into_command_line(),
+    }
+}
+
+/// Analyzes the parts of a script, each in a separate shell that starts in `folder`.
+pub(crate) fn run_parts(parts: &[ScriptPart], folder: Option<&str>) -> ScriptCommands {
+    let mut walk = Walk::new(folder);
+    for part in parts {
+        walk.part(part);
+    }
+    ScriptCommands {
+        line: walk.record.into_command_line(),
+        files: walk.shell.scripts,
     }
 }
 

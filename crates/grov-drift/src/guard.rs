@@ -8,6 +8,7 @@
 mod check;
 mod decision;
 mod fault_notice;
+mod script_reader;
 mod unread_prompts;
 
 pub use decision::{PastAction, Question, Stop, decide};

@@ -5,9 +5,11 @@
 
 mod destructive;
 mod outbound;
+mod script;
 mod system;
 
 pub(crate) use outbound::{is_local, publishes};
+pub use script::RunScript;
 
 use crate::analyzed_action::AnalyzedAction;
 use crate::contract::CompiledContract;
@@ -194,6 +196,21 @@ pub(crate) fn findings<'a>(
             .filter(|_| !action.is_read_only())
     {
         found.extend(destructive::of_statement(text, &context));
+    }
+    found
+}
+
+/// The findings for the scripts that an action runs, each with the file and the line.
+pub(crate) fn script_findings<'a>(
+    scripts: &[RunScript],
+    context: impl Fn() -> EvaluationContext<'a>,
+) -> Vec<Finding> {
+    let mut found = Vec::new();
+    for (number, script) in scripts.iter().enumerate() {
+        let mut context = context();
+        if !script::is_named(scripts, number, &context) {
+            found.extend(script::findings(script, &mut context));
+        }
     }
     found
 }

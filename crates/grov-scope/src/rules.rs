@@ -11,7 +11,7 @@ pub use subject::FindingSubject;
 use crate::analyzed_action::AnalyzedAction;
 use crate::constraints;
 use crate::contract::CompiledContract;
-use crate::danger::{self, EvaluationContext};
+use crate::danger::{self, EvaluationContext, RunScript};
 use crate::finding::finding;
 use crate::history::{History, fingerprint_of};
 use crate::normalized_path::{NormalizedPath, ProjectRoot};
@@ -265,6 +265,16 @@ impl Rules {
     /// left out.
     pub fn assess_without_history(&self, action: &ActionSketch) -> Assessment {
         assessment(self.facts(&AnalyzedAction::new(&self.root, action), true))
+    }
+
+    /// Assesses the scripts that an action runs by danger alone. Scripts are listed after those that run them. If the
+    /// history is unknown, findings that it could excuse are left out.
+    pub fn assess_scripts(&self, scripts: &[RunScript], is_history_unknown: bool) -> Vec<Finding> {
+        danger::script_findings(scripts, || {
+            let mut context = EvaluationContext::new(&self.root, &self.compiled, &self.state.history);
+            context.is_history_unknown = is_history_unknown;
+            context
+        })
     }
 
     /// Records the result of an earlier action.

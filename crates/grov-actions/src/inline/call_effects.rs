@@ -62,9 +62,10 @@ const PYTHON: Functions = &[
 #[rustfmt::skip]
 const RUBY: Functions = &[
     (Run, "system exec spawn Kernel.system Kernel.exec Kernel.spawn Process.spawn IO.popen Open3.capture2 \
-          Open3.capture2e Open3.capture3 Open3.popen2 Open3.popen2e Open3.popen3"),
-    (REMOVE, "File.delete File.unlink FileUtils.rm FileUtils.rm_f FileUtils.remove FileUtils.safe_unlink"),
-    (REMOVE_TREE, "FileUtils.rm_r FileUtils.rm_rf FileUtils.rmtree FileUtils.remove_dir FileUtils.remove_entry \
+          Open3.capture2e Open3.capture3 Open3.popen2 Open3.popen2e Open3.popen3 sh"),
+    (REMOVE, "File.delete File.unlink FileUtils.rm FileUtils.rm_f FileUtils.remove FileUtils.safe_unlink rm rm_f"),
+    (REMOVE_TREE, "rm_r rm_rf rmtree \
+          FileUtils.rm_r FileUtils.rm_rf FileUtils.rmtree FileUtils.remove_dir FileUtils.remove_entry \
           FileUtils.remove_entry_secure FileUtils.remove_file"),
     (REMOVE_DIR, "Dir.rmdir Dir.delete Dir.unlink FileUtils.rmdir"),
     (WRITE, "File.write File.binwrite IO.write FileUtils.touch File.truncate"),

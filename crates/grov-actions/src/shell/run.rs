@@ -2,12 +2,13 @@
 //! the variables, unwraps commands and records the effects of the programs.
 
 use crate::inline::{ScanBudget, as_shell_lines};
+use crate::script::ScriptPart;
 use crate::shell::lexer::{self, Command, Direction, Event};
 use crate::shell::record::{Context, Record};
 use crate::shell::state::{Inner, MAX_ARGUMENTS, Reads, Shell};
 use crate::shell::words::{Argument, Variables};
 use crate::shell::wrapper_command::{ExecutionHost, Wrapped, WrapperCommand, wrapped};
-use crate::shell::{container, programs};
+use crate::shell::{container, programs, scripts};
 use grov_domain::{EffectKind, is_shell, program_name};
 use std::collections::HashMap;
 use std::ops::Range;
@@ -103,6 +104,14 @@ impl Walk {
         self.depth -= 1;
     }
 
+    /// Walks through a part of a script file.
+    pub(crate) fn part(&mut self, part: &ScriptPart) {
+        match part {
+            ScriptPart::Shell(script) => self.inner_script(script),
+            ScriptPart::Code(language, code) => self.analyze_text(Reads::Code(*language), code),
+        }
+    }
+
     /// Walks through a script in a separate shell.
     fn inner_script(&mut self, script: &str) {
         let folder = self.shell.folder.clone();
@@ -137,6 +146,9 @@ impl Walk {
             self.program(&arguments, context);
         }
         let last = self.record.last_here(first);
+        if let Some(number) = last {
+            self.add_input_file(number, &redirected);
+        }
         if let Some(reads) = self.shell.reads.take()
             && let Some(input) = &input
         {
@@ -151,6 +163,32 @@ impl Walk {
             script.last = Some(last);
             script.printed = self.record.printed_by(last);
         }
+    }
+
+    /// Adds the file that a program runs from its standard input: `sh < x.sh`, `cat x.sh | sh`.
+    fn add_input_file(&mut self, number: usize, redirected: &[(EffectKind, Argument)]) {
+        let Some(program) = self.record.programs.get(number) else {
+            return;
+        };
+        if program.host != ExecutionHost::Local {
+            return;
+        }
+        let shown = program.source.and_then(|source| self.record.programs.get(source));
+        let shown = shown.filter(|source| source.name() == "cat");
+        let piped = shown
+            .and_then(|source| source.operands().next())
+            .map(Argument::new);
+        let redirected = redirected.iter().find(|(kind, _)| *kind == EffectKind::Read);
+        let Some(file) = redirected.map(|(_, file)| file.clone()).or(piped) else {
+            return;
+        };
+        let name = program.name().to_owned();
+        let arguments: Vec<Argument> = program
+            .arguments
+            .iter()
+            .map(|argument| Argument::new(argument.as_str()))
+            .collect();
+        scripts::add_input(&mut self.shell, &name, &arguments, &file);
     }
 
     /// The program of a command and its arguments, without reserved words and assignments.
@@ -258,6 +296,7 @@ impl Walk {
         let outer = std::mem::take(&mut findings.changes);
         findings.changes_unknown = false;
         programs::record_effects(&mut self.shell, program, rest);
+        scripts::add_files(&mut self.shell, program, rest);
         let findings = &mut self.shell.findings;
         let mut changes = std::mem::replace(&mut findings.changes, outer);
         if findings.changes_unknown {
@@ -338,6 +377,7 @@ impl Walk {
         let folder = std::mem::replace(&mut self.shell.folder, wrapper.folder.clone());
         let variables = std::mem::take(&mut self.variables);
         let first = self.record.len();
+        let scripts = self.shell.scripts.len();
         if wrapper.host == ExecutionHost::Remote && wrapper.is_script {
             // A remote command starts in the user's home folder.
             self.inner_script(&format!("cd ~; {words}"));
@@ -359,6 +399,7 @@ impl Walk {
             self.program(&arguments, Context::default());
             self.record.leave(shell);
         }
+        self.shell.scripts.truncate(scripts);
         self.shell.folder = folder;
         self.shell.findings = findings;
         self.variables = variables;

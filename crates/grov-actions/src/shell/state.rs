@@ -5,6 +5,7 @@
 
 use crate::inline::Language;
 use crate::path;
+use crate::script::ScriptFile;
 use crate::shell::words::Argument;
 use grov_domain::{Effect, EffectKind};
 use std::collections::HashSet;
@@ -148,6 +149,8 @@ pub(crate) struct Shell {
     pub(crate) reads: Option<Reads>,
     /// The commands and code that the current command runs.
     pub(crate) inner: Vec<Inner>,
+    /// The files whose content runs.
+    pub(crate) scripts: Vec<ScriptFile>,
 }
 
 impl Shell {

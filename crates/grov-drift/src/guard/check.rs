@@ -1,6 +1,7 @@
 //! Checks a tool call against the contract and history of its session.
 
 use super::decision::{PastAction, Question, Stop, decide};
+use super::script_reader::read_scripts;
 use super::unread_prompts::{newest_prompt, with_prompt, with_unread};
 use crate::error::HookError;
 use crate::follower::TranscriptFollower;
@@ -12,19 +13,20 @@ use crate::transcript_file::catch_up;
 use crate::{daemon, runtime};
 use grov_actions::{ToolCall, content, understand_redacted_whole, understand_whole};
 use grov_domain::{
-    Action, ActionSketch, ClientSessionId, Clock, GoalContract, GuardRecord, GuardVerdict, HookSession, Rule,
-    StoreConnection, StoreError, SystemClock, active_task,
+    Action, ActionSketch, ActionType, ClientSessionId, Clock, GoalContract, GuardRecord, GuardVerdict,
+    HookSession, Rule, StoreConnection, StoreError, SystemClock, active_task,
 };
 use grov_hooks::event::Input;
 use grov_project::ProjectLocation;
 use grov_query::ActiveConstraints;
 use grov_redact::Redactor;
 use grov_runtime::{GuardMode, Settings};
+use grov_scope::RunScript;
 use grov_session::IntentReader;
 use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 /// Time limit for reading the history.
@@ -47,6 +49,8 @@ pub(super) struct GuardCheck {
     pub(super) action: ActionSketch,
     /// The action with its secrets masked, if it has any.
     masked: Option<ActionSketch>,
+    /// The scripts that the call runs. Empty until they are read.
+    scripts: OnceLock<Vec<RunScript>>,
     verdict: GuardVerdict,
     /// The verdict if the contract could not be read in time.
     pub(super) verdict_if_busy: GuardVerdict,
@@ -108,6 +112,7 @@ impl GuardCheck {
             tool_use_id: input.tool_use_id.clone().unwrap_or_default(),
             masked: (safe != action).then_some(safe),
             action,
+            scripts: OnceLock::new(),
             verdict: match settings.guard().mode {
                 GuardMode::Deny => GuardVerdict::Deny,
                 _ if is_plan => GuardVerdict::Deny,
@@ -127,10 +132,21 @@ impl GuardCheck {
     }
 
     pub(super) fn run(&self) -> Result<CheckOutcome, HookError> {
+        self.read_scripts();
         let outcome = runtime()?.block_on(retry_while_busy(self.until, async || self.check_once().await));
         match outcome {
             Err(error) if error.is_transient() => Ok(CheckOutcome::TimedOut),
             outcome => Ok(outcome?),
+        }
+    }
+
+    /// Reads the scripts that a command runs.
+    fn read_scripts(&self) {
+        let command = self.action.command.as_deref();
+        if let Some(command) = command.filter(|_| self.action.action_type == ActionType::Bash) {
+            let scripts = read_scripts(command, &self.session_ref.directory, self.root.as_ref());
+            // Only this thread sets it.
+            let _ = self.scripts.set(scripts);
         }
     }
 
@@ -238,6 +254,7 @@ impl GuardCheck {
             directory: self.session_ref.directory.to_str(),
             action: &self.action,
             masked: self.masked.as_ref(),
+            scripts: self.scripts.get().map_or(&[], Vec::as_slice),
             past,
             allowed,
             verdict: self.verdict,

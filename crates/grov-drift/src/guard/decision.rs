@@ -9,7 +9,7 @@ use grov_domain::{
 };
 use grov_hooks::settings::shell_word;
 use grov_redact::Redactor;
-use grov_scope::{AnalyzedAction, FindingSubject, NormalizedPath, ProjectRoot, Rules};
+use grov_scope::{AnalyzedAction, FindingSubject, NormalizedPath, ProjectRoot, Rules, RunScript};
 use std::borrow::Cow;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -33,6 +33,8 @@ pub struct Question<'a> {
     pub action: &'a ActionSketch,
     /// The action with its secrets masked, if it contains any. Messages and records use it.
     pub masked: Option<&'a ActionSketch>,
+    /// The scripts that the action runs, as far as they could be read.
+    pub scripts: &'a [RunScript],
     /// Earlier actions, oldest first: the agent may remove files that it created. `None` if unknown; then only actions that no
     /// earlier action could excuse count as dangerous.
     pub past: Option<&'a [PastAction]>,
@@ -173,7 +175,9 @@ fn findings(question: &Question<'_>, contract: &GoalContract) -> Vec<Finding> {
         None => rules.assess_without_history(question.action),
     };
     let mut found = assessment.findings;
+    found.extend(rules.assess_scripts(question.scripts, question.past.is_none()));
     found.retain(|finding| finding.rule.is_hard() && finding.at_most < OFF_GOAL_BELOW);
+    found.sort_by_key(|finding| finding.at_most);
     found
 }
 

@@ -425,7 +425,7 @@ fn without_literals(statement: &str) -> String {
 }
 
 /// Whether the name of a database marks it as disposable: `app_test`.
-fn is_for_trial(name: &str) -> bool {
+pub(super) fn is_for_trial(name: &str) -> bool {
     name.to_ascii_lowercase()
         .split(|letter: char| !letter.is_ascii_alphanumeric())
         .any(|part| {

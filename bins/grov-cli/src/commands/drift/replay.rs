@@ -163,6 +163,7 @@ fn guard_verdicts(contract: &GoalContract, actions: &[ActionSketch]) -> Vec<Opti
             directory: None,
             action,
             masked: None,
+            scripts: &[],
             past: Some(&[]),
             allowed: &[],
             is_released: false,

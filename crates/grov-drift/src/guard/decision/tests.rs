@@ -54,6 +54,7 @@ fn question<'a>(contract: &'a GoalContract, action: &'a ActionSketch) -> Questio
         directory: Some(ROOT),
         action,
         masked: None,
+        scripts: &[],
         past: Some(&[]),
         allowed: &[],
         is_released: false,
@@ -481,4 +482,36 @@ fn approving_a_commit_does_not_approve_a_push() {
     assert!(stops("git push"));
     assert!(stops("git commit -m b && git push"));
     assert!(!stops("git add . && git commit -m b"));
+}
+
+#[test]
+fn a_script_that_destroys_something_is_asked_about_with_its_line() {
+    let scripts = [RunScript {
+        path: format!("{ROOT}/setup.sh"),
+        text: "set -e\nrm -rf dist\nsudo rm -rf /opt/drone\n".to_owned(),
+        line: grov_actions::command_line("set -e\nrm -rf dist\nsudo rm -rf /opt/drone\n"),
+        folder: Some(ROOT.to_owned()),
+        ..RunScript::default()
+    }];
+    let action = bash("./setup.sh --help");
+    let contract = held_to("make the setup script executable", &[]);
+    let stop = decide(&Question {
+        scripts: &scripts,
+        ..question(&contract, &action)
+    })
+    .unwrap();
+    assert!(
+        stop.reason.contains("In setup.sh, line 3: /opt/drone"),
+        "{}",
+        stop.reason
+    );
+    assert_eq!(stop.subject, "command ./setup.sh --help");
+    let contract = held_to("run setup.sh", &[]);
+    assert_eq!(
+        decide(&Question {
+            scripts: &scripts,
+            ..question(&contract, &action)
+        }),
+        None
+    );
 }

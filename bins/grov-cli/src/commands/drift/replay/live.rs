@@ -67,6 +67,7 @@ fn verdict(session: &SessionReplay, action: &ActionSketch, past: &[PastAction]) 
         directory: None,
         action,
         masked: None,
+        scripts: &[],
         past: Some(&[]),
         allowed: &[],
         is_released: session.is_released(),

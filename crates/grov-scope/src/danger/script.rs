@@ -1,0 +1,127 @@
+//! Dangerous commands in a script that a command runs.
+//!
+//! A project's own scripts are judged more mildly than a typed command: only what destroys data beyond build output, sends
+//! something out or rewrites shared history counts. A script that the user named runs at the user's request.
+
+use super::{CRITICAL, DESTRUCTIVE, EvaluationContext, destructive, finding, outbound, source, system};
+use crate::history::WorkingDirectory;
+use crate::normalized_path::NormalizedPath;
+use grov_domain::{CommandLine, ExecutionHost, Finding, Program};
+
+/// The maximum number of findings of one script.
+const MAX_FINDINGS: usize = 2;
+
+/// A script that a command runs, read from its file.
+#[derive(Clone, Debug, Default)]
+pub struct RunScript {
+    /// The path of the file.
+    pub path: String,
+    /// The names of the scripts or targets in it that run.
+    pub targets: Vec<String>,
+    /// The folder in which its commands run, if it is known.
+    pub folder: Option<String>,
+    /// The text of the file.
+    pub text: String,
+    /// The commands that run.
+    pub line: CommandLine,
+    /// The index of the script that runs this one.
+    pub run_by: Option<usize>,
+}
+
+/// Programs that set up a machine. In scripts, their use is ordinary.
+#[rustfmt::skip]
+const PROVISIONING: &[&str] = &[
+    "chgrp", "chown", "crontab", "iptables", "nft", "passwd", "setenforce", "ufw", "useradd", "usermod", "visudo",
+];
+
+/// Words in the names of scripts that fill or reset databases for tests and demonstrations.
+const TRIALS: &[&str] = &[
+    "bench", "demo", "fixture", "fixtures", "mock", "sample", "seed", "seeder", "seeders", "seeds",
+];
+
+/// The findings for the commands of a script.
+pub(super) fn findings(script: &RunScript, context: &mut EvaluationContext<'_>) -> Vec<Finding> {
+    let mut found: Vec<Finding> = Vec::new();
+    if let Some(folder) = &script.folder {
+        context.directory = WorkingDirectory::Folder(folder.clone());
+    }
+    let programs = &script.line.programs;
+    for command in programs {
+        context.enter_shell(command.shell);
+        if let Some(danger) = danger_of(command, programs, script, context)
+            && found.len() < MAX_FINDINGS
+        {
+            let place = NormalizedPath::new(context.root, &script.path);
+            let line = grov_actions::line_of(&script.text, command);
+            let line = line.map_or_else(String::new, |line| format!(", line {line}"));
+            let reason = format!("In {}{line}: {}", place.display(), danger.reason);
+            if !found.iter().any(|known| known.reason == reason) {
+                found.extend(finding(danger.at_most, None, reason));
+            }
+        }
+        context.advance(command);
+    }
+    found
+}
+
+fn danger_of(
+    command: &Program,
+    programs: &[Program],
+    script: &RunScript,
+    context: &EvaluationContext<'_>,
+) -> Option<Finding> {
+    let source = source(command, programs);
+    let is_asked_for = is_target_requested(script, context);
+    let weigh = |danger: &Finding| danger.at_most <= if is_asked_for { CRITICAL } else { DESTRUCTIVE };
+    let data = destructive::of_command(command, source, context)
+        .filter(|danger| !is_excused(command, danger, script));
+    data.or_else(|| outbound::of_command(command, source, programs, context))
+        .or_else(|| match command.host {
+            ExecutionHost::Container => None,
+            _ if PROVISIONING.binary_search(&command.name()).is_ok() => None,
+            _ => system::of_command(command, None, context),
+        })
+        .filter(weigh)
+}
+
+/// Whether the removal of data is part of what such a script is for, as `git clean` is, or its target is not known.
+fn is_excused(command: &Program, danger: &Finding, script: &RunScript) -> bool {
+    let is_unknown = command.name() == "dropdb" && command.operands().any(|name| name.contains('$'));
+    let is_ordinary = is_unknown || command.git().0 == "clean";
+    let mut words = script.path.split(|letter: char| !letter.is_ascii_alphanumeric());
+    let is_data = danger.file.is_none() && danger.at_most > CRITICAL;
+    is_ordinary
+        || is_data && (words.any(|word| TRIALS.contains(&word)) || destructive::is_for_trial(&script.path))
+}
+
+/// Whether the request names each target that runs: "run make db-reset".
+fn is_target_requested(script: &RunScript, context: &EvaluationContext<'_>) -> bool {
+    let asked = &context.compiled.request;
+    let is_named = |target: &String| {
+        let mut parts = target
+            .split([':', '-', '_', '.', '/'])
+            .filter(|part| !part.is_empty());
+        asked.names(target) || parts.all(|part| asked.names(part))
+    };
+    !script.targets.is_empty() && script.targets.iter().all(is_named)
+}
+
+/// Whether the user named a script, or one that runs it.
+pub(super) fn is_named(scripts: &[RunScript], at: usize, context: &EvaluationContext<'_>) -> bool {
+    let mut next = Some(at);
+    // Scripts are listed after those that run them.
+    while let Some(number) = next {
+        let Some(script) = scripts.get(number) else { break };
+        let place = NormalizedPath::new(context.root, &script.path);
+        // A manifest or makefile holds many scripts: naming the file asks for none of them.
+        let is_whole = script.targets.is_empty() && !place.name().starts_with("makefile");
+        if is_whole && context.compiled.is_named(&place) || context.compiled.is_allowed(&place) {
+            return true;
+        }
+        next = script.run_by.filter(|by| *by < number);
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests;
