@@ -31,7 +31,7 @@ pub use redacted_call::{RedactedCall, redacted_end, understand_redacted, underst
 pub use script::{ScriptCommands, ScriptFile, line_of, script_files};
 pub use typed_text::typed_text;
 
-use grov_domain::{Action, CommandLine};
+use grov_domain::{Action, ActionSketch, ActionType, CommandLine, DriftEvent};
 
 /// Parses one tool call. Infallible: an unknown or malformed call yields whatever fields could be parsed.
 ///
@@ -72,6 +72,26 @@ pub fn understand_whole(call: &ToolCall<'_>) -> Action {
 /// ```
 pub fn command_line(command: &str) -> CommandLine {
     shell::understand(command, None).line
+}
+
+/// Returns the action of a recorded event. Its command is parsed again, because events have no effects.
+pub fn recorded_action(event: &DriftEvent) -> ActionSketch {
+    let action_type = event.action_type.unwrap_or(ActionType::Other);
+    let command = event
+        .command
+        .as_deref()
+        .filter(|_| action_type == ActionType::Bash);
+    let effects = command.map(|command| shell::understand(command, None).effects);
+    ActionSketch {
+        files: event.files.clone(),
+        command: event.command.clone(),
+        effects: effects
+            .unwrap_or_default()
+            .iter()
+            .map(|effect| effect.kind)
+            .collect(),
+        ..ActionSketch::empty(action_type)
+    }
 }
 
 /// Whether `words`, which are separated by spaces, contain `word`.

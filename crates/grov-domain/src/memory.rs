@@ -127,6 +127,9 @@ pub struct DriftEvent {
     /// The step, if it was recorded as one.
     #[serde(default)]
     pub step_id: Option<StepId>,
+    /// The tool call's id.
+    #[serde(default)]
+    pub tool_use_id: Option<String>,
     /// The command, pattern, query or prompt of the action.
     #[serde(default)]
     pub command: Option<String>,

@@ -5,17 +5,21 @@ use crate::monitor::Shared;
 use crate::saving::{Save, save_all};
 use crate::session::{Session, Slot};
 use grov_domain::{
-    ClientSessionId, CorrectionId, SessionFilter, SessionId, StepId, StepVerdict, StoreError, active_task,
+    ClientSessionId, CorrectionId, DriftEvent, DriftFilter, SessionFilter, SessionId, StepId, StepRow,
+    StepVerdict, StoreError, active_task,
 };
 use grov_session::{ContractInputs, ObservedAction, Reassessed, SessionEvent, StoredHistory};
 use scopeguard::ScopeGuard;
 use std::sync::Arc;
 use std::time::Duration;
+use time::OffsetDateTime;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
 /// The newest stored steps that are replayed when a session is loaded.
 const MAX_STEPS: usize = 500;
+/// The newest actions off the goal that are replayed with them.
+const MAX_OFF_GOAL: u32 = 100;
 /// Concurrent jobs. Most of them wait for a model, which must not delay loading a session.
 const MAX_RUNNING: usize = 64;
 /// Sessions active this long before startup are preloaded, at most [`MAX_PRELOADED`] tasks.
@@ -286,13 +290,11 @@ impl Shared {
         let steps = self.store.client_steps(id).await?;
         let main: Vec<_> = steps.iter().filter(|step| step.agent_id.is_none()).collect();
         let newest = main.into_iter().rev().take(MAX_STEPS).rev();
-        let steps = newest.map(|step| ObservedAction {
-            step: Some(step.id.clone()),
-            action: sketch(step),
-            call: step.tool_use_id.clone(),
-            is_delegated: false,
-        });
-        let steps = steps.collect();
+        let mut steps: Vec<_> = newest.map(|step| (step.timestamp, recorded(step))).collect();
+        // Actions off the goal are only in the drift log. Undoing them must be recognized.
+        steps.extend(self.off_goal(id).await?);
+        steps.sort_by_key(|(at, _)| *at);
+        let steps = steps.into_iter().map(|(_, step)| step).collect();
         let asked = self.store.asked_calls(id).await?.into_iter();
         let allowed = asked
             .filter(|call| call.ran)
@@ -304,6 +306,36 @@ impl Shared {
             allowed,
             inputs: contract_inputs,
         })
+    }
+
+    /// Reads the newest actions off the goal, with their times.
+    async fn off_goal(
+        &self,
+        id: &ClientSessionId,
+    ) -> Result<Vec<(OffsetDateTime, ObservedAction)>, StoreError> {
+        let of_session = DriftFilter {
+            client_session_id: Some(id.clone()),
+            limit: Some(MAX_OFF_GOAL),
+            ..DriftFilter::default()
+        };
+        let mut events = self.store.drift_events(&of_session).await?;
+        // The log does not tell whether a call failed. One whose correction was delivered did not.
+        let corrections = self.store.corrections(id).await?;
+        let is_corrected = |event: &DriftEvent| {
+            let mut delivered = corrections.iter().filter(|one| one.delivered_at.is_some());
+            event.tool_use_id.is_some() && delivered.any(|one| one.tool_use_id == event.tool_use_id)
+        };
+        events.retain(is_corrected);
+        let action = |event: &DriftEvent| ObservedAction {
+            step: event.step_id.clone(),
+            action: grov_actions::recorded_action(event),
+            call: event.tool_use_id.clone(),
+            is_delegated: false,
+        };
+        Ok(events
+            .iter()
+            .map(|event| (event.timestamp, action(event)))
+            .collect())
     }
 
     /// Reads the stored goal, prompts and user edits.
@@ -336,6 +368,16 @@ impl Shared {
                 self.request_refresh(&slot, &mut session);
             }
         }
+    }
+}
+
+/// Returns a stored step as an action.
+fn recorded(step: &StepRow) -> ObservedAction {
+    ObservedAction {
+        step: Some(step.id.clone()),
+        action: sketch(step),
+        call: step.tool_use_id.clone(),
+        is_delegated: false,
     }
 }
 

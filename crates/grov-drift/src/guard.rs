@@ -8,6 +8,7 @@
 mod check;
 mod decision;
 mod fault_notice;
+mod proxied_past;
 mod script_reader;
 mod unread_prompts;
 

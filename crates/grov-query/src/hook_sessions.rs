@@ -144,6 +144,7 @@ pub(crate) fn event(session: &ClientSessionId, step: &HookStep, checks: &[HookCh
             .unwrap_or_default(),
         client_session_id: Some(session.clone()),
         step_id: Some(step.id.clone()),
+        tool_use_id: step.tool_use_id.clone(),
         command: step.action.command.clone(),
         findings: step.findings.clone(),
         judged_by: Some(JudgedBy::Rules),

@@ -518,6 +518,7 @@ fn pruning_follows_the_retention_and_has_a_dry_run() {
             recovery_plan: Vec::new(),
             client_session_id: None,
             step_id: None,
+            tool_use_id: None,
             command: None,
             findings: Vec::new(),
             judged_by: None,

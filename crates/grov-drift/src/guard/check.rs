@@ -1,6 +1,7 @@
 //! Checks a tool call against the contract and history of its session.
 
 use super::decision::{PastAction, Question, Stop, decide};
+use super::proxied_past::proxied_past;
 use super::script_reader::read_scripts;
 use super::unread_prompts::{newest_prompt, with_prompt, with_unread};
 use crate::error::HookError;
@@ -309,25 +310,7 @@ impl GuardCheck {
         let is_done =
             |call: Option<&str>| call.is_none_or(|call| call != self.tool_use_id && !stopped.contains(call));
         let Some(stored_session) = known.session.take() else {
-            let mut past = Vec::new();
-            for task in store?.client_session(&id).await.ok()? {
-                let steps = store?.steps(&task.state.session_id).await.ok()?;
-                let done = steps
-                    .into_iter()
-                    .filter(|step| is_done(step.tool_use_id.as_deref()));
-                // Steps do not tell whether they violated a constraint; the drift log does.
-                past.extend(done.map(|step| PastAction {
-                    action: ActionSketch {
-                        files: step.files,
-                        command: step.command,
-                        effects: step.effects.iter().map(|effect| effect.kind).collect(),
-                        ..ActionSketch::empty(step.action_type)
-                    },
-                    broke_constraint: false,
-                    is_corrected: false,
-                }));
-            }
-            return Some(past);
+            return proxied_past(store?, &id, is_done).await.ok();
         };
         let (session, mut steps, edits, checks) = match store {
             Some(store) => {

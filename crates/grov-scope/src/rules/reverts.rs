@@ -35,6 +35,9 @@ struct UnrevertedChange {
     /// The other paths of a move, sorted.
     #[serde(default)]
     moved: Vec<String>,
+    /// The hashes of the replaced and the written text, if both are known.
+    #[serde(default)]
+    texts: Option<(u64, u64)>,
     /// The beginning of the written text, if known.
     written: Option<String>,
     /// The agent was asked to revert it.
@@ -71,6 +74,7 @@ impl UnrevertedChanges {
                 is_made: was_made || !action.removes && is_new(),
                 is_removed: action.removes,
                 moved: moved_with(action, place),
+                texts: replaced_texts(action),
                 written: content
                     .map(|text| beginning_to(text, text.floor_char_boundary(MAX_WRITTEN)).to_owned()),
                 ..UnrevertedChange::new(place.as_str(), call)
@@ -203,6 +207,7 @@ impl UnrevertedChange {
             is_made: false,
             is_removed: false,
             moved: Vec::new(),
+            texts: None,
             written: None,
             is_revert_requested: false,
         }
@@ -234,13 +239,16 @@ impl UnrevertedChange {
             || is_it && is_removed(action) && (self.is_made || self.is_removed && moves_back())
     }
 
-    /// Whether an edit may be the revert. The previous content is unknown, so an edit is accepted once per change if the
-    /// agent was asked to revert, and the edit drops the written text and writes no more than that.
+    /// Whether an edit may be the revert. It is if it puts the replaced text back. Where that is unknown, an edit is
+    /// accepted once per change if the agent was asked to revert, and the edit drops the written text and writes no more
+    /// than that.
     fn may_revert(&self, action: &AnalyzedAction<'_>) -> bool {
         let Some(new) = action.sketch.content.as_deref().map(str::trim) else {
             return false;
         };
+        let puts_back = |(replaced, written)| replaced_texts(action) == Some((written, replaced));
         match self.written.as_deref() {
+            _ if self.texts.is_some_and(puts_back) => true,
             _ if new.is_empty() && !self.is_removed => true,
             _ if !self.is_revert_requested => false,
             Some(written) if !written.is_empty() => {
@@ -266,6 +274,13 @@ fn is_removed(action: &AnalyzedAction<'_>) -> bool {
         )
     };
     action.removes && action.sketch.effects.iter().all(is_removal)
+}
+
+/// The hashes of the texts that an edit replaces and writes, if both are known.
+fn replaced_texts(action: &AnalyzedAction<'_>) -> Option<(u64, u64)> {
+    let change = action.sketch.change.as_ref()?;
+    let replaced = change.before.as_deref()?;
+    Some((call_hash(replaced.trim()), call_hash(change.after.trim())))
 }
 
 /// The other paths of a move, sorted; empty for other actions.

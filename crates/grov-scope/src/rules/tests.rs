@@ -772,3 +772,30 @@ fn taking_back_a_forbidden_commit_is_not_a_violation() {
     rules.assess(&bash("git reset"), Some("3"));
     assert!(rules.reverted_files().is_empty(), "only the index is reset");
 }
+
+#[test]
+fn an_edit_that_puts_the_replaced_text_back_is_not_a_violation() {
+    let replace = |before: &str, after: &str| ActionSketch {
+        change: Some(std::sync::Arc::new(grov_domain::TextChange {
+            before: Some(before.to_owned()),
+            after: after.to_owned(),
+        })),
+        ..edit("/home/me/p/src/db/pool.rs", after)
+    };
+    let mut rules = without_the_database();
+    assert!(is_fact(
+        &rules.assess(&replace("SIZE = 5", "SIZE = 50"), Some("1"))
+    ));
+    assert!(is_fact(
+        &passed_on(&rules, Some("/home/me/p")).assess(&replace("SIZE = 50", "SIZE = 9"), None)
+    ));
+    // The agent noticed it before it was asked to.
+    let mut rules = passed_on(&rules, Some("/home/me/p"));
+    assert!(!is_fact(
+        &rules.assess(&replace("SIZE = 50", "SIZE = 5"), Some("2"))
+    ));
+    assert_eq!(rules.reverted_files(), ["src/db/pool.rs"]);
+    assert!(is_fact(
+        &rules.assess(&replace("SIZE = 5", "SIZE = 50"), Some("3"))
+    ));
+}

@@ -70,6 +70,7 @@ fn event(id: &str, score: u8, level: Option<CorrectionLevel>) -> DriftEvent {
         recovery_plan: Vec::new(),
         client_session_id: Some(ClientSessionId::new("s1")),
         step_id: Some(StepId::new(id)),
+        tool_use_id: None,
         command: None,
         findings: Vec::new(),
         judged_by: None,

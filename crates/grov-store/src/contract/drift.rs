@@ -67,6 +67,7 @@ fn event_of(record: &ExchangeRecord, score: u8) -> DriftEvent {
         ],
         client_session_id: Some(record.client_session_id.clone()),
         step_id: Some(step.id.clone()),
+        tool_use_id: step.action.tool_use_id.clone(),
         command: None,
         findings: verdict(score).findings,
         judged_by: Some(JudgedBy::Rules),

@@ -298,6 +298,7 @@ pub(super) fn drift(id: &str, task: &str, seconds: i64) -> DriftEvent {
         recovery_plan: vec!["undo the edit".to_owned(), "run the tests".to_owned()],
         client_session_id: None,
         step_id: None,
+        tool_use_id: None,
         command: None,
         findings: Vec::new(),
         judged_by: None,

@@ -196,6 +196,7 @@ async fn no_word_of_a_forgotten_task_is_in_any_file() {
             recovery_plan: vec![text.clone()],
             client_session_id: None,
             step_id: None,
+            tool_use_id: None,
             command: None,
             findings: Vec::new(),
             judged_by: None,

@@ -12,7 +12,7 @@ use grov_domain::{DriftEvent, DriftFilter, ExchangeRecord, Step};
 record! {
     DriftEvent in "drift_log", key (id);
     session_id, timestamp, action_type, files, drift_score, level, reason, correction_given, recovery_plan,
-    client_session_id, step_id, command, findings, judged_by
+    client_session_id, step_id, tool_use_id, command, findings, judged_by
 }
 
 insert! {
@@ -29,7 +29,7 @@ insert! {
 /// Selects a judged step in the form of an event, without the columns that only the log has.
 pub(super) const JUDGED_STEP: &str = "SELECT st.id, st.session_id, st.timestamp, st.action_type, st.files, st.drift_score, \
      st.correction_level AS level, json_extract(st.findings, '$[0].reason') AS reason, st.correction_given, \
-     NULL AS recovery_plan, s.client_session_id, st.id AS step_id, st.command, st.findings, st.judged_by \
+     NULL AS recovery_plan, s.client_session_id, st.id AS step_id, st.tool_use_id, st.command, st.findings, st.judged_by \
      FROM session_states s CROSS JOIN steps st ON st.session_id = s.session_id \
      WHERE st.drift_score IS NOT NULL AND st.id = ?";
 
