@@ -1,4 +1,4 @@
-//! Analyzes code that is passed to an interpreter on a command line.
+//! Analyzes code that is passed to an interpreter on a command line, or read from a script.
 //!
 //! `python3 -c "import shutil; shutil.rmtree('/srv/x')"` removes a folder just as `rm -r /srv/x` does.
 //! [`as_shell_lines`] translates calls that run commands and calls that remove, write, move or copy files into
@@ -11,8 +11,10 @@
 mod budget;
 mod call_effects;
 mod calls;
+mod file_paths;
 mod names;
 mod shell_lines;
+mod statements;
 mod token;
 mod values;
 
@@ -185,7 +187,17 @@ fn analyze(language: Language, code: &str, lines: &mut shell_lines::ShellLines, 
     let code = &code[..code.floor_char_boundary(MAX_CODE)];
     let tokens = token::tokens(language, code);
     let code = values::Code::new(language, &tokens);
-    for call in calls::calls(&code) {
+    for mut call in calls::calls(&code) {
+        if language == Language::Php {
+            call.apply_function();
+        }
+        if let Some(name) = statements::opened_database(&call) {
+            lines.open_database(name);
+        }
+        if let Some(statement) = statements::statement(language, &call) {
+            lines.add_statement(&statement);
+            continue;
+        }
         match call_effects::call_effect(language, &call) {
             Some(call_effects::CallEffect::Eval) => {
                 if let Some(inner) = call.text(0).filter(|text| !text.has_unknown)

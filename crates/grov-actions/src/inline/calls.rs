@@ -23,12 +23,34 @@ pub(super) struct Call {
     pub(super) arguments: Vec<Value>,
     /// Keyword arguments and the entries of objects.
     pub(super) named: Vec<(String, Value)>,
+    /// An argument is an empty object: `{}`.
+    pub(super) has_empty_object: bool,
+    /// The names and calls whose result is the object, the nearest first: `all`, `objects`, `User`.
+    pub(super) receiver: Vec<Link>,
+}
+
+/// A part of a chain of calls.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Link {
+    pub(super) name: String,
+    /// The arguments compare something with a value: `filter(name="x")`, `where("x", 1)`.
+    pub(super) compares: bool,
 }
 
 impl Call {
     /// The argument at `at`, if it is a text.
     pub(super) fn text(&self, at: usize) -> Option<&Text> {
         self.arguments.get(at)?.text()
+    }
+
+    /// Replaces `array_map("unlink", x)` by `unlink(x)`.
+    pub(super) fn apply_function(&mut self) {
+        if matches!(self.name.as_str(), "array_map" | "array_walk" | "call_user_func")
+            && let Some(function) = self.text(0).map(|text| text.value.clone())
+        {
+            self.name = function;
+            self.arguments.remove(0);
+        }
     }
 
     pub(super) fn named(&self, name: &str) -> Option<&Value> {
@@ -59,9 +81,19 @@ fn call_at(code: &Code<'_>, at: usize) -> Option<Call> {
                 .unwrap_or_else(|| code.tokens.len().min(at + MAX_UNCLOSED));
             Some(with_arguments(called(code, last)?, code, at + 1, close))
         }
+        // Ruby calls these without parentheses.
+        Token::Name(name)
+            if code.language == Language::Ruby
+                && matches!(name.as_str(), "delete_all" | "destroy_all" | "drop_database")
+                && !code.token(at + 1).is_some_and(|next| next.is('(')) =>
+        {
+            called(code, at)
+        }
         // Without parentheses: `system "ls"`, `FileUtils.rm_rf "x"`.
         Token::Name(name) if matches!(code.language, Language::Perl | Language::Ruby) => {
-            let begins_value = matches!(code.token(at + 1)?, Token::Text(_) | Token::Sign('[' | '$'));
+            let next = code.token(at + 1)?;
+            let begins_value =
+                matches!(next, Token::Text(_) | Token::Sign('[' | '$')) || next.name() == Some("glob");
             if !begins_value || !is_called_bare(code.language, name) {
                 return None;
             }
@@ -81,6 +113,7 @@ fn called(code: &Code<'_>, last: usize) -> Option<Call> {
     let mut parts = vec![code.token(last)?.name()?.to_owned()];
     let mut at = last;
     let mut subject = None;
+    let mut links = Vec::new();
     while parts.len() < MAX_CHAIN {
         let Some(before) = before_separator(code, at) else {
             break;
@@ -106,7 +139,10 @@ fn called(code: &Code<'_>, last: usize) -> Option<Call> {
                         parts.push("Path()".to_owned());
                         subject = Some(value);
                     }
-                    _ => parts.push("?".to_owned()),
+                    _ => {
+                        parts.push("?".to_owned());
+                        links = receiver(code, before);
+                    }
                 }
                 break;
             }
@@ -136,8 +172,47 @@ fn called(code: &Code<'_>, last: usize) -> Option<Call> {
     Some(Call {
         name: parts.join("."),
         subject,
+        receiver: links,
         ..Call::default()
     })
+}
+
+/// The chain of calls and names that ends with the closing parenthesis at `close`.
+fn receiver(code: &Code<'_>, close: usize) -> Vec<Link> {
+    let mut links = Vec::new();
+    let mut at = Some(close);
+    while let Some(end) = at
+        && links.len() < MAX_CHAIN
+    {
+        let open = code
+            .token(end)
+            .filter(|token| token.is(')'))
+            .and_then(|_| code.partner(end));
+        let name_at = open.map_or(Some(end), |open| open.checked_sub(1));
+        let Some((name_at, name)) = name_at.and_then(|at| Some((at, code.token(at)?.name()?))) else {
+            break;
+        };
+        links.push(Link {
+            name: name.to_owned(),
+            compares: open.is_some_and(|open| compares(code, open + 1, end)),
+        });
+        at = before_separator(code, name_at);
+    }
+    links
+}
+
+/// Whether arguments compare something with a value. Conditions on ranges and missing values select many records.
+fn compares(code: &Code<'_>, start: usize, end: usize) -> bool {
+    let parts = code.split_at_commas(start, end);
+    let is_wide = |name: &str| name.contains("__");
+    let names = parts
+        .iter()
+        .filter_map(|(start, end)| named(code, code.skip_lines(*start, *end), *end));
+    let is_named = names.into_iter().any(|(name, _)| !is_wide(&name));
+    // `where("name", "x")`, `where({name: "x"})`, `eq(users.id, 1)`
+    let is_pair = code.language != Language::Ruby && code.language != Language::Python && parts.len() == 2;
+    let is_object = code.token(start).is_some_and(|token| token.is('{')) && end > start + 2;
+    is_named || is_pair || is_object
 }
 
 /// The index of the token before the separator (`.`, `?.`, `::` or `->`) that precedes the name at `at`.
@@ -170,6 +245,7 @@ fn with_arguments(mut call: Call, code: &Code<'_>, start: usize, end: usize) -> 
                     call.named.push((name, budget.value(code, value, end)));
                 }
             }
+            call.has_empty_object |= code.skip_lines(start + 1, close) >= close;
             call.arguments.push(Value::Unknown);
         } else {
             call.arguments.push(budget.value(code, start, end));

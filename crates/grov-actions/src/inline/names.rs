@@ -60,6 +60,10 @@ pub(super) fn assignments(tokens: &[Token]) -> Vec<(&str, Option<usize>)> {
                     continue;
                 }
                 if name == "for" {
+                    if let Some(one) = loop_target(tokens, at) {
+                        found.push(one);
+                        continue;
+                    }
                     let targets = tokens[at + 1..].iter().take(8).map_while(|token| match token {
                         Token::Name(name) if name == "in" => None,
                         Token::Name(name) => Some(Some(name.as_str())),
@@ -86,6 +90,21 @@ pub(super) fn assignments(tokens: &[Token]) -> Vec<(&str, Option<usize>)> {
         }
     }
     found
+}
+
+/// The only variable of a loop, and the index of its values: `for x in values`, `for (const x of values)`.
+fn loop_target(tokens: &[Token], at: usize) -> Option<(&str, Option<usize>)> {
+    let head = &tokens[at + 1..tokens.len().min(at + 6)];
+    let mut names = head
+        .iter()
+        .enumerate()
+        .filter_map(|(at, token)| Some((at, token.name()?)));
+    let mut target = names.next()?;
+    if matches!(target.1, "const" | "let" | "var") {
+        target = names.next()?;
+    }
+    let (word, _) = names.next().filter(|(_, word)| matches!(*word, "in" | "of"))?;
+    (word == target.0 + 1).then_some((target.1, Some(at + 1 + word + 1)))
 }
 
 /// Adds the imported names.

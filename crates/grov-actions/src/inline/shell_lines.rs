@@ -7,6 +7,8 @@ use super::values::{MAX_LINE, Value};
 
 /// The maximum number of command lines. Lines longer than [`MAX_LINE`] are left out.
 const MAX_LINES: usize = 64;
+/// The maximum length of the name of a database in bytes.
+const MAX_NAME: usize = 512;
 /// The maximum number of evaluated pieces of code.
 const MAX_EVALUATED: usize = 16;
 
@@ -18,6 +20,8 @@ pub(super) struct ShellLines {
     folder: Option<String>,
     /// The number of evaluated pieces of code.
     evaluated: usize,
+    /// The database that the code opened, as a shell word.
+    database: Option<String>,
 }
 
 impl ShellLines {
@@ -29,6 +33,19 @@ impl ShellLines {
     pub(super) fn may_evaluate(&mut self) -> bool {
         self.evaluated += 1;
         self.evaluated <= MAX_EVALUATED
+    }
+
+    /// Records the database that later statements run in.
+    pub(super) fn open_database(&mut self, name: &str) {
+        if name.len() <= MAX_NAME && !name.is_empty() {
+            self.database = Some(plain(name));
+        }
+    }
+
+    /// Adds the line for a database statement.
+    pub(super) fn add_statement(&mut self, statement: &str) {
+        let database = self.database.as_deref().unwrap_or_default();
+        self.add(None, format!("psql {database} -c {}", plain(statement)).as_str());
     }
 
     /// Adds the line for a call.
@@ -56,9 +73,15 @@ impl ShellLines {
             }),
             CallEffect::RunWords => Some(words(&call.arguments)),
             CallEffect::Remove(command) => {
+                // The files of a folder, one after the other.
+                let folder = first.and_then(Value::text).and_then(|text| {
+                    let folder = text.value.strip_suffix(UNKNOWN)?;
+                    (folder.ends_with('/') && !folder.contains('$'))
+                        .then(|| format!("{command} {}", plain(&format!("{folder}*"))))
+                });
                 let others = call.arguments.iter().skip(1);
                 let others = others.filter(|value| command == "rm" && value.text().is_some());
-                Some(format!("{command} {}", words(first.into_iter().chain(others))))
+                folder.or_else(|| Some(format!("{command} {}", words(first.into_iter().chain(others)))))
             }
             CallEffect::PerPath(command) => per_path(command, first),
             CallEffect::FromTo(command) => first
@@ -140,6 +163,14 @@ fn per_path(start: &str, paths: Option<&Value>) -> Option<String> {
         }
         Value::Unknown => Some(format!("{start} {}", unknown())),
     }
+}
+
+/// A text as one shell word.
+fn plain(text: &str) -> String {
+    quoted(&Text {
+        value: text.to_owned(),
+        ..Text::default()
+    })
 }
 
 /// The values as shell words, with the items of lists. Stops if the line becomes too long.

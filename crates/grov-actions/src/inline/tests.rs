@@ -341,3 +341,137 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn statements_that_remove_data_are_found() {
+    use Language::{JavaScript, Php, Python, Ruby};
+    for (language, code, statement) in [
+        (
+            Python,
+            "cur.execute(\"DELETE FROM customers\")",
+            "DELETE FROM customers",
+        ),
+        (Python, "conn.execute(text('DROP TABLE a'))", "DROP TABLE a"),
+        (
+            Python,
+            "Appointment.objects.all().delete()",
+            "DELETE FROM Appointment",
+        ),
+        (
+            Python,
+            "C.objects.filter(created_at__isnull=True).delete()",
+            "DELETE FROM C",
+        ),
+        (Python, "session.query(User).delete()", "DELETE FROM session"),
+        (Python, "db.drop_all()", "DROP SCHEMA"),
+        (Python, "db.users.delete_many({})", "DELETE FROM users"),
+        (Python, "r = redis.Redis()\nr.flushall()", "FLUSHALL"),
+        (Ruby, "User.delete_all", ""),
+        (
+            Ruby,
+            "User.where('created_at < ?', 1.year.ago).delete_all()",
+            "DELETE FROM User",
+        ),
+        (JavaScript, "await prisma.user.deleteMany()", "DELETE FROM user"),
+        (
+            JavaScript,
+            "db.sessions.deleteMany({}); db.users.drop()",
+            "DELETE FROM sessions",
+        ),
+        (JavaScript, "await knex('users').del()", "DELETE FROM knex"),
+        (
+            JavaScript,
+            "await prisma.$executeRawUnsafe('TRUNCATE TABLE a')",
+            "TRUNCATE TABLE a",
+        ),
+        (JavaScript, "await c.flushAll();", "FLUSHALL"),
+        (Php, "DB::table('pages')->truncate();", "DELETE FROM"),
+        (Php, "User::query()->delete();", "DELETE FROM User"),
+        (Php, "$pdo->exec('DROP TABLE a');", "DROP TABLE a"),
+    ] {
+        let shown = lines(language, code);
+        assert!(shown.contains(statement), "{code}: {shown}");
+    }
+}
+
+#[test]
+fn statements_that_keep_data_or_remove_single_records_are_not_found() {
+    use Language::{JavaScript, Php, Python, Ruby};
+    for (language, code) in [
+        (Python, "cur.execute('SELECT 1'); cur.execute(sql)"),
+        (Python, "print('DROP TABLE a'); log.info('delete from x')"),
+        (Python, "User.objects.get(pk=1).delete()"),
+        (Python, "User.objects.filter(email='a@b.c').delete()"),
+        (Python, "cache.delete(); user.delete(); f.truncate()"),
+        (Python, "requests.delete(url); df.drop(columns=['a'])"),
+        (Ruby, "User.find(1).destroy; User.where(email: 'a').delete_all()"),
+        (JavaScript, "await prisma.user.deleteMany({ where: { id: 1 } })"),
+        (
+            JavaScript,
+            "db.users.deleteMany({lastSeen: null}); map.delete(key); set.delete(x)",
+        ),
+        (JavaScript, "await knex('users').where('id', 1).del()"),
+        (JavaScript, "el.remove(); stream.destroy(); text.truncate(3)"),
+        (Php, "User::where('id', 1)->delete(); $user->delete();"),
+    ] {
+        assert_eq!(lines(language, code), "", "{code}");
+    }
+}
+
+#[test]
+fn files_of_a_pattern_are_found() {
+    use Language::{JavaScript, Perl, Php, Python, Ruby};
+    for (language, code, expected) in [
+        (
+            Python,
+            "for f in glob.glob('**/*.py', recursive=True):\n    open(f, 'w').write('')",
+            "> '**/*.py'",
+        ),
+        (
+            Python,
+            "import pathlib, shutil\nroot = pathlib.Path.home() / \"Documents\"\nfor p in root.rglob(\"i_*.pdf\"):\n    \
+             p.unlink()\nshutil.rmtree(root / \"archive\", ignore_errors=True)",
+            "rm '~/Documents/**/i_*.pdf' | rm -r '~/Documents/archive'",
+        ),
+        (
+            Python,
+            "for f in os.listdir('/srv/a'):\n    os.remove(os.path.join('/srv/a', f))",
+            "rm '/srv/a/*'",
+        ),
+        (
+            Python,
+            "shutil.rmtree(os.path.join(os.environ['HOME'], 'x'))",
+            "rm -r '~/x'",
+        ),
+        (Python, "for f in ['a', 'b']:\n    os.remove(f)", "rm \"$_\""),
+        (
+            Php,
+            "array_map('unlink', glob('/var/www/*.png'));",
+            "rm '/var/www/*.png'",
+        ),
+        (Perl, "unlink glob('/var/data/*.csv')", "rm '/var/data/*.csv'"),
+        (
+            Perl,
+            "system(\"rm\",\"-rf\",$ENV{HOME}.\"/Music\")",
+            "rm -rf '~/Music'",
+        ),
+        (Ruby, "FileUtils.rm_rf(Dir.glob('/srv/*'))", "rm -r '/srv/*'"),
+        (
+            Ruby,
+            "FileUtils.rm_rf(File.join(ENV['HOME'], 'x'))",
+            "rm -r '~/x'",
+        ),
+        (
+            JavaScript,
+            "fs.rmSync(path.join(os.homedir(), 'x'), {recursive: true})",
+            "rm -r '~/x'",
+        ),
+        (
+            JavaScript,
+            "fs.rmSync(`${process.env.HOME}/x`, {recursive: true})",
+            "rm -r \"$_/x\"",
+        ),
+    ] {
+        assert_eq!(lines(language, code), expected, "{code}");
+    }
+}

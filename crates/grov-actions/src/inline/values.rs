@@ -1,6 +1,7 @@
 //! Evaluates expressions as far as they yield texts.
 
 use super::Language;
+use super::file_paths::{join_paths, with_suffix};
 use super::names::{Names, assignments, imports};
 use super::token::{Text, Token, UNKNOWN};
 
@@ -90,6 +91,18 @@ impl<'t> Code<'t> {
         imports(language, tokens, &mut code.names);
         // In order, because a value may refer to the names before it.
         for (name, value) in assignments(tokens) {
+            if let Some(start) = value
+                && tokens[..start]
+                    .last()
+                    .and_then(Token::name)
+                    .is_some_and(is_loop_word)
+            {
+                // The files of a pattern: `for f in glob("*.txt")`.
+                let files = code.value(start, code.statement_end(start));
+                let files = files.text().filter(|files| files.value.contains('*')).cloned();
+                code.names.assign(name, files);
+                continue;
+            }
             let value = value.map_or(Value::Unknown, |start| {
                 code.value(start, code.statement_end(start))
             });
@@ -105,6 +118,7 @@ impl<'t> Code<'t> {
         while let Some(token) = self.tokens.get(at) {
             let ends = *token == Token::Line || matches!(token, Token::Sign(';' | ')' | ']' | '}'));
             let ends = ends
+                || self.language == Language::Python && token.is(':')
                 || token.name().is_some_and(|name| {
                     matches!(self.language, Language::Perl | Language::Ruby)
                         && matches!(name, "if" | "unless" | "or" | "and" | "do" | "while" | "rescue")
@@ -257,7 +271,16 @@ impl<'t> Code<'t> {
     fn term(&self, at: usize, end: usize, depth: u8) -> (Value, usize) {
         let (value, next) = match &self.tokens[at..] {
             [Token::Text(text), ..] => (Value::Text(text.clone()), at + 1),
-            [Token::Sign('$'), Token::Name(name), ..] => (self.variable(name), at + 2),
+            [Token::Sign('$'), Token::Name(name), ..] => match self.home(at + 1, at + 1, end) {
+                Some(next) if name == "ENV" || name == "_ENV" => {
+                    let home = Text {
+                        value: "~".to_owned(),
+                        ..Text::default()
+                    };
+                    (Value::Text(home), next)
+                }
+                _ => (self.variable(name), at + 2),
+            },
             [Token::Name(_), ..] => self.named(at, end, depth),
             _ => (Value::Unknown, self.after(at)),
         };
@@ -266,6 +289,12 @@ impl<'t> Code<'t> {
 
     /// Evaluates a name or a call: `p`, `os.path.join('a', 'b')`.
     fn named(&self, at: usize, end: usize, depth: u8) -> (Value, usize) {
+        if let Some(name) = self.tokens[at].name()
+            && self.tokens[..end].get(at + 1).is_some_and(|next| next.is('.'))
+            && let known @ Value::Text(_) = self.variable(name)
+        {
+            return (known, at + 1);
+        }
         let mut last = at;
         let mut is_path = false;
         while let [Token::Name(name), Token::Sign('.'), Token::Name(_), ..] = &self.tokens[last..end] {
@@ -274,6 +303,22 @@ impl<'t> Code<'t> {
         }
         let name = self.tokens[last].name().unwrap_or_default();
         let open = last + 1;
+        if let Some(next) = self.home(at, last, end) {
+            let home = Text {
+                value: "~".to_owned(),
+                ..Text::default()
+            };
+            return (Value::Text(home), next);
+        }
+        // `glob "x"` in Perl, `Dir["x"]` in Ruby.
+        if let ("glob", Some(Token::Text(pattern))) = (name, self.tokens[..end].get(open)) {
+            return (Value::Text(pattern.clone()), open + 1);
+        }
+        if let ("Dir", [Token::Sign('['), Token::Text(pattern), Token::Sign(']'), ..]) =
+            (name, &self.tokens[open.min(end)..end])
+        {
+            return (Value::Text(pattern.clone()), open + 3);
+        }
         if open >= end || !self.tokens[open].is('(') {
             let is_variable = last == at;
             let value = if is_variable {
@@ -288,9 +333,14 @@ impl<'t> Code<'t> {
         let value = match (name, parts.as_slice()) {
             (
                 "expanduser" | "Path" | "PurePath" | "str" | "String" | "resolve" | "abspath" | "normpath"
-                | "realpath" | "fspath" | "expand_path",
+                | "realpath" | "fspath" | "expand_path" | "text" | "sql" | "raw" | "quotemeta",
                 [(start, end)],
             ) => self.value_at(*start, *end, depth + 1),
+            ("glob" | "iglob" | "globSync", [(start, end), ..]) => self.value_at(*start, *end, depth + 1),
+            // The files of a folder.
+            ("readdirSync" | "listdir" | "scandir", [(start, end), ..]) => {
+                with_suffix(self.value_at(*start, *end, depth + 1), "/*")
+            }
             ("join", [_, ..]) if is_path => join_paths(self.elements(&parts, depth)),
             _ => Value::Unknown,
         };
@@ -313,6 +363,7 @@ impl<'t> Code<'t> {
                 value = match method {
                     "split" | "strip" | "trim" | "encode" | "decode" | "chomp" | "to_s" | "toString" => value,
                     "format" => fill_placeholders(value),
+                    "glob" | "rglob" | "joinpath" => self.below(value, method, at + 2, end),
                     _ => Value::Unknown,
                 };
                 at += 2;
@@ -325,6 +376,11 @@ impl<'t> Code<'t> {
         }
         (value, at.min(end))
     }
+}
+
+/// Whether the values of a loop follow this word.
+fn is_loop_word(word: &str) -> bool {
+    matches!(word, "in" | "of")
 }
 
 /// Replaces the placeholders `%s` and `{}` by [`UNKNOWN`].
@@ -351,28 +407,6 @@ fn fill_placeholders(value: Value) -> Value {
     text.value = filled;
     text.has_unknown = true;
     Value::Text(text)
-}
-
-/// Joins the parts of a path.
-fn join_paths(parts: Vec<Value>) -> Value {
-    let mut path = Text::default();
-    for part in parts {
-        if !path.value.is_empty() && !path.value.ends_with('/') {
-            path.value.push('/');
-        }
-        match part {
-            Value::Text(text) if !text.has_unknown && text.value.starts_with('/') => path = text,
-            Value::Text(text) => {
-                path.value.push_str(&text.value);
-                path.has_unknown |= text.has_unknown;
-            }
-            Value::List(_) | Value::Unknown => {
-                path.value.push_str(UNKNOWN);
-                path.has_unknown = true;
-            }
-        }
-    }
-    Value::Text(path)
 }
 
 /// The index of the matching bracket for each bracket.

@@ -71,6 +71,8 @@ fn builtin(shell: &mut Shell, name: &str, arguments: &[Argument]) -> bool {
         }
         "su" => run_shell(shell, arguments),
         name if is_shell(name) => run_shell(shell, arguments),
+        // Run their standard input later.
+        "at" | "batch" => shell.reads = Some(Reads::Shell),
         "trap" => shell
             .inner
             .extend(target().map(|script| Inner::SeparateScript(script.written().to_owned()))),

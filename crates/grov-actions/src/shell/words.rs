@@ -90,6 +90,23 @@ impl Variables {
         }
     }
 
+    /// Whether a variable selects the environment of tests: `RAILS_ENV=test`.
+    pub(crate) fn is_trial(&self) -> bool {
+        let names = [
+            "RAILS_ENV",
+            "RACK_ENV",
+            "NODE_ENV",
+            "APP_ENV",
+            "FLASK_ENV",
+            "DJANGO_SETTINGS_MODULE",
+            "DATABASE_URL",
+        ];
+        let values = names.iter().filter_map(|name| self.0.get(*name)?.first());
+        values
+            .into_iter()
+            .any(|value| value.contains("test") || value.contains(":memory:"))
+    }
+
     /// The arguments that a word expands to, usually one.
     pub(crate) fn expand(&self, word: &Word, folder: Option<&str>) -> Vec<Argument> {
         let parts = parts(word);

@@ -94,3 +94,37 @@ proptest! {
         prop_assert!(walked(script).scripts() <= 64);
     }
 }
+
+#[test]
+fn consoles_of_frameworks_run_code() {
+    for command in [
+        "python manage.py shell -c \"from a import B; B.objects.all().delete()\"",
+        "./manage.py shell --command='B.objects.all().delete()'",
+        "python manage.py shell <<EOF\nB.objects.all().delete()\nEOF",
+        "echo 'B.objects.all().delete()' | python3 manage.py shell",
+        "flask shell <<EOF\ndb.drop_all()\nEOF",
+        "RAILS_ENV=production bundle exec rails runner \"User.where('a < 1').delete_all\"",
+        "bin/rails r 'User.destroy_all'",
+        "php artisan tinker --execute=\"DB::table('pages')->truncate();\"",
+        "mongosh app --eval 'db.sessions.deleteMany({})'",
+        "awk '{system(\"psql -c \\\"x\\\"\" $2)}' f",
+    ] {
+        let programs = crate::command_line(command).programs;
+        assert!(
+            programs.iter().any(|program| program.name() == "psql"),
+            "{command}: {programs:?}"
+        );
+    }
+    for command in [
+        "RAILS_ENV=test rails runner 'User.destroy_all'",
+        "rails runner scripts/report.rb",
+        "awk '{print $2}' f",
+        "python manage.py shell -c 'print(B.objects.count())'",
+    ] {
+        let programs = crate::command_line(command).programs;
+        assert!(
+            !programs.iter().any(|program| program.name() == "psql"),
+            "{command}: {programs:?}"
+        );
+    }
+}
