@@ -131,6 +131,7 @@ mod tests {
                 action: &action,
                 masked: None,
                 past: Some(past),
+                scripts: &[],
                 is_released: false,
                 allowed: &[],
                 verdict: GuardVerdict::Ask,
