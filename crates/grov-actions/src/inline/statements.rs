@@ -101,8 +101,7 @@ fn table_of<'c>(call: &'c Call, before: &'c str) -> &'c str {
         call.receiver
             .iter()
             .map(|link| link.name.as_str())
-            .filter(is_model)
-            .next_back()
+            .rfind(is_model)
     };
     own.or_else(of_chain).unwrap_or("records")
 }

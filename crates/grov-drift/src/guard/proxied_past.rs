@@ -130,6 +130,7 @@ mod tests {
                 directory: None,
                 action: &action,
                 masked: None,
+                scripts: &[],
                 past: Some(past),
                 scripts: &[],
                 is_released: false,
