@@ -132,7 +132,6 @@ mod tests {
                 masked: None,
                 scripts: &[],
                 past: Some(past),
-                scripts: &[],
                 is_released: false,
                 allowed: &[],
                 verdict: GuardVerdict::Ask,
