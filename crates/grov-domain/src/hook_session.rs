@@ -171,11 +171,13 @@ impl HookCheck {
 pub enum GuardVerdict {
     /// Ask the user.
     Ask,
+    /// Ask in a permission mode in which the client may answer by itself. That the call runs is no consent.
+    AskUnattended,
     /// Do not run it.
     Deny,
 }
 
-named!(GuardVerdict { Ask => "ask", Deny => "deny" });
+named!(GuardVerdict { Ask => "ask", AskUnattended => "ask_unattended", Deny => "deny" });
 
 /// An action that the guard stopped or asked about.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -190,7 +192,7 @@ pub struct GuardRecord {
     pub subject: String,
     /// The reason, one line.
     pub reason: String,
-    /// Whether it ran, which means that the user agreed.
+    /// Whether it ran. After [`GuardVerdict::Ask`] that means that the user agreed.
     pub ran: bool,
     /// The time.
     pub at: OffsetDateTime,

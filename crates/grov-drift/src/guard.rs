@@ -22,7 +22,7 @@ use crate::runtime;
 use crate::services::{STORE_TIMEOUT, Services};
 use check::{CheckOutcome, GuardCheck};
 use decision::is_never_stopped;
-use grov_domain::{ClientSessionId, StoreError};
+use grov_domain::{ClientSessionId, GuardVerdict, StoreError};
 use grov_hooks::event::GUARD_TIMEOUT;
 use grov_hooks::permission;
 use grov_redact::Redactor;
@@ -173,7 +173,7 @@ pub(crate) fn post_tool_use(context: &HookContext<'_>) -> Result<Option<String>,
     Ok(None)
 }
 
-/// Most calls were never asked about; the database is opened for writing only for those that were.
+/// Most calls were never asked about, or no person was; the database is opened for writing only for those that were.
 async fn mark_run(
     services: &Services,
     session: &ClientSessionId,
@@ -183,10 +183,9 @@ async fn mark_run(
         return Ok(());
     };
     let log = store.guard_log(session).await?;
-    if log
-        .iter()
-        .any(|guarded| guarded.tool_use_id == tool_use_id && !guarded.ran)
-    {
+    if log.iter().any(|guarded| {
+        guarded.tool_use_id == tool_use_id && guarded.verdict == GuardVerdict::Ask && !guarded.ran
+    }) {
         let store = services.stores.open(Some(STORE_TIMEOUT)).await?;
         store.mark_guarded_run(session, tool_use_id).await?;
     }
@@ -345,5 +344,99 @@ mod tests {
         );
         let closed = response_at_deadline("touch a", "[guard]\nfail = \"closed\"\n");
         assert!(matches!(closed, HookResponse::Block(_)), "{closed:?}");
+    }
+
+    /// A client in a permission mode whose calls run after the guard asked about them.
+    struct Client {
+        folder: tempfile::TempDir,
+        services: Arc<Services>,
+        mode: &'static str,
+    }
+
+    impl Client {
+        fn new(mode: &'static str) -> Self {
+            let folder = tempfile::tempdir().unwrap();
+            let database = Home::locate(Some(folder.path()), &Environment::default())
+                .unwrap()
+                .database();
+            let services = services(database);
+            runtime().unwrap().block_on(services.stores.open(None)).unwrap();
+            Self {
+                folder,
+                services,
+                mode,
+            }
+        }
+
+        fn hook(&self, event: &str, call: &str, command: &str) -> HookResponse {
+            let environment = Environment::default();
+            let home = Home::locate(Some(self.folder.path()), &environment).unwrap();
+            let input = serde_json::json!({
+                "session_id": "s", "cwd": self.folder.path(), "permission_mode": self.mode, "tool_name": "Bash",
+                "tool_input": {"command": command}, "tool_use_id": call,
+            });
+            crate::handle(&crate::Hook {
+                event: Some(event),
+                input: input.to_string().as_bytes(),
+                home: &home,
+                environment: &environment,
+                daemon_port: None,
+                programs: &Nothing,
+                services: &self.services,
+                waiting_since: Instant::now(),
+            })
+        }
+
+        /// Whether the guard asks about a command. If `runs`, the command runs afterwards.
+        fn is_asked(&self, call: &str, command: &str, runs: bool) -> bool {
+            let is_asked = match self.hook("PreToolUse", call, command) {
+                HookResponse::Decision(text, record) => {
+                    record.finish().unwrap();
+                    assert!(text.contains(r#""ask""#), "{text}");
+                    true
+                }
+                HookResponse::Empty => false,
+                other => panic!("{other:?}"),
+            };
+            if runs {
+                self.hook("PostToolUse", call, command);
+            }
+            is_asked
+        }
+    }
+
+    #[test]
+    fn a_yes_counts_only_in_a_mode_in_which_a_person_answers() {
+        let push = "git push --force origin main";
+        for (mode, counts) in [
+            ("default", true),
+            ("acceptEdits", true),
+            ("bypassPermissions", false),
+            ("dontAsk", false),
+            ("auto", false),
+        ] {
+            let client = Client::new(mode);
+            assert!(client.is_asked("1", push, true), "{mode}");
+            assert_eq!(client.is_asked("2", push, false), !counts, "{mode}");
+            let asked = runtime().unwrap().block_on(async {
+                let store = client.services.stores.open(None).await.unwrap();
+                store.asked_calls(&ClientSessionId::new("s")).await.unwrap()
+            });
+            assert_eq!(asked.iter().any(|call| call.ran), counts, "{mode}");
+        }
+    }
+
+    #[test]
+    fn a_refused_call_is_asked_about_again_also_in_other_words() {
+        let client = Client::new("default");
+        for (call, command) in [
+            ("1", "git push --force origin main"),
+            ("2", "git push --force origin main"),
+            ("3", "git push -f origin main"),
+            ("4", "sh -c 'git push origin +main'"),
+            ("5", "cd . && git -C . push --force origin HEAD:main"),
+        ] {
+            assert!(client.is_asked(call, command, false), "{command}");
+        }
     }
 }

@@ -116,7 +116,16 @@ pub struct Input {
     pub last_assistant_message: Option<String>,
 }
 
+/// Permission modes in which the client shows a question of a hook to the user.
+const ATTENDED_MODES: &[&str] = &["default", "acceptEdits"];
+
 impl Input {
+    /// Whether the client asks a person before it runs a call. In other modes the client, or a rule, may answer.
+    pub fn is_attended(&self) -> bool {
+        let mode = self.permission_mode.as_deref();
+        mode.is_none_or(|mode| ATTENDED_MODES.contains(&mode))
+    }
+
     /// Parses the input, each field on its own; all fields are `None` if it is not a JSON object. Invalid UTF-8 and lone
     /// surrogates become replacement characters.
     pub fn read(bytes: &[u8]) -> Self {

@@ -19,11 +19,15 @@ struct Permission<'a> {
 
 /// Renders the reply that makes the client ask the user about a tool call, or deny it.
 pub fn permission(verdict: GuardVerdict, reason: &Redacted) -> String {
+    let decision = match verdict {
+        GuardVerdict::Ask | GuardVerdict::AskUnattended => "ask",
+        GuardVerdict::Deny => "deny",
+    };
     Reply {
-        system_message: Some(reason.as_str()).filter(|_| verdict == GuardVerdict::Ask),
+        system_message: Some(reason.as_str()).filter(|_| verdict != GuardVerdict::Deny),
         hook_specific_output: Permission {
             hook_event_name: PRE_TOOL_USE,
-            permission_decision: verdict.as_str(),
+            permission_decision: decision,
             permission_decision_reason: reason,
         },
     }

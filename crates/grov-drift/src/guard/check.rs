@@ -58,6 +58,8 @@ pub(super) struct GuardCheck {
     /// The session goes through the proxy, which records it.
     is_proxied: bool,
     pub(super) fails_closed: bool,
+    /// The client shows a question to a person.
+    is_attended: bool,
     /// The deadline for the response.
     until: Instant,
 }
@@ -126,6 +128,7 @@ impl GuardCheck {
                 GuardVerdict::Ask
             },
             fails_closed: settings.guard().fails_closed,
+            is_attended: input.is_attended(),
             is_proxied: daemon::proxy_address(context, settings).is_some(),
             until,
             session_ref,
@@ -228,7 +231,10 @@ impl GuardCheck {
         let guarded = GuardRecord {
             client_session_id: self.session_ref.id(),
             tool_use_id: self.tool_use_id.clone(),
-            verdict: stop.verdict,
+            verdict: match stop.verdict {
+                GuardVerdict::Ask if !self.is_attended => GuardVerdict::AskUnattended,
+                verdict => verdict,
+            },
             subject: stop.subject.clone(),
             reason: stop.reason.clone(),
             ran: false,

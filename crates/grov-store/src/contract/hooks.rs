@@ -372,6 +372,13 @@ pub async fn guard_log_marks_calls_that_ran(store: Arc<dyn Store>) {
     assert!(ran("a", "t9").await, "also when it was noted before");
     asked.ran = true;
     assert_eq!(log("a").await, [asked.clone(), denied.clone()]);
+    let unattended = GuardRecord {
+        verdict: GuardVerdict::AskUnattended,
+        ..guarded("d", "t1", 2)
+    };
+    store.save_guard_record(&Redacted::of(&unattended)).await.unwrap();
+    assert_eq!(log("d").await, [unattended]);
+    assert_eq!(store.asked_calls(&client("d")).await.unwrap(), []);
     // A denied call was not shown to the user.
     let call = AskedCall {
         tool_use_id: "t9".to_owned(),
