@@ -1,7 +1,7 @@
 //! The text that a tool call writes.
 
 use crate::ToolCall;
-use grov_domain::{ActionType, ClientDialect, TextChange, beginning_of, beginning_to};
+use grov_domain::{ActionType, ClientDialect, TextChange, beginning_of};
 use serde_json::Value;
 
 /// The maximum length of the returned text in characters.
@@ -30,7 +30,7 @@ pub fn content(call: &ToolCall<'_>) -> Option<String> {
 const MAX_CHANGE: usize = 64 * 1024;
 
 /// The text that a call replaces and the text that it writes; several edits of a call are joined. `None` for calls that do
-/// not write by themselves. The replaced text is unknown if a text is truncated.
+/// not write by themselves, and for longer texts.
 pub(crate) fn change(action_type: ActionType, input: &Value) -> Option<TextChange> {
     if !action_type.modifies_files() {
         return None;
@@ -56,11 +56,7 @@ pub(crate) fn change(action_type: ActionType, input: &Value) -> Option<TextChang
         }
     };
     let fits = |text: &String| text.len() <= MAX_CHANGE;
-    let is_whole = fits(&after);
-    Some(TextChange {
-        before: before.filter(|before| is_whole && fits(before)),
-        after: beginning_to(&after, after.floor_char_boundary(MAX_CHANGE)).to_owned(),
-    })
+    (fits(&after) && before.as_ref().is_none_or(fits)).then_some(TextChange { before, after })
 }
 
 fn bounded(text: &str) -> String {
@@ -136,11 +132,9 @@ mod tests {
         assert_eq!(of("Edit", "{}"), None);
         let long = format!(
             r#"{{"old_string":"a","new_string":"{}"}}"#,
-            "x ".repeat(MAX_CHANGE)
+            "x".repeat(MAX_CHANGE + 1)
         );
-        let cut = of("Edit", &long).unwrap();
-        assert_eq!(cut.before, None);
-        assert!(cut.after.len() <= MAX_CHANGE && cut.after.len() > MAX_CHANGE / 2);
+        assert_eq!(of("Edit", &long), None);
     }
 
     #[test]

@@ -9,6 +9,7 @@ mod check;
 mod decision;
 mod fault_notice;
 mod proxied_past;
+mod replaced_text;
 mod script_reader;
 mod unread_prompts;
 

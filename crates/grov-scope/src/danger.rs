@@ -109,7 +109,7 @@ impl<'a> EvaluationContext<'a> {
     }
 
     /// Whether the agent created or changed a file before, or may have.
-    fn has_changed(&self, place: &NormalizedPath) -> bool {
+    pub(crate) fn has_changed(&self, place: &NormalizedPath) -> bool {
         self.is_history_unknown || self.history.has_changed(place)
     }
 

@@ -11,6 +11,7 @@ mod association;
 mod constraints;
 mod contract;
 mod danger;
+mod edits;
 mod file_kind;
 mod finding;
 mod history;

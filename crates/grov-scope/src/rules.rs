@@ -12,6 +12,7 @@ use crate::analyzed_action::AnalyzedAction;
 use crate::constraints;
 use crate::contract::CompiledContract;
 use crate::danger::{self, EvaluationContext, RunScript};
+use crate::edits;
 use crate::finding::finding;
 use crate::history::{History, fingerprint_of};
 use crate::normalized_path::{NormalizedPath, ProjectRoot};
@@ -277,6 +278,17 @@ impl Rules {
         })
     }
 
+    /// Edits that a careful colleague asks about, although no request is against them: the guard asks, and no correction
+    /// follows.
+    pub fn questions(&self, action: &ActionSketch, is_history_unknown: bool) -> Vec<Finding> {
+        let action = AnalyzedAction::new(&self.root, action);
+        let mut context = EvaluationContext::new(&self.root, &self.compiled, &self.state.history);
+        context.is_history_unknown = is_history_unknown;
+        let mut found = edits::findings(&action, &context, edits::Kind::Questions);
+        self.state.grants.remove_from(&mut found, &action, &self.root);
+        found
+    }
+
     /// Records the result of an earlier action.
     pub fn record_result(&mut self, call: &str, failed: bool) {
         self.state.history.record_result(call, failed);
@@ -346,6 +358,7 @@ impl Rules {
         if !action.is_read_only() {
             let mut context = EvaluationContext::new(&self.root, &self.compiled, &self.state.history);
             context.is_history_unknown = is_history_unknown;
+            found.extend(edits::findings(action, &context, edits::Kind::Facts));
             found.extend(danger::findings(action, context));
         }
         self.state.grants.remove_from(&mut found, action, &self.root);

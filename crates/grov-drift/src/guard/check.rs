@@ -2,6 +2,7 @@
 
 use super::decision::{PastAction, Question, Stop, decide};
 use super::proxied_past::proxied_past;
+use super::replaced_text;
 use super::script_reader::read_scripts;
 use super::unread_prompts::{newest_prompt, with_prompt, with_unread};
 use crate::error::HookError;
@@ -105,9 +106,10 @@ impl GuardCheck {
             .or(began.as_deref())
             .unwrap_or(&session_ref.directory);
         let is_plan = input.permission_mode.as_deref() == Some(PLAN_MODE);
-        let action = sketch(&understand_whole(&tool), content(&tool));
+        let mut action = sketch(&understand_whole(&tool), content(&tool));
         let safe = understand_redacted_whole(&tool);
-        let safe = sketch(&safe.action, safe.content);
+        let mut safe = sketch(&safe.action, safe.content);
+        replaced_text::add(&mut action, &mut safe);
         Some(Self {
             root: root.to_str()?.to_owned(),
             services: Arc::clone(context.services),

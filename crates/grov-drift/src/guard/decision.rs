@@ -170,12 +170,14 @@ fn findings(question: &Question<'_>, contract: &GoalContract) -> Vec<Finding> {
         rules.assess(&change_directory(directory), None);
     }
     // Only facts count, as for a subagent.
+    let questions = rules.questions(question.action, question.past.is_none());
     let assessment = match question.past {
         Some(_) => rules.assess_subagent(question.action),
         None => rules.assess_without_history(question.action),
     };
     let mut found = assessment.findings;
     found.extend(rules.assess_scripts(question.scripts, question.past.is_none()));
+    found.extend(questions);
     found.retain(|finding| finding.rule.is_hard() && finding.at_most < OFF_GOAL_BELOW);
     found.sort_by_key(|finding| finding.at_most);
     found

@@ -1,0 +1,151 @@
+//! What the user requested, as far as dangerous edits are concerned.
+
+use crate::contract::RequestWords;
+
+/// Words that ask to skip or disable something. A stem with a dot is a whole word.
+#[rustfmt::skip]
+pub(super) const SKIPPING: &[&str] = &[
+    "skip", "disabl", "ignor", "mute", "quarantin", "xfail", "pending", "exclud", "suppress", "deactivat", "relax", "loosen",
+    "bypass", "silenc", "allowlist", "whitelist", "unblock", "nolint", "noqa", "nocheck", "commented.",
+    // Romanian, German, French
+    "sari", "dezactiv", "opreste", "comentez", "uberspring", "deaktivier", "ausschalt", "abschalt", "ausklammer", "unterdruck", "auskommentier", "saut",
+    "desactiv", "coupe", "passer.",
+    // Spanish, Italian, Portuguese
+    "salt", "omit", "deshabilit", "silenci", "disabilit", "disattiv", "tralasci", "pule.", "pula", "pular", "desativ", "desabilit", "suprim",
+    // Polish, Dutch
+    "pomin", "wylacz", "wyłącz", "ignoruj", "overslaan", "sla.", "uitschakel", "uitzet", "negeer", "onderdruk",
+    "跳过", "禁用", "忽略", "关闭", "屏蔽", "注释", "スキップ", "無効", "無視", "オフ", "コメントアウト",
+];
+
+/// Words that ask to remove something.
+#[rustfmt::skip]
+pub(super) const REMOVING: &[&str] = &[
+    "delet", "remov", "drop", "prun", "purg", "rid.", "obsolet", "unused", "legacy", "deprecat", "retire", "sunset", "strip", "dead.", "wipe",
+    "sterg", "elimin", "scoate", "losch", "lösch", "entfern", "weg.", "supprim", "enlev", "retir", "borr", "quita", "rimuov", "togli",
+    "apag", "exclui", "excluir.", "exclua.", "usun", "usuń", "skasuj", "verwijder", "weghal", "删除", "删掉", "移除", "去掉", "削除", "取り除", "消し",
+];
+
+/// Words that ask to rearrange code.
+#[rustfmt::skip]
+pub(super) const RESTRUCTURING: &[&str] = &[
+    "renam", "move.", "moved.", "moves.", "moving.", "replac", "restructur", "reorgan", "refactor", "rewrit", "migrat", "extract", "split",
+    "consolidat", "dedup", "simplif", "parametri", "parameteri", "tabl", "convert", "port.", "porting.", "rework",
+    "redenum", "muta.", "mutam.", "mutat.", "inlocui", "rescri", "umbenen", "verschieb", "ersetz", "umstell", "aufteil", "aufraum", "deplac", "remplac", "reecri", "divis",
+    "decoup", "mueve", "mover", "reemplaz", "reescrib", "divid", "spost", "sostitu", "riscriv", "substitu", "przenie", "zamie", "podziel", "przepisz",
+    "verplaats", "vervang", "herschrij", "splits", "重构", "重写", "移动", "迁移", "替换", "拆分", "合并", "リファクタ", "移行", "書き換え", "置き換え", "分割", "移動",
+];
+
+/// Words that ask for a change of a tool's configuration.
+#[rustfmt::skip]
+pub(super) const CONFIGURING: &[&str] = &[
+    "config", "setup", "set-up", "setting", "rule.", "rules.", "ruleset", "preset", "adopt", "introduc", "migrat", "upgrad", "scaffold", "bootstrap",
+    "einricht", "konfig", "einfuhr", "regel", "regl", "regla", "regol", "regra", "regul", "instelling", "配置", "规则", "設定", "ルール", "導入",
+];
+
+/// Words that ask to run chosen tests alone.
+pub(super) const FOCUSING: &[&str] = &["focus", "only.", "isolat", "solo.", "nur.", "seul", "doar."];
+
+/// Words that ask to retry tests.
+pub(super) const RETRYING: &[&str] = &[
+    "retr",
+    "rerun",
+    "wiederhol",
+    "reintent",
+    "reessa",
+    "重试",
+    "リトライ",
+];
+
+/// Words that ask for a change of the required coverage.
+pub(super) const COVERAGE: &[&str] = &[
+    "coverage",
+    "threshold",
+    "abdeckung",
+    "cobertura",
+    "couverture",
+    "copertura",
+];
+
+/// Words that ask for a change of how certificates are verified.
+#[rustfmt::skip]
+pub(super) const TLS: &[&str] = &[
+    "tls.", "ssl.", "cert", "https.", "insecure", "self-signed", "selfsigned", "signed.", "verif", "zertifikat", "certificat", "证书", "証明書",
+];
+
+/// Words that ask for the replacement or removal of infrastructure.
+pub(super) const DEPLOYING: &[&str] = &[
+    "destroy",
+    "teardown",
+    "tear.",
+    "recreat",
+    "replac",
+    "decommission",
+    "protect",
+    "prevent",
+    "distrug",
+    "abbau",
+    "数据库删除",
+];
+
+/// Words that ask for a change of Git hooks.
+pub(super) const HOOKS: &[&str] = &[
+    "hook",
+    "husky",
+    "pre-commit",
+    "precommit",
+    "commit-msg",
+    "lefthook",
+    "lint-staged",
+];
+
+/// Words of tests and their results.
+#[rustfmt::skip]
+const TESTS: &[&str] = &[
+    "test", "spec.", "specs.", "ci.", "flak", "suite", "pytest", "jest", "vitest", "junit", "phpunit", "rspec", "cypress", "playwright", "mocha",
+    "green.", "grun", "verde", "verzi", "vert.", "verts.", "zielon", "groen", "prueb", "prove.", "pipeline", "coverage", "build.", "测试", "テスト",
+];
+
+/// Words of static checks and their results.
+#[rustfmt::skip]
+const CHECKS: &[&str] = &[
+    "lint", "eslint", "tslint", "stylelint", "clippy", "mypy", "pyright", "typecheck", "type.", "types.", "typing.", "tsc.", "typescript", "ruff", "flake8",
+    "pylint", "pep8", "warn", "rubocop", "checkstyle", "pmd.", "spotbugs", "detekt", "ktlint", "golangci", "staticcheck", "vet.", "phpstan", "psalm",
+    "phpcs", "sonar", "credo", "dialyzer", "analyzer", "swiftlint", "shellcheck", "hadolint", "ci.", "pipeline", "build.", "compil",
+    "avertis", "warnung", "typfehler", "avviso", "avvisi", "aviso", "ostrzez", "waarschuwing", "警告", "类型", "型エラー", "エラー",
+];
+
+/// A topic of requests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Topic {
+    Tests,
+    Checks,
+    Any,
+}
+
+/// The request of the user.
+pub(super) struct Request<'a> {
+    words: &'a RequestWords,
+}
+
+impl<'a> Request<'a> {
+    pub(super) fn new(words: &'a RequestWords) -> Self {
+        Self { words }
+    }
+
+    /// Whether the request is about a topic.
+    pub(super) fn is_about(&self, topic: Topic) -> bool {
+        let is_about = |words: &[&str]| self.words.is_about(words);
+        match topic {
+            Topic::Tests => is_about(TESTS),
+            Topic::Checks => is_about(CHECKS),
+            Topic::Any => is_about(TESTS) || is_about(CHECKS),
+        }
+    }
+
+    /// Whether the user asked for an edit in one of these words.
+    pub(super) fn asks_for(&self, requests: &[&[&str]]) -> bool {
+        let both = |first: &[&str], second: &str| self.words.requests_any(first) && self.words.names(second);
+        let is_put_off = || both(&["turn", "switch", "toggl"], "off") || both(&["comment."], "out");
+        is_put_off() || requests.iter().any(|words| self.words.requests_any(words))
+    }
+}
