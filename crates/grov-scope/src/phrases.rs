@@ -48,8 +48,65 @@ pub struct Phrases {
     pub verbs: &'static [(&'static str, Verb)],
     /// The commonest words, by which the language is recognized.
     pub function_words: &'static [&'static str],
+    /// Words that open a constraint.
+    pub cues: &'static [(&'static str, Cue)],
+    /// Phrases before an instruction: politeness, connection, "can you".
+    pub leads: &'static [&'static str],
+    /// Verbs that ask for work, as imperative or infinitive.
+    pub orders: &'static [&'static str],
+    /// Words between two clauses.
+    pub conjunctions: &'static [&'static str],
+    /// Words of a description: finite verbs, pronouns of those who act.
+    pub narrating: &'static [&'static str],
+    /// Words after a cue that make it no constraint: "no idea", "without success".
+    pub idle: &'static [&'static str],
+    /// Endings of verbs after a negation that make it a prohibition.
+    pub endings: &'static [&'static str],
+    /// Phrases that permit something or lift a constraint.
+    pub permissions: &'static [&'static str],
+    /// Words of assent and thanks; a prompt of nothing else has no content.
+    pub assents: &'static [&'static str],
+    /// Phrases that drop what was asked before.
+    pub turning_away: &'static [&'static str],
+    /// Words that add to what was asked before.
+    pub continuing: &'static [&'static str],
     /// Whether words are written without spaces between them.
     pub is_unspaced: bool,
+}
+
+/// How a constraint opens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cue {
+    /// "Ask me first".
+    AskFirst,
+    /// "At most", before a number.
+    AtMost,
+    /// "Before you …", which needs [`Cue::AskFirst`].
+    Before,
+    /// "Except", "unless".
+    Except,
+    /// "Keep", "leave", before what is kept.
+    Keep,
+    /// "Not", "never", which needs a verb.
+    Negation,
+    /// The second half of a negation: "touche *pas*".
+    NegationAfter,
+    /// "No", before a noun.
+    NoneOf,
+    /// "Nothing else".
+    NothingElse,
+    /// "Only".
+    Only,
+    /// A whole prohibition: "hands off", "under no circumstances".
+    Prohibition,
+    /// "Read only", "only look".
+    ReadOnly,
+    /// "Stays as it is", after its subject.
+    Stays,
+    /// "Stays", after its subject and at the end or before a number.
+    StaysAtEnd,
+    /// "Without".
+    Without,
 }
 
 /// A kind of thing that constraints are about.
@@ -218,7 +275,7 @@ fn inside<T: Copy>(table: &[(&str, T)], word: &Word<'_>, found: &mut Vec<Found<T
 }
 
 /// The longest entry that `text` starts with: its length and meaning.
-pub(crate) fn entry_before<T: Copy>(table: &[(&str, T)], text: &str) -> Option<(usize, T)> {
+pub fn entry_before<T: Copy>(table: &[(&str, T)], text: &str) -> Option<(usize, T)> {
     let first = text.chars().next()?;
     let from = table.partition_point(|(entry, _)| entry.chars().next() < Some(first));
     table[from..]
@@ -242,6 +299,18 @@ pub fn entry_at<T: Copy>(table: &[(&str, T)], words: &[Word<'_>], at: usize) -> 
         .map(|(length, _, means)| (length, means))
 }
 
+/// The length in words of the longest of these sorted entries at `at`.
+pub fn any_at(table: &[&str], words: &[Word<'_>], at: usize) -> Option<usize> {
+    let first = words.get(at)?.folded.as_bytes();
+    let first = &first[..first.len().min(2)];
+    let from = table.partition_point(|entry| entry.as_bytes() < first);
+    table[from..]
+        .iter()
+        .take_while(|entry| entry.as_bytes().starts_with(first))
+        .filter_map(|entry| length_at(entry, words, at))
+        .max()
+}
+
 /// The length in words of an entry, of which the last word may be a stem, at `at`.
 fn length_at(entry: &str, words: &[Word<'_>], at: usize) -> Option<usize> {
     let mut length = 0;
@@ -251,6 +320,8 @@ fn length_at(entry: &str, words: &[Word<'_>], at: usize) -> Option<usize> {
             Some(stem) => word
                 .strip_prefix(stem)
                 .is_some_and(|ending| ending.len() <= MAX_ENDING),
+            // An elided word: "n'", "d'".
+            None if part.ends_with('\'') => word.starts_with(part),
             None => word == part,
         };
         if !is_same {

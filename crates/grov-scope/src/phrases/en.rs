@@ -1,6 +1,6 @@
 //! Phrases of English.
 
-use super::{Noun, Phrases, Verb};
+use super::{Cue, Noun, Phrases, Verb};
 
 /// The tables.
 #[rustfmt::skip]
@@ -110,6 +110,36 @@ pub(super) const PHRASES: Phrases = Phrases {
         "until", "up", "us", "use", "w/o", "wanna", "want", "was", "we", "we're", "well", "were", "what", "when",
         "where", "which", "while", "who", "why", "will", "with", "without", "won't", "would", "yes", "yet", "you",
         "your",
+    ],
+    cues: &[],
+    leads: &[],
+    orders: &[],
+    conjunctions: &[],
+    narrating: &[],
+    idle: &[],
+    endings: &[],
+    permissions: &[
+        "be my guest", "change whatever", "do whatever", "don't be afraid", "don't be shy", "don't bother",
+        "don't care", "don't have to", "don't hesitate", "don't mind", "don't need to", "don't worry",
+        "don't worry about", "feel free", "feel free to", "fine to", "go ahead and", "i don't care", "i don't mind",
+        "it's fine if", "it's fine to", "it's ok if", "it's ok to", "it's okay to", "needn't", "never mind the",
+        "no need", "no need to", "no problem if", "not necessary to", "not needed to", "now you can", "now you may",
+        "ok to", "ok you can", "ok you may", "there's no need", "touch whatever", "up to you", "we don't need to",
+        "whatever it takes", "whatever you like", "you are allowed", "you are free to", "you can", "you can also",
+        "you can now", "you could", "you don't have to", "you don't need to", "you have my permission", "you may",
+        "you may also", "you may now", "you're allowed", "you're free to", "your call",
+    ],
+    assents: &[],
+    turning_away: &[
+        "abandon", "actually no", "cancel that", "change of plan", "change of plans", "changed my mind",
+        "different task", "drop it", "drop that", "forget about it", "forget about that", "forget about the",
+        "forget it", "forget that", "forget the", "forget what", "ignore that", "instead", "leave that",
+        "let's do something else", "let's not", "never mind", "nevermind", "new task", "no wait", "not that", "nvm",
+        "on second thought", "on second thoughts", "rather", "scrap that", "scratch that", "skip that",
+        "something else", "wait no",
+    ],
+    continuing: &[
+        "additionally", "also", "as well", "both", "likewise", "same", "too",
     ],
     is_unspaced: false,
 };

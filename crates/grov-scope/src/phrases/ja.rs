@@ -1,6 +1,6 @@
 //! Phrases of Japanese.
 
-use super::{Noun, Phrases, Verb};
+use super::{Cue, Noun, Phrases, Verb};
 
 /// The tables.
 #[rustfmt::skip]
@@ -41,5 +41,54 @@ pub(super) const PHRASES: Phrases = Phrases {
         ("適用", Verb::Run),
     ],
     function_words: &[],
+    cues: &[
+        ("いじらない", Cue::Prohibition), ("いじるな", Cue::Prohibition), ("じゃだめ", Cue::Prohibition),
+        ("するな", Cue::Prohibition), ("ずに", Cue::Prohibition), ("そのまま", Cue::Stays), ("だけ", Cue::Only),
+        ("だけで", Cue::Only), ("ちゃだめ", Cue::Prohibition), ("てはいけない", Cue::Prohibition), ("てはだめ", Cue::Prohibition),
+        ("ではいけない", Cue::Prohibition), ("ないこと", Cue::Prohibition), ("ないで", Cue::Prohibition),
+        ("ないでほしい", Cue::Prohibition), ("ないように", Cue::Prohibition), ("なしで", Cue::Prohibition), ("に限って", Cue::Only),
+        ("に限る", Cue::Only), ("に限定", Cue::Only), ("のみ", Cue::Only), ("まで", Cue::AtMost), ("を超えない", Cue::AtMost),
+        ("を除いて", Cue::Except), ("を除き", Cue::Except), ("一声", Cue::AskFirst), ("了承を", Cue::AskFirst),
+        ("以下", Cue::AtMost), ("以内", Cue::AtMost), ("以外", Cue::Only), ("以外は", Cue::Only), ("使わない", Cue::Prohibition),
+        ("保って", Cue::Stays), ("入れない", Cue::Prohibition), ("動かさない", Cue::Prohibition), ("厳禁", Cue::Prohibition),
+        ("同じまま", Cue::Stays), ("増やさない", Cue::Prohibition), ("壊さない", Cue::Prohibition), ("変えない", Cue::Prohibition),
+        ("変えるな", Cue::Prohibition), ("変わらない", Cue::Stays), ("変更なし", Cue::Stays), ("多くても", Cue::AtMost),
+        ("尋ねて", Cue::AskFirst), ("崩さ", Cue::Stays), ("抜きで", Cue::Prohibition), ("据え置き", Cue::Stays),
+        ("最大", Cue::AtMost), ("残して", Cue::Stays), ("消さない", Cue::Prohibition), ("消すな", Cue::Prohibition),
+        ("無しで", Cue::Prohibition), ("現状のまま", Cue::Stays), ("相談して", Cue::AskFirst), ("確認して", Cue::AskFirst),
+        ("確認だけ", Cue::ReadOnly), ("確認を取", Cue::AskFirst), ("禁止", Cue::Prohibition), ("維持", Cue::Stays),
+        ("聞いて", Cue::AskFirst), ("見るだけ", Cue::ReadOnly), ("触らない", Cue::Prohibition), ("触るな", Cue::Prohibition),
+        ("許可を", Cue::AskFirst), ("読み取り専用", Cue::ReadOnly), ("読むだけ", Cue::ReadOnly), ("調査だけ", Cue::ReadOnly),
+        ("追加しない", Cue::Prohibition), ("避けて", Cue::Prohibition), ("閲覧のみ", Cue::ReadOnly), ("除いて", Cue::Except),
+        ("除く", Cue::Except),
+    ],
+    leads: &[],
+    orders: &[
+        "お願い", "ください", "して", "してください", "してほしい", "まとめて", "リファクタ", "上げて", "作って", "作成して", "使って", "修正して", "入れて", "出して",
+        "分けて", "削除して", "変えて", "変換して", "変更して", "実装して", "対応して", "改善して", "教えて", "整理して", "更新して", "書いて", "消して", "直して",
+        "確認して", "移行して", "統一して", "置き換えて", "見て", "説明して", "調べて", "調査して", "追加して",
+    ],
+    conjunctions: &[],
+    narrating: &[
+        "てしま", "できない", "ですか", "と出て", "と書いて", "と言われ", "どうして", "なくなっ", "なぜ", "ので", "のに", "はずなのに", "ますか", "ません", "エラー",
+        "表示され",
+    ],
+    idle: &[],
+    endings: &[],
+    permissions: &[
+        "いいですよ", "してよし", "ていいです", "ていいよ", "てもいい", "ても良い", "てよい", "て問題ない", "て構わない", "なくていい", "オッケー", "問題ありません", "大丈夫",
+        "必要ない", "必要はない", "構いません", "構わない", "気にしなくて", "自由に", "遠慮なく",
+    ],
+    assents: &[
+        "ok", "ありがとう", "ありがとうございます", "いいです", "いいですね", "いいよ", "うん", "ええ", "お願い", "お願いします", "じゃあ", "そうして", "その調子で",
+        "それで", "どうぞ", "はい", "やって", "やってください", "よさそう", "コミットして", "プッシュして", "了解", "問題ありません", "問題ないです", "大丈夫です", "完璧",
+        "続き", "続けて", "続けてください", "良いです", "良さそう", "進めて", "進めてください",
+    ],
+    turning_away: &[
+        "いったん置いて", "それはやめて", "それより", "なしにして", "やっぱ", "やっぱり", "やめて", "キャンセル", "中止", "代わりに", "別の", "取り消し", "忘れて",
+    ],
+    continuing: &[
+        "あと", "さらに", "ついでに", "も", "同じく", "同様", "追加で",
+    ],
     is_unspaced: true,
 };

@@ -1,6 +1,6 @@
 //! Phrases of Romanian.
 
-use super::{Noun, Phrases, Verb};
+use super::{Cue, Noun, Phrases, Verb};
 
 /// The tables.
 #[rustfmt::skip]
@@ -70,6 +70,35 @@ pub(super) const PHRASES: Phrases = Phrases {
         "pentru", "poate", "poti", "prin", "pune", "putin", "repara", "rog", "ruleaza", "s-a", "sa", "sau", "schimba",
         "se", "si", "sterge", "strica", "sunt", "te", "teste", "testele", "toate", "tot", "totul", "trebuie", "tu",
         "un", "una", "unde", "unei", "unui", "va", "vezi", "vreau", "vrei", "zici",
+    ],
+    cues: &[],
+    leads: &[],
+    orders: &[],
+    conjunctions: &[],
+    narrating: &[],
+    idle: &[],
+    endings: &[],
+    permissions: &[
+        "acum ai voie", "acum poti", "ai mana libera", "ai voie", "ai voie acum", "ai voie sa", "e in regula sa",
+        "e ok sa", "fa ce trebuie", "fa ce vrei", "linistit", "mana libera", "modifica ce trebuie", "n-ai nevoie sa",
+        "nu conteaza", "nu e nevoie", "nu e nevoie sa", "nu e obligatoriu", "nu e problema daca", "nu ezita",
+        "nu ma deranjeaza", "nu trebuie sa eviti", "nu-i nevoie", "nu-i problema daca", "nu-mi pasa",
+        "nu-ti fa griji", "poti", "poti linistit", "poti sa", "poti si", "schimba ce trebuie", "schimba ce vrei",
+        "simte-te liber",
+    ],
+    assents: &[
+        "acord", "arata", "asa", "bataie", "bate", "bine", "bravo", "bun", "commit", "confirm", "continua", "corect",
+        "da", "da-i", "dai", "de", "departe", "desigur", "drumul", "e", "exact", "fa", "fa-o", "foarte", "frumos",
+        "gata", "hai", "in", "inainte", "mai", "mergi", "mersi", "multumesc", "ok", "perfect", "push", "regula",
+        "rog", "sigur", "super", "te", "tot", "totul",
+    ],
+    turning_away: &[
+        "altceva", "anuleaza", "de fapt nu", "in loc de asta", "las-o balta", "lasa", "lasa asta", "m-am razgandit",
+        "mai bine", "renunta la asta", "schimbare de plan", "stai nu", "task nou", "uita asta", "uita ce",
+        "uita de asta",
+    ],
+    continuing: &[
+        "de asemenea", "in plus", "inca", "la fel", "si", "tot asa",
     ],
     is_unspaced: false,
 };

@@ -12,9 +12,27 @@ fn tables_are_sorted_and_folded() {
     for language in LANGUAGES {
         assert!(is_sorted(language.nouns), "{:?}", language.nouns[0]);
         assert!(is_sorted(language.verbs), "{:?}", language.verbs[0]);
-        assert!(language.function_words.is_sorted_by(|one, other| one < other));
-        let entries = language.nouns.iter().map(|row| row.0);
-        for entry in entries.chain(language.verbs.iter().map(|row| row.0)) {
+        assert!(is_sorted(language.cues));
+        let lists = [
+            language.function_words,
+            language.leads,
+            language.orders,
+            language.conjunctions,
+            language.narrating,
+            language.idle,
+            language.endings,
+            language.permissions,
+            language.assents,
+            language.turning_away,
+            language.continuing,
+        ];
+        for list in lists {
+            assert!(list.is_sorted_by(|one, other| one < other), "{list:?}");
+        }
+        let named = language.nouns.iter().map(|row| row.0);
+        let named = named.chain(language.verbs.iter().map(|row| row.0));
+        let entries = named.chain(language.cues.iter().map(|row| row.0));
+        for entry in entries.chain(lists.into_iter().flatten().copied()) {
             assert_eq!(fold(entry), entry);
         }
     }

@@ -1,6 +1,6 @@
 //! Phrases of Chinese.
 
-use super::{Noun, Phrases, Verb};
+use super::{Cue, Noun, Phrases, Verb};
 
 /// The tables.
 #[rustfmt::skip]
@@ -38,5 +38,61 @@ pub(super) const PHRASES: Phrases = Phrases {
         ("重命名", Verb::Rename), ("重构", Verb::Refactor),
     ],
     function_words: &[],
+    cues: &[
+        ("不使用", Cue::Prohibition), ("不修改", Cue::Prohibition), ("不允许", Cue::Prohibition), ("不写", Cue::Prohibition),
+        ("不准", Cue::Prohibition), ("不删", Cue::Prohibition), ("不加", Cue::Prohibition), ("不动", Cue::Prohibition),
+        ("不升级", Cue::Prohibition), ("不变", Cue::Stays), ("不变更", Cue::Prohibition), ("不可以", Cue::Prohibition),
+        ("不增加", Cue::Prohibition), ("不安装", Cue::Prohibition), ("不引入", Cue::Prohibition), ("不影响", Cue::Prohibition),
+        ("不得", Cue::Prohibition), ("不得超过", Cue::AtMost), ("不推送", Cue::Prohibition), ("不提交", Cue::Prohibition),
+        ("不改", Cue::Prohibition), ("不改动", Cue::Prohibition), ("不新增", Cue::Prohibition), ("不新建", Cue::Prohibition),
+        ("不涉及", Cue::Prohibition), ("不添加", Cue::Prohibition), ("不用第三方", Cue::Prohibition), ("不碰", Cue::Prohibition),
+        ("不能动", Cue::Prohibition), ("不能变", Cue::Stays), ("不能改", Cue::Prohibition), ("不能碰", Cue::Prohibition),
+        ("不装", Cue::Prohibition), ("不要", Cue::Prohibition), ("不要再", Cue::Prohibition), ("不要超过", Cue::AtMost),
+        ("不许", Cue::Prohibition), ("不超过", Cue::AtMost), ("不重构", Cue::Prohibition), ("不需要动", Cue::Prohibition),
+        ("严禁", Cue::Prohibition), ("之外", Cue::Except), ("仅", Cue::Only), ("仅仅", Cue::Only), ("仅分析", Cue::ReadOnly),
+        ("仅限", Cue::Only), ("以内", Cue::AtMost), ("以外", Cue::Except), ("保持", Cue::Stays), ("保持一致", Cue::Stays),
+        ("保持不变", Cue::Stays), ("保持兼容", Cue::Stays), ("保持原样", Cue::Stays), ("保持现状", Cue::Stays), ("保留", Cue::Stays),
+        ("先不要", Cue::Prohibition), ("先别", Cue::Prohibition), ("先和我确认", Cue::AskFirst), ("先征求", Cue::AskFirst),
+        ("先确认", Cue::AskFirst), ("先跟我确认", Cue::AskFirst), ("先问我", Cue::AskFirst), ("其他不动", Cue::NothingElse),
+        ("其他不要", Cue::NothingElse), ("其他别动", Cue::NothingElse), ("其他的不动", Cue::NothingElse),
+        ("其他都别", Cue::NothingElse), ("其余不动", Cue::NothingElse), ("其它不动", Cue::NothingElse), ("切勿", Cue::Prohibition),
+        ("别", Cue::Prohibition), ("别变", Cue::Stays), ("别的不要", Cue::NothingElse), ("别的别", Cue::NothingElse),
+        ("勿", Cue::Prohibition), ("千万不要", Cue::Prohibition), ("千万别", Cue::Prohibition), ("原样", Cue::Stays),
+        ("只", Cue::Only), ("只允许", Cue::Only), ("只分析", Cue::ReadOnly), ("只查", Cue::ReadOnly), ("只看", Cue::ReadOnly),
+        ("只能", Cue::Only), ("只读", Cue::ReadOnly), ("只需", Cue::Only), ("唯独", Cue::Except), ("少动", Cue::Prohibition),
+        ("就改", Cue::Only), ("征得", Cue::AskFirst), ("必须保持", Cue::Stays), ("控制在", Cue::AtMost), ("无需引入", Cue::Without),
+        ("最多", Cue::AtMost), ("照旧", Cue::Stays), ("留着", Cue::Stays), ("禁止", Cue::Prohibition),
+        ("等我同意", Cue::AskFirst), ("等我确认", Cue::AskFirst), ("经我同意", Cue::AskFirst), ("绝不", Cue::Prohibition),
+        ("绝对不", Cue::Prohibition), ("维持", Cue::Stays), ("维持不变", Cue::Stays), ("至多", Cue::AtMost),
+        ("请勿", Cue::Prohibition), ("跟我确认", Cue::AskFirst), ("避免", Cue::Prohibition), ("问我", Cue::AskFirst),
+        ("限于", Cue::Only), ("除", Cue::Except), ("除了", Cue::Except), ("除非", Cue::Except),
+    ],
+    leads: &[],
+    orders: &[
+        "优化", "修", "修复", "做", "写", "分析", "创建", "删", "删掉", "删除", "加", "加个", "升级", "去掉", "增加", "处理", "实现", "帮我", "弄",
+        "找出", "把", "拆", "拆分", "换成", "排查", "接入", "搞", "支持", "改", "改成", "整理", "新建", "更新", "替换", "查", "检查", "添加", "生成",
+        "用", "看一下", "看下", "看看", "移动", "给", "翻译", "补", "解决", "请", "调整", "迁移", "配置", "重命名", "重构",
+    ],
+    conjunctions: &[],
+    narrating: &[
+        "为什么", "偶尔", "写着", "出现", "却", "居然", "怎么", "总是", "报错", "提示", "有时候", "现在会", "竟然", "说",
+    ],
+    idle: &[],
+    endings: &[],
+    permissions: &[
+        "不必管", "不用怕", "不用担心", "不用管", "不用避开", "不需要避免", "你可以", "允许你", "可以了", "可以删", "可以动", "可以推", "可以提交", "可以改", "可以用",
+        "可以随便", "放开", "放心改", "无所谓", "没关系", "现在可以", "都可以", "都行", "随便改", "随意",
+    ],
+    assents: &[
+        "ok", "不错", "做吧", "可以", "可以了", "同意", "嗯", "嗯嗯", "多谢", "好", "好吧", "好的", "对", "对的", "就按这个来", "就这么办", "就这样",
+        "开始吧", "弄吧", "很好", "执行吧", "挺好", "推吧", "提交吧", "搞吧", "改吧", "是", "是的", "来吧", "没错", "没问题", "照做", "确认", "继续",
+        "继续吧", "行", "行吧", "谢谢", "辛苦了",
+    ],
+    turning_away: &[
+        "不做了", "不弄了", "不要了", "先不做", "先放一放", "别做了", "别弄了", "取消", "另外一个", "忘了", "换个", "换成做", "改主意", "算了", "还是",
+    ],
+    continuing: &[
+        "一样", "也", "再", "另外", "同样", "还有", "顺便",
+    ],
     is_unspaced: true,
 };
