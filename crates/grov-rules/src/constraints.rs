@@ -8,9 +8,13 @@ use super::lexicon::is_work_verb;
 use super::scope::is_path;
 use super::text::{Word, any_phrase_at, ends_with_question, has_phrase, phrase_at, push_new, shorten, words};
 
+use grov_scope::phrases::Languages;
 use std::cell::OnceCell;
 
+mod clauses;
 mod lexicon;
+mod unspaced;
+
 use lexicon::*;
 
 /// The most constraints of a task.
@@ -21,8 +25,10 @@ const MAX_CHARACTERS: usize = 200;
 
 /// The constraints in a prompt's sentences, in order.
 pub(crate) fn find(sentences: &[String], found: &mut Vec<String>) {
-    for sentence in sentences {
-        of_sentence(sentence, &words(sentence), found);
+    for sentence in goal::Sentence::read(sentences.iter().cloned()) {
+        for constraint in sentence.constraints() {
+            push_new(found, constraint.clone(), MAX_CONSTRAINTS);
+        }
     }
 }
 
@@ -42,33 +48,84 @@ pub(crate) fn opens_with_one(sentence: &str, constraints: &[String]) -> bool {
     })
 }
 
+/// What is known of a sentence's prompt.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Context {
+    /// The likely languages of the sentence.
+    pub(crate) languages: Languages,
+    /// No sentence before it asks for work, so that "users must not …" is what is asked for.
+    pub(crate) opens: bool,
+}
+
 /// The constraints in a sentence with these words, in order.
-pub(crate) fn of_sentence(sentence: &str, all: &[Word<'_>], found: &mut Vec<String>) {
-    if all.is_empty() || (ends_with_question(sentence) && !goal::asks_for_work(all)) {
+pub(crate) fn of_sentence(sentence: &str, all: &[Word<'_>], context: Context, found: &mut Vec<String>) {
+    if all.is_empty() {
         return;
     }
+    let quoted = quotations(sentence);
+    let is_quoted = |at: usize| quoted.iter().any(|(from, to)| (*from..*to).contains(&at));
+    let mut ranges: Vec<(usize, usize)> = Vec::new();
+    let [english, romanian] =
+        [Languages::ENGLISH, Languages::ROMANIAN].map(|one| context.languages.contains(one));
+    if (english || romanian) && (!ends_with_question(sentence) || goal::asks_for_work(all)) {
+        let spans = english_and_romanian(all, context, &quoted);
+        ranges.extend(spans.into_iter().map(|span| range(all, span)));
+    }
+    let spans = clauses::find(all, context.languages, &is_quoted);
+    let others = spans.into_iter().map(|span| range(all, span));
+    let others = others.chain(unspaced::find(sentence, context.languages, &is_quoted));
+    for (from, to) in others {
+        if !ranges.iter().any(|(start, end)| from < *end && *start < to) {
+            ranges.push((from, to));
+        }
+    }
+    ranges.sort_unstable();
+    for (from, to) in ranges {
+        push_new(
+            found,
+            shorten(sentence[from..to].trim(), MAX_CHARACTERS),
+            MAX_CONSTRAINTS,
+        );
+    }
+}
+
+/// The byte range of some words, with quotation marks around them.
+fn range(all: &[Word<'_>], (from, to): (usize, usize)) -> (usize, usize) {
+    (
+        all[from].start - leading_mark(&all[from]),
+        all[to].end + closing_mark(&all[to]),
+    )
+}
+
+/// The constraints in an English or Romanian sentence as first and last words, in order.
+fn english_and_romanian(
+    all: &[Word<'_>],
+    context: Context,
+    quoted: &[(usize, usize)],
+) -> Vec<(usize, usize)> {
+    let mut spans = Vec::new();
     let sentence_words = Sentence {
         starts: clause_starts(all),
-        quoted: quotations(sentence),
+        quoted,
         all,
         reported: all
             .iter()
             .position(|word| word.is_any(REPORTING) || (word.is_any(MESSAGES) && word.after.contains(':')))
             .filter(|at| *at == 0 || !all[at - 1].is_any(&["i", "we", "as"])),
         instruction: OnceCell::new(),
+        context,
     };
     let mut at = 0;
     while at < all.len() {
         match sentence_words.constraint_at(at) {
             Some((from, to)) => {
-                let text = &sentence
-                    [all[from].start - leading_mark(&all[from])..all[to].end + closing_mark(&all[to])];
-                push_new(found, shorten(text.trim(), MAX_CHARACTERS), MAX_CONSTRAINTS);
+                spans.push((from, to));
                 at = to + 1;
             }
             None => at += 1,
         }
     }
+    spans
 }
 
 /// The length of a backtick or quotation mark directly before a word.
@@ -87,7 +144,7 @@ fn quotations(sentence: &str) -> Vec<(usize, usize)> {
     let mut before = ' ';
     for (at, letter) in sentence.char_indices() {
         match open {
-            Some((from, mark)) if letter == mark => {
+            Some((from, mark)) if letter == mark || mark == '“' && letter == '”' => {
                 let next = sentence[at + letter.len_utf8()..].chars().next();
                 // An apostrophe inside a word does not close a quotation.
                 if mark != '\'' || next.is_none_or(|next| !next.is_alphanumeric()) {
@@ -99,8 +156,10 @@ fn quotations(sentence: &str) -> Vec<(usize, usize)> {
             None => {
                 let mark = match letter {
                     '"' => Some('"'),
-                    '“' | '„' => Some('”'),
+                    '“' | '„' | '”' => Some(if letter == '„' { '“' } else { '”' }),
                     '«' => Some('»'),
+                    '「' => Some('」'),
+                    '『' => Some('』'),
                     '`' => Some('`'),
                     '\'' if !before.is_alphanumeric() => Some('\''),
                     _ => None,
@@ -131,7 +190,8 @@ fn clause_starts(words: &[Word<'_>]) -> Vec<bool> {
 struct Sentence<'s, 't> {
     all: &'s [Word<'t>],
     starts: Vec<bool>,
-    quoted: Vec<(usize, usize)>,
+    quoted: &'s [(usize, usize)],
+    context: Context,
     /// The word from which on somebody else is quoted.
     reported: Option<usize>,
     /// See [`Sentence::is_instruction`].
@@ -298,7 +358,8 @@ impl Sentence<'_, '_> {
                         && all
                             .get(at + 2)
                             .is_some_and(|word| word.is_any(GUESSES) || word.folded.ends_with("ing")));
-                (!guesses && !all[start].is_any(&["i"])).then_some(start)
+                let behaves = self.context.opens && self.demands_behaviour(at, start);
+                (!guesses && !behaves && !all[start].is_any(&["i"])).then_some(start)
             }
             "should" | "shouldn't" => {
                 let length = any_phrase_at(all, at, &["should not", "shouldn't"])?;
@@ -316,6 +377,27 @@ impl Sentence<'_, '_> {
                 (whose && verb.is_any(DENIED_VERBS)).then_some(start)
             }
         }
+    }
+
+    /// Whether "must not" at `at` says what the program has to do, which is the goal of a prompt that opens with it: "users must
+    /// not see the price".
+    fn demands_behaviour(&self, at: usize, start: usize) -> bool {
+        let all = self.all;
+        let negation = any_phrase_at(
+            all,
+            at,
+            &["must not", "mustn't", "must never", "shall not", "shall never"],
+        );
+        let Some(verb) = negation.and_then(|length| all.get(at + length)) else {
+            return false;
+        };
+        let about_code = verb.is_any(&["be"])
+            && all[at..]
+                .iter()
+                .take(5)
+                .any(|word| word.is_any(FORBIDDEN_PARTICIPLES))
+            || verb.is_any(UNBEHAVING);
+        !about_code && !all[start].is_any(&["you", "we", "it", "this", "that"])
     }
 
     /// The Romanian cues.

@@ -1,8 +1,11 @@
 //! Finds the sentence that states the goal.
 
+use super::constraints::Context;
 use super::lexicon::{AFTER_A_NOUN, LEAD_INS, is_work_verb};
 use super::prompt::Assent;
 use super::text::{Word, any_phrase_at, ends_with_question, fold, has_phrase, shorten, words};
+
+use grov_scope::phrases::{Languages, Votes};
 
 /// The longest goal, in characters.
 pub(crate) const MAX_CHARACTERS: usize = 200;
@@ -86,12 +89,28 @@ pub(crate) struct Sentence {
 impl Sentence {
     /// Parses sentences.
     pub(crate) fn read(texts: impl IntoIterator<Item = String>) -> Vec<Self> {
-        let sentences = texts.into_iter().map(|text| {
-            let mut constraints = Vec::new();
-            super::constraints::of_sentence(&text, &words(&text), &mut constraints);
-            Self { text, constraints }
-        });
-        sentences.collect()
+        let texts: Vec<String> = texts.into_iter().collect();
+        let read: Vec<Vec<Word<'_>>> = texts.iter().map(|text| words(text)).collect();
+        let mut whole = Votes::default();
+        for words in &read {
+            whole.add(words);
+        }
+        let whole = whole.languages();
+        let mut opens = true;
+        let mut constraints = Vec::with_capacity(texts.len());
+        for (text, words) in texts.iter().zip(&read) {
+            let languages = Languages::of(words).within(whole);
+            let mut found = Vec::new();
+            let context = Context { languages, opens };
+            super::constraints::of_sentence(text, words, context, &mut found);
+            opens &= !is_order(words, skip_lead_ins(words));
+            constraints.push(found);
+        }
+        drop(read);
+        let sentences = texts.into_iter().zip(constraints);
+        sentences
+            .map(|(text, constraints)| Self { text, constraints })
+            .collect()
     }
 
     /// Its constraints.

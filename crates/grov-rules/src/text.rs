@@ -47,17 +47,20 @@ pub(crate) fn sentences(text: &str) -> Vec<String> {
                 start = at;
                 flush(&mut pending, &mut found);
             }
-            if !matches!(letter, '.' | '!' | '?' | ';') {
+            // Chinese and Japanese have no space after them.
+            let wide = matches!(letter, '。' | '！' | '？');
+            if !wide && !matches!(letter, '.' | '!' | '?' | ';') {
                 continue;
             }
-            let closing = item[at + 1..].len() - item[at + 1..].trim_start_matches([')', '"', '”']).len();
-            let behind = &item[at + 1 + closing..];
-            let ends = behind.chars().next().is_none_or(char::is_whitespace);
+            let rest = &item[at + letter.len_utf8()..];
+            let behind = rest.trim_start_matches([')', '"', '”', '」', '）']);
+            let ends = wide || behind.chars().next().is_none_or(char::is_whitespace);
             if !ends || (letter == '.' && is_abbreviation(&item[start..at])) {
                 continue;
             }
-            pending.push_str(&item[start..at + 1 + closing]);
-            start = at + 1 + closing;
+            let end = item.len() - behind.len();
+            pending.push_str(&item[start..end]);
+            start = end;
             flush(&mut pending, &mut found);
         }
         pending.push_str(item[start..].trim_start());
@@ -144,7 +147,7 @@ pub(crate) fn shorten(text: &str, limit: usize) -> String {
 pub(crate) fn ends_with_question(sentence: &str) -> bool {
     sentence
         .trim_end_matches([' ', ')', '"', '*', '_', '”', '!', '\''])
-        .ends_with('?')
+        .ends_with(['?', '？'])
 }
 
 #[cfg(test)]

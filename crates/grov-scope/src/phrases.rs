@@ -19,7 +19,7 @@ mod pt;
 mod ro;
 mod zh;
 
-pub use languages::Languages;
+pub use languages::{Languages, Votes};
 
 /// The most letters after a stem.
 const MAX_ENDING: usize = 7;

@@ -248,3 +248,10 @@ pub(super) const IDLE_AFTER_NOT: &[&str] = &[
     "if", "when", "able", "clear", "what", "how", "why", "ok", "good", "right", "so", "much", "very",
     "really", "that", "as", "being",
 ];
+
+/// Verbs after "must not" that are about the code and not about what the program does.
+#[rustfmt::skip]
+pub(super) const UNBEHAVING: &[&str] = &[
+    "alter", "break", "change", "depend", "edit", "exceed", "execute", "grow", "import", "install", "introduce", "modify",
+    "move", "need", "regress", "remove", "rename", "require", "run", "touch", "use",
+];

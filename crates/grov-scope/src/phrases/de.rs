@@ -193,8 +193,8 @@ pub(super) const PHRASES: Phrases = Phrases {
         "zerleg*", "zerlege", "zieh", "ziehe",
     ],
     conjunctions: &[
-        "aber", "also", "ausserdem", "bzw", "da", "damit", "dann", "denn", "jedoch", "nur", "oder", "sondern",
-        "sowie", "und", "und zwar", "weil",
+        "aber", "ausserdem", "bzw", "damit", "dann", "denn", "jedoch", "oder", "sondern", "sowie", "und", "und zwar",
+        "weil",
     ],
     narrating: &[
         "bekomme", "bekommt", "crasht", "darf", "dass", "durfen", "enthalt", "er", "erscheinen", "erscheint", "es",

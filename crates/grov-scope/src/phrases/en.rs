@@ -1,6 +1,6 @@
 //! Phrases of English.
 
-use super::{Cue, Noun, Phrases, Verb};
+use super::{Noun, Phrases, Verb};
 
 /// The tables.
 #[rustfmt::skip]

@@ -13,32 +13,73 @@ const WEIGHT: usize = 12;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Languages(u16);
 
-impl Languages {
-    /// No language.
-    pub const NONE: Self = Self(0);
+/// Counts words of several texts, to tell their languages.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Votes {
+    scores: [usize; LANGUAGES.len()],
+    scripts: u16,
+    words: usize,
+}
 
-    /// The likely languages of a text with these words, judged by its commonest words and its script. None if nothing tells.
-    pub fn of(words: &[Word<'_>]) -> Self {
-        let mut scores = [0; LANGUAGES.len()];
-        let mut scripts = 0;
-        for word in words.iter().take(MAX_WORDS) {
+impl Votes {
+    /// Adds the words of a text.
+    pub fn add(&mut self, words: &[Word<'_>]) {
+        for word in words.iter().take(MAX_WORDS.saturating_sub(self.words)) {
+            self.words += 1;
             if !word.raw.is_ascii() {
-                scripts |= scripts_of(word.raw);
+                self.scripts |= scripts_of(word.raw);
             }
-            add_word(&word.folded, &mut scores);
+            add_word(&word.folded, &mut self.scores);
             // The article before an apostrophe is a word of its own: "l'api", "dell'utente".
             if let Some((article, _)) = word.folded.split_once('\'') {
-                add_elision(article, &mut scores);
+                add_elision(article, &mut self.scores);
             }
         }
-        let best = scores.iter().max().copied().unwrap_or_default();
+    }
+
+    /// The likely languages: those with at least two thirds of the most votes, and those of the scripts.
+    pub fn languages(&self) -> Languages {
+        let best = self.scores.iter().max().copied().unwrap_or_default();
+        // Kanji are not Chinese where there is kana.
+        let scripts = if self.scripts & JAPANESE != 0 {
+            JAPANESE
+        } else {
+            self.scripts
+        };
         let mut languages = scripts;
-        for (at, score) in scores.iter().enumerate() {
+        for (at, score) in self.scores.iter().enumerate() {
             if *score > 0 && score * 3 >= best * 2 {
                 languages |= 1 << at;
             }
         }
-        Self(languages)
+        Languages(languages)
+    }
+}
+
+impl Languages {
+    /// No language.
+    pub const NONE: Self = Self(0);
+    /// English.
+    pub const ENGLISH: Self = Self(1);
+    /// Romanian.
+    pub const ROMANIAN: Self = Self(1 << 1);
+
+    /// The likely languages of a text with these words, judged by its commonest words and its script. None if nothing tells.
+    pub fn of(words: &[Word<'_>]) -> Self {
+        let mut votes = Votes::default();
+        votes.add(words);
+        votes.languages()
+    }
+
+    /// Whether it is one of these. Without evidence any language is.
+    pub fn contains(self, other: Self) -> bool {
+        self.is_none() || self.0 & other.0 != 0
+    }
+
+    /// The languages of a part of a text in these languages: those that fit both if there are any.
+    pub fn within(self, whole: Self) -> Self {
+        let both = self.0 & whole.0;
+        if both != 0 { Self(both) } else { self.or(whole) }
     }
 
     /// Whether nothing told.
@@ -103,10 +144,11 @@ fn add_elision(article: &str, scores: &mut [usize; LANGUAGES.len()]) {
     }
 }
 
+const CHINESE: u16 = 1 << 9;
+const JAPANESE: u16 = 1 << 10;
+
 /// Chinese or Japanese by the script: kana is Japanese only.
 fn scripts_of(text: &str) -> u16 {
-    const CHINESE: u16 = 1 << 9;
-    const JAPANESE: u16 = 1 << 10;
     let mut found = 0;
     for letter in text.chars() {
         match letter {

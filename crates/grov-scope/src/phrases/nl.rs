@@ -153,14 +153,14 @@ pub(super) const PHRASES: Phrases = Phrases {
         "verwijderen", "vind", "voeg", "voer", "werk", "wijzig", "wissel", "zeg", "zet", "zoek", "zoeken", "zorg",
     ],
     conjunctions: &[
-        "alleen", "daarna", "dan", "dus", "echter", "en", "maar", "of", "omdat", "want", "zodat",
+        "daarna", "dan", "dus", "echter", "en", "maar", "of", "omdat", "want", "zodat",
     ],
     narrating: &[
-        "als", "blijkt", "crasht", "dat", "doet", "er", "faalt", "gaan", "gaat", "geeft", "had", "hangt", "heb",
-        "hebben", "heeft", "het", "hij", "hoezo", "ik", "is", "kan", "komen", "komt", "kon", "krijg", "krijgt",
-        "kunnen", "laadt", "lijkt", "lukt", "mag", "moet", "moeten", "mogen", "staat", "toont", "verschijnt",
-        "waarom", "wanneer", "waren", "was", "we", "werd", "werken", "werkt", "wil", "worden", "wordt", "ze", "zie",
-        "ziet", "zijn",
+        "als", "blijkt", "crasht", "doet", "er", "faalt", "gaan", "gaat", "geeft", "had", "hangt", "heb", "hebben",
+        "heeft", "het", "hij", "hoezo", "ik", "is", "kan", "komen", "komt", "kon", "krijg", "krijgt", "kunnen",
+        "laadt", "lijkt", "lukt", "mag", "moet", "moeten", "mogen", "staat", "toont", "verschijnt", "waarom",
+        "wanneer", "waren", "was", "we", "werd", "werken", "werkt", "wil", "worden", "wordt", "ze", "zie", "ziet",
+        "zijn",
     ],
     idle: &[
         "antwoord", "bezwaar", "data", "effect", "erg", "fout", "fouten", "haast", "idee", "invloed", "meer",

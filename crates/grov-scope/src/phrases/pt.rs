@@ -168,7 +168,7 @@ pub(super) const PHRASES: Phrases = Phrases {
         "trocar", "troque", "usa", "usar", "use", "valida", "ve", "veja", "verifica", "verificar", "verifique",
     ],
     conjunctions: &[
-        "ai", "depois", "e", "entao", "mas", "nem", "ou", "pois", "porem", "porque", "so que",
+        "depois", "e", "entao", "mas", "nem", "ou", "pois", "porem", "porque", "so que",
     ],
     narrating: &[
         "acontece", "aparece", "aparecem", "carrega", "consegue", "consigo", "dava", "deu", "deveria", "deveriam",

@@ -1,6 +1,6 @@
 //! Phrases of Romanian.
 
-use super::{Cue, Noun, Phrases, Verb};
+use super::{Noun, Phrases, Verb};
 
 /// The tables.
 #[rustfmt::skip]
