@@ -20,6 +20,9 @@ use lexicon::*;
 /// The most constraints of a task.
 pub(crate) const MAX_CONSTRAINTS: usize = 20;
 
+/// The most words of a constraint without a verb.
+const MAX_TERSE: usize = 8;
+
 /// The longest constraint, in characters.
 const MAX_CHARACTERS: usize = 200;
 
@@ -37,14 +40,37 @@ pub(crate) fn opens_with_one(sentence: &str, constraints: &[String]) -> bool {
     constraints.first().is_some_and(|first| {
         let forbids = words(first).first().is_some_and(|word| {
             word.is_any(&[
-                "don't", "do", "never", "no", "nu", "not", "avoid", "evita", "under", "without", "fara",
+                "don't",
+                "do",
+                "never",
+                "no",
+                "nu",
+                "not",
+                "avoid",
+                "evita",
+                "under",
+                "without",
+                "fara",
                 "skip",
+                "limit",
+                "restrict",
+                "stay",
+                "stick",
+                "hands",
+                "ask",
+                "preserve",
+                "leave",
+                "keep",
+                "always",
+                "must",
+                "read-only",
             ])
         });
         let lead = sentence
             .find(first.trim_end_matches('…'))
             .unwrap_or(sentence.len());
-        forbids && words(&sentence[..lead]).len() <= 2
+        let before = words(&sentence[..lead]);
+        forbids && before.len() <= 2 && !goal::asks_for_work(&before)
     })
 }
 
@@ -232,7 +258,12 @@ impl Sentence<'_, '_> {
         if let Some(length) = any_phrase_at(all, at, PLAIN_CUES) {
             return (all.len() > at + length && begins).then_some(at);
         }
-        if any_phrase_at(all, at, CUES_ANYWHERE).is_some() {
+        if let Some(length) = any_phrase_at(all, at, CUES_ANYWHERE) {
+            // "Accept at most 20 files" is what the program has to do.
+            let counts = all.get(at + length).is_some_and(|next| is_number(next));
+            if counts && all[..at].iter().any(|word| word.is_any(BEHAVING)) {
+                return None;
+            }
             // "Nothing else" needs the text before it.
             let from = if word.is_any(&["nothing", "nimic"]) {
                 0
@@ -251,6 +282,9 @@ impl Sentence<'_, '_> {
                 start
             };
             return (from < at && !all[start].is_any(IDLE_SUBJECTS)).then_some(from);
+        }
+        if let Some(from) = self.terse(at, start, begins) {
+            return Some(from);
         }
         match word.folded.as_str() {
             "don't" | "do" | "never" => self.dont(at, start, begins),
@@ -277,9 +311,9 @@ impl Sentence<'_, '_> {
                 let idle = !word.after.is_empty() || next.is_none() || next_is(IDLE_AFTER_NO);
                 let after_with = at > 0
                     && all[at - 1].is_any(&["with", "adding", "use", "add", "introduce", "prefer", "want"]);
-                let narrates = all[at..=clause_end(all, at)]
-                    .iter()
-                    .any(|word| word.is_any(NARRATING));
+                let end = clause_end(all, at);
+                let end = (at..end).find(|at| all[*at].pauses()).unwrap_or(end);
+                let narrates = all[at..=end].iter().any(|word| word.is_any(NARRATING));
                 (!idle && !narrates && (begins || after_with)).then_some(at)
             }
             "not" => self.contrast(at, start),
@@ -303,9 +337,12 @@ impl Sentence<'_, '_> {
                 let complement = all[at..=end].iter().any(|word| word.is_any(LEFT));
                 (begins && complement).then_some(at)
             }
-            "except" | "excluding" => {
-                let idle = next.is_none() || next_is(&["that", "when", "if", "it", "i", "now"]);
-                (!idle && self.is_instruction()).then_some(at)
+            "except" | "excluding" | "unless" => {
+                let idle = next.is_none()
+                    || word.folded != "unless" && next_is(&["that", "when", "if", "it", "i", "now"]);
+                let asked = self.is_instruction()
+                    || !self.context.opens && !all[..at].iter().any(|word| is_told(word));
+                (!idle && asked).then_some(at)
             }
             "max" | "maximum" | "max." => (next
                 .is_some_and(|next| next.folded.starts_with(|letter: char| letter.is_ascii_digit()))
@@ -313,6 +350,65 @@ impl Sentence<'_, '_> {
             .then_some(at),
             _ => self.cue_ro(at, start, begins),
         }
+    }
+
+    /// Constraints without a verb: "just src/", "one page max", "same format as 0011", "nothing in backend/", "read only",
+    /// "min iOS stays 15".
+    fn terse(&self, at: usize, start: usize, begins: bool) -> Option<usize> {
+        let all = self.all;
+        let word = &all[at];
+        let next = all.get(at + 1)?.clone();
+        let end = (at..all.len())
+            .find(|at| all[*at].pauses())
+            .unwrap_or(all.len() - 1);
+        let clause = &all[at..=end];
+        let is_short = clause.len() <= MAX_TERSE && !clause.iter().any(is_told);
+        let asked = self.is_instruction() || !self.context.opens;
+        if !begins {
+            let ends =
+                end == at || end == at + 1 && is_number(&next) || all[at + 1..].iter().take(2).any(is_number);
+            return (word.is_any(&["remain", "remains", "stay", "stays"])
+                && ends
+                && !all[start].is_any(IDLE_SUBJECTS)
+                && !all[start..at].iter().any(is_told))
+            .then_some(start);
+        }
+        let opens = match word.folded.as_str() {
+            "just" => {
+                let thing = is_path(next.raw)
+                    || next.is_any(&[
+                        "in", "inside", "that", "the", "this", "those", "these", "under", "within",
+                    ]);
+                thing
+                    && asked
+                    && !clause.iter().any(|word| {
+                        is_work_verb(&word.folded)
+                            || word.is_any(IDLE_SUBJECTS) && !word.is_any(&["that", "this"])
+                    })
+            }
+            "nothing" => next.is_any(&["from", "in", "inside", "on", "outside", "under"]) && asked,
+            "same" => {
+                clause.iter().any(|word| word.is_any(&["as"]))
+                    && asked
+                    && !next.is_any(&[
+                        "error", "goes", "here", "issue", "problem", "thing", "with", "for", "result",
+                        "story", "as",
+                    ])
+            }
+            "read-only" | "readonly" => true,
+            "read" => next.is_any(&["only"]),
+            _ => {
+                let count = is_number(word);
+                let unit = clause
+                    .iter()
+                    .skip(1)
+                    .any(|word| word.is_any(&["max", "maximum", "per", "tops"]));
+                let per = clause.iter().position(|word| word.is_any(&["per"]));
+                let per = per.is_none_or(|at| clause.get(at + 1).is_some_and(|word| word.is_any(ARTEFACTS)));
+                count && unit && per && asked
+            }
+        };
+        (opens && is_short).then_some(at)
     }
 
     /// "Don't", "do not" and "never" before a verb.
@@ -514,9 +610,16 @@ impl Sentence<'_, '_> {
         {
             return None;
         }
+        if all[..at].iter().any(|word| word.is_any(BEHAVING)) {
+            return None;
+        }
         if begins {
             let next = next?;
             let end = clause_end(all, at);
+            // "It doesn't work, only on mobile".
+            if !self.is_instruction() && all[..at].iter().any(is_told) {
+                return None;
+            }
             if !goal::is_order(all, at + 1) && all[at..=end].iter().any(|word| word.is_any(NARRATING)) {
                 return None;
             }
@@ -537,7 +640,9 @@ impl Sentence<'_, '_> {
         let narrates = all[start..at]
             .iter()
             .any(|word| word.is_any(NARRATING) || word.is_any(&["i", "it", "we"]));
-        ((next.is_none() || all[at].pauses()) && at - start <= 5 && !narrates).then_some(start)
+        let ends =
+            next.is_none_or(|next| next.is_any(&["here", "there"]) && (next.pauses() || at + 2 == all.len()));
+        ((ends || all[at].pauses()) && at - start <= 5 && !narrates).then_some(start)
     }
 
     /// "Use pnpm, not npm": a contrast after an instruction.
@@ -546,6 +651,11 @@ impl Sentence<'_, '_> {
         let next = all.get(at + 1)?;
         let before = all.get(at.checked_sub(1)?)?;
         let idle = before.is_any(AUXILIARIES) || next.is_any(IDLE_AFTER_NOT);
+        // "Use slog. log/slog, not zap": after an order in an earlier sentence.
+        let short = self.starts[at] && !self.context.opens && (next.pauses() || at + 2 == all.len());
+        if !idle && short && !all[start..at].iter().any(is_told) {
+            return Some(at);
+        }
         (!idle && goal::asks_for_work(&all[..at])).then_some(if self.starts[at] { at } else { start })
     }
 
@@ -568,6 +678,16 @@ impl Sentence<'_, '_> {
                     .iter()
                     .any(|word| word.is_any(NARRATING) || word.is_any(&["i", "it"])))
     }
+}
+
+/// Whether a word describes.
+fn is_told(word: &Word<'_>) -> bool {
+    word.is_any(NARRATING) || word.is_any(&["didn't", "doesn't", "i", "isn't", "it", "they", "wasn't"])
+}
+
+fn is_number(word: &Word<'_>) -> bool {
+    word.folded.starts_with(|letter: char| letter.is_ascii_digit())
+        || word.is_any(&["five", "four", "one", "single", "ten", "three", "two"])
 }
 
 /// Third-person and past forms after "never" and "only", which describe instead of instruct.
@@ -621,6 +741,13 @@ fn clause_end(all: &[Word<'_>], at: usize) -> usize {
             {
                 break;
             }
+        }
+        let is_list = word.after.contains(',') && next.is_any(&["and", "or", "si"]);
+        if is_list
+            && (index + 2..all.len().min(index + 7))
+                .any(|at| any_phrase_at(all, at, CUES_OF_A_STATE).is_some())
+        {
+            break;
         }
         if next.is_any(&["but", "because", "dar", "fiindca", "deoarece", "insa"]) {
             break;

@@ -31,7 +31,9 @@ pub(super) const CUES_ANYWHERE: &[&str] = &[
 pub(super) const CUES_OF_A_STATE: &[&str] = &[
     "should stay", "should remain", "has to stay", "have to stay", "needs to stay", "need to stay",
     "has to remain", "have to remain", "needs to remain", "need to remain", "has to keep", "needs to keep",
-    "stays as", "stay as", "stays untouched", "stay untouched", "stays unchanged", "stay unchanged",
+    "stays as", "stay as", "stays the same", "stay the same", "stays where", "stay where", "stays in place", "stay in place",
+    "stays green", "stay green", "must stay", "must remain", "is frozen", "are frozen", "is untouchable", "are untouchable",
+    "stays out of", "stay out of", "is read-only", "are read-only", "isn't to be", "is not to be", "are not to be", "stays untouched", "stay untouched", "stays unchanged", "stay unchanged",
     "remains unchanged", "remain unchanged", "is off limits", "are off limits", "is off-limits",
     "are off-limits", "is out of scope", "are out of scope", "is not allowed", "are not allowed",
     "isn't allowed", "aren't allowed", "is forbidden", "are forbidden", "not allowed to", "sa ramana",
@@ -254,4 +256,17 @@ pub(super) const IDLE_AFTER_NOT: &[&str] = &[
 pub(super) const UNBEHAVING: &[&str] = &[
     "alter", "break", "change", "depend", "edit", "exceed", "execute", "grow", "import", "install", "introduce", "modify",
     "move", "need", "regress", "remove", "rename", "require", "run", "touch", "use",
+];
+
+/// Verbs of what a program does; a limit after them belongs to the goal.
+#[rustfmt::skip]
+pub(super) const BEHAVING: &[&str] = &[
+    "accept", "accepts", "allow", "allows", "display", "displays", "fetch", "fetches", "lets", "permit", "permits", "render",
+    "renders", "return", "returns", "send", "sends", "show", "shows", "upload", "uploads",
+];
+
+/// Things that are written one per something: "one file per commit".
+#[rustfmt::skip]
+pub(super) const ARTEFACTS: &[&str] = &[
+    "class", "commit", "component", "file", "function", "line", "migration", "module", "package", "page", "pr", "test",
 ];
