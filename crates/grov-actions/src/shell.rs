@@ -1,6 +1,7 @@
 //! Analyzes command lines: their effects, files, folders and programs.
 
 mod container;
+mod definitions;
 mod files;
 mod git;
 mod inline;
