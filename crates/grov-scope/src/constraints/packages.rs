@@ -109,7 +109,23 @@ fn is_package(word: &Word<'_>) -> bool {
         .contains(&name)
 }
 
+/// Whether a command installs a package, in any version.
+pub(super) fn installs(command: &Program, package: &str) -> bool {
+    let names = installed_by(command);
+    names
+        .iter()
+        .any(|name| without_version(name).eq_ignore_ascii_case(package))
+}
+
 impl PackageConstraint {
+    /// A constraint on a package; on every new one if there is none.
+    pub(super) fn on(text: &str, package: Option<String>) -> Self {
+        Self {
+            text: text.to_owned(),
+            package,
+        }
+    }
+
     /// The text of the constraint.
     pub(super) fn text(&self) -> &str {
         &self.text
