@@ -2,6 +2,7 @@
 
 mod container;
 mod definitions;
+mod embedded;
 mod files;
 mod git;
 mod inline;

@@ -9,6 +9,9 @@ const MAX_DEFINITIONS: usize = 64;
 /// The maximum length of a definition in bytes.
 const MAX_BYTES: usize = 16 * 1024;
 
+/// The word that `xargs -I{}` replaces.
+const PLACEHOLDER: &str = "{}";
+
 /// The definitions of a command line.
 #[derive(Debug, Default)]
 pub(crate) struct Definitions {
@@ -60,12 +63,26 @@ impl Definitions {
         insert(&mut self.lists, name, source);
     }
 
+    /// Sets the program whose output a script gets as its arguments: `list | xargs sh -c '…'`.
+    pub(crate) fn feed(&mut self, source: Option<usize>) {
+        for name in [PLACEHOLDER, "0", "1", "@", "*"] {
+            match source {
+                Some(source) => insert(&mut self.lists, name, source),
+                None => drop(self.lists.remove(name)),
+            }
+        }
+    }
+
     /// The program that prints the values of an argument, which is only a variable of a loop.
     pub(crate) fn source_of(&self, argument: &Argument) -> Option<usize> {
         if self.lists.is_empty() {
             return None;
         }
-        let name = argument.written().strip_prefix('$')?.trim_matches(['{', '}']);
+        let written = argument.written();
+        let name = match written {
+            PLACEHOLDER => PLACEHOLDER,
+            _ => written.strip_prefix('$')?.trim_matches(['{', '}']),
+        };
         self.lists.get(name).copied()
     }
 
@@ -252,6 +269,7 @@ mod tests {
             "printf 'rm -rf /srv/x\\n' | tee x.sh; bash ./x.sh",
             "cat <<EOF > x.py\nimport shutil\nshutil.rmtree('/srv/x')\nEOF\npython3 x.py",
             "echo '#!/bin/sh' > x; echo 'rm -rf /srv/x' >> x; . ./x",
+            "make -f - <<< $'all:\\n\\trm -rf /srv/x'",
             "cat > Makefile <<'EOF'\nall:\n\trm -rf /srv/x\nEOF\nmake",
         ] {
             let found = programs(line);
@@ -270,6 +288,8 @@ mod tests {
         for line in [
             "find /srv -name x | while read -r f; do rm \"$f\"; done",
             "for f in $(find /srv -name x); do rm $f; done",
+            "ls /srv | xargs -I{} sh -c 'test -f {} && rm {}'",
+            "find /srv | xargs -n1 sh -c 'rm \"$0\"'",
             "ls /srv | while IFS= read f; do test -f $f && rm ${f}; done",
         ] {
             let line = crate::command_line(line);

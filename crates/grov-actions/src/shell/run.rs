@@ -354,6 +354,11 @@ impl Walk {
             return;
         };
         let through = context.through.clone();
+        let fed = context.source.filter(|_| {
+            through
+                .iter()
+                .any(|outer| outer == "xargs" || outer == "parallel")
+        });
         let number = self.record.add(arguments, context);
         let findings = &mut self.shell.findings;
         let outer = std::mem::take(&mut findings.changes);
@@ -361,7 +366,7 @@ impl Walk {
         programs::record_effects(&mut self.shell, program, rest);
         let scripts = self.shell.scripts.len();
         scripts::add_files(&mut self.shell, program, rest);
-        let written = self.written_scripts(scripts);
+        let written = self.written_scripts(scripts, number);
         if name_is(program, "alias") {
             self.definitions.alias(rest);
         }
@@ -376,6 +381,10 @@ impl Walk {
         self.record.change(number, changes);
         // A program's standard input runs after its arguments.
         let reads = self.shell.reads.take();
+        let fed = fed.filter(|_| !self.shell.inner.is_empty());
+        if fed.is_some() {
+            self.definitions.feed(fed);
+        }
         for inner in std::mem::take(&mut self.shell.inner) {
             match inner {
                 Inner::Program(arguments) => {
@@ -401,6 +410,9 @@ impl Walk {
                 }
             }
         }
+        if fed.is_some() {
+            self.definitions.feed(None);
+        }
         for part in &written {
             self.part(part);
         }
@@ -408,14 +420,19 @@ impl Walk {
     }
 
     /// The scripts since number `first` that the command line itself wrote. They are not read from their files.
-    fn written_scripts(&mut self, first: usize) -> Vec<ScriptPart> {
+    fn written_scripts(&mut self, first: usize, program: Option<usize>) -> Vec<ScriptPart> {
         let mut parts = Vec::new();
         let definitions = &self.definitions;
+        let program = program.and_then(|number| self.record.programs.get(number));
+        let input = program.and_then(|program| program.input.as_deref());
         let mut at = 0;
         self.shell.scripts.retain(|file| {
             at += 1;
             let mut paths = file.paths.iter().filter(|_| at > first);
-            let written = paths.find_map(|path| Some((path, definitions.content_of(path)?)));
+            let written = paths.find_map(|path| Some((path.as_str(), definitions.content_of(path)?)));
+            // `make -f -` reads its standard input.
+            let is_input = at > first && file.paths.is_empty();
+            let written = written.or_else(|| input.filter(|_| is_input).map(|text| ("-", text)));
             parts.extend(
                 written
                     .into_iter()
