@@ -200,7 +200,7 @@ fn quoted(line: &str) -> impl Iterator<Item = &str> {
 
 /// `requests` of `requests>=2`; `None` for a text without a version.
 fn versioned(text: &str) -> Option<&str> {
-    let end = text.find(|letter: char| matches!(letter, '=' | '>' | '<' | '~' | '!'))?;
+    let end = text.find(['=', '>', '<', '~', '!'])?;
     Some(without_extras(&text[..end]))
 }
 
