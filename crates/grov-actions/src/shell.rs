@@ -1,8 +1,6 @@
 //! Analyzes command lines: their effects, files, folders and programs.
 
 mod container;
-mod definitions;
-mod embedded;
 mod files;
 mod git;
 mod inline;

@@ -27,8 +27,6 @@ pub enum FileKind {
     Config,
     /// Module indexes such as `mod.rs` and `index.ts`.
     Index,
-    /// Recorded outputs of tests.
-    Snapshot,
 }
 
 #[rustfmt::skip]
@@ -82,7 +80,7 @@ impl FileKind {
                     || matches!(ending, "prisma" | "graphqls")
                     || is_in(&["schema", "schemas"])
             }
-            Self::Migration => is_in(&["migration", "migrations", "migrate", "alembic"]),
+            Self::Migration => is_in(&["migration", "migrations", "migrate"]),
             Self::Docs => {
                 matches!(ending, "md" | "mdx" | "rst" | "adoc")
                     || ["readme", "changelog", "license", "contributing", "authors"]
@@ -110,9 +108,6 @@ impl FileKind {
                     || matches!(ending, "yml" | "yaml" | "json") && place.components().count() == 1
             }
             Self::Index => INDEXES.contains(&name),
-            Self::Snapshot => {
-                ending == "snap" || is_in(&["__snapshots__", "__image_snapshots__", "snapshots"])
-            }
         }
     }
 }

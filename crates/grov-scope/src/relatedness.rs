@@ -10,6 +10,7 @@
 mod broad_request;
 mod evidence;
 mod expected_scope;
+mod file_role;
 mod reason;
 mod request;
 mod shown_text;
@@ -180,7 +181,7 @@ impl Relatedness {
             at,
         };
         if seen.files.is_empty() {
-            return self.without_files(&seen);
+            return self.without_files(seen, action.installs_packages());
         }
         let is_known = self
             .state
@@ -196,6 +197,8 @@ impl Relatedness {
             terms: &seen.terms,
             is_command: sketch.action_type == ActionType::Bash,
             looks: !changes,
+            writes: sketch.action_type == ActionType::Write,
+            is_asked_place: places.iter().any(|place| compiled.is_named(place)),
         };
         let evidence = evaluate(touch, &self.request, &self.expected, &self.state);
         let flag = self.flag(&seen);
@@ -252,9 +255,14 @@ impl Relatedness {
         Some(files)
     }
 
-    fn without_files(&mut self, seen: &ObservedAction) -> RelatednessScore {
+    fn without_files(&mut self, seen: ObservedAction, installs: bool) -> RelatednessScore {
         if self.state.is_drifting() {
             return RelatednessScore::of(NO_FILE_IN_DRIFT);
+        }
+        if installs && self.state.has_edited() {
+            // The next change tells whether the work needs the package.
+            self.state.wait(seen);
+            return RelatednessScore::of(NO_FILE);
         }
         self.state.on.record(&seen.terms, &[USER]);
         RelatednessScore::of(NO_FILE)

@@ -152,8 +152,15 @@ impl ActionBatch {
 
     /// Removes a call that failed, and so changed nothing, or that the user allowed.
     pub(crate) fn drop_call(&mut self, call: &str) {
+        // That it failed again is what a repetition is about.
+        let is_repetition = |violation: &OffGoalAction| {
+            violation
+                .findings
+                .iter()
+                .any(|finding| finding.rule == Rule::Repetition)
+        };
         self.off_goal
-            .retain(|violation| violation.call.as_deref() != Some(call));
+            .retain(|violation| violation.call.as_deref() != Some(call) || is_repetition(violation));
     }
 
     /// Removes findings about files that were restored.

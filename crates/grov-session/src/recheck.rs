@@ -4,7 +4,7 @@ use crate::contract_builder::GoalContractBuilder;
 use crate::findings::has_hard_finding;
 use crate::objection::has_objection;
 use crate::violation::Violation;
-use grov_domain::{GoalContract, OFF_GOAL_BELOW, Rule, words};
+use grov_domain::{GoalContract, OFF_GOAL_BELOW, words};
 use grov_scope::Rules;
 use std::collections::HashSet;
 
@@ -79,8 +79,7 @@ pub(crate) fn still_applies(
             .is_none_or(|action| has_hard_finding(&rules.without_history().assess_subagent(action)));
     }
     // Only a new request permits repeating an action.
-    let is_repetition = violation.findings.iter().any(|one| one.rule == Rule::Repetition);
-    if is_repetition && !new_prompt.has_content {
+    if violation.is_repetition() && !new_prompt.has_content {
         return true;
     }
     let Some(goal) = &violation.judged_under else {

@@ -227,7 +227,9 @@ impl DriftStateMachine {
         if !is_delegated {
             self.responses += 1;
             self.since_correction = self.since_correction.saturating_add(1);
-            ignored = self.resolve_correction(score, !followed.is_empty(), context.at, &mut transition);
+            let is_back = !followed.is_empty() || response.iter().any(|one| self.is_elsewhere(one));
+            let resolved = (score, !followed.is_empty(), is_back);
+            ignored = self.resolve_correction(resolved, context.at, &mut transition);
             if let Some(score) = score {
                 self.push_score(score);
             }
@@ -355,7 +357,8 @@ impl DriftStateMachine {
             state_changed: self.retain_attached(contract, |one| one.call.as_deref() != Some(call)),
             ..Transition::default()
         };
-        if self.pending_call() == Some(call) {
+        // That it failed again is what a repetition is about.
+        if self.pending_call() == Some(call) && !self.violation.is_repetition() {
             transition.add(self.drop_pending(context.at));
             transition.add(self.promote_attached(contract, context));
         }

@@ -106,6 +106,13 @@ impl Violation {
         self.is_hard && (!self.files.is_empty() || findings.any(|finding| finding.rule == Rule::Constraint))
     }
 
+    /// Whether the same was done again.
+    pub(crate) fn is_repetition(&self) -> bool {
+        self.findings
+            .iter()
+            .any(|finding| finding.rule == Rule::Repetition)
+    }
+
     /// Whether a pending correction about it may still apply after the next prompt.
     pub(crate) fn survives_prompts(&self) -> bool {
         self.is_hard || self.judged_under.is_some()

@@ -14,7 +14,6 @@ fn broken(constraints: &[&str], newest: &str, action: &ActionSketch) -> Vec<Find
     };
     let compiled = CompiledContract::new(&root, &contract, &[], &ConstraintAges::default());
     compiled.limits.findings(
-        &root,
         &AnalyzedAction::new(&root, action),
         &compiled,
         &History::default(),
@@ -497,7 +496,7 @@ fn forbidden_after(instructions: &[&str], action: &ActionSketch) -> bool {
     let action = AnalyzedAction::new(&root, action);
     !compiled
         .limits
-        .findings(&root, &action, &compiled, &History::default())
+        .findings(&action, &compiled, &History::default())
         .is_empty()
 }
 

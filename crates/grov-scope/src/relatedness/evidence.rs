@@ -1,6 +1,7 @@
 //! Computes the evidence for and against a tie between an action and the work.
 
 use super::expected_scope::ExpectedScope;
+use super::file_role::FileRole;
 use super::request::Request;
 use super::state::RelatednessState;
 use super::terms::TextTerms;
@@ -15,6 +16,10 @@ const ENOUGH_GOAL_WORDS: f64 = 3.0;
 const ENOUGH_IDENTIFIERS: f64 = 2.0;
 /// The number of actions in which [`weight::EARLY`] falls to 1/e.
 const EARLY_FADES: f64 = 4.0;
+/// The weight of a text's words of which half of the share counts: that of five long words.
+const SHORT: f64 = 25.0;
+/// The number of words of a request in which [`weight::TERSE`] falls to 1/e.
+const TERSE_FADES: f64 = 4.0;
 /// The share of known words assumed for a text without words.
 const UNKNOWN: f64 = 0.5;
 
@@ -25,6 +30,10 @@ pub(super) struct Candidate<'a> {
     pub(super) terms: &'a TextTerms,
     pub(super) is_command: bool,
     pub(super) looks: bool,
+    /// It writes a whole file.
+    pub(super) writes: bool,
+    /// The user named a file, a folder or a pattern that covers it.
+    pub(super) is_asked_place: bool,
 }
 
 /// The evidence for an action, with the details for its finding.
@@ -50,6 +59,8 @@ pub(super) fn evaluate(
         terms,
         is_command,
         looks,
+        writes,
+        is_asked_place,
     } = touch;
     let on = &state.on;
     let numbers = files.iter().map(|file| file.id);
@@ -63,8 +74,12 @@ pub(super) fn evaluate(
     all.extend(terms.words.iter().map(String::as_str));
 
     let talk = on.talk(terms, &own);
-    let mut sum = weight::START + weight::TALK * talk.unwrap_or(UNKNOWN);
-    sum += weight::USUAL * talk.map_or(0.0, |talk| talk - state.usual_talk());
+    let usual = state.usual_talk();
+    // A short text says little: its share is mixed with the usual one.
+    let is_sure = terms.weight() / (terms.weight() + SHORT);
+    let beyond = talk.map_or(0.0, |talk| (talk - usual) * is_sure);
+    let mixed = talk.map_or(UNKNOWN, |_| usual + beyond);
+    let mut sum = weight::START + weight::TALK * mixed + weight::USUAL * beyond;
     sum += weight::PATH_WORDS * on.path_words(&path, &own).unwrap_or(UNKNOWN);
     sum += weight::GOAL_WORDS * (counted(request.count(all.iter().copied())) / ENOUGH_GOAL_WORDS).min(1.0);
     sum += weight::IDENTIFIERS * (counted(on.identifiers(terms, &own)) / ENOUGH_IDENTIFIERS).min(1.0);
@@ -74,6 +89,26 @@ pub(super) fn evaluate(
     let knows_folder = any(&|file| on.knows_folder(&file.file, &own));
     add(weight::FOLDER, knows_folder);
     add(weight::PARTNER, any(&|file| on.knows_stem(&file.file, &own)));
+    add(weight::KIN, any(&|file| on.has_edited_kin(&file.file)));
+    let is_role_asked = |file: &NumberedFile| file.file.role.is_some_and(|role| request.names_role(role));
+    add(weight::ASKED_ROLE, any(&is_role_asked));
+    let has_role = |role: FileRole| any(&|file| file.file.role == Some(role));
+    let is_test = has_role(FileRole::Test);
+    add(
+        weight::NEW_FILE,
+        writes && !is_test && !own.iter().any(|id| state.has_read(*id)),
+    );
+    add(
+        weight::TEST,
+        is_test && state.has_edited() && !state.is_drifting(),
+    );
+    add(weight::DATA, has_role(FileRole::Data));
+    add(weight::DOCS, has_role(FileRole::Docs) && !writes);
+    add(weight::ASKED_PLACE, is_asked_place);
+    add(
+        weight::ASKED_STEM,
+        any(&|file| request.says_stem(&file.file.stem)),
+    );
     add(
         weight::MENTIONS,
         terms
@@ -113,6 +148,7 @@ pub(super) fn evaluate(
     sum += weight::TOLD_WORDS * ratio(state.shown.count(all.iter().copied()), all.len());
     sum += weight::LIKE_DRIFT * ratio(state.count_off(all.iter().copied()), all.len());
     sum += weight::WAITING * state.waiting();
+    sum += weight::TERSE * (-counted(request.word_count()) / TERSE_FADES).exp();
     Evidence {
         sum,
         talk: talk.unwrap_or(UNKNOWN),

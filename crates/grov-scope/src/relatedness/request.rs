@@ -1,6 +1,7 @@
 //! The user's request, prepared for comparison.
 
 use super::broad_request::is_broad;
+use super::file_role::FileRole;
 use super::terms::{TextTerms, foreign_letters, words};
 use super::tracked_file::TrackedFile;
 use crate::words::fold;
@@ -23,6 +24,8 @@ pub(super) struct Request {
     words: BTreeSet<String>,
     foreign: usize,
     is_broad: bool,
+    /// The roles of files that it names.
+    roles: Vec<FileRole>,
     /// The keywords of the contract, which count as words of the work but not of the request.
     keywords: String,
 }
@@ -42,6 +45,7 @@ impl Request {
             .any(is_broad);
         Self {
             is_broad,
+            roles: texts.iter().flat_map(|text| FileRole::named_in(text)).collect(),
             folded: texts.iter().map(|text| fold(text)).collect::<Vec<_>>().join("\n"),
             words: texts.iter().flat_map(|text| words(text)).collect(),
             foreign: texts.iter().map(|text| foreign_letters(text)).sum(),
@@ -53,6 +57,22 @@ impl Request {
     /// Whether the request concerns the whole project.
     pub(super) fn is_broad(&self) -> bool {
         self.is_broad
+    }
+
+    /// Whether it names files of this role.
+    pub(super) fn names_role(&self, role: FileRole) -> bool {
+        self.roles.contains(&role)
+    }
+
+    /// Whether a file's name, without extension, is a word of the request: "the public endpoints" and `public.py`.
+    pub(super) fn says_stem(&self, stem: &str) -> bool {
+        let words = words(stem);
+        !words.is_empty() && words.iter().all(|word| self.words.contains(word))
+    }
+
+    /// The number of its words.
+    pub(super) fn word_count(&self) -> usize {
+        self.words.len()
     }
 
     /// Whether there is no request.

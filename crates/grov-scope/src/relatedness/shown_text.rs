@@ -3,9 +3,10 @@
 //! Listings are ignored, because they name all files alike. A name counts only in a line that contains more than the name.
 
 use super::terms::TextTerms;
-use super::tracked_file::{TrackedFile, is_telling};
+use super::tracked_file::{TrackedFile, is_telling, name};
 use crate::names::paths;
 use crate::normalized_path::{NormalizedPath, ProjectRoot};
+use crate::words::fold;
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 
@@ -21,6 +22,9 @@ pub(super) struct ShownText {
     /// Normalised paths.
     files: HashSet<String>,
     words: HashSet<String>,
+    /// Compound identifiers and the last parts of dotted names: `PluginHost::discover`, `shop.orders`.
+    #[serde(default)]
+    identifiers: HashSet<String>,
 }
 
 impl ShownText {
@@ -45,9 +49,15 @@ impl ShownText {
                         .insert(NormalizedPath::new(root, &path).as_str().to_owned());
                 }
             }
-            for word in TextTerms::of([(*line, line.len())]).words {
+            let terms = TextTerms::of([(*line, line.len())]);
+            for word in terms.words {
                 if self.words.len() < MAX_WORDS {
                     self.words.insert(word);
+                }
+            }
+            for identifier in terms.identifiers.into_iter().chain(modules(line)) {
+                if self.identifiers.len() < MAX_NAMES {
+                    self.identifiers.insert(identifier);
                 }
             }
         }
@@ -55,6 +65,20 @@ impl ShownText {
 
     /// Whether a text named the file.
     pub(super) fn names(&self, file: &TrackedFile) -> bool {
+        self.names_path(file) || self.names_symbol(file)
+    }
+
+    /// Whether a text named a symbol or a module after which the file is called.
+    fn names_symbol(&self, file: &TrackedFile) -> bool {
+        if self.identifiers.is_empty() {
+            return false;
+        }
+        let stem = file.stem.replace(['_', '-'], "");
+        let module = format!("{}.{stem}", name(file.parent()).replace(['_', '-'], ""));
+        is_telling(&stem) && self.identifiers.contains(&stem) || self.identifiers.contains(&module)
+    }
+
+    fn names_path(&self, file: &TrackedFile) -> bool {
         if self.files.is_empty() {
             return false;
         }
@@ -78,6 +102,19 @@ impl ShownText {
         }
         words.filter(|word| self.words.contains(*word)).count()
     }
+}
+
+/// The last two parts of dotted names of modules, folded, without `_`: `shop.orders` of `app.shop.orders`.
+fn modules(line: &str) -> impl Iterator<Item = String> {
+    let is_part = |part: &&str| {
+        part.len() >= 2 && part.starts_with(|letter: char| letter.is_alphabetic() || letter == '_')
+    };
+    line.split(|letter: char| !(letter.is_alphanumeric() || matches!(letter, '_' | '.')))
+        .filter_map(move |run| {
+            let mut parts = run.trim_matches('.').rsplit('.');
+            let (last, before) = (parts.next().filter(is_part)?, parts.next().filter(is_part)?);
+            Some(fold(&format!("{before}.{last}")).replace('_', ""))
+        })
 }
 
 /// Whether a line is a message about the file above: `12:3  warning …`.

@@ -105,6 +105,15 @@ impl RelatednessState {
         }
     }
 
+    /// Whether a file was read before.
+    pub(super) fn has_read(&self, id: FileId) -> bool {
+        self.on.read_at(id).is_some()
+            || self
+                .looked
+                .iter()
+                .any(|seen| seen.files.iter().any(|file| file.id == id))
+    }
+
     /// Ends a drift.
     pub(super) fn forgive(&mut self) {
         self.recover();

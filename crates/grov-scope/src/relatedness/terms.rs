@@ -27,7 +27,7 @@ const EMPTY: &[&str] = &[
 
 /// Suffixes that are removed from words. Longer ones precede their own suffixes.
 const SUFFIXES: &[&str] = &[
-    "ations", "ation", "ings", "ing", "ies", "ers", "ed", "es", "er", "s",
+    "ations", "ation", "ings", "ing", "ies", "ers", "ed", "es", "er", "s", "e",
 ];
 /// The minimum length of a word without its suffix.
 const MIN_LEFT: usize = 4;
@@ -64,6 +64,13 @@ impl TextTerms {
             identifiers: identifiers.into_iter().collect(),
             names: names.into_iter().collect(),
         }
+    }
+}
+
+impl TextTerms {
+    /// The weight of all words.
+    pub(super) fn weight(&self) -> f64 {
+        self.words.iter().map(|word| weight(word)).sum()
     }
 }
 

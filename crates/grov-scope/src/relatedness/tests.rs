@@ -7,6 +7,8 @@ use grov_domain::{ActionSketch, ActionType, Assessment, GoalContract, OFF_GOAL_B
 use proptest::prelude::*;
 use serde::Deserialize;
 
+mod ties;
+
 #[derive(Deserialize)]
 struct Golden {
     name: String,
@@ -79,7 +81,7 @@ fn is_off(assessment: &Assessment) -> bool {
 }
 
 #[test]
-fn scores_are_those_of_the_reference() {
+fn scores_of_known_conversations_are_kept() {
     for line in include_str!("golden.jsonl").lines() {
         let golden: Golden = serde_json::from_str(line).unwrap();
         let contract = GoalContract {

@@ -1,5 +1,6 @@
 //! Files of the project, prepared for the relatedness rules.
 
+use super::file_role::FileRole;
 use super::terms::words;
 use crate::file_kind::{FileKind, is_temporary};
 use crate::normalized_path::NormalizedPath;
@@ -32,6 +33,9 @@ pub(super) struct TrackedFile {
     pub(super) words: Vec<String>,
     /// Manifest, lock or change log.
     pub(super) is_household: bool,
+    /// What it is for, if it goes along with other files.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) role: Option<FileRole>,
 }
 
 impl TrackedFile {
@@ -50,6 +54,7 @@ impl TrackedFile {
             is_household: FileKind::Lock.is(place)
                 || FileKind::Manifest.is(place)
                 || matches!(stem(place.name()).as_str(), "changelog" | "changes"),
+            role: FileRole::of(place),
         })
     }
 

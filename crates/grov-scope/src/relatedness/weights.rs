@@ -5,49 +5,67 @@
 //! uncertainty of the fit. `docs/drift.md` documents their accuracy and sensitivity.
 
 /// A change of a new file, before any other evidence.
-pub(super) const START: f64 = 1.6;
+pub(super) const START: f64 = 2.6;
 /// The share of the text's words that the work already uses: the strongest single tie.
-pub(super) const TALK: f64 = -2.5;
+pub(super) const TALK: f64 = -3.2;
 /// That share minus its mean over the changes of this conversation.
-pub(super) const USUAL: f64 = -0.5;
+pub(super) const USUAL: f64 = -3.5;
 /// The share of the path's words that the work uses. Words of many paths count less.
-pub(super) const PATH_WORDS: f64 = -0.8;
+pub(super) const PATH_WORDS: f64 = -0.9;
 /// Words of the request in the path and text.
-pub(super) const GOAL_WORDS: f64 = -0.7;
+pub(super) const GOAL_WORDS: f64 = -1.2;
 /// Compound identifiers that the work uses. Sharing `refreshToken` is nearly a proof.
 pub(super) const IDENTIFIERS: f64 = -1.2;
 /// The file's name occurred: imported, searched for, mentioned.
-pub(super) const NAMED: f64 = -0.6;
+pub(super) const NAMED: f64 = -0.4;
 /// Another file of the folder was touched.
-pub(super) const FOLDER: f64 = -0.6;
+pub(super) const FOLDER: f64 = -0.5;
 /// A file of the same stem was touched: a test and what it tests, a component and its styles.
-pub(super) const PARTNER: f64 = -0.7;
+pub(super) const PARTNER: f64 = -0.3;
+/// The file's name is about the same subject as that of a changed file: another layer, its test, its view.
+pub(super) const KIN: f64 = -0.6;
+/// The request names the role of the file: "docker" and `Dockerfile`, "docs" and `docs/guide.md`.
+pub(super) const ASKED_ROLE: f64 = -2.5;
+/// A whole file is written that was not read before.
+pub(super) const NEW_FILE: f64 = 0.5;
+/// A test after an edit on the goal.
+pub(super) const TEST: f64 = -0.8;
+/// A schema, a migration, seeds.
+pub(super) const DATA: f64 = -0.5;
+/// Documentation that exists.
+pub(super) const DOCS: f64 = -0.4;
+/// The user named a folder or a pattern that covers the file.
+pub(super) const ASKED_PLACE: f64 = -0.8;
+/// The name of the file is a word of the request.
+pub(super) const ASKED_STEM: f64 = -0.4;
+/// The request has few words, so that little can be compared with it. Fades with their number.
+pub(super) const TERSE: f64 = -2.5;
 /// The text names a file that was changed.
-pub(super) const MENTIONS: f64 = -0.6;
+pub(super) const MENTIONS: f64 = -0.4;
 /// The file is in the expected scope.
 pub(super) const IN_SCOPE: f64 = -1.5;
 /// The file is outside the expected scope. This is only a hint, because expected scopes are rarely complete.
-pub(super) const OUT_OF_SCOPE: f64 = 0.3;
+pub(super) const OUT_OF_SCOPE: f64 = 1.0;
 /// The first file of a part of the project.
-pub(super) const NEW_PART: f64 = 0.7;
+pub(super) const NEW_PART: f64 = 0.2;
 /// The first file with its extension: another language.
-pub(super) const NEW_ENDING: f64 = 0.3;
+pub(super) const NEW_ENDING: f64 = 0.2;
 /// The file was read before the first edit. The files that the agent explores first belong to the task.
-pub(super) const EXPLORED: f64 = -1.0;
+pub(super) const EXPLORED: f64 = -1.1;
 /// Nothing was edited yet. The first edited file belongs to the task.
-pub(super) const FIRST_EDIT: f64 = -1.5;
+pub(super) const FIRST_EDIT: f64 = -1.7;
 /// Little is known yet. Fades over the first actions.
-pub(super) const EARLY: f64 = -0.7;
+pub(super) const EARLY: f64 = -1.2;
 /// A text shown to the agent (a log, a plan) names the file, and the share of its words that such texts contain.
 /// Not fitted: the recorded sequences have no outputs.
 pub(super) const TOLD: f64 = -3.0;
 pub(super) const TOLD_WORDS: f64 = -1.0;
 /// The conversation is drifting. Not fitted: a fitted weight is so large that one false alarm causes the next.
-pub(super) const DRIFTING: f64 = 0.4;
+pub(super) const DRIFTING: f64 = 0.5;
 /// The share of its words that occur in the drift. Not fitted, as [`DRIFTING`].
-pub(super) const LIKE_DRIFT: f64 = 0.8;
+pub(super) const LIKE_DRIFT: f64 = 0.7;
 /// For each undecided change. Not fitted, as [`DRIFTING`].
-pub(super) const WAITING: f64 = 0.3;
+pub(super) const WAITING: f64 = 0.1;
 /// A manifest, lock file or change log after the first edit, because code changes require them. Not fitted, as [`DRIFTING`].
 pub(super) const HOUSEHOLD: f64 = -1.5;
 /// The files come from a command, whose files are only inferred.

@@ -2,6 +2,7 @@
 //!
 //! Sources are recorded so that a file is not evidence for itself: a word is known only if another source contains it.
 
+use super::file_role::subjects;
 use super::state::ObservedAction;
 use super::terms::{TextTerms, weight};
 use super::tracked_file::TrackedFile;
@@ -168,6 +169,9 @@ pub(super) struct WorkProfile {
     said_names: Vocabulary,
     edit_words: HashSet<String>,
     edited_stems: HashSet<String>,
+    /// The subjects that the names of changed files tell.
+    #[serde(default)]
+    edited_subjects: HashSet<String>,
 }
 
 impl WorkProfile {
@@ -199,6 +203,7 @@ impl WorkProfile {
             if changes {
                 self.edited.insert(*id);
                 self.edited_stems.insert(file.stem.clone());
+                self.edited_subjects.extend(subjects(file));
             } else {
                 self.read.entry(*id).or_insert(*at);
             }
@@ -328,6 +333,13 @@ impl WorkProfile {
 
     pub(super) fn knows_ending(&self, file: &TrackedFile, own: &BTreeSet<FileId>) -> bool {
         self.endings.has_other_than(file.extension(), own)
+    }
+
+    /// Whether a changed file has a name about the same subject: `project.rb` and `projects_controller.rb`.
+    pub(super) fn has_edited_kin(&self, file: &TrackedFile) -> bool {
+        subjects(file)
+            .iter()
+            .any(|word| self.edited_subjects.contains(word))
     }
 
     pub(super) fn edited_stem(&self, name: &str) -> bool {

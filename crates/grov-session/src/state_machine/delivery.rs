@@ -7,6 +7,7 @@ use super::transition::Transition;
 use crate::assessed_action::AssessedAction;
 use crate::correction::{self, MAX_ISSUES};
 use crate::level::ON_GOAL_FROM;
+use crate::recovery_plan::is_same_file;
 use crate::violation::Violation;
 use grov_domain::{Correction, CorrectionLevel, CorrectionOutcome, OFF_GOAL_BELOW};
 use time::OffsetDateTime;
@@ -66,18 +67,31 @@ impl DriftStateMachine {
         true
     }
 
-    /// Resolves the current correction. Returns its level if it is firm and was ignored.
+    /// Whether an action changes other files than the violation, on the goal. A commit or an installation does not show
+    /// that the agent is back.
+    pub(super) fn is_elsewhere(&self, one: &AssessedAction) -> bool {
+        let is_same = |file: &String| self.violation.files.iter().any(|own| is_same_file(own, file));
+        let action = &one.action;
+        !one.is_delegated
+            && one.assessment.score >= ON_GOAL_FROM
+            && action.changes_files()
+            && !action.files.iter().all(is_same)
+    }
+
+    /// Resolves the current correction, by the score of the response, whether it followed, and whether it changed
+    /// something else on the goal. Returns the level of the correction if it is firm and was ignored.
     pub(super) fn resolve_correction(
         &mut self,
-        score: Option<u8>,
-        is_followed: bool,
+        (score, is_followed, is_elsewhere): (Option<u8>, bool, bool),
         at: OffsetDateTime,
         transition: &mut Transition,
     ) -> Option<CorrectionLevel> {
         let correction = self.state.correction.as_ref()?;
         if correction.delivered_at.is_none() {
             let is_stale = self.has_expired(correction, at);
-            let is_moot = score.is_none_or(|score| score >= ON_GOAL_FROM) && !self.violation.is_hard;
+            let is_moot = score.is_none_or(|score| score >= ON_GOAL_FROM)
+                && !self.violation.is_hard
+                && (self.violation.is_firm || is_elsewhere);
             if is_stale {
                 self.attached.clear();
             }
