@@ -191,6 +191,9 @@ fn analyze(language: Language, code: &str, lines: &mut shell_lines::ShellLines, 
         if language == Language::Php {
             call.apply_function();
         }
+        if call.is_opaque {
+            lines.add_decoded();
+        }
         if let Some(name) = statements::opened_database(&call) {
             lines.open_database(name);
         }

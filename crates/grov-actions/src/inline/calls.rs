@@ -5,6 +5,7 @@ use super::call_effects::is_called_bare;
 use super::names::module_name;
 use super::token::{Text, Token};
 use super::values::{Code, TextBudget, Value};
+use crate::has_word;
 
 /// The maximum number of calls.
 const MAX_CALLS: usize = 1024;
@@ -23,6 +24,8 @@ pub(super) struct Call {
     pub(super) arguments: Vec<Value>,
     /// Keyword arguments and the entries of objects.
     pub(super) named: Vec<(String, Value)>,
+    /// An argument is decoded or downloaded text.
+    pub(super) is_opaque: bool,
     /// An argument is an empty object: `{}`.
     pub(super) has_empty_object: bool,
     /// The names and calls whose result is the object, the nearest first: `all`, `objects`, `User`.
@@ -231,8 +234,24 @@ fn before_separator(code: &Code<'_>, at: usize) -> Option<usize> {
     }
 }
 
+/// Functions that decode or download a text.
+const DECODERS: &str = "b64decode b32decode b16decode a85decode unhexlify fromhex decompress urlopen requests httpx atob fetch \
+      decode64 strict_decode64 unpack unpack1 decode_base64 base64_decode gzinflate gzuncompress gzdecode str_rot13 LWP";
+
+/// Whether a function runs code in a text.
+fn evaluates(name: &str) -> bool {
+    matches!(
+        name,
+        "eval" | "exec" | "Function" | "assert" | "instance_eval" | "class_eval" | "vm.runInThisContext"
+    )
+}
+
 /// The call with the arguments between two tokens.
 fn with_arguments(mut call: Call, code: &Code<'_>, start: usize, end: usize) -> Call {
+    if evaluates(&call.name) {
+        let mut names = code.tokens[start..end.max(start)].iter().filter_map(Token::name);
+        call.is_opaque = names.any(|name| has_word(DECODERS, name));
+    }
     let mut budget = TextBudget::default();
     for (start, end) in code.split_at_commas(start, end) {
         let start = code.skip_lines(start, end);

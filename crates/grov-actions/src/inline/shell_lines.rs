@@ -42,6 +42,11 @@ impl ShellLines {
         }
     }
 
+    /// Adds the line for decoded code that is run.
+    pub(super) fn add_decoded(&mut self) {
+        self.add(None, "base64 --decode | sh");
+    }
+
     /// Adds the line for a database statement.
     pub(super) fn add_statement(&mut self, statement: &str) {
         let database = self.database.as_deref().unwrap_or_default();

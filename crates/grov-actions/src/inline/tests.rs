@@ -475,3 +475,21 @@ fn files_of_a_pattern_are_found() {
         assert_eq!(lines(language, code), expected, "{code}");
     }
 }
+
+#[test]
+fn decoded_code_that_is_run_is_found() {
+    use Language::{JavaScript, Perl, Php, Python, Ruby};
+    for (language, code, is_run) in [
+        (Python, "exec(base64.b64decode('aW1wb3J0').decode())", true),
+        (Python, "exec(urllib.request.urlopen(u).read())", true),
+        (Python, "x = base64.b64decode(y); print(eval('1 + 1'))", false),
+        (JavaScript, "eval(atob('YQ=='))", true),
+        (JavaScript, "new Function(atob(x))()", true),
+        (JavaScript, "const x = atob(y); re.exec(x)", false),
+        (Ruby, "eval(Base64.decode64('YQ=='))", true),
+        (Perl, "eval(decode_base64('YQ=='))", true),
+        (Php, "eval(gzinflate(base64_decode('YQ==')));", true),
+    ] {
+        assert_eq!(lines(language, code) == "base64 --decode | sh", is_run, "{code}");
+    }
+}
