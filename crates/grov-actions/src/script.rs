@@ -86,6 +86,13 @@ pub fn script_files(command: &str, folder: Option<&str>) -> Vec<ScriptFile> {
 impl ScriptFile {
     /// The commands that run, from the text of the file at `path`.
     pub fn commands(&self, path: &str, text: &str) -> ScriptCommands {
+        let mut commands = shell::run_parts(&self.parts(path, text), self.folder.as_deref());
+        commands.files.truncate(MAX_FILES);
+        commands
+    }
+
+    /// The parts that run, from the text of the file at `path`.
+    pub(crate) fn parts(&self, path: &str, text: &str) -> Vec<ScriptPart> {
         let text = beginning_to(text, text.floor_char_boundary(MAX_BYTES));
         let mut parts = match &self.kind {
             ScriptKind::Shell => {
@@ -101,9 +108,7 @@ impl ScriptFile {
             ScriptKind::Statements(command) => vec![statements(command, text)],
         };
         parts.truncate(MAX_COMMANDS);
-        let mut commands = shell::run_parts(&parts, self.folder.as_deref());
-        commands.files.truncate(MAX_FILES);
-        commands
+        parts
     }
 }
 

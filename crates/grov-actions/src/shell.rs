@@ -1,6 +1,8 @@
 //! Analyzes command lines: their effects, files, folders and programs.
 
 mod container;
+mod definitions;
+mod embedded;
 mod files;
 mod git;
 mod inline;

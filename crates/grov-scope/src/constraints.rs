@@ -4,14 +4,21 @@
 //! "Do not change the signature of `f` in src/a.rs" forbids no file. Supports English and Romanian, with or without diacritics.
 
 mod age;
+mod clause;
+mod command_effects;
 mod commands;
 mod grammar;
+mod limit;
 mod packages;
 mod paths;
+mod place;
 mod read_only;
+mod vocabulary;
+mod written;
 
 use crate::analyzed_action::AnalyzedAction;
 use crate::contract::CompiledContract;
+use crate::file_kind::is_temporary;
 use crate::finding::finding;
 use crate::history::History;
 use crate::normalized_path::{NormalizedPath, ProjectRoot};
@@ -22,9 +29,11 @@ use commands::CommandConstraint;
 pub(crate) use commands::pushes_by_force;
 use grammar::is_uncertain;
 use grov_domain::{ActionType, Finding, Rule, beginning_of, beginning_to};
+use limit::{Context, Limit};
 use packages::PackageConstraint;
 use paths::{ChangeRequest, PathConstraints};
 use read_only::ReadOnlyConstraint;
+use written::WrittenConstraint;
 
 /// The maximum number of constraints, and the maximum bytes read of each.
 const MAX_CONSTRAINTS: usize = 60;
@@ -45,6 +54,9 @@ pub(crate) struct Constraints {
     paths: PathConstraints,
     commands: Vec<CommandConstraint>,
     packages: Vec<PackageConstraint>,
+    written: Vec<WrittenConstraint>,
+    /// The constraints that forbid new files.
+    new_files: Vec<String>,
     /// Set if nothing may be changed.
     look_only: Option<ReadOnlyConstraint>,
 }
@@ -101,7 +113,14 @@ impl Constraints {
             let later = read.get(younger.from..).unwrap_or_default();
             let mut added = Self::default();
             added.read(root, text);
-            added.lift(root, own, later);
+            let prompt = younger.own.and_then(|own| instructions.get(own));
+            let context = prompt.map_or_else(Context::default, |prompt| Context::of(prompt, text));
+            let is_read_only = added.read_limits(root, text, &context);
+            if is_read_only && limits.look_only.is_none() {
+                let since = instructions.get(younger.from..).unwrap_or_default();
+                limits.look_only = ReadOnlyConstraint::stated(text, since);
+            }
+            added.lift(root, Some(text.as_str()), own, later);
             limits.append(added);
         }
         if let Some(newest) = read.last() {
@@ -111,7 +130,7 @@ impl Constraints {
             }
             // "Only change src/" counts as a constraint only if it was extracted as one.
             added.paths.forget_only();
-            added.lift(root, Some(newest), &[]);
+            added.lift(root, None, Some(newest), &[]);
             limits.append(added);
         }
         limits
@@ -121,6 +140,29 @@ impl Constraints {
         self.paths.append(added.paths);
         self.commands.extend(added.commands);
         self.packages.extend(added.packages);
+        self.written.extend(added.written);
+        self.new_files.extend(added.new_files);
+    }
+
+    /// Adds what a constraint forbids. Returns whether it forbids every change.
+    fn read_limits(&mut self, root: &ProjectRoot, text: &str, context: &Context) -> bool {
+        let read = beginning_to(text, text.floor_char_boundary(MAX_BYTES));
+        let mut is_read_only = false;
+        for limit in limit::read(read, context) {
+            match limit {
+                Limit::ReadOnly => is_read_only = true,
+                Limit::Places(places, rule) => self.paths.forbid(root, text, &places, &rule),
+                Limit::Only(places) => self.paths.confine(root, text, &places),
+                Limit::NewFiles => self.new_files.push(text.to_owned()),
+                Limit::Command(what) => self.commands.push(CommandConstraint::on(text, what)),
+                Limit::Package(package) => self.packages.push(PackageConstraint::on(text, package)),
+                Limit::Written(what) => self.written.push(WrittenConstraint {
+                    text: text.to_owned(),
+                    what,
+                }),
+            }
+        }
+        is_read_only
     }
 
     fn read(&mut self, root: &ProjectRoot, text: &str) {
@@ -136,15 +178,39 @@ impl Constraints {
     }
 
     /// Removes what the user asked for in the constraint's own instruction and in later ones.
-    fn lift(&mut self, root: &ProjectRoot, own: Option<&Sentences>, later: &[Sentences]) {
+    fn lift(
+        &mut self,
+        root: &ProjectRoot,
+        constraint: Option<&str>,
+        own: Option<&Sentences>,
+        later: &[Sentences],
+    ) {
         let requests: Vec<&ChangeRequest> = later.iter().flat_map(|read| &read.orders).collect();
-        let own_requests: Vec<&ChangeRequest> = own.into_iter().flat_map(|read| &read.orders).collect();
+        let constraint = constraint.map(|text| text.trim_end_matches(['.', '!']));
+        // The sentence of the constraint requests nothing that it forbids.
+        let is_other = |order: &&ChangeRequest| constraint.is_none_or(|text| !order.sentence.contains(text));
+        let own_requests: Vec<&ChangeRequest> = own
+            .into_iter()
+            .flat_map(|read| &read.orders)
+            .filter(is_other)
+            .collect();
         self.paths.lift(root, &own_requests, &requests);
         let sentences = || own.into_iter().chain(later).flat_map(|read| &read.all);
-        self.commands
-            .retain(|limit| !sentences().any(|sentence| limit.is_lifted_by(sentence)));
+        let permitted = || {
+            later
+                .iter()
+                .flat_map(|read| &read.all)
+                .flat_map(|text| permissions(text))
+        };
+        self.commands.retain(|limit| {
+            !sentences().any(|sentence| limit.is_lifted_by(sentence))
+                && !permitted().any(|clause| limit.is_lifted_by(clause))
+        });
         self.packages
             .retain(|limit| !sentences().any(|sentence| limit.is_lifted_by(sentence)));
+        let younger = || later.iter().flat_map(|read| &read.all);
+        self.written
+            .retain(|limit| !younger().any(|sentence| limit.is_lifted_by(sentence)));
     }
 
     /// The text of the read-only constraint, if one applies.
@@ -186,9 +252,34 @@ impl Constraints {
         found
     }
 
+    /// The findings for texts and files that must not be written.
+    fn written_findings(
+        &self,
+        action: &AnalyzedAction<'_>,
+        compiled: &CompiledContract,
+        history: &History,
+    ) -> Vec<Finding> {
+        let broken = self.written.iter().filter_map(|limit| {
+            let place = limit.broken_by(action, history)?;
+            (!is_temporary(place) && !compiled.is_allowed(place)).then(|| written(place, &limit.text))
+        });
+        let mut found: Vec<Finding> = broken.take(1).collect();
+        if let (Some(text), true) = (self.new_files.first(), is_new(action, history)) {
+            let places = action.changed.iter().filter(|place| {
+                place.is_in_project()
+                    && !is_temporary(place)
+                    && !compiled.is_allowed(place)
+                    && !compiled.is_named(place)
+            });
+            found.extend(places.map(|place| changed(place, text)));
+        }
+        found
+    }
+
     /// The findings for an action.
     pub(crate) fn findings(
         &self,
+        root: &ProjectRoot,
         action: &AnalyzedAction<'_>,
         compiled: &CompiledContract,
         history: &History,
@@ -202,6 +293,13 @@ impl Constraints {
                 found.extend(self.paths.breach(place, action).map(|text| changed(place, text)));
             }
         }
+        for (place, removes) in command_effects::implied_changes(root, action) {
+            if !compiled.is_allowed(&place) {
+                let breach = self.paths.breach_by(&place, action, removes);
+                found.extend(breach.map(|text| changed(&place, text)));
+            }
+        }
+        found.extend(self.written_findings(action, compiled, history));
         if let Some(limit) = self.commands.iter().find(|limit| limit.is_broken_by(action)) {
             let reason = format!("A command violates \"{}\"", shown(limit.text()));
             found.push(finding(Rule::Constraint, BROKEN, None, reason));
@@ -228,11 +326,26 @@ impl Constraints {
     }
 }
 
+/// The clauses of a sentence that permit something: "you can commit now" of "you can commit now, still no push".
+fn permissions(sentence: &str) -> impl Iterator<Item = &str> {
+    sentence.split([',', ';']).filter(|clause| {
+        let permits = ["can", "may", "now", "please", "ok", "okay", "yes", "poti"];
+        clause.len() < sentence.len() && words(clause).iter().any(|word| word.is_any(&permits))
+    })
+}
+
 /// The finding for a changed file.
 fn changed(place: &NormalizedPath, constraint: &str) -> Finding {
     let name = place.display();
     let reason = format!("{name} is changed in violation of \"{}\"", shown(constraint));
     finding(Rule::Constraint, BROKEN, Some(name), reason)
+}
+
+/// The finding for a text written into a file.
+fn written(place: &NormalizedPath, constraint: &str) -> Finding {
+    let name = place.display();
+    let reason = format!("{name} gets a text in violation of \"{}\"", shown(constraint));
+    finding(Rule::Constraint, LIKELY_BROKEN, Some(name), reason)
 }
 
 /// Whether a question proposes a change.

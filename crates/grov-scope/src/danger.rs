@@ -5,6 +5,7 @@
 
 mod destructive;
 mod outbound;
+mod oversight;
 mod script;
 mod system;
 
@@ -103,6 +104,11 @@ impl<'a> EvaluationContext<'a> {
                 .any(|word| self.has_run(word))
     }
 
+    /// Whether the agent ran Grov's programs itself, as one who develops or tries them does.
+    fn has_run_grov(&self) -> bool {
+        self.has_run("grov-proxyd") || self.has_run("grov-cli")
+    }
+
     /// Whether an earlier command contained this word, or may have.
     fn has_run(&self, word: &str) -> bool {
         self.is_history_unknown || self.history.has_run(word)
@@ -168,7 +174,8 @@ pub(crate) fn findings<'a>(
             .or_else(|| outbound::of_command(command, source, action.programs(), &context))
             .or_else(|| match command.host {
                 ExecutionHost::Container => None,
-                _ => system::of_command(command, before, &context),
+                _ => oversight::stops_grov(command, &context)
+                    .or_else(|| system::of_command(command, before, &context)),
             });
         // One finding of each kind per command line is enough.
         if let Some(danger) = danger

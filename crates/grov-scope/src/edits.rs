@@ -16,7 +16,7 @@ mod tests;
 use crate::analyzed_action::AnalyzedAction;
 use crate::danger::EvaluationContext;
 use crate::file_kind::{FileKind, is_build_output, is_temporary};
-use file_change::FileChange;
+pub(crate) use file_change::FileChange;
 use grov_domain::{Finding, Rule};
 use request::{
     CONFIGURING, COVERAGE, DEPLOYING, FOCUSING, HOOKS, REMOVING, RESTRUCTURING, RETRYING, Request, SKIPPING,
@@ -120,7 +120,7 @@ pub(crate) fn findings(
     if action.is_read_only() {
         return found;
     }
-    let changes = FileChange::of_action(action, context.root);
+    let changes = FileChange::of_action(action);
     let mut weakenings: Vec<(Weakening, &str)> = Vec::new();
     for change in changes.iter().take(MAX_FILES) {
         let place = change.place;

@@ -27,6 +27,8 @@ pub enum FileKind {
     Config,
     /// Module indexes such as `mod.rs` and `index.ts`.
     Index,
+    /// Recorded outputs of tests.
+    Snapshot,
 }
 
 #[rustfmt::skip]
@@ -80,7 +82,7 @@ impl FileKind {
                     || matches!(ending, "prisma" | "graphqls")
                     || is_in(&["schema", "schemas"])
             }
-            Self::Migration => is_in(&["migration", "migrations", "migrate"]),
+            Self::Migration => is_in(&["migration", "migrations", "migrate", "alembic"]),
             Self::Docs => {
                 matches!(ending, "md" | "mdx" | "rst" | "adoc")
                     || ["readme", "changelog", "license", "contributing", "authors"]
@@ -108,6 +110,9 @@ impl FileKind {
                     || matches!(ending, "yml" | "yaml" | "json") && place.components().count() == 1
             }
             Self::Index => INDEXES.contains(&name),
+            Self::Snapshot => {
+                ending == "snap" || is_in(&["__snapshots__", "__image_snapshots__", "snapshots"])
+            }
         }
     }
 }

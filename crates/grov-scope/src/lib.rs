@@ -15,6 +15,7 @@ mod edits;
 mod file_kind;
 mod finding;
 mod history;
+mod manifest;
 pub mod names;
 mod normalized_path;
 mod out_of_scope;

@@ -353,7 +353,7 @@ impl Rules {
         found.extend(
             self.compiled
                 .limits
-                .findings(action, &self.compiled, &self.state.history),
+                .findings(&self.root, action, &self.compiled, &self.state.history),
         );
         if !action.is_read_only() {
             let mut context = EvaluationContext::new(&self.root, &self.compiled, &self.state.history);

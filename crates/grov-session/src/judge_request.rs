@@ -6,6 +6,7 @@
 
 use crate::assessed_action::AssessedAction;
 use crate::findings::has_hard_finding;
+use crate::judged_words::safe_verdict;
 use crate::level::ON_GOAL_FROM;
 use crate::state_machine::{Position, combined};
 use crate::verdict::step_verdict;
@@ -159,6 +160,7 @@ impl JudgeRequest {
         verdict: &DriftVerdict,
         new_correction: Option<&(Option<usize>, Correction)>,
     ) -> Vec<(StepId, StepVerdict)> {
+        let verdict = &safe_verdict(verdict, &self.response, &self.contract);
         let judged = self.response.iter().enumerate();
         judged
             .filter_map(|(index, one)| {

@@ -74,6 +74,7 @@ mod engine;
 mod event;
 mod findings;
 mod judge_request;
+mod judged_words;
 pub mod level;
 pub mod objection;
 mod permissions;

@@ -64,14 +64,16 @@ fn go_on(contract: &GoalContract) -> RecoveryStep {
 
 /// Returns the first file that the scope of the contract names.
 pub(crate) fn named_file(contract: &GoalContract) -> Option<String> {
-    let is_file = |entry: &&String| {
-        let name = entry.rsplit(['/', '\\']).next().unwrap_or(entry);
-        !entry.contains(['*', '(', ' ', ':'])
-            && name
-                .rsplit_once('.')
-                .is_some_and(|(_, extension)| !extension.is_empty())
-    };
-    contract.scope.iter().find(is_file).cloned()
+    contract.scope.iter().find(|entry| is_file(entry)).cloned()
+}
+
+/// Whether an entry of a scope names one file.
+pub(crate) fn is_file(entry: &str) -> bool {
+    let name = entry.rsplit(['/', '\\']).next().unwrap_or(entry);
+    !entry.contains(['*', '(', ' ', ':'])
+        && name
+            .rsplit_once('.')
+            .is_some_and(|(_, extension)| !extension.is_empty())
 }
 
 /// Whether two paths name the same file, where one may be relative to a subfolder.

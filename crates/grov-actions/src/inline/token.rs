@@ -181,7 +181,11 @@ impl<'c> Reader<'c> {
             '\'' | '"' if language == Python => self.python_text(letter, ""),
             '\'' => self.push_text(Quoting::new(letter, false), false),
             '"' => self.push_text(Quoting::new(letter, language != JavaScript), false),
-            '`' if language != Python => self.push_text(Quoting::new(letter, true), language != JavaScript),
+            '`' if language != Python => {
+                // JavaScript runs a template after `$`.
+                let is_run = language != JavaScript || self.found.last().is_some_and(|last| last.is('$'));
+                self.push_text(Quoting::new(letter, true), is_run);
+            }
             '%' if language == Ruby => self.percent(),
             letter if letter.is_alphabetic() || letter == '_' => self.name(letter),
             letter if letter.is_ascii_digit() => {

@@ -22,6 +22,7 @@ pub(crate) fn parse(script: &str) -> Vec<Event> {
         events: Vec::new(),
         substitutions: 0,
         heredocs: VecDeque::new(),
+        functions: Vec::new(),
     };
     while lexer.frames.len() <= MAX_DEPTH
         && let Some(c) = lexer.cursor.take_char()
@@ -67,6 +68,8 @@ struct Frame {
     loops: bool,
     /// The number of open `case … esac`.
     cases: usize,
+    /// The number of open `{ … }`.
+    braces: usize,
     /// The number of open parentheses within a word, as in `!(*.rs)`.
     parentheses: usize,
     /// The next command follows `|` or `||`.
@@ -129,12 +132,29 @@ struct HereDocument {
     strip_tabs: bool,
 }
 
+/// A function whose end has not been read yet.
+struct OpenFunction {
+    name: String,
+    /// The start of the body after its brace, once that was read.
+    start: Option<usize>,
+    /// The number of open frames, and of open braces in the innermost one.
+    frames: usize,
+    braces: usize,
+}
+
+/// The maximum number of functions that are open.
+const MAX_FUNCTIONS: usize = 8;
+
+/// The maximum length of the body of a function in bytes.
+const MAX_BODY: usize = 16 * 1024;
+
 struct Lexer<'t> {
     cursor: Cursor<'t>,
     frames: Vec<Frame>,
     events: Vec<Event>,
     substitutions: usize,
     heredocs: VecDeque<HereDocument>,
+    functions: Vec<OpenFunction>,
 }
 
 impl<'t> Lexer<'t> {
@@ -438,12 +458,64 @@ impl<'t> Lexer<'t> {
             self.open_unknown(Kind::Arithmetic(0), self.cursor.at, false);
         } else if follows_closing && frame.command.words.len() + usize::from(frame.word.is_some()) <= 2 {
             // `name ()`: the body is read as commands.
-            frame.word = None;
+            let word = frame.word.take().or_else(|| frame.command.words.pop());
             frame.take_command();
+            let name = word.and_then(|word| word.bare().map(str::to_owned));
+            self.open_function(name);
             self.cursor.at += self.cursor.rest().find(')').map_or(0, |end| end + 1);
         } else {
             frame.parentheses += 1;
             frame.word().push('(');
+        }
+    }
+
+    /// Begins a function. Its body follows.
+    fn open_function(&mut self, name: Option<String>) {
+        let frames = self.frames.len();
+        let braces = self.frame().braces;
+        if let Some(name) = name.filter(|_| self.functions.len() < MAX_FUNCTIONS) {
+            self.functions.push(OpenFunction {
+                name,
+                start: None,
+                frames,
+                braces,
+            });
+        }
+    }
+
+    /// Counts a brace around commands. The last one of a function ends it.
+    fn brace(&mut self, opens: bool) {
+        let at = self.cursor.at;
+        let frames = self.frames.len();
+        let frame = self.frame();
+        let braces = frame.braces;
+        frame.braces = if opens {
+            braces + 1
+        } else {
+            braces.saturating_sub(1)
+        };
+        let Some(function) = self
+            .functions
+            .last_mut()
+            .filter(|function| function.frames == frames)
+        else {
+            return;
+        };
+        if opens && function.start.is_none() && function.braces == braces {
+            function.start = Some(at);
+        } else if !opens
+            && function.braces + 1 == braces
+            && let Some(start) = function.start
+        {
+            // The brace was the last letter, or a separator follows it.
+            let body = self.cursor.text.get(start..at).unwrap_or_default();
+            let body = body.rfind('}').map_or("", |end| &body[..end]);
+            let name = std::mem::take(&mut function.name);
+            self.functions.pop();
+            if body.len() <= MAX_BODY {
+                let body = body.to_owned();
+                self.events.push(Event::Function { name, body });
+            }
         }
     }
 
@@ -578,6 +650,27 @@ impl<'t> Lexer<'t> {
         }
         let first = frame.at_start;
         frame.at_start = first && word.bare().is_some_and(opens_commands);
+        // `function name { … }`
+        let follows_function = frame.command.words.len() == 2
+            && frame
+                .command
+                .words
+                .first()
+                .is_some_and(|word| word.bare() == Some("function"));
+        if follows_function && word.bare() == Some("{") {
+            let name = frame
+                .command
+                .words
+                .pop()
+                .and_then(|word| word.bare().map(str::to_owned));
+            frame.take_command();
+            self.open_function(name);
+            return self.brace(true);
+        }
+        if first && let Some(brace @ ("{" | "}")) = word.bare() {
+            self.brace(brace == "{");
+        }
+        let frame = self.frame();
         match word.bare() {
             Some("[[") if first => frame.condition = true,
             Some("]]") => frame.condition = false,

@@ -4,7 +4,7 @@ use crate::has_word;
 use crate::shell::options::Options;
 use crate::shell::state::{Inner, Reads, Shell};
 use crate::shell::words::Argument;
-use crate::shell::{files, git, inline, network, packages};
+use crate::shell::{embedded, files, git, inline, network, packages};
 use grov_domain::{EffectKind, is_shell, program_name};
 
 /// Records the effects of a program that is not a wrapper. Code and commands that it runs are added to
@@ -27,6 +27,7 @@ pub(crate) fn record_effects(shell: &mut Shell, program: &Argument, arguments: &
     }
     shell.findings.changes_unknown &= is_about_files;
     inline::add_code(shell, name, arguments);
+    embedded::add_commands(shell, name, arguments);
 }
 
 /// A program without a table entry may do anything with the files in its arguments.

@@ -3,6 +3,7 @@
 
 use crate::inline::{ScanBudget, as_shell_lines};
 use crate::script::ScriptPart;
+use crate::shell::definitions::Definitions;
 use crate::shell::lexer::{self, Command, Direction, Event};
 use crate::shell::record::{Context, Record};
 use crate::shell::state::{Inner, MAX_ARGUMENTS, Reads, Shell};
@@ -31,6 +32,7 @@ pub(crate) struct Walk {
     pub(crate) budget: ScanBudget,
     /// The number of programs that are open because they run others.
     nesting: usize,
+    definitions: Definitions,
 }
 
 /// The state shared by the commands of one script.
@@ -42,6 +44,18 @@ struct Script {
     last: Option<usize>,
     /// The output of that program, if it is known.
     printed: Option<String>,
+}
+
+impl Script {
+    /// The program whose output a word is: the last one of its substitution.
+    fn printed_in(&self, word: &lexer::Word) -> Option<usize> {
+        let number = word.pieces.iter().find_map(|piece| match piece {
+            lexer::Piece::Unknown { substitution, .. } => *substitution,
+            _ => None,
+        });
+        let inside = self.substitutions.get(&number?)?;
+        inside.end.checked_sub(1).filter(|last| inside.contains(last))
+    }
 }
 
 /// The state of a shell to restore after a subshell or a substitution.
@@ -62,6 +76,7 @@ impl Walk {
             depth: 0,
             budget: ScanBudget::default(),
             nesting: 0,
+            definitions: Definitions::default(),
         }
     }
 
@@ -99,6 +114,7 @@ impl Walk {
                     script.printed = None;
                 }
                 Event::Command(command) => self.command(&command, &mut script),
+                Event::Function { name, body } => self.definitions.function(&name, &body),
             }
         }
         self.depth -= 1;
@@ -137,6 +153,20 @@ impl Walk {
             targets: targets.map(|(_, target)| target.written().to_owned()).collect(),
             ..Context::default()
         };
+        let mut context = context;
+        // `for x in $(list); do rm $x` removes what `list | xargs rm` does.
+        let listed = || {
+            arguments
+                .iter()
+                .skip(1)
+                .find_map(|argument| self.definitions.source_of(argument))
+        };
+        if context.source.is_none()
+            && let Some(source) = listed()
+        {
+            context.source = Some(source);
+            context.through.push("xargs".to_owned());
+        }
         let input = context.input.clone();
         self.shell.reads = None;
         let first = self.record.len();
@@ -148,6 +178,10 @@ impl Walk {
         let last = self.record.last_here(first);
         if let Some(number) = last {
             self.add_input_file(number, &redirected);
+            self.add_written(number, &redirected);
+            if let Some(source) = source {
+                self.add_read_variables(number, source);
+            }
         }
         if let Some(reads) = self.shell.reads.take()
             && let Some(input) = &input
@@ -162,6 +196,20 @@ impl Walk {
         if let Some(last) = last.filter(|_| !arguments.is_empty()) {
             script.last = Some(last);
             script.printed = self.record.printed_by(last);
+        }
+    }
+
+    /// `… | while read name`: the variables take the lines that program `source` prints.
+    fn add_read_variables(&mut self, number: usize, source: usize) {
+        if let Some(program) = self
+            .record
+            .programs
+            .get(number)
+            .filter(|program| program.name() == "read")
+        {
+            for name in program.operands() {
+                self.definitions.list(name, source);
+            }
         }
     }
 
@@ -203,6 +251,10 @@ impl Walk {
                 Some("}" | "fi" | "done" | "esac" | "]]") => words = rest,
                 Some("for" | "select") => {
                     if let [variable, _in, values @ ..] = rest {
+                        let printed = values.iter().find_map(|word| script.printed_in(word));
+                        if let (Some(name), Some(source)) = (variable.bare(), printed) {
+                            self.definitions.list(name, source);
+                        }
                         let values = values.iter().flat_map(|word| self.expand(word)).collect();
                         self.variables.set(variable.bare().unwrap_or_default(), values);
                     }
@@ -252,6 +304,17 @@ impl Walk {
         }
         self.nesting += 1;
         let name = program_name(&program.text);
+        let is_builtin = context
+            .through
+            .iter()
+            .any(|outer| matches!(outer.as_str(), "builtin" | "command"));
+        if !is_builtin && let Some(taken) = self.definitions.take(&program.text, rest) {
+            self.record.add(arguments, context);
+            self.script(&taken.script);
+            self.definitions.restore(taken);
+            self.nesting -= 1;
+            return;
+        }
         match wrapped(name, rest) {
             None => self.direct_program(arguments, context),
             Some(Wrapped::Bare) => drop(self.record.add(arguments, context)),
@@ -291,12 +354,22 @@ impl Walk {
             return;
         };
         let through = context.through.clone();
+        let fed = context.source.filter(|_| {
+            through
+                .iter()
+                .any(|outer| outer == "xargs" || outer == "parallel")
+        });
         let number = self.record.add(arguments, context);
         let findings = &mut self.shell.findings;
         let outer = std::mem::take(&mut findings.changes);
         findings.changes_unknown = false;
         programs::record_effects(&mut self.shell, program, rest);
+        let scripts = self.shell.scripts.len();
         scripts::add_files(&mut self.shell, program, rest);
+        let written = self.written_scripts(scripts, number);
+        if name_is(program, "alias") {
+            self.definitions.alias(rest);
+        }
         let findings = &mut self.shell.findings;
         let mut changes = std::mem::replace(&mut findings.changes, outer);
         if findings.changes_unknown {
@@ -308,6 +381,10 @@ impl Walk {
         self.record.change(number, changes);
         // A program's standard input runs after its arguments.
         let reads = self.shell.reads.take();
+        let fed = fed.filter(|_| !self.shell.inner.is_empty());
+        if fed.is_some() {
+            self.definitions.feed(fed);
+        }
         for inner in std::mem::take(&mut self.shell.inner) {
             match inner {
                 Inner::Program(arguments) => {
@@ -333,7 +410,64 @@ impl Walk {
                 }
             }
         }
+        if fed.is_some() {
+            self.definitions.feed(None);
+        }
+        for part in &written {
+            self.part(part);
+        }
         self.shell.reads = reads;
+    }
+
+    /// The scripts since number `first` that the command line itself wrote. They are not read from their files.
+    fn written_scripts(&mut self, first: usize, program: Option<usize>) -> Vec<ScriptPart> {
+        let mut parts = Vec::new();
+        let definitions = &self.definitions;
+        let program = program.and_then(|number| self.record.programs.get(number));
+        let input = program.and_then(|program| program.input.as_deref());
+        let mut at = 0;
+        self.shell.scripts.retain(|file| {
+            at += 1;
+            let mut paths = file.paths.iter().filter(|_| at > first);
+            let written = paths.find_map(|path| Some((path.as_str(), definitions.content_of(path)?)));
+            // `make -f -` reads its standard input.
+            let is_input = at > first && file.paths.is_empty();
+            let written = written.or_else(|| input.filter(|_| is_input).map(|text| ("-", text)));
+            parts.extend(
+                written
+                    .into_iter()
+                    .flat_map(|(path, text)| file.parts(path, text)),
+            );
+            written.is_none()
+        });
+        parts
+    }
+
+    /// Records the content of the files that a command writes, if it is known.
+    fn add_written(&mut self, number: usize, redirected: &[(EffectKind, Argument)]) {
+        let Some(program) = self.record.programs.get(number) else {
+            return;
+        };
+        let named = match program.name() {
+            "tee" => program.operands().map(Argument::new).collect(),
+            _ => Vec::new(),
+        };
+        let writes = redirected.iter().any(|(kind, _)| *kind != EffectKind::Read);
+        if named.is_empty() && !writes || program.host != ExecutionHost::Local {
+            return;
+        }
+        let appends = program.name() == "tee" && program.has("--append", 'a');
+        let Some(text) = self.record.printed_by(number) else {
+            return;
+        };
+        let named = named.iter().map(|file| (file, appends));
+        let redirected = redirected.iter().filter(|(kind, _)| *kind != EffectKind::Read);
+        let redirected = redirected.map(|(kind, file)| (file, *kind == EffectKind::Modify));
+        for (file, appends) in named.chain(redirected) {
+            if let Some(place) = self.shell.place(file) {
+                self.definitions.file(&place.path, &text, appends);
+            }
+        }
     }
 
     /// Records a command that program `number` runs for each file it finds. Its changes count as changes of that
@@ -441,6 +575,10 @@ impl Walk {
             self.shell.findings.changes.push(target.written().to_owned());
         }
     }
+}
+
+fn name_is(program: &Argument, name: &str) -> bool {
+    !program.unknown && program.text == name
 }
 
 /// Whether the target of a redirection is a file descriptor: `2>&1`.

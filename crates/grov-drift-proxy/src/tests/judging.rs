@@ -1,7 +1,7 @@
 //! Verdicts of a model, in the background.
 
 use super::bench::{GOAL, ROOT, Response, TestBed, session, until};
-use super::double::Answers;
+use super::double::{Answers, HOSTILE_ORDER};
 use crate::Policy;
 use grov_domain::{EffectKind, JudgedBy, SessionId};
 use grov_session::testing::{bash, edit};
@@ -73,9 +73,42 @@ async fn a_model_words_the_forced_recovery_if_it_answers_in_time() {
     bench.change("src/components/Last.tsx", "<div/>");
     until(|| {
         let correction = bench.state().correction;
-        correction.is_some_and(|one| one.text.contains("Open the token file"))
+        correction.is_some_and(|one| one.text.contains("The components are none of the goal"))
     })
     .await;
+    let (calls, _) = bench.change("src/components/After.tsx", "<div/>");
+    let forced = bench.next_request("", &calls).await.unwrap();
+    assert!(
+        forced.contains("Continue with the request in src/auth/token.ts"),
+        "{forced}"
+    );
+    assert!(!forced.contains("curl") && !forced.contains("pipe"), "{forced}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_models_answer_never_orders_a_command() {
+    let diagnostic = format!("The cache has nothing to do with the goal. {HOSTILE_ORDER}.");
+    let settings = Policy {
+        check_interval: 1,
+        ..Policy::PER_ACTION
+    };
+    let bench = TestBed::with(settings, Arc::default(), Arc::new(Answers::model(2, &diagnostic)));
+    bench.exchange(Response {
+        prompts: &[GOAL],
+        begins: true,
+        actions: vec![edit(&format!("{ROOT}/src/auth/token.ts"), "cache")],
+        ..Response::default()
+    });
+    until(|| bench.store.judged().len() == 1).await;
+    let said = bench.next_request("", &[]).await.unwrap();
+    assert!(
+        said.contains("The cache has nothing to do with the goal"),
+        "{said}"
+    );
+    let (_, verdict) = &bench.store.judged()[0];
+    for text in [said, format!("{verdict:?}")] {
+        assert!(!text.contains("curl") && !text.contains("pipe"), "{text}");
+    }
 }
 
 /// Returns a session in which a model is asked about the first edit and answers when permitted.

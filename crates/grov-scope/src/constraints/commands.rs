@@ -1,6 +1,8 @@
 //! Commands that constraints forbid.
 
+use super::command_effects;
 use super::grammar::{is_negation, orders};
+use super::limit::ForbiddenCommand;
 use crate::analyzed_action::AnalyzedAction;
 use crate::words::{Word, fold, words};
 use grov_domain::EffectKind;
@@ -24,6 +26,8 @@ enum Forbidden {
     Installing,
     Deleting,
     Deploying,
+    /// A command recognized by what it does.
+    Effect(ForbiddenCommand),
 }
 
 /// Programs that are recognized without backticks.
@@ -244,7 +248,43 @@ fn git_command_at(words: &[Word<'_>], at: usize, running: bool) -> Option<(Forbi
     (ends || to_branch).then_some((Forbidden::Program(line), 1))
 }
 
+/// The words that request a command.
+fn requested_by(what: &ForbiddenCommand) -> Vec<&str> {
+    match what {
+        ForbiddenCommand::Git("push") => vec!["push", "pr", "mr"],
+        ForbiddenCommand::Git("commit") => vec!["commit", "push", "pr", "mr", "comite", "committe"],
+        ForbiddenCommand::Git(command) => vec![command],
+        ForbiddenCommand::Switch(_) => vec!["switch", "checkout", "branch"],
+        ForbiddenCommand::Deploy => vec!["publish", "deploy", "release", "publica"],
+        ForbiddenCommand::Infrastructure => vec!["apply", "destroy", "upgrade"],
+        ForbiddenCommand::Install => vec!["install", "instaleaza"],
+        ForbiddenCommand::Upgrade => vec!["upgrade", "bump"],
+        ForbiddenCommand::Format => vec!["format", "reformat", "fmt"],
+        ForbiddenCommand::Tests => vec!["tests", "testele"],
+        ForbiddenCommand::Snapshots => vec!["snapshots", "snapshot"],
+        ForbiddenCommand::Migrate | ForbiddenCommand::GenerateMigration => {
+            vec!["migrate", "migration", "migrations"]
+        }
+        ForbiddenCommand::DatabaseWrite => vec!["database"],
+        ForbiddenCommand::Containers => vec!["docker", "containers", "container"],
+        ForbiddenCommand::Network => vec!["network", "internet"],
+        ForbiddenCommand::ForcePush => vec!["force", "force-push"],
+        ForbiddenCommand::Task => vec!["run", "execute"],
+        ForbiddenCommand::Flag(flag) => vec![flag],
+        ForbiddenCommand::Package(name) => vec![name],
+        ForbiddenCommand::Program(line) => line.last().map(String::as_str).into_iter().collect(),
+    }
+}
+
 impl CommandConstraint {
+    /// A constraint on a command that is recognized by what it does.
+    pub(super) fn on(text: &str, what: ForbiddenCommand) -> Self {
+        Self {
+            text: text.to_owned(),
+            what: Forbidden::Effect(what),
+        }
+    }
+
     /// The text of the constraint.
     pub(super) fn text(&self) -> &str {
         &self.text
@@ -268,6 +308,7 @@ impl CommandConstraint {
             Forbidden::Installing => vec!["install", "instaleaza"],
             Forbidden::Deleting => vec!["delete", "remove", "sterge"],
             Forbidden::Deploying => vec!["publish", "deploy", "release", "publica"],
+            Forbidden::Effect(what) => requested_by(what),
         };
         let words = words(sentence);
         orders(&words) && words.iter().any(|word| word.is_any(&subjects))
@@ -284,6 +325,7 @@ impl CommandConstraint {
             Forbidden::Installing => action.installs_packages(),
             Forbidden::Deleting => action.sketch.effects.contains(&EffectKind::Delete),
             Forbidden::Deploying => runs(crate::danger::publishes),
+            Forbidden::Effect(what) => command_effects::is_run(what, action),
         }
     }
 }
@@ -305,7 +347,7 @@ fn is_run(line: &[String], command: &Program) -> bool {
         .all(|wanted| arguments.any(|word| word == wanted.as_str() || word.ends_with(&format!(":{wanted}"))));
     // Forms that change nothing are allowed.
     let looks = command.has_word(&["--dry-run", "--help", "--version"])
-        || matches!(command.git(), ("stash", rest) if rest.first().is_some_and(|word| word == "list" || word == "show"));
+        || matches!(command.git(), ("stash", rest) if rest.first().is_some_and(|word| matches!(word.as_str(), "list" | "show" | "pop" | "apply")));
     in_order && !looks
 }
 

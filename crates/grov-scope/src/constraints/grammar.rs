@@ -224,9 +224,47 @@ const CONFINING: &[&str] = &[
     "keep", "leave", "except", "only", "hands", "frozen", "read-only", "untouched", "lasa",
 ];
 
+/// Words that forbid or limit in other languages, sorted. None of them is a usual word of English or Romanian.
+#[rustfmt::skip]
+const FORBIDDING_ELSEWHERE: &[&str] = &[
+    "alleen", "aucun", "aucune", "ausser", "behalve", "bez", "chiedimi", "deja", "excepto", "exceto", "geen", "jamais", "kein", "keine", "keinen", "lascia", "lass", "menos", "nada", "nao", "ne",
+    "nenhum", "nenhuma", "nessun", "nessuna", "nicht", "nichts", "nie", "niente", "niet", "niets", "ningun", "ninguna", "non", "nunca", "nur", "oprocz", "pas", "preguntame", "rien", "salvo", "sans", "sauf", "sem",
+    "senza", "seulement", "sin", "sobald", "solo", "somente", "tranne", "tylko", "uniquement", "zonder", "zostaw",
+];
+
+/// Parts of words that forbid or limit in Chinese and Japanese.
+const FORBIDDING_PARTS: &[&str] = &[
+    "不",
+    "别",
+    "勿",
+    "禁止",
+    "只",
+    "仅",
+    "ない",
+    "ないで",
+    "だけ",
+    "のみ",
+    "まま",
+];
+
+fn forbids_elsewhere(word: &Word<'_>) -> bool {
+    FORBIDDING_ELSEWHERE.binary_search(&word.folded.as_str()).is_ok()
+        || !word.raw.is_ascii() && FORBIDDING_PARTS.iter().any(|part| word.raw.contains(part))
+}
+
 /// Whether words forbid or limit something.
 pub(super) fn forbids(words: &[Word<'_>]) -> bool {
     words
         .iter()
-        .any(|word| is_negation(word) || word.is_any(CONFINING))
+        .any(|word| is_negation(word) || word.is_any(CONFINING) || forbids_elsewhere(word))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_searched_table_is_sorted() {
+        assert!(FORBIDDING_ELSEWHERE.is_sorted());
+    }
 }

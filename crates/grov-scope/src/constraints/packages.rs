@@ -3,7 +3,7 @@
 use super::grammar::{is_negation, orders};
 use crate::analyzed_action::AnalyzedAction;
 use crate::contract::CompiledContract;
-use crate::file_kind::FileKind;
+use crate::manifest::added_dependencies;
 use crate::words::{Word, words};
 use grov_domain::Program;
 
@@ -109,7 +109,23 @@ fn is_package(word: &Word<'_>) -> bool {
         .contains(&name)
 }
 
+/// Whether a command installs a package, in any version.
+pub(super) fn installs(command: &Program, package: &str) -> bool {
+    let names = installed_by(command);
+    names
+        .iter()
+        .any(|name| without_version(name).eq_ignore_ascii_case(package))
+}
+
 impl PackageConstraint {
+    /// A constraint on a package; on every new one if there is none.
+    pub(super) fn on(text: &str, package: Option<String>) -> Self {
+        Self {
+            text: text.to_owned(),
+            package,
+        }
+    }
+
     /// The text of the constraint.
     pub(super) fn text(&self) -> &str {
         &self.text
@@ -137,8 +153,11 @@ impl PackageConstraint {
                 {
                     return Some(true);
                 }
-                let declares = action.changed.iter().any(|place| FileKind::Manifest.is(place))
-                    && dependencies_in(action.content()).any(|name| name.eq_ignore_ascii_case(package));
+                let declares = added_dependencies(action, |_| true).iter().any(|added| {
+                    // `group:artifact`, `vendor/package`
+                    let last = added.name.rsplit([':', '/']).next().unwrap_or_default();
+                    added.name.eq_ignore_ascii_case(package) || last.eq_ignore_ascii_case(package)
+                });
                 let imports = action.changes_files()
                     && action
                         .content()
@@ -151,11 +170,11 @@ impl PackageConstraint {
                 if installed.iter().any(|name| !asked(without_version(name))) {
                     return Some(true);
                 }
-                let in_manifest = action
-                    .changed
-                    .iter()
-                    .any(|place| FileKind::Manifest.is(place) && !compiled.is_allowed(place));
-                (in_manifest && dependencies_in(action.content()).any(|name| !asked(name))).then_some(false)
+                let is_asked = |name: &str| name.split([':', '/']).any(asked);
+                let added = added_dependencies(action, |place| !compiled.is_allowed(place));
+                let new = added.iter().filter(|added| !is_asked(&added.name));
+                new.map(|added| added.is_certain)
+                    .reduce(|one, other| one || other)
             }
         }
     }
@@ -222,70 +241,6 @@ fn without_version(name: &str) -> &str {
         .find(|(at, letter)| *at > 0 && matches!(letter, '@' | '=' | '<' | '>' | '~' | '[' | '^'))
         .map_or(name.len(), |(at, _)| at);
     &name[..end]
-}
-
-/// Keys of manifests that look like dependencies but are not.
-#[rustfmt::skip]
-const NO_DEPENDENCIES: &[&str] = &[
-    "version", "edition", "rust-version", "name", "node", "npm", "license", "engines", "requires-python", "target", "module", "packageManager", "python",
-    "main", "type", "description", "author", "go", "resolver", "opt-level", "lto",
-];
-
-/// The dependencies declared in a part of a manifest.
-fn dependencies_in(content: &str) -> impl Iterator<Item = &str> {
-    let mut scripts = false;
-    content.lines().take(400).filter_map(move |line| {
-        let line = line.trim().trim_end_matches(',');
-        if line.ends_with('{') {
-            scripts = line.contains("scripts") || line.contains("engines") || line.contains("config");
-        } else if line.starts_with('}') || line.starts_with('[') {
-            scripts = line.contains("package]")
-                || line.contains("profile")
-                || line.contains("lints")
-                || line.contains("[project]");
-        }
-        if scripts {
-            return None;
-        }
-        let (name, version) = declared(line)?;
-        let name = name.trim().trim_matches(['"', '\'']);
-        let is_version = version
-            .trim()
-            .trim_start_matches(['{', ' ', '"', '\'', '^', '~', '=', '>', '<', 'v']);
-        let looks = is_version.starts_with(|letter: char| letter.is_ascii_digit() || letter == '*')
-            || version.contains("version")
-            || version.contains("workspace")
-            || version.contains("path =")
-            || version.contains("git =");
-        let plain = !name.is_empty() && name.len() <= 100 && !name.contains(char::is_whitespace);
-        (looks && plain && !NO_DEPENDENCIES.contains(&name)).then_some(name)
-    })
-}
-
-/// The name and version in a line.
-fn declared(line: &str) -> Option<(&str, &str)> {
-    if line.starts_with(['#', '/', '[', '{', '}']) {
-        return None;
-    }
-    if line.starts_with('"') {
-        if let Some((name, version)) = line.split_once("\": ") {
-            return Some((name, version));
-        }
-        // `"requests>=2",` of pyproject.toml
-        return line
-            .trim_matches('"')
-            .split_once("==")
-            .or_else(|| line.trim_matches('"').split_once(">="));
-    }
-    if let Some((name, version)) = line.split_once(" = ") {
-        return Some((name.split('.').next().unwrap_or(name), version));
-    }
-    if let Some((name, version)) = line.split_once("==").or_else(|| line.split_once(">=")) {
-        return Some((name, version));
-    }
-    let line = line.strip_prefix("require ").unwrap_or(line);
-    let (name, version) = line.split_once(" v")?;
-    name.contains('/').then_some((name, version))
 }
 
 /// Whether a line of code imports a package.

@@ -1,6 +1,8 @@
 //! Constraints on files and folders.
 
 use super::grammar::{forbidden, is_change, is_negation, is_removal, orders_change, orders_more};
+use super::limit::{Layer, Place, PlaceRule};
+use super::place::glob_reaches;
 use crate::analyzed_action::AnalyzedAction;
 use crate::file_kind::{FileKind, is_temporary};
 use crate::names::{is_path, paths};
@@ -23,6 +25,8 @@ const MAX_LIFTED: usize = 100;
 /// A sentence that requests a change, and the files it names.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ChangeRequest {
+    /// The sentence.
+    pub(super) sentence: String,
     paths: Vec<Pattern>,
     kinds: Vec<FileKind>,
     /// The words after its verbs, folded.
@@ -41,6 +45,7 @@ impl ChangeRequest {
             return None;
         }
         let mut order = Self {
+            sentence: sentence.to_owned(),
             paths: paths(sentence)
                 .iter()
                 .map(|path| Pattern::new(root, path))
@@ -65,6 +70,12 @@ impl ChangeRequest {
         match target {
             Target::Kind(kind) => self.kinds.contains(kind),
             Target::Named(name) => self.objects.contains(name),
+            Target::Place(Place::Words(words)) => words.iter().all(|word| {
+                self.objects
+                    .iter()
+                    .any(|object| object == word || object.strip_suffix('s') == Some(word))
+            }),
+            Target::Place(_) => false,
             Target::Path(pattern) => {
                 let path = pattern.text().trim_end_matches(['*', '/']).to_lowercase();
                 let name = path.rsplit('/').next().unwrap_or_default();
@@ -98,14 +109,25 @@ enum Target {
     Kind(FileKind),
     /// Any folder or file with this name.
     Named(String),
+    /// A place that has no path.
+    Place(Place),
 }
 
 impl Target {
+    fn of(root: &ProjectRoot, place: &Place) -> Self {
+        match place {
+            Place::Path(path) => Self::Path(Pattern::new(root, path)),
+            Place::Kind(kind) => Self::Kind(*kind),
+            other => Self::Place(other.clone()),
+        }
+    }
+
     fn covers(&self, place: &NormalizedPath) -> bool {
         match self {
-            Self::Path(pattern) => pattern.covers(place),
+            Self::Path(pattern) => pattern.covers(place) || glob_reaches(place.as_str(), pattern.text()),
             Self::Kind(kind) => kind.is(place),
             Self::Named(name) => place.stem() == name || place.components().any(|part| part == name),
+            Self::Place(described) => described.covers(place),
         }
     }
 }
@@ -129,12 +151,16 @@ impl PathConstraints {
     /// path; in later ones (`younger`), however named. A constraint that allows only its paths ends if other paths are requested.
     pub(super) fn lift(&mut self, root: &ProjectRoot, own: &[&ChangeRequest], younger: &[&ChangeRequest]) {
         let named = |limit: &mut PathConstraint| {
-            let orders = own.iter().chain(younger);
-            limit.lifted.extend(
-                orders
-                    .flat_map(|order| order.paths.iter().cloned())
-                    .take(MAX_LIFTED),
-            );
+            // "Fix it in src/. Leave the snapshots alone" limits the change of src/.
+            let is_file = |path: &&Pattern| {
+                path.text()
+                    .rsplit('/')
+                    .next()
+                    .is_some_and(|name| name.contains('.'))
+            };
+            let own = own.iter().flat_map(|order| order.paths.iter().filter(is_file));
+            let later = younger.iter().flat_map(|order| &order.paths);
+            limit.lifted.extend(own.chain(later).take(MAX_LIFTED).cloned());
         };
         for limit in &mut self.forbidden {
             named(limit);
@@ -188,15 +214,51 @@ impl PathConstraints {
         }
     }
 
+    /// Adds places that must not change.
+    pub(super) fn forbid(&mut self, root: &ProjectRoot, text: &str, places: &[Place], rule: &PlaceRule) {
+        let targets = |places: &[Place]| places.iter().map(|place| Target::of(root, place)).collect();
+        self.forbidden.push(PathConstraint {
+            text: text.to_owned(),
+            targets: targets(places),
+            except: targets(&rule.except),
+            lifted: Vec::new(),
+            removal_only: rule.removal_only,
+            existing_only: rule.existing_only,
+        });
+    }
+
+    /// Adds places that alone may change.
+    pub(super) fn confine(&mut self, root: &ProjectRoot, text: &str, places: &[Place]) {
+        self.only.push(PathConstraint {
+            text: text.to_owned(),
+            targets: places.iter().map(|place| Target::of(root, place)).collect(),
+            except: Vec::new(),
+            lifted: Vec::new(),
+            removal_only: false,
+            existing_only: false,
+        });
+    }
+
     /// The text of the constraint that an action violates by changing `place`.
     pub(super) fn breach(&self, place: &NormalizedPath, action: &AnalyzedAction<'_>) -> Option<&str> {
+        self.breach_by(place, action, action.removes)
+    }
+
+    /// Like [`Self::breach`], for a place that the action changes or `removes`.
+    pub(super) fn breach_by(
+        &self,
+        place: &NormalizedPath,
+        action: &AnalyzedAction<'_>,
+        removes: bool,
+    ) -> Option<&str> {
         let is_lifted = |limit: &PathConstraint| limit.lifted.iter().any(|pattern| pattern.covers(place));
         let forbids = |limit: &&PathConstraint| {
             covered(&limit.targets, place)
                 && !covered(&limit.except, place)
                 && !is_lifted(limit)
-                && (!limit.removal_only || action.removes)
-                && (!limit.existing_only || action.sketch.action_type != ActionType::Write)
+                && (!limit.removal_only || removes)
+                && (!limit.existing_only
+                    || action.sketch.action_type != ActionType::Write && !is_overview(place))
         };
         let may_be_excluded = place.is_in_project() && !is_temporary(place);
         let excludes = |limit: &&PathConstraint| {
@@ -204,6 +266,7 @@ impl PathConstraints {
                 && !is_lifted(limit)
                 && !covered(&limit.targets, place)
                 && !covered(&limit.except, place)
+                && leaves_layer(&limit.targets, place)
         };
         let limit = self
             .forbidden
@@ -212,6 +275,21 @@ impl PathConstraints {
             .or_else(|| self.only.iter().find(excludes))?;
         Some(&limit.text)
     }
+}
+
+/// Whether a file lists others, which the limit on the existing ones is not about.
+fn is_overview(place: &NormalizedPath) -> bool {
+    matches!(place.stem(), "readme" | "index" | "changelog" | "summary")
+}
+
+/// Whether a place is in the other part of the application, if only one part may change.
+fn leaves_layer(targets: &[Target], place: &NormalizedPath) -> bool {
+    let other = |target: &Target| match target {
+        Target::Place(Place::Layer(Layer::Frontend)) => Place::Layer(Layer::Backend).covers(place),
+        Target::Place(Place::Layer(Layer::Backend)) => Place::Layer(Layer::Frontend).covers(place),
+        _ => true,
+    };
+    targets.iter().all(other)
 }
 
 /// What a constraint does with its paths.

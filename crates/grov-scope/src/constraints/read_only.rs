@@ -3,10 +3,13 @@
 //! Only a clause that forbids every change counts. "Don't change anything else", "… in src/db/" and "don't change the API"
 //! are narrower and are parsed by the other modules. The constraint ends when the user requests a change.
 
+use super::command_effects;
 use super::grammar::{is_change, is_order, may_forbid, sentences};
+use super::limit::ForbiddenCommand;
 use crate::analyzed_action::AnalyzedAction;
 use crate::file_kind::{is_build_output, is_temporary};
 use crate::normalized_path::NormalizedPath;
+use crate::phrases::Languages;
 use crate::words::{Word, fold, words};
 use grov_domain::EffectKind;
 
@@ -110,6 +113,11 @@ impl ReadOnlyConstraint {
         (!younger.iter().any(|text| asks_for_change(text))).then_some(limit)
     }
 
+    /// A constraint known to forbid every change, unless one of `younger` ended it.
+    pub(super) fn stated(constraint: &str, younger: &[String]) -> Option<Self> {
+        (!younger.iter().any(|text| asks_for_change(text))).then(|| Self(constraint.to_owned()))
+    }
+
     /// Parses an instruction. `None` if it also requests a change.
     fn read(text: &str) -> Option<Self> {
         let folded = fold(text);
@@ -142,7 +150,9 @@ impl ReadOnlyConstraint {
                 .any(|command| GIT.contains(&command.git().0));
         // A formatter without file arguments changes all files.
         let is_wide = action.sketch.files.is_empty() && effects.contains(&EffectKind::Modify);
-        (changed, is_git || is_wide)
+        let acts = |what| command_effects::is_run(&what, action);
+        let is_outside = acts(ForbiddenCommand::Infrastructure) || acts(ForbiddenCommand::DatabaseWrite);
+        (changed, is_git || is_wide || is_outside)
     }
 }
 
@@ -312,6 +322,13 @@ fn looks_first(words: &[Word<'_>]) -> bool {
             && !word.is_any(&["can", "could", "just", "only", "me", "us", "let's", "nur", "doar"])
     });
     first.is_some_and(|word| word.is_any(LOOKING))
+}
+
+/// Whether a sentence of a text requests a change.
+pub(super) fn requests_change(text: &str) -> bool {
+    // "Do" and others are usual words of other languages.
+    Languages::of(&words(text)).may_be_english()
+        && sentences(text).iter().any(|sentence| orders_change(sentence))
 }
 
 /// Whether a sentence requests a change.

@@ -14,6 +14,7 @@ fn broken(constraints: &[&str], newest: &str, action: &ActionSketch) -> Vec<Find
     };
     let compiled = CompiledContract::new(&root, &contract, &[], &ConstraintAges::default());
     compiled.limits.findings(
+        &root,
         &AnalyzedAction::new(&root, action),
         &compiled,
         &History::default(),
@@ -496,7 +497,7 @@ fn forbidden_after(instructions: &[&str], action: &ActionSketch) -> bool {
     let action = AnalyzedAction::new(&root, action);
     !compiled
         .limits
-        .findings(&action, &compiled, &History::default())
+        .findings(&root, &action, &compiled, &History::default())
         .is_empty()
 }
 

@@ -1,5 +1,6 @@
 //! Commands that change the machine: permissions, processes, services, the user's settings.
 
+use super::oversight;
 use super::{CRITICAL, DESTRUCTIVE, EvaluationContext, MINOR, RISKY, Unrequested, finding, unrequested};
 use crate::analyzed_action::AnalyzedAction;
 use crate::history::names_in;
@@ -133,6 +134,12 @@ fn only_reads(program: &str) -> bool {
 
 /// Whether a path is in Grov's home directory.
 fn is_in_grov_home(path: &str, context: &EvaluationContext<'_>) -> bool {
+    if ["$GROV_HOME", "${GROV_HOME"]
+        .iter()
+        .any(|home| path.starts_with(home))
+    {
+        return true;
+    }
     let Some(path) = context.directory.path(path) else {
         return false;
     };
@@ -155,15 +162,17 @@ fn loosens_constraints(command: &Program) -> bool {
 /// The finding for a changed file that belongs to the user or the system.
 pub(super) fn of_files(action: &AnalyzedAction<'_>, context: &EvaluationContext<'_>) -> Option<Finding> {
     action.changed.iter().find_map(|place| {
-        let is_client = is_client_setting(place);
-        let is_free = place.is_in_project() && !is_client;
+        let owner = oversight::owner(place, &context.compiled.request);
+        let is_free = place.is_in_project() && owner.is_none();
         if is_free || context.compiled.is_allowed(place) || context.compiled.is_named(place) {
             return None;
         }
-        let what = if is_client {
-            "the client's settings, which can disable hooks"
-        } else {
-            protected(place)?
+        if place.as_str().contains(".grov/") && context.compiled.request.names("grov") {
+            return None;
+        }
+        let what = match owner {
+            Some(client) => client?,
+            None => protected(place)?,
         };
         let name = place.display();
         finding(
@@ -172,14 +181,6 @@ pub(super) fn of_files(action: &AnalyzedAction<'_>, context: &EvaluationContext<
             format!("{name} belongs to {what}, and its change was not requested"),
         )
     })
-}
-
-/// Whether a file contains the client's settings, of a project or of the user. They can disable hooks.
-fn is_client_setting(place: &NormalizedPath) -> bool {
-    let path = place.as_str();
-    let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
-    let is_folder = folder == ".claude" || folder.ends_with("/.claude");
-    is_folder && place.name().starts_with("settings") && path.ends_with(".json")
 }
 
 /// Files that shells read when they start.

@@ -2,33 +2,34 @@
 
 use super::language::Language;
 use crate::analyzed_action::AnalyzedAction;
-use crate::normalized_path::{NormalizedPath, ProjectRoot};
+use crate::normalized_path::NormalizedPath;
+use crate::words::fold;
 use grov_domain::{ActionType, ExecutionHost, Program};
 use std::borrow::Cow;
 use std::collections::HashMap;
 
 /// The change of a file.
 #[derive(Debug)]
-pub(super) struct FileChange<'a> {
-    pub(super) place: &'a NormalizedPath,
+pub(crate) struct FileChange<'a> {
+    pub(crate) place: &'a NormalizedPath,
     pub(super) language: Language,
     /// The replaced text, if known.
-    pub(super) before: Option<Cow<'a, str>>,
-    pub(super) after: Cow<'a, str>,
+    pub(crate) before: Option<Cow<'a, str>>,
+    pub(crate) after: Cow<'a, str>,
     /// The whole file is written.
     pub(super) is_whole: bool,
 }
 
 impl<'a> FileChange<'a> {
     /// The changes that an action shows.
-    pub(super) fn of_action(action: &'a AnalyzedAction<'_>, root: &ProjectRoot) -> Vec<Self> {
+    pub(crate) fn of_action(action: &'a AnalyzedAction<'_>) -> Vec<Self> {
         if action.sketch.action_type.modifies_files() {
             return Self::of_tool(action).into_iter().collect();
         }
         let here = |program: &&Program| program.host != ExecutionHost::Remote && !program.changes.is_empty();
         let programs = action.programs().iter().filter(here);
         programs
-            .flat_map(|program| Self::of_program(program, action, root))
+            .flat_map(|program| Self::of_program(program, action))
             .collect()
     }
 
@@ -39,8 +40,6 @@ impl<'a> FileChange<'a> {
             Some(change) => (change.before.as_deref(), change.after.as_str()),
             None => (None, action.content()),
         };
-        // Only a file that does not exist has an empty text, so an edit of nothing shows no more than the new text.
-        let before = before.filter(|before| is_write || !before.is_empty());
         Some(Self::new(
             place,
             before.map(Cow::Borrowed),
@@ -65,17 +64,23 @@ impl<'a> FileChange<'a> {
     }
 
     /// The changes that a program makes: `sed -i 's/a/b/' file`, `cat > file <<EOF`, `echo a >> file`.
-    fn of_program(program: &'a Program, action: &'a AnalyzedAction<'_>, root: &ProjectRoot) -> Vec<Self> {
+    fn of_program(program: &'a Program, action: &'a AnalyzedAction<'_>) -> Vec<Self> {
         let is_in_place = matches!(program.name(), "sed" | "gsed" | "perl");
+        let appends = action
+            .sketch
+            .command
+            .as_deref()
+            .is_some_and(|command| command.contains(">>"));
+        let unknown = || appends.then(String::new);
         let (before, after): (Option<String>, Cow<'a, str>) = if is_in_place {
             let (before, after) = substitutions(program);
             (Some(before), Cow::Owned(after))
         } else {
             match (program.name(), &program.input) {
-                ("cat" | "tee" | "sponge" | "dd", Some(input)) => (None, Cow::Borrowed(input)),
+                ("cat" | "tee" | "sponge" | "dd", Some(input)) => (unknown(), Cow::Borrowed(input)),
                 ("echo" | "printf", _) => {
                     let words: Vec<&str> = program.arguments.iter().map(|word| word.as_str()).collect();
-                    (None, Cow::Owned(words.join(" ").replace("\\n", "\n")))
+                    (unknown(), Cow::Owned(words.join(" ").replace("\\n", "\n")))
                 }
                 _ => return Vec::new(),
             }
@@ -84,17 +89,26 @@ impl<'a> FileChange<'a> {
             return Vec::new();
         }
         let places = program.changes.iter().filter_map(|path| {
-            let place = NormalizedPath::new(root, path);
-            action.changed.iter().find(|known| {
-                **known == place
-                    || known
-                        .as_str()
-                        .strip_suffix(place.as_str())
-                        .is_some_and(|folder| folder.ends_with('/'))
-            })
+            let path = fold(path.trim_start_matches("./"));
+            let is_end = |long: &str, short: &str| {
+                long.strip_suffix(short)
+                    .is_some_and(|folder| folder.is_empty() || folder.ends_with('/'))
+            };
+            // The path may be relative to another folder than the known path.
+            action
+                .changed
+                .iter()
+                .find(|known| is_end(known.as_str(), &path) || is_end(&path, known.as_str()))
         });
         places
-            .map(|place| Self::new(place, before.clone().map(Cow::Owned), after.clone(), !is_in_place))
+            .map(|place| {
+                Self::new(
+                    place,
+                    before.clone().map(Cow::Owned),
+                    after.clone(),
+                    !is_in_place && !appends,
+                )
+            })
             .collect()
     }
 

@@ -87,6 +87,11 @@ impl Languages {
         self == Self::NONE
     }
 
+    /// Whether the text may be English.
+    pub(crate) fn may_be_english(self) -> bool {
+        self.is_none() || self.0 & 1 != 0
+    }
+
     /// These, or `others` if there are none.
     pub fn or(self, others: Self) -> Self {
         if self.is_none() { others } else { self }

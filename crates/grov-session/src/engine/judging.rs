@@ -4,6 +4,7 @@ use super::SessionEngine;
 use crate::assessed_action::AssessedAction;
 use crate::findings::has_hard_finding;
 use crate::judge_request::{JudgeRequest, JudgeTrigger, RequestKind, is_suspicious};
+use crate::judged_words::{safe_recovery, safe_verdict};
 use crate::level::ON_GOAL_FROM;
 use crate::state_machine::{EventContext, Transition};
 use grov_domain::{Correction, DriftVerdict, ForcedRecovery, SessionMode};
@@ -80,8 +81,9 @@ impl SessionEngine {
             return Transition::default();
         };
         let contract = self.builder.contract();
+        let verdict = safe_verdict(verdict, request.response(), contract);
         self.drift
-            .apply_verdict(request.response(), verdict, position, contract, context)
+            .apply_verdict(request.response(), &verdict, position, contract, context)
     }
 
     /// Replaces the pending forced action by that of a model. Returns `false` if it is not pending anymore.
@@ -91,10 +93,12 @@ impl SessionEngine {
         recovery: &ForcedRecovery,
         at: OffsetDateTime,
     ) -> bool {
-        let RequestKind::ForcedRecovery { correction, .. } = request.kind() else {
+        let RequestKind::ForcedRecovery { correction, reason } = request.kind() else {
             return false;
         };
+        let contract = request.contract();
+        let recovery = safe_recovery(recovery, request.response(), contract, reason);
         self.drift
-            .apply_forced_recovery(correction, recovery, request.contract(), at)
+            .apply_forced_recovery(correction, &recovery, contract, at)
     }
 }

@@ -9,6 +9,11 @@ pub(crate) enum Event {
     /// The end of a subshell or a substitution.
     Leave,
     Command(Command),
+    /// The end of a function that was defined. Its commands precede this event.
+    Function {
+        name: String,
+        body: String,
+    },
 }
 
 /// A simple command: assignments, the program and its arguments as words, and redirections.

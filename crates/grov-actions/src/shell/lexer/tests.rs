@@ -17,6 +17,7 @@ fn shown(script: &str) -> String {
         match event {
             Event::Enter(_) => shown.push('{'),
             Event::Leave => shown.push('}'),
+            Event::Function { name, body } => shown.push_str(&format!("({name}: {})", body.trim())),
             Event::Command(command) => {
                 let mut parts: Vec<String> = command.words.iter().map(word).collect();
                 for redirection in &command.redirections {
@@ -80,7 +81,7 @@ fn scripts_are_split_as_by_a_shell() {
             "case $x in a|b) c;; *) d;; esac; e",
             "[case|$x|in|a][c][d][esac][e]",
         ),
-        ("f() { a; }", "[{|a][}]"),
+        ("f() { a; }", "[{|a](f: a;)[}]"),
         ("rm !(*.rs)", "[rm|!(*.rs)]"),
         ("if a; then b; else c; fi", "[if|a][then|b][else|c][fi]"),
         ("( a ) > b", "{[a]}[>b]"),
@@ -141,7 +142,7 @@ proptest! {
             match event {
                 Event::Enter(_) => depth += 1,
                 Event::Leave => depth -= 1,
-                Event::Command(_) => {}
+                Event::Command(_) | Event::Function { .. } => {}
             }
             prop_assert!(depth >= 0);
         }

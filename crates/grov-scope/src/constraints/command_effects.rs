@@ -1,0 +1,471 @@
+//! What commands do, as far as constraints are about it.
+
+use super::limit::ForbiddenCommand;
+use crate::analyzed_action::AnalyzedAction;
+use crate::file_kind::is_temporary;
+use crate::normalized_path::{NormalizedPath, ProjectRoot};
+use grov_domain::{EffectKind, Program};
+
+/// Whether an action runs a forbidden command.
+pub(super) fn is_run(what: &ForbiddenCommand, action: &AnalyzedAction<'_>) -> bool {
+    let has = |effect: EffectKind| action.sketch.effects.contains(&effect);
+    let mut programs = action.programs().iter().filter(|program| !only_looks(program));
+    match what {
+        ForbiddenCommand::Git(command) => programs.any(|program| {
+            let (name, rest) = program.git();
+            let lists = name == "stash"
+                && rest
+                    .first()
+                    .is_some_and(|word| *word == "list" || *word == "show");
+            name == *command && !lists
+        }),
+        ForbiddenCommand::Switch(allowed) => programs.any(|program| switches(program, allowed)),
+        ForbiddenCommand::Deploy => {
+            programs.any(|program| crate::danger::publishes(program) || names(program, DEPLOYING))
+        }
+        ForbiddenCommand::Infrastructure => programs.any(|program| names(program, INFRASTRUCTURE)),
+        ForbiddenCommand::Install => has(EffectKind::Install),
+        ForbiddenCommand::Upgrade => programs.any(|program| names(program, UPGRADING)),
+        ForbiddenCommand::Format => programs.any(formats),
+        ForbiddenCommand::Tests => has(EffectKind::Test),
+        ForbiddenCommand::Snapshots => programs.any(|program| {
+            has_test_runner(program)
+                && program.has_word(&[
+                    "-u",
+                    "--update",
+                    "--updateSnapshot",
+                    "--update-snapshots",
+                    "--snapshot-update",
+                    "--force-update-snapshots",
+                ])
+                || names(program, SNAPSHOTS)
+        }),
+        ForbiddenCommand::Migrate => programs.any(|program| names(program, MIGRATING)),
+        ForbiddenCommand::GenerateMigration => programs.any(|program| names(program, GENERATING_MIGRATIONS)),
+        ForbiddenCommand::DatabaseWrite => programs.any(writes_data) || removes_outside(action),
+        ForbiddenCommand::Containers => programs.any(|program| names(program, CONTAINERS)),
+        ForbiddenCommand::Network => {
+            action.uses_network() && !action.programs().iter().any(crate::danger::is_local)
+        }
+        ForbiddenCommand::Flag(flag) => programs.any(|program| {
+            program.words().any(|word| {
+                word == flag
+                    || word
+                        .strip_prefix(flag.as_str())
+                        .is_some_and(|rest| rest.starts_with('='))
+            })
+        }),
+        ForbiddenCommand::ForcePush => programs.any(super::pushes_by_force),
+        ForbiddenCommand::Task => programs.any(runs_task),
+        ForbiddenCommand::Package(name) => programs
+            .any(|program| super::packages::installs(program, name) || upgrades_all_but(program, name)),
+        ForbiddenCommand::Program(line) => programs.any(|program| has_line(program, line)),
+    }
+}
+
+/// Commands by program and the words among its operands, in order. The program `*` is any runner: `npx`, `rails`.
+type Commands = &'static [(&'static str, &'static [&'static str])];
+
+#[rustfmt::skip]
+const DEPLOYING: Commands = &[
+    ("ansible-playbook", &[]), ("cap", &["deploy"]), ("eb", &["deploy"]), ("fastlane", &[]), ("firebase", &["deploy"]), ("fly", &["deploy"]), ("flyctl", &["deploy"]), ("helm", &["install"]),
+    ("helm", &["upgrade"]), ("kubectl", &["apply"]), ("kubectl", &["rollout"]), ("netlify", &["deploy"]), ("serverless", &["deploy"]), ("vercel", &["deploy"]), ("wrangler", &["deploy"]),
+    ("cdk", &["deploy"]), ("sam", &["deploy"]), ("kamal", &["deploy"]),
+];
+
+#[rustfmt::skip]
+const INFRASTRUCTURE: Commands = &[
+    ("cdk", &["deploy"]), ("cdk", &["destroy"]), ("helm", &["install"]), ("helm", &["uninstall"]), ("helm", &["upgrade"]), ("kubectl", &["apply"]), ("kubectl", &["create"]), ("kubectl", &["delete"]),
+    ("kubectl", &["patch"]), ("kubectl", &["scale"]), ("pulumi", &["destroy"]), ("pulumi", &["up"]), ("terraform", &["apply"]), ("terraform", &["destroy"]), ("terraform", &["import"]),
+    ("terraform", &["state", "mv"]), ("terraform", &["state", "rm"]), ("terraform", &["taint"]), ("tofu", &["apply"]), ("tofu", &["destroy"]), ("terragrunt", &["apply"]), ("terragrunt", &["destroy"]),
+    ("ansible-playbook", &[]),
+];
+
+#[rustfmt::skip]
+const UPGRADING: Commands = &[
+    ("bun", &["update"]), ("bundle", &["update"]), ("cargo", &["update"]), ("composer", &["update"]), ("flutter", &["pub", "upgrade"]), ("mix", &["deps.update"]), ("ncu", &[]), ("npm", &["update"]),
+    ("npm", &["upgrade"]), ("pnpm", &["up"]), ("pnpm", &["update"]), ("pnpm", &["upgrade"]), ("poetry", &["update"]), ("pod", &["update"]), ("yarn", &["up"]), ("yarn", &["upgrade"]),
+    ("*", &["npm-check-updates"]), ("*", &["ng", "update"]),
+];
+
+#[rustfmt::skip]
+const SNAPSHOTS: Commands = &[("cargo", &["insta", "accept"]), ("cargo", &["insta", "review"])];
+
+#[rustfmt::skip]
+const MIGRATING: Commands = &[
+    ("*", &["db:migrate"]), ("*", &["db:rollback"]), ("*", &["db:schema:load"]), ("*", &["ecto.migrate"]), ("*", &["migrate:latest"]), ("*", &["migration:run"]), ("*", &["migrations:migrate"]),
+    ("*", &["doctrine:migrations:migrate"]), ("alembic", &["upgrade"]), ("alembic", &["downgrade"]), ("dbmate", &["up"]), ("diesel", &["migration", "run"]), ("dotnet", &["ef", "database", "update"]),
+    ("flask", &["db", "upgrade"]), ("flyway", &["migrate"]), ("goose", &["up"]), ("liquibase", &["update"]), ("migrate", &["up"]), ("php", &["migrate"]), ("php", &["migrate:fresh"]), ("php", &["migrate:refresh"]),
+    ("artisan", &["migrate"]), ("python", &["migrate"]), ("python3", &["migrate"]), ("manage.py", &["migrate"]), ("prisma", &["migrate", "deploy"]), ("prisma", &["migrate", "dev"]), ("*", &["prisma", "migrate"]),
+    ("*", &["prisma", "db", "push"]), ("sqlx", &["migrate", "run"]), ("*", &["knex", "migrate:latest"]), ("*", &["drizzle-kit", "push"]), ("sequelize", &["db:migrate"]),
+];
+
+#[rustfmt::skip]
+const GENERATING_MIGRATIONS: Commands = &[
+    ("*", &["g", "migration"]), ("*", &["generate", "migration"]), ("*", &["ecto.gen.migration"]), ("*", &["make:migration"]), ("*", &["makemigrations"]), ("*", &["migrate:make"]), ("*", &["migration:create"]),
+    ("*", &["migration:generate"]), ("alembic", &["revision"]), ("diesel", &["migration", "generate"]), ("dotnet", &["ef", "migrations", "add"]), ("flask", &["db", "migrate"]), ("prisma", &["migrate", "dev"]),
+    ("*", &["prisma", "migrate", "dev"]), ("sqlx", &["migrate", "add"]),
+];
+
+#[rustfmt::skip]
+const CONTAINERS: Commands = &[
+    ("docker", &["compose", "up"]), ("docker", &["compose", "start"]), ("docker", &["compose", "run"]), ("docker", &["run"]), ("docker", &["start"]), ("docker-compose", &["up"]), ("docker-compose", &["run"]),
+    ("docker-compose", &["start"]), ("podman", &["run"]), ("podman", &["start"]), ("minikube", &["start"]), ("kind", &["create"]),
+];
+
+/// Whether a program is run with these words.
+fn names(program: &Program, commands: Commands) -> bool {
+    let name = program.name();
+    commands.iter().any(|(wanted, words)| {
+        let mut all = program.words().map(|word| {
+            word.split('@')
+                .next()
+                .filter(|before| !before.is_empty())
+                .unwrap_or(word)
+        });
+        (*wanted == "*" || *wanted == name) && words.iter().all(|word| all.any(|given| given == *word))
+    })
+}
+
+/// Whether a program has the words of a line, in order.
+fn has_line(program: &Program, line: &[String]) -> bool {
+    let Some((name, rest)) = line.split_first() else {
+        return false;
+    };
+    let mut words = program.words();
+    let starts = program.name() == name || words.any(|word| word == name);
+    let mut words = program.arguments.iter();
+    starts && rest.iter().all(|wanted| words.any(|word| word.text == *wanted))
+}
+
+/// Forms that change nothing.
+fn only_looks(program: &Program) -> bool {
+    program.has_word(&[
+        "--dry-run",
+        "--dryrun",
+        "--help",
+        "--version",
+        "--check",
+        "--diff",
+        "--list",
+    ])
+}
+
+/// Whether a Git command leaves the current branch or creates another.
+fn switches(program: &Program, allowed: &[String]) -> bool {
+    let (command, rest) = program.git();
+    let is_allowed = rest
+        .iter()
+        .any(|word| allowed.iter().any(|branch| branch == word.as_str()));
+    match command {
+        _ if is_allowed => false,
+        "switch" => true,
+        "checkout" => {
+            let names_files = rest.iter().any(|word| {
+                *word == "--"
+                    || word.text.contains('.')
+                    || *word == "-p"
+                    || *word == "--ours"
+                    || *word == "--theirs"
+            });
+            !names_files && !rest.is_empty()
+        }
+        "worktree" => rest.first().is_some_and(|word| *word == "add"),
+        _ => false,
+    }
+}
+
+/// Programs that reformat files.
+#[rustfmt::skip]
+const FORMATTERS: &[&str] = &[
+    "autopep8", "black", "clang-format", "dart-format", "fprettify", "gofmt", "gofumpt", "goimports", "indent", "isort", "ktlint", "nixfmt", "php-cs-fixer", "prettier", "rustfmt", "scalafmt", "shfmt",
+    "standard", "stylua", "swiftformat", "yapf",
+];
+
+fn formats(program: &Program) -> bool {
+    let name = program.name();
+    let runs = |names: &[&str]| program.operands().any(|word| names.contains(&word));
+    let rewrites = program.has_word(&["-w", "--write", "-i", "--fix", "--in-place"]);
+    FORMATTERS.contains(&name)
+        && (rewrites || matches!(name, "black" | "fprettify" | "isort" | "rustfmt" | "swiftformat"))
+        || matches!(
+            name,
+            "cargo"
+                | "go"
+                | "mix"
+                | "deno"
+                | "dart"
+                | "terraform"
+                | "zig"
+                | "just"
+                | "make"
+                | "npm"
+                | "pnpm"
+                | "yarn"
+                | "ruff"
+        ) && runs(&["fmt", "format", "prettier"])
+        || matches!(name, "npx" | "pnpm" | "yarn" | "bunx") && runs(FORMATTERS) && rewrites
+}
+
+fn has_test_runner(program: &Program) -> bool {
+    program.words().any(|word| {
+        matches!(
+            word,
+            "jest" | "vitest" | "test" | "pytest" | "ava" | "playwright" | "test:unit"
+        )
+    })
+}
+
+/// Programs that talk to a database.
+const DATABASES: &[&str] = &[
+    "clickhouse-client",
+    "duckdb",
+    "mariadb",
+    "mongosh",
+    "mysql",
+    "psql",
+    "sqlcmd",
+    "sqlite3",
+];
+
+/// Whether a command upgrades all packages without an exception for this one.
+fn upgrades_all_but(program: &Program, name: &str) -> bool {
+    let all = program
+        .words()
+        .any(|word| matches!(word, "ncu" | "npm-check-updates"))
+        && program.has("--upgrade", 'u')
+        || names(program, UPGRADING) && program.operands().count() == 1;
+    all && !program
+        .words()
+        .any(|word| word.split([',', '=']).any(|part| part == name))
+}
+
+/// Whether a task runner runs a task.
+fn runs_task(program: &Program) -> bool {
+    let runner = program.words().any(|word| {
+        matches!(
+            word.rsplit('/').next(),
+            Some("rake" | "rails" | "artisan" | "mix" | "task")
+        )
+    });
+    runner
+        && program
+            .operands()
+            .any(|word| word.contains(':') || word.contains('.') && !word.contains('/'))
+}
+
+/// Whether files outside the project are removed.
+fn removes_outside(action: &AnalyzedAction<'_>) -> bool {
+    let outside = |place: &NormalizedPath| !place.is_in_project() && !is_temporary(place);
+    action.removes && action.changed.iter().any(outside)
+}
+
+/// Commands that remove stored objects.
+#[rustfmt::skip]
+const REMOVING_OBJECTS: Commands = &[
+    ("aws", &["s3", "mv"]), ("aws", &["s3", "rb"]), ("aws", &["s3", "rm"]), ("docker", &["volume", "rm"]), ("gsutil", &["rm"]), ("hadoop", &["fs", "-rm"]), ("hdfs", &["dfs", "-rm"]), ("rclone", &["delete"]),
+    ("rclone", &["purge"]),
+];
+
+/// Words of SQL that change data or its structure.
+const WRITING_SQL: &[&str] = &[
+    "alter",
+    "create",
+    "delete",
+    "drop",
+    "grant",
+    "insert",
+    "merge",
+    "replace",
+    "truncate",
+    "update",
+    "vacuum",
+    "deletemany",
+    "updatemany",
+    "insertmany",
+];
+
+/// Whether a command changes stored data.
+fn writes_data(program: &Program) -> bool {
+    if !DATABASES.contains(&program.name()) {
+        return names(program, MIGRATING) || names(program, REMOVING_OBJECTS);
+    }
+    let statements = program.words().chain(program.input.as_deref());
+    statements.flat_map(|text| text.split(';')).any(|statement| {
+        let lower = statement.to_lowercase();
+        let mut words = lower
+            .split(|letter: char| !letter.is_alphanumeric() && letter != '_')
+            .filter(|word| !word.is_empty());
+        let first = words.next().unwrap_or_default();
+        let explains = matches!(first, "explain" | "select" | "show" | "describe");
+        WRITING_SQL.contains(&first)
+            || !explains && words.any(|word| matches!(word, "deletemany" | "updatemany" | "insertmany"))
+            || first == "with"
+                && [" delete ", " update ", " insert "]
+                    .iter()
+                    .any(|word| lower.contains(word))
+    })
+}
+
+/// The text that a program writes into a file: a here-document, the words of `echo`, the script of `sed -i`.
+pub(super) fn rewrites_text(program: &Program) -> Option<&str> {
+    let writes = !program.targets.is_empty() || program.name() == "tee";
+    if writes {
+        if let Some(input) = &program.input {
+            return Some(input);
+        }
+        return matches!(program.name(), "echo" | "printf")
+            .then(|| program.operands().last())
+            .flatten();
+    }
+    matches!(program.name(), "sed" | "perl").then_some(())?;
+    let script = || {
+        program
+            .arguments
+            .iter()
+            .map(|argument| argument.text.as_str())
+            .find(|text| text.starts_with(['s', 'y', '/']) && text.len() > 3)
+    };
+    program
+        .arguments
+        .iter()
+        .any(|argument| argument.text.starts_with("-i") || argument.text.starts_with("-pi"))
+        .then(script)
+        .flatten()
+}
+
+/// Package managers whose commands change a manifest, with the file.
+#[rustfmt::skip]
+const MANIFESTS: &[(&str, &str)] = &[
+    ("bun", "package.json"), ("bundle", "gemfile"), ("cargo", "cargo.toml"), ("composer", "composer.json"), ("dart", "pubspec.yaml"), ("flutter", "pubspec.yaml"), ("go", "go.mod"),
+    ("mix", "mix.exs"), ("npm", "package.json"), ("pdm", "pyproject.toml"), ("pipenv", "pipfile"), ("pnpm", "package.json"), ("pod", "podfile.lock"), ("poetry", "pyproject.toml"), ("uv", "pyproject.toml"),
+    ("yarn", "package.json"), ("ncu", "package.json"), ("npx", "package.json"),
+];
+
+/// Subcommands that change it.
+const CHANGING_MANIFESTS: &[&str] = &[
+    "add",
+    "get",
+    "require",
+    "update",
+    "upgrade",
+    "up",
+    "npm-check-updates",
+];
+
+/// The manifest that a command of a package manager changes.
+pub(super) fn changed_manifest(program: &Program) -> Option<&'static str> {
+    let (_, manifest) = MANIFESTS.iter().find(|(name, _)| *name == program.name())?;
+    let mut operands = program.operands();
+    let command = operands.next().unwrap_or_default();
+    let installs = matches!(command, "install" | "i")
+        && matches!(program.name(), "npm" | "pnpm" | "bun")
+        && operands.next().is_some_and(|name| !name.starts_with('.'));
+    let nested = command == "pub"
+        && operands
+            .next()
+            .is_some_and(|word| CHANGING_MANIFESTS.contains(&word));
+    (!only_looks(program)
+        && (CHANGING_MANIFESTS.contains(&command) && program.name() != "npx"
+            || command == "npm-check-updates"
+            || installs
+            || nested
+            || program.name() == "ncu"
+            || program.name() == "go" && command == "get"))
+        .then_some(*manifest)
+}
+
+/// The places that commands change although they do not name them as files, and whether they remove them: the manifests of
+/// package managers, in the folders where they run, and files moved to a store of objects.
+pub(super) fn implied_changes(
+    root: &ProjectRoot,
+    action: &AnalyzedAction<'_>,
+) -> Vec<(NormalizedPath, bool)> {
+    let mut folder = "";
+    let mut found = Vec::new();
+    for program in action.programs() {
+        if program.name() == "cd" {
+            folder = program.operands().next().unwrap_or_default();
+        } else if let Some(manifest) = changed_manifest(program) {
+            let option = program.arguments.iter().zip(program.arguments.iter().skip(1));
+            let told = option
+                .filter(|(name, _)| {
+                    matches!(
+                        name.as_str(),
+                        "--prefix" | "-C" | "--dir" | "--cwd" | "--manifest-path"
+                    )
+                })
+                .map(|(_, value)| value.as_str())
+                .next();
+            let folder = told.unwrap_or(folder);
+            let path = if folder.is_empty() {
+                manifest.to_owned()
+            } else {
+                format!("{folder}/{manifest}")
+            };
+            found.push((NormalizedPath::new(root, &path), false));
+        } else if program.name() == "aws" && program.has_word(&["mv"]) && !only_looks(program) {
+            let moved = program.operands().nth(2);
+            let moved = moved.filter(|path| !path.contains("://"));
+            found.extend(moved.map(|path| (NormalizedPath::new(root, path), true)));
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn runs(what: &ForbiddenCommand, command: &str) -> bool {
+        let sketch = crate::analyzed_action::tests::bash(command);
+        let root = crate::normalized_path::ProjectRoot::new(Some("/home/me/p"));
+        is_run(what, &AnalyzedAction::new(&root, &sketch))
+    }
+
+    #[test]
+    fn commands_are_recognized_by_what_they_do() {
+        use ForbiddenCommand::*;
+        for (what, command) in [
+            (Git("commit"), "git add -A && git commit -m x"),
+            (Git("stash"), "git stash && npm test"),
+            (Switch(Vec::new()), "git checkout main"),
+            (Switch(Vec::new()), "git switch -c x"),
+            (Infrastructure, "terraform -chdir=envs/dev apply -auto-approve"),
+            (Infrastructure, "helm template x | kubectl apply -f -"),
+            (Migrate, "bin/rails db:migrate"),
+            (Migrate, "php artisan migrate"),
+            (Migrate, "python manage.py migrate"),
+            (Migrate, "npx prisma migrate deploy"),
+            (GenerateMigration, "bin/rails g migration AddX"),
+            (DatabaseWrite, "psql -c 'update orders set total = 0'"),
+            (DatabaseWrite, "mysql -e 'DELETE FROM a'"),
+            (DatabaseWrite, "sqlite3 a.db 'select 1; drop table a'"),
+            (Containers, "docker compose up -d"),
+            (Snapshots, "pnpm --filter renderer test -- -u"),
+            (Format, "fprettify -i 2 src/a.f90"),
+            (Format, "npx prettier --write ."),
+            (Flag("--force".to_owned()), "npx ng update --force"),
+            (Upgrade, "npm update"),
+        ] {
+            assert!(runs(&what, command), "{what:?}: {command}");
+        }
+        for (what, command) in [
+            (Git("stash"), "git stash list"),
+            (Git("commit"), "git log --oneline"),
+            (Switch(Vec::new()), "git checkout -- src/a.rs"),
+            (Switch(Vec::new()), "git branch"),
+            (Infrastructure, "terraform plan"),
+            (Migrate, "bin/rails db:migrate:status"),
+            (Migrate, "python manage.py showmigrations"),
+            (DatabaseWrite, "psql -c 'select updated_at from orders'"),
+            (DatabaseWrite, "psql -c 'explain delete from a'"),
+            (Containers, "docker compose ps"),
+            (Snapshots, "pnpm test"),
+            (Format, "npx prettier --check ."),
+            (Flag("--force".to_owned()), "npm install"),
+        ] {
+            assert!(!runs(&what, command), "{what:?}: {command}");
+        }
+    }
+}

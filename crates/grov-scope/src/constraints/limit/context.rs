@@ -1,0 +1,91 @@
+//! What the prompt of a constraint tells about it.
+
+use super::ForbiddenCommand;
+use crate::constraints::clause::{Token, tokens};
+use crate::constraints::read_only;
+use crate::constraints::vocabulary::Term;
+use crate::names::{named, paths};
+use crate::words::fold;
+
+/// What the other words of the user tell about a constraint.
+#[derive(Clone, Debug, Default)]
+pub(in crate::constraints) struct Context {
+    /// The paths that the constraint's own prompt names outside it.
+    pub(in crate::constraints) paths: Vec<String>,
+    /// The identifiers that it names.
+    pub(in crate::constraints) identifiers: Vec<String>,
+    /// The words of the constraint that have no meaning here.
+    pub(in crate::constraints) names: Vec<String>,
+    /// A condition follows the constraint.
+    pub(in crate::constraints) is_conditional: bool,
+    /// Its other sentences request a change.
+    pub(in crate::constraints) requests_change: bool,
+    /// It is about infrastructure.
+    pub(in crate::constraints) is_infrastructure: bool,
+    /// The commands by which what it asks for is run.
+    pub(in crate::constraints) told: Option<ForbiddenCommand>,
+}
+
+impl Context {
+    /// Reads the prompt that contains a constraint.
+    pub(in crate::constraints) fn of(prompt: &str, constraint: &str) -> Self {
+        let other = prompt.replace(constraint, " ");
+        let mut names = Vec::new();
+        named(&other, &mut names);
+        let files = paths(&other);
+        names.retain(|name| !files.contains(name));
+        let loose = tokens(&other)
+            .into_iter()
+            .filter(Token::is_place)
+            .map(|token| token.raw);
+        let mut all = files;
+        all.extend(loose);
+        all.dedup();
+        let lower = fold(&other);
+        let told = [
+            ("rake", ForbiddenCommand::Task),
+            ("task", ForbiddenCommand::Task),
+            ("migration", ForbiddenCommand::Migrate),
+            ("sql", ForbiddenCommand::DatabaseWrite),
+            ("query", ForbiddenCommand::DatabaseWrite),
+        ];
+        Self {
+            paths: all,
+            identifiers: names,
+            names: tokens(constraint)
+                .into_iter()
+                .filter(|token| token.term.is_none())
+                .map(|token| token.raw)
+                .collect(),
+            is_conditional: prompt.split_once(constraint).is_some_and(|(_, rest)| {
+                let rest = rest.trim_start_matches([' ', '.', ',', '!', ';']);
+                let rest = &rest[..rest.floor_char_boundary(40)];
+                tokens(rest).first().is_some_and(|token| token.is(Term::If))
+            }),
+            requests_change: read_only::requests_change(&other),
+            is_infrastructure: INFRASTRUCTURE.iter().any(|word| lower.contains(word)),
+            told: told
+                .into_iter()
+                .find(|(word, _)| lower.contains(word))
+                .map(|(_, command)| command),
+        }
+    }
+}
+
+/// Words of prompts about infrastructure.
+const INFRASTRUCTURE: &[&str] = &[
+    "terraform",
+    "tofu",
+    "helm",
+    "kubectl",
+    "pulumi",
+    "state",
+    "cluster",
+    "k8s",
+    "infra",
+    "staging",
+    "replica",
+    "cloudfront",
+    "vpc",
+    "rds",
+];

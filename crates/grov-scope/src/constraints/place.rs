@@ -1,0 +1,138 @@
+//! Whether a path is at a place that a constraint describes in words.
+
+use super::limit::{Layer, Place};
+use crate::file_kind::FileKind;
+use crate::normalized_path::NormalizedPath;
+
+/// Extensions of source code.
+#[rustfmt::skip]
+const SOURCES: &[&str] = &[
+    "c", "cc", "clj", "cpp", "cs", "dart", "erl", "ex", "f90", "fs", "go", "h", "hpp", "hs", "java", "jl", "js", "jsx", "kt", "lua", "m", "mjs", "ml", "php", "pl", "py", "r", "rb", "rs", "scala", "svelte",
+    "swift", "ts", "tsx", "vue", "zig",
+];
+
+/// Folders and extensions of what users see.
+const FRONTEND_FOLDERS: &[&str] = &[
+    "client",
+    "components",
+    "frontend",
+    "pages",
+    "public",
+    "static",
+    "styles",
+    "templates",
+    "ui",
+    "views",
+    "web",
+    "www",
+];
+const FRONTEND_ENDINGS: &[&str] = &[
+    "css", "ejs", "erb", "haml", "hbs", "htm", "html", "jinja", "j2", "jsx", "less", "sass", "scss",
+    "svelte", "tsx", "twig", "vue",
+];
+
+/// Folders and extensions of what serves it.
+const BACKEND_FOLDERS: &[&str] = &[
+    "api",
+    "backend",
+    "cmd",
+    "controllers",
+    "internal",
+    "migrations",
+    "models",
+    "repositories",
+    "server",
+];
+const BACKEND_ENDINGS: &[&str] = &[
+    "cs", "ex", "exs", "go", "java", "kt", "php", "py", "rb", "rs", "scala", "sql",
+];
+
+impl Place {
+    /// Whether a path is at this place. Paths and kinds have targets of their own.
+    pub(super) fn covers(&self, place: &NormalizedPath) -> bool {
+        match self {
+            Self::Path(_) => false,
+            Self::Kind(kind) => kind.is(place),
+            Self::Source => SOURCES.contains(&place.extension()) && !FileKind::Test.is(place),
+            Self::Layer(layer) => layer.holds(place),
+            Self::Words(words) => {
+                let named = path_words(place.display());
+                words
+                    .iter()
+                    .all(|word| named.iter().any(|part| is_same(part, word)))
+            }
+        }
+    }
+}
+
+impl Layer {
+    fn holds(self, place: &NormalizedPath) -> bool {
+        let is_in = |folders: &[&str]| place.parent().split('/').any(|part| folders.contains(&part));
+        let ends = |endings: &[&str]| endings.contains(&place.extension());
+        let told = |folder: &str| {
+            place.components().next() == Some(folder) || place.components().any(|part| part == folder)
+        };
+        match self {
+            _ if told("frontend") => self == Self::Frontend,
+            _ if told("backend") => self == Self::Backend,
+            Self::Frontend => is_in(FRONTEND_FOLDERS) || ends(FRONTEND_ENDINGS),
+            Self::Backend => {
+                !is_in(FRONTEND_FOLDERS)
+                    && !ends(FRONTEND_ENDINGS)
+                    && (is_in(BACKEND_FOLDERS) || ends(BACKEND_ENDINGS))
+            }
+        }
+    }
+}
+
+/// The words of a path: `Header`, `form` and `vue` of `HeaderForm.vue`. A component `*` stays.
+fn path_words(path: &str) -> Vec<String> {
+    let mut found = vec![String::new()];
+    let mut before = ' ';
+    for letter in path.chars() {
+        let opens = letter.is_uppercase() && before.is_lowercase();
+        if (opens || !(letter.is_alphanumeric() || letter == '*'))
+            && found.last().is_some_and(|word| !word.is_empty())
+        {
+            found.push(String::new());
+        }
+        if letter.is_alphanumeric() || letter == '*' {
+            found
+                .last_mut()
+                .into_iter()
+                .for_each(|word| word.extend(letter.to_lowercase()));
+        }
+        before = letter;
+    }
+    found
+}
+
+/// Whether a word of a path is a word of a constraint.
+fn is_same(part: &str, word: &str) -> bool {
+    let plural = |one: &str, other: &str| {
+        one.strip_suffix('s') == Some(other) || one.strip_suffix("es") == Some(other)
+    };
+    part == word
+        || plural(part, word)
+        || plural(word, part)
+        || part == "*"
+        || word == "prod" && matches!(part, "production" | "live")
+}
+
+/// Whether a changed path with wildcards (`infra/*/main.tf`) may be a place or lie below it.
+pub(super) fn glob_reaches(changed: &str, place: &str) -> bool {
+    if !changed.contains('*') || place.contains('*') {
+        return false;
+    }
+    let matches = |(glob, part): (&str, &str)| {
+        let (head, tail) = glob.split_once('*').unwrap_or((glob, ""));
+        glob == part
+            || glob.contains('*')
+                && part.len() >= head.len() + tail.len()
+                && part.starts_with(head)
+                && part.ends_with(tail)
+    };
+    let place = place.trim_end_matches('/').to_lowercase();
+    let (parts, wanted): (Vec<&str>, Vec<&str>) = (changed.split('/').collect(), place.split('/').collect());
+    parts.len() >= wanted.len() && parts.iter().copied().zip(wanted).all(matches)
+}
