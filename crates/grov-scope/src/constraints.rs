@@ -112,7 +112,9 @@ impl Constraints {
             let own = younger.own.and_then(|own| read.get(own));
             let later = read.get(younger.from..).unwrap_or_default();
             let mut added = Self::default();
-            added.read(root, text);
+            if !limit::only_permits(text) {
+                added.read(root, text);
+            }
             let prompt = younger.own.and_then(|own| instructions.get(own));
             let context = prompt.map_or_else(Context::default, |prompt| Context::of(prompt, text));
             let is_read_only = added.read_limits(root, text, &context);
@@ -126,7 +128,11 @@ impl Constraints {
         if let Some(newest) = read.last() {
             let mut added = Self::default();
             for sentence in newest.all.iter().filter(|sentence| grammar::may_forbid(sentence)) {
-                added.read(root, sentence);
+                let mut read = Self::default();
+                read.read(root, sentence);
+                if !read.is_empty() && !limit::only_permits(sentence) {
+                    added.append(read);
+                }
             }
             // "Only change src/" counts as a constraint only if it was extracted as one.
             added.paths.forget_only();
@@ -134,6 +140,10 @@ impl Constraints {
             limits.append(added);
         }
         limits
+    }
+
+    fn is_empty(&self) -> bool {
+        self.paths.is_empty() && self.commands.is_empty() && self.packages.is_empty()
     }
 
     fn append(&mut self, added: Self) {
@@ -195,7 +205,11 @@ impl Constraints {
             .filter(is_other)
             .collect();
         self.paths.lift(root, &own_requests, &requests);
-        let sentences = || own.into_iter().chain(later).flat_map(|read| &read.all);
+        let own_sentences = || {
+            let all = own.into_iter().flat_map(|read| &read.all);
+            all.filter(|sentence| constraint.is_none_or(|text| !sentence.contains(text)))
+        };
+        let sentences = || own_sentences().chain(later.iter().flat_map(|read| &read.all));
         let permitted = || {
             later
                 .iter()

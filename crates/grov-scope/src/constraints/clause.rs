@@ -33,11 +33,14 @@ impl Token {
 
     /// Whether it is a path, a file name without an extension, or the ending of files.
     pub(super) fn is_place(&self) -> bool {
-        self.term.is_none()
-            && (is_path(&self.raw)
-                || FILE_NAMES.contains(&self.folded.as_str())
-                || is_branch_of_files(&self.raw))
+        self.term.is_none() && is_place(&self.raw)
     }
+}
+
+/// Whether a word is a path, a file name without an extension, or the ending of files.
+pub(super) fn is_place(raw: &str) -> bool {
+    let is_name = |names: &[&str]| names.iter().any(|name| name.eq_ignore_ascii_case(raw));
+    !is_name(NO_FILES) && (is_path(raw) || is_name(FILE_NAMES) || is_branch_of_files(raw))
 }
 
 /// Names of files that have no extension.
@@ -57,6 +60,22 @@ fn is_branch_of_files(raw: &str) -> bool {
     };
     matches!(raw.split_once('/'), Some(("bin" | "ios" | "android" | "db" | "infra" | "deploy" | "charts" | "include" | "script", rest)) if rest.split('/').all(is_plain))
 }
+
+/// Letters that elided articles and pronouns leave: "l'api", "n'applique".
+const ELIDED: &str = "cdjlmnstCDJLMNST";
+
+/// Names with a dot that are no files.
+const NO_FILES: &[&str] = &[
+    "console.error",
+    "console.log",
+    "d3.js",
+    "express.js",
+    "next.js",
+    "node.js",
+    "nuxt.js",
+    "three.js",
+    "vue.js",
+];
 
 fn is_unspaced(letter: char) -> bool {
     matches!(letter, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{ff66}'..='\u{ff9f}')
@@ -95,7 +114,7 @@ fn spaced(text: &str) -> String {
         // "n'applique", "l'api"
         word = if letter.is_alphabetic() { word + 1 } else { word };
         spaced.push(letter);
-        if matches!(letter, '\'' | '’') && word == 1 {
+        if matches!(letter, '\'' | '’') && word == 1 && ELIDED.contains(before) {
             spaced.push(' ');
         }
         if !letter.is_alphabetic() {
@@ -134,9 +153,11 @@ pub(super) fn tokens(text: &str) -> Vec<Token> {
         };
         let last = &words[at + length - 1];
         let is_flag = word.before.ends_with("--");
-        let (term, raw) = match is_flag {
-            true => (None, format!("--{}", word.raw)),
-            false => (term, word.raw.to_owned()),
+        let (term, raw) = match (is_flag, word.raw) {
+            (true, raw) => (None, format!("--{raw}")),
+            // Without its accent it is an English word.
+            (false, "só" | "Só") => (Some(Term::Only), word.raw.to_owned()),
+            (false, raw) => (term, raw.to_owned()),
         };
         found.push(Token {
             term,

@@ -9,7 +9,7 @@ mod reader;
 use super::written::Construct;
 use crate::file_kind::FileKind;
 pub(super) use context::Context;
-pub(super) use reader::read;
+pub(super) use reader::{only_permits, read};
 
 /// Something that a constraint forbids.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -105,3 +105,6 @@ pub(super) enum ForbiddenCommand {
     /// A program and a subcommand.
     Program(Vec<String>),
 }
+
+#[cfg(test)]
+mod tests;

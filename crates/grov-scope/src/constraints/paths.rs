@@ -137,6 +137,10 @@ fn covered(targets: &[Target], place: &NormalizedPath) -> bool {
 }
 
 impl PathConstraints {
+    pub(super) fn is_empty(&self) -> bool {
+        self.forbidden.is_empty() && self.only.is_empty()
+    }
+
     pub(super) fn append(&mut self, added: Self) {
         self.forbidden.extend(added.forbidden);
         self.only.extend(added.only);

@@ -1,11 +1,15 @@
 //! What the prompt of a constraint tells about it.
 
 use super::ForbiddenCommand;
-use crate::constraints::clause::{Token, tokens};
+use crate::constraints::clause::{is_place, tokens};
 use crate::constraints::read_only;
 use crate::constraints::vocabulary::Term;
 use crate::names::{named, paths};
-use crate::words::fold;
+use crate::words::{fold, words};
+use grov_domain::both_ends;
+
+/// The bytes at each end of a prompt that are read.
+const END: usize = 2 * 1024;
 
 /// What the other words of the user tell about a constraint.
 #[derive(Clone, Debug, Default)]
@@ -29,15 +33,16 @@ pub(in crate::constraints) struct Context {
 impl Context {
     /// Reads the prompt that contains a constraint.
     pub(in crate::constraints) fn of(prompt: &str, constraint: &str) -> Self {
-        let other = prompt.replace(constraint, " ");
+        let other = both_ends(prompt, END, "\n").replace(constraint, " ");
         let mut names = Vec::new();
         named(&other, &mut names);
         let files = paths(&other);
         names.retain(|name| !files.contains(name));
-        let loose = tokens(&other)
-            .into_iter()
-            .filter(Token::is_place)
-            .map(|token| token.raw);
+        let words = words(&other);
+        let loose = words
+            .iter()
+            .filter(|word| is_place(word.raw))
+            .map(|word| word.raw.to_owned());
         let mut all = files;
         all.extend(loose);
         all.dedup();

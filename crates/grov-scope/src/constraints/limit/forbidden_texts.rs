@@ -11,7 +11,8 @@ use crate::words::fold;
 /// Texts that are written as they stand, of linters and type checkers above all.
 #[rustfmt::skip]
 pub(super) const LITERALS: &[&str] = &[
-    "!important", "#ifdef", "#pragma", "@ts-expect-error", "@ts-ignore", "@ts-nocheck", "as any", "biome-ignore", "dangerouslysetinnerhtml", "eslint-disable", "istanbul ignore",
+    "!important", "#ifdef", "#pragma", "@ts-expect-error", "@ts-ignore", "@ts-nocheck", "as any",
+    "console.log", "biome-ignore", "dangerouslysetinnerhtml", "eslint-disable", "istanbul ignore",
     "no cover", "noinspection", "nolint", "noqa", "nosec", "phpstan-ignore", "pylint: disable", "rubocop:disable", "suppresswarnings", "ts-expect-error", "ts-ignore", "ts-nocheck", "type: ignore", "unwrap()",
 ];
 
@@ -131,6 +132,8 @@ pub(super) fn written(parts: &Parts<'_>, rule: &[Token], context: &Context) -> V
             .take(3)
             .find(|token| token.term.is_none())
             .map(|token| token.folded.clone());
+        let is_library = is_name(name) && rule.iter().all(|token| token.raw != **name || !token.is_quoted);
+        found.extend(is_library.then(|| Limit::Package(Some(fold(name)))));
         found.push(Limit::Written(
             if name.ends_with("()")
                 || rule.iter().any(|token| token.raw == **name && token.is_quoted)

@@ -74,6 +74,11 @@ impl<'t> Parts<'t> {
         if production_config {
             kinds.retain(|kind| *kind != Place::Kind(FileKind::Config));
         }
+        // "The header component"
+        if self.has(Term::Component) && !self.words.is_empty() {
+            let words = self.words.iter().copied().chain(["component"]);
+            kinds = vec![Place::Words(words.map(singular).collect())];
+        }
         kinds
     }
 }

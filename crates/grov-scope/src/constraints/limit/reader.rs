@@ -10,6 +10,17 @@ use crate::constraints::written::Construct;
 use crate::file_kind::FileKind;
 use crate::words::fold;
 
+/// Whether a text permits something and forbids nothing else: "no need to avoid vendor/".
+pub(in crate::constraints) fn only_permits(text: &str) -> bool {
+    let clauses = clauses(tokens(text));
+    let has = |clause: &[Token], term| clause.iter().any(|token| token.is(term));
+    let mut limits = clauses
+        .iter()
+        .filter(|clause| has(clause, Term::Permit) || has(clause, Term::Not) || has(clause, Term::Only))
+        .peekable();
+    limits.peek().is_some() && limits.all(|clause| has(clause, Term::Permit))
+}
+
 /// Reads what a constraint forbids.
 pub(in crate::constraints) fn read(text: &str, context: &Context) -> Vec<Limit> {
     let mut found: Vec<Limit> = Vec::new();
@@ -171,9 +182,11 @@ impl ClauseReader<'_> {
         let is_said_before =
             says.is_empty() && !says.has_any(VERBS) && !says.has_any(NOUNS) && !Parts::of(before).is_empty()
                 || is_state && !Parts::of(before).is_empty();
-        let is_last =
-            says.is_empty() && !says.has_any(NOUNS) && Parts::of(before).has_any(NOUNS) || is_said_before;
-        if is_last {
+        let names_nothing = says.is_empty() && !says.has_any(NOUNS);
+        let is_last = names_nothing && Parts::of(before).has_any(NOUNS) || is_said_before;
+        // Japanese puts the verb first: "コミットしないで".
+        let is_verb_first = names_nothing && !says.has_any(VERBS) && Parts::of(before).has_any(VERBS);
+        if is_last || is_verb_first {
             (self.clause, except)
         } else {
             (rule, except)
@@ -355,7 +368,10 @@ impl ClauseReader<'_> {
 
     /// "Only …".
     fn confine(&self, cue: usize) -> Vec<Limit> {
-        let (rule, except) = self.around(cue, false);
+        let (mut rule, except) = self.around(cue, false);
+        if Parts::of(rule).is_empty() && !Parts::of(&self.clause[..cue]).is_empty() {
+            rule = self.clause;
+        }
         let parts = Parts::of(rule);
         if Parts::of(self.clause).has_only(&[Term::Query, Term::Only, Term::That])
             && self.clause.iter().any(|token| token.is(Term::Query))

@@ -1,0 +1,517 @@
+//! Limits as people set them, what breaks them, and what does not. An action is a command, or `edit FILE: TEXT`, or
+//! `write FILE: TEXT`.
+
+use crate::Rules;
+use crate::analyzed_action::tests::{bash, edit};
+use grov_domain::{ActionSketch, ActionType, GoalContract, OFF_GOAL_BELOW, Rule, TextChange};
+use std::sync::Arc;
+
+fn sketch(action: &str) -> ActionSketch {
+    let written = |rest: &str, action_type| {
+        let (file, text) = rest.split_once(": ").unwrap_or((rest, "x = 1"));
+        let change = TextChange {
+            before: (action_type == ActionType::Edit).then(String::new),
+            after: text.to_owned(),
+        };
+        ActionSketch {
+            action_type,
+            change: Some(Arc::new(change)),
+            ..edit(file, text)
+        }
+    };
+    match action.split_once(' ') {
+        Some(("edit", rest)) => written(rest, ActionType::Edit),
+        Some(("write", rest)) => written(rest, ActionType::Write),
+        _ => bash(action),
+    }
+}
+
+fn breaks(constraint: &str, prompt: &str, action: &ActionSketch) -> Option<String> {
+    let contract = GoalContract {
+        goal: prompt.to_owned(),
+        instructions: vec![prompt.to_owned()],
+        constraints: vec![constraint.to_owned()],
+        ..GoalContract::default()
+    };
+    let rules = Rules::new(contract, Some("/home/me/p"));
+    let found = rules.assess_without_history(action).findings;
+    let broken = found
+        .into_iter()
+        .find(|finding| finding.rule == Rule::Constraint && finding.at_most < OFF_GOAL_BELOW);
+    broken.map(|finding| finding.reason)
+}
+
+/// Checks limits with the actions that break them and those that do not, and lists all that is wrong.
+fn check(cases: &[(&str, &[&str], &[&str])]) {
+    let mut wrong = Vec::new();
+    for (constraint, breaches, lawful) in cases {
+        for (actions, expected) in [(breaches, true), (lawful, false)] {
+            for action in *actions {
+                let found = breaks(constraint, constraint, &sketch(action));
+                if found.is_some() != expected {
+                    wrong.push(format!("{constraint} | {action} | {found:?}"));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn places_are_named_by_path_kind_and_words() {
+    check(&[
+        (
+            "leave the header component alone",
+            &["edit src/components/Header.tsx"],
+            &["edit src/components/Footer.tsx"],
+        ),
+        (
+            "don't touch legacy billing",
+            &["edit legacy/billing/a.py", "edit src/legacy_billing.py"],
+            &["edit billing/a.py", "edit legacy/users.py"],
+        ),
+        (
+            "keep the payment code as it is",
+            &["edit src/payment/charge.ts", "edit app/PaymentService.java"],
+            &["edit src/cart.ts"],
+        ),
+        (
+            "nothing outside packages/web",
+            &["edit packages/api/a.ts"],
+            &["edit packages/web/a.ts", "write /tmp/x"],
+        ),
+        (
+            "don't change anything in docs/ except docs/faq.md",
+            &["edit docs/a.md"],
+            &["edit docs/faq.md", "edit src/a.ts"],
+        ),
+        (
+            "don't touch the lockfile",
+            &["edit package-lock.json"],
+            &["edit package.json", "npm ci"],
+        ),
+        (
+            "leave package.json alone",
+            &["npm install lodash", "pnpm add zod", "edit package.json"],
+            &["npm ci", "npm install", "npm run build"],
+        ),
+        (
+            "don't edit generated code",
+            &["edit src/generated/a.ts"],
+            &["edit src/a.ts"],
+        ),
+        (
+            "don't change the CI",
+            &["edit .github/workflows/ci.yml"],
+            &["edit src/ci.ts", "gh run list"],
+        ),
+        (
+            "the frontend is off limits",
+            &["edit frontend/src/a.ts", "edit web/templates/a.html"],
+            &["edit api/a.py"],
+        ),
+        (
+            "check with me before you change the schema",
+            &["edit db/schema.rb"],
+            &["edit app/a.rb"],
+        ),
+        (
+            "i'll do the tests myself",
+            &["write tests/a_test.py"],
+            &["edit src/a.py", "pytest"],
+        ),
+        (
+            "don't delete any tests",
+            &["rm tests/a_test.py"],
+            &["edit tests/a_test.py: def test_b(): pass"],
+        ),
+        (
+            "don't create any new files",
+            &["write src/new.ts"],
+            &["edit src/old.ts"],
+        ),
+        (
+            "nothing in backend/",
+            &["cd backend && npm update", "edit backend/a.py"],
+            &["cd frontend && npm update"],
+        ),
+        (
+            "don't touch infra/prod/",
+            &["sed -i s/a/b/ infra/*/main.tf"],
+            &["sed -i s/a/b/ infra/dev/main.tf"],
+        ),
+        (
+            "don't touch the Gemfile",
+            &["bundle add csv"],
+            &["bundle exec rspec"],
+        ),
+        (
+            "don't edit any .meta files",
+            &["edit Assets/a.cs.meta"],
+            &["edit Assets/a.cs"],
+        ),
+    ]);
+}
+
+#[test]
+fn commands_are_forbidden_by_what_they_do() {
+    check(&[
+        (
+            "stay on this branch",
+            &["git checkout main", "git switch -c x"],
+            &[
+                "git checkout -- src/a.rs",
+                "git commit -m x",
+                "git branch --show-current",
+            ],
+        ),
+        (
+            "don't start any containers",
+            &["docker compose up -d", "docker run -p 1:1 redis"],
+            &["docker ps", "docker compose config"],
+        ),
+        (
+            "don't run the migrations",
+            &[
+                "bin/rails db:migrate",
+                "python manage.py migrate",
+                "npx prisma migrate deploy",
+            ],
+            &["write db/migrate/1_a.rb", "bin/rails db:migrate:status"],
+        ),
+        (
+            "don't reformat anything",
+            &["npx prettier --write src", "cargo fmt", "black ."],
+            &["npx prettier --check src", "edit src/a.py", "cargo fmt --check"],
+        ),
+        (
+            "don't push yet",
+            &["git push"],
+            &["git commit -m a", "git stash list"],
+        ),
+        (
+            "ask before you commit",
+            &["git commit -m x"],
+            &["git add -A", "edit src/a.py"],
+        ),
+        (
+            "do not alter the database",
+            &["psql -c 'alter table a add b int'"],
+            &["psql -c 'select 1'", "edit src/a.py"],
+        ),
+        (
+            "selects only",
+            &["psql -h db -c 'update a set b = 1'"],
+            &["psql -h db -c 'select updated_at from a'"],
+        ),
+        (
+            "no --force and no --legacy-peer-deps",
+            &["npm install --legacy-peer-deps", "npx ng update --force"],
+            &["npm install"],
+        ),
+        (
+            "never kubectl apply or helm upgrade yourself",
+            &["kubectl apply -f a.yml", "helm upgrade api ."],
+            &["kubectl get pods", "helm template ."],
+        ),
+        (
+            "no apply",
+            &["terraform apply"],
+            &["terraform plan", "edit main.tf"],
+        ),
+        (
+            "except react and react-dom",
+            &["npm install react@19", "npx npm-check-updates -u"],
+            &[
+                "npm install lodash",
+                "npx npm-check-updates -u --reject react,react-dom",
+                "edit a.tsx: import React from 'react'",
+            ],
+        ),
+    ]);
+}
+
+#[test]
+fn texts_are_forbidden_by_construct() {
+    check(&[
+        (
+            "don't touch calculateTotal",
+            &["edit src/cart.ts: function calculateTotal(items) {"],
+            &["edit src/cart.ts: const t = calculateTotal(items);"],
+        ),
+        (
+            "no jQuery please",
+            &["npm i jquery", "edit a.js: import $ from 'jquery';"],
+            &[
+                "edit a.js: document.querySelector('a')",
+                "edit README.md: we removed jquery",
+            ],
+        ),
+        (
+            "don't use unwrap",
+            &["edit src/a.rs: let a = b.unwrap();"],
+            &[
+                "edit src/a.rs: let a = b?;",
+                "edit src/a.rs: let a = b.unwrap_or(1);",
+            ],
+        ),
+        (
+            "no console.log",
+            &["edit a.ts: console.log(a)"],
+            &["edit a.ts: logger.info(a)"],
+        ),
+        (
+            "no `any`",
+            &["write a.ts: const f = (a: any) => a;"],
+            &["write a.ts: const f = (company: string) => company;"],
+        ),
+        (
+            "don't add comments",
+            &["edit a.ts: // adds one", "edit a.py: x = 1  # one"],
+            &["edit a.ts: const url = 'http://x'", "edit a.py: x = '#fff'"],
+        ),
+        (
+            "no emojis in the output",
+            &["edit a.py: print('✨ done')"],
+            &["edit a.py: print('done')"],
+        ),
+        (
+            "no inline styles",
+            &["edit a.tsx: <a style={{color: 'red'}}>"],
+            &[
+                "edit a.tsx: <a className='x'>",
+                "edit a.tsx: <a style={styles.a}>",
+            ],
+        ),
+        (
+            "min iOS stays 15",
+            &["edit Package.swift: platforms: [.iOS(.v17)],"],
+            &["edit Package.swift: platforms: [.iOS(.v15)],"],
+        ),
+        (
+            "without !important",
+            &["edit a.css: a { color: red !important; }"],
+            &["edit a.css: a { color: red; }"],
+        ),
+        (
+            "the signature of export_rows() has to stay",
+            &["edit a.py: def export_rows(query, stream=True):"],
+            &[
+                "edit a.py: def _iter_rows(query):",
+                "edit a.py: rows = export_rows(q)",
+            ],
+        ),
+        (
+            "no mocks",
+            &["edit tests/a.ts: vi.mock('./a')"],
+            &["edit tests/a.ts: expect(a()).toBe(1)"],
+        ),
+        (
+            "C99",
+            &["edit a.c: _Static_assert(1, \"x\");"],
+            &["edit a.c: int a = 1;"],
+        ),
+    ]);
+}
+
+#[test]
+fn other_languages_bind_alike() {
+    check(&[
+        (
+            "nicht committen",
+            &["git commit -m x"],
+            &["git status", "edit a.py"],
+        ),
+        ("ohne neue Abhängigkeiten", &["npm i lodash"], &["npm ci"]),
+        (
+            "fass die Tests nicht an",
+            &["edit tests/a.py"],
+            &["edit src/a.py", "pytest"],
+        ),
+        (
+            "die Datenbank nicht verändern",
+            &["psql -c 'delete from a'"],
+            &["psql -c 'select 1'"],
+        ),
+        (
+            "ne touche pas à src/auth/",
+            &["edit src/auth/a.ts"],
+            &["edit src/b.ts", "cat src/auth/a.ts"],
+        ),
+        (
+            "sans nouvelle dépendance",
+            &["composer require a/b"],
+            &["composer install"],
+        ),
+        ("ne commite pas", &["git commit -m x"], &["git diff"]),
+        ("no toques los tests", &["edit tests/a.py"], &["edit src/a.py"]),
+        (
+            "sin comentarios en el código",
+            &["edit a.py: # hola"],
+            &["edit a.py: x = 1"],
+        ),
+        ("no instales nada", &["pip install x"], &["pytest"]),
+        (
+            "non modificare package.json",
+            &["npm i lodash", "edit package.json"],
+            &["npm ci"],
+        ),
+        ("solo in src/api/", &["edit src/web/a.ts"], &["edit src/api/a.ts"]),
+        (
+            "não mexa na pasta config/",
+            &["edit config/a.yml"],
+            &["edit src/a.ts"],
+        ),
+        ("sem novas dependências", &["npm i lodash"], &["npm ci"]),
+        (
+            "nie ruszaj katalogu migrations/",
+            &["edit migrations/1.sql"],
+            &["edit src/a.py"],
+        ),
+        ("bez nowych zależności", &["pip install x"], &["pytest"]),
+        ("nie commituj", &["git commit -m x"], &["git diff"]),
+        ("raak de tests niet aan", &["edit tests/a.py"], &["edit src/a.py"]),
+        ("geen nieuwe dependencies", &["npm i x"], &["npm ci"]),
+        ("niet pushen", &["git push"], &["git commit -m x"]),
+        ("不要修改 tests/ 目录", &["edit tests/a.py"], &["edit src/a.py"]),
+        ("不要添加新的依赖", &["npm i x"], &["npm ci"]),
+        ("别提交", &["git commit -m x"], &["git diff"]),
+        ("只改 src/a.ts", &["edit src/b.ts"], &["edit src/a.ts"]),
+        ("不要写注释", &["edit a.py: # 你好"], &["edit a.py: x = 1"]),
+        (
+            "テストは変更しないでください",
+            &["edit tests/a.py"],
+            &["edit src/a.py"],
+        ),
+        ("新しい依存は追加しないで", &["npm i x"], &["npm ci"]),
+        ("コミットしないで", &["git commit -m x"], &["git diff"]),
+        (
+            "src/api/ だけ変更して",
+            &["edit src/web/a.ts"],
+            &["edit src/api/a.ts"],
+        ),
+        ("nu atinge testele", &["edit tests/a.py"], &["edit src/a.py"]),
+        ("fără librării noi", &["npm i x"], &["npm ci"]),
+        ("lasă package.json așa cum e", &["npm i x"], &["npm ci"]),
+        ("n'applique rien", &["edit src/a.php"], &["git blame src/a.php"]),
+        ("só leitura", &["edit src/a.tf"], &["terraform state list"]),
+    ]);
+}
+
+#[test]
+fn permissions_and_matters_of_taste_bind_nothing() {
+    let ordinary: &[&str] = &[
+        "edit src/a.ts: export function a() {",
+        "edit src/a.go: errors.New(\"x\")",
+        "edit src/a.py: def test(): return 1",
+        "edit src/db/a.rs",
+        "edit vendor/a.go",
+        "edit tests/a.py",
+        "write src/b.ts",
+        "edit README.md: # Title",
+        "npm run build",
+        "npm ci",
+        "curl localhost:3000",
+        "git status",
+        "pytest -q",
+    ];
+    for constraint in [
+        "no need to avoid vendor/",
+        "you don't have to touch the tests",
+        "don't hesitate to change src/db/",
+        "you may edit src/db/",
+        "no breaking changes",
+        "don't break the build",
+        "without errors",
+        "keep it simple",
+        "don't overengineer this",
+        "no fancy stuff",
+        "must be backwards compatible",
+        "must work on Windows",
+        "don't log passwords",
+        "at most 2 retries",
+        "no more than 80 characters per line",
+        "no global state",
+        "only use the standard library",
+        "don't change behaviour",
+        "without changing the output format",
+        "no new endpoints",
+        "keep the function short",
+        "don't touch src/db/ if you can avoid it",
+        "nothing fancy",
+        "keep the tests green",
+        "not only the tests",
+        "tests must pass",
+        "use async/await, not callbacks",
+        "names in English",
+        "keep the style of the file",
+        "kein Problem wenn es länger dauert",
+        "pas besoin de toucher aux tests",
+        "no hace falta tocar los tests",
+        "non serve toccare src/db/",
+        "不用改测试也可以",
+        "テストを変更してもいい",
+    ] {
+        for action in ordinary {
+            let found = breaks(constraint, constraint, &sketch(action));
+            assert_eq!(found, None, "{constraint}: {action}");
+        }
+    }
+}
+
+#[test]
+fn an_edit_that_keeps_a_definition_keeps_its_signature() {
+    let change = |before: &str, after: &str| ActionSketch {
+        change: Some(Arc::new(TextChange {
+            before: Some(before.to_owned()),
+            after: after.to_owned(),
+        })),
+        ..edit("src/a.ts", after)
+    };
+    let limit = "keep the public signatures as they are";
+    let old = "export function load(id: string): Item {\n  return a;\n}";
+    for (after, expected) in [
+        (
+            "export function load(id: string): Item {\n  return b;\n}\n",
+            false,
+        ),
+        (
+            "export function load(id: string): Item {\n  return a;\n}\nexport function more() {}",
+            false,
+        ),
+        (
+            "export function load(id: string, b = 1): Item {\n  return a;\n}",
+            true,
+        ),
+        ("export function read(id: string): Item {\n  return a;\n}", true),
+    ] {
+        assert_eq!(
+            breaks(limit, limit, &change(old, after)).is_some(),
+            expected,
+            "{after}"
+        );
+    }
+}
+
+#[test]
+fn a_later_permission_in_a_clause_lifts_a_command() {
+    let said = |later: &str| GoalContract {
+        instructions: vec!["Fix it, don't commit, don't push".to_owned(), later.to_owned()],
+        constraints: vec!["don't commit".to_owned(), "don't push".to_owned()],
+        ..GoalContract::default()
+    };
+    for (later, command, expected) in [
+        (
+            "looks right. you can commit now, still no push",
+            "git commit -m x",
+            false,
+        ),
+        ("looks right. you can commit now, still no push", "git push", true),
+        ("looks right", "git commit -m x", true),
+    ] {
+        let rules = Rules::new(said(later), Some("/home/me/p"));
+        let found = rules.assess_without_history(&bash(command)).findings;
+        let is_broken = found.iter().any(|finding| finding.rule == Rule::Constraint);
+        assert_eq!(is_broken, expected, "{later}: {command}");
+    }
+}
