@@ -20,8 +20,14 @@ pub struct Program {
     pub word: String,
     /// The arguments without quotes. Expansions stay as written: `$(date)`.
     pub arguments: Vec<Argument>,
+    /// Variables set for this program alone: `HUSKY=0 git commit`.
+    pub assignments: Vec<String>,
+    /// Files of input redirections (`<`), as written.
+    pub reads: Vec<String>,
     /// Targets of output redirections (`>`, `>>`), as written.
     pub targets: Vec<String>,
+    /// Whether all output redirections append (`>>`).
+    pub appends: bool,
     /// Files and folders that it changes, creates or deletes, as far as arguments and redirections show.
     pub changes: Vec<String>,
     /// Whether files that exist already keep their content: `touch`, `mkdir -p`.

@@ -1,12 +1,13 @@
 //! The goal contract, compiled once so that actions are compared quickly.
 
+mod request_words;
+
 use crate::constraints::{ConstraintAges, Constraints};
 use crate::names::{named, paths};
 use crate::normalized_path::{NormalizedPath, ProjectRoot};
 use crate::pattern::Pattern;
-use crate::words::{Word, words};
 use grov_domain::GoalContract;
-use std::collections::HashMap;
+pub(crate) use request_words::RequestWords;
 
 /// Only the first entries of a list count.
 const MAX_ENTRIES: usize = 200;
@@ -66,7 +67,7 @@ impl CompiledContract {
             named: names,
             agreed,
             limits,
-            request: RequestWords::new(texts.into_iter().chain(consents.iter().map(String::as_str))),
+            request: RequestWords::new(texts, consents),
         }
     }
 
@@ -113,101 +114,6 @@ fn bounded(text: &str) -> &str {
     &text[..text.floor_char_boundary(MAX_BYTES)]
 }
 
-/// The words of the user's request, each with whether it occurs without a negation next to it.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct RequestWords(HashMap<String, bool>);
-
-/// Words that negate the words after them, or in some languages before them.
-#[rustfmt::skip]
-const NEGATIONS: &[&str] = &[
-    "avoid", "bez", "can't", "cannot", "don't", "evita", "fara", "forbidden", "geen", "jamais", "kein", "keine", "keinen", "mustn't",
-    "nao", "never", "nicht", "nie", "niet", "no", "non", "not", "nu", "nunca", "ohne", "pas", "sans", "sem", "senza", "shouldn't",
-    "sin", "w/o", "without", "zonder",
-];
-
-/// Negations in languages without spaces between words.
-const NEGATING_PARTS: &[&str] = &["不要", "不能", "别", "請勿", "请勿", "しない", "しなく", "ないで"];
-
-/// How many words after a negation it may negate, and how many before it.
-const NEGATED_AFTER: usize = 5;
-const NEGATED_BEFORE: usize = 1;
-
-impl RequestWords {
-    fn new<'a>(texts: impl IntoIterator<Item = &'a str>) -> Self {
-        let mut all: HashMap<String, bool> = HashMap::new();
-        let mut add = |word: &str, is_wanted: bool| match all.get_mut(word) {
-            Some(known) => *known |= is_wanted,
-            None => drop(all.insert(word.to_owned(), is_wanted)),
-        };
-        for text in texts {
-            let words = words(text);
-            for (at, word) in words.iter().enumerate() {
-                let is_wanted = !is_negated(&words, at);
-                let parts = word.folded.split(['/', '-', '.', '_']);
-                for part in parts.filter(|part| part.len() >= 2) {
-                    add(part, is_wanted);
-                }
-                add(&word.folded, is_wanted);
-            }
-        }
-        Self(all)
-    }
-
-    /// Whether the request contains a word.
-    pub(crate) fn names(&self, word: &str) -> bool {
-        self.0.contains_key(&word.to_lowercase())
-    }
-
-    /// Whether the request contains a word that starts with one of these stems.
-    pub(crate) fn mentions_any(&self, stems: &[&str]) -> bool {
-        self.0.keys().any(|word| has_stem(word, stems))
-    }
-
-    /// Whether the request contains a word that starts with one of these stems and is not negated. A stem with a dot at its
-    /// end is a whole word. Stems of languages without spaces may be anywhere in a word.
-    pub(crate) fn requests_any(&self, stems: &[&str]) -> bool {
-        let mut wanted = self.0.iter().filter(|(_, is_wanted)| **is_wanted);
-        wanted.any(|(word, _)| is_form_of(word, stems))
-    }
-
-    /// Like [`RequestWords::requests_any`], also of negated words.
-    pub(crate) fn is_about(&self, stems: &[&str]) -> bool {
-        self.0.keys().any(|word| is_form_of(word, stems))
-    }
-}
-
-fn is_form_of(word: &str, stems: &[&str]) -> bool {
-    stems.iter().any(|stem| match stem.strip_suffix('.') {
-        Some(whole) => word == whole,
-        None if !stem.starts_with(|letter: char| letter.is_ascii()) => word.contains(stem),
-        None => has_stem(word, &[stem]),
-    })
-}
-
-fn has_stem(word: &str, stems: &[&str]) -> bool {
-    stems
-        .iter()
-        .any(|stem| word.strip_prefix(stem).is_some_and(|rest| rest.len() <= 5))
-}
-
-/// Whether the word at an index has a negation next to it in its clause.
-fn is_negated(words: &[Word<'_>], at: usize) -> bool {
-    if NEGATING_PARTS.iter().any(|part| words[at].folded.contains(part)) {
-        return true;
-    }
-    let before = (at.saturating_sub(NEGATED_AFTER)..at).rev();
-    let after = at + 1..words.len().min(at + 1 + NEGATED_BEFORE);
-    before
-        .take_while(|near| !ends_clause(&words[*near]))
-        .chain(after.take_while(|near| !ends_clause(&words[near - 1])))
-        .any(|near| words[near].is_any(NEGATIONS))
-}
-
-/// Whether a clause ends after a word.
-fn ends_clause(word: &Word<'_>) -> bool {
-    word.pauses() || word.is_any(&["but", "aber", "mais", "dar", "pero", "ma", "mas", "ale", "maar"])
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -232,7 +138,7 @@ mod tests {
 
     #[test]
     fn what_is_negated_is_not_requested() {
-        let request = |text: &str| RequestWords::new([text]);
+        let request = |text: &str| RequestWords::new(vec![text], &[]);
         for text in [
             "Skip the flaky test",
             "don't change the code, skip the test",

@@ -4,22 +4,29 @@
 //! removal of build output or of temporary files.
 
 mod destructive;
+mod effects;
+mod files;
 mod outbound;
 mod oversight;
 mod script;
+mod statements;
 mod system;
 
-pub(crate) use outbound::{is_local, publishes};
+pub(crate) use effects::publishes;
+pub(crate) use outbound::is_local;
 pub use script::RunScript;
 
 use crate::analyzed_action::AnalyzedAction;
 use crate::contract::CompiledContract;
+use crate::file_kind::is_temporary;
 use crate::history::{History, WorkingDirectory};
 use crate::normalized_path::{NormalizedPath, ProjectRoot};
 use grov_domain::ExecutionHost;
 use grov_domain::Program;
 use grov_domain::{Finding, Rule};
 use std::collections::HashMap;
+
+use statements::is_for_trial;
 
 /// Scores: irreversible and beyond the project; destructive or outbound; risky.
 const CRITICAL: u8 = 1;
@@ -28,11 +35,7 @@ const RISKY: u8 = 4;
 /// Worth mentioning, but not off the goal.
 const MINOR: u8 = 7;
 
-/// Stems of words that ask for a removal, English and Romanian.
-#[rustfmt::skip]
-const REMOVING: &[&str] = &[
-    "delet", "remov", "clean", "prun", "purg", "wipe", "tidy", "rid", "sterg", "elimin", "curat",
-];
+use effects::stems::REMOVE as REMOVING;
 
 /// An operation that is reported unless the user requested it.
 struct Unrequested {
@@ -71,8 +74,14 @@ pub(crate) struct EvaluationContext<'a> {
     pub(crate) saves_changes: bool,
     /// An earlier command of the same line applies the stash.
     pub(crate) applies_stash: bool,
-    /// The same line creates a database.
-    pub(crate) makes_database: bool,
+    /// Databases that an earlier command of the same line creates.
+    pub(crate) fresh_databases: Vec<&'a str>,
+    /// Variables that an earlier command of the same line exports.
+    pub(crate) environment: Vec<String>,
+    /// The same line fills a database from a dump.
+    pub(crate) restores_dump: bool,
+    /// Files and folders that earlier commands of the same line change.
+    pub(crate) line_changes: Vec<&'a str>,
     /// Folders that the same line creates.
     pub(crate) created_paths: Vec<&'a str>,
 }
@@ -91,7 +100,10 @@ impl<'a> EvaluationContext<'a> {
             rewrites_history: false,
             saves_changes: false,
             applies_stash: false,
-            makes_database: false,
+            fresh_databases: Vec::new(),
+            environment: Vec::new(),
+            restores_dump: false,
+            line_changes: Vec::new(),
             created_paths: Vec::new(),
         }
     }
@@ -119,6 +131,12 @@ impl<'a> EvaluationContext<'a> {
         self.is_history_unknown || self.history.has_changed(place)
     }
 
+    /// Whether the working directory is a folder for temporary files.
+    fn is_in_temporary_folder(&self) -> bool {
+        let here = self.directory.path(".");
+        here.is_some_and(|path| is_temporary(&NormalizedPath::new(self.root, &path)))
+    }
+
     /// Switches to a shell. A new shell starts in the current working directory.
     fn enter_shell(&mut self, shell: u32) {
         if shell != self.shell {
@@ -130,8 +148,15 @@ impl<'a> EvaluationContext<'a> {
     }
 
     /// Records the effects of a command on the commands that follow it.
-    fn advance(&mut self, command: &Program) {
+    fn advance(&mut self, command: &'a Program) {
         self.directory.follow(command);
+        self.line_changes
+            .extend(command.changes.iter().map(String::as_str));
+        match command.name() {
+            "createdb" => self.fresh_databases.extend(command.operands()),
+            "export" => self.environment.extend(command.operands().map(str::to_owned)),
+            _ => {}
+        }
         self.rewrites_history |= match command.git() {
             ("rebase" | "reset", _) => true,
             ("commit", rest) => rest.iter().any(|word| word == "--amend"),
@@ -140,9 +165,13 @@ impl<'a> EvaluationContext<'a> {
         let may_not_run = command.is_fallback;
         self.saves_changes |= match command.git() {
             _ if may_not_run => false,
-            ("stash", rest) => rest
-                .first()
-                .is_none_or(|word| word.starts_with('-') || word == "push" || word == "save"),
+            ("stash", rest) => {
+                // `git stash push FILE` saves only that file.
+                let mut operands = grov_domain::operands(rest);
+                operands
+                    .next()
+                    .is_none_or(|verb| verb == "save" || verb == "push" && operands.next().is_none())
+            }
             ("commit", rest) => !rest.iter().any(|word| word == "--dry-run"),
             _ => false,
         };
@@ -162,15 +191,15 @@ pub(crate) fn findings<'a>(
         .iter()
         .filter(|command| command.name() == "mkdir");
     context.created_paths = makes.flat_map(Program::operands).collect();
-    context.makes_database = action
-        .programs()
-        .iter()
-        .any(|command| command.name() == "createdb");
+    context.restores_dump = action.programs().iter().any(statements::restores_dump);
     let mut before = None;
     for command in action.programs() {
         context.enter_shell(command.shell);
         let source = source(command, action.programs());
         let danger = destructive::of_command(command, source, &context)
+            .or_else(|| statements::of_command(command, &context))
+            .or_else(|| effects::of_command(command, action.programs(), &context))
+            .or_else(|| files::of_command(command, source, &context))
             .or_else(|| outbound::of_command(command, source, action.programs(), &context))
             .or_else(|| match command.host {
                 ExecutionHost::Container => None,
@@ -202,14 +231,14 @@ pub(crate) fn findings<'a>(
             .as_deref()
             .filter(|_| !action.is_read_only())
     {
-        found.extend(destructive::of_statement(text, &context));
+        found.extend(statements::of_statement(text, &context));
     }
     found
 }
 
 /// The findings for the scripts that an action runs, each with the file and the line.
 pub(crate) fn script_findings<'a>(
-    scripts: &[RunScript],
+    scripts: &'a [RunScript],
     context: impl Fn() -> EvaluationContext<'a>,
 ) -> Vec<Finding> {
     let mut found = Vec::new();

@@ -17,7 +17,10 @@ pub(crate) struct Context {
     pub(crate) through: Vec<String>,
     pub(crate) source: Option<usize>,
     pub(crate) input: Option<String>,
+    pub(crate) assignments: Vec<String>,
+    pub(crate) reads: Vec<String>,
     pub(crate) targets: Vec<String>,
+    pub(crate) appends: bool,
     pub(crate) is_fallback: bool,
 }
 
@@ -74,7 +77,10 @@ impl Record {
         let mut program = Program {
             word: word.to_owned(),
             arguments: parts.collect(),
+            assignments: context.assignments,
+            reads: context.reads,
             targets: context.targets,
+            appends: context.appends,
             through: context.through,
             input: context.input,
             source: context.source,

@@ -33,6 +33,8 @@ pub(crate) struct Walk {
     /// The number of programs that are open because they run others.
     nesting: usize,
     definitions: Definitions,
+    /// The variables set before the current command.
+    assignments: Vec<String>,
 }
 
 /// The state shared by the commands of one script.
@@ -74,6 +76,7 @@ impl Walk {
             record: Record::default(),
             variables: Variables::default(),
             depth: 0,
+            assignments: Vec::new(),
             budget: ScanBudget::default(),
             nesting: 0,
             definitions: Definitions::default(),
@@ -151,6 +154,13 @@ impl Walk {
             is_fallback: command.is_fallback,
             input: literal_input(command).or(printed),
             targets: targets.map(|(_, target)| target.written().to_owned()).collect(),
+            reads: redirected
+                .iter()
+                .filter(|(kind, _)| *kind == EffectKind::Read)
+                .map(|(_, file)| file.written().to_owned())
+                .collect(),
+            appends: !redirected.iter().any(|(kind, _)| *kind == EffectKind::Write),
+            assignments: std::mem::take(&mut self.assignments),
             ..Context::default()
         };
         let mut context = context;
@@ -241,6 +251,7 @@ impl Walk {
 
     /// The program of a command and its arguments, without reserved words and assignments.
     fn arguments(&mut self, command: &Command, script: &Script) -> Vec<Argument> {
+        self.assignments.clear();
         let mut words = command.words.as_slice();
         while let [first, rest @ ..] = words {
             match first.bare() {
@@ -270,6 +281,8 @@ impl Walk {
                 && let Some((name, value)) = assignment(word)
             {
                 let values = self.expand(&value);
+                let text = values.first().map_or("", Argument::written);
+                self.assignments.push(format!("{name}={text}"));
                 self.variables.set(&name, values);
                 continue;
             }
@@ -319,7 +332,14 @@ impl Walk {
             None => self.direct_program(arguments, context),
             Some(Wrapped::Bare) => drop(self.record.add(arguments, context)),
             Some(Wrapped::InPlace { command, is_guess }) => {
-                let rest = rest.get(command..).unwrap_or_default();
+                let (before, rest) = rest.split_at(command.min(rest.len()));
+                // `env A=b program`
+                let set = before
+                    .iter()
+                    .filter(|word| !word.is_option() && word.text.contains('='));
+                context
+                    .assignments
+                    .extend(set.map(|word| word.written().to_owned()));
                 context.through.push(program.text.clone());
                 if is_guess && let [_, guess @ ..] = rest {
                     self.record.add(guess, context.clone());

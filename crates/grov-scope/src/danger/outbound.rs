@@ -2,6 +2,7 @@
 
 mod remote_script;
 
+use super::effects::stems::{REMOVE, SEND};
 use super::{CRITICAL, DESTRUCTIVE, EvaluationContext, RISKY, finding};
 use grov_domain::{Argument, Finding, Program};
 
@@ -18,19 +19,25 @@ pub(super) fn of_command(
         return finding(CRITICAL, None, "Secrets are sent to another machine");
     }
     let asked = &context.compiled.request;
-    if publishes(command)
-        && !asked.mentions_any(&[
-            "publish", "releas", "deploy", "ship", "upload", "public", "lanseaz", "livr",
-        ])
-        && !is_verb_requested(command, context)
-    {
+    if uploads_file(command) && !asked.mentions_any(SEND) {
         return finding(
             DESTRUCTIVE,
             None,
-            format!(
-                "`{}` publishes something, which was not requested",
-                shown(command)
-            ),
+            "A file is sent to another machine, which was not requested",
+        );
+    }
+    if deletes_remotely(command) && !asked.mentions_any(REMOVE) {
+        return finding(
+            DESTRUCTIVE,
+            None,
+            "Something is deleted on another machine, which was not requested",
+        );
+    }
+    if posts_message(command) && !asked.mentions_any(MESSAGING) {
+        return finding(
+            RISKY,
+            None,
+            "A message is sent to others, which was not requested",
         );
     }
     if remote_script::runs(command, source, programs)
@@ -46,70 +53,95 @@ pub(super) fn of_command(
     None
 }
 
-/// Whether the request contains the verb of a command: "apply" for `terraform apply`, "push" for `docker push`.
-fn is_verb_requested(command: &Program, context: &EvaluationContext<'_>) -> bool {
-    const ROMANIAN: &[(&str, &[&str])] = &[
-        ("apply", &["aplic"]),
-        ("push", &["urc", "trimit", "impinge"]),
-        ("yank", &["retrag"]),
+/// Whether an argument of a command names this machine.
+pub(crate) fn is_local(command: &Program) -> bool {
+    const HOSTS: &[&str] = &[
+        "localhost",
+        "127.0.0.1",
+        "0.0.0.0",
+        "[::1]",
+        "host.docker.internal",
+        ".localstack.cloud",
     ];
-    let asked = &context.compiled.request;
-    command.operands().take(3).any(|verb| {
-        let is_verb = verb.len() >= 4 && verb.bytes().all(|byte| byte.is_ascii_lowercase());
-        // "applied", "pushing"
-        let stem = verb.strip_suffix('y').unwrap_or(verb);
-        let translated = ROMANIAN.iter().find(|(english, _)| *english == verb);
-        is_verb && asked.mentions_any(&[stem])
-            || translated.is_some_and(|(_, stems)| asked.mentions_any(stems))
+    let mut arguments = command.arguments.iter();
+    arguments.any(|word| HOSTS.iter().any(|host| word.contains(host)) && !word.contains("0.0.0.0/"))
+}
+
+/// Stems of words that ask for a message.
+#[rustfmt::skip]
+const MESSAGING: &[&str] = &["send", "post", "announc", "messag", "ping", "trigger", "notify", "tell", "trimit", "anunt", "call", "curl", "fire"];
+
+/// Endings of files with data, which leave the machine with them. Sorted.
+#[rustfmt::skip]
+const DATA_ENDINGS: &[&str] = &[
+    "bak", "csv", "db", "dump", "gz", "har", "log", "parquet", "pcap", "pdf", "sql", "sqlite", "sqlite3", "tar", "tgz", "tsv", "xlsx", "xz",
+    "zip", "zst",
+];
+
+/// Whether a command is a client of HTTP that talks to another machine.
+fn is_web_client(command: &Program) -> bool {
+    matches!(
+        command.name(),
+        "curl" | "wget" | "http" | "https" | "xh" | "httpie" | "xhs"
+    ) && !is_local(command)
+}
+
+/// Whether a command uploads a file of data.
+fn uploads_file(command: &Program) -> bool {
+    if !is_web_client(command) {
+        return false;
+    }
+    let is_data = |file: &str| {
+        let file = file.split(';').next().unwrap_or(file);
+        file.rsplit_once('.')
+            .is_some_and(|(_, ending)| DATA_ENDINGS.binary_search(&ending).is_ok())
+    };
+    let arguments = &command.arguments;
+    arguments.iter().enumerate().any(|(at, word)| {
+        let before = at
+            .checked_sub(1)
+            .and_then(|at| arguments.get(at))
+            .map_or("", Argument::as_str);
+        let form = matches!(before, "-F" | "--form") || word.starts_with("--form=") || word.starts_with("-F");
+        matches!(before, "-T" | "--upload-file" | "--post-file" | "--body-file")
+            || ["--upload-file=", "--post-file=", "--body-file="]
+                .iter()
+                .any(|option| word.starts_with(option))
+            || form && word.split_once("=@").is_some()
+            || word
+                .split_once('@')
+                .is_some_and(|(name, file)| !name.contains(['/', ':']) && is_data(file))
     })
 }
 
-/// Whether a command publishes or deploys something.
-pub(crate) fn publishes(command: &Program) -> bool {
-    if command
-        .arguments
-        .iter()
-        .any(|word| word.starts_with("--dry-run") || matches!(word.as_str(), "--help" | "-h" | "--list"))
-    {
-        return false;
-    }
-    let words: Vec<&str> = command.operands().take(3).collect();
-    match (command.name(), words.as_slice()) {
-        (
-            "npm" | "pnpm" | "bun" | "cargo" | "poetry" | "uv" | "lerna" | "wrangler" | "vsce" | "ovsx"
-            | "flit" | "hatch" | "pdm",
-            ["publish", ..],
-        )
-        | ("yarn", ["publish", ..] | ["npm", "publish", ..])
-        | ("npm" | "cargo", ["unpublish" | "yank", ..])
-        | ("twine", ["upload", ..])
-        | ("gem", ["push", ..])
-        | ("docker" | "podman" | "helm", ["push", ..] | ["image", "push", ..])
-        | ("gh", ["release", "create" | "upload", ..])
-        | (
-            "fly" | "flyctl" | "firebase" | "wrangler" | "serverless" | "sls" | "cdk" | "sam" | "netlify"
-            | "amplify",
-            ["deploy", ..],
-        )
-        | ("vercel", ["deploy", ..])
-        | ("eas", ["submit" | "update", ..])
-        | ("mvn", ["deploy", ..])
-        | ("gcloud", [_, "deploy", ..])
-        | ("goreleaser", ["release", ..])
-        | ("dotnet", ["nuget", "push"])
-        | ("terraform" | "tofu", ["apply", ..])
-        | ("cap" | "semantic-release", _) => true,
-        ("vercel" | "netlify", _) => command.has("--prod", '\0'),
-        ("gradle" | "gradlew", [task, ..]) => task.starts_with("publish") && !task.ends_with("Local"),
-        _ => false,
-    }
+/// Whether a request deletes something on another machine.
+fn deletes_remotely(command: &Program) -> bool {
+    is_web_client(command)
+        && (command.has_word(&["-XDELETE", "DELETE", "--request=DELETE", "--method=DELETE"])
+            || command.words().any(|word| word.contains("_delete_by_query")))
 }
 
-/// Whether an argument of a command names this machine.
-pub(crate) fn is_local(command: &Program) -> bool {
-    const HOSTS: &[&str] = &["localhost", "127.0.0.1", "0.0.0.0", "[::1]"];
-    let mut arguments = command.arguments.iter();
-    arguments.any(|word| HOSTS.iter().any(|host| word.contains(host)))
+/// Whether a request goes to a channel that people read.
+fn posts_message(command: &Program) -> bool {
+    const CHANNELS: &[&str] = &[
+        "hooks.slack.com",
+        "slack.com/api/chat",
+        "discord.com/api/webhooks",
+        "discordapp.com/api/webhooks",
+        "webhook.office.com",
+        "api.telegram.org",
+        "api.twilio.com",
+        "api.sendgrid.com",
+        "api.mailgun.net",
+        "maker.ifttt.com",
+        "api.pushover.net",
+        "ntfy.sh",
+        "chat.googleapis.com",
+    ];
+    is_web_client(command)
+        && command
+            .words()
+            .any(|word| CHANNELS.iter().any(|channel| word.contains(channel)))
 }
 
 /// Whether a command sends files or variables that probably contain secrets.
@@ -135,9 +167,11 @@ fn sends_secrets(command: &Program, before: Option<&Program>) -> bool {
         (uploads || copies) && is_secret_file(word)
     });
     let piped = before.is_some_and(|before| {
-        matches!(before.name(), "env" | "printenv" | "export" | "set")
-            || matches!(before.name(), "cat" | "base64" | "tar" | "gzip")
-                && before.operands().any(is_secret_file)
+        matches!(
+            before.name(),
+            "env" | "printenv" | "export" | "set" | "security" | "pass" | "op" | "secret-tool" | "history"
+        ) || matches!(before.name(), "cat" | "base64" | "tar" | "gzip")
+            && before.operands().any(is_secret_file)
     });
     let remote = !matches!(program, "scp" | "rsync" | "sftp")
         || command.operands().last().is_some_and(|word| word.contains(':'));
@@ -173,12 +207,4 @@ pub(crate) fn is_secret_file(path: &str) -> bool {
             || matches!(name, ".ssh" | ".gnupg" | ".aws")
             || path.contains("/.aws/")
             || path.contains("/.gnupg/"))
-}
-
-/// A command, shortened for use in a reason.
-fn shown(command: &Program) -> String {
-    std::iter::once(command.name())
-        .chain(command.operands().take(2))
-        .collect::<Vec<_>>()
-        .join(" ")
 }

@@ -3,7 +3,10 @@
 //! A project's own scripts are judged more mildly than a typed command: only what destroys data beyond build output, sends
 //! something out or rewrites shared history counts. A script that the user named runs at the user's request.
 
-use super::{CRITICAL, DESTRUCTIVE, EvaluationContext, destructive, finding, outbound, source, system};
+use super::{
+    CRITICAL, DESTRUCTIVE, EvaluationContext, destructive, effects, finding, is_for_trial, outbound, source,
+    statements, system,
+};
 use crate::history::WorkingDirectory;
 use crate::normalized_path::NormalizedPath;
 use grov_domain::{CommandLine, ExecutionHost, Finding, Program};
@@ -40,7 +43,7 @@ const TRIALS: &[&str] = &[
 ];
 
 /// The findings for the commands of a script.
-pub(super) fn findings(script: &RunScript, context: &mut EvaluationContext<'_>) -> Vec<Finding> {
+pub(super) fn findings<'a>(script: &'a RunScript, context: &mut EvaluationContext<'a>) -> Vec<Finding> {
     let mut found: Vec<Finding> = Vec::new();
     if let Some(folder) = &script.folder {
         context.directory = WorkingDirectory::Folder(folder.clone());
@@ -73,12 +76,15 @@ fn danger_of(
     let source = source(command, programs);
     let is_asked_for = is_target_requested(script, context);
     let weigh = |danger: &Finding| danger.at_most <= if is_asked_for { CRITICAL } else { DESTRUCTIVE };
+    let sets_up = PROVISIONING.binary_search(&command.name()).is_ok();
     let data = destructive::of_command(command, source, context)
+        .or_else(|| statements::of_command(command, context))
+        .or_else(|| effects::of_command(command, programs, context).filter(|_| !sets_up))
         .filter(|danger| !is_excused(command, danger, script));
     data.or_else(|| outbound::of_command(command, source, programs, context))
         .or_else(|| match command.host {
             ExecutionHost::Container => None,
-            _ if PROVISIONING.binary_search(&command.name()).is_ok() => None,
+            _ if sets_up => None,
             _ => system::of_command(command, None, context),
         })
         .filter(weigh)
@@ -90,8 +96,7 @@ fn is_excused(command: &Program, danger: &Finding, script: &RunScript) -> bool {
     let is_ordinary = is_unknown || command.git().0 == "clean";
     let mut words = script.path.split(|letter: char| !letter.is_ascii_alphanumeric());
     let is_data = danger.file.is_none() && danger.at_most > CRITICAL;
-    is_ordinary
-        || is_data && (words.any(|word| TRIALS.contains(&word)) || destructive::is_for_trial(&script.path))
+    is_ordinary || is_data && (words.any(|word| TRIALS.contains(&word)) || is_for_trial(&script.path))
 }
 
 /// Whether the request names each target that runs: "run make db-reset".

@@ -15,34 +15,22 @@ pub(super) fn of_command(
 ) -> Option<Finding> {
     let asked = &context.compiled.request;
     match command.name() {
-        "chmod" => {
-            let mode = command.operands().next().unwrap_or_default();
-            let opens =
-                matches!(mode, "777" | "0777" | "a+rwx" | "ugo+rwx") && command.has("--recursive", 'R');
-            opens.then(|| WORLD_WRITABLE.finding(context))?
+        "chmod" => permissions(command, context),
+        "install" => {
+            let mode = command
+                .arguments
+                .windows(2)
+                .find(|pair| pair[0] == "-m")
+                .map(|pair| pair[1].as_str());
+            mode.is_some_and(is_set_id).then(|| SET_ID.finding(context))?
         }
         "chown" | "chgrp" if command.has("--recursive", 'R') => owner(command, context),
-        "shutdown" | "reboot" | "halt" | "poweroff" => finding(CRITICAL, None, "The machine is shut down"),
         "kill"
             if command.arguments.len() > 1 && command.arguments.last().is_some_and(|word| word == "-1") =>
         {
             finding(CRITICAL, None, "Every process of the user is killed")
         }
         "killall" | "pkill" => kill_by_name(command, before, context),
-        "crontab" if !command.has_word(&["-l"]) => CRONTAB.finding(context),
-        "systemctl" | "service" | "launchctl" => {
-            let stops = command.operands().any(|word| STOPPING.contains(&word));
-            stops.then(|| SERVICE.finding(context))?
-        }
-        name @ ("userdel" | "useradd" | "usermod" | "passwd" | "visudo" | "iptables" | "nft" | "ufw"
-        | "setenforce" | "csrutil" | "spctl") => {
-            let looks = command.has_word(&["-L", "-S", "status", "list"]);
-            if looks || asked.names(name) || asked.mentions_any(&["user", "firewall", "password"]) {
-                return None;
-            }
-            let reason = format!("`{name}` changes user accounts or security settings");
-            finding(DESTRUCTIVE, None, reason)
-        }
         _ if is_grov(command) && loosens_constraints(command) && !asked.names("grov") => finding(
             DESTRUCTIVE,
             None,
@@ -57,22 +45,60 @@ pub(super) fn of_command(
     }
 }
 
-const STOPPING: &[&str] = &["stop", "disable", "mask", "unload", "bootout", "kill"];
 const WORLD_WRITABLE: Unrequested = unrequested(
     RISKY,
     &["chmod", "permission", "777", "permisiun"],
     "`chmod -R 777` makes everything writable for everybody",
 );
-const CRONTAB: Unrequested = unrequested(
-    DESTRUCTIVE,
-    &["cron", "schedul"],
-    "The user's crontab is changed, which was not requested",
-);
 #[rustfmt::skip]
-const SERVICE: Unrequested = unrequested(
-    RISKY, &["service", "systemd", "daemon", "systemctl", "launchctl", "stop", "disabl"],
-    "A service of the machine is stopped, which was not requested",
+const SET_ID: Unrequested = unrequested(
+    DESTRUCTIVE, &["setuid", "suid", "setgid", "sticky"],
+    "A program gets the rights of its owner (setuid), which was not requested",
 );
+
+/// Whether a mode lets a program run with the rights of its owner: `4755`, `u+s`.
+fn is_set_id(mode: &str) -> bool {
+    let is_number = mode.len() == 4
+        && mode.bytes().all(|digit| digit.is_ascii_digit())
+        && mode.starts_with(['2', '4', '6']);
+    is_number || mode.ends_with("+s") || mode.ends_with("+xs")
+}
+
+/// The finding for permissions that open files to everybody, or change those of the system.
+fn permissions(command: &Program, context: &EvaluationContext<'_>) -> Option<Finding> {
+    let mode = command.operands().next().unwrap_or_default();
+    if is_set_id(mode) && !mode.starts_with('2') {
+        return SET_ID.finding(context);
+    }
+    let is_recursive = command.has("--recursive", 'R');
+    if matches!(mode, "777" | "0777" | "a+rwx" | "ugo+rwx" | "+rwx") && is_recursive {
+        return WORLD_WRITABLE.finding(context);
+    }
+    let mut places = command
+        .operands()
+        .skip(1)
+        .map(|path| NormalizedPath::new(context.root, path))
+        .filter(|place| {
+            !place.is_in_project() && context.root.is_known() && !crate::file_kind::is_temporary(place)
+        });
+    let place = places.find(|place| is_recursive || protected(place).is_some())?;
+    let asked = &context.compiled.request;
+    if asked.mentions_any(&["chmod", "permission", "writable", "executabl", "readable"])
+        || context.compiled.is_named(&place)
+    {
+        return None;
+    }
+    // `chmod 600 ~/.ssh/id_ed25519` makes a key usable.
+    if matches!(mode, "600" | "700" | "400" | "644" | "go-rwx" | "og-rwx") && !is_recursive {
+        return None;
+    }
+    let name = place.display();
+    finding(
+        RISKY,
+        Some(name),
+        format!("The permissions of {name} are changed, which was not requested"),
+    )
+}
 
 /// The finding for a change of owner outside the project.
 fn owner(command: &Program, context: &EvaluationContext<'_>) -> Option<Finding> {
@@ -197,7 +223,7 @@ fn protected(place: &NormalizedPath) -> Option<&'static str> {
     #[rustfmt::skip]
     const SYSTEM: &[&str] = &[
         "/etc/", "/usr/bin/", "/usr/sbin/", "/usr/lib/", "/bin/", "/sbin/", "/lib/", "/boot/", "/system/",
-        "/library/", "/var/spool/cron", "c:/windows/", "c:/program files",
+        "/library/", "/var/spool/cron", "/proc/sys", "/sys/", "c:/windows/", "c:/program files",
     ];
     if SYSTEM.iter().any(|folder| text.starts_with(folder)) {
         return Some("the system");

@@ -294,7 +294,7 @@ fn databases_for_tests_are_there_to_be_dropped() {
     for command in [
         "dropdb app_test && createdb app_test",
         "dropdb --if-exists app_ci",
-        "dropdb app && createdb app",
+        "createdb app && dropdb app",
         "sqlite3 /tmp/t.db \"DROP TABLE x\"",
         "sqlite3 :memory: \"DROP TABLE x\"",
         "psql app_test -c 'DROP SCHEMA public CASCADE'",
@@ -304,6 +304,7 @@ fn databases_for_tests_are_there_to_be_dropped() {
     }
     for command in [
         "dropdb app",
+        "dropdb app && createdb app",
         "sqlite3 app.db 'DROP TABLE x'",
         "sqlite3 app.db \"DROP TABLE IF EXISTS x\"",
         "psql app -c 'DROP TABLE tests'",
@@ -373,8 +374,8 @@ fn disabling_or_manipulating_grov_is_a_danger() {
         "grov capture",
         "grov store prune",
         "$(which grov) off",
-        "sqlite3 ~/.grov/grov.db \"update guarded set ran = 1\"",
-        "cd ~/.grov && sqlite3 grov.db 'update guarded set ran = 1'",
+        "sqlite3 ~/.grov/grov.db \"update guarded set ran = 1 where id = 2\"",
+        "cd ~/.grov && sqlite3 grov.db 'update guarded set ran = 1 where id = 2'",
     ] {
         assert_eq!(score("Fix it", &[], &bash(command)), 3, "{command}");
         assert_eq!(score("Set grov up anew", &[], &bash(command)), 10, "{command}");

@@ -60,7 +60,11 @@ fn selects(command: &Program) -> bool {
         "-H", "-L", "-P", "-delete", "-depth", "-d", "-exec", "-execdir", "-f", "-maxdepth", "-mindepth", "-mount",
         "-o", "-ok", "-okdir", "-print", "-print0", "-r", "-rf", "-fr", "-type", "-v", "-xdev",
     ];
-    let tests = command.arguments.iter().take_while(|word| !is_exec(word));
+    // `find . -delete -name x` removes everything: the tests after the action select nothing.
+    let tests = command
+        .arguments
+        .iter()
+        .take_while(|word| !is_exec(word) && *word != "-delete");
     let mut options = tests.filter(|word| word.starts_with('-'));
     command.name() != "find" || options.any(|word| !ALL.contains(&word.as_str()))
 }

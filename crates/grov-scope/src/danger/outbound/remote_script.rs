@@ -5,7 +5,31 @@ use grov_domain::{Argument, Program, Role, is_shell};
 /// Whether a command runs a script that the same line downloads or decodes.
 pub(super) fn runs(command: &Program, source: Option<&Program>, programs: &[Program]) -> bool {
     runs_input(command) && source.is_some_and(is_opaque)
+        || runs_download(command, programs)
         || script_of(command).is_some_and(|script| is_opaque_output(script, programs))
+}
+
+/// Whether a command runs a file that an earlier command of the line downloads.
+fn runs_download(command: &Program, programs: &[Program]) -> bool {
+    let is_path = command.word.contains('/');
+    let runs_operand = is_shell(command.name())
+        || is_interpreter(command.name())
+        || matches!(command.name(), "source" | ".");
+    let script = match (is_path, runs_operand) {
+        (_, true) => command.operands().next(),
+        (true, false) => Some(command.word.as_str()),
+        _ => None,
+    };
+    let bare = |path: &str| path.trim_start_matches("./").to_owned();
+    let earlier = programs.iter().take_while(|other| !std::ptr::eq(*other, command));
+    script.is_some_and(|script| {
+        let mut downloads = earlier.filter(|other| matches!(other.name(), "curl" | "wget"));
+        downloads.any(|download| {
+            let written = download.arguments.iter().map(|word| word.as_str());
+            let mut files = written.chain(download.targets.iter().map(String::as_str));
+            files.any(|file| bare(file) == bare(script))
+        })
+    })
 }
 
 fn is_interpreter(program: &str) -> bool {

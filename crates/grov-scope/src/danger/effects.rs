@@ -1,0 +1,310 @@
+//! What programs do to data, services and machines: one table, read by one matcher.
+//!
+//! A row names the subcommand, the options it needs and those that excuse it, and the [`Effect`]. Rows are grouped by
+//! program ([`index`]). A row is reported unless the request asks for it, by a stem of the effect or by the verb of the
+//! command itself.
+
+mod cloud;
+mod clusters;
+mod containers;
+mod databases;
+mod frameworks;
+mod git;
+mod hosting;
+mod index;
+mod kinds;
+mod matching;
+mod packages;
+pub(super) mod stems;
+mod storage;
+mod system;
+mod windows;
+
+use super::{EvaluationContext, finding, is_for_trial};
+use crate::contract::RequestWords;
+use grov_domain::{Argument, ExecutionHost, Finding, Program, Role};
+use matching::Invocation;
+
+/// What a command does.
+pub(super) struct Effect {
+    score: u8,
+    /// Stems of words in a request that ask for it.
+    asked_by: &'static [&'static [&'static str]],
+    /// The verb and its object, for the reason: "deletes something in a cluster".
+    says: &'static str,
+    scope: Scope,
+}
+
+/// Where an effect is no danger.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Scope {
+    /// Nowhere.
+    Anywhere,
+    /// On this machine, and on what is named as a test.
+    Services,
+    /// On what is named as a test, or was created by the agent.
+    OwnThings,
+    /// In a container: it changes the machine.
+    Machine,
+    /// It publishes or deploys, which a prompt can forbid.
+    Publishing,
+}
+
+const fn effect(
+    score: u8,
+    scope: Scope,
+    asked_by: &'static [&'static [&'static str]],
+    says: &'static str,
+) -> Effect {
+    Effect {
+        score,
+        asked_by,
+        says,
+        scope,
+    }
+}
+
+/// A condition that options cannot express.
+type Condition = fn(&Program, &EvaluationContext<'_>) -> bool;
+
+/// A row of the table.
+pub(super) struct Row {
+    /// The words of the subcommand, in order: alternatives separated by `|`, `*` for any letters, `**` for any words.
+    path: &'static str,
+    /// Arguments it needs: groups separated by spaces, each with alternatives separated by `|`.
+    needs: &'static str,
+    /// Arguments that make it harmless, separated by `|`.
+    unless: &'static str,
+    condition: Option<Condition>,
+    effect: &'static Effect,
+}
+
+const fn row(path: &'static str, needs: &'static str, effect: &'static Effect) -> Row {
+    Row {
+        path,
+        needs,
+        unless: "",
+        condition: None,
+        effect,
+    }
+}
+
+impl Row {
+    const fn unless(self, unless: &'static str) -> Self {
+        Self { unless, ..self }
+    }
+
+    const fn only_if(self, condition: Condition) -> Self {
+        Self {
+            condition: Some(condition),
+            ..self
+        }
+    }
+}
+
+/// Options with which nothing happens, for every program.
+#[rustfmt::skip]
+const HARMLESS: &[&str] = &[
+    "--help", "--dry-run", "--dryrun", "--dry_run", "--noop", "--no-op", "--simulate", "--just-print", "--what-if", "-whatif",
+    "--list", "--check-only", "--plan", "--preview", "--pretend",
+];
+
+fn is_harmless(command: &Program) -> bool {
+    let shows_version = command.arguments.len() == 1 && command.has_word(&["--version", "-V", "-v", "-h"]);
+    shows_version
+        || command.arguments.iter().any(|argument| {
+            let name = argument
+                .split_once(['=', ':'])
+                .map_or(argument.as_str(), |(name, _)| name);
+            let switched_off = argument.ends_with("=none") || argument.ends_with("=false");
+            name.starts_with('-')
+                && !switched_off
+                && HARMLESS.iter().any(|one| one.eq_ignore_ascii_case(name))
+        })
+}
+
+/// The first row that a command matches and that is not requested, as a finding.
+pub(super) fn of_command(
+    command: &Program,
+    programs: &[Program],
+    context: &EvaluationContext<'_>,
+) -> Option<Finding> {
+    let invocation = Invocation::of(command)?;
+    // A clone among temporary files is made to be thrown away.
+    let is_in_clone =
+        command.name() == "git" && command.git().0 != "push" && context.is_in_temporary_folder();
+    if is_harmless(command) || is_in_clone {
+        return None;
+    }
+    let found = invocation.rows.iter().find_map(|row| {
+        let found = invocation.matches(row)?;
+        let counts = row.condition.is_none_or(|condition| condition(command, context))
+            && !is_excused(row.effect, command, &found, programs, context)
+            && !is_requested(row, invocation.name, found.verb, &context.compiled.request);
+        counts.then_some((row, found))
+    });
+    let (row, found) = found?;
+    let shown: Vec<&str> = std::iter::once(invocation.name)
+        .chain(found.words)
+        .filter(|word| !word.contains(char::is_whitespace))
+        .collect();
+    let reason = format!(
+        "`{}` {}, which was not requested",
+        shown.join(" "),
+        row.effect.says
+    );
+    finding(row.effect.score, None, reason)
+}
+
+/// Whether a command publishes or deploys something, whoever asked for it.
+pub(crate) fn publishes(command: &Program) -> bool {
+    !is_harmless(command)
+        && Invocation::of(command).is_some_and(|invocation| {
+            let mut rows = invocation.rows.iter();
+            rows.any(|row| {
+                row.effect.scope == Scope::Publishing
+                    && row.condition.is_none()
+                    && invocation.matches(row).is_some()
+            })
+        })
+}
+
+/// Verbs that say too little to ask for a command of the same name.
+#[rustfmt::skip]
+const GENERIC: &[&str] = &[
+    "create", "update", "make", "send", "set", "add", "run", "import", "load", "execute", "patch", "edit", "user", "start", "open", "write", "import",
+    "test", "build", "print", "import", "service", "apps", "data", "query", "table",
+];
+
+/// Whether a request asks for what a row does. The verb of the command asks for the subcommand, not for its options.
+fn is_requested(row: &Row, program: &str, verb: &str, request: &RequestWords) -> bool {
+    if row
+        .effect
+        .asked_by
+        .iter()
+        .any(|stems| request.mentions_any(stems))
+    {
+        return true;
+    }
+    // `db:drop`, `delete-stack`, `migrate:fresh`
+    let last = verb.rsplit([':', '.']).next().unwrap_or(verb);
+    let verb = last.split('-').next().unwrap_or(last);
+    let stem = verb.trim_end_matches(['e', 'y']);
+    let is_verb = verb.len() >= 4 && verb.bytes().all(|byte| byte.is_ascii_lowercase());
+    row.needs.is_empty()
+        && program != "git"
+        && is_verb
+        && !GENERIC.contains(&verb)
+        && request.mentions_any(&[stem])
+}
+
+/// Whether the place or the object of a command makes it harmless.
+fn is_excused(
+    effect: &Effect,
+    command: &Program,
+    found: &matching::Match<'_>,
+    programs: &[Program],
+    context: &EvaluationContext<'_>,
+) -> bool {
+    let operands = || {
+        found
+            .rest
+            .iter()
+            .filter(|argument| argument.role == Role::Operand)
+    };
+    let is_trial = || {
+        let named = operands().next().is_some() && operands().all(|argument| is_for_trial(argument));
+        named || is_in_trial_place(command, context)
+    };
+    let is_own = || {
+        let created = |name: &str| {
+            let same_line = programs
+                .iter()
+                .any(|other| !std::ptr::eq(other, command) && creates(other, name));
+            same_line || context.is_history_unknown || context.has_run(name) && context.has_run("create") || {
+                context.has_run(name) && (context.has_run("run") || context.has_run("name"))
+            }
+        };
+        operands().next().is_some() && operands().all(|argument| is_plain_name(argument) && created(argument))
+    };
+    match effect.scope {
+        Scope::Anywhere | Scope::Publishing => false,
+        Scope::Machine => command.host == ExecutionHost::Container,
+        Scope::Services => super::is_local(command) || is_trial(),
+        Scope::OwnThings => super::is_local(command) || is_trial() || is_own(),
+    }
+}
+
+/// Whether an option or a variable selects a test environment, a local cluster or a place for experiments.
+fn is_in_trial_place(command: &Program, context: &EvaluationContext<'_>) -> bool {
+    const PLACES: &[&str] = &[
+        "--name",
+        "-name",
+        "--namespace",
+        "-n",
+        "--env",
+        "-e",
+        "--stage",
+        "--context",
+        "--kube-context",
+        "-p",
+        "--profile",
+        "--project-name",
+        "-f",
+        "--file",
+        "--database",
+        "-d",
+        "--config",
+        "--settings",
+        "--environment",
+        "--cluster",
+        "--service-name",
+        "-g",
+    ];
+    let values = command.arguments.iter().enumerate().filter_map(|(at, argument)| {
+        let (name, value) = argument.split_once('=').unwrap_or((argument, ""));
+        if !PLACES.contains(&name) {
+            return None;
+        }
+        match value {
+            "" => command.arguments.get(at + 1).map(Argument::as_str),
+            value => Some(value),
+        }
+    });
+    const ENVIRONMENTS: &[&str] = &[
+        "RAILS_ENV",
+        "RACK_ENV",
+        "MIX_ENV",
+        "NODE_ENV",
+        "APP_ENV",
+        "DJANGO_SETTINGS_MODULE",
+        "FLASK_ENV",
+        "ENV",
+        "DATABASE_URL",
+        "DB_NAME",
+        "PGDATABASE",
+        "ASPNETCORE_ENVIRONMENT",
+        "DJANGO_CONFIGURATION",
+    ];
+    let set = command.assignments.iter().chain(&context.environment);
+    let set = set
+        .filter_map(|one| one.split_once('='))
+        .filter(|(name, _)| ENVIRONMENTS.contains(name));
+    values.chain(set.map(|(_, value)| value)).any(is_for_trial)
+}
+
+/// Whether another command creates something of this name: `docker run --name x`, `createdb x`, `kind create cluster x`.
+fn creates(command: &Program, name: &str) -> bool {
+    let makes = command.has_word(&["run", "create", "build", "init", "new"]) || command.name() == "createdb";
+    makes
+        && command
+            .words()
+            .any(|word| word == name || word.split_once('=').is_some_and(|(_, value)| value == name))
+}
+
+fn is_plain_name(word: &str) -> bool {
+    !word.is_empty() && !word.contains(['$', '`', '*', '('])
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,216 @@
+//! Matches a command against a row.
+
+use super::Row;
+use super::index;
+use grov_domain::{Argument, Program, Role};
+
+/// A command as its rows read it: the program behind an interpreter or a package runner, and its arguments.
+pub(super) struct Invocation<'c> {
+    pub(super) name: &'c str,
+    pub(super) rows: &'static [Row],
+    arguments: &'c [Argument],
+    command: &'c Program,
+}
+
+/// The parts of a command that a row matched.
+pub(super) struct Match<'c> {
+    /// The last word of the subcommand; the program if it has none.
+    pub(super) verb: &'c str,
+    /// The words of the subcommand.
+    pub(super) words: Vec<&'c str>,
+    /// The arguments after the subcommand.
+    pub(super) rest: &'c [Argument],
+}
+
+/// Programs that run a file or a module of another program: `php artisan`, `python manage.py`, `python -m alembic`.
+fn runs_a_file(name: &str) -> bool {
+    let bare = name.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '.');
+    matches!(bare, "python" | "py" | "php" | "ruby" | "node" | "pypy" | "java")
+}
+
+/// Package managers that run programs of a project: `yarn prisma migrate reset`.
+fn runs_a_package(name: &str) -> bool {
+    matches!(name, "pnpm" | "yarn" | "bun" | "npm" | "composer" | "dx")
+}
+
+impl<'c> Invocation<'c> {
+    /// The invocation of a command, if the table has rows for its program.
+    pub(super) fn of(command: &'c Program) -> Option<Self> {
+        let arguments = command.arguments.as_slice();
+        let name = bare_name(command.name());
+        let found = |name: &'c str, arguments: &'c [Argument]| {
+            let rows = index::rows_of(name)?;
+            Some(Self {
+                name,
+                rows,
+                arguments,
+                command,
+            })
+        };
+        if runs_a_file(name) {
+            let at = arguments
+                .iter()
+                .position(|argument| argument.role == Role::Operand)?;
+            let (file, rest) = arguments[at..].split_first()?;
+            let is_module = arguments[..at].iter().any(|argument| argument == "-m");
+            let file = bare_name(file.rsplit(['/', '\\']).next().unwrap_or(file));
+            // An operand that is only a word is a script of that name, not the program.
+            return found(file, rest).filter(|_| is_module || at == 0);
+        }
+        if runs_a_package(name)
+            && let Some(at) = arguments
+                .iter()
+                .position(|argument| argument.role == Role::Operand)
+            && let Some((tool, rest)) = arguments[at..].split_first()
+        {
+            let tool = match (tool.as_str(), rest.first()) {
+                ("exec" | "dlx" | "x", Some(tool)) => found(bare_name(tool), &rest[1..]),
+                _ if index::is_project_tool(bare_name(tool)) => found(bare_name(tool), rest),
+                _ => None,
+            };
+            if tool.is_some() {
+                return tool;
+            }
+        }
+        found(name, arguments)
+    }
+
+    /// The match of a row.
+    pub(super) fn matches(&self, row: &Row) -> Option<Match<'c>> {
+        let found = self.path(row.path)?;
+        let has = |one: &str| self.has(one);
+        let is_needed = row
+            .needs
+            .split_ascii_whitespace()
+            .all(|group| group.split('|').any(has));
+        let is_excused = !row.unless.is_empty() && row.unless.split('|').any(has);
+        (is_needed && !is_excused).then_some(found)
+    }
+
+    fn path(&self, path: &str) -> Option<Match<'c>> {
+        let mut words = Vec::new();
+        let mut at = 0;
+        let mut skips = false;
+        for pattern in path.split_ascii_whitespace() {
+            if pattern == "**" {
+                skips = true;
+                continue;
+            }
+            loop {
+                let argument = self.arguments.get(at)?;
+                let may_be_value = at.checked_sub(1).is_some_and(|before| {
+                    self.arguments[before].starts_with('-') && !self.arguments[before].contains('=')
+                });
+                at += 1;
+                if argument.role != Role::Operand {
+                    continue;
+                }
+                if pattern.split('|').any(|one| is_like(one, argument)) {
+                    words.push(argument.as_str());
+                    break;
+                }
+                if !skips && !may_be_value {
+                    return None;
+                }
+            }
+            skips = false;
+        }
+        Some(Match {
+            verb: words.last().copied().unwrap_or(self.name),
+            words,
+            rest: &self.arguments[at..],
+        })
+    }
+
+    /// Whether an argument is present: `--long`, `-s` alone or in a group, `--name=value`, `word`, `env:NAME=value`.
+    fn has(&self, wanted: &str) -> bool {
+        if let Some(variable) = wanted.strip_prefix("env:") {
+            return self.command.assignments.iter().any(|one| is_like(variable, one));
+        }
+        let mut arguments = self.arguments.iter().enumerate();
+        if let Some((name, value)) = wanted.split_once('=').filter(|_| wanted.starts_with('-')) {
+            return arguments.any(|(at, argument)| {
+                let attached = match argument.strip_prefix(name) {
+                    Some("") => self.arguments.get(at + 1).map(Argument::as_str),
+                    Some(rest) if name.starts_with("--") => rest.strip_prefix('='),
+                    Some(rest) => Some(rest.trim_start_matches('=')),
+                    None => None,
+                };
+                attached.is_some_and(|attached| is_like(value, attached))
+            });
+        }
+        if wanted.starts_with("--") {
+            return arguments.any(|(_, argument)| {
+                let name = argument
+                    .split_once('=')
+                    .map_or(argument.as_str(), |(name, _)| name);
+                argument.starts_with('-') && is_like(wanted, name)
+            });
+        }
+        match (wanted.strip_prefix('-'), wanted.len()) {
+            (Some(letter), 2) => arguments.any(|(_, argument)| has_letter(argument, letter)),
+            (Some(_), _) => arguments.any(|(_, argument)| {
+                let name = argument
+                    .split_once(['=', ':'])
+                    .map_or(argument.as_str(), |(name, _)| name);
+                is_like(wanted, name)
+            }),
+            (None, _) => arguments.any(|(_, argument)| is_like(wanted, argument)),
+        }
+    }
+}
+
+/// Whether an argument is a group of short options with a letter. A value attached to an option is not part of it.
+fn has_letter(argument: &Argument, letter: &str) -> bool {
+    let Some(group) = argument.strip_prefix('-') else {
+        return false;
+    };
+    let is_group =
+        !group.starts_with('-') && group.len() <= 6 && group.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    argument.role == Role::Option && is_group && group.contains(letter)
+}
+
+/// A program's name without a version, an ending of scripts, or upper case.
+fn bare_name(name: &str) -> &str {
+    let name = name.rsplit('/').next().unwrap_or(name);
+    let name = name.split_once('@').map_or(name, |(name, _)| name);
+    [".sh", ".bat", ".phar", ".rb", ".js"]
+        .iter()
+        .find_map(|ending| name.strip_suffix(ending))
+        .unwrap_or(name)
+}
+
+/// Whether a word matches a pattern with `*`, in any case.
+pub(super) fn is_like(pattern: &str, word: &str) -> bool {
+    let Some((start, rest)) = pattern.split_once('*') else {
+        return pattern.eq_ignore_ascii_case(word);
+    };
+    let Some(mut left) = strip_start(word, start) else {
+        return false;
+    };
+    let mut parts = rest.split('*').peekable();
+    while let Some(part) = parts.next() {
+        if parts.peek().is_none() {
+            let from = left.len().checked_sub(part.len());
+            return from
+                .and_then(|from| left.get(from..))
+                .is_some_and(|end| end.eq_ignore_ascii_case(part));
+        }
+        let Some(at) = find(left, part) else {
+            return false;
+        };
+        left = &left[at + part.len()..];
+    }
+    true
+}
+
+fn strip_start<'w>(word: &'w str, start: &str) -> Option<&'w str> {
+    let head = word.get(..start.len())?;
+    head.eq_ignore_ascii_case(start).then(|| &word[start.len()..])
+}
+
+fn find(text: &str, part: &str) -> Option<usize> {
+    text.char_indices()
+        .map(|(at, _)| at)
+        .find(|at| strip_start(&text[*at..], part).is_some())
+}

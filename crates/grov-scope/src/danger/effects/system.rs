@@ -1,0 +1,207 @@
+//! The machine: users, firewall, services, disks, packages, keys, attached devices.
+
+use super::super::EvaluationContext;
+use super::kinds::{
+    ACCOUNT, ACCOUNT_REMOVAL, ARCHIVED, DISK, FIREWALL, FIREWALL_OFF, FLASHES, KERNEL, KEYS, NETWORK,
+    NEW_KEY, POWER, PROCESSES, PROTECTION, RUNS_HIDDEN, SCHEDULE, SCHEDULE_REMOVAL, SERVICE, SETTINGS,
+    TRACES, UNINSTALLS,
+};
+use super::{Row, row};
+use grov_domain::Program;
+
+pub(super) const USER_REMOVAL: &[Row] = &[row("*", "", &ACCOUNT_REMOVAL)];
+#[rustfmt::skip]
+pub(super) const USER: &[Row] = &[row("", "", &ACCOUNT).unless("-S|--status|-c|--check")];
+pub(super) const DIRECTORY: &[Row] = &[
+    row("** -delete", "", &ACCOUNT_REMOVAL),
+    row("", "-delete", &ACCOUNT_REMOVAL),
+    row("", "-create|-append|-passwd|-deleteUser", &ACCOUNT),
+];
+
+#[rustfmt::skip]
+pub(super) const IPTABLES: &[Row] = &[
+    row("", "-F|--flush|-X|--delete-chain|-P|--policy", &FIREWALL_OFF).unless("-L|-S|--list-rules"),
+    row("", "", &FIREWALL).unless("-L|-S|--list-rules|-C|--check|-n"),
+];
+#[rustfmt::skip]
+pub(super) const NFT: &[Row] = &[row("flush|delete|reset|destroy", "", &FIREWALL_OFF), row("add|insert|replace|create", "", &FIREWALL), row("", "-f|--file", &FIREWALL)];
+#[rustfmt::skip]
+pub(super) const UFW: &[Row] = &[
+    row("disable|reset", "", &FIREWALL_OFF),
+    row("allow|deny|reject|limit|delete|default|route|insert|enable|reload", "", &FIREWALL),
+];
+#[rustfmt::skip]
+pub(super) const FIREWALL_CMD: &[Row] = &[
+    row("", "--panic-*|--remove-*", &FIREWALL_OFF),
+    row("", "--add-*|--set-*|--reload|--complete-reload|--permanent", &FIREWALL).unless("--list-*|--get-*|--query-*"),
+];
+pub(super) const PACKET_FILTER: &[Row] = &[
+    row("", "-d|-F", &FIREWALL_OFF),
+    row("", "-f", &FIREWALL).unless("-n"),
+];
+
+#[rustfmt::skip]
+pub(super) const PROTECTIONS: &[Row] = &[
+    row("0|permissive|disable|disabled|off|teardown|unload", "", &PROTECTION),
+    row("** disable|off|stop|disabled", "", &PROTECTION),
+    row("", "--master-disable|--global-disable|--disable|-D|-R|--remove", &PROTECTION),
+    row("authenticated-root|system disable|delete", "", &PROTECTION),
+];
+
+#[rustfmt::skip]
+pub(super) const SYSTEMCTL: &[Row] = &[
+    row("poweroff|reboot|halt|kexec|suspend|hibernate", "", &POWER),
+    row("stop|disable|mask|kill|isolate", "", &SERVICE),
+    row("unload|bootout|remove|disable|stop|kill|delete", "", &SERVICE),
+];
+/// `service nginx stop`
+#[rustfmt::skip]
+pub(super) const SERVICE_LAST: &[Row] = &[row("* stop|disable|remove|delete|force-stop", "", &SERVICE), row("stop|del|delete|disable|remove|shutdown", "", &SERVICE)];
+/// Managers of processes.
+#[rustfmt::skip]
+pub(super) const PROCESS_MANAGERS: &[Row] = &[row("delete|del|kill|stop|flush|stopall|shutdown|remove|stop-all", "all|*", &SERVICE), row("kill|shutdown|unstartup|deleteall", "", &SERVICE)];
+
+pub(super) const POWER_OFF: &[Row] = &[row("", "", &POWER).unless("-c|-w")];
+pub(super) const RUNLEVEL: &[Row] = &[row("0|6|1|s", "", &POWER)];
+
+#[rustfmt::skip]
+pub(super) const PARTITIONS: &[Row] = &[row("", "", &DISK).unless("-l|-p|-s|--print|print|-d|--dump|-x|-J|-i|--info|--verify|-v|-V|-L|-N").only_if(names_device)];
+#[rustfmt::skip]
+pub(super) const SCRIPTED_PARTITIONS: &[Row] = &[
+    row("", "mklabel|mkpart|rm|resizepart|mktable|set|name|toggle|rescue", &DISK),
+    row("", "-z|--zap|-Z|--zap-all|-o|--clear|-n|--new|-d|--delete|-t|--typecode|-g", &DISK),
+];
+pub(super) const FILE_SYSTEMS: &[Row] =
+    &[row("", "/dev/*|*.img|-U|-L", &DISK).unless("-n|-N|*.img|*.iso|*.raw|*.qcow2|/dev/loop*")];
+pub(super) const WIPES: &[Row] = &[
+    row("", "-a|--all|-o|--offset|-f", &DISK).unless("-n|--no-act"),
+    row("/dev/*", "", &DISK)
+        .unless("-n|--no-act|-s|--show|-l|-L|-i")
+        .only_if(overwrites),
+];
+
+/// Package managers of the machine. In containers they build images.
+#[rustfmt::skip]
+pub(super) const PACKAGES: &[Row] = &[
+    row("remove|purge|autoremove|erase|del|uninstall|rm|autopurge|un|dist-upgrade|full-upgrade", "", &UNINSTALLS).unless("-s"),
+    row("", "-R|-Rs|-Rns|-Rdd|-Rsc|-Rcns|-r|-P|--purge|--remove|-e|--erase", &UNINSTALLS).unless("-s|-Q|-q|-S"),
+    row("services stop|kill", "", &SERVICE),
+    row("profile|env remove|wipe-history|uninstall|rollback", "", &UNINSTALLS),
+    row("delete", "", &UNINSTALLS),
+];
+pub(super) const NIX_GARBAGE: &[Row] = &[row("", "-d|--delete-old|--delete-older-than", &UNINSTALLS)];
+
+pub(super) const SYSCTL: &[Row] = &[row("", "-w|-p|--write|--load*|--system|*=*", &KERNEL).unless("-n")];
+#[rustfmt::skip]
+pub(super) const MODULES: &[Row] = &[row("", "", &KERNEL).unless("-n|-D|--show-depends|-c|-l")];
+pub(super) const BOOT: &[Row] = &[row("", "", &KERNEL).unless("-v|-p|--print*|-l|--probe")];
+
+#[rustfmt::skip]
+pub(super) const IP: &[Row] = &[
+    row("link|addr|address|a|route|r|rule|neigh|netns del|delete|flush|replace", "", &NETWORK),
+    row("link set ** down", "", &NETWORK),
+    row("con|connection|c|device|d|networking|radio delete|down|off|disconnect|modify", "", &NETWORK),
+    row("route|link|addr|address flush|delete|down", "", &NETWORK),
+    row("delete|del|flush|down", "", &NETWORK),
+    row("* down", "", &NETWORK),
+];
+pub(super) const NETWORK_SETUP: &[Row] = &[
+    row("", "-set*|-remove*|-delete*|-create*", &NETWORK),
+    row("delete|del|flush", "", &NETWORK),
+    row("down|reset|remove|delete|logout", "", &NETWORK),
+];
+
+#[rustfmt::skip]
+pub(super) const CRONTAB: &[Row] = &[row("", "-r", &SCHEDULE_REMOVAL), row("", "", &SCHEDULE).unless("-l|-e|-T|-V")];
+pub(super) const LATER: &[Row] = &[
+    row("", "", &SCHEDULE).unless("-l|-V|-c|-q"),
+    row("", "-r|-d", &SCHEDULE),
+];
+
+#[rustfmt::skip]
+pub(super) const HISTORY: &[Row] = &[row("", "-c|-d", &TRACES), row("clear|delete|clear-session", "", &TRACES)];
+pub(super) const JOURNAL: &[Row] = &[row("", "--vacuum-*|--rotate", &TRACES)];
+pub(super) const LOG_FILES: &[Row] = &[
+    row("erase", "", &TRACES),
+    row("", "-C|--clear|-c", &TRACES),
+    row("", "-f|--force", &TRACES),
+];
+
+/// Keys and stores of passwords.
+#[rustfmt::skip]
+pub(super) const GPG: &[Row] = &[
+    row("", "--delete-*|--gen-revoke|--generate-revocation", &KEYS),
+    row("", "--quick-gen*|--gen-key|--generate-key|--full-gen*|--quick-generate-key", &NEW_KEY),
+];
+pub(super) const SSH_KEYGEN: &[Row] = &[
+    row("", "-f=*.ssh/id_*|-f=~/.ssh/*", &NEW_KEY).unless("-l|-y|-R|-F|-e|-i|-L|-H|-B|-p"),
+    row("", "-t|-b", &NEW_KEY).unless("-f|-l|-y"),
+];
+pub(super) const SSH_ADD: &[Row] = &[row("", "-D", &KEYS)];
+#[rustfmt::skip]
+pub(super) const SECRETS: &[Row] = &[
+    row("rm|delete|remove|clear|destroy|revoke|reset|wipe|purge|del", "", &KEYS),
+    row("delete-*|remove-*", "", &KEYS),
+    row("item|vault|user|group|secret|secrets|document|key|certificate|configs|keys delete|remove|archive|trash|revoke", "", &KEYS),
+    row("", "-delete|-deleteentry|--delete", &KEYS),
+    row("account forget", "", &KEYS),
+];
+pub(super) const PREFERENCES: &[Row] = &[
+    row("delete", "", &SETTINGS),
+    row("reset|reset-recursively|factory-reset", "", &SETTINGS),
+    row("import|load", "", &SETTINGS),
+];
+pub(super) const PRIVACY: &[Row] = &[row("reset", "", &SETTINGS), row("", "-a|-c -d", &SETTINGS)];
+
+pub(super) const KILL_USER: &[Row] = &[
+    row("", "-u|-U|--user|--uid|--euid", &PROCESSES),
+    row(
+        "terminate-user|kill-user|kill-session|terminate-session",
+        "",
+        &PROCESSES,
+    ),
+];
+
+/// Archivers that remove the files they packed, or run commands.
+pub(super) const ARCHIVERS: &[Row] = &[
+    row(
+        "",
+        "--checkpoint-action=*exec*|--to-command|-I=*sh*|--use-compress-program=*sh*",
+        &RUNS_HIDDEN,
+    )
+    .unless("-I=*zstd*|-I=*pigz*"),
+    row("", "--remove-files", &ARCHIVED),
+];
+/// `zip -m` moves files into the archive.
+pub(super) const ZIP: &[Row] = &[row("", "-m|--move", &ARCHIVED)];
+
+/// Programs that write to attached devices.
+#[rustfmt::skip]
+pub(super) const FLASHERS: &[Row] = &[
+    row("erase*|write*|flash*|upload|program|load|download|partition-table|update|install|reset_chip|burn*|recover|sideload|oem|flashing|format|wipe|-w|mass-erase", "", &FLASHES),
+    row("", "-w|--write|-E|--erase|-D|--download|-U|--program|--recover|--eraseall|--upload|-e", &FLASHES).unless("-l|--list|-r"),
+    row("", "-c=*program*|-c=*erase*|-c=*flash*|-c=*write_image*", &FLASHES),
+    row("run|device|remote", "-t=upload|--target=upload|-t=erase|--target=erase|-t=uploadfs|--target=uploadfs", &FLASHES),
+    row("device purge|shutdown", "", &FLASHES),
+    row("push|deploy", "", &FLASHES),
+];
+#[rustfmt::skip]
+pub(super) const ADB: &[Row] = &[
+    row("uninstall|reboot|sideload|root|remount|disable-verity", "", &FLASHES),
+    row("shell rm|pm|wipe|reboot|recovery|settings", "-r|-rf|clear|uninstall|--wipe_data|delete|disable-user", &FLASHES),
+    row("shell *", "*pm?clear*|*clear*|*uninstall*|*rm?-rf*", &FLASHES),
+];
+#[rustfmt::skip]
+pub(super) const SIMULATORS: &[Row] = &[row("simctl erase|delete all", "", &FLASHES).unless("unavailable"), row("devicectl|simctl device|runtime uninstall|delete|process", "", &FLASHES)];
+
+fn names_device(command: &Program, _: &EvaluationContext<'_>) -> bool {
+    command
+        .arguments
+        .iter()
+        .any(|argument| argument.starts_with("/dev/"))
+}
+
+fn overwrites(command: &Program, _: &EvaluationContext<'_>) -> bool {
+    matches!(command.name(), "blkdiscard" | "mkswap" | "badblocks") && command.name() != "badblocks"
+        || command.has("", 'w')
+}

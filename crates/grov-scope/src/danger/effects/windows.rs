@@ -1,0 +1,85 @@
+//! Windows and PowerShell. Removals are read in `removals`.
+
+use super::kinds::{
+    ACCESS, ACCOUNT, ACCOUNT_REMOVAL, CLOUD, DISK, FIREWALL, FIREWALL_OFF, POWER, PROTECTION, REMOTE_CODE,
+    SCHEDULE, SERVICE, SETTINGS, SETTINGS_REMOVAL, TRACES, UNINSTALLS, VOLUME,
+};
+use super::{Row, row};
+
+pub(super) const FORMAT: &[Row] = &[row("", "*:", &DISK)];
+pub(super) const DISKS: &[Row] = &[row("", "", &DISK)];
+pub(super) const SHADOWS: &[Row] = &[row("delete|resize", "", &VOLUME), row("", "/w:*", &TRACES)];
+pub(super) const MIRROR_FOLDERS: &[Row] = &[row("", "/mir|/purge|/move|/mov", &VOLUME_COPY).unless("/l")];
+const VOLUME_COPY: super::Effect = super::effect(
+    super::super::DESTRUCTIVE,
+    super::Scope::Anywhere,
+    &[&["mirror", "sync", "purg", "identical", "exact", "delet"]],
+    "removes files that are not in the source",
+);
+#[rustfmt::skip]
+pub(super) const DEFENDER: &[Row] = &[
+    row("", "-disable*|-exclusion*|-mapsreporting|-submitsamplesconsent|-enable*", &PROTECTION),
+];
+#[rustfmt::skip]
+pub(super) const NETSH: &[Row] = &[
+    row("advfirewall|firewall ** off|reset|delete|disable", "", &FIREWALL_OFF),
+    row("advfirewall|firewall ** set|add", "", &FIREWALL),
+    row("winsock|int|interface|wlan reset|set|delete|ip|disconnect", "", &SETTINGS).unless("show"),
+];
+pub(super) const FIREWALL_PROFILE: &[Row] = &[
+    row(
+        "",
+        "-enabled -enabled=false|-enabled=$false|false|*false",
+        &FIREWALL_OFF,
+    ),
+    row("", "", &FIREWALL),
+];
+#[rustfmt::skip]
+pub(super) const REGISTRY: &[Row] = &[
+    row("delete", "", &SETTINGS_REMOVAL),
+    row("add|import|restore|load|unload", "", &SETTINGS),
+];
+pub(super) const SETTINGS_OF_SYSTEM: &[Row] = &[row(
+    "",
+    "hklm*|hkcu*|hkey*|registry::*|/set|/delete*|/import*|/create*|/deletevalue|-disable",
+    &SETTINGS,
+)];
+pub(super) const LOGS: &[Row] = &[
+    row("cl|clear-log", "", &TRACES),
+    row("usn deletejournal", "", &VOLUME),
+    row("", "-logname", &TRACES),
+];
+pub(super) const ANY_TRACE: &[Row] = &[row("", "", &TRACES)];
+#[rustfmt::skip]
+pub(super) const OWNERS: &[Row] = &[
+    row("", "/r|/t /d|everyone:*|/grant*|/grant", &ACCESS),
+    row("", "/r", &ACCESS),
+];
+#[rustfmt::skip]
+pub(super) const NET: &[Row] = &[
+    row("user|localgroup|group", "/delete", &ACCOUNT_REMOVAL),
+    row("user|localgroup|group", "/add", &ACCOUNT),
+    row("stop", "", &SERVICE),
+    row("share", "/delete|*=*", &ACCESS),
+];
+pub(super) const ACCOUNT_REMOVALS: &[Row] = &[row("", "", &ACCOUNT_REMOVAL)];
+pub(super) const ACCOUNTS: &[Row] = &[row("", "", &ACCOUNT)];
+pub(super) const POWER_OFF: &[Row] = &[row("", "", &POWER)];
+pub(super) const SERVICES: &[Row] = &[row("", "", &SERVICE)];
+pub(super) const SC: &[Row] = &[row("stop|delete|config", "", &SERVICE)];
+pub(super) const POLICY: &[Row] = &[row("", "unrestricted|bypass", &PROTECTION).unless("process")];
+pub(super) const TASKS: &[Row] = &[row("", "/delete|/create|/change", &SCHEDULE)];
+pub(super) const ANY_TASK: &[Row] = &[row("", "", &SCHEDULE)];
+pub(super) const AZURE_OBJECTS: &[Row] = &[row("", "", &CLOUD)];
+pub(super) const UNINSTALL: &[Row] = &[row("", "", &UNINSTALLS)];
+/// `iex (iwr …)`: the code comes from the network.
+#[rustfmt::skip]
+pub(super) const INVOKE: &[Row] = &[
+    row("", "*downloadstring*|*iwr*|*irm*|*invoke-webrequest*|*invoke-restmethod*|*curl*|*webclient*|*frombase64string*", &REMOTE_CODE),
+];
+/// The same in the code of `powershell -Command`.
+#[rustfmt::skip]
+pub(super) const POWERSHELL: &[Row] = &[
+    row("", "*iex*|*invoke-expression* *downloadstring*|*iwr*|*irm*|*invoke-webrequest*|*invoke-restmethod*|*webclient*|*frombase64string*", &REMOTE_CODE),
+    row("", "-encodedcommand|-enc|-ec", &REMOTE_CODE),
+];

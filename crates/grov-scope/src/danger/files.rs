@@ -1,0 +1,209 @@
+//! Commands that empty, overwrite or remove files that cannot be restored.
+
+use super::destructive::{is_excused, outside_removal};
+use super::effects::stems::REMOVE;
+use super::outbound::is_secret_file;
+use super::{DESTRUCTIVE, EvaluationContext, RISKY, finding, is_for_trial};
+use crate::file_kind::{FileKind, is_build_output, is_temporary};
+use crate::normalized_path::NormalizedPath;
+use grov_domain::{Finding, Program};
+
+/// The finding for a command that destroys the content of files.
+pub(super) fn of_command(
+    command: &Program,
+    source: Option<&Program>,
+    context: &EvaluationContext<'_>,
+) -> Option<Finding> {
+    overwritten_input(command, source)
+        .or_else(|| emptied(command, context))
+        .or_else(|| match command.name() {
+            "mv" => moved_away(command, context),
+            "rm" | "unlink" | "shred" | "trash" | "rimraf" => removed(command, context),
+            _ => None,
+        })
+}
+
+/// Programs that print what they read. Sorted.
+#[rustfmt::skip]
+const READERS: &[&str] = &[
+    "awk", "cat", "column", "comm", "cut", "envsubst", "expand", "fmt", "fold", "gawk", "grep", "head", "iconv", "join", "jq", "nl", "paste",
+    "prettier", "rev", "sed", "shuf", "sort", "tac", "tail", "tr", "uniq", "xmllint", "yq",
+];
+
+/// The finding for `sort x > x`: the shell empties the file before the program reads it.
+fn overwritten_input(command: &Program, source: Option<&Program>) -> Option<Finding> {
+    if command.appends || command.targets.is_empty() || !READERS.contains(&command.name()) {
+        return None;
+    }
+    let reads = |program: &Program, target: &str| {
+        READERS.contains(&program.name())
+            && program
+                .operands()
+                .chain(program.reads.iter().map(String::as_str))
+                .any(|file| file == target)
+    };
+    let is_input = |target: &&String| {
+        let is_file = !target.starts_with("/dev/") && !target.starts_with(['&', '-']);
+        is_file && (reads(command, target) || source.is_some_and(|source| reads(source, target)))
+    };
+    let target = command.targets.iter().find(is_input)?;
+    let reason = format!(
+        "`{} {target} > {target}` empties the file before it is read",
+        command.name()
+    );
+    finding(RISKY, None, reason)
+}
+
+/// The finding for files that are emptied: `: > x`, `truncate -s 0 x`, `cp /dev/null x`.
+fn emptied(command: &Program, context: &EvaluationContext<'_>) -> Option<Finding> {
+    let prints_nothing = match command.name() {
+        "" | ":" | "true" => command.reads.is_empty() && command.input.is_none(),
+        "cat" => command.operands().eq(["/dev/null"]),
+        _ => false,
+    };
+    let operands: Vec<&str> = match command.name() {
+        "truncate"
+            if command
+                .arguments
+                .windows(2)
+                .any(|pair| pair[0] == "-s" && pair[1] == "0")
+                || command.has_word(&["-s0", "--size=0"]) =>
+        {
+            command.operands().collect()
+        }
+        "cp" if command.operands().next() == Some("/dev/null") => command.operands().skip(1).collect(),
+        _ if prints_nothing && !command.appends => command.targets.iter().map(String::as_str).collect(),
+        _ => return None,
+    };
+    if context.compiled.request.mentions_any(REMOVE)
+        || context
+            .compiled
+            .request
+            .mentions_any(&["truncat", "clear", "reset"])
+    {
+        return None;
+    }
+    operands.into_iter().find_map(|file| {
+        if let Some(variable) = file.strip_prefix('$') {
+            // A variable that names the result of a script is no loss.
+            #[rustfmt::skip]
+            const RESULTS: &[&str] = &["log", "out", "tmp", "temp", "res", "report", "dest", "cache", "list", "lock", "pid", "state", "csv", "sum"];
+            let name = variable.to_ascii_lowercase();
+            let is_result = RESULTS.iter().any(|result| name.contains(result));
+            return finding(RISKY, None, "Files are emptied, which was not requested").filter(|_| !is_result);
+        }
+        let place = NormalizedPath::new(context.root, &context.directory.path(file)?);
+        let is_log = matches!(place.extension(), "log" | "out" | "txt" | "pid") || place.components().any(|part| part == "log" || part == "logs");
+        let is_many = file.contains('*') && !is_log;
+        if is_many || !place.is_in_project() && context.root.is_known() {
+            let fine = file.starts_with("/dev/") || is_temporary(&place) || is_excused(&place, context);
+            let name = place.display();
+            return finding(RISKY, Some(name), format!("{name} is emptied, which was not requested")).filter(|_| !fine);
+        }
+        None
+    })
+}
+
+/// The finding for files that are moved to where they are lost.
+fn moved_away(command: &Program, context: &EvaluationContext<'_>) -> Option<Finding> {
+    let (target, sources) = {
+        let mut operands: Vec<&str> = command.operands().collect();
+        (operands.pop()?, operands)
+    };
+    if target == "/dev/null" {
+        return finding(
+            DESTRUCTIVE,
+            None,
+            "Files are moved to /dev/null, which destroys them",
+        );
+    }
+    let is_file = target
+        .rsplit('/')
+        .next()
+        .is_some_and(|name| name.contains('.') && !name.starts_with('.'))
+        && !target.ends_with('/');
+    let overwrites =
+        sources.len() == 1 && sources[0].contains('*') && is_file && !target.contains(['*', '$']);
+    if overwrites && !command.has_word(&["-n", "-t"]) {
+        return finding(
+            RISKY,
+            None,
+            format!("Several files are moved to {target}, so that one is left"),
+        );
+    }
+    let into_temporary = is_temporary(&NormalizedPath::new(context.root, target));
+    let settings = sources
+        .iter()
+        .find(|file| into_temporary && is_home_setting(file))?;
+    let place = NormalizedPath::new(context.root, settings);
+    let asked = is_excused(&place, context) || context.compiled.request.mentions_any(&["mov", "backup"]);
+    let reason = format!("{settings} belongs to the user and is moved away, which was not requested");
+    finding(DESTRUCTIVE, Some(settings), reason).filter(|_| !asked)
+}
+
+/// Whether a path is a hidden file or folder in the home directory.
+fn is_home_setting(path: &str) -> bool {
+    ["~/.", "$HOME/.", "${HOME}/."]
+        .iter()
+        .any(|home| path.starts_with(home))
+}
+
+/// Endings of files that are seldom in a repository and hard to restore. Sorted.
+#[rustfmt::skip]
+const VALUABLE_ENDINGS: &[&str] = &[
+    "bib", "ckpt", "db", "dump", "jks", "kdbx", "key", "keystore", "mobileprovision", "onnx", "p12", "p8", "pem", "pfx", "pt", "pth", "rdb",
+    "safetensors", "sqlite", "sqlite3", "tfstate",
+];
+
+/// Folders with data of users or results of long work. Sorted.
+#[rustfmt::skip]
+const VALUABLE_FOLDERS: &[&str] = &[
+    "backup", "backups", "checkpoints", "dumps", "pgdata", "postgres-data", "secrets", "terraform.tfstate.d", "uploads", "wp-content",
+];
+
+/// Whether a file in the project is probably untracked and cannot be created again.
+fn is_valuable(place: &NormalizedPath, is_recursive: bool) -> bool {
+    let name = place.name();
+    let is_environment = name == ".env" || name.starts_with(".env.") || name == ".env*";
+    let is_example = ["example", "sample", "template", "dist", "test"]
+        .iter()
+        .any(|part| name.contains(part));
+    let is_state = name.starts_with("terraform.tfstate");
+    let is_data = VALUABLE_ENDINGS.contains(&place.extension());
+    let is_folder = is_recursive && place.components().any(|part| VALUABLE_FOLDERS.contains(&part));
+    !is_example && (is_environment || is_state || is_data || is_folder || is_secret_file(name))
+}
+
+/// The finding for removed files outside the project, or ones in it that cannot be restored.
+fn removed(command: &Program, context: &EvaluationContext<'_>) -> Option<Finding> {
+    let is_recursive =
+        command.has("--recursive", 'r') || command.has("--recursive", 'R') || command.name() == "rimraf";
+    let request = &context.compiled.request;
+    command.operands().find_map(|path| {
+        let place = NormalizedPath::new(context.root, &context.directory.path(path)?);
+        let is_new = |file: &&str| {
+            let written = context.directory.path(file);
+            written.is_some_and(|file| NormalizedPath::new(context.root, &file) == place)
+        };
+        if context.line_changes.iter().any(is_new) || is_excused(&place, context) || is_temporary(&place) {
+            return None;
+        }
+        if !place.is_in_project() {
+            // Packages of a workspace lie beside the project; caches are made again.
+            let is_made_again =
+                FileKind::Lock.is(&place) || place.components().any(|part| part.contains("cache"));
+            let is_asked = request.mentions_any(REMOVE) && !is_recursive;
+            return outside_removal(&place, context).filter(|_| !is_made_again && !is_asked);
+        }
+        let is_loss = is_valuable(&place, is_recursive)
+            && !is_build_output(&place)
+            && !place.components().any(is_for_trial);
+        let asked = request.mentions_any(REMOVE) || request.mentions_any(&["reset", "recreat", "fresh"]);
+        let name = place.display();
+        let reason = format!("{name} is removed and cannot be restored, which was not requested");
+        finding(RISKY, Some(name), reason).filter(|_| is_loss && !asked)
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,227 @@
+//! Statements that destroy stored data: SQL, the shells of document databases, commands of key-value stores.
+
+use super::effects::stems::{DATA, REMOVE, RESET};
+use super::{DESTRUCTIVE, EvaluationContext, finding};
+use crate::file_kind::is_temporary;
+use crate::normalized_path::NormalizedPath;
+use grov_domain::{Finding, Program};
+
+/// Programs that run the statements in their arguments and on their standard input. Sorted.
+#[rustfmt::skip]
+const CLIENTS: &[&str] = &[
+    "artisan", "beeline", "bq", "clickhouse", "clickhouse-client", "cockroach", "cqlsh", "d1", "dolt", "drush", "duckdb", "hive", "impala-shell",
+    "invoke-sqlcmd", "isql", "ksql", "litecli", "mariadb", "mongo", "mongosh", "mssql-cli", "mycli", "mysql", "mysqlsh", "osql", "pgcli", "presto",
+    "prisma", "psql", "redis-cli", "snow", "snowsql", "spanner-cli", "spark-sql", "sqlcmd", "sqlite", "sqlite3", "sqlplus", "supabase",
+    "trino", "turso", "usql", "valkey-cli", "vsql", "wp", "wrangler", "ysqlsh",
+];
+
+/// The finding for the statements that a command gives to a database.
+pub(super) fn of_command(command: &Program, context: &EvaluationContext<'_>) -> Option<Finding> {
+    CLIENTS.binary_search(&command.name()).ok()?;
+    let is_fresh = |word: &str| context.fresh_databases.contains(&word);
+    let is_disposable = command
+        .operands()
+        .any(|word| is_trial_database(word, context) || is_fresh(word))
+        || command.has("--local", '\0') && command.name() == "wrangler";
+    let is_restored = context.restores_dump && super::is_local(command);
+    if is_disposable || is_restored {
+        return None;
+    }
+    let is_live = command.words().any(is_production);
+    let arguments = command.arguments.iter().map(|argument| argument.as_str());
+    let mut texts = arguments.chain(command.input.as_deref());
+    texts.find_map(|text| danger_in(text, is_live, context))
+}
+
+/// Whether a command fills a database from a dump.
+pub(super) fn restores_dump(command: &Program) -> bool {
+    let is_dump = |file: &String| {
+        [".sql", ".dump", ".sql.gz"]
+            .iter()
+            .any(|ending| file.ends_with(ending))
+    };
+    command.name() == "pg_restore" || CLIENTS.contains(&command.name()) && command.reads.iter().any(is_dump)
+}
+
+/// The finding for a database statement that destroys data.
+pub(super) fn of_statement(text: &str, context: &EvaluationContext<'_>) -> Option<Finding> {
+    danger_in(text, false, context)
+}
+
+/// Whether a name marks a database or a host as the one that users depend on.
+fn is_production(name: &str) -> bool {
+    !name.contains(char::is_whitespace)
+        && name
+            .split(|letter: char| !letter.is_ascii_alphanumeric())
+            .any(|part| {
+                ["prod", "production", "prd", "live"]
+                    .iter()
+                    .any(|live| part.eq_ignore_ascii_case(live))
+            })
+}
+
+fn danger_in(text: &str, is_live: bool, context: &EvaluationContext<'_>) -> Option<Finding> {
+    let text = text.to_ascii_lowercase();
+    let plain = without_literals(&text);
+    // A string literal may be executed as a statement.
+    let runs_text = words_of(&plain).any(|word| matches!(word, "execute" | "exec" | "prepare" | "do"));
+    let whole: Vec<&str> = words_of(if runs_text { &text } else { &plain }).collect();
+    let mut destroys = dropped(&whole).or_else(|| document_removal(&text));
+    let mut is_change = false;
+    for statement in plain.split(';') {
+        let words: Vec<&str> = words_of(statement).collect();
+        destroys = destroys.or_else(|| destroyed(statement, &words));
+        is_change |= matches!(
+            words.first(),
+            Some(&("update" | "insert" | "delete" | "alter" | "grant" | "revoke" | "replace" | "merge"))
+        );
+    }
+    let request = &context.compiled.request;
+    if request.mentions_any(DATA) || request.mentions_any(REMOVE) || request.mentions_any(RESET) {
+        return None;
+    }
+    if let Some(destroys) = destroys {
+        return finding(
+            DESTRUCTIVE,
+            None,
+            format!("Stored data is removed ({destroys}), which was not requested"),
+        );
+    }
+    let asked = || {
+        request.mentions_any(&[
+            "updat", "set", "insert", "add", "chang", "fix", "correct", "alter", "grant", "revok", "creat",
+            "renam", "backfill",
+        ])
+    };
+    if is_live && is_change && !asked() {
+        return finding(
+            DESTRUCTIVE,
+            None,
+            "Data in production is changed, which was not requested",
+        );
+    }
+    None
+}
+
+/// What is dropped for good. A table that the same text creates anew is set up, not discarded.
+fn dropped(words: &[&str]) -> Option<&'static str> {
+    words.iter().enumerate().find_map(|(at, word)| {
+        let rest = &words[at + 1..];
+        match (*word, rest.first().copied().unwrap_or_default()) {
+            ("drop", "table" | "view" | "materialized") => {
+                let recreates = rest
+                    .windows(2)
+                    .any(|pair| matches!(pair, ["create", "table" | "view" | "or" | "unlogged"]));
+                (!recreates).then_some("DROP")
+            }
+            (
+                "drop",
+                "database" | "schema" | "collection" | "keyspace" | "owned" | "tablespace" | "user" | "role"
+                | "measurement" | "series" | "bucket",
+            ) => Some("DROP"),
+            ("flushall" | "flushdb" | "dropdatabase", _) => Some("a flush"),
+            _ => None,
+        }
+    })
+}
+
+/// What one statement destroys, by its first words.
+fn destroyed(statement: &str, words: &[&str]) -> Option<&'static str> {
+    let has = |word: &str| words.contains(&word);
+    // A condition that always holds limits nothing.
+    let is_limited = || {
+        has("where")
+            && !["1=1", "1 = 1", "where true"]
+                .iter()
+                .any(|always| statement.contains(always))
+    };
+    // A comment or a common table expression may precede the verb.
+    let verb = words.first().copied()?;
+    match verb {
+        "truncate" => words.get(1).map(|_| "TRUNCATE"),
+        "delete" if words.get(1) == Some(&"from") && !is_limited() => Some("DELETE without WHERE"),
+        "update" if has("set") && !is_limited() => Some("UPDATE without WHERE"),
+        "alter" if words.get(1) == Some(&"table") => words.windows(2).find_map(|pair| match pair {
+            ["drop", "column" | "partition"] | ["truncate", "partition"] => Some("ALTER … DROP"),
+            _ => None,
+        }),
+        _ => None,
+    }
+}
+
+/// What the shell of a document database removes: `db.users.drop()`, `deleteMany({})`.
+fn document_removal(text: &str) -> Option<&'static str> {
+    let dense: String = text.chars().filter(|letter| !letter.is_whitespace()).collect();
+    let removes_all = |call: &str| {
+        dense.match_indices(call).any(|(at, _)| {
+            let rest = &dense[at + call.len()..];
+            rest.starts_with(')') || rest.starts_with("{})") || rest.starts_with("{},")
+        })
+    };
+    if dense.contains("db.")
+        && (dense.contains(".dropdatabase(") || dense.contains(".drop()") || dense.contains(".dropindexes("))
+    {
+        return Some("drop");
+    }
+    let all = [".deletemany(", ".remove("].iter().any(|call| removes_all(call));
+    (dense.contains("db.") && all).then_some("deleteMany without a filter")
+}
+
+fn words_of(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|letter: char| !(letter.is_alphanumeric() || letter == '_'))
+        .filter(|word| !word.is_empty())
+}
+
+/// A statement without comments and string literals: `like 'drop table%'` drops nothing. An unclosed quotation mark is
+/// kept.
+fn without_literals(statement: &str) -> String {
+    let mut plain = String::with_capacity(statement.len());
+    let mut rest = statement;
+    while let Some(at) = rest.find(['\'', '"', '-', '/']) {
+        plain.push_str(&rest[..at]);
+        rest = &rest[at..];
+        let ends_at = |opens: &str, closes: &str| {
+            let behind = rest.strip_prefix(opens)?;
+            Some(opens.len() + behind.find(closes)? + closes.len())
+        };
+        // Command-line options also start with two hyphens.
+        let comment = || {
+            let behind = rest.strip_prefix("--")?;
+            let end = rest.find('\n').unwrap_or(rest.len());
+            behind.starts_with(char::is_whitespace).then_some(end)
+        };
+        let text = ends_at("'", "'").or_else(|| ends_at("/*", "*/")).or_else(comment);
+        let kept = ends_at("\"", "\"").unwrap_or(1);
+        plain.push_str(if text.is_some() { " " } else { &rest[..kept] });
+        rest = &rest[text.unwrap_or(kept)..];
+    }
+    plain + rest
+}
+
+/// Whether the name of a database marks it as disposable: `app_test`.
+pub(super) fn is_for_trial(name: &str) -> bool {
+    name.to_ascii_lowercase()
+        .split(|letter: char| !letter.is_ascii_alphanumeric())
+        .any(|part| {
+            matches!(
+                part,
+                "test" | "tests" | "testing" | "tmp" | "temp" | "scratch" | "ci" | "spec" | "e2e"
+            )
+        })
+}
+
+/// Whether an argument names a disposable database: in memory, a temporary file, or a name for tests.
+fn is_trial_database(word: &str, context: &EvaluationContext<'_>) -> bool {
+    if word == ":memory:" {
+        return true;
+    }
+    // The argument is a statement.
+    if word.contains(char::is_whitespace) {
+        return false;
+    }
+    let is_file = context
+        .directory
+        .path(word)
+        .is_some_and(|path| is_temporary(&NormalizedPath::new(context.root, &path)));
+    is_file || is_for_trial(word)
+}
