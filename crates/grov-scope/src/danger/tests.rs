@@ -389,7 +389,6 @@ fn disabling_or_manipulating_grov_is_a_danger() {
         "cargo uninstall ripgrep",
         "rm src/grov.rs",
         "npm uninstall left-pad",
-        "pkill -f hargrove",
         "kill 4711",
         "grov store status",
         "ls ~/.grov/logs",
@@ -416,6 +415,7 @@ fn stopping_or_removing_grov_is_a_danger() {
         assert_eq!(score("Fix it", &[], &bash(command)), 3, "{command}");
         assert!(score("Stop grov", &[], &bash(command)) > 3, "{command}");
     }
+    assert!(score("Fix it", &[], &bash("pkill -f hargrove")) > 3);
 }
 
 #[test]
