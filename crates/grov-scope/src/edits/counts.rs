@@ -91,16 +91,21 @@ pub(super) fn weakenings(change: &FileChange<'_>) -> Option<Weakening> {
     };
     let (tests, tests_left) = lost(active_tests);
     // Outside of test files, `it(` and `test(` may be anything.
-    let is_test_file = FileKind::Test.is(change.place) || language == Language::Rust;
-    if !is_test_file {
+    let is_test_file = FileKind::Test.is(change.place);
+    if !is_test_file && language != Language::Rust {
         return None;
     }
     let (checks, checks_left) = lost(assertions);
     if tests > 0 && (checks > 0 || tests_left == 0 && checks_left == 0) {
-        return Some(Weakening::RemovesTests);
+        // Beside the code, tests leave with what they test.
+        return Some(if is_test_file {
+            Weakening::RemovesTests
+        } else {
+            Weakening::RemovesInnerTests
+        });
     }
     let is_gone = checks > 0 && checks_left == 0 || checks >= 2;
-    (tests == 0 && is_gone && FileKind::Test.is(change.place)).then_some(Weakening::RemovesAssertions)
+    (tests == 0 && is_gone && is_test_file).then_some(Weakening::RemovesAssertions)
 }
 
 /// Whether an edit brings a table of cases.

@@ -121,6 +121,14 @@ fn weakened_tests_are_facts_if_the_request_is_to_make_them_pass() {
 }
 
 #[test]
+fn tests_that_leave_with_their_code_are_reported_only_if_tests_fail() {
+    let code = "fn a() {}\n#[test]\nfn works() {\n    assert!(a());\n}";
+    let removal = edit("src/a.rs", code, "fn b() {}");
+    assert_eq!(found("Share the store between both paths", &removal), []);
+    assert_eq!(found(FIX, &removal).len(), 1);
+}
+
+#[test]
 fn what_the_user_asked_for_is_not_reported() {
     let requested = [
         (
