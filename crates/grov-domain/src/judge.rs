@@ -125,6 +125,9 @@ pub struct Intent {
     pub constraints: Vec<String>,
     /// Search terms.
     pub keywords: Vec<String>,
+    /// Whether the newest prompt turns away from the work before it: "Forget that; rather fix the footer."
+    #[serde(default)]
+    pub turns_away: bool,
 }
 
 /// The question which task a turn belongs to, and whether it is finished.

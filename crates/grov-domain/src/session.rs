@@ -142,6 +142,7 @@ impl SessionState {
             scope: self.expected_scope.clone(),
             constraints: self.constraints.clone(),
             keywords: self.keywords.clone(),
+            turns_away: false,
         }
     }
 }

@@ -114,6 +114,11 @@ impl Sentence {
     }
 
     /// Its constraints.
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Its constraints.
     pub(crate) fn constraints(&self) -> &[String] {
         &self.constraints
     }

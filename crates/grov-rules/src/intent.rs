@@ -52,6 +52,7 @@ pub(crate) fn combine(parsed: &[&ParsedPrompt], first_files: &[String]) -> Inten
         scope,
         constraints,
         keywords: Keywords::of_all(searched),
+        turns_away: parsed.last().is_some_and(|last| last.turns_away()),
     }
 }
 
@@ -117,6 +118,7 @@ mod tests {
         use crate::lexicon::is_work_verb;
         use crate::prompt::Prompt;
         use crate::text::push_new;
+        use crate::turning_away;
 
         let cleaned: Vec<Cleaned> = newest(&question.prompts)
             .iter()
@@ -156,6 +158,9 @@ mod tests {
             scope,
             constraints,
             keywords,
+            turns_away: sentences
+                .last()
+                .is_some_and(|newest| turning_away::turns_away(newest.iter().map(String::as_str))),
         }
     }
 

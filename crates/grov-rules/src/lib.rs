@@ -25,6 +25,7 @@ mod scope;
 mod summary;
 mod text;
 mod transition;
+mod turning_away;
 
 #[cfg(test)]
 mod tests;

@@ -5,6 +5,7 @@ use super::constraints::MAX_CONSTRAINTS;
 use super::goal::{Goal, Sentence};
 use super::scope::{self, Keywords};
 use super::text::push_new;
+use super::turning_away::turns_away;
 use std::sync::OnceLock;
 
 /// A parsed prompt. The parts that only the newest prompts need are computed lazily.
@@ -20,6 +21,7 @@ pub(crate) struct ParsedPrompt {
     goal: OnceLock<Goal>,
     goal_words: OnceLock<Keywords>,
     text_words: OnceLock<Keywords>,
+    turns_away: OnceLock<bool>,
 }
 
 impl ParsedPrompt {
@@ -41,12 +43,19 @@ impl ParsedPrompt {
             goal: OnceLock::new(),
             goal_words: OnceLock::new(),
             text_words: OnceLock::new(),
+            turns_away: OnceLock::new(),
         }
     }
 
     /// Its goal.
     pub(crate) fn goal(&self) -> &Goal {
         self.goal.get_or_init(|| Goal::of(&self.sentences))
+    }
+
+    /// Whether it turns away from the work so far.
+    pub(crate) fn turns_away(&self) -> bool {
+        let texts = || self.sentences.iter().map(Sentence::text);
+        *self.turns_away.get_or_init(|| turns_away(texts()))
     }
 
     /// Keywords of its goal.

@@ -285,13 +285,14 @@ impl GoalContractBuilder {
         let newest = newest
             .map(|prompt| self.intent_of(vec![prompt]))
             .unwrap_or_default();
-        let base = if self.task.goal.trim().is_empty() {
+        let (intent, task) = self.since_turning_away();
+        let base = if task.goal.trim().is_empty() {
             self.goal_before_newest()
         } else {
-            self.task.goal.clone()
+            task.goal.clone()
         };
-        let goal = if base.is_empty() || self.changes_subject(&newest, &base) {
-            [&newest.goal, &self.intent.goal, &base]
+        let goal = if base.is_empty() || newest.turns_away || self.changes_subject(&newest, &base) {
+            [&newest.goal, &intent.goal, &base]
                 .into_iter()
                 .find(|goal| !goal.is_empty())
                 .cloned()
@@ -302,18 +303,44 @@ impl GoalContractBuilder {
         let contract = GoalContract {
             goal,
             instructions: self.instructions.clone(),
-            scope: merged([&newest.scope, &self.intent.scope, &self.task.scope]),
+            scope: merged([&newest.scope, &intent.scope, &task.scope]),
             allowed: Vec::new(),
             forbidden: Vec::new(),
-            constraints: merged([
-                &newest.constraints,
-                &self.intent.constraints,
-                &self.task.constraints,
-            ]),
-            keywords: merged([&newest.keywords, &self.intent.keywords, &self.task.keywords]),
+            constraints: merged([&newest.constraints, &intent.constraints, &task.constraints]),
+            keywords: merged([&newest.keywords, &intent.keywords, &task.keywords]),
         };
         self.contract = contract.clone().with_edits(&self.edits);
         self.typed = contract;
+    }
+
+    /// Returns the intents of all instructions and of the task, without what the user gave up: of the work before the
+    /// newest instruction that turned away, only constraints remain that bind any work.
+    fn since_turning_away(&self) -> (Intent, Intent) {
+        let turns = |prompt: &String| self.intent_of(vec![prompt.clone()]).turns_away;
+        let Some(turned_at) = self.instructions.iter().rposition(turns) else {
+            return (self.intent.clone(), self.task.clone());
+        };
+        let standing = |mut constraints: Vec<String>| {
+            constraints.retain(|constraint| !binds_one_task(constraint));
+            constraints
+        };
+        let mut intent = self.intent.clone();
+        if turned_at > 0 {
+            let (before, since) = self.instructions.split_at(turned_at);
+            let before = self.intent_of(before.to_vec());
+            intent = self.intent_of(since.to_vec());
+            intent.constraints = merged([&standing(before.constraints), &intent.constraints]);
+        }
+        // A task that started with or after that instruction is the new work.
+        let is_given_up = self.instructions.len() - turned_at <= self.this_turn;
+        let task = match is_given_up {
+            true => Intent {
+                constraints: standing(self.task.constraints.clone()),
+                ..Intent::default()
+            },
+            false => self.task.clone(),
+        };
+        (intent, task)
     }
 
     /// Returns the goal before the newest instruction: that of the first one, or of the last one that changed the
@@ -325,7 +352,9 @@ impl GoalContractBuilder {
         for prompt in self.instructions.iter().take(before) {
             let intent = self.intent_of(vec![prompt.clone()]);
             if !intent.goal.is_empty()
-                && (goal.is_empty() || changes_subject(&intent, &goal, since.iter().copied()))
+                && (goal.is_empty()
+                    || intent.turns_away
+                    || changes_subject(&intent, &goal, since.iter().copied()))
             {
                 goal = intent.goal;
                 since.clear();
@@ -390,6 +419,22 @@ pub fn instructions(reader: &IntentReader, prompts: &[String]) -> Vec<String> {
 /// Whether an intent differs in goal, scope or constraints.
 fn adds_to(before: &Intent, after: &Intent) -> bool {
     after.goal != before.goal || after.scope != before.scope || after.constraints != before.constraints
+}
+
+/// Whether a constraint limits the work to something, and so ends with the task: "only change src/auth", "nothing else".
+/// Others forbid something and remain: "never push".
+fn binds_one_task(constraint: &str) -> bool {
+    #[rustfmt::skip]
+    const LIMITS: &[&str] = &[
+        "alleen", "anything", "apenas", "ausschliesslich", "ausschließlich", "doar", "else", "everything", "exclusively",
+        "just", "nothing", "numai", "nur", "only", "other", "outside", "seulement", "slechts", "solamente", "solely",
+        "solo", "soltanto", "somente", "tylko", "uniquement", "wyłącznie",
+    ];
+    let lower = constraint.to_lowercase();
+    let mut words = lower.split(|character: char| !character.is_alphabetic());
+    words.any(|word| LIMITS.binary_search(&word).is_ok())
+        || lower.contains(['只', '仅'])
+        || lower.contains("だけ")
 }
 
 fn merged<const N: usize>(lists: [&Vec<String>; N]) -> Vec<String> {

@@ -95,6 +95,7 @@ pub fn read_intent(question: &grov_domain::IntentQuestion) -> grov_domain::Inten
         }
     }
     let newest = saying.last().map_or("", |newest| newest.as_str());
+    intent.turns_away = newest.starts_with("Forget that");
     let is_word = |word: &&str| word.len() > 3 && !word.contains('.');
     intent.keywords = newest
         .split_whitespace()

@@ -38,6 +38,7 @@ impl Question for IntentQuestion {
             scope: fields.texts("scope", MAX_SCOPE, 200)?,
             constraints: fields.texts("constraints", MAX_CONSTRAINTS, 240)?,
             keywords: keywords.into_iter().map(|word| word.to_lowercase()).collect(),
+            turns_away: false,
         })
     }
 }

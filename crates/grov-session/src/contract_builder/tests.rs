@@ -211,3 +211,51 @@ fn private_text_is_removed_and_long_prompts_are_shortened() {
     assert!(!kept.contains("zebra") && kept.len() < 3 * MAX_END_BYTES);
     assert!(!builder.add_prompt(""));
 }
+
+#[test]
+fn turning_away_replaces_goal_and_scope_and_keeps_what_binds_any_work() {
+    let mut builder = builder();
+    builder.add_prompt("Fix the token refresh in src/auth/token.ts. Do not push.");
+    builder.add_prompt("And do not change anything outside src/auth/mod.ts");
+    builder.add_prompt("Forget that; rather fix the token footer in web/footer.css");
+    let contract = builder.contract();
+    assert!(contract.goal.contains("footer"), "{contract:?}");
+    assert_eq!(contract.scope, ["web/footer.css"]);
+    assert!(contract.constraints[0].contains("Do not push"), "{contract:?}");
+    assert_eq!(contract.constraints.len(), 1, "{contract:?}");
+    assert_eq!(contract.instructions.len(), 3);
+    // The next instruction goes on with the new work.
+    builder.add_prompt("also the token footer in web/print.css");
+    let contract = builder.contract();
+    assert!(contract.goal.contains("footer"), "{contract:?}");
+    assert_eq!(contract.scope, ["web/print.css", "web/footer.css"]);
+}
+
+#[test]
+fn turning_away_drops_the_stored_task_until_a_new_one_starts() {
+    let mut builder = builder();
+    let (first, second) = ("Fix src/auth/token.ts", "Forget that; rather fix web/footer.css");
+    builder.add_prompt(first);
+    builder.turn_ended();
+    let task = |goal: &str, scope: &str| Intent {
+        goal: goal.to_owned(),
+        scope: vec![scope.to_owned()],
+        constraints: vec!["never push".to_owned(), "only change src/auth".to_owned()],
+        ..Intent::default()
+    };
+    builder.set_task(
+        task("Make the token robust", "src/auth/lib.ts"),
+        vec![first.to_owned()],
+    );
+    builder.add_prompt(second);
+    let contract = builder.contract();
+    assert!(contract.goal.contains("footer"), "{contract:?}");
+    assert_eq!(contract.scope, ["web/footer.css"]);
+    assert_eq!(contract.constraints, ["never push"]);
+    builder.turn_ended();
+    builder.switch_task();
+    builder.set_task(task("Repair the footer", "web/base.css"), vec![second.to_owned()]);
+    let contract = builder.contract();
+    assert_eq!(contract.scope, ["web/footer.css", "web/base.css"]);
+    assert_eq!(contract.constraints, ["never push", "only change src/auth"]);
+}
