@@ -131,6 +131,11 @@ impl Relatedness {
         }
     }
 
+    /// Starts a task: the agent may explore again.
+    pub(crate) fn begin_task(&mut self) {
+        self.state.begin_task();
+    }
+
     /// Ends a drift, because the user sent a prompt.
     pub(crate) fn clear_drift(&mut self) {
         self.state.forgive();

@@ -94,11 +94,15 @@ impl Rules {
         };
         self.state.lifted_read_only.take_if(is_repeated);
         self.state.constraint_ages.note(&contract, false);
+        let is_new_goal = replaces_goal(&self.contract, &contract);
         self.contract = contract;
         self.compile();
         self.state
             .relatedness
             .set_contract(&self.contract, &self.compiled, &self.root);
+        if is_new_goal {
+            self.state.relatedness.begin_task();
+        }
         self.add_scope_files();
     }
 
@@ -426,6 +430,16 @@ fn is_another_task(before: &GoalContract, now: &GoalContract) -> bool {
             .instructions
             .iter()
             .any(|instruction| now.instructions.contains(instruction))
+}
+
+/// Whether the newest instruction replaces the goal.
+fn replaces_goal(before: &GoalContract, now: &GoalContract) -> bool {
+    let goal = now.goal.trim_end_matches(['.', '…']);
+    !before.goal.is_empty()
+        && !goal.is_empty()
+        && before.goal != now.goal
+        && before.newest_instruction() != now.newest_instruction()
+        && now.newest_instruction().contains(goal)
 }
 
 /// Whether a finding puts the action off the goal.

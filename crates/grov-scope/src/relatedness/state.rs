@@ -100,8 +100,7 @@ impl RelatednessState {
         self.looked.clear();
         self.waiting.clear();
         if is_new_task {
-            self.first_edit = None;
-            self.begin = self.now;
+            self.begin_task();
         }
     }
 
@@ -112,6 +111,12 @@ impl RelatednessState {
                 .looked
                 .iter()
                 .any(|seen| seen.files.iter().any(|file| file.id == id))
+    }
+
+    /// Starts a task: nothing was edited for it yet.
+    pub(super) fn begin_task(&mut self) {
+        self.first_edit = None;
+        self.begin = self.now;
     }
 
     /// Ends a drift.

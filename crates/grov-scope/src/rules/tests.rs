@@ -799,3 +799,28 @@ fn an_edit_that_puts_the_replaced_text_back_is_not_a_violation() {
         &rules.assess(&replace("SIZE = 5", "SIZE = 50"), Some("3"))
     ));
 }
+
+#[test]
+fn the_first_change_after_a_new_goal_is_no_doubt() {
+    let first = "Fix the token refresh in src/auth/token.ts";
+    let contract = |goal: &str, instructions: &[&str]| GoalContract {
+        goal: goal.to_owned(),
+        instructions: instructions.iter().map(|text| (*text).to_owned()).collect(),
+        ..GoalContract::default()
+    };
+    let footer = edit("web/footer.css", "margin: 0; color: teal;");
+    let score = |goal: &str, second: &str| {
+        let mut rules = Rules::new(contract(first, &[first]), Some("/home/me/p"));
+        rules.assess(
+            &edit("src/auth/token.ts", "export const ttl = renew(session);"),
+            None,
+        );
+        rules.set_contract(contract(goal, &[first, second]));
+        rules.assess(&footer, None).score
+    };
+    assert_eq!(
+        score("rather fix the footer", "Forget that; rather fix the footer"),
+        10
+    );
+    assert!(score(first, "go on please") < 5);
+}
