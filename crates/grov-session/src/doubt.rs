@@ -8,7 +8,7 @@
 use crate::findings::is_doubt_only;
 use crate::level::ON_GOAL_FROM;
 use crate::recovery_plan::is_same_file;
-use grov_domain::{ActionSketch, Assessment, OFF_GOAL_BELOW};
+use grov_domain::{ActionSketch, Assessment, EffectKind, OFF_GOAL_BELOW};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
@@ -63,7 +63,7 @@ impl OpenDoubts {
             let mut doubted = self.open.iter().flat_map(|doubt| &doubt.files);
             doubted.any(|doubted| is_same_file(doubted, file))
         };
-        action.changes_files() && !action.files.iter().all(has_open_doubt)
+        shows_work(action) && !action.files.iter().all(has_open_doubt)
     }
 
     /// Removes a failed call, which changed nothing.
@@ -80,6 +80,12 @@ impl OpenDoubts {
     pub(crate) fn clear(&mut self) {
         self.open.clear();
     }
+}
+
+/// Whether an action can show that the agent works on the goal. Nothing judges what a removed file has to do with it.
+pub(crate) fn shows_work(action: &ActionSketch) -> bool {
+    let removes = |effect: &EffectKind| matches!(effect, EffectKind::Delete | EffectKind::Move);
+    action.changes_files() && !action.effects.iter().any(removes)
 }
 
 /// Whether an action is off goal by doubts alone.

@@ -6,6 +6,7 @@ use super::response::facts;
 use super::transition::Transition;
 use crate::assessed_action::AssessedAction;
 use crate::correction::{self, MAX_ISSUES};
+use crate::doubt::shows_work;
 use crate::level::ON_GOAL_FROM;
 use crate::recovery_plan::is_same_file;
 use crate::violation::Violation;
@@ -74,7 +75,7 @@ impl DriftStateMachine {
         let action = &one.action;
         !one.is_delegated
             && one.assessment.score >= ON_GOAL_FROM
-            && action.changes_files()
+            && shows_work(action)
             && !action.files.iter().all(is_same)
     }
 
