@@ -3,6 +3,7 @@
 //! The changes of such work are tied by a log, a list or a plan instead of shared words, so unrelatedness says little.
 //! English and Romanian, with or without diacritics.
 
+use crate::phrases::{Verb, verbs};
 use crate::words::{Word, has_phrase, words};
 
 /// The bytes of a text that are read. The beginning states the request; the rest of a long text mentions much in passing.
@@ -48,8 +49,45 @@ const BROAD: &[&str] = &[
 
 /// Whether a text requests broad work.
 pub(super) fn is_broad(text: &str) -> bool {
-    let words = words(&text[..text.floor_char_boundary(MAX_BYTES)]);
-    has_phrase(&words, BROAD) || (0..words.len()).any(|at| says_all(&words[at..]))
+    let text = &text[..text.floor_char_boundary(MAX_BYTES)];
+    let words = words(text);
+    has_phrase(&words, BROAD)
+        || (0..words.len()).any(|at| says_all(&words[at..]))
+        || verbs(text).iter().any(|verb| verb.means == Verb::Rename)
+        || changes_version(text)
+}
+
+/// Whether a text asks for another version of something: "Spring Boot 2.7 -> 3.2", "from 7.0.8 to 7.1".
+fn changes_version(text: &str) -> bool {
+    let words: Vec<&str> = text
+        .split(|letter: char| letter.is_whitespace() || matches!(letter, ',' | ';' | '(' | ')' | '`' | '"'))
+        .filter(|word| !word.is_empty())
+        .collect();
+    words.windows(3).any(|three| {
+        BETWEEN_VERSIONS.contains(&three[1])
+            && is_version(three[0])
+            && is_version(three[2])
+            && [three[0], three[2]]
+                .iter()
+                .any(|word| word.starts_with(['v', 'V']) || word.contains('.'))
+    })
+}
+
+/// Words between an old and a new version.
+const BETWEEN_VERSIONS: &[&str] = &[
+    "->", "=>", "→", "to", "la", "auf", "zu", "nach", "vers", "a", "à", "al", "alla", "para", "na", "do",
+    "naar", "から", "到",
+];
+
+/// Whether a word is a version: `v2`, `3.2`, `8.4.x`.
+fn is_version(word: &str) -> bool {
+    let number = word
+        .trim_end_matches(['.', ':', '!', '?'])
+        .trim_start_matches(['v', 'V', '^', '~']);
+    number.starts_with(|letter: char| letter.is_ascii_digit())
+        && number
+            .split('.')
+            .all(|part| part == "x" || !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 /// Whether words start with a phrase like "all of the eslint warnings".
@@ -89,6 +127,10 @@ mod tests {
             "Redenumește Client în Customer peste tot",
             "Implementează planul din docs/plan.md",
             "Curăță codul de avertismente",
+            "pydantic v1 -> v2",
+            "Spring Boot 2.7 → 3.2 incl. Java 17",
+            "please take rails from 7.0.8 to 7.1.3",
+            "Renommez Client en Customer",
         ] {
             assert!(is_broad(text), "{text}");
         }
@@ -97,6 +139,9 @@ mod tests {
             "Add a retry to the fetcher",
             "Users see an error when the token expires",
             "Repară autentificarea",
+            "the upload limit should go from 5 to 20 MB",
+            "timeout 30 -> 60",
+            "see section 3.2 of the spec",
             "",
         ] {
             assert!(!is_broad(text), "{text}");

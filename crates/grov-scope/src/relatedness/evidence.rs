@@ -130,7 +130,7 @@ pub(super) fn evaluate(
     add(weight::FIRST_EDIT, !state.has_edited());
     add(
         weight::HOUSEHOLD,
-        state.has_edited() && any(&|file| file.file.is_household),
+        state.has_edited() && !state.is_drifting() && any(&|file| file.file.is_household),
     );
     add(weight::COMMAND, is_command);
     add(weight::READING, looks);

@@ -66,7 +66,7 @@ pub(super) const DRIFTING: f64 = 0.5;
 pub(super) const LIKE_DRIFT: f64 = 0.7;
 /// For each undecided change. Not fitted, as [`DRIFTING`].
 pub(super) const WAITING: f64 = 0.1;
-/// A manifest, lock file or change log after the first edit, because code changes require them. Not fitted, as [`DRIFTING`].
+/// A manifest, lock file or change log after the first edit and outside a drift, because code changes require them. Not fitted, as [`DRIFTING`].
 pub(super) const HOUSEHOLD: f64 = -1.5;
 /// The files come from a command, whose files are only inferred.
 pub(super) const COMMAND: f64 = -1.0;
