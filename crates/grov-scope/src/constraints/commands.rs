@@ -1,7 +1,7 @@
 //! Commands that constraints forbid.
 
 use super::command_effects;
-use super::grammar::{is_negation, orders};
+use super::grammar::{forbids, is_negation, orders};
 use super::limit::ForbiddenCommand;
 use crate::analyzed_action::AnalyzedAction;
 use crate::words::{Word, fold, words};
@@ -311,7 +311,16 @@ impl CommandConstraint {
             Forbidden::Effect(what) => requested_by(what),
         };
         let words = words(sentence);
-        orders(&words) && words.iter().any(|word| word.is_any(&subjects))
+        let is_asked = |word: &Word<'_>| word.is_any(&subjects);
+        // "Looks good, apply it"
+        let opens_clause = words.iter().enumerate().any(|(at, word)| {
+            let first = at == 0
+                || words[at - 1].pauses()
+                || words[at - 1].is_any(&["and", "now", "please", "then", "ok"]);
+            first && is_asked(word)
+        });
+        orders(&words) && words.iter().any(is_asked)
+            || opens_clause && !forbids(&words) && !sentence.ends_with('?')
     }
 
     /// Whether an action runs the forbidden command.

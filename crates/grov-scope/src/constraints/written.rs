@@ -45,6 +45,8 @@ pub(super) enum Construct {
     OwnStyle,
     /// Output for debugging.
     DebugOutput,
+    /// One of these in a line that logs.
+    Logged(Vec<String>),
 }
 
 impl Construct {
@@ -200,6 +202,7 @@ impl Construct {
                             .any(|mark| line.contains(mark))
                     })
             }
+            Self::Logged(names) => any(&|line| logs(line, names)),
             Self::DebugOutput => any(&|line| {
                 [
                     "console.log(",
@@ -463,6 +466,24 @@ fn mocks(line: &str) -> bool {
         .any(|name| lower.contains(name))
 }
 
+/// Whether a line logs a value with one of these names.
+fn logs(line: &str, names: &[String]) -> bool {
+    let lower = line.to_lowercase();
+    let calls = [
+        "log.", "logger.", "logging.", "log(", "print(", "println", "printf(", "console.",
+    ];
+    let Some(at) = calls.iter().find_map(|call| lower.find(call)) else {
+        return false;
+    };
+    // What is between quotation marks is a message.
+    let values: String = lower[at..]
+        .split(['"', '\'', '`'])
+        .step_by(2)
+        .collect::<Vec<_>>()
+        .join(" ");
+    names.iter().any(|name| values.contains(name.as_str()))
+}
+
 fn is_emoji(letter: char) -> bool {
     matches!(letter, '\u{1f300}'..='\u{1faff}' | '\u{2600}'..='\u{26ff}' | '\u{2705}' | '\u{2728}' | '\u{2753}'..='\u{2757}' | '\u{274c}' | '\u{2b50}')
 }
@@ -490,7 +511,7 @@ impl WrittenConstraint {
                 Construct::Badge => names(&["badge", "badges"]),
                 Construct::OwnStyle => names(&["css", "style", "styles"]),
                 Construct::DebugOutput => names(&["print", "log", "prints", "logs"]),
-                Construct::Lines(_) | Construct::Section(_) => false,
+                Construct::Lines(_) | Construct::Section(_) | Construct::Logged(_) => false,
             }
     }
 }

@@ -11,6 +11,9 @@ use grov_domain::both_ends;
 /// The bytes at each end of a prompt that are read.
 const END: usize = 2 * 1024;
 
+/// The bytes before and after a constraint that are read with it.
+const NEAR: usize = 200;
+
 /// What the other words of the user tell about a constraint.
 #[derive(Clone, Debug, Default)]
 pub(in crate::constraints) struct Context {
@@ -18,6 +21,12 @@ pub(in crate::constraints) struct Context {
     pub(in crate::constraints) paths: Vec<String>,
     /// The identifiers that it names.
     pub(in crate::constraints) identifiers: Vec<String>,
+    /// The words before it in its sentence.
+    pub(in crate::constraints) before: String,
+    /// The words before and after it.
+    pub(in crate::constraints) around: String,
+    /// The words directly after it.
+    pub(in crate::constraints) after: String,
     /// The words of the constraint that have no meaning here.
     pub(in crate::constraints) names: Vec<String>,
     /// A condition follows the constraint.
@@ -47,6 +56,13 @@ impl Context {
         all.extend(loose);
         all.dedup();
         let lower = fold(&other);
+        let (before, after) = prompt.split_once(constraint).unwrap_or_default();
+        let before = &before[before.ceil_char_boundary(before.len().saturating_sub(NEAR))..];
+        let after = &after[..after.floor_char_boundary(NEAR)];
+        let sentence = before
+            .rfind(['\n', '!', '?'])
+            .max(before.rfind(". "))
+            .map_or(0, |at| at + 1);
         let told = [
             ("rake", ForbiddenCommand::Task),
             ("task", ForbiddenCommand::Task),
@@ -62,11 +78,14 @@ impl Context {
                 .filter(|token| token.term.is_none())
                 .map(|token| token.raw)
                 .collect(),
-            is_conditional: prompt.split_once(constraint).is_some_and(|(_, rest)| {
-                let rest = rest.trim_start_matches([' ', '.', ',', '!', ';']);
+            is_conditional: {
+                let rest = after.trim_start_matches([' ', '.', ',', '!', ';']);
                 let rest = &rest[..rest.floor_char_boundary(40)];
-                tokens(rest).first().is_some_and(|token| token.is(Term::If))
-            }),
+                rest.starts_with("unless") || tokens(rest).first().is_some_and(|token| token.is(Term::If))
+            },
+            before: before[sentence..].to_owned(),
+            around: format!("{before}; {after}"),
+            after: after.lines().next().unwrap_or_default().to_owned(),
             requests_change: read_only::requests_change(&other),
             is_infrastructure: INFRASTRUCTURE.iter().any(|word| lower.contains(word)),
             told: told

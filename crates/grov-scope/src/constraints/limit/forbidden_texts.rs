@@ -1,6 +1,6 @@
 //! The texts that a clause forbids to write.
 
-use super::parts::{Parts, is_function, is_name};
+use super::parts::{Parts, is_function, is_name, singular};
 use super::reader::COMMANDS;
 use super::{Context, Limit};
 use crate::constraints::clause::Token;
@@ -86,6 +86,9 @@ pub(super) fn written(parts: &Parts<'_>, rule: &[Token], context: &Context) -> V
             names.map(|name| Limit::Written(Construct::Symbol(name.trim_end_matches("()").to_owned()))),
         );
         return found;
+    }
+    if let Some(limit) = logged(rule) {
+        return vec![limit];
     }
     let constructs = parts.terms.iter().filter_map(|term| {
         Some(match term {
@@ -174,6 +177,21 @@ pub(super) fn written(parts: &Parts<'_>, rule: &[Token], context: &Context) -> V
         found.push(Limit::Package(Some(token.folded.clone())));
     }
     found
+}
+
+/// "Don't log user emails or tokens": the last word of each name.
+fn logged(rule: &[Token]) -> Option<Limit> {
+    let verb = rule
+        .iter()
+        .position(|token| matches!(token.folded.as_str(), "log" | "logging" | "print"))?;
+    let names = rule[verb + 1..].iter().enumerate().filter(|(at, token)| {
+        let next = rule.get(verb + 2 + at);
+        token.term.is_none()
+            && token.folded.len() >= 5
+            && next.is_none_or(|next| next.term.is_some() || token.pauses)
+    });
+    let names: Vec<String> = names.map(|(_, token)| singular(&token.folded)).collect();
+    (!names.is_empty()).then_some(Limit::Written(Construct::Logged(names)))
 }
 
 /// Words after "no" that are no names.

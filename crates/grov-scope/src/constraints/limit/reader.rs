@@ -43,12 +43,11 @@ pub(in crate::constraints) fn read(text: &str, context: &Context) -> Vec<Limit> 
         }
         before = clause.clone();
     }
-    // "Only comments, no changes of the code"
-    let confines = clauses.iter().any(|clause| {
-        let has = |terms: &[Term]| clause.iter().any(|token| token.is_any(terms));
-        has(&[Term::Only]) && !has(&[Term::Look, Term::Query])
-    });
-    if confines || context.requests_change {
+    if found.contains(&Limit::ReadOnly)
+        && (context.requests_change
+            || confines(&clauses)
+            || confines(&crate::constraints::clause::clauses(tokens(&context.around))))
+    {
         found.retain(|limit| *limit != Limit::ReadOnly);
     }
     for clause in &clauses {
@@ -62,7 +61,9 @@ pub(in crate::constraints) fn read(text: &str, context: &Context) -> Vec<Limit> 
                 .map(|literal| Limit::Written(Construct::literal(literal))),
         );
     }
-    let lower = fold(text);
+    let length = text.len();
+    // A pause may have cut it off: "don't add type: ignore".
+    let lower = fold(&format!("{text}{}", context.after));
     let forbids = clauses
         .iter()
         .flatten()
@@ -72,10 +73,20 @@ pub(in crate::constraints) fn read(text: &str, context: &Context) -> Vec<Limit> 
         .flatten()
         .any(|token| token.is_any(&[Term::Change, Term::Remove, Term::Permit]));
     if forbids && !changes {
-        let literals = LITERALS.iter().filter(|literal| lower.contains(**literal));
+        let literals = LITERALS
+            .iter()
+            .filter(|literal| lower.find(**literal).is_some_and(|at| at < length));
         found.extend(literals.map(|literal| Limit::Written(Construct::literal(literal))));
     }
     found
+}
+
+/// Whether something but looking is all that is asked for: "only comments, no changes of the code".
+fn confines(clauses: &[Vec<Token>]) -> bool {
+    clauses.iter().any(|clause| {
+        let has = |terms: &[Term]| clause.iter().any(|token| token.is_any(terms));
+        has(&[Term::Only]) && !has(&[Term::Look, Term::Query])
+    })
 }
 
 /// Reads one clause.
@@ -200,7 +211,7 @@ impl ClauseReader<'_> {
         let nothing = self.clause.iter().any(|token| token.is(Term::Nothing));
         // "It", "there", "them": what the clause before names.
         if parts.is_empty() && (parts.has(Term::That) || is_state) {
-            parts.places.extend(Parts::of(self.before).places);
+            parts.places.extend(self.places_before());
         }
         if parts.has(Term::Outside) && !parts.places.is_empty() {
             let mut places = parts.places;
@@ -427,6 +438,15 @@ impl ClauseReader<'_> {
         vec![Limit::Only(places)]
     }
 
+    /// The places that the words before the clause name: those that "it" and "there" mean.
+    fn places_before(&self) -> Vec<Place> {
+        let places = Parts::of(self.before).places;
+        if !places.is_empty() || self.before.iter().any(|token| token.term != Some(Term::Filler)) {
+            return places;
+        }
+        Parts::of(&tokens(&self.context.before)).places
+    }
+
     fn switch(&self) -> ForbiddenCommand {
         ForbiddenCommand::Switch(self.context.names.clone())
     }
@@ -476,8 +496,7 @@ impl ClauseReader<'_> {
             return Vec::new();
         }
         if parts.is_empty() && (parts.has(Term::That) || is_still) {
-            let before = Parts::of(self.before);
-            parts.places = before.places;
+            parts.places = self.places_before();
         }
         let version = self.clause.iter().find(|token| is_version(&token.raw));
         let mut places = parts.places.clone();

@@ -515,3 +515,80 @@ fn a_later_permission_in_a_clause_lifts_a_command() {
         assert_eq!(is_broken, expected, "{later}: {command}");
     }
 }
+
+#[test]
+fn the_prompt_of_a_constraint_tells_what_it_means() {
+    type Row = (
+        &'static str,
+        &'static str,
+        &'static [&'static str],
+        &'static [&'static str],
+    );
+    let cases: &[Row] = &[
+        (
+            "Split the settings. prod.py i will write though, leave it",
+            "leave it",
+            &["write config/prod.py"],
+            &["write config/dev.py"],
+        ),
+        (
+            "packages/ds is frozen until the release, so nothing in there",
+            "nothing in there",
+            &["edit packages/ds/a.tsx"],
+            &["edit src/a.tsx"],
+        ),
+        (
+            "fix the mypy errors, dont add type: ignore",
+            "dont add type",
+            &["edit a.py: x = 1  # type: ignore"],
+            &["edit a.py: x: int = 1"],
+        ),
+        (
+            "solo commenti, niente cambi al codice!",
+            "niente cambi al codice",
+            &[],
+            &["edit a.rs: /// Un nodo."],
+        ),
+        (
+            "Add retry to lib/s3.rb. ONLY that file",
+            "ONLY that file",
+            &["edit lib/base.rb"],
+            &["edit lib/s3.rb"],
+        ),
+        (
+            "Refactor `berechneRabatt`, Signatur bleibt",
+            "Signatur bleibt",
+            &["edit a.ts: export function berechneRabatt(o: Opts) {"],
+            &["edit a.ts: const r = berechneRabatt(o);"],
+        ),
+        (
+            "write the cleanup as a rake task. you must not execute it",
+            "you must not execute it",
+            &["bin/rails attachments:cleanup"],
+            &["bin/rails -T attachments"],
+        ),
+        (
+            "show me, dont apply. unless it is one line",
+            "dont apply",
+            &[],
+            &["edit a.rb"],
+        ),
+        (
+            "Use slog. Do not log user emails or tokens",
+            "Do not log user emails or tokens",
+            &["edit a.go: slog.Info(\"done\", \"user\", u.Email)"],
+            &[
+                "edit a.go: slog.Info(\"sent the email\", \"id\", u.ID)",
+                "edit a.go: x := u.Email",
+            ],
+        ),
+    ];
+    for (prompt, constraint, breaches, lawful) in cases {
+        for (actions, expected) in [(breaches, true), (lawful, false)] {
+            for action in *actions {
+                let found = breaks(constraint, prompt, &sketch(action));
+                assert_eq!(found.is_some(), expected, "{prompt}: {action}: {found:?}");
+            }
+        }
+    }
+}
