@@ -13,6 +13,7 @@ mod call_effects;
 mod calls;
 mod file_paths;
 mod names;
+mod sending;
 mod shell_lines;
 mod statements;
 mod token;
@@ -190,6 +191,9 @@ fn analyze(language: Language, code: &str, lines: &mut shell_lines::ShellLines, 
     for mut call in calls::calls(&code) {
         if language == Language::Php {
             call.apply_function();
+        }
+        for line in sending::lines(&call) {
+            lines.add_line(&line);
         }
         if call.is_opaque {
             lines.add_decoded();

