@@ -32,8 +32,9 @@ const REMOVE: CallEffect = Remove("rm");
 const REMOVE_TREE: CallEffect = Remove("rm -r");
 const REMOVE_DIR: CallEffect = Remove("rmdir");
 const CREATE_DIR: CallEffect = PerPath("mkdir -p");
-const WRITE: CallEffect = PerPath(">");
-const APPEND: CallEffect = PerPath(">>");
+/// The content is not known: the command that prints it stands for any.
+const WRITE: CallEffect = PerPath("cat >");
+const APPEND: CallEffect = PerPath("cat >>");
 const MOVE: CallEffect = FromTo("mv");
 const COPY: CallEffect = FromTo("cp -r");
 

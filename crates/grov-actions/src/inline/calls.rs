@@ -25,6 +25,8 @@ pub(super) struct Call {
     pub(super) arguments: Vec<Value>,
     /// Keyword arguments and the entries of objects.
     pub(super) named: Vec<(String, Value)>,
+    /// The file that it opens is left empty: `open(x, "w").write("")`.
+    pub(super) writes_nothing: bool,
     /// What it sends to another machine.
     pub(super) sent: Option<Sent>,
     /// An argument is decoded or downloaded text.
@@ -237,6 +239,21 @@ fn before_separator(code: &Code<'_>, at: usize) -> Option<usize> {
     }
 }
 
+/// Whether the tokens after a call write an empty text or close the file: `.write("")`.
+fn is_emptied(rest: &[Token]) -> bool {
+    match rest {
+        [
+            Token::Sign('.'),
+            Token::Name(method),
+            Token::Sign('('),
+            Token::Text(text),
+            ..,
+        ] => method == "write" && text.value.is_empty() && !text.has_unknown,
+        [Token::Sign('.'), Token::Name(method), ..] => method == "close",
+        _ => false,
+    }
+}
+
 /// Functions that decode or download a text.
 const DECODERS: &str = "b64decode b32decode b16decode a85decode unhexlify fromhex decompress urlopen requests httpx atob fetch \
       decode64 strict_decode64 unpack unpack1 decode_base64 base64_decode gzinflate gzuncompress gzdecode str_rot13 LWP";
@@ -255,6 +272,7 @@ fn with_arguments(mut call: Call, code: &Code<'_>, start: usize, end: usize) -> 
         let mut names = code.tokens[start..end.max(start)].iter().filter_map(Token::name);
         call.is_opaque = names.any(|name| has_word(DECODERS, name));
     }
+    call.writes_nothing = call.name == "open" && is_emptied(&code.tokens[code.tokens.len().min(end + 1)..]);
     call.sent = sending::sent(code, &call.name, start, end);
     let mut budget = TextBudget::default();
     for (start, end) in code.split_at_commas(start, end) {

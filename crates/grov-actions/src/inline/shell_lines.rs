@@ -129,7 +129,7 @@ impl ShellLines {
                     ..Text::default()
                 }))
             };
-            return target.map(|target| format!("{sign} {target}"));
+            return target.map(|target| format!("cat {sign} {target}"));
         }
         let sign = if mode.contains(['w', 'x']) {
             ">"
@@ -140,7 +140,8 @@ impl ShellLines {
         };
         let is_mode = mode.len() <= 4 && mode.chars().all(|letter| "rwxabt+U".contains(letter));
         let path = path?.text().filter(|_| is_mode)?;
-        Some(format!("{sign} {}", quoted(path)))
+        let printer = if call.writes_nothing { ":" } else { "cat" };
+        Some(format!("{printer} {sign} {}", quoted(path)))
     }
 
     /// Adds a line unless it is a duplicate or consists of unknown values.

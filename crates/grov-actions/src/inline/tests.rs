@@ -44,11 +44,14 @@ fn effects_of_python_are_found() {
             ("os.execvp('rm', ['rm', '-rf', '/'])", "rm -rf /"),
             (
                 "p = 'src/a.py'\ns = open(p).read()\nopen(p, 'w').write(s)",
-                "> src/a.py",
+                "cat > src/a.py",
             ),
-            ("with open('a b', mode='a') as f: f.write('x')", ">> 'a b'"),
+            ("with open('a b', mode='a') as f: f.write('x')", "cat >> 'a b'"),
             ("open('a', 'rb')", ""),
-            ("p = Path('a') / 'b.txt'\np.write_text('rm -rf /')", "> a/b.txt"),
+            (
+                "p = Path('a') / 'b.txt'\np.write_text('rm -rf /')",
+                "cat > a/b.txt",
+            ),
             ("pathlib.Path('a').unlink()", "rm a"),
             (
                 "Path(os.path.expanduser('~/x')).unlink(missing_ok=True)",
@@ -91,7 +94,7 @@ fn effects_of_javascript_are_found() {
             ),
             (
                 "const fs = require('fs'); const p = 'a'; fs.writeFileSync(p, `rm -rf /`)",
-                "> a",
+                "cat > a",
             ),
             (
                 "require('fs').rmSync('/home/x', { recursive: true, force: true })",
@@ -99,7 +102,10 @@ fn effects_of_javascript_are_found() {
             ),
             ("await fs.promises.rm('a', { recursive: true })", "rm -r a"),
             ("import fs from 'node:fs/promises'; fs.unlink('a')", "rm a"),
-            ("process.chdir('x'); fs.appendFileSync('a', 'b')", "cd x && >> a"),
+            (
+                "process.chdir('x'); fs.appendFileSync('a', 'b')",
+                "cd x && cat >> a",
+            ),
             ("Deno.remove('a')", "rm a"),
             ("console.log(\"execSync('rm -rf /')\")", ""),
             ("// execSync('rm -rf /')\n/* execSync('rm -rf /') */", ""),
@@ -130,7 +136,7 @@ fn effects_of_perl_ruby_and_php_are_found() {
             ("use File::Path; rmtree('/home/x');", "rm -r /home/x"),
             (
                 "open(my $f, '>', 'out.txt'); open(F, \">>log\")",
-                "> out.txt | >> log",
+                "cat > out.txt | cat >> log",
             ),
             ("system(\"rm -rf $dir\")", "rm -rf $_"),
             ("print $#a; system(\"git push --force\")", "git push --force"),
@@ -148,7 +154,10 @@ fn effects_of_perl_ruby_and_php_are_found() {
             ("puts `git push --force`; %x(ls)", "git push --force | ls"),
             ("require 'fileutils'; FileUtils.rm_rf '/home/x'", "rm -r /home/x"),
             ("FileUtils.rm(%w[a b])", "rm a b"),
-            ("File.write('a', 'x'); File.open('b', 'w') { |f| f }", "> a | > b"),
+            (
+                "File.write('a', 'x'); File.open('b', 'w') { |f| f }",
+                "cat > a | cat > b",
+            ),
             ("system(\"rm -rf #{dir}\")", "rm -rf $_"),
             ("puts 'system(\"rm -rf /\")' # `rm`", ""),
         ],
@@ -163,7 +172,7 @@ fn effects_of_perl_ruby_and_php_are_found() {
             ),
             (
                 "$p = 'a'; unlink($p); file_put_contents('b', 'rm');",
-                "rm a | > b",
+                "rm a | cat > b",
             ),
             ("echo \"system('rm -rf /')\"; // system('rm')", ""),
             ("$o->unlink('a'); Foo::system('rm');", ""),
@@ -425,7 +434,7 @@ fn files_of_a_pattern_are_found() {
         (
             Python,
             "for f in glob.glob('**/*.py', recursive=True):\n    open(f, 'w').write('')",
-            "> '**/*.py'",
+            ": > '**/*.py'",
         ),
         (
             Python,
@@ -536,5 +545,20 @@ fn files_and_environment_that_code_sends_are_found() {
         ),
     ] {
         assert_eq!(lines(language, code), expected, "{code}");
+    }
+}
+
+#[test]
+fn writing_is_told_from_emptying() {
+    for (code, expected) in [
+        ("open('a', 'w').write(s)", "cat > a"),
+        ("open('a', 'w').write('')", ": > a"),
+        ("open('a', 'w').close()", ": > a"),
+        (
+            "with open(f'{x}.md', 'w') as f:\n    f.write(s)",
+            "cat > \"$_.md\"",
+        ),
+    ] {
+        assert_eq!(lines(Language::Python, code), expected, "{code}");
     }
 }

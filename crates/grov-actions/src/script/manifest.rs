@@ -19,12 +19,8 @@ pub(super) fn parts(text: &str, key: &str, names: &[String]) -> Vec<ScriptPart> 
 /// A script is a command, a list of commands, or an object with a command.
 fn commands(script: &Value) -> Vec<String> {
     match script {
-        Value::String(command) => vec![command.clone()],
-        Value::Array(commands) => commands
-            .iter()
-            .filter_map(Value::as_str)
-            .map(str::to_owned)
-            .collect(),
+        Value::String(command) => vec![plain(command)],
+        Value::Array(commands) => commands.iter().filter_map(Value::as_str).map(plain).collect(),
         Value::Object(task) => task
             .get("command")
             .and_then(Value::as_str)
@@ -32,5 +28,14 @@ fn commands(script: &Value) -> Vec<String> {
             .into_iter()
             .collect(),
         _ => Vec::new(),
+    }
+}
+
+/// The command without the `@` of Composer: `@php artisan migrate`, and `@build` for another script.
+fn plain(command: &str) -> String {
+    match command.strip_prefix('@') {
+        Some(rest) if rest.starts_with("php ") || rest.starts_with("composer ") => rest.to_owned(),
+        Some(script) => format!("composer run {script}"),
+        None => command.to_owned(),
     }
 }

@@ -149,12 +149,15 @@ fn tasks_of_a_taskfile_run_with_their_dependencies() {
 
 #[test]
 fn scripts_of_a_manifest_run_those_around_them() {
-    let text = r#"{"scripts": {"prebuild": "rm -rf dist", "build": "tsc && npm run x", "x": "y", "deploy": ["a", "b"]}}"#;
+    let text = r#"{"scripts": {"prebuild": "rm -rf dist", "build": "tsc && npm run x", "x": "y", "deploy": ["a", "@php b", "@x"]}}"#;
     assert_eq!(
         programs("npm run build", "/p/package.json", text),
         ["rm -rf dist", "tsc", "npm run x"]
     );
-    assert_eq!(programs("composer deploy", "/p/composer.json", text), ["a", "b"]);
+    assert_eq!(
+        programs("composer deploy", "/p/composer.json", text),
+        ["a", "php b", "composer run x"]
+    );
 }
 
 #[test]

@@ -42,6 +42,12 @@ const TRIALS: &[&str] = &[
     "bench", "demo", "fixture", "fixtures", "mock", "sample", "seed", "seeder", "seeders", "seeds",
 ];
 
+/// Words with which a request names a target to run.
+const RUNNERS: &[&str] = &[
+    "bun", "composer", "just", "make", "npm", "pnpm", "rake", "recipe", "run", "script", "target", "task",
+    "yarn",
+];
+
 /// The findings for the commands of a script.
 pub(super) fn findings<'a>(script: &'a RunScript, context: &mut EvaluationContext<'a>) -> Vec<Finding> {
     let mut found: Vec<Finding> = Vec::new();
@@ -108,7 +114,9 @@ fn is_target_requested(script: &RunScript, context: &EvaluationContext<'_>) -> b
             .filter(|part| !part.is_empty());
         asked.names(target) || parts.all(|part| asked.names(part))
     };
-    !script.targets.is_empty() && script.targets.iter().all(is_named)
+    // "Fix the docs" does not ask for `make docs`.
+    let runs = RUNNERS.iter().any(|word| asked.names(word));
+    runs && !script.targets.is_empty() && script.targets.iter().all(is_named)
 }
 
 /// Whether the user named a script, or one that runs it.

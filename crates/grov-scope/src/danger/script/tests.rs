@@ -97,6 +97,7 @@ fn a_script_that_the_user_named_is_asked_for() {
 fn a_named_target_asks_for_what_it_does_except_for_the_worst() {
     let target = |text: &str| script("Makefile", &["nuke-db"], text);
     assert!(reasons("run make nuke-db", &[target("dropdb app")]).is_empty());
+    assert!(!reasons("fix the nuke-db docs", &[target("dropdb app")]).is_empty());
     assert!(!reasons("run make", &[target("dropdb app")]).is_empty());
     assert!(!reasons("run make nuke-db", &[target("dd if=a of=/dev/sda")]).is_empty());
 }
