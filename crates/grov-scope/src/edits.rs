@@ -19,8 +19,8 @@ use crate::file_kind::{FileKind, is_build_output, is_temporary};
 pub(crate) use file_change::FileChange;
 use grov_domain::{Finding, Rule};
 use request::{
-    CONFIGURING, COVERAGE, DEPLOYING, FOCUSING, HOOKS, REMOVING, RESTRUCTURING, RETRYING, Request, SKIPPING,
-    TLS, Topic,
+    ADDING, CONFIGURING, COVERAGE, DEPLOYING, FOCUSING, HOOKS, REMOVING, RESTRUCTURING, RETRYING, Request,
+    SKIPPING, TLS, Topic,
 };
 
 /// The score of an edit that is asked about.
@@ -43,10 +43,12 @@ enum Weakening {
     LowersCoverage,
     ChecksOff,
     LinesUnchecked,
+    SomeLinesUnchecked,
     RulesOff,
     CommandOff,
     FailureIgnored,
     StepRemoved,
+    PipelineRemoved,
     CertificatesUnchecked,
     SafeguardOff,
     HookOff,
@@ -94,10 +96,12 @@ const REPORTS: &[Report] = &[
     report(Weakening::LowersCoverage, "The required test coverage is lowered in", &[SKIPPING, CONFIGURING, COVERAGE], None, false),
     report(Weakening::ChecksOff, "Checks are switched off in", &[SKIPPING, CONFIGURING], Some(Topic::Checks), false),
     report(Weakening::LinesUnchecked, "Many warnings are suppressed line by line in", &[SKIPPING, CONFIGURING], Some(Topic::Checks), false),
-    report(Weakening::RulesOff, "Rules are switched off in", &[SKIPPING, CONFIGURING], Some(Topic::Checks), true),
+    report(Weakening::SomeLinesUnchecked, "Warnings are suppressed line by line in", &[SKIPPING, CONFIGURING], Some(Topic::Checks), true),
+    report(Weakening::RulesOff, "Rules are switched off in", &[SKIPPING, CONFIGURING, ADDING], Some(Topic::Checks), true),
     report(Weakening::CommandOff, "A check no longer runs after a change of", &[SKIPPING, REMOVING, CONFIGURING], Some(Topic::Any), false),
     report(Weakening::FailureIgnored, "Failures of a check are ignored in", &[SKIPPING, CONFIGURING], Some(Topic::Any), false),
     report(Weakening::StepRemoved, "A step that tests or checks the code is removed from", &[SKIPPING, REMOVING, RESTRUCTURING, CONFIGURING], Some(Topic::Any), true),
+    report(Weakening::PipelineRemoved, "A pipeline is removed:", &[SKIPPING, REMOVING, RESTRUCTURING], Some(Topic::Any), false),
     report(Weakening::CertificatesUnchecked, "Certificates are no longer verified in", &[TLS], None, false),
     report(Weakening::SafeguardOff, "A safeguard against deletion is switched off in", &[SKIPPING, REMOVING, DEPLOYING], None, false),
     report(Weakening::HookOff, "Git hooks are switched off by a change of", &[HOOKS], None, false),

@@ -50,6 +50,8 @@ pub(super) fn weakenings(
             let place = NormalizedPath::new(context.root, &path);
             let weakening = if is_hook(&place) {
                 Weakening::HookOff
+            } else if FileKind::Pipeline.is(&place) && matches!(place.extension(), "yml" | "yaml") {
+                Weakening::PipelineRemoved
             } else if is_tests(&place) {
                 Weakening::RemovesTests
             } else {

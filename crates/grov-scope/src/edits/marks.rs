@@ -7,8 +7,9 @@ use super::language::Language;
 use crate::file_kind::FileKind;
 use Language::{C, CSharp, Dart, Elixir, Go, JavaScript, Jvm, Php, Python, Ruby, Rust, Settings, Swift};
 use Weakening::{
-    CertificatesUnchecked, ChecksOff, FailureIgnored, FocusesTests, LinesUnchecked, RetriesTests, RulesOff,
-    SafeguardOff, SkipsTests, TestsExcluded, TrivialAssertion,
+    CertificatesUnchecked, ChecksOff, FailureIgnored, FocusesTests, LinesUnchecked, LowersCoverage,
+    RemovesAssertions, RetriesTests, RulesOff, SafeguardOff, SkipsTests, SomeLinesUnchecked, TestsExcluded,
+    TrivialAssertion,
 };
 
 /// Where in a line a mark is, and what else makes it one.
@@ -22,12 +23,14 @@ enum Place {
     StartQuoted,
     /// At the beginning, unless the line or the one before is a condition.
     StartUnconditional,
+    /// At the beginning, with any number of spaces between words.
+    Aligned,
     /// The whole line.
     Whole,
     /// Anywhere.
     Anywhere,
 }
-use Place::{Anywhere, Start, StartQuoted, StartUnconditional, StartWord, Whole};
+use Place::{Aligned, Anywhere, Start, StartQuoted, StartUnconditional, StartWord, Whole};
 
 /// A mark: its languages, what it does, where it is, and its spellings.
 type Mark = (&'static [Language], Weakening, Place, &'static [&'static str]);
@@ -71,9 +74,25 @@ const MARKS: &[Mark] = &[
     (&[C], SkipsTests, Whole, &["#if 0"]),
     (&[Settings], TestsExcluded, Anywhere, &[
         "--deselect", "<skipTests>true", "<maven.test.skip>true", "-Dmaven.test.skip=true", "excludeTestsMatching", "PROPERTIES DISABLED", "<testFailureIgnore>true",
-        "--ignore=tests/", "--ignore tests/", "-DskipTests",
+        "--ignore=tests/", "--ignore tests/", "-DskipTests", "--passWithNoTests", "--testPathIgnorePatterns",
     ]),
+    (&[JavaScript, Settings], LowersCoverage, Anywhere, &["fail_under = 0", "fail_under=0", "--cov-fail-under=0", "lines: 0,", "branches: 0,"]),
     (&[JavaScript, Settings], TestsExcluded, Anywhere, &["testPathIgnorePatterns", "testIgnore:"]),
+    // Tests and assertions in comments.
+    (&[JavaScript, Dart], SkipsTests, Start, &["// it(", "//it(", "// test(", "//test(", "// describe(", "/* it(", "/* test(", "// it.each", "// test.each"]),
+    (&[Python], SkipsTests, Start, &["# def test_", "#def test_", "# async def test_"]),
+    (&[Rust], SkipsTests, Start, &["// #[test]", "//#[test]", "// #[tokio::test"]),
+    (&[Go], SkipsTests, Start, &["// func Test", "//func Test"]),
+    (&[Jvm, Swift], SkipsTests, Start, &["// @Test", "//@Test", "// func test"]),
+    (&[CSharp], SkipsTests, Start, &["// [Fact", "//[Fact", "// [Test", "//[Test", "// [Theory"]),
+    (&[Ruby], SkipsTests, Start, &["# it '", "# it \"", "# test '", "# test \"", "# def test_"]),
+    (&[Php], SkipsTests, Start, &["// public function test", "//public function test", "// it('", "// test('"]),
+    (&[Elixir], SkipsTests, Start, &["# test \""]),
+    (&[C], SkipsTests, Start, &["// TEST(", "//TEST(", "// TEST_F(", "// TEST_CASE("]),
+    (&[JavaScript, Dart, Go, Jvm, CSharp, Php, Swift, Rust, C], RemovesAssertions, Start, &[
+        "// expect(", "//expect(", "// assert", "//assert", "// Assert.", "// $this->assert", "// XCTAssert", "// EXPECT_", "// ASSERT_", "// require.", "// t.Error", "// t.Fatal",
+    ]),
+    (&[Python, Ruby, Elixir], RemovesAssertions, Start, &["# assert ", "#assert ", "# self.assert", "# expect(", "# assert_"]),
     // Focused tests.
     (&[JavaScript], FocusesTests, Start, &["it.only(", "test.only(", "describe.only(", "context.only(", "fit(", "fdescribe(", "suite.only("]),
     (&[Ruby], FocusesTests, Start, &["fit ", "fdescribe ", "fcontext "]),
@@ -142,7 +161,9 @@ const MARKS: &[Mark] = &[
     (&[Settings], RulesOff, Anywhere, &[
         "Enabled: false", "= \"allow\"", "\"noImplicitAny\": false", "\"strictNullChecks\": false", "disable_error_code", "allow_untyped_defs = true", "disallow_untyped_defs = false",
         "check_untyped_defs = false", "strict_optional = false", "ignoreErrors:", "extend-ignore", "<NoWarn>", "strict = false", "strict = False", "\"noUnusedLocals\": false",
+        "\"exclude\": [", "exclude = ", "exclude: ", "Exclude:", "ignore = [", "exclude-dirs:", "exclude-rules:", "ignore_missing_imports = true", "follow_imports = skip",
     ]),
+    (&[JavaScript, Settings], RulesOff, Anywhere, &["ignorePatterns", "ignores: ["]),
     // Failures that no longer count.
     (&[Settings], FailureIgnored, Anywhere, &["continue-on-error: true", "continueOnError: true", "allow_failure: true", "catchError(buildResult: 'SUCCESS'"]),
     // Certificates that are not verified.
@@ -159,11 +180,12 @@ const MARKS: &[Mark] = &[
     (&[C], CertificatesUnchecked, Anywhere, &["CURLOPT_SSL_VERIFYPEER, 0", "SSL_VERIFY_NONE"]),
     (&[Settings, Language::Shell], CertificatesUnchecked, Anywhere, &["NODE_TLS_REJECT_UNAUTHORIZED", "strict-ssl=false", "GIT_SSL_NO_VERIFY", "insecure-skip-tls-verify: true", "PYTHONHTTPSVERIFY=0"]),
     // Safeguards of infrastructure.
-    (&[Settings], SafeguardOff, Start, &["prevent_destroy = false", "prevent_destroy=false"]),
+    (&[Settings], SafeguardOff, Aligned, &["prevent_destroy = false", "deletion_protection = false", "deletion_protection_enabled = false"]),
 ];
 
-/// How many suppressed lines are many; two, if they are what the request wants gone.
+/// How many suppressed lines are many, and how many count if the request is to mend the code.
 const MANY_LINES: usize = 3;
+const SOME_LINES: usize = 2;
 
 /// The weakenings that marks in the added lines show.
 pub(super) fn weakenings(change: &FileChange<'_>) -> Vec<Weakening> {
@@ -189,16 +211,16 @@ pub(super) fn weakenings(change: &FileChange<'_>) -> Vec<Weakening> {
     let is_meant = |(weakening, count): &(Weakening, isize)| {
         *count > 0
             && match weakening {
-                LinesUnchecked => count.unsigned_abs() >= MANY_LINES,
+                LinesUnchecked => count.unsigned_abs() >= SOME_LINES,
                 SkipsTests | RetriesTests => !is_new_test(change, *count),
                 _ => true,
             }
     };
-    counts
-        .into_iter()
-        .filter(is_meant)
-        .map(|(weakening, _)| weakening)
-        .collect()
+    let of_count = |(weakening, count): (Weakening, isize)| match weakening {
+        LinesUnchecked if count.unsigned_abs() < MANY_LINES => SomeLinesUnchecked,
+        other => other,
+    };
+    counts.into_iter().filter(is_meant).map(of_count).collect()
 }
 
 /// Whether a kind of mark counts in a file.
@@ -206,7 +228,7 @@ fn fits(weakening: Weakening, change: &FileChange<'_>) -> bool {
     let is_unknown_whole = change.is_whole && change.before.is_none();
     match weakening {
         // A new file may hold tests that do not run everywhere.
-        SkipsTests | FocusesTests | RetriesTests | TrivialAssertion | TestsExcluded => {
+        SkipsTests | FocusesTests | RetriesTests | TrivialAssertion | TestsExcluded | RemovesAssertions => {
             // Rust has tests beside the code. In other code, `@Ignore` may be about a column of a table.
             let has_tests = FileKind::Test.is(change.place) || matches!(change.language, Rust | Settings);
             !change.is_new_file() && (has_tests || weakening == TestsExcluded)
@@ -271,7 +293,8 @@ fn is_new_test(change: &FileChange<'_>, marks: isize) -> bool {
 
 /// How often a mark occurs in a text.
 fn occurrences(text: &str, spelling: &str, place: Place) -> usize {
-    if !text.contains(spelling) {
+    let first = spelling.split(' ').next().filter(|_| place == Aligned);
+    if !text.contains(first.unwrap_or(spelling)) {
         return 0;
     }
     let mut previous = "";
@@ -294,6 +317,13 @@ fn is_at(line: &str, previous: &str, spelling: &str, place: Place) -> bool {
             .is_some_and(|rest| !rest.starts_with(|letter: char| letter.is_alphanumeric() || letter == '_')),
         StartQuoted => rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['\'', '"', '`', ')'])),
         StartUnconditional => rest.is_some() && !is_conditional(line, previous),
+        Aligned => {
+            line.split_whitespace()
+                .zip(spelling.split(' '))
+                .filter(|(word, known)| word == known)
+                .count()
+                == spelling.split(' ').count()
+        }
         Whole => line.trim_end_matches([';', ',']) == spelling,
         Anywhere => line.contains(spelling),
     }

@@ -42,6 +42,12 @@ pub(super) const CONFIGURING: &[&str] = &[
     "einricht", "konfig", "einfuhr", "regel", "regl", "regla", "regol", "regra", "regul", "instelling", "配置", "规则", "設定", "ルール", "導入",
 ];
 
+/// Words that ask for something new, such as a checker.
+pub(super) const ADDING: &[&str] = &[
+    "add.", "ajout", "aggiung", "adicion", "anad", "creat", "dodaj", "enabl", "hinzu", "toevoeg", "添加",
+    "追加",
+];
+
 /// Words that ask to run chosen tests alone.
 pub(super) const FOCUSING: &[&str] = &["focus", "only.", "isolat", "solo.", "nur.", "seul", "doar."];
 

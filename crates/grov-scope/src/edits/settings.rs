@@ -66,6 +66,13 @@ pub(super) fn weakenings(change: &FileChange<'_>) -> Vec<Weakening> {
             found.push(Weakening::StepRemoved);
         }
     }
+    let is_ignore_file = matches!(
+        name,
+        ".eslintignore" | ".stylelintignore" | ".flake8" | ".golangciignore" | ".swiftlintignore"
+    );
+    if is_ignore_file && !change.added().is_empty() {
+        found.push(Weakening::RulesOff);
+    }
     if lowers_threshold(change) {
         found.push(Weakening::LowersCoverage);
     }

@@ -80,7 +80,7 @@ fn weakened_tests() -> Vec<(ActionSketch, &'static str)> {
         (edit("test/tax_test.exs", "  test \"a\" do", "  @tag :skip\n  test \"a\" do"), skipped),
         (edit("test/tax_test.dart", "test('a', () {", "test('a', skip: true, () {"), skipped),
         (edit("tests/tax_test.cc", "TEST(Tax, Rounds) {", "TEST(Tax, DISABLED_Rounds) {"), skipped),
-        (edit("src/tax.test.ts", "it('a', () => { expect(a()).toBe(1) })", "// it('a', () => { expect(a()).toBe(1) })"), removed),
+        (edit("src/tax.test.ts", "it('a', () => { expect(a()).toBe(1) })", "// it('a', () => { expect(a()).toBe(1) })"), skipped),
         (edit("src/tax.test.ts", "it('a', () => {\n  expect(a()).toBe(1)\n})\nit('b', () => {\n  expect(b()).toBe(2)\n})", "it('b', () => {\n  expect(b()).toBe(2)\n})"), removed),
         (edit("tests/test_tax.py", "def test_a():\n    assert a() == 1\n\ndef test_b():\n    assert b() == 2\n", "def test_b():\n    assert b() == 2\n"), removed),
         (write("tests/test_tax.py", "def test_a():\n    assert a() == 1\n\ndef test_b():\n    assert b() == 2\n", "def test_b():\n    assert b() == 2\n"), removed),
@@ -91,6 +91,11 @@ fn weakened_tests() -> Vec<(ActionSketch, &'static str)> {
         (edit("tests/tax.rs", "    assert_eq!(total(), 107);", "    assert!(true);"), "always holds"),
         (edit("tests/test_tax.py", "def test_a():", "@pytest.mark.flaky(reruns=5)\ndef test_a():"), "retried"),
         (edit("pytest.ini", "addopts = -q", "addopts = -q --deselect tests/test_tax.py::test_a"), "excluded"),
+        (edit("src/tax.test.ts", "", "// it('rounds', () => {\n//   expect(a()).toBe(1)\n// })"), skipped),
+        (edit("tests/test_tax.py", "", "# def test_a():\n#     assert a() == 1"), skipped),
+        (edit("tests/test_tax.py", "    assert a() == 1\n    assert b() == 2", "    # assert a() == 1\n    assert b() == 2"), "Assertions are removed"),
+        (edit("package.json", "\"test\": \"jest\",", "\"test\": \"jest --passWithNoTests\","), "excluded"),
+        (bash("git rm .github/workflows/test.yml"), "pipeline"),
         (bash("rm tests/test_tax.py"), removed),
         (bash("git rm -q src/tax.test.ts"), removed),
         (bash("mv tests/test_tax.py tests/test_tax.py.bak"), removed),
@@ -187,6 +192,14 @@ fn what_the_user_asked_for_is_not_reported() {
         ),
         ("remove husky", bash("rm -rf .husky")),
         (
+            "Add ruff to CI and fix its errors",
+            edit(
+                "pyproject.toml",
+                "[tool.ruff]",
+                "[tool.ruff]\nexclude = [\"migrations\"]",
+            ),
+        ),
+        (
             "lower the coverage threshold to 70",
             edit("jest.config.js", "lines: 80,", "lines: 70,"),
         ),
@@ -221,6 +234,7 @@ fn weakened_checks_are_asked_about() {
         (edit("src/http.py", "requests.get(url)", "requests.get(url, verify=False)"), "Certificates"),
         (edit("client.go", "&tls.Config{}", "&tls.Config{InsecureSkipVerify: true}"), "Certificates"),
         (edit("src/http.ts", "const a = 1", "process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0'"), "Certificates"),
+        (edit("db/main.tf", "  deletion_protection    = true", "  deletion_protection    = false"), "safeguard"),
         (edit("db/main.tf", "    prevent_destroy = true", "    prevent_destroy = false"), "safeguard"),
         (edit("jest.config.js", "  coverageThreshold: { global: {\n      lines: 80,", "  coverageThreshold: { global: {\n      lines: 40,"), "coverage"),
         (edit("pyproject.toml", "[tool.coverage.report]\nfail_under = 90", "[tool.coverage.report]\nfail_under = 50"), "coverage"),
@@ -255,6 +269,9 @@ fn rules_of_a_checker_are_switched_off_against_the_request_to_mend_the_code() {
         ("clippy et les tests ne passent plus", edit("src/lib.rs", "", "#![allow(clippy::all, warnings)]")),
         ("fix the rubocop offenses", edit(".rubocop.yml", "Metrics/MethodLength:\n  Max: 20", "Metrics/MethodLength:\n  Enabled: false")),
         ("fix the type errors in src/", edit("tsconfig.json", "\"noImplicitAny\": true", "\"noImplicitAny\": false")),
+        ("mypy reports errors in app/, fix them", edit("app/a.py", "a()\nb()", "a()  # type: ignore\nb()  # type: ignore")),
+        ("lint fails, fix it", edit(".eslintignore", "", "src/legacy/")),
+        ("make ruff happy", edit("pyproject.toml", "[tool.ruff.lint]", "[tool.ruff.lint]\nignore = [\"E501\", \"F841\"]")),
         ("lint fails, fix it", edit("package.json", "\"lint\": \"eslint .\",", "\"lint\": \"echo skipped\",")),
     ];
     for (goal, action) in cases {
