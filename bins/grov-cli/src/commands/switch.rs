@@ -7,6 +7,7 @@ use crate::output::{ExitStatus, Outcome, Style, note};
 use crate::session;
 use crate::table::one_line;
 use grov_domain::{ClientSessionId, StoreConnection, SwitchScope};
+use grov_runtime::GuardMode;
 use serde::Serialize;
 
 #[derive(Serialize)]
@@ -48,6 +49,11 @@ pub(crate) fn run(context: &Context, arguments: &SwitchArguments, on: bool) -> O
     if !on {
         note!(
             "text that was already added to running sessions stays in their history, so that their prompt cache remains valid"
+        );
+    }
+    if !on && context.settings.guard().mode != GuardMode::Off {
+        note!(
+            "the guard still asks before dangerous or forbidden actions; guard.mode = \"off\" turns it off"
         );
     }
     if on && !context.settings.memory().enabled {

@@ -10,7 +10,6 @@ use crate::follower::TranscriptFollower;
 use crate::hook::HookContext;
 use crate::resume::{SessionRef, intent_reader, new_session};
 use crate::services::{STORE_TIMEOUT, Services};
-use crate::team_memory::is_off;
 use crate::transcript_file::catch_up;
 use crate::{daemon, runtime};
 use grov_actions::{ToolCall, content, understand_redacted_whole, understand_whole};
@@ -172,12 +171,6 @@ impl GuardCheck {
 
     async fn check_with(&self, store: Option<&dyn StoreConnection>) -> Result<CheckOutcome, StoreError> {
         let id = self.session_ref.id();
-        let project = ProjectLocation::locate(&self.session_ref.directory).project();
-        if let Some(store) = store
-            && is_off(store, project.key(), &id).await?
-        {
-            return Ok(CheckOutcome::Allowed);
-        }
         let known = match store {
             Some(store) => self.known(store, &id).await?,
             None => None,
