@@ -25,6 +25,7 @@ use crate::normalized_path::{NormalizedPath, ProjectRoot};
 use crate::words::words;
 pub(crate) use age::ConstraintAges;
 use age::InstructionText;
+use clause::Token;
 use commands::CommandConstraint;
 pub(crate) use commands::pushes_by_force;
 use grammar::is_uncertain;
@@ -112,12 +113,14 @@ impl Constraints {
             let own = younger.own.and_then(|own| read.get(own));
             let later = read.get(younger.from..).unwrap_or_default();
             let mut added = Self::default();
-            if !limit::only_permits(text) {
+            let read_text = beginning_to(text, text.floor_char_boundary(MAX_BYTES));
+            let said = clause::tokens(read_text);
+            if !limit::only_permits(&said) {
                 added.read(root, text);
             }
             let prompt = younger.own.and_then(|own| instructions.get(own));
-            let context = prompt.map_or_else(Context::default, |prompt| Context::of(prompt, text));
-            let is_read_only = added.read_limits(root, text, &context);
+            let context = prompt.map_or_else(Context::default, |prompt| Context::of(prompt, text, &said));
+            let is_read_only = added.read_limits(root, text, said, &context);
             if is_read_only && limits.look_only.is_none() {
                 let since = instructions.get(younger.from..).unwrap_or_default();
                 limits.look_only = ReadOnlyConstraint::stated(text, since);
@@ -130,7 +133,7 @@ impl Constraints {
             for sentence in newest.all.iter().filter(|sentence| grammar::may_forbid(sentence)) {
                 let mut read = Self::default();
                 read.read(root, sentence);
-                if !read.is_empty() && !limit::only_permits(sentence) {
+                if !read.is_empty() && !limit::only_permits(&clause::tokens(sentence)) {
                     added.append(read);
                 }
             }
@@ -155,10 +158,10 @@ impl Constraints {
     }
 
     /// Adds what a constraint forbids. Returns whether it forbids every change.
-    fn read_limits(&mut self, root: &ProjectRoot, text: &str, context: &Context) -> bool {
+    fn read_limits(&mut self, root: &ProjectRoot, text: &str, said: Vec<Token>, context: &Context) -> bool {
         let read = beginning_to(text, text.floor_char_boundary(MAX_BYTES));
         let mut is_read_only = false;
-        for limit in limit::read(read, context) {
+        for limit in limit::read(read, said, context) {
             match limit {
                 Limit::ReadOnly => is_read_only = true,
                 Limit::Places(places, rule) => self.paths.forbid(root, text, &places, &rule),

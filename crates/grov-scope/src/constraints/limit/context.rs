@@ -1,7 +1,7 @@
 //! What the prompt of a constraint tells about it.
 
 use super::ForbiddenCommand;
-use crate::constraints::clause::{is_place, tokens};
+use crate::constraints::clause::{Token, is_place, tokens};
 use crate::constraints::read_only;
 use crate::constraints::vocabulary::Term;
 use crate::names::{named, paths};
@@ -41,7 +41,7 @@ pub(in crate::constraints) struct Context {
 
 impl Context {
     /// Reads the prompt that contains a constraint.
-    pub(in crate::constraints) fn of(prompt: &str, constraint: &str) -> Self {
+    pub(in crate::constraints) fn of(prompt: &str, constraint: &str, said: &[Token]) -> Self {
         let other = both_ends(prompt, END, "\n").replace(constraint, " ");
         let mut names = Vec::new();
         named(&other, &mut names);
@@ -73,14 +73,14 @@ impl Context {
         Self {
             paths: all,
             identifiers: names,
-            names: tokens(constraint)
-                .into_iter()
+            names: said
+                .iter()
                 .filter(|token| token.term.is_none())
-                .map(|token| token.raw)
+                .map(|token| token.raw.clone())
                 .collect(),
             is_conditional: {
                 let rest = after.trim_start_matches([' ', '.', ',', '!', ';']);
-                let rest = &rest[..rest.floor_char_boundary(40)];
+                let rest = &rest[..rest.floor_char_boundary(12)];
                 rest.starts_with("unless") || tokens(rest).first().is_some_and(|token| token.is(Term::If))
             },
             before: before[sentence..].to_owned(),

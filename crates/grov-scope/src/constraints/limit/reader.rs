@@ -11,8 +11,8 @@ use crate::file_kind::FileKind;
 use crate::words::fold;
 
 /// Whether a text permits something and forbids nothing else: "no need to avoid vendor/".
-pub(in crate::constraints) fn only_permits(text: &str) -> bool {
-    let clauses = clauses(tokens(text));
+pub(in crate::constraints) fn only_permits(words: &[Token]) -> bool {
+    let clauses = clauses(words.to_vec());
     let has = |clause: &[Token], term| clause.iter().any(|token| token.is(term));
     let mut limits = clauses
         .iter()
@@ -21,13 +21,13 @@ pub(in crate::constraints) fn only_permits(text: &str) -> bool {
     limits.peek().is_some() && limits.all(|clause| has(clause, Term::Permit))
 }
 
-/// Reads what a constraint forbids.
-pub(in crate::constraints) fn read(text: &str, context: &Context) -> Vec<Limit> {
+/// Reads what a constraint with these words forbids.
+pub(in crate::constraints) fn read(text: &str, words: Vec<Token>, context: &Context) -> Vec<Limit> {
     let mut found: Vec<Limit> = Vec::new();
     if context.is_conditional {
         return found;
     }
-    let clauses = clauses(tokens(text));
+    let clauses = clauses(words);
     let mut before: Vec<Token> = Vec::new();
     for (at, clause) in clauses.iter().enumerate() {
         let reader = ClauseReader {
