@@ -428,10 +428,9 @@ impl ClauseReader<'_> {
         {
             return self.only_named();
         }
-        if places.is_empty()
-            || !parts.words.is_empty() && parts.places.is_empty()
-            || !parts.literals.is_empty()
-        {
+        // "Globs `**/*.md` only" describes a setting.
+        let is_described = !parts.words.is_empty() && (parts.places.is_empty() || !whole.has(Term::Change));
+        if places.is_empty() || is_described || !parts.literals.is_empty() {
             return Vec::new();
         }
         places.extend(self.places_in(except));

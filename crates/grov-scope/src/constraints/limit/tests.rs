@@ -444,6 +444,8 @@ fn permissions_and_matters_of_taste_bind_nothing() {
         "tests must pass",
         "use async/await, not callbacks",
         "names in English",
+        "globs `**/*.md` only",
+        "the docs/ folder only has markdown",
         "keep the style of the file",
         "kein Problem wenn es länger dauert",
         "pas besoin de toucher aux tests",
