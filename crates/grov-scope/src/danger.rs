@@ -198,14 +198,14 @@ pub(crate) fn findings<'a>(
         let source = source(command, action.programs());
         let danger = destructive::of_command(command, source, &context)
             .or_else(|| statements::of_command(command, &context))
-            .or_else(|| effects::of_command(command, action.programs(), &context))
-            .or_else(|| files::of_command(command, source, &context))
-            .or_else(|| outbound::of_command(command, source, action.programs(), &context))
             .or_else(|| match command.host {
                 ExecutionHost::Container => None,
                 _ => oversight::stops_grov(command, &context)
                     .or_else(|| system::of_command(command, before, &context)),
-            });
+            })
+            .or_else(|| effects::of_command(command, action.programs(), &context))
+            .or_else(|| files::of_command(command, source, &context))
+            .or_else(|| outbound::of_command(command, source, action.programs(), &context));
         // One finding of each kind per command line is enough.
         if let Some(danger) = danger
             && !found.iter().any(|known| known.reason == danger.reason)

@@ -276,6 +276,13 @@ fn dd(shell: &mut Shell, arguments: &[Argument]) {
             .filter_map(|argument| Some(argument.with_text(argument.text.strip_prefix(prefix)?)));
         shell.add_if_named(kind, named);
     }
+    let is_device = |argument: &Argument| {
+        let target = argument.text.strip_prefix("of=");
+        target.is_some_and(|target| target.starts_with("/dev/") && target != "/dev/null")
+    };
+    if arguments.iter().any(is_device) {
+        shell.findings.add(EffectKind::Execute, Vec::new());
+    }
 }
 
 fn move_or_copy(shell: &mut Shell, kind: EffectKind, arguments: &[Argument]) {

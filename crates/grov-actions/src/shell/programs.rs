@@ -72,6 +72,7 @@ fn builtin(shell: &mut Shell, name: &str, arguments: &[Argument]) -> bool {
         }
         "su" => run_shell(shell, arguments),
         name if is_shell(name) => run_shell(shell, arguments),
+        "powershell" | "pwsh" | "cmd" => run_windows_shell(shell, arguments),
         // Run their standard input later.
         "at" | "batch" => shell.reads = Some(Reads::Shell),
         "trap" => shell
@@ -81,6 +82,20 @@ fn builtin(shell: &mut Shell, name: &str, arguments: &[Argument]) -> bool {
         _ => return false,
     }
     true
+}
+
+/// `powershell -Command '…'`, `cmd /c …`.
+fn run_windows_shell(shell: &mut Shell, arguments: &[Argument]) {
+    let runs = |word: &Argument| {
+        ["-command", "-c", "/c", "//c", "/k"]
+            .iter()
+            .any(|option| word.text.eq_ignore_ascii_case(option))
+    };
+    if let Some(at) = arguments.iter().position(runs) {
+        let script: Vec<&str> = arguments[at + 1..].iter().map(Argument::written).collect();
+        shell.inner.push(Inner::SeparateScript(script.join(" ")));
+    }
+    shell.findings.add(EffectKind::Execute, Vec::new());
 }
 
 /// `bash script.sh`, `bash -c '…'`.

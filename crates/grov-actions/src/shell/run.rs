@@ -286,7 +286,12 @@ impl Walk {
                 self.variables.set(&name, values);
                 continue;
             }
-            let room = MAX_ARGUMENTS.saturating_sub(arguments.len());
+            let is_host = arguments
+                .first()
+                .is_some_and(|program: &Argument| program.text == "ssh");
+            // In a loop over hosts, `ssh "$host" ls` connects to one at a time.
+            let most = if is_host { 1 } else { MAX_ARGUMENTS };
+            let room = most.min(MAX_ARGUMENTS.saturating_sub(arguments.len()));
             if room == 0 {
                 self.record.is_cut = true;
                 break;

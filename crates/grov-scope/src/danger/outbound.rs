@@ -205,6 +205,13 @@ pub(crate) fn is_secret_file(path: &str) -> bool {
             || name.ends_with(".key")
             || path.contains("/.ssh/")
             || matches!(name, ".ssh" | ".gnupg" | ".aws")
+            || [
+                ".kube/config",
+                ".docker/config.json",
+                "gcloud/application_default_credentials.json",
+            ]
+            .iter()
+            .any(|end| path.ends_with(end))
             || path.contains("/.aws/")
             || path.contains("/.gnupg/"))
 }

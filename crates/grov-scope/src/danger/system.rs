@@ -64,6 +64,14 @@ fn is_set_id(mode: &str) -> bool {
     is_number || mode.ends_with("+s") || mode.ends_with("+xs")
 }
 
+/// Whether a mode takes permissions away from others.
+fn is_restricting(mode: &str) -> bool {
+    matches!(
+        mode,
+        "600" | "700" | "400" | "0600" | "0700" | "644" | "go-rwx" | "og-rwx" | "u+rw" | "u=rw"
+    )
+}
+
 /// The finding for permissions that open files to everybody, or change those of the system.
 fn permissions(command: &Program, context: &EvaluationContext<'_>) -> Option<Finding> {
     let mode = command.operands().next().unwrap_or_default();
@@ -89,7 +97,7 @@ fn permissions(command: &Program, context: &EvaluationContext<'_>) -> Option<Fin
         return None;
     }
     // `chmod 600 ~/.ssh/id_ed25519` makes a key usable.
-    if matches!(mode, "600" | "700" | "400" | "644" | "go-rwx" | "og-rwx") && !is_recursive {
+    if is_restricting(mode) && !is_recursive {
         return None;
     }
     let name = place.display();
@@ -187,6 +195,16 @@ fn loosens_constraints(command: &Program) -> bool {
 
 /// The finding for a changed file that belongs to the user or the system.
 pub(super) fn of_files(action: &AnalyzedAction<'_>, context: &EvaluationContext<'_>) -> Option<Finding> {
+    // `chmod 600 ~/.ssh/id_ed25519` makes a key usable.
+    let only_restricts = |command: &Program| {
+        command.changes.is_empty()
+            || command.name() == "chmod" && command.operands().next().is_some_and(is_restricting)
+    };
+    if action.programs().iter().any(|command| command.name() == "chmod")
+        && action.programs().iter().all(only_restricts)
+    {
+        return None;
+    }
     action.changed.iter().find_map(|place| {
         let owner = oversight::owner(place, &context.compiled.request);
         let is_free = place.is_in_project() && owner.is_none();

@@ -13,6 +13,12 @@ const UNSHOWN_FILES: Unrequested = unrequested(
     "Files from a list that is not shown are removed, which was not requested",
 );
 
+#[rustfmt::skip]
+const MIRRORED: Unrequested = unrequested(
+    RISKY, &["sync", "mirror", "deploy", "upload", "copy", "publish", "push", "backup", "releas", "ship", "updat", "transfer", "delet", "send", "sinc", "urc"],
+    "Files on another machine are replaced and removed, which was not requested",
+);
+
 /// Whether a program removes its operands.
 fn is_remover(program: &str) -> bool {
     matches!(
@@ -99,9 +105,8 @@ pub(super) fn mirrored(command: &Program, context: &EvaluationContext<'_>) -> Op
         return None;
     }
     let target = command.operands().last()?;
-    // A target on another machine is meant to become a copy.
     if target.contains(':') {
-        return None;
+        return MIRRORED.finding(context);
     }
     below(target, true, context)
 }

@@ -2,7 +2,7 @@
 
 use super::super::EvaluationContext;
 use super::kinds::{
-    ALL_BRANCHES, BRANCH, BYPASSES, CLEANS, ELSEWHERE, FORCE, HARD_RESET, HISTORY, HOOKS, HOSTED,
+    ALL_BRANCHES, BRANCH, BYPASSES, CLEANS, ELSEWHERE, FORCE, GISTS, HARD_RESET, HISTORY, HOOKS, HOSTED,
     HOSTED_CHANGE, KEYS, LEASED, MERGES, MIRRORS, PUBLISHES, RECOVERY, REFERENCE, REMOTE_BRANCH, SHARES,
     STARTS_WORKFLOW, STASH, TRACKED, WORKTREE,
 };
@@ -62,7 +62,7 @@ pub(super) const GITHUB: &[Row] = &[
     row("workflow disable|enable", "", &HOSTED_CHANGE),
     row("run cancel", "", &HOSTED_CHANGE),
     row("pr review", "--approve|-a", &HOSTED_CHANGE),
-    row("gist create", "", &SHARES),
+    row("gist create", "", &GISTS),
     row("auth logout", "", &KEYS),
     row("api", "-X=DELETE|--method=DELETE", &HOSTED),
     row("api", "-X=PUT|--method=PUT|-X=PATCH|--method=PATCH|-X=POST|--method=POST", &HOSTED_CHANGE),

@@ -92,6 +92,16 @@ pub(super) const PUBLISHERS: &[Row] = &[
     row("", "", &PUBLISHES).unless("-d|-h|-T|-P|list|whoami|login|logout|-n|--tasks|-AT|-v|ls"),
 ];
 
+/// Capistrano; Capacitor has the same name.
+#[rustfmt::skip]
+pub(super) const CAPISTRANO: &[Row] = &[
+    row("deploy*", "", &PUBLISHES).unless("-T|-n|*:check"),
+    row("* deploy*", "", &PUBLISHES).unless("-T|-n|*:check"),
+];
+/// Programs that publish a folder; `-d` is its name.
+pub(super) const FOLDER_PUBLISHERS: &[Row] = &[row("", "", &PUBLISHES)];
+pub(super) const DOCS: &[Row] = &[row("gh-deploy|publish|deploy", "", &PUBLISHES)];
+
 #[rustfmt::skip]
 pub(super) const TUNNELS: &[Row] = &[
     row("http|tcp|tls|start|connect|port-forward|share|funnel|serve", "", &EXPOSES),

@@ -159,7 +159,13 @@ pub(super) const STARTS_WORKFLOW: Effect = effect(
 pub(super) const SHARES: Effect = effect(
     DESTRUCTIVE,
     Scope::Services,
-    &[SEND, PUBLISH, &["gist", "paste", "link"]],
+    &[SEND, PUBLISH, &["paste", "link"]],
+    "sends files to others",
+);
+pub(super) const GISTS: Effect = effect(
+    DESTRUCTIVE,
+    Scope::Services,
+    &[SEND, PUBLISH, &["paste", "link", "creat", "mak"]],
     "sends files to others",
 );
 pub(super) const EXPOSES: Effect = effect(
@@ -490,7 +496,21 @@ pub(super) const SCHEDULE: Effect = effect(
     DESTRUCTIVE,
     Scope::Machine,
     &[&[
-        "cron", "schedul", "timer", "periodic", "later", "tomorrow", "program", "remind",
+        "cron.",
+        "cronjob.",
+        "crontab.",
+        "schedul",
+        "timer",
+        "periodic",
+        "later.",
+        "tomorrow",
+        "remind",
+        "hourly",
+        "daily",
+        "nightly",
+        "weekly",
+        "every.",
+        "programeaz",
     ]],
     "changes what runs on schedule",
 );
