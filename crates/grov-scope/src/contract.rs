@@ -87,6 +87,12 @@ impl CompiledContract {
         self.named.iter().any(|pattern| pattern.expects(place))
     }
 
+    /// Whether the user named a folder, or a path with its folder, that covers the path.
+    pub(crate) fn is_in_named_folder(&self, place: &NormalizedPath) -> bool {
+        let mut folders = self.named.iter().filter(|pattern| pattern.text().contains('/'));
+        folders.any(|pattern| pattern.covers(place))
+    }
+
     /// Whether the user accepted a proposal of the agent that names the path.
     pub(crate) fn is_agreed(&self, place: &NormalizedPath) -> bool {
         self.agreed.iter().any(|pattern| pattern.expects(place))

@@ -203,7 +203,7 @@ impl Relatedness {
             is_command: sketch.action_type == ActionType::Bash,
             looks: !changes,
             writes: sketch.action_type == ActionType::Write,
-            is_asked_place: places.iter().any(|place| compiled.is_named(place)),
+            is_asked_place: places.iter().any(|place| compiled.is_in_named_folder(place)),
         };
         let evidence = evaluate(touch, &self.request, &self.expected, &self.state);
         let flag = self.flag(&seen);

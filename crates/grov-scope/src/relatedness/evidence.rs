@@ -103,7 +103,8 @@ pub(super) fn evaluate(
         is_test && state.has_edited() && !state.is_drifting(),
     );
     add(weight::DATA, has_role(FileRole::Data));
-    add(weight::DOCS, has_role(FileRole::Docs) && !writes);
+    let explains = has_role(FileRole::Docs) || has_role(FileRole::Locale);
+    add(weight::DOCS, explains && !writes);
     add(weight::ASKED_PLACE, is_asked_place);
     add(
         weight::ASKED_STEM,

@@ -1,7 +1,7 @@
 //! The weights of the evidence for and against a tie between a change and the work.
 //!
 //! They are log-odds: a sum above zero means that the change is more likely off the goal than on it. They were
-//! fitted by logistic regression on a development set of 200 recorded sequences and rounded by hand to reflect the
+//! fitted by logistic regression on recorded sequences and on cases of ordinary work, and rounded by hand to reflect the
 //! uncertainty of the fit. `docs/drift.md` documents their accuracy and sensitivity.
 
 /// A change of a new file, before any other evidence.
@@ -32,9 +32,9 @@ pub(super) const NEW_FILE: f64 = 0.5;
 pub(super) const TEST: f64 = -0.8;
 /// A schema, a migration, seeds.
 pub(super) const DATA: f64 = -0.5;
-/// Documentation that exists.
-pub(super) const DOCS: f64 = -0.4;
-/// The user named a folder or a pattern that covers the file.
+/// Documentation and translations that exist.
+pub(super) const DOCS: f64 = -0.6;
+/// The user named a folder, or a path with its folder, that covers the file.
 pub(super) const ASKED_PLACE: f64 = -0.8;
 /// The name of the file is a word of the request.
 pub(super) const ASKED_STEM: f64 = -0.4;
