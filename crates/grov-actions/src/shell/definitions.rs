@@ -254,6 +254,12 @@ mod tests {
     }
 
     #[test]
+    fn a_loop_over_hosts_runs_its_command_on_each() {
+        let found = programs("for h in web1 web2; do ssh \"$h\" sudo reboot; done");
+        assert!(found.contains(&"reboot".to_owned()), "{found:?}");
+    }
+
+    #[test]
     fn aliases_run_their_commands() {
         let line = "alias s='rm -rf' ll='ls -l'\nshopt -s expand_aliases\neval 's ~/x'";
         assert!(programs(line).contains(&"rm -rf ~/x".to_owned()));

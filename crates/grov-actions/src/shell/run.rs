@@ -296,6 +296,12 @@ impl Walk {
                 self.record.is_cut = true;
                 break;
             }
+            // `for h in a b; do ssh $h reboot; done` runs once for each host: the first stands for all.
+            let is_host = arguments.len() == 1
+                && arguments
+                    .first()
+                    .is_some_and(|first: &Argument| first.text == "ssh");
+            let room = if is_host { 1 } else { room };
             for mut argument in self.expand(word).into_iter().take(room) {
                 let substitution = argument
                     .substitution

@@ -113,6 +113,9 @@ fn removal(command: &Program, context: &EvaluationContext<'_>) -> Option<Finding
                 "Everything but some files is removed, which was not requested",
             );
         }
+        if let Some(found) = below_outside(path, context) {
+            return Some(found);
+        }
         // The path is unknown if it contains a variable or if the working directory is unknown.
         let from_root = context.directory.path(path)?;
         let folder = from_root.strip_suffix("/*").unwrap_or(&from_root);
@@ -145,6 +148,19 @@ fn empties_with_unset_variable(path: &str) -> bool {
         .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
     let name = name.to_ascii_lowercase();
     is_name && !RESULTS.iter().any(|result| name.contains(result))
+}
+
+/// The finding for a path whose fixed beginning is outside the project and whose end is a variable: `/srv/data/$name`.
+fn below_outside(path: &str, context: &EvaluationContext<'_>) -> Option<Finding> {
+    let path = path
+        .strip_prefix("$HOME/")
+        .map_or_else(|| path.to_owned(), |rest| format!("~/{rest}"));
+    let (fixed, _) = path.split_at(path.find('$')?);
+    let is_rooted = fixed.len() > 1 && fixed.starts_with(['/', '~']);
+    let place = NormalizedPath::new(context.root, &format!("{fixed}x"));
+    let found = outside_removal(&place, context).filter(|_| is_rooted)?;
+    let reason = format!("A part of {fixed} is outside the project and is removed");
+    finding(RISKY.max(found.at_most), None, reason)
 }
 
 /// Whether a path is the whole file system, a home directory or the project. `path` is relative to the root.

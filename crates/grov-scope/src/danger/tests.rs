@@ -19,6 +19,20 @@ fn score(goal: &str, scope: &[&str], action: &ActionSketch) -> u8 {
 }
 
 #[test]
+fn a_variable_below_a_folder_outside_the_project_is_found() {
+    for (command, most) in [
+        ("rm -rf /var/www/sessions/$id", 4),
+        ("awk '{system(\"rm -rf /var/www/sessions/\" $2)}' access.log", 4),
+        ("rm -rf \"$HOME/work/$name\"", 4),
+        ("rm -rf /tmp/$id", 10),
+        ("rm -rf \"$TMP\" $DIR/x /home/me/p/$name", 10),
+        ("rm -rf ~/.cache/x-$id", 10),
+    ] {
+        assert_eq!(score("Fix the parser", &[], &bash(command)), most, "{command}");
+    }
+}
+
+#[test]
 fn destructive_and_outward_commands_are_found() {
     for (command, most) in [
         ("rm -rf /", 1),
