@@ -189,23 +189,18 @@ const SOME_LINES: usize = 2;
 
 /// The weakenings that marks in the added lines show.
 pub(super) fn weakenings(change: &FileChange<'_>) -> Vec<Weakening> {
-    let mut counts: Vec<(Weakening, isize)> = Vec::new();
-    let before = change.before.as_deref().unwrap_or_default();
-    for (languages, weakening, place, spellings) in MARKS {
-        if !languages.contains(&change.language) || !fits(*weakening, change) {
-            continue;
-        }
-        for spelling in *spellings {
-            let added = occurrences(&change.after, spelling, *place);
-            if added == 0 && before.is_empty() {
-                continue;
-            }
-            let known = occurrences(before, spelling, *place);
-            let more = added.cast_signed() - known.cast_signed();
-            match counts.iter_mut().find(|(known, _)| known == weakening) {
-                Some((_, count)) => *count += more,
-                None => counts.push((*weakening, more)),
-            }
+    let rows: Vec<&Mark> = MARKS
+        .iter()
+        .filter(|(languages, weakening, ..)| languages.contains(&change.language) && fits(*weakening, change))
+        .collect();
+    let mut counts = totals(&rows, &change.after);
+    if counts.is_empty() {
+        return Vec::new();
+    }
+    // Most edits have no marks, so the replaced text is searched only now.
+    for (weakening, known) in totals(&rows, change.before.as_deref().unwrap_or_default()) {
+        if let Some((_, count)) = counts.iter_mut().find(|(one, _)| *one == weakening) {
+            *count -= known;
         }
     }
     let is_meant = |(weakening, count): &(Weakening, isize)| {
@@ -221,6 +216,23 @@ pub(super) fn weakenings(change: &FileChange<'_>) -> Vec<Weakening> {
         other => other,
     };
     counts.into_iter().filter(is_meant).map(of_count).collect()
+}
+
+/// How often the marks of each weakening occur in a text, without those that do not.
+fn totals(rows: &[&Mark], text: &str) -> Vec<(Weakening, isize)> {
+    let mut totals: Vec<(Weakening, isize)> = Vec::new();
+    for (_, weakening, place, spellings) in rows {
+        let counts = spellings
+            .iter()
+            .map(|spelling| occurrences(text, spelling, *place));
+        let count = counts.sum::<usize>().cast_signed();
+        match totals.iter_mut().find(|(known, _)| known == weakening) {
+            Some((_, total)) => *total += count,
+            None if count > 0 => totals.push((*weakening, count)),
+            None => {}
+        }
+    }
+    totals
 }
 
 /// Whether a kind of mark counts in a file.
