@@ -15,7 +15,7 @@ pub(crate) struct RequestWords {
     asking: HashSet<String>,
 }
 
-/// Words that begin a question or a description: what follows in the clause is not requested. Sorted.
+/// Words that begin a question or a description: what follows in the clause is not requested.
 #[rustfmt::skip]
 const ABOUT: &[&str] = &[
     "care", "cine", "comment", "como", "cual", "describe", "dlaczego", "erklar", "erklare", "explain", "explica", "explique", "how", "how's", "hoe",
@@ -64,7 +64,7 @@ const JOINING: &[&str] = &[
     "luego", "e", "poi", "i", "en",
 ];
 
-/// Words before a state: "the list is empty". Sorted.
+/// Words before a state: "the list is empty".
 #[rustfmt::skip]
 const STATES: &[&str] = &["is", "are", "was", "were", "seems", "looks", "appears", "still", "stays", "returns", "shows", "gets", "got", "always"];
 

@@ -23,7 +23,7 @@ pub(super) fn of_command(
         })
 }
 
-/// Programs that print what they read. Sorted.
+/// Programs that print what they read.
 #[rustfmt::skip]
 const READERS: &[&str] = &[
     "awk", "cat", "column", "comm", "cut", "envsubst", "expand", "fmt", "fold", "gawk", "grep", "head", "iconv", "join", "jq", "nl", "paste",
@@ -148,14 +148,14 @@ fn is_home_setting(path: &str) -> bool {
         .any(|home| path.starts_with(home))
 }
 
-/// Endings of files that are seldom in a repository and hard to restore. Sorted.
+/// Endings of files that are seldom in a repository and hard to restore.
 #[rustfmt::skip]
 const VALUABLE_ENDINGS: &[&str] = &[
     "bib", "ckpt", "db", "dump", "jks", "kdbx", "key", "keystore", "mobileprovision", "onnx", "p12", "p8", "pem", "pfx", "pt", "pth", "rdb",
     "safetensors", "sqlite", "sqlite3", "tfstate",
 ];
 
-/// Folders with data of users or results of long work. Sorted.
+/// Folders with data of users or results of long work.
 #[rustfmt::skip]
 const VALUABLE_FOLDERS: &[&str] = &[
     "backup", "backups", "checkpoints", "dumps", "pgdata", "postgres-data", "secrets", "terraform.tfstate.d", "uploads", "wp-content",

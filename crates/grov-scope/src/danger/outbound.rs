@@ -215,3 +215,13 @@ pub(crate) fn is_secret_file(path: &str) -> bool {
             || path.contains("/.aws/")
             || path.contains("/.gnupg/"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_endings_of_data_are_sorted() {
+        assert!(DATA_ENDINGS.is_sorted_by(|one, other| one < other));
+    }
+}

@@ -225,3 +225,32 @@ fn is_trial_database(word: &str, context: &EvaluationContext<'_>) -> bool {
         .is_some_and(|path| is_temporary(&NormalizedPath::new(context.root, &path)));
     is_file || is_for_trial(word)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_of_clients_is_sorted() {
+        assert!(CLIENTS.is_sorted_by(|one, other| one < other));
+    }
+
+    #[test]
+    fn each_statement_is_judged_alone() {
+        let words = |text: &'static str| words_of(text).collect::<Vec<_>>();
+        for (text, expected) in [
+            ("truncate orders", Some("TRUNCATE")),
+            ("delete from users", Some("DELETE without WHERE")),
+            ("delete from users where 1=1", Some("DELETE without WHERE")),
+            ("update users set admin = true", Some("UPDATE without WHERE")),
+            ("alter table hits drop partition 1", Some("ALTER … DROP")),
+            ("delete from users where id = 1", None),
+            ("alter table hits drop constraint c", None),
+            ("select truncate(x, 2) from t", None),
+            ("select * from t for update", None),
+        ] {
+            assert_eq!(destroyed(text, &words(text)), expected, "{text}");
+        }
+        assert!(is_production("postgres://db.prod.acme.io/app") && !is_production("reproduce"));
+    }
+}
