@@ -10,6 +10,7 @@ use grov_domain::{ClientSessionId, Clock, CorrectionId, Judge};
 use grov_live::{SessionCache, StoreWatcher};
 use grov_session::{
     Effects, EventContext, IntentReader, JudgeRequest, JudgeTrigger, Policy, Transition, instructions,
+    is_about_subagent,
 };
 use std::sync::Arc;
 use std::time::Duration;
@@ -202,6 +203,10 @@ impl Shared {
             self.counters.correction_created(correction.level);
         }
         for correction in &transition.resolved {
+            if correction.delivered_at.is_none() && is_about_subagent(correction) {
+                let session = &correction.client_session_id;
+                tracing::warn!(%session, reason = %correction.reason, "the correction of a subagent was not delivered");
+            }
             if let Some(outcome) = correction.outcome {
                 self.counters.correction_resolved(outcome);
             }

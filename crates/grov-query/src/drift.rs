@@ -3,8 +3,8 @@
 use crate::{ActiveConstraints, Lookup, SelectedSession, find_session, hook_sessions};
 use grov_domain::{
     ClientSessionId, Correction, CorrectionOutcome, DriftEvent, DriftEventId, DriftFilter, DriftState,
-    Finding, JudgedBy, OFF_GOAL_BELOW, RecoveryStep, SessionFilter, SessionId, SessionMode, SessionState,
-    SessionStatus, Store, StoreError,
+    Finding, GuardVerdict, JudgedBy, OFF_GOAL_BELOW, RecoveryStep, SessionFilter, SessionId, SessionMode,
+    SessionState, SessionStatus, Store, StoreError,
 };
 use grov_session::IntentReader;
 use serde::Serialize;
@@ -374,6 +374,22 @@ pub async fn correction_of(store: &dyn Store, event: &DriftEvent) -> Result<Opti
         .into_iter()
         .rev()
         .find(|correction| correction.step_id.as_ref() == Some(step)))
+}
+
+/// Returns whether the user allowed the action of an event in the guard's dialog: `false` if they were asked and it did not
+/// run, `None` if they were not asked.
+///
+/// # Errors
+/// Returns the store's error.
+pub async fn consent_to(store: &dyn Store, event: &DriftEvent) -> Result<Option<bool>, StoreError> {
+    let (Some(session), Some(call)) = (&event.client_session_id, &event.tool_use_id) else {
+        return Ok(None);
+    };
+    let log = store.guard_log(session).await?;
+    let asked = log
+        .iter()
+        .find(|one| one.tool_use_id == *call && one.verdict == GuardVerdict::Ask);
+    Ok(asked.map(|one| one.ran))
 }
 
 /// Returns the text of a recovery step.

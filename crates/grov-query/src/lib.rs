@@ -23,8 +23,8 @@ mod views;
 
 pub use active_constraints::ActiveConstraints;
 pub use drift::{
-    CorrectionView, Counts, DriftStatusView, EventView, LogScope, active_sessions, correction_of, drift_log,
-    drift_status, find_event, recovery_step_text,
+    CorrectionView, Counts, DriftStatusView, EventView, LogScope, active_sessions, consent_to, correction_of,
+    drift_log, drift_status, find_event, recovery_step_text,
 };
 pub use goal::{GoalView, OriginView};
 pub use hook_sessions::project_status;

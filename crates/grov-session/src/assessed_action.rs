@@ -1,7 +1,7 @@
 //! Assesses actions by the rules.
 
 use crate::event::ObservedAction;
-use grov_domain::{ActionSketch, Assessment, Finding, StepId, beginning_of};
+use grov_domain::{ActionSketch, Assessment, Correction, Finding, StepId, beginning_of};
 use grov_scope::Rules;
 use serde::{Deserialize, Serialize};
 
@@ -49,10 +49,18 @@ pub(crate) fn assess(rules: &mut Rules, observed: ObservedAction) -> AssessedAct
     }
 }
 
+/// How a reason begins if a subagent acted.
+const BY_SUBAGENT: &str = "a subagent did this: ";
+
+/// Whether a correction is about an action of a subagent.
+pub fn is_about_subagent(correction: &Correction) -> bool {
+    correction.reason.starts_with(BY_SUBAGENT)
+}
+
 /// Returns the reason of a finding, which says if a subagent acted.
 pub(crate) fn reason(finding: &Finding, is_delegated: bool) -> String {
     match is_delegated {
-        true => format!("a subagent did this: {}", finding.reason),
+        true => format!("{BY_SUBAGENT}{}", finding.reason),
         false => finding.reason.clone(),
     }
 }

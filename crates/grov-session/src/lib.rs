@@ -93,7 +93,7 @@ pub mod testing;
 mod verdict;
 mod violation;
 
-pub use assessed_action::AssessedAction;
+pub use assessed_action::{AssessedAction, is_about_subagent};
 pub use contract_builder::{GoalContractBuilder, IntentReader, instructions, sanitize_prompt};
 pub use contract_refresh::{ContractInputs, ContractRefresh};
 pub use engine::{CheckResult, SessionEngine};

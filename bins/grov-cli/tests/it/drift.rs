@@ -4,8 +4,9 @@ use crate::scene::{Scene, json};
 use crate::stored::{exchange, fill, step};
 use grov_domain::{
     ActionSketch, ActionType, ClientSessionId, Correction, CorrectionId, CorrectionLevel, CorrectionOutcome,
-    DriftState, DriftStore, ExchangeStore, Finding, HookProgress, HookSession, HookStep, HookStore, JudgedBy,
-    RecoveryStep, Redacted, Rule, SessionId, SessionMode, SessionStore, Step, StepId, StepVerdict,
+    DriftState, DriftStore, ExchangeStore, Finding, GuardRecord, GuardVerdict, HookProgress, HookSession,
+    HookStep, HookStore, JudgedBy, RecoveryStep, Redacted, Rule, SessionId, SessionMode, SessionStore, Step,
+    StepId, StepVerdict,
 };
 use serde_json::{Value, json as object};
 use time::{Duration, OffsetDateTime};
@@ -341,6 +342,48 @@ fn an_event_is_explained() {
         "followed"
     );
     assert_eq!(scene.run(&["drift", "explain", "nothing-like-it"]).code, 1);
+}
+
+#[test]
+fn an_explanation_says_what_the_user_answered_the_guard() {
+    let scene = Scene::new();
+    a_drifted_session(&scene);
+    let id = event(&scene);
+    assert_eq!(
+        scene.ask(&["drift", "explain", &id])["allowed_by_user"],
+        Value::Null
+    );
+    for (verdict, ran, expected, part) in [
+        (
+            GuardVerdict::Ask,
+            false,
+            object!(false),
+            "refused    the user was asked",
+        ),
+        (
+            GuardVerdict::Ask,
+            true,
+            object!(true),
+            "allowed    the user said yes",
+        ),
+        (GuardVerdict::AskUnattended, false, Value::Null, "score"),
+    ] {
+        let record = GuardRecord {
+            client_session_id: ClientSessionId::new(SESSION),
+            tool_use_id: "toolu_1".to_owned(),
+            verdict,
+            subject: "change of src/theme.css".to_owned(),
+            reason: "why".to_owned(),
+            ran,
+            at: start(),
+        };
+        fill(&scene, async |store| {
+            store.save_guard_record(&Redacted::of(&record)).await.unwrap();
+        });
+        assert_eq!(scene.ask(&["drift", "explain", &id])["allowed_by_user"], expected);
+        let text = scene.run(&["drift", "explain", &id]).stdout;
+        assert!(text.contains(part), "{part} is missing in\n{text}");
+    }
 }
 
 #[test]

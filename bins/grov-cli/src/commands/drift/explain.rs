@@ -9,7 +9,9 @@ use crate::output::{Outcome, Style};
 use crate::table::{Fields, one_line, truncated};
 use grov_domain::{Clock, DriftEvent, DriftType, GoalContract, Rule, StoreConnection, SystemClock};
 use grov_hooks::settings::shell_word;
-use grov_query::{ActiveConstraints, CorrectionView, EventView, Lookup, correction_of, find_event};
+use grov_query::{
+    ActiveConstraints, CorrectionView, EventView, Lookup, consent_to, correction_of, find_event,
+};
 use serde::Serialize;
 
 /// Maximum characters of a line.
@@ -23,6 +25,8 @@ struct Answer {
     drift_type: Option<&'static str>,
     /// The goal contract at that time; `None` if the session was deleted.
     held_to: Option<ContractView>,
+    /// Whether the user allowed it in the guard's dialog; `None` if they were not asked.
+    allowed_by_user: Option<bool>,
     /// The correction that followed.
     correction: Option<CorrectionView>,
     /// Commands that would allow the action.
@@ -54,6 +58,7 @@ pub(super) fn run(context: &Context, event: &str) -> Outcome {
             None => None,
         };
         Ok(Answer {
+            allowed_by_user: consent_to(store, &event).await?,
             allow: suggestions(&event),
             drift_type: event.drift_score.map(|score| DriftType::of_score(score).as_str()),
             held_to,
@@ -141,6 +146,11 @@ fn text(answer: &Answer, style: Style) -> String {
         && let Some(reason) = &event.reason
     {
         fields.add("found", reason);
+    }
+    match answer.allowed_by_user {
+        Some(true) => fields.add("allowed", "the user said yes when the guard asked"),
+        Some(false) => fields.add("refused", "the user was asked by the guard, and it did not run"),
+        None => {}
     }
     match (&answer.correction, &event.correction_given) {
         (Some(correction), _) => {
