@@ -12,6 +12,8 @@ use std::collections::BTreeSet;
 const MAX_LETTERS: usize = 8_000;
 /// The number of newest instructions that are read.
 const MAX_INSTRUCTIONS: usize = 20;
+/// The number of texts, the goal and the newest instructions first, in which roles of files are found.
+const MAX_ROLE_TEXTS: usize = 6;
 /// The number of new words that make an instruction a new task; fewer mean "go on".
 const NEW_TASK: usize = 4;
 
@@ -45,7 +47,11 @@ impl Request {
             .any(is_broad);
         Self {
             is_broad,
-            roles: texts.iter().flat_map(|text| FileRole::named_in(text)).collect(),
+            roles: texts
+                .iter()
+                .take(MAX_ROLE_TEXTS)
+                .flat_map(|text| FileRole::named_in(text))
+                .collect(),
             folded: texts.iter().map(|text| fold(text)).collect::<Vec<_>>().join("\n"),
             words: texts.iter().flat_map(|text| words(text)).collect(),
             foreign: texts.iter().map(|text| foreign_letters(text)).sum(),
