@@ -357,7 +357,7 @@ impl Sentence<'_, '_> {
     fn terse(&self, at: usize, start: usize, begins: bool) -> Option<usize> {
         let all = self.all;
         let word = &all[at];
-        let next = all.get(at + 1)?.clone();
+        let next = all.get(at + 1);
         let end = (at..all.len())
             .find(|at| all[*at].pauses())
             .unwrap_or(all.len() - 1);
@@ -365,14 +365,14 @@ impl Sentence<'_, '_> {
         let is_short = clause.len() <= MAX_TERSE && !clause.iter().any(is_told);
         let asked = self.is_instruction() || !self.context.opens;
         if !begins {
-            let ends =
-                end == at || end == at + 1 && is_number(&next) || all[at + 1..].iter().take(2).any(is_number);
+            let ends = end == at || all[at + 1..].iter().take(2).any(is_number);
             return (word.is_any(&["remain", "remains", "stay", "stays"])
                 && ends
                 && !all[start].is_any(IDLE_SUBJECTS)
                 && !all[start..at].iter().any(is_told))
             .then_some(start);
         }
+        let next = next?;
         let opens = match word.folded.as_str() {
             "just" => {
                 let thing = is_path(next.raw)
@@ -429,7 +429,7 @@ impl Sentence<'_, '_> {
             return verb.is_any(&["want"]).then_some(at - 1);
         }
         if at > 0 && never && all[at - 1].is_any(&["should", "must", "can", "may", "shall"]) {
-            return Some(start);
+            return (!self.context.opens || !self.demands_behaviour(at - 1, start)).then_some(start);
         }
         let idle =
             verb.is_any(IDLE_AFTER_DONT) && !(never && verb.is_any(&["ask", "get", "show", "pass", "run"]));
@@ -575,8 +575,12 @@ impl Sentence<'_, '_> {
             return (begins && behind.is_some_and(|word| word.is_any(GIVEN_RO))).then_some(at);
         }
         if verb.is_any(&["trebuie"]) {
+            // "Aplicația nu trebuie să trimită …" at the beginning is the goal.
+            let forbidden = |word: &Word<'_>| {
+                forbidden_ro(word) && (!self.context.opens || has_any_stem(word, CODE_VERBS_RO))
+            };
             let forbids = behind.is_some_and(|word| word.is_any(&["sa"]))
-                && all.get(verb_at + 2).is_some_and(|word| forbidden_ro(word));
+                && all.get(verb_at + 2).is_some_and(forbidden);
             return forbids.then_some(self.clause(at));
         }
         if all[at..]
@@ -700,6 +704,10 @@ fn is_narrated(word: &Word<'_>) -> bool {
         && !is_path(word.raw))
         || (folded.ends_with("ed") && !word.is_any(&["need", "embed", "feed", "seed", "speed", "shed"]))
         || word.is_any(NARRATED)
+}
+
+fn has_any_stem(word: &Word<'_>, stems: &[&str]) -> bool {
+    stems.iter().any(|stem| word.folded.starts_with(stem))
 }
 
 /// Whether a Romanian verb is one of those that "nu" forbids.

@@ -4,6 +4,7 @@ use super::constraints::Context;
 use super::lexicon::{AFTER_A_NOUN, LEAD_INS, is_work_verb};
 use super::prompt::Assent;
 use super::text::{Word, any_phrase_at, ends_with_question, fold, has_phrase, shorten, words};
+use super::{phrased, scope};
 
 use grov_scope::phrases::{Languages, Votes};
 
@@ -84,6 +85,7 @@ fn orders_later(words: &[Word<'_>]) -> bool {
 pub(crate) struct Sentence {
     text: String,
     constraints: Vec<String>,
+    languages: Languages,
 }
 
 impl Sentence {
@@ -104,12 +106,16 @@ impl Sentence {
             let context = Context { languages, opens };
             super::constraints::of_sentence(text, words, context, &mut found);
             opens &= !is_order(words, skip_lead_ins(words));
-            constraints.push(found);
+            constraints.push((found, languages));
         }
         drop(read);
         let sentences = texts.into_iter().zip(constraints);
         sentences
-            .map(|(text, constraints)| Self { text, constraints })
+            .map(|(text, (constraints, languages))| Self {
+                text,
+                constraints,
+                languages,
+            })
             .collect()
     }
 
@@ -123,25 +129,42 @@ impl Sentence {
         &self.constraints
     }
 
+    /// The clauses that permit something.
+    pub(crate) fn permissions(&self) -> Vec<&str> {
+        phrased::permissions(&self.text, &words(&self.text), self.languages)
+    }
+
+    /// Whether it starts with a clause of assent.
+    pub(crate) fn opens_with_assent(&self) -> bool {
+        let all = words(&self.text);
+        let wide = self.text.split(['、', '，', '。']).next().unwrap_or_default();
+        phrased::after_assent(&all) > 0 || phrased::only_assents(&words(wide))
+    }
+
     /// How well it states the goal, 0 to 5.
     fn weight(&self, words: &[Word<'_>]) -> u8 {
         let sentence = &*self.text;
-        if words.is_empty() {
+        if words.is_empty() || phrased::only_assents(words) {
             return 0;
         }
+        let from = phrased::after_assent(words);
+        let words = &words[from..];
+        let words = &words[phrased::after_turning(words, self.languages).unwrap_or(0)..];
         let at = skip_lead_ins(words);
         if at >= words.len() {
             return 0;
         }
-        if sentence.trim_end().ends_with(':')
+        if sentence.trim_end().ends_with([':', '：'])
             || super::constraints::opens_with_one(sentence, &self.constraints)
+            || phrased::opens_with_permission(words, sentence, self.languages)
         {
             return 1;
         }
-        if is_order(words, at) {
-            return 5;
+        let other = phrased::order_weight(sentence, words, self.languages);
+        if is_order(words, at) || other == Some(5) {
+            return if self.is_limited(9) { 4 } else { 5 };
         }
-        if orders_later(words) || has_phrase(words, REQUESTS) {
+        if orders_later(words) || other.is_some() || has_phrase(words, REQUESTS) && !self.is_limited(6) {
             return 4;
         }
         if !self.constraints.is_empty() {
@@ -149,6 +172,76 @@ impl Sentence {
         }
         if ends_with_question(sentence) { 3 } else { 2 }
     }
+
+    /// Whether constraints take at least so many tenths of the sentence.
+    fn is_limited(&self, tenths: usize) -> bool {
+        let length: usize = self.constraints.iter().map(String::len).sum();
+        length > 0 && length * 10 >= self.text.len() * tenths
+    }
+
+    /// Whether it needs the sentence before it: "Find out why and fix it."
+    fn depends(&self) -> bool {
+        let all = words(&self.text);
+        // Up to the first pause or constraint.
+        let limit = self
+            .constraints
+            .first()
+            .and_then(|first| self.text.find(first.trim_end_matches('…')));
+        let head: Vec<&Word<'_>> = all
+            .iter()
+            .take_while(|word| limit.is_none_or(|limit| word.start < limit))
+            .collect();
+        let ends =
+            |at: &usize| head[*at].pauses() || head.get(at + 1).is_some_and(|next| next.before.contains('('));
+        let end = (0..head.len()).find(ends).map_or(head.len(), |at| at + 1);
+        let head = &head[..end];
+        let text = head.last().map_or("", |last| &self.text[..last.end]);
+        let names = head.iter().any(|word| scope::is_path(word.raw));
+        let unspaced = self.text.chars().filter(|letter| *letter > '\u{3040}').count();
+        !names
+            && (head.len() <= 6 && unspaced <= 16
+                || head.iter().any(|word| word.is_any(REFERRING)) && head.len() <= 8
+                || unspaced == 0 && scope::subject(text).len() <= 1 && head.len() <= 10)
+    }
+
+    /// Whether it adds to what was asked before: "translate too", "la fel".
+    fn continues(&self, words: &[Word<'_>]) -> bool {
+        words.len() <= 12
+            && words.iter().enumerate().any(|(at, word)| {
+                let ends = at > 0 && (word.pauses() || at + 1 == words.len());
+                word.is_any(ADDING) || ends && word.is_any(&["also", "too", "as well", "fel"])
+            })
+    }
+}
+
+/// Words that refer to the sentence before.
+#[rustfmt::skip]
+const REFERRING: &[&str] = &[
+    "arreglalo", "ca", "corrigelo", "es", "eso", "het", "isso", "it", "lo", "perche", "pourquoi", "sistemalo", "that", "them", "this",
+    "to", "waarom", "warum", "why", "corrige-le", "fixe-le", "das", "raus",
+];
+
+/// Words that add to an earlier request.
+const ADDING: &[&str] = &[
+    "auch",
+    "aussi",
+    "egalement",
+    "rowniez",
+    "tambem",
+    "tambien",
+    "tez",
+];
+
+/// What a prompt does to the goal of the prompts before it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// It says nothing about the goal: an answer, a question, a limit, "run the tests", "do it".
+    #[default]
+    Keeps,
+    /// It asks for more: "translate too".
+    Adds,
+    /// It asks for something else.
+    Replaces,
 }
 
 /// The goal of a prompt.
@@ -158,6 +251,10 @@ pub(crate) struct Goal {
     pub(crate) text: String,
     /// The prompt only acknowledges or approves.
     pub(crate) assents: bool,
+    /// What it does to an earlier goal.
+    pub(crate) role: Role,
+    /// The text states what is wanted, and is more than a limit or a permission.
+    pub(crate) is_firm: bool,
 }
 
 impl AsRef<Self> for Goal {
@@ -170,10 +267,78 @@ impl Goal {
     /// The goal of a prompt with these sentences.
     pub(crate) fn of(sentences: &[Sentence]) -> Self {
         let read: Vec<Vec<Word<'_>>> = sentences.iter().map(|sentence| words(&sentence.text)).collect();
+        let both = sentences.iter().zip(&read);
+        let weights: Vec<u8> = both.map(|(sentence, words)| sentence.weight(words)).collect();
         let texts = sentences.iter().map(|sentence| &*sentence.text);
+        let all: Vec<Word<'_>> = read.iter().flatten().cloned().collect();
+        let asks = sentences
+            .iter()
+            .any(|sentence| ends_with_question(&sentence.text));
+        let assents = Assent::of(texts, &read) != Assent::None || !asks && phrased::only_assents(&all);
+        let Some((best, at)) = best_of(&weights) else {
+            return Self::default();
+        };
         Self {
-            text: best_sentence(sentences, &read),
-            assents: Assent::of(texts, &read) != Assent::None,
+            text: stated(sentences, &read, &weights, at),
+            assents,
+            role: role(sentences, &read, best, at),
+            is_firm: best >= 2,
+        }
+    }
+}
+
+/// The highest weight and the first sentence that has it.
+fn best_of(weights: &[u8]) -> Option<(u8, usize)> {
+    let best = weights.iter().max().copied()?;
+    Some((best, weights.iter().position(|weight| *weight == best)?))
+}
+
+/// The fewest words of a statement that is a new problem and no answer.
+const MIN_STATEMENT: usize = 7;
+
+/// What a prompt whose best sentence is at `at` does to an earlier goal.
+fn role(sentences: &[Sentence], read: &[Vec<Word<'_>>], best: u8, at: usize) -> Role {
+    let (sentence, all) = (&sentences[at], &read[at]);
+    let turns = || {
+        let mut both = sentences.iter().zip(read).take(3);
+        both.any(|(sentence, words)| phrased::after_turning(words, sentence.languages).is_some())
+    };
+    if best <= 1 {
+        return Role::Keeps;
+    }
+    if turns() {
+        return if best >= 2 { Role::Replaces } else { Role::Keeps };
+    }
+    let length: usize = read.iter().map(Vec::len).sum();
+    let subject = scope::subject(&sentence.text);
+    let is_routine = length <= 12
+        && subject
+            .iter()
+            .all(|word| super::prompt::ROUTINE.contains(&word.as_str()));
+    match best {
+        2 => {
+            let is_new = all.len() >= MIN_STATEMENT && !sentence.text.contains(':');
+            if is_new { Role::Replaces } else { Role::Keeps }
+        }
+        3 => Role::Keeps,
+        _ if sentence.continues(all) => Role::Adds,
+        _ if is_routine && sentence.text.is_ascii() => Role::Keeps,
+        _ => {
+            // "Do that", and "resolve, mas não usa --force": nothing but a verb beside the limit.
+            let from = phrased::after_assent(all);
+            let bare = (from..all.len())
+                .find(|at| all[*at].pauses())
+                .map_or(all.len(), |at| at + 1)
+                - from;
+            let verb_only = bare <= 1
+                && !sentence.constraints.is_empty()
+                && sentence.text.chars().all(|letter| letter < '\u{3040}');
+            let refers = at == 0 && sentence.depends() && from > 0;
+            if verb_only || refers {
+                Role::Keeps
+            } else {
+                Role::Replaces
+            }
         }
     }
 }
@@ -183,26 +348,31 @@ pub(crate) fn goal_of(sentences: Vec<String>) -> String {
     Goal::of(&Sentence::read(sentences)).text
 }
 
-/// The goal of sentences with these words.
-fn best_sentence(sentences: &[Sentence], read: &[Vec<Word<'_>>]) -> String {
-    let both = sentences.iter().zip(read);
-    let weights: Vec<u8> = both.map(|(sentence, words)| sentence.weight(words)).collect();
-    let Some(best) = weights.iter().max().copied() else {
-        return String::new();
-    };
-    let Some(at) = weights.iter().position(|weight| *weight == best) else {
-        return String::new();
-    };
-    let sentence = without_greeting(&sentences[at].text, &read[at]);
-    // "Fix it." needs the sentence before it.
-    if at > 0 && words(sentence).len() <= 4 && weights[at - 1] > 0 {
-        let before = without_greeting(&sentences[at - 1].text, &read[at - 1]);
-        let joined = format!("{before} {sentence}");
-        if joined.chars().count() <= MAX_CHARACTERS {
-            return shorten(&joined, MAX_CHARACTERS);
-        }
+/// The goal of sentences of which the one at `at` states it best.
+fn stated(sentences: &[Sentence], read: &[Vec<Word<'_>>], weights: &[u8], at: usize) -> String {
+    let sentence = without_greeting(&sentences[at].text, &read[at], sentences[at].languages);
+    if weights[at] < 4 || !sentences[at].depends() {
+        return shorten(sentence, MAX_CHARACTERS);
     }
-    shorten(sentence, MAX_CHARACTERS)
+    // "Fix it." needs the sentence that says what: before it, or after it.
+    let told = |at: &usize| matches!(weights[*at], 2..=3);
+    let before = (0..at)
+        .rev()
+        .find(told)
+        .or_else(|| at.checked_sub(1).filter(|at| weights[*at] > 1));
+    let after = || (at + 1..weights.len()).find(told);
+    let joined = match before.or_else(after) {
+        Some(other) => {
+            let told = without_greeting(&sentences[other].text, &read[other], sentences[other].languages);
+            if other < at {
+                format!("{told} {sentence}")
+            } else {
+                format!("{sentence} {told}")
+            }
+        }
+        None => return shorten(sentence, MAX_CHARACTERS),
+    };
+    shorten(&joined, MAX_CHARACTERS)
 }
 
 /// Words of greetings and thanks.
@@ -213,7 +383,11 @@ const GREETINGS: &[&str] = &[
 ];
 
 /// The sentence without a leading greeting or thanks.
-fn without_greeting<'s>(sentence: &'s str, found: &[Word<'_>]) -> &'s str {
+fn without_greeting<'s>(sentence: &'s str, found: &[Word<'_>], languages: Languages) -> &'s str {
+    let turned = phrased::after_turning(found, languages).filter(|at| *at < found.len());
+    if let Some(next) = turned.map(|at| &found[at]) {
+        return sentence[next.start - next.before.len()..].trim();
+    }
     let mut from = 0;
     for (at, word) in found.iter().enumerate().take(5) {
         let greets = word.is_any(GREETINGS);

@@ -1,10 +1,10 @@
 //! Extracts the intent of prompts.
 
-use super::goal::Goal;
+use super::goal::{self, Goal, Role};
 use super::parsed_prompt::ParsedPrompt;
 use super::scope::Keywords;
 use super::text::{push_new, shorten};
-use super::{constraints, scope};
+use super::{constraints, lifting, scope};
 use grov_domain::{Intent, IntentQuestion};
 
 /// The most prompts read; the newest count.
@@ -39,16 +39,17 @@ pub(crate) fn combine(parsed: &[&ParsedPrompt], first_files: &[String]) -> Inten
         push_new(&mut scope, entry, scope::MAX_ENTRIES);
     }
     let mut constraints = Vec::new();
-    for constraint in parsed.iter().flat_map(|prompt| &prompt.constraints) {
-        push_new(&mut constraints, constraint.clone(), constraints::MAX_CONSTRAINTS);
+    for prompt in parsed {
+        lifting::lift(&mut constraints, prompt);
+        for constraint in &prompt.constraints {
+            push_new(&mut constraints, constraint.clone(), constraints::MAX_CONSTRAINTS);
+        }
     }
-    let telling = newest_goal(parsed.iter().rev().copied());
+    let (goal, telling) = current_goal(parsed.iter().copied());
     let searched = telling.map(ParsedPrompt::goal_words).into_iter();
     let searched = searched.chain(parsed.last().map(|last| last.text_words()));
     Intent {
-        goal: telling
-            .map(|reading| reading.goal().text.clone())
-            .unwrap_or_default(),
+        goal,
         scope,
         constraints,
         keywords: Keywords::of_all(searched),
@@ -56,20 +57,30 @@ pub(crate) fn combine(parsed: &[&ParsedPrompt], first_files: &[String]) -> Inten
     }
 }
 
-/// Of prompts, newest first, the first with a goal; those that only acknowledge or approve count last.
-pub(crate) fn newest_goal<G: AsRef<Goal>>(prompts: impl Iterator<Item = G>) -> Option<G> {
-    let mut fall_back = None;
+/// The goal of prompts, oldest first, and the prompt that states it. Prompts that only acknowledge or approve count last.
+pub(crate) fn current_goal<G: AsRef<Goal>>(prompts: impl Iterator<Item = G>) -> (String, Option<G>) {
+    let mut text = String::new();
+    let mut telling: Option<G> = None;
+    let mut is_firm = false;
     for prompt in prompts {
         let goal = prompt.as_ref();
         if goal.text.is_empty() {
             continue;
         }
-        if !goal.assents {
-            return Some(prompt);
+        let role = if is_firm { goal.role } else { Role::Replaces };
+        if telling.is_some() && (goal.assents || role == Role::Keeps) {
+            continue;
         }
-        fall_back = fall_back.or(Some(prompt));
+        is_firm |= goal.is_firm && !goal.assents;
+        let joined = format!("{text} … {}", goal.text);
+        text = if role == Role::Adds && joined.chars().count() <= goal::MAX_CHARACTERS {
+            joined
+        } else {
+            goal.text.clone()
+        };
+        telling = Some(prompt);
     }
-    fall_back
+    (text, telling)
 }
 
 #[cfg(test)]
@@ -102,6 +113,107 @@ mod tests {
     }
 
     #[test]
+    fn an_answer_or_the_end_of_the_work_keeps_the_goal() {
+        let goal = "Add a toggle to src/settings.rs";
+        for later in [
+            "go on",
+            "ja, mach weiter",
+            "oui continue",
+            "vale, dale",
+            "avanti",
+            "pode continuar",
+            "dalej",
+            "ga verder",
+            "继续",
+            "続けて",
+            "push",
+            "commit it and push",
+            "run the tests",
+            "yes, do it",
+            "only on mobile please",
+            "why is it off by default?",
+            "don't touch the header",
+            "ok you may touch the header now",
+        ] {
+            assert_eq!(intent(&[goal, later], &[]).goal, goal, "{later}");
+        }
+    }
+
+    #[test]
+    fn turning_away_replaces_the_goal() {
+        let cases = [
+            ("forget that; rather fix the login", "fix the login"),
+            (
+                "vergiss das, bau lieber den Export um",
+                "bau lieber den Export um",
+            ),
+            (
+                "laisse tomber, corrige plutôt la page d'accueil",
+                "corrige plutôt la page d'accueil",
+            ),
+            ("mejor no, olvídalo. Arregla el buscador", "Arregla el buscador"),
+            ("anzi no, sistema il menu", "sistema il menu"),
+            ("lascia stare. Sistema il menu", "Sistema il menu"),
+            ("esquece isso, arruma o menu", "arruma o menu"),
+            ("zapomnij o tym, popraw menu", "popraw menu"),
+            ("laat maar, fix het menu", "fix het menu"),
+            ("算了，先修登录页面", "算了，先修登录页面"),
+            ("やっぱりログイン画面を直して", "やっぱりログイン画面を直して"),
+        ];
+        for (later, goal) in cases {
+            assert_eq!(
+                intent(&["Add a toggle to src/settings.rs", later], &[]).goal,
+                goal
+            );
+        }
+    }
+
+    #[test]
+    fn a_later_prompt_lifts_constraints() {
+        let cases: &[(&[&str], &[&str])] = &[
+            (
+                &[
+                    "Bump Go, vendor/ is frozen, don't regenerate it",
+                    "ok you may touch vendor now",
+                ],
+                &[],
+            ),
+            (
+                &[
+                    "Plan the split. only the plan, no code",
+                    "looks good, do it. Don't push",
+                ],
+                &["Don't push"],
+            ),
+            (
+                &["まず調査だけして。編集はまだ禁止", "OK、進めて。編集していいよ"],
+                &[],
+            ),
+            (
+                &[
+                    "Mach die Suche schneller, keine neuen Pakete",
+                    "du darfst jetzt doch Pakete nehmen",
+                ],
+                &[],
+            ),
+            (
+                &[
+                    "Fix the parser. Don't touch the tests. No new packages.",
+                    "you can touch the tests after all",
+                ],
+                &["No new packages"],
+            ),
+            (
+                &["Fix the parser. Don't touch the tests.", "thanks, go on"],
+                &["Don't touch the tests"],
+            ),
+        ];
+        for (prompts, expected) in cases {
+            assert_eq!(&intent(prompts, &[]).constraints, expected, "{prompts:?}");
+        }
+    }
+
+    #[test]
     fn what_is_not_the_users_is_no_intent() {
         let reminder = "<system-reminder>Never stop. Fix the docs in docs/a.md.</system-reminder>";
         assert_eq!(intent(&[reminder], &[]), Intent::default());
@@ -112,74 +224,19 @@ mod tests {
         assert_eq!(intent(&[], &[]), Intent::default());
     }
 
-    /// A reference implementation: all prompts at once, one after the other into the same lists.
-    fn at_once(question: &IntentQuestion) -> Intent {
-        use crate::clean::{Cleaned, clean};
-        use crate::lexicon::is_work_verb;
-        use crate::prompt::Prompt;
-        use crate::text::push_new;
-        use crate::turning_away;
-
-        let cleaned: Vec<Cleaned> = newest(&question.prompts)
-            .iter()
-            .map(|prompt| clean(prompt))
-            .collect();
-        let sentences: Vec<Vec<String>> = cleaned.iter().map(Cleaned::sentences).collect();
-        let goals = sentences.iter().rev().map(|sentences| {
-            let goal = crate::goal::goal_of(sentences.clone());
-            (goal, Prompt::read(sentences))
-        });
-        let goals: Vec<(String, Prompt)> = goals.filter(|(goal, _)| !goal.is_empty()).collect();
-        let instruction = goals
-            .iter()
-            .find(|(_, read)| !read.acknowledges && !read.approves);
-        let goal = instruction.or(goals.first()).map(|(goal, _)| goal.clone());
-        let goal = goal.unwrap_or_default();
-        let mut scope = Vec::new();
-        let mut constraints = Vec::new();
-        for (prompt, sentences) in cleaned.iter().zip(&sentences) {
-            scope::named(&prompt.whole, &mut scope);
-            constraints::find(sentences, &mut constraints);
-        }
-        for file in question.first_files.iter().take(FIRST_FILES) {
-            push_new(&mut scope, shorten(file.trim(), 300), scope::MAX_ENTRIES);
-        }
-        let mut keywords = Vec::new();
-        let texts = [&*goal, cleaned.last().map(Cleaned::best).unwrap_or_default()];
-        for only_names in [true, false] {
-            for word in texts.into_iter().flat_map(scope::content_words) {
-                if (!only_names || !is_work_verb(&word)) && (only_names || !has_names(texts)) {
-                    push_new(&mut keywords, word, 12);
-                }
-            }
-        }
-        Intent {
-            goal,
-            scope,
-            constraints,
-            keywords,
-            turns_away: sentences
-                .last()
-                .is_some_and(|newest| turning_away::turns_away(newest.iter().map(String::as_str))),
-        }
-    }
-
-    fn has_names(texts: [&str; 2]) -> bool {
-        use crate::lexicon::is_work_verb;
-        let mut words = texts.into_iter().flat_map(scope::content_words);
-        words.any(|word| !is_work_verb(&word))
-    }
-
     proptest! {
-        #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+        #![proptest_config(ProptestConfig { cases: 40, ..ProptestConfig::default() })]
 
         #[test]
-        fn merged_prompts_give_the_same_intent_as_all_prompts_at_once(
+        fn cached_prompts_give_the_same_intent_as_new_ones(
             prompts in prop::collection::vec(prompt(), 0..30),
             first_files in prop::collection::vec(prompt(), 0..12),
         ) {
-            let question = IntentQuestion { prompts, first_files };
-            prop_assert_eq!(extract_intent(&question), at_once(&question));
+            let cache = crate::IntentCache::default();
+            for length in 0..=prompts.len() {
+                let question = IntentQuestion { prompts: prompts[..length].to_vec(), first_files: first_files.clone() };
+                prop_assert_eq!(cache.extract_intent(&question), extract_intent(&question));
+            }
         }
     }
 

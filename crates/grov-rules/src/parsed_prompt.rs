@@ -18,6 +18,8 @@ pub(crate) struct ParsedPrompt {
     pub(crate) named: Vec<String>,
     /// Its constraints.
     pub(crate) constraints: Vec<String>,
+    /// The clauses that permit something, which an earlier prompt may have forbidden.
+    pub(crate) permissions: Vec<String>,
     goal: OnceLock<Goal>,
     goal_words: OnceLock<Keywords>,
     text_words: OnceLock<Keywords>,
@@ -35,7 +37,9 @@ impl ParsedPrompt {
         for constraint in sentences.iter().flat_map(Sentence::constraints) {
             push_new(&mut constraints, constraint.clone(), MAX_CONSTRAINTS);
         }
+        let permissions = sentences.iter().flat_map(Sentence::permissions);
         Self {
+            permissions: permissions.map(str::to_owned).collect(),
             constraints,
             named,
             sentences,
@@ -45,6 +49,11 @@ impl ParsedPrompt {
             text_words: OnceLock::new(),
             turns_away: OnceLock::new(),
         }
+    }
+
+    /// Whether it starts with a clause of assent: "looks good, do it. But …".
+    pub(crate) fn opens_with_assent(&self) -> bool {
+        self.sentences.first().is_some_and(Sentence::opens_with_assent)
     }
 
     /// Its goal.

@@ -89,7 +89,7 @@ impl Assent {
 
 /// A short sentence of these words only may be an approval.
 #[rustfmt::skip]
-const APPROVING: &[&str] = &[
+pub(crate) const APPROVING: &[&str] = &[
     "yes", "yep", "yeah", "yup", "sure", "go", "ahead", "proceed", "continue", "do", "it", "please",
     "approved", "approve", "ok", "okay", "sounds", "good", "keep", "going", "on", "carry", "with", "the",
     "plan", "that", "then", "start", "let's", "and", "lgtm", "ship", "great", "perfect", "y", "option",
@@ -207,7 +207,7 @@ const ANAPHORA: &[&str] = &[
 
 /// Words of requests for the usual end of a task.
 #[rustfmt::skip]
-const ROUTINE: &[&str] = &[
+pub(crate) const ROUTINE: &[&str] = &[
     "run", "test", "tests", "testele", "testul", "suite", "unit", "commit", "push", "check", "verify",
     "lint", "linter", "format", "build", "changes", "change", "branch", "pr", "pull", "request", "open",
     "merge", "everything", "result", "results", "diff", "show", "explain", "code", "whole", "full",

@@ -3,7 +3,7 @@
 use super::claims::{Claims, Proof, claims_of, finished, proof_of};
 use super::clean::clean;
 use super::goal::{Goal, Sentence};
-use super::intent::{MAX_PROMPTS, newest_goal};
+use super::intent::{MAX_PROMPTS, current_goal};
 use super::prompt::{Objection, Prompt, Relation};
 use super::text::{has_phrase, shorten, words};
 use super::{constraints, extraction, goal, scope};
@@ -27,14 +27,12 @@ pub fn analyze_task_context(question: &TaskContextQuestion) -> TaskAnalysis {
     let turn = Turn {
         prompt: leading_prompt(&prompts),
         text: prompts.iter().flatten().cloned().collect::<Vec<_>>().join(" "),
-        goal: newest_goal(
-            prompts
+        goal: {
+            let goals = prompts
                 .iter()
-                .rev()
-                .map(|sentences| Goal::of(&Sentence::read(sentences.iter().cloned()))),
-        )
-        .map(|goal| goal.text)
-        .unwrap_or_default(),
+                .map(|sentences| Goal::of(&Sentence::read(sentences.iter().cloned())));
+            current_goal(goals).0
+        },
         claims: claims_of(&question.answer),
         proof: proof_of(extraction::newest(&question.actions)),
         stop_reason: question.stop_reason.as_deref(),

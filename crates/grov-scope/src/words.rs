@@ -95,9 +95,12 @@ const CONTRACTIONS: &[(&str, &str)] = &[
     ("mustnt", "mustn't"),
     ("shouldnt", "shouldn't"),
     ("thats", "that's"),
+    ("theyre", "they're"),
     ("wasnt", "wasn't"),
     ("whats", "what's"),
     ("wont", "won't"),
+    ("wouldnt", "wouldn't"),
+    ("youre", "you're"),
 ];
 
 /// A word folded, contractions with their apostrophe.

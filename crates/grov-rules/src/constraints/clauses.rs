@@ -146,6 +146,18 @@ impl Reader<'_, '_> {
             .max_by_key(|(length, _)| *length)
     }
 
+    /// The cue of one word at `at`.
+    fn short_cue(&self, at: usize) -> Option<Cue> {
+        let folded = self.words[at].folded.as_str();
+        self.tables.iter().find_map(|table| {
+            let found = table
+                .cues
+                .binary_search_by(|(entry, _)| (*entry).cmp(folded))
+                .ok()?;
+            Some(table.cues[found].1)
+        })
+    }
+
     fn verb(&self, at: usize) -> Option<Verb> {
         let verbs = self.tables.iter();
         verbs
@@ -190,6 +202,7 @@ impl Reader<'_, '_> {
                     self.words[at].pauses()
                         || next.before.contains(['(', '—', '¡', '¿'])
                         || at > from
+                            && (at > from + 1 || !next.is_any(&["aber", "maar"]))
                             && self.is_in(at + 1, |table| table.conjunctions)
                             && self.cue(at + 1).is_none_or(|(length, _)| length < 2)
                 }
@@ -258,6 +271,13 @@ impl Reader<'_, '_> {
             {
                 return Some((from, self.end(index)));
             }
+            // "Não muda nada": the longer cue needs a subject, the shorter one does not.
+            if let Some((2.., _)) = cue
+                && let Some(cue) = self.short_cue(at)
+                && let Some(from) = self.opens(index, at, at, 1, cue)
+            {
+                return Some((from, self.end(index)));
+            }
             start = at;
             match self.lead(at) {
                 Some(length) if cue.is_none_or(|(cue, _)| cue < length) || length > 0 => at += length,
@@ -320,7 +340,7 @@ impl Reader<'_, '_> {
                 }
             }
             Cue::Without => {
-                let idle = !has_more || self.is_idle(behind) && behind == clause.to;
+                let idle = !has_more || self.is_idle(behind);
                 let told_after = self.narrates(behind, clause.to) && !self.is_order(start);
                 (!idle && !told_before && !told_after).then_some(at)
             }
@@ -537,7 +557,9 @@ impl Reader<'_, '_> {
         if self.verb(start) == Some(Verb::Change) && at - start <= 3 {
             return Some(start);
         }
-        (place && self.words[behind].folded.len() > 1 && !self.narrates(start, at)).then_some(at)
+        // "Ajoute juste /v2/factures" is the work itself.
+        let adds = self.is_order(start) && is_path(self.words[behind].raw);
+        (place && !adds && self.words[behind].folded.len() > 1 && !self.narrates(start, at)).then_some(at)
     }
 
     /// "Lascia le viste come sono", "lass die Tests in Ruhe".
@@ -554,11 +576,15 @@ impl Reader<'_, '_> {
             return whole.then_some(at);
         }
         let next = &self.words[behind];
-        let idle = next.is_any(&[
-            "che", "de", "eu", "eso", "even", "fare", "le", "lui", "m'en", "maar", "mal", "me", "mich",
-            "mij", "moi", "no", "ons", "para", "perdere", "pra", "que", "quieto", "stare", "tomber", "uns",
-            "we", "weten", "zien", "isso",
-        ]) && !next.is_any(&["le"]);
+        let idle = match word.folded.get(..4).unwrap_or_default() {
+            "deix" => next.is_any(&["eu", "isso", "me", "para", "pra", "que", "quieto"]),
+            "deja" | "deje" => next.is_any(&["de", "eso", "me", "que"]),
+            "laat" => next.is_any(&["even", "maar", "me", "mij", "ons", "we", "weten", "zien"]),
+            "lais" => next.is_any(&["m'en", "moi", "tomber"]),
+            "lasc" => next.is_any(&["che", "fare", "perdere", "stare"]),
+            "lass" => next.is_any(&["mal", "mich", "uns"]),
+            _ => false,
+        };
         if idle {
             return None;
         }

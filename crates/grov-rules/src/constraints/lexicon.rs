@@ -270,3 +270,6 @@ pub(super) const BEHAVING: &[&str] = &[
 pub(super) const ARTEFACTS: &[&str] = &[
     "class", "commit", "component", "file", "function", "line", "migration", "module", "package", "page", "pr", "test",
 ];
+
+/// Stems of Romanian verbs that are about the code and not about what the program does.
+pub(super) const CODE_VERBS_RO: &[&str] = &["ating", "edit", "modific", "redenum", "schimb", "sterg", "umbl"];

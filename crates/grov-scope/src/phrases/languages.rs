@@ -61,6 +61,8 @@ impl Languages {
     pub const NONE: Self = Self(0);
     /// English.
     pub const ENGLISH: Self = Self(1);
+    /// Chinese and Japanese.
+    pub const EAST_ASIAN: Self = Self(CHINESE | JAPANESE);
     /// Romanian.
     pub const ROMANIAN: Self = Self(1 << 1);
 
@@ -76,10 +78,10 @@ impl Languages {
         self.is_none() || self.0 & other.0 != 0
     }
 
-    /// The languages of a part of a text in these languages: those that fit both if there are any.
+    /// The languages of a part of a text in these languages: those that fit both if there are any, else all of them.
     pub fn within(self, whole: Self) -> Self {
         let both = self.0 & whole.0;
-        if both != 0 { Self(both) } else { self.or(whole) }
+        Self(if both == 0 { self.0 | whole.0 } else { both })
     }
 
     /// Whether nothing told.

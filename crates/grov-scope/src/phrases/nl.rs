@@ -157,10 +157,10 @@ pub(super) const PHRASES: Phrases = Phrases {
     ],
     narrating: &[
         "als", "blijkt", "crasht", "doet", "er", "faalt", "gaan", "gaat", "geeft", "had", "hangt", "heb", "hebben",
-        "heeft", "het", "hij", "hoezo", "ik", "is", "kan", "komen", "komt", "kon", "krijg", "krijgt", "kunnen",
-        "laadt", "lijkt", "lukt", "mag", "moet", "moeten", "mogen", "staat", "toont", "verschijnt", "waarom",
-        "wanneer", "waren", "was", "we", "werd", "werken", "werkt", "wil", "worden", "wordt", "ze", "zie", "ziet",
-        "zijn",
+        "heeft", "het", "hij", "hoef", "hoeft", "hoeven", "hoezo", "ik", "is", "kan", "komen", "komt", "kon", "krijg",
+        "krijgt", "kunnen", "laadt", "lijkt", "lukt", "mag", "moet", "moeten", "mogen", "staat", "toont",
+        "verschijnt", "waarom", "wanneer", "waren", "was", "we", "werd", "werken", "werkt", "wil", "worden", "wordt",
+        "ze", "zie", "ziet", "zijn",
     ],
     idle: &[
         "antwoord", "bezwaar", "data", "effect", "erg", "fout", "fouten", "haast", "idee", "invloed", "meer",
