@@ -209,7 +209,8 @@ impl Sentence {
         words.len() <= 12
             && words.iter().enumerate().any(|(at, word)| {
                 let ends = at > 0 && (word.pauses() || at + 1 == words.len());
-                word.is_any(ADDING) || ends && word.is_any(&["also", "too", "as well", "fel"])
+                word.is_any(ADDING)
+                    || (ends || at <= 1) && word.is_any(&["additionally", "also", "too", "fel"])
             })
     }
 }

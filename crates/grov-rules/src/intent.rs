@@ -140,6 +140,28 @@ mod tests {
     }
 
     #[test]
+    fn a_forbidden_path_is_no_scope() {
+        let cases: &[(&str, &[&str])] = &[
+            ("Fix src/auth.rs but don't touch src/db.rs", &["src/auth.rs"]),
+            ("Bump the deps, leave vendor/lib.go alone", &[]),
+            ("Corrige src/a.py sans toucher à src/b.py", &["src/a.py"]),
+            ("Fix the login, only touch src/auth.rs", &["src/auth.rs"]),
+            ("Repara el login, solo en src/auth.ts", &["src/auth.ts"]),
+            (
+                "Move src/a.rs to lib/. Don't change src/a.rs otherwise",
+                &["src/a.rs", "lib/"],
+            ),
+            (
+                "Überarbeite src/a.ts, nicht aber src/b.ts anfassen",
+                &["src/a.ts"],
+            ),
+        ];
+        for (prompt, scope) in cases {
+            assert_eq!(&intent(&[prompt], &[]).scope, scope, "{prompt}");
+        }
+    }
+
+    #[test]
     fn turning_away_replaces_the_goal() {
         let cases = [
             ("forget that; rather fix the login", "fix the login"),

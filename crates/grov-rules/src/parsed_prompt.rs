@@ -3,6 +3,7 @@
 use super::clean::clean;
 use super::constraints::MAX_CONSTRAINTS;
 use super::goal::{Goal, Sentence};
+use super::phrased;
 use super::scope::{self, Keywords};
 use super::text::push_new;
 use super::turning_away::turns_away;
@@ -37,6 +38,7 @@ impl ParsedPrompt {
         for constraint in sentences.iter().flat_map(Sentence::constraints) {
             push_new(&mut constraints, constraint.clone(), MAX_CONSTRAINTS);
         }
+        named.retain(|name| !is_forbidden(name, &cleaned.whole, &constraints));
         let permissions = sentences.iter().flat_map(Sentence::permissions);
         Self {
             permissions: permissions.map(str::to_owned).collect(),
@@ -85,4 +87,14 @@ impl AsRef<Goal> for ParsedPrompt {
     fn as_ref(&self) -> &Goal {
         self.goal()
     }
+}
+
+/// Whether a name occurs in prohibitions only. "Only src/" and "stay in src/" are no prohibitions.
+fn is_forbidden(name: &str, text: &str, constraints: &[String]) -> bool {
+    let in_constraints: usize = constraints
+        .iter()
+        .filter(|constraint| constraint.contains(name) && !phrased::confines(constraint))
+        .map(|constraint| constraint.matches(name).count())
+        .sum();
+    in_constraints > 0 && in_constraints >= text.matches(name).count()
 }

@@ -251,3 +251,23 @@ fn asks_unspaced(text: &str, table: &Phrases) -> bool {
         })
     }) && !text.trim_end().ends_with(['？', '?'])
 }
+
+/// English and Romanian words of constraints that say where the work is, and not where it is not.
+#[rustfmt::skip]
+const CONFINING: &[&str] = &[
+    "doar", "inside", "just", "limit", "numai", "only", "restrict", "rezuma-te", "stay", "stick", "within",
+];
+
+/// Whether a constraint says where the work is: "only in src/".
+pub(crate) fn confines(constraint: &str) -> bool {
+    let words = super::text::words(constraint);
+    let languages = Languages::of(&words);
+    words.iter().any(|word| word.is_any(CONFINING))
+        || (0..words.len()).any(|at| {
+            spaced(languages).any(|table| matches!(entry_at(table.cues, &words, at), Some((_, Cue::Only))))
+        })
+        || unspaced(languages).any(|table| {
+            let mut cues = table.cues.iter().filter(|(_, cue)| *cue == Cue::Only);
+            cues.any(|(entry, _)| constraint.contains(entry) && !constraint.contains("以外"))
+        })
+}

@@ -1,8 +1,7 @@
 //! Builds goal contracts from prompts, the active task and contract edits.
 
-use grov_domain::{GoalContract, GoalEdit, Intent, IntentQuestion, both_ends, words};
+use grov_domain::{GoalContract, GoalEdit, Intent, IntentQuestion, both_ends};
 use grov_redact::Redactor;
-use std::collections::HashSet;
 use std::sync::Arc;
 
 /// A function that extracts the intent of prompts. It is called for every prompt, so it must be fast: use rules.
@@ -14,14 +13,10 @@ const MAX_INSTRUCTIONS: usize = 20;
 const MAX_END_BYTES: usize = 8 * 1024;
 /// Maximum number of entries in each list of the contract.
 const MAX_ENTRIES: usize = 80;
-/// Minimum number of words in a prompt that changes the subject, none of which occur in the work so far.
-const MIN_NEW_WORDS: usize = 2;
-/// Maximum number of words compared.
-const MAX_WORDS: usize = 400;
 
 /// Builds the goal contract of one session from prompts, the active task and contract edits.
 ///
-/// The goal is that of the active task, or of the first instruction, until a prompt changes the subject.
+/// The goal is that of the active task, or of the first instruction, until a prompt asks for something else: the reader decides.
 #[derive(Clone)]
 pub struct GoalContractBuilder {
     reader: IntentReader,
@@ -286,27 +281,19 @@ impl GoalContractBuilder {
             .map(|prompt| self.intent_of(vec![prompt]))
             .unwrap_or_default();
         let (intent, task) = self.since_turning_away();
-        let base = if task.goal.trim().is_empty() {
-            self.goal_before_newest()
-        } else {
-            task.goal.clone()
-        };
-        let goal = if base.is_empty() || newest.turns_away || self.changes_subject(&newest, &base) {
-            [&newest.goal, &intent.goal, &base]
-                .into_iter()
-                .find(|goal| !goal.is_empty())
-                .cloned()
-                .unwrap_or_default()
-        } else {
-            base
-        };
+        let goal = self.goal(&intent, &task);
+        let remaining = task.constraints.iter();
+        let remaining: Vec<String> = remaining
+            .filter(|constraint| !self.is_lifted(constraint))
+            .cloned()
+            .collect();
         let contract = GoalContract {
             goal,
             instructions: self.instructions.clone(),
             scope: merged([&newest.scope, &intent.scope, &task.scope]),
             allowed: Vec::new(),
             forbidden: Vec::new(),
-            constraints: merged([&newest.constraints, &intent.constraints, &task.constraints]),
+            constraints: merged([&newest.constraints, &intent.constraints, &remaining]),
             keywords: merged([&newest.keywords, &intent.keywords, &task.keywords]),
         };
         self.contract = contract.clone().with_edits(&self.edits);
@@ -343,53 +330,32 @@ impl GoalContractBuilder {
         (intent, task)
     }
 
-    /// Returns the goal before the newest instruction: that of the first one, or of the last one that changed the
-    /// subject.
-    fn goal_before_newest(&self) -> String {
-        let mut goal = String::new();
-        let mut since: Vec<&str> = Vec::new();
-        let before = self.instructions.len().saturating_sub(1).max(1);
-        for prompt in self.instructions.iter().take(before) {
-            let intent = self.intent_of(vec![prompt.clone()]);
-            if !intent.goal.is_empty()
-                && (goal.is_empty()
-                    || intent.turns_away
-                    || changes_subject(&intent, &goal, since.iter().copied()))
-            {
-                goal = intent.goal;
-                since.clear();
-            }
-            since.push(prompt);
+    /// Returns the goal of the task and its instructions. The reader decides which prompts replace it.
+    fn goal(&self, intent: &Intent, task: &Intent) -> String {
+        if task.goal.trim().is_empty() {
+            let goals = [&intent.goal, &self.intent.goal];
+            return goals
+                .into_iter()
+                .find(|goal| !goal.is_empty())
+                .cloned()
+                .unwrap_or_default();
         }
-        goal
+        let mut prompts = vec![task.goal.clone()];
+        let alone = self.intent_of(prompts.clone()).goal;
+        prompts.extend(self.instructions.iter().cloned());
+        let goal = self.intent_of(prompts).goal;
+        if goal == alone || goal.is_empty() {
+            task.goal.clone()
+        } else {
+            goal
+        }
     }
 
-    /// Whether the newest prompt has nothing in common with the work so far.
-    fn changes_subject(&self, newest: &Intent, base: &str) -> bool {
-        let before = self
-            .instructions
-            .split_last()
-            .map_or(&[][..], |(_, before)| before);
-        let task = self.task.scope.iter().chain(&self.task.keywords);
-        changes_subject(newest, base, before.iter().chain(task).map(String::as_str))
+    /// Whether a constraint of the task was lifted by a later instruction: the reader no longer finds it in its prompt.
+    fn is_lifted(&self, constraint: &str) -> bool {
+        !self.intent.constraints.iter().any(|known| known == constraint)
+            && self.instructions.iter().any(|prompt| prompt.contains(constraint))
     }
-}
-
-/// Whether an intent has nothing in common with a goal and its instructions.
-fn changes_subject<'a>(newest: &Intent, base: &'a str, texts: impl Iterator<Item = &'a str>) -> bool {
-    let distinctive: HashSet<String> = newest
-        .keywords
-        .iter()
-        .chain(&newest.scope)
-        .flat_map(|text| words(text, MAX_WORDS))
-        .collect();
-    if newest.goal.is_empty() || distinctive.len() < MIN_NEW_WORDS {
-        return false;
-    }
-    let mut known = std::iter::once(base)
-        .chain(texts)
-        .flat_map(|text| words(text, MAX_WORDS));
-    !known.any(|word| distinctive.contains(&word))
 }
 
 /// Returns the prompts that have content of their own, sanitized, oldest first. Prompts like "yes" are left out. Only the

@@ -68,8 +68,8 @@ pub(crate) fn assessed(action: ActionSketch, rule: Rule, score: u8) -> AssessedA
     }
 }
 
-/// A simple intent reader: the goal is the newest prompt other than "yes" and the like, the scope every word with a dot,
-/// and the constraints every prompt with "do not".
+/// A simple intent reader: the goal is the newest prompt that shares no word with the goal and the prompts before it, the scope
+/// every word with a dot, and the constraints every prompt with "do not". "Yes" and the like say nothing.
 pub fn read_intent(question: &grov_domain::IntentQuestion) -> grov_domain::Intent {
     const ASSENT: &[&str] = &["yes", "ok", "continue", "looks good", "go on"];
     let saying: Vec<&String> = question
@@ -77,10 +77,20 @@ pub fn read_intent(question: &grov_domain::IntentQuestion) -> grov_domain::Inten
         .iter()
         .filter(|prompt| !ASSENT.contains(&prompt.trim().to_lowercase().as_str()))
         .collect();
+    let is_word = |word: &&str| word.len() > 3 && !word.contains('.');
+    let mut goal = "";
+    let mut known: Vec<String> = Vec::new();
+    for prompt in &saying {
+        let words = grov_domain::words(prompt, 400);
+        let is_other = words.len() >= 2 && !words.iter().any(|word| known.contains(word));
+        if goal.is_empty() || is_other || prompt.starts_with("Forget that") {
+            goal = prompt;
+            known.clear();
+        }
+        known.extend(words);
+    }
     let mut intent = grov_domain::Intent {
-        goal: saying
-            .last()
-            .map_or(String::new(), |goal| goal.chars().take(200).collect()),
+        goal: goal.chars().take(200).collect(),
         ..grov_domain::Intent::default()
     };
     for prompt in &saying {
@@ -96,7 +106,6 @@ pub fn read_intent(question: &grov_domain::IntentQuestion) -> grov_domain::Inten
     }
     let newest = saying.last().map_or("", |newest| newest.as_str());
     intent.turns_away = newest.starts_with("Forget that");
-    let is_word = |word: &&str| word.len() > 3 && !word.contains('.');
     intent.keywords = newest
         .split_whitespace()
         .filter(is_word)
