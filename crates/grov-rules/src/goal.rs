@@ -3,10 +3,10 @@
 use super::constraints::Context;
 use super::lexicon::{AFTER_A_NOUN, LEAD_INS, is_work_verb};
 use super::prompt::Assent;
-use super::text::{Word, any_phrase_at, ends_with_question, fold, has_phrase, shorten, words};
+use super::text::{Word, ends_with_question, fold, shorten, words};
 use super::{phrased, scope};
 
-use grov_scope::phrases::{Languages, Votes};
+use grov_scope::phrases::{Languages, Votes, any_at};
 
 /// The longest goal, in characters.
 pub(crate) const MAX_CHARACTERS: usize = 200;
@@ -17,10 +17,10 @@ const MAX_LEAD_INS: usize = 8;
 /// Phrases that request work without an imperative.
 #[rustfmt::skip]
 const REQUESTS: &[&str] = &[
-    "i want", "i only want", "i just want", "i need", "we need", "i'd like", "i would like", "we want",
-    "can you", "could you", "would you", "will you", "help me", "please", "there should be", "it should",
-    "we should", "should have", "needs to", "need to", "vreau", "as vrea", "as dori", "am nevoie",
-    "avem nevoie", "te rog", "va rog", "poti sa", "ai putea", "trebuie sa", "ar trebui",
+    "ai putea", "am nevoie", "ar trebui", "as dori", "as vrea", "avem nevoie", "can you", "could you",
+    "help me", "i just want", "i need", "i only want", "i want", "i would like", "i'd like", "it should",
+    "need to", "needs to", "please", "poti sa", "should have", "te rog", "there should be", "trebuie sa",
+    "va rog", "vreau", "we need", "we should", "we want", "will you", "would you",
 ];
 
 /// Words allowed between the start of a clause and its verb.
@@ -34,7 +34,7 @@ pub(crate) const LEADING_WORDS: &[&str] = &[
 pub(crate) fn skip_lead_ins(words: &[Word<'_>]) -> usize {
     let mut at = 0;
     for _ in 0..MAX_LEAD_INS {
-        match any_phrase_at(words, at, LEAD_INS) {
+        match any_at(LEAD_INS, words, at) {
             Some(length) => at += length,
             None => break,
         }
@@ -164,7 +164,10 @@ impl Sentence {
         if is_order(words, at) || other == Some(5) {
             return if self.is_limited(9) { 4 } else { 5 };
         }
-        if orders_later(words) || other.is_some() || has_phrase(words, REQUESTS) && !self.is_limited(6) {
+        if orders_later(words)
+            || other.is_some()
+            || (0..words.len()).any(|at| any_at(REQUESTS, words, at).is_some()) && !self.is_limited(6)
+        {
             return 4;
         }
         if !self.constraints.is_empty() {
@@ -405,6 +408,11 @@ fn without_greeting<'s>(sentence: &'s str, found: &[Word<'_>], languages: Langua
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn searched_requests_are_sorted() {
+        assert!(REQUESTS.is_sorted_by(|one, other| one < other));
+    }
 
     #[test]
     fn the_goal_is_the_sentence_that_asks_for_work() {

@@ -52,24 +52,23 @@ pub(crate) fn is_stop_word(word: &str) -> bool {
 /// Phrases that may precede an imperative.
 #[rustfmt::skip]
 pub(crate) const LEAD_INS: &[&str] = &[
-    "please", "pls", "plz", "kindly", "now", "ok", "okay", "so", "then", "also", "first", "firstly", "next",
-    "and", "but", "hey", "hi", "hello", "claude", "great", "thanks", "thank you", "thx", "just", "well",
-    "alright", "sure", "yes", "yeah", "perfect", "cool", "nice", "good", "finally", "again", "instead",
-    "maybe", "actually", "let's", "lets", "let us", "go ahead", "go ahead and", "could you", "can you",
-    "can we", "could we", "would you", "will you", "i want you to", "i'd like you to",
-    "i would like you to", "i need you to", "we need to", "i need to", "i want to", "i'd like to",
-    "i would like to", "we want to", "we should", "you should", "you need to", "you must", "help me",
-    "help me to", "help us", "try to", "i'm trying to", "i am trying to", "time to", "to", "afterwards",
-    "after that", "before that", "btw", "by the way", "additionally", "meanwhile", "in parallel",
-    "separately", "quickly", "carefully", "while you're at it", "while you are at it", "in addition",
-    "besides", "second", "third", "moving on", "your task is to", "the task is to", "the goal is to",
-    "task", "goal", "todo", "let me", "need to", "would you mind", "is it possible to",
-    "would it be possible to", "new task", "te rog", "va rog", "te rog sa", "vreau sa", "as vrea sa",
-    "as dori sa", "vrem sa", "poti sa", "poti", "ai putea", "ai putea sa", "putem sa", "trebuie sa",
-    "ar trebui sa", "acum", "apoi", "si", "dar", "hai sa", "hai", "haide sa", "salut", "buna", "mersi",
-    "multumesc", "bun", "gata", "mai intai", "intai", "dupa aceea", "dupa asta", "de asemenea", "in plus",
-    "in paralel", "doar", "sa", "da", "ajuta-ma", "ajuta-ma sa", "incearca sa", "iar", "intre timp",
-    "urmatorul pas", "in continuare", "mai",
+    "actually", "acum", "additionally", "after that", "afterwards", "again", "ai putea", "ai putea sa",
+    "ajuta-ma", "ajuta-ma sa", "alright", "also", "and", "apoi", "ar trebui sa", "as dori sa", "as vrea sa",
+    "before that", "besides", "btw", "bun", "buna", "but", "by the way", "can we", "can you", "carefully",
+    "claude", "cool", "could we", "could you", "da", "dar", "de asemenea", "doar", "dupa aceea",
+    "dupa asta", "finally", "first", "firstly", "gata", "go ahead", "go ahead and", "goal", "good", "great",
+    "hai", "hai sa", "haide sa", "hello", "help me", "help me to", "help us", "hey", "hi", "i am trying to",
+    "i need to", "i need you to", "i want to", "i want you to", "i would like to", "i would like you to",
+    "i'd like to", "i'd like you to", "i'm trying to", "iar", "in addition", "in continuare", "in paralel",
+    "in parallel", "in plus", "incearca sa", "instead", "intai", "intre timp", "is it possible to", "just",
+    "kindly", "let me", "let us", "let's", "lets", "mai", "mai intai", "maybe", "meanwhile", "mersi",
+    "moving on", "multumesc", "need to", "new task", "next", "nice", "now", "ok", "okay", "perfect",
+    "please", "pls", "plz", "poti", "poti sa", "putem sa", "quickly", "sa", "salut", "second", "separately",
+    "si", "so", "sure", "task", "te rog", "te rog sa", "thank you", "thanks", "the goal is to",
+    "the task is to", "then", "third", "thx", "time to", "to", "todo", "trebuie sa", "try to",
+    "urmatorul pas", "va rog", "vreau sa", "vrem sa", "we need to", "we should", "we want to", "well",
+    "while you are at it", "while you're at it", "will you", "would it be possible to", "would you",
+    "would you mind", "yeah", "yes", "you must", "you need to", "you should", "your task is to",
 ];
 
 /// Words after which the verb before them is a noun: "test fails", "build is broken".
@@ -137,7 +136,7 @@ mod tests {
 
     #[test]
     fn searched_tables_are_sorted() {
-        for table in [WORK_VERBS, WORK_VERBS_RO, STOP_WORDS] {
+        for table in [LEAD_INS, STOP_WORDS, WORK_VERBS, WORK_VERBS_RO] {
             assert!(table.is_sorted());
         }
     }

@@ -2,7 +2,7 @@
 
 use super::lexicon::{ACKNOWLEDGING, LEAD_INS};
 use super::prompt::APPROVING;
-use super::text::{Word, any_phrase_at};
+use super::text::Word;
 use grov_scope::phrases::{Cue, Languages, Phrases, any_at, entry_at};
 
 /// The most words of a clause that only assents.
@@ -113,7 +113,7 @@ pub(crate) fn after_turning(words: &[Word<'_>], languages: Languages) -> Option<
 }
 
 fn lead(words: &[Word<'_>], at: usize, languages: Languages) -> Option<usize> {
-    any_phrase_at(words, at, LEAD_INS).max(any(languages, words, at, |table| table.leads))
+    any_at(LEAD_INS, words, at).max(any(languages, words, at, |table| table.leads))
 }
 
 /// The first word after politeness and conjunctions.

@@ -3,42 +3,43 @@
 /// Cues at the start of a clause, followed by at least one word.
 #[rustfmt::skip]
 pub(super) const PLAIN_CUES: &[&str] = &[
-    "avoid", "refrain from", "preserve", "ensure", "hands off", "stay within", "stay in", "stay inside",
-    "stick to", "stick with", "limit yourself", "limit changes", "limit the change", "limit the scope",
-    "restrict yourself", "limit the changes", "restrict", "stop after", "stop before", "stop as soon as",
-    "skip", "exclude", "ask before", "ask me before", "ask me first", "wait for my", "wait until i",
-    "check with me before", "remember not to", "try not to", "prefer not to", "rather not",
-    "i'd rather not", "i'd rather you didn't", "no touching", "not a single", "not even",
-    "under no circumstances", "on no account", "by no means", "in no case", "nothing but", "leave out",
-    "maintain backward", "maintain backwards", "maintain compatibility", "always", "please always", "evita",
-    "evitati", "sa eviti", "asigura-te", "asigurati-va", "ai grija", "aveti grija", "atentie sa nu",
-    "in niciun caz", "in nici un caz", "sub nicio forma", "sub nici o forma", "rezuma-te la",
-    "limiteaza-te la", "opreste-te dupa", "e interzis", "este interzis", "interzis", "nu cumva sa",
-    "intreaba-ma inainte", "asteapta",
+    "ai grija", "always", "asigura-te", "asigurati-va", "ask before", "ask me before", "ask me first",
+    "asteapta", "atentie sa nu", "aveti grija", "avoid", "by no means", "check with me before",
+    "e interzis", "ensure", "este interzis", "evita", "evitati", "exclude", "hands off", "i'd rather not",
+    "i'd rather you didn't", "in nici un caz", "in niciun caz", "in no case", "interzis",
+    "intreaba-ma inainte", "leave out", "limit changes", "limit the change", "limit the changes",
+    "limit the scope", "limit yourself", "limiteaza-te la", "maintain backward", "maintain backwards",
+    "maintain compatibility", "no touching", "not a single", "not even", "nothing but", "nu cumva sa",
+    "on no account", "opreste-te dupa", "please always", "prefer not to", "preserve", "rather not",
+    "refrain from", "remember not to", "restrict", "restrict yourself", "rezuma-te la", "sa eviti", "skip",
+    "stay in", "stay inside", "stay within", "stick to", "stick with", "stop after", "stop as soon as",
+    "stop before", "sub nici o forma", "sub nicio forma", "try not to", "under no circumstances",
+    "wait for my", "wait until i",
 ];
 
 /// Cues anywhere in an instruction.
 #[rustfmt::skip]
 pub(super) const CUES_ANYWHERE: &[&str] = &[
-    "nothing else", "nothing more", "at most", "no more than", "not more than", "apart from", "other than",
-    "with the exception of", "aside from", "no longer than", "at the most", "nimic altceva",
-    "nimic in plus", "cel mult", "cu exceptia", "in afara de", "nu mai mult de", "maxim", "exceptand",
-    "mai putin de", "atat si nimic",
+    "apart from", "aside from", "at most", "at the most", "atat si nimic", "cel mult", "cu exceptia",
+    "exceptand", "in afara de", "mai putin de", "maxim", "nimic altceva", "nimic in plus", "no longer than",
+    "no more than", "not more than", "nothing else", "nothing more", "nu mai mult de", "other than",
+    "with the exception of",
 ];
 
 /// Cues after their subject.
 #[rustfmt::skip]
 pub(super) const CUES_OF_A_STATE: &[&str] = &[
-    "should stay", "should remain", "has to stay", "have to stay", "needs to stay", "need to stay",
-    "has to remain", "have to remain", "needs to remain", "need to remain", "has to keep", "needs to keep",
-    "stays as", "stay as", "stays the same", "stay the same", "stays where", "stay where", "stays in place", "stay in place",
-    "stays green", "stay green", "must stay", "must remain", "is frozen", "are frozen", "is untouchable", "are untouchable",
-    "stays out of", "stay out of", "is read-only", "are read-only", "isn't to be", "is not to be", "are not to be", "stays untouched", "stay untouched", "stays unchanged", "stay unchanged",
-    "remains unchanged", "remain unchanged", "is off limits", "are off limits", "is off-limits",
-    "are off-limits", "is out of scope", "are out of scope", "is not allowed", "are not allowed",
-    "isn't allowed", "aren't allowed", "is forbidden", "are forbidden", "not allowed to", "sa ramana",
-    "ramane neschimbat", "raman neschimbate", "ramane asa", "raman asa", "ramane cum", "raman cum",
-    "nu se schimba", "nu se modifica", "nu se atinge",
+    "are forbidden", "are frozen", "are not allowed", "are not to be", "are off limits", "are off-limits",
+    "are out of scope", "are read-only", "are untouchable", "aren't allowed", "has to keep",
+    "has to remain", "has to stay", "have to remain", "have to stay", "is forbidden", "is frozen",
+    "is not allowed", "is not to be", "is off limits", "is off-limits", "is out of scope", "is read-only",
+    "is untouchable", "isn't allowed", "isn't to be", "must remain", "must stay", "need to remain",
+    "need to stay", "needs to keep", "needs to remain", "needs to stay", "not allowed to", "nu se atinge",
+    "nu se modifica", "nu se schimba", "raman asa", "raman cum", "raman neschimbate", "ramane asa",
+    "ramane cum", "ramane neschimbat", "remain unchanged", "remains unchanged", "sa ramana",
+    "should remain", "should stay", "stay as", "stay green", "stay in place", "stay out of",
+    "stay the same", "stay unchanged", "stay untouched", "stay where", "stays as", "stays green",
+    "stays in place", "stays out of", "stays the same", "stays unchanged", "stays untouched", "stays where",
 ];
 
 /// Words that open a new clause.
@@ -273,3 +274,15 @@ pub(super) const ARTEFACTS: &[&str] = &[
 
 /// Stems of Romanian verbs that are about the code and not about what the program does.
 pub(super) const CODE_VERBS_RO: &[&str] = &["ating", "edit", "modific", "redenum", "schimb", "sterg", "umbl"];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn searched_tables_are_sorted() {
+        for table in [CUES_ANYWHERE, CUES_OF_A_STATE, PLAIN_CUES] {
+            assert!(table.is_sorted_by(|one, other| one < other));
+        }
+    }
+}
