@@ -1,7 +1,7 @@
 //! Finds the sentence that states the goal.
 
 use super::constraints::Context;
-use super::lexicon::{AFTER_A_NOUN, LEAD_INS, is_work_verb};
+use super::lexicon::{AFTER_A_NOUN, LEAD_INS, is_stop_word, is_work_verb};
 use super::prompt::Assent;
 use super::text::{Word, ends_with_question, fold, shorten, words};
 use super::{phrased, scope};
@@ -63,6 +63,27 @@ pub(crate) fn is_order(words: &[Word<'_>], at: usize) -> bool {
     let works = verb.folded == "merge" && (next.is_none() || next_is(ROMANIAN_AFTER_MERGE));
     !works && !verb.after.contains(':') && !next_is(AFTER_A_NOUN)
 }
+
+/// Whether the word at `at` may be an imperative that no table knows: "Paint the shed".
+fn commands(words: &[Word<'_>], at: usize) -> bool {
+    let Some([verb, next, _, ..]) = words.get(at..) else {
+        return false;
+    };
+    let plain = verb.folded.len() > 3 && verb.folded.bytes().all(|letter| letter.is_ascii_lowercase());
+    plain
+        && !verb.pauses()
+        && !is_stop_word(&verb.folded)
+        && !verb.folded.ends_with(['s', 'd'])
+        && !verb.is_any(NO_COMMANDS)
+        && next.is_any(&["a", "all", "an", "every", "my", "our", "the", "this"])
+}
+
+/// Words before an article that are no imperatives.
+#[rustfmt::skip]
+const NO_COMMANDS: &[&str] = &[
+    "about", "again", "almost", "around", "behind", "beside", "despite", "during", "even", "inside", "only", "outside", "probably",
+    "since", "still", "such", "that", "under", "unlike", "within", "without",
+];
 
 /// Whether a sentence asks for work.
 pub(crate) fn asks_for_work(words: &[Word<'_>]) -> bool {
@@ -166,6 +187,7 @@ impl Sentence {
         }
         if orders_later(words)
             || other.is_some()
+            || commands(words, at)
             || (0..words.len()).any(|at| any_at(REQUESTS, words, at).is_some()) && !self.is_limited(6)
         {
             return 4;

@@ -47,7 +47,8 @@ pub(crate) fn combine(parsed: &[&ParsedPrompt], first_files: &[String]) -> Inten
     }
     let (goal, telling) = current_goal(parsed.iter().copied());
     let searched = telling.map(ParsedPrompt::goal_words).into_iter();
-    let searched = searched.chain(parsed.last().map(|last| last.text_words()));
+    let newest = parsed.iter().rev().find(|prompt| !prompt.goal().assents);
+    let searched = searched.chain(newest.or(parsed.last()).map(|newest| newest.text_words()));
     Intent {
         goal,
         scope,

@@ -382,9 +382,9 @@ pub fn instructions(reader: &IntentReader, prompts: &[String]) -> Vec<String> {
     kept
 }
 
-/// Whether an intent differs in goal, scope or constraints.
+/// Whether an intent differs. Keywords count: they are those of the newest prompt that is more than a "yes".
 fn adds_to(before: &Intent, after: &Intent) -> bool {
-    after.goal != before.goal || after.scope != before.scope || after.constraints != before.constraints
+    after != before
 }
 
 /// Whether a constraint limits the work to something, and so ends with the task: "only change src/auth", "nothing else".

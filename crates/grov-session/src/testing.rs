@@ -81,7 +81,8 @@ pub fn read_intent(question: &grov_domain::IntentQuestion) -> grov_domain::Inten
     let mut goal = "";
     let mut known: Vec<String> = Vec::new();
     for prompt in &saying {
-        let words = grov_domain::words(prompt, 400);
+        let mut words = grov_domain::words(prompt, 400);
+        words.retain(|word| word.len() > 3);
         let is_other = words.len() >= 2 && !words.iter().any(|word| known.contains(word));
         if goal.is_empty() || is_other || prompt.starts_with("Forget that") {
             goal = prompt;
