@@ -384,7 +384,10 @@ pub fn instructions(reader: &IntentReader, prompts: &[String]) -> Vec<String> {
 
 /// Whether an intent differs. Keywords count: they are those of the newest prompt that is more than a "yes".
 fn adds_to(before: &Intent, after: &Intent) -> bool {
-    after != before
+    after.goal != before.goal
+        || after.scope != before.scope
+        || after.constraints != before.constraints
+        || after.keywords != before.keywords
 }
 
 /// Whether a constraint limits the work to something, and so ends with the task: "only change src/auth", "nothing else".
