@@ -144,8 +144,14 @@ pub(super) fn of_command(
         counts.then_some((row, found))
     });
     let (row, found) = found?;
+    // The option that makes it dangerous: `git reset --hard`.
+    let mut options = found.rest.iter().filter(|argument| argument.role == Role::Option);
+    let is_by_option = !row.needs.is_empty() || row.condition.is_some();
+    let option = options.find(|option| option.starts_with("--") && is_by_option);
+    let option = option.map(Argument::as_str);
     let shown: Vec<&str> = std::iter::once(invocation.name)
         .chain(found.words)
+        .chain(option)
         .filter(|word| !word.contains(char::is_whitespace))
         .collect();
     let reason = format!(
