@@ -30,7 +30,8 @@ pub struct Terminal {
 }
 
 impl Terminal {
-    /// Starts the client with `base_url` and answers its first-run questions. It runs in a pseudo-terminal of
+    /// Starts the client with `base_url` and answers its first-run questions. The client itself asks about no command or
+    /// edit, but a person answers the guard. It runs in a pseudo-terminal of
     /// util-linux's `script`.
     ///
     /// # Errors
@@ -41,7 +42,6 @@ impl Terminal {
         let answered = json!({
             "hasCompletedOnboarding": true,
             "theme": "dark",
-            "bypassPermissionsModeAccepted": true,
             "customApiKeyResponses": {"approved": [client.key_suffix()], "rejected": []},
             "projects": {project: {"hasTrustDialogAccepted": true, "hasCompletedProjectOnboarding": true}},
         });
@@ -52,7 +52,7 @@ impl Terminal {
         command
             .env("CLIENT", client.program())
             .args(["--quiet", "--flush", "--return", "--command"])
-            .arg("stty cols 120 rows 40; exec \"$CLIENT\" --dangerously-skip-permissions")
+            .arg("stty cols 120 rows 40; exec \"$CLIENT\" --permission-mode acceptEdits --allowedTools Bash Write Edit")
             .arg(&screen)
             .stdin(Stdio::piped())
             .stdout(Stdio::null())

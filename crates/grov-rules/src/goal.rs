@@ -381,7 +381,9 @@ fn stated(sentences: &[Sentence], read: &[Vec<Word<'_>>], weights: &[u8], at: us
         return shorten(sentence, MAX_CHARACTERS);
     }
     // "Fix it." needs the sentence that says what: before it, or after it.
-    let told = |at: &usize| matches!(weights[*at], 2..=3);
+    let is_statement =
+        |at: usize| read[at].len() >= 3 || sentences[at].text.chars().any(|letter| letter > '\u{3040}');
+    let told = |at: &usize| matches!(weights[*at], 2..=3) && is_statement(*at);
     let before = (0..at)
         .rev()
         .find(told)

@@ -26,6 +26,8 @@ pub struct GoalContractBuilder {
     this_turn: usize,
     /// The number of the newest instructions that the store has not returned yet.
     unrecorded: usize,
+    /// Whether the store returned the instructions of the task, from its first one.
+    has_recorded: bool,
     /// Prompts from the history before the session was observed; the store does not have them.
     inherited: Vec<String>,
     /// Whether the prompts are known from the start of the conversation.
@@ -50,6 +52,7 @@ impl GoalContractBuilder {
             instructions: Vec::new(),
             this_turn: 0,
             unrecorded: 0,
+            has_recorded: false,
             inherited: Vec::new(),
             is_complete: false,
             version: 0,
@@ -110,6 +113,7 @@ impl GoalContractBuilder {
         self.unrecorded = 0;
         self.inherited.clear();
         self.is_complete = true;
+        self.has_recorded = false;
         self.task = Intent::default();
         self.read_all();
         self.build();
@@ -211,6 +215,7 @@ impl GoalContractBuilder {
     pub fn set_task(&mut self, task: Intent, recorded: Vec<String>) {
         self.is_complete |= !task.goal.trim().is_empty();
         self.task = task;
+        self.has_recorded = !recorded.is_empty();
         if recorded.is_empty() {
             // No prompt is recorded yet, or they were deleted. Those in memory are kept.
             self.build();
@@ -342,7 +347,9 @@ impl GoalContractBuilder {
         }
         let mut prompts = vec![task.goal.clone()];
         let alone = self.intent_of(prompts.clone()).goal;
-        prompts.extend(self.instructions.iter().cloned());
+        // The first recorded instruction is the one that the goal of the task words.
+        let since = usize::from(self.has_recorded);
+        prompts.extend(self.instructions.iter().skip(since).cloned());
         let goal = self.intent_of(prompts).goal;
         if goal == alone || goal.is_empty() {
             task.goal.clone()

@@ -72,7 +72,12 @@ fn decision(ended: &Ended) -> Option<String> {
     }
     assert_eq!(ended.stdout.lines().count(), 1, "{ended:?}");
     let answer: Value = serde_json::from_str(&ended.stdout).unwrap();
-    let answer = &answer["hookSpecificOutput"];
+    let Some(answer) = answer.get("hookSpecificOutput") else {
+        // A fault is shown to the user, and the call is not decided.
+        let shown = answer["systemMessage"].as_str().unwrap();
+        assert!(shown.contains("could not check a call"), "{shown}");
+        return None;
+    };
     assert_eq!(answer["hookEventName"], "PreToolUse");
     let reason = answer["permissionDecisionReason"].as_str().unwrap();
     assert!(reason.starts_with("Grov: "), "{reason}");
@@ -375,7 +380,9 @@ fn a_broken_home_stops_nothing_unless_the_guard_fails_closed() {
         let scene = begin_session(Scene::new());
         scene.write("home/.grov/config.toml", text);
         let ended = change(&scene, "t", "src/db/pool.rs");
-        assert_eq!((ended.code, ended.stdout.as_str()), (code, ""), "{ended:?}");
+        assert_eq!(ended.code, code, "{ended:?}");
+        assert_eq!(ended.stdout.contains("systemMessage"), code == 0, "{ended:?}");
+        assert!(!ended.stdout.contains("permissionDecision"), "{ended:?}");
     }
 }
 

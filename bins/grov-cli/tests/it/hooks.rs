@@ -191,7 +191,7 @@ fn a_session_through_the_proxy_gets_memories_from_the_proxy() {
 }
 
 #[test]
-fn bad_input_gets_no_reply() {
+fn bad_input_gets_no_reply_but_one_notice_of_the_guard() {
     let scene = scene_with_memory();
     let inputs: [&[u8]; 8] = [
         b"",
@@ -203,15 +203,20 @@ fn bad_input_gets_no_reply() {
         b"{\"session_id\": 7, \"prompt\": [], \"cwd\": {}}",
         b"{\"unknown\": {\"fields\": [1]}, \"cwd\": \"/nonexistent\", \"session_id\": \"s\", \"prompt\": \"why does the upload fail\"}",
     ];
+    let mut shown = 0;
     for event in EVENTS {
         for input in inputs {
-            assert_eq!(
-                hook(&scene, &["hook", event], input).stdout,
-                "",
-                "{event} {input:?}"
-            );
+            let reply = hook(&scene, &["hook", event], input).stdout;
+            // A guard that cannot read its input tells the user, and decides nothing.
+            if event == "PreToolUse" && !reply.is_empty() {
+                assert!(reply.starts_with(r#"{"systemMessage":"#), "{reply}");
+                shown += 1;
+            } else {
+                assert_eq!(reply, "", "{event} {input:?}");
+            }
         }
     }
+    assert_eq!(shown, 2, "once without a session, once in session s");
 }
 
 #[test]

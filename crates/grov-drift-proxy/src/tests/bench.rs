@@ -52,6 +52,10 @@ pub(super) struct Response<'a> {
     pub(super) task_is_unknown: bool,
 }
 
+/// A text that has nothing to do with the goals of the tests.
+pub(super) const UNRELATED: &str = "Soup of the day with bread and butter, roasted carrots, a glass of red wine \
+    and lemon cake for guests who order lunch before noon";
+
 impl TestBed {
     pub(super) fn new() -> Self {
         Self::with(Policy::PER_ACTION, Arc::default(), Arc::default())
@@ -203,8 +207,8 @@ impl TestBed {
 
     /// Makes two edits that look unrelated. The next unrelated edit causes a correction.
     pub(super) fn cause_doubt(&self) {
-        for file in ["docs/menu/lunch.md", "assets/icons/moon.svg"] {
-            let (_, checked) = self.change(file, "<soup/>");
+        for file in ["kitchen/menu/lunch.xml", "assets/icons/moon.svg"] {
+            let (_, checked) = self.change(file, UNRELATED);
             let is_off_goal = checked
                 .verdicts
                 .iter()

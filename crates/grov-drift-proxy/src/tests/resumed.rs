@@ -1,6 +1,6 @@
 //! A resumed session gets exchanges before its stored state is loaded.
 
-use super::bench::{GOAL, ROOT, Response, TestBed, level, session, until};
+use super::bench::{GOAL, ROOT, Response, TestBed, UNRELATED, level, session, until};
 use super::double::{Answers, MemoryStore};
 use crate::Policy;
 use crate::work::{load, refresh_contract};
@@ -279,7 +279,7 @@ async fn a_task_change_during_the_load_loads_the_new_task() {
 
 #[tokio::test(start_paused = true)]
 async fn file_contents_shown_before_the_load_relate_later_actions() {
-    for (output, is_off) in [(None, true), (Some("Next step: write docs/setup.md"), false)] {
+    for (output, is_off) in [(None, true), (Some("Next step: write printer/setup.xml"), false)] {
         let later = worked().await.restarted();
         later.store.hold_steps();
         let (calls, _) = later.change("src/auth/token.ts", "const ttl = 5;");
@@ -290,7 +290,7 @@ async fn file_contents_shown_before_the_load_relate_later_actions() {
         });
         later.store.release_steps();
         until(|| later.session_is_loaded()).await;
-        let (_, checked) = later.change("docs/setup.md", "Installing the printer");
+        let (_, checked) = later.change("printer/setup.xml", UNRELATED);
         assert_eq!(is_off_goal(&checked), is_off, "{output:?}: {checked:?}");
     }
 }
