@@ -82,7 +82,7 @@ impl Sentences {
 }
 
 impl Constraints {
-    /// Parses the constraints in `constraints` and in the newest instruction, without those lifted by later requests.
+    /// Parses constraints, without those lifted by later requests.
     pub(crate) fn new(
         root: &ProjectRoot,
         constraints: &[String],
@@ -128,25 +128,7 @@ impl Constraints {
             added.lift(root, Some(text.as_str()), own, later);
             limits.append(added);
         }
-        if let Some(newest) = read.last() {
-            let mut added = Self::default();
-            for sentence in newest.all.iter().filter(|sentence| grammar::may_forbid(sentence)) {
-                let mut read = Self::default();
-                read.read(root, sentence);
-                if !read.is_empty() && !limit::only_permits(&clause::tokens(sentence)) {
-                    added.append(read);
-                }
-            }
-            // "Only change src/" counts as a constraint only if it was extracted as one.
-            added.paths.forget_only();
-            added.lift(root, None, Some(newest), &[]);
-            limits.append(added);
-        }
         limits
-    }
-
-    fn is_empty(&self) -> bool {
-        self.paths.is_empty() && self.commands.is_empty() && self.packages.is_empty()
     }
 
     fn append(&mut self, added: Self) {

@@ -137,18 +137,9 @@ fn covered(targets: &[Target], place: &NormalizedPath) -> bool {
 }
 
 impl PathConstraints {
-    pub(super) fn is_empty(&self) -> bool {
-        self.forbidden.is_empty() && self.only.is_empty()
-    }
-
     pub(super) fn append(&mut self, added: Self) {
         self.forbidden.extend(added.forbidden);
         self.only.extend(added.only);
-    }
-
-    /// Removes the constraints that allow only their own paths.
-    pub(super) fn forget_only(&mut self) {
-        self.only.clear();
     }
 
     /// Lifts constraints for paths that the user asked to change: in the constraint's own instruction (`own`), if named by

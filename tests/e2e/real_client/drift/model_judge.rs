@@ -85,7 +85,9 @@ fn drift_found_only_by_the_model_is_corrected() -> Result<()> {
     assert_eq!(injected.len(), 1, "{injected:#?}");
     let correction = injected[0].text()?;
     assert!(
-        correction.contains("compares nothing with the clock") && correction.contains("Compare the expiry"),
+        correction.contains("compares nothing with the clock")
+            && correction.contains("Continue with the request in src/auth/token.ts")
+            && !correction.contains("Compare the expiry"),
         "{correction}"
     );
     let explained = story

@@ -168,7 +168,7 @@ const INDEX: &[(&str, &[Row])] = &[
     ("pgbackrest", storage::BACKUP), ("phinx", frameworks::MIGRATIONS), ("piccolo", frameworks::MIGRATIONS), ("picotool", system::FLASHERS),
     ("pio", system::FLASHERS), ("pip", packages::PYTHON), ("pip3", packages::PYTHON), ("pkg", system::PACKAGES),
     ("pkill", system::KILL_USER), ("plaid", hosting::SERVICES), ("planetscale", hosting::CLOUD_DATABASES), ("platform", hosting::PLATFORMS),
-    ("platformio", system::FLASHERS), ("pm2", system::PROCESS_MANAGERS), ("pnpm", packages::NODE), ("pod", packages::PUBLISH),
+    ("platformio", system::FLASHERS), ("pm2", system::PROCESS_MANAGERS), ("pnpm", packages::NODE), ("pod", packages::COCOAPODS),
     ("podman", containers::DOCKER), ("podman-compose", containers::COMPOSE), ("podman-machine", containers::MACHINES),
     ("poetry", packages::PYTHON), ("port", system::PACKAGES), ("porter", cloud::VERB_LAST), ("poweroff", system::POWER_OFF),
     ("powershell", windows::POWERSHELL), ("pre-commit", git::HOOK_MANAGERS), ("prefect", frameworks::AIRFLOW),

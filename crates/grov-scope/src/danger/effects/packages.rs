@@ -84,6 +84,11 @@ pub(super) const PUBLISH: &[Row] = &[
     row("release|publish|snapcraft *", "", &PUBLISHES).unless("--snapshot|--skip=publish|--skip-publish|-n|--check|list"),
 ];
 
+#[rustfmt::skip]
+pub(super) const COCOAPODS: &[Row] = &[
+    row("trunk push|deprecate", "", &PUBLISHES), row("trunk delete", "", &RETRACTS), row("repo push", "", &PUBLISHES),
+];
+
 /// Programs that upload an application by an option.
 #[rustfmt::skip]
 pub(super) const UPLOADERS: &[Row] = &[

@@ -179,7 +179,7 @@ pub(super) const ZIP: &[Row] = &[row("", "-m|--move", &ARCHIVED)];
 #[rustfmt::skip]
 pub(super) const FLASHERS: &[Row] = &[
     row("erase*|write*|flash*|upload|program|load|download|partition-table|update|install|reset_chip|burn*|recover|sideload|oem|flashing|format|wipe|-w|mass-erase", "", &FLASHES),
-    row("", "-w|--write|-E|--erase|-D|--download|-U|--program|--recover|--eraseall|--upload|-e", &FLASHES).unless("-l|--list|-r"),
+    row("", "-w|--write|-E|--erase|-D|--download|-U|--program|--recover|--eraseall|--upload|-e", &FLASHES).unless("-l|--list|-r|*:r:*|-U=*:r:*"),
     row("", "-c=*program*|-c=*erase*|-c=*flash*|-c=*write_image*", &FLASHES),
     row("run|device|remote", "-t=upload|--target=upload|-t=erase|--target=erase|-t=uploadfs|--target=uploadfs", &FLASHES),
     row("device purge|shutdown", "", &FLASHES),
