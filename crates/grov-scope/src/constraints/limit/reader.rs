@@ -404,6 +404,13 @@ impl ClauseReader<'_> {
         if parts.has_any(&[
             Term::Use,
             Term::Run,
+            Term::Apply,
+            Term::Destroy,
+            Term::Deploy,
+            Term::Commit,
+            Term::Push,
+            Term::Merge,
+            Term::Upgrade,
             Term::Look,
             Term::Remove,
             Term::Aspect,
@@ -429,7 +436,8 @@ impl ClauseReader<'_> {
             return self.only_named();
         }
         // "Globs `**/*.md` only" describes a setting.
-        let is_described = !parts.words.is_empty() && (parts.places.is_empty() || !whole.has(Term::Change));
+        let is_described = !parts.words.is_empty() && (parts.places.is_empty() || !whole.has(Term::Change))
+            || parts.places.is_empty() && !whole.has(Term::Change);
         if places.is_empty() || is_described || !parts.literals.is_empty() {
             return Vec::new();
         }

@@ -594,3 +594,21 @@ fn the_prompt_of_a_constraint_tells_what_it_means() {
         }
     }
 }
+
+#[test]
+fn only_with_another_verb_than_change_confines_no_edits() {
+    check(&[
+        ("alleen test uitrollen", &[], &["edit modules/uploads/main.tf"]),
+        ("only deploy the docs", &[], &["edit src/app.ts"]),
+        (
+            "only touch src/app.ts",
+            &["edit src/other.ts"],
+            &["edit src/app.ts"],
+        ),
+        (
+            "only change the tests",
+            &["edit src/app.ts"],
+            &["edit src/app.test.ts"],
+        ),
+    ]);
+}
