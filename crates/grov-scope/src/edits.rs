@@ -166,7 +166,7 @@ pub(crate) fn findings(
         let Some(report) = REPORTS.iter().find(|report| report.weakening == weakening) else {
             continue;
         };
-        let is_against = report.against.is_some_and(|topic| request.is_about(topic));
+        let is_against = report.against.is_some_and(|topic| request.is_to_mend(topic));
         let is_wanted = match kind {
             Kind::Facts => is_against,
             Kind::Questions => !is_against && !report.only_against,

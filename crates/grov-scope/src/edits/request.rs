@@ -120,6 +120,16 @@ const CHECKS: &[&str] = &[
     "avertis", "warnung", "typfehler", "avviso", "avvisi", "aviso", "ostrzez", "waarschuwing", "警告", "类型", "型エラー", "エラー",
 ];
 
+/// Words of what should succeed again.
+#[rustfmt::skip]
+const FAILING: &[&str] = &[
+    "fail", "fix.", "fixes.", "fixed.", "fixing.", "pass.", "passes.", "passing.", "green.", "red.", "broke", "break", "error", "crash", "clean", "resolv", "repair", "flak", "succeed", "satisf", "happy",
+    "pica", "trec", "trece", "repar", "erori", "eroare", "verde", "verzi", "fehl", "behe", "beheb", "schlag", "grun", "repari", "korrig", "echou", "corrig", "erreur", "vert.",
+    "verts.", "passe.", "passent", "falla", "fallo", "arregl", "pasar", "pasen", "falh", "passar", "passem", "consert", "corregg", "fallisc", "passare", "passino",
+    "napraw", "popraw", "przech", "blad", "bled", "zielon", "herstel", "repareer", "los.", "slaag", "slagen", "fout", "faal", "falen", "groen",
+    "修", "通过", "失败", "报错", "错误", "绿", "直", "失敗", "落ち", "エラー", "赤", "緑",
+];
+
 /// A topic of requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Topic {
@@ -138,9 +148,12 @@ impl<'a> Request<'a> {
         Self { words }
     }
 
-    /// Whether the request is about a topic.
-    pub(super) fn is_about(&self, topic: Topic) -> bool {
+    /// Whether the request is that tests or checks of a topic succeed.
+    pub(super) fn is_to_mend(&self, topic: Topic) -> bool {
         let is_about = |words: &[&str]| self.words.is_about(words);
+        if !is_about(FAILING) {
+            return false;
+        }
         match topic {
             Topic::Tests => is_about(TESTS),
             Topic::Checks => is_about(CHECKS),
