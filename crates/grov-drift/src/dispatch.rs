@@ -129,12 +129,12 @@ mod tests {
         assert!(matches!(response(true), HookResponse::Block(_)));
         assert!(matches!(response(false), HookResponse::Empty));
         std::fs::write(folder.path().join("config.toml"), "").unwrap();
-        let HookResponse::Json(told) = response(true) else {
-            panic!("the user is not told");
+        let HookResponse::Json(text) = response(true) else {
+            panic!("no notice");
         };
         assert!(
-            told.contains("systemMessage") && told.contains("panicked"),
-            "{told}"
+            text.contains("systemMessage") && text.contains("panicked"),
+            "{text}"
         );
         assert!(matches!(response(true), HookResponse::Empty));
     }

@@ -140,7 +140,7 @@ impl Sentence {
             .collect()
     }
 
-    /// Its constraints.
+    /// Its text.
     pub(crate) fn text(&self) -> &str {
         &self.text
     }

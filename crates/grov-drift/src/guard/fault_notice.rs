@@ -7,7 +7,7 @@ use grov_runtime::Home;
 use std::fs::OpenOptions;
 use std::io::Write;
 
-/// The list of sessions that were told is emptied when it exceeds this size in bytes.
+/// The list of sessions with a notice is emptied when it exceeds this size in bytes.
 const MAX_BYTES: usize = 4 * 1024;
 
 /// The reply that shows a fault to the user and lets the call run; `None` if the user has seen one in this session. If that

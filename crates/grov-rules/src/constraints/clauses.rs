@@ -310,9 +310,9 @@ impl Reader<'_, '_> {
     /// The first word of the constraint that a cue opens in a clause whose instruction starts at `start`.
     fn opens(&self, index: usize, start: usize, at: usize, length: usize, cue: Cue) -> Option<usize> {
         let clause = self.clauses[index];
-        let behind = at + length;
+        let following = at + length;
         let first = at == start;
-        let has_more = behind <= clause.to;
+        let has_more = following <= clause.to;
         let before = at.saturating_sub(1);
         let told_before = !first && self.narrates(start, before) && !self.is_order(start);
         match cue {
@@ -324,12 +324,12 @@ impl Reader<'_, '_> {
             }
             Cue::NoneOf => {
                 // "pas d'" takes its noun along.
-                let noun = if self.words[behind - 1].folded.contains('\'') {
-                    behind - 1
+                let noun = if self.words[following - 1].folded.contains('\'') {
+                    following - 1
                 } else {
-                    behind
+                    following
                 };
-                if noun > clause.to || self.is_idle(noun) || self.narrates(behind, clause.to) {
+                if noun > clause.to || self.is_idle(noun) || self.narrates(following, clause.to) {
                     return None;
                 }
                 let joined = !first && self.words[before].is_any(&["mit", "avec", "con", "com", "met", "z"]);
@@ -340,9 +340,9 @@ impl Reader<'_, '_> {
                 }
             }
             Cue::Without => {
-                let idle = !has_more || self.is_idle(behind);
-                let told_after = self.narrates(behind, clause.to) && !self.is_order(start);
-                (!idle && !told_before && !told_after).then_some(at)
+                let idle = !has_more || self.is_idle(following);
+                let narrates_after = self.narrates(following, clause.to) && !self.is_order(start);
+                (!idle && !told_before && !narrates_after).then_some(at)
             }
             Cue::Only => self.only(clause, start, at, length),
             Cue::Except => {
@@ -352,7 +352,7 @@ impl Reader<'_, '_> {
                 (has_more && !counts && !told_before && (first || self.orders)).then_some(at)
             }
             Cue::Stays | Cue::StaysAtEnd => {
-                let number = (behind..=clause.to.min(behind + 1)).any(|at| {
+                let number = (following..=clause.to.min(following + 1)).any(|at| {
                     self.words[at]
                         .folded
                         .contains(|letter: char| letter.is_ascii_digit())
@@ -364,7 +364,7 @@ impl Reader<'_, '_> {
             Cue::Keep => self.keep(clause, at, length, first),
             Cue::ReadOnly => {
                 let short = clause.to + 1 - at <= length + 4;
-                (first && short && !self.narrates(behind, clause.to)).then_some(at)
+                (first && short && !self.narrates(following, clause.to)).then_some(at)
             }
             Cue::AtMost => self.at_most(clause, start, at, length),
             Cue::AskFirst => {
@@ -379,7 +379,7 @@ impl Reader<'_, '_> {
                     Some(clause) => Some(self.after_leads(clause)),
                     None => (first
                         && (length > 1 || clause.to <= at + 2 || self.words[at].folded.len() > 7)
-                        && !self.narrates(behind, clause.to))
+                        && !self.narrates(following, clause.to))
                     .then_some(at),
                 }
             }
@@ -500,16 +500,16 @@ impl Reader<'_, '_> {
 
     /// "Only" confines if it is not about what the work itself does: "cambia solo X", and not "solo cachea X".
     fn only(&self, clause: Clause, start: usize, at: usize, length: usize) -> Option<usize> {
-        let behind = at + length;
-        if behind > clause.to {
+        let following = at + length;
+        if following > clause.to {
             let short = clause.to - clause.from < MAX_SHORT_CLAUSE;
             return (at > start && short && !self.narrates(start, clause.to)).then_some(start);
         }
-        if self.is_told(behind) {
+        if self.is_told(following) {
             return None;
         }
-        let place = is_path(self.words[behind].raw)
-            || self.words[behind].is_any(&[
+        let place = is_path(self.words[following].raw)
+            || self.words[following].is_any(&[
                 "a",
                 "aan",
                 "auf",
@@ -548,23 +548,24 @@ impl Reader<'_, '_> {
             if self.narrates(start, clause.to) && !place {
                 return None;
             }
-            return match self.verb(behind) {
+            return match self.verb(following) {
                 Some(verb) => (verb == Verb::Change).then_some(at),
-                None => (!self.is_in(behind, |table| table.orders) || self.ends_with_infinitive(clause.to))
-                    .then_some(at),
+                None => (!self.is_in(following, |table| table.orders)
+                    || self.ends_with_infinitive(clause.to))
+                .then_some(at),
             };
         }
         if self.verb(start) == Some(Verb::Change) && at - start <= 3 {
             return Some(start);
         }
         // "Ajoute juste /v2/factures" is the work itself.
-        let adds = self.is_order(start) && is_path(self.words[behind].raw);
-        (place && !adds && self.words[behind].folded.len() > 1 && !self.narrates(start, at)).then_some(at)
+        let adds = self.is_order(start) && is_path(self.words[following].raw);
+        (place && !adds && self.words[following].folded.len() > 1 && !self.narrates(start, at)).then_some(at)
     }
 
     /// "Lascia le viste come sono", "lass die Tests in Ruhe".
     fn keep(&self, clause: Clause, at: usize, length: usize, first: bool) -> Option<usize> {
-        let behind = at + length;
+        let following = at + length;
         if !first {
             return None;
         }
@@ -572,10 +573,10 @@ impl Reader<'_, '_> {
         let whole = word.is_any(&[
             "dejalo", "dejala", "dejalos", "dejalas", "lascialo", "lasciala", "lasciali", "lasciale",
         ]);
-        if behind > clause.to {
+        if following > clause.to {
             return whole.then_some(at);
         }
-        let next = &self.words[behind];
+        let next = &self.words[following];
         let idle = match word.folded.get(..4).unwrap_or_default() {
             "deix" => next.is_any(&["eu", "isso", "me", "para", "pra", "que", "quieto"]),
             "deja" | "deje" => next.is_any(&["de", "eso", "me", "que"]),
@@ -589,20 +590,20 @@ impl Reader<'_, '_> {
             return None;
         }
         if word.is_any(&["laat", "laten", "lass", "lasse", "lassen", "lasst"]) {
-            let left = self.words[behind..=clause.to]
+            let left = self.words[following..=clause.to]
                 .iter()
                 .any(|word| word.is_any(LEFT));
             return left.then_some(at);
         }
-        let lets = self.words[behind].folded.len() > 4
-            && self.words[behind].folded.ends_with(['r', 'e'])
-            && self.verb(behind).is_some();
+        let lets = self.words[following].folded.len() > 4
+            && self.words[following].folded.ends_with(['r', 'e'])
+            && self.verb(following).is_some();
         (!lets).then_some(at)
     }
 
     /// "Max 30 lines", "30 lines at most".
     fn at_most(&self, clause: Clause, start: usize, at: usize, length: usize) -> Option<usize> {
-        let behind = at + length;
+        let following = at + length;
         let is_number = |at: usize| {
             self.words[at]
                 .folded
@@ -613,12 +614,12 @@ impl Reader<'_, '_> {
                     "jedna", "um", "dois", "fuenf", "funf", "cinco", "cinq", "cinque",
                 ])
         };
-        let number = (behind..=clause.to.min(behind + 1)).any(is_number);
+        let number = (following..=clause.to.min(following + 1)).any(is_number);
         if number {
-            let unit = (behind..=clause.to.min(behind + 3)).any(|at| self.words[at].is_any(UNITS));
+            let unit = (following..=clause.to.min(following + 3)).any(|at| self.words[at].is_any(UNITS));
             return (at == start || unit && !self.narrates(start, at)).then_some(at);
         }
-        let ends = behind > clause.to && clause.to - start < MAX_SHORT_CLAUSE;
+        let ends = following > clause.to && clause.to - start < MAX_SHORT_CLAUSE;
         (ends && (start..at).any(is_number) && !self.narrates(start, at)).then_some(start)
     }
 

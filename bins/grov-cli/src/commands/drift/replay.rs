@@ -156,38 +156,45 @@ impl Answer {
 
 /// The guard's verdict on each action. All recorded actions ran, so each is an earlier action for the next ones.
 fn guard_verdicts(contract: &GoalContract, actions: &[ActionSketch]) -> Vec<Option<&'static str>> {
-    let verdict = |(place, action)| {
-        let question = Question {
-            contract,
-            root: None,
-            directory: None,
-            action,
-            masked: None,
-            scripts: &[],
-            past: Some(&[]),
-            allowed: &[],
-            is_released: false,
-            verdict: GuardVerdict::Ask,
-        };
-        // Earlier actions can only remove an objection, and most actions have none.
-        decide(&question)?;
-        let done = actions
-            .iter()
-            .take(place)
-            .filter(|action| action.failed != Some(true));
-        // The contract is the same for the whole sequence.
-        let past: Vec<PastAction> = done
-            .map(|action| PastAction {
+    let mut past = Vec::new();
+    let verdict = |action: &ActionSketch| {
+        let verdict = guard_verdict(contract, false, action, &past);
+        if action.failed != Some(true) {
+            past.push(PastAction {
                 action: action.clone(),
                 broke_constraint: true,
                 is_corrected: true,
-            })
-            .collect();
-        let past = Some(past.as_slice());
-        let stop = decide(&Question { past, ..question })?;
-        Some(stop.verdict.as_str())
+            });
+        }
+        verdict
     };
-    actions.iter().enumerate().map(verdict).collect()
+    actions.iter().map(verdict).collect()
+}
+
+/// The guard's verdict on an action, after earlier ones.
+fn guard_verdict(
+    contract: &GoalContract,
+    is_released: bool,
+    action: &ActionSketch,
+    past: &[PastAction],
+) -> Option<&'static str> {
+    let question = Question {
+        contract,
+        root: None,
+        directory: None,
+        action,
+        masked: None,
+        scripts: &[],
+        past: Some(&[]),
+        allowed: &[],
+        is_released,
+        verdict: GuardVerdict::Ask,
+    };
+    // Earlier actions can only remove an objection, and most actions have none.
+    decide(&question)?;
+    let past = Some(past);
+    let stop = decide(&Question { past, ..question })?;
+    Some(stop.verdict.as_str())
 }
 
 fn text(answer: &Answer) -> String {

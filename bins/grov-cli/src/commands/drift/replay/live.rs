@@ -1,11 +1,10 @@
 //! Replays a sequence with prompts as a live session.
 
 use super::sequence::{Entry, Sequence};
-use super::{Answer, Options};
+use super::{Answer, Options, guard_verdict};
 use crate::arguments::ReplayPath;
 use crate::assembly;
-use grov_domain::{ActionSketch, GuardVerdict};
-use grov_drift::guard::{PastAction, Question, decide};
+use grov_drift::guard::PastAction;
 use grov_session::{Policy, SessionReplay};
 
 pub(super) fn answer(sequence: Sequence, options: Options) -> Answer {
@@ -32,7 +31,8 @@ pub(super) fn answer(sequence: Sequence, options: Options) -> Answer {
             }
             Entry::Action { action, output } => {
                 if options.guard {
-                    guard.push(verdict(&session, &action, &past));
+                    let (contract, is_released) = (session.contract(), session.is_released());
+                    guard.push(guard_verdict(contract, is_released, &action, &past));
                 }
                 let broke_constraint = session.act(&action, output.as_deref());
                 acts.push(true);
@@ -57,25 +57,4 @@ pub(super) fn answer(sequence: Sequence, options: Options) -> Answer {
         .map(|acts| acts.then(|| scores.next().flatten()).flatten())
         .collect();
     answer
-}
-
-/// The guard's verdict before an action, by the contract of that time. All recorded actions ran.
-fn verdict(session: &SessionReplay, action: &ActionSketch, past: &[PastAction]) -> Option<&'static str> {
-    let question = Question {
-        contract: session.contract(),
-        root: None,
-        directory: None,
-        action,
-        masked: None,
-        scripts: &[],
-        past: Some(&[]),
-        allowed: &[],
-        is_released: session.is_released(),
-        verdict: GuardVerdict::Ask,
-    };
-    // Earlier actions can only remove an objection, and most actions have none.
-    decide(&question)?;
-    let past = Some(past);
-    let stop = decide(&Question { past, ..question })?;
-    Some(stop.verdict.as_str())
 }
