@@ -1,4 +1,4 @@
-//! Evaluates the redactor with `tests/cases/secrets`: counts secrets that survive and innocent texts that change.
+//! Evaluates the redactor with `tests/cases/secrets` and `tests/cases/memory/secrets`: counts secrets that survive and innocent texts that change.
 //!
 //! `cargo run -p grov-redact --example redact_cases [tuning|reporting]` prints each miss of `tuning`.
 #![forbid(unsafe_code)]
@@ -10,20 +10,20 @@ use std::error::Error;
 use std::path::Path;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/cases/secrets");
+    let cases = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/cases");
     let wanted: Vec<String> = std::env::args().skip(1).collect();
     for half in ["tuning", "reporting"] {
         if wanted.is_empty() || wanted.iter().any(|name| name == half) {
-            report(
-                half,
-                &std::fs::read_to_string(folder.join(format!("{half}.jsonl")))?,
-            )?;
+            for set in ["secrets", "memory/secrets"] {
+                let file = cases.join(set).join(format!("{half}.jsonl"));
+                report(set, half, &std::fs::read_to_string(file)?)?;
+            }
         }
     }
     Ok(())
 }
 
-fn report(half: &str, cases: &str) -> Result<(), Box<dyn Error>> {
+fn report(set: &str, half: &str, cases: &str) -> Result<(), Box<dyn Error>> {
     let (mut secrets, mut survived, mut innocent, mut changed) = (0, 0, 0, 0);
     for line in cases.lines().filter(|line| !line.trim().is_empty()) {
         let case: Value = serde_json::from_str(line)?;
@@ -47,7 +47,7 @@ fn report(half: &str, cases: &str) -> Result<(), Box<dyn Error>> {
         }
     }
     println!(
-        "{half}: {survived} of {secrets} secrets survive, {changed} of {innocent} innocent texts change"
+        "{set}, {half}: {survived} of {secrets} secrets survive, {changed} of {innocent} innocent texts change"
     );
     Ok(())
 }
