@@ -204,8 +204,18 @@ fn name_before<'t>(scan: &Scan<'t>, end: usize) -> Option<Name<'t>> {
     })
 }
 
-/// Returns the meaning of the name before a `value`: `name: DB_PASSWORD`, then `value: hunter2`, also as attributes.
+/// Returns the meaning of the name before a `value`: `name: DB_PASSWORD`, then `value: hunter2`, also as attributes. Terraform
+/// writes `variable "db_password" { default = "hunter2" }`.
 fn meaning_of_sibling(scan: &Scan<'_>, name: &Name<'_>) -> Option<Meaning> {
+    const MAX_BLOCK: usize = 200;
+    if name.text == "default" {
+        let before = scan
+            .text
+            .get(scan.text.ceil_char_boundary(name.start.saturating_sub(MAX_BLOCK))..name.start)?;
+        let block = &before[before.rfind("variable \"")?..];
+        let variable = block.split('"').nth(1)?;
+        return (!block.contains('}')).then(|| key::meaning(variable)).flatten();
+    }
     if !name.text.eq_ignore_ascii_case("value") {
         return None;
     }
@@ -247,8 +257,15 @@ pub(crate) const RANDOM: Class = Class::of("A-Za-z0-9+/=_-");
 /// Returns the value that starts at `from`, or after spaces, of the assignment with the sign at `at`.
 fn value_after<'t>(scan: &Scan<'t>, name: &Name<'t>, at: usize, from: usize) -> Option<Value<'t>> {
     let bytes = scan.bytes;
-    let start = BLANK.run(bytes, from, 16);
+    let mut start = BLANK.run(bytes, from, 16);
     let spaced = name.spaced || start > from || bytes[at] == b':';
+    // The text of a YAML block starts on the next line.
+    if let Some(block) = [&b">-\n"[..], b">\n", b"|-\n", b"|\n"]
+        .into_iter()
+        .find(|block| bytes[start..].starts_with(block))
+    {
+        start = BLANK.run(bytes, start + block.len(), 32);
+    }
     if let Some(quote) = opening_quote(bytes, start) {
         // The string `"Password: "` ends here.
         let before = name.start.checked_sub(1).map(|at| bytes[at]);

@@ -1,8 +1,9 @@
 //! Finds passwords on command lines.
 
+use crate::header;
 use crate::pattern::Class;
 use crate::scan::{Certainty, Scan, end_of_run};
-use crate::value::{is_stand_in, is_words, looks_random};
+use crate::value::{has_digit, is_stand_in, is_words, looks_random};
 use std::ops::Range;
 
 /// How a program receives its password.
@@ -16,6 +17,8 @@ enum Form {
     UserAndPassword(u8),
     /// In the next word after a prefix: `-passin pass:x`.
     Prefixed(&'static str),
+    /// Cookies in the next word: `-b 'session=x'`.
+    Cookies,
 }
 
 /// A program that accepts a password on its command line.
@@ -29,8 +32,9 @@ pub(crate) struct Program {
 
 /// The programs that accept a password on their command lines.
 #[rustfmt::skip]
-pub(crate) const PROGRAMS: [Program; 12] = [
+pub(crate) const PROGRAMS: [Program; 13] = [
     Program { keywords: &["curl "], options: &["-u", "--user", "-U", "--proxy-user"], form: Form::UserAndPassword(b':') },
+    Program { keywords: &["curl "], options: &["-b", "--cookie"], form: Form::Cookies },
     Program { keywords: &["sshpass "], options: &["-p"], form: Form::Password },
     Program { keywords: &["mysql", "mariadb"], options: &["-p"], form: Form::Attached },
     Program { keywords: &[" login "], options: &["-p"], form: Form::Password },
@@ -73,7 +77,9 @@ pub(crate) fn options(scan: &mut Scan<'_>, number: usize, keyword: Range<usize>)
                 if let Some(range) = option_value(scan, program, at) {
                     let text = &scan.text[range.clone()];
                     at = range.end;
-                    if !is_stand_in(text) {
+                    if matches!(program.form, Form::Cookies) {
+                        header::cookies(scan, range.start);
+                    } else if !is_stand_in(text) {
                         scan.found("command-password", Certainty::Place, range);
                     }
                     continue;
@@ -110,7 +116,7 @@ fn option_value(scan: &Scan<'_>, program: Program, at: usize) -> Option<Range<us
         return None;
     }
     match program.form {
-        Form::Password | Form::Attached => Some(word),
+        Form::Password | Form::Attached | Form::Cookies => Some(word),
         Form::UserAndPassword(sign) => {
             let colon = bytes[word.clone()].iter().position(|byte| *byte == sign)?;
             (word.start + colon + 1 < word.end).then_some(word.start + colon + 1..word.end)
@@ -172,6 +178,18 @@ pub(crate) fn flag(scan: &mut Scan<'_>, keyword: Range<usize>) {
     let password = scan.text[keyword.clone()]
         .to_ascii_lowercase()
         .starts_with("-pass");
+    // `mysql --password NAME` prompts for it; a next word without digits is the database.
+    let line = &bytes[keyword.start.saturating_sub(160)..keyword.start];
+    let line = line.rsplit(|byte| *byte == b'\n').next().unwrap_or_default();
+    if password
+        && !has_digit(text)
+        && !listed
+        && ["mysql", "mariadb"]
+            .iter()
+            .any(|name| memchr::memmem::find(line, name.as_bytes()).is_some())
+    {
+        return;
+    }
     let ordinary = if password {
         !quoted && is_prose_word(text)
     } else {
@@ -182,30 +200,64 @@ pub(crate) fn flag(scan: &mut Scan<'_>, keyword: Range<usize>) {
     }
 }
 
-/// Finds the word before a pipe: `echo 'hunter2' | sudo -S ls`.
+/// Finds the word before the pipe into a command: `echo 'hunter2' | sudo -S ls`. Of `user:password` the password.
 pub(crate) fn piped(scan: &mut Scan<'_>, keyword: Range<usize>) {
     const WORD: Class = Class::of("A-Za-z0-9_.!@#%^&*+~/:=-");
+    const MAX_COMMAND: usize = 160;
     let bytes = scan.bytes;
-    let pipe = Class::of(" \t|").run_back(bytes, keyword.start, 8);
-    if !bytes[pipe..keyword.start].contains(&b'|') || pipe == 0 {
+    let before = &bytes[keyword.start.saturating_sub(MAX_COMMAND)..keyword.start];
+    let Some(pipe) = before
+        .iter()
+        .rposition(|byte| matches!(byte, b'|' | b'\n' | b';'))
+    else {
+        return;
+    };
+    if before[pipe] != b'|' {
         return;
     }
-    let quote = Some(bytes[pipe - 1]).filter(|byte| matches!(byte, b'"' | b'\''));
-    let (start, end) = match quote {
-        Some(quote) => {
-            let before = &bytes[pipe.saturating_sub(256)..pipe - 1];
-            let Some(open) = before.iter().rposition(|byte| *byte == quote) else {
-                return;
-            };
-            (pipe - 1 - before.len() + open + 1, pipe - 1)
-        }
-        None => (WORD.run_back(bytes, pipe, 256), pipe),
+    let pipe = Class::of(" \t").run_back(bytes, keyword.start - before.len() + pipe, 8);
+    let Some(last) = pipe.checked_sub(1).map(|at| bytes[at]) else {
+        return;
+    };
+    let (start, end) = if matches!(last, b'"' | b'\'') {
+        let before = &bytes[pipe.saturating_sub(256)..pipe - 1];
+        let Some(open) = before.iter().rposition(|byte| *byte == last) else {
+            return;
+        };
+        (pipe - 1 - before.len() + open + 1, pipe - 1)
+    } else {
+        (WORD.run_back(bytes, pipe, 256), pipe)
     };
     let Some(text) = scan.text.get(start..end) else {
         return;
     };
-    if text.len() >= 3 && !is_stand_in(text) && !text.contains(".txt") {
+    let user = text.find(':').filter(|_| scan.text[keyword].starts_with("chp"));
+    let start = user.map_or(start, |colon| start + colon + 1);
+    if end - start >= 3 && !is_stand_in(text) && !text.contains(".txt") && text != "-" {
         scan.found("command-password", Certainty::Place, start..end);
+    }
+}
+
+/// Finds the last word of a command with `-b` among its options: `htpasswd -b FILE USER PASSWORD`.
+pub(crate) fn last_word(scan: &mut Scan<'_>, keyword: Range<usize>) {
+    let bytes = scan.bytes;
+    let ends = |byte: &u8| matches!(byte, b'\n' | b';' | b'|' | b'&' | b'`' | b')');
+    let end = end_of_run(bytes, keyword.end, 512, ends);
+    let Some(arguments) = scan.text.get(keyword.end..end).map(str::trim_end) else {
+        return;
+    };
+    let options = arguments
+        .split_whitespace()
+        .take_while(|word| word.starts_with('-'));
+    let is_batch = options
+        .filter(|word| !word.starts_with("--"))
+        .any(|word| word.contains('b'));
+    let Some(blank) = arguments.rfind(char::is_whitespace).filter(|_| is_batch) else {
+        return;
+    };
+    let word = word(bytes, keyword.end + blank + 1);
+    if word.len() >= 3 && scan.text.get(word.clone()).is_some_and(|text| !is_stand_in(text)) {
+        scan.found("command-password", Certainty::Place, word);
     }
 }
 

@@ -5,6 +5,7 @@ use crate::command;
 use crate::header;
 use crate::pattern::Class;
 use crate::private;
+use crate::prose;
 use crate::scan::{Certainty, Scan, end_of_run};
 use crate::token::{continues_a_word, start_of_run};
 use crate::value::{
@@ -28,11 +29,12 @@ pub(crate) static CONTEXTS: &[(ContextRule, &[&str])] = &[
     (header::basic, &["basic "]),
     (private::key_body, &["MII", "MHcCAQEEI", "MIGHAgEAM", "MC4CAQAwBQYDK2Vw", "b3BlbnNzaC1rZXktdjEA"]),
     (announced, &["password ", "passwort ", "passphrase ", "secret ", "token ", "_authToken "]),
-    (quoted, &[
-        "password", "passwort", "kennwort", "contrase", "mot de passe", "senha", "пароль", "Пароль", "şifre",
-        "hasło", "Hasło", "密码", "パスワード",
-    ]),
-    (command::piped, &["sudo -s "]),
+    (prose::password, prose::PASSWORD_WORDS),
+    (prose::key, prose::KEY_WORDS),
+    (prose::code, prose::CODE_WORDS),
+    (command::piped, &["sudo -s ", "chpasswd", "passwd --stdin", "--password-stdin", "--with-token"]),
+    (command::last_word, &["htpasswd "]),
+    (one_time_seed, &["otpauth://"]),
     (command::flag, &[
         "-password", "-passwd", "-passphrase", "-pass", "-keypass", "-storepass", "-token", "-secret",
         "-secret-key", "-secret-access-key", "-api-key", "-apikey", "-api_key", "-access-key", "-auth-key",
@@ -87,6 +89,47 @@ pub(crate) fn discord_token(scan: &mut Scan<'_>, at: usize) {
         && matches!(scan.bytes[start], b'M' | b'N' | b'O')
     {
         scan.found("discord-bot-token", Certainty::Form, start..end);
+    }
+}
+
+/// Finds the key of 64 bytes in base64 whose padding starts at `at`, such as an Azure account key in a file name. Digests of that
+/// length are marked by `sha512-`.
+pub(crate) fn padded_key(scan: &mut Scan<'_>, at: usize) {
+    const LENGTH: usize = 86;
+    const KEY: Class = Class::of("A-Za-z0-9+/_-");
+    let bytes = scan.bytes;
+    let Some(start) = at.checked_sub(LENGTH) else {
+        return;
+    };
+    let before = &bytes[..start];
+    let joined = before
+        .last()
+        .is_some_and(|byte| Class::of("A-Za-z0-9+").has(*byte));
+    let digest = ["sha512-", "sha512:", "sha512=", "sha512 "]
+        .iter()
+        .any(|mark| before.ends_with(mark.as_bytes()));
+    if joined || digest || KEY.run(bytes, start, LENGTH + 1) != at || bytes.get(at + 2) == Some(&b'=') {
+        return;
+    }
+    if looks_random(&scan.text[start..at]) {
+        scan.found("azure-storage-key", Certainty::Form, start..at + 2);
+    }
+}
+
+/// Finds the seed in `otpauth://totp/me?secret=…`: at least 16 characters of base32.
+fn one_time_seed(scan: &mut Scan<'_>, keyword: Range<usize>) {
+    const MAX_DISTANCE: usize = 256;
+    const BASE32: Class = Class::of("A-Z2-7a-z");
+    let bytes = scan.bytes;
+    let end = end_of_run(bytes, keyword.end, MAX_DISTANCE, u8::is_ascii_whitespace);
+    let name = b"secret=";
+    let Some(at) = memchr::memmem::find(&bytes[keyword.end..end], name) else {
+        return;
+    };
+    let start = keyword.end + at + name.len();
+    let seed = start..BASE32.run(bytes, start, 128);
+    if seed.len() >= 16 {
+        scan.found("secret", Certainty::Place, seed);
     }
 }
 
@@ -184,61 +227,6 @@ fn announced(scan: &mut Scan<'_>, keyword: Range<usize>) {
 fn looks_mixed(word: &str) -> bool {
     let letters = word.bytes().all(|byte| byte.is_ascii_alphabetic());
     letters && !is_name(word) && !is_words(word)
-}
-
-/// Finds the password in `El password es 'Hunter-22'`: a quoted word close after the keyword.
-fn quoted(scan: &mut Scan<'_>, keyword: Range<usize>) {
-    const MAX_DISTANCE: usize = 48;
-    const MAX_LENGTH: usize = 128;
-    const QUOTES: &[(char, char)] = &[
-        ('"', '"'),
-        ('\'', '\''),
-        ('`', '`'),
-        ('«', '»'),
-        ('“', '”'),
-        ('„', '“'),
-        ('「', '」'),
-        ('‘', '’'),
-    ];
-    let near = scan.text.floor_char_boundary(keyword.end + MAX_DISTANCE);
-    let Some(between) = scan.text.get(keyword.end..near) else {
-        return;
-    };
-    let joins = |at: usize| {
-        between[at + 1..].starts_with(char::is_alphabetic) && between[..at].ends_with(char::is_alphabetic)
-    };
-    let open = between.char_indices().find_map(|(at, letter)| {
-        // An apostrophe inside a word is not a quote.
-        if letter == '\'' && joins(at) {
-            return None;
-        }
-        let quotes = QUOTES.iter().find(|(open, _)| *open == letter)?;
-        Some((at, quotes.1, letter.len_utf8()))
-    });
-    let Some((at, closing, length)) = open else { return };
-    // A sentence, not code: only words in between.
-    let is_sentence = between[..at].starts_with(|c: char| c.is_alphabetic() || c == ' ')
-        && between[..at]
-            .chars()
-            .all(|c| c.is_alphanumeric() || matches!(c, ' ' | '\'' | ':' | '「' | '，'));
-    let start = keyword.end + at + length;
-    let end = scan.text.floor_char_boundary(start + MAX_LENGTH);
-    let Some(end) = scan
-        .text
-        .get(start..end)
-        .and_then(|rest| rest.find(closing))
-        .map(|end| start + end)
-    else {
-        return;
-    };
-    let inner = &scan.text[start..end];
-    let word = inner.trim();
-    let letter = word.chars().any(char::is_alphabetic);
-    let fits = word.chars().count() >= 6 && has_digit(word) && letter && !word.contains(char::is_whitespace);
-    if is_sentence && fits && !is_stand_in(word) && !word.contains(['(', '=', '/', '{', '<']) {
-        let start = start + inner.len() - inner.trim_start().len();
-        scan.found("password", Certainty::Place, start..start + word.len());
-    }
 }
 
 /// Finds the password in SQL: `IDENTIFIED BY 'hunter2'` or `WITH PASSWORD 'hunter2'`.

@@ -29,6 +29,7 @@ mod key;
 mod own_text;
 mod pattern;
 mod private;
+mod prose;
 mod redacted;
 mod redactor;
 mod scan;

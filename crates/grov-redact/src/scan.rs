@@ -109,6 +109,7 @@ impl<'t> Scan<'t> {
             match self.bytes[at] {
                 b'.' => context::discord_token(self, at),
                 b':' if self.bytes[at..].starts_with(b"://") => url::credentials(self, at),
+                b'=' if self.bytes.get(at + 1) == Some(&b'=') => context::padded_key(self, at),
                 _ => assignment::find(self, at),
             }
         }

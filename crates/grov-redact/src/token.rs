@@ -14,6 +14,8 @@ pub(crate) struct TokenRule {
     prefix: Option<(Class, usize, usize)>,
     /// Whether the keyword counts only at the start of a word, because it also occurs inside words.
     at_word_start: bool,
+    /// Whether a token without a digit is an ordinary word.
+    with_digit: bool,
     /// The part of the token after the keyword.
     parts: &'static [Part],
 }
@@ -29,6 +31,7 @@ pub(crate) const fn rule(
         keywords,
         prefix: None,
         at_word_start: false,
+        with_digit: false,
         parts,
     }
 }
@@ -37,6 +40,12 @@ impl TokenRule {
     /// Requires that the token starts a word.
     pub(crate) const fn at_word_start(mut self) -> Self {
         self.at_word_start = true;
+        self
+    }
+
+    /// Requires a digit after the keyword.
+    pub(crate) const fn with_digit(mut self) -> Self {
+        self.with_digit = true;
         self
     }
 
@@ -56,11 +65,14 @@ impl TokenRule {
             }
             start = begin;
         }
-        if self.at_word_start && continues_a_word(bytes, start) {
+        // Of file names such as `backup_AKIA….log`, the parts are words.
+        let in_file_name = keyword.len() >= 4 && start > 0 && bytes[start - 1] == b'_';
+        if self.at_word_start && continues_a_word(bytes, start) && !in_file_name {
             return Err(keyword.start);
         }
         let end = walk(self.parts, bytes, keyword.end)?;
-        if is_stand_in(&bytes[keyword.end..end]) {
+        let body = &bytes[keyword.end..end];
+        if is_stand_in(body) || self.with_digit && !body.iter().any(u8::is_ascii_digit) {
             // A match that starts later in it is a placeholder too.
             return Err(end);
         }

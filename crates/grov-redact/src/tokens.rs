@@ -21,7 +21,7 @@ pub(crate) static TOKENS: &[TokenRule] = &[
     rule("langfuse-secret-key", &["sk-lf-"], &[Run(Class::DASHED, 30, OPEN)]),
     // OpenAI project, service-account or admin key.
     rule("openai-api-key", &["sk-proj-", "sk-svcacct-", "sk-admin-", "sk-None-"],
-        &[Run(URL64, 20, OPEN)]).at_word_start(),
+        &[Run(URL64, 20, OPEN)]),
     // OpenAI key of the old form, also DeepSeek's and others'.
     rule("openai-api-key", &["sk-"], &[Run(ALNUM, 32, OPEN)]).at_word_start(),
     rule("perplexity-api-key", &["pplx-"], &[Run(ALNUM, 32, OPEN)]).at_word_start(),
@@ -61,8 +61,10 @@ pub(crate) static TOKENS: &[TokenRule] = &[
     rule("sonarqube-token", &["squ_", "sqp_", "sqa_"], &[Run(HEX, 40, 40)]).at_word_start(),
     // -- Clouds and hosting
     rule("aws-access-key-id", &["AKIA", "ASIA", "ABIA", "ACCA"], &[Run(Class::UPPER, 16, 16)]).at_word_start(),
-    rule("gcp-api-key", &["AIza"], &[Run(URL64, 35, 35)]).at_word_start(),
-    rule("gcp-oauth-secret", &["GOCSPX-"], &[Run(URL64, 28, OPEN)]),
+    // In lower case, as log pipelines write it.
+    rule("aws-access-key-id", &["akia", "asia"], &[Run(Class::LOWER, 16, 16)]).at_word_start().with_digit(),
+    rule("gcp-api-key", &["AIza", "aiza"], &[Run(URL64, 35, 35)]).at_word_start().with_digit(),
+    rule("gcp-oauth-secret", &["GOCSPX-", "gocspx-"], &[Run(URL64, 28, OPEN)]),
     rule("gcp-oauth-token", &["ya29."], &[Run(Class::of("A-Za-z0-9_.-"), 30, OPEN)]).at_word_start(),
     rule("gcp-refresh-token", &["1//0"], &[Run(URL64, 40, OPEN)]).at_word_start(),
     rule("azure-client-secret", &["0Q~", "1Q~", "2Q~", "3Q~", "4Q~", "5Q~", "6Q~", "7Q~", "8Q~", "9Q~"],
@@ -138,7 +140,7 @@ pub(crate) static TOKENS: &[TokenRule] = &[
     rule("contentful-token", &["CFPAT-"], &[Run(URL64, 40, OPEN)]),
     // -- Payments
     rule("stripe-key", &["sk_live_", "sk_test_", "rk_live_", "rk_test_", "sk_prod_", "rk_prod_"],
-        &[Run(ALNUM, 16, OPEN)]).at_word_start(),
+        &[Run(ALNUM, 16, OPEN)]),
     rule("webhook-secret", &["whsec_"], &[Run(Class::BASE64, 24, OPEN)]).at_word_start(),
     // Square access token or secret.
     rule("square-token", &["sq0atp-", "sq0csp-", "sq0idp-"], &[Run(URL64, 22, OPEN)]),

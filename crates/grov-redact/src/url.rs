@@ -3,7 +3,7 @@
 use crate::MASK_START;
 use crate::pattern::Class;
 use crate::scan::{Certainty, Scan};
-use crate::value::{is_stand_in, looks_random};
+use crate::value::{is_hex, is_stand_in, looks_random};
 
 /// Maximum length of the authority that is examined, in bytes. A host name has at most 253.
 const MAX_AUTHORITY: usize = 1024;
@@ -52,6 +52,12 @@ pub(crate) fn credentials(scan: &mut Scan<'_>, at: usize) {
     let Some(password) = scan.text.get(from..start + at_sign) else {
         return;
     };
+    // The key of a Sentry DSN is the user name, before an unused password.
+    let user = &scan.text[start..user_end.map_or(start + at_sign, |colon| start + colon)];
+    if user.len() == 32 && is_hex(user) {
+        scan.found("connection-password", Certainty::Place, start..start + at_sign);
+        return;
+    }
     if alone && !looks_random(password) {
         return;
     }

@@ -263,6 +263,75 @@ pub const KINDS: &[(&str, &str)] = &[
         "password of docker",
         "docker login -u me -p «‹p›» registry.example.org",
     ),
+    ("password of chpasswd", "echo 'deploy:«‹p›»' | sudo chpasswd"),
+    (
+        "password on standard input",
+        "echo «‹p›» | docker login registry.example.org -u me --password-stdin",
+    ),
+    ("password of htpasswd", "htpasswd -bB .htpasswd deploy «‹p›»"),
+    (
+        "cookie of curl",
+        "curl -b 'sessionid=«‹a40›»' https://admin.example.org/export",
+    ),
+    // Prose.
+    (
+        "password in English",
+        "the root password of the test server is «‹p›», please try",
+    ),
+    (
+        "password in German",
+        "das Passwort vom Testserver lautet «‹p›», Benutzer ist root",
+    ),
+    (
+        "password in French",
+        "le mot de passe du serveur est «‹p›» depuis hier",
+    ),
+    (
+        "password in Spanish",
+        "la contraseña del servidor es «‹p›», usuario root",
+    ),
+    ("password in Portuguese", "a senha do banco é «‹p›» desde ontem"),
+    ("password in Italian", "la password del database è «‹p›» da ieri"),
+    (
+        "password in Romanian",
+        "utilizator root, Parola: «‹p›» (serverul de test)",
+    ),
+    ("password in Polish", "hasło do bazy: «‹p›» od wczoraj"),
+    (
+        "password in Dutch",
+        "het wachtwoord van de router is «‹p›» sinds gisteren",
+    ),
+    ("password in Chinese", "数据库密码是 «‹p›» 别写进日志"),
+    ("password in Japanese", "データベースのパスワードは「«‹p›»」です"),
+    (
+        "AWS secret key in a sentence",
+        "the aws secret access key «‹b40›» belongs to the deploy user",
+    ),
+    (
+        "key in a sentence",
+        "with api key «‹h32›» we reach only the sandbox",
+    ),
+    (
+        "key in a French sentence",
+        "clé API : «‹h32›», elle marche chez toi ?",
+    ),
+    (
+        "Sentry DSN",
+        "SENTRY_DSN=https://«‹h32›»@o450123.ingest.sentry.io/4505",
+    ),
+    (
+        "app password",
+        "google app password: \"«‹c4› ‹c4› ‹c4› ‹c4›»\" for msmtp",
+    ),
+    (
+        "seed of one-time codes",
+        "otpauth://totp/Acme:anna?secret=«‹B16›»&issuer=Acme",
+    ),
+    ("Azure key in a path", "keys/«‹w86›==».json"),
+    (
+        "AWS access key in lower case",
+        "akid=«akia‹a12›77a2», is that bad?",
+    ),
     // Text that the user marked as private.
     ("private words", "<private>The code word is «‹p›».</private>"),
     ("private lines", "<private>\n«‹p› ‹p›\n‹p›»\n</private>"),
@@ -327,6 +396,7 @@ fn alphabet(letter: &str) -> &'static [u8] {
         "h" => b"0123456789abcdef",
         "H" => b"0123456789ABCDEF",
         "a" => b"0123456789abcdefghijklmnopqrstuvwxyz",
+        "c" => b"bcdfghjklmnpqrstvwxz",
         "L" => b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz",
         "U" => b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ",
         // Base 32 of RFC 4648, and that of Bech32.

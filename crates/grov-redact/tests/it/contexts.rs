@@ -288,6 +288,84 @@ pub(crate) const SECRETS: &[(&str, &str)] = &[
     ("command-password", "http -a me:«hunter2» GET https://example.com"),
     ("secret", "the secret is «s3cr3t-and-quite-l0ng»."),
     ("command-password", "redis-cli -h cache -a «hunter2» ping"),
+    // Prose, in the languages of prompts.
+    (
+        "password",
+        "the admin password you sent me, «Copper3399#», still works",
+    ),
+    ("password", "passphrase for the signing key is «Walnut8475&»"),
+    ("password", "das Passwort vom Testserver ist «Copper3399#»"),
+    (
+        "password",
+        "Benutzer shop, Kennwort «thunder-saddle-marble23», dann Export",
+    ),
+    ("password", "le mot de passe du serveur est «Orage.Vert_88»"),
+    ("password", "la contraseña del servidor es «River8628#»"),
+    ("password", "a senha do banco é «Copper164#»"),
+    ("password", "la password del database è «Thunder9271&»"),
+    (
+        "password",
+        "utilizator root, Parola: «rpdt%dt8XA7n6» (serverul de test)",
+    ),
+    ("password", "hasło do bazy: «tundra_GLACIER221»"),
+    ("password", "het wachtwoord is «Stroopwafel7»!"),
+    ("password", "логин admin, пароль «river_RIVER944»"),
+    ("password", "データベースのパスワードは「«J2YV!GKQPw4g3»」です"),
+    ("password", "数据库密码是 «Xk9#mmQ2pL»，别写进日志"),
+    ("password", "docs/Router_Passwort=«Enzian1999».txt"),
+    (
+        "password",
+        "google app password «lckv gkbh velh pbhe» doesn't work",
+    ),
+    (
+        "api-key",
+        "with api key «045f5ef2a41f1bd50c587a5262f71b67» we reach only the sandbox",
+    ),
+    (
+        "api-key",
+        "clé API : «45196e6afc210bfb1b16ce71486f7314», elle marche chez toi ?",
+    ),
+    (
+        "secret",
+        "the aws secret access key «KWdLYpxh6LDVpNVcchog3HVnmMHzZ4SVd4QUQp6S» belongs to CI",
+    ),
+    ("secret", "my GitHub recovery code «004a9-fe237» is used up"),
+    (
+        "secret",
+        "otpauth://totp/Acme:anna?secret=«UHUQQUOKKAMCTFIQ»&issuer=Acme",
+    ),
+    // Keys in file names and in lower case.
+    ("aws-access-key-id", "tmp/«akias55ndoygep6st7ld».log"),
+    ("aws-access-key-id", "backup_«AKIAQ3EGRI7KQ3EGRI7K».tar"),
+    (
+        "azure-storage-key",
+        "keys/«RtlVr5m98mjBPmZTBozhwyfPQ6w7oo2CWdZZg0ZOveHv5r4cupLuUfw3OV6DpseAKJl0nf5XXIL7jn08D1kPYQ==».json",
+    ),
+    // A key as the user name of a URL.
+    (
+        "connection-password",
+        "https://«4a09018ee612ee9e64091282556b886d»@o450123.ingest.sentry.io/4505",
+    ),
+    // Values of commands.
+    (
+        "session-cookie",
+        "curl -b 'sessionid=«ukywkcv787idaevb4tzzhgz5h1apnbmk»' https://example.com",
+    ),
+    ("command-password", "echo \"jo:«Schnitzel-71»\" | sudo chpasswd"),
+    (
+        "command-password",
+        "echo «yUjgWMvHC8PF5PaylPFZ» | docker login ghcr.io -u bot --password-stdin",
+    ),
+    ("command-password", "htpasswd -bB .htpasswd jo «Kuckucksuhr3»"),
+    // Values on the next line.
+    (
+        "password",
+        "variable \"db_password\" {\n  default = \"«t33iCSVwIYZZME2Kobold»\"\n}",
+    ),
+    (
+        "api-key",
+        "api_key: >-\n  «fa36ea8d912c1c01f7ae266ffc0ffee6bb0ba20d»\n",
+    ),
     (
         "command-password",
         "openssl rsa -in a.pem -passin pass:«hunter2» -out b.pem",

@@ -1,0 +1,338 @@
+//! Finds secrets that are named in prose: "the password is hunter-22", "Passwort vom Server ist …", "API-Schlüssel: …".
+
+use crate::pattern::Class;
+use crate::scan::{Certainty, Scan};
+use crate::value::{
+    has_digit, has_letter, is_hex, is_name, is_public_identifier, is_stand_in, is_uuid, is_words,
+    looks_random,
+};
+use std::ops::Range;
+
+/// Words for a password, in the languages of prompts. Case of letters outside ASCII matters.
+#[rustfmt::skip]
+pub(crate) const PASSWORD_WORDS: &[&str] = &[
+    "password", "passphrase", "passcode", "passwd", "passwort", "kennwort", "contrase", "mot de passe", "senha",
+    "palavra-passe", "parola", "parolă", "wachtwoord", "hasło", "Hasło", "hasła", "hasłem", "haslo ", "haslo:",
+    "пароль", "Пароль", "şifre", "Şifre", "密码", "密碼", "口令", "パスワード", "heslo", "lösenord", "kodeord", "jelszó",
+];
+
+/// Words for a generated key, in the languages of prompts.
+#[rustfmt::skip]
+pub(crate) const KEY_WORDS: &[&str] = &[
+    "api key", "api-key", "api_key", "apikey", "app key", "app-key", "app_key", "secret access key",
+    "secret key", "access token", "auth token", "api token", "secret token", "clé api", "clé d'api", "clave api",
+    "clave de api", "chiave api", "chave api", "chave de api", "chave da api", "klucz api", "klucz do api",
+    "api-sleutel", "api sleutel", "api-schlüssel", "api schlüssel", "cheia api", "cheie api", "ключ api", "api密钥",
+    "api 密钥", "apiキー", "api キー",
+];
+
+/// Words for codes that replace a second factor.
+pub(crate) const CODE_WORDS: &[&str] = &["recovery code", "backup code", "wiederherstellungscode"];
+
+/// Maximum distance between a word and its secret, in bytes.
+const MAX_DISTANCE: usize = 96;
+/// Maximum length of a secret, in bytes.
+const MAX_VALUE: usize = 256;
+/// Maximum number of words up to and with the secret.
+const MAX_WORDS: usize = 9;
+
+/// Words that connect a name and its value: "is", in eleven languages.
+#[rustfmt::skip]
+const COPULAS: &[&str] = &[
+    "is", "was", "are", "=", "=>", "->", "ist", "lautet", "war", "heißt", "est", "était", "es", "era", "é", "è", "e",
+    "este", "era", "to", "jest", "brzmi", "это", "is:", "to:", "now", "called", "equals", "becomes", "será", "sarà",
+];
+
+/// Particles that connect a name and its value where no spaces separate words.
+const PARTICLES: &[char] = &[
+    'は', 'が', '是', '为', '為', '：', ':', '=', '「', '“', '„', '«', '‘', '『',
+];
+
+/// Words between the name of a secret and a value that is none: "password hash algorithm: …".
+#[rustfmt::skip]
+const OTHER_SUBJECTS: &[&str] = &[
+    "hash", "hashes", "hashing", "hashed", "policy", "length", "field", "column", "regex", "reset", "manager",
+    "rules", "digest", "type", "parameter", "variable", "file", "prompt", "flag", "option", "format", "error",
+    "algorithm", "strength", "input", "commit", "sha", "rev", "revision", "id", "ids", "version", "function",
+    "method", "class", "component", "test", "tests", "page", "screen", "form", "link", "url", "route", "env",
+    "env:", "name", "name:", "hash:", "header", "encoding", "using", "via", "in", "with", "by", "from", "see",
+];
+
+/// How a value is connected with its name, weakest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Lead {
+    /// Only words are between them.
+    Words,
+    /// It directly follows the name or a comma.
+    Adjacent,
+    /// A copula or colon precedes it.
+    Stated,
+    /// It is in quotes.
+    Quoted,
+}
+
+/// A word close after the name of a secret.
+struct Candidate<'t> {
+    text: &'t str,
+    range: Range<usize>,
+    lead: Lead,
+}
+
+/// Finds the password that a sentence names.
+pub(crate) fn password(scan: &mut Scan<'_>, keyword: Range<usize>) {
+    if let Some(range) = app_password(scan, &keyword) {
+        return scan.found("password", Certainty::Place, range);
+    }
+    let found = candidates(scan, &keyword).into_iter().find(is_password);
+    if let Some(found) = found {
+        scan.found("password", Certainty::Place, found.range);
+    }
+}
+
+/// Finds the key that a sentence names.
+pub(crate) fn key(scan: &mut Scan<'_>, keyword: Range<usize>) {
+    // An assignment has its own rule.
+    if scan.bytes.get(keyword.end) == Some(&b'=') {
+        return;
+    }
+    let found = candidates(scan, &keyword).into_iter().find(|candidate| {
+        let text = candidate.text;
+        let random = looks_random(text) && !text.contains("://") && is_key_alphabet(text);
+        let hex = is_hex(text) && text.len() >= 24 && has_digit(text) && has_letter(text);
+        (random || hex && candidate.lead >= Lead::Adjacent)
+            && !is_uuid(text)
+            && !is_stand_in(text)
+            && !is_public_identifier(text)
+    });
+    if let Some(found) = found {
+        let is_secret = scan.text[keyword].to_ascii_lowercase().contains("secret");
+        scan.found(
+            if is_secret { "secret" } else { "api-key" },
+            Certainty::Place,
+            found.range,
+        );
+    }
+}
+
+/// Finds the code that a sentence names, such as `004a9-fe237`.
+pub(crate) fn code(scan: &mut Scan<'_>, keyword: Range<usize>) {
+    const CODE: Class = Class::of("0-9a-fA-F-");
+    let found = candidates(scan, &keyword).into_iter().find(|candidate| {
+        let text = candidate.text;
+        (9..=40).contains(&text.len())
+            && text.contains('-')
+            && has_digit(text)
+            && text.bytes().all(|b| CODE.has(b))
+    });
+    if let Some(found) = found {
+        scan.found("secret", Certainty::Place, found.range);
+    }
+}
+
+/// Finds an app password of Google: four groups of four letters after words such as "app password".
+fn app_password(scan: &Scan<'_>, keyword: &Range<usize>) -> Option<Range<usize>> {
+    let from = scan.text.floor_char_boundary(keyword.start.saturating_sub(24));
+    let to = scan.text.floor_char_boundary(keyword.end + 64);
+    let around = scan.text.get(from..to)?.to_ascii_lowercase();
+    if !["app", "google", "gmail", "aplica", "anwendung", "アプリ", "应用"]
+        .iter()
+        .any(|word| around.contains(word))
+    {
+        return None;
+    }
+    let window = &scan.bytes[keyword.end..to];
+    let group = |at: usize| {
+        window
+            .get(at..at + 4)
+            .is_some_and(|group| group.iter().all(u8::is_ascii_lowercase))
+    };
+    let is_edge = |at: Option<usize>| {
+        at.is_none_or(|at| window.get(at).is_none_or(|byte| !byte.is_ascii_alphanumeric()))
+    };
+    let start = (0..window.len().saturating_sub(18)).find(|&at| {
+        let groups = (0..4).all(|number| group(at + number * 5));
+        let spaces = (1..4).all(|number| window[at + number * 5 - 1] == b' ');
+        let whole = is_edge(at.checked_sub(1)) && is_edge(Some(at + 19));
+        // Four ordinary words of four letters have vowels.
+        let vowels = window[at..at + 19]
+            .iter()
+            .filter(|byte| b"aeiou".contains(byte))
+            .count();
+        let stated = window[..at].trim_ascii_end().ends_with(b":")
+            || at > 0 && matches!(window[at - 1], b'"' | b'\'' | b'`');
+        groups && spaces && whole && vowels <= if stated { 6 } else { 4 }
+    })?;
+    Some(keyword.end + start..keyword.end + start + 19)
+}
+
+/// Returns the words after the name of a secret, up to the end of the sentence.
+fn candidates<'t>(scan: &Scan<'t>, keyword: &Range<usize>) -> Vec<Candidate<'t>> {
+    let text = scan.text;
+    let mut start = keyword.end;
+    // The end of the name: "contraseña", "passwords".
+    while let Some(letter) = text[start..]
+        .chars()
+        .next()
+        .filter(|letter| letter.is_alphabetic() && !is_cjk(*letter))
+    {
+        start += letter.len_utf8();
+        if start > keyword.end + 16 {
+            return Vec::new();
+        }
+    }
+    // An identifier or a path goes on: `password_field`, `password.rs`.
+    if text[start..].starts_with(['_', '/', '\\', '(', '[', '-', '@']) {
+        return Vec::new();
+    }
+    let end = text.floor_char_boundary(start.saturating_add(MAX_DISTANCE));
+    let mut found: Vec<Candidate<'t>> = Vec::new();
+    let mut at = start;
+    let mut previous = "";
+    while found.len() < MAX_WORDS {
+        let gap_end = text[at..end]
+            .find(|letter| !is_gap(letter))
+            .map_or(end, |length| at + length);
+        let gap = &text[at..gap_end];
+        // The sentence or the line ends here.
+        if gap_end >= end || gap.contains(['\n', '。', '？']) || previous.ends_with(['.', '?', '!']) {
+            break;
+        }
+        // A value may be longer than the distance.
+        let limit = text.floor_char_boundary(gap_end.saturating_add(MAX_VALUE));
+        let Some(length) = text[gap_end..limit]
+            .find(is_gap)
+            .or((limit == text.len()).then_some(limit - gap_end))
+        else {
+            break;
+        };
+        let word = &text[gap_end..gap_end + length];
+        at = gap_end + length;
+        let end_of_words = at >= end;
+        let mut value = word.trim_end_matches(['.', ',', ';', ':', '!', '?', '*', ')']);
+        // In a file name: `Router_Passwort=hunter-22.txt`.
+        let assigned = value
+            .strip_prefix('=')
+            .filter(|_| found.is_empty() && gap.is_empty());
+        if let Some(assigned) = assigned {
+            value = file_stem(assigned).unwrap_or(assigned);
+        }
+        if !value.is_empty() {
+            let from = gap_end + usize::from(assigned.is_some());
+            let lead = assigned.map_or_else(|| lead(gap, previous, found.is_empty()), |_| Lead::Stated);
+            found.push(Candidate {
+                text: value,
+                range: from..from + value.len(),
+                lead,
+            });
+        }
+        if end_of_words || OTHER_SUBJECTS.contains(&word.to_ascii_lowercase().as_str()) {
+            break;
+        }
+        previous = word;
+    }
+    found
+}
+
+fn lead(gap: &str, previous: &str, is_first: bool) -> Lead {
+    let opened = gap
+        .trim_end_matches('*')
+        .ends_with(['"', '\'', '`', '“', '„', '«', '「', '‘', '『']);
+    let particle = gap.trim().ends_with(PARTICLES) || previous.ends_with([':', '=']);
+    if opened {
+        Lead::Quoted
+    } else if particle || COPULAS.contains(&previous.to_lowercase().as_str()) {
+        Lead::Stated
+    } else if is_first || previous.ends_with(',') {
+        Lead::Adjacent
+    } else {
+        Lead::Words
+    }
+}
+
+/// Returns whether a character separates words. Characters of languages without spaces do, because passwords have none.
+fn is_gap(letter: char) -> bool {
+    letter.is_whitespace()
+        || is_cjk(letter)
+        || matches!(
+            letter,
+            '"' | '\'' | '`' | '“' | '”' | '„' | '«' | '»' | '‘' | '’' | '<' | '>' | '，' | '：'
+        )
+}
+
+fn is_cjk(letter: char) -> bool {
+    matches!(letter, '\u{3000}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{ff00}'..='\u{ff60}')
+}
+
+fn is_key_alphabet(text: &str) -> bool {
+    text.bytes().all(|byte| Class::of("A-Za-z0-9+/=_.~-").has(byte))
+}
+
+/// Returns whether a word looks like a password that a person or a program chose, given how it is connected with the name.
+fn is_password(candidate: &Candidate<'_>) -> bool {
+    const STRONG: &[char] = &['!', '@', '#', '$', '%', '^', '&', '?', '~', '+', '|'];
+    let word = candidate.text;
+    let length = word.chars().count();
+    if candidate.lead == Lead::Words
+        || !(6..=128).contains(&length)
+        || is_stand_in(word)
+        || is_public_identifier(word)
+        || is_uuid(word)
+        || is_hex(word) && length < 32
+        || word.contains(['(', ')', '{', '}', '[', ']', '<', '\\', '='])
+        || word.contains('/') && !looks_random(word)
+        || word.starts_with(['-', '$', '@', '#', '&', '/', '.'])
+        || file_stem(word).is_some()
+    {
+        return false;
+    }
+    let letter = word.chars().any(char::is_alphabetic);
+    let digits = word.bytes().filter(u8::is_ascii_digit).count();
+    let strong = word.trim_start_matches(STRONG).contains(STRONG) && !word.starts_with(char::is_numeric);
+    let mixed = word.bytes().any(|byte| byte.is_ascii_uppercase())
+        && word.bytes().any(|byte| byte.is_ascii_lowercase());
+    let separators = word
+        .bytes()
+        .filter(|byte| matches!(byte, b'-' | b'_' | b'.'))
+        .count();
+    if is_algorithm(word) || !letter {
+        return false;
+    }
+    if digits == 0 {
+        let camel = length >= 10 && word.bytes().all(|byte| byte.is_ascii_alphabetic()) && !is_name(word);
+        return candidate.lead == Lead::Stated && camel
+            || candidate.lead == Lead::Quoted && strong && !is_words(word);
+    }
+    match candidate.lead {
+        Lead::Quoted => true,
+        Lead::Stated => strong || length >= 8 || mixed,
+        Lead::Adjacent | Lead::Words => {
+            length >= 8 && strong
+                || length >= 10 && digits >= 2 && (mixed || separators >= 2 && digits <= 6)
+                || looks_random(word)
+        }
+    }
+}
+
+/// Returns the stem of a file name, a host or a version: `config.py`, `db.example.com`, `2.4.1`.
+fn file_stem(word: &str) -> Option<&str> {
+    let (stem, ending) = word.rsplit_once('.')?;
+    let short = (1..=5).contains(&ending.len()) && ending.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    let plain = stem.bytes().all(|byte| Class::of("A-Za-z0-9_.~-").has(byte));
+    (short && !stem.is_empty() && plain).then_some(stem)
+}
+
+/// Returns whether a word names an algorithm, an encoding or a version: `sha256`, `argon2id`, `utf-8`, `oauth2`.
+fn is_algorithm(word: &str) -> bool {
+    #[rustfmt::skip]
+    const NAMES: &[&str] = &[
+        "sha", "md", "bcrypt", "argon", "pbkdf", "scrypt", "utf", "base", "aes", "rsa", "hmac", "oauth", "ed", "http",
+        "ipv", "python", "py", "java", "node", "tls", "ssl", "rfc", "iso", "win", "postgres", "mysql", "redis", "h",
+        "v", "s", "ec", "x", "chacha", "blake", "sipp", "log", "tcp", "udp", "es", "rs", "hs", "ps", "pkcs", "p",
+    ];
+    let lower = word.to_ascii_lowercase();
+    let stem = lower
+        .split(|letter: char| !letter.is_ascii_alphabetic())
+        .next()
+        .unwrap_or_default();
+    NAMES.contains(&stem) && word.len() <= 24 && !word.contains(['!', '@', '#', '$', '%', '&', '?'])
+}
