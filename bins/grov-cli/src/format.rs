@@ -1,7 +1,6 @@
 //! Times, sizes and amounts for people.
 
 use grov_domain::MicroUsd;
-use serde::Serializer;
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
@@ -46,11 +45,6 @@ pub(crate) fn dollars(amount: MicroUsd) -> String {
     let short = text.trim_end_matches('0');
     let least = text.len().saturating_sub(4);
     text[..short.len().max(least)].to_owned()
-}
-
-/// Serialises an amount as a number of dollars.
-pub(crate) fn as_dollars<S: Serializer>(amount: &MicroUsd, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_f64(amount.dollars())
 }
 
 /// A number of bytes, abbreviated.

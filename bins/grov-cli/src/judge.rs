@@ -1,6 +1,6 @@
 //! The judge's model and budget, for display.
 
-use crate::format::{as_dollars, dollars};
+use crate::format::dollars;
 use crate::output::Style;
 use crate::table::one_line;
 use grov_domain::{Clock, MicroUsd, SpendingStore, StoreError, SystemClock};
@@ -12,11 +12,8 @@ use time::{OffsetDateTime, Time, UtcOffset};
 /// The budget of the day.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(crate) struct BudgetView {
-    #[serde(serialize_with = "as_dollars")]
     daily_usd: MicroUsd,
-    #[serde(serialize_with = "as_dollars")]
     spent_today_usd: MicroUsd,
-    #[serde(serialize_with = "as_dollars")]
     left_usd: MicroUsd,
 }
 

@@ -69,7 +69,7 @@ pub enum GoalEditKind {
 named!(GoalEditKind { Set => "set", Allow => "allow", Forbid => "forbid", Constraint => "constraint" });
 
 /// A user's edit of a session's contract. If edits conflict, the newest wins.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct GoalEdit {
     /// The key.
     pub id: GoalEditId,
@@ -80,6 +80,7 @@ pub struct GoalEdit {
     /// The goal, glob or constraint.
     pub text: String,
     /// The time.
+    #[serde(with = "time::serde::rfc3339")]
     pub at: OffsetDateTime,
 }
 

@@ -24,6 +24,21 @@ pub struct TokenUsage {
     pub output: u64,
 }
 
+impl TokenUsage {
+    /// Returns the sum by class, saturating.
+    #[must_use]
+    pub fn plus(self, other: Self) -> Self {
+        Self {
+            input: self.input.saturating_add(other.input),
+            cache_read: self.cache_read.saturating_add(other.cache_read),
+            cache_creation: self.cache_creation.saturating_add(other.cache_creation),
+            cache_creation_5m: self.cache_creation_5m.saturating_add(other.cache_creation_5m),
+            cache_creation_1h: self.cache_creation_1h.saturating_add(other.cache_creation_1h),
+            output: self.output.saturating_add(other.output),
+        }
+    }
+}
+
 /// The kind of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -32,7 +32,7 @@ pub struct Judged<T> {
 }
 
 /// The data of an action that rules and judges use.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ActionSketch {
     /// The kind of action.
     pub action_type: ActionType,
@@ -77,15 +77,7 @@ impl ActionSketch {
     pub fn empty(action_type: ActionType) -> Self {
         Self {
             action_type,
-            files: Vec::new(),
-            command: None,
-            effects: Vec::new(),
-            reasoning: None,
-            failed: None,
-            output: None,
-            content: None,
-            line: None,
-            change: None,
+            ..Self::default()
         }
     }
 }

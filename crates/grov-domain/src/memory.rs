@@ -51,20 +51,23 @@ pub struct FilePin {
     pub hash: Option<String>,
 }
 
-/// A finished task in team memory.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// A finished task in team memory. Serializes to the record that `grov memory export` prints.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Task {
     /// The key.
     pub id: TaskId,
     /// The project's key.
     pub project_path: String,
     /// The URL of the project's remote, the key that teammates share.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub project_remote: Option<String>,
     /// The user.
     pub user: Option<String>,
     /// The client session. Together with `session_id` it makes saving idempotent.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub client_session_id: Option<ClientSessionId>,
     /// The id of the task while it was active.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub session_id: Option<SessionId>,
     /// The prompt that started it.
     pub original_query: String,
@@ -85,27 +88,31 @@ pub struct Task {
     /// The commit with the result.
     pub linked_commit: Option<String>,
     /// The id of the parent task while it was active. `parent_task_id` is set when the parent is saved.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub parent_session_id: Option<SessionId>,
     /// The saved parent task.
     pub parent_task_id: Option<TaskId>,
     /// Tags.
     pub tags: Vec<String>,
     /// The touched files in their final state; empty for imports.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub file_pins: Vec<FilePin>,
     /// The task that supersedes this one. Both are kept.
     pub superseded_by: Option<TaskId>,
     /// Time of saving.
+    #[serde(with = "time::serde::rfc3339")]
     pub created_at: OffsetDateTime,
 }
 
-/// An action that was judged off goal. It outlives its session.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// An action that was judged off goal. It outlives its session. Serializes to the fields that the command line prints.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct DriftEvent {
     /// The key.
     pub id: DriftEventId,
     /// The task. Not a foreign key: events outlive tasks.
     pub session_id: SessionId,
     /// Time of the action.
+    #[serde(with = "time::serde::rfc3339")]
     pub timestamp: OffsetDateTime,
     /// Kind of action.
     pub action_type: Option<ActionType>,
@@ -122,27 +129,33 @@ pub struct DriftEvent {
     /// The recovery plan.
     pub recovery_plan: Vec<String>,
     /// The client session, if known.
-    #[serde(default)]
     pub client_session_id: Option<ClientSessionId>,
     /// The step, if it was recorded as one.
-    #[serde(default)]
     pub step_id: Option<StepId>,
     /// The tool call's id.
-    #[serde(default)]
     pub tool_use_id: Option<String>,
     /// The command, pattern, query or prompt of the action.
-    #[serde(default)]
     pub command: Option<String>,
     /// The findings, most severe first.
-    #[serde(default)]
     pub findings: Vec<Finding>,
     /// Who judged.
-    #[serde(default)]
     pub judged_by: Option<JudgedBy>,
 }
 
-/// The reasoning behind a change of a file, captured on the hook path.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+impl DriftEvent {
+    /// Returns the command or files of the action, to be shown.
+    pub fn subject(&self) -> String {
+        match &self.command {
+            Some(command) if self.action_type == Some(ActionType::Bash) || self.files.is_empty() => {
+                command.clone()
+            }
+            _ => self.files.join(" "),
+        }
+    }
+}
+
+/// The reason for a change of a file, captured on the hook path.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileReasoning {
     /// The key.
     pub id: String,

@@ -5,7 +5,7 @@ use crate::{
     ActionSketch, ActionType, AgentId, ClientSessionId, Effect, ExchangeId, Intent, SessionId, StepId,
     TokenUsage,
 };
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 use time::OffsetDateTime;
 
 /// The relation of a task to the other tasks of its client session.
@@ -51,8 +51,8 @@ named!(TaskType { Main => "main", Subtask => "subtask", Parallel => "parallel" }
 named!(SessionMode { Normal => "normal", Drifted => "drifted", Forced => "forced" });
 named!(SessionStatus { Active => "active", Completed => "completed", Abandoned => "abandoned" });
 
-/// A task of a client session: a row of `session_states`.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A task of a client session: a row of `session_states`. Serializes to the fields that the command line prints.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct SessionState {
     /// The task.
     pub session_id: SessionId,
@@ -63,39 +63,54 @@ pub struct SessionState {
     /// The relation to other tasks.
     pub task_type: TaskType,
     /// The user.
+    #[serde(skip)]
     pub user_id: Option<String>,
     /// The project's key; empty if unknown.
+    #[serde(serialize_with = "empty_as_null")]
     pub project_path: String,
     /// The working directory: a folder of the project, or one of its worktrees.
+    #[serde(skip)]
     pub working_directory: Option<String>,
     /// The checked-out commit when the task started.
+    #[serde(skip)]
     pub head_at_start: Option<String>,
     /// The goal.
     pub original_goal: Option<String>,
     /// Paths and identifiers that the goal names.
+    #[serde(skip)]
     pub expected_scope: Vec<String>,
     /// Constraints that the user stated.
+    #[serde(skip)]
     pub constraints: Vec<String>,
     /// Search terms.
+    #[serde(skip)]
     pub keywords: Vec<String>,
     /// Size of the context after the newest main turn, in tokens.
+    #[serde(skip)]
     pub token_count: u64,
     /// The escalation, 0 to 3.
+    #[serde(skip)]
     pub escalation_count: u32,
     /// Whether the agent is on goal.
     pub session_mode: SessionMode,
     /// Whether a recovery plan was delivered and its first step is expected.
+    #[serde(skip)]
     pub waiting_for_recovery: bool,
     /// Number of prompts at the last drift check.
+    #[serde(skip)]
     pub last_checked_at: u64,
     /// When the context was last cleared.
+    #[serde(skip)]
     pub last_clear_at: Option<OffsetDateTime>,
     /// Time of the last verdict that assigned a turn to this task; `None` before the first. Recording does not change it,
     /// so that the active task is the open one with the latest time.
+    #[serde(skip)]
     pub judged_at: Option<OffsetDateTime>,
     /// Time of the first exchange.
+    #[serde(with = "time::serde::rfc3339")]
     pub start_time: OffsetDateTime,
     /// Time of the newest exchange.
+    #[serde(with = "time::serde::rfc3339")]
     pub last_update: OffsetDateTime,
     /// The status.
     pub status: SessionStatus,
@@ -148,9 +163,10 @@ impl SessionState {
 }
 
 /// A task with its counters.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct SessionSummary {
     /// The task.
+    #[serde(flatten)]
     pub state: SessionState,
     /// Number of prompts.
     pub prompts: u64,
@@ -164,14 +180,16 @@ pub struct SessionSummary {
     pub last_action: Option<StepRow>,
 }
 
-/// A recorded action: a row of `steps`.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A recorded action: a row of `steps`. Serializes to the fields that the command line prints.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct StepRow {
     /// The key.
     pub id: StepId,
-    /// The task.
+    /// The task; serialized as `task_id`, too.
+    #[serde(flatten, serialize_with = "task_ids")]
     pub session_id: SessionId,
-    /// The exchange whose response contained the action.
+    /// The exchange whose response contained the action; empty if only hooks recorded it.
+    #[serde(serialize_with = "empty_as_null")]
     pub exchange_id: ExchangeId,
     /// The subagent that acted, if it was one.
     pub agent_id: Option<AgentId>,
@@ -198,18 +216,46 @@ pub struct StepRow {
     /// Whether the action carries a decision.
     pub is_key_decision: bool,
     /// Whether the step was not judged off goal.
+    #[serde(skip)]
     pub is_validated: bool,
     /// The text of the correction about this step.
+    #[serde(skip)]
     pub correction_given: Option<String>,
     /// `nudge`, `correct`, `intervene` or `halt`.
+    #[serde(skip)]
     pub correction_level: Option<String>,
     /// Search terms.
+    #[serde(skip)]
     pub keywords: Vec<String>,
     /// When the response with the action ended.
+    #[serde(with = "time::serde::rfc3339")]
     pub timestamp: OffsetDateTime,
 }
 
+/// Serializes an empty text, which means unknown, as `null`.
+fn empty_as_null<S: Serializer>(text: &impl ToString, serializer: S) -> Result<S::Ok, S::Error> {
+    let text = Some(text.to_string());
+    text.filter(|text| !text.is_empty()).serialize(serializer)
+}
+
+/// Serializes the id of a task under its present and its former name.
+fn task_ids<S: Serializer>(task: &SessionId, serializer: S) -> Result<S::Ok, S::Error> {
+    [("task_id", task), ("session_id", task)]
+        .into_iter()
+        .collect::<std::collections::BTreeMap<_, _>>()
+        .serialize(serializer)
+}
+
 impl StepRow {
+    /// Returns the command, files or folders of the action, to be shown.
+    pub fn subject(&self) -> String {
+        match &self.command {
+            Some(command) if self.action_type == ActionType::Bash || self.files.is_empty() => command.clone(),
+            _ if !self.files.is_empty() => self.files.join(" "),
+            _ => self.folders.join(" "),
+        }
+    }
+
     /// Returns the action for a judgement, without its result, which is stored elsewhere.
     pub fn sketch(&self) -> ActionSketch {
         ActionSketch {

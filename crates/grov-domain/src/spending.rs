@@ -4,14 +4,13 @@ use crate::macros::named;
 use crate::{LlmCallId, SessionId, StoreError, TokenUsage};
 use async_trait::async_trait;
 use grov_redact::Redacted;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 use std::fmt;
 use std::time::Duration;
 use time::OffsetDateTime;
 
-/// An amount of money in millionths of a US dollar.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(transparent)]
+/// An amount of money in millionths of a US dollar. Serializes to a number of dollars.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct MicroUsd(pub u64);
 
 impl MicroUsd {
@@ -23,6 +22,12 @@ impl MicroUsd {
     /// Returns the amount in dollars, to be shown.
     pub fn dollars(self) -> f64 {
         self.0 as f64 / 1e6
+    }
+}
+
+impl Serialize for MicroUsd {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_f64(self.dollars())
     }
 }
 
@@ -85,10 +90,11 @@ named!(CallOutcome {
     Reserved => "reserved", Answered => "answered", Unusable => "unusable", Failed => "failed",
 });
 
-/// A model call that the user pays for: a row of `llm_calls`.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A model call that the user pays for: a row of `llm_calls`. Serializes to the fields that the command line prints.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct LlmCall {
     /// The key.
+    #[serde(skip)]
     pub id: LlmCallId,
     /// The purpose.
     pub purpose: Purpose,
@@ -99,15 +105,23 @@ pub struct LlmCall {
     /// The task that it was about.
     pub session_id: Option<SessionId>,
     /// Time of its start.
+    #[serde(with = "time::serde::rfc3339")]
     pub at: OffsetDateTime,
     /// Its duration; zero while reserved.
+    #[serde(rename = "latency_ms", serialize_with = "milliseconds")]
     pub latency: Duration,
     /// Token counts by class; estimated while reserved.
+    #[serde(rename = "tokens")]
     pub usage: TokenUsage,
     /// Its cost; the maximum cost while reserved.
+    #[serde(rename = "cost_usd")]
     pub cost: MicroUsd,
     /// The status.
     pub outcome: CallOutcome,
+}
+
+fn milliseconds<S: Serializer>(duration: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_u64(u64::try_from(duration.as_millis()).unwrap_or(u64::MAX))
 }
 
 /// The result of a reservation.

@@ -3,8 +3,8 @@
 use crate::{ActiveConstraints, Lookup, SelectedSession, find_session, hook_sessions};
 use grov_domain::{
     ClientSessionId, Correction, CorrectionOutcome, DriftEvent, DriftEventId, DriftFilter, DriftState,
-    Finding, GuardVerdict, JudgedBy, OFF_GOAL_BELOW, RecoveryStep, SessionFilter, SessionId, SessionMode,
-    SessionState, SessionStatus, Store, StoreError,
+    GuardVerdict, OFF_GOAL_BELOW, RecoveryStep, SessionFilter, SessionId, SessionMode, SessionState,
+    SessionStatus, Store, StoreError,
 };
 use grov_session::IntentReader;
 use serde::Serialize;
@@ -16,74 +16,6 @@ const LAST: usize = 20;
 const MAX_ACTIVE: u32 = 20;
 /// Maximum number of sessions of the hook path in a log.
 const MAX_LOGGED: u32 = 100;
-
-/// An off-goal action. The field names are a contract.
-#[derive(Debug, Serialize)]
-pub struct EventView {
-    /// Its id.
-    pub id: String,
-    /// The task.
-    pub session_id: String,
-    /// The client's session.
-    pub client_session_id: Option<String>,
-    /// The action's step.
-    pub step_id: Option<String>,
-    /// The time of the action.
-    #[serde(with = "time::serde::rfc3339")]
-    pub timestamp: OffsetDateTime,
-    /// The type of the action.
-    pub action_type: Option<&'static str>,
-    /// The files that it reads or changes.
-    pub files: Vec<String>,
-    /// The shell command.
-    pub command: Option<String>,
-    /// The score, 1 to 10.
-    pub drift_score: Option<u8>,
-    /// The level of the correction.
-    pub level: Option<String>,
-    /// The reason for the correction.
-    pub reason: Option<String>,
-    /// The findings of the rules.
-    pub findings: Vec<Finding>,
-    /// `rules` or `model`.
-    pub judged_by: Option<&'static str>,
-    /// The text of the correction.
-    pub correction_given: Option<String>,
-    /// The recovery steps.
-    pub recovery_plan: Vec<String>,
-}
-
-impl From<DriftEvent> for EventView {
-    fn from(event: DriftEvent) -> Self {
-        Self {
-            id: event.id.to_string(),
-            session_id: event.session_id.to_string(),
-            client_session_id: event.client_session_id.map(|id| id.to_string()),
-            step_id: event.step_id.map(|id| id.to_string()),
-            timestamp: event.timestamp,
-            action_type: event.action_type.map(|kind| kind.as_str()),
-            files: event.files,
-            command: event.command,
-            drift_score: event.drift_score,
-            level: event.level,
-            reason: event.reason,
-            findings: event.findings,
-            judged_by: event.judged_by.map(JudgedBy::as_str),
-            correction_given: event.correction_given,
-            recovery_plan: event.recovery_plan,
-        }
-    }
-}
-
-impl EventView {
-    /// The command or files of the action, for display.
-    pub fn subject(&self) -> String {
-        match &self.command {
-            Some(command) if self.action_type == Some("bash") || self.files.is_empty() => command.clone(),
-            _ => self.files.join(" "),
-        }
-    }
-}
 
 /// A correction, delivered or pending.
 #[derive(Debug, Serialize)]

@@ -1,7 +1,7 @@
 //! The goal contract of a task, with the origin of each part.
 
 use crate::active_constraints::ActiveConstraints;
-use grov_domain::{GoalEditKind, SessionState};
+use grov_domain::{GoalContract, GoalEditKind, SessionState};
 use serde::Serialize;
 use time::OffsetDateTime;
 
@@ -18,22 +18,11 @@ pub struct GoalView {
     pub session_mode: &'static str,
     /// The status of the task.
     pub status: &'static str,
-    /// The goal; empty while unknown.
-    pub goal: String,
+    /// The goal, which is empty while unknown, and the other parts.
+    #[serde(flatten)]
+    pub contract: GoalContract,
     /// The newest instruction of the user.
     pub newest_instruction: String,
-    /// The instructions of the user.
-    pub instructions: Vec<String>,
-    /// The expected scope.
-    pub scope: Vec<String>,
-    /// Paths that the user allowed.
-    pub allowed: Vec<String>,
-    /// Paths that the user forbade.
-    pub forbidden: Vec<String>,
-    /// Constraints in the instructions.
-    pub constraints: Vec<String>,
-    /// Keywords of the task.
-    pub keywords: Vec<String>,
     /// The origins of all parts except the instructions.
     pub origins: Vec<OriginView>,
 }
@@ -89,14 +78,8 @@ impl GoalView {
             project_path: task.project_path.clone(),
             session_mode: task.session_mode.as_str(),
             status: task.status.as_str(),
-            goal: contract.goal.clone(),
             newest_instruction: contract.newest_instruction().to_owned(),
-            instructions: contract.instructions.clone(),
-            scope: contract.scope.clone(),
-            allowed: contract.allowed.clone(),
-            forbidden: contract.forbidden.clone(),
-            constraints: contract.constraints.clone(),
-            keywords: contract.keywords.clone(),
+            contract: contract.clone(),
             origins,
         }
     }

@@ -19,12 +19,11 @@ mod memory;
 mod session_stats;
 mod sessions;
 mod steps;
-mod views;
 
 pub use active_constraints::ActiveConstraints;
 pub use drift::{
-    CorrectionView, Counts, DriftStatusView, EventView, LogScope, active_sessions, consent_to, correction_of,
-    drift_log, drift_status, find_event, recovery_step_text,
+    CorrectionView, Counts, DriftStatusView, LogScope, active_sessions, consent_to, correction_of, drift_log,
+    drift_status, find_event, recovery_step_text,
 };
 pub use goal::{GoalView, OriginView};
 pub use hook_sessions::project_status;
@@ -35,4 +34,3 @@ pub use memory::{
 pub use session_stats::{SessionStats, session_stats};
 pub use sessions::{NewestSession, SelectedSession, find_session, newest_active_session, newest_session};
 pub use steps::{SessionSteps, find_steps};
-pub use views::{SessionView, StepView, TaskView, TokensView};

@@ -27,13 +27,8 @@ pub async fn session_stats(store: &dyn Store, session: &ClientSessionId) -> Opti
 async fn proxied(store: &dyn Store, session: &ClientSessionId) -> Option<SessionStats> {
     let tasks = store.client_session(session).await.ok()?;
     let newest = tasks.iter().max_by_key(|task| task.state.last_update)?;
-    let mut usage = TokenUsage::default();
-    for task in &tasks {
-        usage.input += task.tokens.input;
-        usage.cache_read += task.tokens.cache_read;
-        usage.cache_creation += task.tokens.cache_creation;
-        usage.output += task.tokens.output;
-    }
+    let usage = tasks.iter().map(|task| task.tokens);
+    let usage = usage.fold(TokenUsage::default(), TokenUsage::plus);
     let state = store.drift_state(session).await.ok().flatten();
     let lineage = Lineage {
         session: session.clone(),

@@ -6,14 +6,14 @@ use crate::format::timestamp;
 use crate::output::{ExitStatus, Outcome, Style, Terminal, note};
 use crate::table::{Table, one_line};
 use grov_domain::{
-    ClientSessionId, Lineage, RecordSink, SessionStore, SpendingStore, StepRow, StoreConnection, SystemClock,
-    TaskStore,
+    ClientSessionId, Lineage, RecordSink, SessionStore, SessionSummary, SpendingStore, StepRow,
+    StoreConnection, SystemClock, Task, TaskStore, TokenUsage,
 };
 use grov_live::{Injection, MemorySource, Recorder, TaskOrchestrator, UserNaming};
 use grov_llm::{JudgeSettings, ModelJudge};
 use grov_memory::{Budget, Ranking};
 use grov_proxy_core::{Proxy, Upstream};
-use grov_query::{SessionView, StepView, TaskView, TokensView};
+use grov_query::title;
 use grov_sim::{Player, PlayerConfig, ScenarioSet, Sim, SimConfig, Transcript};
 use grov_store::{BatchWriter, WriterOptions};
 use serde::Serialize;
@@ -54,13 +54,14 @@ const FLUSH_TIMEOUT: Duration = Duration::from_secs(5);
 struct Answer {
     session_id: String,
     prompts: u64,
-    steps: Vec<StepView>,
-    tasks: Vec<SessionView>,
+    steps: Vec<StepRow>,
+    tasks: Vec<SessionSummary>,
     /// What was saved to memory.
-    memory: Vec<TaskView>,
+    memory: Vec<Task>,
     /// What was injected into the second session.
-    told: Option<String>,
-    tokens: TokensView,
+    #[serde(rename = "told")]
+    injected: Option<String>,
+    tokens: TokenUsage,
     exchanges: u64,
     client_actions: usize,
     /// Whether the recorded actions are those of the client.
@@ -167,17 +168,17 @@ async fn play(directory: &Path) -> Result<Answer, Failure> {
     memory.reverse();
     let steps = store.client_steps(&session).await?;
     let client_error = transcript.first_error().map(ToString::to_string);
-    let tokens = tasks.iter().map(|task| TokensView::from(task.tokens));
+    let tokens = tasks.iter().map(|task| task.tokens);
     Ok(Answer {
         prompts: tasks.iter().map(|task| task.prompts).sum(),
-        tokens: tokens.fold(TokensView::default(), TokensView::plus),
+        tokens: tokens.fold(TokenUsage::default(), TokenUsage::plus),
         exchanges: tasks.iter().map(|task| task.exchanges).sum(),
-        tasks: tasks.into_iter().map(SessionView::from).collect(),
-        memory: memory.into_iter().map(TaskView::from).collect(),
-        told: injected,
+        tasks,
+        memory,
+        injected,
         client_actions: transcript.actions.len(),
         agrees: client_error.is_none() && has_same_calls(&transcript, &steps),
-        steps: steps.into_iter().map(StepView::from).collect(),
+        steps,
         cache_misses: sim.cache_report().broken().count(),
         session_id: transcript.session_id,
         seconds: 0.0,
@@ -264,18 +265,22 @@ fn text(answer: &Answer, project: &str, style: Style) -> String {
     for step in &answer.steps {
         steps.row([
             timestamp(step.timestamp),
-            step.action_type.to_owned(),
+            step.action_type.as_str().to_owned(),
             step.tool.clone(),
-            step.agent_id.clone().unwrap_or_default(),
+            step.agent_id
+                .as_ref()
+                .map(ToString::to_string)
+                .unwrap_or_default(),
             without_scenario(&step.subject().replace(&format!("{project}/"), "")).to_owned(),
         ]);
     }
     let mut tasks = Table::new("TASK, STATUS, STEPS#, GOAL");
     for task in &answer.tasks {
-        let goal = task.original_goal.as_deref().unwrap_or_default();
+        let state = &task.state;
+        let goal = state.original_goal.as_deref().unwrap_or_default();
         tasks.row([
-            task.task_type.to_owned(),
-            task.status.to_owned(),
+            state.task_type.as_str().to_owned(),
+            state.status.as_str().to_owned(),
             task.steps.to_string(),
             without_scenario(goal).to_owned(),
         ]);
@@ -287,17 +292,14 @@ fn text(answer: &Answer, project: &str, style: Style) -> String {
         tasks.render(style).trim_end().to_owned(),
     ];
     for task in &answer.memory {
-        let goal = task.goal.as_deref().unwrap_or(&task.original_query);
-        lines.push(format!(
-            "saved to team memory: {}",
-            one_line(without_scenario(goal))
-        ));
+        let goal = without_scenario(title(task));
+        lines.push(format!("saved to team memory: {}", one_line(goal)));
         let findings = task.reasoning_trace.iter();
         lines.extend(findings.map(|finding| format!("  - {}", one_line(finding))));
     }
     lines.push(String::new());
     lines.push(style.bold("Injected into the second session, after its prompt"));
-    let injected = answer.told.as_deref().unwrap_or("nothing");
+    let injected = answer.injected.as_deref().unwrap_or("nothing");
     lines.extend(injected.lines().map(one_line));
     lines.push(format!(
         "\n{} prompts, {} actions, {} requests to the model (title and suggestions included)",

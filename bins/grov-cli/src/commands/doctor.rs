@@ -51,53 +51,39 @@ enum Status {
 enum Remedy {
     /// Set these permissions.
     MakePrivate(Vec<(PathBuf, u32)>),
-    /// Start the proxy, at this port or the configured one.
-    StartProxy(Option<u16>),
     /// Redact what an older version wrote to these databases.
     Clean(Vec<PathBuf>),
-    /// Register again, as `grov init` does.
-    Register {
-        scope: &'static str,
-        http: bool,
-        status_line: bool,
-    },
+    /// Run `grov` with these arguments.
+    Run(String),
 }
 
 impl Remedy {
-    /// The arguments of the equivalent `grov` command; empty if there is none.
-    fn arguments(&self) -> Vec<String> {
-        let port;
-        let words = match self {
-            Self::MakePrivate(_) | Self::Clean(_) => vec![],
-            Self::StartProxy(None) => vec!["proxy", "--detach"],
-            Self::StartProxy(Some(number)) => {
-                port = number.to_string();
-                vec!["proxy", "--detach", "--port", &port]
-            }
-            Self::Register {
-                scope,
-                http,
-                status_line,
-            } => {
-                let mut words = vec!["init", "--scope", scope];
-                words.extend(http.then_some("--http"));
-                words.extend(status_line.then_some("--statusline"));
-                words
-            }
-        };
-        words.into_iter().map(str::to_owned).collect()
+    /// Starts the proxy, at this port or the configured one.
+    fn start_proxy(port: Option<u16>) -> Self {
+        let port = port.map(|port| format!(" --port {port}")).unwrap_or_default();
+        Self::Run(format!("proxy --detach{port}"))
     }
 
-    /// The equivalent command line.
+    /// Registers again, as `grov init` does.
+    fn register(scope: &str, http: bool, status_line: bool) -> Self {
+        let http = if http { " --http" } else { "" };
+        let status_line = if status_line { " --statusline" } else { "" };
+        Self::Run(format!("init --scope {scope}{http}{status_line}"))
+    }
+
+    /// The command line that applies it.
     fn command(&self) -> String {
-        format!("grov {}", self.arguments().join(" "))
+        match self {
+            Self::MakePrivate(_) | Self::Clean(_) => "grov doctor --fix".to_owned(),
+            Self::Run(arguments) => format!("grov {arguments}"),
+        }
     }
 
     fn apply(&self, common: &Common) -> Result<(), Failure> {
         match self {
             Self::MakePrivate(paths) => home::set_permissions(paths),
             Self::Clean(databases) => store::clean(databases),
-            Self::StartProxy(_) | Self::Register { .. } => run_grov(common, &self.arguments()),
+            Self::Run(arguments) => run_grov(common, arguments),
         }
     }
 }
@@ -205,7 +191,7 @@ fn all(common: &Common, terminal: Terminal) -> Result<Vec<Check>, Failure> {
 }
 
 /// Runs another command of this program.
-fn run_grov(common: &Common, arguments: &[String]) -> Result<(), Failure> {
+fn run_grov(common: &Common, arguments: &str) -> Result<(), Failure> {
     let failed = |error: &dyn std::fmt::Display| Failure::error("grov", error.to_string());
     let grov = std::env::current_exe().map_err(|error| failed(&error))?;
     let mut command = std::process::Command::new(grov);
@@ -215,7 +201,7 @@ fn run_grov(common: &Common, arguments: &[String]) -> Result<(), Failure> {
         }
     }
     let output = command
-        .args(arguments)
+        .args(arguments.split(' '))
         .stdin(std::process::Stdio::null())
         .output();
     let output = output.map_err(|error| failed(&error))?;

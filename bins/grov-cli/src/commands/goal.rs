@@ -11,23 +11,9 @@ use crate::session;
 use crate::table::one_line;
 use grov_domain::{Clock, GoalEdit, GoalEditId, GoalEditKind, SystemClock};
 use grov_redact::Redactor;
-use serde::Serialize;
-use time::OffsetDateTime;
 
 /// Maximum characters of a goal or a constraint.
 const MAX_TEXT: usize = 2000;
-
-/// The edit that was made.
-#[derive(Serialize)]
-struct Answer {
-    client_session_id: String,
-    /// `set`, `allow`, `forbid` or `constraint`.
-    kind: &'static str,
-    /// As stored: globs are relative to the top of the project.
-    text: String,
-    #[serde(with = "time::serde::rfc3339")]
-    at: OffsetDateTime,
-}
 
 pub(crate) fn run(context: &Context, arguments: &GoalArguments) -> Outcome {
     let session = arguments.session.as_deref();
@@ -51,13 +37,7 @@ pub(crate) fn run(context: &Context, arguments: &GoalArguments) -> Outcome {
         Ok(edit.into_inner())
     })?;
     let edit = edit.ok_or_else(|| session::not_found(session))?;
-    let answer = Answer {
-        client_session_id: edit.client_session_id.to_string(),
-        kind: edit.kind.as_str(),
-        text: edit.text,
-        at: edit.at,
-    };
-    context.answer(answer, text_of)?;
+    context.answer(edit, text_of)?;
     note!("hooks apply this at once, a running grov-proxyd within a second");
     Ok(ExitStatus::Success)
 }
@@ -81,13 +61,15 @@ fn glob_of(context: &Context, typed: &str) -> Result<String, Failure> {
         .map_err(|problem| Failure::usage(format!("{:?} {problem}", one_line(typed))))
 }
 
-fn text_of(answer: &Answer, style: Style) -> String {
-    let session = one_line(&answer.client_session_id);
-    let text = style.bold(&one_line(&answer.text));
-    match answer.kind {
-        "set" => format!("goal of session {session}: {text}\n"),
-        "allow" => format!("session {session} may change {text}, even if the rules would object\n"),
-        "forbid" => format!("session {session} must not change {text}\n"),
-        _ => format!("session {session} must keep to: {text}\n"),
+fn text_of(edit: &GoalEdit, style: Style) -> String {
+    let session = one_line(edit.client_session_id.as_str());
+    let text = style.bold(&one_line(&edit.text));
+    match edit.kind {
+        GoalEditKind::Set => format!("goal of session {session}: {text}\n"),
+        GoalEditKind::Allow => {
+            format!("session {session} may change {text}, even if the rules would object\n")
+        }
+        GoalEditKind::Forbid => format!("session {session} must not change {text}\n"),
+        GoalEditKind::Constraint => format!("session {session} must keep to: {text}\n"),
     }
 }

@@ -6,8 +6,7 @@ use crate::format::{ago, count};
 use crate::judge::{JudgeView, spent_today};
 use crate::output::{Outcome, Style};
 use crate::table::{Table, one_line, truncated};
-use grov_domain::{Clock, SessionFilter, SystemClock};
-use grov_query::SessionView;
+use grov_domain::{ClientSessionId, Clock, SessionFilter, SessionId, SessionSummary, SystemClock};
 use serde::Serialize;
 use std::collections::{HashMap, HashSet};
 use std::net::SocketAddr;
@@ -25,7 +24,7 @@ struct Answer {
     #[serde(skip_serializing_if = "Option::is_none")]
     port_taken_by: Option<String>,
     judge: JudgeView,
-    sessions: Vec<SessionView>,
+    sessions: Vec<SessionSummary>,
 }
 
 pub(crate) fn run(context: &Context, limit: Option<u32>) -> Outcome {
@@ -46,7 +45,7 @@ pub(crate) fn run(context: &Context, limit: Option<u32>) -> Outcome {
         },
         proxy,
         judge: JudgeView::of(context.settings.llm(), spent),
-        sessions: sessions.into_iter().map(SessionView::from).collect(),
+        sessions,
     };
     context.answer(answer, text)
 }
@@ -99,35 +98,42 @@ fn proxy_text(answer: &Answer, style: Style) -> String {
     }
 }
 
-fn session_table(sessions: &[SessionView]) -> Table {
+fn session_table(sessions: &[SessionSummary]) -> Table {
     let mut table = Table::new(
         "SESSION, TASK, STATUS, MODE, PROMPTS#, STEPS#, INPUT#, CACHE READ#, CACHE WRITE#, OUTPUT#, UPDATED, PROJECT, GOAL, LAST ACTION",
     );
     let now = SystemClock.now();
     let mut last_session = None;
-    for (task, depth) in task_tree(sessions) {
+    for (summary, depth) in task_tree(sessions) {
+        let task = &summary.state;
         // Only the row of a session's first task names the session.
         let session = Some(&task.client_session_id);
         let is_first = last_session != session;
         last_session = session;
-        let last_action = task.last_action.as_ref();
+        let last_action = summary.last_action.as_ref();
         let last_action = last_action.map(|step| format!("{} {}", step.tool, step.subject()));
         table.row([
-            session.filter(|_| is_first).cloned().unwrap_or_default(),
+            session
+                .filter(|_| is_first)
+                .map(ToString::to_string)
+                .unwrap_or_default(),
             match depth.min(MAX_INDENTATION) {
-                0 => task.task_type.to_owned(),
-                depth => format!("{}└ {}", "  ".repeat(depth - 1), task.task_type),
+                0 => task.task_type.as_str().to_owned(),
+                depth => format!("{}└ {}", "  ".repeat(depth - 1), task.task_type.as_str()),
             },
-            task.status.to_owned(),
-            task.session_mode.to_owned(),
-            task.prompts.to_string(),
-            task.steps.to_string(),
-            count(task.tokens.input),
-            count(task.tokens.cache_read),
-            count(task.tokens.cache_creation),
-            count(task.tokens.output),
+            task.status.as_str().to_owned(),
+            task.session_mode.as_str().to_owned(),
+            summary.prompts.to_string(),
+            summary.steps.to_string(),
+            count(summary.tokens.input),
+            count(summary.tokens.cache_read),
+            count(summary.tokens.cache_creation),
+            count(summary.tokens.output),
             ago(task.last_update, now),
-            task.project_path.clone().unwrap_or_else(|| "unknown".to_owned()),
+            match task.project_path.as_str() {
+                "" => "unknown".to_owned(),
+                path => path.to_owned(),
+            },
             truncated(task.original_goal.as_deref().unwrap_or_default(), 48),
             truncated(&last_action.unwrap_or_default(), 48),
         ]);
@@ -137,43 +143,45 @@ fn session_table(sessions: &[SessionView]) -> Table {
 
 /// The tasks in display order, each with its depth. Client sessions keep the given order; within a session the oldest task is
 /// first, and each task is followed by the tasks that it started. A task whose parent is not listed is a root.
-fn task_tree(tasks: &[SessionView]) -> Vec<(&SessionView, usize)> {
-    let mut session_order: HashMap<&str, usize> = HashMap::new();
+fn task_tree(tasks: &[SessionSummary]) -> Vec<(&SessionSummary, usize)> {
+    let mut session_order: HashMap<&ClientSessionId, usize> = HashMap::new();
     for (place, task) in tasks.iter().enumerate() {
-        session_order.entry(&task.client_session_id).or_insert(place);
+        session_order
+            .entry(&task.state.client_session_id)
+            .or_insert(place);
     }
-    let mut sorted: Vec<&SessionView> = tasks.iter().collect();
+    let mut sorted: Vec<&SessionSummary> = tasks.iter().collect();
     sorted.sort_by_key(|task| {
         (
-            session_order.get(task.client_session_id.as_str()),
-            task.start_time,
+            session_order.get(&task.state.client_session_id),
+            task.state.start_time,
         )
     });
-    let known: HashSet<&str> = tasks.iter().map(|task| task.session_id.as_str()).collect();
-    let mut children: HashMap<Option<&str>, Vec<&SessionView>> = HashMap::new();
+    let known: HashSet<&SessionId> = tasks.iter().map(|task| &task.state.session_id).collect();
+    let mut children: HashMap<Option<&SessionId>, Vec<&SessionSummary>> = HashMap::new();
     for task in sorted {
-        let parent = task.parent_session_id.as_deref();
-        let parent = parent.filter(|parent| known.contains(parent) && *parent != task.session_id);
+        let parent = task.state.parent_session_id.as_ref();
+        let parent = parent.filter(|parent| known.contains(parent) && **parent != task.state.session_id);
         children.entry(parent).or_default().push(task);
     }
     let mut tree = Vec::with_capacity(tasks.len());
     add_children(None, 0, &mut children, &mut tree);
     // The remaining tasks are their own ancestors.
-    let mut cyclic: Vec<&SessionView> = children.into_values().flatten().collect();
-    cyclic.sort_by_key(|task| (task.start_time, &task.session_id));
+    let mut cyclic: Vec<&SessionSummary> = children.into_values().flatten().collect();
+    cyclic.sort_by_key(|task| (task.state.start_time, &task.state.session_id));
     tree.extend(cyclic.into_iter().map(|task| (task, 0)));
     tree
 }
 
 /// Adds the tasks below `parent`, each followed by its own.
 fn add_children<'a>(
-    parent: Option<&'a str>,
+    parent: Option<&'a SessionId>,
     depth: usize,
-    children: &mut HashMap<Option<&'a str>, Vec<&'a SessionView>>,
-    tree: &mut Vec<(&'a SessionView, usize)>,
+    children: &mut HashMap<Option<&'a SessionId>, Vec<&'a SessionSummary>>,
+    tree: &mut Vec<(&'a SessionSummary, usize)>,
 ) {
     for task in children.remove(&parent).unwrap_or_default() {
         tree.push((task, depth));
-        add_children(Some(&task.session_id), depth + 1, children, tree);
+        add_children(Some(&task.state.session_id), depth + 1, children, tree);
     }
 }

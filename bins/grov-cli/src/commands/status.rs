@@ -5,8 +5,8 @@ use crate::format::{plural, timestamp};
 use crate::judge::{JudgeView, spent_today};
 use crate::output::{Outcome, Style};
 use crate::table::{Fields, one_line, truncated};
-use grov_domain::SwitchScope;
-use grov_query::{TaskView, project_status};
+use grov_domain::{SwitchScope, Task};
+use grov_query::{project_status, title};
 use serde::Serialize;
 
 /// Maximum number of decisions, and of constraints, that are shown as text.
@@ -22,7 +22,7 @@ struct Answer {
     memory_items: u64,
     sessions: u64,
     steps: u64,
-    last_task: Option<TaskView>,
+    last_task: Option<Task>,
     switch: SwitchView,
     judge: JudgeView,
 }
@@ -86,7 +86,7 @@ pub(crate) fn run(context: &Context) -> Outcome {
         memory_items: stored.memory_items,
         sessions: stored.sessions,
         steps: stored.steps,
-        last_task: stored.last_task.map(TaskView::from),
+        last_task: stored.last_task,
         switch: SwitchView::of(&key, context.settings.memory().enabled, off),
         judge: JudgeView::of(context.settings.llm(), spent),
     };
@@ -114,14 +114,12 @@ fn text(answer: &Answer, style: Style) -> String {
     fields.into_text()
 }
 
-fn add_task(fields: &mut Fields, task: &TaskView) {
-    let goal = truncated(
-        &one_line(task.goal.as_deref().unwrap_or(&task.original_query)),
-        72,
-    );
+fn add_task(fields: &mut Fields, task: &Task) {
+    let goal = truncated(&one_line(title(task)), 72);
+    let status = task.status.as_str();
     let saved = match task.trigger_reason {
-        Some(reason) => format!("{}, saved because {reason}", task.status),
-        None => task.status.to_owned(),
+        Some(reason) => format!("{status}, saved because {}", reason.as_str()),
+        None => status.to_owned(),
     };
     let at = timestamp(task.created_at);
     fields.add("last task", &format!("{goal} ({saved}, {at})"));

@@ -5,15 +5,15 @@ use crate::failure::Failure;
 use crate::format::timestamp;
 use crate::output::{ExitStatus, Outcome, Style, note};
 use crate::table::{Table, one_line, truncated};
-use grov_domain::SessionState;
-use grov_query::{Lookup, SessionSteps, StepView, find_steps};
+use grov_domain::{SessionId, SessionState, StepRow};
+use grov_query::{Lookup, SessionSteps, find_steps};
 use serde::Serialize;
 use std::collections::HashMap;
 
 #[derive(Serialize)]
 struct Answer {
     session_id: String,
-    steps: Vec<StepView>,
+    steps: Vec<StepRow>,
     #[serde(skip)]
     tasks: Vec<SessionState>,
 }
@@ -31,7 +31,7 @@ pub(crate) fn run(context: &Context, session: &str) -> Outcome {
     };
     let answer = Answer {
         session_id,
-        steps: work.steps.into_iter().map(StepView::from).collect(),
+        steps: work.steps,
         tasks: work.tasks,
     };
     context.answer(answer, text)?;
@@ -47,12 +47,15 @@ fn text(answer: &Answer, style: Style) -> String {
     for step in groups.iter().flatten() {
         table.row([
             timestamp(step.timestamp),
-            step.action_type.to_owned(),
+            step.action_type.as_str().to_owned(),
             step.drift_score
                 .map(|score| score.to_string())
                 .unwrap_or_default(),
             step.tool.clone(),
-            step.agent_id.clone().unwrap_or_default(),
+            step.agent_id
+                .as_ref()
+                .map(ToString::to_string)
+                .unwrap_or_default(),
             step.subject(),
         ]);
     }
@@ -64,7 +67,7 @@ fn text(answer: &Answer, style: Style) -> String {
         text.extend(
             group
                 .first()
-                .map(|step| heading(&step.task_id, &answer.tasks, style)),
+                .map(|step| heading(&step.session_id, &answer.tasks, style)),
         );
         text.extend(rows.by_ref().take(group.len()).map(str::to_owned));
     }
@@ -72,11 +75,11 @@ fn text(answer: &Answer, style: Style) -> String {
 }
 
 /// The steps grouped by task, the tasks in the order of their first step.
-fn by_task(steps: &[StepView]) -> Vec<Vec<&StepView>> {
-    let mut places: HashMap<&str, usize> = HashMap::new();
-    let mut groups: Vec<Vec<&StepView>> = Vec::new();
+fn by_task(steps: &[StepRow]) -> Vec<Vec<&StepRow>> {
+    let mut places: HashMap<&SessionId, usize> = HashMap::new();
+    let mut groups: Vec<Vec<&StepRow>> = Vec::new();
     for step in steps {
-        let place = *places.entry(&step.task_id).or_insert(groups.len());
+        let place = *places.entry(&step.session_id).or_insert(groups.len());
         match groups.get_mut(place) {
             Some(group) => group.push(step),
             None => groups.push(vec![step]),
@@ -86,9 +89,9 @@ fn by_task(steps: &[StepView]) -> Vec<Vec<&StepView>> {
 }
 
 /// The line above the steps of a task.
-fn heading(id: &str, tasks: &[SessionState], style: Style) -> String {
-    let name = style.bold(&one_line(id));
-    let Some(task) = tasks.iter().find(|task| task.session_id.as_str() == id) else {
+fn heading(id: &SessionId, tasks: &[SessionState], style: Style) -> String {
+    let name = style.bold(&one_line(id.as_str()));
+    let Some(task) = tasks.iter().find(|task| task.session_id == *id) else {
         return format!("task {name}");
     };
     let goal = task.original_goal.as_deref().unwrap_or("goal unknown");

@@ -3,12 +3,11 @@
 use crate::arguments::UsageGroup;
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::format::{as_dollars, count, plural, timestamp};
+use crate::format::{count, plural, timestamp};
 use crate::judge::{BudgetView, spent_today};
 use crate::output::{Outcome, Style};
 use crate::table::Table;
-use grov_domain::{CallFilter, Clock, LlmCall, MicroUsd, SystemClock, time_before};
-use grov_query::TokensView;
+use grov_domain::{CallFilter, Clock, LlmCall, MicroUsd, SystemClock, TokenUsage, time_before};
 use grov_runtime::{Kind, Value};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -22,29 +21,13 @@ const AMOUNTS: &str = "INPUT#, CACHE READ#, CACHE WRITE#, OUTPUT#, COST#";
 
 #[derive(Serialize)]
 struct Answer {
-    calls: Vec<CallView>,
+    calls: Vec<LlmCall>,
     #[serde(skip_serializing_if = "Option::is_none")]
     groups: Option<Vec<GroupView>>,
-    #[serde(serialize_with = "as_dollars")]
     total_usd: MicroUsd,
     budget: BudgetView,
     #[serde(skip)]
     grouped_by: Option<UsageGroup>,
-}
-
-#[derive(Serialize)]
-struct CallView {
-    purpose: &'static str,
-    provider: String,
-    model: String,
-    session_id: Option<String>,
-    tokens: TokensView,
-    #[serde(serialize_with = "as_dollars")]
-    cost_usd: MicroUsd,
-    latency_ms: u64,
-    outcome: &'static str,
-    #[serde(with = "time::serde::rfc3339")]
-    at: OffsetDateTime,
 }
 
 #[derive(Debug, Default, Serialize)]
@@ -52,25 +35,8 @@ struct GroupView {
     /// The day, the session or the purpose; `None` for calls that belong to no session.
     key: Option<String>,
     calls: u64,
-    #[serde(serialize_with = "as_dollars")]
     cost_usd: MicroUsd,
-    tokens: TokensView,
-}
-
-impl From<LlmCall> for CallView {
-    fn from(call: LlmCall) -> Self {
-        Self {
-            purpose: call.purpose.as_str(),
-            provider: call.provider,
-            model: call.model,
-            session_id: call.session_id.map(|id| id.to_string()),
-            tokens: call.usage.into(),
-            cost_usd: call.cost,
-            latency_ms: u64::try_from(call.latency.as_millis()).unwrap_or(u64::MAX),
-            outcome: call.outcome.as_str(),
-            at: call.at,
-        }
-    }
+    tokens: TokenUsage,
 }
 
 pub(crate) fn run(context: &Context, by: Option<UsageGroup>, since: Option<&str>) -> Outcome {
@@ -83,8 +49,7 @@ pub(crate) fn run(context: &Context, by: Option<UsageGroup>, since: Option<&str>
     };
     let stored = context.read(async |store| Ok((store.calls(&filter).await?, spent_today(store).await?)))?;
     let (calls, spent) = stored.unwrap_or_default();
-    let calls: Vec<CallView> = calls.into_iter().map(CallView::from).collect();
-    let costs = calls.iter().map(|call| call.cost_usd);
+    let costs = calls.iter().map(|call| call.cost);
     let answer = Answer {
         groups: by.map(|by| grouped(&calls, by)),
         total_usd: costs.fold(MicroUsd::default(), MicroUsd::plus),
@@ -111,19 +76,19 @@ fn parse_since(text: &str, now: OffsetDateTime) -> Result<OffsetDateTime, Failur
 }
 
 /// Days in chronological order; sessions and purposes by cost, the most expensive first.
-fn grouped(calls: &[CallView], by: UsageGroup) -> Vec<GroupView> {
+fn grouped(calls: &[LlmCall], by: UsageGroup) -> Vec<GroupView> {
     let mut groups: BTreeMap<Option<String>, GroupView> = BTreeMap::new();
     for call in calls {
         let key = match by {
             UsageGroup::Day => Some(timestamp(call.at).chars().take(10).collect()),
-            UsageGroup::Session => call.session_id.clone(),
-            UsageGroup::Purpose => Some(call.purpose.to_owned()),
+            UsageGroup::Session => call.session_id.as_ref().map(ToString::to_string),
+            UsageGroup::Purpose => Some(call.purpose.as_str().to_owned()),
         };
         let group = groups.entry(key.clone()).or_default();
         group.key = key;
         group.calls += 1;
-        group.cost_usd = group.cost_usd.plus(call.cost_usd);
-        group.tokens = group.tokens.plus(call.tokens);
+        group.cost_usd = group.cost_usd.plus(call.cost);
+        group.tokens = group.tokens.plus(call.usage);
     }
     let mut groups: Vec<GroupView> = groups.into_values().collect();
     if by != UsageGroup::Day {
@@ -155,13 +120,20 @@ fn call_table(answer: &Answer) -> Table {
     ));
     let hidden = answer.calls.len().saturating_sub(MAX_SHOWN);
     for call in answer.calls.iter().skip(hidden) {
-        let first = [timestamp(call.at), call.purpose.to_owned(), call.model.clone()];
-        let last = [
-            format!("{} ms", call.latency_ms),
-            call.outcome.to_owned(),
-            call.session_id.clone().unwrap_or_default(),
+        let first = [
+            timestamp(call.at),
+            call.purpose.as_str().to_owned(),
+            call.model.clone(),
         ];
-        let amounts = amounts(call.tokens, call.cost_usd);
+        let last = [
+            format!("{} ms", call.latency.as_millis()),
+            call.outcome.as_str().to_owned(),
+            call.session_id
+                .as_ref()
+                .map(ToString::to_string)
+                .unwrap_or_default(),
+        ];
+        let amounts = amounts(call.usage, call.cost);
         table.row(first.into_iter().chain(amounts).chain(last));
     }
     let calls = plural(answer.calls.len() as u64, "call", "calls");
@@ -188,14 +160,14 @@ fn group_table(answer: &Answer, groups: &[GroupView], by: UsageGroup) -> Table {
 }
 
 fn total(answer: &Answer) -> [String; 5] {
-    let tokens = answer.calls.iter().map(|call| call.tokens);
+    let tokens = answer.calls.iter().map(|call| call.usage);
     amounts(
-        tokens.fold(TokensView::default(), TokensView::plus),
+        tokens.fold(TokenUsage::default(), TokenUsage::plus),
         answer.total_usd,
     )
 }
 
-fn amounts(tokens: TokensView, cost: MicroUsd) -> [String; 5] {
+fn amounts(tokens: TokenUsage, cost: MicroUsd) -> [String; 5] {
     [
         count(tokens.input),
         count(tokens.cache_read),

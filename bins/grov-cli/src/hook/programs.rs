@@ -3,20 +3,14 @@
 use super::processor::Processor;
 use grov_drift::{HookError, Programs, Work};
 use grov_runtime::{Environment, Home, Settings, daemon};
-use std::io::{Read, Write};
+use std::io::Write;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::process::{Command, Stdio};
 
-/// How long a proxy may take to start. The client's timeout for the hook is a little longer.
-const START_PATIENCE: Duration = Duration::from_secs(17);
-const LOOK_AGAIN: Duration = Duration::from_millis(5);
-/// Maximum bytes that are read from the standard error of a daemon that does not start.
-const LONGEST_WORDS: u64 = 4 * 1024;
 /// Bytes that can be written to a pipe before it is read: one page, which is the capacity of a new pipe on Linux after the
 /// user has exceeded `pipe-user-pages-soft`.
-const FITS: usize = 4 * 1024;
+const PIPE_CAPACITY: usize = 4 * 1024;
 
 /// This program with the same home.
 pub(super) struct Own<'a> {
@@ -33,7 +27,7 @@ impl Own<'_> {
         if let Some(processor) = &self.processor {
             processor.leave();
         }
-        let own = std::env::current_exe().map_err(|error| format!("this program: {error}"))?;
+        let own = std::env::current_exe().map_err(|error| format!("cannot find this program: {error}"))?;
         let mut command = Command::new(own);
         if let Some(home) = self.named_home {
             command.arg("--home").arg(home);
@@ -43,7 +37,7 @@ impl Own<'_> {
 
     /// Starts a worker process and writes `work` to its standard input.
     fn spawn_worker(&self, work: &Work, settings: &Settings) -> Result<(), String> {
-        let text = serde_json::to_vec(work).map_err(|error| format!("work to be handed over: {error}"))?;
+        let text = serde_json::to_vec(work).map_err(|error| format!("cannot serialize the work: {error}"))?;
         let mut command = self.command()?;
         command.arg("hook-worker").arg(work.session());
         // The worker must not get the client's keys, tokens and addresses.
@@ -57,23 +51,22 @@ impl Own<'_> {
             .process_group(0)
             .stdout(Stdio::null())
             .stderr(Stdio::null());
-        let (reader, mut writer) = std::io::pipe().map_err(|error| format!("a pipe: {error}"))?;
-        let mut hand = |text: &[u8]| {
-            let handed = writer.write_all(text);
-            handed.map_err(|error| format!("a worker did not take its work: {error}"))
+        let (reader, mut writer) =
+            std::io::pipe().map_err(|error| format!("cannot create a pipe: {error}"))?;
+        let mut write = || {
+            let written = writer.write_all(&text);
+            written.map_err(|error| format!("a worker did not read its work: {error}"))
         };
-        // Written before the worker starts, if the pipe can hold it: the client may end this process at any time.
-        let (before, behind) = if text.len() <= FITS {
-            (text.as_slice(), &[][..])
-        } else {
-            (&[][..], text.as_slice())
-        };
-        hand(before)?;
+        // Write before the worker starts if the pipe can hold it: the client may end this process at any time.
+        let fits = text.len() <= PIPE_CAPACITY;
+        if fits {
+            write()?;
+        }
         let worker = command.stdin(reader).spawn();
         // Closes this process's copy of the read end, so that writing fails if the worker has ended.
         drop(command);
-        worker.map_err(|error| format!("a worker: {error}"))?;
-        hand(behind)
+        worker.map_err(|error| format!("cannot start a worker: {error}"))?;
+        if fits { Ok(()) } else { write() }
     }
 }
 
@@ -83,7 +76,17 @@ impl Programs for Own<'_> {
         command
             .args(["proxy", "--detach", "--port"])
             .arg(port.to_string());
-        wait_for(command).map_err(HookError::Process)
+        // The command itself gives up after 15 seconds, before the client stops waiting for the hook.
+        let ended = command.stdin(Stdio::null()).output();
+        let ended = ended.map_err(|error| HookError::Process(format!("cannot start the proxy: {error}")))?;
+        if ended.status.success() {
+            return Ok(());
+        }
+        let status = ended.status;
+        let error = one_line(&String::from_utf8_lossy(&ended.stderr));
+        Err(HookError::Process(
+            error.unwrap_or_else(|| format!("it ended with {status}")),
+        ))
     }
 
     fn exits_after_response(&self) -> bool {
@@ -95,39 +98,14 @@ impl Programs for Own<'_> {
     }
 }
 
-fn wait_for(mut command: Command) -> Result<(), String> {
-    command
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped());
-    let mut child = command.spawn().map_err(|error| format!("the proxy: {error}"))?;
-    let deadline = Instant::now() + START_PATIENCE;
-    while Instant::now() < deadline {
-        match child.try_wait() {
-            Ok(None) => std::thread::sleep(LOOK_AGAIN),
-            Ok(Some(status)) if status.success() => return Ok(()),
-            Ok(Some(status)) => {
-                return Err(said_by(&mut child).unwrap_or_else(|| format!("it ended with {status}")));
-            }
-            Err(error) => return Err(format!("the proxy: {error}")),
-        }
-    }
-    Err("it did not start in time. Run grov doctor for details".to_owned())
-}
-
-/// The standard error of a program that ended, as one line; `None` if it is empty.
-fn said_by(child: &mut Child) -> Option<String> {
-    let mut said = String::new();
-    let stderr = child.stderr.as_mut()?;
-    stderr.take(LONGEST_WORDS).read_to_string(&mut said).ok()?;
-    let lines = said
+/// The lines of a program's standard error as one; `None` if it is empty.
+fn one_line(stderr: &str) -> Option<String> {
+    let lines = stderr
         .lines()
-        .map(|line| line.strip_prefix("error: ").unwrap_or(line).trim());
-    let said = lines
-        .filter(|line| !line.is_empty())
-        .collect::<Vec<_>>()
-        .join("; ");
-    (!said.is_empty()).then_some(said)
+        .map(|line| line.strip_prefix("error: ").unwrap_or(line).trim())
+        .filter(|line| !line.is_empty());
+    let line = lines.collect::<Vec<_>>().join("; ");
+    (!line.is_empty()).then_some(line)
 }
 
 #[cfg(test)]

@@ -221,8 +221,11 @@ fn an_invalid_draft_is_reported_and_kept() {
             "sed -i 's/\"goal\"/\"gaol\"/' \"$1\"",
             "\"gaol\" is not a key of a record",
         ),
-        ("sed -i 's/\"complete\"/\"done\"/' \"$1\"", "known are complete"),
-        ("sed -i 's/\\[\"relay\"\\]/7/; s/\"relay\"/7/' \"$1\"", "line"),
+        (
+            "sed -i 's/\"complete\"/\"done\"/' \"$1\"",
+            "bad status: unknown variant `done`, expected one of `complete`",
+        ),
+        ("sed -i 's/\\[\"relay\"\\]/7/; s/\"relay\"/7/' \"$1\"", "bad tags"),
         ("echo 'x' >> \"$1\"; exit 3", "failed with"),
     ] {
         let scene = scene_with_editor(scene_with_memories(&[record(FIRST, "check the limit")]), script);
@@ -241,7 +244,7 @@ fn an_invalid_draft_is_reported_and_kept() {
             ended.stderr
         );
         let mode = std::fs::metadata(draft).unwrap().permissions().mode();
-        assert_eq!(mode & 0o077, 0, "{script}: nobody else reads it");
+        assert_eq!(mode & 0o077, 0, "{script}: only its owner can read it");
         assert_eq!(run(&scene, &["export"]).stdout, before);
         // After a correction the edit continues from the kept draft.
         std::fs::write(draft, before.replace("check the limit", "check all limits")).unwrap();

@@ -63,7 +63,8 @@ fn usage_lists_calls_with_their_cost() {
         answer["calls"][0],
         object!({
             "purpose": "extract_intent", "provider": "anthropic", "model": "small-model", "session_id": "one",
-            "tokens": {"input": 1000, "cache_read": 10, "cache_creation": 1, "output": 100},
+            "tokens": {"input": 1000, "cache_read": 10, "cache_creation": 1, "cache_creation_5m": 0,
+                "cache_creation_1h": 0, "output": 100},
             "cost_usd": 0.0015, "latency_ms": 750, "outcome": "answered", "at": "2026-05-28T10:00:00Z",
         })
     );

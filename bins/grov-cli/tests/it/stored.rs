@@ -147,7 +147,7 @@ fn proxy_status_lists_sessions_newest_first() {
     let expected = object!({
         "client_session_id": FIRST, "project_path": "/p", "task_type": "main", "parent_session_id": null,
         "session_mode": "normal", "status": "active", "prompts": 1, "steps": 3, "exchanges": 2,
-        "tokens": {"input": 20, "cache_read": 40_000, "cache_creation": 600, "output": 80},
+        "tokens": {"input": 20, "cache_read": 40_000, "cache_creation": 600, "cache_creation_5m": 0, "cache_creation_1h": 0, "output": 80},
         "start_time": "2026-05-28T20:26:40Z", "last_update": "2026-05-28T20:29:45Z",
     });
     for (name, value) in expected.as_object().unwrap() {

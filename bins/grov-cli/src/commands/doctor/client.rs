@@ -80,11 +80,8 @@ impl ClientSettings {
 impl ClientFile {
     /// Registers again what is registered in this file.
     fn register(&self, status_line: bool) -> Remedy {
-        Remedy::Register {
-            scope: self.scope,
-            http: self.content.hooks.iter().any(|hook| hook.daemon_port.is_some()),
-            status_line,
-        }
+        let http = self.content.hooks.iter().any(|hook| hook.daemon_port.is_some());
+        Remedy::register(self.scope, http, status_line)
     }
 
     fn problem(&self, problem: impl std::fmt::Display) -> Check {

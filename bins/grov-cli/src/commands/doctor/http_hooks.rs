@@ -22,11 +22,7 @@ struct HttpHook<'f> {
 
 impl HttpHook<'_> {
     fn register(&self) -> Remedy {
-        Remedy::Register {
-            scope: self.file.scope,
-            http: true,
-            status_line: false,
-        }
+        Remedy::register(self.file.scope, true, false)
     }
 }
 
@@ -122,7 +118,7 @@ fn daemon_down(daemon: &ProxyView, first: &HttpHook<'_>) -> Option<Check> {
             format!("no daemon answers on port {port}; the next session starts it"),
         )
         .consequence(consequence)
-        .remedy(Remedy::StartProxy(Some(port))),
+        .remedy(Remedy::start_proxy(Some(port))),
     )
 }
 

@@ -65,7 +65,7 @@ fn not_running(listener: &str, address: SocketAddr) -> Check {
             .fix("stop that program, or set proxy.port and run `grov init --proxy` again"),
         None => Check::fail(PROXY, format!("nothing listens at {listener}"))
             .consequence("The client retries for three minutes and then fails.")
-            .remedy(Remedy::StartProxy(None)),
+            .remedy(Remedy::start_proxy(None)),
     }
 }
 

@@ -7,11 +7,12 @@ use crate::failure::Failure;
 use crate::format::timestamp;
 use crate::output::{Outcome, Style};
 use crate::table::{Fields, one_line, truncated};
-use grov_domain::{Clock, DriftEvent, DriftType, GoalContract, Rule, StoreConnection, SystemClock};
-use grov_hooks::settings::shell_word;
-use grov_query::{
-    ActiveConstraints, CorrectionView, EventView, Lookup, consent_to, correction_of, find_event,
+use grov_domain::{
+    ActionType, ClientSessionId, Clock, DriftEvent, DriftType, GoalContract, Rule, StoreConnection,
+    SystemClock,
 };
+use grov_hooks::settings::shell_word;
+use grov_query::{ActiveConstraints, CorrectionView, Lookup, consent_to, correction_of, find_event};
 use serde::Serialize;
 
 /// Maximum characters of a line.
@@ -21,10 +22,11 @@ const MAX_SUGGESTIONS: usize = 3;
 
 #[derive(Serialize)]
 struct Answer {
-    event: EventView,
+    event: DriftEvent,
     drift_type: Option<&'static str>,
     /// The goal contract at that time; `None` if the session was deleted.
-    held_to: Option<ContractView>,
+    #[serde(rename = "held_to")]
+    contract: Option<ContractView>,
     /// Whether the user allowed it in the guard's dialog; `None` if they were not asked.
     allowed_by_user: Option<bool>,
     /// The correction that followed.
@@ -36,24 +38,24 @@ struct Answer {
 /// A goal contract.
 #[derive(Serialize)]
 struct ContractView {
-    goal: String,
     newest_instruction: String,
-    scope: Vec<String>,
-    allowed: Vec<String>,
-    forbidden: Vec<String>,
-    constraints: Vec<String>,
+    #[serde(flatten)]
+    contract: GoalContract,
 }
 
 pub(super) fn run(context: &Context, event: &str) -> Outcome {
     let answer = context.read(async |store| {
         let event = find(store, event).await?;
         let correction = correction_of(store, &event).await?;
-        let held_to = match store.session(&event.session_id).await? {
+        let contract = match store.session(&event.session_id).await? {
             Some(task) => {
                 let reader = assembly::intent_reader();
                 let active =
                     ActiveConstraints::load(store, reader, &task.state, Some(event.timestamp)).await?;
-                Some(ContractView::from(active.contract))
+                Some(ContractView {
+                    newest_instruction: active.contract.newest_instruction().to_owned(),
+                    contract: active.contract,
+                })
             }
             None => None,
         };
@@ -61,25 +63,12 @@ pub(super) fn run(context: &Context, event: &str) -> Outcome {
             allowed_by_user: consent_to(store, &event).await?,
             allow: suggestions(&event),
             drift_type: event.drift_score.map(|score| DriftType::of_score(score).as_str()),
-            held_to,
+            contract,
             correction: correction.as_ref().map(CorrectionView::from),
-            event: EventView::from(event),
+            event,
         })
     })?;
     context.answer(answer.ok_or_else(|| unknown(event))?, text)
-}
-
-impl From<GoalContract> for ContractView {
-    fn from(contract: GoalContract) -> Self {
-        Self {
-            newest_instruction: contract.newest_instruction().to_owned(),
-            goal: contract.goal,
-            scope: contract.scope,
-            allowed: contract.allowed,
-            forbidden: contract.forbidden,
-            constraints: contract.constraints,
-        }
-    }
 }
 
 /// Finds an event by its id, its step's id, or a unique part of one.
@@ -119,19 +108,19 @@ fn suggestions(event: &DriftEvent) -> Vec<String> {
 fn text(answer: &Answer, style: Style) -> String {
     let event = &answer.event;
     let mut fields = Fields::new(10, MAX_LINE);
-    fields.add("event", &event.id);
+    fields.add("event", event.id.as_str());
     fields.add("when", &timestamp(event.timestamp));
-    let session = event.client_session_id.as_deref().unwrap_or(&event.session_id);
-    fields.add("session", session);
+    let session = event.client_session_id.as_ref().map(ClientSessionId::as_str);
+    fields.add("session", session.unwrap_or(event.session_id.as_str()));
     let mut score = match event.drift_score {
         Some(score) => format!("{score} of 10 ({})", answer.drift_type.unwrap_or_default()),
         None => "unknown".to_owned(),
     };
     if let Some(by) = event.judged_by {
-        score.push_str(&format!(", judged by {by}"));
+        score.push_str(&format!(", judged by {}", by.as_str()));
     }
     fields.add("score", &score);
-    match &answer.held_to {
+    match &answer.contract {
         Some(contract) => add_contract(&mut fields, contract),
         None => fields.add("goal", "unknown: the session was deleted"),
     }
@@ -175,18 +164,23 @@ fn text(answer: &Answer, style: Style) -> String {
             "request it in a prompt; requested changes are on goal",
         );
     }
-    let heading = format!("{} {}", event.action_type.unwrap_or("action"), event.subject());
+    let heading = format!(
+        "{} {}",
+        event.action_type.map_or("action", ActionType::as_str),
+        event.subject()
+    );
     let heading = truncated(&one_line(&heading), MAX_LINE);
     format!("{}\n{}", style.bold(heading.trim_end()), fields.into_text())
 }
 
-fn add_contract(fields: &mut Fields, contract: &ContractView) {
+fn add_contract(fields: &mut Fields, view: &ContractView) {
+    let contract = &view.contract;
     match contract.goal.as_str() {
         "" => fields.add("goal", "unknown"),
         goal => fields.add("goal", goal),
     }
-    if !contract.newest_instruction.is_empty() {
-        fields.add("asked last", &contract.newest_instruction);
+    if !view.newest_instruction.is_empty() {
+        fields.add("asked last", &view.newest_instruction);
     }
     for (name, list) in [
         ("scope", &contract.scope),

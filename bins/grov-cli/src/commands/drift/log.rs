@@ -6,8 +6,8 @@ use crate::format::timestamp;
 use crate::output::{Outcome, Style, note};
 use crate::session;
 use crate::table::Table;
-use grov_domain::{ClientSessionId, DriftEvent, StoreConnection};
-use grov_query::{EventView, LogScope, drift_log};
+use grov_domain::{ActionType, ClientSessionId, DriftEvent, StoreConnection};
+use grov_query::{LogScope, drift_log};
 use serde::Serialize;
 
 /// Maximum number of events that are shown as text without `--limit`.
@@ -15,7 +15,7 @@ const DEFAULT_LIMIT: u32 = 20;
 
 #[derive(Serialize)]
 struct Answer {
-    events: Vec<EventView>,
+    events: Vec<DriftEvent>,
 }
 
 pub(super) fn run(context: &Context, session: Option<&str>, limit: Option<u32>) -> Outcome {
@@ -32,7 +32,6 @@ pub(super) fn run(context: &Context, session: Option<&str>, limit: Option<u32>) 
     if events.is_empty() {
         note!("no action was judged off the goal");
     }
-    let events = events.into_iter().map(EventView::from).collect();
     context.answer(Answer { events }, text)
 }
 
@@ -65,13 +64,13 @@ fn text(answer: &Answer, style: Style) -> String {
     for event in &answer.events {
         table.row([
             timestamp(event.timestamp),
-            event.id.clone(),
+            event.id.to_string(),
             event
                 .drift_score
                 .map(|score| score.to_string())
                 .unwrap_or_default(),
             event.level.clone().unwrap_or_default(),
-            event.action_type.unwrap_or_default().to_owned(),
+            event.action_type.map_or("", ActionType::as_str).to_owned(),
             event.subject(),
             event.reason.clone().unwrap_or_default(),
         ]);

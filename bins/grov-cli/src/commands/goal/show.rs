@@ -32,7 +32,7 @@ fn text(answer: &GoalView, style: Style) -> String {
         let value = truncated(&one_line(value), MAX_LINE);
         fields.add_styled(name, &format!("{value}  {}", style.faint(origin)));
     };
-    if answer.goal.is_empty() {
+    if answer.contract.goal.is_empty() {
         add("goal", "unknown", "`grov goal set TEXT` sets it");
     }
     for origin in answer.origins.iter().filter(|origin| origin.part != "keyword") {
@@ -45,8 +45,8 @@ fn text(answer: &GoalView, style: Style) -> String {
             add("asked last", &answer.newest_instruction, "");
         }
     }
-    if !answer.keywords.is_empty() {
-        add("keywords", &answer.keywords.join(", "), "task");
+    if !answer.contract.keywords.is_empty() {
+        add("keywords", &answer.contract.keywords.join(", "), "task");
     }
     format!("{}\n{}", style.faint(&heading), fields.into_text())
 }

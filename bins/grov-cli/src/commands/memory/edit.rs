@@ -13,7 +13,6 @@ use crate::output::{Outcome, Style, note};
 use crate::table::one_line;
 use editor::Draft;
 use grov_domain::Task;
-use grov_query::TaskView;
 use grov_redact::Redacted;
 use serde::Serialize;
 use std::collections::HashSet;
@@ -23,7 +22,7 @@ use std::path::Path;
 #[derive(Serialize)]
 struct Answer {
     changed: bool,
-    memory: TaskView,
+    memory: Task,
     #[serde(skip)]
     fields: Vec<&'static str>,
 }
@@ -61,7 +60,7 @@ pub(super) fn run(context: &Context, arguments: &EditArguments) -> Outcome {
     }
     let answer = Answer {
         changed: !saved.fields.is_empty(),
-        memory: TaskView::from(saved.task),
+        memory: saved.task,
         fields: saved.fields,
     };
     context.answer(answer, text)
@@ -114,7 +113,7 @@ fn save(context: &Context, before: &Task, mut after: Task) -> Result<Saved, Fail
         }
         store.import(&[Redacted::of(&after)]).await?;
         let uses = store.uses(std::slice::from_ref(&before.id)).await?;
-        let lineages: HashSet<_> = uses.into_iter().map(|held| held.lineage).collect();
+        let lineages: HashSet<_> = uses.into_iter().map(|found| found.lineage).collect();
         // Redaction may have changed it.
         let task = store.task(&before.id).await?.ok_or_else(unknown)?;
         Ok(Saved {
@@ -137,7 +136,7 @@ fn read(file: &Path) -> Result<Vec<u8>, Failure> {
 }
 
 fn text(answer: &Answer, style: Style) -> String {
-    let id = style.bold(&one_line(&answer.memory.id));
+    let id = style.bold(&one_line(answer.memory.id.as_str()));
     match answer.changed {
         true => format!("changed {} of {id}\n", answer.fields.join(", ")),
         false => format!("nothing was changed in {id}\n"),

@@ -1,13 +1,12 @@
 //! `grov memory list`, `export` and `stats`
 
-use super::record::Record;
 use super::scope;
 use crate::context::Context;
 use crate::format::timestamp;
 use crate::output::{self, ExitStatus, Outcome, Style, note};
 use crate::table::{Fields, Table, one_line};
 use grov_domain::Task;
-use grov_query::TaskView;
+use grov_query::title;
 use serde::Serialize;
 use std::ops::ControlFlow;
 use time::OffsetDateTime;
@@ -17,7 +16,7 @@ const DEFAULT_LIMIT: u32 = 20;
 
 #[derive(Serialize)]
 struct ListAnswer {
-    memories: Vec<TaskView>,
+    memories: Vec<Task>,
 }
 
 #[derive(Default, Serialize)]
@@ -39,7 +38,7 @@ pub(super) fn list(context: &Context, limit: Option<u32>) -> Outcome {
     let mut memories = Vec::new();
     context.read(async |store| {
         let mut keep = |task| {
-            memories.push(TaskView::from(task));
+            memories.push(task);
             ControlFlow::Continue(())
         };
         Ok(store.each_memory(&scope, &mut keep).await?)
@@ -59,7 +58,7 @@ pub(super) fn export(context: &Context) -> Outcome {
     let mut outcome = Ok(ExitStatus::Success);
     context.read(async |store| {
         let mut print = |task: Task| {
-            outcome = output::line(&Record::from(task));
+            outcome = output::line(&task);
             match outcome {
                 Ok(_) => ControlFlow::Continue(()),
                 Err(_) => ControlFlow::Break(()),
@@ -92,15 +91,14 @@ fn list_text(answer: &ListAnswer, style: Style) -> String {
     let mut table = Table::new("SAVED, STATUS, ID, GOAL");
     for memory in &answer.memories {
         let status = match memory.superseded_by {
-            Some(_) => format!("{}, replaced", memory.status),
-            None => memory.status.to_owned(),
+            Some(_) => format!("{}, replaced", memory.status.as_str()),
+            None => memory.status.as_str().to_owned(),
         };
-        let goal = memory.goal.as_ref().unwrap_or(&memory.original_query);
         table.row([
             timestamp(memory.created_at),
             status,
-            memory.id.clone(),
-            goal.clone(),
+            memory.id.to_string(),
+            title(memory).to_owned(),
         ]);
     }
     table.render(style)

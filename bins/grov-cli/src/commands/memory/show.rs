@@ -8,12 +8,13 @@ use crate::format::timestamp;
 use crate::output::{Outcome, Style};
 use crate::table::{Fields, one_line};
 use files::FileView;
-use grov_query::{MemoryRefView, TaskView, memory_refs, replaced_memories, replacements};
+use grov_domain::{Task, TaskId};
+use grov_query::{MemoryRefView, memory_refs, replaced_memories, replacements, title};
 use serde::Serialize;
 
 #[derive(Serialize)]
 struct Answer {
-    memory: TaskView,
+    memory: Task,
     user: Option<String>,
     project_remote: Option<String>,
     client_session_id: Option<String>,
@@ -43,7 +44,7 @@ pub(super) fn run(context: &Context, id: &str) -> Outcome {
             client_session_id: task.client_session_id.as_ref().map(ToString::to_string),
             replaced_by,
             replaces,
-            memory: TaskView::from(task),
+            memory: task,
         })
     })?;
     context.answer(answer.ok_or_else(|| named::unknown(id))?, text)
@@ -52,20 +53,16 @@ pub(super) fn run(context: &Context, id: &str) -> Outcome {
 fn text(answer: &Answer, style: Style) -> String {
     let memory = &answer.memory;
     let mut fields = Fields::new(11, usize::MAX);
-    fields.add("id", &memory.id);
+    fields.add("id", memory.id.as_str());
     fields.add("project", &memory.project_path);
     fields.add(
         "saved",
-        &format!("{} ({})", timestamp(memory.created_at), memory.status),
+        &format!("{} ({})", timestamp(memory.created_at), memory.status.as_str()),
     );
-    for (name, value) in [
-        ("by", &answer.user),
-        ("session", &answer.client_session_id),
-        ("commit", &memory.linked_commit),
-        ("parent", &memory.parent_task_id),
-    ] {
-        fields.add_all(name, value);
-    }
+    fields.add_all("by", &memory.user);
+    fields.add_all("session", &answer.client_session_id);
+    fields.add_all("commit", &memory.linked_commit);
+    fields.add_all("parent", memory.parent_task_id.as_ref().map(TaskId::as_str));
     for (name, others) in [
         ("replaced by", &answer.replaced_by),
         ("replaces", &answer.replaces),
@@ -82,6 +79,6 @@ fn text(answer: &Answer, style: Style) -> String {
     fields.add_all("found", &memory.reasoning_trace);
     fields.add_all("file", answer.files.iter().map(FileView::text));
     fields.add_all("tag", &memory.tags);
-    let goal = memory.goal.as_deref().unwrap_or(&memory.original_query);
-    format!("{}\n{}", style.bold(&one_line(goal)), fields.into_text())
+    let goal = style.bold(&one_line(title(memory)));
+    format!("{goal}\n{}", fields.into_text())
 }

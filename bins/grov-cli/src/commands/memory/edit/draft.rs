@@ -1,6 +1,6 @@
 //! Writes a task record for editing and parses the edited text.
 
-use crate::commands::memory::record::{self, Record};
+use crate::commands::memory::record;
 use crate::failure::Failure;
 use crate::table::{one_line, truncated};
 use grov_domain::{Project, Task};
@@ -23,7 +23,7 @@ const EDITABLE: [&str; 10] = [
 
 /// The record of a task as text.
 pub(super) fn serialize(task: &Task) -> Result<String, Failure> {
-    serde_json::to_string_pretty(&Record::from(task.clone()))
+    serde_json::to_string_pretty(task)
         .map(|text| text + "\n")
         .map_err(|error| invalid(format!("cannot write the record as JSON: {error}")))
 }

@@ -5,7 +5,7 @@ use crate::output::Style;
 use crate::table::Table;
 use grov_domain::{LedgerUse, Lineage, MicroUsd, TokenUsage};
 use grov_llm::list_price;
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 use time::{Duration, OffsetDateTime};
 
 /// The maximum lifetime of a prompt cache.
@@ -19,7 +19,6 @@ pub(super) struct Cost {
     /// Maximum tokens that are billed as cache writes again.
     prompt_tokens_at_most: u64,
     /// `None` if a size or a price is unknown.
-    #[serde(serialize_with = "as_dollars")]
     cost_usd_at_most: Option<MicroUsd>,
 }
 
@@ -39,29 +38,27 @@ struct UseView {
     may_be_cached: bool,
     prompt_tokens: Option<u64>,
     /// `None` if the cache has expired, or the size or the price is unknown.
-    #[serde(serialize_with = "as_dollars")]
     cost_usd: Option<MicroUsd>,
     #[serde(skip)]
     seen: String,
 }
 
-fn as_dollars<S: Serializer>(amount: &Option<MicroUsd>, serializer: S) -> Result<S::Ok, S::Error> {
-    amount.map(MicroUsd::dollars).serialize(serializer)
-}
-
 impl Cost {
     pub(super) fn of(uses: Vec<LedgerUse>, now: OffsetDateTime) -> Self {
         let mut histories: Vec<(Lineage, UseView)> = Vec::new();
-        for held in uses {
-            let memory = held.task_id.to_string();
-            match histories.iter_mut().find(|(lineage, _)| *lineage == held.lineage) {
+        for found in uses {
+            let memory = found.task_id.to_string();
+            match histories
+                .iter_mut()
+                .find(|(lineage, _)| *lineage == found.lineage)
+            {
                 Some((_, view)) => {
-                    view.added_at = view.added_at.min(held.added_at);
+                    view.added_at = view.added_at.min(found.added_at);
                     if !view.memories.contains(&memory) {
                         view.memories.push(memory);
                     }
                 }
-                None => histories.push((held.lineage.clone(), UseView::of(held, memory, now))),
+                None => histories.push((found.lineage.clone(), UseView::of(found, memory, now))),
             }
         }
         let uses: Vec<UseView> = histories.into_iter().map(|(_, view)| view).collect();
@@ -117,26 +114,26 @@ impl Cost {
 }
 
 impl UseView {
-    fn of(held: LedgerUse, memory: String, now: OffsetDateTime) -> Self {
-        let may_be_cached = now - held.last_seen_at < CACHE_LIFETIME;
-        let cost = held.prompt_tokens.filter(|_| may_be_cached).and_then(|tokens| {
+    fn of(found: LedgerUse, memory: String, now: OffsetDateTime) -> Self {
+        let may_be_cached = now - found.last_seen_at < CACHE_LIFETIME;
+        let cost = found.prompt_tokens.filter(|_| may_be_cached).and_then(|tokens| {
             let usage = TokenUsage {
                 cache_creation: tokens,
                 ..TokenUsage::default()
             };
-            list_price(&held.model, &usage)
+            list_price(&found.model, &usage)
         });
         Self {
-            client_session_id: held.lineage.session.to_string(),
-            agent_id: held.lineage.agent.as_ref().map(ToString::to_string),
-            model: held.model,
+            client_session_id: found.lineage.session.to_string(),
+            agent_id: found.lineage.agent.as_ref().map(ToString::to_string),
+            model: found.model,
             memories: vec![memory],
-            added_at: held.added_at,
-            last_seen_at: held.last_seen_at,
+            added_at: found.added_at,
+            last_seen_at: found.last_seen_at,
             may_be_cached,
-            prompt_tokens: held.prompt_tokens,
+            prompt_tokens: found.prompt_tokens,
             cost_usd: cost,
-            seen: ago(held.last_seen_at, now),
+            seen: ago(found.last_seen_at, now),
         }
     }
 }
@@ -146,7 +143,13 @@ mod tests {
     use super::*;
     use grov_domain::{AgentId, ClientSessionId, TaskId};
 
-    fn held(session: &str, agent: Option<&str>, task: &str, minutes: i64, tokens: Option<u64>) -> LedgerUse {
+    fn use_of(
+        session: &str,
+        agent: Option<&str>,
+        task: &str,
+        minutes: i64,
+        tokens: Option<u64>,
+    ) -> LedgerUse {
         LedgerUse {
             lineage: Lineage {
                 session: ClientSessionId::new(session),
@@ -167,9 +170,9 @@ mod tests {
     #[test]
     fn a_history_with_several_memories_is_billed_once() {
         let cost = cost(vec![
-            held("s", None, "a", 1, Some(100_000)),
-            held("s", None, "b", 1, Some(100_000)),
-            held("s", Some("agent"), "a", 2, Some(20_000)),
+            use_of("s", None, "a", 1, Some(100_000)),
+            use_of("s", None, "b", 1, Some(100_000)),
+            use_of("s", Some("agent"), "a", 2, Some(20_000)),
         ]);
         assert_eq!(cost.uses.len(), 2);
         assert_eq!(cost.uses[0].memories, ["a", "b"]);
@@ -182,7 +185,7 @@ mod tests {
 
     #[test]
     fn an_expired_cache_costs_nothing() {
-        let cost = cost(vec![held("s", None, "a", 60, Some(100_000))]);
+        let cost = cost(vec![use_of("s", None, "a", 60, Some(100_000))]);
         assert_eq!(
             (cost.prompt_tokens_at_most, cost.cost_usd_at_most),
             (0, Some(MicroUsd(0)))
@@ -192,11 +195,11 @@ mod tests {
 
     #[test]
     fn unknown_sizes_and_prices_are_not_guessed() {
-        let mut unpriced = held("t", None, "a", 1, Some(7));
+        let mut unpriced = use_of("t", None, "a", 1, Some(7));
         unpriced.model = "some-model".to_owned();
         for uses in [
-            vec![held("s", None, "a", 1, None)],
-            vec![held("s", None, "a", 1, Some(9)), unpriced],
+            vec![use_of("s", None, "a", 1, None)],
+            vec![use_of("s", None, "a", 1, Some(9)), unpriced],
         ] {
             let cost = cost(uses);
             assert_eq!(cost.cost_usd_at_most, None);
