@@ -35,7 +35,7 @@ impl RequestPolicy for HouseRules {
     async fn propose(&self, request: &MessagesRequest) -> Vec<Edit> {
         let newest = request.index().and_then(|index| index.newest_user_message());
         let end = newest.and_then(|message| message.insertion_point_at_end());
-        end.map(|at| Edit::Insert {
+        end.map(|at| Edit {
             at,
             bytes: text_block("House rule: tests first."),
         })
@@ -95,7 +95,7 @@ async fn main() -> anyhow::Result<()> {
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     let address = listener.local_addr()?;
     let (stop, stopped) = oneshot::channel::<()>();
-    // A program that runs until it is told to stop passes `tokio::signal::ctrl_c()` here.
+    // A program that runs until it is interrupted passes `tokio::signal::ctrl_c()` here.
     let shutdown = async move {
         let _ = stopped.await;
     };

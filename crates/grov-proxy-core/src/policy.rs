@@ -45,7 +45,7 @@ const PROPOSAL_TIMEOUT: Duration = Duration::from_millis(10);
 ///     async fn propose(&self, request: &MessagesRequest) -> Vec<Edit> {
 ///         let message = request.index().and_then(|index| index.newest_user_message());
 ///         let end = message.and_then(|message| message.insertion_point_at_end());
-///         let insert = |at| Edit::Insert { at, bytes: text_block("Tests first.") };
+///         let insert = |at| Edit { at, bytes: text_block("Tests first.") };
 ///         end.map(insert).into_iter().collect()
 ///     }
 /// }
@@ -145,7 +145,7 @@ impl Policies {
         }
         match Splice::apply(index, &planned.edits) {
             Ok(chunks) => {
-                self.metrics.edited();
+                self.metrics.edited.inc();
                 Some(chunks.into_vec())
             }
             Err(error) => {

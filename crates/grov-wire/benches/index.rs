@@ -83,7 +83,7 @@ fn main() {
                 .insertion_point();
             Splice::apply(
                 &indexes[body],
-                &[Edit::Insert {
+                &[Edit {
                     at,
                     bytes: block.clone(),
                 }],

@@ -21,7 +21,7 @@
 //! let index = RequestIndex::parse(&body)?;
 //! let message = index.newest_user_message().ok_or("no message of the user")?;
 //! let at = message.insertion_point_at_end().ok_or("the message has no content")?;
-//! let edited = Splice::apply(&index, &[Edit::Insert { at, bytes: text_block("Run the tests.") }])?;
+//! let edited = Splice::apply(&index, &[Edit { at, bytes: text_block("Run the tests.") }])?;
 //! assert!(edited.into_vec().concat().starts_with(br#"{"messages":[{"role":"user","content":[{"type":"text","text":"fix it"},"#));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -53,7 +53,7 @@ pub mod request;
 pub mod response;
 
 pub use request::{
-    Block, BlockKind, Blocks, Chunks, Content, Edit, IndexError, InsertionPoint, Key128, Link, Message, Part,
+    Block, BlockKind, Blocks, Chunks, Content, Edit, IndexError, InsertionPoint, Key128, Link, Message,
     RequestCache, RequestIndex, Role, Skeleton, Speaker, Splice, SpliceError, SystemPrompt, Tool,
     is_system_reminder, text_block, without_system_reminders,
 };

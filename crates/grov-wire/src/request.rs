@@ -12,7 +12,7 @@ mod splice;
 mod view;
 
 pub use cache::RequestCache;
-pub use edit::{Edit, InsertionPoint, Part, text_block};
+pub use edit::{Edit, InsertionPoint, text_block};
 pub use entry::{BlockKind, IndexError, Role};
 pub use index::RequestIndex;
 pub use link::{Key128, Link, Speaker};

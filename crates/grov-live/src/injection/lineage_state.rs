@@ -156,7 +156,7 @@ impl LineageState {
                 self.decided.entry(link.key).or_insert(None);
             }
             if let Some(Some(block)) = self.decided.get(&link.key) {
-                let edit = Edit::Insert {
+                let edit = Edit {
                     at: link.insertion_point(),
                     bytes: block.clone(),
                 };

@@ -242,7 +242,7 @@ impl RequestPolicy for Injection {
         if is_new && let Some(prepared) = request.extensions().get_mut::<Prepared>() {
             prepared.added_here = Some(link.key);
         }
-        vec![Edit::Insert {
+        vec![Edit {
             at: link.insertion_point(),
             bytes: block,
         }]

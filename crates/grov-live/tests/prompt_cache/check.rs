@@ -58,7 +58,7 @@ struct Saying {
 }
 
 /// A text in a history.
-struct Said {
+struct Injected {
     text: String,
     /// Blocks from the breakpoint to the anchor when it was the newest block, or `None` if the breakpoint was after it.
     tail: Option<usize>,
@@ -77,7 +77,7 @@ struct Place {
 #[derive(Default)]
 struct Known {
     /// Texts by injection point.
-    said: HashMap<Key128, Said>,
+    injected: HashMap<Key128, Injected>,
     /// The prefix that its newest accepted request cached: the last part of the history in it, and the number of blocks
     /// after that part.
     prefix: Option<(Key128, usize)>,
@@ -264,9 +264,9 @@ impl Judge {
             known.refused = !sent.began;
             known.refused_unseen &= known.refused;
         }
-        if let Some((cached, behind)) = edited.cached_history().filter(|_| sent.began) {
+        if let Some((cached, after)) = edited.cached_history().filter(|_| sent.began) {
             self.left.insert((household, cached), compared.left_as_sent);
-            self.lineages.entry(lineage.clone()).or_default().prefix = Some((cached, behind));
+            self.lineages.entry(lineage.clone()).or_default().prefix = Some((cached, after));
         }
         if !compared.caused_a_miss() {
             return Ok(compared);
@@ -300,6 +300,69 @@ impl Judge {
         household
     }
 
+    /// Checks that a text is missing only if it was withdrawn before it was cached.
+    fn check_missing(
+        &mut self,
+        lineage: &Lineage,
+        edited: &Edited<'_>,
+        history: &HashSet<Key128>,
+        places: &HashMap<Key128, Place>,
+        breakpoint: Option<usize>,
+    ) -> Result<(), String> {
+        let known = self.lineages.entry(lineage.clone()).or_default();
+        let missing: Vec<Key128> = known
+            .injected
+            .iter()
+            .filter(|(key, injected)| {
+                history.contains(key) && places.get(key).is_none_or(|place| place.text != injected.text)
+            })
+            .map(|(key, _)| *key)
+            .collect();
+        // Texts withdrawn before they were cached: as many as needed for the look-back to reach the cached prefix.
+        let mut uncached: Vec<(usize, usize)> = known
+            .injected
+            .iter()
+            .filter(|(key, injected)| history.contains(key) && !injected.cached)
+            .filter_map(|(key, injected)| Some((edited.anchor(*key).ok()?, injected.tail?)))
+            .filter(|(anchor, _)| breakpoint.is_some_and(|breakpoint| breakpoint > *anchor))
+            .collect();
+        uncached.sort_unstable();
+        let prefix = known
+            .prefix
+            .and_then(|(key, after)| Some(edited.anchor(key).ok()? + after))
+            .or(uncached.first().map(|(anchor, tail)| anchor - tail));
+        let distance = breakpoint
+            .zip(prefix)
+            .map(|(breakpoint, prefix)| breakpoint.saturating_sub(prefix));
+        let may_be_withdrawn = distance.is_some_and(|distance| {
+            distance < LOOK_BACK && distance + uncached.len() == LOOK_BACK - 1 + missing.len()
+        });
+        for key in missing {
+            let known = self.lineages.entry(lineage.clone()).or_default();
+            let Some(injected) = known.injected.remove(&key) else {
+                continue;
+            };
+            let text = &injected.text;
+            if let Some(other) = places.get(&key) {
+                return Err(format!(
+                    "{text} was sent, and now at the same place {}",
+                    other.text
+                ));
+            }
+            if injected.cached {
+                return Err(format!("{text} was sent and is missing"));
+            }
+            if !may_be_withdrawn {
+                return Err(format!(
+                    "{text} was sent and is missing; blocks in no cached prefix: {uncached:?}, breakpoint: {breakpoint:?}"
+                ));
+            }
+            known.withdrawn.insert(key);
+            self.tally.withdrawn += 1;
+        }
+        Ok(())
+    }
+
     /// Checks that each text is repeated unchanged, and that each added block belongs to this history.
     fn check_places(&mut self, sent: &Sent, lineage: &Lineage, edited: &Edited<'_>) -> Result<(), String> {
         let places = edited.own_places()?;
@@ -318,56 +381,7 @@ impl Judge {
             };
         }
         let breakpoint = breakpoint(edited.index);
-        let missing: Vec<Key128> = known
-            .said
-            .iter()
-            .filter(|(key, said)| {
-                history.contains(key) && places.get(key).is_none_or(|place| place.text != said.text)
-            })
-            .map(|(key, _)| *key)
-            .collect();
-        // Texts withdrawn before they were cached: as many as needed for the look-back to reach the cached prefix.
-        let mut uncached: Vec<(usize, usize)> = known
-            .said
-            .iter()
-            .filter(|(key, said)| history.contains(key) && !said.cached)
-            .filter_map(|(key, said)| Some((edited.anchor(*key).ok()?, said.tail?)))
-            .filter(|(anchor, _)| breakpoint.is_some_and(|breakpoint| breakpoint > *anchor))
-            .collect();
-        uncached.sort_unstable();
-        let prefix = known
-            .prefix
-            .and_then(|(key, behind)| Some(edited.anchor(key).ok()? + behind))
-            .or(uncached.first().map(|(anchor, tail)| anchor - tail));
-        let distance = breakpoint
-            .zip(prefix)
-            .map(|(breakpoint, prefix)| breakpoint.saturating_sub(prefix));
-        let may_be_withdrawn = distance.is_some_and(|distance| {
-            distance < LOOK_BACK && distance + uncached.len() == LOOK_BACK - 1 + missing.len()
-        });
-        for key in missing {
-            let known = self.lineages.entry(lineage.clone()).or_default();
-            let Some(said) = known.said.remove(&key) else {
-                continue;
-            };
-            let text = &said.text;
-            if let Some(other) = places.get(&key) {
-                return Err(format!(
-                    "{text} was said, and now at the same place {}",
-                    other.text
-                ));
-            }
-            if said.cached {
-                return Err(format!("{text} was said and is missing"));
-            }
-            if !may_be_withdrawn {
-                return Err(format!(
-                    "{text} was said and is missing; blocks in no cached prefix: {uncached:?}, breakpoint: {breakpoint:?}"
-                ));
-            }
-            known.withdrawn.insert(key);
-            self.tally.withdrawn += 1;
-        }
+        self.check_missing(lineage, edited, &history, &places, breakpoint)?;
         for (key, Place { text, anchor }) in places {
             let known = self.lineages.entry(lineage.clone()).or_default();
             if known.withdrawn.contains(&key) {
@@ -375,27 +389,27 @@ impl Judge {
             }
             let is_cached = sent.began && breakpoint.is_some_and(|breakpoint| breakpoint > anchor);
             let tail = breakpoint.and_then(|breakpoint| anchor.checked_sub(breakpoint));
-            let is_new = !known.said.contains_key(&key);
-            let said = known.said.entry(key).or_insert_with(|| Said {
+            let is_new = !known.injected.contains_key(&key);
+            let injected = known.injected.entry(key).or_insert_with(|| Injected {
                 text: text.clone(),
                 tail,
                 cached: false,
             });
             if tail.is_some() && sent.purpose == Purpose::Step {
                 // Going back to this point leaves the branch in which it was cached.
-                (said.tail, said.cached) = (tail, false);
+                (injected.tail, injected.cached) = (tail, false);
             }
-            said.cached |= is_cached;
+            injected.cached |= is_cached;
             if !is_new {
                 self.tally.repeated += 1;
                 continue;
             }
             match self.sayings.get(&text) {
-                Some(saying) if saying.key == key && arrived_with.contains(&key) => self.tally.adopted += 1,
-                Some(saying) => {
+                Some(known) if known.key == key && arrived_with.contains(&key) => self.tally.adopted += 1,
+                Some(known) => {
                     return Err(format!(
-                        "{text} belongs to another history: it was said at {}, and is now at {key}",
-                        saying.key
+                        "{text} belongs to another history: it was sent at {}, and is now at {key}",
+                        known.key
                     ));
                 }
                 None if self.talker.meant_for(&text).as_ref() == Some(lineage) => {
@@ -472,10 +486,7 @@ impl Edited<'_> {
     }
 
     fn is_of_an_edit(&self, piece: &[u8]) -> bool {
-        self.edits.iter().any(|edit| match edit {
-            Edit::Insert { bytes, .. } => bytes == piece,
-            Edit::Replace { .. } => false,
-        })
+        self.edits.iter().any(|edit| edit.bytes == piece)
     }
 
     /// Checks that the prompt without the added blocks equals the client's, and that the API accepts the request.
@@ -523,7 +534,8 @@ impl Edited<'_> {
                     .links()
                     .iter()
                     .rfind(|link| link.message == message.number() && link.block.unwrap_or(0) == before);
-                let link = link.ok_or("something was added behind what is no part of the history")?;
+                let link =
+                    link.ok_or("something was added after something that is not part of the history")?;
                 let text = block.text().unwrap_or_default().into_owned();
                 let anchor = blocks_before + before;
                 if places.insert(link.key, Place { text, anchor }).is_some() {

@@ -43,7 +43,7 @@ pub(crate) enum Fault {
 pub(crate) struct Talker {
     chance: u64,
     in_loops: bool,
-    said: Mutex<Vec<(Lineage, String)>>,
+    sent: Mutex<Vec<(Lineage, String)>>,
     asked: Mutex<u64>,
 }
 
@@ -52,15 +52,15 @@ impl Talker {
         Self {
             chance,
             in_loops,
-            said: Mutex::default(),
+            sent: Mutex::default(),
             asked: Mutex::default(),
         }
     }
 
     /// Returns the lineage that a text was made for.
     pub(crate) fn meant_for(&self, text: &str) -> Option<Lineage> {
-        let said = self.said.lock().unwrap();
-        let found = said.iter().find(|(_, known)| known == text);
+        let sent = self.sent.lock().unwrap();
+        let found = sent.iter().find(|(_, known)| known == text);
         found.map(|(lineage, _)| lineage.clone())
     }
 }
@@ -90,8 +90,8 @@ impl ContextSource for Talker {
             _ => {}
         }
         let text = format!("{OWN_TEXT_OPENING}>\nmemory {number}, \"quoted\"\n{OWN_TEXT_CLOSING}");
-        let mut said = self.said.lock().unwrap();
-        said.push((point.lineage.clone(), text.clone()));
+        let mut sent = self.sent.lock().unwrap();
+        sent.push((point.lineage.clone(), text.clone()));
         Some(ContextText {
             text: Redactor::shared().text(&text),
             memories: Vec::new(),
@@ -164,7 +164,7 @@ impl Daemon {
 }
 
 fn spoil(edit: &mut Edit, request: &MessagesRequest, fault: Fault) {
-    let Edit::Insert { at, bytes } = edit else { return };
+    let Edit { at, bytes } = edit;
     if fault == Fault::Rephrased {
         let text = String::from_utf8_lossy(bytes).replace("memory", "a memory");
         *bytes = Bytes::from(text);

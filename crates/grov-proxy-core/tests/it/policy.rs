@@ -20,7 +20,7 @@ impl RequestPolicy for Adds {
             .index()
             .and_then(|index| index.newest_user_message())
             .and_then(|message| message.insertion_point_at_end());
-        end.map(|at| Edit::Insert {
+        end.map(|at| Edit {
             at,
             bytes: text_block("from the team"),
         })
@@ -145,7 +145,7 @@ impl RequestPolicy for AddsNonsense {
             .index()
             .and_then(|index| index.newest_user_message())
             .and_then(|message| message.insertion_point_at_end());
-        end.map(|at| Edit::Insert {
+        end.map(|at| Edit {
             at,
             bytes: "{no json".into(),
         })

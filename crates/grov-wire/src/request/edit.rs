@@ -42,44 +42,17 @@ impl InsertionPoint {
     }
 }
 
-/// A value in a request that [`Edit::Replace`] can replace.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Part(pub(super) PartKind);
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum PartKind {
-    /// The value of the top-level field with this index.
-    Field(usize),
-    SystemBlock(usize),
-    SystemBlockText(usize),
-    Message(usize),
-    /// A message's plain string or its array of blocks.
-    Content(usize),
-    /// A message and a block of it.
-    Block(usize, usize),
-    BlockText(usize, usize),
-}
-
-/// One change to a request, applied by [`Splice::apply`](super::Splice::apply), which also checks the bytes.
+/// The insertion of a content block into a request, applied by [`Splice::apply`](super::Splice::apply), which also checks
+/// the bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Edit {
-    /// Inserts a content block.
-    Insert {
-        /// The place.
-        at: InsertionPoint,
-        /// The block: one JSON object, for example from [`text_block`].
-        bytes: Bytes,
-    },
-    /// Replaces a value.
-    Replace {
-        /// The value to replace.
-        part: Part,
-        /// The new value: one JSON value.
-        bytes: Bytes,
-    },
+pub struct Edit {
+    /// The place.
+    pub at: InsertionPoint,
+    /// The block: one JSON object, for example from [`text_block`].
+    pub bytes: Bytes,
 }
 
-/// Returns a text block as JSON, for [`Edit::Insert`].
+/// Returns a text block as JSON, for [`Edit::bytes`].
 ///
 /// ```
 /// let block = grov_wire::text_block("a \"b\"");

@@ -1,7 +1,6 @@
 //! The index of a request: the spans of its parts, found in one pass.
 
 use super::cache::SharedPrefix;
-use super::edit::{Part, PartKind};
 use super::entry::{BlockEntry, Field, MessageEntry, SystemEntry, ToolEntry};
 use crate::json::{self, Span};
 use bytes::Bytes;
@@ -59,11 +58,6 @@ impl RequestIndex {
         self.find_field(name)
             .and_then(|number| self.fields.get(number))
             .map(|field| self.raw(field.value))
-    }
-
-    /// Returns the value of a top-level field for [`Edit::Replace`](super::Edit::Replace).
-    pub fn field_part(&self, name: &str) -> Option<Part> {
-        self.find_field(name).map(|number| Part(PartKind::Field(number)))
     }
 
     /// Returns `model`.

@@ -16,7 +16,7 @@ const SESSION_KEY: &str = "session_id";
 const BYTES_A_MESSAGE: usize = 1024;
 
 /// Maximum number of messages that memory is reserved for.
-const MOST_EXPECTED: usize = 64;
+const MAX_RESERVED_MESSAGES: usize = 64;
 
 impl RequestIndex {
     /// Indexes a request body in one pass. The index shares the memory of `body`.
@@ -54,7 +54,7 @@ fn request(body: &Bytes, cache: Option<&RequestCache>) -> Result<RequestIndex, I
         cache,
         compared: 0,
     };
-    let expected = (body.len() / BYTES_A_MESSAGE).min(MOST_EXPECTED);
+    let expected = (body.len() / BYTES_A_MESSAGE).min(MAX_RESERVED_MESSAGES);
     let mut index = RequestIndex {
         body: body.clone(),
         fields: Vec::with_capacity(16),

@@ -1,11 +1,10 @@
 //! Applies edits. The result is a list of slices of the original with the new bytes between them.
 
-use super::edit::{Edit, InsertionPoint, Part, PartKind, Position};
-use super::entry::{BlockEntry, ContentEntry, SystemEntry};
+use super::edit::{Edit, InsertionPoint, Position};
+use super::entry::ContentEntry;
 use super::index::RequestIndex;
-use crate::json::{self, JsonError, Span};
+use crate::json::{self, JsonError};
 use bytes::Bytes;
-use std::ops::Range;
 use thiserror::Error;
 
 /// Why [`Splice::apply`] rejected the edits. The original can still be sent.
@@ -27,15 +26,9 @@ pub enum SpliceError {
         /// Which edit, counted from 0.
         edit: usize,
     },
-    /// The request has no such block, message or field: the place comes from another request.
+    /// The request has no such block or message: the place comes from another request.
     #[error("edit {edit} has a place that this request does not have")]
     NoSuchPlace {
-        /// Which edit, counted from 0.
-        edit: usize,
-    },
-    /// Two edits overlap.
-    #[error("edit {edit} overlaps another edit")]
-    Overlap {
         /// Which edit, counted from 0.
         edit: usize,
     },
@@ -59,7 +52,7 @@ impl Splice {
     /// of the original. Nothing is copied.
     ///
     /// # Errors
-    /// If an edit names a place that the request does not have, overlaps or repeats another, or is not valid JSON. No edit is
+    /// If an edit names a place that the request does not have, repeats another edit, or is not one JSON object. No edit is
     /// applied then.
     ///
     /// # Examples
@@ -70,7 +63,7 @@ impl Splice {
     /// let index = RequestIndex::parse(&body)?;
     /// let at = index.newest_user_message().and_then(|message| message.insertion_point_at_end());
     /// let block = br#"{"type":"text","text":"Run the tests."}"#.as_slice().into();
-    /// let edit = Edit::Insert { at: at.ok_or("no content")?, bytes: block };
+    /// let edit = Edit { at: at.ok_or("no content")?, bytes: block };
     /// let chunks = Splice::apply(&index, &[edit])?;
     /// assert_eq!(
     ///     chunks.into_vec().concat(),
@@ -90,10 +83,10 @@ impl Splice {
             taken: 0,
             chunks: Chunks::default(),
         };
-        for group in placed.chunk_by(Placed::inserts_at_same_point) {
+        for group in placed.chunk_by(|one, other| one.edit.at == other.edit.at) {
             chain.apply(group)?;
         }
-        chain.take_rest();
+        chain.take_to(index.body.len());
         Ok(chain.chunks)
     }
 }
@@ -152,47 +145,30 @@ enum Place {
     AfterBlock(usize),
     /// After the opening bracket of an empty array.
     InEmptyArray(usize),
-    /// After a string, which must become a block first. The range includes the quotes.
-    AfterString(Range<usize>),
-    /// The range of a value to replace.
-    Replace(Range<usize>),
+    /// After a string, which must become a block first. The offsets include the quotes.
+    AfterString { start: usize, end: usize },
 }
 
 impl Place {
     fn start(&self) -> usize {
         match self {
-            Self::AfterBlock(start) | Self::InEmptyArray(start) => *start,
-            Self::AfterString(range) | Self::Replace(range) => range.start,
+            Self::AfterBlock(start) | Self::InEmptyArray(start) | Self::AfterString { start, .. } => *start,
         }
     }
 }
 
 impl<'a> Placed<'a> {
     fn find(index: &RequestIndex, number: usize, edit: &'a Edit) -> Result<Self, SpliceError> {
-        let (bytes, place) = match edit {
-            Edit::Insert { at, bytes } => (bytes, find_insertion_point(index, *at)),
-            Edit::Replace { part, bytes } => (bytes, find_part(index, *part).map(Place::Replace)),
-        };
-        let place = place.ok_or(SpliceError::NoSuchPlace { edit: number })?;
-        json::validate(bytes).map_err(|source| SpliceError::NotJson { edit: number, source })?;
-        let is_object = bytes.trim_ascii_start().first() == Some(&b'{');
-        if matches!(edit, Edit::Insert { .. }) && !is_object {
+        let place = find_place(index, edit.at).ok_or(SpliceError::NoSuchPlace { edit: number })?;
+        json::validate(&edit.bytes).map_err(|source| SpliceError::NotJson { edit: number, source })?;
+        if edit.bytes.trim_ascii_start().first() != Some(&b'{') {
             return Err(SpliceError::NotABlock { edit: number });
         }
         Ok(Self { number, edit, place })
     }
-
-    fn inserts_at_same_point(&self, other: &Self) -> bool {
-        matches!((self.edit, other.edit), (Edit::Insert { at, .. }, Edit::Insert { at: again, .. }) if at == again)
-    }
-
-    fn bytes(&self) -> &'a Bytes {
-        let (Edit::Insert { bytes, .. } | Edit::Replace { bytes, .. }) = self.edit;
-        bytes
-    }
 }
 
-/// The result so far. Bytes of the original before `taken` were copied or replaced.
+/// The result so far. It contains the bytes of the original before `taken`.
 struct Chain<'a> {
     original: &'a Bytes,
     taken: usize,
@@ -200,23 +176,16 @@ struct Chain<'a> {
 }
 
 impl Chain<'_> {
-    /// Applies one replacement, or all insertions at one point.
+    /// Applies all insertions at one point.
     fn apply(&mut self, group: &[Placed<'_>]) -> Result<(), SpliceError> {
         let Some(first) = group.first() else { return Ok(()) };
-        if first.place.start() < self.taken {
-            return Err(SpliceError::Overlap { edit: first.number });
-        }
         self.take_to(first.place.start());
-        match &first.place {
-            Place::Replace(value) => {
-                self.chunks.push(first.bytes().clone());
-                self.taken = value.end;
-            }
+        match first.place {
             Place::AfterBlock(_) => self.add_blocks(group, true)?,
             Place::InEmptyArray(_) => self.add_blocks(group, false)?,
-            Place::AfterString(string) => {
+            Place::AfterString { end, .. } => {
                 self.add(WRAP_START);
-                self.take_to(string.end);
+                self.take_to(end);
                 self.add(WRAP_MIDDLE);
                 self.add_blocks(group, true)?;
                 self.add(WRAP_END);
@@ -229,7 +198,7 @@ impl Chain<'_> {
     fn add_blocks(&mut self, insertions: &[Placed<'_>], follows: bool) -> Result<(), SpliceError> {
         for (position, insertion) in insertions.iter().enumerate() {
             let (before, _) = insertions.split_at(position);
-            if before.iter().any(|earlier| earlier.bytes() == insertion.bytes()) {
+            if before.iter().any(|earlier| earlier.edit == insertion.edit) {
                 return Err(SpliceError::Duplicate {
                     edit: insertion.number,
                 });
@@ -237,7 +206,7 @@ impl Chain<'_> {
             if follows || position > 0 {
                 self.add(COMMA);
             }
-            self.chunks.push(insertion.bytes().clone());
+            self.chunks.push(insertion.edit.bytes.clone());
         }
         Ok(())
     }
@@ -248,60 +217,24 @@ impl Chain<'_> {
         self.taken = end;
     }
 
-    fn take_rest(&mut self) {
-        self.take_to(self.original.len());
-    }
-
     fn add(&mut self, punctuation: &'static [u8]) {
         self.chunks.push(Bytes::from_static(punctuation));
     }
 }
 
-fn find_insertion_point(index: &RequestIndex, point: InsertionPoint) -> Option<Place> {
-    let content = &index.messages.get(point.message)?.content;
-    match (point.position, content) {
-        (Position::AfterBlock(block), ContentEntry::Blocks { .. }) => Some(Place::AfterBlock(
-            message_block(index, point.message, block)?.span.range().end,
-        )),
+fn find_place(index: &RequestIndex, point: InsertionPoint) -> Option<Place> {
+    match (point.position, &index.messages.get(point.message)?.content) {
+        (Position::AfterBlock(block), ContentEntry::Blocks { first, count, .. }) if block < *count => {
+            let block = index.blocks.get(first + block)?;
+            Some(Place::AfterBlock(block.span.range().end))
+        }
         (Position::End, ContentEntry::Blocks { array, count: 0, .. }) => {
             Some(Place::InEmptyArray(array.range().start + 1))
         }
-        (Position::End, ContentEntry::Text(text)) => Some(Place::AfterString(with_quotes(*text))),
+        (Position::End, ContentEntry::Text(text)) => Some(Place::AfterString {
+            start: text.range().start - 1,
+            end: text.range().end + 1,
+        }),
         _ => None,
     }
-}
-
-fn find_part(index: &RequestIndex, part: Part) -> Option<Range<usize>> {
-    match part.0 {
-        PartKind::Field(number) => Some(index.fields.get(number)?.value.range()),
-        PartKind::SystemBlock(number) => Some(system_block(index, number)?.span.range()),
-        PartKind::SystemBlockText(number) => system_block(index, number)?.text.map(with_quotes),
-        PartKind::Message(number) => Some(index.messages.get(number)?.span.range()),
-        PartKind::Content(number) => match &index.messages.get(number)?.content {
-            ContentEntry::Text(text) => Some(with_quotes(*text)),
-            ContentEntry::Blocks { array, .. } => Some(array.range()),
-            ContentEntry::Other => None,
-        },
-        PartKind::Block(message, number) => Some(message_block(index, message, number)?.span.range()),
-        PartKind::BlockText(message, number) => message_block(index, message, number)?.text.map(with_quotes),
-    }
-}
-
-fn message_block(index: &RequestIndex, message: usize, number: usize) -> Option<&BlockEntry> {
-    match index.messages.get(message)?.content {
-        ContentEntry::Blocks { first, count, .. } if number < count => index.blocks.get(first + number),
-        _ => None,
-    }
-}
-
-fn system_block(index: &RequestIndex, number: usize) -> Option<&BlockEntry> {
-    match &index.system {
-        SystemEntry::Blocks(blocks) => blocks.get(number),
-        _ => None,
-    }
-}
-
-fn with_quotes(text: Span) -> Range<usize> {
-    let inner = text.range();
-    inner.start - 1..inner.end + 1
 }

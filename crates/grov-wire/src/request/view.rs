@@ -1,6 +1,6 @@
 //! Views of the index in terms of the Messages API.
 
-use super::edit::{InsertionPoint, Part, PartKind};
+use super::edit::InsertionPoint;
 use super::entry::{BlockEntry, BlockKind, ContentEntry, MessageEntry, Role, SystemEntry, ToolEntry};
 use super::index::RequestIndex;
 use std::borrow::Cow;
@@ -179,19 +179,6 @@ impl<'a> Message<'a> {
             ContentEntry::Other => None,
         }
     }
-
-    /// Returns the content for [`Edit::Replace`](super::Edit::Replace), or `None` if it is neither an array nor a string.
-    pub fn content_part(&self) -> Option<Part> {
-        match self.entry.content {
-            ContentEntry::Text(_) | ContentEntry::Blocks { .. } => Some(Part(PartKind::Content(self.number))),
-            ContentEntry::Other => None,
-        }
-    }
-
-    /// Returns the message for [`Edit::Replace`](super::Edit::Replace).
-    pub fn part(&self) -> Part {
-        Part(PartKind::Message(self.number))
-    }
 }
 
 /// Iterates over the blocks of a message or of the system prompt, in order.
@@ -323,22 +310,5 @@ impl<'a> Block<'a> {
             Owner::Message(message) => Some(InsertionPoint::after_block(message, self.number)),
             Owner::System => None,
         }
-    }
-
-    /// Returns the block for [`Edit::Replace`](super::Edit::Replace).
-    pub fn part(&self) -> Part {
-        match self.owner {
-            Owner::Message(message) => Part(PartKind::Block(message, self.number)),
-            Owner::System => Part(PartKind::SystemBlock(self.number)),
-        }
-    }
-
-    /// Returns `text` for [`Edit::Replace`](super::Edit::Replace), or `None` if it is not a string.
-    pub fn text_part(&self) -> Option<Part> {
-        self.entry.text?;
-        Some(match self.owner {
-            Owner::Message(message) => Part(PartKind::BlockText(message, self.number)),
-            Owner::System => Part(PartKind::SystemBlockText(self.number)),
-        })
     }
 }

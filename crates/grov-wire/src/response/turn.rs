@@ -81,7 +81,7 @@ pub enum Block {
     Other {
         /// The block's `type`.
         kind: String,
-        /// The JSON of the block, then each delta on a line of its own, as received.
+        /// The JSON of the block, then each delta on a separate line, as received.
         json: String,
         /// Whether the end of the block was received.
         complete: bool,

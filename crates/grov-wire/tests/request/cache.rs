@@ -187,7 +187,7 @@ fn text_after_a_cached_list_is_checked() {
 #[test]
 fn text_after_cached_messages_is_checked() {
     let long = "x".repeat(5000);
-    let said = format!(r#"{{"role":"user","content":"{long}"}}"#);
+    let message = format!(r#"{{"role":"user","content":"{long}"}}"#);
     let after = [
         "]",
         "",
@@ -205,10 +205,10 @@ fn text_after_cached_messages_is_checked() {
         r#",7]"x\y""#,
         "\\",
     ];
-    for known_behind in after {
+    for known_after in after {
         let cache = RequestCache::default();
         assert_same(
-            &Bytes::from(format!(r#"{{"messages":[{said}{known_behind}}}"#)),
+            &Bytes::from(format!(r#"{{"messages":[{message}{known_after}}}"#)),
             &cache,
         );
         for after in after {
@@ -218,7 +218,7 @@ fn text_after_cached_messages_is_checked() {
                 r#"{ "messages":["#,
                 r#"["messages":["#,
             ] {
-                assert_same(&Bytes::from(format!("{prefix}{said}{after}}}")), &cache);
+                assert_same(&Bytes::from(format!("{prefix}{message}{after}}}")), &cache);
             }
         }
     }

@@ -13,7 +13,7 @@ fn index(text: &str) -> RequestIndex {
 }
 
 fn insert(at: InsertionPoint, bytes: impl Into<Bytes>) -> Edit {
-    Edit::Insert {
+    Edit {
         at,
         bytes: bytes.into(),
     }
@@ -81,43 +81,12 @@ fn plain_string_becomes_the_first_block_unchanged() {
 }
 
 #[test]
-fn values_are_replaced_in_place() {
-    let index = index(
-        r#"{"model" : "a","system":[{"text":"one"},{"text":"two"}],"messages":[{"content":"x"},{"content":[{"text":"y"},{}]}]}"#,
-    );
-    let replace = |part, bytes: &'static str| Edit::Replace {
-        part,
-        bytes: Bytes::from_static(bytes.as_bytes()),
+fn nothing_can_be_inserted_into_a_system_prompt() {
+    let index = index(r#"{"system":[{"text":"one"}],"messages":[]}"#);
+    let grov_wire::SystemPrompt::Blocks(mut blocks) = index.system() else {
+        panic!("{:?}", index.system());
     };
-    let system: Vec<_> = match index.system() {
-        grov_wire::SystemPrompt::Blocks(blocks) => blocks.collect(),
-        other => panic!("{other:?}"),
-    };
-    assert!(
-        system[0].insertion_point_after().is_none(),
-        "nothing is added to a system prompt"
-    );
-    let blocks: Vec<_> = index.message(1).unwrap().blocks().collect();
-    let edits = [
-        replace(index.field_part("model").unwrap(), "\"b\""),
-        replace(system[0].text_part().unwrap(), "\"ONE\""),
-        replace(system[1].part(), "null"),
-        replace(index.message(0).unwrap().content_part().unwrap(), "[]"),
-        replace(blocks[0].text_part().unwrap(), "\"Y\""),
-        insert(blocks[0].insertion_point_after().unwrap(), "{\"a\":1}"),
-        replace(blocks[1].part(), "7"),
-    ];
-    assert_eq!(
-        apply(&index, &edits),
-        r#"{"model" : "b","system":[{"text":"ONE"},null],"messages":[{"content":[]},{"content":[{"text":"Y"},{"a":1},7]}]}"#
-    );
-    let whole = [
-        replace(index.message(0).unwrap().part(), "{}"),
-        replace(index.message(1).unwrap().part(), "{}"),
-    ];
-    assert!(apply(&index, &whole).ends_with(r#""messages":[{},{}]}"#));
-    assert_eq!(index.field_part("stream"), None);
-    assert_eq!(blocks[1].text_part(), None);
+    assert_eq!(blocks.next().unwrap().insertion_point_after(), None);
 }
 
 #[test]
@@ -140,18 +109,6 @@ fn errors_name_the_failing_edit() {
         SpliceError::Duplicate { edit: 2 }
     );
 
-    let replace = |part| Edit::Replace {
-        part,
-        bytes: Bytes::from_static(b"{}"),
-    };
-    let message = replace(index.message(0).unwrap().part());
-    assert_eq!(refused(&[&message, &first]), SpliceError::Overlap { edit: 1 });
-    assert_eq!(refused(&[&first, &message]), SpliceError::Overlap { edit: 0 });
-    assert_eq!(refused(&[&message, &message]), SpliceError::Overlap { edit: 1 });
-    let content = replace(index.message(1).unwrap().content_part().unwrap());
-    assert_eq!(refused(&[&content, &string]), SpliceError::Overlap { edit: 1 });
-    assert_eq!(refused(&[&string, &content]), SpliceError::Overlap { edit: 1 });
-
     let at = after(&index, 0, 0);
     assert_eq!(
         refused(&[&insert(at, "[{}]")]),
@@ -169,21 +126,16 @@ fn errors_name_the_failing_edit() {
     }
 
     assert_eq!(index.message(2).unwrap().insertion_point_at_end(), None);
-    assert_eq!(index.message(2).unwrap().content_part(), None);
 }
 
 #[test]
 fn place_of_another_request_never_splits_a_value() {
-    let wide = index(r#"{"messages":[{"content":[{},{},{}]},{"content":"x"},{"content":[]}],"z":1}"#);
+    let wide = index(r#"{"messages":[{"content":[{},{},{}]},{"content":"x"},{"content":[]}]}"#);
     let narrow = index(r#"{"messages":[{"content":"y"},{"content":[{}]}]}"#);
     let missing = [
         insert(after(&wide, 0, 0), "{}"),
         insert(end_of(&wide, 1), "{}"),
         insert(end_of(&wide, 2), "{}"),
-        Edit::Replace {
-            part: wide.field_part("z").unwrap(),
-            bytes: Bytes::from_static(b"1"),
-        },
     ];
     for edit in missing {
         assert_eq!(
@@ -214,104 +166,41 @@ fn insertion_at_a_link_lands_at_the_same_place_in_a_rewritten_history() {
     }
 }
 
-/// An edit that can be applied to an index and to a tree.
+/// An insertion that can be applied to an index and to a tree.
 #[derive(Clone, Debug, PartialEq)]
 enum Change {
-    ReplaceField(String),
-    ReplaceSystemBlock(usize),
-    ReplaceSystemText(usize),
-    ReplaceMessage(usize),
-    ReplaceContent(usize),
-    ReplaceBlock(usize, usize),
-    ReplaceText(usize, usize),
-    InsertBehind(usize, usize),
+    InsertAfter(usize, usize),
     InsertAtEnd(usize),
 }
 
-/// Returns changes of a request that do not overlap, in the order of the request. `choices` decides between overlapping ones.
-fn possible_changes(index: &RequestIndex, choices: &mut Noise) -> Vec<Change> {
+/// Returns the insertions that are possible in a request, in the order of the request.
+fn possible_changes(index: &RequestIndex) -> Vec<Change> {
     let mut changes = vec![];
-    for (key, _) in index.fields() {
-        match &*key {
-            "system" if !choices.happens(4) => system_changes(index, choices, &mut changes),
-            "messages" if !choices.happens(8) => {
-                for message in index.messages() {
-                    let number = message.number();
-                    if choices.happens(5) {
-                        changes.push(Change::ReplaceMessage(number));
-                    } else if choices.happens(5) && message.content_part().is_some() {
-                        changes.push(Change::ReplaceContent(number));
-                    } else {
-                        for block in message.blocks() {
-                            if choices.happens(3) && block.text_part().is_some() {
-                                changes.push(Change::ReplaceText(number, block.number()));
-                            } else if choices.happens(3) {
-                                changes.push(Change::ReplaceBlock(number, block.number()));
-                            }
-                            changes.push(Change::InsertBehind(number, block.number()));
-                        }
-                        if message.blocks().len() == 0 && message.insertion_point_at_end().is_some() {
-                            changes.extend([Change::InsertAtEnd(number), Change::InsertAtEnd(number)]);
-                        }
-                    }
-                }
-            }
-            _ => changes.push(Change::ReplaceField(key.into_owned())),
+    for message in index.messages() {
+        let number = message.number();
+        changes.extend(
+            message
+                .blocks()
+                .map(|block| Change::InsertAfter(number, block.number())),
+        );
+        if message.blocks().len() == 0 && message.insertion_point_at_end().is_some() {
+            changes.extend([Change::InsertAtEnd(number), Change::InsertAtEnd(number)]);
         }
     }
     changes
 }
 
-fn system_changes(index: &RequestIndex, choices: &mut Noise, changes: &mut Vec<Change>) {
-    if let grov_wire::SystemPrompt::Blocks(blocks) = index.system() {
-        for block in blocks {
-            changes.push(match block.text_part() {
-                Some(_) if choices.happens(2) => Change::ReplaceSystemText(block.number()),
-                _ => Change::ReplaceSystemBlock(block.number()),
-            });
-        }
-    }
-}
-
 fn as_edit(index: &RequestIndex, change: &Change, value: &Value) -> Edit {
-    let bytes = Bytes::from(value.to_string());
-    let message = |number: usize| index.message(number).unwrap();
-    let block = |number: usize, block: usize| message(number).blocks().nth(block).unwrap();
-    let system = |number: usize| match index.system() {
-        grov_wire::SystemPrompt::Blocks(mut blocks) => blocks.nth(number).unwrap(),
-        other => panic!("{other:?}"),
+    let at = match change {
+        Change::InsertAfter(message, block) => after(index, *message, *block),
+        Change::InsertAtEnd(message) => end_of(index, *message),
     };
-    let part = match change {
-        Change::InsertBehind(number, other) => {
-            return insert(block(*number, *other).insertion_point_after().unwrap(), bytes);
-        }
-        Change::InsertAtEnd(number) => {
-            return insert(message(*number).insertion_point_at_end().unwrap(), bytes);
-        }
-        Change::ReplaceField(name) => index.field_part(name),
-        Change::ReplaceSystemBlock(number) => Some(system(*number).part()),
-        Change::ReplaceSystemText(number) => system(*number).text_part(),
-        Change::ReplaceMessage(number) => Some(message(*number).part()),
-        Change::ReplaceContent(number) => message(*number).content_part(),
-        Change::ReplaceBlock(number, other) => Some(block(*number, *other).part()),
-        Change::ReplaceText(number, other) => block(*number, *other).text_part(),
-    };
-    Edit::Replace {
-        part: part.unwrap(),
-        bytes,
-    }
+    insert(at, value.to_string())
 }
 
 fn change_tree(tree: &mut Value, change: &Change, value: Value) {
     match change {
-        Change::ReplaceField(name) => tree[name] = value,
-        Change::ReplaceSystemBlock(number) => tree["system"][number] = value,
-        Change::ReplaceSystemText(number) => tree["system"][number]["text"] = value,
-        Change::ReplaceMessage(number) => tree["messages"][number] = value,
-        Change::ReplaceContent(number) => tree["messages"][number]["content"] = value,
-        Change::ReplaceBlock(number, block) => tree["messages"][number]["content"][block] = value,
-        Change::ReplaceText(number, block) => tree["messages"][number]["content"][block]["text"] = value,
-        Change::InsertBehind(number, block) => {
+        Change::InsertAfter(number, block) => {
             tree["messages"][number]["content"]
                 .as_array_mut()
                 .unwrap()
@@ -353,12 +242,8 @@ proptest! {
     fn edits_of_bytes_equal_edits_of_a_tree(body in request(), noise: u64, words in text()) {
         let index = RequestIndex::parse(&body).unwrap();
         let mut choices = Noise(noise | 1);
-        let mut changes = possible_changes(&index, &mut choices);
+        let mut changes = possible_changes(&index);
         changes.retain(|_| choices.happens(2));
-        let inserts_only = choices.happens(2);
-        if inserts_only {
-            changes.retain(|change| matches!(change, Change::InsertBehind(..) | Change::InsertAtEnd(_)));
-        }
         let value = |number: usize| json!({"type": "text", "text": words, "added": number});
         let edits: Vec<_> =
             changes.iter().enumerate().map(|(number, change)| as_edit(&index, change, &value(number))).collect();
@@ -378,17 +263,15 @@ proptest! {
 
         let kept = original_ranges(&body, &pieces);
         prop_assert!(kept.windows(2).all(|pair| pair[0].end <= pair[1].start));
-        if inserts_only {
-            let rest: Vec<u8> = kept.iter().flat_map(|range| body[range.clone()].to_vec()).collect();
-            prop_assert_eq!(&rest, &body, "without the additions, the original is left");
-        }
+        let rest: Vec<u8> = kept.iter().flat_map(|range| body[range.clone()].to_vec()).collect();
+        prop_assert_eq!(&rest, &body, "without the additions, the original is left");
     }
 
     #[test]
     fn order_of_edits_does_not_matter(body in request(), noise: u64) {
         let index = RequestIndex::parse(&body).unwrap();
         let mut choices = Noise(noise | 1);
-        let mut changes = possible_changes(&index, &mut choices);
+        let mut changes = possible_changes(&index);
         changes.dedup();
         let mut edits: Vec<_> = changes.iter().map(|change| as_edit(&index, change, &json!({}))).collect();
         let in_order = apply(&index, &edits);
@@ -404,10 +287,10 @@ proptest! {
 
     #[test]
     fn places_of_another_request_give_a_valid_request_or_an_error(
-        one in request(), other in request(), noise: u64,
+        one in request(), other in request(),
     ) {
         let (one, other) = (RequestIndex::parse(&one).unwrap(), RequestIndex::parse(&other).unwrap());
-        for change in possible_changes(&one, &mut Noise(noise | 1)) {
+        for change in possible_changes(&one) {
             if let Ok(chunks) = Splice::apply(&other, &[as_edit(&one, &change, &json!({}))]) {
                 let edited = chunks.into_vec().concat();
                 prop_assert!(serde_json::from_slice::<Value>(&edited).is_ok());

@@ -1,5 +1,5 @@
 use super::super::event::{self, Delta, Envelope};
-use super::{CanonicalDelta, DeltaKind, plain_length};
+use super::{CanonicalDelta, DeltaKind};
 use crate::response::testing::{damage, damages};
 use proptest::prelude::*;
 
@@ -143,13 +143,5 @@ proptest! {
         if let Some(recognised) = by_spelling(&data) {
             prop_assert_eq!(Some(recognised), by_parser(&data));
         }
-    }
-
-    #[test]
-    fn plain_length_equals_a_simple_loop(
-        bytes in prop::collection::vec(prop_oneof![6 => 0x20u8..=0xFF, 1 => any::<u8>()], 0..40),
-    ) {
-        let slow = bytes.iter().take_while(|b| **b >= 0x20 && **b != b'"' && **b != b'\\').count();
-        prop_assert_eq!(plain_length(&bytes), slow);
     }
 }
