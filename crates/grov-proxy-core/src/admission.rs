@@ -15,7 +15,7 @@ pub(crate) enum Access {
     AdminOnly,
 }
 
-/// The allowed host names. Loopback is always allowed.
+/// The allowed host names, compared without regard to case. Loopback is always allowed.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Admission {
     allowed_hosts: Vec<String>,
@@ -59,15 +59,10 @@ impl Admission {
 
     fn host(&self, authority: &str, kind: ErrorKind) -> Result<(), ErrorKind> {
         let host = host_of(authority);
-        if is_loopback(host)
-            || self
-                .allowed_hosts
-                .iter()
-                .any(|allowed| allowed.eq_ignore_ascii_case(host))
-        {
-            Ok(())
-        } else {
-            Err(kind)
+        let mut allowed = self.allowed_hosts.iter();
+        match is_loopback(host) || allowed.any(|allowed| allowed.eq_ignore_ascii_case(host)) {
+            true => Ok(()),
+            false => Err(kind),
         }
     }
 

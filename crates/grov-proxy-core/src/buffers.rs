@@ -1,8 +1,8 @@
 //! Memory for request bodies, mapped separately from the allocator.
 //!
 //! A body arrives on one thread and is dropped on another, the observers': with the allocator both would contend for the heap of
-//! the first. Large freed bodies would also stay in the heap and be split for other uses. Buffers are reused, because new buffer
-//! cost more than copying the bytes into them. Beyond [`MAX_IDLE_BYTES`] they are unmapped at once, and those unused for
+//! the first. Large freed bodies would also stay in the heap and be split for other uses. Buffers are reused, because mapping a
+//! new buffer costs more than copying the bytes into it. Beyond [`MAX_IDLE_BYTES`] they are unmapped at once, and those unused for
 //! [`MAX_IDLE`] with the next body.
 
 use bytes::Bytes;
@@ -309,7 +309,7 @@ mod tests {
         assert_eq!(
             pool.for_body(LARGE).unwrap().populated,
             LARGE_STEP,
-            "idle buffer are there"
+            "idle buffers are populated"
         );
     }
 

@@ -12,7 +12,7 @@ use crate::limits::Limits;
 use crate::metrics::Metrics;
 use crate::observe::ObserverQueue;
 use crate::policy::Policies;
-use crate::relay::{ObservedResponse, Relay, RelayError};
+use crate::relay::{ObservedResponse, PolledFrame, Relay, RelayError};
 use crate::request::MessagesRequest;
 use crate::route::RouteRequest;
 use bytes::Bytes;
@@ -258,7 +258,7 @@ impl Service {
         drop(sent);
         let body = UpstreamBody::whole(request.body().clone());
         let response = self.forwarder.send(route, parts, body).await?;
-        // Another error says nothing about the edit: the upstream may be overloaded.
+        // Any other error may have another cause, such as an overloaded upstream.
         if response.head.status.is_success() {
             self.policies.edits_rejected(request);
         }
@@ -326,10 +326,7 @@ impl Body for ClientBody {
     type Data = Bytes;
     type Error = RelayError;
 
-    fn poll_frame(
-        self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, RelayError>>> {
+    fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> PolledFrame {
         match &mut self.get_mut().kind {
             Kind::Full(bytes) => Poll::Ready(bytes.take().map(|bytes| Ok(Frame::data(bytes)))),
             Kind::Relay(relay) => Pin::new(relay.as_mut()).poll_frame(cx),

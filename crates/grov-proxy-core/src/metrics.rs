@@ -25,17 +25,19 @@ struct FaultLabel {
 pub struct Metrics {
     responses: Family<StatusLabel, Counter>,
     faults: Family<FaultLabel, Counter>,
-    streams: Gauge,
-    clients_gone: Counter,
-    observed: Counter,
-    edited: Counter,
+    pub(crate) streams: Gauge,
+    pub(crate) clients_gone: Counter,
+    pub(crate) observed: Counter,
+    pub(crate) edited: Counter,
     connections: Gauge,
-    evictions: Counter,
+    /// Idle connections closed for a new client.
+    pub(crate) evictions: Counter,
     /// The last error of `accept`.
     accept_error: Mutex<Option<String>>,
 }
 
 impl Metrics {
+    /// Counts a response to a client.
     pub(crate) fn responded(&self, status: u16) {
         self.responses.get_or_create(&StatusLabel { status }).inc();
     }
@@ -43,31 +45,6 @@ impl Metrics {
     /// Counts a fault.
     pub(crate) fn fault(&self, kind: &'static str) {
         self.faults.get_or_create(&FaultLabel { kind }).inc();
-    }
-
-    pub(crate) fn stream_opened(&self) {
-        self.streams.inc();
-    }
-
-    pub(crate) fn stream_closed(&self) {
-        self.streams.dec();
-    }
-
-    pub(crate) fn client_gone(&self) {
-        self.clients_gone.inc();
-    }
-
-    pub(crate) fn observed(&self) {
-        self.observed.inc();
-    }
-
-    pub(crate) fn edited(&self) {
-        self.edited.inc();
-    }
-
-    /// Counts an idle connection that was closed for a new client.
-    pub(crate) fn evicted(&self) {
-        self.evictions.inc();
     }
 
     pub(crate) fn set_connections(&self, open: usize) {

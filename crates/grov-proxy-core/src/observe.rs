@@ -44,7 +44,7 @@ pub enum Outcome {
 
 /// Observes the exchanges with the Messages API.
 ///
-/// Observers run on one thread of their own, so they never delay a relay. They see one exchange at a time, in the order in
+/// Observers run on a separate thread, so they never delay a relay. They see one exchange at a time, in the order in
 /// which responses ended. A slow observer delays the others; beyond 256 MiB of waiting exchanges, further ones are dropped
 /// and counted as the fault `observation_overrun`. A panic is caught, logged and counted as `observer_panic`.
 ///
@@ -147,7 +147,7 @@ impl ObserverQueue {
                         tracing::error!(observer = observer.name(), "an observer panicked");
                     }
                 }
-                metrics.observed();
+                metrics.observed.inc();
             }
         };
         (handle, observing)

@@ -42,6 +42,9 @@ pub(crate) enum RelayError {
     Idle(Duration),
 }
 
+/// The result of polling a relayed body.
+pub(crate) type PolledFrame = Poll<Option<Result<Frame<Bytes>, RelayError>>>;
+
 /// The response as the observers will see it.
 pub(crate) struct ObservedResponse {
     pub(crate) request: Arc<MessagesRequest>,
@@ -95,7 +98,7 @@ impl Relay {
         idle_limit: Duration,
         reservation: Option<BodyReservation>,
     ) -> Self {
-        metrics.stream_opened();
+        metrics.streams.inc();
         let timer = connection.take_timer();
         Self {
             wake_filter: Some(connection.wake_filter()),
@@ -119,7 +122,7 @@ impl Relay {
     }
 
     /// Returns the available frames, joined. `Pending` if there are none.
-    fn poll_ready_frames(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, RelayError>>> {
+    fn poll_ready_frames(&mut self, cx: &mut Context<'_>) -> PolledFrame {
         let Some(wake_filter) = self.wake_filter.take() else {
             return Poll::Pending;
         };
@@ -128,11 +131,7 @@ impl Relay {
         polled
     }
 
-    fn poll_connection(
-        &mut self,
-        state: &WakeState,
-        cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, RelayError>>> {
+    fn poll_connection(&mut self, state: &WakeState, cx: &mut Context<'_>) -> PolledFrame {
         let mut first: Option<Bytes> = None;
         let mut joined = BytesMut::new();
         self.drained = false;
@@ -260,10 +259,7 @@ impl Body for Relay {
     type Data = Bytes;
     type Error = RelayError;
 
-    fn poll_frame(
-        self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, RelayError>>> {
+    fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> PolledFrame {
         let this = self.get_mut();
         if this.state == State::Ended && this.trailers.is_none() && this.is_apart() {
             // The end is written together with the last frame. The observers feed that frame.
@@ -332,7 +328,7 @@ fn apart(bytes: Bytes) -> Bytes {
 
 impl Drop for Relay {
     fn drop(&mut self) {
-        self.metrics.stream_closed();
+        self.metrics.streams.dec();
         if self.state == State::Flowing {
             // With a known length, hyper stops polling at the last byte.
             if let Some(connection) = self.connection.as_mut() {
@@ -344,7 +340,7 @@ impl Drop for Relay {
         }
         let client_gone = self.state == State::Flowing;
         if client_gone {
-            self.metrics.client_gone();
+            self.metrics.clients_gone.inc();
         }
         if let Some(observed) = self.observed.take() {
             let ObservedResponse {

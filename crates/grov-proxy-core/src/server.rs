@@ -180,7 +180,7 @@ impl ConnectionSet {
         match ranked.min_by_key(|(rank, _)| *rank) {
             Some((rank, state)) if rank != NOT_EVICTABLE => {
                 state.signal_make_room();
-                self.service.metrics.evicted();
+                self.service.metrics.evictions.inc();
                 true
             }
             _ => false,

@@ -5,7 +5,6 @@ mod connection;
 mod pool;
 mod pools;
 mod target;
-mod transport;
 mod wake;
 
 pub(crate) use connect::Connector;

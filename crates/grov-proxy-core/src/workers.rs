@@ -1,4 +1,4 @@
-//! Threads that serve connections, each with a runtime of its own.
+//! Threads that serve connections, each with a separate runtime.
 //!
 //! A connection stays on one thread with everything it needs: no task is woken across threads, and memory is freed where it was
 //! allocated. The price: blocking a thread delays its other connections, and those of other threads that use an upstream connection
@@ -205,10 +205,10 @@ mod tests {
             connections.join_next().await.unwrap().unwrap();
         }
         let (socket, _client) = connection(&listener).await;
-        let (told, number) = oneshot::channel();
+        let (sender, number) = oneshot::channel();
         workers
             .serve(&mut connections, socket, |_socket| async {
-                let _ = told.send(super::number());
+                let _ = sender.send(super::number());
             })
             .unwrap();
         assert_eq!(number.await.unwrap(), 1);

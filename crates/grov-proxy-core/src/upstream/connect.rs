@@ -1,8 +1,9 @@
 //! Opens connections to the upstream: happy eyeballs, the user's HTTPS proxy, and TLS with the certificates that this machine
 //! trusts, corporate ones included.
 
-use super::transport::Transport;
 use super::{ConnectError, TlsError, Upstream};
+use crate::intake::BoxedStream;
+use crate::read_limiter::ReadLimiter;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::client::legacy::connect::proxy::Tunnel;
 use hyper_util::client::proxy::matcher::Matcher;
@@ -74,7 +75,7 @@ impl Connector {
     }
 
     /// Opens a connection.
-    pub(crate) async fn connect(&self) -> Result<Transport, ConnectError> {
+    pub(crate) async fn connect(&self) -> Result<ReadLimiter<BoxedStream>, ConnectError> {
         let to = || format!("{}:{}", self.upstream.host(), self.upstream.port());
         match tokio::time::timeout(self.limit, self.open()).await {
             Ok(result) => result,
@@ -85,13 +86,13 @@ impl Connector {
         }
     }
 
-    async fn open(&self) -> Result<Transport, ConnectError> {
+    async fn open(&self) -> Result<ReadLimiter<BoxedStream>, ConnectError> {
         let stream = self.reach().await?;
         if !self.upstream.is_secure() {
-            return Ok(Transport::Plain(stream));
+            return Ok(ReadLimiter::of_responses(Box::new(stream)));
         }
         match self.secure(stream).await {
-            Ok(stream) => Ok(Transport::Secure(Box::new(stream))),
+            Ok(stream) => Ok(ReadLimiter::of_records(Box::new(stream))),
             Err(source) => Err(ConnectError::Tls {
                 to: self.upstream.host().to_owned(),
                 source,

@@ -1,12 +1,12 @@
 //! One connection to the upstream, polled by the task that uses it.
 //!
-//! hyper's pooled client drives each connection in a task of its own and hands every chunk over between tasks. Here the task that
+//! hyper's pooled client drives each connection in a separate task and hands every chunk over between tasks. Here the task that
 //! waits for the response polls the connection.
 
 use super::pool::Owner;
-use super::transport::Transport;
 use super::wake::WakeFilter;
 use crate::body::UpstreamBody;
+use crate::intake::BoxedStream;
 use crate::read_limiter::ReadLimiter;
 use crate::timeout::DeadlineTimer;
 use hyper::client::conn::http1;
@@ -22,7 +22,7 @@ use tokio::time::Instant;
 /// Largest response head, in bytes.
 const MAX_BUFFER: usize = 32 * 1024;
 
-type Driver = http1::Connection<TokioIo<ReadLimiter<Transport>>, UpstreamBody>;
+type Driver = http1::Connection<TokioIo<ReadLimiter<BoxedStream>>, UpstreamBody>;
 
 /// An HTTP/1.1 connection for one exchange at a time.
 pub(crate) struct UpstreamConnection {
@@ -47,11 +47,7 @@ pub(crate) enum SendError {
 
 impl UpstreamConnection {
     /// Prepares a new connection for its first request.
-    pub(crate) async fn new(transport: Transport, owner: Owner) -> Result<Self, hyper::Error> {
-        let stream = match &transport {
-            Transport::Plain(_) => ReadLimiter::of_responses(transport),
-            Transport::Secure(_) => ReadLimiter::of_records(transport),
-        };
+    pub(crate) async fn new(stream: ReadLimiter<BoxedStream>, owner: Owner) -> Result<Self, hyper::Error> {
         let (sender, driver) = http1::Builder::new()
             .preserve_header_case(true)
             .max_buf_size(MAX_BUFFER)
@@ -162,10 +158,12 @@ mod tests {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let stream = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
         let (mut upstream, _) = listener.accept().await.unwrap();
-        let mut connection =
-            UpstreamConnection::new(Transport::Plain(stream), Owner::new(0, &Arc::default()))
-                .await
-                .unwrap();
+        let mut connection = UpstreamConnection::new(
+            ReadLimiter::of_responses(Box::new(stream)),
+            Owner::new(0, &Arc::default()),
+        )
+        .await
+        .unwrap();
         let request = || Request::new(UpstreamBody::whole("{}".into()));
         let answering = async {
             let mut request = Vec::new();

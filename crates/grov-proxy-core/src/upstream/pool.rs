@@ -101,12 +101,12 @@ impl Pool {
 
     /// Opens a connection.
     pub(crate) async fn open(&self) -> Result<UpstreamConnection, ConnectError> {
-        let transport = self.connector.connect().await?;
+        let stream = self.connector.connect().await?;
         let number = self.own();
         let open = self.by_worker.get(number).map(|worker| &worker.open);
         let owner = Owner::new(number, open.unwrap_or(&Arc::default()));
         let connection =
-            UpstreamConnection::new(transport, owner)
+            UpstreamConnection::new(stream, owner)
                 .await
                 .map_err(|error| ConnectError::Connect {
                     to: self.connector.upstream().host().to_owned(),
@@ -170,7 +170,7 @@ impl WorkerConnections {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::upstream::transport::Transport;
+    use crate::read_limiter::ReadLimiter;
     use tokio::net::{TcpListener, TcpStream};
 
     /// A pool of two workers whose connections were last used so long ago: the first worker's two, then the second's.
@@ -183,7 +183,8 @@ mod tests {
         for (owner, age) in [0, 0, 1].into_iter().zip(ages) {
             let (stream, peer) = tokio::join!(TcpStream::connect(address), listener.accept());
             let place = Owner::new(owner, &pool.by_worker[owner].open);
-            let connection = UpstreamConnection::new(Transport::Plain(stream.unwrap()), place).await;
+            let stream = ReadLimiter::of_responses(Box::new(stream.unwrap()) as _);
+            let connection = UpstreamConnection::new(stream, place).await;
             pool.give_back(connection.unwrap());
             let mut idle = pool.by_worker[owner].idle.lock().unwrap();
             idle.last_mut().unwrap().since = Instant::now() - Duration::from_millis(age);

@@ -48,9 +48,9 @@ impl AdminRoute for Echo {
     }
 
     fn authorize(&self, headers: &HeaderMap) -> Result<(), AdminResponse> {
-        let told = headers.get("x-admits").map(|value| value.as_bytes());
-        assert_ne!(told, Some(b"panic".as_slice()));
-        if told != Some(b"no") {
+        let verdict = headers.get("x-admits").map(|value| value.as_bytes());
+        assert_ne!(verdict, Some(b"panic".as_slice()));
+        if verdict != Some(b"no") {
             return Ok(());
         }
         Err(AdminResponse {
@@ -102,11 +102,11 @@ async fn admin_route_refuses_requests_with_an_origin() {
         );
         let mut client = proxy.client().await;
         client.send(&request).await;
-        let (head, said) = client.receive().await.unwrap();
+        let (head, body) = client.receive().await.unwrap();
         let status = head.split(' ').nth(1).unwrap();
-        let said = String::from_utf8(said).unwrap();
-        let expected = answered.split_once(' ').unwrap_or((answered, &said));
-        assert_eq!((status, said.as_str()), expected, "{method} {path} {header}");
+        let body = String::from_utf8(body).unwrap();
+        let expected = answered.split_once(' ').unwrap_or((answered, &body));
+        assert_eq!((status, body.as_str()), expected, "{method} {path} {header}");
     }
     assert_eq!(upstream.requests().len(), 0);
 }
@@ -121,7 +121,7 @@ async fn unauthorized_admin_request_is_refused_before_its_body() {
     client
         .send("POST /_grov/echo/ HTTP/1.1\r\nHost: localhost\r\nx-admits: no\r\nContent-Length: 8\r\n\r\n")
         .await;
-    let (head, said) = client.receive().await.unwrap();
+    let (head, body) = client.receive().await.unwrap();
     assert!(head.starts_with("HTTP/1.1 403"), "{head}");
-    assert_eq!(said, b"not you");
+    assert_eq!(body, b"not you");
 }

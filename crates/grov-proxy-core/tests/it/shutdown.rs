@@ -4,7 +4,7 @@ use crate::support::{Act, Running, Scripted, json_answer, post, until};
 use grov_proxy_core::Limits;
 use std::time::Duration;
 
-fn held() -> Vec<Act> {
+fn response_until_released() -> Vec<Act> {
     let head = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n: x\n\n\r\n";
     vec![
         Act::Write(head.to_vec()),
@@ -15,7 +15,7 @@ fn held() -> Vec<Act> {
 
 #[tokio::test]
 async fn shutdown_finishes_streams_and_accepts_no_clients() {
-    let upstream = Scripted::start(|_, _| held()).await;
+    let upstream = Scripted::start(|_, _| response_until_released()).await;
     let mut proxy = Running::before(&upstream).await;
     let mut client = proxy.client().await;
     client.send(post("/v1/messages", b"{}")).await;
@@ -51,7 +51,7 @@ async fn partial_head_does_not_delay_shutdown() {
 
 #[tokio::test]
 async fn partial_body_does_not_delay_shutdown() {
-    let upstream = Scripted::start(|_, _| held()).await;
+    let upstream = Scripted::start(|_, _| response_until_released()).await;
     let limits = Limits {
         grace: Duration::from_secs(3600),
         ..Limits::default()
@@ -104,7 +104,7 @@ async fn body_completed_after_shutdown_began_is_answered() {
 
 #[tokio::test]
 async fn responses_beyond_the_grace_period_are_cut() {
-    let upstream = Scripted::start(|_, _| held()).await;
+    let upstream = Scripted::start(|_, _| response_until_released()).await;
     let limits = Limits {
         grace: Duration::from_millis(100),
         ..Limits::default()
