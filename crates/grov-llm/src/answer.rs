@@ -21,7 +21,7 @@ pub(crate) enum AnswerError {
     #[error("it was cut off because it was too long; answer more briefly")]
     CutOff,
     /// It contains no JSON object.
-    #[error("it held no complete JSON object")]
+    #[error("it contained no complete JSON object")]
     NoObject,
     /// A field is missing, empty or of another type.
     #[error("`{field}` must be {expected}")]
@@ -31,6 +31,11 @@ pub(crate) enum AnswerError {
         /// The required type or value.
         expected: &'static str,
     },
+}
+
+/// The error for a `field` that is not as `expected`.
+pub(crate) fn wrong(field: &'static str, expected: &'static str) -> AnswerError {
+    AnswerError::Field { field, expected }
 }
 
 /// The fields of an answer.
@@ -79,10 +84,8 @@ impl Fields {
             .get(field)
             .and_then(Value::as_str)
             .map(|text| tidy(text, limit));
-        text.filter(|text| !text.is_empty()).ok_or(AnswerError::Field {
-            field,
-            expected: "a text that is not empty",
-        })
+        text.filter(|text| !text.is_empty())
+            .ok_or(wrong(field, "a text that is not empty"))
     }
 
     /// A text; `None` if missing, null or empty.
@@ -94,10 +97,7 @@ impl Fields {
         match self.0.get(field) {
             None | Some(Value::Null) => Ok(None),
             Some(Value::String(text)) => Ok(Some(tidy(text, limit)).filter(|text| !text.is_empty())),
-            Some(_) => Err(AnswerError::Field {
-                field,
-                expected: "a text or null",
-            }),
+            Some(_) => Err(wrong(field, "a text or null")),
         }
     }
 
@@ -108,13 +108,10 @@ impl Fields {
         count: usize,
         limit: usize,
     ) -> Result<Vec<String>, AnswerError> {
-        let wrong = AnswerError::Field {
-            field,
-            expected: "a list of texts",
-        };
+        let error = || wrong(field, "a list of texts");
         let mut texts: Vec<String> = Vec::new();
-        for value in self.array(field).ok_or_else(|| wrong.clone())? {
-            let text = tidy(value.as_str().ok_or_else(|| wrong.clone())?, limit);
+        for value in self.array(field).ok_or_else(error)? {
+            let text = tidy(value.as_str().ok_or_else(error)?, limit);
             if !text.is_empty() && texts.len() < count && !texts.contains(&text) {
                 texts.push(text);
             }
@@ -124,19 +121,17 @@ impl Fields {
 
     /// Decisions, each with a choice and a reason.
     pub(crate) fn decisions(&self, field: &'static str, count: usize) -> Result<Vec<Decision>, AnswerError> {
-        let wrong = || AnswerError::Field {
-            field,
-            expected: "a list of objects with the texts `choice` and `reason`, none of them empty",
-        };
+        let expected = "a list of objects with the texts `choice` and `reason`, none of them empty";
+        let error = || wrong(field, expected);
         let mut decisions = Vec::new();
-        for value in self.array(field).ok_or_else(wrong)?.iter().take(count) {
+        for value in self.array(field).ok_or_else(error)?.iter().take(count) {
             let part = |name: &str, limit| {
                 value
                     .get(name)
                     .and_then(Value::as_str)
                     .map(|text| tidy(text, limit))
                     .filter(|text| !text.is_empty())
-                    .ok_or_else(wrong)
+                    .ok_or_else(error)
             };
             decisions.push(Decision {
                 choice: part("choice", 200)?,
@@ -148,35 +143,24 @@ impl Fields {
 
     /// Steps, each with an action and perhaps a file.
     pub(crate) fn steps(&self, field: &'static str, count: usize) -> Result<Vec<RecoveryStep>, AnswerError> {
-        let wrong = AnswerError::Field {
-            field,
-            expected: "a list of objects with `file` (a text or null) and `action` (a text that is not empty)",
-        };
-        let steps = self.array(field).ok_or_else(|| wrong.clone())?;
+        let expected =
+            "a list of objects with `file` (a text or null) and `action` (a text that is not empty)";
+        let steps = self.array(field).map(|steps| steps.iter().take(count));
         steps
-            .iter()
-            .take(count)
-            .map(|value| step(value).ok_or_else(|| wrong.clone()))
-            .collect()
+            .and_then(|steps| steps.map(step).collect())
+            .ok_or(wrong(field, expected))
     }
 
     /// One step.
     pub(crate) fn step(&self, field: &'static str) -> Result<RecoveryStep, AnswerError> {
-        self.0.get(field).and_then(step).ok_or(AnswerError::Field {
-            field,
-            expected: "an object with `file` (a text or null) and `action` (a text that is not empty)",
-        })
+        let expected = "an object with `file` (a text or null) and `action` (a text that is not empty)";
+        self.0.get(field).and_then(step).ok_or(wrong(field, expected))
     }
 
     /// A boolean.
     pub(crate) fn flag(&self, field: &'static str) -> Result<bool, AnswerError> {
-        self.0
-            .get(field)
-            .and_then(Value::as_bool)
-            .ok_or(AnswerError::Field {
-                field,
-                expected: "true or false",
-            })
+        let flag = self.0.get(field).and_then(Value::as_bool);
+        flag.ok_or(wrong(field, "true or false"))
     }
 
     /// A whole number from 1 to 10.
@@ -184,10 +168,9 @@ impl Fields {
         let number = self.0.get(field).and_then(Value::as_f64);
         let score = number.filter(|number| number.fract() == 0.0 && (1.0..=10.0).contains(number));
         // In range and whole, so nothing is lost.
-        score.map(|score| score as u8).ok_or(AnswerError::Field {
-            field,
-            expected: "a whole number from 1 to 10",
-        })
+        score
+            .map(|score| score as u8)
+            .ok_or(wrong(field, "a whole number from 1 to 10"))
     }
 
     fn array(&self, field: &str) -> Option<&Vec<Value>> {

@@ -165,7 +165,7 @@ mod tests {
     use super::*;
 
     fn closed() -> Breaker {
-        Breaker::new("the provider", "nobody answers")
+        Breaker::new("the provider", "no calls are made")
     }
 
     fn fail(breaker: &Breaker, times: u32) {

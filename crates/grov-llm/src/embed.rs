@@ -94,11 +94,11 @@ impl HttpEmbedder {
             .breaker
             .try_acquire()
             .ok_or_else(|| CallError::Paused(self.why_blocked().to_owned()))?;
-        let most = TokenUsage {
+        let max = TokenUsage {
             input: texts.iter().map(|text| max_tokens_of(text.len())).sum(),
             ..TokenUsage::default()
         };
-        let reserved = self.ledger.reserve_usage(None, Purpose::Embedding, most).await;
+        let reserved = self.ledger.reserve(None, Purpose::Embedding, max).await;
         let reserved = reserved.map_err(|error| CallError::Paused(error.to_string()))?;
         let begun = Instant::now();
         let limit = self.timeout.min(deadline.saturating_duration_since(begun));
@@ -205,7 +205,7 @@ enum CallError {
 fn health(result: &Result<Answer, ModelError>) -> Health {
     match result {
         Ok(_) => Health::Success,
-        Err(ModelError::KeyRefused { .. }) => Health::KeyRefused,
+        Err(ModelError::KeyRefused(_)) => Health::KeyRefused,
         Err(error) if is_about_the_texts(error) => Health::Success,
         Err(_) => Health::Failure,
     }

@@ -13,21 +13,15 @@ pub(crate) struct Endpoint {
 impl Endpoint {
     /// Parses a base URL, with or without `/v1` at its end.
     pub(crate) fn parse(text: &str) -> Result<Self, SetupError> {
-        let refused = |reason: &str| SetupError::BaseUrl {
-            reason: reason.to_owned(),
-        };
-        let url = http_url(text).map_err(|error| SetupError::BaseUrl {
-            reason: error.to_string(),
-        })?;
+        let refused = |reason: &str| SetupError::BaseUrl(reason.to_owned());
+        let url = http_url(text).map_err(|error| SetupError::BaseUrl(error.to_string()))?;
         if !url.username().is_empty() || url.password().is_some() {
             return Err(refused(
-                "it holds a user or a password, a key has a setting of its own",
+                "it contains a user or a password; the API key is a separate setting",
             ));
         }
         if url.query().is_some() || url.fragment().is_some() {
-            return Err(refused(
-                "it has a query or a fragment, a base address has neither",
-            ));
+            return Err(refused("it has a query or a fragment"));
         }
         Ok(Self { url })
     }
@@ -37,8 +31,8 @@ impl Endpoint {
         let mut url = self.url.clone();
         let base = url.path().trim_end_matches('/');
         let base = base.strip_suffix("/v1").unwrap_or(base);
-        let whole = format!("{base}/{path}");
-        url.set_path(&whole);
+        let path = format!("{base}/{path}");
+        url.set_path(&path);
         url
     }
 
@@ -65,9 +59,7 @@ impl Endpoint {
 
 /// Parses the URL of an HTTP proxy.
 pub(crate) fn proxy(text: &str) -> Result<Url, SetupError> {
-    http_url(text).map_err(|error| SetupError::Proxy {
-        reason: error.to_string(),
-    })
+    http_url(text).map_err(|error| SetupError::Proxy(error.to_string()))
 }
 
 /// Why a text is not the URL of an HTTP server.

@@ -114,13 +114,13 @@ impl ModelJudge {
     ) -> Option<Q::Answer> {
         match self.ask_model(session, question).await {
             Ok(answer) => {
-                Counters::add(&self.counters.by_model);
+                self.counters.add(|counters| &mut counters.by_model);
                 Some(answer)
             }
             Err(reason) => {
-                Counters::add(&self.counters.by_rules);
+                self.counters.add(|counters| &mut counters.by_rules);
                 if reason == NoAnswer::QueueFull(crate::queue::QueueFull) {
-                    Counters::add(&self.counters.turned_away);
+                    self.counters.add(|counters| &mut counters.turned_away);
                 }
                 tracing::debug!(%reason, "the model gave no answer");
                 None
@@ -150,7 +150,7 @@ impl ModelJudge {
             }
         })?;
         if share.joined {
-            Counters::add(&self.counters.shared);
+            self.counters.add(|counters| &mut counters.shared);
         }
         let text = share.outcome().await?;
         Ok(Q::read(&Fields::find(&text)?, &question.known())?)

@@ -27,7 +27,7 @@ pub(crate) trait Model: Send + Sync {
 pub(crate) struct Completion {
     /// Its text.
     pub(crate) text: String,
-    /// Tokens by class; `None` where the server does not say.
+    /// Tokens by class; `None` if the server does not report them.
     pub(crate) usage: Option<TokenUsage>,
     /// Why it ended.
     pub(crate) stop: Stop,
@@ -48,11 +48,8 @@ pub(crate) enum Stop {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum ModelError {
     /// 401 or 403.
-    #[error("the provider refused the API key (status {status}); check the key and what it is allowed to do")]
-    KeyRefused {
-        /// The status.
-        status: u16,
-    },
+    #[error("the provider refused the API key (status {0}); check the key and what it is allowed to do")]
+    KeyRefused(u16),
     /// A status that retrying the same request would not change.
     #[error(
         "the provider rejected the request (status {status}, {kind}); check the model's name and the base URL"
@@ -75,17 +72,11 @@ pub(crate) enum ModelError {
         retry_after: Option<Duration>,
     },
     /// No connection.
-    #[error("the provider cannot be reached: {reason}")]
-    Unreachable {
-        /// The cause.
-        reason: String,
-    },
+    #[error("the provider cannot be reached: {0}")]
+    Unreachable(String),
     /// The connection broke, or the response is not one of this API.
-    #[error("the provider's answer was broken: {reason}")]
-    Broken {
-        /// The cause.
-        reason: String,
-    },
+    #[error("the provider's answer was broken: {0}")]
+    Broken(String),
     /// No answer in time.
     #[error("the provider did not answer within {0:?}")]
     TimedOut(Duration),
@@ -101,13 +92,13 @@ impl ModelError {
     pub(crate) fn may_pass(&self) -> bool {
         matches!(
             self,
-            Self::Unavailable { .. } | Self::Unreachable { .. } | Self::Broken { .. }
+            Self::Unavailable { .. } | Self::Unreachable(_) | Self::Broken(_)
         )
     }
 
     /// Whether the provider may have processed the call, and charge for it, although no answer arrived.
     pub(crate) fn may_have_cost(&self) -> bool {
-        matches!(self, Self::TimedOut(_) | Self::Broken { .. })
+        matches!(self, Self::TimedOut(_) | Self::Broken(_))
     }
 
     /// The pause that the provider asks for.
@@ -122,7 +113,7 @@ impl ModelError {
     pub(crate) fn of_status(reply: &Reply) -> Self {
         let status = reply.status;
         match status {
-            401 | 403 => Self::KeyRefused { status },
+            401 | 403 => Self::KeyRefused(status),
             408 | 429 | 500.. if reply.may_retry => Self::Unavailable {
                 status,
                 retry_after: reply.retry_after,

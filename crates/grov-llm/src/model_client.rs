@@ -7,7 +7,7 @@ use crate::model::{Completion, Model, ModelError, Stop};
 use crate::queue::{Queue, QueueFull};
 use crate::request::ModelRequest;
 use crate::retry;
-use crate::spending::{Ledger, ReserveError};
+use crate::spending::{Ledger, ReserveError, max_usage};
 use crate::status::{Counters, RulesReason};
 use grov_domain::SessionId;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -131,7 +131,7 @@ impl ModelClient {
                 Attempt::Unusable { text, problem } => {
                     repaired = true;
                     request = request.repaired(&text, &problem.to_string());
-                    Counters::add(&self.counters.repairs);
+                    self.counters.add(|counters| &mut counters.repairs);
                 }
                 // The next call uses another output format.
                 Attempt::Failed(ModelError::FormatRefused) => {}
@@ -141,7 +141,7 @@ impl ModelClient {
                     let Some(pause) = pause else {
                         return Err(error.into());
                     };
-                    Counters::add(&self.counters.retries);
+                    self.counters.add(|counters| &mut counters.retries);
                     tokio::time::sleep(pause).await;
                 }
             }
@@ -160,26 +160,23 @@ impl ModelClient {
         check: &impl Fn(&str) -> Result<(), AnswerError>,
     ) -> Result<Attempt, NoAnswer> {
         let pass = self.breaker.try_acquire().ok_or(NoAnswer::Blocked)?;
-        let reserved = self.ledger.reserve(session, request).await;
+        let reserved = self
+            .ledger
+            .reserve(session, request.purpose, max_usage(request))
+            .await;
         let reserved = self.noted(reserved)?;
         let begun = Instant::now();
         let limit = self.timeout.min(deadline.saturating_duration_since(begun));
-        let result = if limit < TOO_LITTLE_TIME.min(self.timeout) {
-            None
-        } else {
-            Counters::add(&self.counters.calls);
-            let answered = tokio::time::timeout(limit, self.model.complete(request)).await;
-            Some(answered.unwrap_or(Err(ModelError::TimedOut(limit))))
-        };
-        let Some(result) = result else {
-            let unsent = ModelError::Unreachable {
-                reason: "no time left".to_owned(),
-            };
+        if limit < TOO_LITTLE_TIME.min(self.timeout) {
+            let unsent = ModelError::Unreachable("no time left".to_owned());
             self.ledger
                 .settle(reserved, Err(&unsent), false, Duration::ZERO)
                 .await;
             return Err(NoAnswer::TooLate);
-        };
+        }
+        self.counters.add(|counters| &mut counters.calls);
+        let answered = tokio::time::timeout(limit, self.model.complete(request)).await;
+        let result = answered.unwrap_or(Err(ModelError::TimedOut(limit)));
         let health = health(&result);
         match health {
             Some(health) => pass.report(health),
@@ -196,7 +193,7 @@ impl ModelClient {
             )
             .await;
         if let Attempt::Failed(error) = &attempt {
-            Counters::add(&self.counters.failures);
+            self.counters.add(|counters| &mut counters.failures);
             tracing::debug!(purpose = request.purpose.as_str(), %error, "a model call failed");
         }
         Ok(attempt)
@@ -227,7 +224,7 @@ fn health(result: &Result<Completion, ModelError>) -> Option<Health> {
     match result {
         Ok(_) => Some(Health::Success),
         Err(ModelError::FormatRefused) => None,
-        Err(ModelError::KeyRefused { .. }) => Some(Health::KeyRefused),
+        Err(ModelError::KeyRefused(_)) => Some(Health::KeyRefused),
         Err(_) => Some(Health::Failure),
     }
 }

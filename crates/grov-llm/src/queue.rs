@@ -82,7 +82,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn permits_and_waiters_are_bounded() {
         let queue = Queue::new(2);
-        let held = (
+        let permits = (
             queue.acquire(soon()).await.unwrap(),
             queue.acquire(soon()).await.unwrap(),
         );
@@ -93,14 +93,14 @@ mod tests {
             assert!(is_pending(turn).await);
         }
         assert_eq!(queue.acquire(soon()).await.unwrap_err(), QueueFull);
-        drop(held);
+        drop(permits);
         assert!(waiting.remove(0).await.is_ok());
     }
 
     #[tokio::test(start_paused = true)]
     async fn waiting_ends_at_the_deadline() {
         let queue = Queue::new(0);
-        let _held = queue.acquire(soon()).await.unwrap();
+        let _permit = queue.acquire(soon()).await.unwrap();
         assert_eq!(queue.acquire(soon()).await.unwrap_err(), QueueFull);
         let mut waiting = Box::pin(queue.acquire(soon()));
         assert!(is_pending(&mut waiting).await);

@@ -63,7 +63,7 @@ mod tests {
     #[test]
     fn permanent_errors_are_not_retried() {
         for error in [
-            ModelError::KeyRefused { status: 401 },
+            ModelError::KeyRefused(401),
             ModelError::Rejected {
                 status: 404,
                 kind: String::new(),

@@ -39,13 +39,6 @@ impl Provider {
             Self::OpenAi => "openai",
         }
     }
-
-    /// The provider of that name.
-    pub fn from_name(name: &str) -> Option<Self> {
-        [Self::Offline, Self::Anthropic, Self::OpenAi]
-            .into_iter()
-            .find(|provider| provider.as_str() == name)
-    }
 }
 
 /// Settings of a [`crate::ModelJudge`].
@@ -53,7 +46,7 @@ impl Provider {
 pub struct JudgeSettings {
     /// The provider.
     pub provider: Provider,
-    /// The server, with or without `/v1` at its end; `None` for the vendor's own.
+    /// The server, with or without `/v1` at its end; `None` for the vendor's.
     pub base_url: Option<String>,
     /// Grov's own credential, never a client's. Optional with an OpenAI-compatible server at `base_url`.
     pub api_key: Option<Secret>,
@@ -104,26 +97,20 @@ impl fmt::Debug for JudgeSettings {
     }
 }
 
-/// Invalid settings. Messages never contain the value, which may hold a password.
+/// Invalid settings. Messages never contain the value, which may contain a password.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SetupError {
     /// The base URL is invalid.
     #[error(
-        "the base URL of the model's server cannot be used: {reason}; give one like https://api.anthropic.com"
+        "the base URL of the model's server cannot be used: {0}; give one like https://api.anthropic.com"
     )]
-    BaseUrl {
-        /// The reason.
-        reason: String,
-    },
+    BaseUrl(String),
     /// The proxy URL is invalid.
     #[error(
-        "the proxy for Grov's own model calls cannot be used: {reason}; give one like http://proxy.example:3128"
+        "the proxy for Grov's own model calls cannot be used: {0}; give one like http://proxy.example:3128"
     )]
-    Proxy {
-        /// The reason.
-        reason: String,
-    },
+    Proxy(String),
     /// The URL is one of Grov's own listeners: calls would loop.
     #[error(
         "the {what} for Grov's own model calls is Grov's own listener {listener}, so calls would loop; configure the provider's own address"
@@ -138,21 +125,15 @@ pub enum SetupError {
     #[error("there is a provider and no model; name a model that the server offers")]
     NoModel,
     /// The credential is not a valid header value.
-    #[error("the API key holds characters that no HTTP header may hold; check that it was copied whole")]
+    #[error(
+        "the API key contains characters that are not allowed in an HTTP header; check that it was copied completely"
+    )]
     Credential,
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn provider_names_round_trip() {
-        for provider in [Provider::Offline, Provider::Anthropic, Provider::OpenAi] {
-            assert_eq!(Provider::from_name(provider.as_str()), Some(provider));
-        }
-        assert_eq!(Provider::from_name("Anthropic"), None);
-    }
 
     #[test]
     fn debug_output_of_settings_contains_no_secret() {

@@ -18,18 +18,16 @@ type Key = (Purpose, String);
 
 /// Runs calls and shares those in flight.
 pub(crate) struct Singleflight {
-    state: Arc<Mutex<State>>,
-    /// `None` once closed. Not part of the state that the tasks share: a task that owns its own `JoinSet` would never
-    /// be aborted, and dropping a task while it is spawned needs the lock of the state.
+    in_flight: InFlight,
+    /// `None` once closed. Not shared with the tasks: a task that owns the `JoinSet` it runs in would never be aborted, and
+    /// dropping a task while it is spawned needs the lock of `in_flight`.
     tasks: Mutex<Option<JoinSet<()>>>,
     /// Becomes true when callers must stop waiting.
     closing: watch::Sender<bool>,
 }
 
-#[derive(Default)]
-struct State {
-    in_flight: HashMap<Key, watch::Receiver<Option<Outcome>>>,
-}
+/// The calls in flight, and where their outcomes arrive.
+type InFlight = Arc<Mutex<HashMap<Key, watch::Receiver<Option<Outcome>>>>>;
 
 /// Waits for the outcome of a call.
 pub(crate) struct Waiter {
@@ -42,12 +40,12 @@ pub(crate) struct Waiter {
 /// Removes a call from the map when it ends, even by a panic.
 struct Removal {
     key: Key,
-    state: Arc<Mutex<State>>,
+    in_flight: InFlight,
 }
 
 impl Drop for Removal {
     fn drop(&mut self) {
-        lock(&self.state).in_flight.remove(&self.key);
+        lock(&self.in_flight).remove(&self.key);
     }
 }
 
@@ -58,7 +56,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl Default for Singleflight {
     fn default() -> Self {
         Self {
-            state: Arc::default(),
+            in_flight: Arc::default(),
             tasks: Mutex::new(Some(JoinSet::new())),
             closing: watch::Sender::new(false),
         }
@@ -81,13 +79,13 @@ impl Singleflight {
             closing: self.closing.subscribe(),
             joined,
         };
-        match lock(&self.state).in_flight.entry(key.clone()) {
+        match lock(&self.in_flight).entry(key.clone()) {
             Entry::Occupied(known) => return Ok(share(known.get().clone(), true)),
             Entry::Vacant(place) => place.insert(outcome.clone()),
         };
         let removal = Removal {
             key,
-            state: Arc::clone(&self.state),
+            in_flight: Arc::clone(&self.in_flight),
         };
         let asking = ask();
         let flight = async move {

@@ -1,7 +1,7 @@
 //! The state of the judge, for status displays.
 
 use crate::Provider;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 /// The state of the judge.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -83,33 +83,15 @@ pub struct JudgeCounters {
 
 /// The live values of [`JudgeCounters`].
 #[derive(Debug, Default)]
-pub(crate) struct Counters {
-    pub(crate) by_model: AtomicU64,
-    pub(crate) by_rules: AtomicU64,
-    pub(crate) calls: AtomicU64,
-    pub(crate) retries: AtomicU64,
-    pub(crate) repairs: AtomicU64,
-    pub(crate) failures: AtomicU64,
-    pub(crate) shared: AtomicU64,
-    pub(crate) turned_away: AtomicU64,
-}
+pub(crate) struct Counters(Mutex<JudgeCounters>);
 
 impl Counters {
-    pub(crate) fn add(counter: &AtomicU64) {
-        counter.fetch_add(1, Ordering::Relaxed);
+    /// Adds one to a counter.
+    pub(crate) fn add(&self, counter: impl FnOnce(&mut JudgeCounters) -> &mut u64) {
+        *counter(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner)) += 1;
     }
 
     pub(crate) fn read(&self) -> JudgeCounters {
-        let of = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        JudgeCounters {
-            by_model: of(&self.by_model),
-            by_rules: of(&self.by_rules),
-            calls: of(&self.calls),
-            retries: of(&self.retries),
-            repairs: of(&self.repairs),
-            failures: of(&self.failures),
-            shared: of(&self.shared),
-            turned_away: of(&self.turned_away),
-        }
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -23,8 +23,8 @@ const TOKENIZER: &str = "tokenizer.json";
 const TABLE: &str = "model.safetensors";
 /// Where sentence-transformers puts both.
 const NESTED: &str = "0_StaticEmbedding";
-/// The largest file, in bytes; tables have 8 to 500 million.
-const LARGEST: u64 = 1 << 30;
+/// The maximum size of a file, in bytes; tables have 8 to 500 million.
+const MAX_FILE: u64 = 1 << 30;
 /// Version of the computation, part of the model's id. Must be increased when the same files result in other
 /// embeddings.
 const READING: &[u8] = b"1";
@@ -46,7 +46,7 @@ pub enum StaticModelError {
     },
     /// A file of the model is invalid or not supported.
     #[error(
-        "{} cannot be used: {reason}; take a static embedding model with a WordPiece tokenizer, and copy its files whole",
+        "{} cannot be used: {reason}; take a static embedding model with a WordPiece tokenizer, and copy its files completely",
         file.display()
     )]
     Unusable {
@@ -76,7 +76,7 @@ pub struct StaticEmbedder {
 }
 
 impl StaticEmbedder {
-    /// Reads `tokenizer.json` and `model.safetensors` in this folder, whole: a few milliseconds for each 10 MB.
+    /// Reads `tokenizer.json` and `model.safetensors` in this folder: a few milliseconds for each 10 MB.
     ///
     /// # Errors
     /// When one is missing or cannot be used: see [`StaticModelError`].
@@ -118,11 +118,11 @@ impl StaticEmbedder {
 
     /// The embedding of a text; `None` if it has no word that the model knows.
     fn embedding(&self, text: &str) -> Option<Embedding> {
-        let passed_over = self.tokenizer.unknown().filter(|_| !self.table.unknown_counts());
+        let skipped = self.tokenizer.unknown().filter(|_| !self.table.unknown_counts());
         let mut sum = vec![0.0; self.table.dimension()];
         // Truncated and cleaned as for a server.
         for token in self.tokenizer.tokens(&quote::line(text, MAX_TEXT_BYTES)) {
-            if Some(token) != passed_over {
+            if Some(token) != skipped {
                 self.table.add(token, &mut sum);
             }
         }
@@ -161,7 +161,7 @@ impl fmt::Debug for StaticEmbedder {
     }
 }
 
-/// Reads a whole file.
+/// Reads a file into memory.
 fn read(path: &Path) -> Result<Vec<u8>, StaticModelError> {
     let read = || {
         // Opening a named pipe would block until a writer opens it.
@@ -169,14 +169,14 @@ fn read(path: &Path) -> Result<Vec<u8>, StaticModelError> {
         if !kind.is_file() {
             return Err(io::Error::other("it is not a file"));
         }
-        if kind.len() > LARGEST {
+        if kind.len() > MAX_FILE {
             return Err(io::Error::other(format!(
-                "it has {} bytes, more than {LARGEST}",
+                "it has {} bytes, more than {MAX_FILE}",
                 kind.len()
             )));
         }
         let mut bytes = Vec::with_capacity(usize::try_from(kind.len()).unwrap_or_default());
-        File::open(path)?.take(LARGEST).read_to_end(&mut bytes)?;
+        File::open(path)?.take(MAX_FILE).read_to_end(&mut bytes)?;
         Ok(bytes)
     };
     read().map_err(|error: io::Error| StaticModelError::Unreadable {

@@ -74,15 +74,18 @@ pub(super) fn read(provider: EmbedderProvider, reply: &Reply, texts: usize) -> R
 fn in_order(items: Vec<Item>, texts: usize) -> Result<Vec<Vec<f32>>, ModelError> {
     let mut vectors: Vec<Vec<f32>> = vec![Vec::new(); texts];
     if items.len() != texts {
-        return Err(broken(format!("{texts} texts have {} embeddings", items.len())));
+        return Err(ModelError::Broken(format!(
+            "{texts} texts have {} embeddings",
+            items.len()
+        )));
     }
     for (place, item) in items.into_iter().enumerate() {
         let index = item.index.unwrap_or(place);
         match vectors.get_mut(index) {
             Some(vector) if vector.is_empty() => *vector = item.embedding,
-            Some(_) => return Err(broken(format!("text {index} has two embeddings"))),
+            Some(_) => return Err(ModelError::Broken(format!("text {index} has two embeddings"))),
             None => {
-                return Err(broken(format!(
+                return Err(ModelError::Broken(format!(
                     "there is an embedding of text {index}, of {texts}"
                 )));
             }
@@ -93,25 +96,24 @@ fn in_order(items: Vec<Item>, texts: usize) -> Result<Vec<Vec<f32>>, ModelError>
 
 fn checked(vectors: &[Vec<f32>], texts: usize) -> Result<Vec<Embedding>, ModelError> {
     if vectors.len() != texts {
-        return Err(broken(format!("{texts} texts have {} embeddings", vectors.len())));
+        return Err(ModelError::Broken(format!(
+            "{texts} texts have {} embeddings",
+            vectors.len()
+        )));
     }
     let dimension = vectors.first().map_or(0, Vec::len);
     let check = |(index, vector): (usize, &Vec<f32>)| {
         if vector.len() != dimension {
             let found = vector.len();
-            return Err(broken(format!(
+            return Err(ModelError::Broken(format!(
                 "text 0 has {dimension} dimensions and text {index} has {found}"
             )));
         }
         Embedding::of(vector).ok_or_else(|| {
-            broken(format!(
+            ModelError::Broken(format!(
                 "the embedding of text {index} has no direction: it is empty, zero or not finite"
             ))
         })
     };
     vectors.iter().enumerate().map(check).collect()
-}
-
-fn broken(reason: String) -> ModelError {
-    ModelError::Broken { reason }
 }

@@ -400,7 +400,7 @@ async fn a_provider_that_is_down_is_paused_and_tried_again() {
 
 #[tokio::test(start_paused = true)]
 async fn a_refused_key_is_not_retried() {
-    let stage = stage([Err(ModelError::KeyRefused { status: 401 })]);
+    let stage = stage([Err(ModelError::KeyRefused(401))]);
     for text in ["a", "b", "c"] {
         assert_eq!(stage.ask(text).await.by, JudgedBy::Rules);
     }

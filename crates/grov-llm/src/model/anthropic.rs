@@ -87,13 +87,10 @@ fn without_bounds(schema: &Value) -> Value {
 }
 
 fn read(message: &Value) -> Result<Completion, ModelError> {
-    let broken = |reason: &str| ModelError::Broken {
-        reason: reason.to_owned(),
-    };
     let blocks = message
         .get("content")
         .and_then(Value::as_array)
-        .ok_or_else(|| broken("it has no `content`"))?;
+        .ok_or_else(|| ModelError::Broken("it has no `content`".to_owned()))?;
     let text = blocks
         .iter()
         .filter(|block| block.get("type").and_then(Value::as_str) == Some("text"))
@@ -166,10 +163,7 @@ mod tests {
             json!({"content": "text"}),
             json!({"type": "error"}),
         ] {
-            assert!(
-                matches!(read(&message), Err(ModelError::Broken { .. })),
-                "{message}"
-            );
+            assert!(matches!(read(&message), Err(ModelError::Broken(_))), "{message}");
         }
         let refused = read(&json!({"content": [], "stop_reason": "refusal"})).unwrap();
         assert_eq!((refused.stop, refused.usage), (Stop::Refusal, None));

@@ -91,12 +91,12 @@ impl Model for OpenAi {
 }
 
 fn read(body: &Value) -> Result<Completion, ModelError> {
-    let choice = body.pointer("/choices/0").ok_or_else(|| ModelError::Broken {
-        reason: "it has no `choices`".to_owned(),
-    })?;
-    let message = choice.get("message").ok_or_else(|| ModelError::Broken {
-        reason: "its choice has no `message`".to_owned(),
-    })?;
+    let choice = body
+        .pointer("/choices/0")
+        .ok_or_else(|| ModelError::Broken("it has no `choices`".to_owned()))?;
+    let message = choice
+        .get("message")
+        .ok_or_else(|| ModelError::Broken("its choice has no `message`".to_owned()))?;
     let refused = message.get("refusal").is_some_and(Value::is_string);
     let stop = match choice.get("finish_reason").and_then(Value::as_str) {
         _ if refused => Stop::Refusal,
@@ -161,7 +161,7 @@ mod tests {
             json!({"choices": [{}]}),
             json!({"error": {}}),
         ] {
-            assert!(matches!(read(&body), Err(ModelError::Broken { .. })), "{body}");
+            assert!(matches!(read(&body), Err(ModelError::Broken(_))), "{body}");
         }
     }
 }

@@ -107,9 +107,7 @@ impl Transport {
             .client
             .get_or_try_init(|| self.client())
             .await
-            .map_err(|error| ModelError::Unreachable {
-                reason: error.to_string(),
-            })?;
+            .map_err(|error| ModelError::Unreachable(error.to_string()))?;
         let mut headers = self.headers.clone();
         headers.extend(
             header.map(|(name, value)| (HeaderName::from_static(name), HeaderValue::from_static(value))),
@@ -124,9 +122,9 @@ impl Transport {
             let connecting = error.is_connect();
             let reason = with_causes(&error.without_url());
             if connecting {
-                ModelError::Unreachable { reason }
+                ModelError::Unreachable(reason)
             } else {
-                ModelError::Broken { reason }
+                ModelError::Broken(reason)
             }
         })?;
         let header = |name: &str| response.headers().get(name).and_then(|value| value.to_str().ok());
@@ -136,9 +134,8 @@ impl Transport {
             may_retry: header("x-should-retry") != Some("false"),
             body: Vec::new(),
         };
-        while let Some(chunk) = response.chunk().await.map_err(|error| ModelError::Broken {
-            reason: with_causes(&error.without_url()),
-        })? {
+        let broken = |error: reqwest::Error| ModelError::Broken(with_causes(&error.without_url()));
+        while let Some(chunk) = response.chunk().await.map_err(broken)? {
             reply.push(&chunk, self.max_response_bytes)?;
         }
         Ok(reply)
@@ -168,11 +165,9 @@ impl Transport {
 }
 
 impl Reply {
-    fn push(&mut self, chunk: &Bytes, longest: usize) -> Result<(), ModelError> {
-        if self.body.len() + chunk.len() > longest {
-            return Err(ModelError::Broken {
-                reason: format!("it is longer than {longest} bytes"),
-            });
+    fn push(&mut self, chunk: &Bytes, max: usize) -> Result<(), ModelError> {
+        if self.body.len() + chunk.len() > max {
+            return Err(ModelError::Broken(format!("it is longer than {max} bytes")));
         }
         self.body.extend_from_slice(chunk);
         Ok(())
@@ -191,9 +186,11 @@ impl Reply {
             } else {
                 "is no JSON"
             };
-            ModelError::Broken {
-                reason: format!("it {fault} (line {}, column {})", error.line(), error.column()),
-            }
+            ModelError::Broken(format!(
+                "it {fault} (line {}, column {})",
+                error.line(),
+                error.column()
+            ))
         })
     }
 
@@ -330,7 +327,7 @@ mod tests {
         assert!(reply.push(&chunk, MAX_RESPONSE_BYTES).is_ok());
         assert!(matches!(
             reply.push(&Bytes::from_static(b"x"), MAX_RESPONSE_BYTES),
-            Err(ModelError::Broken { .. })
+            Err(ModelError::Broken(_))
         ));
     }
 

@@ -1,7 +1,7 @@
 //! The question whether the actions serve the goal.
 
 use super::{Question, schema};
-use crate::answer::{AnswerError, Fields};
+use crate::answer::{AnswerError, Fields, wrong};
 use crate::request::{AgentText, ModelRequest, PromptData, limits};
 use grov_domain::{DriftQuestion, DriftType, DriftVerdict, Purpose};
 use serde_json::json;
@@ -45,10 +45,10 @@ impl Question for DriftQuestion {
         if score >= ON_GOAL {
             recovery_plan.clear();
         } else if recovery_plan.is_empty() {
-            return Err(AnswerError::Field {
-                field: "recovery_plan",
-                expected: "a list with at least one step, because the score is below 8",
-            });
+            return Err(wrong(
+                "recovery_plan",
+                "a list with at least one step, because the score is below 8",
+            ));
         }
         Ok(DriftVerdict {
             score,

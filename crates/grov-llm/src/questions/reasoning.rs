@@ -1,7 +1,7 @@
 //! The question about the reasoning to remember of a task.
 
 use super::{Question, schema};
-use crate::answer::{AnswerError, Fields};
+use crate::answer::{AnswerError, Fields, wrong};
 use crate::request::{AgentText, ModelRequest, PromptData, limits};
 use grov_domain::{Purpose, Reasoning, ReasoningQuestion};
 
@@ -37,10 +37,7 @@ impl Question for ReasoningQuestion {
     fn read(fields: &Fields, (): &()) -> Result<Reasoning, AnswerError> {
         let reasoning_trace = fields.texts("reasoning_trace", MAX_TRACE, 300)?;
         if reasoning_trace.is_empty() {
-            return Err(AnswerError::Field {
-                field: "reasoning_trace",
-                expected: "a list with at least one entry",
-            });
+            return Err(wrong("reasoning_trace", "a list with at least one entry"));
         }
         let tags = fields.texts("tags", MAX_TAGS, 40)?;
         Ok(Reasoning {

@@ -1,7 +1,7 @@
 //! The question which task a turn belongs to, and whether that task is complete.
 
 use super::{Question, schema};
-use crate::answer::{AnswerError, Fields};
+use crate::answer::{AnswerError, Fields, wrong};
 use crate::quote;
 use crate::request::{AgentText, ModelRequest, PromptData, limits};
 use grov_domain::{Purpose, SessionId, TaskAction, TaskAnalysis, TaskContextQuestion, TaskSketch, TaskType};
@@ -94,7 +94,6 @@ impl Question for TaskContextQuestion {
     }
 
     fn read(fields: &Fields, known: &KnownTasks) -> Result<TaskAnalysis, AnswerError> {
-        let wrong = |field, expected| AnswerError::Field { field, expected };
         let action = fields.text("action", 40)?;
         let action = TaskAction::from_name(&action).ok_or(wrong(
             "action",
@@ -133,7 +132,6 @@ impl Question for TaskContextQuestion {
 impl KnownTasks {
     /// The task that `named` refers to; `None` for the active one.
     fn task(&self, action: TaskAction, named: Option<&str>) -> Result<Option<SessionId>, AnswerError> {
-        let wrong = |field, expected| AnswerError::Field { field, expected };
         let current = self
             .current
             .as_ref()

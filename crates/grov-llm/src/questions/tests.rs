@@ -270,7 +270,7 @@ fn only_drift_questions_contain_the_beginning_of_written_text() {
 }
 
 /// The sum of the limits in `request.rs`.
-const MOST: usize = 32_000;
+const MAX_BYTES: usize = 32_000;
 
 #[test]
 fn every_request_is_bounded() {
@@ -278,7 +278,7 @@ fn every_request_is_bounded() {
         prompts: vec!["word ".repeat(200_000)],
         first_files: Vec::new(),
     };
-    assert!(huge.request().user.len() <= MOST);
+    assert!(huge.request().user.len() <= MAX_BYTES);
     let binary: String = (0..5_000_u32)
         .map(|n| char::from_u32(n * 7 % 0x11_0000).unwrap_or(char::REPLACEMENT_CHARACTER))
         .collect();
@@ -290,7 +290,7 @@ fn every_request_is_bounded() {
     ] {
         for request in all_requests(&text, count) {
             assert!(
-                request.user.len() <= MOST,
+                request.user.len() <= MAX_BYTES,
                 "{:?}: {}",
                 request.purpose,
                 request.user.len()
@@ -495,7 +495,7 @@ proptest! {
     #[test]
     fn any_question_is_bounded(text in ".{0,600}", count in 0usize..30) {
         for request in all_requests(&text, count) {
-            prop_assert!(request.user.len() <= MOST);
+            prop_assert!(request.user.len() <= MAX_BYTES);
         }
     }
 

@@ -54,5 +54,5 @@ async fn a_closed_singleflight_starts_no_call() {
         singleflight.join(&request(), never),
         Err(NoAnswer::Closed)
     ));
-    assert!(lock(&singleflight.state).in_flight.is_empty());
+    assert!(lock(&singleflight.in_flight).is_empty());
 }

@@ -100,18 +100,8 @@ impl Ledger {
         self.clock.now().date()
     }
 
-    /// Reserves the maximum cost of `request`.
-    pub(crate) async fn reserve(
-        &self,
-        session: Option<&SessionId>,
-        request: &ModelRequest,
-    ) -> Result<Reserved, ReserveError> {
-        self.reserve_usage(session, request.purpose, max_usage(request))
-            .await
-    }
-
     /// Reserves the cost of a call that uses at most `usage`.
-    pub(crate) async fn reserve_usage(
+    pub(crate) async fn reserve(
         &self,
         session: Option<&SessionId>,
         purpose: Purpose,
@@ -217,7 +207,7 @@ pub(crate) fn max_tokens_of(bytes: usize) -> u64 {
 }
 
 /// The maximum number of tokens that `request` may use.
-fn max_usage(request: &ModelRequest) -> TokenUsage {
+pub(crate) fn max_usage(request: &ModelRequest) -> TokenUsage {
     let bytes = request.system.len() + request.user.len() + request.schema.to_string().len();
     TokenUsage {
         input: max_tokens_of(bytes) + FRAMING_TOKENS,

@@ -17,33 +17,20 @@ pub(crate) struct Price {
 #[derive(Default, Deserialize)]
 struct Table {
     models: Vec<Row>,
-    embeddings: Vec<EmbeddingRow>,
+    embeddings: Vec<Row>,
 }
 
-/// Dollars per million tokens.
+/// Dollars per million tokens. Embedding models have input tokens only.
 #[derive(Deserialize)]
 struct Row {
     model: String,
     input: f64,
+    #[serde(default)]
     output: f64,
+    #[serde(default)]
     cache_read: f64,
+    #[serde(default)]
     cache_write: f64,
-}
-
-/// Dollars per million input tokens.
-#[derive(Deserialize)]
-struct EmbeddingRow {
-    model: String,
-    input: f64,
-}
-
-impl EmbeddingRow {
-    fn price(&self) -> Price {
-        Price {
-            input: billionths(self.input),
-            ..Price::default()
-        }
-    }
 }
 
 /// Dollars per million tokens as billionths of a dollar per token.
@@ -78,30 +65,20 @@ impl Price {
     /// The price of `model`. An unknown model on this machine is free. An unknown remote model has the price of the
     /// most expensive known one, so that the budget is not exceeded.
     pub(crate) fn of(model: &str, on_this_machine: bool) -> Self {
-        let rows = table().models;
-        let prices = rows.iter().map(|row| (row.model.as_str(), row.price()));
-        Self::among(prices, model, on_this_machine)
+        Self::among(&table().models, model, on_this_machine)
     }
 
     /// The price of an embedding model.
     pub(crate) fn of_embedding(model: &str, on_this_machine: bool) -> Self {
-        let rows = table().embeddings;
-        let prices = rows.iter().map(|row| (row.model.as_str(), row.price()));
-        Self::among(prices, model, on_this_machine)
+        Self::among(&table().embeddings, model, on_this_machine)
     }
 
-    fn among<'a>(
-        prices: impl Iterator<Item = (&'a str, Self)> + Clone,
-        model: &str,
-        on_this_machine: bool,
-    ) -> Self {
-        if let Some((_, price)) = prices.clone().find(|(known, _)| names(known, model)) {
-            return price;
+    fn among(rows: &[Row], model: &str, on_this_machine: bool) -> Self {
+        match rows.iter().find(|row| names(&row.model, model)) {
+            Some(row) => row.price(),
+            None if on_this_machine => Self::default(),
+            None => rows.iter().map(Row::price).fold(Self::default(), Self::max),
         }
-        if on_this_machine {
-            return Self::default();
-        }
-        prices.map(|(_, price)| price).fold(Self::default(), Self::max)
     }
 
     /// The cost of `usage`, rounded up.
@@ -154,6 +131,7 @@ mod tests {
         let table: Table = serde_json::from_str(TABLE).unwrap();
         for row in &table.models {
             assert!(row.input > 0.0 && row.output > row.input, "{}", row.model);
+            assert!(row.cache_read > 0.0 && row.cache_write > 0.0, "{}", row.model);
             let others = table
                 .models
                 .iter()

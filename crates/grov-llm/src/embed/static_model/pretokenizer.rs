@@ -42,7 +42,7 @@ impl Normalizer {
     }
 }
 
-/// Calls `take` with each word of a normalised text. Punctuation characters are words of their own.
+/// Calls `take` with each word of a normalised text. Each punctuation character is a word.
 pub(super) fn split_words(text: &str, mut take: impl FnMut(&str)) {
     let mut start = 0;
     for (at, c) in text.char_indices() {

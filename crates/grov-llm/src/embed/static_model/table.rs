@@ -10,7 +10,7 @@ const MAX_DIMENSIONS: usize = 8192;
 /// One row per token.
 #[derive(Debug)]
 pub(super) struct Table {
-    /// The whole file; numbers are converted as they are read.
+    /// The content of the file; numbers are converted as they are read.
     file: Vec<u8>,
     /// The byte range of the rows.
     rows: Range<usize>,

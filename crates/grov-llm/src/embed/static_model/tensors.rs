@@ -80,7 +80,7 @@ impl<'a> Header<'a> {
             .try_fold(format.width(), |length, side| length.checked_mul(*side));
         if to.checked_sub(from) != length || length.is_none() {
             return Err(wrong(format!(
-                "stands from byte {from} to {to}, which is not the size of its shape {:?}",
+                "is at bytes {from} to {to}, which does not match its shape {:?}",
                 entry.shape
             )));
         }

@@ -70,7 +70,9 @@ async fn left_by(refuses: bool) -> Vec<(CallOutcome, MicroUsd)> {
         model,
         price,
     );
-    let given_up = ledger.reserve(None, &request("x".to_owned())).await;
+    let given_up = ledger
+        .reserve(None, Purpose::ExtractIntent, TokenUsage::default())
+        .await;
     assert!(matches!(given_up, Err(ReserveError::Slow(_))), "{given_up:?}");
     ledger.close().await;
     let calls = store.calls.lock().unwrap();
