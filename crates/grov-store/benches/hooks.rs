@@ -6,8 +6,9 @@
 
 use grov_domain::{
     ActionSketch, ActionType, ClientSessionId, EffectKind, HookCheck, HookProgress, HookSession, HookStep,
-    HookStore, MemoryStore, Redacted, StepId, Task, TaskId, TaskStatus,
+    HookStore, MemoryStore, Redacted, StepId, Task,
 };
+use grov_store::contract::empty_task;
 use grov_store::{OpenOptions, SqliteStore};
 use std::fs;
 use std::path::Path;
@@ -20,12 +21,7 @@ const COURSE_BYTES: usize = 20_000;
 
 fn memory(number: usize) -> Task {
     Task {
-        id: TaskId::new(format!("task-{number:06}")),
         project_path: "/home/dev/projects/relay".to_owned(),
-        project_remote: None,
-        user: None,
-        client_session_id: None,
-        session_id: None,
         original_query: format!(
             "Please check limit {number} on every frame of stream {}.",
             number % 97
@@ -33,17 +29,8 @@ fn memory(number: usize) -> Task {
         goal: Some(format!("Limit {number} per frame")),
         reasoning_trace: vec![format!("read the relay {number}"), "moved the check".to_owned()],
         files_touched: vec![format!("crates/core/src/handler_{}.rs", number % 500)],
-        decisions: Vec::new(),
-        constraints: Vec::new(),
-        status: TaskStatus::Complete,
-        trigger_reason: None,
-        linked_commit: None,
-        parent_session_id: None,
-        parent_task_id: None,
-        tags: Vec::new(),
-        file_pins: Vec::new(),
-        superseded_by: None,
         created_at: OffsetDateTime::now_utc(),
+        ..empty_task(&format!("task-{number:06}"))
     }
 }
 
@@ -173,8 +160,8 @@ fn main() {
             .env(PART, &database)
             .output()
             .unwrap();
-        let said = String::from_utf8(output.stdout).unwrap();
-        let mut times = said
+        let output = String::from_utf8(output.stdout).unwrap();
+        let mut times = output
             .strip_prefix("times ")
             .expect("a hook's times")
             .split_whitespace();

@@ -35,7 +35,7 @@ pub use ledger::*;
 pub use lineages::*;
 pub use memory::*;
 pub use retention::*;
-pub use sample::exchange as sample_exchange;
+pub use sample::{empty_task, exchange as sample_exchange};
 pub use sessions::*;
 pub use spending::*;
 pub use switches::*;

@@ -221,15 +221,15 @@ pub async fn saving_a_state_only_adds_the_outcome_of_its_correction(store: Arc<d
     // It adds missing values.
     let waiting = correction("new", "a", 9);
     store.save_correction(&Redacted::of(&waiting)).await.unwrap();
-    let said = Correction {
+    let correction = Correction {
         delivered_at: Some(at(10)),
         outcome: Some(CorrectionOutcome::Ignored),
         ..waiting
     };
-    state.correction = Some(said.clone());
+    state.correction = Some(correction.clone());
     state.updated_at = at(10);
     save(&store, &state).await;
-    assert_eq!(sent(&store, "a").await[1], said);
+    assert_eq!(sent(&store, "a").await[1], correction);
 }
 
 /// Edits are returned oldest first, per session.

@@ -435,22 +435,22 @@ pub async fn texts_of_hooks_survive(store: Arc<dyn Store>) {
             store.hook_checks(&client(&name)).await.unwrap(),
             [given.check.unwrap()]
         );
-        let said = GuardRecord {
+        let record = GuardRecord {
             subject: text.clone(),
             reason: text.clone(),
             tool_use_id: text,
             ..guarded(&Redacted::of(&name), "", 1)
         };
-        store.save_guard_record(&Redacted::of(&said)).await.unwrap();
+        store.save_guard_record(&Redacted::of(&record)).await.unwrap();
         assert!(
             store
-                .mark_guarded_run(&client(&name), &said.tool_use_id)
+                .mark_guarded_run(&client(&name), &record.tool_use_id)
                 .await
                 .unwrap()
         );
         assert_eq!(
             store.guard_log(&client(&name)).await.unwrap(),
-            [GuardRecord { ran: true, ..said }]
+            [GuardRecord { ran: true, ..record }]
         );
     }
     // Values that no program writes are loaded too, if they are valid.
@@ -469,8 +469,8 @@ fn leaky(text: &str) -> String {
     format!("{text} {} <private>my own words</private> {text}", secret())
 }
 
-/// Secrets and private text in records of hooks are redacted.
-pub async fn secrets_in_hook_records_are_redacted(store: Arc<dyn Store>) {
+/// A progress with a secret and private text in every field.
+fn leaky_progress() -> HookProgress {
     let mut given = progress("a", 1);
     given.session.working_directory = leaky("/directory");
     given.session.transcript_path = Some(leaky("/transcript"));
@@ -509,13 +509,19 @@ pub async fn secrets_in_hook_records_are_redacted(store: Arc<dyn Store>) {
     check.recovery_plan[0].file = Some(leaky("/back"));
     check.recovery_plan[0].action = leaky("action");
     check.correction = Some(leaky("correction"));
+    given
+}
+
+/// Secrets and private text in records of hooks are redacted.
+pub async fn secrets_in_hook_records_are_redacted(store: Arc<dyn Store>) {
+    let given = leaky_progress();
     assert!(follow(&store, &given).await);
-    let said = GuardRecord {
+    let record = GuardRecord {
         subject: leaky("subject"),
         reason: leaky("guards"),
         ..guarded("a", "t", 1)
     };
-    store.save_guard_record(&Redacted::of(&said)).await.unwrap();
+    store.save_guard_record(&Redacted::of(&record)).await.unwrap();
     let session = kept(&store, "a").await;
     let course: serde_json::Value = serde_json::from_str(session.engine_state.as_deref().unwrap()).unwrap();
     assert_eq!(course["said"][0]["at"], u64::MAX);
@@ -600,15 +606,15 @@ pub async fn forgetting_a_memory_erases_hook_records(store: Arc<dyn Store>) {
             .unwrap();
         store.save_task(&Redacted::of(&saved(name, 10))).await.unwrap();
     }
-    let before = (kept(&store, "other").await, steps(&store, "other").await);
-    let held = kept(&store, "c").await;
+    let unrelated = (kept(&store, "other").await, steps(&store, "other").await);
+    let before = kept(&store, "c").await;
     MemoryStore::forget(store.as_ref(), &[saved("c", 10).id])
         .await
         .unwrap();
 
     assert_eq!(
         (kept(&store, "other").await, steps(&store, "other").await),
-        before
+        unrelated
     );
     assert_eq!(store.guard_log(&client("other")).await.unwrap().len(), 2);
     let now = kept(&store, "c").await;
@@ -616,7 +622,7 @@ pub async fn forgetting_a_memory_erases_hook_records(store: Arc<dyn Store>) {
         (now.engine_state.clone(), now.contract.clone()),
         (None, GoalContract::default())
     );
-    assert_eq!((now.read_to, now.prompts), (held.read_to, held.prompts));
+    assert_eq!((now.read_to, now.prompts), (before.read_to, before.prompts));
     let wordless = |step: &HookStep| {
         let action = &step.action;
         action.files.is_empty()
@@ -643,8 +649,8 @@ pub async fn forgetting_a_memory_erases_hook_records(store: Arc<dyn Store>) {
     );
 
     let mut late = progress("c", 3);
-    late.session = held;
-    assert!(!follow(&store, &late).await, "it holds the words");
+    late.session = before;
+    assert!(!follow(&store, &late).await, "it contains the words");
     // The transcript is read again and has the same text.
     let mut again = progress("c", 2);
     again.session = HookSession {

@@ -375,8 +375,8 @@ pub async fn forgetting_a_memory_removes_corrections_from_the_ledger(store: Arc<
             .await
             .unwrap();
     }
-    let said = correction("said", "c", 11);
-    store.save_correction(&Redacted::of(&said)).await.unwrap();
+    let correction = correction("sent", "c", 11);
+    store.save_correction(&Redacted::of(&correction)).await.unwrap();
     let saved = Task {
         client_session_id: Some(client("c")),
         session_id: Some(session("c")),
@@ -387,7 +387,7 @@ pub async fn forgetting_a_memory_removes_corrections_from_the_ledger(store: Arc<
     let quotes = added(2, "of another memory", &["n"], 12);
     let before = added(3, "of the work before", &[], 5);
     let after = added(4, "of the work after", &[], 25);
-    let late = added(5, &format!("\\n{}\\n", said.text), &[], 25);
+    let late = added(5, &format!("\\n{}\\n", correction.text), &[], 25);
     for name in ["c", "fork", "other"] {
         store.adopt(&arriving(name, [], 1)).await.unwrap();
     }

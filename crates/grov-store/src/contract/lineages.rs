@@ -164,7 +164,7 @@ pub async fn adoption_copies_only_decisions_in_the_history(store: Arc<dyn Store>
         added(1, "one", &["m", "n"], 2),
         nothing(3, 3),
         added(5, "five", &["n"], 4),
-        added(7, "behind the fork", &["m"], 5),
+        added(7, "after the fork", &["m"], 5),
     ];
     for entry in &entries {
         decided(&*store, "a", entry).await;
@@ -178,7 +178,7 @@ pub async fn adoption_copies_only_decisions_in_the_history(store: Arc<dyn Store>
     assert_eq!(kept(&*store, "a").await, entries);
     let uses = store.uses(&[grov_domain::TaskId::new("m")]).await.unwrap();
     let sessions: Vec<&str> = uses.iter().map(|found| found.lineage.session.as_str()).collect();
-    assert_eq!(sessions, ["fork", "a", "a"], "a copy is a use of its own");
+    assert_eq!(sessions, ["fork", "a", "a"], "a copy counts as another use");
 }
 
 /// Lineages of other or unknown projects are not continued, and a lineage with an unknown project continues none.

@@ -17,7 +17,7 @@ fn scope() -> MemoryScope {
     }
 }
 
-fn saying(id: &str, seconds: i64, text: &str) -> Task {
+fn task_with_text(id: &str, seconds: i64, text: &str) -> Task {
     Task {
         original_query: text.to_owned(),
         goal: None,
@@ -57,7 +57,7 @@ async fn extent(store: &dyn Store, scope: &MemoryScope) -> (u64, [u64; 4]) {
 }
 
 /// The ids of the memories that contain a term, and its count by field, sorted by id.
-async fn standing(store: &dyn Store, scope: &MemoryScope, term: &str) -> Vec<(String, [u16; 4])> {
+async fn memories_with(store: &dyn Store, scope: &MemoryScope, term: &str) -> Vec<(String, [u16; 4])> {
     let answer = candidates(store, scope, &[term.to_owned()], BUDGET).await;
     let [statistics] = answer.statistics.terms[..] else {
         panic!("one answer for one term: {answer:?}");
@@ -76,7 +76,7 @@ async fn standing(store: &dyn Store, scope: &MemoryScope, term: &str) -> Vec<(St
 /// Every text of a task is found, each in its field.
 pub async fn memory_search_finds_every_text_of_a_task(store: Arc<dyn Store>) {
     store.save_task(&Redacted::of(&task("t", 1))).await.unwrap();
-    let found = async |term: &str| standing(store.as_ref(), &scope(), term).await;
+    let found = async |term: &str| memories_with(store.as_ref(), &scope(), term).await;
     let t = |counts| vec![("t".to_owned(), counts)];
     // In the prompt, the goal and the path.
     assert_eq!(found("limit").await, t([2, 0, 1, 0]));
@@ -97,7 +97,7 @@ pub async fn memory_follows_a_replaced_task(store: Arc<dyn Store>) {
     let of_session = |id: &str, seconds, text| Task {
         client_session_id: Some(client("c")),
         session_id: Some(session("s")),
-        ..saying(id, seconds, text)
+        ..task_with_text(id, seconds, text)
     };
     store
         .save_task(&Redacted::of(&of_session("first", 1, "old words")))
@@ -107,9 +107,9 @@ pub async fn memory_follows_a_replaced_task(store: Arc<dyn Store>) {
         .save_task(&Redacted::of(&of_session("second", 2, "new words")))
         .await
         .unwrap();
-    assert_eq!(standing(store.as_ref(), &scope(), "old").await, []);
+    assert_eq!(memories_with(store.as_ref(), &scope(), "old").await, []);
     assert_eq!(
-        standing(store.as_ref(), &scope(), "new").await,
+        memories_with(store.as_ref(), &scope(), "new").await,
         [("first".to_owned(), [1, 0, 0, 0])]
     );
     assert_eq!(extent(&*store, &scope()).await, (1, [2, 0, 0, 0]));
@@ -120,7 +120,7 @@ pub async fn memory_keeps_projects_apart(store: Arc<dyn Store>) {
     let elsewhere = |id: &str, project: &str, remote: Option<&str>| Task {
         project_path: project.to_owned(),
         project_remote: remote.map(str::to_owned),
-        ..saying(id, 1, "the limit")
+        ..task_with_text(id, 1, "the limit")
     };
     let shared = Some("git.example.com/dev/relay");
     for task in [
@@ -133,7 +133,7 @@ pub async fn memory_keeps_projects_apart(store: Arc<dyn Store>) {
         store.save_task(&Redacted::of(&task)).await.unwrap();
     }
     let ids = async |scope: &MemoryScope| {
-        let found = standing(store.as_ref(), scope, "limit").await;
+        let found = memories_with(store.as_ref(), scope, "limit").await;
         found.into_iter().map(|(id, _)| id).collect::<Vec<_>>()
     };
     assert_eq!(ids(&scope()).await, ["mine", "mine-too"]);
@@ -157,7 +157,7 @@ pub async fn memory_keeps_projects_apart(store: Arc<dyn Store>) {
 pub async fn memory_reads_no_more_than_the_budget(store: Arc<dyn Store>) {
     let tasks: Vec<Task> = (0..6)
         .map(|number| {
-            saying(
+            task_with_text(
                 &format!("t{number}"),
                 number,
                 if number == 0 { "common odd" } else { "common" },
@@ -192,10 +192,10 @@ pub async fn memory_reads_no_more_than_the_budget(store: Arc<dyn Store>) {
 /// first.
 pub async fn memory_is_searched_in_order(store: Arc<dyn Store>) {
     let tasks = [
-        saying("twice", 1, "odd odd word"),
-        saying("once", 2, "odd and much else"),
-        saying("common", 3, "word"),
-        saying("other", 4, "word"),
+        task_with_text("twice", 1, "odd odd word"),
+        task_with_text("once", 2, "odd and much else"),
+        task_with_text("common", 3, "word"),
+        task_with_text("other", 4, "word"),
     ];
     store.import(&Redacted::each(&tasks)).await.unwrap();
     let terms = ["word".to_owned(), "odd".to_owned()];
@@ -242,7 +242,7 @@ pub async fn memory_is_searched_in_order(store: Arc<dyn Store>) {
 /// Only memories older than a time are found, newest first.
 pub async fn memory_is_searched_as_of_a_time(store: Arc<dyn Store>) {
     let tasks: Vec<Task> = (1..=4)
-        .map(|number| saying(&format!("t{number}"), number, "word"))
+        .map(|number| task_with_text(&format!("t{number}"), number, "word"))
         .collect();
     store.import(&Redacted::each(&tasks)).await.unwrap();
     let newest = store.newest(&scope(), None, 10).await.unwrap();
@@ -280,8 +280,8 @@ pub async fn memory_import_never_changes_another_project(store: Arc<dyn Store>) 
         project_path: "/another".to_owned(),
         ..task
     };
-    let changed = elsewhere(saying("by id", 3, "overwritten"));
-    let same_work = elsewhere(session(saying("new id", 4, "overwritten")));
+    let changed = elsewhere(task_with_text("by id", 3, "overwritten"));
+    let same_work = elsewhere(session(task_with_text("new id", 4, "overwritten")));
     let new = elsewhere(task("new", 5));
     let report = store
         .import(&Redacted::each(&[changed, same_work, new.clone()]))
@@ -322,7 +322,7 @@ pub async fn memory_import_counts_another_task_of_a_session_as_replaced(store: A
 
 /// An import is counted, and repeating it changes nothing.
 pub async fn memory_import_is_idempotent(store: Arc<dyn Store>) {
-    let tasks = [task("a", 1), saying("b", 2, "words")];
+    let tasks = [task("a", 1), task_with_text("b", 2, "words")];
     let report = |added, unchanged| ImportReport {
         added,
         unchanged,
@@ -364,7 +364,7 @@ pub async fn memory_forgets(store: Arc<dyn Store>) {
     assert_eq!(MemoryStore::forget(store.as_ref(), &ids).await.unwrap(), ids[..1]);
     assert_eq!(store.task(&ids[0]).await.unwrap(), None);
     assert_eq!(
-        standing(store.as_ref(), &scope(), "limit").await,
+        memories_with(store.as_ref(), &scope(), "limit").await,
         [("kept".to_owned(), [2, 0, 1, 0])]
     );
     let files = ["/home/dev/projects/relay/src/limit.rs".to_owned()];
@@ -439,16 +439,16 @@ pub async fn memory_is_superseded_but_not_in_a_cycle(store: Arc<dyn Store>) {
 pub async fn memory_holds_no_secrets(store: Arc<dyn Store>) {
     let secret = format!("ghp_{}", "a1B2c3D4e5F6".repeat(3));
     store
-        .import(&Redacted::each(&[saying(
+        .import(&Redacted::each(&[task_with_text(
             "t",
             1,
             &format!("push with {secret} please"),
         )]))
         .await
         .unwrap();
-    assert_eq!(standing(store.as_ref(), &scope(), "push").await.len(), 1);
+    assert_eq!(memories_with(store.as_ref(), &scope(), "push").await.len(), 1);
     for word in grov_domain::words(&secret, 99) {
-        assert_eq!(standing(store.as_ref(), &scope(), &word).await, [], "{word}");
+        assert_eq!(memories_with(store.as_ref(), &scope(), &word).await, [], "{word}");
     }
 }
 

@@ -153,6 +153,33 @@ pub(super) fn state(client_session: &str, task: &str, seconds: i64) -> SessionSt
     }
 }
 
+/// A complete task of project `/p` with empty optional fields.
+pub fn empty_task(id: &str) -> Task {
+    Task {
+        id: TaskId::new(id),
+        project_path: "/p".to_owned(),
+        project_remote: None,
+        user: None,
+        client_session_id: None,
+        session_id: None,
+        original_query: "a query".to_owned(),
+        goal: None,
+        reasoning_trace: Vec::new(),
+        files_touched: Vec::new(),
+        decisions: Vec::new(),
+        constraints: Vec::new(),
+        status: TaskStatus::Complete,
+        trigger_reason: None,
+        linked_commit: None,
+        parent_session_id: None,
+        parent_task_id: None,
+        tags: Vec::new(),
+        file_pins: Vec::new(),
+        superseded_by: None,
+        created_at: OffsetDateTime::UNIX_EPOCH,
+    }
+}
+
 pub(super) fn task(id: &str, seconds: i64) -> Task {
     Task {
         id: TaskId::new(id),

@@ -115,7 +115,7 @@ pub async fn tasks_of_a_client_session_are_listed_oldest_first(store: Arc<dyn St
         ids(&store.client_session(&client("a")).await.unwrap()),
         ["a", "second", "third"]
     );
-    assert_eq!(store.client_session(&client("nobody")).await.unwrap(), []);
+    assert_eq!(store.client_session(&client("unknown")).await.unwrap(), []);
 }
 
 /// Steps of a task or client session are returned in order of time, with all fields.
@@ -169,7 +169,7 @@ pub async fn steps_come_in_order_of_time(store: Arc<dyn Store>) {
         .map(|step| step.timestamp)
         .collect();
     assert_eq!(of_client, [at(10), at(10), at(20), at(20), at(30), at(30)]);
-    assert_eq!(store.steps(&session("nobody")).await.unwrap(), []);
+    assert_eq!(store.steps(&session("unknown")).await.unwrap(), []);
 }
 
 /// Steps of a project that touched a file and have reasoning, newest first.

@@ -170,7 +170,7 @@ impl<'a> NewExchange<'a> {
         }
     }
 
-    /// Whether it contains an action of an earlier exchange. The ids of its own actions begin with its id.
+    /// Whether it contains an action of an earlier exchange. The ids of an exchange's actions begin with its id.
     fn has_earlier_steps(&self) -> bool {
         let mut steps = self.steps.iter().chain(&self.off_goal);
         steps.any(|step| !step.id.as_str().starts_with(self.record.id.as_str()))

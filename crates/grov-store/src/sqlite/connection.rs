@@ -132,7 +132,7 @@ impl SqliteStore {
         }
     }
 
-    /// Runs one statement in a transaction of its own. Returns the number of changed rows.
+    /// Runs one statement in a separate transaction. Returns the number of changed rows.
     pub(super) async fn execute(&self, sql: impl SqlSafeStr, values: Values) -> Result<u64, StoreError> {
         let mut transaction = self.begin().await?;
         let changed = transaction.execute(sql, values).await?;

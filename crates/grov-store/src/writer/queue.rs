@@ -26,7 +26,7 @@ pub(super) struct Queue {
 struct State {
     records: Vec<Redacted<ExchangeRecord>>,
     /// Bytes of all accepted records that are not settled.
-    held_bytes: usize,
+    queued_bytes: usize,
     accepted: u64,
     closed: bool,
     health: SinkHealth,
@@ -52,14 +52,14 @@ impl Queue {
     pub(super) fn push(&self, record: Redacted<ExchangeRecord>) {
         let bytes = weight(&record);
         let mut state = self.state();
-        if state.closed || state.held_bytes + bytes > self.max_bytes {
+        if state.closed || state.queued_bytes + bytes > self.max_bytes {
             state.health.lost += 1;
             return;
         }
         let first = state.records.is_empty();
         state.records.push(record);
         let full = state.records.len() == self.full_batch;
-        state.held_bytes += bytes;
+        state.queued_bytes += bytes;
         state.accepted += 1;
         drop(state);
         if first {
@@ -76,7 +76,7 @@ impl Queue {
 
     /// Whether more than half of the maximum size waits, because the store is too slow.
     pub(super) fn is_backlogged(&self) -> bool {
-        self.state().held_bytes > self.max_bytes / 2
+        self.state().queued_bytes > self.max_bytes / 2
     }
 
     /// Whether the queue accepts no more records.
@@ -117,7 +117,7 @@ impl Queue {
         let count = records.len() as u64;
         {
             let mut state = self.state();
-            state.held_bytes = state.held_bytes.saturating_sub(bytes);
+            state.queued_bytes = state.queued_bytes.saturating_sub(bytes);
             *counter(&mut state.health) += count;
         }
         self.settled.send_modify(|settled| *settled += count);

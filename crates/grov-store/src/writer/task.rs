@@ -26,7 +26,7 @@ pub(super) struct Task {
     options: WriterOptions,
     queue: Arc<Queue>,
     /// Accepted records that are neither stored nor spooled, oldest first.
-    held: VecDeque<Redacted<ExchangeRecord>>,
+    pending: VecDeque<Redacted<ExchangeRecord>>,
     /// An append that exceeded its time. Its records are spooled already. The store is not called until it ends.
     slow: Option<Attempt>,
     drain: Option<Drain>,
@@ -55,7 +55,7 @@ impl Task {
             store,
             options,
             queue,
-            held: VecDeque::new(),
+            pending: VecDeque::new(),
             slow: None,
             drain: None,
             retry_at: None,
@@ -75,13 +75,13 @@ impl Task {
                 self.wait().await;
             }
             let closed = self.queue.is_closed();
-            self.held.extend(self.queue.take());
-            self.store_held().await;
+            self.pending.extend(self.queue.take());
+            self.store_pending().await;
             if closed {
                 break;
             }
         }
-        let rest: Vec<_> = self.held.drain(..).collect();
+        let rest: Vec<_> = self.pending.drain(..).collect();
         if !rest.is_empty() {
             tracing::error!(
                 records = rest.len(),
@@ -94,7 +94,7 @@ impl Task {
     /// Waits until there is something to do.
     async fn wait(&mut self) {
         let next_batch = self.last_batch.map(|last| last + self.options.linger);
-        let has_waiting = !self.held.is_empty() || !self.options.spool.is_empty();
+        let has_waiting = !self.pending.is_empty() || !self.options.spool.is_empty();
         let retry = if has_waiting && self.slow.is_none() {
             Some(self.next_try())
         } else {
@@ -133,16 +133,17 @@ impl Task {
         self.slow.is_none() && self.retry_at.is_none_or(|time| time <= Instant::now())
     }
 
-    /// Stores the held records, or spools them.
-    async fn store_held(&mut self) {
-        if self.held.is_empty() {
+    /// Stores the pending records, or spools them.
+    async fn store_pending(&mut self) {
+        if self.pending.is_empty() {
             return;
         }
         self.last_batch = Some(Instant::now());
         let due = Instant::now() + self.options.slow_after;
-        while !self.held.is_empty() && self.store_is_due() && Instant::now() < due && !self.is_backlogged() {
+        while !self.pending.is_empty() && self.store_is_due() && Instant::now() < due && !self.is_backlogged()
+        {
             let count = self.batch_size();
-            let batch: Arc<Vec<_>> = Arc::new(self.held.drain(..count).collect());
+            let batch: Arc<Vec<_>> = Arc::new(self.pending.drain(..count).collect());
             match self.try_store(&batch, due).await {
                 Outcome::Done => self.queue.settle(&batch, |health| &mut health.stored),
                 Outcome::Failed(error) => {
@@ -152,14 +153,14 @@ impl Task {
                 Outcome::Slow => self.put_back(batch),
             }
         }
-        self.spool_held();
+        self.spool_pending();
     }
 
-    /// The number of held records in the next batch.
+    /// The number of pending records in the next batch.
     fn batch_size(&self) -> usize {
         let mut bytes = 0;
         let fitting = self
-            .held
+            .pending
             .iter()
             .take(self.options.max_batch)
             .take_while(|record| {
@@ -177,7 +178,7 @@ impl Task {
 
     fn put_back(&mut self, batch: Arc<Vec<Redacted<ExchangeRecord>>>) {
         for record in Arc::unwrap_or_clone(batch).into_iter().rev() {
-            self.held.push_front(record);
+            self.pending.push_front(record);
         }
     }
 
@@ -214,15 +215,15 @@ impl Task {
         )
     }
 
-    fn spool_held(&mut self) {
-        while !self.held.is_empty() {
+    fn spool_pending(&mut self) {
+        while !self.pending.is_empty() {
             let count = self.batch_size();
-            let batch = &self.held.make_contiguous()[..count];
+            let batch = &self.pending.make_contiguous()[..count];
             match spool(&self.options.spool, batch) {
                 Ok(()) => {
                     self.spool_works = true;
                     self.queue.settle(batch, |health| &mut health.spooled);
-                    self.held.drain(..count);
+                    self.pending.drain(..count);
                 }
                 Err(error) => {
                     self.spool_works = false;

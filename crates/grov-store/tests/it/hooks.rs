@@ -4,9 +4,9 @@ use crate::support::Home;
 use grov_domain::{
     ClientSessionId, Correction, CorrectionId, CorrectionLevel, DriftStore, ExchangeStore, HistoryKey,
     HookProgress, HookSession, HookStore, LedgerEntry, LedgerStore, Lineage, MemoryStore, NewLineage,
-    Redacted, SessionId, Task, TaskId, TaskStatus, TaskStore,
+    Redacted, SessionId, Task, TaskId, TaskStore,
 };
-use grov_store::contract::sample_exchange;
+use grov_store::contract::{empty_task, sample_exchange};
 use grov_store::{OpenOptions, SqliteStore};
 use proptest::prelude::*;
 use std::time::{Duration, Instant};
@@ -134,27 +134,8 @@ fn memory(number: u8) -> TaskId {
 
 fn task(number: u8) -> Task {
     Task {
-        id: memory(number),
-        project_path: "/p".to_owned(),
-        project_remote: None,
-        user: None,
-        client_session_id: None,
-        session_id: None,
         original_query: format!("query {number}"),
-        goal: None,
-        reasoning_trace: Vec::new(),
-        files_touched: Vec::new(),
-        decisions: Vec::new(),
-        constraints: Vec::new(),
-        status: TaskStatus::Complete,
-        trigger_reason: None,
-        linked_commit: None,
-        parent_session_id: None,
-        parent_task_id: None,
-        tags: Vec::new(),
-        file_pins: Vec::new(),
-        superseded_by: None,
-        created_at: OffsetDateTime::UNIX_EPOCH,
+        ..empty_task(memory(number).as_str())
     }
 }
 

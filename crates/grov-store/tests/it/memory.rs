@@ -3,43 +3,28 @@
 use crate::support::{Home, files_with};
 use grov_domain::{
     CandidateOrder, ClientSessionId, Correction, CorrectionId, CorrectionLevel, Decision, DriftEvent,
-    DriftEventId, DriftState, DriftStore, Effect, EffectKind, ExchangeStore, FilePin, FileReasoning,
-    FileReasoningStore, Finding, GoalEdit, GoalEditId, GoalEditKind, GoalStore, HistoryKey, JudgedBy,
-    LedgerEntry, LedgerStore, Lineage, LineageTip, MemoryQuestion, MemoryScope, MemorySearch, MemoryStore,
-    Prompt, RecoveryStep, Redacted, Rule, SessionId, SessionStatus, SessionStore, StepVerdict, Task, TaskId,
-    TaskStatus, TaskStore,
+    DriftEventId, DriftState, DriftStore, Effect, EffectKind, ExchangeRecord, ExchangeStore, FilePin,
+    FileReasoning, FileReasoningStore, Finding, GoalEdit, GoalEditId, GoalEditKind, GoalStore, HistoryKey,
+    JudgedBy, LedgerEntry, LedgerStore, Lineage, LineageTip, MemoryQuestion, MemoryScope, MemorySearch,
+    MemoryStore, Prompt, RecoveryStep, Redacted, Rule, SessionId, SessionStatus, SessionStore, StepVerdict,
+    Task, TaskId, TaskStore,
 };
-use grov_store::contract::sample_exchange;
+use grov_store::contract::{empty_task, sample_exchange};
 use grov_store::{OpenOptions, SqliteStore};
 use sqlx::Executor;
 use time::OffsetDateTime;
 
 fn task(id: &str, seconds: i64, text: &str) -> Task {
     Task {
-        id: TaskId::new(id),
-        project_path: "/p".to_owned(),
-        project_remote: None,
-        user: None,
-        client_session_id: None,
-        session_id: None,
         original_query: text.to_owned(),
-        goal: None,
         reasoning_trace: vec![format!("{text} in the record")],
         files_touched: vec![format!("/p/{text}.rs")],
         decisions: vec![Decision {
             choice: text.to_owned(),
             reason: "because".to_owned(),
         }],
-        constraints: Vec::new(),
-        status: TaskStatus::Complete,
-        trigger_reason: None,
-        linked_commit: None,
-        parent_session_id: None,
-        parent_task_id: None,
-        tags: Vec::new(),
-        file_pins: Vec::new(),
-        superseded_by: None,
         created_at: OffsetDateTime::from_unix_timestamp(1_760_000_000 + seconds).unwrap(),
+        ..empty_task(id)
     }
 }
 
@@ -121,6 +106,65 @@ async fn forgotten_memory_is_in_no_file() {
     );
 }
 
+/// An exchange with `text` in every column.
+fn exchange(session: &str, number: i64, text: &str) -> ExchangeRecord {
+    let mut record = sample_exchange(session, number);
+    record.prompts = vec![Prompt {
+        text: text.to_owned(),
+        queued: false,
+    }];
+    for step in &mut record.steps {
+        step.action.files = vec![format!("/p/{text}.rs")];
+        step.action.folders = vec![format!("/p/{text}")];
+        step.action.command = Some(format!("cat {text}"));
+        step.action.effects = vec![Effect {
+            kind: EffectKind::Delete,
+            paths: vec![format!("/p/{text}")],
+        }];
+        step.reasoning = Some(text.to_owned());
+        step.keywords = vec![text.to_owned()];
+    }
+    record
+}
+
+/// Saves a drift event, a correction and the reasoning about a file, with `text` in every column.
+async fn save_reasons(store: &SqliteStore, number: i64, text: &str) {
+    let event = DriftEvent {
+        id: DriftEventId::new(format!("d{number}")),
+        session_id: SessionId::new("c"),
+        timestamp: OffsetDateTime::UNIX_EPOCH,
+        action_type: None,
+        files: vec![text.to_owned()],
+        drift_score: Some(3),
+        level: None,
+        reason: Some(text.to_owned()),
+        correction_given: Some(text.to_owned()),
+        recovery_plan: vec![text.to_owned()],
+        client_session_id: None,
+        step_id: None,
+        tool_use_id: None,
+        command: None,
+        findings: Vec::new(),
+        judged_by: None,
+    };
+    store.append_drift(&Redacted::of(&event)).await.unwrap();
+    watched(store, number, text).await;
+    let about = FileReasoning {
+        id: format!("r{number}"),
+        task_id: Some(TaskId::new("wanted")),
+        project_path: "/p".to_owned(),
+        file_path: format!("/p/{text}"),
+        anchor: Some(text.to_owned()),
+        line_start: None,
+        line_end: None,
+        code_hash: None,
+        change_type: None,
+        reasoning: text.to_owned(),
+        created_at: OffsetDateTime::UNIX_EPOCH,
+    };
+    store.save_file_reasoning(&Redacted::of(&about)).await.unwrap();
+}
+
 /// One word in every column of a task, many times, with other rows between them so that pages split: SQLite leaves
 /// copies when it moves rows.
 #[tokio::test]
@@ -129,25 +173,6 @@ async fn no_word_of_a_forgotten_task_is_in_any_file() {
     let home = Home::new();
     let store = home.open().await;
     let words = |number: i64| format!("{WORD} {number} {}", "x".repeat((number as usize * 997) % 3000));
-    let exchange = |session: &str, number: i64, text: &str| {
-        let mut record = sample_exchange(session, number);
-        record.prompts = vec![Prompt {
-            text: text.to_owned(),
-            queued: false,
-        }];
-        for step in &mut record.steps {
-            step.action.files = vec![format!("/p/{text}.rs")];
-            step.action.folders = vec![format!("/p/{text}")];
-            step.action.command = Some(format!("cat {text}"));
-            step.action.effects = vec![Effect {
-                kind: EffectKind::Delete,
-                paths: vec![format!("/p/{text}")],
-            }];
-            step.reasoning = Some(text.to_owned());
-            step.keywords = vec![text.to_owned()];
-        }
-        record
-    };
     let lineage = Lineage {
         session: ClientSessionId::new("c"),
         agent: None,
@@ -183,40 +208,7 @@ async fn no_word_of_a_forgotten_task_is_in_any_file() {
             let until = std::time::Instant::now() + crate::support::PATIENCE;
             assert!(store.decide(&lineage, &entry.redacted(), until).await.unwrap());
         }
-        let event = DriftEvent {
-            id: DriftEventId::new(format!("d{number}")),
-            session_id: SessionId::new("c"),
-            timestamp: OffsetDateTime::UNIX_EPOCH,
-            action_type: None,
-            files: vec![text.clone()],
-            drift_score: Some(3),
-            level: None,
-            reason: Some(text.clone()),
-            correction_given: Some(text.clone()),
-            recovery_plan: vec![text.clone()],
-            client_session_id: None,
-            step_id: None,
-            tool_use_id: None,
-            command: None,
-            findings: Vec::new(),
-            judged_by: None,
-        };
-        store.append_drift(&Redacted::of(&event)).await.unwrap();
-        watched(&store, number, &text).await;
-        let about = FileReasoning {
-            id: format!("r{number}"),
-            task_id: Some(TaskId::new("wanted")),
-            project_path: "/p".to_owned(),
-            file_path: format!("/p/{text}"),
-            anchor: Some(text.clone()),
-            line_start: None,
-            line_end: None,
-            code_hash: None,
-            change_type: None,
-            reasoning: text.clone(),
-            created_at: OffsetDateTime::UNIX_EPOCH,
-        };
-        store.save_file_reasoning(&Redacted::of(&about)).await.unwrap();
+        save_reasons(&store, number, &text).await;
         let mut state = store.session(&SessionId::new("c")).await.unwrap().unwrap().state;
         state.original_goal = Some(text.clone());
         state.expected_scope = vec![text.clone()];

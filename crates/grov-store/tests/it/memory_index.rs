@@ -3,10 +3,11 @@
 use crate::support::Home;
 use grov_domain::{
     CandidateOrder, ClientSessionId, MemoryCandidate, MemoryCandidates, MemoryDocument, MemoryQuestion,
-    MemoryScope, MemorySearch, MemoryStore, PerField, Redacted, SessionId, Task, TaskId, TaskStatus,
-    TaskStore, file_term, path_term, path_words, words,
+    MemoryScope, MemorySearch, MemoryStore, PerField, Redacted, SessionId, Task, TaskId, TaskStore,
+    file_term, path_term, path_words, words,
 };
 use grov_store::SqliteStore;
+use grov_store::contract::empty_task;
 use proptest::prelude::*;
 use sqlx::Executor;
 use std::collections::BTreeMap;
@@ -44,32 +45,23 @@ impl Made {
             WORDS[place % WORDS.len()].to_owned()
         };
         Task {
-            id: TaskId::new(format!("t{}", self.id)),
             project_path: PROJECTS[self.project].to_owned(),
             project_remote: self.remote.then(|| REMOTE.to_owned()),
-            user: None,
             client_session_id: self.session.map(|_| ClientSessionId::new("c")),
             session_id: self.session.map(|number| SessionId::new(format!("s{number}"))),
             original_query: word(0),
             goal: Some(word(1)),
             reasoning_trace: self.words.iter().map(|place| WORDS[*place].repeat(2)).collect(),
             files_touched: self.files.iter().map(|place| FILES[*place].to_owned()).collect(),
-            decisions: Vec::new(),
             constraints: self
                 .words
                 .iter()
                 .skip(2)
                 .map(|place| WORDS[*place].to_owned())
                 .collect(),
-            status: TaskStatus::Complete,
-            trigger_reason: None,
-            linked_commit: None,
-            parent_session_id: None,
-            parent_task_id: None,
             tags: vec![word(5)],
-            file_pins: Vec::new(),
-            superseded_by: None,
             created_at: OffsetDateTime::UNIX_EPOCH + Duration::minutes(self.minute),
+            ..empty_task(&format!("t{}", self.id))
         }
     }
 }
@@ -232,7 +224,7 @@ async fn check(store: &SqliteStore, scope: &MemoryScope) {
         assert_eq!(document.lengths.map(u64::from), terms(task).1);
     }
     for (place, term) in asked.iter().enumerate() {
-        let standing = standing(&answer, place);
+        let standing = memories_with(&answer, place);
         let by_task: BTreeMap<String, PerField<u16>> = standing
             .iter()
             .map(|(document, counts)| (document.task_id.to_string(), *counts))
@@ -253,7 +245,7 @@ async fn check(store: &SqliteStore, scope: &MemoryScope) {
         for (place, found) in within.statistics.terms.iter().enumerate() {
             assert_eq!(found.frequency, statistics.terms[place].frequency);
             let numbers = |answer| -> Vec<i64> {
-                let standing = standing(answer, place);
+                let standing = memories_with(answer, place);
                 let mut numbers: Vec<i64> = standing.iter().map(|(document, _)| document.document).collect();
                 numbers.sort_unstable_by(|one, other| other.cmp(one));
                 numbers
@@ -283,7 +275,7 @@ async fn asked_for(
 }
 
 /// The memories that contain the term at this position.
-fn standing(answer: &MemoryCandidates, place: usize) -> Vec<(&MemoryDocument, PerField<u16>)> {
+fn memories_with(answer: &MemoryCandidates, place: usize) -> Vec<(&MemoryDocument, PerField<u16>)> {
     let of = |found: &'_ MemoryCandidate| {
         let mut counts = found.counts.iter();
         counts.find(|count| count.term == place).map(|count| count.counts)

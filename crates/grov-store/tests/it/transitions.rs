@@ -3,11 +3,11 @@
 use crate::support::{Home, abandon};
 use grov_domain::{
     Applied, ClientSessionId, ExchangeRecord, ExchangeStore, MaintenanceStore, Move, OrchestrationStore,
-    Prompt, Redacted, SessionId, SessionStatus, SessionStore, StoreError, Task, TaskId, TaskStatus,
-    TaskStore, TaskTransition,
+    Prompt, Redacted, SessionId, SessionStatus, SessionStore, StoreError, Task, TaskId, TaskStore,
+    TaskTransition,
 };
 use grov_store::SqliteStore;
-use grov_store::contract::sample_exchange;
+use grov_store::contract::{empty_task, sample_exchange};
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{AssertSqlSafe, ConnectOptions, Executor};
 
@@ -41,27 +41,13 @@ async fn recorded(store: &SqliteStore) -> TaskTransition {
             all_or_nothing: true,
         }),
         finished: vec![Task {
-            id: TaskId::new("t"),
             project_path: old.project_path.clone(),
-            project_remote: None,
-            user: None,
             client_session_id: Some(client()),
             session_id: Some(old.session_id.clone()),
             original_query: "prompt 0".to_owned(),
-            goal: None,
-            reasoning_trace: Vec::new(),
             files_touched: vec!["/f".to_owned()],
-            decisions: Vec::new(),
-            constraints: Vec::new(),
-            status: TaskStatus::Complete,
-            trigger_reason: None,
-            linked_commit: None,
-            parent_session_id: None,
-            parent_task_id: None,
-            tags: Vec::new(),
-            file_pins: Vec::new(),
-            superseded_by: None,
             created_at: old.last_update,
+            ..empty_task("t")
         }],
         sessions: vec![old, new],
         judged_under: None,

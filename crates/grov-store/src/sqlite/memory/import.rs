@@ -4,7 +4,6 @@
 //! While they are written, the terms of the next tasks are extracted.
 
 use super::index::{Entry, Indexing, load_tasks};
-use super::terms::Terms;
 use crate::sqlite::columns::millis;
 use crate::sqlite::connection::Connection;
 use crate::sqlite::tasks::{insert_tasks, replace_task, task_of_session};
@@ -52,24 +51,11 @@ pub(super) async fn import(
     Ok(report)
 }
 
-/// A task with its search terms.
-struct Prepared<'a> {
-    task: &'a Task,
-    terms: Terms,
-}
-
-impl<'a> Prepared<'a> {
-    fn of(task: &'a Task) -> Self {
-        let terms = Terms::of(task);
-        Self { task, terms }
-    }
-}
-
 /// Extracts the terms of tasks, yielding regularly.
-async fn prepared<'a>(tasks: &[&'a Task]) -> Vec<Prepared<'a>> {
+async fn prepared<'a>(tasks: &[&'a Task]) -> Vec<Entry<'a>> {
     let mut prepared = Vec::with_capacity(tasks.len());
     for tasks in tasks.chunks(TASKS_PER_YIELD) {
-        prepared.extend(tasks.iter().map(|task| Prepared::of(task)));
+        prepared.extend(tasks.iter().map(|task| Entry::of(task)));
         tokio::task::yield_now().await;
     }
     prepared
@@ -78,7 +64,7 @@ async fn prepared<'a>(tasks: &[&'a Task]) -> Vec<Prepared<'a>> {
 /// Writes tasks that are new or changed.
 async fn write(
     connection: &mut Connection<'_>,
-    prepared: Vec<Prepared<'_>>,
+    prepared: Vec<Entry<'_>>,
     indexing: &mut Indexing,
     report: &mut ImportReport,
 ) -> Result<(), StoreError> {
@@ -107,10 +93,7 @@ async fn write(
     report.added += together.len() as u64;
     let tasks: Vec<&Task> = together.iter().map(|new| new.task).collect();
     insert_tasks(connection, &tasks).await?;
-    let entries = together
-        .iter_mut()
-        .map(|new| Entry::new(new.task.id.as_str(), new.task, std::mem::take(&mut new.terms)));
-    indexing.add(connection, entries.collect()).await?;
+    indexing.add(connection, together).await?;
     for (new, is_counted) in alone {
         // A session has one task, so this may replace a task with another id.
         let is_replaced = replace_task(connection, new.task, new.terms, indexing).await?;

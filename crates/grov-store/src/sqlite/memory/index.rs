@@ -29,8 +29,8 @@ const TASKS_PER_CHUNK: usize = 1024;
 pub(in crate::sqlite) struct Entry<'a> {
     /// The stored id.
     id: &'a str,
-    task: &'a Task,
-    terms: Terms,
+    pub(super) task: &'a Task,
+    pub(super) terms: Terms,
 }
 
 impl<'a> Entry<'a> {
@@ -38,7 +38,7 @@ impl<'a> Entry<'a> {
         Self { id, task, terms }
     }
 
-    fn of(task: &'a Task) -> Self {
+    pub(super) fn of(task: &'a Task) -> Self {
         Self::new(task.id.as_str(), task, Terms::of(task))
     }
 }

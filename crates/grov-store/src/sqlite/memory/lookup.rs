@@ -30,7 +30,7 @@ struct Lookup {
     /// The number of postings to read, newest first.
     wanted: u64,
     /// The minimum number of postings in the newest part of any scope that has older parts.
-    least_held: Option<u64>,
+    min_newest: Option<u64>,
     /// Postings from full parts, scope by scope.
     older: Vec<Posting>,
     /// Postings from the newest parts.
@@ -43,11 +43,11 @@ impl Lookup {
         if self.wanted == 0 {
             return Vec::new();
         }
-        let most = usize::try_from(self.wanted).unwrap_or(usize::MAX);
+        let wanted = usize::try_from(self.wanted).unwrap_or(usize::MAX);
         self.older.append(&mut self.newest);
-        if self.older.len() > most {
+        if self.older.len() > wanted {
             self.older.sort_unstable_by_key(|posting| posting.document);
-            self.older.drain(..self.older.len() - most);
+            self.older.drain(..self.older.len() - wanted);
         }
         self.older
     }
@@ -73,9 +73,9 @@ pub(super) async fn look_up(
             if let Some(lookup) = lookups.get_mut(place) {
                 let mut postings = unpack_hex(bytes)?;
                 lookup.frequency = lookup.frequency.saturating_add(documents);
-                let held = postings.len() as u64;
-                if held < documents {
-                    lookup.least_held = Some(lookup.least_held.map_or(held, |least| least.min(held)));
+                let count = postings.len() as u64;
+                if count < documents {
+                    lookup.min_newest = Some(lookup.min_newest.map_or(count, |min| min.min(count)));
                 }
                 lookup.newest.append(&mut postings);
             }
@@ -86,21 +86,21 @@ pub(super) async fn look_up(
         lookup.wanted = wanted;
     }
     // All postings of most terms are read; of one term only the newest.
-    let (mut whole, mut in_part) = (Vec::new(), Vec::new());
+    let (mut full, mut partial) = (Vec::new(), Vec::new());
     for (place, lookup) in lookups.iter().enumerate() {
-        if lookup.least_held.is_some_and(|held| held < lookup.wanted) {
+        if lookup.min_newest.is_some_and(|count| count < lookup.wanted) {
             let places = if lookup.wanted < lookup.frequency {
-                &mut in_part
+                &mut partial
             } else {
-                &mut whole
+                &mut full
             };
             places.push(place);
         }
     }
-    let most = in_part.first().map(|place| lookups[*place].wanted);
-    for (places, most) in [(whole, None), (in_part, most)] {
+    let max = partial.first().map(|place| lookups[*place].wanted);
+    for (places, max) in [(full, None), (partial, max)] {
         let words: Vec<&String> = places.iter().map(|place| &terms[*place]).collect();
-        for row in full_parts(store, &scopes, &words, most).await? {
+        for row in full_parts(store, &scopes, &words, max).await? {
             for Part(place, _, bytes) in parts(&row)? {
                 if let Some(place) = places.get(place) {
                     lookups[*place].older.append(&mut unpack_hex(bytes)?);
@@ -292,7 +292,7 @@ mod tests {
     use super::allotted;
 
     #[test]
-    fn rare_terms_are_read_whole_and_those_that_do_not_fit_are_left_out() {
+    fn rare_terms_are_read_completely_and_those_that_do_not_fit_are_left_out() {
         assert_eq!(allotted(&[3, 900, 100], 1003), [3, 900, 100]);
         assert_eq!(allotted(&[3, 900, 100, 7, 2], 1002), [3, 0, 100, 7, 2]);
         assert_eq!(allotted(&[900, 3, 0, 900, 5, 6], 914), [900, 3, 0, 0, 5, 6]);

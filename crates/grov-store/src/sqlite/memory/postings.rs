@@ -15,7 +15,7 @@ pub(super) struct Posting {
 }
 
 /// Maximum size of a part in bytes. A row of an index tree that takes more than a quarter of a page (1002 bytes of 4
-/// KiB, <https://sqlite.org/fileformat.html#b_tree_pages>) would use a page of its own.
+/// KiB, <https://sqlite.org/fileformat.html#b_tree_pages>) would use a separate page.
 pub(super) const PART_BYTES: usize = 900;
 
 /// Maximum size of a posting, with 32-bit counts. All programs that share a database, including older ones, must agree
