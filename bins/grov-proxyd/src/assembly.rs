@@ -17,7 +17,7 @@ pub(crate) fn recording_store(home: &Home) -> Arc<DaemonStore> {
     store(&home.database(), OnCorruption::SetAside)
 }
 
-/// Returns the store on a connection of its own. It fails on a corrupt database, which only the recording store sets aside.
+/// Returns the store on a separate connection. It fails on a corrupt database, which only the recording store sets aside.
 pub(crate) fn store_apart(home: &Home) -> Arc<DaemonStore> {
     store(&home.database(), OnCorruption::Fail)
 }

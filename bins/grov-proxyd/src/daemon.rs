@@ -257,7 +257,7 @@ impl Services<'_> {
             recorder = recorder.with_action_checker(Arc::clone(drift) as Arc<_>);
         }
         let corrections = drift.clone().map(|drift| drift as Arc<dyn ContextSource>);
-        // On a connection of its own, so that a request does not wait for records that are being written.
+        // On a separate connection, so that a request does not wait for records that are being written.
         let store = assembly::store_apart(self.home);
         let (injection, worker) = context_setup::injection(store, corrections, settings.memory());
         self.tasks.spawn("injection ledger", worker.run(self.stopping()));
@@ -313,7 +313,7 @@ impl Services<'_> {
 
     fn embedding(&self) -> EmbeddingStatus {
         let status = EmbeddingStatus::default();
-        // On a connection of its own, because it takes longer than a request may wait.
+        // On a separate connection, because it takes longer than a request may wait.
         let store = assembly::store_apart(self.home);
         if let Some(embedding) = Embedding::new(self.settings, self.address, store, status.clone()) {
             self.tasks
@@ -408,20 +408,4 @@ fn user_naming(mode: UserMode) -> UserNaming {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_daemon_does_not_start_outside_the_years_1970_to_9999() {
-        let year = Duration::from_secs(366 * 24 * 3600);
-        let epoch = SystemTime::UNIX_EPOCH;
-        assert!(ensure_clock(epoch).is_ok() && ensure_clock(epoch + year * 500).is_ok());
-        for wrong in [
-            epoch - Duration::from_secs(1),
-            epoch - year * 10,
-            epoch + year * 8100,
-        ] {
-            assert!(ensure_clock(wrong).is_err_and(|stop| stop.code == 2));
-        }
-    }
-}
+mod tests;

@@ -1,40 +1,22 @@
 //! Finds the process that listens on a port.
 
 use grov_runtime::port::{Listener, listener_at};
-use std::fmt;
 use std::fs;
 use std::net::SocketAddr;
 
-/// The process that listens on a port.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Holder {
-    name: String,
-    pid: Option<u32>,
-}
-
-impl fmt::Display for Holder {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.pid {
-            Some(pid) => write!(f, "{} (process {pid})", self.name),
-            None => f.write_str(&self.name),
-        }
-    }
-}
-
-/// Returns the process that listens on `address`, if this user may see it.
-pub(crate) fn find(address: SocketAddr) -> Option<Holder> {
-    let holder = process_listening_on(address.port());
-    if let Listener::Grov { .. } = listener_at(address) {
-        return Some(Holder {
-            name: "another grov-proxyd".to_owned(),
-            pid: holder.and_then(|holder| holder.pid),
-        });
-    }
-    holder
+/// Returns the name and the number of the process that listens on `address`, if this user may see it.
+pub(crate) fn find(address: SocketAddr) -> Option<String> {
+    let pid = process_listening_on(address.port());
+    let name = match listener_at(address) {
+        Listener::Grov { .. } => "another grov-proxyd".to_owned(),
+        _ => fs::read_to_string(format!("/proc/{}/comm", pid?)).unwrap_or_default(),
+    };
+    let name = name.trim();
+    Some(pid.map_or_else(|| name.to_owned(), |pid| format!("{name} (process {pid})")))
 }
 
 /// Finds the owner of the listening socket in `/proc`. Returns `None` on systems other than Linux.
-fn process_listening_on(port: u16) -> Option<Holder> {
+fn process_listening_on(port: u16) -> Option<u32> {
     let sockets: Vec<String> = ["/proc/net/tcp", "/proc/net/tcp6"]
         .into_iter()
         .filter_map(|table| fs::read_to_string(table).ok())
@@ -47,21 +29,11 @@ fn process_listening_on(port: u16) -> Option<Holder> {
     let processes = fs::read_dir("/proc").ok()?.flatten();
     processes
         .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
-        .find_map(|pid: u32| {
-            let mut files = fs::read_dir(format!("/proc/{pid}/fd")).ok()?.flatten();
-            let holds = files.any(|file| {
+        .find(|pid: &u32| {
+            let files = fs::read_dir(format!("/proc/{pid}/fd"));
+            files.into_iter().flatten().flatten().any(|file| {
                 fs::read_link(file.path())
                     .is_ok_and(|target| sockets.iter().any(|socket| target.as_os_str() == &**socket))
-            });
-            let name = || {
-                fs::read_to_string(format!("/proc/{pid}/comm"))
-                    .unwrap_or_default()
-                    .trim()
-                    .to_owned()
-            };
-            holds.then(|| Holder {
-                name: name(),
-                pid: Some(pid),
             })
         })
 }
@@ -92,10 +64,7 @@ mod tests {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
         if cfg!(target_os = "linux") {
-            assert_eq!(
-                process_listening_on(port).and_then(|holder| holder.pid),
-                Some(std::process::id())
-            );
+            assert_eq!(process_listening_on(port), Some(std::process::id()));
         }
         drop(listener);
         assert_eq!(process_listening_on(port), None);

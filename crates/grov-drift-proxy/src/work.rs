@@ -319,11 +319,14 @@ impl Shared {
             ..DriftFilter::default()
         };
         let mut events = self.store.drift_events(&of_session).await?;
-        // The log does not tell whether a call failed. One whose correction was delivered did not.
+        // The log does not contain whether a call failed. A call whose correction was delivered did not.
         let corrections = self.store.corrections(id).await?;
         let is_corrected = |event: &DriftEvent| {
-            let mut delivered = corrections.iter().filter(|one| one.delivered_at.is_some());
-            event.tool_use_id.is_some() && delivered.any(|one| one.tool_use_id == event.tool_use_id)
+            let mut delivered = corrections
+                .iter()
+                .filter(|correction| correction.delivered_at.is_some());
+            event.tool_use_id.is_some()
+                && delivered.any(|correction| correction.tool_use_id == event.tool_use_id)
         };
         events.retain(is_corrected);
         let action = |event: &DriftEvent| ObservedAction {

@@ -144,6 +144,4 @@ fn is_web_tool(index: &RequestIndex) -> bool {
 }
 
 #[cfg(test)]
-mod recorded;
-#[cfg(test)]
 mod tests;

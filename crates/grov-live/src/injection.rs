@@ -93,7 +93,7 @@ pub trait ContextSource: Send + Sync + 'static {
     async fn context(&self, point: &InjectionPoint) -> Option<ContextText>;
 
     /// Called when the text is stored and will be part of every later request of this history.
-    fn delivered(&self, _occasion: &InjectionPoint) {}
+    fn delivered(&self, _point: &InjectionPoint) {}
 
     /// Called when the last text was withdrawn before the agent read it, or the request with it was rejected.
     fn withdrawn(&self, _lineage: &Lineage) {}

@@ -79,8 +79,8 @@ impl ProjectLocator {
     /// Keeps a directory unresolved until the returned value is dropped.
     #[cfg(test)]
     pub(crate) fn hold(&self, directory: &str) -> tokio::sync::oneshot::Sender<Arc<Location>> {
-        let (holder, held) = tokio::sync::oneshot::channel();
-        let lookup = held.map(|location| Some((Instant::now(), location.ok()?)));
+        let (holder, located) = tokio::sync::oneshot::channel();
+        let lookup = located.map(|location| Some((Instant::now(), location.ok()?)));
         self.lookups()
             .insert(directory.to_owned(), lookup.boxed().shared());
         holder

@@ -37,7 +37,7 @@ pub trait TaskBackend: SessionStore + OrchestrationStore + DriftStore + SwitchSt
 
 impl<T: SessionStore + OrchestrationStore + DriftStore + SwitchStore> TaskBackend for T {}
 
-/// Tasks have rows of their own and abandoned ones are searched, so unfinished tasks are not saved. Later verdicts on a
+/// Tasks have separate rows and abandoned ones are searched, so unfinished tasks are not saved. Later verdicts on a
 /// saved task are written to its memory.
 const POLICY: TaskPolicy = TaskPolicy {
     division: Division::ByVerdict,

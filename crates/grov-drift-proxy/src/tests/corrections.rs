@@ -28,11 +28,14 @@ async fn a_forbidden_action_is_corrected_with_the_next_request() {
     let (calls, checked) = bench.change("src/styles/theme.css", "a { color: teal; }");
     assert_eq!(level(&checked), Some(CorrectionLevel::Intervene));
     assert_eq!(checked.state.as_ref().unwrap().mode, SessionMode::Drifted);
-    let said = bench.next_request("", &calls).await.unwrap();
-    assert!(said.starts_with("<system-reminder>\n<grov-context") && said.ends_with("</system-reminder>"));
+    let correction = bench.next_request("", &calls).await.unwrap();
     assert!(
-        said.contains("theme.css") && said.contains("Fix the token refresh"),
-        "{said}"
+        correction.starts_with("<system-reminder>\n<grov-context")
+            && correction.ends_with("</system-reminder>")
+    );
+    assert!(
+        correction.contains("theme.css") && correction.contains("Fix the token refresh"),
+        "{correction}"
     );
 
     assert_eq!(bench.next_request("", &calls).await, None);
@@ -67,15 +70,19 @@ async fn a_forbidden_action_is_corrected_with_the_next_request() {
 async fn ignored_corrections_escalate_to_forced_recovery_and_back() {
     let bench = TestBed::new();
     bench.begin(GOAL).await;
-    let mut said = Vec::new();
+    let mut corrections = Vec::new();
     for number in 0..4 {
         let (calls, _) = bench.change(&format!("src/components/Part{number}.tsx"), "<div/>");
-        said.push(bench.next_request("", &calls).await.unwrap());
+        corrections.push(bench.next_request("", &calls).await.unwrap());
     }
     assert_eq!(bench.state().mode, SessionMode::Forced);
-    assert!(said[3].contains("exactly this one action"), "{}", said[3]);
-    for (place, text) in said.iter().enumerate() {
-        assert!(!said[..place].contains(text));
+    assert!(
+        corrections[3].contains("exactly this one action"),
+        "{}",
+        corrections[3]
+    );
+    for (place, text) in corrections.iter().enumerate() {
+        assert!(!corrections[..place].contains(text));
     }
     assert_eq!(bench.counted("ignored"), 3);
     bench.change("src/auth/token.ts", "const ttl = 120;");
@@ -263,8 +270,8 @@ async fn a_subagents_violation_is_corrected_in_the_main_conversation() {
         agent: Some("worker"),
         ..Response::default()
     });
-    let said = bench.next_request("", &[]).await.unwrap();
-    assert!(said.contains("theme.css"));
+    let correction = bench.next_request("", &[]).await.unwrap();
+    assert!(correction.contains("theme.css"));
 }
 
 #[tokio::test(start_paused = true)]

@@ -53,10 +53,10 @@ async fn a_models_verdict_is_recorded_and_corrected() {
     let (_, verdict) = &bench.store.judged()[0];
     assert_eq!((verdict.score, verdict.by), (2, JudgedBy::Model));
     assert!(verdict.level.is_some());
-    let said = bench.next_request("", &[]).await.unwrap();
+    let correction = bench.next_request("", &[]).await.unwrap();
     assert!(
-        said.contains("The cache has nothing to do with the goal"),
-        "{said}"
+        correction.contains("The cache has nothing to do with the goal"),
+        "{correction}"
     );
     assert_eq!(bench.counted("judged"), 1);
 }
@@ -100,13 +100,13 @@ async fn a_models_answer_never_orders_a_command() {
         ..Response::default()
     });
     until(|| bench.store.judged().len() == 1).await;
-    let said = bench.next_request("", &[]).await.unwrap();
+    let correction = bench.next_request("", &[]).await.unwrap();
     assert!(
-        said.contains("The cache has nothing to do with the goal"),
-        "{said}"
+        correction.contains("The cache has nothing to do with the goal"),
+        "{correction}"
     );
     let (_, verdict) = &bench.store.judged()[0];
-    for text in [said, format!("{verdict:?}")] {
+    for text in [correction, format!("{verdict:?}")] {
         assert!(!text.contains("curl") && !text.contains("pipe"), "{text}");
     }
 }
@@ -142,9 +142,12 @@ async fn objected_after_the_turn() -> TestBed {
 async fn a_verdict_after_the_turn_is_delivered_with_the_next_prompt() {
     for prompt in ["Now cover the token refresh with a test", "go on"] {
         let bench = objected_after_the_turn().await;
-        let said = bench.next_request(prompt, &[]).await;
-        let said = said.unwrap_or_else(|| panic!("nothing is said with {prompt}"));
-        assert!(said.contains("The cache is none of the goal"), "{said}");
+        let correction = bench.next_request(prompt, &[]).await;
+        let correction = correction.unwrap_or_else(|| panic!("there is no correction with {prompt}"));
+        assert!(
+            correction.contains("The cache is none of the goal"),
+            "{correction}"
+        );
         // A prompt that arrived before the verdict does not discard the correction.
         bench.clock.set(bench.clock.get() - 1);
         bench.exchange(Response {
@@ -203,7 +206,7 @@ async fn a_verdict_on_a_finished_task_is_recorded_with_its_steps() {
     until(|| bench.store.judged().len() == 1).await;
     let (_, verdict) = bench.store.judged().remove(0);
     assert_eq!((verdict.score, verdict.by), (3, JudgedBy::Model));
-    assert_eq!(bench.state().correction, None, "nobody is told of it");
+    assert_eq!(bench.state().correction, None, "the agent gets no correction");
 }
 
 #[tokio::test(start_paused = true)]

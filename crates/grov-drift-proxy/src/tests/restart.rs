@@ -14,9 +14,9 @@ async fn a_correction_survives_restarts_before_and_after_delivery() {
     let later = bench.restarted();
     // Holds loading while the request reads the session. A locked session would get no correction.
     later.store.hold_steps();
-    let said = later.next_request("", &calls).await;
+    let correction = later.next_request("", &calls).await;
     later.store.release_steps();
-    assert!(said.is_some_and(|said| said.contains("theme.css")));
+    assert!(correction.is_some_and(|correction| correction.contains("theme.css")));
     until(|| {
         let state = later.store.state();
         state.is_some_and(|state| state.correction.is_some_and(|one| one.delivered_at.is_some()))
@@ -118,8 +118,8 @@ async fn a_pending_correction_is_delivered_before_the_history_is_loaded() {
     let (calls, _) = bench.change("src/styles/theme.css", "a {}");
     let later = bench.restarted();
     later.store.hold_steps();
-    let said = later.next_request("", &calls).await;
-    assert!(said.is_some_and(|said| said.contains("theme.css")));
+    let correction = later.next_request("", &calls).await;
+    assert!(correction.is_some_and(|correction| correction.contains("theme.css")));
     assert!(later.session_is_loading());
     // An edit without findings is no proof of recovery while the goal is unknown.
     later.change("src/components/Button.tsx", "<b/>");
@@ -137,8 +137,8 @@ async fn actions_on_the_goal_during_the_load_count_as_recovery() {
         bench.begin(GOAL).await;
         let (calls, _) = bench.change("src/styles/theme.css", "a {}");
         assert!(bench.next_request("", &calls).await.is_some());
-        let said = bench.state();
-        until(|| bench.store.state().is_some_and(|state| state == said)).await;
+        let state = bench.state();
+        until(|| bench.store.state().is_some_and(|stored| stored == state)).await;
         let later = bench.restarted();
         later.drift.preload().await;
         later.change(file, "const ttl = 5;");
@@ -161,8 +161,8 @@ async fn actions_off_the_goal_during_the_load_are_judged_afterwards() {
     let (_, verdict) = later.store.judged().remove(0);
     assert!(verdict.is_off_goal() && verdict.level.is_some(), "{verdict:?}");
     assert_eq!(later.state().mode, SessionMode::Drifted);
-    let said = later.next_request("", &calls).await;
-    assert!(said.is_some_and(|said| said.contains("theme.css")));
+    let correction = later.next_request("", &calls).await;
+    assert!(correction.is_some_and(|correction| correction.contains("theme.css")));
 }
 
 #[tokio::test(start_paused = true)]
@@ -203,8 +203,8 @@ async fn recent_sessions_are_preloaded() {
     later.drift.preload().await;
     // The preloaded state needs no read.
     later.store.panics(true);
-    let said = later.next_request("", &calls).await;
-    assert!(said.is_some_and(|said| said.contains("theme.css")));
+    let correction = later.next_request("", &calls).await;
+    assert!(correction.is_some_and(|correction| correction.contains("theme.css")));
     assert_eq!(later.counted("waited"), 0);
     until(|| later.session_is_loaded()).await;
 

@@ -431,10 +431,10 @@ async fn a_prompt_before_the_findings_are_applied_discards_them() {
 }
 
 /// The agent's answer ends the turn, then the user types `prompt`.
-fn answers(later: &TestBed, said: Option<&str>, prompt: &str) {
+fn answers(later: &TestBed, answer: Option<&str>, prompt: &str) {
     later.exchange(Response {
         ends: true,
-        answer: said,
+        answer,
         ..Response::default()
     });
     later.exchange(Response {
@@ -452,7 +452,7 @@ fn publish<'a>() -> Response<'a> {
 
 #[tokio::test(start_paused = true)]
 async fn a_yes_before_the_load_permits_later_actions() {
-    for (said, prompt, is_allowed) in [
+    for (answer, prompt, is_allowed) in [
         (Some(QUESTION), "yes", true),
         (Some(QUESTION), "no", false),
         // The agent did not ask.
@@ -462,7 +462,7 @@ async fn a_yes_before_the_load_permits_later_actions() {
         for is_done_early in [false, true] {
             let later = worked().await.restarted();
             later.store.hold_steps();
-            answers(&later, said, prompt);
+            answers(&later, answer, prompt);
             let early = is_done_early.then(|| later.exchange(publish()));
             later.store.release_steps();
             until(|| later.session_is_loaded()).await;
@@ -471,8 +471,8 @@ async fn a_yes_before_the_load_permits_later_actions() {
                 None => later.exchange(publish()),
             };
             assert!(is_allowed || is_done_early || is_off_goal(&checked), "{prompt}");
-            let said = later.next_request("", &calls).await;
-            assert_eq!(said.is_none(), is_allowed, "{prompt}: {said:?}");
+            let answer = later.next_request("", &calls).await;
+            assert_eq!(answer.is_none(), is_allowed, "{prompt}: {answer:?}");
             // Also after a restart.
             let is_kept = consent(&later) == [QUESTION];
             assert_eq!(is_kept, is_allowed, "{prompt}");
@@ -565,8 +565,8 @@ async fn a_repeated_yes_is_stored_once_as_the_newest() {
             bench.store.hold_steps();
             answers(&bench, None, "Also fix src/auth/session.ts");
         }
-        for said in [QUESTION, other, QUESTION] {
-            answers(&bench, Some(said), "yes");
+        for answer in [QUESTION, other, QUESTION] {
+            answers(&bench, Some(answer), "yes");
         }
         assert_eq!(bench.state().consent.words, [other, QUESTION]);
         bench.store.release_steps();

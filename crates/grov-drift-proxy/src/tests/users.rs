@@ -59,11 +59,11 @@ async fn an_answered_question_and_an_approved_plan_permit_their_actions() {
         tool_use_id: "question".to_owned(),
         plan: plan.map(str::to_owned),
     };
-    let told = "User has answered your questions: \"Shall I publish it with npm?\"=\"Yes\".";
+    let answered = "User has answered your questions: \"Shall I publish it with npm?\"=\"Yes\".";
     let denied = "User has answered your questions: \"Shall I publish it with npm?\"=\"No\".";
     let plan = "1. Fix the refresh. 2. Publish the package to npm.";
     for (question, output, is_asked_for) in [
-        (question(None), told, true),
+        (question(None), answered, true),
         (question(None), denied, false),
         (question(Some(plan)), "User has approved your plan.", true),
     ] {

@@ -21,11 +21,11 @@ async fn a_request_waits_for_the_rules_within_its_limit() {
 
     // The verdict arrives while the request waits.
     let calls = [format!("call-{}", bench.calls.load(Ordering::Relaxed))];
-    let (said, _) = tokio::join!(bench.next_request("", &calls), async {
+    let (correction, _) = tokio::join!(bench.next_request("", &calls), async {
         tokio::task::yield_now().await;
         bench.change("src/styles/theme.css", "a {}")
     });
-    assert!(said.is_some());
+    assert!(correction.is_some());
 }
 
 #[tokio::test(start_paused = true)]

@@ -1,3 +1,5 @@
+mod recorded;
+
 use super::*;
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue};

@@ -41,7 +41,7 @@ impl Session {
         }
     }
 
-    fn says(&mut self, role: &str, content: Value) -> &mut Self {
+    fn message(&mut self, role: &str, content: Value) -> &mut Self {
         self.messages.push(json!({"role": role, "content": content}));
         self
     }
@@ -100,7 +100,7 @@ fn uses(ids: &[&str]) -> Value {
 #[test]
 fn seventy_requests_of_a_prompt_are_one_prompt_and_seventy_steps() {
     let mut session = Session::new();
-    session.says("user", json!("fix everything"));
+    session.message("user", json!("fix everything"));
     for step in 0..70 {
         let id = format!("t{step}");
         let record = session.answered(
@@ -109,8 +109,8 @@ fn seventy_requests_of_a_prompt_are_one_prompt_and_seventy_steps() {
         );
         assert_eq!(record.session_id.as_str(), "s1");
         session
-            .says("assistant", uses(&[&id]))
-            .says("user", results(&[&id]));
+            .message("assistant", uses(&[&id]))
+            .message("user", results(&[&id]));
     }
     let records = session.kept.0.lock().unwrap();
     assert_eq!(
@@ -123,7 +123,7 @@ fn seventy_requests_of_a_prompt_are_one_prompt_and_seventy_steps() {
 #[test]
 fn a_repeated_request_has_no_new_prompt() {
     let mut session = Session::new();
-    session.says("user", json!("fix it"));
+    session.message("user", json!("fix it"));
     assert_eq!(
         session.answered(Vec::new(), Outcome::UpstreamError).prompts.len(),
         1
@@ -144,11 +144,11 @@ fn calls_of_an_incomplete_answer_count_when_their_results_arrive() {
         ]
     };
     let mut session = Session::new();
-    session.says("user", json!("go"));
+    session.message("user", json!("go"));
     assert_eq!(session.answered(broken(), Outcome::Truncated).steps.len(), 0);
     session
-        .says("assistant", uses(&["ran"]))
-        .says("user", results(&["ran"]));
+        .message("assistant", uses(&["ran"]))
+        .message("user", results(&["ran"]));
     let steps = session
         .answered(
             vec![call("next", "Bash", json!({"command": "ls"}))],
@@ -166,7 +166,7 @@ fn calls_of_an_incomplete_answer_count_when_their_results_arrive() {
 fn a_subagent_has_its_own_steps_and_no_prompts() {
     let mut session = Session::new();
     session.agent = Some("a1");
-    session.says("user", json!("look around"));
+    session.message("user", json!("look around"));
     let record = session.answered(
         vec![call("t", "Read", json!({"file_path": "/p/x"}))],
         Outcome::Complete,
@@ -179,7 +179,7 @@ fn a_subagent_has_its_own_steps_and_no_prompts() {
 #[test]
 fn the_nearest_text_is_the_reasoning_and_the_project_is_found() {
     let mut session = Session::new();
-    session.says("user", json!("go"));
+    session.message("user", json!("go"));
     let text = |text: &str| Block::Text {
         text: text.into(),
         complete: true,
@@ -208,7 +208,7 @@ fn the_nearest_text_is_the_reasoning_and_the_project_is_found() {
 #[test]
 fn an_incomplete_call_is_not_an_action() {
     let mut session = Session::new();
-    session.says("user", json!("go"));
+    session.message("user", json!("go"));
     let cut = Block::ToolUse {
         id: "t".into(),
         name: "Write".into(),
@@ -260,7 +260,7 @@ fn the_current_task_is_known_only_from_the_orchestrator() {
         let mut session = Session::new();
         session.recorder.tasks = tasks;
         session.recorder.checker = Some(Arc::clone(&shown) as Arc<_>);
-        session.says("user", json!("go on"));
+        session.message("user", json!("go on"));
         session.answered(Vec::new(), Outcome::Complete);
         assert_eq!(*shown.0.lock().unwrap(), [(task.to_owned(), is_known)]);
     }
@@ -270,7 +270,7 @@ fn the_current_task_is_known_only_from_the_orchestrator() {
 fn texts_are_redacted_before_they_are_cut() {
     let password = "tr0ub4dor/and/3-staples";
     let mut session = Session::new();
-    session.says(
+    session.message(
         "user",
         json!(format!("Run mysql -u root -p{password} and read out.txt")),
     );
@@ -280,9 +280,9 @@ fn texts_are_redacted_before_they_are_cut() {
         record.prompts[0].text,
         "Run mysql -u root -p[redacted:command-password] and read out.txt"
     );
-    let told = format!("{record:?}");
+    let text = format!("{record:?}");
     for part in ["tr0ub4dor", "staples"] {
-        assert!(!told.contains(part), "{told}");
+        assert!(!text.contains(part), "{text}");
     }
-    assert!(told.contains("/nowhere/project/out.txt"), "{told}");
+    assert!(text.contains("/nowhere/project/out.txt"), "{text}");
 }

@@ -4,13 +4,13 @@ use super::GrovIgnore;
 use grov_domain::{Task, file_name};
 use std::ops::Range;
 
-/// Reats an ignored path in a text that is kept.
+/// Replaces an ignored path in a text that is kept.
 pub(super) const MASK: &str = "[ignored path]";
 /// The maximum length of a quotation that may be a path, in bytes.
 const MAX_QUOTATION: usize = 300;
 
 /// Removes ignored files from a task, and every decision, constraint, tag and line of reasoning that names
-/// one. In the query and the goal, a mask reats them.
+/// one. In the query and the goal, a mask replaces them.
 ///
 /// Text about an ignored file that does not name it is kept.
 pub fn without_ignored(mut task: Task, ignore: &GrovIgnore) -> Task {
@@ -199,8 +199,8 @@ fn mentions_of<'a>(text: &'a str, name: &'a str) -> impl Iterator<Item = Range<u
         let end = start + found.len();
         let before = text[..start].chars().next_back();
         let after = text[end..].chars().next();
-        let stands_alone =
+        let is_separate =
             !before.is_some_and(|c| is_part(c) || matches!(c, '/' | '.')) && !after.is_some_and(is_part);
-        (stands_alone && !found.is_empty()).then_some(start..end)
+        (is_separate && !found.is_empty()).then_some(start..end)
     })
 }

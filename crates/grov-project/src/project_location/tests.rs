@@ -211,7 +211,7 @@ fn a_download_cannot_impersonate_another_project() {
     alone("pointer");
     scene.write("to-linked/.git", &format!("gitdir: {victim}/worktrees/linked\n"));
     alone("to-linked");
-    // A git directory of its own that names the other as its common directory.
+    // A separate git directory that names the other as its common directory.
     scene.write("common/.git/HEAD", "ref: refs/heads/main");
     scene.write("common/.git/commondir", &victim);
     alone("common");

@@ -181,7 +181,7 @@ impl Session {
     }
 
     pub(super) fn remember(&mut self, state: SessionState) {
-        // The session has a task now, so the next one gets an id of its own.
+        // The session has a task now, so the next one gets a new id.
         self.has_no_task = false;
         self.first_intent = None;
         match self

@@ -3,7 +3,7 @@
 //! Reads all recordings in the directory `GROV_FIXTURES`, if set: `requests/*.json`, each `{"request": {"headers":
 //! [[name, value]…], "body": {…}}}`. The shapes are also covered by the other tests of this crate.
 
-use super::Identity;
+use crate::identity::Identity;
 use crate::prompts;
 use bytes::Bytes;
 use grov_domain::{ExchangeKind, SideRequest};
