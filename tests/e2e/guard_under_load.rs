@@ -231,12 +231,12 @@ fn a_fault_of_the_guard_is_shown_to_the_user_once_a_session() -> Result<()> {
     let first = scene.grov.hook("PreToolUse", &input)?;
     assert_eq!(first.code(), Some(0));
     let reply: Value = serde_json::from_str(&first.stdout).with_context(|| format!("{first:?}"))?;
-    let told = reply["systemMessage"]
+    let message = reply["systemMessage"]
         .as_str()
         .context("no message to the user")?;
     assert!(
-        told.contains("could not check a call") && told.contains("grov doctor"),
-        "{told}"
+        message.contains("could not check a call") && message.contains("grov doctor"),
+        "{message}"
     );
     assert!(
         reply.get("hookSpecificOutput").is_none(),

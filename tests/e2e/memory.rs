@@ -14,7 +14,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// A test setup with memories of its own, and a daemon.
+/// A test setup with memories and a daemon.
 struct TestMemory {
     home: TestHome,
     daemon: Daemon,

@@ -1,4 +1,4 @@
-//! The simulated API in this process, with a runtime of its own so that the tests can block.
+//! The simulated API in this process, with a separate runtime so that the tests can block.
 
 use anyhow::Result;
 use grov_sim::{ScenarioSet, Sim, SimConfig};

@@ -144,7 +144,7 @@ impl Client {
             follower.flush_pending();
             follower.settle(now);
         });
-        // On this path the mode is only in the stored state of the session, not in a row of its own.
+        // On this path the mode is only in the stored state of the session, not in a separate row.
         let kept: Value = serde_json::from_str(self.stored.engine_state.as_deref().unwrap()).unwrap();
         let state = &kept["engine"]["course"]["state"];
         self.seen

@@ -225,7 +225,7 @@ pub(crate) fn completions(
         id: writer.request_id().replacen("req_", "chatcmpl-", 1),
         created: record.received_at.unix_timestamp().unsigned_abs(),
         model: &request.model,
-        saying: judge::distort(answer, behaviour.wrong),
+        answer: judge::distort(answer, behaviour.wrong),
         prompt_tokens: incoming.body.len().div_ceil(BYTES_PER_TOKEN) as u64,
     };
     let stream = request.body.get("stream").and_then(Json::as_bool) == Some(true);
@@ -252,14 +252,14 @@ struct Completion<'a> {
     id: String,
     created: u64,
     model: &'a str,
-    saying: ModelAnswer,
+    answer: ModelAnswer,
     prompt_tokens: u64,
 }
 
 impl Completion<'_> {
     fn json(&self) -> Json {
-        let text = || Json::from(self.saying.text.as_str());
-        let (content, refusal) = match self.saying.stop {
+        let text = || Json::from(self.answer.text.as_str());
+        let (content, refusal) = match self.answer.stop {
             Stop::Refused => (Json::Null, text()),
             Stop::Complete | Stop::Length => (text(), Json::Null),
         };
@@ -280,14 +280,14 @@ impl Completion<'_> {
     }
 
     fn finish_reason(&self) -> &'static str {
-        match self.saying.stop {
+        match self.answer.stop {
             Stop::Length => "length",
             Stop::Complete | Stop::Refused => "stop",
         }
     }
 
     fn usage(&self) -> Json {
-        let completion = self.saying.text.len().div_ceil(BYTES_PER_TOKEN) as u64;
+        let completion = self.answer.text.len().div_ceil(BYTES_PER_TOKEN) as u64;
         Json::object([
             ("prompt_tokens", self.prompt_tokens.into()),
             ("completion_tokens", completion.into()),
@@ -310,11 +310,11 @@ impl Completion<'_> {
     }
 
     fn events(&self, delta: usize, usage: bool) -> Vec<Vec<u8>> {
-        let field = match self.saying.stop {
+        let field = match self.answer.stop {
             Stop::Refused => "refusal",
             Stop::Complete | Stop::Length => "content",
         };
-        let characters: Vec<char> = self.saying.text.chars().collect();
+        let characters: Vec<char> = self.answer.text.chars().collect();
         let mut deltas = vec![Json::object([("role", "assistant".into()), (field, "".into())])];
         deltas.extend(
             characters

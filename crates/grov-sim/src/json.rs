@@ -2,7 +2,7 @@
 //! and the scripted client must send the real client's order. A feature of serde_json does the same, but for the whole build.
 
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
-use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
+use serde::ser::{Serialize, Serializer};
 use std::fmt;
 
 /// A JSON value whose objects keep the order of their keys. A repeated key keeps its first position and last value.
@@ -171,20 +171,8 @@ impl Serialize for Json {
             Self::Bool(value) => serializer.serialize_bool(*value),
             Self::Number(number) => number.serialize(serializer),
             Self::String(text) => serializer.serialize_str(text),
-            Self::Array(elements) => {
-                let mut sequence = serializer.serialize_seq(Some(elements.len()))?;
-                for element in elements {
-                    sequence.serialize_element(element)?;
-                }
-                sequence.end()
-            }
-            Self::Object(members) => {
-                let mut map = serializer.serialize_map(Some(members.len()))?;
-                for (key, value) in members {
-                    map.serialize_entry(key, value)?;
-                }
-                map.end()
-            }
+            Self::Array(elements) => serializer.collect_seq(elements),
+            Self::Object(members) => serializer.collect_map(members.iter().map(|(key, value)| (key, value))),
         }
     }
 }

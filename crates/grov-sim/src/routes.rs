@@ -174,15 +174,15 @@ fn messages(
 fn judged(shared: &Shared, incoming: &Incoming, question: &Question, behaviour: &Behaviour) -> script::Reply {
     let state = &mut *lock(&shared.state);
     let answer = question.answer(state.scenarios.judge(), &mut state.questions, incoming.hash);
-    let saying = judge::distort(answer, behaviour.wrong);
-    let stop_reason = match saying.stop {
+    let answer = judge::distort(answer, behaviour.wrong);
+    let stop_reason = match answer.stop {
         Stop::Complete => "end_turn",
         Stop::Length => "max_tokens",
         Stop::Refused => "refusal",
     };
-    let text = Json::object([("type", "text".into()), ("text", saying.text.as_str().into())]);
+    let text = Json::object([("type", "text".into()), ("text", answer.text.as_str().into())]);
     script::Reply {
-        blocks: (!saying.text.is_empty()).then_some(text).into_iter().collect(),
+        blocks: (!answer.text.is_empty()).then_some(text).into_iter().collect(),
         stop_reason: stop_reason.to_owned(),
         prompt_behaviour: None,
         behaviour: None,

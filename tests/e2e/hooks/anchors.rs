@@ -51,7 +51,7 @@ fn edits_and_new_files_are_stored_with_their_line_numbers() -> Result<()> {
     let new = "fn main() {\n    greet::greet(\"you\");\n}\n";
     let script = json!({"greet": {"steps": [
         step("I look first.", "Read", json!({"file_path": "{cwd}/src/greet.rs"})),
-        step("The name stands behind a comma, as in a letter.", "Edit", json!({
+        step("The name comes after a comma, as in a letter.", "Edit", json!({
             "file_path": "{cwd}/src/greet.rs",
             "old_string": "    println!(\"hello {name}\");", "new_string": "    let name = name.trim();\n    println!(\"hello, {name}\");",
         })),
@@ -94,7 +94,7 @@ fn edits_and_new_files_are_stored_with_their_line_numbers() -> Result<()> {
     assert_eq!(edited[1].code_hash, hash("    println!(\"bye, you\");"));
     assert_eq!(
         edited[0].reasoning,
-        "The name stands behind a comma, as in a letter."
+        "The name comes after a comma, as in a letter."
     );
     assert_eq!(edited[1].reasoning, "The parting needs its name as well.");
     let left = fs::read_to_string(hooked.client.project().join("src/greet.rs"))?;

@@ -9,7 +9,7 @@ use grov_tests::eventually;
 use serde_json::json;
 
 /// Longer than any question to the judge may be: its lists and texts are bounded one by one.
-const LARGEST_QUESTION: u64 = 64 * 1024;
+const MAX_QUESTION_BYTES: u64 = 64 * 1024;
 
 #[test]
 fn a_prompt_of_a_megabyte_is_truncated_to_its_start_and_end() -> Result<()> {
@@ -28,7 +28,7 @@ fn a_prompt_of_a_megabyte_is_truncated_to_its_start_and_end() -> Result<()> {
     );
     for (request, call) in home.judge.sim().judge_calls() {
         assert!(
-            request.body_length < LARGEST_QUESTION,
+            request.body_length < MAX_QUESTION_BYTES,
             "{} bytes",
             request.body_length
         );

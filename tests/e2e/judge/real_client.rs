@@ -70,6 +70,67 @@ impl Story {
     }
 }
 
+/// Checks the output for a user.
+fn check_output(story: &Story) -> Result<()> {
+    let status = story.grov().run_json(&["status"])?.json;
+    assert_eq!(status["tasks"], 2, "{status:#}");
+    let last = &status["last_task"];
+    assert_eq!(
+        (&last["goal"], &last["status"]),
+        (&json!("Repair the login"), &json!("complete"))
+    );
+    assert_eq!(last["reasoning_trace"], json!(["The session was read too early"]));
+    assert_eq!(last["decisions"][0]["choice"], "Variables");
+    assert_eq!(last["tags"], json!(["work"]));
+    assert_eq!(last["constraints"], json!(["Do not touch the header"]));
+    let output = story.grov().run(&["status"])?.stdout;
+    assert!(
+        output.contains("judge     anthropic claude-haiku-4-5") && output.contains("Repair the login"),
+        "{output}"
+    );
+    let output = story.grov().run(&["proxy-status"])?.stdout;
+    assert!(
+        output.contains("running") && output.contains("subtask") && output.contains("parallel"),
+        "{output}"
+    );
+    let usage = story.grov().run_json(&["usage", "--by", "purpose"])?.json;
+    let groups: Vec<(&str, u64)> = usage["groups"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(|group| Some((group["key"].as_str()?, group["calls"].as_u64()?)))
+        .collect();
+    for expected in [
+        ("extract_intent", 4),
+        ("analyze_task_context", 7),
+        ("extract_reasoning", 2),
+    ] {
+        assert!(groups.contains(&expected), "{groups:?}");
+    }
+    assert!(usage["total_usd"].as_f64() > Some(0.0));
+    Ok(())
+}
+
+/// Checks that Grov asked the judge directly, with its own key, and sent no request to the client's API.
+fn check_requests(story: &Story) {
+    let requests = story.judge.sim().requests();
+    assert_eq!(requests.len(), 13);
+    for request in &requests {
+        let head = String::from_utf8_lossy(&request.head.raw);
+        assert_eq!(request.header("x-api-key"), Some(OWN_KEY), "{head}");
+        assert!(request.header("authorization").is_none(), "{head}");
+        assert!(
+            !head.contains("sk-ant-api03-test") && !head.contains("claude-cli"),
+            "{head}"
+        );
+        assert!(!String::from_utf8_lossy(&request.body).contains("sk-ant-api03-test"));
+    }
+    assert!(story.work.upstream.sim().judge_calls().is_empty());
+    for request in story.work.upstream.sim().requests() {
+        assert!(!String::from_utf8_lossy(&request.head.raw).contains(OWN_KEY));
+    }
+}
+
 #[test]
 fn every_task_action_of_the_model_has_its_effect() -> Result<()> {
     let Some(story) = Story::begin()? else {
@@ -158,61 +219,8 @@ fn every_task_action_of_the_model_has_its_effect() -> Result<()> {
     let steps: Vec<u64> = tasks.iter().filter_map(|task| task["steps"].as_u64()).collect();
     assert_eq!(steps, [4, 5, 0, 5]);
 
-    // The output for a user.
-    let status = story.grov().run_json(&["status"])?.json;
-    assert_eq!(status["tasks"], 2, "{status:#}");
-    let last = &status["last_task"];
-    assert_eq!(
-        (&last["goal"], &last["status"]),
-        (&json!("Repair the login"), &json!("complete"))
-    );
-    assert_eq!(last["reasoning_trace"], json!(["The session was read too early"]));
-    assert_eq!(last["decisions"][0]["choice"], "Variables");
-    assert_eq!(last["tags"], json!(["work"]));
-    assert_eq!(last["constraints"], json!(["Do not touch the header"]));
-    let output = story.grov().run(&["status"])?.stdout;
-    assert!(
-        output.contains("judge     anthropic claude-haiku-4-5") && output.contains("Repair the login"),
-        "{output}"
-    );
-    let output = story.grov().run(&["proxy-status"])?.stdout;
-    assert!(
-        output.contains("running") && output.contains("subtask") && output.contains("parallel"),
-        "{output}"
-    );
-    let usage = story.grov().run_json(&["usage", "--by", "purpose"])?.json;
-    let groups: Vec<(&str, u64)> = usage["groups"]
-        .as_array()
-        .into_iter()
-        .flatten()
-        .filter_map(|group| Some((group["key"].as_str()?, group["calls"].as_u64()?)))
-        .collect();
-    for expected in [
-        ("extract_intent", 4),
-        ("analyze_task_context", 7),
-        ("extract_reasoning", 2),
-    ] {
-        assert!(groups.contains(&expected), "{groups:?}");
-    }
-    assert!(usage["total_usd"].as_f64() > Some(0.0));
-
-    // Grov asked the judge directly, with its own key, and sent no request to the client's API.
-    let requests = story.judge.sim().requests();
-    assert_eq!(requests.len(), 13);
-    for request in &requests {
-        let head = String::from_utf8_lossy(&request.head.raw);
-        assert_eq!(request.header("x-api-key"), Some(OWN_KEY), "{head}");
-        assert!(request.header("authorization").is_none(), "{head}");
-        assert!(
-            !head.contains("sk-ant-api03-test") && !head.contains("claude-cli"),
-            "{head}"
-        );
-        assert!(!String::from_utf8_lossy(&request.body).contains("sk-ant-api03-test"));
-    }
-    assert!(story.work.upstream.sim().judge_calls().is_empty());
-    for request in story.work.upstream.sim().requests() {
-        assert!(!String::from_utf8_lossy(&request.head.raw).contains(OWN_KEY));
-    }
+    check_output(&story)?;
+    check_requests(&story);
     Ok(())
 }
 
@@ -303,7 +311,7 @@ fn a_conversation_cleared_on_a_terminal_is_a_new_task() -> Result<()> {
     terminal.clear()?;
     terminal.enter("Fix the [[scenario:parallel]] log-out")?;
     let tasks = story
-        .wait_for_tasks("a task of its own", |tasks| {
+        .wait_for_tasks("a separate task", |tasks| {
             tasks.len() == 2 && tasks.iter().all(|task| has(task, "main", "active", 1)) && steps(tasks) == 9
         })
         .with_context(|| terminal.screen())?;

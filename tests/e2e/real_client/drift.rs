@@ -33,7 +33,7 @@ const LIMITED: &str = "Fix the auth bug in src/auth/token.ts: tokens are still a
     Don't touch src/styles.";
 
 /// The maximum length of one injected text, in tokens.
-const LONGEST: usize = 600;
+const MAX_TOKENS: usize = 600;
 
 /// A small web application in which edits in one place are unrelated to the others.
 const FILES: [(&str, &str); 12] = [
@@ -347,7 +347,7 @@ impl Story {
         let mut words = BTreeSet::new();
         for said in &so_far {
             let text = said.text()?;
-            assert!(estimated_tokens(&text) <= LONGEST, "{text}");
+            assert!(estimated_tokens(&text) <= MAX_TOKENS, "{text}");
             // The client uses this marker next to tool results for text that the user did not type.
             let in_loop = said.follows.starts_with("toolu_");
             assert_eq!(text.starts_with("<system-reminder>"), in_loop, "{text}");

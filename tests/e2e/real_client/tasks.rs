@@ -101,9 +101,9 @@ fn has(task: &Value, task_type: &str, status: &str, prompts: u64) -> bool {
     task["task_type"] == task_type && task["status"] == status && task["prompts"] == prompts
 }
 
-#[test]
-fn a_day_of_work_becomes_tasks() -> Result<()> {
-    let turns = [
+/// A main task with a subtask and a parallel task, then another main task.
+fn day_of_work() -> [Turn; 7] {
+    [
         turn(
             "Add dark mode to the settings page. Do not touch the header.",
             json!([
@@ -149,7 +149,12 @@ fn a_day_of_work_becomes_tasks() -> Result<()> {
                 says("Done. All tests pass. Task complete.")
             ]),
         ),
-    ];
+    ]
+}
+
+#[test]
+fn a_day_of_work_becomes_tasks() -> Result<()> {
+    let turns = day_of_work();
     let Some(mut story) = Story::begin(&turns, &[])? else {
         return Ok(());
     };
@@ -237,7 +242,7 @@ fn a_cleared_conversation_is_a_new_task() -> Result<()> {
     run.result()?;
     story.session = run.session()?.to_owned();
     assert_ne!(story.session, first);
-    let tasks = story.wait_for_tasks("a task of its own", |tasks| {
+    let tasks = story.wait_for_tasks("a separate task", |tasks| {
         tasks.len() == 1 && has(&tasks[0], "main", "active", 1)
     })?;
     assert!(tasks[0]["parent_session_id"].is_null());

@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 enum Layer {
     /// Computes and does no I/O.
     Pure,
-    /// Does one kind of I/O behind a port.
+    /// Does one kind of I/O, as the implementation of a port.
     Effects,
     /// The proxy as a library: it depends on `grov-wire` and no other crate of Grov.
     Proxy,
@@ -185,7 +185,7 @@ const LIBRARIES: &[(&[&str], &[&str], &str)] = &[
     (
         &["sqlx"],
         &["grov-store"],
-        "SQL stays under grov-store, behind the ports of grov-domain",
+        "SQL stays under grov-store, which implements the ports of grov-domain",
     ),
     (
         &["hyper", "hyper-util"],

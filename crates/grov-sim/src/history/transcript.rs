@@ -119,7 +119,7 @@ impl Written {
         }
     }
 
-    /// Appends a reminder to the last result's string; without a result it is a block of its own.
+    /// Appends a reminder to the last result's string; without a result it is a separate block.
     fn fold(&mut self, text: &str) {
         let last = self
             .blocks

@@ -106,8 +106,8 @@ mod tests {
 
     #[test]
     fn a_right_answer_is_unchanged() {
-        let saying = distort(ANSWER.to_owned(), None);
-        assert_eq!((saying.text.as_str(), saying.stop), (ANSWER, Stop::Complete));
+        let answer = distort(ANSWER.to_owned(), None);
+        assert_eq!((answer.text.as_str(), answer.stop), (ANSWER, Stop::Complete));
     }
 
     #[test]

@@ -94,8 +94,8 @@ impl Message {
             }
             "message_stop" => self.complete = true,
             "error" => {
-                let said = event.get("error").and_then(|error| error.get_str("message"));
-                self.error = Some(said.unwrap_or("error").to_owned());
+                let message = event.get("error").and_then(|error| error.get_str("message"));
+                self.error = Some(message.unwrap_or("error").to_owned());
             }
             _ => {}
         }

@@ -54,7 +54,7 @@ async fn the_program_explains_invalid_arguments() {
     ] {
         let output = grov_sim(&arguments).output().await.unwrap();
         assert_eq!(output.status.code(), Some(2));
-        let said = String::from_utf8(output.stderr).unwrap();
-        assert!(said.contains(problem), "{said}");
+        let message = String::from_utf8(output.stderr).unwrap();
+        assert!(message.contains(problem), "{message}");
     }
 }

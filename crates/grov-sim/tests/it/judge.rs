@@ -205,11 +205,11 @@ async fn wrong_answers_are_chosen_by_rules() {
         sim.clear_rules();
         let behaviour = format!("answer={wrong}").parse().unwrap();
         sim.inject(Rule::new(When::JudgeFor(Purpose::CheckDrift), behaviour));
-        let (said, reason) = message(&asked(&sim, &anthropic(SCHEMA, wrong)).await);
-        assert!(said.starts_with(text) && said != RIGHT, "{wrong}: {said}");
+        let (answer, reason) = message(&asked(&sim, &anthropic(SCHEMA, wrong)).await);
+        assert!(answer.starts_with(text) && answer != RIGHT, "{wrong}: {answer}");
         assert_eq!(reason, stop, "{wrong}");
-        let (said, reason) = completion(&asked(&sim, &chat(&by_schema(true))).await);
-        assert!(said.starts_with(text) && said != RIGHT, "{wrong}: {said}");
+        let (answer, reason) = completion(&asked(&sim, &chat(&by_schema(true))).await);
+        assert!(answer.starts_with(text) && answer != RIGHT, "{wrong}: {answer}");
         assert_eq!(reason, finish, "{wrong}");
     }
     sim.clear_rules();
@@ -343,13 +343,13 @@ async fn chat_completions_can_stream() {
         .iter()
         .map(|event| json(event))
         .collect();
-    let said: String = chunks
+    let answer: String = chunks
         .iter()
         .filter_map(|chunk| {
             let choice = chunk.get("choices")?.as_array()?.first()?;
             choice.get("delta")?.get_str("content")
         })
         .collect();
-    assert_eq!(said, RIGHT);
+    assert_eq!(answer, RIGHT);
     assert!(chunks.last().unwrap().get("usage").is_some());
 }
