@@ -131,7 +131,7 @@ mod tests {
         let table: Table = serde_json::from_str(TABLE).unwrap();
         for row in &table.models {
             assert!(row.input > 0.0 && row.output > row.input, "{}", row.model);
-            assert!(row.cache_read > 0.0 && row.cache_write > 0.0, "{}", row.model);
+            assert!(row.cache_read > 0.0, "{}", row.model);
             let others = table
                 .models
                 .iter()

@@ -362,11 +362,11 @@ fn unsupported_tables_are_refused_with_a_reason() {
         ),
         (
             safetensors(&[("embeddings", "F32", shape, vec![0; 7])]),
-            "is not the size of its shape [162, 8]",
+            "does not match its shape [162, 8]",
         ),
         (
             safetensors(&[("embeddings", "I64", &[usize::MAX, 8], Vec::new())]),
-            "is not the size of its shape",
+            "does not match its shape",
         ),
         (
             safetensors(&[("embeddings", "I8", &[6], vec![1; 6])]),
