@@ -1,18 +1,20 @@
-//! Parses constraints written in prose and finds actions that violate them.
+//! The constraints of a contract, and the actions that violate them.
 //!
-//! Only certain prohibitions count: a file, folder, command or package that is the object of a prohibiting verb.
-//! "Do not change the signature of `f` in src/a.rs" forbids no file. Supports English and Romanian, with or without diacritics.
+//! [`limit`] reads what a constraint forbids, once, as typed values; the other modules compare actions with them. Only certain
+//! prohibitions count: a place, command, package or text that the constraint names. "Do not change the signature of `f` in
+//! src/a.rs" forbids no file.
 
 mod age;
 mod clause;
 mod command_effects;
 mod commands;
-mod grammar;
 mod limit;
 mod packages;
 mod paths;
 mod place;
 mod read_only;
+mod request;
+mod sentences;
 mod vocabulary;
 mod written;
 
@@ -22,18 +24,17 @@ use crate::file_kind::is_temporary;
 use crate::finding::finding;
 use crate::history::History;
 use crate::normalized_path::{NormalizedPath, ProjectRoot};
-use crate::words::words;
 pub(crate) use age::ConstraintAges;
 use age::InstructionText;
-use clause::Token;
 use commands::CommandConstraint;
 pub(crate) use commands::pushes_by_force;
-use grammar::is_uncertain;
 use grov_domain::{ActionType, Finding, Rule, beginning_of, beginning_to};
 use limit::{Context, Limit};
 use packages::PackageConstraint;
-use paths::{ChangeRequest, PathConstraints};
+use paths::PathConstraints;
 use read_only::ReadOnlyConstraint;
+use request::Sentence;
+pub(crate) use request::proposes_change;
 use written::WrittenConstraint;
 
 /// The maximum number of constraints, and the maximum bytes read of each.
@@ -62,70 +63,43 @@ pub(crate) struct Constraints {
     look_only: Option<ReadOnlyConstraint>,
 }
 
-/// The sentences of an instruction, and the change requests among them.
-struct Sentences {
-    all: Vec<String>,
-    orders: Vec<ChangeRequest>,
-}
-
-impl Sentences {
-    fn of(root: &ProjectRoot, text: &str) -> Self {
-        let all = grammar::sentences(text);
-        Self {
-            orders: all
-                .iter()
-                .filter_map(|sentence| ChangeRequest::read(root, sentence))
-                .collect(),
-            all,
-        }
-    }
-}
-
 impl Constraints {
-    /// Parses constraints, without those lifted by later requests.
+    /// Reads constraints, without what later requests lifted. A contract without instructions has its goal as the only one.
     pub(crate) fn new(
         root: &ProjectRoot,
         constraints: &[String],
+        goal: &str,
         instructions: &[String],
         since: &ConstraintAges,
     ) -> Self {
-        let oldest = instructions.len().saturating_sub(MAX_INSTRUCTIONS);
-        let instructions = &instructions[oldest..];
-        let mut limits = Self {
-            look_only: ReadOnlyConstraint::of(instructions),
-            ..Self::default()
+        let mut limits = Self::default();
+        if constraints.is_empty() {
+            return limits;
+        }
+        let goal = [goal.to_owned()];
+        let instructions = if instructions.is_empty() {
+            &goal
+        } else {
+            instructions
         };
-        let newest = instructions.len().saturating_sub(1);
-        let said = instructions.iter().filter(|_| !constraints.is_empty());
-        let said: Vec<InstructionText> = said.map(|text| InstructionText::of(text)).collect();
-        let read: Vec<Sentences> = instructions
+        let instructions = &instructions[instructions.len().saturating_sub(MAX_INSTRUCTIONS)..];
+        let said: Vec<InstructionText> = instructions
             .iter()
-            .enumerate()
-            .filter(|(at, _)| *at == newest || !constraints.is_empty())
-            .map(|(_, text)| Sentences::of(root, text))
+            .map(|text| InstructionText::of(text))
+            .collect();
+        let sentences: Vec<Vec<Sentence>> = instructions
+            .iter()
+            .map(|text| Sentence::all(root, text))
             .collect();
         for text in constraints.iter().take(MAX_CONSTRAINTS) {
+            let text = beginning_to(text, text.floor_char_boundary(MAX_BYTES));
             let younger = since.first_younger(text, &said);
-            if younger.own.is_none() && limits.look_only.is_none() {
-                let since = instructions.get(younger.from..).unwrap_or_default();
-                limits.look_only = ReadOnlyConstraint::of_constraint(text, since);
-            }
-            let own = younger.own.and_then(|own| read.get(own));
-            let later = read.get(younger.from..).unwrap_or_default();
-            let mut added = Self::default();
-            let read_text = beginning_to(text, text.floor_char_boundary(MAX_BYTES));
-            let said = clause::tokens(read_text);
-            if !limit::only_permits(&said) {
-                added.read(root, text);
-            }
+            let own = younger.own.and_then(|own| sentences.get(own));
             let prompt = younger.own.and_then(|own| instructions.get(own));
-            let context = prompt.map_or_else(Context::default, |prompt| Context::of(prompt, text, &said));
-            let is_read_only = added.read_limits(root, text, said, &context);
-            if is_read_only && limits.look_only.is_none() {
-                let since = instructions.get(younger.from..).unwrap_or_default();
-                limits.look_only = ReadOnlyConstraint::stated(text, since);
-            }
-            added.lift(root, Some(text.as_str()), own, later);
+            let later = sentences.get(younger.from..).unwrap_or_default().concat();
+            let mut added = Self::default();
+            added.read(root, text, prompt.map(String::as_str), &later);
+            added.lift(root, text, own.map_or(&[], Vec::as_slice), &later);
             limits.append(added);
         }
         limits
@@ -137,95 +111,52 @@ impl Constraints {
         self.packages.extend(added.packages);
         self.written.extend(added.written);
         self.new_files.extend(added.new_files);
+        self.look_only = self.look_only.take().or(added.look_only);
     }
 
-    /// Adds what a constraint forbids. Returns whether it forbids every change.
-    fn read_limits(&mut self, root: &ProjectRoot, text: &str, said: Vec<Token>, context: &Context) -> bool {
-        let read = beginning_to(text, text.floor_char_boundary(MAX_BYTES));
-        let mut is_read_only = false;
-        for limit in limit::read(read, said, context) {
+    /// Adds what a constraint forbids.
+    fn read(&mut self, root: &ProjectRoot, text: &str, prompt: Option<&str>, later: &[Sentence]) {
+        let words = clause::tokens(text);
+        let context = prompt.map_or_else(Context::default, |prompt| Context::of(prompt, text, &words));
+        let text = text.to_owned();
+        for limit in limit::read(&text, words, &context) {
+            let text = text.clone();
             match limit {
-                Limit::ReadOnly => is_read_only = true,
-                Limit::Places(places, rule) => self.paths.forbid(root, text, &places, &rule),
-                Limit::Only(places) => self.paths.confine(root, text, &places),
-                Limit::NewFiles => self.new_files.push(text.to_owned()),
-                Limit::Command(what) => self.commands.push(CommandConstraint::on(text, what)),
-                Limit::Package(package) => self.packages.push(PackageConstraint::on(text, package)),
-                Limit::Written(what) => self.written.push(WrittenConstraint {
-                    text: text.to_owned(),
-                    what,
-                }),
+                Limit::ReadOnly => self.look_only = ReadOnlyConstraint::new(&text, later),
+                Limit::Places(places, rule) => self.paths.forbid(root, &text, &places, &rule),
+                Limit::Only { places, is_strict } => self.paths.confine(root, &text, &places, is_strict),
+                Limit::NewFiles => self.new_files.push(text),
+                Limit::Command(what) => self.commands.push(CommandConstraint { text, what }),
+                Limit::Package(package) => self.packages.push(PackageConstraint { text, package }),
+                Limit::Written(what) => self.written.push(WrittenConstraint { text, what }),
             }
         }
-        is_read_only
-    }
-
-    fn read(&mut self, root: &ProjectRoot, text: &str) {
-        let text = beginning_to(text, text.floor_char_boundary(MAX_BYTES));
-        let words = words(text);
-        self.commands.extend(commands::read(text, &words));
-        // A conditional constraint is not certain.
-        if is_uncertain(&words) {
-            return;
-        }
-        self.packages.extend(packages::read(text, &words));
-        self.paths.read(root, text, &words);
     }
 
     /// Removes what the user asked for in the constraint's own instruction and in later ones.
-    fn lift(
-        &mut self,
-        root: &ProjectRoot,
-        constraint: Option<&str>,
-        own: Option<&Sentences>,
-        later: &[Sentences],
-    ) {
-        let requests: Vec<&ChangeRequest> = later.iter().flat_map(|read| &read.orders).collect();
-        let constraint = constraint.map(|text| text.trim_end_matches(['.', '!']));
+    fn lift(&mut self, root: &ProjectRoot, constraint: &str, own: &[Sentence], later: &[Sentence]) {
+        let constraint = constraint.trim_end_matches(['.', '!']);
         // The sentence of the constraint requests nothing that it forbids.
-        let is_other = |order: &&ChangeRequest| constraint.is_none_or(|text| !order.sentence.contains(text));
-        let own_requests: Vec<&ChangeRequest> = own
-            .into_iter()
-            .flat_map(|read| &read.orders)
-            .filter(is_other)
+        let own: Vec<&Sentence> = own
+            .iter()
+            .filter(|sentence| !sentence.text.contains(constraint))
             .collect();
-        self.paths.lift(root, &own_requests, &requests);
-        let own_sentences = || {
-            let all = own.into_iter().flat_map(|read| &read.all);
-            all.filter(|sentence| constraint.is_none_or(|text| !sentence.contains(text)))
+        self.paths.lift(root, &own, later);
+        let is_lifted = |limit: &CommandConstraint| {
+            own.iter().any(|sentence| limit.is_lifted_by(sentence, false))
+                || later.iter().any(|sentence| limit.is_lifted_by(sentence, true))
         };
-        let sentences = || own_sentences().chain(later.iter().flat_map(|read| &read.all));
-        let permitted = || {
-            later
-                .iter()
-                .flat_map(|read| &read.all)
-                .flat_map(|text| permissions(text))
-        };
-        self.commands.retain(|limit| {
-            !sentences().any(|sentence| limit.is_lifted_by(sentence))
-                && !permitted().any(|clause| limit.is_lifted_by(clause))
-        });
+        self.commands.retain(|limit| !is_lifted(limit));
+        let all = || own.iter().copied().chain(later);
         self.packages
-            .retain(|limit| !sentences().any(|sentence| limit.is_lifted_by(sentence)));
-        let younger = || later.iter().flat_map(|read| &read.all);
+            .retain(|limit| !all().any(|sentence| limit.is_lifted_by(sentence)));
         self.written
-            .retain(|limit| !younger().any(|sentence| limit.is_lifted_by(sentence)));
+            .retain(|limit| !later.iter().any(|sentence| limit.is_lifted_by(sentence)));
     }
 
     /// The text of the read-only constraint, if one applies.
     pub(crate) fn look_only(&self) -> Option<&str> {
         self.look_only.as_ref().map(ReadOnlyConstraint::text)
-    }
-
-    /// Re-reads the read-only constraint within the whole goal, whose other sentences may request a change. Used for
-    /// contracts without instructions.
-    pub(crate) fn read_whole(&mut self, goal: &str) {
-        if self
-            .look_only()
-            .is_some_and(|text| goal.contains(text.trim_end_matches('.')))
-        {
-            self.look_only = ReadOnlyConstraint::of(&[goal.to_owned()]);
-        }
     }
 
     /// Removes the read-only constraint.
@@ -300,7 +231,7 @@ impl Constraints {
         }
         found.extend(self.written_findings(action, compiled, history));
         if let Some(limit) = self.commands.iter().find(|limit| limit.is_broken_by(action)) {
-            let reason = format!("A command violates \"{}\"", shown(limit.text()));
+            let reason = format!("A command violates \"{}\"", shown(&limit.text));
             found.push(finding(Rule::Constraint, BROKEN, None, reason));
         }
         if let Some((limit, certain)) = self
@@ -315,22 +246,11 @@ impl Constraints {
                 (false, false) => PERHAPS_BROKEN,
             };
             let file = action.changed.first().map(NormalizedPath::display);
-            let reason = format!(
-                "A dependency is added in violation of \"{}\"",
-                shown(limit.text())
-            );
+            let reason = format!("A dependency is added in violation of \"{}\"", shown(&limit.text));
             found.push(finding(Rule::Constraint, at_most, file, reason));
         }
         found
     }
-}
-
-/// The clauses of a sentence that permit something: "you can commit now" of "you can commit now, still no push".
-fn permissions(sentence: &str) -> impl Iterator<Item = &str> {
-    sentence.split([',', ';']).filter(|clause| {
-        let permits = ["can", "may", "now", "please", "ok", "okay", "yes", "poti"];
-        clause.len() < sentence.len() && words(clause).iter().any(|word| word.is_any(&permits))
-    })
 }
 
 /// The finding for a changed file.
@@ -345,14 +265,6 @@ fn written(place: &NormalizedPath, constraint: &str) -> Finding {
     let name = place.display();
     let reason = format!("{name} gets a text in violation of \"{}\"", shown(constraint));
     finding(Rule::Constraint, LIKELY_BROKEN, Some(name), reason)
-}
-
-/// Whether a question proposes a change.
-pub(crate) fn proposes_change(question: &str) -> bool {
-    let words = words(question);
-    words
-        .iter()
-        .any(|word| grammar::is_order(word) || word.is_any(&["ahead", "proceed", "start"]))
 }
 
 /// Whether an action writes a file that the conversation has not seen before.

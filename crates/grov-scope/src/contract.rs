@@ -55,10 +55,13 @@ impl CompiledContract {
             .collect();
         let mut names = patterns_in(root, texts.iter().copied());
         let agreed = patterns_in(root, consents.iter().map(String::as_str));
-        let mut limits = Constraints::new(root, &contract.constraints, &contract.instructions, since);
-        if contract.instructions.is_empty() {
-            limits.read_whole(&contract.goal);
-        }
+        let limits = Constraints::new(
+            root,
+            &contract.constraints,
+            &contract.goal,
+            &contract.instructions,
+            since,
+        );
         names.extend(agreed.iter().cloned());
         Self {
             allowed: patterns(&contract.allowed),

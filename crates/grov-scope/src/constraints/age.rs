@@ -1,6 +1,6 @@
 //! Tracks when each constraint started to apply, because later requests of the user can lift it.
 
-use super::grammar::is_negation;
+use super::request::is_negation;
 use crate::words::{fold, words};
 use grov_domain::{GoalContract, both_ends};
 use serde::{Deserialize, Serialize};

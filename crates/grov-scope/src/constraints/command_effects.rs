@@ -19,6 +19,15 @@ pub(super) fn is_run(what: &ForbiddenCommand, action: &AnalyzedAction<'_>) -> bo
                     .is_some_and(|word| *word == "list" || *word == "show");
             name == *command && !lists
         }),
+        ForbiddenCommand::GitOn(command, branches) => programs.any(|program| {
+            let (name, rest) = program.git();
+            let names_branch = |word: &str| {
+                let target = word.rsplit(':').next().unwrap_or(word);
+                branches.iter().any(|branch| branch == target)
+            };
+            name == *command && rest.iter().any(|word| names_branch(word.as_str()))
+        }),
+        ForbiddenCommand::Delete => has(EffectKind::Delete),
         ForbiddenCommand::Switch(allowed) => programs.any(|program| switches(program, allowed)),
         ForbiddenCommand::Deploy => {
             programs.any(|program| crate::danger::publishes(program) || names(program, DEPLOYING))

@@ -9,7 +9,7 @@ mod reader;
 use super::written::Construct;
 use crate::file_kind::FileKind;
 pub(super) use context::Context;
-pub(super) use reader::{only_permits, read};
+pub(super) use reader::read;
 
 /// Something that a constraint forbids.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,8 +18,8 @@ pub(super) enum Limit {
     ReadOnly,
     /// These places must not change.
     Places(Vec<Place>, PlaceRule),
-    /// Nothing but these places may change.
-    Only(Vec<Place>),
+    /// Nothing but these places, and what belongs to them unless it is strict, may change.
+    Only { places: Vec<Place>, is_strict: bool },
     /// No files may be created.
     NewFiles,
     /// A command must not run.
@@ -68,6 +68,8 @@ pub(super) enum Layer {
 pub(super) enum ForbiddenCommand {
     /// A Git command.
     Git(&'static str),
+    /// A Git command that names one of these branches.
+    GitOn(&'static str, Vec<String>),
     /// A change to a branch other than these.
     Switch(Vec<String>),
     /// A deployment or publication.
@@ -78,6 +80,8 @@ pub(super) enum ForbiddenCommand {
     Install,
     /// An upgrade of packages.
     Upgrade,
+    /// A removal of files.
+    Delete,
     /// A formatter that rewrites files.
     Format,
     /// A run of the tests.

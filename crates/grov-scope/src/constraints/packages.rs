@@ -1,19 +1,18 @@
 //! Constraints on new dependencies.
 
-use super::grammar::{is_negation, orders};
+use super::request::Sentence;
 use crate::analyzed_action::AnalyzedAction;
 use crate::contract::CompiledContract;
 use crate::manifest::added_dependencies;
-use crate::words::{Word, words};
 use grov_domain::Program;
 
 /// A constraint on new dependencies.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct PackageConstraint {
     /// The text of the constraint.
-    text: String,
+    pub(super) text: String,
     /// The forbidden package; `None` for every new dependency.
-    package: Option<String>,
+    pub(super) package: Option<String>,
 }
 
 #[rustfmt::skip]
@@ -21,93 +20,6 @@ const DEPENDENCIES: &[&str] = &[
     "dependency", "dependencies", "deps", "dep", "package", "packages", "library", "libraries", "libs", "crate", "crates", "modules", "gem",
     "gems", "dependinta", "dependinte", "dependente", "dependenta", "pachet", "pachete", "biblioteca", "biblioteci", "librarie", "librarii",
 ];
-
-#[rustfmt::skip]
-const ADDING: &[&str] = &[
-    "add", "adding", "introduce", "introducing", "install", "installing", "pull", "bring", "bringing", "use", "using", "need", "require", "include", "want",
-    "adauga", "adaugi", "introduci", "instala", "folosi", "upgrade", "bump", "update", "change", "changing",
-];
-
-#[rustfmt::skip]
-const NEW: &[&str] = &[
-    "any", "new", "extra", "additional", "more", "external", "third-party", "third", "party", "runtime", "npm", "the", "a", "other", "further", "noi", "nou", "noua", "alte", "externe", "python",
-    "rust", "dev", "in", "production",
-];
-
-/// Parses the dependencies that a constraint forbids.
-pub(super) fn read(text: &str, words: &[Word<'_>]) -> Option<PackageConstraint> {
-    let limit = |package: Option<&Word<'_>>| PackageConstraint {
-        text: text.to_owned(),
-        package: package.map(|word| word.folded.clone()),
-    };
-    if let Some(negation) = words.iter().position(is_negation) {
-        let mut said_new = words[negation].is_any(&["no", "zero"]);
-        for (at, word) in words.iter().enumerate().skip(negation + 1).take(6) {
-            if word.is_any(DEPENDENCIES) {
-                // "No dependencies between crates" and "don't change the package layout" are about something else.
-                let after = words.get(at + 1);
-                let new_behind =
-                    after.is_some_and(|word| word.is_any(&["noi", "noua", "nou", "suplimentare"]));
-                let whole = word.pauses()
-                    || after.is_none_or(|next| {
-                        new_behind
-                            || next.is_any(&[
-                                "at", "please", "and", "or", "for", "in", "to", "here", "like", "such",
-                                "are", "should", "si",
-                            ])
-                    });
-                return (whole && (said_new || new_behind)).then(|| limit(None));
-            }
-            if word.is_any(NEW) || word.is_any(ADDING) {
-                said_new = true;
-                // "Don't add lodash" forbids one package, if "lodash" can be the name of a package.
-                let named = words
-                    .get(at + 1)
-                    .filter(|next| word.is_any(ADDING) && !next.is_any(NEW) && !next.is_any(DEPENDENCIES));
-                if let Some(named) = named {
-                    let told = words[at + 2..]
-                        .iter()
-                        .take(4)
-                        .any(|word| word.is_any(DEPENDENCIES));
-                    return (told
-                        || word.is_any(&["use", "using", "add", "install", "folosi", "instala"])
-                            && is_package(named))
-                    .then(|| limit(Some(named)));
-                }
-            } else if is_package(word) && words.get(at + 1).is_some_and(|next| next.is_any(DEPENDENCIES)) {
-                return Some(limit(Some(word)));
-            } else {
-                break;
-            }
-        }
-        return None;
-    }
-    // "Keep lodash out", "stay dependency-free".
-    let keeps = words.first().is_some_and(|word| word.is_any(&["keep", "leave"]));
-    let out = words.iter().position(|word| word.folded == "out");
-    match (keeps, out) {
-        (true, Some(2)) if is_package(&words[1]) => Some(limit(Some(&words[1]))),
-        _ => words
-            .iter()
-            .any(|word| word.is_any(&["dependency-free", "zero-dependency"]))
-            .then(|| limit(None)),
-    }
-}
-
-/// Whether a word may be a package's name.
-fn is_package(word: &Word<'_>) -> bool {
-    let name = word.folded.as_str();
-    (3..=60).contains(&name.len())
-        && name
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'@' | b'/'))
-        && name.contains(|letter: char| letter.is_ascii_alphabetic())
-        && ![
-            "the", "any", "new", "git", "npm", "yarn", "pnpm", "pip", "cargo", "it", "this", "that", "files",
-            "tests", "code", "comments", "docs", "logging", "features", "features",
-        ]
-        .contains(&name)
-}
 
 /// Whether a command installs a package, in any version.
 pub(super) fn installs(command: &Program, package: &str) -> bool {
@@ -118,27 +30,12 @@ pub(super) fn installs(command: &Program, package: &str) -> bool {
 }
 
 impl PackageConstraint {
-    /// A constraint on a package; on every new one if there is none.
-    pub(super) fn on(text: &str, package: Option<String>) -> Self {
-        Self {
-            text: text.to_owned(),
-            package,
-        }
-    }
-
-    /// The text of the constraint.
-    pub(super) fn text(&self) -> &str {
-        &self.text
-    }
-
     /// Whether a sentence requests the forbidden dependency.
-    pub(super) fn is_lifted_by(&self, sentence: &str) -> bool {
-        let words = words(sentence);
-        let named = |word: &Word<'_>| match &self.package {
-            Some(package) => word.folded == *package,
-            None => word.is_any(DEPENDENCIES),
-        };
-        orders(&words) && words.iter().any(named)
+    pub(super) fn is_lifted_by(&self, sentence: &Sentence) -> bool {
+        match &self.package {
+            Some(package) => sentence.requests(&[package.as_str()]),
+            None => sentence.requests(DEPENDENCIES),
+        }
     }
 
     /// Whether an action adds a forbidden package: `Some(true)` if certain, `Some(false)` if very likely.

@@ -86,7 +86,7 @@ impl Layer {
 }
 
 /// The words of a path: `Header`, `form` and `vue` of `HeaderForm.vue`. A component `*` stays.
-fn path_words(path: &str) -> Vec<String> {
+pub(super) fn path_words(path: &str) -> Vec<String> {
     let mut found = vec![String::new()];
     let mut before = ' ';
     for letter in path.chars() {

@@ -29,9 +29,15 @@ fn touches(constraint: &str, file: &str) -> bool {
     breaks(constraint, &edit(file, "fn a() {}"))
 }
 
+/// Checks cases, and lists all that are wrong.
+fn all_hold(cases: &[(&str, &str)], test: impl Fn(&str, &str) -> bool) {
+    let wrong: Vec<_> = cases.iter().filter(|(one, other)| !test(one, other)).collect();
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
 #[test]
 fn what_is_forbidden_by_its_path_is_seen() {
-    for (constraint, file) in [
+    let cases = [
         ("Do not touch src/auth.rs", "src/auth.rs"),
         ("don't modify anything in `src/auth/`", "src/auth/token.rs"),
         (
@@ -84,14 +90,13 @@ fn what_is_forbidden_by_its_path_is_seen() {
         ("lasă src/auth/ neatins", "src/auth/a.rs"),
         ("src/auth.rs rămâne neschimbat", "src/auth.rs"),
         ("nu te atinge de src/auth.rs", "src/auth.rs"),
-    ] {
-        assert!(touches(constraint, file), "{constraint}: {file}");
-    }
+    ];
+    all_hold(&cases, |constraint, file| touches(constraint, file));
 }
 
 #[test]
 fn ambiguous_constraints_forbid_nothing() {
-    for (constraint, file) in [
+    let cases = [
         ("Do not touch src/auth.rs", "src/auth_test.rs"),
         ("Do not touch src/auth.rs", "src/main.rs"),
         ("do not change the signature of parse() in src/a.rs", "src/a.rs"),
@@ -120,9 +125,8 @@ fn ambiguous_constraints_forbid_nothing() {
         ("don't add tests", "tests/a.rs"),
         ("do not change the behaviour", "src/behaviour.rs"),
         ("", "src/a.rs"),
-    ] {
-        assert!(!touches(constraint, file), "{constraint}: {file}");
-    }
+    ];
+    all_hold(&cases, |constraint, file| !touches(constraint, file));
 }
 
 #[test]
@@ -159,7 +163,7 @@ fn commands_change_files_too() {
 
 #[test]
 fn forbidden_commands_are_seen() {
-    for (constraint, command) in [
+    let cases = [
         ("don't run git push", "cd x && git push origin main"),
         ("Do not push", "git -C x push"),
         ("Don't commit or push", "git push"),
@@ -180,14 +184,13 @@ fn forbidden_commands_are_seen() {
         ("nu da push", "git push"),
         ("nu face commit", "git commit -m x"),
         ("nu folosi npm", "npm ci"),
-    ] {
-        assert!(breaks(constraint, &bash(command)), "{constraint}: {command}");
-    }
+    ];
+    all_hold(&cases, |constraint, command| breaks(constraint, &bash(command)));
 }
 
 #[test]
 fn other_commands_are_not_forbidden() {
-    for (constraint, command) in [
+    let cases = [
         ("don't run git push", "git commit -m 'then git push'"),
         ("Do not push", "echo git push"),
         ("never force-push", "git push origin x"),
@@ -202,9 +205,8 @@ fn other_commands_are_not_forbidden() {
         ("do not call unwrap()", "cargo build"),
         ("don't worry about the tests", "cargo test"),
         ("nu merge salvarea", "git merge x"),
-    ] {
-        assert!(!breaks(constraint, &bash(command)), "{constraint}: {command}");
-    }
+    ];
+    all_hold(&cases, |constraint, command| !breaks(constraint, &bash(command)));
 }
 
 #[test]
@@ -469,7 +471,7 @@ fn half_a_sentence_of_a_long_text_forbids_nothing() {
     for shift in 0..sentence.len() {
         let head = &padding[..8 * 1024 - shift];
         let text = format!("{head}. {sentence}{padding}{padding}");
-        let read = super::grammar::sentences(&text);
+        let read = super::sentences::sentences(&text);
         let half = read
             .iter()
             .find(|read| sentence.trim_end().starts_with(read.as_str()) && read.len() + 2 < sentence.len());
@@ -477,11 +479,13 @@ fn half_a_sentence_of_a_long_text_forbids_nothing() {
     }
 }
 
-/// Whether instructions alone, without extracted constraints, forbid an action.
-fn forbidden_after(instructions: &[&str], action: &ActionSketch) -> bool {
+/// Whether a prompt with a constraint forbids an action after later prompts.
+fn forbidden_after(prompt: &str, constraint: &str, later: &[&str], action: &ActionSketch) -> bool {
     let root = ProjectRoot::new(Some("/home/me/p"));
+    let instructions = [prompt].into_iter().chain(later.iter().copied());
     let contract = GoalContract {
-        instructions: instructions.iter().map(|text| (*text).to_owned()).collect(),
+        instructions: instructions.map(str::to_owned).collect(),
+        constraints: vec![constraint.to_owned()],
         ..GoalContract::default()
     };
     let compiled = CompiledContract::new(&root, &contract, &[], &ConstraintAges::default());
@@ -494,87 +498,166 @@ fn forbidden_after(instructions: &[&str], action: &ActionSketch) -> bool {
 
 #[test]
 fn a_request_for_an_explanation_only_forbids_changes() {
-    for prompt in [
-        "Explain how the login works. Don't change anything.",
-        "Explain the login, don't change anything",
-        "explain how I would add a provider; do not modify any files",
-        "Can you explain the login without changing anything?",
-        "Review only; don't modify any files.",
-        "How does the cache work? Read only.",
-        "This is a read-only task: describe the modules",
-        "Look at src/auth.rs, no edits please",
-        "No code changes. What does the parser do?",
-        "Make no changes, I only want to understand it",
-        "just look at the login and tell me what you think",
-        "Only analyze the performance of src/db/",
-        "Nur erklären, nichts ändern",
-        "Erkläre den Login. Bitte ändere nichts.",
-        "Keine Änderungen! Wie geht das?",
-        "Explică login-ul, nu schimba nimic",
-        "Explică login-ul, fără modificări",
-        "Don't touch anything yet, tell me how you would do it",
-        "Please do not edit or create any files, just explain",
-        "Change nothing. Why is it slow?",
-        "Don't write any code, explain the options",
+    let mut wrong = Vec::new();
+    for (prompt, constraint) in [
+        (
+            "Explain how the login works. Don't change anything.",
+            "Don't change anything",
+        ),
+        (
+            "explain how I would add a provider; do not modify any files",
+            "do not modify any files",
+        ),
+        (
+            "Can you explain the login without changing anything?",
+            "without changing anything",
+        ),
+        ("Review only; the rest is mine", "Review only"),
+        ("How does the cache work? Read only.", "Read only"),
+        (
+            "This is a read-only task: describe the modules",
+            "This is a read-only task",
+        ),
+        ("Look at src/auth.rs, no edits please", "no edits please"),
+        ("No code changes. What does the parser do?", "No code changes"),
+        ("Make no changes, I only want to understand it", "Make no changes"),
+        (
+            "just look at the login and tell me what you think",
+            "just look at the login",
+        ),
+        (
+            "Only analyze the performance of src/db/",
+            "Only analyze the performance of src/db/",
+        ),
+        ("Nur erklären, nichts ändern", "nichts ändern"),
+        ("Nur erklären bitte", "Nur erklären"),
+        ("Erkläre den Login. Bitte ändere nichts.", "ändere nichts"),
+        ("Keine Änderungen! Wie geht das?", "Keine Änderungen"),
+        ("Explică login-ul, nu schimba nimic", "nu schimba nimic"),
+        ("Explică login-ul, fără modificări", "fără modificări"),
+        (
+            "Don't touch anything yet, tell me how you would do it",
+            "Don't touch anything yet",
+        ),
+        (
+            "Please do not edit or create any files, just explain",
+            "do not edit or create any files",
+        ),
+        ("Change nothing. Why is it slow?", "Change nothing"),
+        (
+            "Don't write any code, explain the options",
+            "Don't write any code",
+        ),
+        ("Explique le login, ne change rien", "ne change rien"),
+        ("Explícame el login, no toques nada", "no toques nada"),
+        ("Spiega il login, non modificare niente", "non modificare niente"),
+        ("Explica o login, não mude nada", "não mude nada"),
+        ("Wyjaśnij logowanie, niczego nie zmieniaj", "niczego nie zmieniaj"),
+        ("Leg de login uit, niets wijzigen", "niets wijzigen"),
+        ("解释一下登录，什么都不要改", "什么都不要改"),
+        ("ログインを説明して。何も変更しないで", "何も変更しないで"),
     ] {
-        for action in [
-            edit("src/login.rs", "x"),
-            bash("rm src/login.rs"),
-            bash("mv src/a.rs src/b.rs"),
-            bash("sed -i s/a/b/ src/a.rs"),
-            bash("git commit -am x"),
-            bash("echo x > notes.md"),
+        for (actions, expected) in [
+            (
+                vec![
+                    edit("src/login.rs", "x"),
+                    bash("rm src/login.rs"),
+                    bash("mv src/a.rs src/b.rs"),
+                    bash("sed -i s/a/b/ src/a.rs"),
+                    bash("git commit -am x"),
+                    bash("echo x > notes.md"),
+                ],
+                true,
+            ),
+            (
+                vec![
+                    bash("cat src/a.rs | grep x"),
+                    bash("git log --oneline && git diff"),
+                    bash("cargo test 2>/dev/null"),
+                    bash("git stash list"),
+                    edit("/tmp/notes.md", "x"),
+                    bash("cargo build > /tmp/log.txt"),
+                    edit("/home/me/.claude/plans/x.md", "x"),
+                ],
+                false,
+            ),
         ] {
-            assert!(forbidden_after(&[prompt], &action), "{prompt}: {action:?}");
-        }
-        for action in [
-            bash("cat src/a.rs | grep x"),
-            bash("git log --oneline && git diff"),
-            bash("cargo test 2>/dev/null"),
-            bash("git stash list"),
-            edit("/tmp/notes.md", "x"),
-            bash("cargo build > /tmp/log.txt"),
-            edit("/home/me/.claude/plans/x.md", "x"),
-        ] {
-            assert!(!forbidden_after(&[prompt], &action), "{prompt}: {action:?}");
+            for action in actions {
+                if forbidden_after(prompt, constraint, &[], &action) != expected {
+                    wrong.push(format!("{prompt}: {:?} {:?}", action.command, action.files));
+                }
+            }
         }
     }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 #[test]
 fn a_narrower_limit_does_not_forbid_every_change() {
-    for prompt in [
-        "Fix the login. Don't change anything else.",
-        "Fix the login and don't change anything besides src/login.rs",
-        "Don't change anything in src/db/. Fix the rest.",
-        "Don't change anything in src/db/",
-        "Don't change the API of the parser",
-        "Make it faster without changing any behaviour",
-        "Refactor the parser without changing anything in its output",
-        "Fix the tests. Don't change anything.",
-        "No changes to the public API please",
-        "no breaking changes",
-        "Don't change the file that I mentioned",
-        "It doesn't change anything when I click save, fix it",
-        "Make the id field read-only",
-        "Mount the config read only",
-        "just look at the failing test first, then fix it",
-        "Just read the ticket and implement it",
-        "Only review comments of Ana are to be addressed",
-        "Don't make any further changes to the schema, but finish the form",
-        "don't edit files outside src/",
-        "Nothing changed after my edit. Why? Fix it.",
-        "The save button does not change anything",
-        "Don't change anything unless the tests fail",
-        "Don't change anything but the README",
-        "Don't change anything, only the docs",
-        "can you check whether these tests could be joined? don't change anything, just let me know\nNow: I'd like to integrate 1.+2. and for 3 I'd like to create a general test",
-    ] {
-        assert!(
-            !forbidden_after(&[prompt], &edit("src/login.rs", "x")),
-            "{prompt}"
-        );
-    }
+    let cases = [
+        (
+            "Fix the login. Don't change anything else.",
+            "Don't change anything else",
+        ),
+        (
+            "Fix the login and don't change anything besides src/login.rs",
+            "don't change anything besides src/login.rs",
+        ),
+        (
+            "Don't change anything in src/db/. Fix the rest.",
+            "Don't change anything in src/db/",
+        ),
+        (
+            "Don't change the API of the parser",
+            "Don't change the API of the parser",
+        ),
+        (
+            "Make it faster without changing any behaviour",
+            "without changing any behaviour",
+        ),
+        (
+            "Refactor the parser without changing anything in its output",
+            "without changing anything in its output",
+        ),
+        ("Fix the tests. Don't change anything.", "Don't change anything"),
+        (
+            "No changes to the public API please",
+            "No changes to the public API please",
+        ),
+        ("no breaking changes", "no breaking changes"),
+        (
+            "Don't change the file that I mentioned",
+            "Don't change the file that I mentioned",
+        ),
+        (
+            "just look at the failing test first, then fix it",
+            "just look at the failing test first",
+        ),
+        ("Just read the ticket and implement it", "Just read the ticket"),
+        (
+            "Only review comments of Ana are to be addressed",
+            "Only review comments of Ana are to be addressed",
+        ),
+        (
+            "Don't make any further changes to the schema, but finish the form",
+            "Don't make any further changes to the schema",
+        ),
+        ("don't edit files outside src/", "don't edit files outside src/"),
+        (
+            "Don't change anything unless the tests fail",
+            "Don't change anything unless the tests fail",
+        ),
+        ("Don't change anything but the README", "Don't change anything"),
+        ("Don't change anything, only the docs", "Don't change anything"),
+        (
+            "can you check whether these tests could be joined? don't change anything, just let me know\nNow: I'd like to integrate 1.+2. and for 3 I'd like to create a general test",
+            "don't change anything",
+        ),
+    ];
+    let login = edit("src/login.rs", "x");
+    all_hold(&cases, |prompt, constraint| {
+        !forbidden_after(prompt, constraint, &[], &login)
+    });
 }
 
 #[test]
@@ -601,13 +684,14 @@ fn a_request_in_the_goal_lifts_the_read_only_constraint_if_there_are_no_instruct
 #[test]
 fn looking_only_ends_when_a_change_is_asked_for() {
     let first = "Explain how the login works. Don't change anything.";
-    let change = edit("src/login.rs", "x");
+    let is_forbidden =
+        |later: &[&str]| forbidden_after(first, "Don't change anything", later, &edit("src/login.rs", "x"));
     for next in [
         "And how does logout work?",
         "Show me the tests",
         "explain it again in more detail",
     ] {
-        assert!(forbidden_after(&[first, next], &change), "{next}");
+        assert!(is_forbidden(&[next]), "{next}");
     }
     for next in [
         "Now fix the timeout",
@@ -616,13 +700,13 @@ fn looking_only_ends_when_a_change_is_asked_for() {
         "yes, go ahead",
         "do it",
         "Acum repară login-ul",
+        "dale",
+        "vas-y",
     ] {
-        assert!(!forbidden_after(&[first, next], &change), "{next}");
+        assert!(!is_forbidden(&[next]), "{next}");
     }
-    let again = [
-        first,
+    assert!(is_forbidden(&[
         "Now fix the timeout",
-        "Explain logout. Don't change anything.",
-    ];
-    assert!(forbidden_after(&again, &change));
+        "Explain logout. Don't change anything."
+    ]));
 }

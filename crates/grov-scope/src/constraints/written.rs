@@ -1,12 +1,11 @@
 //! Texts that a constraint forbids to write.
 
 use super::command_effects::rewrites_text;
-use super::grammar::orders;
+use super::request::Sentence;
 use crate::analyzed_action::AnalyzedAction;
 use crate::file_kind::FileKind;
 use crate::history::History;
 use crate::normalized_path::NormalizedPath;
-use crate::words::words;
 use grov_domain::ActionType;
 
 /// The most lines of a text that are read.
@@ -490,28 +489,26 @@ fn is_emoji(letter: char) -> bool {
 
 impl WrittenConstraint {
     /// Whether a sentence that requests a change names what is forbidden.
-    pub(super) fn is_lifted_by(&self, sentence: &str) -> bool {
-        let words = words(sentence);
-        let names = |names: &[&str]| words.iter().any(|word| word.is_any(names));
-        orders(&words)
-            && match &self.what {
-                Construct::Literal { text, .. } => sentence.contains(text.as_str()),
-                Construct::Name(name)
-                | Construct::Declared(name)
-                | Construct::Symbol(name)
-                | Construct::Version { name, .. } => names(&[name.to_lowercase().as_str()]),
-                Construct::Signature(of) => {
-                    names(&["signature", "parameter", "argument"])
-                        || of.iter().any(|name| sentence.contains(name.as_str()))
-                }
-                Construct::Comment => names(&["comments", "comment"]),
-                Construct::Tests(_) => names(&["tests", "test", "specs"]),
-                Construct::Mock => names(&["mock", "mocks"]),
-                Construct::Emoji => names(&["emoji", "emojis"]),
-                Construct::Badge => names(&["badge", "badges"]),
-                Construct::OwnStyle => names(&["css", "style", "styles"]),
-                Construct::DebugOutput => names(&["print", "log", "prints", "logs"]),
-                Construct::Lines(_) | Construct::Section(_) | Construct::Logged(_) => false,
+    pub(super) fn is_lifted_by(&self, sentence: &Sentence) -> bool {
+        let names = |names: &[&str]| sentence.requests(names);
+        let quotes = |name: &String| sentence.orders() && sentence.text.contains(name.as_str());
+        match &self.what {
+            Construct::Literal { text, .. } => quotes(text),
+            Construct::Name(name)
+            | Construct::Declared(name)
+            | Construct::Symbol(name)
+            | Construct::Version { name, .. } => names(&[name.to_lowercase().as_str()]),
+            Construct::Signature(of) => {
+                names(&["signature", "parameter", "argument"]) || of.iter().any(quotes)
             }
+            Construct::Comment => names(&["comments", "comment"]),
+            Construct::Tests(_) => names(&["tests", "test", "specs"]),
+            Construct::Mock => names(&["mock", "mocks"]),
+            Construct::Emoji => names(&["emoji", "emojis"]),
+            Construct::Badge => names(&["badge", "badges"]),
+            Construct::OwnStyle => names(&["css", "style", "styles"]),
+            Construct::DebugOutput => names(&["print", "log", "prints", "logs"]),
+            Construct::Lines(_) | Construct::Section(_) | Construct::Logged(_) => false,
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::ForbiddenCommand;
 use crate::constraints::clause::{Token, is_place, tokens};
-use crate::constraints::read_only;
+use crate::constraints::request::requests_change;
 use crate::constraints::vocabulary::Term;
 use crate::names::{named, paths};
 use crate::words::{fold, words};
@@ -86,7 +86,7 @@ impl Context {
             before: before[sentence..].to_owned(),
             around: format!("{before}; {after}"),
             after: after.lines().next().unwrap_or_default().to_owned(),
-            requests_change: read_only::requests_change(&other),
+            requests_change: requests_change(&other),
             is_infrastructure: INFRASTRUCTURE.iter().any(|word| lower.contains(word)),
             told: told
                 .into_iter()

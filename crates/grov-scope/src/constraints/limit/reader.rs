@@ -10,17 +10,6 @@ use crate::constraints::written::Construct;
 use crate::file_kind::FileKind;
 use crate::words::fold;
 
-/// Whether a text permits something and forbids nothing else: "no need to avoid vendor/".
-pub(in crate::constraints) fn only_permits(words: &[Token]) -> bool {
-    let clauses = clauses(words.to_vec());
-    let has = |clause: &[Token], term| clause.iter().any(|token| token.is(term));
-    let mut limits = clauses
-        .iter()
-        .filter(|clause| has(clause, Term::Permit) || has(clause, Term::Not) || has(clause, Term::Only))
-        .peekable();
-    limits.peek().is_some() && limits.all(|clause| has(clause, Term::Permit))
-}
-
 /// Reads what a constraint with these words forbids.
 pub(in crate::constraints) fn read(text: &str, words: Vec<Token>, context: &Context) -> Vec<Limit> {
     let mut found: Vec<Limit> = Vec::new();
@@ -79,6 +68,14 @@ pub(in crate::constraints) fn read(text: &str, words: Vec<Token>, context: &Cont
         found.extend(literals.map(|literal| Limit::Written(Construct::literal(literal))));
     }
     found
+}
+
+/// Only these places may change: nothing if there are none.
+fn only(places: Vec<Place>, is_strict: bool) -> Vec<Limit> {
+    if places.is_empty() {
+        return Vec::new();
+    }
+    vec![Limit::Only { places, is_strict }]
 }
 
 /// Whether something but looking is all that is asked for: "only comments, no changes of the code".
@@ -216,7 +213,7 @@ impl ClauseReader<'_> {
         if parts.has(Term::Outside) && !parts.places.is_empty() {
             let mut places = parts.places;
             places.extend(Parts::of(except).places);
-            return vec![Limit::Only(places)];
+            return only(places, true);
         }
         let except_places = self.places_in(except);
         let is_all = (parts.has(Term::All) || nothing) && parts.is_empty();
@@ -233,7 +230,7 @@ impl ClauseReader<'_> {
             return vec![Limit::ReadOnly];
         }
         if is_all && !except_places.is_empty() && is_change {
-            return vec![Limit::Only(except_places)];
+            return only(except_places, true);
         }
         if parts.has_only(&[
             Term::Apply,
@@ -442,7 +439,10 @@ impl ClauseReader<'_> {
             return Vec::new();
         }
         places.extend(self.places_in(except));
-        vec![Limit::Only(places)]
+        let is_strict = self.clause.iter().chain(self.after).any(|token| {
+            token.is_any(&[Term::Else, Term::Nothing]) || token.is(Term::That) && token.is_phrase
+        });
+        only(places, is_strict)
     }
 
     /// The places that the words before the clause name: those that "it" and "there" mean.
@@ -467,11 +467,7 @@ impl ClauseReader<'_> {
             .filter(|path| !path.starts_with(['~', '/']))
             .map(|path| Place::Path(path.clone()))
             .collect();
-        if places.is_empty() {
-            Vec::new()
-        } else {
-            vec![Limit::Only(places)]
-        }
+        only(places, true)
     }
 
     /// "Leave …", "… stays".
