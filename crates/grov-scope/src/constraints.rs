@@ -24,6 +24,8 @@ use crate::file_kind::is_temporary;
 use crate::finding::finding;
 use crate::history::History;
 use crate::normalized_path::{NormalizedPath, ProjectRoot};
+use crate::phrases::Languages;
+use crate::words::words;
 pub(crate) use age::ConstraintAges;
 use age::InstructionText;
 use commands::CommandConstraint;
@@ -95,10 +97,10 @@ impl Constraints {
             let text = beginning_to(text, text.floor_char_boundary(MAX_BYTES));
             let younger = since.first_younger(text, &said);
             let own = younger.own.and_then(|own| sentences.get(own));
-            let prompt = younger.own.and_then(|own| instructions.get(own));
+            let until_own = younger.own.and_then(|own| instructions.get(..=own));
             let later = sentences.get(younger.from..).unwrap_or_default().concat();
             let mut added = Self::default();
-            added.read(root, text, prompt.map(String::as_str), &later);
+            added.read(root, text, until_own.unwrap_or_default(), &later);
             added.lift(root, text, own.map_or(&[], Vec::as_slice), &later);
             limits.append(added);
         }
@@ -114,10 +116,19 @@ impl Constraints {
         self.look_only = self.look_only.take().or(added.look_only);
     }
 
-    /// Adds what a constraint forbids.
-    fn read(&mut self, root: &ProjectRoot, text: &str, prompt: Option<&str>, later: &[Sentence]) {
-        let words = clause::tokens(text);
-        let context = prompt.map_or_else(Context::default, |prompt| Context::of(prompt, text, &words));
+    /// Adds what a constraint forbids. The last of `instructions` is its own.
+    fn read(&mut self, root: &ProjectRoot, text: &str, instructions: &[String], later: &[Sentence]) {
+        let prompt = instructions.last().map(String::as_str);
+        let earlier = instructions
+            .len()
+            .checked_sub(2)
+            .and_then(|at| instructions.get(at));
+        let earlier = earlier.map_or("", String::as_str);
+        let languages = prompt.map_or(Languages::NONE, |prompt| Languages::of(&words(prompt)));
+        let words = clause::tokens(text, languages);
+        let context = prompt.map_or_else(Context::default, |prompt| {
+            Context::of(prompt, earlier, text, &words)
+        });
         let text = text.to_owned();
         for limit in limit::read(&text, words, &context) {
             let text = text.clone();

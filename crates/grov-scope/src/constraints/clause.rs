@@ -2,7 +2,7 @@
 
 use super::vocabulary::{Term, longest_spaced, longest_unspaced};
 use crate::names::is_path;
-use crate::phrases::{self, Noun, Verb};
+use crate::phrases::{self, Languages, Noun, Verb};
 use crate::words::{Word, phrase_at, words};
 
 /// A word or phrase of a constraint.
@@ -16,6 +16,9 @@ pub(super) struct Token {
     pub(super) folded: String,
     /// In backticks or quotation marks.
     pub(super) is_quoted: bool,
+    /// The first word in backticks, and the last.
+    pub(super) opens: bool,
+    pub(super) closes: bool,
     /// A pause follows.
     pub(super) pauses: bool,
     /// It has several words, or belongs to a language without spaces.
@@ -40,7 +43,64 @@ impl Token {
 /// Whether a word is a path, a file name without an extension, or the ending of files.
 pub(super) fn is_place(raw: &str) -> bool {
     let is_name = |names: &[&str]| names.iter().any(|name| name.eq_ignore_ascii_case(raw));
-    !is_name(NO_FILES) && (is_path(raw) || is_name(FILE_NAMES) || is_branch_of_files(raw))
+    let is_ending = |ending: &str| is_path(&format!("a.{ending}")) || ENDINGS.contains(&ending);
+    !is_name(NO_FILES)
+        && (raw.strip_prefix('.').is_some_and(is_ending)
+            || has_folders(raw)
+            || is_path(raw)
+            || is_name(FILE_NAMES)
+            || is_branch_of_files(raw)
+            || has_known_ending(raw))
+}
+
+/// Words with slashes between them that are a path: "data/raw", and not "and/or".
+fn has_folders(raw: &str) -> bool {
+    let is_plain = |part: &str| {
+        part.len() >= 2
+            && part
+                .bytes()
+                .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"._-*".contains(&byte))
+    };
+    raw.contains('/') && raw.trim_end_matches('/').split('/').all(is_plain) && !PAIRS.contains(&raw)
+}
+
+/// Pairs of words with a slash between them.
+#[rustfmt::skip]
+const PAIRS: &[&str] = &[
+    "and/or", "async/await", "client/server", "dark/light", "either/or", "hit/miss", "input/output", "light/dark", "on/off", "read/write", "request/response", "start/stop", "true/false", "try/catch", "yes/no",
+];
+
+/// Endings of files that prompts name seldom, besides those of [`is_path`].
+#[rustfmt::skip]
+const ENDINGS: &[&str] = &[
+    "adoc", "anim", "arb", "asm", "asset", "astro", "avsc", "bas", "bat", "bib", "cbl", "clj", "cljs", "cmake", "cob", "controller", "cpy", "cshtml", "cu", "d.ts", "edn", "ejs", "elm", "erb", "f", "f90", "fish",
+    "frag", "fs", "fsx", "geo", "glsl", "gql", "groovy", "gs", "haml", "hbs", "hcl", "hlsl", "ino", "j2", "jcl", "jsp", "kts", "ld", "m", "mat", "meta", "metal", "mk", "mm", "mo", "pas", "pbxproj", "plist", "po",
+    "pot", "prefab", "prisma", "properties", "pug", "qml", "razor", "resx", "rmd", "s", "scm", "sol", "st", "storyboard", "strings", "sv", "tex", "tfvars", "tmx", "tpl", "twig", "unity", "v", "vb", "vert", "vhd",
+    "vim", "wgsl", "wxml", "wxss", "xcassets", "xib", "xlf", "xliff", "xlsx",
+];
+
+fn has_known_ending(raw: &str) -> bool {
+    let name = raw.rsplit('/').next().unwrap_or(raw);
+    let is_plain = name
+        .chars()
+        .all(|letter| letter.is_alphanumeric() || "._-*".contains(letter));
+    is_plain
+        && name.rsplit_once('.').is_some_and(|(stem, ending)| {
+            !stem.is_empty() && ENDINGS.contains(&ending.to_ascii_lowercase().as_str())
+        })
+}
+
+/// Whether a place can only be a path, and no words with slashes between them: "light/dark/system".
+pub(super) fn is_certain_path(raw: &str) -> bool {
+    let name = raw.rsplit('/').next().unwrap_or(raw);
+    let first = raw.split('/').next().unwrap_or(raw);
+    name.is_empty()
+        || name.contains(['.', '*'])
+        || raw.starts_with(['.', '~', '/'])
+        || !raw.contains('/')
+        // The first folder is a usual one.
+        || is_path(&format!("{first}/x"))
+        || is_branch_of_files(raw)
 }
 
 /// Names of files that have no extension.
@@ -126,9 +186,10 @@ fn spaced(text: &str) -> String {
 }
 
 /// The words of a constraint with their meanings.
-pub(super) fn tokens(text: &str) -> Vec<Token> {
+pub(super) fn tokens(text: &str, prompt: Languages) -> Vec<Token> {
     let text = spaced(text);
     let words = words(&text);
+    let languages = Languages::of(&words).within(prompt);
     let named = NamedByPhrase::of(&text);
     let mut found = Vec::new();
     let mut at = 0;
@@ -141,12 +202,12 @@ pub(super) fn tokens(text: &str) -> Vec<Token> {
             continue;
         }
         let is_name = is_quoted || is_path(word.raw);
-        let first = word.folded.as_bytes().first();
-        let (term, length) = match longest_spaced(|phrase| {
-            (phrase.as_bytes().first() == first && !is_name)
-                .then(|| phrase_at(&words, at, phrase))
-                .flatten()
-        }) {
+        let known = if is_name {
+            None
+        } else {
+            longest_spaced(&word.folded, languages, |phrase| phrase_at(&words, at, phrase))
+        };
+        let (term, length) = match known {
             Some((term, length)) => (Some(term), length),
             None if is_name => (None, 1),
             None => named.at(word.start, &words[at..]),
@@ -165,6 +226,8 @@ pub(super) fn tokens(text: &str) -> Vec<Token> {
             is_phrase: length > 1,
             folded: word.folded.clone(),
             is_quoted,
+            opens: word.before.ends_with('`'),
+            closes: last.after.starts_with('`'),
             pauses: last.after.contains([',', ';', '—', '–', ')', '(', '.', '!', '?'])
                 || words
                     .get(at + length)
@@ -189,6 +252,8 @@ fn segment(word: &Word<'_>, found: &mut Vec<Token>) {
                 is_phrase: true,
                 folded: rest[..length].to_owned(),
                 is_quoted: false,
+                opens: false,
+                closes: false,
                 pauses: false,
             });
         }
@@ -201,6 +266,8 @@ fn segment(word: &Word<'_>, found: &mut Vec<Token>) {
             is_phrase: false,
             folded: String::new(),
             is_quoted: false,
+            opens: false,
+            closes: false,
             pauses: false,
         });
     }
@@ -291,27 +358,50 @@ const CUES: &[Term] = &[
     Term::Most,
 ];
 
-/// Meanings that can continue a list of objects.
-fn continues(token: &Token) -> bool {
-    token.term != Some(Term::Filler) && token.is_place()
-        || token.term.is_some_and(|term| {
-            !CUES.contains(&term)
-                && !matches!(
-                    term,
-                    Term::Permit | Term::Myself | Term::Still | Term::If | Term::Before
-                )
-        })
-        || token.is_quoted
+/// Meanings of actions.
+#[rustfmt::skip]
+const ACTIONS: &[Term] = &[
+    Term::Change, Term::Remove, Term::Rename, Term::Add, Term::Install, Term::Upgrade, Term::Use, Term::Run, Term::Format, Term::Commit, Term::Push, Term::Merge, Term::Rebase,
+    Term::Stash, Term::Switch, Term::Deploy, Term::Apply, Term::Destroy,
+];
+
+/// Meanings that are no objects.
+#[rustfmt::skip]
+const NO_OBJECTS: &[Term] = &[
+    Term::Permit, Term::Myself, Term::Still, Term::If, Term::Before, Term::Look, Term::Because,
+];
+
+/// Whether a clause merely continues the list of the clause before it: of objects, or of actions.
+fn continues(clause: &[Token]) -> bool {
+    let is_joint = |token: &Token| token.is_any(&[Term::And, Term::Filler, Term::Until]);
+    let is_object = |token: &Token| {
+        token.is_place()
+            || token.is_quoted
+            || token.term.is_some_and(|term| {
+                !CUES.contains(&term) && !ACTIONS.contains(&term) && !NO_OBJECTS.contains(&term)
+            })
+    };
+    let all = |test: &dyn Fn(&Token) -> bool| clause.iter().all(|token| is_joint(token) || test(token));
+    all(&is_object) || all(&|token| token.is_any(ACTIONS))
 }
 
 /// The clauses of a constraint. A clause that merely continues a list belongs to the one before it.
 pub(super) fn clauses(tokens: Vec<Token>) -> Vec<Vec<Token>> {
     let mut found: Vec<Vec<Token>> = Vec::new();
     let mut clause: Vec<Token> = Vec::new();
+    let mut is_reason = false;
     let mut tokens = tokens.into_iter().peekable();
-    while let Some(token) = tokens.next() {
+    while let Some(mut token) = tokens.next() {
         let ends = token.pauses;
-        clause.push(token);
+        // "Anything but a.rs"
+        if token.folded == "but" && clause.last().is_some_and(|before| before.is(Term::All)) {
+            token.term = Some(Term::Except);
+        }
+        // What follows "because" is a reason, and says nothing about what is forbidden.
+        is_reason |= token.is(Term::Because) && clause.iter().any(|token| token.is_any(CUES));
+        if !is_reason && !token.is(Term::Because) {
+            clause.push(token);
+        }
         let opens = |next: &Token| {
             next.is_any(CUES) && !next.is(Term::Not)
                 || next.is(Term::Not)
@@ -323,16 +413,17 @@ pub(super) fn clauses(tokens: Vec<Token>) -> Vec<Vec<Token>> {
         let splits = clause.last().is_some_and(|token| token.is(Term::And))
             && clause.len() > 1
             && tokens.peek().is_some_and(opens);
-        if ends || splits || tokens.peek().is_none() {
-            let whole = std::mem::take(&mut clause);
-            match found.last_mut() {
-                Some(before)
-                    if before.iter().any(|token| token.is_any(CUES)) && whole.iter().all(continues) =>
-                {
-                    before.extend(whole);
-                }
-                _ => found.push(whole),
+        if !(ends || splits || tokens.peek().is_none()) {
+            continue;
+        }
+        is_reason = false;
+        let whole = std::mem::take(&mut clause);
+        match found.last_mut() {
+            _ if whole.is_empty() => {}
+            Some(before) if before.iter().any(|token| token.is_any(CUES)) && continues(&whole) => {
+                before.extend(whole);
             }
+            _ => found.push(whole),
         }
     }
     found

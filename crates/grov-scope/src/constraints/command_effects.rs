@@ -1,6 +1,7 @@
 //! What commands do, as far as constraints are about it.
 
 use super::limit::ForbiddenCommand;
+use super::place::path_words;
 use crate::analyzed_action::AnalyzedAction;
 use crate::file_kind::is_temporary;
 use crate::normalized_path::{NormalizedPath, ProjectRoot};
@@ -11,14 +12,7 @@ pub(super) fn is_run(what: &ForbiddenCommand, action: &AnalyzedAction<'_>) -> bo
     let has = |effect: EffectKind| action.sketch.effects.contains(&effect);
     let mut programs = action.programs().iter().filter(|program| !only_looks(program));
     match what {
-        ForbiddenCommand::Git(command) => programs.any(|program| {
-            let (name, rest) = program.git();
-            let lists = name == "stash"
-                && rest
-                    .first()
-                    .is_some_and(|word| *word == "list" || *word == "show");
-            name == *command && !lists
-        }),
+        ForbiddenCommand::Git(command) => programs.any(|program| program.git().0 == *command),
         ForbiddenCommand::GitOn(command, branches) => programs.any(|program| {
             let (name, rest) = program.git();
             let names_branch = |word: &str| {
@@ -35,6 +29,11 @@ pub(super) fn is_run(what: &ForbiddenCommand, action: &AnalyzedAction<'_>) -> bo
         ForbiddenCommand::Infrastructure => programs.any(|program| names(program, INFRASTRUCTURE)),
         ForbiddenCommand::Install => has(EffectKind::Install),
         ForbiddenCommand::Upgrade => programs.any(|program| names(program, UPGRADING)),
+        ForbiddenCommand::Restart => programs.any(|program| names(program, RESTARTING)),
+        ForbiddenCommand::Named(verb) => {
+            !action.is_read_only() && programs.any(|program| is_verb(program, verb))
+        }
+        ForbiddenCommand::In(environments) => programs.any(|program| acts_in(program, environments)),
         ForbiddenCommand::Format => programs.any(formats),
         ForbiddenCommand::Tests => has(EffectKind::Test),
         ForbiddenCommand::Snapshots => programs.any(|program| {
@@ -77,7 +76,7 @@ type Commands = &'static [(&'static str, &'static [&'static str])];
 
 #[rustfmt::skip]
 const DEPLOYING: Commands = &[
-    ("ansible-playbook", &[]), ("cap", &["deploy"]), ("eb", &["deploy"]), ("fastlane", &[]), ("firebase", &["deploy"]), ("fly", &["deploy"]), ("flyctl", &["deploy"]), ("helm", &["install"]),
+    ("ansible-playbook", &[]), ("*", &["cap", "deploy"]), ("cap", &["deploy"]), ("eb", &["deploy"]), ("fastlane", &[]), ("firebase", &["deploy"]), ("fly", &["deploy"]), ("flyctl", &["deploy"]), ("helm", &["install"]),
     ("helm", &["upgrade"]), ("kubectl", &["apply"]), ("kubectl", &["rollout"]), ("netlify", &["deploy"]), ("serverless", &["deploy"]), ("vercel", &["deploy"]), ("wrangler", &["deploy"]),
     ("cdk", &["deploy"]), ("sam", &["deploy"]), ("kamal", &["deploy"]),
 ];
@@ -85,7 +84,7 @@ const DEPLOYING: Commands = &[
 #[rustfmt::skip]
 const INFRASTRUCTURE: Commands = &[
     ("cdk", &["deploy"]), ("cdk", &["destroy"]), ("helm", &["install"]), ("helm", &["uninstall"]), ("helm", &["upgrade"]), ("kubectl", &["apply"]), ("kubectl", &["create"]), ("kubectl", &["delete"]),
-    ("kubectl", &["patch"]), ("kubectl", &["scale"]), ("pulumi", &["destroy"]), ("pulumi", &["up"]), ("terraform", &["apply"]), ("terraform", &["destroy"]), ("terraform", &["import"]),
+    ("kubectl", &["patch"]), ("kubectl", &["scale"]), ("kubectl", &["set"]), ("kubectl", &["edit"]), ("kubectl", &["annotate"]), ("kubectl", &["drain"]), ("kubectl", &["rollout", "restart"]), ("kubectl", &["rollout", "undo"]), ("pulumi", &["destroy"]), ("pulumi", &["up"]), ("terraform", &["apply"]), ("terraform", &["destroy"]), ("terraform", &["import"]),
     ("terraform", &["state", "mv"]), ("terraform", &["state", "rm"]), ("terraform", &["taint"]), ("tofu", &["apply"]), ("tofu", &["destroy"]), ("terragrunt", &["apply"]), ("terragrunt", &["destroy"]),
     ("ansible-playbook", &[]),
 ];
@@ -102,7 +101,7 @@ const SNAPSHOTS: Commands = &[("cargo", &["insta", "accept"]), ("cargo", &["inst
 
 #[rustfmt::skip]
 const MIGRATING: Commands = &[
-    ("*", &["db:migrate"]), ("*", &["db:rollback"]), ("*", &["db:schema:load"]), ("*", &["ecto.migrate"]), ("*", &["migrate:latest"]), ("*", &["migration:run"]), ("*", &["migrations:migrate"]),
+    ("*", &["db:migrate"]), ("*", &["db:migrate:up"]), ("*", &["db:migrate:down"]), ("*", &["db:migrate:redo"]), ("*", &["db:rollback"]), ("*", &["db:schema:load"]), ("*", &["ecto.migrate"]), ("*", &["migrate:latest"]), ("*", &["migration:run"]), ("*", &["migrations:migrate"]),
     ("*", &["doctrine:migrations:migrate"]), ("alembic", &["upgrade"]), ("alembic", &["downgrade"]), ("dbmate", &["up"]), ("diesel", &["migration", "run"]), ("dotnet", &["ef", "database", "update"]),
     ("flask", &["db", "upgrade"]), ("flyway", &["migrate"]), ("goose", &["up"]), ("liquibase", &["update"]), ("migrate", &["up"]), ("php", &["migrate"]), ("php", &["migrate:fresh"]), ("php", &["migrate:refresh"]),
     ("artisan", &["migrate"]), ("python", &["migrate"]), ("python3", &["migrate"]), ("manage.py", &["migrate"]), ("prisma", &["migrate", "deploy"]), ("prisma", &["migrate", "dev"]), ("*", &["prisma", "migrate"]),
@@ -114,6 +113,12 @@ const GENERATING_MIGRATIONS: Commands = &[
     ("*", &["g", "migration"]), ("*", &["generate", "migration"]), ("*", &["ecto.gen.migration"]), ("*", &["make:migration"]), ("*", &["makemigrations"]), ("*", &["migrate:make"]), ("*", &["migration:create"]),
     ("*", &["migration:generate"]), ("alembic", &["revision"]), ("diesel", &["migration", "generate"]), ("dotnet", &["ef", "migrations", "add"]), ("flask", &["db", "migrate"]), ("prisma", &["migrate", "dev"]),
     ("*", &["prisma", "migrate", "dev"]), ("sqlx", &["migrate", "add"]),
+];
+
+#[rustfmt::skip]
+const RESTARTING: Commands = &[
+    ("systemctl", &["restart"]), ("service", &["restart"]), ("kubectl", &["rollout", "restart"]), ("docker", &["restart"]), ("docker", &["compose", "restart"]), ("docker-compose", &["restart"]), ("pm2", &["restart"]),
+    ("pm2", &["reload"]), ("supervisorctl", &["restart"]), ("fly", &["apps", "restart"]), ("heroku", &["restart"]), ("*", &["systemctl", "restart"]), ("reboot", &[]), ("nginx", &["reload"]),
 ];
 
 #[rustfmt::skip]
@@ -141,6 +146,9 @@ fn has_line(program: &Program, line: &[String]) -> bool {
     let Some((name, rest)) = line.split_first() else {
         return false;
     };
+    if rest.is_empty() && program.through.contains(name) {
+        return true;
+    }
     let mut words = program.words();
     let starts = program.name() == name || words.any(|word| word == name);
     let mut words = program.arguments.iter();
@@ -149,15 +157,76 @@ fn has_line(program: &Program, line: &[String]) -> bool {
 
 /// Forms that change nothing.
 fn only_looks(program: &Program) -> bool {
-    program.has_word(&[
-        "--dry-run",
-        "--dryrun",
-        "--help",
-        "--version",
-        "--check",
-        "--diff",
-        "--list",
-    ])
+    let (command, rest) = program.git();
+    let first = rest.first().map(|word| word.as_str());
+    let keeps = command == "stash" && matches!(first, Some("list" | "show" | "pop" | "apply"));
+    keeps
+        || program.has_word(&[
+            "--dry-run",
+            "--dryrun",
+            "--help",
+            "--version",
+            "--check",
+            "--diff",
+            "--list",
+        ])
+}
+
+/// Whether a verb is the subcommand of a program, or the last part of its task: `west flash`, `search:reindex`.
+fn is_verb(program: &Program, verb: &str) -> bool {
+    let first = program.operands().next().unwrap_or_default();
+    let last = first.rsplit(':').next().unwrap_or_default().to_lowercase();
+    let stem = |word: &str| {
+        word.trim_end_matches("ing")
+            .trim_end_matches("en")
+            .trim_end_matches(['e', 's'])
+            .to_owned()
+    };
+    last.len() >= 4 && verb.len() >= 4 && stem(&last) == stem(verb)
+}
+
+/// Programs that act on an environment, with their subcommands that only look.
+const REMOTE: &[&str] = &[
+    "ansible-playbook",
+    "aws",
+    "az",
+    "cap",
+    "fly",
+    "flyctl",
+    "gcloud",
+    "helm",
+    "heroku",
+    "kubectl",
+    "pulumi",
+    "psql",
+    "mysql",
+    "ssh",
+    "scp",
+    "rsync",
+    "terraform",
+    "tofu",
+    "vercel",
+    "mongosh",
+    "redis-cli",
+];
+const LOOKING: &[&str] = &[
+    "get", "describe", "logs", "list", "ls", "plan", "diff", "show", "status", "template", "top", "validate",
+    "version",
+];
+
+/// Whether a program acts in one of these environments, which an argument names: `-n prod`, `--context=prod-eu`.
+fn acts_in(program: &Program, environments: &[String]) -> bool {
+    let acts = REMOTE.contains(&program.name())
+        || program
+            .arguments
+            .iter()
+            .any(|word| word.text.starts_with("--env"));
+    let looks = program.operands().any(|word| LOOKING.contains(&word));
+    let is_named = |word: &str| {
+        let named = path_words(word);
+        environments.iter().any(|name| named.contains(name))
+    };
+    acts && !looks && program.arguments.iter().any(|word| is_named(&word.text))
 }
 
 /// Whether a Git command leaves the current branch or creates another.
@@ -213,6 +282,10 @@ fn formats(program: &Program) -> bool {
                 | "yarn"
                 | "ruff"
         ) && runs(&["fmt", "format", "prettier"])
+        || name == "google-java-format"
+        || runs(&["spotless:apply", "spotlessApply"])
+        || name == "rubocop" && program.has_word(&["-a", "-A", "--autocorrect", "--autocorrect-all"])
+        || name == "eslint" && rewrites
         || matches!(name, "npx" | "pnpm" | "yarn" | "bunx") && runs(FORMATTERS) && rewrites
 }
 

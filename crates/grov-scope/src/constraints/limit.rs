@@ -54,6 +54,10 @@ pub(super) enum Place {
     Layer(Layer),
     /// Files whose path has these words.
     Words(Vec<String>),
+    /// Files of other environments than the one that these words name.
+    OtherEnvironment(Vec<String>),
+    /// Files of a kind whose path has these words.
+    KindOf(FileKind, Vec<String>),
 }
 
 /// A part of a web application.
@@ -82,6 +86,12 @@ pub(super) enum ForbiddenCommand {
     Upgrade,
     /// A removal of files.
     Delete,
+    /// A restart of something that runs.
+    Restart,
+    /// A subcommand with this name.
+    Named(String),
+    /// A command that acts in one of these environments.
+    In(Vec<String>),
     /// A formatter that rewrites files.
     Format,
     /// A run of the tests.

@@ -40,7 +40,11 @@ impl PackageConstraint {
 
     /// Whether an action adds a forbidden package: `Some(true)` if certain, `Some(false)` if very likely.
     pub(super) fn broken_by(&self, action: &AnalyzedAction<'_>, compiled: &CompiledContract) -> Option<bool> {
-        let asked = |name: &str| compiled.request.names(name);
+        let asked = |name: &str| {
+            compiled
+                .request
+                .requests_any(&[&format!("{}.", name.to_lowercase())])
+        };
         let installed: Vec<&str> = action.programs().iter().flat_map(installed_by).collect();
         match &self.package {
             Some(package) => {

@@ -65,7 +65,9 @@ impl Target {
         };
         match self {
             Self::Kind(kind) => change.kinds.contains(kind),
-            Self::Place(Place::Words(words)) => words.iter().all(|word| names(word)),
+            Self::Place(Place::Words(words) | Place::KindOf(_, words)) => {
+                words.iter().all(|word| names(word))
+            }
             Self::Place(_) => false,
             Self::Path(pattern) => {
                 let path = pattern.text().trim_end_matches(['*', '/']).to_lowercase();
@@ -93,7 +95,10 @@ impl Target {
             !stem.is_empty() && path_words(stem).iter().all(|word| named.contains(word))
         };
         let is = |kinds: &[FileKind]| kinds.iter().any(|kind| kind.is(place));
-        is(&[FileKind::Manifest, FileKind::Lock, FileKind::Docs]) && is_above
+        // The documents of one language do not belong to those of another.
+        let is_document = FileKind::Docs.is(&NormalizedPath::new(&ProjectRoot::default(), &path));
+        is(&[FileKind::Manifest, FileKind::Lock]) && is_above
+            || FileKind::Docs.is(place) && is_above && !is_document
             || is(&[
                 FileKind::Test,
                 FileKind::Snapshot,

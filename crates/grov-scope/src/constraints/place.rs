@@ -55,14 +55,56 @@ impl Place {
             Self::Kind(kind) => kind.is(place),
             Self::Source => SOURCES.contains(&place.extension()) && !FileKind::Test.is(place),
             Self::Layer(layer) => layer.holds(place),
-            Self::Words(words) => {
+            // The tests of a thing are not the thing.
+            Self::Words(words) if FileKind::Test.is(place) => has_words(folder_of(place), words),
+            Self::Words(words) => has_words(place.display(), words),
+            Self::OtherEnvironment(names) => {
                 let named = path_words(place.display());
-                words
-                    .iter()
-                    .all(|word| named.iter().any(|part| is_same(part, word)))
+                let is_other = |part: &String| {
+                    environment(part)
+                        .is_some_and(|name| names.iter().all(|own| environment(own) != Some(name)))
+                };
+                named.iter().any(is_other)
             }
+            Self::KindOf(kind, words) => kind.is(place) && has_words(place.display(), words),
         }
     }
+}
+
+/// Names of environments: the first of each row, and what it is called besides.
+const ENVIRONMENTS: &[&[&str]] = &[
+    &["prod", "production", "live"],
+    &["staging", "stage", "stg"],
+    &["dev", "development"],
+    &["qa"],
+    &["preprod"],
+    &["sandbox"],
+];
+
+/// The environment that a word names.
+pub(super) fn environment(word: &str) -> Option<&'static str> {
+    let row = ENVIRONMENTS.iter().find(|row| row.contains(&word))?;
+    row.first().copied()
+}
+
+/// The names of an environment, or of all others.
+pub(super) fn environments(name: &str, is_own: bool) -> Vec<String> {
+    let rows = ENVIRONMENTS.iter().filter(|row| row.contains(&name) == is_own);
+    rows.flat_map(|row| row.iter().map(|name| (*name).to_owned()))
+        .collect()
+}
+
+/// The folder of a path, in its original case.
+fn folder_of(place: &NormalizedPath) -> &str {
+    place.display().rsplit_once('/').map_or("", |(folder, _)| folder)
+}
+
+/// Whether a path or name has all of these words.
+pub(super) fn has_words(path: &str, words: &[String]) -> bool {
+    let named = path_words(path);
+    words
+        .iter()
+        .all(|word| named.iter().any(|part| is_same(part, word)))
 }
 
 impl Layer {
@@ -112,8 +154,15 @@ fn is_same(part: &str, word: &str) -> bool {
     let plural = |one: &str, other: &str| {
         one.strip_suffix('s') == Some(other) || one.strip_suffix("es") == Some(other)
     };
+    // "Backendu", "animations": inflected alike, after enough letters to tell.
+    let inflected = |one: &str, other: &str| {
+        one.strip_prefix(other)
+            .is_some_and(|rest| other.chars().count() >= 5 && rest.chars().count() <= 2)
+    };
     part == word
         || plural(part, word)
+        || inflected(part, word)
+        || inflected(word, part)
         || plural(word, part)
         || part == "*"
         || word == "prod" && matches!(part, "production" | "live")

@@ -647,7 +647,6 @@ fn a_narrower_limit_does_not_forbid_every_change() {
             "Don't change anything unless the tests fail",
             "Don't change anything unless the tests fail",
         ),
-        ("Don't change anything but the README", "Don't change anything"),
         ("Don't change anything, only the docs", "Don't change anything"),
         (
             "can you check whether these tests could be joined? don't change anything, just let me know\nNow: I'd like to integrate 1.+2. and for 3 I'd like to create a general test",

@@ -5,6 +5,9 @@ mod germanic;
 mod romance;
 mod slavic;
 
+use crate::phrases::Languages;
+use std::sync::LazyLock;
+
 /// The meaning of a word or phrase in a constraint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Term {
@@ -35,6 +38,8 @@ pub(super) enum Term {
     Before,
     /// "Until".
     Until,
+    /// "Because": a reason follows.
+    Because,
     /// "If", "when".
     If,
     /// "At most".
@@ -168,47 +173,82 @@ pub(super) enum Term {
 /// Phrases by meaning.
 pub(super) type Phrases = &'static [(Term, &'static [&'static str])];
 
-/// The languages with spaces between words.
-const SPACED: &[Phrases] = &[
-    germanic::ENGLISH,
-    germanic::GERMAN,
-    germanic::DUTCH,
-    romance::ROMANIAN,
-    romance::FRENCH,
-    romance::SPANISH,
-    romance::ITALIAN,
-    romance::PORTUGUESE,
-    slavic::POLISH,
+/// The languages with spaces between words, with their positions in the tables of [`crate::phrases`].
+const SPACED: &[(usize, Phrases)] = &[
+    (0, germanic::ENGLISH),
+    (2, germanic::GERMAN),
+    (8, germanic::DUTCH),
+    (1, romance::ROMANIAN),
+    (3, romance::FRENCH),
+    (4, romance::SPANISH),
+    (5, romance::ITALIAN),
+    (6, romance::PORTUGUESE),
+    (7, slavic::POLISH),
 ];
 
 /// The languages without spaces between words.
-const UNSPACED: &[Phrases] = &[asian::CHINESE, asian::JAPANESE];
+const UNSPACED: &[(usize, Phrases)] = &[(9, asian::CHINESE), (10, asian::JAPANESE)];
 
-fn longest<L: Ord>(
-    languages: &'static [Phrases],
-    length: impl Fn(&'static str) -> Option<L>,
-) -> Option<(Term, L)> {
-    let mut best: Option<(Term, L)> = None;
-    for (term, phrases) in languages.iter().flat_map(|phrases| phrases.iter()) {
-        for found in phrases.iter().filter_map(|phrase| length(phrase)) {
-            if best.as_ref().is_none_or(|(_, most)| found > *most) {
-                best = Some((*term, found));
+/// A phrase, its meaning, and the position of its language.
+type Entry = (&'static str, Term, usize);
+
+/// The phrases of languages by their first byte, each in the order of the languages.
+type Index = [Vec<Entry>; 256];
+
+fn index(languages: &[(usize, Phrases)]) -> Index {
+    let mut index: Index = std::array::from_fn(|_| Vec::new());
+    for (language, all) in languages {
+        for (term, phrases) in *all {
+            for phrase in *phrases {
+                if let Some(first) = phrase.bytes().next() {
+                    index[usize::from(first)].push((phrase, *term, *language));
+                }
             }
         }
     }
-    best
+    index
 }
 
-/// The longest phrase that `length` finds in the languages with spaces, and its length. The first language wins.
-pub(super) fn longest_spaced(length: impl Fn(&'static str) -> Option<usize>) -> Option<(Term, usize)> {
-    longest(SPACED, length)
+// Filled with the first constraint: most contracts have none.
+static SPACED_INDEX: LazyLock<Index> = LazyLock::new(|| index(SPACED));
+static UNSPACED_INDEX: LazyLock<Index> = LazyLock::new(|| index(UNSPACED));
+
+/// The position of English, whose words for technical things are used in all languages.
+const ENGLISH: usize = 0;
+
+/// The longest phrase that `length` finds among those that begin like a word, in the languages of its text and in English.
+/// Of several, the first of a likely language wins.
+pub(super) fn longest_spaced(
+    word: &str,
+    languages: Languages,
+    length: impl Fn(&'static str) -> Option<usize>,
+) -> Option<(Term, usize)> {
+    let first = word.bytes().next()?;
+    let mut best: Option<(Term, usize, bool)> = None;
+    for (phrase, term, language) in &SPACED_INDEX[usize::from(first)] {
+        let is_likely = languages.has(*language);
+        if !is_likely && *language != ENGLISH {
+            continue;
+        }
+        if let Some(found) = length(phrase)
+            && best.is_none_or(|(_, most, likely)| (found, is_likely) > (most, likely))
+        {
+            best = Some((*term, found, is_likely));
+        }
+    }
+    best.map(|(term, length, _)| (term, length))
 }
 
 /// The longest phrase at the beginning of a text without spaces, and its length in bytes.
 pub(super) fn longest_unspaced(text: &str) -> Option<(Term, usize)> {
-    longest(UNSPACED, |phrase| {
-        text.starts_with(phrase).then_some(phrase.len())
-    })
+    let first = text.bytes().next()?;
+    let mut best: Option<(Term, usize)> = None;
+    for (phrase, term, _) in &UNSPACED_INDEX[usize::from(first)] {
+        if text.starts_with(phrase) && best.is_none_or(|(_, most)| phrase.len() > most) {
+            best = Some((*term, phrase.len()));
+        }
+    }
+    best
 }
 
 #[cfg(test)]
@@ -218,7 +258,7 @@ mod tests {
 
     #[test]
     fn phrases_are_folded_and_each_language_lists_one_once() {
-        for language in SPACED.iter().chain(UNSPACED) {
+        for (_, language) in SPACED.iter().chain(UNSPACED) {
             let mut seen = Vec::new();
             for phrase in language.iter().flat_map(|(_, phrases)| *phrases) {
                 assert_eq!(*phrase, fold(phrase).as_str());

@@ -1,6 +1,7 @@
 //! Texts that a constraint forbids to write.
 
 use super::command_effects::rewrites_text;
+use super::place::has_words;
 use super::request::Sentence;
 use crate::analyzed_action::AnalyzedAction;
 use crate::file_kind::FileKind;
@@ -28,6 +29,8 @@ pub(super) enum Construct {
     Signature(Vec<String>),
     /// Another version of a thing.
     Version { name: String, version: String },
+    /// Another value of the setting that these words name: `batch_size: 256`.
+    Setting(Vec<String>),
     /// More lines than this.
     Lines(usize),
     /// More tests than this.
@@ -173,11 +176,22 @@ impl Construct {
                 defines(written.after) || written.before.is_some_and(defines)
             }
             Self::Signature(names) => changes_signature(written, names),
+            // Of any dependency.
+            Self::Version { name, .. } if name.is_empty() => written.before.is_some_and(|before| {
+                let declares = |line: &&str| !setting_of(line).unwrap_or_default().is_empty();
+                written.is_settings()
+                    && before.lines().filter(declares).any(|line| {
+                        let name = setting_of(line).unwrap_or_default().to_lowercase();
+                        let known = version_in(line, &name);
+                        known.is_some_and(|known| any(&|line| has_other_version(line, &name, &known)))
+                    })
+            }),
             Self::Version { name, version } if version.is_empty() => written.before.is_some_and(|before| {
                 let known = before.lines().find_map(|line| version_in(line, name));
                 known.is_some_and(|known| any(&|line| has_other_version(line, name, &known)))
             }),
             Self::Version { name, version } => any(&|line| has_other_version(line, name, version)),
+            Self::Setting(words) => changes_setting(written, words),
             Self::Lines(most) => has_too_many_lines(written, *most),
             Self::Tests(most) => {
                 let count = written.added().filter(|line| is_test(line)).count();
@@ -392,6 +406,28 @@ fn has_other_version(line: &str, name: &str, version: &str) -> bool {
     })
 }
 
+/// Whether an edit changes the line that gives a setting its value, or what stands below it.
+fn changes_setting(written: &Written<'_>, words: &[String]) -> bool {
+    let Some(before) = written.before.filter(|_| !written.is_prose()) else {
+        return false;
+    };
+    before.lines().take(MAX_LINES).any(|line| {
+        let is_kept = written.after.lines().any(|other| other.trim() == line.trim());
+        let opens = line.trim_end().ends_with([':', '{', '[']);
+        setting_of(line).is_some_and(|name| has_words(name, words))
+            && (!is_kept || opens && before.trim() != written.after.trim())
+    })
+}
+
+/// The name of the setting to which a line gives a value: `batch_size` of `batch_size: 256`.
+fn setting_of(line: &str) -> Option<&str> {
+    const MOST: usize = 60;
+    let end = line.find([':', '=', '{'])?;
+    let name = line[..end].trim().trim_matches(['"', '\'']);
+    let is_name = |letter: char| letter.is_alphanumeric() || "_-.$ ".contains(letter);
+    (!name.is_empty() && name.len() <= MOST && name.chars().all(is_name)).then_some(name)
+}
+
 /// Whether more lines are written than allowed: of a document as a whole, of a function elsewhere.
 fn has_too_many_lines(written: &Written<'_>, most: usize) -> bool {
     if written.is_prose() {
@@ -508,6 +544,9 @@ impl WrittenConstraint {
             Construct::Badge => names(&["badge", "badges"]),
             Construct::OwnStyle => names(&["css", "style", "styles"]),
             Construct::DebugOutput => names(&["print", "log", "prints", "logs"]),
+            Construct::Setting(words) => {
+                sentence.orders() && words.iter().all(|word| sentence.has_any(&[word.as_str()]))
+            }
             Construct::Lines(_) | Construct::Section(_) | Construct::Logged(_) => false,
         }
     }

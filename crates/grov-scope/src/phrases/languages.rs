@@ -84,6 +84,11 @@ impl Languages {
         Self(if both == 0 { self.0 | whole.0 } else { both })
     }
 
+    /// Whether it is the language at this position of the tables. Without evidence any language is.
+    pub(crate) fn has(self, at: usize) -> bool {
+        self.is_none() || self.0 & 1 << at != 0
+    }
+
     /// Whether nothing told.
     pub fn is_none(self) -> bool {
         self == Self::NONE

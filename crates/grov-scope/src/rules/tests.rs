@@ -639,6 +639,7 @@ fn accepting_a_proposal_ends_the_read_only_constraint() {
             .iter()
             .map(|text| (*text).to_owned())
             .collect(),
+        constraints: vec!["Don't change anything".to_owned()],
         ..GoalContract::default()
     };
     let change = edit("src/login.rs", "x");

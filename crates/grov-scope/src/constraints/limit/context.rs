@@ -1,10 +1,11 @@
 //! What the prompt of a constraint tells about it.
 
 use super::ForbiddenCommand;
-use crate::constraints::clause::{Token, is_place, tokens};
+use crate::constraints::clause::{Token, is_certain_path, is_place, tokens};
 use crate::constraints::request::requests_change;
 use crate::constraints::vocabulary::Term;
 use crate::names::{named, paths};
+use crate::phrases::Languages;
 use crate::words::{fold, words};
 use grov_domain::both_ends;
 
@@ -15,7 +16,7 @@ const END: usize = 2 * 1024;
 const NEAR: usize = 200;
 
 /// What the other words of the user tell about a constraint.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(in crate::constraints) struct Context {
     /// The paths that the constraint's own prompt names outside it.
     pub(in crate::constraints) paths: Vec<String>,
@@ -29,6 +30,12 @@ pub(in crate::constraints) struct Context {
     pub(in crate::constraints) after: String,
     /// The words of the constraint that have no meaning here.
     pub(in crate::constraints) names: Vec<String>,
+    /// Its likely languages.
+    pub(in crate::constraints) languages: Languages,
+    /// The first part of its object, of which a mark within a name separated it: "a.json and" before "b.lock stay".
+    pub(in crate::constraints) lead: Vec<Token>,
+    /// The exception directly after it: "but the README".
+    pub(in crate::constraints) exception: Vec<Token>,
     /// A condition follows the constraint.
     pub(in crate::constraints) is_conditional: bool,
     /// Its other sentences request a change.
@@ -39,38 +46,50 @@ pub(in crate::constraints) struct Context {
     pub(in crate::constraints) told: Option<ForbiddenCommand>,
 }
 
+impl Default for Context {
+    fn default() -> Self {
+        Self::of("", "", "", &[])
+    }
+}
+
 impl Context {
-    /// Reads the prompt that contains a constraint.
-    pub(in crate::constraints) fn of(prompt: &str, constraint: &str, said: &[Token]) -> Self {
+    /// Reads the prompt that contains a constraint, and the one before it.
+    pub(in crate::constraints) fn of(prompt: &str, earlier: &str, constraint: &str, said: &[Token]) -> Self {
         let other = both_ends(prompt, END, "\n").replace(constraint, " ");
         let mut names = Vec::new();
         named(&other, &mut names);
         let files = paths(&other);
         names.retain(|name| !files.contains(name));
         let words = words(&other);
+        let languages = Languages::of(&words);
         let loose = words
             .iter()
-            .filter(|word| is_place(word.raw))
+            .filter(|word| is_place(word.raw) && is_certain_path(word.raw))
             .map(|word| word.raw.to_owned());
         let mut all = files;
         all.extend(loose);
         all.dedup();
         let lower = fold(&other);
+        let earlier = fold(&both_ends(earlier, END, "\n"));
         let (before, after) = prompt.split_once(constraint).unwrap_or_default();
         let before = &before[before.ceil_char_boundary(before.len().saturating_sub(NEAR))..];
         let after = &after[..after.floor_char_boundary(NEAR)];
         let sentence = before
-            .rfind(['\n', '!', '?'])
+            .rfind(['\n', '!', '?', '。', '！', '？'])
             .max(before.rfind(". "))
-            .map_or(0, |at| at + 1);
+            .map_or(0, |at| at + before[at..].chars().next().map_or(1, char::len_utf8));
         let told = [
             ("rake", ForbiddenCommand::Task),
             ("task", ForbiddenCommand::Task),
-            ("migration", ForbiddenCommand::Migrate),
+            ("migra", ForbiddenCommand::Migrate),
+            ("迁移", ForbiddenCommand::Migrate),
+            ("マイグレーション", ForbiddenCommand::Migrate),
             ("sql", ForbiddenCommand::DatabaseWrite),
             ("query", ForbiddenCommand::DatabaseWrite),
         ];
         Self {
+            exception: exception(after, languages),
+            languages,
             paths: all,
             identifiers: names,
             names: said
@@ -81,8 +100,12 @@ impl Context {
             is_conditional: {
                 let rest = after.trim_start_matches([' ', '.', ',', '!', ';']);
                 let rest = &rest[..rest.floor_char_boundary(12)];
-                rest.starts_with("unless") || tokens(rest).first().is_some_and(|token| token.is(Term::If))
+                rest.starts_with("unless")
+                    || tokens(rest, languages)
+                        .first()
+                        .is_some_and(|token| token.is(Term::If))
             },
+            lead: lead(&before[sentence..], languages),
             before: before[sentence..].to_owned(),
             around: format!("{before}; {after}"),
             after: after.lines().next().unwrap_or_default().to_owned(),
@@ -90,10 +113,42 @@ impl Context {
             is_infrastructure: INFRASTRUCTURE.iter().any(|word| lower.contains(word)),
             told: told
                 .into_iter()
-                .find(|(word, _)| lower.contains(word))
+                .find(|(word, _)| lower.contains(word) || earlier.contains(word))
                 .map(|(_, command)| command),
         }
     }
+}
+
+/// The last clause of a text that ends with "and".
+fn lead(text: &str, languages: Languages) -> Vec<Token> {
+    let words = tokens(text, languages);
+    if !words
+        .last()
+        .is_some_and(|last| last.is(Term::And) && !last.pauses)
+    {
+        return Vec::new();
+    }
+    let from = words
+        .iter()
+        .rposition(|token| token.pauses)
+        .map_or(0, |at| at + 1);
+    words[from..].to_vec()
+}
+
+/// The words of an exception that a text begins with, up to the end of its sentence.
+fn exception(text: &str, languages: Languages) -> Vec<Token> {
+    if !text.starts_with(' ') {
+        return Vec::new();
+    }
+    let end = text
+        .find(['\n', '.', ';', '!', '?'])
+        .filter(|end| !text[end + 1..].starts_with(char::is_alphanumeric));
+    let mut words = tokens(&text[..end.unwrap_or(text.len())], languages);
+    match words.first_mut() {
+        Some(first) if first.is(Term::Except) || first.folded == "but" => first.term = Some(Term::Except),
+        _ => return Vec::new(),
+    }
+    words
 }
 
 /// Words of prompts about infrastructure.

@@ -4,6 +4,7 @@ use super::parts::Parts;
 use super::reader::COMMANDS;
 use super::{Context, ForbiddenCommand, Limit};
 use crate::constraints::clause::Token;
+use crate::constraints::place::{environment, environments};
 use crate::constraints::vocabulary::Term;
 
 /// The commands that a negated clause forbids.
@@ -15,13 +16,45 @@ pub(super) fn commands(parts: &Parts<'_>, rule: &[Token], is_state: bool, contex
         found.push(ForbiddenCommand::ForcePush);
     }
     // "Write the task, but don't run it"
-    if parts.has_only(&[Term::Run, Term::That, Term::Until])
-        && parts.has_any(&[Term::That])
-        && parts.has(Term::Run)
+    if parts.has_only(&[Term::Run, Term::Apply, Term::That, Term::Until, Term::Not])
+        && (parts.has(Term::Run) || parts.has(Term::Apply) && !context.is_infrastructure)
     {
         found.extend(context.told.clone());
     }
-    let is_bare = parts.words.is_empty() && parts.literals.is_empty() && parts.places.is_empty();
+    let restarts = |token: &Token| RESTARTS.iter().any(|stem| token.folded.starts_with(stem));
+    if rule.iter().any(restarts) {
+        found.push(ForbiddenCommand::Restart);
+    }
+    if parts.has(Term::Production) && parts.words.is_empty() && !parts.has_any(&[Term::Config, Term::Aspect])
+    {
+        let acts = [
+            Term::Change,
+            Term::Deploy,
+            Term::Run,
+            Term::Use,
+            Term::Add,
+            Term::Apply,
+        ];
+        found.extend(
+            (is_state || parts.has_any(&acts)).then(|| ForbiddenCommand::In(environments("prod", true))),
+        );
+    }
+    if let Some(limit) = on_branch(parts) {
+        found.push(limit);
+    }
+    let is_file = parts.has_any(&[Term::File, Term::All]);
+    if is_file
+        && parts.has_only(&[Term::Remove, Term::File, Term::All, Term::Until])
+        && parts.has(Term::Remove)
+    {
+        found.push(ForbiddenCommand::Delete);
+    }
+    // "No deploys to staging"
+    let is_environment =
+        !parts.words.is_empty() && parts.words.iter().all(|word| environment(word).is_some());
+    let is_bare = (parts.words.is_empty() || is_environment && parts.has(Term::Deploy))
+        && parts.literals.is_empty()
+        && parts.places.is_empty();
     if is_bare {
         let none = parts.kinds().is_empty()
             && !parts.has_any(&[Term::Comment, Term::Function, Term::Line, Term::Signature]);
@@ -33,7 +66,9 @@ pub(super) fn commands(parts: &Parts<'_>, rule: &[Token], is_state: bool, contex
                 Term::Rebase => ForbiddenCommand::Git("rebase"),
                 Term::Stash => ForbiddenCommand::Git("stash"),
                 Term::Switch if !parts.has(Term::Use) => ForbiddenCommand::Switch(context.names.clone()),
-                Term::Deploy if none || parts.has(Term::Production) => ForbiddenCommand::Deploy,
+                Term::Deploy if none || is_environment || parts.has(Term::Production) => {
+                    ForbiddenCommand::Deploy
+                }
                 Term::Apply | Term::Destroy if none => ForbiddenCommand::Infrastructure,
                 Term::Install if parts.kinds().is_empty() => ForbiddenCommand::Install,
                 Term::Upgrade if parts.has(Term::Dependency) => ForbiddenCommand::Upgrade,
@@ -71,8 +106,42 @@ pub(super) fn commands(parts: &Parts<'_>, rule: &[Token], is_state: bool, contex
 /// Programs that a constraint names together with a subcommand, without a verb.
 #[rustfmt::skip]
 pub(super) const PROGRAMS: &[&str] = &[
-    "ansible", "artisan", "aws", "az", "cargo", "docker", "docker-compose", "flutter", "gcloud", "gh", "gradle", "helm", "kubectl", "mvn", "npm", "npx", "pnpm", "pip", "poetry",
+    "ansible", "artisan", "aws", "az", "cargo", "docker", "docker-compose", "flutter", "gcloud", "gh", "git", "gradle", "helm", "kubectl", "mix", "mvn", "npm", "npx", "pnpm", "pip", "poetry",
     "rails", "rake", "terraform", "tofu", "uv", "yarn",
+];
+
+/// Beginnings of words for a restart.
+#[rustfmt::skip]
+const RESTARTS: &[&str] = &[
+    "restart", "neustart", "neu starten", "redemarr", "reinici", "riavvi", "herstart", "reporn", "重启", "重新启动", "再起動", "reboot",
+];
+
+/// "Never push to main".
+fn on_branch(parts: &Parts<'_>) -> Option<ForbiddenCommand> {
+    let is_branch = |word: &&str| matches!(*word, "main" | "master" | "develop" | "trunk" | "release");
+    let named: Vec<String> = parts.words.iter().map(|word| (*word).to_owned()).collect();
+    if named.is_empty()
+        || !parts.words.iter().all(is_branch)
+        || !parts.literals.is_empty()
+        || !parts.places.is_empty()
+    {
+        return None;
+    }
+    let commands = [
+        (Term::Push, "push"),
+        (Term::Commit, "commit"),
+        (Term::Merge, "merge"),
+        (Term::Rebase, "rebase"),
+    ];
+    let (_, command) = commands.into_iter().find(|(term, _)| parts.has(*term))?;
+    Some(ForbiddenCommand::GitOn(command, named))
+}
+
+/// Programs that a constraint forbids as a whole: "do not use npm".
+#[rustfmt::skip]
+const TOOLS: &[&str] = &[
+    "apt", "apt-get", "ansible", "aws", "brew", "bun", "cargo", "conda", "curl", "docker", "docker-compose", "gcloud", "gh", "git", "gradle", "helm", "heroku", "kubectl", "make", "mvn", "mysql", "npm", "npx", "pip",
+    "pip3", "pnpm", "poetry", "psql", "redis-cli", "rsync", "scp", "sed", "ssh", "sudo", "terraform", "uv", "wget", "yarn",
 ];
 
 pub(super) fn programs(rule: &[Token]) -> Vec<ForbiddenCommand> {
@@ -82,13 +151,41 @@ pub(super) fn programs(rule: &[Token]) -> Vec<ForbiddenCommand> {
             .bytes()
             .all(|byte| byte.is_ascii_lowercase() || byte == b'-')
     };
-    rule.windows(2)
-        .filter(|pair| PROGRAMS.contains(&pair[0].folded.as_str()) && plain(&pair[1]) && !pair[0].pauses)
-        .filter(|pair| {
-            pair[1].term.is_none()
+    let mut found: Vec<ForbiddenCommand> = rule
+        .windows(2)
+        .enumerate()
+        .filter(|(_, pair)| PROGRAMS.contains(&pair[0].folded.as_str()) && plain(&pair[1]) && !pair[0].pauses)
+        .filter(|(_, pair)| {
+            pair[0].opens
+                || pair[1].term.is_none()
                 || pair[1].is_any(COMMANDS)
                 || pair[1].is_any(&[Term::Upgrade, Term::Add, Term::Remove, Term::Tests])
         })
-        .map(|pair| ForbiddenCommand::Program(vec![pair[0].folded.clone(), pair[1].folded.clone()]))
-        .collect()
+        .map(|(at, pair)| {
+            // Code in backticks is the whole command.
+            let quoted = rule[at..]
+                .iter()
+                .position(|token| token.closes)
+                .filter(|_| pair[0].opens);
+            let line = &rule[at..=at + quoted.unwrap_or(1)];
+            ForbiddenCommand::Program(line.iter().map(|token| token.folded.clone()).collect())
+        })
+        .collect();
+    let tool = rule
+        .iter()
+        .position(|token| !token.is_any(&[Term::Filler, Term::Use, Term::Run]));
+    if let Some(at) = tool.filter(|at| {
+        rule[..*at]
+            .iter()
+            .any(|token| token.is_any(&[Term::Use, Term::Run]))
+    }) {
+        let is_last = rule[at].pauses
+            || rule[at + 1..]
+                .iter()
+                .all(|token| token.is_any(&[Term::Filler, Term::And, Term::Until]));
+        if is_last && rule[at].term.is_none() && TOOLS.contains(&rule[at].folded.as_str()) {
+            found.push(ForbiddenCommand::Program(vec![rule[at].folded.clone()]));
+        }
+    }
+    found
 }

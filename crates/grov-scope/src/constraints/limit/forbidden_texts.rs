@@ -2,7 +2,7 @@
 
 use super::parts::{Parts, is_function, is_name, singular};
 use super::reader::COMMANDS;
-use super::{Context, Limit};
+use super::{Context, ForbiddenCommand, Limit};
 use crate::constraints::clause::Token;
 use crate::constraints::vocabulary::Term;
 use crate::constraints::written::Construct;
@@ -66,9 +66,9 @@ pub(super) fn versions(parts: &Parts<'_>) -> Vec<Limit> {
 }
 
 /// The texts that a negated clause forbids.
-pub(super) fn written(parts: &Parts<'_>, rule: &[Token], context: &Context) -> Vec<Limit> {
+pub(super) fn written(parts: &Parts<'_>, rule: &[Token], is_state: bool, context: &Context) -> Vec<Limit> {
     let mut found = Vec::new();
-    let changes = parts.has_any(&[Term::Change, Term::Remove, Term::Rename]);
+    let changes = is_state || parts.has_any(&[Term::Change, Term::Remove, Term::Rename]);
     if parts.has(Term::Signature)
         || parts.has(Term::Public)
             && parts.has_any(&[Term::Change, Term::Remove, Term::Rename, Term::Function])
@@ -168,13 +168,14 @@ pub(super) fn written(parts: &Parts<'_>, rule: &[Token], context: &Context) -> V
         .next()
         .filter(|token| token.term.is_none() && !token.is_quoted && !token.is_place());
     let ends = unknown
-        .next()
+        .find(|token| !token.is(Term::Filler))
         .is_none_or(|next| next.is_any(&[Term::And, Term::Not, Term::Dependency]));
     if let Some(token) =
         first.filter(|token| ends && is_name(&token.folded) && !NO_NAMES.contains(&token.folded.as_str()))
     {
         found.push(Limit::Written(Construct::Name(token.folded.clone())));
         found.push(Limit::Package(Some(token.folded.clone())));
+        found.push(Limit::Command(ForbiddenCommand::Named(token.folded.clone())));
     }
     found
 }
@@ -205,8 +206,9 @@ pub(super) fn signatures(parts: &Parts<'_>, context: &Context) -> Vec<Limit> {
     let own: Vec<String> = parts
         .literals
         .iter()
+        .map(|name| name.split('(').next().unwrap_or(name))
         .filter(|name| is_function(name) || is_name(name) && !parts.has(Term::Public))
-        .map(|name| name.trim_end_matches("()").to_owned())
+        .map(str::to_owned)
         .collect();
     let names = if own.is_empty() && !parts.has_any(&[Term::Public]) {
         context

@@ -1,7 +1,7 @@
 //! The parts of a clause, by meaning.
 
 use super::{Layer, Place};
-use crate::constraints::clause::Token;
+use crate::constraints::clause::{Token, is_place};
 use crate::constraints::vocabulary::Term;
 use crate::file_kind::FileKind;
 
@@ -11,6 +11,10 @@ pub(super) struct Parts<'t> {
     pub(super) places: Vec<Place>,
     pub(super) literals: Vec<&'t str>,
     pub(super) words: Vec<&'t str>,
+    /// The words, by what they name: "scene or prefab files" names two things.
+    pub(super) groups: Vec<Vec<&'t str>>,
+    /// The kinds of files that it names, with the words that narrow each.
+    kinds: Vec<(Term, Vec<&'t str>)>,
     pub(super) flags: Vec<String>,
     pub(super) versions: Vec<&'t str>,
     pub(super) terms: Vec<Term>,
@@ -19,28 +23,52 @@ pub(super) struct Parts<'t> {
 impl<'t> Parts<'t> {
     pub(super) fn of(tokens: &'t [Token]) -> Self {
         let mut parts = Self::default();
-        for (at, token) in tokens.iter().enumerate() {
-            if let Some(term) = token.term {
-                parts.terms.push(term);
-            } else if token.raw.starts_with("--") || token.raw.starts_with('-') && token.raw.len() == 2 {
-                parts.flags.push(token.raw.clone());
-            } else if token.is_place() {
-                parts.places.push(place_of(token, tokens.get(at + 1)));
-            } else if is_version(&token.raw) {
-                parts.versions.push(&token.raw);
-            } else if token.is_quoted
-                || !token
-                    .raw
-                    .chars()
-                    .all(|letter| letter.is_alphanumeric() || letter == '\'')
-                || has_hump(&token.raw)
-            {
-                parts.literals.push(&token.raw);
-            } else {
-                parts.words.push(&token.folded);
+        // The words of the thing that is being named.
+        let mut group: Vec<&'t str> = Vec::new();
+        for token in tokens {
+            let is_word = parts.add(token);
+            if is_word {
+                group.push(&token.folded);
+            } else if let Some(term) = token.term.filter(|term| kind_of(*term).is_some()) {
+                parts.kinds.push((term, group.clone()));
+            }
+            if !is_word && !token.is_any(&[Term::Filler, Term::File, Term::Component]) || token.pauses {
+                parts.close(&mut group);
             }
         }
+        parts.close(&mut group);
         parts
+    }
+
+    fn close(&mut self, group: &mut Vec<&'t str>) {
+        if !group.is_empty() {
+            self.groups.push(std::mem::take(group));
+        }
+    }
+
+    /// Adds a token. Returns whether it is a word without a meaning of its own.
+    fn add(&mut self, token: &'t Token) -> bool {
+        if let Some(term) = token.term {
+            self.terms.push(term);
+        } else if token.raw.starts_with("--") || token.raw.starts_with('-') && token.raw.len() == 2 {
+            self.flags.push(token.raw.clone());
+        } else if token.is_place() {
+            self.places.push(place_of(token));
+        } else if is_version(&token.raw) {
+            self.versions.push(&token.raw);
+        } else if token.is_quoted
+            || has_hump(&token.raw)
+            || !token
+                .raw
+                .chars()
+                .all(|letter| letter.is_alphanumeric() || letter == '\'')
+        {
+            self.literals.push(&token.raw);
+        } else {
+            self.words.push(&token.folded);
+            return true;
+        }
+        false
     }
 
     pub(super) fn has(&self, term: Term) -> bool {
@@ -62,6 +90,12 @@ impl<'t> Parts<'t> {
                 .all(|term| *term == Term::Filler || *term == Term::And || terms.contains(term))
     }
 
+    /// Like [`Self::has_only`], with any words.
+    pub(super) fn has_only_besides(&self, terms: &[Term]) -> bool {
+        let is_known = |term: &Term| matches!(term, Term::Filler | Term::And) || terms.contains(term);
+        self.places.is_empty() && self.literals.is_empty() && self.terms.iter().all(is_known)
+    }
+
     /// Whether it names something.
     pub(super) fn is_empty(&self) -> bool {
         self.places.is_empty() && self.literals.is_empty() && self.words.is_empty() && self.kinds().is_empty()
@@ -70,18 +104,46 @@ impl<'t> Parts<'t> {
     /// The kinds of files that it names.
     pub(super) fn kinds(&self) -> Vec<Place> {
         let production_config = self.has(Term::Production) && self.has(Term::Config);
-        let mut kinds: Vec<Place> = self.terms.iter().filter_map(|term| kind_of(*term)).collect();
-        if production_config {
-            kinds.retain(|kind| *kind != Place::Kind(FileKind::Config));
+        let mut found: Vec<Place> = Vec::new();
+        for (term, words) in &self.kinds {
+            let words: Vec<String> = words.iter().map(|word| singular(word)).collect();
+            let place = match (term, kind_of(*term)) {
+                // "The header component"
+                (Term::Component, _) if !words.is_empty() => Place::Words(words),
+                (Term::Component, _) if !self.literals.is_empty() => continue,
+                (_, Some(Place::Kind(FileKind::Config))) if production_config => continue,
+                (_, Some(Place::Kind(kind))) if !words.is_empty() => Place::KindOf(kind, words),
+                (_, Some(place)) => place,
+                (_, None) => continue,
+            };
+            if !found.contains(&place) {
+                found.push(place);
+            }
         }
-        // "The header component"
-        if self.has(Term::Component) && !self.words.is_empty() {
-            let words = self.words.iter().copied().chain(["component"]);
-            kinds = vec![Place::Words(words.map(singular).collect())];
-        }
-        kinds
+        found
+    }
+
+    /// The things that it names by up to three words each, without those that say nothing: "section", "values".
+    pub(super) fn named(&self) -> Vec<Vec<String>> {
+        let groups = self.groups.iter().filter(|group| group.len() <= 3);
+        let plain = groups.map(|group| {
+            let telling = group.iter().filter(|word| !GENERAL.contains(word));
+            let found: Vec<String> = telling.map(|word| singular(word)).collect();
+            if found.is_empty() {
+                group.iter().map(|word| singular(word)).collect()
+            } else {
+                found
+            }
+        });
+        plain.collect()
     }
 }
+
+/// Nouns that say nothing of the thing that they name.
+#[rustfmt::skip]
+const GENERAL: &[&str] = &[
+    "area", "bereich", "bits", "block", "blocks", "constants", "consts", "part", "parts", "piece", "section", "sections", "seccion", "sezione", "secao", "sectie", "things", "values",
+];
 
 pub(super) fn has_hump(raw: &str) -> bool {
     raw.as_bytes()
@@ -89,15 +151,15 @@ pub(super) fn has_hump(raw: &str) -> bool {
         .any(|pair| pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase())
 }
 
-pub(super) fn place_of(token: &Token, next: Option<&Token>) -> Place {
-    let ending = token.raw.strip_prefix('.').filter(|rest| {
-        rest.bytes().all(|byte| byte.is_ascii_lowercase())
-            && !matches!(*rest, "env" | "github" | "git" | "vscode" | "idea")
-    });
-    let of_files = next.is_some_and(|next| next.is_any(&[Term::File, Term::And]));
-    match ending {
-        Some(ending) if of_files => Place::Path(format!("*.{ending}")),
-        _ => Place::Path(token.raw.clone()),
+pub(super) fn place_of(token: &Token) -> Place {
+    let names_files = |ending: &&str| {
+        ending.bytes().all(|byte| byte.is_ascii_lowercase())
+            && !matches!(*ending, "env" | "github" | "git" | "vscode" | "idea")
+            && is_place(&format!("a.{ending}"))
+    };
+    match token.raw.strip_prefix('.').filter(names_files) {
+        Some(ending) => Place::Path(format!("*.{ending}")),
+        None => Place::Path(token.raw.clone()),
     }
 }
 

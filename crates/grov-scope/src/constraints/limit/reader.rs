@@ -4,18 +4,24 @@ use super::forbidden_commands::commands;
 use super::forbidden_texts::{LITERALS, newer_than, signatures, versions, written};
 use super::parts::{Parts, is_name, is_version, singular};
 use super::{Context, ForbiddenCommand, Limit, Place, PlaceRule};
-use crate::constraints::clause::{Token, clauses, tokens};
+use crate::constraints::clause::{Token, clauses, is_certain_path, tokens};
+use crate::constraints::place::{environment, environments};
 use crate::constraints::vocabulary::Term;
 use crate::constraints::written::Construct;
 use crate::file_kind::FileKind;
 use crate::words::fold;
 
 /// Reads what a constraint with these words forbids.
-pub(in crate::constraints) fn read(text: &str, words: Vec<Token>, context: &Context) -> Vec<Limit> {
+pub(in crate::constraints) fn read(text: &str, mut words: Vec<Token>, context: &Context) -> Vec<Limit> {
     let mut found: Vec<Limit> = Vec::new();
     if context.is_conditional {
         return found;
     }
+    // "A.json and b.lock stay untouched", of which the constraint has the second half.
+    if context.lead.iter().any(Token::is_place) && words.first().is_some_and(Token::is_place) {
+        words.splice(0..0, context.lead.iter().cloned());
+    }
+    words.extend(context.exception.iter().cloned());
     let clauses = clauses(words);
     let mut before: Vec<Token> = Vec::new();
     for (at, clause) in clauses.iter().enumerate() {
@@ -35,7 +41,10 @@ pub(in crate::constraints) fn read(text: &str, words: Vec<Token>, context: &Cont
     if found.contains(&Limit::ReadOnly)
         && (context.requests_change
             || confines(&clauses)
-            || confines(&crate::constraints::clause::clauses(tokens(&context.around))))
+            || confines(&crate::constraints::clause::clauses(tokens(
+                &context.around,
+                context.languages,
+            ))))
     {
         found.retain(|limit| *limit != Limit::ReadOnly);
     }
@@ -70,6 +79,18 @@ pub(in crate::constraints) fn read(text: &str, words: Vec<Token>, context: &Cont
     found
 }
 
+/// Whether everything else can be told from a place: files of a kind with a firm name, and parts of an application.
+fn bounds(place: &Place) -> bool {
+    match place {
+        Place::Kind(kind) => matches!(
+            kind,
+            FileKind::Test | FileKind::Docs | FileKind::Styles | FileKind::Migration | FileKind::Pipeline
+        ),
+        Place::Path(_) | Place::Source | Place::Layer(_) => true,
+        Place::Words(_) | Place::KindOf(..) | Place::OtherEnvironment(_) => false,
+    }
+}
+
 /// Only these places may change: nothing if there are none.
 fn only(places: Vec<Place>, is_strict: bool) -> Vec<Limit> {
     if places.is_empty() {
@@ -81,8 +102,12 @@ fn only(places: Vec<Place>, is_strict: bool) -> Vec<Limit> {
 /// Whether something but looking is all that is asked for: "only comments, no changes of the code".
 fn confines(clauses: &[Vec<Token>]) -> bool {
     clauses.iter().any(|clause| {
-        let has = |terms: &[Term]| clause.iter().any(|token| token.is_any(terms));
-        has(&[Term::Only]) && !has(&[Term::Look, Term::Query])
+        let parts = Parts::of(clause);
+        parts.has(Term::Only)
+            && !parts.has_any(&[Term::Look, Term::Query])
+            && (parts.has_any(&[Term::Comment, Term::Change, Term::Add])
+                || !parts.places.is_empty()
+                || !parts.kinds().is_empty())
     })
 }
 
@@ -103,6 +128,9 @@ impl ClauseReader<'_> {
             && self.after.first().is_some_and(|token| token.is(Term::If));
         if depends || has(Term::Permit) || has(Term::If) && !has(Term::Except) {
             return Vec::new();
+        }
+        if self.is_read_only() {
+            return vec![Limit::ReadOnly];
         }
         if let Some(limits) = self.at_most() {
             return limits;
@@ -138,6 +166,23 @@ impl ClauseReader<'_> {
                 _ => Vec::new(),
             },
         }
+    }
+
+    /// "Read only", "this is a read-only task". "The config is read-only" is about the config.
+    fn is_read_only(&self) -> bool {
+        let says = |token: &Token| matches!(token.folded.as_str(), "read-only" | "readonly");
+        let is_only = |pair: &[Token]| pair[0].folded == "read" && pair[1].is(Term::Only);
+        let is_about = |token: &Token| {
+            says(token)
+                || token.is_any(&[Term::Filler, Term::Look, Term::Only, Term::Still])
+                || matches!(
+                    token.folded.as_str(),
+                    "task" | "session" | "mode" | "access" | "work" | "purely" | "strictly" | "question"
+                )
+        };
+        let spaced = |token: &Token| token.folded == "read" && token.is(Term::Still);
+        (self.clause.iter().any(|token| says(token) || spaced(token)) || self.clause.windows(2).any(is_only))
+            && self.clause.iter().all(is_about)
     }
 
     /// Whether what follows `term` is the user: "before I have seen it", "until I confirm".
@@ -203,7 +248,18 @@ impl ClauseReader<'_> {
 
     /// "Don't …", "hands off …", "ask before …".
     fn forbid(&self, cue: usize, is_state: bool) -> Vec<Limit> {
-        let (rule, except) = self.around(cue, is_state);
+        let (mut rule, mut except) = self.around(cue, is_state);
+        // "Except a.rs change nothing"
+        if let Some(at) = self.clause[..cue].iter().position(|token| token.is(Term::Except)) {
+            except = &self.clause[at + 1..cue];
+        }
+        // "In the parser change nothing"
+        let all = Parts::of(rule);
+        let before = Parts::of(&self.clause[..cue]);
+        let is_unnamed = all.has(Term::All) || self.clause[cue].is(Term::Nothing);
+        if is_unnamed && all.is_empty() && except.is_empty() && !before.is_empty() {
+            rule = self.clause;
+        }
         let mut parts = Parts::of(rule);
         let nothing = self.clause.iter().any(|token| token.is(Term::Nothing));
         // "It", "there", "them": what the clause before names.
@@ -224,6 +280,7 @@ impl ClauseReader<'_> {
         if is_all
             && !self.names_apply()
             && except_places.is_empty()
+            && except.is_empty()
             && parts.has_any(&[Term::Change, Term::Apply])
             && !parts.has_any(NARROWING)
         {
@@ -231,6 +288,22 @@ impl ClauseReader<'_> {
         }
         if is_all && !except_places.is_empty() && is_change {
             return only(except_places, true);
+        }
+        // "No edits", "without changes"
+        let is_noun = |token: &Token| CHANGES.contains(&token.folded.as_str());
+        if except.is_empty()
+            && rule.iter().any(is_noun)
+            && parts.has_only(&[
+                Term::Change,
+                Term::Code,
+                Term::File,
+                Term::All,
+                Term::Add,
+                Term::Until,
+                Term::Not,
+            ])
+        {
+            return vec![Limit::ReadOnly];
         }
         if parts.has_only(&[
             Term::Apply,
@@ -256,13 +329,15 @@ impl ClauseReader<'_> {
             return signatures(&parts, self.context);
         }
         let mut found = commands(&parts, rule, is_state, self.context);
-        found.extend(written(&parts, rule, self.context));
+        found.extend(written(&parts, rule, is_state, self.context));
         if parts.has(Term::Dependency)
             && !parts.has(Term::Aspect)
             && !parts.has_any(&[Term::Remove, Term::Rename])
             && parts.places.is_empty()
             && (parts.words.is_empty() || parts.has(Term::New))
-            && parts.literals.is_empty()
+            && (parts.literals.is_empty()
+                || parts.has_any(&[Term::New, Term::Else])
+                || !parts.literals.iter().any(|name| is_name(name)))
         {
             found.push(Limit::Package(None));
         }
@@ -348,12 +423,18 @@ impl ClauseReader<'_> {
         // Named by words: "the billing code".
         let is_named = (changes || binds_without_verb)
             && places.is_empty()
-            && (1..=3).contains(&parts.words.len())
-            && parts.literals.is_empty();
-        if is_named && parts.words.iter().all(|word| word.len() >= 3) && !parts.has_any(COMMANDS) {
-            places.push(Place::Words(
-                parts.words.iter().map(|word| singular(word)).collect(),
-            ));
+            && parts.literals.is_empty()
+            && !parts.has_any(COMMANDS);
+        let mut found = Vec::new();
+        if is_named {
+            let named = parts.named();
+            let is_telling = |group: &&Vec<String>| group.iter().all(|word| word.len() >= 3);
+            places.extend(named.iter().filter(is_telling).cloned().map(Place::Words));
+            found.extend(
+                named
+                    .into_iter()
+                    .map(|group| Limit::Written(Construct::Setting(group))),
+            );
         }
         // The file of a type, the folder of a name.
         let names = parts
@@ -364,14 +445,15 @@ impl ClauseReader<'_> {
             names.flat_map(|name| [Place::Path(format!("{name}.*")), Place::Path((*name).to_owned())]),
         );
         if places.is_empty() {
-            return Vec::new();
+            return found;
         }
         let rule = PlaceRule {
             removal_only: removes && !changes,
             existing_only: parts.has(Term::Existing),
             except,
         };
-        vec![Limit::Places(places, rule)]
+        found.push(Limit::Places(places, rule));
+        found
     }
 
     /// "Only …".
@@ -398,6 +480,27 @@ impl ClauseReader<'_> {
         if parts.has(Term::Query) && parts.places.is_empty() {
             return vec![Limit::Command(ForbiddenCommand::DatabaseWrite)];
         }
+        // "Just look at the login", but not "only review comments are to be addressed"
+        let verb = self.clause[cue + 1..]
+            .iter()
+            .find(|token| !token.is(Term::Filler));
+        let looks = verb.is_some_and(|token| token.is(Term::Look) && token.folded != "plan");
+        if looks
+            && !whole.has_any(&[
+                Term::Change,
+                Term::Add,
+                Term::Comment,
+                Term::Docs,
+                Term::Before,
+                Term::Until,
+            ])
+            && !self
+                .clause
+                .iter()
+                .any(|token| matches!(token.folded.as_str(), "first" | "then" | "erst" | "prima"))
+        {
+            return vec![Limit::ReadOnly];
+        }
         if parts.has_any(&[
             Term::Use,
             Term::Run,
@@ -408,6 +511,7 @@ impl ClauseReader<'_> {
             Term::Push,
             Term::Merge,
             Term::Upgrade,
+            Term::Format,
             Term::Look,
             Term::Remove,
             Term::Aspect,
@@ -421,8 +525,18 @@ impl ClauseReader<'_> {
         if parts.has(Term::Branch) {
             return vec![Limit::Command(self.switch())];
         }
-        let mut places = parts.places.clone();
-        places.extend(parts.kinds());
+        if let Some(limits) = self.only_environment(&whole) {
+            return limits;
+        }
+        // What is named loosely has no boundary that an edit could leave.
+        if !parts.groups.is_empty() && parts.places.is_empty() {
+            return Vec::new();
+        }
+        let stays = STAYING.contains(&self.clause[cue].folded.as_str()) && self.clause[cue].is_phrase;
+        let is_certain =
+            |place: &&Place| stays || !matches!(place, Place::Path(path) if !is_certain_path(path));
+        let mut places: Vec<Place> = parts.places.iter().filter(is_certain).cloned().collect();
+        places.extend(parts.kinds().into_iter().filter(bounds));
         let names_file = |token: &Token| {
             token.is(Term::That) && token.is_phrase || token.is(Term::File) && token.folded != "files"
         };
@@ -433,8 +547,12 @@ impl ClauseReader<'_> {
             return self.only_named();
         }
         // "Globs `**/*.md` only" describes a setting.
-        let is_described = !parts.words.is_empty() && (parts.places.is_empty() || !whole.has(Term::Change))
-            || parts.places.is_empty() && !whole.has(Term::Change);
+        let is_bare = whole.has_only(ONLY_KINDS);
+        let is_described = !stays
+            && !is_bare
+            && !parts.words.is_empty()
+            && (parts.places.is_empty() || !whole.has(Term::Change))
+            || !stays && !is_bare && parts.places.is_empty() && !whole.has(Term::Change);
         if places.is_empty() || is_described || !parts.literals.is_empty() {
             return Vec::new();
         }
@@ -445,13 +563,36 @@ impl ClauseReader<'_> {
         only(places, is_strict)
     }
 
+    /// "Only prod": other environments are out of bounds.
+    fn only_environment(&self, whole: &Parts<'_>) -> Option<Vec<Limit>> {
+        if !whole.has_only_besides(&[Term::Only, Term::Production, Term::Change, Term::Until]) {
+            return None;
+        }
+        let own = self.clause.iter().find_map(|token| match token.term {
+            Some(Term::Production) => Some("prod"),
+            _ => environment(&token.folded),
+        })?;
+        let is_other = |word: &&&str| environment(word).is_none();
+        if whole.words.iter().any(|word| is_other(&word)) {
+            return None;
+        }
+        let place = Place::OtherEnvironment(vec![own.to_owned()]);
+        Some(vec![
+            Limit::Places(vec![place], PlaceRule::default()),
+            Limit::Command(ForbiddenCommand::In(environments(own, false))),
+        ])
+    }
+
     /// The places that the words before the clause name: those that "it" and "there" mean.
     fn places_before(&self) -> Vec<Place> {
         let places = Parts::of(self.before).places;
         if !places.is_empty() || self.before.iter().any(|token| token.term != Some(Term::Filler)) {
             return places;
         }
-        Parts::of(&tokens(&self.context.before)).places
+        // "Those" are the ones named last.
+        let clauses = clauses(tokens(&self.context.before, self.context.languages));
+        let mut named = clauses.iter().rev().map(|clause| Parts::of(clause).places);
+        named.find(|places| !places.is_empty()).unwrap_or_default()
     }
 
     fn switch(&self) -> ForbiddenCommand {
@@ -476,6 +617,10 @@ impl ClauseReader<'_> {
         let is_still = all.has(Term::Still);
         let (rule, except) = self.around(cue, false);
         let mut parts = Parts::of(rule);
+        // "Keep lodash out"
+        if let ([name, "out"], []) = (all.words.as_slice(), all.places.as_slice()) {
+            return vec![Limit::Package(Some((*name).to_owned()))];
+        }
         if (all.has(Term::Signature) || all.has(Term::Public) && is_still)
             && !all.has_any(&[Term::Tests, Term::Docs])
         {
@@ -484,7 +629,35 @@ impl ClauseReader<'_> {
         if all.has(Term::Branch) {
             return vec![Limit::Command(self.switch())];
         }
+        if is_still && names_versions(self.clause) {
+            let named = all.named();
+            if named.is_empty() && all.places.is_empty() {
+                return vec![version_of("", ""), Limit::Command(ForbiddenCommand::Upgrade)];
+            }
+            let first = named.iter().filter_map(|group| group.first());
+            return first.map(|name| version_of(name, "")).collect();
+        }
+        if let Some(limit) = self.kept_value() {
+            return vec![limit];
+        }
         let is_property = all.has_any(&[Term::Aspect, Term::Line, Term::Most]);
+        // "Keep the Makefile around"
+        if !is_still
+            && self.clause[cue].is(Term::Keep)
+            && !is_property
+            && parts.words.is_empty()
+            && parts.literals.is_empty()
+        {
+            let rule = PlaceRule {
+                removal_only: true,
+                ..PlaceRule::default()
+            };
+            return if parts.places.is_empty() {
+                Vec::new()
+            } else {
+                vec![Limit::Places(parts.places, rule)]
+            };
+        }
         if !is_still && (self.clause[cue].is(Term::Keep) || is_property) {
             return Vec::new();
         }
@@ -501,26 +674,9 @@ impl ClauseReader<'_> {
         if parts.is_empty() && (parts.has(Term::That) || is_still) {
             parts.places = self.places_before();
         }
-        let version = self.clause.iter().find(|token| is_version(&token.raw));
         let mut places = parts.places.clone();
         places.extend(parts.kinds());
         let words: Vec<&&str> = parts.words.iter().filter(|word| !is_version(word)).collect();
-        if let (Some(version), true) = (version, places.is_empty() || !parts.has(Term::Production)) {
-            let subject = words
-                .iter()
-                .map(|word| word.to_string())
-                .chain(parts.literals.iter().map(|name| fold(name)));
-            let subject: Vec<String> = subject
-                .filter(|word| !matches!(word.as_str(), "min" | "minimum" | "level"))
-                .collect();
-            return match subject.as_slice() {
-                [name] => vec![Limit::Written(Construct::Version {
-                    name: name.clone(),
-                    version: version.raw.clone(),
-                })],
-                _ => Vec::new(),
-            };
-        }
         if places.is_empty()
             && words.len() == 1
             && parts.literals.is_empty()
@@ -537,8 +693,13 @@ impl ClauseReader<'_> {
                 };
                 return vec![Limit::Places(places, removal_only)];
             }
-        } else if !is_still && (!words.is_empty() && version.is_none() || !parts.literals.is_empty()) {
+        } else if !is_still && (!words.is_empty() || !parts.literals.is_empty()) {
             return Vec::new();
+        }
+        if places.is_empty() && is_still {
+            let named = parts.named();
+            let is_telling = |group: &&Vec<String>| group.iter().all(|word| word.len() >= 3);
+            places.extend(named.iter().filter(is_telling).cloned().map(Place::Words));
         }
         if places.is_empty() {
             return Vec::new();
@@ -555,6 +716,36 @@ impl ClauseReader<'_> {
         found
     }
 
+    /// "Stay on react 17", "keep the batch size at 256": a value that stays.
+    fn kept_value(&self) -> Option<Limit> {
+        let value = self.clause.iter().find(|token| is_version(&token.raw))?;
+        let parts = Parts::of(self.clause);
+        if !parts.places.is_empty() || parts.has_any(&[Term::Line, Term::Most, Term::Tests, Term::Production])
+        {
+            return None;
+        }
+        // "The batch size"
+        let names = |token: &Token| token.term.is_none() && !is_version(&token.raw) && !token.is_quoted;
+        let at = self.clause.iter().rposition(|token| token.is(Term::Aspect));
+        if let Some(at) = at.filter(|at| *at > 0 && names(&self.clause[at - 1])) {
+            let group = self.clause[at - 1..=at].iter().map(|token| token.folded.clone());
+            return Some(Limit::Written(Construct::Setting(group.collect())));
+        }
+        let literals = parts.literals.iter().map(|name| vec![fold(name)]);
+        let mut named: Vec<Vec<String>> = parts.named().into_iter().chain(literals).collect();
+        for group in &mut named {
+            group.retain(|word| !matches!(word.as_str(), "min" | "minimum" | "level" | "version"));
+        }
+        named.retain(|group| !group.is_empty());
+        match named.as_slice() {
+            [group] => Some(match group.as_slice() {
+                [name] => version_of(name, &value.raw),
+                _ => Limit::Written(Construct::Setting(group.clone())),
+            }),
+            _ => None,
+        }
+    }
+
     /// "… except x".
     fn exclude(&self, cue: usize) -> Vec<Limit> {
         let parts = Parts::of(&self.clause[cue + 1..]);
@@ -567,12 +758,29 @@ impl ClauseReader<'_> {
         if !places.is_empty() {
             found.push(Limit::Places(places, PlaceRule::default()));
         }
-        let names = parts
-            .words
+        let named: Vec<Vec<String>> = parts.named();
+        let literals = parts.literals.iter().filter(|name| is_name(name));
+        found.extend(literals.clone().map(|name| {
+            Limit::Places(
+                vec![Place::Path(format!("{name}.*")), Place::Path((*name).to_owned())],
+                PlaceRule::default(),
+            )
+        }));
+        let words = named
             .iter()
-            .chain(&parts.literals)
-            .filter(|name| is_name(name) && !is_version(name));
-        for name in names {
+            .filter(|group| group.iter().all(|word| word.len() >= 3));
+        found.extend(
+            words
+                .clone()
+                .map(|group| Limit::Places(vec![Place::Words(group.clone())], PlaceRule::default())),
+        );
+        // A name of one word may be that of a package, section or setting. "The ones pinned by hash" is none.
+        let single = parts.groups.iter().filter(|group| group.len() == 1).flatten();
+        for name in single
+            .copied()
+            .chain(literals.copied())
+            .filter(|name| is_name(name) && !is_version(name))
+        {
             found.push(Limit::Written(Construct::Section(fold(name))));
             found.push(Limit::Command(ForbiddenCommand::Package(fold(name))));
             found.push(Limit::Written(Construct::Declared(fold(name))));
@@ -604,6 +812,48 @@ impl ClauseReader<'_> {
         Some(vec![Limit::Written(construct)])
     }
 }
+
+fn version_of(name: &str, version: &str) -> Limit {
+    Limit::Written(Construct::Version {
+        name: name.to_owned(),
+        version: version.to_owned(),
+    })
+}
+
+/// Whether a clause is about versions.
+fn names_versions(clause: &[Token]) -> bool {
+    clause.iter().any(|token| {
+        matches!(
+            token.folded.as_str(),
+            "version" | "versions" | "versionen" | "versiones" | "versioni" | "versoes" | "wersje"
+        )
+    })
+}
+
+/// Kinds of files to which "only" confines without a verb: "docs only".
+const ONLY_KINDS: &[Term] = &[
+    Term::Only,
+    Term::Until,
+    Term::Docs,
+    Term::Tests,
+    Term::Styles,
+    Term::Frontend,
+    Term::Backend,
+];
+
+/// First words of phrases that confine to a place: "stay in", "limit yourself to".
+#[rustfmt::skip]
+const STAYING: &[&str] = &[
+    "beschrank", "beschranke", "bleib", "confine", "keep", "limit", "limita", "limitate", "limitati", "limite-se", "limite-toi", "limiteaza-te", "ogranicz", "quedate", "ramai", "resta", "reste", "restrict",
+    "rezuma-te", "stay", "stick",
+];
+
+/// Nouns for any change.
+#[rustfmt::skip]
+const CHANGES: &[&str] = &[
+    "changes", "change", "edits", "modifications", "modification", "anderungen", "anderung", "modificari", "schimbari", "modifications", "changements", "cambios", "modificaciones", "modifiche", "cambiamenti",
+    "mudancas", "alteracao", "alteracoes", "zmian", "zmiany", "wijzigingen", "any changes", "make changes to",
+];
 
 /// Verbs that a limit is about.
 #[rustfmt::skip]
