@@ -11,6 +11,7 @@ mod commands;
 mod limit;
 mod packages;
 mod paths;
+mod permission;
 mod place;
 mod read_only;
 mod request;
@@ -34,6 +35,7 @@ use grov_domain::{ActionType, Finding, Rule, beginning_of, beginning_to};
 use limit::{Context, Limit};
 use packages::PackageConstraint;
 use paths::PathConstraints;
+use permission::Permission;
 use read_only::ReadOnlyConstraint;
 use request::Sentence;
 pub(crate) use request::proposes_change;
@@ -93,14 +95,17 @@ impl Constraints {
             .iter()
             .map(|text| Sentence::all(root, text))
             .collect();
+        let permissions: Vec<Vec<Permission>> =
+            instructions.iter().map(|text| Permission::all(text)).collect();
         for text in constraints.iter().take(MAX_CONSTRAINTS) {
             let text = beginning_to(text, text.floor_char_boundary(MAX_BYTES));
             let younger = since.first_younger(text, &said);
             let own = younger.own.and_then(|own| sentences.get(own));
             let until_own = younger.own.and_then(|own| instructions.get(..=own));
             let later = sentences.get(younger.from..).unwrap_or_default().concat();
+            let permitted = permissions.get(younger.from..).unwrap_or_default().concat();
             let mut added = Self::default();
-            added.read(root, text, until_own.unwrap_or_default(), &later);
+            added.read(root, text, until_own.unwrap_or_default(), &permitted, &later);
             added.lift(root, text, own.map_or(&[], Vec::as_slice), &later);
             limits.append(added);
         }
@@ -117,7 +122,14 @@ impl Constraints {
     }
 
     /// Adds what a constraint forbids. The last of `instructions` is its own.
-    fn read(&mut self, root: &ProjectRoot, text: &str, instructions: &[String], later: &[Sentence]) {
+    fn read(
+        &mut self,
+        root: &ProjectRoot,
+        text: &str,
+        instructions: &[String],
+        permitted: &[Permission],
+        later: &[Sentence],
+    ) {
         let prompt = instructions.last().map(String::as_str);
         let earlier = instructions
             .len()
@@ -126,6 +138,9 @@ impl Constraints {
         let earlier = earlier.map_or("", String::as_str);
         let languages = prompt.map_or(Languages::NONE, |prompt| Languages::of(&words(prompt)));
         let words = clause::tokens(text, languages);
+        if permitted.iter().any(|permission| permission.lifts(&words)) {
+            return;
+        }
         let context = prompt.map_or_else(Context::default, |prompt| {
             Context::of(prompt, earlier, text, &words)
         });

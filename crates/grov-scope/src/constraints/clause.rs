@@ -34,6 +34,19 @@ impl Token {
         self.term.is_some_and(|term| terms.contains(&term))
     }
 
+    /// Whether it means an action.
+    pub(super) fn is_action(&self) -> bool {
+        self.is_any(ACTIONS)
+    }
+
+    /// What it means or says, to compare it with others.
+    pub(super) fn key(&self) -> String {
+        match self.term {
+            Some(term) => format!("{term:?}"),
+            None => self.folded.trim_end_matches(['/', 's']).to_owned(),
+        }
+    }
+
     /// Whether it is a path, a file name without an extension, or the ending of files.
     pub(super) fn is_place(&self) -> bool {
         self.term.is_none() && is_place(&self.raw)

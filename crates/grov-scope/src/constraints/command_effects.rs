@@ -26,7 +26,12 @@ pub(super) fn is_run(what: &ForbiddenCommand, action: &AnalyzedAction<'_>) -> bo
         ForbiddenCommand::Deploy => {
             programs.any(|program| crate::danger::publishes(program) || names(program, DEPLOYING))
         }
-        ForbiddenCommand::Infrastructure => programs.any(|program| names(program, INFRASTRUCTURE)),
+        ForbiddenCommand::Infrastructure => {
+            programs.any(|program| names(program, INFRASTRUCTURE) || changes_cloud(program))
+        }
+        ForbiddenCommand::Option { words, value } => {
+            programs.any(|program| has_option(program, words, value))
+        }
         ForbiddenCommand::Install => has(EffectKind::Install),
         ForbiddenCommand::Upgrade => programs.any(|program| names(program, UPGRADING)),
         ForbiddenCommand::Restart => programs.any(|program| names(program, RESTARTING)),
@@ -48,7 +53,9 @@ pub(super) fn is_run(what: &ForbiddenCommand, action: &AnalyzedAction<'_>) -> bo
                 ])
                 || names(program, SNAPSHOTS)
         }),
-        ForbiddenCommand::Migrate => programs.any(|program| names(program, MIGRATING)),
+        ForbiddenCommand::Migrate => {
+            programs.any(|program| names(program, MIGRATING) && !is_for_tests(program))
+        }
         ForbiddenCommand::GenerateMigration => programs.any(|program| names(program, GENERATING_MIGRATIONS)),
         ForbiddenCommand::DatabaseWrite => programs.any(writes_data) || removes_outside(action),
         ForbiddenCommand::Containers => programs.any(|program| names(program, CONTAINERS)),
@@ -164,12 +171,52 @@ fn only_looks(program: &Program) -> bool {
         || program.has_word(&[
             "--dry-run",
             "--dryrun",
+            "--sql",
             "--help",
             "--version",
             "--check",
             "--diff",
             "--list",
         ])
+}
+
+/// Whether a command of a cloud's client changes something: `aws lambda update-function-code`.
+fn changes_cloud(program: &Program) -> bool {
+    let changes = |word: &str| {
+        let verb = word.split('-').next().unwrap_or_default();
+        word.contains('-')
+            && matches!(
+                verb,
+                "create"
+                    | "update"
+                    | "delete"
+                    | "put"
+                    | "terminate"
+                    | "modify"
+                    | "stop"
+                    | "start"
+                    | "reboot"
+                    | "attach"
+                    | "detach"
+            )
+    };
+    program.name() == "aws" && program.operands().any(changes)
+}
+
+/// Whether an option that words name gets another value: `--batch-size 64`.
+fn has_option(program: &Program, words: &[String], value: &str) -> bool {
+    let next = program.arguments.iter().skip(1).map(|word| word.text.as_str());
+    program
+        .arguments
+        .iter()
+        .zip(next.chain([""]))
+        .any(|(option, next)| {
+            let Some(name) = option.text.strip_prefix("--") else {
+                return false;
+            };
+            let (name, given) = name.split_once('=').unwrap_or((name, next));
+            path_words(name) == words && given != value
+        })
 }
 
 /// Whether a verb is the subcommand of a program, or the last part of its task: `west flash`, `search:reindex`.
@@ -207,6 +254,9 @@ const REMOTE: &[&str] = &[
     "tofu",
     "vercel",
     "mongosh",
+    "mysqldump",
+    "pg_dump",
+    "pg_restore",
     "redis-cli",
 ];
 const LOOKING: &[&str] = &[
@@ -367,8 +417,22 @@ const WRITING_SQL: &[&str] = &[
     "insertmany",
 ];
 
+/// Whether an option selects the database of the tests: `--settings=app.settings.test`, `--env=testing`.
+fn is_for_tests(program: &Program) -> bool {
+    let options = program
+        .arguments
+        .iter()
+        .filter(|word| word.text.starts_with("--"));
+    options
+        .flat_map(|word| path_words(&word.text))
+        .any(|word| word == "test" || word == "testing")
+}
+
 /// Whether a command changes stored data.
 fn writes_data(program: &Program) -> bool {
+    if is_for_tests(program) {
+        return false;
+    }
     if !DATABASES.contains(&program.name()) {
         return names(program, MIGRATING) || names(program, REMOVING_OBJECTS);
     }

@@ -37,6 +37,7 @@ fn requested_by(what: &ForbiddenCommand) -> Vec<&str> {
         ForbiddenCommand::Git("commit") => vec!["commit", "push", "pr", "mr", "comite", "committe"],
         ForbiddenCommand::Git(command) | ForbiddenCommand::GitOn(command, _) => vec![command],
         ForbiddenCommand::Restart => vec!["restart", "reboot", "rerun"],
+        ForbiddenCommand::Option { words, .. } => words.iter().map(String::as_str).collect(),
         ForbiddenCommand::Named(name) => vec![name],
         ForbiddenCommand::In(names) => names.iter().map(String::as_str).collect(),
         ForbiddenCommand::Delete => vec!["delete", "remove", "sterge"],

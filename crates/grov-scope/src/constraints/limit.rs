@@ -88,6 +88,8 @@ pub(super) enum ForbiddenCommand {
     Delete,
     /// A restart of something that runs.
     Restart,
+    /// Another value of the option that these words name.
+    Option { words: Vec<String>, value: String },
     /// A subcommand with this name.
     Named(String),
     /// A command that acts in one of these environments.

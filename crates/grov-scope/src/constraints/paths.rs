@@ -141,7 +141,9 @@ impl PathConstraints {
             };
             let own = own.iter().filter_map(|sentence| sentence.change.as_ref());
             let own = own.flat_map(|change| change.paths.iter().filter(is_file));
-            let later = younger.iter().flat_map(|change| &change.paths);
+            let later = younger
+                .iter()
+                .flat_map(|change| change.paths.iter().chain(&change.names));
             limit.lifted.extend(own.chain(later).take(MAX_LIFTED).cloned());
         };
         for limit in &mut self.forbidden {
@@ -203,7 +205,12 @@ impl PathConstraints {
         action: &AnalyzedAction<'_>,
         removes: bool,
     ) -> Option<&str> {
-        let is_lifted = |limit: &PathConstraint| limit.lifted.iter().any(|pattern| pattern.covers(place));
+        // An identifier names the file of its name.
+        let names = |pattern: &Pattern| match pattern.text().contains(['/', '.']) {
+            true => pattern.covers(place),
+            false => pattern.expects(place),
+        };
+        let is_lifted = |limit: &PathConstraint| limit.lifted.iter().any(names);
         let forbids = |limit: &&PathConstraint| {
             covered(&limit.targets, place)
                 && !covered(&limit.except, place)

@@ -2,7 +2,7 @@
 
 use super::sentences::sentences;
 use crate::file_kind::FileKind;
-use crate::names::{is_path, paths};
+use crate::names::{is_path, named, paths};
 use crate::normalized_path::ProjectRoot;
 use crate::pattern::Pattern;
 use crate::phrases::{self, Found, Languages, Verb};
@@ -35,6 +35,8 @@ struct SentenceWord {
 pub(super) struct RequestedChange {
     /// The paths it names.
     pub(super) paths: Vec<Pattern>,
+    /// The identifiers it names.
+    pub(super) names: Vec<Pattern>,
     /// The kinds of files it names.
     pub(super) kinds: Vec<FileKind>,
     /// The words after its verbs, folded.
@@ -154,8 +156,12 @@ impl RequestedChange {
         if !words.iter().any(is_order) {
             return None;
         }
+        let mut names = Vec::new();
+        named(text, &mut names);
+        let patterns = |names: Vec<String>| names.iter().map(|name| Pattern::new(root, name)).collect();
         let mut change = Self {
-            paths: paths(text).iter().map(|path| Pattern::new(root, path)).collect(),
+            paths: patterns(paths(text)),
+            names: patterns(names),
             ..Self::default()
         };
         for at in (0..words.len()).filter(|at| verbs.changes(&words[*at])) {

@@ -164,6 +164,8 @@ pub(super) enum Term {
     Function,
     /// "Code".
     Code,
+    /// "Keys", "identifiers".
+    Key,
     /// A property of the code, such as its behaviour. A limit on it cannot be checked.
     Aspect,
     /// A word without a meaning of its own.

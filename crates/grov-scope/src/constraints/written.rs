@@ -29,6 +29,8 @@ pub(super) enum Construct {
     Signature(Vec<String>),
     /// Another version of a thing.
     Version { name: String, version: String },
+    /// Another key of an entry that keeps its value.
+    Keys,
     /// Another value of the setting that these words name: `batch_size: 256`.
     Setting(Vec<String>),
     /// More lines than this.
@@ -159,6 +161,9 @@ impl Construct {
             Self::Literal { text, of } => {
                 let text = text.to_lowercase();
                 let glob = text.strip_suffix('*').unwrap_or(&text);
+                if glob == "any" {
+                    return any(&|line| uses(line, glob, written));
+                }
                 !written.is_prose()
                     && any(&|line| {
                         let line = line.to_lowercase();
@@ -191,6 +196,7 @@ impl Construct {
                 known.is_some_and(|known| any(&|line| has_other_version(line, name, &known)))
             }),
             Self::Version { name, version } => any(&|line| has_other_version(line, name, version)),
+            Self::Keys => renames_key(written),
             Self::Setting(words) => changes_setting(written, words),
             Self::Lines(most) => has_too_many_lines(written, *most),
             Self::Tests(most) => {
@@ -250,6 +256,11 @@ const KEYWORDS: &[&str] = &[
     "any", "async", "await", "class", "clone", "eval", "goto", "innerhtml", "lambda", "let", "panic", "regex", "settimeout", "sleep", "static", "ts-ignore", "typeof", "unknown", "unsafe", "unwrap", "var",
 ];
 
+/// Forms of the type `any`.
+const ANY_TYPES: &[&str] = &[
+    ": any", "<any", "as any", " any>", "| any", "any |", "any[", "=> any",
+];
+
 /// Whether a line uses a keyword or library.
 fn uses(line: &str, name: &str, written: &Written<'_>) -> bool {
     let lower = line.to_lowercase();
@@ -258,6 +269,10 @@ fn uses(line: &str, name: &str, written: &Written<'_>) -> bool {
     }
     let trimmed = lower.trim_start();
     let is_text = is_comment(line, written) && !name.contains('-');
+    if name == "any" {
+        // The type, and not the matcher of a test: `expect.any(String)`.
+        return !is_text && ANY_TYPES.iter().any(|form| lower.contains(form));
+    }
     if KEYWORDS.contains(&name) {
         return !is_text;
     }
@@ -419,6 +434,42 @@ fn changes_setting(written: &Written<'_>, words: &[String]) -> bool {
     })
 }
 
+/// Whether an edit gives an entry another key: the old key is gone, and its value stands at another.
+fn renames_key(written: &Written<'_>) -> bool {
+    let Some(before) = written.before else {
+        return false;
+    };
+    let entry = |line: &str| {
+        let name = setting_of(line)?.to_owned();
+        let value = line[line.find([':', '='])? + 1..]
+            .trim_start_matches('>')
+            .trim()
+            .trim_end_matches(',')
+            .to_owned();
+        (!value.is_empty()).then_some((name, value))
+    };
+    let after: Vec<(String, String)> = written.after.lines().take(MAX_LINES).filter_map(entry).collect();
+    before
+        .lines()
+        .take(MAX_LINES)
+        .filter_map(entry)
+        .any(|(name, value)| {
+            let is_same = |one: &str, other: &str| one == other || is_near(one, other);
+            !after.iter().any(|(other, _)| *other == name)
+                && after.iter().any(|(_, other)| is_same(other, &value))
+        })
+}
+
+/// Whether two values differ in a few letters only, as after the correction of a typing mistake.
+fn is_near(one: &str, other: &str) -> bool {
+    let same = one
+        .chars()
+        .zip(other.chars())
+        .take_while(|(one, other)| one == other)
+        .count();
+    same >= 8 && one.len().abs_diff(other.len()) <= 3
+}
+
 /// The name of the setting to which a line gives a value: `batch_size` of `batch_size: 256`.
 fn setting_of(line: &str) -> Option<&str> {
     const MOST: usize = 60;
@@ -544,6 +595,7 @@ impl WrittenConstraint {
             Construct::Badge => names(&["badge", "badges"]),
             Construct::OwnStyle => names(&["css", "style", "styles"]),
             Construct::DebugOutput => names(&["print", "log", "prints", "logs"]),
+            Construct::Keys => names(&["keys", "key"]),
             Construct::Setting(words) => {
                 sentence.orders() && words.iter().all(|word| sentence.has_any(&[word.as_str()]))
             }

@@ -211,10 +211,20 @@ pub(super) fn signatures(parts: &Parts<'_>, context: &Context) -> Vec<Limit> {
         .map(str::to_owned)
         .collect();
     let names = if own.is_empty() && !parts.has_any(&[Term::Public]) {
-        context
+        // "int read(char *to, int most) must keep its signature" has a pause in the name.
+        let said = context
+            .names
+            .iter()
+            .map(|name| name.split('(').next().unwrap_or(name));
+        let said: Vec<&str> = said.filter(|name| is_function(name)).collect();
+        let named = context
             .identifiers
             .iter()
-            .filter(|name| is_function(name))
+            .map(String::as_str)
+            .filter(|name| is_function(name));
+        let names = if said.is_empty() { named.collect() } else { said };
+        names
+            .iter()
             .map(|name| name.trim_end_matches("()").to_owned())
             .collect()
     } else {

@@ -54,6 +54,13 @@ impl<'t> Parts<'t> {
             self.flags.push(token.raw.clone());
         } else if token.is_place() {
             self.places.push(place_of(token));
+            // ".xcstrings" is an ending, unless it is a file.
+            let ending = token
+                .raw
+                .strip_prefix('.')
+                .filter(|ending| ending.chars().all(char::is_alphanumeric));
+            self.places
+                .extend(ending.map(|ending| Place::Path(format!("*.{ending}"))));
         } else if is_version(&token.raw) {
             self.versions.push(&token.raw);
         } else if token.is_quoted
@@ -98,7 +105,11 @@ impl<'t> Parts<'t> {
 
     /// Whether it names something.
     pub(super) fn is_empty(&self) -> bool {
-        self.places.is_empty() && self.literals.is_empty() && self.words.is_empty() && self.kinds().is_empty()
+        self.places.is_empty()
+            && self.literals.is_empty()
+            && self.words.is_empty()
+            && self.flags.is_empty()
+            && self.kinds().is_empty()
     }
 
     /// The kinds of files that it names.

@@ -236,11 +236,16 @@ impl ClauseReader<'_> {
             says.is_empty() && !says.has_any(VERBS) && !says.has_any(NOUNS) && !Parts::of(before).is_empty()
                 || is_state && !Parts::of(before).is_empty();
         let names_nothing = says.is_empty() && !says.has_any(NOUNS);
+        // "X is frozen for the demo", "x belongs to y": what follows says nothing of what is forbidden.
+        if is_state && !Parts::of(before).is_empty() {
+            return (before, except);
+        }
         let is_last = names_nothing && Parts::of(before).has_any(NOUNS) || is_said_before;
         // Japanese puts the verb first: "コミットしないで".
         let is_verb_first = names_nothing && !says.has_any(VERBS) && Parts::of(before).has_any(VERBS);
         if is_last || is_verb_first {
-            (self.clause, except)
+            let end = end.map_or(self.clause.len(), |end| cue + 1 + end);
+            (&self.clause[..end], except)
         } else {
             (rule, except)
         }
@@ -256,14 +261,16 @@ impl ClauseReader<'_> {
         // "In the parser change nothing"
         let all = Parts::of(rule);
         let before = Parts::of(&self.clause[..cue]);
-        let is_unnamed = all.has(Term::All) || self.clause[cue].is(Term::Nothing);
+        let nothing = self.clause.iter().any(|token| token.is(Term::Nothing));
+        let is_unnamed = all.has(Term::All) || nothing;
         if is_unnamed && all.is_empty() && except.is_empty() && !before.is_empty() {
             rule = self.clause;
         }
         let mut parts = Parts::of(rule);
-        let nothing = self.clause.iter().any(|token| token.is(Term::Nothing));
         // "It", "there", "them": what the clause before names.
-        if parts.is_empty() && (parts.has(Term::That) || is_state) {
+        // Japanese puts the object before a pause: "*.g.dart) は手で編集しない".
+        let is_verb_last = cue + 1 == self.clause.len() && parts.has_only(&[Term::Change, Term::Not]);
+        if parts.is_empty() && (parts.has(Term::That) || is_state || is_verb_last) {
             parts.places.extend(self.places_before());
         }
         if parts.has(Term::Outside) && !parts.places.is_empty() {
@@ -305,19 +312,21 @@ impl ClauseReader<'_> {
         {
             return vec![Limit::ReadOnly];
         }
-        if parts.has_only(&[
-            Term::Apply,
-            Term::Until,
-            Term::Change,
-            Term::Code,
-            Term::All,
-            Term::Add,
-            Term::Not,
-        ]) && (parts.has_any(&[Term::Apply, Term::Code])
-            && !parts.has(Term::New)
-            && !is_state
-            && parts.has_any(&[Term::Apply, Term::Add, Term::Until, Term::Change])
-            || parts.has(Term::Code) && rule.len() == 1)
+        if except.is_empty()
+            && parts.has_only(&[
+                Term::Apply,
+                Term::Until,
+                Term::Change,
+                Term::Code,
+                Term::All,
+                Term::Add,
+                Term::Not,
+            ])
+            && (parts.has_any(&[Term::Apply, Term::Code])
+                && !parts.has(Term::New)
+                && !is_state
+                && parts.has_any(&[Term::Apply, Term::Add, Term::Until, Term::Change])
+                || parts.has(Term::Code) && rule.len() == 1)
         {
             return vec![if self.names_apply() || self.tells_infrastructure() {
                 Limit::Command(ForbiddenCommand::Infrastructure)
@@ -325,8 +334,20 @@ impl ClauseReader<'_> {
                 Limit::ReadOnly
             }];
         }
-        if is_state && parts.has_any(&[Term::Signature, Term::Public]) {
+        if parts.has(Term::Key) && (is_state || is_change) {
+            return vec![Limit::Written(Construct::Keys)];
+        }
+        let is_layer = parts.kinds().iter().any(|kind| matches!(kind, Place::Layer(_)));
+        if is_state && parts.has_any(&[Term::Signature, Term::Public]) && !is_layer {
             return signatures(&parts, self.context);
+        }
+        // "I'll upload it myself"
+        if let (true, [verb], true) = (
+            self.clause[cue].is(Term::Myself),
+            parts.words.as_slice(),
+            parts.has(Term::That),
+        ) {
+            return vec![Limit::Command(ForbiddenCommand::Named((*verb).to_owned()))];
         }
         let mut found = commands(&parts, rule, is_state, self.context);
         found.extend(written(&parts, rule, is_state, self.context));
@@ -334,7 +355,7 @@ impl ClauseReader<'_> {
             && !parts.has(Term::Aspect)
             && !parts.has_any(&[Term::Remove, Term::Rename])
             && parts.places.is_empty()
-            && (parts.words.is_empty() || parts.has(Term::New))
+            && (parts.words.is_empty() || parts.has_any(&[Term::New, Term::Else]))
             && (parts.literals.is_empty()
                 || parts.has_any(&[Term::New, Term::Else])
                 || !parts.literals.iter().any(|name| is_name(name)))
@@ -355,10 +376,25 @@ impl ClauseReader<'_> {
         }
         found.extend(self.places(
             &parts,
-            is_state || nothing || self.clause[cue].is(Term::Ask),
+            is_state || nothing || self.clause[cue].is(Term::Ask) || self.is_exclusion(cue, &parts),
             except_places,
         ));
         found
+    }
+
+    /// "Not the partner pages", "but not in batch07": an object of what the prompt requests.
+    fn is_exclusion(&self, cue: usize, parts: &Parts<'_>) -> bool {
+        let negates = matches!(
+            self.clause[cue].folded.as_str(),
+            "not" | "nicht" | "niet" | "nie" | "nao" | "pas"
+        );
+        let next = self.clause.get(cue + 1);
+        let is_noun =
+            next.is_some_and(|token| token.is(Term::Filler) && ARTICLES.contains(&token.folded.as_str()));
+        negates
+            && is_noun
+            && !parts.has_any(VERBS)
+            && !parts.has_any(&[Term::Look, Term::Aspect, Term::Code, Term::That])
     }
 
     /// Whether "apply" is the command: "no apply", and not "don't apply anything".
@@ -424,6 +460,8 @@ impl ClauseReader<'_> {
         let is_named = (changes || binds_without_verb)
             && places.is_empty()
             && parts.literals.is_empty()
+            // "Existing invoices" are data.
+            && !parts.has(Term::Existing)
             && !parts.has_any(COMMANDS);
         let mut found = Vec::new();
         if is_named {
@@ -607,6 +645,7 @@ impl ClauseReader<'_> {
             .iter()
             .filter(|path| !path.starts_with(['~', '/']))
             .map(|path| Place::Path(path.clone()))
+            .chain(Parts::of(self.before).places)
             .collect();
         only(places, true)
     }
@@ -629,6 +668,9 @@ impl ClauseReader<'_> {
         if all.has(Term::Branch) {
             return vec![Limit::Command(self.switch())];
         }
+        if all.has(Term::Key) {
+            return vec![Limit::Written(Construct::Keys)];
+        }
         if is_still && names_versions(self.clause) {
             let named = all.named();
             if named.is_empty() && all.places.is_empty() {
@@ -637,8 +679,8 @@ impl ClauseReader<'_> {
             let first = named.iter().filter_map(|group| group.first());
             return first.map(|name| version_of(name, "")).collect();
         }
-        if let Some(limit) = self.kept_value() {
-            return vec![limit];
+        if let Some(limits) = self.kept_value() {
+            return limits;
         }
         let is_property = all.has_any(&[Term::Aspect, Term::Line, Term::Most]);
         // "Keep the Makefile around"
@@ -681,9 +723,9 @@ impl ClauseReader<'_> {
             && words.len() == 1
             && parts.literals.is_empty()
             && (is_still
-                || rule
-                    .iter()
-                    .all(|token| token.term.is_none() || token.is_any(&[Term::Filler, Term::Leave])))
+                || rule.iter().all(|token| {
+                    token.term.is_none() || token.is_any(&[Term::Filler, Term::Leave, Term::File])
+                }))
         {
             places.push(Place::Words(vec![singular(words[0])]));
             if !is_still {
@@ -717,7 +759,7 @@ impl ClauseReader<'_> {
     }
 
     /// "Stay on react 17", "keep the batch size at 256": a value that stays.
-    fn kept_value(&self) -> Option<Limit> {
+    fn kept_value(&self) -> Option<Vec<Limit>> {
         let value = self.clause.iter().find(|token| is_version(&token.raw))?;
         let parts = Parts::of(self.clause);
         if !parts.places.is_empty() || parts.has_any(&[Term::Line, Term::Most, Term::Tests, Term::Production])
@@ -729,7 +771,7 @@ impl ClauseReader<'_> {
         let at = self.clause.iter().rposition(|token| token.is(Term::Aspect));
         if let Some(at) = at.filter(|at| *at > 0 && names(&self.clause[at - 1])) {
             let group = self.clause[at - 1..=at].iter().map(|token| token.folded.clone());
-            return Some(Limit::Written(Construct::Setting(group.collect())));
+            return Some(setting(group.collect(), &value.raw));
         }
         let literals = parts.literals.iter().map(|name| vec![fold(name)]);
         let mut named: Vec<Vec<String>> = parts.named().into_iter().chain(literals).collect();
@@ -739,8 +781,8 @@ impl ClauseReader<'_> {
         named.retain(|group| !group.is_empty());
         match named.as_slice() {
             [group] => Some(match group.as_slice() {
-                [name] => version_of(name, &value.raw),
-                _ => Limit::Written(Construct::Setting(group.clone())),
+                [name] => vec![version_of(name, &value.raw)],
+                _ => setting(group.clone(), &value.raw),
             }),
             _ => None,
         }
@@ -813,6 +855,15 @@ impl ClauseReader<'_> {
     }
 }
 
+/// Another value of a setting, in a file or as an option.
+fn setting(words: Vec<String>, value: &str) -> Vec<Limit> {
+    let option = ForbiddenCommand::Option {
+        words: words.clone(),
+        value: value.to_owned(),
+    };
+    vec![Limit::Written(Construct::Setting(words)), Limit::Command(option)]
+}
+
 fn version_of(name: &str, version: &str) -> Limit {
     Limit::Written(Construct::Version {
         name: name.to_owned(),
@@ -846,6 +897,12 @@ const ONLY_KINDS: &[Term] = &[
 const STAYING: &[&str] = &[
     "beschrank", "beschranke", "bleib", "confine", "keep", "limit", "limita", "limitate", "limitati", "limite-se", "limite-toi", "limiteaza-te", "ogranicz", "quedate", "ramai", "resta", "reste", "restrict",
     "rezuma-te", "stay", "stick",
+];
+
+/// Articles and prepositions before an object.
+#[rustfmt::skip]
+const ARTICLES: &[&str] = &[
+    "the", "in", "die", "der", "das", "den", "dem", "im", "de", "het", "w", "we", "na", "as", "os", "le", "la", "les", "dans",
 ];
 
 /// Nouns for any change.

@@ -612,3 +612,360 @@ fn only_with_another_verb_than_change_confines_no_edits() {
         ),
     ]);
 }
+
+#[test]
+fn a_limit_to_a_place_without_a_boundary_binds_nothing() {
+    let cases: Vec<(&str, &[&str], &[&str])> = vec![
+        (
+            "just the header",
+            &[],
+            &["edit src/footer.css", "edit src/header.css"],
+        ),
+        ("only the retry logic", &[], &["edit src/other.ts"]),
+        ("só claro/escuro/sistema", &[], &["edit app/Theme.kt"]),
+        ("only admins may see it", &[], &["edit src/menu.ts"]),
+        ("only format packages/web", &[], &["write .prettierrc.json"]),
+        ("only when the cache is cold", &[], &["edit src/cache.ts"]),
+        ("nur das Logging bleibt synchron", &[], &["edit src/api.py"]),
+        ("seulement le composant de recherche", &[], &["edit src/a.vue"]),
+        ("solo el formulario", &[], &["edit src/a.ts"]),
+        ("tylko nazwa przycisku", &[], &["edit src/a.ts"]),
+        ("只改标题", &[], &["edit src/a.ts"]),
+    ];
+    check(&cases);
+}
+
+#[test]
+fn what_belongs_to_a_place_may_change_with_it() {
+    check(&[
+        (
+            "only touch packages/web",
+            &[
+                "edit packages/api/a.ts",
+                "edit docs/api.md",
+                "edit packages/api/package.json",
+            ],
+            &[
+                "edit packages/web/a.ts",
+                "edit tests/web/a.test.ts",
+                "edit package.json",
+                "edit package-lock.json",
+            ],
+        ),
+        (
+            "stay in lib/parser.rb",
+            &["edit lib/lexer.rb"],
+            &[
+                "edit lib/parser.rb",
+                "edit spec/parser_spec.rb",
+                "edit CHANGELOG.md",
+            ],
+        ),
+        (
+            "change only src/a.ts, nothing else",
+            &["edit package.json", "edit tests/a.test.ts"],
+            &["edit src/a.ts"],
+        ),
+        (
+            "reste dans docs/fr",
+            &["edit README.md", "edit docs/en/a.md"],
+            &["edit docs/fr/a.md"],
+        ),
+    ]);
+}
+
+#[test]
+fn a_reason_says_nothing_about_what_is_forbidden() {
+    check(&[
+        (
+            "don't touch the importer because the parser team owns it",
+            &["edit src/importer.py"],
+            &["edit src/parser.py"],
+        ),
+        (
+            "nie ruszaj backendu bo Kasia robi tam migracje",
+            &["edit backend/src/A.java"],
+            &["edit frontend/a.ts"],
+        ),
+        (
+            "fass src/auth/ nicht an weil das Audit läuft",
+            &["edit src/auth/a.ts"],
+            &["edit src/audit.ts"],
+        ),
+        (
+            "no toques config/ porque lo lleva sistemas",
+            &["edit config/a.yml"],
+            &["edit src/sistemas.py"],
+        ),
+    ]);
+}
+
+#[test]
+fn the_owner_of_a_place_protects_it() {
+    check(&[
+        (
+            "the workflows in .github belong to the platform team",
+            &["edit .github/workflows/ci.yml"],
+            &["edit platform/a.tf"],
+        ),
+        (
+            "services/billing/ is owned by payments",
+            &["edit services/billing/a.go"],
+            &["edit services/users/a.go"],
+        ),
+        (
+            "data/raw is sacred, read from it but never write to it",
+            &["mv data/raw/a.csv data/raw/b.csv", "sed -i s/a/b/ data/raw/a.csv"],
+            &["cp data/raw/a.csv data/clean/a.csv"],
+        ),
+        (
+            "composer.json and composer.lock stay untouched",
+            &["composer require league/csv", "edit composer.json"],
+            &["composer install", "edit src/A.php"],
+        ),
+        (
+            "non toccare i file .po e .mo",
+            &["edit languages/it.po"],
+            &["edit widgets/a.php"],
+        ),
+    ]);
+}
+
+#[test]
+fn commands_wait_for_the_user() {
+    check(&[
+        ("I'll push myself", &["git push"], &["git commit -m x"]),
+        (
+            "I'll upload it myself tonight",
+            &["arduino-cli upload -b x y"],
+            &["arduino-cli compile y"],
+        ),
+        ("commit pas als ik ok zeg", &["git commit -m x"], &["git status"]),
+        (
+            "i'd rather you didn't commit",
+            &["git commit -m x"],
+            &["git diff"],
+        ),
+        (
+            "dont reindex pls",
+            &["bin/console search:reindex --all"],
+            &["bin/console cache:clear"],
+        ),
+        ("Nix flashen", &["west flash"], &["west build"]),
+        (
+            "never push to main",
+            &["git push origin HEAD:main"],
+            &["git push origin topic"],
+        ),
+        (
+            "don't restart the service",
+            &["systemctl restart api"],
+            &["systemctl status api"],
+        ),
+        (
+            "不要重启服务",
+            &["systemctl restart api"],
+            &["systemctl status api"],
+        ),
+        (
+            "--force is not ok",
+            &["npm audit fix --force"],
+            &["npm audit fix"],
+        ),
+        (
+            "keep the batch size at 256",
+            &["python train.py --batch-size 64"],
+            &["python train.py --batch-size 256"],
+        ),
+        (
+            "niente deploy su staging",
+            &["bundle exec cap staging deploy"],
+            &["edit config/deploy.rb"],
+        ),
+    ]);
+}
+
+#[test]
+fn environments_are_told_apart() {
+    check(&[
+        (
+            "ONLY prod",
+            &["edit config/staging.yml", "kubectl -n staging apply -f a.yml"],
+            &[
+                "edit config/prod.yml",
+                "edit src/a.ts",
+                "kubectl -n staging get pods",
+            ],
+        ),
+        (
+            "dev only",
+            &[
+                "helm upgrade api ./chart --kube-context prod-eu",
+                "edit k8s/production/a.yml",
+            ],
+            &[
+                "helm upgrade api ./chart --kube-context dev",
+                "edit chart/values.yaml",
+            ],
+        ),
+        (
+            "never touch prod",
+            &["edit envs/prod/main.tf", "kubectl -n prod delete pod a"],
+            &[
+                "edit envs/dev/main.tf",
+                "kubectl -n prod get pods",
+                "edit src/product.ts",
+            ],
+        ),
+    ]);
+}
+
+#[test]
+fn keys_and_values_are_kept() {
+    let change = |file: &str, before: &str, after: &str| ActionSketch {
+        change: Some(Arc::new(TextChange {
+            before: Some(before.to_owned()),
+            after: after.to_owned(),
+        })),
+        ..edit(file, after)
+    };
+    for (limit, file, before, after, expected) in [
+        (
+            "don't change the keys",
+            "lang/ro.json",
+            "\"a_b\": \"Coș\",",
+            "\"a.b\": \"Coș\",",
+            true,
+        ),
+        (
+            "don't change the keys",
+            "lang/ro.json",
+            "\"a_b\": \"Coș\",",
+            "\"a_b\": \"Coșul\",",
+            false,
+        ),
+        (
+            "nie zmieniaj kluczy",
+            "m.php",
+            "'a' => 'Adres',",
+            "'b' => 'Adres',",
+            true,
+        ),
+        (
+            "keep the batch size at 256",
+            "a.yaml",
+            "batch_size: 256",
+            "batch_size: 128",
+            true,
+        ),
+        ("keep the batch size at 256", "a.yaml", "lr: 1", "lr: 2", false),
+        (
+            "hands off the ingress section",
+            "a.yaml",
+            "ingress:\n  on: true",
+            "ingress:\n  on: false",
+            true,
+        ),
+        (
+            "hands off the ingress section",
+            "a.yaml",
+            "service:\n  on: true",
+            "service:\n  on: false",
+            false,
+        ),
+        (
+            "stay on react 17",
+            "package.json",
+            "\"react\": \"17.0.2\"",
+            "\"react\": \"18.0.0\"",
+            true,
+        ),
+        (
+            "leave the versions alone",
+            "package.json",
+            "\"react\": \"17.0.2\"",
+            "\"react\": \"18.0.0\"",
+            true,
+        ),
+        (
+            "leave the versions alone",
+            "package.json",
+            "\"build\": \"a\"",
+            "\"build\": \"b\"",
+            false,
+        ),
+    ] {
+        let found = breaks(limit, limit, &change(file, before, after));
+        assert_eq!(
+            found.is_some(),
+            expected,
+            "{limit}: {before} => {after}: {found:?}"
+        );
+    }
+}
+
+#[test]
+fn a_later_permission_lifts_a_limit_in_any_language() {
+    for (limit, later, action) in [
+        (
+            "vendor/ is frozen",
+            "ok you may touch vendor now",
+            "edit vendor/a.go",
+        ),
+        (
+            "古いdeploy.shはまだ消さないで",
+            "やっぱり消していいよ",
+            "rm deploy.sh",
+        ),
+        (
+            "na razie nie kasuj starych klas",
+            "dobra, stare mozesz juz kasowac",
+            "rm src/Stare.java",
+        ),
+        ("先不要升级依赖", "现在可以升级 axios 了", "pnpm up axios"),
+        (
+            "aber nicht die Zahlungen",
+            "Audit ist durch! Zahlungen also auch.",
+            "edit api/zahlungen.py",
+        ),
+        (
+            "sauf dans les vues sql",
+            "bon finalement les vues aussi",
+            "edit sql/vues/a.sql",
+        ),
+    ] {
+        let contract = |later: &[&str]| GoalContract {
+            instructions: [&[limit], later]
+                .concat()
+                .iter()
+                .map(|text| (*text).to_owned())
+                .collect(),
+            constraints: vec![limit.to_owned()],
+            ..GoalContract::default()
+        };
+        let is_broken = |later: &[&str]| {
+            let rules = Rules::new(contract(later), Some("/home/me/p"));
+            let found = rules.assess_without_history(&sketch(action)).findings;
+            found.iter().any(|finding| finding.rule == Rule::Constraint)
+        };
+        assert!(!is_broken(&[later]), "{limit}; {later}");
+    }
+    let rules = |later: &str| {
+        let contract = GoalContract {
+            instructions: vec!["don't touch vendor/".to_owned(), later.to_owned()],
+            constraints: vec!["don't touch vendor/".to_owned()],
+            ..GoalContract::default()
+        };
+        Rules::new(contract, Some("/home/me/p"))
+    };
+    for later in [
+        "you may touch src/ now",
+        "you can run the tests",
+        "you can change anything else",
+    ] {
+        let found = rules(later)
+            .assess_without_history(&sketch("edit vendor/a.go"))
+            .findings;
+        assert!(!found.is_empty(), "{later}");
+    }
+}

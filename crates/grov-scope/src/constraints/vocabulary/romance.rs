@@ -12,7 +12,7 @@ pub(super) const ROMANIAN: Phrases = &[
     (Keep, &["pastreaza", "pastrati", "mentine", "ramai pe", "ramanem pe"]),
     (Leave, &["lasa", "lasati", "ramane", "raman", "sa ramana", "trebuie sa ramana"]),
     (Still, &["asa cum e", "cum e", "cum este", "cum sunt", "in pace", "neatins", "neatinsa", "neatinse", "neschimbat", "neschimbata", "neschimbate", "asa", "la fel"]),
-    (HandsOff, &["nu te atinge de", "nu te lega de", "nu umbla la", "fereste-te de", "stai departe de", "e inghetat", "este inghetat", "e interzis", "jos mainile de pe"]),
+    (HandsOff, &["nu te atinge de", "nu te lega de", "nu umbla la", "fereste-te de", "stai departe de", "e inghetat", "este inghetat", "e interzis", "jos mainile de pe", "apartine de", "apartin de"]),
     (Myself, &["fac eu", "scriu eu", "le fac eu", "le scriu eu", "ma ocup eu", "il fac eu"]),
     (Ask, &["intreaba", "intreaba-ma", "intreaba-ma intai", "cere-mi"]),
     (Before, &["inainte", "inainte sa", "inainte de"]),
@@ -61,6 +61,7 @@ pub(super) const ROMANIAN: Phrases = &[
     (Aspect, &["comportamentul", "comportament", "logica", "numele"]),
     (Filler, &["in", "din", "de", "la", "pe", "cu", "te", "rog", "se", "o", "un", "ai", "va", "imi", "mai", "eu", "tu", "inainte de toate", "acel", "acest", "asta", "te rog", "le", "il", "confirm", "da", "dai", "voie", "totusi", "ma"]),
     (Because, &["ca", "pentru ca", "deoarece", "fiindca", "altfel"]),
+    (Key, &["cheile", "chei"]),
 ];
 
 #[rustfmt::skip]
@@ -73,7 +74,7 @@ pub(super) const FRENCH: Phrases = &[
     (Keep, &["garde", "gardez", "conserve", "conserver", "reste sur", "on reste sur"]),
     (Leave, &["laisse", "laissez", "reste", "restent", "doit rester", "doivent rester"]),
     (Still, &["tel quel", "telle quelle", "tels quels", "telles quelles", "tranquille", "comme il est", "comme elle est", "intact", "inchange", "inchangee", "en l etat", "identique"]),
-    (HandsOff, &["pas touche a", "pas touche au", "touche pas a", "touche pas au", "est gele", "est intouchable", "ne touche surtout pas", "est interdit", "est interdite", "sont interdits"]),
+    (HandsOff, &["pas touche a", "pas touche au", "touche pas a", "touche pas au", "est gele", "est intouchable", "ne touche surtout pas", "est interdit", "est interdite", "sont interdits", "appartient a", "appartiennent a", "bas les pattes", "ne t'approche pas de"]),
     (Myself, &["je m'en occupe", "je les ecris", "je le fais", "je les fais", "moi-meme"]),
     (Ask, &["demande", "demande-moi", "demandez", "demande moi", "apres mon ok", "sans mon accord", "sans me demander"]),
     (Before, &["avant", "avant de"]),
@@ -88,7 +89,7 @@ pub(super) const FRENCH: Phrases = &[
     (Add, &["ajoute", "ajouter", "ajoutes", "cree", "creer", "ecris", "ecrire", "mets", "introduis"]),
     (Install, &["installe", "installer"]),
     (Upgrade, &["mets a jour", "mettre a jour", "monte"]),
-    (Use, &["utilise", "utiliser", "emploie", "utilises"]),
+    (Use, &["utilise", "utiliser", "emploie", "utilises", "connecte", "connecter"]),
     (Run, &["lance", "lancer", "execute", "executer", "relancer", "relance", "demarre", "demarrer", "redemarrer", "redemarre"]),
     (Format, &["reformatage", "reformate", "formatage", "reformater", "formate"]),
     (Look, &["explique", "expliquer", "analyse", "analyser", "lecture", "lecture seule", "diagnostic", "lis", "regarde"]),
@@ -126,6 +127,7 @@ pub(super) const FRENCH: Phrases = &[
     (Because, &["car", "parce", "puisque", "sinon"]),
     (Frontend, &["le front", "front"]),
     (Backend, &["le back", "back"]),
+    (Key, &["cles"]),
 ];
 
 #[rustfmt::skip]
@@ -138,7 +140,7 @@ pub(super) const SPANISH: Phrases = &[
     (Keep, &["manten", "mantener", "conserva", "mantiene", "mantenga", "quedate en la version"]),
     (Leave, &["deja", "dejar", "dejad", "queda", "quedan", "se queda", "se quedan"]),
     (Still, &["como esta", "como estan", "en paz", "intacto", "intacta", "igual", "tal cual", "quieto"]),
-    (HandsOff, &["ni se te ocurra tocar", "esta congelado", "es intocable", "no se toca", "no se tocan", "fuera de", "ni mirarlo", "ni mirarla", "ni tocarlo", "ni tocarla", "esta prohibido", "no se permite"]),
+    (HandsOff, &["ni se te ocurra tocar", "esta congelado", "es intocable", "no se toca", "no se tocan", "fuera de", "ni mirarlo", "ni mirarla", "ni tocarlo", "ni tocarla", "esta prohibido", "no se permite", "pertenece a", "pertenecen a", "manos fuera de", "quita las manos de"]),
     (Myself, &["los hago yo", "lo hago yo", "los escribo yo", "las hago yo", "me encargo yo", "yo mismo", "yo misma"]),
     (Ask, &["preguntame", "pregunta", "consultame", "consulta antes", "avisame", "sin preguntar", "sin mi ok", "sin avisar"]),
     (Before, &["antes", "antes de"]),
@@ -153,7 +155,7 @@ pub(super) const SPANISH: Phrases = &[
     (Add, &["anadas", "anadir", "agregues", "agregar", "crees", "crear", "escribas", "escribir", "metas", "meter", "pongas", "introduzcas"]),
     (Install, &["instales", "instalar", "instala", "instalando"]),
     (Upgrade, &["actualizar", "subas", "subir"]),
-    (Use, &["uses", "usar", "usa", "utilices", "utilizar"]),
+    (Use, &["uses", "usar", "usa", "utilices", "utilizar", "conectarte", "conectar", "conectes"]),
     (Run, &["ejecutes", "ejecutar", "lances", "lanzar", "corras", "correr", "arranques", "levantes", "reinicies", "reiniciar"]),
     (Format, &["reformatees", "reformatear", "formatees", "formatear", "formateo"]),
     (Look, &["explica", "explicar", "explicame", "analiza", "analizar", "lectura", "solo lectura", "diagnostico", "lee", "revisar", "investiga"]),
@@ -191,6 +193,7 @@ pub(super) const SPANISH: Phrases = &[
     (Because, &["porque", "xq", "pq", "ya que", "pues", "que eso", "si no"]),
     (Frontend, &["el front", "front"]),
     (Backend, &["el back", "back"]),
+    (Key, &["claves"]),
 ];
 
 #[rustfmt::skip]
@@ -201,9 +204,9 @@ pub(super) const ITALIAN: Phrases = &[
     (Only, &["solo", "soltanto", "solamente", "esclusivamente", "unicamente", "limitati a", "resta in"]),
     (Except, &["tranne", "eccetto", "salvo", "a parte", "meno", "ad eccezione di"]),
     (Keep, &["mantieni", "mantenere", "conserva", "tieni", "resta su", "restiamo su"]),
-    (Leave, &["lascia", "lasciare", "lasciate", "resta", "restano", "rimane", "rimangono", "deve restare", "deve rimanere"]),
-    (Still, &["cosi com e", "com e", "come sono", "in pace", "intatto", "intatta", "invariato", "invariata", "invariati", "stare", "cosi"]),
-    (HandsOff, &["giu le mani da", "giu le mani dal", "non va toccato", "non va toccata", "non vanno toccati", "non si tocca", "e congelato", "e intoccabile", "e vietato", "e proibito"]),
+    (Leave, &["lascia", "lasciare", "lasciate", "resta", "restano", "rimane", "rimangono", "deve restare", "deve rimanere", "restino", "lascialo", "lasciala", "lasciali", "lasciale"]),
+    (Still, &["cosi com e", "com e", "come sono", "in pace", "intatto", "intatta", "invariato", "invariata", "invariati", "stare", "cosi", "com'e", "dove sono", "li dove sono"]),
+    (HandsOff, &["giu le mani da", "giu le mani dal", "non va toccato", "non va toccata", "non vanno toccati", "non si tocca", "e congelato", "e intoccabile", "e vietato", "e proibito", "appartiene a", "appartengono a"]),
     (Myself, &["li faccio io", "lo faccio io", "ci penso io", "li scrivo io", "me ne occupo io", "io stesso"]),
     (Ask, &["chiedimi", "chiedi", "chiedere", "avvisami", "senza chiedere", "senza il mio ok"]),
     (Before, &["prima", "prima di"]),
@@ -218,7 +221,7 @@ pub(super) const ITALIAN: Phrases = &[
     (Add, &["aggiungere", "aggiungi", "creare", "crea", "scrivere", "scrivi", "introdurre", "mettere"]),
     (Install, &["installare", "installa"]),
     (Upgrade, &["aggiorna"]),
-    (Use, &["usare", "usa", "utilizzare", "utilizza"]),
+    (Use, &["usare", "usa", "utilizzare", "utilizza", "collegarti", "collegarsi"]),
     (Run, &["eseguire", "esegui", "lanciare", "lancia", "avviare", "avvia", "riavviare", "riavvia"]),
     (Format, &["riformattare", "formattare", "riformatta", "formattazione"]),
     (Look, &["spiega", "spiegare", "analizza", "analizzare", "analisi", "lettura", "sola lettura", "diagnosi", "leggere", "guarda"]),
@@ -250,9 +253,10 @@ pub(super) const ITALIAN: Phrases = &[
     (Line, &["righe", "riga"]),
     (Function, &["funzione", "funzioni", "metodi", "metodo"]),
     (Aspect, &["comportamento", "logica", "nomi", "ordine"]),
-    (Filler, &["il", "lo", "la", "gli", "le", "un", "una", "di", "del", "della", "dei", "in", "nel", "nella", "al", "alla", "da", "per favore", "per", "con", "che", "questo", "fare", "si", "a", "i", "mi", "su", "eh", "dai", "mi raccomando", "pero"]),
+    (Filler, &["il", "lo", "la", "gli", "le", "un", "una", "di", "del", "della", "dei", "in", "nel", "nella", "al", "alla", "da", "per favore", "per", "con", "che", "questo", "fare", "si", "a", "i", "mi", "su", "eh", "dai", "mi raccomando", "pero", "per nessun motivo", "quindi"]),
     (Because, &["perche", "poiche", "altrimenti", "che poi", "xke"]),
     (Frontend, &["front"]),
+    (Key, &["chiavi"]),
 ];
 
 #[rustfmt::skip]
@@ -265,7 +269,7 @@ pub(super) const PORTUGUESE: Phrases = &[
     (Keep, &["mantenha", "mantem", "manter", "conserve", "preserve", "fica no", "continua no"]),
     (Leave, &["deixa", "deixe", "deixar", "fica", "ficam", "continua", "permanece"]),
     (Still, &["como esta", "como estao", "em paz", "intacto", "intacta", "igual", "inalterado", "quieto", "do jeito que esta"]),
-    (HandsOff, &["tire as maos de", "esta congelado", "e intocavel", "nao se mexe", "fique longe de", "e proibido", "nao e permitido"]),
+    (HandsOff, &["tire as maos de", "esta congelado", "e intocavel", "nao se mexe", "fique longe de", "e proibido", "nao e permitido", "pertence a", "pertencem a", "nem encoste em", "longe de"]),
     (Myself, &["eu faco", "eu escrevo", "deixa que eu faco", "eu cuido"]),
     (Ask, &["pergunta", "pergunte", "me pergunta", "me pergunte", "me consulte", "me avisa", "sem perguntar", "sem meu ok"]),
     (Before, &["antes", "antes de"]),
@@ -280,7 +284,7 @@ pub(super) const PORTUGUESE: Phrases = &[
     (Add, &["adicione", "adicionar", "adiciona", "crie", "criar", "cria", "escreva", "escrever", "inclua", "coloque", "botar"]),
     (Install, &["instale", "instalar", "instala"]),
     (Upgrade, &["atualize", "atualizar", "atualiza"]),
-    (Use, &["use", "usa", "usar", "utilize"]),
+    (Use, &["use", "usa", "usar", "utilize", "conecta", "conectar", "conecte"]),
     (Run, &["rode", "rodar", "roda", "execute", "executar", "executa", "suba", "subir", "reinicie", "reiniciar", "reinicia"]),
     (Format, &["reformate", "reformatar", "formate", "formatar", "formata"]),
     (Look, &["explica", "explique", "explicar", "analisa", "analise", "leitura", "somente leitura", "diagnostico", "ler", "investiga"]),
@@ -315,4 +319,5 @@ pub(super) const PORTUGUESE: Phrases = &[
     (Filler, &["o", "a", "os", "as", "um", "uma", "de", "do", "da", "dos", "das", "em", "no", "na", "nos", "nas", "ao", "por favor", "com", "que", "esse", "este", "essa", "esta", "pra", "para", "me", "eu", "ne", "hein", "ta", "viu", "la", "entao"]),
     (Because, &["pq", "pois", "senao", "ja que", "porque", "q"]),
     (Frontend, &["front"]),
+    (Key, &["chaves"]),
 ];

@@ -1,0 +1,78 @@
+//! Later permissions, which lift a constraint: "ok, you may touch vendor now".
+
+use super::clause::{Token, clauses, tokens};
+use super::vocabulary::Term;
+use crate::phrases::Languages;
+use crate::words::words;
+
+/// What a clause of a later prompt permits.
+#[derive(Clone, Debug)]
+pub(super) struct Permission {
+    actions: Vec<Term>,
+    objects: Vec<String>,
+}
+
+/// Meanings that are neither an action nor an object.
+#[rustfmt::skip]
+const IDLE: &[Term] = &[
+    Term::Permit, Term::Filler, Term::And, Term::Until, Term::Not, Term::Nothing, Term::Only, Term::Keep, Term::Leave, Term::Still, Term::That, Term::All, Term::File, Term::Because, Term::Existing, Term::New,
+];
+
+/// Meanings with which a clause permits nothing.
+#[rustfmt::skip]
+const LIMITING: &[Term] = &[
+    Term::Not, Term::Nothing, Term::Else, Term::Only, Term::Except, Term::Keep, Term::Leave, Term::HandsOff, Term::Ask, Term::Myself,
+];
+
+/// Words for "too".
+const ALSO: &[&str] = &[
+    "also", "too", "auch", "ook", "aussi", "tambien", "anche", "tambem", "tez",
+];
+
+impl Permission {
+    /// The permissions in a prompt.
+    pub(super) fn all(prompt: &str) -> Vec<Self> {
+        let languages = Languages::of(&words(prompt));
+        let clauses = clauses(tokens(prompt, languages));
+        let permits = |clause: &&Vec<Token>| {
+            let has = |terms: &[Term]| clause.iter().any(|token| token.is_any(terms));
+            // "The views too": what was excepted is included.
+            let includes = clause.iter().any(|token| ALSO.contains(&token.folded.as_str()));
+            (has(&[Term::Permit]) || includes) && !has(LIMITING)
+        };
+        clauses
+            .iter()
+            .filter(permits)
+            .map(|clause| Self::of(clause))
+            .collect()
+    }
+
+    fn of(clause: &[Token]) -> Self {
+        let (actions, objects) = clause
+            .iter()
+            .filter(|token| !token.is_any(IDLE))
+            .partition::<Vec<&Token>, _>(|token| token.is_action());
+        Self {
+            actions: actions.into_iter().filter_map(|token| token.term).collect(),
+            objects: objects.into_iter().map(Token::key).collect(),
+        }
+    }
+
+    /// Whether it lifts a constraint with these words: it permits the action that the constraint forbids, of the same
+    /// object or of any.
+    pub(super) fn lifts(&self, constraint: &[Token]) -> bool {
+        let forbidden = Self::of(constraint);
+        let is_shared = self
+            .actions
+            .iter()
+            .any(|action| forbidden.actions.contains(action));
+        let is_same = self
+            .objects
+            .iter()
+            .any(|object| forbidden.objects.contains(object));
+        // "You can upgrade axios now" after "no upgrades of dependencies".
+        let is_one = forbidden.objects == [format!("{:?}", Term::Dependency)];
+        is_shared && (is_same || is_one || self.objects.is_empty() || forbidden.objects.is_empty())
+            || is_same && (forbidden.actions.is_empty() || self.actions.is_empty())
+    }
+}
