@@ -392,7 +392,7 @@ pub(super) fn requests_change(text: &str) -> bool {
         // Other languages are read by their verbs, which describe as often as they request.
         Languages::of(&words).may_be_english()
             && !forbids(&words)
-            && !(sentence.ends_with('?') && !words.iter().any(|word| word.folded == "you"))
+            && (!sentence.ends_with('?') || words.iter().any(|word| word.folded == "you"))
             && Verbs::of(sentence, &words).asks()
     })
 }

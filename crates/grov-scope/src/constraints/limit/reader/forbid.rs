@@ -1,0 +1,279 @@
+//! "Don't …": what must not change, run or be written.
+
+use super::confine::only;
+use super::{COMMANDS, ClauseReader, VERBS};
+use crate::constraints::clause::Token;
+use crate::constraints::limit::forbidden_commands::commands;
+use crate::constraints::limit::forbidden_texts::{signatures, written};
+use crate::constraints::limit::parts::{Parts, is_name};
+use crate::constraints::limit::{ForbiddenCommand, Limit, Place, PlaceRule};
+use crate::constraints::vocabulary::Term;
+use crate::constraints::written::Construct;
+use crate::file_kind::FileKind;
+
+impl ClauseReader<'_> {
+    /// "Don't …", "hands off …", "ask before …".
+    pub(super) fn forbid(&self, cue: usize, is_state: bool) -> Vec<Limit> {
+        let (mut rule, mut except) = self.around(cue, is_state);
+        // "Except a.rs change nothing"
+        if let Some(at) = self.clause[..cue].iter().position(|token| token.is(Term::Except)) {
+            except = &self.clause[at + 1..cue];
+        }
+        // "In the parser change nothing"
+        let all = Parts::of(rule);
+        let before = Parts::of(&self.clause[..cue]);
+        let nothing = self.clause.iter().any(|token| token.is(Term::Nothing));
+        let is_unnamed = all.has(Term::All) || nothing;
+        if is_unnamed && all.is_empty() && except.is_empty() && !before.is_empty() {
+            rule = self.clause;
+        }
+        let mut parts = Parts::of(rule);
+        // "It", "there", "them": what the clause before names.
+        // Japanese puts the object before a pause: "*.g.dart) は手で編集しない".
+        let is_verb_last = cue + 1 == self.clause.len() && parts.has_only(&[Term::Change, Term::Not]);
+        if parts.is_empty() && (parts.has(Term::That) || is_state || is_verb_last) {
+            parts.places.extend(self.places_before());
+        }
+        if parts.has(Term::Outside) && !parts.places.is_empty() {
+            let mut places = parts.places;
+            places.extend(Parts::of(except).places);
+            return only(places, true);
+        }
+        let except_places = self.places_in(except);
+        let is_all = (parts.has(Term::All) || nothing) && parts.is_empty();
+        let is_change = parts.has(Term::Change) || is_state;
+        if parts.has(Term::Else) && parts.is_empty() && (is_change || nothing) && !parts.has_any(COMMANDS) {
+            return self.only_named();
+        }
+        if is_all && !except_places.is_empty() && is_change {
+            return only(except_places, true);
+        }
+        if except.is_empty()
+            && let Some(limit) = self.forbids_all(&parts, rule, is_all, is_state)
+        {
+            return vec![limit];
+        }
+        if parts.has(Term::Key) && (is_state || is_change) {
+            return vec![Limit::Written(Construct::Keys)];
+        }
+        let is_layer = parts.kinds().iter().any(|kind| matches!(kind, Place::Layer(_)));
+        if is_state && parts.has_any(&[Term::Signature, Term::Public]) && !is_layer {
+            return signatures(&parts, self.context);
+        }
+        // "I'll upload it myself"
+        if let (true, [verb], true) = (
+            self.clause[cue].is(Term::Myself),
+            parts.words.as_slice(),
+            parts.has(Term::That),
+        ) {
+            return vec![Limit::Command(ForbiddenCommand::Named((*verb).to_owned()))];
+        }
+        let mut found = commands(&parts, rule, is_state, self.context);
+        found.extend(written(&parts, rule, is_state, self.context));
+        found.extend(forbids_packages(&parts, nothing).then_some(Limit::Package(None)));
+        if parts.has(Term::File)
+            && parts.has_any(&[Term::New, Term::Add])
+            && parts.is_empty()
+            && !parts.has(Term::Change)
+        {
+            found.push(Limit::NewFiles);
+        }
+        found.extend(self.places(
+            &parts,
+            is_state || nothing || self.clause[cue].is(Term::Ask) || self.is_exclusion(cue, &parts),
+            except_places,
+        ));
+        found
+    }
+
+    /// "Change nothing", "no edits", "don't apply": nothing may change, or no infrastructure.
+    fn forbids_all(&self, parts: &Parts<'_>, rule: &[Token], is_all: bool, is_state: bool) -> Option<Limit> {
+        if is_all
+            && !self.names_apply()
+            && parts.has_any(&[Term::Change, Term::Apply])
+            && !parts.has_any(NARROWING)
+        {
+            return Some(Limit::ReadOnly);
+        }
+        // "No edits", "without changes"
+        let is_noun = |token: &Token| CHANGES.contains(&token.folded.as_str());
+        if rule.iter().any(is_noun)
+            && parts.has_only(&[
+                Term::Change,
+                Term::Code,
+                Term::File,
+                Term::All,
+                Term::Add,
+                Term::Until,
+                Term::Not,
+            ])
+        {
+            return Some(Limit::ReadOnly);
+        }
+        if parts.has_only(&[
+            Term::Apply,
+            Term::Until,
+            Term::Change,
+            Term::Code,
+            Term::All,
+            Term::Add,
+            Term::Not,
+        ]) && (parts.has_any(&[Term::Apply, Term::Code])
+            && !parts.has(Term::New)
+            && !is_state
+            && parts.has_any(&[Term::Apply, Term::Add, Term::Until, Term::Change])
+            || parts.has(Term::Code) && rule.len() == 1)
+        {
+            return Some(if self.names_apply() || self.tells_infrastructure() {
+                Limit::Command(ForbiddenCommand::Infrastructure)
+            } else {
+                Limit::ReadOnly
+            });
+        }
+        None
+    }
+
+    /// "Not the partner pages", "but not in batch07": an object of what the prompt requests.
+    fn is_exclusion(&self, cue: usize, parts: &Parts<'_>) -> bool {
+        let negates = matches!(
+            self.clause[cue].folded.as_str(),
+            "not" | "nicht" | "niet" | "nie" | "nao" | "pas"
+        );
+        let next = self.clause.get(cue + 1);
+        let is_noun =
+            next.is_some_and(|token| token.is(Term::Filler) && ARTICLES.contains(&token.folded.as_str()));
+        negates
+            && is_noun
+            && !parts.has_any(VERBS)
+            && !parts.has_any(&[Term::Look, Term::Aspect, Term::Code, Term::That])
+    }
+
+    /// Whether "apply" is the command: "no apply", and not "don't apply anything".
+    fn names_apply(&self) -> bool {
+        let verb = ["don't", "do not", "not", "never"];
+        self.clause.iter().any(|token| token.folded == "apply")
+            && !self.clause.iter().any(|token| {
+                verb.contains(&token.folded.as_str()) || token.is(Term::Not) && token.folded == "do"
+            })
+    }
+
+    /// "Terraform" or "helm" is the subject.
+    fn tells_infrastructure(&self) -> bool {
+        self.context.is_infrastructure
+            || self.clause.iter().chain(self.before).any(|token| {
+                matches!(
+                    token.folded.as_str(),
+                    "terraform" | "plan" | "helm" | "kubectl" | "tofu" | "pulumi"
+                )
+            })
+    }
+
+    /// The places that must not change.
+    fn places(&self, parts: &Parts<'_>, binds_without_verb: bool, except: Vec<Place>) -> Vec<Limit> {
+        // "Nothing in src/a.rs may panic"
+        let states = self.clause.iter().any(|token| token.is(Term::Nothing));
+        let is_statement = states && !parts.words.is_empty() && !parts.places.is_empty();
+        let binds_without_verb = binds_without_verb && !is_statement;
+        let removes = parts.has_any(&[Term::Remove, Term::Rename]);
+        let changes = parts.has(Term::Change) || parts.has(Term::Merge);
+        let adds = parts.has_any(&[Term::Add, Term::Upgrade]);
+        // "Don't change the signature of f in src/a.rs" is not about the file.
+        if parts.has_any(&[
+            Term::Aspect,
+            Term::Signature,
+            Term::Function,
+            Term::Comment,
+            Term::Line,
+            Term::Use,
+            Term::Run,
+            Term::Look,
+            Term::Network,
+            Term::Dependency,
+            Term::Query,
+        ]) {
+            return Vec::new();
+        }
+        let is_plain = parts.words.is_empty() && parts.literals.is_empty();
+        if !(changes || removes || binds_without_verb || adds || is_plain && !parts.places.is_empty()) {
+            return Vec::new();
+        }
+        let mut places = parts.places.clone();
+        if changes || removes || binds_without_verb {
+            places.extend(parts.kinds());
+        } else if adds || is_plain {
+            let kinds = parts
+                .kinds()
+                .into_iter()
+                .filter(|kind| matches!(kind, Place::Kind(FileKind::Migration | FileKind::Docs)));
+            places.extend(kinds);
+        }
+        // Named by words: "the billing code".
+        let is_named = (changes || binds_without_verb)
+            && places.is_empty()
+            && parts.literals.is_empty()
+            // "Existing invoices" are data.
+            && !parts.has(Term::Existing)
+            && !parts.has_any(COMMANDS);
+        let mut found = Vec::new();
+        if is_named {
+            let named = parts.named();
+            let is_telling = |group: &&Vec<String>| group.iter().all(|word| word.len() >= 3);
+            places.extend(named.iter().filter(is_telling).cloned().map(Place::Words));
+            found.extend(
+                named
+                    .into_iter()
+                    .map(|group| Limit::Written(Construct::Setting(group))),
+            );
+        }
+        // The file of a type, the folder of a name.
+        let names = parts
+            .literals
+            .iter()
+            .filter(|name| is_name(name) && (changes || binds_without_verb));
+        places.extend(
+            names.flat_map(|name| [Place::Path(format!("{name}.*")), Place::Path((*name).to_owned())]),
+        );
+        if places.is_empty() {
+            return found;
+        }
+        let rule = PlaceRule {
+            removal_only: removes && !changes,
+            existing_only: parts.has(Term::Existing),
+            except,
+        };
+        found.push(Limit::Places(places, rule));
+        found
+    }
+}
+
+/// Whether every new package is forbidden.
+fn forbids_packages(parts: &Parts<'_>, nothing: bool) -> bool {
+    let says_new = parts.has_any(&[Term::New, Term::Else]);
+    let names_one = parts.literals.iter().any(|name| is_name(name));
+    let is_about_packages = parts.has(Term::Dependency)
+        && !parts.has_any(&[Term::Aspect, Term::Remove, Term::Rename])
+        && parts.places.is_empty()
+        && (says_new || parts.words.is_empty() && !names_one);
+    let is_install = parts.has(Term::Install)
+        && (nothing || parts.has_any(&[Term::All, Term::Nothing]) || parts.has_only(&[Term::Install]));
+    is_about_packages || is_install
+}
+
+/// Articles and prepositions before an object.
+#[rustfmt::skip]
+const ARTICLES: &[&str] = &[
+    "the", "in", "die", "der", "das", "den", "dem", "im", "de", "het", "w", "we", "na", "as", "os", "le", "la", "les", "dans",
+];
+
+/// Nouns for any change.
+#[rustfmt::skip]
+const CHANGES: &[&str] = &[
+    "changes", "change", "edits", "modifications", "modification", "anderungen", "anderung", "modificari", "schimbari", "modifications", "changements", "cambios", "modificaciones", "modifiche", "cambiamenti",
+    "mudancas", "alteracao", "alteracoes", "zmian", "zmiany", "wijzigingen", "any changes", "make changes to",
+];
+
+/// Nouns that narrow "anything".
+#[rustfmt::skip]
+const NARROWING: &[Term] = &[
+    Term::Else, Term::Aspect, Term::Signature, Term::Public, Term::Dependency, Term::Function, Term::Data, Term::Comment, Term::Install, Term::Run, Term::Branch, Term::Outside,
+];
