@@ -4,6 +4,10 @@ use super::clause::{Token, clauses, tokens};
 use super::vocabulary::Term;
 use crate::phrases::Languages;
 use crate::words::words;
+use grov_domain::both_ends;
+
+/// The bytes at each end of a prompt that are read.
+const END: usize = 1024;
 
 /// What a clause of a later prompt permits.
 #[derive(Clone, Debug)]
@@ -32,8 +36,9 @@ const ALSO: &[&str] = &[
 impl Permission {
     /// The permissions in a prompt.
     pub(super) fn all(prompt: &str) -> Vec<Self> {
-        let languages = Languages::of(&words(prompt));
-        let clauses = clauses(tokens(prompt, languages));
+        let ends = both_ends(prompt, END, "\n");
+        let languages = Languages::of(&words(&ends));
+        let clauses = clauses(tokens(&ends, languages));
         let permits = |clause: &&Vec<Token>| {
             let has = |terms: &[Term]| clause.iter().any(|token| token.is_any(terms));
             // "The views too": what was excepted is included.

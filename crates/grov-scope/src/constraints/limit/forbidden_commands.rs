@@ -25,8 +25,7 @@ pub(super) fn commands(parts: &Parts<'_>, rule: &[Token], is_state: bool, contex
     if rule.iter().any(restarts) {
         found.push(ForbiddenCommand::Restart);
     }
-    if parts.has(Term::Production) && parts.words.is_empty() && !parts.has_any(&[Term::Config, Term::Aspect])
-    {
+    if parts.has(Term::Production) && parts.words.is_empty() && !parts.has(Term::Config) {
         let acts = [
             Term::Change,
             Term::Deploy,
@@ -42,9 +41,9 @@ pub(super) fn commands(parts: &Parts<'_>, rule: &[Token], is_state: bool, contex
     if let Some(limit) = on_branch(parts) {
         found.push(limit);
     }
-    let is_file = parts.has_any(&[Term::File, Term::All]);
+    let is_file = parts.has_any(&[Term::File, Term::All, Term::Nothing]);
     if is_file
-        && parts.has_only(&[Term::Remove, Term::File, Term::All, Term::Until])
+        && parts.has_only(&[Term::Remove, Term::File, Term::All, Term::Until, Term::Nothing])
         && parts.has(Term::Remove)
     {
         found.push(ForbiddenCommand::Delete);

@@ -210,7 +210,12 @@ impl ClauseReader<'_> {
         if is_state && !Parts::of(before).is_empty() {
             return (before, except);
         }
-        let is_last = names_nothing && Parts::of(before).has_any(NOUNS) || is_said_before;
+        // "Die Datei a.rs nicht anfassen"
+        let is_verb_last = names_nothing
+            && says.has_any(&[Term::Change, Term::Remove, Term::Rename])
+            && !says.has_any(&[Term::That, Term::All])
+            && !Parts::of(before).is_empty();
+        let is_last = names_nothing && Parts::of(before).has_any(NOUNS) || is_said_before || is_verb_last;
         // Japanese puts the verb first: "コミットしないで".
         let is_verb_first = names_nothing && !says.has_any(VERBS) && Parts::of(before).has_any(VERBS);
         if is_last || is_verb_first {

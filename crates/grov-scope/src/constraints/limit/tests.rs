@@ -969,3 +969,56 @@ fn a_later_permission_lifts_a_limit_in_any_language() {
         assert!(!found.is_empty(), "{later}");
     }
 }
+
+#[test]
+fn the_object_may_stand_before_the_verb() {
+    check(&[
+        (
+            "die Tests nicht anfassen",
+            &["edit tests/a.py"],
+            &["edit src/a.py"],
+        ),
+        (
+            "src/auth/ bitte nicht ändern",
+            &["edit src/auth/a.ts"],
+            &["edit src/b.ts"],
+        ),
+        ("Testów nie zmieniaj", &["edit tests/a.cs"], &["edit src/a.cs"]),
+        (
+            "config/ niet aanpassen",
+            &["edit config/a.yml"],
+            &["edit src/a.ts"],
+        ),
+        (
+            "lass die Finger von der config.yaml",
+            &["edit config.yaml"],
+            &["edit src/config.py"],
+        ),
+        (
+            "das Designsystem fasst du bitte nicht an",
+            &["edit designsystem/src/A.kt"],
+            &["edit login/src/A.kt"],
+        ),
+        (
+            "nel parser non cambiare nulla",
+            &["edit src/parser.rs"],
+            &["edit src/lexer.rs", "write tests/parser.rs"],
+        ),
+        ("src/api.ts 不要动", &["edit src/api.ts"], &["edit src/b.ts"]),
+        (
+            "src/common は触らないで",
+            &["edit src/common/a.ts"],
+            &["edit src/b.ts"],
+        ),
+        (
+            "No modifiques nada de Nominas.Calculo",
+            &["edit src/Nominas.Calculo/A.cs"],
+            &["edit src/Nominas.Web/A.cs"],
+        ),
+        (
+            "never touch prod state without asking",
+            &["terraform -chdir=envs/prod state mv a b"],
+            &["terraform -chdir=envs/prod plan"],
+        ),
+    ]);
+}

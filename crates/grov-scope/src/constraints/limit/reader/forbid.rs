@@ -229,7 +229,7 @@ impl ClauseReader<'_> {
         let names = parts
             .literals
             .iter()
-            .filter(|name| is_name(name) && (changes || binds_without_verb));
+            .filter(|name| is_name(&name.replace('.', "-")) && (changes || binds_without_verb));
         places.extend(
             names.flat_map(|name| [Place::Path(format!("{name}.*")), Place::Path((*name).to_owned())]),
         );
