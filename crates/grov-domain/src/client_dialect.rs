@@ -40,6 +40,10 @@ pub struct ClientDialect {
     pub nested_tool: &'static str,
     /// The tool that asks the user a question.
     pub question_tool: &'static str,
+    /// Text between a question of that tool and the user's answer in its result: `"Which one?"="The first"`.
+    pub answered: &'static str,
+    /// End of the result of that tool.
+    pub answered_end: &'static str,
     /// The tool that asks the user to approve a plan.
     pub plan_tool: &'static str,
     /// The kinds of tools by name, for all client versions.
@@ -84,6 +88,8 @@ impl ClientDialect {
         title_format: "json_schema",
         nested_tool: "web_",
         question_tool: "AskUserQuestion",
+        answered: "\"=\"",
+        answered_end: "You can now continue",
         plan_tool: "ExitPlanMode",
         tools: &[
             ("Edit", ActionType::Edit),
@@ -131,6 +137,22 @@ impl ClientDialect {
     /// Whether the result of this tool is the answer of the user.
     pub fn asks_user(&self, tool: &str) -> bool {
         tool == self.question_tool || tool == self.plan_tool
+    }
+
+    /// Extracts the user's answers from the result of the question tool, of which the beginning may be cut off. Empty for
+    /// results of other tools.
+    pub fn user_answers<'t>(&self, result: &'t str) -> Vec<&'t str> {
+        let Some(end) = result.rfind(self.answered_end) else {
+            return Vec::new();
+        };
+        let mut parts = result[..end].split(self.answered);
+        parts.next();
+        // After an answer come a comma and the next question, or a period.
+        let answers = parts.map(|part| {
+            let end = part.rfind("\", \"").or_else(|| part.rfind('"'));
+            part[..end.unwrap_or(part.len())].trim()
+        });
+        answers.filter(|answer| !answer.is_empty()).collect()
     }
 
     /// Whether the client added this text to a user's message.
@@ -203,6 +225,16 @@ mod tests {
         }
         assert!(!CLIENT.is_inserted("what is a <system-reminder>?"));
         assert!(CLIENT.cleared.starts_with("<command-name>"));
+    }
+
+    #[test]
+    fn the_users_answers_are_read_from_the_result_of_a_question() {
+        let one = r#"User has answered your questions: "Which?"="Django-Q, we can't run more". You can now continue with the user's answers in mind."#;
+        assert_eq!(CLIENT.user_answers(one), ["Django-Q, we can't run more"]);
+        let two = r#"…ich?"="The \"first\" one", "And when?"="Today". You can now continue."#;
+        assert_eq!(CLIENT.user_answers(two), ["The \\\"first\\\" one", "Today"]);
+        assert!(CLIENT.user_answers(r#"{"a"="b"}"#).is_empty());
+        assert!(CLIENT.user_answers("").is_empty());
     }
 
     #[test]

@@ -8,8 +8,8 @@ use crate::{
     Action, ActionSketch, Consent, Correction, Decision, DriftEvent, DriftQuestion, DriftState, Effect,
     ExchangeRecord, FilePin, FileReasoning, Finding, ForcedRecoveryQuestion, GoalContract, GoalEdit,
     GuardRecord, HookCheck, HookProgress, HookSession, HookStep, HookStepResult, IntentQuestion, LlmCall,
-    PendingPrompt, Project, Prompt, ReasoningQuestion, RecoveryStep, SessionState, Step, StepVerdict, Task,
-    TaskContextQuestion, TaskSketch, TaskTransition,
+    PendingPrompt, Project, Prompt, ReasoningQuestion, RecoveryStep, SessionState, Statement, Step, StepVerdict,
+    Task, TaskContextQuestion, TaskSketch, TaskTransition,
 };
 use grov_redact::{FreeText, each_text_of_json};
 
@@ -167,7 +167,8 @@ free_text! {
         others: [stop_reason]
     }
     TaskSketch { texts: [goal], others: [id, task_type, parent, completed] }
-    ReasoningQuestion { texts: [goal, prompts, constraints, actions, answer], others: [] }
+    ReasoningQuestion { texts: [goal, prompts, constraints, actions, statements, answer], others: [] }
+    Statement { texts: [text], others: [source] }
     DriftQuestion {
         texts: [goal, newest_instruction, constraints, scope, earlier, actions],
         others: []

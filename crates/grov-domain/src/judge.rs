@@ -191,6 +191,32 @@ pub struct TaskAnalysis {
     pub reasoning: String,
 }
 
+/// The source of a [`Statement`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StatementSource {
+    /// The assistant's last text of a turn.
+    Closing,
+    /// The user's answer to a question of the assistant.
+    UserAnswer,
+    /// A plan that the assistant wrote.
+    Plan,
+    /// A summary of the conversation that the client had a model write.
+    Summary,
+}
+
+named!(StatementSource {
+    Closing => "closing", UserAnswer => "user_answer", Plan => "plan", Summary => "summary",
+});
+
+/// A text that may state decisions of a task.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Statement {
+    /// Where it comes from.
+    pub source: StatementSource,
+    /// The text.
+    pub text: String,
+}
+
 /// The question what to save of a task to team memory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReasoningQuestion {
@@ -202,6 +228,8 @@ pub struct ReasoningQuestion {
     pub constraints: Vec<String>,
     /// The actions of the task in order, without off-goal ones.
     pub actions: Vec<ActionSketch>,
+    /// Other texts of the task that may state decisions, oldest first.
+    pub statements: Vec<Statement>,
     /// The assistant's last text; empty if unknown.
     pub answer: String,
 }

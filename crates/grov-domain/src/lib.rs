@@ -58,7 +58,7 @@ pub use ids::{
 pub use judge::{
     ActionSketch, DriftQuestion, DriftType, DriftVerdict, ForcedRecovery, ForcedRecoveryQuestion, Intent,
     IntentQuestion, Judge, Judged, JudgedBy, Reasoning, ReasoningQuestion, RecoveryStep, SessionDigest,
-    SummaryQuestion, TaskAction, TaskAnalysis, TaskContextQuestion, TaskSketch,
+    Statement, StatementSource, SummaryQuestion, TaskAction, TaskAnalysis, TaskContextQuestion, TaskSketch,
 };
 pub use ledger::{
     HistoryKey, LedgerEntry, LedgerLineage, LedgerStore, LedgerUse, Lineage, LineageTip, NewLineage,

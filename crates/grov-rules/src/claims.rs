@@ -1,8 +1,16 @@
 //! What an answer claims about the work, and what the actions prove.
 
+mod words;
+
+use self::words::{
+    ANNOUNCING, COURTEOUS, COURTESY, DONE, DONE_ALONE, DOUBTING, FAILING, FAILING_UNSPACED, MISSING,
+    MISSING_UNSPACED, NEXT, NOTHING, NOTHING_UNFINISHED, OFFERS, OFFERS_UNSPACED, PARTIAL, PLANS, REPORTS,
+    TESTS_PASS, WORKED,
+};
 use super::clean::clean;
 use super::text::{Word, any_phrase_at, ends_with_question, has_phrase, sentences, words};
 use grov_domain::{ActionSketch, EffectKind};
+use grov_scope::phrases::any_at;
 
 /// What the last text of a turn claims.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -19,17 +27,25 @@ pub(crate) struct Claims {
     pub(crate) tests_pass: bool,
     /// It ends with a question to the user.
     pub(crate) asks: bool,
+    /// The question at its end offers more than was asked for.
+    pub(crate) offers: bool,
     /// It is a plan, or waits for approval.
     pub(crate) plans: bool,
-    /// It admits that something is missing or fails.
+    /// It says that something is left to do.
     pub(crate) unfinished: bool,
+    /// It says that something fails, or describes what the work does about failures.
+    pub(crate) failing: bool,
 }
 
 /// What the actions of a turn prove.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Proof {
-    /// Something was changed.
+    /// Something was changed, and not only restored.
     pub(crate) changed: bool,
+    /// Earlier changes were undone, and nothing else was changed.
+    pub(crate) undone: bool,
+    /// There was a test or build, and a change after it.
+    pub(crate) unverified: bool,
     /// The last tests or build after the last change passed.
     pub(crate) tested: bool,
     /// The last tests or build failed.
@@ -38,138 +54,10 @@ pub(crate) struct Proof {
     pub(crate) committed: bool,
 }
 
-#[rustfmt::skip]
-const DONE: &[&str] = &[
-    "all done", "task complete", "task completed", "task is complete", "task is done",
-    "task is now complete", "is complete", "is now complete", "are complete", "is finished", "are done",
-    "is done", "everything is done", "everything works", "completed successfully", "complete and",
-    "successfully completed", "work is done", "have completed", "i've completed", "i've finished",
-    "i have finished", "finished implementing", "is now fully", "fully implemented",
-    "everything is in place", "is all set", "all set", "you're all set", "that's it", "job done",
-    "implementation is complete", "is ready", "now done", "done and", "all finished", "completed all",
-    "completed the", "finished the", "subtask complete", "subtask done", "is resolved", "is fixed",
-    "is now fixed", "has been fixed", "am terminat", "am finalizat", "e gata", "este gata", "totul e gata",
-    "gata totul", "s-a terminat", "sarcina e", "task terminat", "am incheiat", "totul functioneaza",
-    "totul merge", "finalizata", "terminata", "sunt gata", "am rezolvat",
-];
-
-#[rustfmt::skip]
-const DONE_ALONE: &[&str] = &[
-    "done", "finished", "complete", "completed", "gata", "terminat", "fixed", "rezolvat",
-];
-
-#[rustfmt::skip]
-const WORKED: &[&str] = &[
-    "i've", "i have", "fixed", "added", "updated", "implemented", "created", "removed", "refactored",
-    "renamed", "replaced", "moved", "committed", "installed", "changed", "wrote", "rewrote", "migrated",
-    "converted", "extracted", "merged", "has been", "have been", "is now", "now uses", "now returns",
-    "pushed", "i added", "i fixed", "configured", "upgraded", "documented", "deleted", "bumped", "cleaned",
-    "am adaugat", "am reparat", "am modificat", "am schimbat", "am scris", "am creat", "am actualizat",
-    "am sters", "am facut", "am mutat", "am redenumit", "am implementat", "am corectat", "am inlocuit",
-    "am instalat", "am rulat", "am scos", "am eliminat",
-];
-
-#[rustfmt::skip]
-const TESTS_PASS: &[&str] = &[
-    "tests pass", "all tests pass", "tests passed", "tests are passing", "tests now pass",
-    "tests are green", "all green", "test passes", "tests passing", "pass now", "passes now",
-    "build passes", "build succeeds", "all pass", "suite passes", "suite is green", "tests all pass",
-    "now passes", "tests succeed", "build is green", "checks pass", "everything passes", "testele trec",
-    "toate testele trec", "testele au trecut", "testul trece", "teste trec", "au trecut toate",
-    "toate trec", "testele sunt verzi",
-];
-
-/// Words that negate a claim or move it to the future.
-#[rustfmt::skip]
-const DOUBTING: &[&str] = &[
-    "not", "isn't", "aren't", "don't", "doesn't", "didn't", "hasn't", "haven't", "won't", "can't", "cannot",
-    "once", "when", "if", "until", "after", "before", "will", "would", "should", "could", "almost",
-    "nearly", "partially", "partly", "halfway", "unless", "yet", "never", "without", "assuming", "expect",
-    "expected", "hope", "goal", "whether", "half", "to", "going", "let", "let's", "i'll", "we'll",
-    "half-done", "first", "nu", "cand", "daca", "dupa", "inainte", "aproape", "partial", "voi", "va", "vom",
-    "ar", "jumatate", "inca",
-];
-
-#[rustfmt::skip]
-const UNFINISHED: &[&str] = &[
-    "still failing", "still fails", "still fail", "still broken", "not done", "not finished",
-    "not complete", "isn't complete", "isn't done", "remaining", "remains", "remain", "not yet", "todo",
-    "left to do", "still need", "still needs", "still to do", "next i'll", "next i will", "i'll now",
-    "i will now", "next step is", "now i'll", "let me now", "couldn't", "could not", "unable to",
-    "wasn't able", "was not able", "failed to", "fails with", "fails because", "failing", "blocked",
-    "i'm stuck", "partially", "halfway", "work in progress", "in progress", "tests fail", "test fails",
-    "build fails", "doesn't work", "does not compile", "doesn't compile", "half of", "stopped here",
-    "haven't", "have not", "inca nu", "mai ramane", "mai raman", "nu am reusit", "nu am putut", "nu e gata",
-    "nu este gata", "pica", "esueaza", "blocat", "partial", "nu trec", "nu trece", "mai trebuie",
-    "urmeaza sa", "nu compileaza", "nu merge",
-];
-
-#[rustfmt::skip]
-const PLANS: &[&str] = &[
-    "here's my plan", "here is my plan", "here's the plan", "here is the plan", "proposed plan", "my plan",
-    "plan:", "i propose", "i'd suggest", "i would suggest", "i plan to", "awaiting your",
-    "waiting for your", "waiting for approval", "let me know if you approve", "let me know which",
-    "let me know whether", "let me know how you", "ready to proceed", "once you approve", "if you approve",
-    "before i proceed", "before i start", "please confirm", "please choose", "need your approval",
-    "your go-ahead", "need your input", "please approve", "please let me know which", "implementation plan",
-    "i need to know", "please provide", "please clarify", "i need you to", "could you provide",
-    "iata planul", "planul meu", "planul este", "planul:", "propun", "astept aprobarea",
-    "astept confirmarea", "aprobi", "te rog confirma", "confirma-mi", "spune-mi daca", "spune-mi care",
-    "am nevoie de confirmare", "inainte sa incep", "inainte sa continui",
-];
-
-/// Polite closing questions.
-#[rustfmt::skip]
-const COURTESY: &[&str] = &[
-    "anything else", "what else", "what would you like to do next", "how can i help", "what's next",
-    "altceva", "cu ce te mai pot", "mai pot",
-];
-
-/// First words of a report of completed work.
-#[rustfmt::skip]
-const REPORTS: &[&str] = &[
-    "fixed", "added", "updated", "implemented", "created", "removed", "refactored", "renamed", "replaced",
-    "moved", "committed", "installed", "changed", "wrote", "rewrote", "migrated", "converted", "extracted",
-    "merged", "pushed", "configured", "upgraded", "documented", "deleted", "bumped", "cleaned", "corrected",
-    "simplified", "split", "reparat", "corectat", "adaugat", "inlocuit", "redenumit", "schimbat",
-    "actualizat", "sters", "scos", "mutat", "modificat", "creat", "implementat",
-];
-
-/// Phrases for partial work.
-#[rustfmt::skip]
-const PARTIAL: &[&str] = &[
-    "first half", "first part", "half of", "part of the", "first step", "step 1", "phase 1", "first of",
-    "one of the two", "second half", "prima parte", "prima jumatate", "o parte din", "primul pas",
-    "partea intai", "jumatate din", "so far", "pana acum", "deocamdata",
-];
-
-/// Phrases that announce the next step.
-#[rustfmt::skip]
-const ANNOUNCING: &[&str] = &[
-    "next step", "next steps", "next thing", "next is", "next up", "next comes", "i'll", "i will",
-    "i am going to", "i'm going to", "i am about to", "i'm about to", "about to", "let me", "we still need",
-    "is next", "are next", "comes next", "now we can", "now i can", "starting with", "urmeaza",
-    "urmatorul pas", "pasul urmator", "o sa", "voi", "acum trec la", "trec la", "incep cu", "imediat",
-];
-
-/// Phrases of an offer rather than an announcement.
-#[rustfmt::skip]
-const COURTEOUS: &[&str] = &[
-    "let me know", "i'll be happy", "i will be happy", "i'll be glad", "if you", "whenever", "daca",
-    "now we can", "now i can", "you might", "you could", "you can", "optional", "if needed", "you may",
-];
-
 /// Whether a sentence announces what the agent will do next.
 fn announces(words: &[Word<'_>]) -> bool {
     has_phrase(words, ANNOUNCING) && !has_phrase(words, COURTEOUS)
 }
-
-/// Phrases in which a word of unfinished work means the opposite.
-#[rustfmt::skip]
-const NOTHING_UNFINISHED: &[&str] = &[
-    "no remaining", "nothing remains", "no failing", "no longer failing", "was failing", "were failing",
-    "0 failing",
-];
 
 /// Parses an answer. Code and quotations are ignored.
 pub(crate) fn claims_of(answer: &str) -> Claims {
@@ -188,14 +76,15 @@ pub(crate) fn claims_of(answer: &str) -> Claims {
         let courteous = question && has_phrase(&words, COURTESY);
         if !courteous {
             last_is_question = question;
+            claims.offers = question && offers(sentence, &words);
         }
         if question {
             claims.plans |= has_phrase(&words, PLANS);
             continue;
         }
-        if has_phrase(&words, UNFINISHED) && !has_phrase(&words, NOTHING_UNFINISHED) {
-            claims.unfinished = true;
-        }
+        claims.unfinished |= leaves_something(sentence, &words);
+        claims.failing |= has_any(FAILING, &words) && !has_phrase(&words, NOTHING_UNFINISHED)
+            || FAILING_UNSPACED.iter().any(|entry| sentence.contains(entry));
         claims.plans |= has_phrase(&words, PLANS);
         let alone = words
             .first()
@@ -217,6 +106,54 @@ pub(crate) fn claims_of(answer: &str) -> Claims {
     }
     claims.asks = last_is_question;
     claims
+}
+
+fn has_any(table: &[&str], words: &[Word<'_>]) -> bool {
+    (0..words.len()).any(|at| any_at(table, words, at).is_some())
+}
+
+/// Whether a sentence says that something is left to do.
+fn leaves_something(sentence: &str, words: &[Word<'_>]) -> bool {
+    let denied = |at: usize| {
+        words[at.saturating_sub(3)..at]
+            .iter()
+            .any(|word| word.is_any(NOTHING))
+    };
+    let is_left = |at: usize| any_at(MISSING, words, at).is_some() && !denied(at);
+    // "Two call sites remain", but not "the old interface remains".
+    let remain = |at: usize| {
+        let counted = |word: &Word<'_>| {
+            word.raw.bytes().any(|byte| byte.is_ascii_digit()) || word.is_any(SMALL_NUMBERS)
+        };
+        words[at].is_any(&["remain", "remains", "left"])
+            && words[at.saturating_sub(4)..at].iter().any(counted)
+    };
+    let heads_list = any_at(NEXT, words, 0).is_some_and(|length| words[length - 1].after.contains(':'));
+    // "I have not run it yet."
+    let yet = words
+        .iter()
+        .position(|word| word.is_any(&["yet"]))
+        .is_some_and(|yet| {
+            words[..yet].iter().any(|word| {
+                word.is_any(&[
+                    "not", "haven't", "hasn't", "isn't", "aren't", "doesn't", "don't", "didn't",
+                ])
+            })
+        });
+    let resolved = has_phrase(words, NOTHING_UNFINISHED);
+    (0..words.len()).any(|at| is_left(at) && !resolved || remain(at))
+        || words.iter().any(|word| word.raw == "TODO")
+        || heads_list
+        || yet
+        || MISSING_UNSPACED.iter().any(|entry| sentence.contains(entry))
+}
+
+/// Counts in words.
+const SMALL_NUMBERS: &[&str] = &["one", "two", "three", "four", "five", "some", "several", "few"];
+
+/// Whether a question offers more work than was asked for.
+fn offers(sentence: &str, words: &[Word<'_>]) -> bool {
+    has_any(OFFERS, words) || OFFERS_UNSPACED.iter().any(|entry| sentence.contains(entry))
 }
 
 /// Whether the sentence contains one of the phrases, with no doubting word before it in the clause.
@@ -271,6 +208,34 @@ pub(crate) fn is_check(action: &ActionSketch) -> bool {
         .any(|effect| matches!(effect, EffectKind::Test | EffectKind::Build))
 }
 
+/// The result of a test or build: whether it passed; `None` if that is not known.
+pub(crate) fn check_result(action: &ActionSketch) -> Option<bool> {
+    let output = action.output.as_deref().unwrap_or_default();
+    if action.failed == Some(true) || reports_failure(output) {
+        return Some(false);
+    }
+    let hides_failure = action.command.as_deref().is_some_and(hides_failure);
+    action.failed.filter(|_| !hides_failure).map(|failed| !failed)
+}
+
+/// Whether a command line succeeds even if its check fails: "… || true".
+fn hides_failure(command: &str) -> bool {
+    let plain: String = command.split_whitespace().collect::<Vec<_>>().join(" ");
+    [
+        "|| true",
+        "|| :",
+        "|| echo",
+        "|| exit 0",
+        "; true",
+        "; exit 0",
+        "; echo",
+        "||true",
+        ";true",
+    ]
+    .iter()
+    .any(|end| plain.contains(end))
+}
+
 /// Whether test output reports a failure: a pipe after the tests hides their exit status.
 fn reports_failure(output: &str) -> bool {
     let words = words(output);
@@ -281,24 +246,87 @@ fn reports_failure(output: &str) -> bool {
     })
 }
 
+/// Whether output reports passed tests or a successful build, whatever program wrote it.
+fn reports_success(output: &str) -> bool {
+    let words = words(output);
+    !reports_failure(output)
+        && words.iter().enumerate().any(|(at, word)| {
+            let count = at
+                .checked_sub(1)
+                .and_then(|before| words[before].raw.parse::<u64>().ok());
+            word.is_any(&["passed", "passing"]) && count.is_some_and(|count| count > 0)
+                || word.is_any(&["failures", "failed", "errors"]) && count == Some(0)
+                || word.is_any(&["success", "successful", "succeeded"])
+                || word.raw == "OK"
+        })
+}
+
+/// Whether a command only takes back changes of the working tree.
+fn only_restores(action: &ActionSketch) -> bool {
+    let command = action.command.as_deref().unwrap_or_default().trim_start();
+    let restores = |part: &str| {
+        let part = part.trim();
+        part.is_empty()
+            || part.starts_with("git restore")
+            || part.starts_with("git reset --hard")
+            || part.starts_with("git stash")
+            || part.strip_prefix("git checkout").is_some_and(|rest| {
+                !rest.contains(" -b") && (rest.contains(" -- ") || rest.contains('.') || rest.contains('/'))
+            })
+            || part.starts_with("cd ")
+            || part.starts_with("git status")
+    };
+    command.starts_with("git") && command.split("&&").flat_map(|part| part.split(';')).all(restores)
+}
+
+/// Endings of files that no test or build depends on.
+const PROSE: &[&str] = &["md", "mdx", "rst", "txt", "adoc"];
+
+/// Whether an action changes only documents.
+fn changes_prose_only(action: &ActionSketch) -> bool {
+    let is_prose = |file: &String| {
+        let ending = file.rsplit_once('.').map_or("", |(_, ending)| ending);
+        PROSE.iter().any(|prose| ending.eq_ignore_ascii_case(prose))
+    };
+    !action.files.is_empty()
+        && action.files.iter().all(is_prose)
+        && !action.effects.contains(&EffectKind::Install)
+}
+
 /// What the actions prove.
 pub(crate) fn proof_of(actions: &[ActionSketch]) -> Proof {
     let mut proof = Proof::default();
     for action in actions {
         let failed = action.failed == Some(true);
         if is_check(action) {
-            let failed = failed || action.output.as_deref().is_some_and(reports_failure);
-            proof.failed = failed;
-            proof.tested = !failed && action.failed == Some(false);
+            let passed = check_result(action);
+            proof.failed = passed == Some(false);
+            proof.tested = passed == Some(true);
+            proof.unverified = false;
+        } else if !failed
+            && !action.is_change()
+            && action.command.is_some()
+            && action.output.as_deref().is_some_and(reports_success)
+        {
+            // A check that the command line does not show, such as a script.
+            (proof.tested, proof.failed, proof.unverified) = (true, false, false);
         }
-        if action.changes_build_inputs() && !failed {
+        if failed {
+            continue;
+        }
+        if only_restores(action) {
+            proof.undone = true;
+            (proof.changed, proof.tested) = (false, false);
+        } else if action.changes_build_inputs() {
             proof.changed = true;
-            if !is_check(action) {
+            proof.undone = false;
+            if !is_check(action) && !changes_prose_only(action) {
+                proof.unverified |= proof.tested || proof.failed;
                 proof.tested = false;
                 proof.committed = false;
             }
         }
-        if action.is_commit() && !failed {
+        if action.is_commit() {
             proof.committed = true;
             proof.changed = true;
         }
@@ -306,15 +334,29 @@ pub(crate) fn proof_of(actions: &[ActionSketch]) -> Proof {
     proof
 }
 
-/// Whether the work on `goal` is finished, as the reason to believe so.
+/// Whether the work on `goal` is finished, as the reason to believe so. `is_whole` says that the turn began with the request for
+/// the work.
+///
+/// A commit and passed checks count more than words, and in any language; words count against it.
 pub(crate) fn finished(
     claims: &Claims,
     proof: &Proof,
     stop_reason: Option<&str>,
     goal: &str,
+    is_whole: bool,
 ) -> Option<&'static str> {
     let ended = stop_reason.is_none_or(|reason| reason == "end_turn");
-    if !ended || claims.asks || claims.plans || claims.unfinished || proof.failed {
+    let waits = claims.asks && !(claims.offers && (proof.tested || proof.committed));
+    if !ended || waits || claims.plans || claims.unfinished || proof.failed || proof.undone {
+        return None;
+    }
+    if proof.committed {
+        return Some("the work was committed, and nothing was changed afterwards");
+    }
+    if proof.changed && proof.tested {
+        return Some("something was changed, and the last check after it passed");
+    }
+    if claims.failing {
         return None;
     }
     if claims.done {
@@ -324,12 +366,12 @@ pub(crate) fn finished(
         if proof.tested {
             return Some("the answer reports finished work, and the tests passed");
         }
-        if proof.committed {
-            return Some("the answer reports finished work, and it was committed");
-        }
         if claims.tests_pass && proof.changed {
             return Some("something was changed and the answer says that the tests pass");
         }
+    }
+    if is_whole && proof.changed && claims.says_something && !proof.unverified {
+        return Some("what was asked for was changed, and the answer names nothing that is left");
     }
     let reported = claims.reports.iter().any(|report| {
         let words = words(report);
@@ -353,4 +395,16 @@ fn matches_goal_verb(deed: &str, goal: &str) -> bool {
     goal.iter()
         .take(40)
         .any(|word| word.folded.len() >= 3 && deed.starts_with(word.folded.as_str()))
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn tables_of_words_are_sorted() {
+        for table in [super::MISSING, super::FAILING, super::NEXT, super::OFFERS] {
+            for pair in table.windows(2) {
+                assert!(pair[0] < pair[1], "{pair:?}");
+            }
+        }
+    }
 }

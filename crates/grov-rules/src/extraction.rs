@@ -1,15 +1,12 @@
-//! Extracts trace lines, decisions, limits and tags from actions and their texts.
+//! Extracts trace lines and tags from actions and their texts.
 
-use super::claims::is_check;
+use super::claims::{check_result, is_check};
 use super::clean::clean;
-use super::text::{find_phrase, fold, has_phrase, push_new, sentences, shorten, words};
-use grov_domain::{ActionSketch, ActionType, Decision, EffectKind};
+use super::text::{fold, push_new, sentences, shorten, words};
+use grov_domain::{ActionSketch, ActionType, EffectKind};
 
 /// The most lines of a trace.
 pub(crate) const MAX_LINES: usize = 20;
-
-/// The most decisions.
-pub(crate) const MAX_DECISIONS: usize = 8;
 
 /// The most tags.
 const MAX_TAGS: usize = 8;
@@ -48,10 +45,16 @@ fn files(action: &ActionSketch) -> String {
 
 /// The outcome of a command.
 fn outcome(action: &ActionSketch) -> &'static str {
+    if is_check(action) {
+        return match check_result(action) {
+            Some(true) => "passed",
+            Some(false) => "failed",
+            None => "result unknown",
+        };
+    }
     match action.failed {
         Some(true) => "failed",
         Some(false) if action.is_commit() => "committed",
-        Some(false) if is_check(action) => "passed",
         Some(false) => "done",
         None => "result unknown",
     }
@@ -134,116 +137,6 @@ pub(crate) fn goal_from_actions(actions: &[ActionSketch], answer: &str, limit: u
     deed.map(|line| shorten(&line, limit))
         .or_else(|| first_sentence(answer, limit))
         .unwrap_or_default()
-}
-
-/// Phrases between a choice and its reason.
-#[rustfmt::skip]
-const REASONS: &[&str] = &[
-    "because", "since", "so that", "in order to", "due to", "as this", "as it", "to avoid", "to keep",
-    "which avoids", "which keeps", "pentru ca", "deoarece", "fiindca", "ca sa",
-];
-
-/// Phrases of a choice.
-#[rustfmt::skip]
-const CHOICES: &[&str] = &[
-    "instead of", "rather than", "chose", "decided", "choose", "opted", "went with", "going with", "prefer",
-    "preferred", "switched to", "use", "using", "used", "keep", "kept", "in loc de", "am ales", "am decis",
-    "mai degraba", "am preferat",
-];
-
-/// Phrases between a choice and its alternative, which counts as a reason.
-const ALTERNATIVES: &[&str] = &["instead of", "rather than", "over the", "in loc de", "in locul"];
-
-#[rustfmt::skip]
-const STRONG_CHOICES: &[&str] = &[
-    "chose", "decided", "opted", "went with", "i'll go with", "going with", "am ales", "am decis",
-    "switched to", "instead of", "rather than", "in loc de",
-];
-
-/// The decisions stated in texts with a reason.
-pub(crate) fn decisions<'a>(texts: impl Iterator<Item = &'a str>) -> Vec<Decision> {
-    let mut found: Vec<Decision> = Vec::new();
-    let mut seen: Vec<String> = Vec::new();
-    let mut last: Option<&str> = None;
-    for text in texts {
-        if last == Some(text) {
-            continue;
-        }
-        last = Some(text);
-        let cleaned = clean(text);
-        for sentence in sentences(&cleaned.prose).iter().take(200) {
-            if found.len() >= MAX_DECISIONS {
-                return found;
-            }
-            let Some(decision) = decision(sentence) else {
-                continue;
-            };
-            let key = fold(&decision.choice);
-            if !seen.contains(&key) {
-                seen.push(key);
-                found.push(decision);
-            }
-        }
-    }
-    found
-}
-
-fn decision(sentence: &str) -> Option<Decision> {
-    let all = words(sentence);
-    if all.len() < 5 || super::text::ends_with_question(sentence) || !has_phrase(&all, CHOICES) {
-        return None;
-    }
-    let reason_at = find_phrase(&all, REASONS).filter(|at| *at > 0);
-    let alternative_at = find_phrase(&all, ALTERNATIVES).filter(|at| *at > 0);
-    let (choice, reason) = match (reason_at, alternative_at) {
-        (Some(at), _) => (&sentence[..all[at].start], &sentence[all[at].start..]),
-        (None, Some(at)) => (&sentence[..all[at].start], &sentence[all[at].start..]),
-        _ => return None,
-    };
-    // "Use" and "keep" are choices only with an explicit alternative or reason.
-    if alternative_at.is_none()
-        && !has_phrase(&all, STRONG_CHOICES)
-        && !all[reason_at?].is_any(&["because", "since", "so", "deoarece", "fiindca", "pentru"])
-    {
-        return None;
-    }
-    let tidy = |text: &str| {
-        shorten(
-            text.trim().trim_end_matches([',', '.', ';', ':', '-', '—', ' ']),
-            200,
-        )
-    };
-    let (choice, reason) = (tidy(choice), tidy(reason));
-    (words(&choice).len() >= 2 && words(&reason).len() >= 2).then_some(Decision { choice, reason })
-}
-
-/// Phrases of a limitation.
-#[rustfmt::skip]
-const LIMITS: &[&str] = &[
-    "requires", "rate limit", "rate limits", "rate limited", "incompatible", "only supports",
-    "does not support", "doesn't support", "not supported", "at most", "limited to", "maximum of",
-    "cannot be used", "is deprecated", "must not", "must be", "deprecated in", "no longer supports",
-    "minimum version", "is read-only", "needs at least", "necesita", "nu suporta", "suporta doar",
-    "incompatibil", "limita de", "cel mult",
-];
-
-/// Adds the limitations stated in texts to `found`.
-pub(crate) fn limits<'a>(texts: impl Iterator<Item = &'a str>, found: &mut Vec<String>) {
-    for text in texts {
-        let cleaned = clean(text);
-        for sentence in sentences(&cleaned.prose).iter().take(200) {
-            if found.len() >= super::constraints::MAX_CONSTRAINTS {
-                return;
-            }
-            let all = words(sentence);
-            if (4..=40).contains(&all.len())
-                && !super::text::ends_with_question(sentence)
-                && has_phrase(&all, LIMITS)
-            {
-                push_new(found, shorten(sentence, 200), super::constraints::MAX_CONSTRAINTS);
-            }
-        }
-    }
 }
 
 /// Tags by words of the goal.

@@ -155,6 +155,11 @@ impl Sentence {
         phrased::permissions(&self.text, &words(&self.text), self.languages)
     }
 
+    /// Whether it asks for work.
+    pub(crate) fn asks_for_work(&self) -> bool {
+        self.weight(&words(&self.text)) >= 4
+    }
+
     /// Whether it starts with a clause of assent.
     pub(crate) fn opens_with_assent(&self) -> bool {
         let all = words(&self.text);

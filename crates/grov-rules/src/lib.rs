@@ -13,6 +13,7 @@
 mod claims;
 mod clean;
 mod constraints;
+mod decisions;
 mod extraction;
 mod goal;
 mod intent;
@@ -32,6 +33,7 @@ mod turning_away;
 #[cfg(test)]
 mod tests;
 
+pub use decisions::merge_decisions;
 pub use intent::extract_intent;
 pub use intent_cache::IntentCache;
 pub use reasoning::extract_reasoning;

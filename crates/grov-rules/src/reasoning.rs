@@ -1,19 +1,16 @@
 //! Extracts what team memory keeps of a task.
 
-use super::constraints;
-use super::extraction;
+use super::decisions::{Source, commit_message, decisions};
 use super::text::{push_new, shorten};
-use grov_domain::{Reasoning, ReasoningQuestion};
+use super::{constraints, extraction};
+use grov_domain::{
+    ActionSketch, ActionType, ClientDialect, Reasoning, ReasoningQuestion, Statement, StatementSource,
+};
 
-/// What team memory keeps of a task: a trace (at most 20 lines), decisions with reasons (8), constraints (20), tags (8).
+/// What team memory keeps of a task: a trace (at most 20 lines), decisions with reasons (8), the user's constraints (20), tags
+/// (8).
 pub fn extract_reasoning(question: &ReasoningQuestion) -> Reasoning {
     let actions = extraction::newest(&question.actions);
-    let texts = || {
-        actions
-            .iter()
-            .filter_map(|action| action.reasoning.as_deref())
-            .chain(std::iter::once(question.answer.as_str()))
-    };
     let mut reasoning_trace = extraction::trace(actions);
     if reasoning_trace.is_empty()
         && let Some(said) = extraction::first_sentence(&question.answer, 200)
@@ -24,13 +21,56 @@ pub fn extract_reasoning(question: &ReasoningQuestion) -> Reasoning {
     for known in &question.constraints {
         push_new(&mut limits, shorten(known, 200), constraints::MAX_CONSTRAINTS);
     }
-    extraction::limits(texts(), &mut limits);
+    let stated = stated(actions);
+    let prompts = question
+        .prompts
+        .iter()
+        .map(|prompt| (Source::Prompt, prompt.as_str()));
+    let statements = question.statements.iter().map(sourced);
+    let texts = prompts
+        .chain(stated.iter().map(|(source, text)| (*source, text.as_str())))
+        .chain(statements)
+        .chain([(Source::Closing, question.answer.as_str())]);
     Reasoning {
         reasoning_trace,
-        decisions: extraction::decisions(texts()),
+        decisions: decisions(texts),
         constraints: limits,
         tags: extraction::tags(actions, &question.goal),
     }
+}
+
+fn sourced(statement: &Statement) -> (Source, &str) {
+    let source = match statement.source {
+        StatementSource::UserAnswer => Source::Answer,
+        StatementSource::Closing | StatementSource::Plan | StatementSource::Summary => Source::Closing,
+    };
+    (source, &statement.text)
+}
+
+/// The texts in actions that may state decisions: what the agent said before them, messages of commits, answers of the user.
+pub(crate) fn stated(actions: &[ActionSketch]) -> Vec<(Source, String)> {
+    let mut texts = Vec::new();
+    for action in actions {
+        if let Some(said) = &action.reasoning {
+            texts.push((Source::Remark, said.clone()));
+        }
+        if action.has_committed()
+            && let Some(message) = action.command.as_deref().and_then(commit_message)
+        {
+            texts.push((Source::Commit, message));
+        }
+        if action.action_type == ActionType::Other
+            && let Some(result) = &action.output
+        {
+            let answers = ClientDialect::CLAUDE_CODE.user_answers(result);
+            texts.extend(
+                answers
+                    .into_iter()
+                    .map(|answer| (Source::Answer, answer.to_owned())),
+            );
+        }
+    }
+    texts
 }
 
 #[cfg(test)]
@@ -111,14 +151,8 @@ mod tests {
             reasoning.decisions[0].choice,
             "I use SameSite=Lax instead of Strict"
         );
-        assert_eq!(reasoning.decisions[0].reason, "because the provider redirects");
-        assert_eq!(
-            reasoning.constraints,
-            [
-                "don't touch the header",
-                "The identity provider only supports HTTPS callbacks."
-            ]
-        );
+        assert_eq!(reasoning.decisions[0].reason, "the provider redirects");
+        assert_eq!(reasoning.constraints, ["don't touch the header"]);
         assert_eq!(reasoning.tags, ["bugfix", "tests", "typescript", "auth"]);
     }
 

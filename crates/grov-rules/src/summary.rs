@@ -1,7 +1,9 @@
 //! Summarises a session.
 
-use super::claims::{claims_of, finished, is_check, proof_of};
+use super::claims::{check_result, claims_of, finished, is_check, proof_of};
 use super::clean::clean;
+use super::decisions::{Source, decisions};
+use super::reasoning::stated;
 use super::text::{ends_with_question, push_new, sentences, shorten};
 use super::{extraction, goal};
 use grov_domain::{SessionDigest, SummaryQuestion};
@@ -12,10 +14,14 @@ const MAX_FILES: usize = 50;
 /// A summary of a session: progress, decisions, changed files, current state and next action.
 pub fn session_summary(question: &SummaryQuestion) -> SessionDigest {
     let actions = extraction::newest(&question.actions);
-    let texts = actions
+    let stated = stated(actions);
+    let prompts = question
+        .prompts
         .iter()
-        .filter_map(|action| action.reasoning.as_deref())
-        .chain(std::iter::once(question.answer.as_str()));
+        .map(|prompt| (Source::Prompt, prompt.as_str()));
+    let texts = prompts
+        .chain(stated.iter().map(|(source, text)| (*source, text.as_str())))
+        .chain([(Source::Closing, question.answer.as_str())]);
     let mut files_modified = Vec::new();
     for action in actions
         .iter()
@@ -45,10 +51,10 @@ pub fn session_summary(question: &SummaryQuestion) -> SessionDigest {
         1 => format!("{} was changed", files_modified[0]),
         count => format!("{count} files were changed"),
     };
-    let tested = match (&command, last_proof.and_then(|action| action.failed)) {
-        (Some(command), Some(true)) => format!("; `{command}` failed last"),
-        (Some(command), Some(false)) if proof.tested => format!("; `{command}` passed after the last change"),
-        (Some(command), Some(false)) => format!("; `{command}` passed, but something was changed after it"),
+    let tested = match (&command, last_proof.and_then(check_result)) {
+        (Some(command), Some(false)) => format!("; `{command}` failed last"),
+        (Some(command), Some(true)) if proof.tested => format!("; `{command}` passed after the last change"),
+        (Some(command), Some(true)) => format!("; `{command}` passed, but something was changed after it"),
         (Some(command), None) => format!("; the result of `{command}` is not known"),
         (None, _) if proof.changed => "; nothing was tested".to_owned(),
         (None, _) => String::new(),
@@ -80,7 +86,7 @@ pub fn session_summary(question: &SummaryQuestion) -> SessionDigest {
         }
     } else if claims.plans {
         "Wait for the user's approval of the plan".to_owned()
-    } else if finished(&claims, &proof, Some("end_turn"), &question.goal).is_some() {
+    } else if finished(&claims, &proof, Some("end_turn"), &question.goal, false).is_some() {
         "Wait for the user's next instruction".to_owned()
     } else if wanted.is_empty() {
         "Ask the user what to do next".to_owned()
@@ -91,7 +97,7 @@ pub fn session_summary(question: &SummaryQuestion) -> SessionDigest {
     };
     SessionDigest {
         progress: extraction::trace(actions),
-        decisions: extraction::decisions(texts),
+        decisions: decisions(texts),
         files_modified,
         current_state: format!("{changed}{tested}{committed}{waits}."),
         next_action,

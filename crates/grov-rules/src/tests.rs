@@ -151,7 +151,7 @@ proptest! {
 
     #[test]
     fn what_is_remembered_is_bounded(prompts in texts(), actions in actions(), answer in text(), goal in text(), constraints in texts()) {
-        let question = ReasoningQuestion { goal: goal.clone(), prompts: prompts.clone(), constraints: constraints.clone(), actions: actions.clone(), answer: answer.clone() };
+        let question = ReasoningQuestion { goal: goal.clone(), prompts: prompts.clone(), constraints: constraints.clone(), actions: actions.clone(), statements: Vec::new(), answer: answer.clone() };
         let reasoning = extract_reasoning(&question);
         prop_assert!(reasoning.reasoning_trace.len() <= 20 && reasoning.reasoning_trace.iter().all(|line| short(line, 400)));
         prop_assert!(reasoning.decisions.len() <= 8);

@@ -113,7 +113,7 @@ impl Turn<'_> {
                 None => self.continue_with(current, None, "the user went back to the task"),
             };
         }
-        if prompt.only_asks {
+        if prompt.only_asks && !self.proof.changed {
             return continued(current, None, "the user asked a question");
         }
         let objects = prompt.objection == Objection::Plain;
@@ -137,7 +137,11 @@ impl Turn<'_> {
             _ => {}
         }
         if objects || (prompt.objection == Objection::Fault && !prompt.orders) {
-            return continued(current, None, "the user objected to what was done");
+            return if self.proof.changed && self.proof.tested {
+                self.continue_with(current, None, "the user objected to what was done")
+            } else {
+                continued(current, None, "the user objected to what was done")
+            };
         }
         if prompt.orders && self.is_different(current) {
             return self.start(
@@ -226,8 +230,8 @@ impl Turn<'_> {
     }
 
     /// Whether the work on `goal` is finished, as the reason to believe so.
-    fn finished(&self, goal: &str) -> Option<&'static str> {
-        finished(&self.claims, &self.proof, self.stop_reason, goal)
+    fn finished(&self, goal: &str, is_whole: bool) -> Option<&'static str> {
+        finished(&self.claims, &self.proof, self.stop_reason, goal, is_whole)
     }
 
     /// Whether the task can end.
@@ -251,7 +255,7 @@ impl Turn<'_> {
             let TaskContextQuestion { actions, answer, .. } = self.question;
             extraction::goal_from_actions(actions, answer, goal::MAX_CHARACTERS)
         };
-        let proof = self.finished(&goal);
+        let proof = self.finished(&goal, !self.prompt.approves && !self.prompt.acknowledges);
         TaskAnalysis {
             action,
             task_id: None,
@@ -267,7 +271,7 @@ impl Turn<'_> {
     }
 
     fn continue_with(&self, task: &TaskSketch, other: Option<&TaskSketch>, why: &str) -> TaskAnalysis {
-        match self.finished(&task.goal) {
+        match self.finished(&task.goal, false) {
             Some(proof) if !task.completed => self.end(task, other, proof),
             _ => continued(task, other, why),
         }

@@ -170,10 +170,11 @@ fn turns_within_a_task() {
         ("looks good", "", "Great.", TaskComplete),
         ("mersi, arată bine", "", "Cu plăcere!", TaskComplete),
         ("ok", "e", "I changed the palette.", Continue),
-        ("No, that's wrong.", "et", "Fixed. All tests pass.", Continue),
-        ("still failing", "et", "Done. All tests pass.", Continue),
+        ("No, that's wrong.", "et", "Fixed. All tests pass.", TaskComplete),
+        ("still failing", "et", "Done. All tests pass.", TaskComplete),
+        ("still failing", "e", "Done.", Continue),
         ("revert the last change", "e", "Done.", Continue),
-        ("Tot nu merge", "et", "Gata. Toate testele trec.", Continue),
+        ("Tot nu merge", "et", "Gata. Toate testele trec.", TaskComplete),
         ("commit it", "c", "Committed.", TaskComplete),
         (
             "<system-reminder>Now fix the login bug</system-reminder>",
@@ -367,4 +368,119 @@ fn a_task_without_a_prompt_gets_its_goal_from_the_actions() {
     assert_eq!(goal("r", "The theme is light."), "Read src/theme.rs");
     assert_eq!(goal("", "Done. The theme is dark now."), "The theme is dark now.");
     assert_eq!(goal("", ""), "");
+}
+
+/// Whether a first turn with these actions and this answer finishes its task.
+fn finishes(prompt: &str, actions: Vec<ActionSketch>, answer: &str) -> bool {
+    let mut asked = question(None, Vec::new(), prompt, "", answer);
+    asked.actions = actions;
+    analyze_task_context(&asked).finished
+}
+
+#[test]
+fn finished_work_is_recognised_by_what_happened_in_any_language() {
+    for (prompt, answer) in [
+        ("Dodaj stronicowanie do listy faktur", ""),
+        (
+            "Que el servicio firme los XML con SHA-256",
+            "Los XML se firman con RSA-SHA256.",
+        ),
+        ("把订单状态改成枚举", "枚举已经建好。"),
+        ("CSVの文字化けを直してください", "先頭にBOMを付けました。"),
+        ("поправь часовой пояс", "Время хранится в UTC."),
+        (
+            "telefonda sayı klavyesi açsın",
+            "Alan artık sayı klavyesi açıyor.",
+        ),
+    ] {
+        assert!(finishes(prompt, actions("et"), answer), "{prompt}");
+        assert!(finishes(prompt, actions("ec"), answer), "{prompt}");
+        assert!(!finishes(prompt, actions("eT"), answer), "{prompt}");
+        assert!(!finishes(prompt, actions("ete"), answer), "{prompt}");
+    }
+}
+
+#[test]
+fn work_that_says_what_is_left_is_unfinished_in_any_language() {
+    for answer in [
+        "Two of five templates are ported. Next: invoice, digest, goodbye.",
+        "The route is there, the tests are still missing.",
+        "Umlaute gehen, aber das ß fehlt noch.",
+        "Le formulaire est prêt, il reste la validation.",
+        "La pantalla está lista, falta la exportación.",
+        "La pagina c'è, manca ancora la stampa.",
+        "O formulário está pronto, faltam os testes.",
+        "Het formulier is er, de export moet nog.",
+        "Formularz działa, jeszcze nie ma eksportu.",
+        "Formularul e gata, mai rămâne exportul.",
+        "Form hazır, dışa aktarma henüz yok.",
+        "Форма готова, осталось сделать экспорт.",
+        "表单好了，导出还没做。",
+        "フォームはできました。出力はまだです。",
+        "Done: welcome, reset.\nPending: invoice.",
+    ] {
+        assert!(
+            !finishes("Port the templates to mjml", actions("et"), answer),
+            "{answer}"
+        );
+    }
+    for answer in [
+        "Nothing is left to do.",
+        "The old interface remains as it was.",
+        "Requests that fail with a 503 are retried; blocked users get a 403.",
+        "Es fehlt nichts mehr, alle Vorlagen sind umgestellt.",
+    ] {
+        assert!(
+            finishes("Port the templates to mjml", actions("et"), answer),
+            "{answer}"
+        );
+    }
+}
+
+#[test]
+fn documents_are_finished_without_tests() {
+    let mut page = action(ActionType::Write, EffectKind::Write, "", false);
+    page.files = vec!["docs/onboarding.md".to_owned()];
+    let answer = "`docs/onboarding.md` covers setup and whom to ask.";
+    assert!(finishes("write an onboarding page", vec![page.clone()], answer));
+    // A document that is written after the tests does not need them again.
+    let mut all = actions("et");
+    all.push(page);
+    assert!(finishes("add retry to the sender", all, ""));
+}
+
+#[test]
+fn a_command_that_hides_its_failure_has_not_passed() {
+    let hidden = action(ActionType::Bash, EffectKind::Test, "npm test || true", false);
+    let all = vec![action(ActionType::Edit, EffectKind::Modify, "", false), hidden];
+    assert!(!finishes("add retry to the sender", all, ""));
+}
+
+#[test]
+fn work_that_was_undone_is_not_finished() {
+    let undo = action(
+        ActionType::Bash,
+        EffectKind::Modify,
+        "git checkout pom.xml",
+        false,
+    );
+    assert!(!finishes(
+        "leave it and put it back",
+        vec![undo],
+        "Rimesso com'era."
+    ));
+}
+
+#[test]
+fn an_offer_at_the_end_leaves_nothing_open() {
+    assert!(finishes(
+        "add --output json",
+        actions("et"),
+        "`list` takes it now. Would you like me to add YAML as well?"
+    ));
+    assert!(!finishes(
+        "add --output json",
+        actions("et"),
+        "It no longer fits. Which features are dispensable?"
+    ));
 }

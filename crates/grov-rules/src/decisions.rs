@@ -1,0 +1,262 @@
+//! Finds decisions with their reasons in texts of the agent and of the user.
+//!
+//! A decision is a choice and its reason in one sentence ("kept gp3, as io2 would triple the bill"), in two ("I left it out.
+//! Otherwise …"), or in a row of a table. A choice needs a word of choosing, a rejected alternative, or an order of the user;
+//! a reason needs a connective, a label, or a clause after a colon, dash or parenthesis. Narration ("the test failed because
+//! …"), questions and advice are left out.
+
+mod commit;
+mod lexicon;
+mod spaced;
+mod units;
+mod unspaced;
+
+use super::clean::clean;
+use super::text::{Word, ends_with_question, fold, shorten, words};
+use grov_domain::Decision;
+use grov_scope::phrases::any_at;
+use units::{Label, Unit, units};
+
+/// The most decisions of a task.
+pub(crate) const MAX_DECISIONS: usize = 8;
+
+/// The longest choice and the longest reason, in characters.
+const MAX_CHARACTERS: usize = 200;
+
+/// The share of words, in tenths, from which on two decisions are the same.
+const SAME_TENTHS: usize = 6;
+
+/// Where a text comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Source {
+    /// A prompt of the user.
+    Prompt,
+    /// The user's answer to a question.
+    Answer,
+    /// The agent's last text of a turn, a plan, or a summary.
+    Closing,
+    /// The message of a commit.
+    Commit,
+    /// What the agent said before an action.
+    Remark,
+}
+
+/// A possible decision.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Candidate {
+    choice: String,
+    reason: String,
+    /// How sure it is, from 1.
+    weight: u8,
+}
+
+/// Returns the decisions in texts, oldest first: at most 8, the surest ones.
+pub(crate) fn decisions<'a>(texts: impl IntoIterator<Item = (Source, &'a str)>) -> Vec<Decision> {
+    let mut found: Vec<Candidate> = Vec::new();
+    let mut last: Option<&str> = None;
+    for (source, text) in texts {
+        if last == Some(text) {
+            continue;
+        }
+        last = Some(text);
+        for mut candidate in candidates(source, text) {
+            candidate.weight += match source {
+                Source::Answer => 4,
+                Source::Prompt => 3,
+                Source::Closing => 2,
+                Source::Commit => 1,
+                Source::Remark => 0,
+            };
+            match found.iter_mut().find(|known| known.is_same(&candidate)) {
+                Some(known) if known.weight < candidate.weight => *known = candidate,
+                Some(_) => {}
+                None => found.push(candidate),
+            }
+        }
+    }
+    let mut weights: Vec<u8> = found.iter().map(|one| one.weight).collect();
+    weights.sort_unstable_by(|one, other| other.cmp(one));
+    let least = weights.get(MAX_DECISIONS).map_or(0, |next| next + 1);
+    // Of equal ones the first are kept.
+    let mut equal = MAX_DECISIONS.saturating_sub(weights.iter().filter(|weight| **weight >= least).count());
+    found.retain(|one| {
+        let fits = one.weight >= least || equal > 0;
+        equal -= usize::from(one.weight < least && equal > 0);
+        fits
+    });
+    found
+        .into_iter()
+        .take(MAX_DECISIONS)
+        .map(Candidate::into_decision)
+        .collect()
+}
+
+/// Merges decisions of an earlier state of a record into newer ones; the newer ones count. At most 8.
+#[must_use]
+pub fn merge_decisions(newer: Vec<Decision>, earlier: &[Decision]) -> Vec<Decision> {
+    let mut all = newer;
+    for decision in earlier {
+        let one = Candidate::from(decision);
+        if all.len() < MAX_DECISIONS && !all.iter().any(|known| Candidate::from(known).is_same(&one)) {
+            all.push(decision.clone());
+        }
+    }
+    all
+}
+
+impl From<&Decision> for Candidate {
+    fn from(decision: &Decision) -> Self {
+        Self {
+            choice: decision.choice.clone(),
+            reason: decision.reason.clone(),
+            weight: 0,
+        }
+    }
+}
+
+impl Candidate {
+    fn into_decision(self) -> Decision {
+        Decision {
+            choice: self.choice,
+            reason: self.reason,
+        }
+    }
+
+    /// Whether both say the same in similar words.
+    fn is_same(&self, other: &Self) -> bool {
+        let (one, two) = (self.terms(), other.terms());
+        let shared = one.iter().filter(|term| two.contains(term)).count();
+        let least = one.len().min(two.len());
+        shared * 10 >= least * SAME_TENTHS
+    }
+
+    fn terms(&self) -> Vec<String> {
+        let text = format!("{} {}", self.choice, self.reason);
+        let mut terms = Vec::new();
+        for word in words(&text) {
+            if word.raw.chars().any(is_unspaced) {
+                terms.extend(word.raw.chars().map(String::from));
+            } else {
+                terms.push(word.folded);
+            }
+        }
+        terms.sort_unstable();
+        terms.dedup();
+        terms
+    }
+}
+
+/// Whether a letter is of a script without spaces between words.
+fn is_unspaced(letter: char) -> bool {
+    matches!(letter, '\u{3041}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}')
+}
+
+/// The possible decisions of a text, in order.
+fn candidates(source: Source, text: &str) -> Vec<Candidate> {
+    let cleaned = clean(text);
+    let text = cleaned.whole.as_str();
+    if source == Source::Answer {
+        return spaced::answer(text)
+            .or_else(|| unspaced::answer(text))
+            .into_iter()
+            .collect();
+    }
+    let text = match source {
+        Source::Commit => commit::without_trailers(text),
+        _ => text.to_owned(),
+    };
+    let units = units(&text);
+    let mut found = Vec::new();
+    for (place, unit) in units.iter().enumerate() {
+        let next = units.get(place + 1);
+        found.extend(of_unit(source, unit, next).and_then(tidied));
+    }
+    if found.is_empty() && source == Source::Commit {
+        found.extend(commit::subject_and_body(&text).and_then(tidied));
+    }
+    found
+}
+
+fn of_unit(source: Source, unit: &Unit, next: Option<&Unit>) -> Option<Candidate> {
+    if let Some(reason) = &unit.reason {
+        return Some(Candidate {
+            choice: unit.text.clone(),
+            reason: reason.clone(),
+            weight: 4,
+        });
+    }
+    if unit.label == Some(Label::Reason) || ends_with_question(&unit.text) || unit.text.ends_with(':') {
+        return None;
+    }
+    let is_announced = unit.label == Some(Label::Decision) || unit.is_in_section;
+    let context = Context {
+        source,
+        is_announced,
+        is_item: unit.is_item,
+    };
+    // A reason of its own: "Decision: …" and then "Reason: …".
+    let labelled = next
+        .filter(|next| next.label == Some(Label::Reason))
+        .map(|next| next.text.as_str());
+    if let Some(reason) = labelled
+        && (is_announced || spaced::is_choice(&unit.text, context) || unspaced::is_choice(&unit.text))
+    {
+        return Some(Candidate {
+            choice: unit.text.clone(),
+            reason: reason.to_owned(),
+            weight: 4,
+        });
+    }
+    let next = next
+        .filter(|next| next.label.is_none())
+        .map(|next| next.text.as_str());
+    let found = if unit.text.chars().any(is_unspaced) {
+        unspaced::decision(&unit.text, next, context)
+    } else {
+        spaced::decision(&unit.text, next, context)
+    };
+    found.map(|mut one| {
+        one.weight += u8::from(is_announced);
+        one
+    })
+}
+
+/// What is known of a sentence.
+#[derive(Clone, Copy, Debug)]
+struct Context {
+    source: Source,
+    /// A label or a heading says that it is a decision.
+    is_announced: bool,
+    /// It begins a list item.
+    is_item: bool,
+}
+
+/// A candidate without stray punctuation, within its limits; `None` if nothing is left of a part.
+fn tidied(candidate: Candidate) -> Option<Candidate> {
+    let tidy = |text: &str| {
+        let stray = [
+            ',', '.', ';', ':', '-', '—', '–', '(', ')', ' ', '、', '，', '。', '：', '；',
+        ];
+        shorten(text.trim().trim_matches(stray), MAX_CHARACTERS)
+    };
+    let (choice, reason) = (tidy(&candidate.choice), tidy(&candidate.reason));
+    let is_enough = |text: &str, least: usize| {
+        let letters = text.chars().filter(|letter| is_unspaced(*letter)).count();
+        letters >= 2 * least || words(text).len() >= least
+    };
+    (is_enough(&choice, 1) && is_enough(&reason, 2) && fold(&choice) != fold(&reason)).then_some(Candidate {
+        choice,
+        reason,
+        ..candidate
+    })
+}
+
+/// Whether one of these sorted entries occurs.
+fn has_any(table: &[&str], words: &[Word<'_>]) -> bool {
+    (0..words.len()).any(|at| any_at(table, words, at).is_some())
+}
+
+pub(crate) use commit::message as commit_message;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,446 @@
+//! Decisions in languages with spaces between words.
+
+use super::lexicon::{
+    ADVICE, AFTER_REASON, ALTERNATIVES, AMBIGUOUS, CAUSES, CHOICES, CONSEQUENCES, DECIDED, DETERMINERS,
+    FAILING_VERBS, FINITE, INQUIRIES, Kind, NEGATIONS, NUMERALS, OTHERWISE, PROBLEMS, PURPOSES, RATIONALES,
+    SPEAKERS,
+};
+use super::{Candidate, Context, Source, has_any, is_unspaced};
+use crate::goal::Sentence;
+use crate::text::{Word, words};
+use grov_scope::phrases::any_at;
+
+/// The fewest words of the text after a colon, dash or parenthesis that is a reason.
+const MIN_CLAUSE: usize = 4;
+
+/// The fewest words after "as", which is also no connective.
+const MIN_AFTER_AS: usize = 4;
+
+/// Words before "as" or after it that make it no connective.
+#[rustfmt::skip]
+const NOT_CAUSAL_AS: (&[&str], &[&str]) = (
+    &["as", "far", "is", "just", "long", "many", "much", "same", "so", "soon", "such", "twice", "well", "act", "acts", "known", "treated"],
+    &["a", "an", "before", "described", "expected", "far", "follows", "in", "is", "json", "long", "many", "much", "of", "part", "requested",
+      "soon", "well"],
+);
+
+/// Words that reject what they stand before.
+#[rustfmt::skip]
+const NONE_OF: &[&str] = &[
+    "aucun", "aucune", "bez", "fara", "geen", "kein", "keine", "keinen", "nenhum", "nenhuma", "nessun", "nessuna", "niciun", "nicio",
+    "niente", "ningun", "ninguna", "not", "pas", "sans", "sem", "senza", "sin", "zadnego", "zadnej", "zadnych", "без", "никаких",
+];
+
+/// A connective in a sentence.
+#[derive(Clone, Copy, Debug)]
+struct Connective {
+    /// The index of its first word.
+    at: usize,
+    /// Its length in words.
+    length: usize,
+    kind: Kind,
+}
+
+/// The decision in a sentence, or in it and the `next` one.
+pub(super) fn decision(text: &str, next: Option<&str>, context: Context) -> Option<Candidate> {
+    let all = words(text);
+    if all.len() < 3 {
+        return None;
+    }
+    connected(text, &all, context)
+        .or_else(|| after_turkish_reason(text, &all, context))
+        .or_else(|| set_off(text, &all, context))
+        .or_else(|| spoken(text, &all, context))
+        .or_else(|| with_next(text, &all, next, context))
+}
+
+/// Whether a sentence states a choice.
+pub(super) fn is_choice(text: &str, context: Context) -> bool {
+    weight(text, &words(text), context).is_some()
+}
+
+/// The decision in the user's answer to a question: the choice up to the first pause or connective, and the rest.
+pub(super) fn answer(text: &str) -> Option<Candidate> {
+    let text = text.trim();
+    let all = words(text);
+    if all.iter().any(|word| word.raw.chars().any(is_unspaced)) {
+        return None;
+    }
+    let connective = connectives(&all)
+        .into_iter()
+        .find(|one| one.at > 0 && one.kind != Kind::Consequence);
+    let pause = (0..all.len()).find(|at| all[*at].pauses() && at + 1 < all.len());
+    let (end, from) = match (connective, pause) {
+        (Some(one), Some(pause)) if one.at <= pause + 1 => (all[one.at - 1].end, one),
+        (Some(one), None) => (all[one.at - 1].end, one),
+        (_, Some(pause)) => {
+            let at = pause + 1;
+            let front = connectives(&all).into_iter().find(|one| one.at == at);
+            let from = front.unwrap_or(Connective {
+                at,
+                length: 0,
+                kind: Kind::Cause,
+            });
+            (all[pause].end, from)
+        }
+        (None, None) => return None,
+    };
+    let reason = &all[from.at..];
+    (reason.len() >= 3).then(|| Candidate {
+        choice: text[..end].to_owned(),
+        reason: reason_text(text, &all, from).to_owned(),
+        weight: 3,
+    })
+}
+
+/// The reason after a connective. The connective belongs to a purpose, and not to a cause.
+fn reason_text<'t>(text: &'t str, all: &[Word<'_>], one: Connective) -> &'t str {
+    let skipped = match one.kind {
+        Kind::Cause | Kind::Front => one.length,
+        _ => 0,
+    };
+    // An elided connective is part of its word: "parce qu'il".
+    let is_elided = skipped > 0 && all[one.at + skipped - 1].folded.contains('\'');
+    let from = if is_elided { one.at } else { one.at + skipped };
+    all.get(from).map_or("", |word| &text[word.start..])
+}
+
+/// The connectives of a sentence, in order.
+fn connectives(all: &[Word<'_>]) -> Vec<Connective> {
+    let tables = [
+        (CAUSES, Kind::Cause),
+        (PURPOSES, Kind::Purpose),
+        (OTHERWISE, Kind::Otherwise),
+        (CONSEQUENCES, Kind::Consequence),
+    ];
+    let mut found = Vec::new();
+    for at in 0..all.len() {
+        let known = tables
+            .iter()
+            .filter_map(|(table, kind)| Some((any_at(table, all, at)?, *kind)))
+            .max_by_key(|(length, _)| *length)
+            .or_else(|| ambiguous(all, at));
+        if let Some((length, kind)) = known {
+            found.push(Connective { at, length, kind });
+        }
+    }
+    found
+}
+
+/// A connective that means something else in other languages or places.
+fn ambiguous(all: &[Word<'_>], at: usize) -> Option<(usize, Kind)> {
+    let word = &all[at];
+    let (_, kind, common) = AMBIGUOUS.iter().find(|(entry, _, _)| *entry == word.folded)?;
+    let evidence = all
+        .iter()
+        .filter(|other| other.is_any(common) && other.start != word.start)
+        .count();
+    if evidence < 2 {
+        return None;
+    }
+    if *kind == Kind::Front {
+        return (at == 0).then_some((1, Kind::Cause));
+    }
+    let before = at.checked_sub(1).map(|before| &all[before]);
+    let next = all.get(at + 1)?;
+    let is_connective = match word.folded.as_str() {
+        "as" => {
+            !before.is_some_and(|before| before.is_any(NOT_CAUSAL_AS.0))
+                && !next.is_any(NOT_CAUSAL_AS.1)
+                && all.len() - at > MIN_AFTER_AS
+                && (at == 0 || says_something(&all[at + 1..]))
+        }
+        // "So far", "so much"; a consequence follows a pause.
+        "so" => before.is_some_and(|before| before.pauses()) && !next.is_any(&["far", "much", "that"]),
+        // German "da" ends no clause and is no "there": it follows a comma or begins a sentence.
+        "da" | "damit" | "want" | "pois" => before.is_none_or(|before| before.pauses()),
+        _ => true,
+    };
+    is_connective.then_some((1, *kind))
+}
+
+/// Whether words after "as" are a clause: they have a finite verb, or a pronoun as an object.
+fn says_something(rest: &[Word<'_>]) -> bool {
+    // "Stored as text so that …" is about the purpose.
+    let end = (0..rest.len())
+        .find(|at| any_at(PURPOSES, rest, *at).is_some())
+        .unwrap_or(rest.len());
+    let rest = &rest[..end];
+    let Some(first) = rest.first() else { return false };
+    let subject = usize::from(first.is_any(&[
+        "the", "our", "all", "every", "this", "that", "its", "their", "some",
+    ]));
+    rest.iter()
+        .take(6)
+        .any(|word| word.is_any(FINITE) || word.is_any(&["us", "we", "they", "it", "you"]))
+        || rest
+            .get(subject + 1)
+            .is_some_and(|verb| verb.folded.ends_with('s') || verb.folded.ends_with("ed"))
+}
+
+/// A choice and a reason in one sentence, with a connective.
+fn connected(text: &str, all: &[Word<'_>], context: Context) -> Option<Candidate> {
+    let found = connectives(all);
+    let strength = |one: &&Connective| match one.kind {
+        Kind::Cause | Kind::Front => 3,
+        Kind::Otherwise => 2,
+        Kind::Purpose => 1,
+        Kind::Consequence => 0,
+    };
+    let mut by_strength: Vec<&Connective> = found.iter().collect();
+    by_strength.sort_by_key(|one| std::cmp::Reverse(strength(one)));
+    by_strength
+        .into_iter()
+        .find_map(|one| around(text, all, *one, context))
+}
+
+/// The choice and the reason around a connective.
+fn around(text: &str, all: &[Word<'_>], one: Connective, context: Context) -> Option<Candidate> {
+    let after = one.at + one.length;
+    let is_front = one.at <= 1
+        && all[..one.at]
+            .iter()
+            .all(|word| word.is_any(&["and", "but", "und", "aber", "et", "mais", "y", "pero"]));
+    let (choice, reason) = if is_front {
+        // "Since X, Y". Without a pause it is the reason of an earlier sentence.
+        let pause = (after + 1..all.len().saturating_sub(1)).find(|at| all[*at].pauses())?;
+        (&all[pause + 1..], &all[after..=pause])
+    } else if one.kind == Kind::Consequence {
+        // The subject of a commit states its choice.
+        if context.source == Source::Commit {
+            return None;
+        }
+        (all.get(after..)?, &all[..one.at])
+    } else {
+        (&all[..one.at], &all[after..])
+    };
+    let (first, last) = (choice.first()?, choice.last()?);
+    let choice_text = &text[first.start..last.end];
+    let found = weight(choice_text, choice, context);
+    let is_turned = one.kind == Kind::Consequence || is_front;
+    let weight = match found {
+        Some(weight) => weight,
+        None if one.kind != Kind::Consequence => weak(choice, reason, one.kind, context)?,
+        None => return None,
+    };
+    let reason = if is_turned {
+        &text[reason.first()?.start..reason.last()?.end]
+    } else {
+        reason_text(text, all, one)
+    };
+    Some(Candidate {
+        choice: choice_text.to_owned(),
+        reason: reason.to_owned(),
+        weight,
+    })
+}
+
+/// How surely words state a choice, from 1; `None` if they do not, or narrate a problem, or give advice.
+fn weight(text: &str, choice: &[Word<'_>], context: Context) -> Option<u8> {
+    let rejects = has_any(ALTERNATIVES, choice) || says_not(choice);
+    let decided = has_any(DECIDED, choice);
+    let is_prompt = context.source == Source::Prompt;
+    if has_any(ADVICE, choice) && !is_prompt {
+        return None;
+    }
+    if context.is_announced || decided || rejects {
+        return Some(3);
+    }
+    if narrates_problem(choice) && !is_prompt {
+        return None;
+    }
+    if is_prompt {
+        let sentences = Sentence::read([text.to_owned()]);
+        let orders = sentences
+            .iter()
+            .any(|sentence| sentence.asks_for_work() || !sentence.constraints().is_empty());
+        let asks = choice
+            .iter()
+            .take(6)
+            .enumerate()
+            .any(|(at, _)| any_at(INQUIRIES, choice, at).is_some());
+        let names_choice = has_any(CHOICES, choice) || has_number(choice);
+        return (!asks && (names_choice || orders && !narrates_problem(choice))).then_some(2);
+    }
+    if has_any(CHOICES, choice) || negates_a_deed(choice) {
+        return Some(2);
+    }
+    None
+}
+
+/// "Not GPG", "X, not Y": a choice that is rejected by name.
+fn says_not(choice: &[Word<'_>]) -> bool {
+    choice.iter().enumerate().any(|(at, word)| {
+        let opens = at == 0 || choice[at - 1].pauses();
+        opens && word.is_any(NONE_OF) && at + 1 < choice.len()
+    })
+}
+
+/// Whether the words set a number: "capped at 500".
+fn has_number(words: &[Word<'_>]) -> bool {
+    words
+        .iter()
+        .any(|word| word.raw.starts_with(|letter: char| letter.is_ascii_digit()))
+}
+
+fn narrates_problem(choice: &[Word<'_>]) -> bool {
+    has_any(PROBLEMS, choice) || fails(choice)
+}
+
+/// "Did not pass", "passt nicht".
+fn fails(choice: &[Word<'_>]) -> bool {
+    (0..choice.len()).any(|at| {
+        choice[at].is_any(NEGATIONS) && {
+            let near = &choice[at.saturating_sub(2)..(at + 3).min(choice.len())];
+            has_any(FAILING_VERBS, near)
+        }
+    })
+}
+
+/// "I did not add …", "React.memo wird nicht gebraucht": something was left out.
+fn negates_a_deed(choice: &[Word<'_>]) -> bool {
+    choice.iter().any(|word| word.is_any(NEGATIONS)) && !fails(choice)
+}
+
+/// The weight of a reported piece of work with a reason that names a need: "Retries with jitter, since all workers would …".
+fn weak(choice: &[Word<'_>], reason: &[Word<'_>], kind: Kind, context: Context) -> Option<u8> {
+    let is_report = matches!(context.source, Source::Closing | Source::Commit);
+    if !is_report || narrates_problem(choice) || has_any(ADVICE, choice) || choice.len() < 2 {
+        return None;
+    }
+    let is_question = choice
+        .first()
+        .is_some_and(|word| word.is_any(&["why", "warum", "pourquoi"]));
+    let sets_number = has_number(choice) && !choice.iter().any(|word| word.folded.starts_with("test"));
+    let explains =
+        has_any(RATIONALES, reason) || sets_number || matches!(kind, Kind::Otherwise | Kind::Purpose);
+    (!is_question && reason.len() >= 3 && (explains || context.is_item)).then_some(1)
+}
+
+/// Endings of Turkish verbs in the first person.
+const FIRST_PERSON: &[&str] = &[
+    "yorum", "dım", "dim", "dum", "tım", "tim", "tum", "acagim", "acağım",
+];
+
+/// "X olduğu için Y": Turkish reasons come first.
+fn after_turkish_reason(text: &str, all: &[Word<'_>], context: Context) -> Option<Candidate> {
+    let at = (2..all.len().saturating_sub(1)).find(|at| all[*at].is_any(AFTER_REASON))?;
+    let choice = &all[at + 1..];
+    let choice_text = &text[choice.first()?.start..choice.last()?.end];
+    let acts = choice
+        .last()
+        .is_some_and(|verb| FIRST_PERSON.iter().any(|ending| verb.folded.ends_with(ending)));
+    let acts = acts && !narrates_problem(choice) && context.source == Source::Closing;
+    let weight = weight(choice_text, choice, context).or_else(|| acts.then_some(2))?;
+    Some(Candidate {
+        choice: choice_text.to_owned(),
+        reason: text[all[0].start..all[at].end].to_owned(),
+        weight,
+    })
+}
+
+/// A reason after a colon or dash, or in parentheses: "Not GPG: its keyring needs …", "kept gp3 (io2 would …)".
+fn set_off(text: &str, all: &[Word<'_>], context: Context) -> Option<Candidate> {
+    for at in 0..all.len().saturating_sub(MIN_CLAUSE) {
+        let marks = all[at].after;
+        let opens = all[at + 1].before.contains('(');
+        if !(marks.contains([':', '—', '–']) || opens) {
+            continue;
+        }
+        let (choice, mut reason) = all.split_at(at + 1);
+        if opens {
+            let end = reason.iter().position(|word| word.after.contains(')'))?;
+            reason = &reason[..=end];
+        }
+        let choice_text = &text[choice[0].start..choice[at].end];
+        let announces_list = choice.iter().any(|word| word.is_any(NUMERALS));
+        let is_clause = reason.len() >= MIN_CLAUSE && !announces_list && !is_enumeration(reason)
+            || reason.iter().any(|word| word.is_any(FINITE))
+                && !is_enumeration(reason)
+                && reason.len() >= MIN_CLAUSE;
+        if !is_clause || context.source == Source::Remark {
+            continue;
+        }
+        if let Some(weight) = weight(choice_text, choice, context) {
+            return Some(Candidate {
+                choice: choice_text.to_owned(),
+                reason: text[reason[0].start..reason[reason.len() - 1].end].to_owned(),
+                weight,
+            });
+        }
+    }
+    None
+}
+
+/// "a, b and c": names, and no clause.
+fn is_enumeration(reason: &[Word<'_>]) -> bool {
+    let commas = reason.iter().filter(|word| word.after.contains(',')).count();
+    commas >= 2 && commas * 4 >= reason.len()
+}
+
+/// An order of the user and, after a comma, its circumstances: "use the queue, we don't want another broker".
+fn spoken(text: &str, all: &[Word<'_>], context: Context) -> Option<Candidate> {
+    if context.source != Source::Prompt && !context.is_announced {
+        return None;
+    }
+    for at in 1..all.len().saturating_sub(2) {
+        if !all[at].pauses() {
+            continue;
+        }
+        let (choice, reason) = all.split_at(at + 1);
+        let choice_text = &text[choice[0].start..choice[at].end];
+        // "Cache the lookups, they dominate every trace" gives a reason for the task, and names no choice.
+        let is_choice = [CHOICES, DECIDED, ALTERNATIVES, NEGATIONS]
+            .iter()
+            .any(|table| has_any(table, choice));
+        let tells = any_at(SPEAKERS, reason, 0).is_some() && is_choice
+            || any_at(DETERMINERS, reason, 0).is_some()
+                && (reason.iter().any(|word| word.is_any(NEGATIONS))
+                    || is_choice && has_any(RATIONALES, reason));
+        if !tells || narrates_problem(reason) {
+            continue;
+        }
+        if let Some(weight) = weight(choice_text, choice, context) {
+            return Some(Candidate {
+                choice: choice_text.to_owned(),
+                reason: text[reason[0].start..].to_owned(),
+                weight,
+            });
+        }
+    }
+    None
+}
+
+/// A choice, and its reason in the next sentence: "I left it out. Otherwise …".
+fn with_next(text: &str, all: &[Word<'_>], next: Option<&str>, context: Context) -> Option<Candidate> {
+    let next = next?;
+    let read = words(next);
+    let first = connectives(&read).into_iter().find(|one| one.at == 0);
+    let opens = match first {
+        // "Since X, Y" is a sentence of its own.
+        Some(one) => match one.kind {
+            Kind::Cause => !read[..read.len().saturating_sub(1)]
+                .iter()
+                .any(|word| word.after.contains(',')),
+            Kind::Otherwise => true,
+            Kind::Purpose | Kind::Front | Kind::Consequence => false,
+        },
+        None => any_at(
+            &["ainsi", "asi", "cosi", "that way", "this way", "with that"],
+            &read,
+            0,
+        )
+        .is_some(),
+    };
+    let follows = text.trim_end().ends_with(';') && has_any(RATIONALES, &read);
+    if !(opens || follows) || read.len() < 3 {
+        return None;
+    }
+    let weight = weight(text, all, context).filter(|weight| *weight >= 2)?;
+    let reason = first.map_or(next, |one| reason_text(next, &read, one));
+    Some(Candidate {
+        choice: text.to_owned(),
+        reason: reason.to_owned(),
+        weight,
+    })
+}

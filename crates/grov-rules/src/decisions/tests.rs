@@ -1,0 +1,333 @@
+use super::*;
+use Source::{Answer, Closing, Commit, Prompt};
+
+fn find(source: Source, text: &str) -> Vec<(String, String)> {
+    let found = decisions([(source, text)]);
+    found.into_iter().map(|one| (one.choice, one.reason)).collect()
+}
+
+fn check(cases: &[(Source, &str, &str, &str)]) {
+    for (source, text, choice, reason) in cases {
+        let found = find(*source, text);
+        let is_found = found.iter().any(|(one, why)| one == choice && why == reason);
+        assert!(is_found, "{text}: {found:?}");
+    }
+}
+
+#[test]
+#[rustfmt::skip]
+fn decisions_with_their_reasons_are_found_in_english() {
+    check(&[
+        (Closing, "We keep SQLite because nothing else runs on the kiosk.", "We keep SQLite", "nothing else runs on the kiosk"),
+        (Closing, "Went with a cursor rather than offsets, since rows are deleted while people page.", "Went with a cursor rather than offsets", "rows are deleted while people page"),
+        (Closing, "I left the old endpoint in place: two partners still call it.", "I left the old endpoint in place", "two partners still call it"),
+        (Closing, "The queue is capped at 500 (beyond that the phone runs out of memory).", "The queue is capped at 500", "beyond that the phone runs out of memory"),
+        (Closing, "Chose bcrypt over argon2 as the host has only 64 MB of memory.", "Chose bcrypt over argon2", "the host has only 64 MB of memory"),
+        (Closing, "The lock is per file, not per folder, because two editors may save at once.", "The lock is per file, not per folder", "two editors may save at once"),
+        (Closing, "Because the vendor's API drops requests above 10 per second, calls go through a token bucket.", "calls go through a token bucket", "the vendor's API drops requests above 10 per second"),
+        (Closing, "Why not Redis: it would be the only stateful service.", "Why not Redis", "it would be the only stateful service"),
+        (Closing, "Trade-off: polling every 30 s instead of webhooks, since the firewall blocks inbound calls.", "Trade-off: polling every 30 s instead of webhooks", "the firewall blocks inbound calls"),
+        (Closing, "**Decision:** one table per tenant\n**Reason:** the auditor wants separate backups", "one table per tenant", "the auditor wants separate backups"),
+        (Closing, "## Decisions\n- pnpm — its store is shared between the CI jobs\n- no turborepo, we have only two packages", "pnpm", "its store is shared between the CI jobs"),
+        (Closing, "| Decision | Why |\n|---|---|\n| keep moment.js | the date picker needs it |", "keep moment.js", "the date picker needs it"),
+        (Prompt, "use tabs in the templates, because the legacy editor breaks on spaces", "use tabs in the templates", "the legacy editor breaks on spaces"),
+        (Prompt, "don't use moment, it's deprecated", "don't use moment", "it's deprecated"),
+        (Answer, "The second one. We already pay for it.", "The second one", "We already pay for it."),
+        (Answer, "Postgres because the analysts know it", "Postgres", "the analysts know it"),
+        (Commit, "Store prices in cents\n\nFloats lost a cent in every third invoice, which the tax office noticed.", "Store prices in cents", "Floats lost a cent in every third invoice, which the tax office noticed"),
+        (Commit, "Use a partial index\n\n98 % of the rows are archived, a full index would be 40 GB.", "Use a partial index", "98 % of the rows are archived, a full index would be 40 GB"),
+    ]);
+}
+
+#[test]
+#[rustfmt::skip]
+fn decisions_with_their_reasons_are_found_in_german() {
+    check(&[
+        (Closing, "Ich habe die Tabelle nicht aufgeteilt, denn die Berichte greifen immer auf beide Hälften zu.", "Ich habe die Tabelle nicht aufgeteilt", "die Berichte greifen immer auf beide Hälften zu"),
+        (Closing, "Statt Redis läuft der Cache im Prozess, weil auf dem Server kein weiterer Dienst erlaubt ist.", "Statt Redis läuft der Cache im Prozess", "auf dem Server kein weiterer Dienst erlaubt ist"),
+        (Closing, "Das Datum bleibt als Text gespeichert, damit der alte Export weiter funktioniert.", "Das Datum bleibt als Text gespeichert", "damit der alte Export weiter funktioniert"),
+        (Closing, "Da der Drucker nur 200 dpi kann, skaliere ich die Etiketten vorher.", "skaliere ich die Etiketten vorher", "der Drucker nur 200 dpi kann"),
+        (Closing, "Die Liste wird beim Start geladen, sonst wartet der erste Nutzer vier Sekunden.", "Die Liste wird beim Start geladen", "sonst wartet der erste Nutzer vier Sekunden"),
+        (Prompt, "nimm bitte UUIDs statt laufender Nummern, weil Kunden sonst unsere Auftragszahlen sehen", "nimm bitte UUIDs statt laufender Nummern", "Kunden sonst unsere Auftragszahlen sehen"),
+        (Answer, "SQLite, weil der Kiosk kein Netz hat", "SQLite", "der Kiosk kein Netz hat"),
+        (Commit, "feat: Sperre je Datei statt je Ordner, weil zwei Leute gleichzeitig speichern", "feat: Sperre je Datei statt je Ordner", "zwei Leute gleichzeitig speichern"),
+    ]);
+}
+
+#[test]
+#[rustfmt::skip]
+fn decisions_with_their_reasons_are_found_in_french() {
+    check(&[
+        (Closing, "J'ai gardé l'ancien format car les machines de l'atelier ne lisent que celui-là.", "J'ai gardé l'ancien format", "les machines de l'atelier ne lisent que celui-là"),
+        (Closing, "Le cache expire au bout de 5 minutes, parce que les prix changent toutes les dix minutes.", "Le cache expire au bout de 5 minutes", "les prix changent toutes les dix minutes"),
+        (Closing, "Pas de transaction distribuée : la banque ne la propose pas.", "Pas de transaction distribuée", "la banque ne la propose pas"),
+        (Closing, "Comme le pare-feu bloque les websockets, j'utilise le long polling.", "j'utilise le long polling", "le pare-feu bloque les websockets"),
+        (Closing, "J'ai choisi Symfony Messenger plutôt que RabbitMQ, puisqu'il tourne déjà en production.", "J'ai choisi Symfony Messenger plutôt que RabbitMQ", "puisqu'il tourne déjà en production"),
+        (Prompt, "ajoute l'export, mais en CSV et pas en Excel car le comptable l'importe dans Sage", "ajoute l'export, mais en CSV et pas en Excel", "le comptable l'importe dans Sage"),
+        (Answer, "la deuxième, on paie déjà la licence", "la deuxième", "on paie déjà la licence"),
+        (Commit, "Garder l'ancien format\n\nLes machines de l'atelier ne lisent que celui-là.", "Garder l'ancien format", "Les machines de l'atelier ne lisent que celui-là"),
+    ]);
+}
+
+#[test]
+#[rustfmt::skip]
+fn decisions_with_their_reasons_are_found_in_spanish() {
+    check(&[
+        (Closing, "He dejado el timeout en 30 s porque el banco tarda hasta 25 en responder.", "He dejado el timeout en 30 s", "el banco tarda hasta 25 en responder"),
+        (Closing, "Uso un índice parcial, pues el 98 % de las filas están archivadas.", "Uso un índice parcial", "el 98 % de las filas están archivadas"),
+        (Closing, "No he tocado la migración: ya está aplicada en producción.", "No he tocado la migración", "ya está aplicada en producción"),
+        (Closing, "Como el proveedor limita a 5 peticiones por segundo, las llamadas van en cola.", "las llamadas van en cola", "el proveedor limita a 5 peticiones por segundo"),
+        (Closing, "En lugar de websockets uso SSE, para que el proxy corporativo no corte la conexión.", "En lugar de websockets uso SSE", "para que el proxy corporativo no corte la conexión"),
+        (Prompt, "pon el límite en 20 porque la impresora se atasca con más", "pon el límite en 20", "la impresora se atasca con más"),
+        (Answer, "la primera: el equipo ya la conoce", "la primera", "el equipo ya la conoce"),
+    ]);
+}
+
+#[test]
+#[rustfmt::skip]
+fn decisions_with_their_reasons_are_found_in_italian() {
+    check(&[
+        (Closing, "Ho tenuto il vecchio endpoint perché due clienti lo usano ancora.", "Ho tenuto il vecchio endpoint", "due clienti lo usano ancora"),
+        (Closing, "Uso una coda su database invece di Redis, dato che il server è uno solo.", "Uso una coda su database invece di Redis", "il server è uno solo"),
+        (Closing, "Siccome il sensore manda dati ogni secondo, salvo solo la media al minuto.", "salvo solo la media al minuto", "il sensore manda dati ogni secondo"),
+        (Closing, "Niente cache lato client: i prezzi cambiano ogni minuto e il cliente deve vederli.", "Niente cache lato client", "i prezzi cambiano ogni minuto e il cliente deve vederli"),
+        (Prompt, "metti i log su file, il cliente non ha internet", "metti i log su file", "il cliente non ha internet"),
+    ]);
+}
+
+#[test]
+#[rustfmt::skip]
+fn decisions_with_their_reasons_are_found_in_portuguese() {
+    check(&[
+        (Closing, "Mantive o Postgres 13, pois a extensão do cliente não funciona no 16.", "Mantive o Postgres 13", "a extensão do cliente não funciona no 16"),
+        (Closing, "As datas ficam em UTC porque as lojas estão em três fusos.", "As datas ficam em UTC", "as lojas estão em três fusos"),
+        (Closing, "Não usei websockets, já que o proxy da empresa bloqueia.", "Não usei websockets", "o proxy da empresa bloqueia"),
+        (Closing, "Preferi uma fila no banco em vez do Redis para que a equipe não precise operar outro serviço.", "Preferi uma fila no banco em vez do Redis", "para que a equipe não precise operar outro serviço"),
+        (Prompt, "guarda só 30 dias, por causa da LGPD", "guarda só 30 dias", "da LGPD"),
+    ]);
+}
+
+#[test]
+#[rustfmt::skip]
+fn decisions_with_their_reasons_are_found_in_dutch() {
+    check(&[
+        (Closing, "Ik heb de oude route laten staan, want de app van vorig jaar gebruikt hem nog.", "Ik heb de oude route laten staan", "de app van vorig jaar gebruikt hem nog"),
+        (Closing, "De cache duurt 60 seconden, omdat de voorraad elke minuut verandert.", "De cache duurt 60 seconden", "de voorraad elke minuut verandert"),
+        (Closing, "Geen websockets: de proxy van de klant laat ze niet door.", "Geen websockets", "de proxy van de klant laat ze niet door"),
+        (Closing, "Aangezien de printer alleen Latin-1 kent, zet ik de namen om.", "zet ik de namen om", "de printer alleen Latin-1 kent"),
+        (Prompt, "gebruik geen cookies, de klant wil geen banner", "gebruik geen cookies", "de klant wil geen banner"),
+    ]);
+}
+
+#[test]
+#[rustfmt::skip]
+fn decisions_with_their_reasons_are_found_in_polish() {
+    check(&[
+        (Closing, "Zostawiłem stary format, bo czytniki w magazynie nie znają nowego.", "Zostawiłem stary format", "czytniki w magazynie nie znają nowego"),
+        (Closing, "Kolejka działa w bazie zamiast w Redisie, ponieważ administrator nie chce kolejnej usługi.", "Kolejka działa w bazie zamiast w Redisie", "administrator nie chce kolejnej usługi"),
+        (Closing, "Limit wynosi 200 wierszy, żeby wydruk mieścił się na jednej stronie.", "Limit wynosi 200 wierszy", "żeby wydruk mieścił się na jednej stronie"),
+        (Closing, "Nie dodałem indeksu: tabela ma tylko 300 wierszy.", "Nie dodałem indeksu", "tabela ma tylko 300 wierszy"),
+        (Prompt, "użyj PostgreSQL, bo hosting nie ma MySQL", "użyj PostgreSQL", "hosting nie ma MySQL"),
+        (Answer, "Kafka nie, za drogi w utrzymaniu", "Kafka nie", "za drogi w utrzymaniu"),
+    ]);
+}
+
+#[test]
+#[rustfmt::skip]
+fn decisions_with_their_reasons_are_found_in_romanian() {
+    check(&[
+        (Closing, "Am păstrat formatul vechi, fiindcă cititoarele din depozit nu îl știu pe cel nou.", "Am păstrat formatul vechi", "cititoarele din depozit nu îl știu pe cel nou"),
+        (Closing, "Folosesc o coadă în baza de date în loc de Redis, deoarece serverul are doar 1 GB.", "Folosesc o coadă în baza de date în loc de Redis", "serverul are doar 1 GB"),
+        (Closing, "Nu am adăugat cache, pentru că prețurile se schimbă la fiecare minut.", "Nu am adăugat cache", "prețurile se schimbă la fiecare minut"),
+        (Closing, "Cum furnizorul limitează la 5 cereri pe secundă, apelurile merg printr-o coadă.", "apelurile merg printr-o coadă", "furnizorul limitează la 5 cereri pe secundă"),
+        (Prompt, "folosește porturile peste 8000, fiindcă cele mici sunt ocupate de firewall", "folosește porturile peste 8000", "cele mici sunt ocupate de firewall"),
+    ]);
+}
+
+#[test]
+#[rustfmt::skip]
+fn decisions_with_their_reasons_are_found_in_turkish() {
+    check(&[
+        (Closing, "Eski formatı bıraktım, çünkü depodaki okuyucular yenisini bilmiyor.", "Eski formatı bıraktım", "depodaki okuyucular yenisini bilmiyor"),
+        (Closing, "Sunucuda tek çekirdek olduğu için iş kuyruğunu tek işçiyle çalıştırıyorum.", "iş kuyruğunu tek işçiyle çalıştırıyorum", "Sunucuda tek çekirdek olduğu için"),
+        (Closing, "Redis yerine veritabanında kuyruk kullandım; sunucuda başka servise izin yok.", "Redis yerine veritabanında kuyruk kullandım", "sunucuda başka servise izin yok"),
+        (Closing, "Önbellek kullanmadım: fiyatlar her dakika değişiyor.", "Önbellek kullanmadım", "fiyatlar her dakika değişiyor"),
+        (Prompt, "PDF yerine HTML gönder, çünkü müşteriler telefondan okuyor", "PDF yerine HTML gönder", "müşteriler telefondan okuyor"),
+    ]);
+}
+
+#[test]
+#[rustfmt::skip]
+fn decisions_with_their_reasons_are_found_in_russian() {
+    check(&[
+        (Closing, "Оставил старый формат, потому что сканеры на складе не знают нового.", "Оставил старый формат", "сканеры на складе не знают нового"),
+        (Closing, "Вместо Redis взял очередь в базе, так как второй сервис поддерживать некому.", "Вместо Redis взял очередь в базе", "второй сервис поддерживать некому"),
+        (Closing, "Кэш не добавлял: цены меняются каждую минуту.", "Кэш не добавлял", "цены меняются каждую минуту"),
+        (Closing, "Храню даты в UTC, чтобы отчёты трёх офисов совпадали.", "Храню даты в UTC", "чтобы отчёты трёх офисов совпадали"),
+        (Answer, "вторую, за неё уже заплачено", "вторую", "за неё уже заплачено"),
+    ]);
+}
+
+#[test]
+#[rustfmt::skip]
+fn decisions_with_their_reasons_are_found_in_chinese() {
+    check(&[
+        (Closing, "保留了旧格式，因为仓库的扫码枪不认识新格式。", "保留了旧格式", "仓库的扫码枪不认识新格式"),
+        (Closing, "由于防火墙拦截 websocket，改用长轮询。", "改用长轮询", "防火墙拦截 websocket"),
+        (Closing, "没有加缓存：价格每分钟都在变。", "没有加缓存", "价格每分钟都在变"),
+        (Closing, "缓存时间设为 60 秒，免得库存显示过期。", "缓存时间设为 60 秒", "免得库存显示过期"),
+        (Closing, "选择 SQLite 而不是 Postgres，因为设备上没有多余内存。", "选择 SQLite 而不是 Postgres", "设备上没有多余内存"),
+        (Closing, "防火墙会拦截 websocket，所以用了长轮询。", "用了长轮询", "防火墙会拦截 websocket"),
+        (Prompt, "每页显示 50 条，因为会计按 50 条打印", "每页显示 50 条", "会计按 50 条打印"),
+        (Prompt, "用 pnpm，不要 npm，我们的磁盘太小", "用 pnpm，不要 npm", "我们的磁盘太小"),
+        (Answer, "用 SQLite，设备没有网络", "用 SQLite", "设备没有网络"),
+    ]);
+}
+
+#[test]
+#[rustfmt::skip]
+fn decisions_with_their_reasons_are_found_in_japanese() {
+    check(&[
+        (Closing, "古い形式を残しました。倉庫の端末が新しい形式を読めないためです。", "古い形式を残しました", "倉庫の端末が新しい形式を読めないためです"),
+        (Closing, "プロキシがwebsocketを通さないので、ロングポーリングを使いました。", "ロングポーリングを使いました", "プロキシがwebsocketを通さないので"),
+        (Closing, "キャッシュは入れていません。価格が毎分変わるからです。", "キャッシュは入れていません", "価格が毎分変わるからです"),
+        (Closing, "Redisではなくデータベースのキューにしたのは、運用できる人がいないためです。", "Redisではなくデータベースのキューにした", "運用できる人がいないためです"),
+        (Closing, "日付はUTCで保存します（拠点が三つの時間帯にあるため）。", "日付はUTCで保存します", "拠点が三つの時間帯にあるため）"),
+        (Prompt, "一覧は50件ずつにして。経理が50件単位で印刷するから", "一覧は50件ずつにして", "経理が50件単位で印刷するから"),
+        (Prompt, "日付は和暦にしてください。役所に出す書類なので", "日付は和暦にしてください", "役所に出す書類なので"),
+        (Answer, "SQLite。端末にネットワークがないので", "SQLite", "端末にネットワークがないので"),
+    ]);
+}
+
+#[test]
+#[rustfmt::skip]
+fn narration_questions_and_advice_are_no_decisions() {
+    let texts = [
+        (Closing, "The test failed because the cookie was missing."),
+        (Closing, "The page was slow since it loaded every row."),
+        (Closing, "Fixed the crash in the parser and added a test."),
+        (Closing, "All 24 tests pass now."),
+        (Closing, "I used three files: a.rs, b.rs and c.rs."),
+        (Closing, "The login did not work because the session expired too early."),
+        (Closing, "You could use Redis instead, because it is faster."),
+        (Closing, "I would suggest keeping the index since it helps the report."),
+        (Closing, "The component re-rendered because options was a new object each time."),
+        (Closing, "Done. Let me know if you want anything else."),
+        (Closing, "The error came from a missing null check, so I added one."),
+        (Closing, "It reads fifty rows at a time because that is the page size."),
+        (Closing, "Der Test schlug fehl, weil die Datei fehlte."),
+        (Closing, "Die Seite war langsam, weil alle Zeilen geladen wurden."),
+        (Closing, "Alle Tests laufen durch."),
+        (Closing, "Le test échouait parce que le fichier manquait."),
+        (Closing, "La page plantait car la session était vide."),
+        (Closing, "El test fallaba porque faltaba el archivo."),
+        (Closing, "La página era lenta porque cargaba todas las filas."),
+        (Closing, "Il test falliva perché mancava il file."),
+        (Closing, "O teste falhava porque faltava o arquivo."),
+        (Closing, "De test faalde omdat het bestand ontbrak."),
+        (Closing, "Test nie przechodził, bo brakowało pliku."),
+        (Closing, "Testul pica pentru că lipsea fișierul."),
+        (Closing, "Test başarısız oldu çünkü dosya yoktu."),
+        (Closing, "Тест падал, потому что не было файла."),
+        (Closing, "测试失败是因为缺少文件。"),
+        (Closing, "ファイルがなかったため、テストが失敗していました。"),
+        (Closing, "Next: invoice, digest, goodbye."),
+        (Closing, "Should I also add YAML?"),
+        (Closing, "The build takes 14 s instead of 4 minutes."),
+        (Closing, "I renamed the function as requested."),
+        (Closing, "Added the flag to `list` and `show`."),
+        (Closing, "Everything works as expected on the staging server now."),
+        (Closing, "Two of five templates are ported."),
+        (Prompt, "Fix the login, it fails since yesterday"),
+        (Prompt, "The cart loses its items when one logs in. Fix that."),
+        (Prompt, "why does it fail on Windows but not on Linux?"),
+        (Prompt, "can you explain how the cache works, because I have to present it tomorrow"),
+        (Prompt, "thanks, that was quick"),
+        (Prompt, "Der Login geht nicht mehr, weil das Zertifikat abgelaufen ist. Bitte reparieren"),
+        (Prompt, "corrige el error porque el cliente se queja"),
+        (Commit, "Fix typo"),
+        (Commit, "Add retry to the sender\n\nCo-authored-by: A <a@b.c>"),
+        (Commit, "Bump sqlx to 0.8\n\n- update Cargo.toml\n- fix calls"),
+    ];
+    for (source, text) in texts {
+        assert_eq!(find(source, text), [], "{text}");
+    }
+}
+
+#[test]
+fn a_decision_that_is_told_twice_is_kept_once() {
+    let closing = "Partials are `mj-include` files since mjml has no partials of its own.";
+    let summary = "2. Decisions: partials became mj-include, since mjml has no partials of its own.";
+    let found = decisions([(Closing, summary), (Closing, closing)]);
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert_eq!(merge_decisions(found.clone(), &found), found);
+}
+
+#[test]
+fn of_many_decisions_the_surest_are_kept() {
+    let weak = (0..20)
+        .map(|n| format!("- part{n} of module{n} in folder{n}, since item{n} needs thing{n} and stuff{n}"));
+    let mut text: Vec<String> = weak.collect();
+    text.push("I kept gp3 instead of io2, because io2 would triple the bill.".to_owned());
+    let found = decisions([(Closing, text.join("\n").as_str())]);
+    assert_eq!(found.len(), MAX_DECISIONS);
+    assert!(
+        found.iter().any(|one| one.choice == "I kept gp3 instead of io2"),
+        "{found:?}"
+    );
+}
+
+#[test]
+fn messages_of_commits_are_read_from_the_command_line() {
+    let cases = [
+        (
+            "git commit -m 'One' -m \"Two \\\"x\\\"\"",
+            Some("One\n\nTwo \"x\""),
+        ),
+        (
+            "git add . && git commit -qam 'Sort\n\nWhy.'",
+            Some("Sort\n\nWhy."),
+        ),
+        ("git commit --message=\"One\"", Some("One")),
+        (
+            "git commit -m \"$(cat <<'EOF'\nOne\n\nTwo\nEOF\n)\"",
+            Some("One\n\nTwo"),
+        ),
+        ("git commit --amend --no-edit", None),
+        ("git status", None),
+    ];
+    for (command, expected) in cases {
+        assert_eq!(commit_message(command).as_deref(), expected, "{command}");
+    }
+}
+
+#[test]
+fn what_grov_added_to_a_prompt_states_no_decision() {
+    let text = "<grov-context source=\"memory\">We keep SQLite because nothing else runs.</grov-context>Fix the login";
+    assert_eq!(find(Prompt, text), []);
+}
+
+#[test]
+fn tables_of_words_are_sorted() {
+    for table in [
+        lexicon::CAUSES,
+        lexicon::PURPOSES,
+        lexicon::OTHERWISE,
+        lexicon::CONSEQUENCES,
+        lexicon::ALTERNATIVES,
+        lexicon::DECIDED,
+        lexicon::CHOICES,
+        lexicon::NEGATIONS,
+        lexicon::PROBLEMS,
+        lexicon::FAILING_VERBS,
+        lexicon::ADVICE,
+        lexicon::RATIONALES,
+        lexicon::SPEAKERS,
+        lexicon::DETERMINERS,
+        lexicon::INQUIRIES,
+    ] {
+        for pair in table.windows(2) {
+            assert!(pair[0] < pair[1], "{pair:?}");
+        }
+    }
+}
