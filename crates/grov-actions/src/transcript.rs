@@ -31,6 +31,9 @@ pub const MAX_OUTPUT: usize = 400;
 /// The number of characters kept from the end of the text that ends a turn. A prompt such as "yes" answers it.
 const MAX_ANSWER: usize = 4000;
 
+/// The number of characters kept from the end of a summary of the conversation.
+const MAX_SUMMARY: usize = 16_000;
+
 const PLANNING: &str = ClientDialect::CLAUDE_CODE.plan_tool;
 
 /// The maximum number of speakers whose last text is remembered: the main conversation and subagents in the same
@@ -71,6 +74,8 @@ pub enum Event {
         /// The client started it, not the user.
         is_automatic: bool,
     },
+    /// The summary that replaced it, written by a model: its last 16,000 characters.
+    Summary(String),
     /// The usage of one response. If several have the same message id, the last one counts.
     Used(Usage),
 }
@@ -307,6 +312,9 @@ fn user(line: &Line<'_>) -> Vec<Event> {
     }
     if line.is_typed() {
         events.extend(prompt(&texts, answers_tools, false));
+    } else if line.is_summary() {
+        let text = redacted(texts.join("\n").trim()).into_owned();
+        events.push(Event::Summary(end_of(&text, MAX_SUMMARY).to_owned()));
     }
     events
 }

@@ -138,6 +138,24 @@ impl ActionSketch {
             && command.split(between).any(|word| word == "commit")
     }
 
+    /// Whether it only takes back changes of the working tree: `git checkout FILE`, `git restore`, `git reset --hard`.
+    pub fn only_restores(&self) -> bool {
+        let command = self.command.as_deref().unwrap_or_default();
+        let mut parts = command
+            .split(['&', ';', '\n'])
+            .map(str::trim)
+            .filter(|part| !part.is_empty())
+            .peekable();
+        parts.peek().is_some()
+            && parts.all(|part| {
+                let restores_files = |rest: &str| !rest.contains(" -b") && rest.contains(['.', '/']);
+                part.starts_with("git restore")
+                    || part.starts_with("git reset --hard")
+                    || part.starts_with("git stash")
+                    || part.strip_prefix("git checkout").is_some_and(restores_files)
+            })
+    }
+
     /// Whether it created a commit. An action with an unknown result counts as done.
     pub fn has_committed(&self) -> bool {
         self.is_commit() && self.failed != Some(true)
@@ -217,6 +235,32 @@ mod tests {
         let mut edit = command(Read, None, "");
         (edit.action_type, edit.effects) = (ActionType::Edit, Vec::new());
         assert!(edit.changes_files() && edit.changes_build_inputs() && edit.is_change());
+    }
+
+    #[test]
+    fn taking_changes_back_is_recognised() {
+        let restores = |line: &str| {
+            let mut action = command(EffectKind::Modify, Some(false), "");
+            action.command = Some(line.to_owned());
+            action.only_restores()
+        };
+        for line in [
+            "git checkout pom.xml",
+            "git checkout -- . && git stash",
+            "git restore src/",
+            "git reset --hard",
+        ] {
+            assert!(restores(line), "{line}");
+        }
+        for line in [
+            "git checkout -b fix/one",
+            "git checkout main",
+            "git restore a && rm b",
+            "git commit -am x",
+            "",
+        ] {
+            assert!(!restores(line), "{line}");
+        }
     }
 
     #[test]

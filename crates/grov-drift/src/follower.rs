@@ -288,7 +288,7 @@ impl TranscriptFollower {
                 Event::Said(text) if entry.agent.is_none() => {
                     self.apply(SessionEvent::AssistantText(text));
                 }
-                Event::Said(_) | Event::Compacted { .. } | Event::Used(_) => {}
+                Event::Said(_) | Event::Compacted { .. } | Event::Summary(_) | Event::Used(_) => {}
             }
         }
     }

@@ -240,9 +240,15 @@ fn hides_failure(command: &str) -> bool {
 fn reports_failure(output: &str) -> bool {
     let words = words(output);
     words.iter().enumerate().any(|(at, word)| {
-        let counted = at > 0 && words[at - 1].raw.parse::<u64>().is_ok_and(|count| count > 0);
+        let is_count = |at: usize| words[at].raw.parse::<u64>().is_ok_and(|count| count > 0);
+        // "2 failures", and "Failures: 2", but not "22, Failures: 0".
+        let counted = if word.after.contains(':') {
+            at + 1 < words.len() && is_count(at + 1)
+        } else {
+            at > 0 && is_count(at - 1) && !words[at - 1].pauses()
+        };
         matches!(word.raw, "FAILED" | "FAIL")
-            || (counted && word.is_any(&["failed", "failing", "failures", "failure"]))
+            || (counted && word.is_any(&["failed", "failing", "failures", "failure", "errors"]))
     })
 }
 
@@ -259,24 +265,6 @@ fn reports_success(output: &str) -> bool {
                 || word.is_any(&["success", "successful", "succeeded"])
                 || word.raw == "OK"
         })
-}
-
-/// Whether a command only takes back changes of the working tree.
-fn only_restores(action: &ActionSketch) -> bool {
-    let command = action.command.as_deref().unwrap_or_default().trim_start();
-    let restores = |part: &str| {
-        let part = part.trim();
-        part.is_empty()
-            || part.starts_with("git restore")
-            || part.starts_with("git reset --hard")
-            || part.starts_with("git stash")
-            || part.strip_prefix("git checkout").is_some_and(|rest| {
-                !rest.contains(" -b") && (rest.contains(" -- ") || rest.contains('.') || rest.contains('/'))
-            })
-            || part.starts_with("cd ")
-            || part.starts_with("git status")
-    };
-    command.starts_with("git") && command.split("&&").flat_map(|part| part.split(';')).all(restores)
 }
 
 /// Endings of files that no test or build depends on.
@@ -314,7 +302,7 @@ pub(crate) fn proof_of(actions: &[ActionSketch]) -> Proof {
         if failed {
             continue;
         }
-        if only_restores(action) {
+        if action.only_restores() {
             proof.undone = true;
             (proof.changed, proof.tested) = (false, false);
         } else if action.changes_build_inputs() {

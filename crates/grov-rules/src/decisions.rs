@@ -91,29 +91,6 @@ pub(crate) fn decisions<'a>(texts: impl IntoIterator<Item = (Source, &'a str)>) 
         .collect()
 }
 
-/// Merges decisions of an earlier state of a record into newer ones; the newer ones count. At most 8.
-#[must_use]
-pub fn merge_decisions(newer: Vec<Decision>, earlier: &[Decision]) -> Vec<Decision> {
-    let mut all = newer;
-    for decision in earlier {
-        let one = Candidate::from(decision);
-        if all.len() < MAX_DECISIONS && !all.iter().any(|known| Candidate::from(known).is_same(&one)) {
-            all.push(decision.clone());
-        }
-    }
-    all
-}
-
-impl From<&Decision> for Candidate {
-    fn from(decision: &Decision) -> Self {
-        Self {
-            choice: decision.choice.clone(),
-            reason: decision.reason.clone(),
-            weight: 0,
-        }
-    }
-}
-
 impl Candidate {
     fn into_decision(self) -> Decision {
         Decision {

@@ -286,6 +286,8 @@ pub(crate) struct Goal {
     pub(crate) role: Role,
     /// The text states what is wanted, and is more than a limit or a permission.
     pub(crate) is_firm: bool,
+    /// It begins with "go on".
+    pub(crate) goes_on: bool,
 }
 
 impl AsRef<Self> for Goal {
@@ -314,6 +316,7 @@ impl Goal {
             assents,
             role: role(sentences, &read, best, at),
             is_firm: best >= 2,
+            goes_on: goes_on(&read),
         }
     }
 }
@@ -322,6 +325,55 @@ impl Goal {
 fn best_of(weights: &[u8]) -> Option<(u8, usize)> {
     let best = weights.iter().max().copied()?;
     Some((best, weights.iter().position(|weight| *weight == best)?))
+}
+
+/// Phrases that let work go on.
+#[rustfmt::skip]
+const GOING_ON: &[&str] = &[
+    "avanti", "carry on", "continua", "continue", "continuez", "continuar", "dalej", "devam", "ga door", "ga verder", "go on", "keep going",
+    "kontynuuj", "mach weiter", "mergi mai departe", "prosegui", "sigue", "weiter", "продолжай", "继续", "続けて",
+];
+
+/// Words of an apology.
+const APOLOGIES: &[&str] = &[
+    "desculpa",
+    "entschuldigung",
+    "lo",
+    "oh",
+    "oops",
+    "pardon",
+    "perdon",
+    "scusa",
+    "siento",
+    "sorry",
+    "wait",
+];
+
+/// The first words of a prompt that turns to the next work, before a colon or comma.
+#[rustfmt::skip]
+const NEXT: &[&str] = &[
+    "als nachstes", "apoi", "ensuite", "lo siguiente", "nachste aufgabe", "nachstes", "nastepne", "nastepnie", "next", "next one",
+    "next task", "next thing", "next up", "poi", "prochaine tache", "proxima tarefa", "proximo", "prossimo", "siguiente", "sıradaki",
+    "siradaki", "urmatorul", "volgende", "дальше", "следующее", "接下来", "次は",
+];
+
+/// Whether the prompt begins with a clause that only lets the work go on: "sorry, go on. But …".
+fn goes_on(read: &[Vec<Word<'_>>]) -> bool {
+    let Some(first) = read.first() else { return false };
+    let from = first.iter().take_while(|word| word.is_any(APOLOGIES)).count();
+    let Some(length) = super::text::any_phrase_at(first, from, GOING_ON) else {
+        return false;
+    };
+    let end = from + length;
+    end == first.len() || first[end - 1].pauses()
+}
+
+/// Whether the prompt begins with "next:".
+fn turns_to_next(read: &[Vec<Word<'_>>]) -> bool {
+    read.first().is_some_and(|first| {
+        super::text::any_phrase_at(first, 0, NEXT)
+            .is_some_and(|length| first[length - 1].after.contains([':', ',']))
+    })
 }
 
 /// The fewest words of a statement that is a new problem and no answer.
@@ -334,8 +386,14 @@ fn role(sentences: &[Sentence], read: &[Vec<Word<'_>>], best: u8, at: usize) -> 
         let mut both = sentences.iter().zip(read).take(3);
         both.any(|(sentence, words)| phrased::after_turning(words, sentence.languages).is_some())
     };
+    if turns_to_next(read) {
+        return Role::Replaces;
+    }
     if best <= 1 {
         return Role::Keeps;
+    }
+    if goes_on(read) || best >= 4 && is_bare_order(sentences) {
+        return Role::Adds;
     }
     if turns() {
         return if best >= 2 { Role::Replaces } else { Role::Keeps };
@@ -373,6 +431,16 @@ fn role(sentences: &[Sentence], read: &[Vec<Word<'_>>], best: u8, at: usize) -> 
         }
     }
 }
+
+/// Whether the prompt is a verb without an object in a script without spaces: "直して".
+fn is_bare_order(sentences: &[Sentence]) -> bool {
+    let letters = || sentences.iter().flat_map(|sentence| sentence.text.chars());
+    let unspaced = letters().filter(|letter| *letter > '\u{3040}').count();
+    (1..=MAX_BARE_ORDER).contains(&unspaced) && !letters().any(|letter| letter.is_ascii_alphanumeric())
+}
+
+/// The most letters of an order without an object.
+const MAX_BARE_ORDER: usize = 6;
 
 /// The goal stated in sentences: at most 200 characters; empty for no sentences.
 pub(crate) fn goal_of(sentences: Vec<String>) -> String {

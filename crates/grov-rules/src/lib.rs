@@ -20,6 +20,7 @@ mod intent;
 mod intent_cache;
 mod lexicon;
 mod lifting;
+mod new_work;
 mod parsed_prompt;
 mod phrased;
 mod prompt;
@@ -33,9 +34,10 @@ mod turning_away;
 #[cfg(test)]
 mod tests;
 
-pub use decisions::merge_decisions;
 pub use intent::extract_intent;
 pub use intent_cache::IntentCache;
+pub use new_work::new_work;
+pub use prompt::only_asks;
 pub use reasoning::extract_reasoning;
 pub use summary::session_summary;
 pub use transition::analyze_task_context;

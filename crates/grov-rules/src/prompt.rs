@@ -248,6 +248,38 @@ impl Prompt {
     }
 }
 
+/// Whether a prompt asks for information, in any language, and for no work: the answer to it is no work either.
+pub fn only_asks(prompt: &str) -> bool {
+    let sentences = super::clean::clean(prompt).sentences();
+    if Prompt::read(&sentences).only_asks {
+        return true;
+    }
+    let asks = |sentence: &String| {
+        ends_with_question(sentence) || {
+            let plain = sentence.trim_end_matches(['。', '.', '!', '！', ' ']);
+            QUESTION_ENDINGS.iter().any(|ending| plain.ends_with(ending))
+        }
+    };
+    let is_question = sentences.iter().any(asks);
+    let read = goal::Sentence::read(sentences);
+    is_question && !read.iter().any(goal::Sentence::asks_for_work)
+}
+
+/// Ends of questions in Chinese and Japanese.
+const QUESTION_ENDINGS: &[&str] = &[
+    "吗",
+    "呢",
+    "什么",
+    "怎么用",
+    "为什么",
+    "哪里",
+    "ですか",
+    "ますか",
+    "でしたっけ",
+    "だっけ",
+    "のか",
+];
+
 /// Whether a sentence asks for work.
 fn orders(words: &[Word<'_>]) -> bool {
     goal::asks_for_work(words) && !opens_question(words)

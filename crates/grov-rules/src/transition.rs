@@ -41,10 +41,8 @@ pub fn analyze_task_context(question: &TaskContextQuestion) -> TaskAnalysis {
             .iter()
             .any(|prompt| prompt.contains(ClientDialect::CLAUDE_CODE.cleared)),
     };
-    let open = question.current.as_ref().filter(|task| !task.completed);
-    let closed = question.current.as_ref().filter(|task| task.completed);
-    let others: Vec<&TaskSketch> = question.others.iter().take(MAX_TASKS).chain(closed).collect();
-    let mut analysis = match open {
+    let others: Vec<&TaskSketch> = question.others.iter().take(MAX_TASKS).collect();
+    let mut analysis = match &question.current {
         Some(current) => turn.within(current, &others),
         None => turn.without_current(&others),
     };
@@ -88,7 +86,7 @@ const ABOUT_ACTIONS: &[&str] = &[
 ];
 
 impl Turn<'_> {
-    /// The analysis while `current` is open.
+    /// The analysis while `current` is the active task, which may be finished.
     fn within(&self, current: &TaskSketch, others: &[&TaskSketch]) -> TaskAnalysis {
         let prompt = &self.prompt;
         if self.cleared {
@@ -271,8 +269,10 @@ impl Turn<'_> {
     }
 
     fn continue_with(&self, task: &TaskSketch, other: Option<&TaskSketch>, why: &str) -> TaskAnalysis {
-        match self.finished(&task.goal, false) {
-            Some(proof) if !task.completed => self.end(task, other, proof),
+        // More of finished work is finished unless the turn says otherwise.
+        let is_whole = task.completed && other.is_none();
+        match self.finished(&task.goal, is_whole) {
+            Some(proof) if !task.completed || is_whole => self.end(task, other, proof),
             _ => continued(task, other, why),
         }
     }

@@ -3,8 +3,8 @@
 use crate::review::{Evidence, Review};
 use crate::tasks::{Ending, TaskPolicy, Turn, Work, changed_subject};
 use grov_domain::{
-    ActionSketch, OFF_GOAL_BELOW, Reasoning, ReasoningQuestion, SessionState, StepRow, SummaryQuestion, Task,
-    TaskId, both_ends, prompt_of_goal, without_own_text,
+    ActionSketch, OFF_GOAL_BELOW, Reasoning, ReasoningQuestion, SessionState, Statement, StepRow,
+    SummaryQuestion, Task, TaskId, both_ends, prompt_of_goal, without_own_text,
 };
 use std::path::Path;
 use time::OffsetDateTime;
@@ -46,6 +46,8 @@ pub struct TaskMaterial {
     prompts: Vec<String>,
     /// The on-goal actions in order, with files relative to the working tree.
     done: Vec<PerformedAction>,
+    /// Other texts that may state decisions.
+    statements: Vec<Statement>,
 }
 
 /// Data that is saved with the work of a task.
@@ -86,7 +88,19 @@ impl TaskMaterial {
         Self {
             prompts,
             done: done.collect(),
+            statements: Vec::new(),
         }
+    }
+
+    /// Adds texts that may state decisions, oldest first, without Grov's own text.
+    #[must_use]
+    pub fn with_statements(mut self, statements: impl IntoIterator<Item = Statement>) -> Self {
+        let own = |statement: Statement| Statement {
+            text: without_own_text(&statement.text).into_owned(),
+            ..statement
+        };
+        self.statements.extend(statements.into_iter().map(own));
+        self
     }
 
     /// Removes the actions for prompts up to number `covered`, which belong to earlier tasks.
@@ -104,6 +118,11 @@ impl TaskMaterial {
     /// [`tasks::changed_subject`](crate::tasks::changed_subject).
     pub fn changed_subject(&self, from: &str, goal: &str) -> bool {
         changed_subject(from, goal, &self.prompts)
+    }
+
+    /// Returns the newest prompt with content of its own.
+    pub fn newest_prompt(&self) -> Option<&str> {
+        self.prompts.last().map(String::as_str)
     }
 
     /// Returns the current turn: its prompt, and the actions for prompts from number `first` on. If `prompt` is `None`, the
@@ -143,8 +162,34 @@ impl TaskMaterial {
         }
     }
 
-    fn has_changed(&self) -> bool {
-        self.actions().any(ActionSketch::has_changed)
+    /// Returns the number of the first prompt with work that no record contains; at most `newest`, the number of the newest
+    /// prompt. `saved_at` is the time of the last save. Work of an interrupted turn has an earlier number.
+    pub fn first_unsaved(&self, newest: u64, saved_at: Option<OffsetDateTime>) -> u64 {
+        let is_new = |done: &&PerformedAction| saved_at.is_none_or(|saved| done.at > saved);
+        let first = self.done.iter().filter(is_new).map(|done| done.prompt).min();
+        first.map_or(newest, |first| first.min(newest))
+    }
+
+    /// Whether the work for a prompt changed something.
+    pub fn has_changed_for(&self, prompt: u64) -> bool {
+        self.done
+            .iter()
+            .any(|done| done.prompt == prompt && done.action.has_changed())
+    }
+
+    /// Whether the task changed something, and did not only take changes back.
+    pub fn has_changed(&self) -> bool {
+        self.actions()
+            .any(|action| action.has_changed() && !action.only_restores())
+    }
+
+    /// Returns the files that were changed after a time.
+    pub fn changed_since(&self, time: OffsetDateTime) -> Vec<String> {
+        let new = self
+            .done
+            .iter()
+            .filter(|done| done.at > time && done.action.has_changed());
+        new.flat_map(|done| done.action.files.iter().cloned()).collect()
     }
 
     /// Whether to save the task: it changed something, made a decision with a reason, or was saved `before`.
@@ -166,6 +211,7 @@ impl TaskMaterial {
             goal,
             constraints: task.constraints.clone(),
             actions: self.actions().cloned().collect(),
+            statements: self.statements.clone(),
             answer: answer.to_owned(),
         }
     }
@@ -204,7 +250,10 @@ impl TaskMaterial {
                 .filter(|query| !query.is_empty())
                 .or_else(|| {
                     let prompts = self.prompts_of(goal.as_deref().unwrap_or_default());
-                    prompts.first().cloned()
+                    // "Why is it slow?" and then "fix it": the request starts the work.
+                    let is_question = |prompt: &String| prompt.trim_end().ends_with(['?', '？']);
+                    let request = prompts.iter().find(|prompt| !is_question(prompt));
+                    request.or(prompts.first()).cloned()
                 })
                 .or_else(|| goal.clone())
                 .unwrap_or_default(),

@@ -221,18 +221,24 @@ impl<'a> Tasks<'a> {
         }
     }
 
-    /// Returns what to do with the task of a turn. `before` is its status before the turn. A finished task stays finished,
-    /// and is saved again only if something changed.
+    /// Returns what to do with the task of a turn. `before` is its status before the turn. A finished task is saved again only
+    /// if something changed. Then a policy that saves unfinished work reopens it unless the turn finishes it again.
     pub fn outcome(&self, plan: &Plan, before: SessionStatus, work: Work) -> TaskOutcome {
         let was_completed = before == SessionStatus::Completed;
-        let is_over = was_completed || plan.completes;
+        let is_reopened = was_completed && work.is_changed && self.policy.saves_unfinished;
+        let is_over = was_completed && !is_reopened || plan.completes;
         let saves = if is_over {
             let is_new = !was_completed || work.is_changed;
             is_new.then_some(Ending::Complete)
         } else {
             let was_saved = matches!(plan.target, Target::Existing(_));
-            let saves = self.policy.saves_unfinished && (was_saved || work.is_worth_saving);
-            saves.then_some(Ending::Abandoned)
+            // A question about saved work changes nothing in its record.
+            let is_new = if was_saved {
+                work.is_changed
+            } else {
+                work.is_worth_saving
+            };
+            (self.policy.saves_unfinished && is_new).then_some(Ending::Abandoned)
         };
         TaskOutcome {
             saves,
@@ -300,7 +306,7 @@ pub fn changed_subject(from: &str, goal: &str, prompts: &[String]) -> bool {
     };
     !earlier.is_empty()
         && !from.is_empty()
-        && from != goal
+        && !from.contains(goal)
         && prompt_of_goal(goal, prompts) == earlier.len()
         && newest.contains(goal.trim_end_matches(['.', '…']))
 }

@@ -115,6 +115,11 @@ impl<'a> Line<'a> {
         is_human && self.agent().is_none() && !is_marked
     }
 
+    /// Whether the line is the summary of a compaction, in the main conversation.
+    pub(super) fn is_summary(&self) -> bool {
+        self.0.is("isCompactSummary") && self.agent().is_none()
+    }
+
     pub(super) fn message(&self) -> Option<Message<'a>> {
         self.0.object("message").map(Message)
     }

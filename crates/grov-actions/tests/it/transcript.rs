@@ -46,6 +46,7 @@ fn describe(entry: &Entry) -> String {
                 .map(|output| output.chars().take(40).collect::<String>()),
         ),
         Event::Said(text) => write!(line, "said {text:?}"),
+        Event::Summary(text) => write!(line, "summary {text}"),
         Event::Compacted { is_automatic } => write!(line, "compacted automatic={is_automatic}"),
         Event::Used(usage) => write!(
             line,
@@ -66,6 +67,14 @@ fn describe_all(transcript: &str) -> String {
         .iter()
         .map(|entry| describe(entry) + "\n")
         .collect()
+}
+
+#[test]
+fn the_summary_of_a_compaction_is_no_prompt() {
+    let line = r#"{"type":"user","isCompactSummary":true,"message":{"content":"1. Decisions: x"}}"#;
+    let reading = Reader::new(None).read(format!("{line}\n").as_bytes());
+    let events: Vec<&Event> = reading.entries.iter().map(|entry| &entry.event).collect();
+    assert_eq!(events, [&Event::Summary("1. Decisions: x".to_owned())]);
 }
 
 #[test]
@@ -175,7 +184,6 @@ fn text_that_the_user_did_not_type_is_not_a_prompt() {
     }
     for fields in [
         r#""type":"user","isMeta":true,"message":{"content":"x"}"#,
-        r#""type":"user","isCompactSummary":true,"message":{"content":"x"}"#,
         r#""type":"user","isSidechain":true,"message":{"content":"x"}"#,
         r#""type":"user","origin":{"kind":"task-notification"},"message":{"content":"x"}"#,
         r#""type":"user","message":{"content":[{"type":"tool_result"},{"type":"text","text":"Base directory"}]}"#,

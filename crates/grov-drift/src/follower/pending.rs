@@ -25,7 +25,7 @@ pub(crate) fn has_no_actions(session: &HookSession, transcript: &[u8], prompt: &
             known == text_hash(prompt) || session.waiting.iter().any(|one| one.hash == known)
         }
         Event::Call(_) | Event::Ended(_) => false,
-        Event::Said(_) | Event::Compacted { .. } | Event::Used(_) => true,
+        Event::Said(_) | Event::Compacted { .. } | Event::Summary(_) | Event::Used(_) => true,
     })
 }
 

@@ -1,5 +1,7 @@
 //! Saves a session's task to team memory.
 
+mod statements;
+
 use super::{Followed, TurnWorker};
 use crate::file_reasoning::file_reasoning;
 use crate::task_rows::{self, POLICY};
@@ -7,11 +9,12 @@ use crate::transcript_file::{last, length, read_range};
 use grov_actions::transcript::edits;
 use grov_domain::{
     Applied, Clock, GoalContract, HookSession, HookStep, Judge, OFF_GOAL_BELOW, SessionState, SessionStatus,
-    StoreConnection, StoreError, SystemClock, Task, TaskId, TaskTransition,
+    StoreConnection, StoreError, SystemClock, Task, TaskId, TaskStatus, TaskTransition,
 };
 use grov_hooks::event;
 use grov_project::{GrovIgnore, ProjectLocation, hash_user, pins, without_ignored};
 use grov_redact::Redactor;
+use grov_rules::{new_work, only_asks};
 use grov_runtime::UserMode;
 use grov_session::capture::{SaveContext, TaskMaterial, covered, reviewed};
 use grov_session::tasks::{Ending, Target, Tasks, with_turn};
@@ -30,14 +33,16 @@ struct Loaded {
     session: HookSession,
     /// The contract with the user's edits.
     contract: GoalContract,
+    /// Whether the user edited the goal.
+    has_edited_goal: bool,
     steps: Vec<HookStep>,
     material: TaskMaterial,
     /// Saved tasks of the session, newest first.
     saved: Vec<Task>,
     /// The states of the saved tasks.
     known: Vec<SessionState>,
-    /// The newest prompt started another task.
-    has_new_goal: bool,
+    /// The goal of the task if the newest prompt started it, so that no record exists.
+    new_goal: Option<String>,
     place: ProjectLocation,
     root: PathBuf,
     ignore: GrovIgnore,
@@ -45,7 +50,7 @@ struct Loaded {
 
 impl Loaded {
     fn tasks(&self) -> Tasks<'_> {
-        let newest = self.known.first().filter(|_| !self.has_new_goal);
+        let newest = self.known.first().filter(|_| self.new_goal.is_none());
         Tasks {
             known: &self.known,
             current: newest.map(|task| &task.session_id),
@@ -53,9 +58,23 @@ impl Loaded {
         }
     }
 
+    /// The goal of the active task. A record keeps its goal; what a later prompt adds to it is added.
+    fn goal(&self) -> Option<String> {
+        let stated = Some(self.contract.goal.clone());
+        let kept = self.current().and_then(|task| task.goal.clone());
+        let is_kept = kept
+            .as_deref()
+            .is_some_and(|goal| !self.contract.goal.contains(goal) && !goal.is_empty());
+        match &self.new_goal {
+            Some(goal) => Some(goal.clone()),
+            None if is_kept && !self.has_edited_goal => kept,
+            None => stated,
+        }
+    }
+
     /// The saved record of the active task.
     fn current(&self) -> Option<&Task> {
-        self.saved.first().filter(|_| !self.has_new_goal)
+        self.saved.first().filter(|_| self.new_goal.is_none())
     }
 
     /// Whether there is anything unsaved.
@@ -65,6 +84,27 @@ impl Loaded {
             .is_some_and(|task| task.created_at >= followed.before);
         !self.material.is_empty() && (followed.is_new || !is_saved)
     }
+}
+
+/// The goal of new work, if the newest prompt started it after the `newest` saved task; `stated` is the goal of the contract.
+///
+/// A prompt with another goal starts new work, unless the saved work is unfinished and the same files were changed again. After
+/// finished work, other files and a prompt without a word of it start new work, too.
+fn new_goal(material: &TaskMaterial, newest: &Task, stated: &str) -> Option<String> {
+    let goal = newest.goal.as_deref().unwrap_or_default();
+    let changed = material.changed_since(newest.created_at);
+    let goes_on = changed.iter().any(|file| newest.files_touched.contains(file));
+    let is_open = newest.status == TaskStatus::Abandoned;
+    if material.changed_subject(goal, stated) {
+        return (!(is_open && goes_on)).then(|| stated.to_owned());
+    }
+    if is_open || goes_on || changed.is_empty() || stated.starts_with(goal) && stated != goal {
+        return None;
+    }
+    let known = [&[goal.to_owned()], newest.files_touched.as_slice()]
+        .concat()
+        .join(" ");
+    new_work(material.newest_prompt()?, &known)
 }
 
 /// A task to be saved, before the judge extracts its reasoning.
@@ -121,23 +161,34 @@ impl TurnWorker<'_> {
         let ignore = GrovIgnore::at(&place);
         let done = task_rows::done(&steps);
         let mut material = task_rows::material(&contract, done.clone(), &root, &ignore);
-        let goal = saved.first().and_then(|task| task.goal.as_deref());
-        let has_new_goal = material.changed_subject(goal.unwrap_or_default(), &contract.goal);
-        if let Some(earlier) = saved.get(usize::from(!has_new_goal)) {
-            material = material.after_prompt(covered(&done, earlier.created_at));
+        let new_goal = saved
+            .first()
+            .and_then(|newest| new_goal(&material, newest, &contract.goal));
+        let mut covered_prompts = 0;
+        if let Some(earlier) = saved.get(usize::from(new_goal.is_none())) {
+            covered_prompts = covered(&done, earlier.created_at);
+            material = material.after_prompt(covered_prompts);
         }
+        let stated = statements::of_task(
+            session_ref.transcript.as_deref(),
+            covered_prompts,
+            session.prompts,
+            |prompt| material.has_changed_for(prompt),
+        );
+        let material = material.with_statements(stated);
         Ok(Some(Loaded {
             revision,
             known: saved
                 .iter()
                 .map(|task| task_rows::saved(&session, task))
                 .collect(),
+            has_edited_goal: contract.goal != session.contract.goal,
             session,
             contract,
             steps,
             material,
             saved,
-            has_new_goal,
+            new_goal,
             place,
             root,
             ignore,
@@ -189,9 +240,18 @@ impl TurnWorker<'_> {
             answer => answer.to_owned(),
         };
         let is_end = self.work.event == event::SESSION_END;
+        let saved_at = loaded.current().map(|task| task.created_at);
+        // The answer to a question is no work.
+        if loaded.current().is_none()
+            && !material.has_changed()
+            && last.prompt.as_deref().is_some_and(only_asks)
+        {
+            return None;
+        }
+        let first = material.first_unsaved(session.prompts, saved_at);
         // An interrupted turn finishes no task. The end of the session may arrive before the end of its last turn.
         let analysis = if self.work.event == event::STOP || is_end && !answer.is_empty() {
-            let turn = material.turn(last.prompt, session.prompts);
+            let turn = material.turn(last.prompt, first);
             let question = Redactor::shared().clean(tasks.question(&turn, &answer, None, None));
             let task = client.first_task();
             Some(judge.analyze_task_context(Some(&task), &question).await.answer)
@@ -206,11 +266,11 @@ impl TurnWorker<'_> {
                 (id, SessionStatus::Active)
             }
         };
-        let saved_at = loaded.current().map(|task| task.created_at);
         let work = material.work(session.prompts, saved_at, is_end, &answer);
         let ending = tasks.outcome(&plan, status, work).saves?;
         let user = self.user(&loaded.place);
-        let state = task_rows::task(session, &loaded.contract, id, user);
+        let mut state = task_rows::task(session, &loaded.contract, id, user);
+        state.original_goal = loaded.goal();
         let now = SystemClock.now();
         Some(PendingTask {
             state: with_turn(state, analysis.as_ref(), now, now),

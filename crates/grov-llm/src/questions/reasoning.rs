@@ -11,16 +11,25 @@ const MAX_DECISIONS: usize = 5;
 const MAX_CONSTRAINTS: usize = 8;
 const MAX_TAGS: usize = 6;
 
+/// Maximum number of other texts in a request, the newest.
+const MAX_STATEMENTS: usize = 8;
+
 impl Question for ReasoningQuestion {
     type Answer = Reasoning;
     type Known = ();
 
     fn request(&self) -> ModelRequest {
+        let newest = &self.statements[self.statements.len().saturating_sub(MAX_STATEMENTS)..];
+        let stated: Vec<String> = newest
+            .iter()
+            .map(|one| format!("{}: {}", one.source.as_str(), one.text))
+            .collect();
         let material = PromptData::default()
             .text("goal", &self.goal, limits::GOAL)
             .prompts(&self.prompts)
             .list("known_constraints", &self.constraints)
             .actions("actions", &self.actions, AgentText::Shown)
+            .list("other_texts", &stated)
             .text("last_words", &self.answer, limits::ANSWER);
         let shape = schema::object(&[
             ("reasoning_trace", schema::texts(MAX_TRACE)),
@@ -28,7 +37,7 @@ impl Question for ReasoningQuestion {
             ("constraints", schema::texts(MAX_CONSTRAINTS)),
             ("tags", schema::texts(MAX_TAGS)),
         ]);
-        let instructions = include_str!("../../prompts/extract_reasoning.v1.md");
+        let instructions = include_str!("../../prompts/extract_reasoning.v2.md");
         ModelRequest::new(Purpose::ExtractReasoning, instructions, material, shape, 2_000)
     }
 

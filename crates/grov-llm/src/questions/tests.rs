@@ -3,7 +3,8 @@ use crate::answer::Fields;
 use crate::request::ModelRequest;
 use grov_domain::{
     ActionSketch, ActionType, DriftQuestion, DriftType, EffectKind, ForcedRecoveryQuestion, IntentQuestion,
-    ReasoningQuestion, SessionId, TaskAction, TaskContextQuestion, TaskSketch, TaskType,
+    ReasoningQuestion, SessionId, Statement, StatementSource, TaskAction, TaskContextQuestion, TaskSketch,
+    TaskType,
 };
 use proptest::prelude::*;
 use serde_json::Value;
@@ -92,6 +93,10 @@ fn reasoning() -> ReasoningQuestion {
         prompts: texts(&["Fix the token refresh"]),
         constraints: texts(&["Do not touch the public API"]),
         actions: actions(),
+        statements: vec![Statement {
+            source: StatementSource::UserAnswer,
+            text: "five minutes, the gateway's clock drifts".to_owned(),
+        }],
         answer: "Done: the refresh now has a buffer of five minutes.".to_owned(),
     }
 }
@@ -214,6 +219,13 @@ fn all_requests(text: &str, count: usize) -> Vec<ModelRequest> {
             prompts: list.clone(),
             constraints: list.clone(),
             actions: deeds.clone(),
+            statements: vec![
+                Statement {
+                    source: StatementSource::Closing,
+                    text: text.to_owned(),
+                };
+                count
+            ],
             answer: text.to_owned(),
         }
         .request(),

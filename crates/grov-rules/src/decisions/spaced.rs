@@ -432,7 +432,8 @@ fn with_next(text: &str, all: &[Word<'_>], next: Option<&str>, context: Context)
         )
         .is_some(),
     };
-    let follows = text.trim_end().ends_with(';') && has_any(RATIONALES, &read);
+    let is_pair = text.trim_end().ends_with(';') && context.source != Source::Commit;
+    let follows = is_pair && has_any(RATIONALES, &read);
     if !(opens || follows) || read.len() < 3 {
         return None;
     }

@@ -258,8 +258,8 @@ fn decisions_depend_on_the_policy_alone() {
             assert_eq!(played(&[turn], policy), (vec!["completed"], vec![complete]));
         }
     }
-    // A finished task stays finished and is saved again only after a change.
-    for policy in both {
+    // A finished task is saved again only after a change, which reopens it where unfinished work is saved.
+    for (policy, changed, status) in [(DIVIDED, complete, "completed"), (KEPT, open, "abandoned")] {
         let resumed = TaskPolicy {
             division: Division::ByPrompt,
             ..policy
@@ -267,17 +267,14 @@ fn decisions_depend_on_the_policy_alone() {
         let edited = case(Some(Continue), false, true, false);
         let broken_off = case(None, false, true, false);
         let found = played(&[done, asked, edited, broken_off], resumed);
-        assert_eq!(
-            found,
-            (vec!["completed"], vec![complete, None, complete, complete])
-        );
+        assert_eq!(found, (vec![status], vec![complete, None, changed, changed]));
     }
     // The policy decides about unfinished work. Reads alone are not saved.
     let edits = case(Some(Continue), false, true, false);
     for division in [Division::ByVerdict, Division::ByPrompt] {
         for (saves_unfinished, statuses, saved) in [
             (false, "completed", vec![None, None, None, complete]),
-            (true, "completed", vec![None, open, open, complete]),
+            (true, "completed", vec![None, open, None, complete]),
         ] {
             let policy = TaskPolicy {
                 division,
