@@ -22,10 +22,6 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 const HOME: &str = "--home";
-/// Flags that take a value as their next word.
-const WITH_VALUE: [&str; 4] = [HOME, "--project", "--color", DAEMON_PORT_FLAG];
-/// The commands that are hooks.
-const COMMANDS: [&str; 5] = ["hook", "inject", "prompt-inject", "capture", "hook-worker"];
 /// Maximum size in bytes of a worker's input.
 const MAX_WORK: u64 = 1024 * 1024;
 
@@ -48,65 +44,37 @@ impl HookCommand {
     /// Parses the command line; `None` if its first word that is not a flag does not name a hook. Unknown flags and further
     /// words are ignored.
     pub(crate) fn parse(arguments: &[OsString]) -> Option<Self> {
-        let mut words = Words::default();
-        for word in arguments.iter().skip(1) {
-            words.take(word);
-            if words.positional.len() == 1 && !words.is_hook() {
-                return None;
+        let (mut words, mut home, mut daemon_port) = (Vec::new(), None, None);
+        let mut rest = arguments.iter().skip(1);
+        while let Some(word) = rest.next() {
+            match word.to_str() {
+                Some(HOME) => home = rest.next().map(PathBuf::from).or(home),
+                Some(DAEMON_PORT_FLAG) => {
+                    let port = rest.next().and_then(|port| port.to_str());
+                    daemon_port = port.and_then(|port| port.parse().ok());
+                }
+                // Their value is not a word of the command.
+                Some("--project" | "--color") => drop(rest.next()),
+                Some(flag) if flag.starts_with('-') => {
+                    home = flag.strip_prefix("--home=").map(PathBuf::from).or(home);
+                }
+                word => words.push(word.unwrap_or_default()),
             }
         }
-        let (command, event) = (words.positional.first()?, words.positional.get(1));
-        let event = match command.as_str() {
-            "hook" => event.map(String::as_str),
-            "inject" => Some(event::SESSION_START),
-            "prompt-inject" => Some(event::USER_PROMPT_SUBMIT),
-            "capture" => Some(event::STOP),
-            "hook-worker" => return Some(words.into_command(Action::Work)),
+        let event = |name: Option<&str>| Action::Event(name.map(str::to_owned));
+        let action = match *words.first()? {
+            "hook" => event(words.get(1).copied()),
+            "inject" => event(Some(event::SESSION_START)),
+            "prompt-inject" => event(Some(event::USER_PROMPT_SUBMIT)),
+            "capture" => event(Some(event::STOP)),
+            "hook-worker" => Action::Work,
             _ => return None,
         };
-        let action = Action::Event(event.map(str::to_owned));
-        Some(words.into_command(action))
-    }
-}
-
-/// The words of a command line that matter to a hook.
-#[derive(Default)]
-struct Words {
-    /// Words that are neither a flag nor its value.
-    positional: Vec<String>,
-    home: Option<PathBuf>,
-    daemon_port: Option<u16>,
-    /// The flag whose value comes next.
-    pending: Option<&'static str>,
-}
-
-impl Words {
-    fn take(&mut self, word: &OsString) {
-        match (self.pending.take(), word.to_str()) {
-            (Some(HOME), _) => self.home = Some(PathBuf::from(word)),
-            (Some(DAEMON_PORT_FLAG), Some(port)) => self.daemon_port = port.parse().ok(),
-            (Some(_), _) => {}
-            (None, Some(flag)) if flag.starts_with('-') => {
-                if let Some(home) = flag.strip_prefix("--home=") {
-                    self.home = Some(PathBuf::from(home));
-                }
-                self.pending = WITH_VALUE.into_iter().find(|with_value| *with_value == flag);
-            }
-            (None, word) => self.positional.push(word.unwrap_or_default().to_owned()),
-        }
-    }
-
-    fn is_hook(&self) -> bool {
-        let command = self.positional.first().map(String::as_str).unwrap_or_default();
-        COMMANDS.contains(&command)
-    }
-
-    fn into_command(self, action: Action) -> HookCommand {
-        HookCommand {
+        Some(Self {
             action,
-            home: self.home,
-            daemon_port: self.daemon_port,
-        }
+            home,
+            daemon_port,
+        })
     }
 }
 
@@ -125,7 +93,7 @@ pub(crate) fn run(command: &HookCommand) -> ExitCode {
     let reply = match (&command.action, &home) {
         (Action::Event(event), Some(home)) => handle(&Hook {
             event: event.as_deref(),
-            input: &read_input(),
+            input: &read_input(MAX_INPUT_BYTES),
             home,
             environment: &environment,
             daemon_port: command.daemon_port,
@@ -188,13 +156,13 @@ fn print(text: &str) {
 /// The exit code that the client treats as a refusal. It passes standard error to the agent.
 const REFUSED: u8 = 2;
 
-/// The client's input; empty if it is too long or standard input is a terminal.
-fn read_input() -> Vec<u8> {
+/// Standard input; empty if it is longer than `max` bytes, cannot be read, or is a terminal.
+pub(crate) fn read_input(max: u64) -> Vec<u8> {
     let mut stdin = io::stdin();
     let mut bytes = Vec::new();
     if !stdin.is_terminal() {
-        let read = stdin.by_ref().take(MAX_INPUT_BYTES + 1).read_to_end(&mut bytes);
-        if read.is_err() || bytes.len() as u64 > MAX_INPUT_BYTES {
+        let read = stdin.by_ref().take(max + 1).read_to_end(&mut bytes);
+        if read.is_err() || bytes.len() as u64 > max {
             bytes.clear();
         }
     }

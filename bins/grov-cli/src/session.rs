@@ -19,13 +19,13 @@ pub(crate) async fn resolve(
 ) -> Result<SelectedSession, Failure> {
     let Some(wanted) = wanted else {
         let newest = newest_active_session(store, project).await?;
-        let newest = newest.ok_or_else(|| not_found(None))?;
-        let age = ago(newest.at, SystemClock.now());
+        let (at, session) = newest.ok_or_else(|| not_found(None))?;
+        let age = ago(at, SystemClock.now());
         note!(
             "session {}, the newest active one of this project ({age})",
-            newest.session.id
+            session.id
         );
-        return Ok(newest.session);
+        return Ok(session);
     };
     let found = find(store, wanted, project).await?;
     found.ok_or_else(|| not_found(Some(wanted)))

@@ -109,6 +109,11 @@ pub(crate) fn one_line(text: &str) -> String {
     printable(&text.replace(['\n', '\r', '\t'], " ")).into_owned()
 }
 
+/// The text of a cell that may be empty.
+pub(crate) fn cell(value: Option<impl ToString>) -> String {
+    value.map(|value| value.to_string()).unwrap_or_default()
+}
+
 /// The text, cut to `max` characters.
 pub(crate) fn truncated(text: &str, max: usize) -> String {
     match text.char_indices().nth(max) {

@@ -236,7 +236,7 @@ impl Shared {
         mut work: Work,
         stopping: &mut Shutdown,
     ) -> Option<Result<(), HookError>> {
-        let until = Instant::now() + work.patience();
+        let until = Instant::now() + work.lock_timeout();
         // There are `Work::LANES` lanes, so this is never `None`.
         let lane = Arc::clone(self.lanes.get(work.lane())?);
         let Ok(_lane) = until_shutdown(stopping, timeout_at(until, lane.acquire_owned())).await? else {

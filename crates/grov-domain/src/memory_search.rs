@@ -6,6 +6,7 @@
 use crate::{StoreError, Task, TaskId, TaskStatus, file_name};
 use async_trait::async_trait;
 use grov_redact::Redacted;
+use serde::Serialize;
 use std::ops::ControlFlow;
 use time::OffsetDateTime;
 
@@ -211,17 +212,23 @@ pub struct RefusedImport {
 }
 
 /// Statistics of a scope, to be shown.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct MemoryStats {
     /// Number of memories.
     pub memories: u64,
-    /// Number of memories with the status complete, partial and abandoned.
-    pub by_status: [u64; 3],
+    /// Number of memories of finished tasks.
+    pub complete: u64,
+    /// Number of memories that need a review.
+    pub partial: u64,
+    /// Number of memories of unfinished tasks.
+    pub abandoned: u64,
     /// Number of distinct touched files.
     pub files: u64,
     /// Time when the oldest was saved.
+    #[serde(with = "time::serde::rfc3339::option")]
     pub oldest: Option<OffsetDateTime>,
     /// Time when the newest was saved.
+    #[serde(with = "time::serde::rfc3339::option")]
     pub newest: Option<OffsetDateTime>,
 }
 

@@ -18,7 +18,7 @@ const MAX_EVENTS: usize = 8;
 /// Maximum number of bytes read of a file.
 const MAX_FILE_BYTES: u64 = 64 * 1024;
 /// How long to wait for a duplicate hook. The client waits for both.
-const PATIENCE: Duration = Duration::from_millis(200);
+const LOCK_TIMEOUT: Duration = Duration::from_millis(200);
 const RETRY_INTERVAL: Duration = Duration::from_millis(1);
 
 /// The answered events of one session.
@@ -35,12 +35,12 @@ impl AnsweredEvents {
         Some(Self { path })
     }
 
-    /// Locks the list until the returned value is dropped. `None` if another process holds it for longer than `patience`.
+    /// Locks the list until the returned value is dropped. `None` if another process holds it for longer than `timeout`.
     ///
     /// # Errors
     /// The file cannot be opened.
-    pub(crate) fn lock(&self, patience: Duration) -> io::Result<Option<LockedEvents>> {
-        let Some(mut file) = private_file::lock(&self.path, patience, RETRY_INTERVAL)? else {
+    pub(crate) fn lock(&self, timeout: Duration) -> io::Result<Option<LockedEvents>> {
+        let Some(mut file) = private_file::lock(&self.path, timeout, RETRY_INTERVAL)? else {
             return Ok(None);
         };
         let mut bytes = Vec::new();
@@ -101,7 +101,7 @@ pub(crate) fn answer_once(
     let session = context.input.session_id.as_deref().map(ClientSessionId::new);
     let answers = session.and_then(|session| AnsweredEvents::of(context.home.root(), &session));
     let Some(answers) = answers else { return answer() };
-    let locked = answers.lock(PATIENCE).map_err(HookError::AnsweredEvents)?;
+    let locked = answers.lock(LOCK_TIMEOUT).map_err(HookError::AnsweredEvents)?;
     let Some(locked) = locked.filter(|locked| event.is_none_or(|event| !locked.has(event, within))) else {
         return Ok(None);
     };
@@ -157,9 +157,9 @@ mod tests {
         drop(answers(home.path()).lock(NO_TIME).unwrap());
         let path = home.path().join("hooks/told/s.answers");
         std::fs::write(&path, "1000 start\nno line\n\u{0}\n").unwrap();
-        let held = answers(home.path()).lock(NO_TIME).unwrap().unwrap();
-        assert!(held.has("start", None));
-        assert!(!held.has("start", Some(Duration::from_secs(3600))));
+        let locked = answers(home.path()).lock(NO_TIME).unwrap().unwrap();
+        assert!(locked.has("start", None));
+        assert!(!locked.has("start", Some(Duration::from_secs(3600))));
     }
 
     #[test]

@@ -13,7 +13,7 @@ use std::time::{Duration, SystemTime};
 /// Maximum number of bytes read of a log.
 const MAX_FILE_BYTES: u64 = 256 * 1024;
 /// Logs that were not changed for longer are removed.
-const KEPT_FOR: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+const RETENTION: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
 /// The memories delivered to one session.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -73,7 +73,7 @@ impl DeliveryLog {
             let age = modified
                 .ok()
                 .and_then(|modified| now.duration_since(modified).ok());
-            if age.is_some_and(|age| age > KEPT_FOR) {
+            if age.is_some_and(|age| age > RETENTION) {
                 // Another hook may have removed it.
                 let _ = std::fs::remove_file(entry.path());
             }
@@ -129,9 +129,9 @@ mod tests {
         let old = log(home.path(), "old").unwrap();
         old.add(&[TaskId::new("a")]).unwrap();
         let now = SystemTime::now();
-        DeliveryLog::remove_old(home.path(), now + KEPT_FOR / 2);
+        DeliveryLog::remove_old(home.path(), now + RETENTION / 2);
         assert_eq!(old.read().len(), 1);
-        DeliveryLog::remove_old(home.path(), now + KEPT_FOR * 2);
+        DeliveryLog::remove_old(home.path(), now + RETENTION * 2);
         assert_eq!(old.read().len(), 0);
         DeliveryLog::remove_old(Path::new("/nonexistent"), now);
     }

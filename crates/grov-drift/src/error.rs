@@ -42,7 +42,7 @@ pub enum HookError {
     #[error("the session's directory was removed, and no other one is known")]
     DirectoryGone,
     /// Other work on the session took too long.
-    #[error("other workers held the session for too long; {event} was not processed")]
+    #[error("the session was locked for too long; {event} was not processed")]
     LaneBusy {
         /// The event that was not processed.
         event: String,

@@ -18,7 +18,7 @@ pub(crate) fn file_reasoning(
 ) -> Vec<FileReasoning> {
     let mut found: Vec<FileReasoning> = Vec::new();
     for edit in edits {
-        let Some(said) = edit.said.as_deref().filter(|said| !said.trim().is_empty()) else {
+        let Some(text) = edit.said.as_deref().filter(|text| !text.trim().is_empty()) else {
             continue;
         };
         let file = relative(&edit.file, root);
@@ -36,7 +36,7 @@ pub(crate) fn file_reasoning(
             line_end: edit.lines.map(|(_, last)| last),
             code_hash: (!edit.code.is_empty()).then(|| format!("{:032x}", xxh3_128(edit.code.as_bytes()))),
             change_type: Some(if edit.is_new { "create" } else { "edit" }.to_owned()),
-            reasoning: said.to_owned(),
+            reasoning: text.to_owned(),
             created_at: edit.at.unwrap_or(task.created_at),
         };
         found.retain(|known| known.id != entry.id);

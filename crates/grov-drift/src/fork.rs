@@ -26,7 +26,7 @@ const MAX_NOTE_BYTES: u64 = 64 * 1024;
 pub(crate) fn register_fork(
     context: &HookContext<'_>,
     session_ref: &SessionRef,
-    patience: Duration,
+    timeout: Duration,
 ) -> Result<(), HookError> {
     let fork = client_session(context.environment);
     let Some(session) = fork.filter(|session| *session != session_ref.session) else {
@@ -41,7 +41,7 @@ pub(crate) fn register_fork(
         directory: session_ref.directory.clone(),
         transcript: None,
     };
-    let registered = runtime()?.block_on(register(context, &session_ref.id(), &fork, patience));
+    let registered = runtime()?.block_on(register(context, &session_ref.id(), &fork, timeout));
     registered.map_err(HookError::Fork)
 }
 
@@ -49,9 +49,9 @@ async fn register(
     context: &HookContext<'_>,
     origin: &ClientSessionId,
     fork: &SessionRef,
-    patience: Duration,
+    timeout: Duration,
 ) -> Result<(), StoreError> {
-    let store = context.services.stores.open(Some(patience)).await?;
+    let store = context.services.stores.open(Some(timeout)).await?;
     let id = fork.id();
     if store.hook_session(&id).await?.is_some() {
         return Ok(());

@@ -35,7 +35,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 /// Deadline of the guard: one second before the client stops waiting and runs the call.
-const ANSWER_WITHIN: Duration = Duration::from_secs(GUARD_TIMEOUT - 1);
+const RESPONSE_TIMEOUT: Duration = Duration::from_secs(GUARD_TIMEOUT - 1);
 
 /// Extra time for the checking thread to report its own timeout.
 const GRACE: Duration = Duration::from_millis(250);
@@ -59,7 +59,7 @@ pub(crate) fn pre_tool_use(context: &HookContext<'_>) -> HookResponse {
     if guard.mode == GuardMode::Off {
         return HookResponse::Empty;
     }
-    let until = context.waiting_since + ANSWER_WITHIN;
+    let until = context.waiting_since + RESPONSE_TIMEOUT;
     let check = catch_unwind(AssertUnwindSafe(|| GuardCheck::of(context, &settings, until)));
     let check = match check {
         Ok(Some(check)) => check,
@@ -136,7 +136,7 @@ fn store_failed(context: &HookContext<'_>, check: &GuardCheck, fault: &str) -> H
 
 /// The response if the store was busy until the deadline.
 fn timed_out(context: &HookContext<'_>, check: &GuardCheck) -> HookResponse {
-    let fault = format!("the database was busy for {} s", ANSWER_WITHIN.as_secs());
+    let fault = format!("the database was busy for {} s", RESPONSE_TIMEOUT.as_secs());
     if check.fails_closed {
         return check_failed(context, true, &fault);
     }
@@ -249,8 +249,8 @@ impl PendingRecord {
         self.finish_within(RECORD_TIMEOUT)
     }
 
-    fn finish_within(self, patience: Duration) -> Result<(), HookError> {
-        match self.0.recv_timeout(patience) {
+    fn finish_within(self, timeout: Duration) -> Result<(), HookError> {
+        match self.0.recv_timeout(timeout) {
             Ok(recorded) => recorded.map_err(|error| HookError::Record(Box::new(error))),
             Err(RecvTimeoutError::Timeout) => Err(HookError::RecordTimedOut),
             Err(RecvTimeoutError::Disconnected) => Err(HookError::RecordPanicked),
@@ -322,7 +322,7 @@ mod tests {
             daemon_port: None,
             programs: &Nothing,
             services: &services,
-            waiting_since: Instant::now().checked_sub(ANSWER_WITHIN).unwrap(),
+            waiting_since: Instant::now().checked_sub(RESPONSE_TIMEOUT).unwrap(),
         })
     }
 

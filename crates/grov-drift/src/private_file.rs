@@ -15,10 +15,10 @@ pub(crate) fn open(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
 }
 
 /// Opens and locks a file until the returned value is dropped; `None` if another process holds the lock for longer than
-/// `patience`.
-pub(crate) fn lock(path: &Path, patience: Duration, retry_interval: Duration) -> io::Result<Option<File>> {
+/// `timeout`.
+pub(crate) fn lock(path: &Path, timeout: Duration, retry_interval: Duration) -> io::Result<Option<File>> {
     let file = open(path, OpenOptions::new().read(true).write(true).truncate(false))?;
-    let until = Instant::now() + patience;
+    let until = Instant::now() + timeout;
     loop {
         match file.try_lock() {
             Ok(()) => return Ok(Some(file)),

@@ -26,15 +26,15 @@ use std::time::{Duration, Instant};
 use tokio::task::yield_now;
 
 /// Time limit for comparing files with the memories about them.
-const TIME_FOR_FILES: Duration = Duration::from_millis(15);
+const FILE_CHECK_TIMEOUT: Duration = Duration::from_millis(15);
 /// Time limit for following an unread transcript; the worker after the turn follows the rest.
-const TIME_TO_FOLLOW: Duration = Duration::from_millis(100);
+const FOLLOW_TIMEOUT: Duration = Duration::from_millis(100);
 /// Maximum number of unread transcript bytes processed while the client waits.
 const MAX_UNREAD_BYTES: u64 = 256 * 1024;
 /// Maximum length in bytes of a prompt that is read while the database opens: longer ones take longer than that.
 const MAX_PREFETCH_BYTES: usize = 16 * 1024;
 /// Retries if another hook wrote at the same time.
-const TRIES: usize = 3;
+const MAX_ATTEMPTS: usize = 3;
 /// Maximum number of characters of injected text. The client truncates at 10,000.
 const MAX_CHARS: usize = 9_600;
 /// Estimated maximum number of characters per token.
@@ -100,7 +100,7 @@ impl PromptHandler<'_> {
         let (store, ()) = tokio::join!(open, read);
         let store = store?;
         let mut added = Additions::default();
-        for _ in 0..TRIES {
+        for _ in 0..MAX_ATTEMPTS {
             match self.process(&*store, &mut added).await {
                 Ok(true) => break,
                 Ok(false) => added.correction = None,
@@ -230,7 +230,7 @@ impl PromptHandler<'_> {
         let mut follower = resume(store, self.context.home, self.session_ref, reader(&self.intents)).await?;
         // After `resume`: a fork inherits the off switch.
         let is_off = self.is_off(store).await?;
-        let until = Instant::now() + TIME_TO_FOLLOW;
+        let until = Instant::now() + FOLLOW_TIMEOUT;
         let is_at_end = catch_up(&mut follower, until).unwrap_or_else(|error| {
             log_error(Some(self.context.home), HookError::Transcript(error));
             false
@@ -302,7 +302,7 @@ impl PromptHandler<'_> {
             session_ref: self.session_ref,
             delivered: &delivered,
             tokens: self.memory.budget_tokens.min(room / MAX_CHARS_PER_TOKEN),
-            time_for_files: TIME_FOR_FILES,
+            file_check_timeout: FILE_CHECK_TIMEOUT,
         };
         matching_memories(store, &request).await
     }

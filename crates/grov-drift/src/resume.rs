@@ -2,7 +2,7 @@
 
 use crate::delivery_log::DeliveryLog;
 use crate::follower::TranscriptFollower;
-use crate::transcript_file::{BEGINNING, read_range};
+use crate::transcript_file::{HEAD_BYTES, read_range};
 use grov_domain::{
     ClientSessionId, Clock, GoalEdit, GuardRecord, HookSession, StoreConnection, StoreError, SwitchScope,
     SystemClock,
@@ -117,7 +117,7 @@ pub(crate) fn parent_session(session_ref: &SessionRef) -> Option<ClientSessionId
         #[serde(default)]
         session_id: Option<String>,
     }
-    let beginning = read_range(session_ref.transcript.as_deref()?, 0, BEGINNING).ok()?;
+    let beginning = read_range(session_ref.transcript.as_deref()?, 0, HEAD_BYTES).ok()?;
     let lines = beginning.split(|byte| *byte == b'\n');
     let sessions = lines.filter_map(|line| serde_json::from_slice::<Line>(line).ok()?.session_id);
     let mut others = sessions.filter(|session| *session != session_ref.session);

@@ -17,13 +17,13 @@ use grov_redact::Redactor;
 use std::time::{Duration, Instant, SystemTime};
 
 /// Time limit for comparing files with the memories about them.
-const TIME_FOR_FILES: Duration = Duration::from_millis(50);
+const FILE_CHECK_TIMEOUT: Duration = Duration::from_millis(50);
 /// Time limit for following an unread transcript after a compaction.
-const TIME_TO_FOLLOW: Duration = Duration::from_secs(5);
+const FOLLOW_TIMEOUT: Duration = Duration::from_secs(5);
 /// How long to wait for a busy database: a session that just ended may still use it, and the user is not waiting.
-const BUSY_PATIENCE: Duration = Duration::from_millis(500);
+const BUSY_TIMEOUT: Duration = Duration::from_millis(500);
 /// Retries if another hook wrote at the same time.
-const TRIES: usize = 3;
+const MAX_ATTEMPTS: usize = 3;
 /// Starts within this interval are the same event, reported by duplicate hooks.
 const DUPLICATE_INTERVAL: Duration = Duration::from_secs(2);
 
@@ -45,7 +45,7 @@ pub(crate) fn handle(context: &HookContext<'_>) -> Result<Option<String>, HookEr
     // Not deduplicated: two forks of one session may start at the same time.
     if source == "resume"
         && let Some(session_ref) = context.session_ref()
-        && let Err(fault) = fork::register_fork(context, &session_ref, BUSY_PATIENCE)
+        && let Err(fault) = fork::register_fork(context, &session_ref, BUSY_TIMEOUT)
     {
         log_error(Some(context.home), fault);
     }
@@ -103,14 +103,14 @@ async fn register(
     session_ref: &SessionRef,
     tokens: usize,
 ) -> Result<Option<RenderedMemories>, StoreError> {
-    let store = context.services.stores.open(Some(BUSY_PATIENCE)).await?;
+    let store = context.services.stores.open(Some(BUSY_TIMEOUT)).await?;
     let delivered = context.delivery_log().map(|list| list.read()).unwrap_or_default();
     let beginning = MemoryRequest {
         text: "",
         session_ref,
         delivered: &delivered,
         tokens,
-        time_for_files: TIME_FOR_FILES,
+        file_check_timeout: FILE_CHECK_TIMEOUT,
     };
     let memories = newest_memories(&*store, &beginning).await?;
     let mut follower = resume(&*store, context.home, session_ref, intent_reader()).await?;
@@ -148,15 +148,15 @@ async fn compaction_state(
     context: &HookContext<'_>,
     session_ref: &SessionRef,
 ) -> Result<Option<(GoalContract, SessionDigest)>, StoreError> {
-    let store = context.services.stores.open(Some(BUSY_PATIENCE)).await?;
+    let store = context.services.stores.open(Some(BUSY_TIMEOUT)).await?;
     let place = ProjectLocation::locate(&session_ref.directory);
     let id = session_ref.id();
     if is_off(&*store, place.project().key(), &id).await? {
         return Ok(None);
     }
-    for _ in 0..TRIES {
+    for _ in 0..MAX_ATTEMPTS {
         let mut follower = resume(&*store, context.home, session_ref, intent_reader()).await?;
-        if let Err(error) = catch_up(&mut follower, Instant::now() + TIME_TO_FOLLOW) {
+        if let Err(error) = catch_up(&mut follower, Instant::now() + FOLLOW_TIMEOUT) {
             log_error(Some(context.home), HookError::Transcript(error));
         }
         let contract = follower.contract().clone();

@@ -39,7 +39,7 @@ pub(crate) struct MemoryRequest<'a> {
     /// Token budget.
     pub(crate) tokens: usize,
     /// Time limit for comparing files with the memories about them.
-    pub(crate) time_for_files: Duration,
+    pub(crate) file_check_timeout: Duration,
 }
 
 /// Whether to query memory for a prompt: not for acknowledgements, commands and text written by the client.
@@ -82,7 +82,7 @@ where
     Ok(render_fresh(
         recalled,
         &place,
-        prompt.time_for_files,
+        prompt.file_check_timeout,
         prompt.tokens,
     ))
 }
@@ -122,8 +122,8 @@ where
         score: 1.0,
         freshness: Freshness::Unknown,
     });
-    let (time_for_files, tokens) = (beginning.time_for_files, beginning.tokens / 2);
-    Ok(render_fresh(newest.collect(), &place, time_for_files, tokens))
+    let (file_check_timeout, tokens) = (beginning.file_check_timeout, beginning.tokens / 2);
+    Ok(render_fresh(newest.collect(), &place, file_check_timeout, tokens))
 }
 
 /// Whether Grov is turned off for the project or the session.
@@ -146,11 +146,11 @@ pub(crate) async fn is_off<S: SwitchStore + ?Sized>(
 fn render_fresh(
     recalled: Vec<Recalled>,
     place: &ProjectLocation,
-    time_for_files: Duration,
+    file_check_timeout: Duration,
     tokens: usize,
 ) -> Option<RenderedMemories> {
     let root = place.work_tree().unwrap_or(place.root());
-    let until = Instant::now() + time_for_files;
+    let until = Instant::now() + file_check_timeout;
     let freshness_of = |task: &Task| freshness(root, task, until);
     let recalled = demote_stale(recalled, freshness_of, &Ranking::for_injection());
     let tokens = tokens.min(MAX_TOKENS);

@@ -11,15 +11,15 @@ use std::time::Instant;
 use time::OffsetDateTime;
 
 /// Bytes of a transcript read at a time.
-const PORTION: u64 = 1024 * 1024;
+const CHUNK_BYTES: u64 = 1024 * 1024;
 /// Maximum length of a line in bytes. The client writes no longer lines.
 const MAX_LINE_BYTES: u64 = 64 * 1024 * 1024;
 /// Bytes at the beginning of a transcript searched for its session and parent session.
-pub(crate) const BEGINNING: u64 = 64 * 1024;
+pub(crate) const HEAD_BYTES: u64 = 64 * 1024;
 /// Bytes at the end of a transcript searched for the last messages.
-const END: u64 = 512 * 1024;
-/// Maximum number of bytes searched if there are no messages within [`END`].
-const MAX_END: u64 = 32 * 1024 * 1024;
+const TAIL_BYTES: u64 = 512 * 1024;
+/// Maximum number of bytes searched if there are no messages within [`TAIL_BYTES`].
+const MAX_TAIL_BYTES: u64 = 32 * 1024 * 1024;
 /// Maximum number of subagent transcripts that are followed.
 const MAX_AGENTS: usize = 256;
 
@@ -36,7 +36,7 @@ fn read_on(follower: &mut TranscriptFollower, until: Instant) -> io::Result<bool
     let Some(path) = follower.session().transcript_path.clone().map(PathBuf::from) else {
         return Ok(true);
     };
-    let mut portion_size = PORTION;
+    let mut chunk_bytes = CHUNK_BYTES;
     loop {
         let Some(length) = length(&path)? else {
             return Ok(true);
@@ -45,17 +45,17 @@ fn read_on(follower: &mut TranscriptFollower, until: Instant) -> io::Result<bool
         if from >= length {
             return Ok(true);
         }
-        let bytes = read_range(&path, from, portion_size)?;
+        let bytes = read_range(&path, from, chunk_bytes)?;
         let taken = follower.read(&bytes);
         let is_end = from + bytes.len() as u64 >= length;
         if taken == 0 {
             // The last line may be incomplete.
-            if is_end || portion_size >= MAX_LINE_BYTES {
+            if is_end || chunk_bytes >= MAX_LINE_BYTES {
                 return Ok(true);
             }
-            portion_size *= 2;
+            chunk_bytes *= 2;
         } else {
-            portion_size = PORTION;
+            chunk_bytes = CHUNK_BYTES;
         }
         if is_end {
             return Ok(true);
@@ -136,15 +136,15 @@ pub(crate) fn last_messages_of(agent: Option<&AgentId>, transcript: Option<&Path
     let Ok(Some(length)) = length(path) else {
         return Last::default();
     };
-    let mut most = END;
+    let mut max_bytes = TAIL_BYTES;
     loop {
-        let from = length.saturating_sub(most);
-        let Ok(bytes) = read_range(path, from, most) else {
+        let from = length.saturating_sub(max_bytes);
+        let Ok(bytes) = read_range(path, from, max_bytes) else {
             return Last::default();
         };
         // The end contains only tool results or file contents.
         match last_of(agent, &bytes) {
-            None if from > 0 && most < MAX_END => most *= 4,
+            None if from > 0 && max_bytes < MAX_TAIL_BYTES => max_bytes *= 4,
             last => return last.unwrap_or_default(),
         }
     }
@@ -184,18 +184,18 @@ pub(crate) fn length(path: &Path) -> io::Result<Option<u64>> {
     }
 }
 
-/// Reads up to `most` bytes of a regular file from an offset.
+/// Reads up to `max_bytes` bytes of a regular file from an offset.
 ///
 /// # Errors
 /// The file cannot be read, or is not a regular file: opening a pipe would block until it has a writer.
-pub(crate) fn read_range(path: &Path, from: u64, most: u64) -> io::Result<Vec<u8>> {
+pub(crate) fn read_range(path: &Path, from: u64, max_bytes: u64) -> io::Result<Vec<u8>> {
     if length(path)?.is_none() {
         return Err(io::ErrorKind::NotFound.into());
     }
     let mut file = File::open(path)?;
     file.seek(SeekFrom::Start(from))?;
     let mut bytes = Vec::new();
-    file.take(most).read_to_end(&mut bytes)?;
+    file.take(max_bytes).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
@@ -207,7 +207,7 @@ pub(crate) fn first_directory(transcript: &Path, session: &str) -> Option<PathBu
         session_id: String,
         cwd: PathBuf,
     }
-    let beginning = read_range(transcript, 0, BEGINNING).ok()?;
+    let beginning = read_range(transcript, 0, HEAD_BYTES).ok()?;
     let lines = beginning.split(|byte| *byte == b'\n');
     let mut lines = lines.filter_map(|line| serde_json::from_slice::<Line>(line).ok());
     lines.find(|line| line.session_id == session).map(|line| line.cwd)
@@ -252,7 +252,7 @@ mod tests {
     #[test]
     fn a_line_longer_than_a_portion_is_read() {
         let folder = tempfile::tempdir().unwrap();
-        let longer = usize::try_from(PORTION).unwrap() * 3;
+        let longer = usize::try_from(CHUNK_BYTES).unwrap() * 3;
         let text = [call("a", 10), call("b", longer), call("c", 10)].concat();
         let session_ref = session_ref(folder.path(), &text);
         let mut follower = new_follower(&session_ref);
@@ -280,7 +280,7 @@ mod tests {
     #[test]
     fn at_the_deadline_a_long_transcript_is_followed_in_part() {
         let folder = tempfile::tempdir().unwrap();
-        let read_range = usize::try_from(PORTION).unwrap();
+        let read_range = usize::try_from(CHUNK_BYTES).unwrap();
         let text: String = (0..8)
             .map(|number| call(&format!("c{number}"), read_range / 3))
             .collect();
@@ -352,7 +352,7 @@ mod tests {
     fn the_last_answer_is_found_before_long_entries() {
         let folder = tempfile::tempdir().unwrap();
         let message = r#"{"type":"assistant","sessionId":"s","message":{"id":"m","model":"m","content":[{"type":"text","text":"The tests are left."}]}}"#;
-        let padding = "x".repeat(usize::try_from(END).unwrap());
+        let padding = "x".repeat(usize::try_from(TAIL_BYTES).unwrap());
         let long =
             format!("{{\"type\":\"attachment\",\"sessionId\":\"s\",\"text\":\"{padding}\"}}\n").repeat(5);
         let one = session_ref(folder.path(), &format!("{message}\n{long}"));
@@ -388,7 +388,7 @@ mod tests {
             directory: folder.path().to_owned(),
             transcript: Some(path.clone()),
         };
-        assert!(read_range(&path, 0, BEGINNING).is_err());
+        assert!(read_range(&path, 0, HEAD_BYTES).is_err());
         assert_eq!(parent_session(&session_ref), None);
         assert_eq!(last(Some(&path)), Last::default());
         assert!(catch_up(&mut new_follower(&session_ref), long()).unwrap());

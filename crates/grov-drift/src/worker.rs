@@ -25,14 +25,14 @@ use std::time::{Duration, Instant};
 use time::OffsetDateTime;
 
 /// Time limit for following a transcript.
-const TIME_TO_FOLLOW: Duration = Duration::from_secs(60);
+const FOLLOW_TIMEOUT: Duration = Duration::from_secs(60);
 /// How long to wait for the last message to appear in the transcript.
-const TIME_TO_WRITE: Duration = Duration::from_secs(3);
+const TRANSCRIPT_TIMEOUT: Duration = Duration::from_secs(3);
 const RETRY_INTERVAL: Duration = Duration::from_millis(25);
 /// How long to wait for other workers in the lane, which may call models.
-const LOCK_PATIENCE: Duration = Duration::from_secs(180);
+const LOCK_TIMEOUT: Duration = Duration::from_secs(180);
 /// Retries if another process wrote or memory was deleted at the same time.
-const TRIES: usize = 8;
+const MAX_ATTEMPTS: usize = 8;
 
 /// Work after a turn, a subagent or a session.
 #[derive(Debug, Serialize, Deserialize)]
@@ -63,11 +63,11 @@ impl Work {
     }
 
     /// How long to wait for earlier work in the lane.
-    pub fn patience(&self) -> Duration {
+    pub fn lock_timeout(&self) -> Duration {
         if self.event == event::SUBAGENT_STOP {
             Duration::ZERO
         } else {
-            LOCK_PATIENCE
+            LOCK_TIMEOUT
         }
     }
 
@@ -76,7 +76,7 @@ impl Work {
     /// # Errors
     /// Always, except for the end of a subagent, which is followed at the end of the turn.
     pub fn abandon(self) -> Result<(), HookError> {
-        if self.patience().is_zero() {
+        if self.lock_timeout().is_zero() {
             return Ok(());
         }
         Err(HookError::LaneBusy { event: self.event })
@@ -87,8 +87,8 @@ impl Work {
     /// # Errors
     /// The work failed. The next hook of the session continues.
     pub fn run(self, home: &Home, environment: &Environment, services: &Services) -> Result<(), HookError> {
-        let patience = self.patience();
-        match self.run_within(home, environment, services, patience)? {
+        let timeout = self.lock_timeout();
+        match self.run_within(home, environment, services, timeout)? {
             Some(work) => work.abandon(),
             None => Ok(()),
         }
@@ -112,10 +112,10 @@ impl Work {
         home: &Home,
         environment: &Environment,
         services: &Services,
-        patience: Duration,
+        timeout: Duration,
     ) -> Result<Option<Self>, HookError> {
         // One worker at a time per session.
-        let lock = lock(home, &self.session_ref.session, patience).map_err(HookError::Lock)?;
+        let lock = lock(home, &self.session_ref.session, timeout).map_err(HookError::Lock)?;
         let Some(_lock) = lock else {
             return Ok(Some(self));
         };
@@ -156,7 +156,7 @@ fn wait_for_transcript(work: &Work) {
         None => own.map(Path::to_owned),
     };
     let transcript = path.as_deref();
-    let until = Instant::now() + TIME_TO_WRITE;
+    let until = Instant::now() + TRANSCRIPT_TIMEOUT;
     let is_there = || {
         let last = last_messages_of(agent.as_ref(), transcript).answer;
         // Event and transcript contain different parts of long messages.
@@ -182,10 +182,10 @@ fn lane(session: &str) -> usize {
     usize::try_from(hash % Work::LANES as u64).unwrap_or_default()
 }
 
-/// Locks a session; `None` if it is held for longer than `patience`.
-fn lock(home: &Home, session: &str, patience: Duration) -> io::Result<Option<File>> {
+/// Locks a session; `None` if another process holds the lock for longer than `timeout`.
+fn lock(home: &Home, session: &str, timeout: Duration) -> io::Result<Option<File>> {
     let path = home.root().join(format!("hooks/working/{}.lock", lane(session)));
-    private_file::lock(&path, patience, RETRY_INTERVAL)
+    private_file::lock(&path, timeout, RETRY_INTERVAL)
 }
 
 struct TurnWorker<'a> {
@@ -219,7 +219,7 @@ impl TurnWorker<'_> {
             event::STOP | event::STOP_FAILURE | event::SESSION_END
         );
         if is_turn {
-            for _ in 0..TRIES {
+            for _ in 0..MAX_ATTEMPTS {
                 if self.save(store, followed).await? {
                     break;
                 }
@@ -234,13 +234,13 @@ impl TurnWorker<'_> {
         let is_end = self.work.event == event::SESSION_END;
         let intents = intent_reader();
         let turn_began = last(self.work.session_ref.transcript.as_deref()).prompted_at;
-        for _ in 0..TRIES {
+        for _ in 0..MAX_ATTEMPTS {
             let mut follower =
                 resume_since(store, home, &self.work.session_ref, turn_began, intents.clone()).await?;
             let before = follower.session().updated_at;
             let known = (follower.session().prompts, follower.session().actions);
             let is_at_end =
-                catch_up(&mut follower, Instant::now() + TIME_TO_FOLLOW).unwrap_or_else(|error| {
+                catch_up(&mut follower, Instant::now() + FOLLOW_TIMEOUT).unwrap_or_else(|error| {
                     log_error(Some(home), HookError::Transcript(error));
                     false
                 });
@@ -307,12 +307,12 @@ mod tests {
     fn a_subagents_end_does_not_wait_for_the_lock() {
         let folder = tempfile::tempdir().unwrap();
         let home = Home::locate(Some(&folder.path().join("home")), &Environment::default()).unwrap();
-        let patience = Duration::ZERO;
-        let held = lock(&home, "s", patience).unwrap();
-        assert!(held.is_some());
-        assert!(lock(&home, "s", patience).unwrap().is_none());
-        drop(held);
-        assert!(lock(&home, "s", patience).unwrap().is_some());
+        let timeout = Duration::ZERO;
+        let locked = lock(&home, "s", timeout).unwrap();
+        assert!(locked.is_some());
+        assert!(lock(&home, "s", timeout).unwrap().is_none());
+        drop(locked);
+        assert!(lock(&home, "s", timeout).unwrap().is_some());
         assert!(ends_a_turn(event::SUBAGENT_STOP) && !ends_a_turn(event::PRE_COMPACT));
         assert!(ends_a_turn(event::STOP) && ends_a_turn(event::STOP_FAILURE));
     }

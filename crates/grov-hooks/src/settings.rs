@@ -6,7 +6,6 @@
 //! variables that make the client use Grov's proxy.
 
 mod change;
-mod diff;
 mod environment;
 mod error;
 mod file;
@@ -25,7 +24,6 @@ mod unregister;
 mod tests;
 
 pub use change::Change;
-pub use diff::difference;
 pub use environment::{Route, RoutedEnvironment, loopback_exceptions, route};
 pub use error::{SettingsError, SyntaxError};
 pub use file::SettingsFile;

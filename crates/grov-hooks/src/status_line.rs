@@ -8,7 +8,7 @@ use serde_json::Value;
 use std::fmt::Write;
 
 /// Bytes at the end of a transcript searched for the newest usage. A single line may contain a whole file.
-pub const TRANSCRIPT_END: u64 = 256 * 1024;
+pub const TRANSCRIPT_TAIL_BYTES: u64 = 256 * 1024;
 /// Context window in tokens, if the client does not report one.
 const DEFAULT_WINDOW: u64 = 200_000;
 /// Context window in tokens of models whose name ends with [`LARGE`].

@@ -32,5 +32,5 @@ pub use memory::{
     MAX_MATCHES, MemoryRefView, ResultView, find_memory, memory_refs, replaced_memories, replacements, title,
 };
 pub use session_stats::{SessionStats, session_stats};
-pub use sessions::{NewestSession, SelectedSession, find_session, newest_active_session, newest_session};
+pub use sessions::{SelectedSession, find_session, newest_active_session, newest_session};
 pub use steps::{SessionSteps, find_steps};

@@ -20,15 +20,6 @@ pub struct SelectedSession {
     pub task_id: Option<SessionId>,
 }
 
-/// The newest session of a project.
-#[derive(Clone, Debug, PartialEq)]
-pub struct NewestSession {
-    /// The session.
-    pub session: SelectedSession,
-    /// Time of its last activity.
-    pub at: OffsetDateTime,
-}
-
 impl SelectedSession {
     /// A session that only hooks recorded.
     pub fn from_hooks(session: &HookSession) -> Self {
@@ -79,31 +70,28 @@ pub async fn find_session(
     }))
 }
 
-/// Returns the newest active session of a project.
+/// Returns the newest active session of a project and the time of its last activity.
 ///
 /// # Errors
 /// Returns the store's error.
 pub async fn newest_active_session(
     store: &dyn Store,
     project: &str,
-) -> Result<Option<NewestSession>, StoreError> {
+) -> Result<Option<(OffsetDateTime, SelectedSession)>, StoreError> {
     let recorded = newest_recorded(store, project).await?;
     let hooks = store.hook_sessions(project, 1).await?.into_iter().next();
     let recorded_at = recorded.as_ref().map(|session| session.state.last_update);
     let newer = hooks.filter(|session| session.ended_at.is_none() && Some(session.updated_at) > recorded_at);
     Ok(match (newer, recorded) {
-        (Some(session), _) => Some(NewestSession {
-            session: SelectedSession::from_hooks(&session),
-            at: session.updated_at,
-        }),
-        (None, Some(session)) => Some(NewestSession {
-            at: session.state.last_update,
-            session: SelectedSession {
+        (Some(session), _) => Some((session.updated_at, SelectedSession::from_hooks(&session))),
+        (None, Some(session)) => {
+            let selected = SelectedSession {
                 tasks: store.client_session(&session.state.client_session_id).await?,
                 id: session.state.client_session_id,
                 task_id: None,
-            },
-        }),
+            };
+            Some((session.state.last_update, selected))
+        }
         (None, None) => None,
     })
 }

@@ -4,7 +4,7 @@ use crate::assembly;
 use crate::failure::Failure;
 use crate::format::timestamp;
 use crate::output::{ExitStatus, Outcome, Style, Terminal, note};
-use crate::table::{Table, one_line};
+use crate::table::{Table, cell, one_line};
 use grov_domain::{
     ClientSessionId, Lineage, RecordSink, SessionStore, SessionSummary, SpendingStore, StepRow,
     StoreConnection, SystemClock, Task, TaskStore, TokenUsage,
@@ -267,10 +267,7 @@ fn text(answer: &Answer, project: &str, style: Style) -> String {
             timestamp(step.timestamp),
             step.action_type.as_str().to_owned(),
             step.tool.clone(),
-            step.agent_id
-                .as_ref()
-                .map(ToString::to_string)
-                .unwrap_or_default(),
+            cell(step.agent_id.as_ref()),
             without_scenario(&step.subject().replace(&format!("{project}/"), "")).to_owned(),
         ]);
     }
@@ -285,51 +282,53 @@ fn text(answer: &Answer, project: &str, style: Style) -> String {
             without_scenario(goal).to_owned(),
         ]);
     }
-    let mut lines = vec![
-        style.bold("Recorded actions"),
-        steps.render(style),
-        style.bold("Tasks, as judged by rules"),
-        tasks.render(style).trim_end().to_owned(),
-    ];
+    let mut saved = String::new();
     for task in &answer.memory {
         let goal = without_scenario(title(task));
-        lines.push(format!("saved to team memory: {}", one_line(goal)));
-        let findings = task.reasoning_trace.iter();
-        lines.extend(findings.map(|finding| format!("  - {}", one_line(finding))));
+        saved.push_str(&format!("saved to team memory: {}\n", one_line(goal)));
+        for finding in &task.reasoning_trace {
+            saved.push_str(&format!("  - {}\n", one_line(finding)));
+        }
     }
-    lines.push(String::new());
-    lines.push(style.bold("Injected into the second session, after its prompt"));
     let injected = answer.injected.as_deref().unwrap_or("nothing");
-    lines.extend(injected.lines().map(one_line));
-    lines.push(format!(
-        "\n{} prompts, {} actions, {} requests to the model (title and suggestions included)",
-        answer.prompts,
-        answer.steps.len(),
-        answer.exchanges
-    ));
-    let tokens = answer.tokens;
-    lines.push(format!(
-        "tokens: {} uncached, {} read from the prompt cache, {} written to it, {} of output",
-        tokens.input, tokens.cache_read, tokens.cache_creation, tokens.output
-    ));
+    let injected: Vec<String> = injected.lines().map(one_line).collect();
+    let client_error = answer.client_error.as_ref();
+    let client_error = cell(client_error.map(|error| format!("error of the client: {error}\n")));
     let yes = |is_true| match is_true {
         true => style.green("yes"),
         false => style.red("NO"),
     };
-    lines.push(format!(
-        "recorded actions are exactly the client's: {}",
-        yes(answer.agrees)
-    ));
-    if let Some(error) = &answer.client_error {
-        lines.push(format!("error of the client: {error}"));
-    }
-    lines.push(format!("prompt cache intact: {}", yes(answer.cache_misses == 0)));
     let seconds = format!(
         "played in {:.1} s in a temporary directory, now deleted",
         answer.seconds
     );
-    lines.push(style.faint(&seconds));
-    lines.join("\n") + "\n"
+    let Answer {
+        prompts,
+        exchanges,
+        tokens,
+        ..
+    } = answer;
+    format!(
+        "{}\n{}\n{}\n{}{saved}\n{}\n{}\n\n\
+         {prompts} prompts, {} actions, {exchanges} requests to the model (title and suggestions included)\n\
+         tokens: {} uncached, {} read from the prompt cache, {} written to it, {} of output\n\
+         recorded actions are exactly the client's: {}\n{client_error}\
+         prompt cache intact: {}\n{}\n",
+        style.bold("Recorded actions"),
+        steps.render(style),
+        style.bold("Tasks, as judged by rules"),
+        tasks.render(style),
+        style.bold("Injected into the second session, after its prompt"),
+        injected.join("\n"),
+        answer.steps.len(),
+        tokens.input,
+        tokens.cache_read,
+        tokens.cache_creation,
+        tokens.output,
+        yes(answer.agrees),
+        yes(answer.cache_misses == 0),
+        style.faint(&seconds)
+    )
 }
 
 fn failed<E: Display>(what: &'static str) -> impl Fn(E) -> Failure {

@@ -8,11 +8,12 @@ mod unregister;
 use crate::failure::Failure;
 use crate::output::Style;
 use crate::table::one_line;
-use grov_hooks::settings::{Plan, SettingsError, difference, masked, user_folder};
+use grov_hooks::settings::{Plan, SettingsError, masked, user_folder};
 use grov_runtime::Environment;
 pub(crate) use http_hooks::others_can_read;
 pub(crate) use init::run as init;
 use serde::Serialize;
+use similar::TextDiff;
 use std::path::PathBuf;
 pub(crate) use unregister::{run as unregister, uninstall};
 
@@ -71,6 +72,12 @@ impl FileAnswer {
         }
         text
     }
+}
+
+/// The lines that differ, in the format of `diff -u` without a header. Carriage returns are ignored.
+fn difference(before: &str, after: &str) -> String {
+    let (before, after): (Vec<&str>, Vec<&str>) = (before.lines().collect(), after.lines().collect());
+    TextDiff::from_slices(&before, &after).unified_diff().to_string()
 }
 
 /// [`one_line`], with the indentation kept.

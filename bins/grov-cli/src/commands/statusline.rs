@@ -5,15 +5,16 @@
 use crate::arguments::Common;
 use crate::assembly;
 use crate::context::block_on;
+use crate::hook::read_input;
 use crate::output::{ExitStatus, Outcome, Terminal};
 use grov_domain::{ClientSessionId, TokenUsage};
 use grov_drift::DeliveryLog;
-use grov_hooks::status_line::{Classes, Figures, Span, StatusInput, TRANSCRIPT_END};
+use grov_hooks::status_line::{Classes, Figures, Span, StatusInput, TRANSCRIPT_TAIL_BYTES};
 use grov_llm::list_price;
 use grov_query::{SessionStats, session_stats};
 use grov_runtime::{Environment, Home};
 use std::fs::File;
-use std::io::{self, IsTerminal, Read, Seek, SeekFrom};
+use std::io::{self, Read, Seek, SeekFrom};
 use std::panic::AssertUnwindSafe;
 use std::path::Path;
 use std::time::Duration;
@@ -32,7 +33,7 @@ pub(crate) fn run(common: &Common, terminal: Terminal) -> Outcome {
 }
 
 fn figures(common: &Common) -> Figures {
-    let mut input = StatusInput::read(&read_input());
+    let mut input = StatusInput::read(&read_input(MAX_INPUT));
     if input.usage.is_none() || input.context_percent.is_none() {
         let end = input.transcript_path.as_deref().map(Path::new).and_then(end_of);
         input = input.with_transcript(&end.unwrap_or_default());
@@ -57,26 +58,15 @@ fn figures(common: &Common) -> Figures {
     }
 }
 
-/// The client's input; empty on a terminal.
-fn read_input() -> Vec<u8> {
-    let mut bytes = Vec::new();
-    let stdin = io::stdin();
-    if !stdin.is_terminal() {
-        // After an error the text is not JSON, which counts as empty.
-        let _ = stdin.take(MAX_INPUT).read_to_end(&mut bytes);
-    }
-    bytes
-}
-
 /// The end of a file.
 fn end_of(path: &Path) -> Option<Vec<u8>> {
     // Checked before opening, because opening a pipe waits for a writer.
     let metadata = std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file)?;
     let mut file = File::open(path).ok()?;
-    let start = metadata.len().saturating_sub(TRANSCRIPT_END);
+    let start = metadata.len().saturating_sub(TRANSCRIPT_TAIL_BYTES);
     file.seek(SeekFrom::Start(start)).ok()?;
     let mut end = Vec::new();
-    file.take(TRANSCRIPT_END).read_to_end(&mut end).ok()?;
+    file.take(TRANSCRIPT_TAIL_BYTES).read_to_end(&mut end).ok()?;
     Some(end)
 }
 

@@ -4,7 +4,7 @@ use crate::context::Context;
 use crate::failure::Failure;
 use crate::format::timestamp;
 use crate::output::{ExitStatus, Outcome, Style, note};
-use crate::table::{Table, one_line, truncated};
+use crate::table::{Table, cell, one_line, truncated};
 use grov_domain::{SessionId, SessionState, StepRow};
 use grov_query::{Lookup, SessionSteps, find_steps};
 use serde::Serialize;
@@ -48,14 +48,9 @@ fn text(answer: &Answer, style: Style) -> String {
         table.row([
             timestamp(step.timestamp),
             step.action_type.as_str().to_owned(),
-            step.drift_score
-                .map(|score| score.to_string())
-                .unwrap_or_default(),
+            cell(step.drift_score),
             step.tool.clone(),
-            step.agent_id
-                .as_ref()
-                .map(ToString::to_string)
-                .unwrap_or_default(),
+            cell(step.agent_id.as_ref()),
             step.subject(),
         ]);
     }

@@ -6,7 +6,7 @@ use crate::failure::Failure;
 use crate::format::{count, plural, timestamp};
 use crate::judge::{BudgetView, spent_today};
 use crate::output::{Outcome, Style};
-use crate::table::Table;
+use crate::table::{Table, cell};
 use grov_domain::{CallFilter, Clock, LlmCall, MicroUsd, SystemClock, TokenUsage, time_before};
 use grov_runtime::{Kind, Value};
 use serde::Serialize;
@@ -128,10 +128,7 @@ fn call_table(answer: &Answer) -> Table {
         let last = [
             format!("{} ms", call.latency.as_millis()),
             call.outcome.as_str().to_owned(),
-            call.session_id
-                .as_ref()
-                .map(ToString::to_string)
-                .unwrap_or_default(),
+            cell(call.session_id.as_ref()),
         ];
         let amounts = amounts(call.usage, call.cost);
         table.row(first.into_iter().chain(amounts).chain(last));

@@ -3,6 +3,8 @@
 use super::layout::Shape;
 use super::scan::Node;
 use grov_redact::Secret;
+use shlex::Shlex;
+use std::borrow::Cow;
 
 /// The daemon's path for hooks over HTTP; the event's name follows.
 pub const HTTP_HOOK_PATH: &str = "/_grov/hook/";
@@ -188,30 +190,13 @@ fn is_event(word: &str) -> bool {
 
 /// Quotes a path or name for a shell if necessary.
 pub fn shell_word(word: &str) -> String {
-    let plain = |character: char| character.is_ascii_alphanumeric() || "/._-+@%~".contains(character);
-    if !word.is_empty() && word.chars().all(plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', "'\\''"))
-    }
+    // Only a NUL cannot be quoted, and no path contains one.
+    shlex::try_quote(word).map_or_else(|_| word.to_owned(), Cow::into_owned)
 }
 
 /// The first word of a command line, without quotes and backslashes.
 pub(super) fn first_shell_word(command: &str) -> String {
-    let command = command.trim();
-    let mut word = String::new();
-    let mut quote = None;
-    let mut characters = command.chars();
-    while let Some(character) = characters.next() {
-        match (quote, character) {
-            (None, '\\') => word.extend(characters.next()),
-            (None, '\'' | '"') => quote = Some(character),
-            (None, space) if space.is_whitespace() => break,
-            (Some(open), close) if open == close => quote = None,
-            (_, other) => word.push(other),
-        }
-    }
-    word
+    Shlex::new(command).next().unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -249,13 +234,16 @@ mod tests {
     #[test]
     fn rendered_hooks_are_recognized() {
         let program = shell_word("/opt/it's here/grov");
-        assert_eq!(program, r"'/opt/it'\''s here/grov'");
+        assert_eq!(program, r#""/opt/it's here/grov""#);
         assert_eq!(shell_word("/usr/bin/grov"), "/usr/bin/grov");
         let hook = Hook::command(&program, "Stop", 5);
         let Handler::Command(command) = hook.handler else {
             panic!("a command was asked for")
         };
-        assert_eq!(command, r"'/opt/it'\''s here/grov' hook Stop");
+        assert_eq!(command, r#""/opt/it's here/grov" hook Stop"#);
+        let json = serde_json::json!({ "command": command }).to_string();
+        assert!(is_grovs(Document::scan(&json).unwrap().root.as_ref().unwrap()));
+        assert_eq!(first_shell_word(&command), "/opt/it's here/grov");
     }
 
     #[test]

@@ -346,7 +346,9 @@ pub async fn memory_import_is_idempotent(store: Arc<dyn Store>) {
     let stats = store.memory_stats(None).await.unwrap();
     let expected = MemoryStats {
         memories: 2,
-        by_status: [2, 0, 0],
+        complete: 2,
+        partial: 0,
+        abandoned: 0,
         files: 1,
         oldest: Some(at(1)),
         newest: Some(at(2)),

@@ -111,7 +111,9 @@ impl MemoryStore for SqliteStore {
         let stats = select.read(self, |row| {
             Ok(from_row!(row => MemoryStats {
                 memories, files, oldest, newest,
-                by_status: [row.read("complete")?, row.read("partial")?, row.read("abandoned")?],
+                complete: row.read("complete")?,
+                partial: row.read("partial")?,
+                abandoned: row.read("abandoned")?,
             }))
         });
         Ok(stats.await?.pop().unwrap_or_default())

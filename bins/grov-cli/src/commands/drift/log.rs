@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::format::timestamp;
 use crate::output::{Outcome, Style, note};
 use crate::session;
-use crate::table::Table;
+use crate::table::{Table, cell};
 use grov_domain::{ActionType, ClientSessionId, DriftEvent, StoreConnection};
 use grov_query::{LogScope, drift_log};
 use serde::Serialize;
@@ -65,14 +65,11 @@ fn text(answer: &Answer, style: Style) -> String {
         table.row([
             timestamp(event.timestamp),
             event.id.to_string(),
-            event
-                .drift_score
-                .map(|score| score.to_string())
-                .unwrap_or_default(),
-            event.level.clone().unwrap_or_default(),
+            cell(event.drift_score),
+            cell(event.level.as_deref()),
             event.action_type.map_or("", ActionType::as_str).to_owned(),
             event.subject(),
-            event.reason.clone().unwrap_or_default(),
+            cell(event.reason.as_deref()),
         ]);
     }
     table.render(style)

@@ -26,8 +26,8 @@ struct Answer {
     scores: Vec<Option<f64>>,
     corrections: Vec<CorrectionView>,
     /// The check at each prompt, where corrections are delivered with prompts.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    looks: Option<Vec<LookView>>,
+    #[serde(rename = "looks", skip_serializing_if = "Option::is_none")]
+    checks: Option<Vec<CheckView>>,
     /// The guard's verdict before each action.
     #[serde(skip_serializing_if = "Option::is_none")]
     guard: Option<Vec<Option<&'static str>>>,
@@ -39,17 +39,18 @@ struct CorrectionView {
     /// Index of the action that caused it.
     action: usize,
     /// Number of actions before its delivery; `None` if it is delivered with the next action.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    behind: Option<usize>,
+    #[serde(rename = "behind", skip_serializing_if = "Option::is_none")]
+    after: Option<usize>,
     level: &'static str,
     reason: String,
 }
 
 /// The check of the actions between two prompts.
 #[derive(Serialize)]
-struct LookView {
+struct CheckView {
     /// Number of actions before it.
-    behind: usize,
+    #[serde(rename = "behind")]
+    after: usize,
     /// 1 to 10, whole.
     score: u8,
     reason: Option<String>,
@@ -131,12 +132,12 @@ impl Answer {
     ) -> Self {
         let corrections = replay.delivered.into_iter().map(|delivered| CorrectionView {
             action: delivered.action,
-            behind: by_prompt.then_some(delivered.after),
+            after: by_prompt.then_some(delivered.after),
             level: delivered.correction.level.as_str(),
             reason: delivered.correction.reason,
         });
-        let looks = replay.checks.into_iter().map(|(after, check)| LookView {
-            behind: after,
+        let checks = replay.checks.into_iter().map(|(after, check)| CheckView {
+            after,
             score: check.score,
             reason: check.reason,
         });
@@ -147,7 +148,7 @@ impl Answer {
                 .map(|score| Some(f64::from(*score) / 100.0))
                 .collect(),
             corrections: corrections.collect(),
-            looks: by_prompt.then(|| looks.collect()),
+            checks: by_prompt.then(|| checks.collect()),
             guard,
             seq_id,
         }

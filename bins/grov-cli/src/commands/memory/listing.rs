@@ -5,11 +5,10 @@ use crate::context::Context;
 use crate::format::timestamp;
 use crate::output::{self, ExitStatus, Outcome, Style, note};
 use crate::table::{Fields, Table, one_line};
-use grov_domain::Task;
+use grov_domain::{MemoryStats, Task};
 use grov_query::title;
 use serde::Serialize;
 use std::ops::ControlFlow;
-use time::OffsetDateTime;
 
 /// Maximum number of memories that are shown as text without `--limit`.
 const DEFAULT_LIMIT: u32 = 20;
@@ -19,18 +18,11 @@ struct ListAnswer {
     memories: Vec<Task>,
 }
 
-#[derive(Default, Serialize)]
+#[derive(Serialize)]
 struct StatsAnswer {
     project_path: String,
-    memories: u64,
-    complete: u64,
-    partial: u64,
-    abandoned: u64,
-    files: u64,
-    #[serde(with = "time::serde::rfc3339::option")]
-    oldest: Option<OffsetDateTime>,
-    #[serde(with = "time::serde::rfc3339::option")]
-    newest: Option<OffsetDateTime>,
+    #[serde(flatten)]
+    stats: MemoryStats,
 }
 
 pub(super) fn list(context: &Context, limit: Option<u32>) -> Outcome {
@@ -72,17 +64,9 @@ pub(super) fn export(context: &Context) -> Outcome {
 pub(super) fn stats(context: &Context) -> Outcome {
     let scope = scope(context)?;
     let stats = context.read(async |store| Ok(store.memory_stats(Some(&scope)).await?))?;
-    let stats = stats.unwrap_or_default();
-    let [complete, partial, abandoned] = stats.by_status;
     let answer = StatsAnswer {
         project_path: scope.project_path,
-        memories: stats.memories,
-        complete,
-        partial,
-        abandoned,
-        files: stats.files,
-        oldest: stats.oldest,
-        newest: stats.newest,
+        stats: stats.unwrap_or_default(),
     };
     context.answer(answer, stats_text)
 }
@@ -107,17 +91,18 @@ fn list_text(answer: &ListAnswer, style: Style) -> String {
 fn stats_text(answer: &StatsAnswer, style: Style) -> String {
     let mut fields = Fields::new(9, usize::MAX);
     fields.add_styled("project", &style.bold(&one_line(&answer.project_path)));
-    let by_status = format!(
-        "{} complete, {} partial, {} abandoned",
-        answer.complete, answer.partial, answer.abandoned
+    let stats = &answer.stats;
+    fields.add(
+        "memories",
+        &format!(
+            "{} ({} complete, {} partial, {} abandoned)",
+            stats.memories, stats.complete, stats.partial, stats.abandoned
+        ),
     );
-    fields.add("memories", &format!("{} ({by_status})", answer.memories));
-    fields.add("files", &answer.files.to_string());
-    if let (Some(oldest), Some(newest)) = (answer.oldest, answer.newest) {
-        fields.add(
-            "saved",
-            &format!("{} to {}", timestamp(oldest), timestamp(newest)),
-        );
+    fields.add("files", &stats.files.to_string());
+    if let (Some(oldest), Some(newest)) = (stats.oldest, stats.newest) {
+        let saved = format!("{} to {}", timestamp(oldest), timestamp(newest));
+        fields.add("saved", &saved);
     }
     fields.into_text()
 }

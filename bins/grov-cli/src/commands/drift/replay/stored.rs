@@ -1,6 +1,5 @@
 //! Judges the stored actions of a session again.
 
-use super::super::command_action;
 use super::super::format::sparkline;
 use crate::assembly;
 use crate::context::Context;
@@ -9,9 +8,10 @@ use crate::format::{plural, timestamp};
 use crate::output::{Outcome, Style, note};
 use crate::session;
 use crate::table::{Table, one_line};
+use grov_actions::recorded_action;
 use grov_domain::{
-    ActionSketch, ActionType, DriftEvent, DriftFilter, EffectKind, Finding, GoalContract, HookStep,
-    OFF_GOAL_BELOW, SessionId, SessionState, StepRow, StoreConnection,
+    ActionSketch, DriftEvent, DriftFilter, Finding, GoalContract, HookStep, OFF_GOAL_BELOW, SessionId,
+    SessionState, StepRow, StoreConnection,
 };
 use grov_project::ProjectLocation;
 use grov_query::{ActiveConstraints, SelectedSession};
@@ -171,9 +171,12 @@ async fn recorded(store: &dyn StoreConnection, session: &SelectedSession) -> Res
 }
 
 fn from_step(step: StepRow) -> Recorded {
-    let effects = step.effects.iter().map(|effect| effect.kind).collect();
     Recorded {
         id: step.id.to_string(),
+        action: ActionSketch {
+            reasoning: None,
+            ..step.sketch()
+        },
         tool_use_id: step.tool_use_id,
         task: step.session_id,
         at: step.timestamp,
@@ -182,16 +185,11 @@ fn from_step(step: StepRow) -> Recorded {
             proxy: Some(step.drift_score),
             hooks: None,
         },
-        action: action(step.action_type, step.files, step.command, effects),
     }
 }
 
 fn from_event(event: DriftEvent) -> Recorded {
-    let action_type = event.action_type.unwrap_or(ActionType::Other);
-    let effects = match &event.command {
-        Some(command) if action_type == ActionType::Bash => command_action(command).effects,
-        _ => Vec::new(),
-    };
+    let action = recorded_action(&event);
     let step = event.step_id.map(|id| id.to_string());
     Recorded {
         id: step.unwrap_or_else(|| event.id.to_string()),
@@ -203,7 +201,7 @@ fn from_event(event: DriftEvent) -> Recorded {
             proxy: Some(event.drift_score),
             hooks: None,
         },
-        action: action(action_type, event.files, event.command, effects),
+        action,
     }
 }
 
@@ -219,20 +217,6 @@ fn from_hook_step(step: HookStep, task: &SessionId) -> Recorded {
             hooks: Some(step.score),
         },
         action: step.action,
-    }
-}
-
-fn action(
-    action_type: ActionType,
-    files: Vec<String>,
-    command: Option<String>,
-    effects: Vec<EffectKind>,
-) -> ActionSketch {
-    ActionSketch {
-        files,
-        command,
-        effects,
-        ..ActionSketch::empty(action_type)
     }
 }
 

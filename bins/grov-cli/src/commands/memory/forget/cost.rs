@@ -2,7 +2,7 @@
 
 use crate::format::{ago, count, dollars, plural, timestamp};
 use crate::output::Style;
-use crate::table::Table;
+use crate::table::{Table, cell};
 use grov_domain::{LedgerUse, Lineage, MicroUsd, TokenUsage};
 use grov_llm::list_price;
 use serde::Serialize;
@@ -85,7 +85,7 @@ impl Cost {
             };
             table.row([
                 view.client_session_id.clone(),
-                view.agent_id.clone().unwrap_or_default(),
+                cell(view.agent_id.as_deref()),
                 view.model.clone(),
                 timestamp(view.added_at),
                 view.seen.clone(),
