@@ -1,7 +1,8 @@
 //! The data types of Grov (sessions, exchanges, steps, tasks) and its ports: the traits through which other crates
 //! reach a store, a judge or a clock.
 //!
-//! Plain data and traits only. This crate does no I/O and knows no wire format, SQL or HTTP. Of the other crates it
+//! Plain data and traits only. Stored rows serialize to the JSON that the command line prints, whose field names are a public
+//! contract. This crate does no I/O and knows no wire format, SQL or HTTP. Of the other crates it
 //! uses `grov-redact` alone: what is stored or sent is passed as [`Redacted`].
 #![forbid(unsafe_code)]
 
