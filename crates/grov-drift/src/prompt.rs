@@ -74,7 +74,7 @@ pub(crate) fn handle(context: &HookContext<'_>) -> Result<Option<String>, HookEr
     })?;
     // Redact once more before injecting.
     let text = text.map(|text| Redactor::shared().text(&text));
-    Ok(text.map(|text| event::context(event::USER_PROMPT_SUBMIT, &text)))
+    Ok(text.map(|text| event::context(event::USER_PROMPT_SUBMIT, &text, None)))
 }
 
 struct PromptHandler<'a> {

@@ -95,7 +95,7 @@ async fn on_start(context: &HookContext<'_>, session_ref: &SessionRef) -> Result
         return Ok(None);
     };
     list.add(&memories.memories).map_err(HookError::DeliveryLog)?;
-    Ok(Some(event::context(event::SESSION_START, &memories.text)))
+    Ok(Some(event::context(event::SESSION_START, &memories.text, None)))
 }
 
 async fn register(
@@ -139,7 +139,7 @@ async fn on_compaction(
     Ok(known.and_then(|(contract, digest)| {
         let text = compaction_context(&contract, &digest)?;
         let notice = compaction_notice(&contract, &digest);
-        Some(event::context_with_notice(event::SESSION_START, &text, &notice))
+        Some(event::context(event::SESSION_START, &text, Some(&notice)))
     }))
 }
 

@@ -2,9 +2,8 @@
 
 use crate::json;
 use grov_redact::Redacted;
-use serde::Serialize;
-use serde_json::Value;
 use serde_json::value::RawValue;
+use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
 /// A hook event.
@@ -173,54 +172,26 @@ fn tool_input(json: &str) -> Option<Value> {
     whole.filter(|value| !value.is_null())
 }
 
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct Reply<'a, T: Serialize> {
-    /// Shown to the user; the agent does not see it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) system_message: Option<&'a str>,
-    pub(crate) hook_specific_output: T,
-}
-
-impl<T: Serialize> Reply<'_, T> {
-    pub(crate) fn to_json(&self) -> String {
-        // Serializing strings cannot fail.
-        serde_json::to_string(self).unwrap_or_default()
+/// Renders a reply. `notice` is shown to the user; the agent does not see it.
+pub(crate) fn reply(output: Value, notice: Option<&str>) -> String {
+    let mut reply = Map::from_iter([("hookSpecificOutput".to_owned(), output)]);
+    if let Some(notice) = notice {
+        reply.insert("systemMessage".to_owned(), notice.into());
     }
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct AddedContext<'a> {
-    hook_event_name: &'a str,
-    additional_context: &'a str,
+    Value::Object(reply).to_string()
 }
 
 /// A reply that adds a text to the agent's context. The client truncates it to 10,000 characters.
-pub fn context(event: &str, text: &Redacted) -> String {
-    answer(event, text, None)
-}
-
-/// Like [`context`], with a notice that the client shows to the user and not to the agent.
-pub fn context_with_notice(event: &str, text: &Redacted, notice: &str) -> String {
-    answer(event, text, Some(notice))
-}
-
-fn answer(event: &str, text: &str, notice: Option<&str>) -> String {
-    Reply {
-        system_message: notice,
-        hook_specific_output: AddedContext {
-            hook_event_name: event,
-            additional_context: text,
-        },
-    }
-    .to_json()
+pub fn context(event: &str, text: &Redacted, notice: Option<&str>) -> String {
+    reply(
+        json!({ "hookEventName": event, "additionalContext": text.as_str() }),
+        notice,
+    )
 }
 
 /// Adds a notice for the user to a reply. An existing notice follows on the next line.
 pub fn with_notice(answer: Option<&str>, notice: &str) -> String {
-    let answer =
-        answer.and_then(|answer| serde_json::from_str::<serde_json::Map<String, Value>>(answer).ok());
+    let answer = answer.and_then(|answer| serde_json::from_str::<Map<String, Value>>(answer).ok());
     let mut answer = answer.unwrap_or_default();
     let earlier = answer.get("systemMessage").and_then(Value::as_str);
     let notice = match earlier {
@@ -305,7 +276,7 @@ mod tests {
             read(with_notice(None, "a")),
             serde_json::json!({"systemMessage": "a"})
         );
-        let answer = context_with_notice(SESSION_START, &Redactor::shared().text("text"), "b");
+        let answer = context(SESSION_START, &Redactor::shared().text("text"), Some("b"));
         let answer = read(with_notice(Some(&answer), "a"));
         assert_eq!(answer["systemMessage"], "a\nb");
         assert_eq!(answer["hookSpecificOutput"]["additionalContext"], "text");
@@ -313,18 +284,18 @@ mod tests {
 
     #[test]
     fn context_is_rendered_in_the_clients_format() {
-        let answer: serde_json::Value =
-            serde_json::from_str(&context(USER_PROMPT_SUBMIT, &Redactor::shared().text("a\n\"b\""))).unwrap();
+        let answer: serde_json::Value = serde_json::from_str(&context(
+            USER_PROMPT_SUBMIT,
+            &Redactor::shared().text("a\n\"b\""),
+            None,
+        ))
+        .unwrap();
         let expected = serde_json::json!({
             "hookSpecificOutput": {"hookEventName": "UserPromptSubmit", "additionalContext": "a\n\"b\""}
         });
         assert_eq!(answer, expected);
-        let answer: serde_json::Value = serde_json::from_str(&context_with_notice(
-            SESSION_START,
-            &Redactor::shared().text("a"),
-            "b",
-        ))
-        .unwrap();
+        let answer: serde_json::Value =
+            serde_json::from_str(&context(SESSION_START, &Redactor::shared().text("a"), Some("b"))).unwrap();
         let expected = serde_json::json!({
             "systemMessage": "b",
             "hookSpecificOutput": {"hookEventName": "SessionStart", "additionalContext": "a"}

@@ -4,18 +4,10 @@
 //! sent as a system message, which only the user sees. If the call is denied or no user can be asked, the agent gets the
 //! reason as the result of the call.
 
-use crate::event::{PRE_TOOL_USE, Reply};
+use crate::event::{PRE_TOOL_USE, reply};
 use grov_domain::GuardVerdict;
 use grov_redact::Redacted;
-use serde::Serialize;
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Permission<'a> {
-    hook_event_name: &'a str,
-    permission_decision: &'a str,
-    permission_decision_reason: &'a str,
-}
+use serde_json::json;
 
 /// Renders the reply that makes the client ask the user about a tool call, or deny it.
 pub fn permission(verdict: GuardVerdict, reason: &Redacted) -> String {
@@ -23,22 +15,20 @@ pub fn permission(verdict: GuardVerdict, reason: &Redacted) -> String {
         GuardVerdict::Ask | GuardVerdict::AskUnattended => "ask",
         GuardVerdict::Deny => "deny",
     };
-    Reply {
-        system_message: Some(reason.as_str()).filter(|_| verdict != GuardVerdict::Deny),
-        hook_specific_output: Permission {
-            hook_event_name: PRE_TOOL_USE,
-            permission_decision: decision,
-            permission_decision_reason: reason,
-        },
-    }
-    .to_json()
+    let output = json!({
+        "hookEventName": PRE_TOOL_USE,
+        "permissionDecision": decision,
+        "permissionDecisionReason": reason.as_str(),
+    });
+    let notice = Some(reason.as_str()).filter(|_| verdict != GuardVerdict::Deny);
+    reply(output, notice)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use grov_redact::Redactor;
-    use serde_json::{Value, json};
+    use serde_json::Value;
 
     #[test]
     fn the_reply_is_one_line_in_the_clients_format() {

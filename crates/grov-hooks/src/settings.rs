@@ -36,4 +36,4 @@ pub use mask::{MASK, masked};
 pub use place::{Scope, settings_path, user_folder};
 pub use register::{RegisteredText, Registration, register};
 pub use registry::{AppliedPlan, Plan, Registry};
-pub use unregister::{Leftover, UnregisteredText, unregister};
+pub use unregister::{UnregisteredText, unregister};

@@ -41,7 +41,7 @@ impl FileAnswer {
             backup: None,
             removed: false,
             diff: dry_run.then(|| masked(&difference(plan.before(), plan.after()))),
-            left: plan.left().iter().map(ToString::to_string).collect(),
+            left: plan.left().to_vec(),
         }
     }
 

@@ -1,6 +1,6 @@
 //! Reads and atomically replaces a settings file.
 
-use super::error::SettingsError;
+use super::error::{SettingsError, SyntaxError};
 use std::fs::{Metadata, Permissions};
 use std::io::{self, ErrorKind, Write};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
@@ -51,6 +51,14 @@ impl SettingsFile {
     /// Whether the file exists.
     pub fn exists(&self) -> bool {
         self.text.is_some()
+    }
+
+    /// The error for a file that is not valid JSON, or not valid settings.
+    pub fn malformed(&self, error: SyntaxError) -> SettingsError {
+        SettingsError::Malformed {
+            path: self.path.clone(),
+            error,
+        }
     }
 
     /// Atomically replaces the contents. Mode, owner and symbolic links are kept.

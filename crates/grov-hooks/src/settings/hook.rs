@@ -188,10 +188,14 @@ fn is_event(word: &str) -> bool {
     !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_alphanumeric())
 }
 
-/// Quotes a path or name for a shell if necessary.
+/// Quotes a path or name for a shell if necessary. The shell still expands a leading `~/`.
 pub fn shell_word(word: &str) -> String {
+    let (home, rest) = match word.strip_prefix("~/") {
+        Some(rest) if !rest.is_empty() => ("~/", rest),
+        _ => ("", word),
+    };
     // Only a NUL cannot be quoted, and no path contains one.
-    shlex::try_quote(word).map_or_else(|_| word.to_owned(), Cow::into_owned)
+    format!("{home}{}", shlex::try_quote(rest).unwrap_or(Cow::Borrowed(rest)))
 }
 
 /// The first word of a command line, without quotes and backslashes.
@@ -236,6 +240,7 @@ mod tests {
         let program = shell_word("/opt/it's here/grov");
         assert_eq!(program, r#""/opt/it's here/grov""#);
         assert_eq!(shell_word("/usr/bin/grov"), "/usr/bin/grov");
+        assert_eq!(shell_word("~/my dir"), "~/'my dir'");
         let hook = Hook::command(&program, "Stop", 5);
         let Handler::Command(command) = hook.handler else {
             panic!("a command was asked for")

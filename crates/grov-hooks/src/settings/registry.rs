@@ -5,7 +5,7 @@ use super::error::SettingsError;
 use super::file::{SettingsFile, not_writable, replace};
 use super::mask::masked;
 use super::register::{Registration, register};
-use super::unregister::{Leftover, unregister};
+use super::unregister::unregister;
 use serde::{Deserialize, Serialize};
 use std::fs::{File, OpenOptions};
 use std::io::ErrorKind;
@@ -51,7 +51,7 @@ pub struct Plan {
     file: SettingsFile,
     after: String,
     action: PlannedAction,
-    left: Vec<Leftover>,
+    left: Vec<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -90,8 +90,8 @@ impl Plan {
         self.before() != self.after
     }
 
-    /// Values that will be kept because they are no longer as Grov wrote them.
-    pub fn left(&self) -> &[Leftover] {
+    /// Notes about values that will be kept because they are no longer as Grov wrote them.
+    pub fn left(&self) -> &[String] {
         &self.left
     }
 }
@@ -153,7 +153,7 @@ impl Registry {
         file: SettingsFile,
         wanted: &Registration,
     ) -> Result<Plan, SettingsError> {
-        let registered = register(file.text(), wanted).map_err(|error| malformed(&file, error))?;
+        let registered = register(file.text(), wanted).map_err(|error| file.malformed(error))?;
         Ok(Plan {
             file,
             after: registered.text,
@@ -167,7 +167,7 @@ impl Registry {
     /// # Errors
     /// The file is not valid JSON.
     pub fn plan_unregistration(&self, file: SettingsFile) -> Result<Plan, SettingsError> {
-        let back = unregister(file.text(), self.changes(&file)).map_err(|error| malformed(&file, error))?;
+        let back = unregister(file.text(), self.changes(&file)).map_err(|error| file.malformed(error))?;
         Ok(Plan {
             file,
             after: back.text,
@@ -286,13 +286,6 @@ fn records(path: &Path) -> Result<Records, SettingsError> {
             path: path.to_owned(),
             error,
         }),
-    }
-}
-
-fn malformed(file: &SettingsFile, error: super::error::SyntaxError) -> SettingsError {
-    SettingsError::Malformed {
-        path: file.path().to_owned(),
-        error,
     }
 }
 

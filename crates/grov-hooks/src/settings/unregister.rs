@@ -5,32 +5,14 @@ use super::error::SyntaxError;
 use super::hook::{is_grovs, is_grovs_status_line};
 use super::register::handlers;
 use super::scan::{Document, Item, Node};
-use std::fmt;
 
 /// The result of [`unregister`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnregisteredText {
     /// The whole text of the file.
     pub text: String,
-    /// Values that were kept because they are no longer as Grov wrote them.
-    pub left: Vec<Leftover>,
-}
-
-/// A registered value that was changed since, and was kept.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Leftover {
-    /// Path of member names.
-    pub at: Vec<String>,
-}
-
-impl fmt::Display for Leftover {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            formatter,
-            "`{}` was changed since and stays as it is",
-            self.at.join(".")
-        )
-    }
+    /// Notes about values that were kept because they are no longer as Grov wrote them.
+    pub left: Vec<String>,
 }
 
 /// Reverts `changes`, the newest first. Each is searched where it is now; values that the user changed or added since are
@@ -62,7 +44,7 @@ pub fn unregister(text: &str, changes: &[Change]) -> Result<UnregisteredText, Sy
     Ok(result)
 }
 
-fn revert(document: &Document<'_>, change: &Change) -> (Vec<Edit>, Option<Leftover>) {
+fn revert(document: &Document<'_>, change: &Change) -> (Vec<Edit>, Option<String>) {
     match change {
         Change::Root { text } => (revert_root(document, text), None),
         Change::Replaced { at, before, after } => {
@@ -72,7 +54,7 @@ fn revert(document: &Document<'_>, change: &Change) -> (Vec<Edit>, Option<Leftov
             if node.is_same_as(after) {
                 return (vec![(node.span.clone(), before.clone())], None);
             }
-            let left = (!node.is_same_as(before)).then(|| Leftover { at: at.clone() });
+            let left = (!node.is_same_as(before)).then(|| is_kept(at));
             (Vec::new(), left)
         }
         Change::Handler { event, before, after } => {
@@ -102,6 +84,11 @@ fn revert(document: &Document<'_>, change: &Change) -> (Vec<Edit>, Option<Leftov
     }
 }
 
+/// Notes that a value is kept.
+fn is_kept(path: &[String]) -> String {
+    format!("`{}` was changed since and stays as it is", path.join("."))
+}
+
 fn revert_root(document: &Document<'_>, text: &str) -> Vec<Edit> {
     let Some(root) = &document.root else {
         return Vec::new();
@@ -123,7 +110,7 @@ fn revert_member(
     (into, key): (&[String], &str),
     (lead, tail): (&str, &str),
     value: &str,
-) -> (Vec<Edit>, Option<Leftover>) {
+) -> (Vec<Edit>, Option<String>) {
     let items = container.items();
     let Some((number, item)) = container
         .member_at(key)
@@ -141,9 +128,7 @@ fn revert_member(
         return (removal(document, items, number, lead, tail), None);
     }
     // A container that the user has filled since is not reported.
-    let left = (!was_container).then(|| Leftover {
-        at: into.iter().cloned().chain([key.to_owned()]).collect(),
-    });
+    let left = (!was_container).then(|| is_kept(&[into, &[key.to_owned()]].concat()));
     (Vec::new(), left)
 }
 

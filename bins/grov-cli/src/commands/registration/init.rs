@@ -11,8 +11,8 @@ use crate::programs::in_path;
 use crate::table::one_line;
 use grov_hooks::event::{Event, registered};
 use grov_hooks::settings::{
-    Hook, Inspection, Registration, Registry, Route, Scope, SettingsError, SettingsFile, StatusLine,
-    SyntaxError, inspect, loopback_exceptions, route, settings_path, shell_word,
+    Hook, Inspection, Registration, Registry, Route, Scope, SettingsError, SettingsFile, StatusLine, inspect,
+    loopback_exceptions, route, settings_path, shell_word,
 };
 use grov_runtime::{Environment, without_credentials};
 use serde::Serialize;
@@ -211,7 +211,7 @@ impl Init<'_> {
             wanted.status_line = self.status_line(file)?;
         }
         let variable = |name: &str| self.environment.get(name)?.to_str().map(str::to_owned);
-        let malformed = |error| malformed(file, error);
+        let malformed = |error| file.malformed(error);
         if let Some(url) = &self.proxy {
             let to = Route { url, project };
             let routed = route(file.text(), variable, registry.changes(file), to).map_err(malformed)?;
@@ -269,14 +269,7 @@ fn commands_for_http(file: &SettingsFile) -> Result<Vec<Hook>, SettingsError> {
 }
 
 fn inspected(file: &SettingsFile) -> Result<Inspection, SettingsError> {
-    inspect(file.text()).map_err(|error| malformed(file, error))
-}
-
-fn malformed(file: &SettingsFile, error: SyntaxError) -> SettingsError {
-    SettingsError::Malformed {
-        path: file.path().to_owned(),
-        error,
-    }
+    inspect(file.text()).map_err(|error| file.malformed(error))
 }
 
 /// This program as a shell word, with its path: that of the entry in a `PATH` directory that leads to this program, which

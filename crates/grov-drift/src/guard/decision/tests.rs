@@ -327,7 +327,7 @@ fn a_reason_is_one_line_and_names_the_file_for_a_shell() {
     let stop = stopped(&contract, &edit("docs/it's new.md")).unwrap();
     assert!(!stop.reason.contains('\n'), "{}", stop.reason);
     assert!(
-        stop.reason.ends_with(r"grov goal allow 'docs/it'\''s new.md'"),
+        stop.reason.ends_with(r#"grov goal allow "docs/it's new.md""#),
         "{}",
         stop.reason
     );
