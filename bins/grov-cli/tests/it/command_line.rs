@@ -466,6 +466,9 @@ fn a_directory_name_cannot_control_the_terminal() {
             .output()
             .unwrap(),
     );
-    let told = format!("{}{}", ended.stdout, ended.stderr);
-    assert!(told.contains(r"\u{202e}"), "the name is shown with codes: {told}");
+    let output = format!("{}{}", ended.stdout, ended.stderr);
+    assert!(
+        output.contains(r"\u{202e}"),
+        "the name is shown with codes: {output}"
+    );
 }

@@ -19,8 +19,11 @@ fn a_whole_session_is_played_and_every_action_recorded() {
         assert!(tools.contains(&tool), "{tool} in {tools:?}");
     }
     assert!(steps.iter().any(|step| step["agent_id"].is_string()));
-    let told = answer["told"].as_str().unwrap();
-    assert!(told.contains("the check looks for exactly that"), "{told}");
+    let injected = answer["told"].as_str().unwrap();
+    assert!(
+        injected.contains("the check looks for exactly that"),
+        "{injected}"
+    );
     assert!(scene.is_untouched(), "the user's home is not used");
 }
 

@@ -312,12 +312,12 @@ fn hooks_over_http_without_a_daemon_are_reported() {
     scene.write("home/.grov/config.toml", &configuration(port ^ 1));
     assert_eq!(over_http(&scene)["fix"], down["fix"]);
     let elsewhere = answering(&scene);
-    let told = over_http(&scene);
-    let evidence = told["evidence"].as_str().unwrap();
+    let check = over_http(&scene);
+    let evidence = check["evidence"].as_str().unwrap();
     for port in [port, elsewhere] {
-        assert!(evidence.contains(&port.to_string()), "{told}");
+        assert!(evidence.contains(&port.to_string()), "{check}");
     }
-    assert_eq!(told["fix"], "grov init --scope user --http");
+    assert_eq!(check["fix"], "grov init --scope user --http");
 
     scene.write("home/.grov/hook-token", &"0".repeat(64));
     let unlike = over_http(&scene);

@@ -636,8 +636,8 @@ fn an_approved_action_is_not_corrected_and_is_not_drift() {
         in_transcript(&scene, "t1", command, false);
         let done = object!({"tool_name": "Bash", "tool_input": {"command": command}, "tool_use_id": "t1", "tool_response": {}});
         hook(&scene, "PostToolUse", done);
-        let told = send_prompt(&scene, "go on").stdout;
-        assert_eq!(told.is_empty(), is_asked, "{told}");
+        let reply = send_prompt(&scene, "go on").stdout;
+        assert_eq!(reply.is_empty(), is_asked, "{reply}");
         let log = scene.run(&["drift", "log", "--session", SESSION]);
         assert_eq!(log.stdout.contains("src/db/pool.rs"), !is_asked, "{log:?}");
     }

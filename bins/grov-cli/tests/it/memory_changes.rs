@@ -629,13 +629,14 @@ fn an_import_neither_moves_nor_overwrites_memories_of_another_project() {
     assert_eq!(answer["added"], 1, "{answer}");
     assert_eq!(answer["skipped"], 1, "{answer}");
     assert_eq!(answer["of_other_projects"], 1, "{answer}");
-    let told = import(&[]);
-    assert_eq!(told.code, 0, "{told:?}");
-    assert!(told.stderr.contains("is a memory of"), "{told:?}");
+    let ended = import(&[]);
+    assert_eq!(ended.code, 0, "{ended:?}");
+    assert!(ended.stderr.contains("is a memory of"), "{ended:?}");
     assert!(
-        told.stdout
+        ended
+            .stdout
             .starts_with("0 added, 0 replaced, 1 unchanged, 1 skipped"),
-        "{told:?}"
+        "{ended:?}"
     );
     let kept = ask(&scene, &["list"]);
     assert_eq!(kept["memories"][0]["id"], FIRST);

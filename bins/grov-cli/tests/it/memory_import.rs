@@ -160,18 +160,18 @@ fn progress_is_reported_on_request() {
         .spawn()
         .unwrap();
     let mut stdin = child.stdin.take().unwrap();
-    let mut told = BufReader::new(child.stderr.take().unwrap());
+    let mut stderr = BufReader::new(child.stderr.take().unwrap());
     // Sends batches until the import has run long enough for a report.
     let writer = std::thread::spawn(move || while stdin.write_all(lines(1000).as_bytes()).is_ok() {});
     let mut line = String::new();
-    told.read_line(&mut line).unwrap();
+    stderr.read_line(&mut line).unwrap();
     assert!(
         line.starts_with("line ") && line.contains(" done: ") && line.contains(" records in "),
         "{line}"
     );
     child.kill().unwrap();
     child.wait().unwrap();
-    drop(told);
+    drop(stderr);
     writer.join().unwrap();
     // Without a terminal and without --progress there are no reports.
     assert_eq!(import(&Scene::new(), lines(10).as_bytes(), &[]).stderr, "");

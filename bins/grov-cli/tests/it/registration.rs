@@ -65,7 +65,7 @@ fn a_status_line_is_set_on_request_and_removed_by_unregister() {
     let scene = Scene::new();
     let path = scene.write(USER, ODD);
     scene.ask(&["init"]);
-    assert!(!text(&path).contains("statusLine"), "nobody asked for it");
+    assert!(!text(&path).contains("statusLine"), "it was not requested");
     scene.ask(&["init", "--statusline"]);
     let edited = text(&path);
     assert!(edited.contains(" statusline\""), "{edited}");

@@ -219,15 +219,15 @@ fn status_shows_the_judge_and_missing_settings() {
             line["judge".len()..].trim().to_owned(),
         )
     };
-    let told = |json: &str, line: &str| (json.to_owned(), line.to_owned());
-    assert_eq!(judge(&[]), told("\"offline\" null", "rules only"));
+    let expected = |json: &str, line: &str| (json.to_owned(), line.to_owned());
+    assert_eq!(judge(&[]), expected("\"offline\" null", "rules only"));
     assert_eq!(
         judge(&[("ANTHROPIC_API_KEY", "the-clients")]),
-        told("\"offline\" null", "rules only")
+        expected("\"offline\" null", "rules only")
     );
     assert_eq!(
         judge(&[("GROV_LLM_PROVIDER", "anthropic")]),
-        told(
+        expected(
             "\"offline\" null",
             "rules only; llm.provider is anthropic, but there is no key: set GROV_LLM_API_KEY"
         )
@@ -239,7 +239,7 @@ fn status_shows_the_judge_and_missing_settings() {
             ("GROV_LLM_MODEL", "local"),
             ("GROV_LLM_DAILY_BUDGET_USD", "0"),
         ]),
-        told(
+        expected(
             "\"openai\" \"local\"",
             "openai local; spending is off (llm.daily_budget_usd is 0)"
         )
