@@ -143,6 +143,11 @@ impl Rule {
     pub fn is_hard(self) -> bool {
         matches!(self, Self::Constraint | Self::Danger)
     }
+
+    /// Whether its findings only doubt that an action is related to the goal.
+    pub fn is_doubt(self) -> bool {
+        matches!(self, Self::Scope | Self::Tangent | Self::ScopeCreep)
+    }
 }
 
 /// A finding of a rule about an action.
@@ -156,7 +161,62 @@ pub struct Finding {
     pub reason: String,
     /// The upper limit of the action's score, 1 to 10.
     pub at_most: u8,
+    /// The constraint that a command breaks, if it is about one. It is not stored: only fresh findings need it.
+    #[serde(skip)]
+    pub broken: Option<BrokenConstraint>,
 }
+
+impl Finding {
+    /// Creates a finding. `at_most` is the upper limit of the action's score, 1 to 10.
+    pub fn new(rule: Rule, at_most: u8, file: Option<&str>, reason: impl Into<String>) -> Self {
+        Self {
+            rule,
+            file: file.map(str::to_owned),
+            reason: reason.into(),
+            at_most,
+            broken: None,
+        }
+    }
+
+    /// Whether findings, the most severe first, only doubt that an action is related to the goal: no fact, and nothing more
+    /// certain before the doubt.
+    pub fn are_doubts(findings: &[Self]) -> bool {
+        findings.first().is_some_and(|gravest| gravest.rule.is_doubt())
+            && !findings.iter().any(|finding| finding.rule.is_hard())
+    }
+
+    /// Adds the constraint that a command breaks.
+    #[must_use]
+    pub fn breaking(mut self, by: Breach, constraint: &str) -> Self {
+        self.broken = Some(BrokenConstraint {
+            by,
+            words: constraint.to_owned(),
+        });
+        self
+    }
+}
+
+/// A constraint that a command breaks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BrokenConstraint {
+    /// How it is broken.
+    pub by: Breach,
+    /// The constraint, in the user's words.
+    pub words: String,
+}
+
+/// How a command breaks a constraint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Breach {
+    /// It does what is forbidden.
+    Command,
+    /// It adds a dependency.
+    Dependency,
+    /// It changes the project.
+    Project,
+}
+
+named!(Breach { Command => "command", Dependency => "dependency", Project => "project" });
 
 /// The assessment of an action by the rules.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -35,9 +35,9 @@ pub use client_dialect::ClientDialect;
 pub use clock::{Clock, SystemClock, time_before};
 pub use command::{Argument, CommandLine, ExecutionHost, Program, Role, is_shell, operands, program_name};
 pub use drift::{
-    AskedCall, Assessment, Consent, Correction, CorrectionLevel, CorrectionOutcome, DriftFilter, DriftState,
-    DriftStore, Finding, GoalContract, GoalEdit, GoalEditKind, GoalStore, MAX_RELATED_CANDIDATES,
-    OFF_GOAL_BELOW, RelatedSteps, Rule, StepVerdict,
+    AskedCall, Assessment, Breach, BrokenConstraint, Consent, Correction, CorrectionLevel, CorrectionOutcome,
+    DriftFilter, DriftState, DriftStore, Finding, GoalContract, GoalEdit, GoalEditKind, GoalStore,
+    MAX_RELATED_CANDIDATES, OFF_GOAL_BELOW, RelatedSteps, Rule, StepVerdict,
 };
 pub use embedder::{
     EmbedError, Embedder, Embedding, EmbeddingProgress, EmbeddingStore, MAX_TEXT_BYTES, MAX_TEXTS, Unembedded,

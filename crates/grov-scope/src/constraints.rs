@@ -31,7 +31,7 @@ pub(crate) use age::ConstraintAges;
 use age::InstructionText;
 use commands::CommandConstraint;
 pub(crate) use commands::pushes_by_force;
-use grov_domain::{ActionType, Finding, Rule, beginning_of, beginning_to};
+use grov_domain::{ActionType, Breach, Finding, Rule, beginning_of, beginning_to};
 use limit::{Context, Limit};
 use packages::PackageConstraint;
 use paths::PathConstraints;
@@ -203,7 +203,8 @@ impl Constraints {
                 "A command changes the project in violation of \"{}\"",
                 shown(limit.text())
             );
-            found.push(finding(Rule::Constraint, BROKEN, None, reason));
+            let broken = finding(Rule::Constraint, BROKEN, None, reason);
+            found.push(broken.breaking(Breach::Project, limit.text()));
         }
         found
     }
@@ -258,7 +259,8 @@ impl Constraints {
         found.extend(self.written_findings(action, compiled, history));
         if let Some(limit) = self.commands.iter().find(|limit| limit.is_broken_by(action)) {
             let reason = format!("A command violates \"{}\"", shown(&limit.text));
-            found.push(finding(Rule::Constraint, BROKEN, None, reason));
+            let broken = finding(Rule::Constraint, BROKEN, None, reason);
+            found.push(broken.breaking(Breach::Command, &limit.text));
         }
         if let Some((limit, certain)) = self
             .packages
@@ -273,7 +275,8 @@ impl Constraints {
             };
             let file = action.changed.first().map(NormalizedPath::display);
             let reason = format!("A dependency is added in violation of \"{}\"", shown(&limit.text));
-            found.push(finding(Rule::Constraint, at_most, file, reason));
+            let broken = finding(Rule::Constraint, at_most, file, reason);
+            found.push(broken.breaking(Breach::Dependency, &limit.text));
         }
         found
     }
@@ -296,21 +299,6 @@ fn written(place: &NormalizedPath, constraint: &str) -> Finding {
 /// Whether an action writes a file that the conversation has not seen before.
 fn is_new(action: &AnalyzedAction<'_>, history: &History) -> bool {
     action.sketch.action_type == ActionType::Write && !action.changed.iter().any(|place| history.knows(place))
-}
-
-const COMMAND_REASON: &str = "A command violates";
-const DEPENDENCY_REASON: &str = "A dependency is added in violation of";
-const PROJECT_REASON: &str = "A command changes the project in violation of";
-
-/// The constraint that a reason quotes, and a word for how it is violated. Both stay the same if the reason is reworded.
-pub(crate) fn quoted_constraint(reason: &str) -> Option<(&'static str, &str)> {
-    [
-        (COMMAND_REASON, "command"),
-        (DEPENDENCY_REASON, "dependency"),
-        (PROJECT_REASON, "project"),
-    ]
-    .into_iter()
-    .find_map(|(sentence, violation)| Some((violation, reason.strip_prefix(sentence)?.trim())))
 }
 
 /// A constraint, shortened for use in a reason.

@@ -3,10 +3,5 @@
 use grov_domain::{Finding, Rule};
 
 pub(crate) fn finding(rule: Rule, at_most: u8, file: Option<&str>, reason: impl Into<String>) -> Finding {
-    Finding {
-        rule,
-        file: file.map(str::to_owned),
-        reason: reason.into(),
-        at_most,
-    }
+    Finding::new(rule, at_most, file, reason)
 }

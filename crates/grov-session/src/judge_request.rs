@@ -245,12 +245,9 @@ fn model_verdict(
                 .cloned(),
         );
         if !verdict.diagnostic.trim().is_empty() {
-            findings.push(Finding {
-                rule: Rule::Judge,
-                file: one.action.files.first().cloned(),
-                reason: verdict.diagnostic.clone(),
-                at_most: verdict.score.clamp(1, 10),
-            });
+            let file = one.action.files.first().map(String::as_str);
+            let at_most = verdict.score.clamp(1, 10);
+            findings.push(Finding::new(Rule::Judge, at_most, file, &*verdict.diagnostic));
         }
         findings.sort_by_key(|finding| finding.at_most);
     }

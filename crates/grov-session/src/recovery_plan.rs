@@ -99,12 +99,7 @@ mod tests {
     use super::*;
 
     fn finding(rule: Rule, at_most: u8) -> Finding {
-        Finding {
-            rule,
-            file: None,
-            reason: "the change has nothing to do with the goal".to_owned(),
-            at_most,
-        }
+        Finding::new(rule, at_most, None, "the change has nothing to do with the goal")
     }
 
     #[test]

@@ -39,12 +39,12 @@ pub fn bash(command: &str, effect: EffectKind, files: &[&str]) -> ActionSketch {
 /// Creates a finding.
 #[cfg(test)]
 pub(crate) fn finding(rule: Rule, at_most: u8) -> Finding {
-    Finding {
+    Finding::new(
         rule,
-        file: None,
-        reason: "the change has nothing to do with the goal".to_owned(),
         at_most,
-    }
+        None,
+        "the change has nothing to do with the goal",
+    )
 }
 
 /// Creates an action with this score, and with a finding if the score is below 8.

@@ -4,8 +4,8 @@
 //! merely unrelated to the goal run and may be corrected afterwards. Reading and running tests are never stopped.
 
 use grov_domain::{
-    ActionSketch, ActionType, EffectKind, Finding, GoalContract, GuardVerdict, OFF_GOAL_BELOW, beginning_of,
-    beginning_to,
+    ActionSketch, ActionType, Breach, EffectKind, Finding, GoalContract, GuardVerdict, OFF_GOAL_BELOW,
+    beginning_of, beginning_to,
 };
 use grov_hooks::settings::shell_word;
 use grov_redact::Redactor;
@@ -198,14 +198,15 @@ fn subject(finding: &Finding, action: &AnalyzedAction<'_>, root: &ProjectRoot) -
     match FindingSubject::of(finding, action, root) {
         FindingSubject::File { place, removes: true } => format!("removal of {place}"),
         FindingSubject::File { place, .. } => format!("change of {place}"),
-        FindingSubject::Words {
-            violation,
-            words,
-            verbs,
-        } => {
+        FindingSubject::Words { by, words, verbs } => {
+            let violation = by.map_or("", Breach::as_str);
             let git = if verbs.is_empty() { "" } else { "git" };
             let verbs = verbs.join(", ");
-            one_line(&format!("{violation} against {words} {git} {verbs}"), usize::MAX)
+            let words = words.trim_end_matches(['.', ';']);
+            one_line(
+                &format!("{violation} against \"{words}\" {git} {verbs}"),
+                usize::MAX,
+            )
         }
         FindingSubject::Command(command) => format!("command {}", command_key(command)),
     }

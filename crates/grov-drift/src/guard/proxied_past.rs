@@ -80,12 +80,7 @@ mod tests {
             step_id: None,
             tool_use_id: Some(call.to_owned()),
             command: command.map(str::to_owned),
-            findings: vec![Finding {
-                rule: Rule::Constraint,
-                file: Some(file.to_owned()),
-                reason: String::new(),
-                at_most: 3,
-            }],
+            findings: vec![Finding::new(Rule::Constraint, 3, Some(file), String::new())],
             judged_by: None,
         }
     }

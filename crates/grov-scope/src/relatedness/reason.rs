@@ -32,14 +32,11 @@ pub(super) fn finding(file: &str, evidence: &Evidence, number: u32, at_most: u8)
     } else {
         String::new()
     };
-    Finding {
-        rule: if evidence.talk < LITTLE {
-            Rule::Tangent
-        } else {
-            Rule::ScopeCreep
-        },
-        file: Some(file.to_owned()),
-        reason: format!("{file}: {}{again}", reasons.join(", ")),
-        at_most,
-    }
+    let rule = if evidence.talk < LITTLE {
+        Rule::Tangent
+    } else {
+        Rule::ScopeCreep
+    };
+    let reason = format!("{file}: {}{again}", reasons.join(", "));
+    Finding::new(rule, at_most, Some(file), reason)
 }

@@ -1,10 +1,9 @@
 //! The subject of a finding: what the user permits by saying yes.
 
 use crate::analyzed_action::AnalyzedAction;
-use crate::constraints::quoted_constraint;
 use crate::history::{call_hash, command_hash};
 use crate::normalized_path::{NormalizedPath, ProjectRoot};
-use grov_domain::{Finding, Rule};
+use grov_domain::{Breach, Finding, Rule};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -24,9 +23,9 @@ pub enum FindingSubject<'a> {
     },
     /// A constraint in words. Once permitted, it no longer holds.
     Words {
-        /// How it is violated; empty if the reason does not say.
-        violation: &'static str,
-        /// The constraint in quotation marks, or else the whole reason.
+        /// How it is violated, if known.
+        by: Option<Breach>,
+        /// The constraint, or else the whole reason.
         words: &'a str,
         /// The Git commands that violate it, if any: permission to commit is not permission to push.
         verbs: Vec<String>,
@@ -45,10 +44,10 @@ impl<'a> FindingSubject<'a> {
             },
             (None, Some(command)) if finding.rule != Rule::Constraint => Self::Command(command),
             (None, _) => {
-                let (violation, words) = quoted_constraint(&finding.reason).unwrap_or(("", &finding.reason));
+                let broken = finding.broken.as_ref();
                 Self::Words {
-                    violation,
-                    words,
+                    by: broken.map(|broken| broken.by),
+                    words: broken.map_or(&finding.reason, |broken| &broken.words),
                     verbs: git_verbs(action),
                 }
             }

@@ -20,12 +20,7 @@ fn edit(file: &str) -> ActionSketch {
 fn found(rule: Rule, at_most: u8) -> Assessment {
     Assessment {
         score: at_most,
-        findings: vec![Finding {
-            rule,
-            file: None,
-            reason: "a reason".to_owned(),
-            at_most,
-        }],
+        findings: vec![Finding::new(rule, at_most, None, "a reason")],
     }
 }
 

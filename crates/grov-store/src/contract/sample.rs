@@ -338,12 +338,12 @@ pub(super) fn verdict(score: u8) -> StepVerdict {
     StepVerdict {
         score,
         by: JudgedBy::Rules,
-        findings: vec![Finding {
-            rule: Rule::Scope,
-            file: Some("/home/dev/projects/relay/theme.css".to_owned()),
-            reason: "theme.css has nothing to do with the limit".to_owned(),
-            at_most: score,
-        }],
+        findings: vec![Finding::new(
+            Rule::Scope,
+            score,
+            Some("/home/dev/projects/relay/theme.css"),
+            "theme.css has nothing to do with the limit",
+        )],
         level: corrects.then_some(CorrectionLevel::Intervene),
         correction: corrects.then(|| "Go back to the limit.".to_owned()),
         recovery_plan: if corrects { plan() } else { Vec::new() },

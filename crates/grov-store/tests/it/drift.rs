@@ -23,12 +23,7 @@ fn drifted(text: &str) -> ExchangeRecord {
         step.verdict = Some(StepVerdict {
             score,
             by: JudgedBy::Rules,
-            findings: vec![Finding {
-                rule: Rule::Constraint,
-                file: None,
-                reason: text.to_owned(),
-                at_most: score,
-            }],
+            findings: vec![Finding::new(Rule::Constraint, score, None, text)],
             level: Some(CorrectionLevel::Intervene),
             correction: Some(text.to_owned()),
             recovery_plan: plan.clone(),

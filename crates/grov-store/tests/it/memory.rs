@@ -375,12 +375,7 @@ async fn watched(store: &SqliteStore, number: i64, text: &str) {
     let verdict = |score| StepVerdict {
         score,
         by: JudgedBy::Model,
-        findings: vec![Finding {
-            rule: Rule::Judge,
-            file: Some(text.to_owned()),
-            reason: text.to_owned(),
-            at_most: score,
-        }],
+        findings: vec![Finding::new(Rule::Judge, score, Some(text), text)],
         level: None,
         correction: Some(text.to_owned()),
         recovery_plan: correction.recovery_plan.clone(),

@@ -130,12 +130,12 @@ fn off_goal(score: u8, level: CorrectionLevel) -> StepVerdict {
     StepVerdict {
         score,
         by: JudgedBy::Rules,
-        findings: vec![Finding {
-            rule: Rule::Tangent,
-            file: None,
-            reason: "theme.css has nothing to do with the login".to_owned(),
-            at_most: score,
-        }],
+        findings: vec![Finding::new(
+            Rule::Tangent,
+            score,
+            None,
+            "theme.css has nothing to do with the login",
+        )],
         level: Some(level),
         correction: Some("Go back.".to_owned()),
         recovery_plan: Vec::new(),
