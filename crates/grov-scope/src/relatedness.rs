@@ -33,7 +33,7 @@ use serde::{Deserialize, Serialize};
 use state::{ObservedAction, RelatednessState};
 use terms::TextTerms;
 use tracked_file::TrackedFile;
-use weights::{BAND, BROAD, FLAG, UNSEEN, WORDLESS};
+use weights::{BAND, BROAD, FLAG, FOREIGN, UNSEEN};
 use work_profile::{NumberedFile, USER};
 
 /// The number of characters of a command and of a written text that are analyzed. The weights were fitted with these limits.
@@ -64,11 +64,17 @@ pub(crate) struct RelatednessScore {
     pub(crate) score: u16,
     /// The finding for an unrelated change.
     pub(crate) finding: Option<Finding>,
+    /// The log-odds that the action is off the goal, in hundredths, if there is a finding; else 0.
+    pub(crate) log_odds: u16,
 }
 
 impl RelatednessScore {
     fn of(score: u16) -> Self {
-        Self { score, finding: None }
+        Self {
+            score,
+            finding: None,
+            log_odds: 0,
+        }
     }
 }
 
@@ -280,9 +286,9 @@ impl Relatedness {
         } else {
             self.state.unseen()
         };
-        let wordless = if self.request.is_wordless() { WORDLESS } else { 0.0 };
+        let foreign = if self.request.is_foreign() { FOREIGN } else { 0.0 };
         let broad = if self.request.is_broad() { BROAD } else { 0.0 };
-        FLAG + UNSEEN * blind + wordless + broad
+        FLAG + UNSEEN * blind + foreign + broad
     }
 
     fn change(
@@ -293,7 +299,7 @@ impl Relatedness {
         is_named: bool,
     ) -> RelatednessScore {
         if excess > 0.0 && self.request.is_broad() {
-            return self.doubt(seen, evidence);
+            return self.doubt(seen, evidence, excess);
         }
         if excess > 0.0 {
             let score = unrelated(excess, self.state.odd());
@@ -303,6 +309,7 @@ impl Relatedness {
             return RelatednessScore {
                 score,
                 finding: Some(finding),
+                log_odds: hundredths(excess),
             };
         }
         if excess > -BAND && self.state.has_edited() && !is_named {
@@ -314,7 +321,7 @@ impl Relatedness {
     }
 
     /// Scores an unrelated change under a broad request. It starts no drift, and only some are reported.
-    fn doubt(&mut self, seen: ObservedAction, evidence: &Evidence) -> RelatednessScore {
+    fn doubt(&mut self, seen: ObservedAction, evidence: &Evidence, excess: f64) -> RelatednessScore {
         let file = shown(&seen);
         let at = seen.at;
         self.state.believe(seen);
@@ -325,6 +332,7 @@ impl Relatedness {
         RelatednessScore {
             score: DOUBTFUL,
             finding: Some(finding),
+            log_odds: hundredths(excess),
         }
     }
 
@@ -367,12 +375,12 @@ fn unrelated(excess: f64, odd: u32) -> u16 {
     hundredths((most - 1.99 * (excess / 3.0).tanh() - (0.25 * f64::from(odd)).min(1.0)).clamp(least, most))
 }
 
-/// Converts a score of 2 to 10 to hundredths.
+/// Converts a score of 2 to 10, or log-odds above zero, to hundredths.
 fn hundredths(score: f64) -> u16 {
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
-        reason = "a score is between 2 and 10"
+        reason = "both are between 0 and 100"
     )]
     let rounded = (score * 100.0).round() as u16;
     rounded

@@ -49,6 +49,8 @@ pub struct Rules {
     state: Memo,
     /// The files that the newest action reverted.
     reverted_files: Vec<String>,
+    /// See [`Rules::log_odds`].
+    log_odds: u16,
 }
 
 impl Rules {
@@ -66,6 +68,7 @@ impl Rules {
             compiled,
             state,
             reverted_files: Vec::new(),
+            log_odds: 0,
         };
         rules.add_scope_files();
         rules
@@ -165,12 +168,18 @@ impl Rules {
         self.state.hundredths
     }
 
+    /// The log-odds that the newest action is unrelated to the goal, in hundredths; 0 if it has no such finding.
+    pub fn log_odds(&self) -> u16 {
+        self.log_odds
+    }
+
     /// Assesses an action of a subagent, which has its own task: only constraints and danger count.
     pub fn assess_subagent(&mut self, action: &ActionSketch) -> Assessment {
         let action = AnalyzedAction::new(&self.root, action);
         let mut findings = self.facts(&action, false);
         self.track_violations(&action, None, &mut findings);
         self.state.history.record_subagent(&action);
+        self.log_odds = 0;
         assessment(findings)
     }
 
@@ -378,6 +387,7 @@ impl Rules {
             .min();
         self.state.hundredths =
             least.map_or(related.score, |least| related.score.min(u16::from(least) * 100));
+        self.log_odds = related.log_odds;
         findings.extend(related.finding);
         assessment(findings)
     }

@@ -19,11 +19,20 @@ pub struct AssessedAction {
     pub call: Option<String>,
     /// The findings and the score.
     pub assessment: Assessment,
+    /// The log-odds that it is unrelated to the goal, in hundredths; 0 if the rules do not doubt it.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub log_odds: u16,
     /// Whether a subagent acted. Only hard findings count then.
     pub is_delegated: bool,
     /// The files that it restored, which undoes an earlier violation of a constraint.
     #[serde(default)]
     pub put_back: Vec<String>,
+}
+
+/// Whether a number is left out of a stored state.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+pub(crate) fn is_zero(number: &u16) -> bool {
+    *number == 0
 }
 
 /// Assesses an action. The rules record it for later assessments.
@@ -41,6 +50,7 @@ pub(crate) fn assess(rules: &mut Rules, observed: ObservedAction) -> AssessedAct
     };
     AssessedAction {
         put_back: rules.reverted_files().to_vec(),
+        log_odds: rules.log_odds(),
         action,
         step,
         call,

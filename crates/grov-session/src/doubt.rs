@@ -2,9 +2,10 @@
 //!
 //! Hard findings (broken constraints, destructive commands) and repetition are certain and reported without waiting for others. A doubt
 //! (unrelated work, growing scope) is an estimate, and in ordinary work most doubts are wrong. It is recorded and shown to
-//! the user, but reported to the agent only if a model confirms it, or if it is the third within 20 actions without a
-//! change related to the goal in between.
+//! the user, but reported to the agent only if a model confirms it, or if it is at least the third within 20 actions without a
+//! change related to the goal in between, and their log-odds add up to 4. So three weak doubts are not reported.
 
+use crate::assessed_action::{AssessedAction, is_zero};
 use crate::findings::is_doubt_only;
 use crate::level::ON_GOAL_FROM;
 use crate::recovery_plan::is_same_file;
@@ -14,6 +15,8 @@ use std::collections::VecDeque;
 
 /// Number of open doubts from which they are reported.
 pub(crate) const REPORTED_FROM: usize = 3;
+/// Sum of their log-odds from which they are reported, in hundredths.
+const CONVINCING: u32 = 400;
 /// Number of actions after which a doubt is dropped.
 pub(crate) const WINDOW: u64 = 20;
 /// Maximum number of files kept per doubt.
@@ -35,24 +38,25 @@ struct Doubt {
     call: Option<String>,
     /// The first files that it changed.
     files: Vec<String>,
+    /// The log-odds that it is unrelated to the goal, in hundredths. Unknown in states of earlier versions.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    log_odds: u16,
 }
 
 impl OpenDoubts {
     /// Adds an action and its assessment.
-    pub(crate) fn record(&mut self, action: &ActionSketch, assessment: &Assessment, call: Option<&str>) {
+    pub(crate) fn record(&mut self, one: &AssessedAction) {
         self.actions += 1;
-        if is_low_doubt(assessment) {
+        if is_low_doubt(&one.assessment) {
             let oldest = self.actions.saturating_sub(WINDOW);
             self.open.retain(|doubt| doubt.at > oldest);
             self.open.push_back(Doubt {
                 at: self.actions,
-                call: call.map(str::to_owned),
-                files: action.files.iter().take(MAX_FILES).cloned().collect(),
+                call: one.call.clone(),
+                files: one.action.files.iter().take(MAX_FILES).cloned().collect(),
+                log_odds: one.log_odds,
             });
-            if self.open.len() > REPORTED_FROM {
-                self.open.pop_front();
-            }
-        } else if assessment.score >= ON_GOAL_FROM && self.is_elsewhere(action) {
+        } else if one.assessment.score >= ON_GOAL_FROM && self.is_elsewhere(&one.action) {
             self.open.clear();
         }
     }
@@ -71,9 +75,10 @@ impl OpenDoubts {
         self.open.retain(|doubt| doubt.call.as_deref() != Some(call));
     }
 
-    /// Whether enough doubts are open to be reported.
+    /// Whether enough doubts are open to be reported, and convincing ones.
     pub(crate) fn should_report(&self) -> bool {
-        self.open.len() >= REPORTED_FROM
+        let sum: u32 = self.open.iter().map(|doubt| u32::from(doubt.log_odds)).sum();
+        self.open.len() >= REPORTED_FROM && sum >= CONVINCING
     }
 
     /// Removes all doubts: they were reported, or the user answered them.
@@ -96,61 +101,36 @@ fn is_low_doubt(assessment: &Assessment) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use grov_domain::{ActionType, Finding, Rule};
+    use crate::testing::{assessed, edit, read};
+    use grov_domain::Rule;
 
-    fn action(kind: ActionType) -> ActionSketch {
-        on(kind, "a.rs")
-    }
-
-    fn on(kind: ActionType, file: &str) -> ActionSketch {
-        ActionSketch {
-            action_type: kind,
-            files: vec![file.to_owned()],
-            command: None,
-            effects: Vec::new(),
-            reasoning: None,
-            failed: None,
-            output: None,
-            content: None,
-            line: None,
-            change: None,
-        }
-    }
-
-    /// Records one action per letter: `d` a doubt, `t` a change related to the goal, `l` a read, `f` a hard finding, `g` a
-    /// doubt with a score of 6, `a` another change of the doubted file. Returns whether doubts are reported at the end.
+    /// Records one action per letter: `d` a doubt with log-odds of 1.4, `w` a weak one, `t` a change related to the goal, `l` a
+    /// read, `f` a hard finding, `g` a doubt with a score of 6, `a` another change of the doubted file. Returns whether doubts are
+    /// reported at the end.
     fn should_report(drift: &str) -> bool {
         let mut doubts = OpenDoubts::default();
         for (index, step) in drift.chars().enumerate() {
-            let (kind, rule, score) = match step {
-                'd' => (ActionType::Edit, Some(Rule::Tangent), 4),
-                'g' => (ActionType::Edit, Some(Rule::Tangent), 6),
-                'f' => (ActionType::Edit, Some(Rule::Constraint), 3),
-                't' | 'a' => (ActionType::Edit, None, 10),
-                _ => (ActionType::Read, None, 10),
+            let (far, near) = (edit("web/far.css", "a {}"), edit("a.rs", "a()"));
+            let (action, rule, score, log_odds) = match step {
+                'd' => (far, Rule::Tangent, 4, 140),
+                'w' => (far, Rule::Tangent, 4, 30),
+                'g' => (near, Rule::Tangent, 6, 140),
+                'f' => (near, Rule::Constraint, 3, 0),
+                't' => (near, Rule::Tangent, 10, 0),
+                'a' => (far, Rule::Tangent, 10, 0),
+                _ => (read("a.rs"), Rule::Tangent, 10, 0),
             };
-            let findings = rule.map(|rule| Finding {
-                rule,
-                file: None,
-                reason: String::new(),
-                at_most: score,
+            doubts.record(&AssessedAction {
+                call: Some(format!("c{index}")),
+                log_odds,
+                ..assessed(action, rule, score)
             });
-            let assessment = Assessment {
-                score,
-                findings: findings.into_iter().collect(),
-            };
-            let file = if matches!(step, 'd' | 'a') {
-                "web/far.css"
-            } else {
-                "a.rs"
-            };
-            doubts.record(&on(kind, file), &assessment, Some(&format!("c{index}")));
         }
         doubts.should_report()
     }
 
     #[test]
-    fn three_doubts_within_twenty_actions_are_reported_unless_a_related_change_comes_between() {
+    fn three_convincing_doubts_within_twenty_actions_are_reported_unless_a_related_change_comes_between() {
         for (drift, expected) in [
             ("d", false),
             ("dd", false),
@@ -163,6 +143,10 @@ mod tests {
             ("tddd", true),
             ("dddt", false),
             ("ggg", false),
+            ("www", false),
+            ("wwwwww", false),
+            ("ddw", false),
+            ("ddwd", true),
             ("dllllllllldllllllllld", false),
             ("dllllllllldlllllllld", true),
         ] {
@@ -172,19 +156,14 @@ mod tests {
 
     #[test]
     fn failed_and_cleared_doubts_do_not_count() {
-        let doubt = Assessment {
-            score: 4,
-            findings: vec![Finding {
-                rule: Rule::ScopeCreep,
-                file: None,
-                reason: String::new(),
-                at_most: 4,
-            }],
-        };
         let three = || {
             let mut doubts = OpenDoubts::default();
             for call in ["1", "2", "3"] {
-                doubts.record(&action(ActionType::Edit), &doubt, Some(call));
+                doubts.record(&AssessedAction {
+                    call: Some(call.to_owned()),
+                    log_odds: 200,
+                    ..assessed(edit("web/far.css", "a {}"), Rule::ScopeCreep, 4)
+                });
             }
             doubts
         };
@@ -192,8 +171,8 @@ mod tests {
         let mut failed = three();
         failed.remove_call("2");
         assert!(!failed.should_report());
-        let mut told = three();
-        told.clear();
-        assert!(!told.should_report());
+        let mut cleared = three();
+        cleared.clear();
+        assert!(!cleared.should_report());
     }
 }

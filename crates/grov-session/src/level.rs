@@ -8,8 +8,8 @@ pub(crate) const MAX_ESCALATION: u8 = 3;
 /// The minimum score that is on goal: nothing is corrected, and the escalation decreases.
 pub const ON_GOAL_FROM: u8 = 8;
 
-/// Maximum number of doubts reported per goal. Further ones are more often wrong than right.
-pub const MAX_DOUBTS: u8 = 2;
+/// Maximum number of doubts reported per goal: an agent that goes on after the first one has a reason.
+pub const MAX_DOUBTS: u8 = 1;
 
 /// Returns the level for a score of 1 to 10 and an escalation of 0 to 3; `None` for a score from 8.
 ///

@@ -13,7 +13,7 @@
 //!   then no correction is created until the session is back on its goal or the user types a prompt.
 //! - A *doubt* (a change that only looks unrelated to the goal) is corrected once several are open (see
 //!   [`crate::doubt`]): at most at the level [`Correct`](grov_domain::CorrectionLevel::Correct), without an undo or
-//!   escalation, and at most [`MAX_DOUBTS`] times per goal.
+//!   escalation, and only once per goal.
 //! - Hard findings that occur while a correction is pending are attached to it.
 //! - What the user tolerated after a correction (a prompt without an objection) is not corrected again.
 //! - A call that failed or was refused changed nothing and is not corrected. The same holds for files that were
@@ -210,8 +210,7 @@ impl DriftStateMachine {
             &eased
         };
         for one in response.iter().filter(|one| !one.is_delegated) {
-            self.open_doubts
-                .record(&one.action, &one.assessment, one.call.as_deref());
+            self.open_doubts.record(one);
         }
         let moot = restored_within(response);
         let skipped: Vec<usize> = followed.iter().chain(&moot).copied().collect();

@@ -39,15 +39,10 @@ pub fn bash(command: &str, effect: EffectKind, files: &[&str]) -> ActionSketch {
 /// Creates a finding.
 #[cfg(test)]
 pub(crate) fn finding(rule: Rule, at_most: u8) -> Finding {
-    Finding::new(
-        rule,
-        at_most,
-        None,
-        "the change has nothing to do with the goal",
-    )
+    Finding::new(rule, at_most, None, "the change has nothing to do with the goal")
 }
 
-/// Creates an action with this score, and with a finding if the score is below 8.
+/// Creates an action with this score, and with a finding if the score is below 8. Three doubts are convincing.
 #[cfg(test)]
 pub(crate) fn assessed(action: ActionSketch, rule: Rule, score: u8) -> AssessedAction {
     let findings = if score >= 8 {
@@ -62,6 +57,7 @@ pub(crate) fn assessed(action: ActionSketch, rule: Rule, score: u8) -> AssessedA
         action,
         step: None,
         call: None,
+        log_odds: if rule.is_doubt() && score < 8 { 140 } else { 0 },
         assessment: Assessment { score, findings },
         is_delegated: false,
         put_back: Vec::new(),

@@ -79,6 +79,7 @@ impl Violation {
                 score,
                 findings: self.findings.clone(),
             },
+            log_odds: 0,
             is_delegated: self.is_delegated,
             put_back: Vec::new(),
         })
@@ -318,12 +319,7 @@ mod tests {
 
     #[test]
     fn restoring_a_file_does_not_undo_other_violations() {
-        let finding = |rule, file: Option<&str>| Finding {
-            rule,
-            file: file.map(str::to_owned),
-            reason: String::new(),
-            at_most: 3,
-        };
+        let finding = |rule, file: Option<&str>| Finding::new(rule, 3, file, String::new());
         let mut violation = violation(true);
         violation.action = Some(edit("web/theme.css", "color: teal;"));
         violation.findings = vec![finding(Rule::Constraint, Some("web/theme.css"))];

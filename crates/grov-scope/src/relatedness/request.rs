@@ -2,8 +2,9 @@
 
 use super::broad_request::is_broad;
 use super::file_role::FileRole;
-use super::terms::{TextTerms, foreign_letters, words};
+use super::terms::{TextTerms, words};
 use super::tracked_file::TrackedFile;
+use crate::phrases::Votes;
 use crate::words::fold;
 use grov_domain::GoalContract;
 use std::collections::BTreeSet;
@@ -24,7 +25,7 @@ pub(super) struct Request {
     /// The texts, folded, to search for names of files.
     folded: String,
     words: BTreeSet<String>,
-    foreign: usize,
+    is_foreign: bool,
     is_broad: bool,
     /// The roles of files that it names.
     roles: Vec<FileRole>,
@@ -54,7 +55,7 @@ impl Request {
                 .collect(),
             folded: texts.iter().map(|text| fold(text)).collect::<Vec<_>>().join("\n"),
             words: texts.iter().flat_map(|text| words(text)).collect(),
-            foreign: texts.iter().map(|text| foreign_letters(text)).sum(),
+            is_foreign: is_foreign(&texts),
             keywords: contract.keywords.join("\n"),
             texts,
         }
@@ -86,15 +87,9 @@ impl Request {
         self.texts.is_empty()
     }
 
-    /// Whether the request can hardly be compared with code: it has no words, or most of it uses another script.
-    pub(super) fn is_wordless(&self) -> bool {
-        let latin: usize = self
-            .words
-            .iter()
-            .filter(|word| word.is_ascii())
-            .map(String::len)
-            .sum();
-        self.words.is_empty() || self.foreign > latin
+    /// Whether the request can hardly be compared with code: it has no words or is not in English.
+    pub(super) fn is_foreign(&self) -> bool {
+        self.is_foreign || self.words.is_empty()
     }
 
     /// The terms of the request and the keywords.
@@ -134,4 +129,21 @@ impl Request {
             .collect();
         said.difference(&self.words).count() >= NEW_TASK
     }
+}
+
+/// Whether texts are not in English, judged by their commonest words and by their letters.
+fn is_foreign(texts: &[String]) -> bool {
+    let mut votes = Votes::default();
+    let (mut latin, mut others) = (0, 0);
+    for text in texts {
+        votes.add(&crate::words::words(text));
+        for letter in text.chars().filter(|letter| letter.is_alphabetic()) {
+            if letter.is_ascii() {
+                latin += 1;
+            } else {
+                others += 1;
+            }
+        }
+    }
+    !votes.languages().may_be_english() || others > latin
 }

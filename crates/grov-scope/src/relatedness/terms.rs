@@ -97,11 +97,6 @@ pub(super) fn weight(word: &str) -> f64 {
     f64::from(counted)
 }
 
-/// The number of letters of a text in scripts without case, which code rarely uses.
-pub(super) fn foreign_letters(text: &str) -> usize {
-    text.chars().filter(|letter| is_caseless(*letter)).count()
-}
-
 /// The first characters of a text.
 fn beginning(text: &str, letters: usize) -> &str {
     let end = text.char_indices().nth(letters).map_or(text.len(), |(at, _)| at);

@@ -81,8 +81,9 @@ pub(super) const BAND: f64 = 1.0;
 /// Added to [`FLAG`] if the text of an edit is unknown. Most ties are in the texts; without them it is better to
 /// miss a drift than to raise a false alarm.
 pub(super) const UNSEEN: f64 = 1.0;
-/// Added to [`FLAG`] if the request cannot be compared with code, because it has no words or uses another script.
-pub(super) const WORDLESS: f64 = 0.5;
+/// Added to [`FLAG`] if the request can hardly be compared with code, because it has no words or is not in English. Not
+/// fitted: such requests raise twice as many doubts on ordinary work.
+pub(super) const FOREIGN: f64 = 0.75;
 /// Added to [`FLAG`] if the request is broad. Then the changes are tied by a log, a list or a plan instead of
 /// shared words. Not fitted: the recorded sequences have too few broad requests.
 pub(super) const BROAD: f64 = 2.0;

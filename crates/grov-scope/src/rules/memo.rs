@@ -80,6 +80,7 @@ impl Rules {
                 ..memo
             },
             reverted_files: Vec::new(),
+            log_odds: 0,
         };
         rules.compile();
         rules

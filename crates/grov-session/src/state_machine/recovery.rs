@@ -3,7 +3,7 @@
 use super::response::worst;
 use super::{DriftStateMachine, push_bounded};
 use crate::assessed_action::AssessedAction;
-use crate::findings::{has_hard_finding, is_doubt};
+use crate::findings::has_hard_finding;
 use crate::level::ON_GOAL_FROM;
 use crate::violation::{StepMatch, Violation, fingerprint, match_step};
 use grov_domain::Finding;
@@ -54,7 +54,7 @@ impl DriftStateMachine {
         let is_exempt = |one: &AssessedAction| {
             // The user let pass the doubts along with the hard findings.
             let is_known = |finding: &Finding| {
-                self.state.consent.facts.contains(&fingerprint(finding)) || is_doubt(finding.rule)
+                self.state.consent.facts.contains(&fingerprint(finding)) || finding.rule.is_doubt()
             };
             let is_allowed =
                 has_hard_finding(&one.assessment) && one.assessment.findings.iter().all(is_known);
