@@ -37,13 +37,12 @@ enum Weakening {
     FocusesTests,
     RetriesTests,
     RemovesTests,
-    RemovesInnerTests,
+    RemovesTestFiles,
     RemovesAssertions,
     TrivialAssertion,
     LowersCoverage,
     ChecksOff,
     LinesUnchecked,
-    SomeLinesUnchecked,
     RulesOff,
     CommandOff,
     FailureIgnored,
@@ -61,50 +60,61 @@ struct Report {
     words: &'static str,
     /// Words of a request for it.
     requests: &'static [&'static [&'static str]],
-    /// The topic of requests that it works against. It is then a fact that a correction may quote.
-    against: Option<Topic>,
-    /// It is reported only against such a request.
-    only_against: bool,
+    /// The requests that it works against. It is then a fact that a correction may quote.
+    against: Against,
+    /// Whether the guard asks about it otherwise. What ordinary work does as well is not asked about.
+    asks: bool,
 }
+
+/// Requests that a weakening works against.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Against {
+    /// None.
+    Nothing,
+    /// Those that say that a topic succeeds: it defeats them in any case.
+    Wish(Topic),
+    /// Those that mainly ask for this. Otherwise it may be a part of ordinary work.
+    MainPoint(Topic),
+}
+use Against::{MainPoint, Nothing, Wish};
 
 const fn report(
     weakening: Weakening,
     words: &'static str,
     requests: &'static [&'static [&'static str]],
-    against: Option<Topic>,
-    only_against: bool,
+    against: Against,
+    asks: bool,
 ) -> Report {
     Report {
         weakening,
         words,
         requests,
         against,
-        only_against,
+        asks,
     }
 }
 
 #[rustfmt::skip]
 const REPORTS: &[Report] = &[
-    report(Weakening::SkipsTests, "Tests are skipped in", &[SKIPPING], Some(Topic::Tests), false),
-    report(Weakening::TestsExcluded, "Tests are excluded in", &[SKIPPING, CONFIGURING], Some(Topic::Tests), true),
-    report(Weakening::FocusesTests, "Other tests are left out by a focused test in", &[SKIPPING, FOCUSING], None, false),
-    report(Weakening::RetriesTests, "Failing tests are retried in", &[SKIPPING, RETRYING], Some(Topic::Tests), true),
-    report(Weakening::RemovesTests, "Tests are removed from", &[SKIPPING, REMOVING, RESTRUCTURING], Some(Topic::Tests), false),
-    report(Weakening::RemovesInnerTests, "Tests are removed from", &[SKIPPING, REMOVING, RESTRUCTURING], Some(Topic::Tests), true),
-    report(Weakening::RemovesAssertions, "Assertions are removed from", &[SKIPPING, REMOVING, RESTRUCTURING], Some(Topic::Tests), true),
-    report(Weakening::TrivialAssertion, "An assertion that always holds is added to", &[SKIPPING, RESTRUCTURING], Some(Topic::Tests), false),
-    report(Weakening::LowersCoverage, "The required test coverage is lowered in", &[SKIPPING, CONFIGURING, COVERAGE], None, false),
-    report(Weakening::ChecksOff, "Checks are switched off in", &[SKIPPING, CONFIGURING], Some(Topic::Checks), false),
-    report(Weakening::LinesUnchecked, "Many warnings are suppressed line by line in", &[SKIPPING, CONFIGURING], Some(Topic::Checks), false),
-    report(Weakening::SomeLinesUnchecked, "Warnings are suppressed line by line in", &[SKIPPING, CONFIGURING], Some(Topic::Checks), true),
-    report(Weakening::RulesOff, "Rules are switched off in", &[SKIPPING, CONFIGURING, ADDING], Some(Topic::Checks), true),
-    report(Weakening::CommandOff, "A check no longer runs after a change of", &[SKIPPING, REMOVING, CONFIGURING], Some(Topic::Any), false),
-    report(Weakening::FailureIgnored, "Failures of a check are ignored in", &[SKIPPING, CONFIGURING], Some(Topic::Any), false),
-    report(Weakening::StepRemoved, "A step that tests or checks the code is removed from", &[SKIPPING, REMOVING, RESTRUCTURING, CONFIGURING], Some(Topic::Any), true),
-    report(Weakening::PipelineRemoved, "A pipeline is removed:", &[SKIPPING, REMOVING, RESTRUCTURING], Some(Topic::Any), false),
-    report(Weakening::CertificatesUnchecked, "Certificates are no longer verified in", &[TLS], None, false),
-    report(Weakening::SafeguardOff, "A safeguard against deletion is switched off in", &[SKIPPING, REMOVING, DEPLOYING], None, false),
-    report(Weakening::HookOff, "Git hooks are switched off by a change of", &[HOOKS], None, false),
+    report(Weakening::SkipsTests, "Tests are skipped in", &[SKIPPING], Wish(Topic::Tests), true),
+    report(Weakening::TestsExcluded, "Tests are excluded in", &[SKIPPING, CONFIGURING], MainPoint(Topic::Tests), false),
+    report(Weakening::FocusesTests, "Other tests are left out by a focused test in", &[SKIPPING, FOCUSING], Nothing, true),
+    report(Weakening::RetriesTests, "Failing tests are retried in", &[SKIPPING, RETRYING], MainPoint(Topic::Tests), false),
+    report(Weakening::RemovesTests, "Tests are removed from", &[SKIPPING, REMOVING, RESTRUCTURING], MainPoint(Topic::Tests), false),
+    report(Weakening::RemovesTestFiles, "Tests are removed:", &[SKIPPING, REMOVING, RESTRUCTURING], MainPoint(Topic::Tests), true),
+    report(Weakening::RemovesAssertions, "Assertions are removed from", &[SKIPPING, REMOVING, RESTRUCTURING], MainPoint(Topic::Tests), false),
+    report(Weakening::TrivialAssertion, "An assertion that always holds is added to", &[SKIPPING, RESTRUCTURING], Wish(Topic::Tests), true),
+    report(Weakening::LowersCoverage, "The required test coverage is lowered in", &[SKIPPING, CONFIGURING, COVERAGE], Nothing, true),
+    report(Weakening::ChecksOff, "Checks are switched off in", &[SKIPPING, CONFIGURING], Wish(Topic::Checks), true),
+    report(Weakening::LinesUnchecked, "Many warnings are suppressed line by line in", &[SKIPPING, CONFIGURING], MainPoint(Topic::Checks), false),
+    report(Weakening::RulesOff, "Rules are switched off in", &[SKIPPING, CONFIGURING, ADDING], MainPoint(Topic::Checks), false),
+    report(Weakening::CommandOff, "A check no longer runs after a change of", &[SKIPPING, REMOVING, CONFIGURING], Wish(Topic::Any), true),
+    report(Weakening::FailureIgnored, "Failures of a check are ignored in", &[SKIPPING, CONFIGURING], Wish(Topic::Any), true),
+    report(Weakening::StepRemoved, "A step that tests or checks the code is removed from", &[SKIPPING, REMOVING, RESTRUCTURING, CONFIGURING], MainPoint(Topic::Any), false),
+    report(Weakening::PipelineRemoved, "A pipeline is removed:", &[SKIPPING, REMOVING, RESTRUCTURING], MainPoint(Topic::Any), true),
+    report(Weakening::CertificatesUnchecked, "Certificates are no longer verified in", &[TLS], Nothing, true),
+    report(Weakening::SafeguardOff, "A safeguard against deletion is switched off in", &[SKIPPING, REMOVING, DEPLOYING], Nothing, true),
+    report(Weakening::HookOff, "Git hooks are switched off by a change of", &[HOOKS], Nothing, true),
 ];
 
 /// Which findings are wanted.
@@ -166,10 +176,14 @@ pub(crate) fn findings(
         let Some(report) = REPORTS.iter().find(|report| report.weakening == weakening) else {
             continue;
         };
-        let is_against = report.against.is_some_and(|topic| request.is_to_mend(topic));
+        let is_against = match report.against {
+            Nothing => false,
+            Wish(topic) => request.is_to_mend(topic, false),
+            MainPoint(topic) => request.is_to_mend(topic, true),
+        };
         let is_wanted = match kind {
             Kind::Facts => is_against,
-            Kind::Questions => !is_against && !report.only_against,
+            Kind::Questions => !is_against && report.asks,
         };
         if is_wanted && !request.asks_for(report.requests) {
             let reason = format!("{} {file}, which was not requested", report.words);

@@ -13,7 +13,26 @@ pub(crate) struct RequestWords {
     wanted: HashSet<String>,
     /// Words that are not part of a question, a negation, a path or a name.
     asking: HashSet<String>,
+    /// The first words of each text, in order.
+    texts: Vec<Vec<OrderedWord>>,
 }
+
+/// A word of a text.
+#[derive(Clone, Debug)]
+struct OrderedWord {
+    folded: String,
+    /// Whether a clause ends after it.
+    ends_clause: bool,
+}
+
+/// How many words of a text are kept in order.
+const MAX_ORDERED: usize = 200;
+
+/// The most words from one word of a clause to another that is about the same.
+const NEAR: usize = 5;
+
+/// The part of a text that tells what it mainly asks for, in words.
+pub(crate) const MAIN_POINT: usize = 16;
 
 /// Words that begin a question or a description: what follows in the clause is not requested.
 #[rustfmt::skip]
@@ -89,7 +108,13 @@ impl RequestWords {
     pub(super) fn new(texts: Vec<&str>, consents: &[String]) -> Self {
         let mut request = Self::default();
         for text in texts {
-            request.read(&words(text));
+            let words = words(text);
+            request.read(&words);
+            let ordered = words.iter().take(MAX_ORDERED).map(|word| OrderedWord {
+                folded: word.folded.to_string(),
+                ends_clause: word.pauses(),
+            });
+            request.texts.push(ordered.collect());
         }
         for word in consents.iter().flat_map(|text| words(text)) {
             request.all.extend(parts(&word.folded));
@@ -162,10 +187,37 @@ impl RequestWords {
         self.wanted.iter().any(|word| is_form_of(word, stems))
     }
 
-    /// Like [`RequestWords::requests_any`], also of negated words.
-    pub(crate) fn is_about(&self, stems: &[&str]) -> bool {
-        self.all.iter().any(|word| is_form_of(word, stems))
+    /// Whether a text has, among its first `within` words, forms of two lists near each other in one clause: "the tests fail".
+    /// With a word of `apart` between them they do not belong together: "fix the crash, and add a test".
+    pub(crate) fn has_near(&self, first: &[&str], second: &[&str], apart: &[&str], within: usize) -> bool {
+        self.texts.iter().any(|text| {
+            let text = &text[..text.len().min(within)];
+            (0..text.len()).any(|at| {
+                let clause = text[at..]
+                    .iter()
+                    .position(|word| word.ends_clause)
+                    .map_or(text.len(), |end| at + end + 1);
+                let near = &text[at..clause.min(at + NEAR + 1)];
+                is_pair(near, first, second, apart) || is_pair(near, second, first, apart)
+            })
+        })
     }
+}
+
+/// Whether words begin with a form of one list and reach one of the other before a word of `apart`.
+fn is_pair(words: &[OrderedWord], first: &[&str], second: &[&str], apart: &[&str]) -> bool {
+    let is_any =
+        |word: &OrderedWord, stems: &[&str]| parts(&word.folded).any(|part| is_form_of(&part, stems));
+    let Some((begin, rest)) = words.split_first() else {
+        return false;
+    };
+    // Languages without spaces have both in one word.
+    is_any(begin, first)
+        && (!begin.folded.is_ascii() && is_any(begin, second)
+            || rest
+                .iter()
+                .take_while(|word| !is_any(word, apart))
+                .any(|word| is_any(word, second)))
 }
 
 /// A word and its parts: `force-push`, `force`, `push`.

@@ -77,35 +77,37 @@ pub(super) fn is_conditional(line: &str, previous: &str) -> bool {
         || is_condition(line)
 }
 
-/// Whether an edit removes tests or assertions. A test that becomes a row of a table is not removed.
+/// Whether an edit removes tests or assertions without writing others: what is rewritten, moved within the edit or turned into a
+/// table is not removed.
 pub(super) fn weakenings(change: &FileChange<'_>) -> Option<Weakening> {
     let before = change.before.as_deref()?;
     let after: &str = &change.after;
-    if !change.language.is_code() || before.is_empty() || becomes_table(before, after) {
+    let language = change.language;
+    // Outside of test files, `it(` and `test(` may be anything; Rust has tests beside the code.
+    let is_test_file = FileKind::Test.is(change.place);
+    if before.is_empty() || !language.is_code() || !is_test_file && language != Language::Rust {
         return None;
     }
-    let language = change.language;
     let lost = |count: fn(&str, Language) -> usize| {
         let (then, now) = (count(before, language), count(after, language));
         (then.saturating_sub(now), now)
     };
     let (tests, tests_left) = lost(active_tests);
-    // Outside of test files, `it(` and `test(` may be anything.
-    let is_test_file = FileKind::Test.is(change.place);
-    if !is_test_file && language != Language::Rust {
+    let (checks, checks_left) = lost(assertions);
+    if tests == 0 && checks == 0 || becomes_table(before, after) || writes_checks(change) {
         return None;
     }
-    let (checks, checks_left) = lost(assertions);
     if tests > 0 && (checks > 0 || tests_left == 0 && checks_left == 0) {
-        // Beside the code, tests leave with what they test.
-        return Some(if is_test_file {
-            Weakening::RemovesTests
-        } else {
-            Weakening::RemovesInnerTests
-        });
+        return Some(Weakening::RemovesTests);
     }
     let is_gone = checks > 0 && checks_left == 0 || checks >= 2;
     (tests == 0 && is_gone && is_test_file).then_some(Weakening::RemovesAssertions)
+}
+
+/// Whether an edit writes tests or assertions that were not in the replaced text.
+fn writes_checks(change: &FileChange<'_>) -> bool {
+    let added = change.added().join("\n");
+    active_tests(&added, change.language) > 0 || assertions(&added, change.language) > 0
 }
 
 /// Whether an edit brings a table of cases.

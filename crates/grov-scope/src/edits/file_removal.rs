@@ -53,7 +53,7 @@ pub(super) fn weakenings(
             } else if FileKind::Pipeline.is(&place) && matches!(place.extension(), "yml" | "yaml") {
                 Weakening::PipelineRemoved
             } else if is_tests(&place) {
-                Weakening::RemovesTests
+                Weakening::RemovesTestFiles
             } else {
                 continue;
             };

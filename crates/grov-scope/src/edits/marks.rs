@@ -8,8 +8,7 @@ use crate::file_kind::FileKind;
 use Language::{C, CSharp, Dart, Elixir, Go, JavaScript, Jvm, Php, Python, Ruby, Rust, Settings, Swift};
 use Weakening::{
     CertificatesUnchecked, ChecksOff, FailureIgnored, FocusesTests, LinesUnchecked, LowersCoverage,
-    RemovesAssertions, RetriesTests, RulesOff, SafeguardOff, SkipsTests, SomeLinesUnchecked, TestsExcluded,
-    TrivialAssertion,
+    RemovesAssertions, RetriesTests, RulesOff, SafeguardOff, SkipsTests, TestsExcluded, TrivialAssertion,
 };
 
 /// Where in a line a mark is, and what else makes it one.
@@ -183,9 +182,8 @@ const MARKS: &[Mark] = &[
     (&[Settings], SafeguardOff, Aligned, &["prevent_destroy = false", "deletion_protection = false", "deletion_protection_enabled = false"]),
 ];
 
-/// How many suppressed lines are many, and how many count if the request is to mend the code.
+/// How many suppressed lines are many.
 const MANY_LINES: usize = 3;
-const SOME_LINES: usize = 2;
 
 /// The weakenings that marks in the added lines show.
 pub(super) fn weakenings(change: &FileChange<'_>) -> Vec<Weakening> {
@@ -206,16 +204,13 @@ pub(super) fn weakenings(change: &FileChange<'_>) -> Vec<Weakening> {
     let is_meant = |(weakening, count): &(Weakening, isize)| {
         *count > 0
             && match weakening {
-                LinesUnchecked => count.unsigned_abs() >= SOME_LINES,
+                LinesUnchecked => count.unsigned_abs() >= MANY_LINES,
                 SkipsTests | RetriesTests => !is_new_test(change, *count),
                 _ => true,
             }
     };
-    let of_count = |(weakening, count): (Weakening, isize)| match weakening {
-        LinesUnchecked if count.unsigned_abs() < MANY_LINES => SomeLinesUnchecked,
-        other => other,
-    };
-    counts.into_iter().filter(is_meant).map(of_count).collect()
+    let meant = counts.into_iter().filter(is_meant);
+    meant.map(|(weakening, _)| weakening).collect()
 }
 
 /// How often the marks of each weakening occur in a text, without those that do not.

@@ -1,6 +1,6 @@
 //! What the user requested, as far as dangerous edits are concerned.
 
-use crate::contract::RequestWords;
+use crate::contract::{MAIN_POINT, RequestWords};
 
 /// Words that ask to skip or disable something. A stem with a dot is a whole word.
 #[rustfmt::skip]
@@ -108,7 +108,7 @@ pub(super) const HOOKS: &[&str] = &[
 #[rustfmt::skip]
 const TESTS: &[&str] = &[
     "test", "spec.", "specs.", "ci.", "flak", "suite", "pytest", "jest", "vitest", "junit", "phpunit", "rspec", "cypress", "playwright", "mocha",
-    "green.", "grun", "verde", "verzi", "vert.", "verts.", "zielon", "groen", "prueb", "prove.", "pipeline", "coverage", "build.", "测试", "テスト",
+    "prueb", "prove.", "pipeline", "build.", "测试", "テスト",
 ];
 
 /// Words of static checks and their results.
@@ -117,17 +117,29 @@ const CHECKS: &[&str] = &[
     "lint", "eslint", "tslint", "stylelint", "clippy", "mypy", "pyright", "typecheck", "type.", "types.", "typing.", "tsc.", "typescript", "ruff", "flake8",
     "pylint", "pep8", "warn", "rubocop", "checkstyle", "pmd.", "spotbugs", "detekt", "ktlint", "golangci", "staticcheck", "vet.", "phpstan", "psalm",
     "phpcs", "sonar", "credo", "dialyzer", "analyzer", "swiftlint", "shellcheck", "hadolint", "ci.", "pipeline", "build.", "compil",
-    "avertis", "warnung", "typfehler", "avviso", "avvisi", "aviso", "ostrzez", "waarschuwing", "警告", "类型", "型エラー", "エラー",
+    "avertis", "warnung", "typfehler", "avviso", "avvisi", "aviso", "ostrzez", "waarschuwing", "警告", "类型", "型エラー",
 ];
 
 /// Words of what should succeed again.
 #[rustfmt::skip]
 const FAILING: &[&str] = &[
-    "fail", "fix.", "fixes.", "fixed.", "fixing.", "pass.", "passes.", "passing.", "green.", "red.", "broke", "break", "error", "crash", "clean", "resolv", "repair", "flak", "succeed", "satisf", "happy",
-    "pica", "trec", "trece", "repar", "erori", "eroare", "verde", "verzi", "fehl", "behe", "beheb", "schlag", "grun", "repari", "korrig", "echou", "corrig", "erreur", "vert.",
+    "fail", "fix.", "fixes.", "fixed.", "fixing.", "pass.", "passes.", "passing.", "green.", "red.", "broke", "break", "repair", "flak", "succeed", "satisf", "happy",
+    "pica", "trec", "trece", "repar", "verde", "verzi", "fehl", "behe", "beheb", "schlag", "grun", "repari", "korrig", "echou", "corrig", "vert.",
     "verts.", "passe.", "passent", "falla", "fallo", "arregl", "pasar", "pasen", "falh", "passar", "passem", "consert", "corregg", "fallisc", "passare", "passino",
-    "napraw", "popraw", "przech", "blad", "bled", "zielon", "herstel", "repareer", "los.", "slaag", "slagen", "fout", "faal", "falen", "groen",
-    "修", "通过", "失败", "报错", "错误", "绿", "直", "失敗", "落ち", "エラー", "赤", "緑",
+    "napraw", "popraw", "przech", "zielon", "herstel", "repareer", "los.", "slaag", "slagen", "faal", "falen", "groen",
+    "修", "通过", "失败", "绿", "直", "失敗", "落ち", "赤", "緑",
+];
+
+/// Words of what static checks report.
+#[rustfmt::skip]
+const REPORTED: &[&str] = &[
+    "error", "clean", "resolv", "complain", "finding", "issue", "offens", "violation", "erori", "eroare", "fehler", "erreur",
+    "blad", "bled", "fout", "报错", "错误", "エラー",
+];
+
+/// Words that ask for something new about a topic: "cover the crash by a test".
+const NEW: &[&str] = &[
+    "add", "write", "writing", "cover", "extend", "creat", "with.", "includ", "need",
 ];
 
 /// A topic of requests.
@@ -148,16 +160,17 @@ impl<'a> Request<'a> {
         Self { words }
     }
 
-    /// Whether the request is that tests or checks of a topic succeed.
-    pub(super) fn is_to_mend(&self, topic: Topic) -> bool {
-        let is_about = |words: &[&str]| self.words.is_about(words);
-        if !is_about(FAILING) {
-            return false;
-        }
+    /// Whether the request is that tests or checks of a topic succeed. With `mainly`, its beginning says so; a condition like
+    /// "all tests must pass" at its end does not count.
+    pub(super) fn is_to_mend(&self, topic: Topic, mainly: bool) -> bool {
+        let within = if mainly { MAIN_POINT } else { usize::MAX };
+        let is_near = |words: &[&str], state: &[&str]| self.words.has_near(words, state, NEW, within);
+        let tests = || is_near(TESTS, FAILING);
+        let checks = || is_near(CHECKS, FAILING) || is_near(CHECKS, REPORTED);
         match topic {
-            Topic::Tests => is_about(TESTS),
-            Topic::Checks => is_about(CHECKS),
-            Topic::Any => is_about(TESTS) || is_about(CHECKS),
+            Topic::Tests => tests(),
+            Topic::Checks => checks(),
+            Topic::Any => tests() || checks(),
         }
     }
 

@@ -220,7 +220,6 @@ fn weakened_checks_are_asked_about() {
     let cases = [
         (edit("src/a.ts", "import x from 'x'", "// @ts-nocheck\nimport x from 'x'"), "switched off"),
         (edit("src/a.ts", "import x from 'x'", "/* eslint-disable */\nimport x from 'x'"), "switched off"),
-        (edit("src/a.ts", "a()\nb()\nc()", "// @ts-ignore\na()\n// @ts-ignore\nb()\n// @ts-ignore\nc()"), "line by line"),
         (edit("app/a.py", "import os", "# type: ignore\nimport os"), "switched off"),
         (edit("app/a.py", "import os", "# flake8: noqa\nimport os"), "switched off"),
         (edit("app/a.py", "import os", "# pylint: skip-file\nimport os"), "switched off"),
@@ -269,7 +268,8 @@ fn rules_of_a_checker_are_switched_off_against_the_request_to_mend_the_code() {
         ("clippy et les tests ne passent plus", edit("src/lib.rs", "", "#![allow(clippy::all, warnings)]")),
         ("fix the rubocop offenses", edit(".rubocop.yml", "Metrics/MethodLength:\n  Max: 20", "Metrics/MethodLength:\n  Enabled: false")),
         ("fix the type errors in src/", edit("tsconfig.json", "\"noImplicitAny\": true", "\"noImplicitAny\": false")),
-        ("mypy reports errors in app/, fix them", edit("app/a.py", "a()\nb()", "a()  # type: ignore\nb()  # type: ignore")),
+        ("mypy reports errors in app/, fix them", edit("app/a.py", "a()\nb()\nc()", "a()  # type: ignore\nb()  # type: ignore\nc()  # type: ignore")),
+        ("tsc complains in src/, fix it", edit("src/a.ts", "a()\nb()\nc()", "// @ts-ignore\na()\n// @ts-ignore\nb()\n// @ts-ignore\nc()")),
         ("lint fails, fix it", edit(".eslintignore", "", "src/legacy/")),
         ("make ruff happy", edit("pyproject.toml", "[tool.ruff.lint]", "[tool.ruff.lint]\nignore = [\"E501\", \"F841\"]")),
         ("lint fails, fix it", edit("package.json", "\"lint\": \"eslint .\",", "\"lint\": \"echo skipped\",")),
@@ -386,6 +386,60 @@ fn ordinary_edits_are_not_reported() {
 }
 
 #[test]
+fn work_that_only_mentions_tests_or_checks_weakens_nothing() {
+    let removed = edit(
+        "tests/test_tax.py",
+        "def test_a():\n    assert a() == 1\n\ndef test_b():\n    assert b() == 2\n",
+        "def test_b():\n    assert b() == 2\n",
+    );
+    let excluded = edit(
+        "eslint.config.js",
+        "export default [",
+        "export default [\n  { ignores: [\"dist/**\"] },",
+    );
+    let untyped = edit(
+        "app/a.py",
+        "import a\nimport b\nimport c",
+        "import a  # type: ignore[import]\nimport b  # type: ignore[import]\nimport c  # type: ignore[import]",
+    );
+    for goal in [
+        "Fix the crash in the importer, and add a regression test",
+        "Fix the rounding error in tax.py and cover it by a test",
+        "Write tests for the error paths of the importer",
+        "Replace the polling in the importer by a queue and its callbacks by events, and keep the API as it is. All tests must pass",
+        "Make the buttons green in the dark theme",
+    ] {
+        for action in [&removed, &excluded, &untyped] {
+            assert_eq!(found(goal, action), [], "{goal}: {action:?}");
+        }
+    }
+    // Where tests only have to pass in the end, a skipped one still defeats that.
+    let skipped = edit("src/tax.test.ts", "it('a', () => {", "it.skip('a', () => {");
+    let goal = "Replace the polling in the importer by a queue. All tests must pass";
+    assert!(found(goal, &skipped).iter().all(|(is_fact, _)| *is_fact));
+    assert_eq!(found(goal, &skipped).len(), 1);
+}
+
+#[test]
+fn rewritten_tests_are_not_removed() {
+    let cases = [
+        edit(
+            "tests/test_a.py",
+            "def test_a():\n    assert f(1) == 1\n    assert f(2) == 4\n    assert f(3) == 9",
+            "def test_a():\n    assert [f(n) for n in (1, 2, 3)] == [1, 4, 9]",
+        ),
+        edit(
+            "src/a.test.ts",
+            "it('a', () => {\n  expect(f(1)).toBe(1)\n})\nit('b', () => {\n  expect(f(2)).toBe(4)\n})",
+            "it('squares', () => {\n  expect(f(1)).toBe(1)\n  expect(f(2)).toBe(4)\n})",
+        ),
+    ];
+    for action in cases {
+        assert_eq!(found(FIX, &action), [], "{action:?}");
+    }
+}
+
+#[test]
 fn permission_covers_this_weakening_alone() {
     let mut rules = Rules::new(
         GoalContract {
@@ -420,6 +474,6 @@ fn every_weakening_is_reported_once() {
     assert!(
         super::REPORTS
             .iter()
-            .all(|report| !report.only_against || report.against.is_some())
+            .all(|report| report.asks || report.against != super::Nothing)
     );
 }
