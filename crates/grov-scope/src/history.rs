@@ -2,7 +2,7 @@
 
 use crate::analyzed_action::AnalyzedAction;
 use crate::normalized_path::NormalizedPath;
-use grov_domain::Program;
+use grov_domain::{ActionType, Program};
 use serde::{Deserialize, Serialize};
 use std::collections::{HashSet, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -33,6 +33,9 @@ pub(crate) struct Fingerprint {
     beginning: u64,
     smallest: Vec<u32>,
     pub(crate) bytes: usize,
+    /// The hash of the text that an edit replaces, if known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    replaced: Option<u64>,
 }
 
 impl Fingerprint {
@@ -52,12 +55,17 @@ impl Fingerprint {
             beginning: hash(&&text[..text.floor_char_boundary(BEGINNING)]),
             smallest,
             bytes: text.len(),
+            replaced: None,
         })
     }
 
-    /// Whether it is the same text.
+    /// Whether it is the same text, in place of the same text: the same line may be written in many places of a file.
     pub(crate) fn is(&self, other: &Self) -> bool {
-        self.exact == other.exact
+        self.exact == other.exact && !self.replaces_another(other)
+    }
+
+    fn replaces_another(&self, other: &Self) -> bool {
+        matches!((self.replaced, other.replaced), (Some(own), Some(other)) if own != other)
     }
 
     /// Whether both texts have the same beginning and are longer than it.
@@ -69,6 +77,9 @@ impl Fingerprint {
     pub(crate) fn resembles(&self, other: &Self) -> bool {
         if self.is(other) {
             return true;
+        }
+        if self.replaces_another(other) {
+            return false;
         }
         let shared = self
             .smallest
@@ -291,11 +302,18 @@ impl History {
 
 /// The text that a change writes.
 pub(crate) fn fingerprint_of(action: &AnalyzedAction<'_>) -> Option<Fingerprint> {
-    if action.changes_files() {
-        Fingerprint::of(action.content())
-    } else {
-        None
+    if !action.changes_files() {
+        return None;
     }
+    let mut fingerprint = Fingerprint::of(action.content())?;
+    let replaced = action
+        .sketch
+        .change
+        .as_deref()
+        .filter(|_| action.sketch.action_type == ActionType::Edit)
+        .and_then(|change| change.before.as_deref());
+    fingerprint.replaced = replaced.filter(|text| !text.is_empty()).map(|text| hash(&text));
+    Some(fingerprint)
 }
 
 /// The hash by which a tool call is recognised.

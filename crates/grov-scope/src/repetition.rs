@@ -1,7 +1,7 @@
 //! Repeated actions without progress.
 //!
 //! Many different edits of one file, and edit–test–edit, are normal work. Loops are: the same text written to the same
-//! file for the third time, two texts that alternate, and a failed command that is rerun with nothing new in between.
+//! place for the third time, two texts that alternate, and a failed command that is rerun with nothing new in between.
 
 use crate::analyzed_action::AnalyzedAction;
 use crate::finding::finding;
@@ -141,7 +141,12 @@ fn same_failure(action: &AnalyzedAction<'_>, history: &History) -> Option<Findin
         }
         loops |= entry.kind == Kind::Change && entry.repeats && entry.fingerprint.is_some();
     }
-    let least = if loops { 1 } else { 2 };
+    let least = match loops {
+        true => 1,
+        // A server may answer after a while.
+        false if action.sketch.effects.contains(&EffectKind::Network) => 3,
+        false => 2,
+    };
     if failures < least {
         return None;
     }
@@ -179,22 +184,22 @@ fn is_loop(earlier: &[&Fingerprint]) -> bool {
         .any(|(at, one)| earlier[at + 1..].iter().any(|other| other.is(one)))
 }
 
-/// Whether an action may make a failing command succeed: a new change, or another command that did not fail.
+/// Whether an action may make a failing command succeed: a new change, or another command, that did not fail.
 fn is_new_work(entry: &Entry) -> bool {
-    match entry.kind {
+    let changes_something = match entry.kind {
         Kind::Change => !entry.repeats,
-        Kind::Run => entry.failed != Some(true),
+        Kind::Run => true,
         Kind::Look => false,
-    }
+    };
+    changes_something && entry.failed != Some(true)
 }
 
-/// Whether the command waits for something external: a starting server, a remote build.
+/// Whether the command waits for something: a starting server, a remote build.
 fn waits(action: &AnalyzedAction<'_>) -> bool {
-    action.sketch.effects.contains(&EffectKind::Network)
-        || action
-            .programs()
-            .iter()
-            .any(|command| matches!(command.name(), "sleep" | "wait" | "watch"))
+    action
+        .programs()
+        .iter()
+        .any(|command| matches!(command.name(), "sleep" | "wait" | "watch"))
 }
 
 fn ordinal(number: usize) -> String {
@@ -211,7 +216,7 @@ fn ordinal(number: usize) -> String {
 mod tests {
     use crate::Rules;
     use crate::analyzed_action::tests::{bash, edit, read};
-    use grov_domain::{ActionSketch, GoalContract};
+    use grov_domain::{ActionSketch, GoalContract, TextChange};
 
     const A: &str = "fn parse(input: &str) -> Result<Tree, Error> { lex(input)?.tree() }";
     const B: &str = "fn parse(input: &str) -> Option<Tree> { tokens(input).and_then(build) }";
@@ -313,6 +318,30 @@ mod tests {
         assert_eq!(scores(&[poll(), poll(), poll(), poll()]), [10; 4], "waiting");
         let grep = || failed(bash("grep -r foo src"));
         assert_eq!(scores(&[grep(), grep(), grep(), grep()]), [10; 4], "looking");
+    }
+
+    #[test]
+    fn a_failure_is_repeated_unless_something_was_changed() {
+        let test = || failed(bash("cargo test -p x"));
+        let refused = failed(edit("a.rs", A));
+        assert_eq!(scores(&[test(), test(), refused, test()])[3], 4);
+        let push = || failed(bash("docker push registry.example.com/x"));
+        assert_eq!(scores(&[push(), push(), push(), push()]), [10, 10, 10, 4]);
+        let login = passed(bash("docker login registry.example.com"));
+        assert_eq!(scores(&[push(), push(), push(), login, push()]), [10; 5]);
+    }
+
+    #[test]
+    fn the_same_line_in_many_places_is_no_circle() {
+        let line = |before: &str| ActionSketch {
+            change: Some(std::sync::Arc::new(TextChange {
+                before: Some(before.to_owned()),
+                after: A.to_owned(),
+            })),
+            ..edit("src/a.rs", A)
+        };
+        assert_eq!(scores(&[line("a"), line("b"), line("c"), line("d")]), [10; 4]);
+        assert_eq!(scores(&[line("a"), line("a"), line("a")]), [10, 10, 4]);
     }
 
     #[test]
