@@ -434,6 +434,8 @@ pub trait DriftStore: Send + Sync {
     async fn append_drift(&self, event: &Redacted<DriftEvent>) -> Result<(), StoreError>;
     /// Returns events that match the filter, oldest first.
     async fn drift_events(&self, filter: &DriftFilter) -> Result<Vec<DriftEvent>, StoreError>;
+    /// Returns the findings of each off-goal action of a session, on either path.
+    async fn off_goal_findings(&self, session: &ClientSessionId) -> Result<Vec<Vec<Finding>>, StoreError>;
     /// Returns one event.
     async fn drift_event(&self, id: &DriftEventId) -> Result<Option<DriftEvent>, StoreError>;
     /// Returns the drift state of a session, or `None` if there is none.

@@ -170,6 +170,10 @@ pub struct Figures {
     pub drift_score: Option<u8>,
     /// Whether the session has drifted and not yet recovered.
     pub drifted: bool,
+    /// Number of actions off the goal for certain.
+    pub drifts: usize,
+    /// Number of actions that only look unrelated to the goal.
+    pub doubts: usize,
     /// Number of memories injected; `None` if the session is unknown.
     pub memories: Option<u64>,
 }
@@ -191,6 +195,14 @@ impl Figures {
         if let Some(score) = self.drift_score {
             let drifted = if self.drifted { ", off goal" } else { "" };
             parts.push(format!("drift {score}/10{drifted}"));
+        }
+        let counts = [(self.drifts, "drift"), (self.doubts, "doubt")];
+        let counts = counts.iter().filter(|(count, _)| *count > 0);
+        let counts: Vec<String> = counts
+            .map(|(count, name)| format!("{count} {name}{}", if *count == 1 { "" } else { "s" }))
+            .collect();
+        if !counts.is_empty() {
+            parts.push(counts.join(", "));
         }
         match self.memories {
             Some(1) => parts.push("1 memory".to_owned()),
@@ -335,11 +347,13 @@ mod tests {
             classes: Some(Classes::new(Span::LastRequest, &usage, price)),
             drift_score: Some(4),
             drifted: true,
+            drifts: 1,
+            doubts: 2,
             memories: Some(3),
         };
         assert_eq!(
             figures.line(),
-            "grov: context 45% · $1.25 (last: read $0.044, write $0.009, new <$0.001, out $0.010) · drift 4/10, off goal · 3 memories"
+            "grov: context 45% · $1.25 (last: read $0.044, write $0.009, new <$0.001, out $0.010) · drift 4/10, off goal · 1 drift, 2 doubts · 3 memories"
         );
         let unpriced = Figures {
             classes: Some(Classes::new(

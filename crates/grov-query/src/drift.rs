@@ -3,7 +3,7 @@
 use crate::{ActiveConstraints, Lookup, SelectedSession, find_session, hook_sessions};
 use grov_domain::{
     ClientSessionId, Correction, CorrectionOutcome, DriftEvent, DriftEventId, DriftFilter, DriftState,
-    GuardVerdict, OFF_GOAL_BELOW, RecoveryStep, SessionFilter, SessionId, SessionMode, SessionState,
+    Finding, GuardVerdict, RecoveryStep, SessionFilter, SessionId, SessionMode, SessionState,
     SessionStatus, Store, StoreError,
 };
 use grov_session::IntentReader;
@@ -93,8 +93,12 @@ pub struct Counts {
     pub actions: usize,
     /// Judged actions.
     pub judged: usize,
-    /// Actions judged off the goal.
+    /// Actions judged off the goal: drifts and doubts.
     pub off_goal: usize,
+    /// Those off the goal for certain: a broken constraint, a danger, a repetition, or a model's verdict.
+    pub drifts: usize,
+    /// Those that only look unrelated to the goal.
+    pub doubts: usize,
     /// Corrections.
     pub corrections: usize,
     /// Delivered corrections.
@@ -239,7 +243,7 @@ pub async fn drift_status(
         failed_recoveries: state.failed_recoveries,
         awaited: awaited(&state),
         correction: corrections.last().map(CorrectionView::from),
-        counts: counts(&scores, &corrections),
+        counts: counts(&scores, &corrections, OffGoal::of(store, id).await?),
         scores: scores[scores.len().saturating_sub(LAST)..].to_vec(),
         last_update: task.last_update,
     })
@@ -253,7 +257,28 @@ fn awaited(state: &DriftState) -> Option<String> {
     (is_delivered && correction.outcome.is_none()).then(|| recovery_step_text(first))
 }
 
-fn counts(scores: &[Option<u8>], corrections: &[Correction]) -> Counts {
+/// Numbers of actions off the goal.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct OffGoal {
+    /// Those that are certain.
+    pub(crate) drifts: usize,
+    /// Those that only look unrelated to the goal.
+    pub(crate) doubts: usize,
+}
+
+impl OffGoal {
+    /// Counts those of a session, on either path.
+    pub(crate) async fn of(store: &dyn Store, session: &ClientSessionId) -> Result<Self, StoreError> {
+        let found = store.off_goal_findings(session).await?;
+        let doubts = found.iter().filter(|found| Finding::are_doubts(found)).count();
+        Ok(Self {
+            drifts: found.len() - doubts,
+            doubts,
+        })
+    }
+}
+
+fn counts(scores: &[Option<u8>], corrections: &[Correction], off_goal: OffGoal) -> Counts {
     let judged = || scores.iter().flatten();
     let of = |outcome| {
         let had = corrections
@@ -264,7 +289,9 @@ fn counts(scores: &[Option<u8>], corrections: &[Correction]) -> Counts {
     Counts {
         actions: scores.len(),
         judged: judged().count(),
-        off_goal: judged().filter(|score| **score < OFF_GOAL_BELOW).count(),
+        off_goal: off_goal.drifts + off_goal.doubts,
+        drifts: off_goal.drifts,
+        doubts: off_goal.doubts,
         corrections: corrections.len(),
         delivered: corrections
             .iter()

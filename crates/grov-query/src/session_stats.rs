@@ -1,5 +1,6 @@
 //! Statistics of a session: tokens, drift and memories.
 
+use crate::drift::OffGoal;
 use grov_domain::{ClientSessionId, Lineage, OFF_GOAL_BELOW, SessionMode, Store, TokenUsage};
 use std::collections::HashSet;
 
@@ -12,16 +13,26 @@ pub struct SessionStats {
     pub drift_score: Option<u8>,
     /// Whether the session is off its goal.
     pub drifted: bool,
+    /// Number of actions off the goal for certain.
+    pub drifts: usize,
+    /// Number of actions that only look unrelated to the goal.
+    pub doubts: usize,
     /// The number of injected memories.
     pub memories: Option<u64>,
 }
 
 /// Returns what the proxy recorded, or else what hooks recorded; `None` if there is neither, or if the store fails.
 pub async fn session_stats(store: &dyn Store, session: &ClientSessionId) -> Option<SessionStats> {
-    match proxied(store, session).await {
-        Some(session_stats) => Some(session_stats),
-        None => hook_sessions(store, session).await,
-    }
+    let stats = match proxied(store, session).await {
+        Some(stats) => stats,
+        None => hook_sessions(store, session).await?,
+    };
+    let off_goal = OffGoal::of(store, session).await.unwrap_or_default();
+    Some(SessionStats {
+        drifts: off_goal.drifts,
+        doubts: off_goal.doubts,
+        ..stats
+    })
 }
 
 async fn proxied(store: &dyn Store, session: &ClientSessionId) -> Option<SessionStats> {
@@ -44,6 +55,7 @@ async fn proxied(store: &dyn Store, session: &ClientSessionId) -> Option<Session
         drift_score: newest.last_action.as_ref().and_then(|action| action.drift_score),
         drifted: state.is_some_and(|state| state.mode != SessionMode::Normal),
         memories,
+        ..SessionStats::default()
     })
 }
 
@@ -54,5 +66,6 @@ async fn hook_sessions(store: &dyn Store, session: &ClientSessionId) -> Option<S
         drift_score: session.drift_score,
         drifted: session.drift_score.is_some_and(|score| score < OFF_GOAL_BELOW),
         memories: Some(session.memories_injected),
+        ..SessionStats::default()
     })
 }

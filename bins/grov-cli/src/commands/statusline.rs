@@ -54,6 +54,8 @@ fn figures(common: &Common) -> Figures {
         classes: counted.map(|(span, usage)| Classes::new(span, &usage, price)),
         drift_score: recorded.drift_score,
         drifted: recorded.drifted,
+        drifts: recorded.drifts,
+        doubts: recorded.doubts,
         memories: recorded.memories,
     }
 }

@@ -19,11 +19,13 @@ fn start() -> OffsetDateTime {
 }
 
 fn judged(step: Step, score: u8, level: Option<CorrectionLevel>) -> Step {
-    let finding = |score| Finding {
-        rule: Rule::Tangent,
-        file: Some("src/theme.css".to_owned()),
-        reason: "src/theme.css has nothing to do with the login".to_owned(),
-        at_most: score,
+    let finding = |score| {
+        Finding::new(
+            Rule::Tangent,
+            score,
+            Some("src/theme.css"),
+            "src/theme.css has nothing to do with the login",
+        )
     };
     Step {
         verdict: Some(StepVerdict {
@@ -242,7 +244,7 @@ fn status_shows_the_drift_state_of_active_sessions() {
         "client_session_id": SESSION, "session_id": SESSION, "goal": "Fix the login", "session_mode": "drifted",
         "escalation": 1, "failed_recoveries": 0, "awaited": "src/auth.rs: open it and go on with the login",
         "scores": [10, 7, 2, null],
-        "counts": {"actions": 4, "judged": 3, "off_goal": 1, "corrections": 1, "delivered": 1, "followed": 0,
+        "counts": {"actions": 4, "judged": 3, "off_goal": 1, "drifts": 0, "doubts": 1, "corrections": 1, "delivered": 1, "followed": 0,
             "ignored": 0, "overtaken": 0},
     });
     for (name, value) in expected.as_object().unwrap() {
@@ -260,6 +262,7 @@ fn status_shows_the_drift_state_of_active_sessions() {
         ": drifted, escalation 1 of 3",
         "█▅▁·",
         "expected   src/auth.rs",
+        "3 judged, 0 drifts, 1 doubt",
         "1 delivered, 0 followed",
     ] {
         assert!(text.contains(part), "{part} is missing in\n{text}");

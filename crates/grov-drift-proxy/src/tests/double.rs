@@ -210,6 +210,9 @@ impl DriftStore for MemoryStore {
     async fn drift_events(&self, _: &DriftFilter) -> Result<Vec<DriftEvent>, StoreError> {
         Ok(Vec::new())
     }
+    async fn off_goal_findings(&self, _: &ClientSessionId) -> Result<Vec<Vec<Finding>>, StoreError> {
+        Ok(Vec::new())
+    }
     async fn drift_event(&self, _: &DriftEventId) -> Result<Option<DriftEvent>, StoreError> {
         Ok(None)
     }

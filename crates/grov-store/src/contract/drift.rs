@@ -80,6 +80,9 @@ pub async fn step_off_goal_is_only_in_the_log(store: Arc<dyn Store>) {
     store.append(&[Redacted::of(&record)]).await.unwrap();
     assert_eq!(steps(&store, "a").await, [record.steps[1].id.clone()]);
     assert_eq!(log(&store, "a").await, [event_of(&record, 4)]);
+    let verdict = record.steps[0].verdict.clone().unwrap();
+    let found = store.off_goal_findings(&record.client_session_id).await.unwrap();
+    assert_eq!(found, [verdict.findings]);
     assert_eq!(store.steps_reasoning_by_path(PROJECT, FILE, 9).await.unwrap(), []);
     let summary = summary(&store, "a").await;
     assert_eq!((summary.steps, summary.exchanges), (1, 1));

@@ -166,6 +166,9 @@ pub async fn hook_steps_come_in_order_once(store: Arc<dyn Store>) {
     let mut expected = many;
     expected[3] = judged;
     expected.push(new);
+    let found = store.off_goal_findings(&client("a")).await.unwrap();
+    let off_goal = expected.iter().map(|step| step.findings.clone());
+    assert_eq!(found, off_goal.collect::<Vec<_>>(), "all scores are below 5");
     assert_eq!(
         steps(&store, "a").await,
         expected,

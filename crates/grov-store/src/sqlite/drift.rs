@@ -18,8 +18,8 @@ use crate::stored_form::as_stored_each;
 use async_trait::async_trait;
 use grov_domain::{
     AskedCall, ClientSessionId, Correction, DriftEvent, DriftEventId, DriftFilter, DriftState, DriftStore,
-    GoalEdit, GoalStore, GuardRecord, GuardVerdict, HookStore, MAX_RELATED_CANDIDATES, Redacted,
-    RelatedSteps, SessionId, StepId, StepRow, StepVerdict,
+    Finding, GoalEdit, GoalStore, GuardRecord, GuardVerdict, HookStore, MAX_RELATED_CANDIDATES,
+    OFF_GOAL_BELOW, Redacted, RelatedSteps, SessionId, StepId, StepRow, StepVerdict,
 };
 
 record! {
@@ -40,6 +40,17 @@ impl DriftStore for SqliteStore {
         let mut events = log::select(filter).read(self, DriftEvent::from_row).await?;
         events.reverse();
         Ok(events)
+    }
+
+    async fn off_goal_findings(&self, session: &ClientSessionId) -> Result<Vec<Vec<Finding>>, StoreError> {
+        let sql = "SELECT findings FROM drift_log WHERE client_session_id = ?1 \
+             UNION ALL SELECT findings FROM hook_steps WHERE client_session_id = ?1 AND score < ?2";
+        let found = self.read(sql, params![session, OFF_GOAL_BELOW], |row| row.read(0));
+        let found: Vec<Option<Json<Vec<Finding>>>> = found.await?;
+        Ok(found
+            .into_iter()
+            .map(|found| found.map(|Json(found)| found).unwrap_or_default())
+            .collect())
     }
 
     async fn drift_event(&self, id: &DriftEventId) -> Result<Option<DriftEvent>, StoreError> {

@@ -85,10 +85,11 @@ fn text(session: &DriftStatusView, now: OffsetDateTime, style: Style) -> String 
     }
     let counts = &session.counts;
     let mut summary = format!(
-        "{}, {} judged, {} off goal",
+        "{}, {} judged, {}, {}",
         plural(counts.actions as u64, "action", "actions"),
         counts.judged,
-        counts.off_goal
+        plural(counts.drifts as u64, "drift", "drifts"),
+        plural(counts.doubts as u64, "doubt", "doubts"),
     );
     if counts.corrections > 0 {
         summary.push_str(&format!(
