@@ -4,11 +4,11 @@ use async_trait::async_trait;
 use grov_domain::{
     Applied, AskedCall, ClientSessionId, Clock, Correction, CorrectionId, CorrectionOutcome, DriftEvent,
     DriftEventId, DriftFilter, DriftQuestion, DriftState, DriftStore, DriftType, DriftVerdict,
-    ExchangeRecord, ForcedRecovery, ForcedRecoveryQuestion, GoalEdit, GoalStore, Intent, IntentQuestion,
-    Judge, Judged, JudgedBy, OrchestrationStore, Prompt, Reasoning, ReasoningQuestion, RecoveryStep,
-    Redacted, RelatedSteps, SessionFilter, SessionId, SessionState, SessionStatus, SessionStore,
-    SessionSummary, StepId, StepRow, StepVerdict, StoreError, SwitchScope, SwitchStore, TaskAction,
-    TaskAnalysis, TaskContextQuestion, TaskTransition, TokenUsage,
+    ExchangeRecord, Finding, ForcedRecovery, ForcedRecoveryQuestion, GoalEdit, GoalStore, Intent,
+    IntentQuestion, Judge, Judged, JudgedBy, OrchestrationStore, Prompt, Reasoning, ReasoningQuestion,
+    RecoveryStep, Redacted, RelatedSteps, SessionFilter, SessionId, SessionState, SessionStatus,
+    SessionStore, SessionSummary, StepId, StepRow, StepVerdict, StoreError, SwitchScope, SwitchStore,
+    TaskAction, TaskAnalysis, TaskContextQuestion, TaskTransition, TokenUsage,
 };
 use grov_live::CheckResult;
 use std::collections::HashMap;

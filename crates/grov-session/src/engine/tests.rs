@@ -1,5 +1,7 @@
 //! Tests of the engine with sequences of events.
 
+mod obedience;
+
 use super::*;
 use crate::snapshot::EngineSnapshot;
 use crate::testing::{bash, edit, read, read_intent};

@@ -10,7 +10,7 @@ pub(super) use log::insert_events;
 pub(super) use states::save_state;
 pub(super) use verdicts::remove_steps;
 
-use super::columns::{Json, Record, params, record};
+use super::columns::{Json, Record, RowExt, params, record};
 use super::ledger::BUMP_REVISION;
 use super::sessions::step;
 use super::{SqliteStore, StoreError};
