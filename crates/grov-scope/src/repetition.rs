@@ -325,10 +325,10 @@ mod tests {
         let test = || failed(bash("cargo test -p x"));
         let refused = failed(edit("a.rs", A));
         assert_eq!(scores(&[test(), test(), refused, test()])[3], 4);
-        let push = || failed(bash("docker push registry.example.com/x"));
-        assert_eq!(scores(&[push(), push(), push(), push()]), [10, 10, 10, 4]);
+        let pull = || failed(bash("docker pull registry.example.com/x"));
+        assert_eq!(scores(&[pull(), pull(), pull(), pull()]), [10, 10, 10, 4]);
         let login = passed(bash("docker login registry.example.com"));
-        assert_eq!(scores(&[push(), push(), push(), login, push()]), [10; 5]);
+        assert_eq!(scores(&[pull(), pull(), pull(), login, pull()]), [10; 5]);
     }
 
     #[test]

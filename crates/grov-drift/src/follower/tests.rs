@@ -275,6 +275,7 @@ fn continuing_after_a_doubt_is_not_corrected_again() {
     session.prompt("Fix the overflow in billing/invoice.py");
     session.edit("billing/invoice.py", "total = sum(line.amount for line in lines)");
     edit_unrelated_files(&mut session, 0);
+    edit_unrelated_files(&mut session, 1);
     assert!(session.prompt("go on").unwrap().correction.is_some());
     let further = [
         "web/src/hero/Button0.tsx",

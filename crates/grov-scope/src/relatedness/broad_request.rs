@@ -1,7 +1,7 @@
-//! Detects requests that concern the whole project: a clean-up, an upgrade, a plan in a file.
+//! Detects requests that concern the whole project: a clean-up, an upgrade, a plan in a file, more speed.
 //!
-//! The changes of such work are tied by a log, a list or a plan instead of shared words, so unrelatedness says little.
-//! English and Romanian, with or without diacritics.
+//! The changes of such work are tied by a log, a list, a plan or a measurement instead of shared words, so unrelatedness says
+//! little. English and Romanian, and the plainest words of the other languages, with or without diacritics.
 
 use crate::phrases::{Verb, verbs};
 use crate::words::{Word, has_phrase, words};
@@ -42,16 +42,27 @@ const BROAD: &[&str] = &[
     "implement the proposal", "implement the rfc", "the plan in", "according to the plan", "todo list", "next phase", "next milestone",
     "translate", "translation", "internationalize", "internationalization", "localize", "localization", "i18n",
     "restructure", "reorganize", "overhaul",
+    "faster", "too slow", "is slow", "so slow", "whatever breaks", "whatever it takes", "whatever is", "what breaks", "what it breaks",
+    "callers", "call sites",
+    "uberall", "alle dateien", "alle stellen", "schneller", "zu langsam", "partout", "tous les fichiers", "plus rapide", "trop lent", "trop lente",
+    "en todas partes", "todos los archivos", "todo el proyecto", "mas rapido", "mas rapida", "muy lento", "muy lenta", "ovunque", "dappertutto", "tutti i file",
+    "piu veloce", "troppo lento", "troppo lenta", "em todo o projeto", "todos os arquivos", "todos os ficheiros", "mais rapido", "mais rapida", "muito lento", "muito lenta",
+    "wszedzie", "wszystkie pliki", "szybciej", "za wolno", "overal", "alle bestanden", "sneller", "te traag",
     "peste tot", "curata codul", "curatenie", "redenumeste", "redenumire", "migreaza", "migrare", "actualizeaza dependentele", "avertismentele",
     "comentariile de la review", "comentariile din review", "implementeaza planul", "urmeaza planul", "planul din", "tradu", "traduce",
     "traducere", "internationalizare", "repara ci", "repara build-ul", "pipeline-ul", "restructureaza", "reorganizeaza",
 ];
+
+/// The same in languages without spaces between words.
+#[rustfmt::skip]
+const BROAD_PARTS: &[&str] = &["所有", "全部", "整个项目", "到处", "更快", "太慢", "很慢", "すべての", "全ての", "全体", "遅い"];
 
 /// Whether a text requests broad work.
 pub(super) fn is_broad(text: &str) -> bool {
     let text = &text[..text.floor_char_boundary(MAX_BYTES)];
     let words = words(text);
     has_phrase(&words, BROAD)
+        || BROAD_PARTS.iter().any(|part| text.contains(part))
         || (0..words.len()).any(|at| says_all(&words[at..]))
         || verbs(text).iter().any(|verb| verb.means == Verb::Rename)
         || changes_version(text)
@@ -131,6 +142,13 @@ mod tests {
             "Spring Boot 2.7 → 3.2 incl. Java 17",
             "please take rails from 7.0.8 to 7.1.3",
             "Renommez Client en Customer",
+            "the import takes 40 minutes, make it faster",
+            "why does it need 4 seconds to start? fix whatever is stupid",
+            "turn the callback API into coroutines and adapt the callers",
+            "Turn on strict mode and fix what breaks",
+            "Verwende den neuen Logger überall",
+            "Le rapport est trop lent, corrige",
+            "すべての画面を直してください",
         ] {
             assert!(is_broad(text), "{text}");
         }
