@@ -3,8 +3,8 @@
 use crate::{ActiveConstraints, Lookup, SelectedSession, find_session, hook_sessions};
 use grov_domain::{
     ClientSessionId, Correction, CorrectionOutcome, DriftEvent, DriftEventId, DriftFilter, DriftState,
-    Finding, GuardVerdict, RecoveryStep, SessionFilter, SessionId, SessionMode, SessionState,
-    SessionStatus, Store, StoreError,
+    Finding, GuardVerdict, RecoveryStep, SessionFilter, SessionId, SessionMode, SessionState, SessionStatus,
+    Store, StoreError,
 };
 use grov_session::IntentReader;
 use serde::Serialize;

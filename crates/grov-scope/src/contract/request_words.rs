@@ -25,11 +25,21 @@ struct OrderedWord {
     ends_clause: bool,
 }
 
+impl OrderedWord {
+    /// Whether it, or a part of it, is a form of one of these stems.
+    fn is_any(&self, stems: &[&str]) -> bool {
+        parts(&self.folded).any(|part| is_form_of(&part, stems))
+    }
+}
+
 /// How many words of a text are kept in order.
 const MAX_ORDERED: usize = 200;
 
 /// The most words from one word of a clause to another that is about the same.
 const NEAR: usize = 5;
+
+/// How many words before others "add" or "write" may be to be about them.
+const SHORTLY: usize = 3;
 
 /// The part of a text that tells what it mainly asks for, in words.
 pub(crate) const MAIN_POINT: usize = 16;
@@ -187,37 +197,41 @@ impl RequestWords {
         self.wanted.iter().any(|word| is_form_of(word, stems))
     }
 
-    /// Whether a text has, among its first `within` words, forms of two lists near each other in one clause: "the tests fail".
-    /// With a word of `apart` between them they do not belong together: "fix the crash, and add a test".
-    pub(crate) fn has_near(&self, first: &[&str], second: &[&str], apart: &[&str], within: usize) -> bool {
+    /// Whether a text names, among its first `within` words, a topic near its state in one clause: "the tests fail", "fix the
+    /// tests". They do not belong together with a word of `apart` between or shortly before them ("add tests for the failing
+    /// case"), nor with "and" after the state ("fix it and the tests").
+    pub(crate) fn has_near(&self, topic: &[&str], state: &[&str], apart: &[&str], within: usize) -> bool {
         self.texts.iter().any(|text| {
             let text = &text[..text.len().min(within)];
-            (0..text.len()).any(|at| {
+            let is_apart = |at: usize| {
+                let before = text[at.saturating_sub(SHORTLY)..at].iter().rev();
+                let mut before = before.take_while(|word| !word.ends_clause);
+                before.any(|word| word.is_any(apart))
+            };
+            (0..text.len()).filter(|at| !is_apart(*at)).any(|at| {
                 let clause = text[at..]
                     .iter()
                     .position(|word| word.ends_clause)
                     .map_or(text.len(), |end| at + end + 1);
                 let near = &text[at..clause.min(at + NEAR + 1)];
-                is_pair(near, first, second, apart) || is_pair(near, second, first, apart)
+                is_pair(near, topic, state, apart, &[]) || is_pair(near, state, topic, apart, JOINING)
             })
         })
     }
 }
 
-/// Whether words begin with a form of one list and reach one of the other before a word of `apart`.
-fn is_pair(words: &[OrderedWord], first: &[&str], second: &[&str], apart: &[&str]) -> bool {
-    let is_any =
-        |word: &OrderedWord, stems: &[&str]| parts(&word.folded).any(|part| is_form_of(&part, stems));
+/// Whether words begin with a form of one list and reach one of the other before a form of `apart` and one of the `joining` words.
+fn is_pair(words: &[OrderedWord], first: &[&str], second: &[&str], apart: &[&str], joining: &[&str]) -> bool {
     let Some((begin, rest)) = words.split_first() else {
         return false;
     };
     // Languages without spaces have both in one word.
-    is_any(begin, first)
-        && (!begin.folded.is_ascii() && is_any(begin, second)
+    begin.is_any(first)
+        && (!begin.folded.is_ascii() && begin.is_any(second)
             || rest
                 .iter()
-                .take_while(|word| !is_any(word, apart))
-                .any(|word| is_any(word, second)))
+                .take_while(|word| !word.is_any(apart) && !joining.contains(&word.folded.as_str()))
+                .any(|word| word.is_any(second)))
 }
 
 /// A word and its parts: `force-push`, `force`, `push`.

@@ -137,9 +137,11 @@ const REPORTED: &[&str] = &[
     "blad", "bled", "fout", "报错", "错误", "エラー",
 ];
 
-/// Words that ask for something new about a topic: "cover the crash by a test".
+/// Words that ask for something new about a topic: "cover the broken case by a test".
+#[rustfmt::skip]
 const NEW: &[&str] = &[
-    "add", "write", "writing", "cover", "extend", "creat", "with.", "includ", "need",
+    "add.", "adds.", "adding.", "write.", "writing.", "cover", "extend", "creat", "with.", "ajout", "ecri", "erganz", "hinzu", "schreib", "aggiung", "scriv", "adicion", "escrev",
+    "anad", "escrib", "dodaj", "napisz", "toevoeg", "schrijf", "adaug", "scrie", "添加", "写", "追加", "書",
 ];
 
 /// A topic of requests.

@@ -406,6 +406,10 @@ fn work_that_only_mentions_tests_or_checks_weakens_nothing() {
         "Fix the crash in the importer, and add a regression test",
         "Fix the rounding error in tax.py and cover it by a test",
         "Write tests for the error paths of the importer",
+        "Add tests for the failing path of the importer",
+        "Write a test that proves the fix",
+        "Los correos salen dos veces. Arréglalo y escribe una prueba",
+        "Corrige l'import et ajoute un test",
         "Replace the polling in the importer by a queue and its callbacks by events, and keep the API as it is. All tests must pass",
         "Make the buttons green in the dark theme",
     ] {
