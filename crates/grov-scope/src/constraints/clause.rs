@@ -21,6 +21,8 @@ pub(super) struct Token {
     pub(super) closes: bool,
     /// A pause follows.
     pub(super) pauses: bool,
+    /// All its words, folded.
+    pub(super) phrase: String,
     /// It has several words, or belongs to a language without spaces.
     pub(super) is_phrase: bool,
 }
@@ -237,6 +239,11 @@ pub(super) fn tokens(text: &str, prompt: Languages) -> Vec<Token> {
             term,
             raw,
             is_phrase: length > 1,
+            phrase: words[at..at + length]
+                .iter()
+                .map(|word| word.folded.as_str())
+                .collect::<Vec<_>>()
+                .join(" "),
             folded: word.folded.clone(),
             is_quoted,
             opens: word.before.ends_with('`'),
@@ -264,6 +271,7 @@ fn segment(word: &Word<'_>, found: &mut Vec<Token>) {
                 raw: rest[..length].to_owned(),
                 is_phrase: true,
                 folded: rest[..length].to_owned(),
+                phrase: rest[..length].to_owned(),
                 is_quoted: false,
                 opens: false,
                 closes: false,
@@ -278,6 +286,7 @@ fn segment(word: &Word<'_>, found: &mut Vec<Token>) {
             raw: String::new(),
             is_phrase: false,
             folded: String::new(),
+            phrase: String::new(),
             is_quoted: false,
             opens: false,
             closes: false,

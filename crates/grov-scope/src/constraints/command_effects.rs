@@ -3,7 +3,7 @@
 use super::limit::ForbiddenCommand;
 use super::place::path_words;
 use crate::analyzed_action::AnalyzedAction;
-use crate::file_kind::is_temporary;
+use crate::file_kind::{is_build_output, is_temporary};
 use crate::normalized_path::{NormalizedPath, ProjectRoot};
 use grov_domain::{EffectKind, Program};
 
@@ -21,7 +21,10 @@ pub(super) fn is_run(what: &ForbiddenCommand, action: &AnalyzedAction<'_>) -> bo
             };
             name == *command && rest.iter().any(|word| names_branch(word.as_str()))
         }),
-        ForbiddenCommand::Delete => has(EffectKind::Delete),
+        ForbiddenCommand::Delete => {
+            let counts = |place: &NormalizedPath| !is_temporary(place) && !is_build_output(place);
+            has(EffectKind::Delete) && (action.changed.is_empty() || action.changed.iter().any(counts))
+        }
         ForbiddenCommand::Switch(allowed) => programs.any(|program| switches(program, allowed)),
         ForbiddenCommand::Deploy => {
             programs.any(|program| crate::danger::publishes(program) || names(program, DEPLOYING))
@@ -221,7 +224,13 @@ fn has_option(program: &Program, words: &[String], value: &str) -> bool {
 
 /// Whether a verb is the subcommand of a program, or the last part of its task: `west flash`, `search:reindex`.
 fn is_verb(program: &Program, verb: &str) -> bool {
-    let first = program.operands().next().unwrap_or_default();
+    let mut operands = program.operands();
+    let first = operands.next().unwrap_or_default();
+    let first = if first == "run" {
+        operands.next().unwrap_or_default()
+    } else {
+        first
+    };
     let last = first.rsplit(':').next().unwrap_or_default().to_lowercase();
     let stem = |word: &str| {
         word.trim_end_matches("ing")
@@ -232,46 +241,34 @@ fn is_verb(program: &Program, verb: &str) -> bool {
     last.len() >= 4 && verb.len() >= 4 && stem(&last) == stem(verb)
 }
 
-/// Programs that act on an environment, with their subcommands that only look.
+/// Programs that act on an environment.
+#[rustfmt::skip]
 const REMOTE: &[&str] = &[
-    "ansible-playbook",
-    "aws",
-    "az",
-    "cap",
-    "fly",
-    "flyctl",
-    "gcloud",
-    "helm",
-    "heroku",
-    "kubectl",
-    "pulumi",
-    "psql",
-    "mysql",
-    "ssh",
-    "scp",
-    "rsync",
-    "terraform",
-    "tofu",
-    "vercel",
-    "mongosh",
-    "mysqldump",
-    "pg_dump",
-    "pg_restore",
-    "redis-cli",
+    "ansible-playbook", "aws", "az", "cap", "fly", "flyctl", "gcloud", "helm", "heroku", "kubectl", "pulumi", "terraform", "tofu", "vercel",
 ];
+
+/// Subcommands that only look.
+#[rustfmt::skip]
 const LOOKING: &[&str] = &[
-    "get", "describe", "logs", "list", "ls", "plan", "diff", "show", "status", "template", "top", "validate",
-    "version",
+    "config", "current-context", "describe", "diff", "events", "explain", "get", "history", "list", "logs", "ls", "output", "plan", "port-forward", "ps", "show", "status", "tail", "template", "top", "validate",
+    "version", "wait", "whoami",
 ];
 
 /// Whether a program acts in one of these environments, which an argument names: `-n prod`, `--context=prod-eu`.
 fn acts_in(program: &Program, environments: &[String]) -> bool {
     let acts = REMOTE.contains(&program.name())
+        || writes_data(program)
         || program
             .arguments
             .iter()
             .any(|word| word.text.starts_with("--env"));
-    let looks = program.operands().any(|word| LOOKING.contains(&word));
+    let is_reading = |word: &str| {
+        LOOKING.contains(&word)
+            || ["describe-", "list-", "get-"]
+                .iter()
+                .any(|verb| word.starts_with(verb))
+    };
+    let looks = program.operands().any(is_reading);
     let is_named = |word: &str| {
         let named = path_words(word);
         environments.iter().any(|name| named.contains(name))

@@ -54,6 +54,10 @@ pub(super) enum Place {
     Layer(Layer),
     /// Files whose path has these words.
     Words(Vec<String>),
+    /// Texts in the languages of users.
+    Translations,
+    /// Images, fonts and sounds.
+    Assets,
     /// Files of other environments than the one that these words name.
     OtherEnvironment(Vec<String>),
     /// Files of a kind whose path has these words.

@@ -58,6 +58,14 @@ impl Place {
             // The tests of a thing are not the thing.
             Self::Words(words) if FileKind::Test.is(place) => has_words(folder_of(place), words),
             Self::Words(words) => has_words(place.display(), words),
+            Self::Translations => is_translation(place),
+            Self::Assets => {
+                ASSETS.contains(&place.extension())
+                    || place
+                        .components()
+                        .any(|part| matches!(part, "assets" | "images" | "img" | "icons" | "fonts"))
+                        && !SOURCES.contains(&place.extension())
+            }
             Self::OtherEnvironment(names) => {
                 let named = path_words(place.display());
                 let is_other = |part: &String| {
@@ -70,6 +78,45 @@ impl Place {
         }
     }
 }
+
+/// Extensions of images, fonts and sounds.
+#[rustfmt::skip]
+const ASSETS: &[&str] = &[
+    "aseprite", "blend", "bmp", "fbx", "gif", "glb", "ico", "jpeg", "jpg", "mp3", "mp4", "obj", "ogg", "otf", "png", "psd", "svg", "ttf", "wav", "webm", "webp", "woff", "woff2",
+];
+
+/// Whether a file holds texts in the languages of users.
+fn is_translation(place: &NormalizedPath) -> bool {
+    let is_ending = matches!(
+        place.extension(),
+        "po" | "pot" | "arb" | "xliff" | "xlf" | "strings" | "xcstrings" | "resx" | "ftl"
+    );
+    let is_folder = |part: &str| {
+        matches!(
+            part,
+            "i18n"
+                | "l10n"
+                | "lang"
+                | "langs"
+                | "languages"
+                | "locale"
+                | "locales"
+                | "translations"
+                | "messages"
+        )
+    };
+    let parent = place.parent();
+    is_ending || parent.split('/').any(is_folder) && !SOURCES.contains(&place.extension())
+}
+
+/// Names of languages, with their codes.
+#[rustfmt::skip]
+const LANGUAGES: &[(&str, &str)] = &[
+    ("english", "en"), ("englisch", "en"), ("anglais", "en"), ("ingles", "en"), ("inglese", "en"), ("engels", "en"), ("angielski", "en"), ("engleza", "en"), ("german", "de"), ("deutsch", "de"),
+    ("allemand", "de"), ("aleman", "de"), ("tedesco", "de"), ("duits", "de"), ("french", "fr"), ("franzosisch", "fr"), ("francais", "fr"), ("frances", "fr"), ("francese", "fr"), ("frans", "fr"),
+    ("spanish", "es"), ("spanisch", "es"), ("espagnol", "es"), ("espanol", "es"), ("spagnolo", "es"), ("spaans", "es"), ("italian", "it"), ("italienisch", "it"), ("italien", "it"), ("italiano", "it"),
+    ("portuguese", "pt"), ("portugues", "pt"), ("polish", "pl"), ("polnisch", "pl"), ("polski", "pl"), ("dutch", "nl"), ("nederlands", "nl"), ("romanian", "ro"), ("romana", "ro"), ("japanese", "ja"), ("chinese", "zh"),
+];
 
 /// Names of environments: the first of each row, and what it is called besides.
 const ENVIRONMENTS: &[&[&str]] = &[
@@ -165,6 +212,7 @@ fn is_same(part: &str, word: &str) -> bool {
         || inflected(word, part)
         || plural(word, part)
         || part == "*"
+        || LANGUAGES.contains(&(word, part))
         || word == "prod" && matches!(part, "production" | "live")
 }
 

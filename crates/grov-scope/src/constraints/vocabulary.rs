@@ -166,6 +166,10 @@ pub(super) enum Term {
     Code,
     /// "Keys", "identifiers".
     Key,
+    /// "Translations".
+    Translation,
+    /// "Assets", "images".
+    Asset,
     /// A property of the code, such as its behaviour. A limit on it cannot be checked.
     Aspect,
     /// A word without a meaning of its own.

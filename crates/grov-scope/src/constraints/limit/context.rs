@@ -1,7 +1,7 @@
 //! What the prompt of a constraint tells about it.
 
 use super::ForbiddenCommand;
-use crate::constraints::clause::{Token, is_certain_path, is_place, tokens};
+use crate::constraints::clause::{Token, clauses, is_certain_path, is_place, tokens};
 use crate::constraints::request::requests_change;
 use crate::constraints::vocabulary::Term;
 use crate::names::{named, paths};
@@ -40,6 +40,12 @@ pub(in crate::constraints) struct Context {
     pub(in crate::constraints) is_conditional: bool,
     /// Its other sentences request a change.
     pub(in crate::constraints) requests_change: bool,
+    /// Its other words name work on files, in another language than English.
+    pub(in crate::constraints) names_work: bool,
+    /// The words before the constraint request something: "translate all pages" before "except the landing page".
+    pub(in crate::constraints) requests_before: bool,
+    /// Its other words name "apply" as a command.
+    pub(in crate::constraints) names_apply: bool,
     /// It is about infrastructure.
     pub(in crate::constraints) is_infrastructure: bool,
     /// The commands by which what it asks for is run.
@@ -110,6 +116,9 @@ impl Context {
             around: format!("{before}; {after}"),
             after: after.lines().next().unwrap_or_default().to_owned(),
             requests_change: requests_change(&other),
+            names_work: !languages.may_be_english() && names_work(&other, languages),
+            requests_before: requests(&before[sentence..]),
+            names_apply: words.iter().any(|word| word.folded == "apply"),
             is_infrastructure: INFRASTRUCTURE.iter().any(|word| lower.contains(word)),
             told: told
                 .into_iter()
@@ -117,6 +126,46 @@ impl Context {
                 .map(|(_, command)| command),
         }
     }
+}
+
+/// Whether a text names a change of files without forbidding it.
+fn names_work(text: &str, languages: Languages) -> bool {
+    let is_work =
+        |token: &Token| token.is_any(&[Term::Change, Term::Add, Term::Remove, Term::Rename, Term::Upgrade]);
+    let forbids = |token: &Token| token.is_any(&[Term::Not, Term::Nothing, Term::Only, Term::HandsOff]);
+    let clauses = clauses(tokens(text, languages));
+    clauses
+        .iter()
+        .any(|clause| clause.iter().any(is_work) && !clause.iter().any(forbids))
+}
+
+/// Whether a text requests an action, and does not say how things are: "all pass" before "except the login test".
+fn requests(text: &str) -> bool {
+    const STATES: &[&str] = &[
+        "are",
+        "fail",
+        "fails",
+        "is",
+        "pass",
+        "passes",
+        "run",
+        "runs",
+        "seem",
+        "seems",
+        "was",
+        "were",
+        "work",
+        "works",
+        "funciona",
+        "funktioniert",
+        "marche",
+        "funziona",
+        "dziala",
+        "werkt",
+        "merge",
+    ];
+    let words = words(text);
+    !words.is_empty() && !words.iter().any(|word| word.is_any(STATES))
 }
 
 /// The last clause of a text that ends with "and".

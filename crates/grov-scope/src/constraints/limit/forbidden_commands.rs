@@ -21,6 +21,18 @@ pub(super) fn commands(parts: &Parts<'_>, rule: &[Token], is_state: bool, contex
     {
         found.extend(context.told.clone());
     }
+    found.extend(git_actions(rule));
+    // "Don't run the build"
+    let noun = rule
+        .iter()
+        .find(|token| !token.is_any(&[Term::Filler, Term::Run, Term::Use]));
+    let is_run = rule.first().is_some_and(|token| token.is(Term::Run))
+        && rule.iter().filter(|token| !token.is(Term::Filler)).count() == 2;
+    if let Some(noun) = noun
+        .filter(|noun| is_run && (noun.term.is_none() || noun.folded == "build") && noun.folded.len() >= 4)
+    {
+        found.push(ForbiddenCommand::Named(noun.folded.clone()));
+    }
     let restarts = |token: &Token| RESTARTS.iter().any(|stem| token.folded.starts_with(stem));
     if rule.iter().any(restarts) {
         found.push(ForbiddenCommand::Restart);
@@ -115,6 +127,27 @@ const RESTARTS: &[&str] = &[
     "restart", "neustart", "neu starten", "redemarr", "reinici", "riavvi", "herstart", "reporn", "重启", "重新启动", "再起動", "reboot",
 ];
 
+/// Actions of Git that have words of their own: "don't amend", "no new branches".
+fn git_actions(rule: &[Token]) -> Vec<ForbiddenCommand> {
+    let says = |words: &[&str]| rule.iter().any(|token| words.contains(&token.folded.as_str()));
+    let has = |terms: &[Term]| rule.iter().any(|token| token.is_any(terms));
+    let mut found = Vec::new();
+    if says(&["amend", "amending", "amends"]) {
+        found.push(ForbiddenCommand::Flag("--amend".to_owned()));
+    }
+    if says(&["cherry-pick", "cherry-picking"]) {
+        found.push(ForbiddenCommand::Git("cherry-pick"));
+    }
+    if has(&[Term::Branch]) && has(&[Term::New, Term::Add]) {
+        found.push(ForbiddenCommand::Switch(Vec::new()));
+    }
+    if says(&["pr", "prs", "mr", "mrs"]) && (has(&[Term::Add]) || says(&["open", "opening", "no"])) {
+        let create = |line: [&str; 3]| ForbiddenCommand::Program(line.map(str::to_owned).to_vec());
+        found.extend([create(["gh", "pr", "create"]), create(["glab", "mr", "create"])]);
+    }
+    found
+}
+
 /// "Never push to main".
 fn on_branch(parts: &Parts<'_>) -> Option<ForbiddenCommand> {
     let is_branch = |word: &&str| matches!(*word, "main" | "master" | "develop" | "trunk" | "release");
@@ -173,10 +206,13 @@ pub(super) fn programs(rule: &[Token]) -> Vec<ForbiddenCommand> {
     let tool = rule
         .iter()
         .position(|token| !token.is_any(&[Term::Filler, Term::Use, Term::Run]));
+    // "No sudo"
+    let is_alone = tool == Some(0) && rule.iter().filter(|token| !token.is(Term::Filler)).count() == 1;
     if let Some(at) = tool.filter(|at| {
-        rule[..*at]
-            .iter()
-            .any(|token| token.is_any(&[Term::Use, Term::Run]))
+        is_alone
+            || rule[..*at]
+                .iter()
+                .any(|token| token.is_any(&[Term::Use, Term::Run]))
     }) {
         let is_last = rule[at].pauses
             || rule[at + 1..]

@@ -65,9 +65,21 @@ pub(super) fn versions(parts: &Parts<'_>) -> Vec<Limit> {
     limits.collect()
 }
 
+/// First words of negations of a verb.
+const VERB_NEGATIONS: &[&str] = &[
+    "don't", "do", "never", "nicht", "nix", "ne", "nao", "non", "nie", "niet", "nu",
+];
+
 /// The texts that a negated clause forbids.
-pub(super) fn written(parts: &Parts<'_>, rule: &[Token], is_state: bool, context: &Context) -> Vec<Limit> {
+pub(super) fn written(
+    parts: &Parts<'_>,
+    rule: &[Token],
+    cue: &Token,
+    is_state: bool,
+    context: &Context,
+) -> Vec<Limit> {
     let mut found = Vec::new();
+    let negates_verb = VERB_NEGATIONS.contains(&cue.folded.as_str());
     let changes = is_state || parts.has_any(&[Term::Change, Term::Remove, Term::Rename]);
     if parts.has(Term::Signature)
         || parts.has(Term::Public)
@@ -175,7 +187,10 @@ pub(super) fn written(parts: &Parts<'_>, rule: &[Token], is_state: bool, context
     {
         found.push(Limit::Written(Construct::Name(token.folded.clone())));
         found.push(Limit::Package(Some(token.folded.clone())));
-        found.push(Limit::Command(ForbiddenCommand::Named(token.folded.clone())));
+        // "Don't reindex", but not "no logs".
+        if negates_verb {
+            found.push(Limit::Command(ForbiddenCommand::Named(token.folded.clone())));
+        }
     }
     found
 }

@@ -152,8 +152,8 @@ impl<'t> Parts<'t> {
 
 /// Nouns that say nothing of the thing that they name.
 #[rustfmt::skip]
-const GENERAL: &[&str] = &[
-    "area", "bereich", "bits", "block", "blocks", "constants", "consts", "part", "parts", "piece", "section", "sections", "seccion", "sezione", "secao", "sectie", "things", "values",
+pub(super) const GENERAL: &[&str] = &[
+    "area", "bereich", "bits", "block", "blocks", "constants", "consts", "part", "parts", "piece", "section", "sections", "strings", "texts", "seccion", "sezione", "secao", "sectie", "things", "values",
 ];
 
 pub(super) fn has_hump(raw: &str) -> bool {
@@ -187,6 +187,8 @@ pub(super) fn kind_of(term: Term) -> Option<Place> {
         Term::Vendored => Place::Kind(FileKind::Vendored),
         Term::Snapshot => Place::Kind(FileKind::Snapshot),
         Term::Source => Place::Source,
+        Term::Translation => Place::Translations,
+        Term::Asset => Place::Assets,
         Term::Component => Place::Words(vec!["component".to_owned()]),
         Term::Frontend => Place::Layer(Layer::Frontend),
         Term::Backend => Place::Layer(Layer::Backend),

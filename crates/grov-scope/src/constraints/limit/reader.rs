@@ -116,7 +116,11 @@ impl ClauseReader<'_> {
             return self.forbid(cue, true);
         }
         if let Some(cue) = at(&[Term::HandsOff]) {
-            return self.forbid(cue, true);
+            return if self.is_rule_of_the_program(cue) {
+                Vec::new()
+            } else {
+                self.forbid(cue, true)
+            };
         }
         if let Some(ask) = ask {
             return self.forbid(ask, false);
@@ -153,6 +157,37 @@ impl ClauseReader<'_> {
         let spaced = |token: &Token| token.folded == "read" && token.is(Term::Still);
         (self.clause.iter().any(|token| says(token) || spaced(token)) || self.clause.windows(2).any(is_only))
             && self.clause.iter().all(is_about)
+    }
+
+    /// "Empty names are not allowed", "tests are not allowed to use the network": no limit on changes.
+    fn is_rule_of_the_program(&self, cue: usize) -> bool {
+        const ALLOWING: &[&str] = &[
+            "allowed",
+            "permitted",
+            "prohibited",
+            "forbidden",
+            "verboten",
+            "erlaubt",
+            "interdit",
+            "interdite",
+            "interdits",
+            "prohibido",
+            "permite",
+            "vietato",
+            "proibito",
+            "proibido",
+            "permitido",
+            "zabronione",
+            "verboden",
+            "toegestaan",
+        ];
+        let is_allowing = ALLOWING
+            .iter()
+            .any(|word| self.clause[cue].phrase.ends_with(word));
+        let before = Parts::of(&self.clause[..cue]);
+        let names_no_change =
+            before.places.is_empty() && !before.has_any(&[Term::Change, Term::Remove, Term::Rename]);
+        is_allowing && names_no_change && !before.is_empty()
     }
 
     /// Whether what follows `term` is the user: "before I have seen it", "until I confirm".

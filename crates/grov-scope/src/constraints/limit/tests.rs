@@ -1022,3 +1022,107 @@ fn the_object_may_stand_before_the_verb() {
         ),
     ]);
 }
+
+#[test]
+fn translations_and_assets_are_kinds_of_files() {
+    check(&[
+        (
+            "don't touch the translations",
+            &["edit locales/fr.json", "edit po/de.po"],
+            &["edit src/i18n.ts", "edit src/a.ts"],
+        ),
+        (
+            "die Übersetzungen bleiben wie sie sind",
+            &["edit src/lang/de.json"],
+            &["edit src/a.ts"],
+        ),
+        (
+            "no toques las traducciones",
+            &["edit i18n/es.yml"],
+            &["edit app/a.rb"],
+        ),
+        ("不要改翻译", &["edit locales/zh.json"], &["edit src/a.ts"]),
+        (
+            "leave the English texts alone",
+            &["edit lang/en.json"],
+            &["edit lang/fr.json"],
+        ),
+        (
+            "don't change any assets",
+            &["edit public/logo.svg"],
+            &["edit src/logo.ts"],
+        ),
+        ("画像は変更しないで", &["edit assets/a.png"], &["edit src/a.ts"]),
+    ]);
+}
+
+#[test]
+fn actions_of_git_and_tasks_are_forbidden_by_name() {
+    check(&[
+        (
+            "don't amend",
+            &["git commit --amend --no-edit"],
+            &["git commit -m x"],
+        ),
+        (
+            "don't create a new branch",
+            &["git switch -c x", "git checkout -b x"],
+            &["git checkout -- a.ts"],
+        ),
+        ("don't open a PR", &["gh pr create --fill"], &["gh pr view 3"]),
+        ("no sudo", &["sudo apt-get install x"], &["apt-get install x"]),
+        ("don't run the build", &["npm run build"], &["npm test"]),
+        ("don't run the seeder", &["npm run seeder"], &["npm run start"]),
+    ]);
+}
+
+#[test]
+fn what_the_program_must_do_and_how_things_are_limit_nothing() {
+    let ordinary: &[&str] = &[
+        "edit src/export.py: text = 'b'",
+        "edit tests/login.py: order = 2",
+        "edit src/api/users.ts: const a = 1;",
+        "edit src/logs.ts",
+        "docker logs api",
+        "kubectl -n prod get pods",
+        "ssh prod-1 tail -n 5 app.log",
+        "psql -h prod-db -c 'select 1'",
+        "npm cache verify",
+        "rm -rf node_modules",
+    ];
+    for (constraint, prompt) in [
+        (
+            "empty names are not allowed",
+            "Validate the form: empty names are not allowed",
+        ),
+        (
+            "tests are not allowed to use the network",
+            "tests are not allowed to use the network, mock it",
+        ),
+        ("except the export", "everything works except the export, fix it"),
+        ("except the login one", "all tests pass except the login one"),
+        (
+            "stick to the conventions of src/api/orders.ts",
+            "stick to the conventions of src/api/orders.ts",
+        ),
+        ("no logs", "no logs"),
+        ("no cache", "no cache"),
+        ("keep 2 columns", "keep 2 columns"),
+        ("don't touch prod", "don't touch prod"),
+        ("nothing gets deleted", "nothing gets deleted"),
+        ("don't change the text", "don't change the text"),
+        (
+            "sin cambios",
+            "actualiza el script, los tests deben pasar sin cambios",
+        ),
+        (
+            "ohne Änderungen",
+            "Schreib den Parser um, die Aufrufer sollen ohne Änderungen bauen",
+        ),
+    ] {
+        for action in ordinary {
+            let found = breaks(constraint, prompt, &sketch(action));
+            assert_eq!(found, None, "{constraint}: {action}");
+        }
+    }
+}

@@ -68,6 +68,8 @@ pub(super) const CHINESE: Phrases = &[
     (Aspect, &["行为", "逻辑", "顺序", "名字"]),
     (Because, &["因为", "否则"]),
     (Key, &["键名"]),
+    (Translation, &["翻译", "语言包"]),
+    (Asset, &["图片", "素材", "图标"]),
 ];
 
 #[rustfmt::skip]
@@ -138,4 +140,6 @@ pub(super) const JAPANESE: Phrases = &[
     (Aspect, &["挙動", "動作", "ロジック", "順番"]),
     (Because, &["から", "ので"]),
     (Key, &["キー"]),
+    (Translation, &["翻訳"]),
+    (Asset, &["画像", "アセット", "素材"]),
 ];

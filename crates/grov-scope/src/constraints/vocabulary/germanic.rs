@@ -113,6 +113,8 @@ pub(super) const ENGLISH: Phrases = &[
     ]),
     (Because, &["because", "since", "cause", "cuz", "bc", "coz", "they are", "they're", "theyre", "it's", "that's", "thats", "we need", "otherwise", "due to", "so that", "as they", "as we"]),
     (Key, &["keys", "the keys", "translation keys", "json keys", "key names"]),
+    (Translation, &["translations", "translation", "translation files", "locale files", "i18n files", "locales"]),
+    (Asset, &["assets", "images", "icons", "fonts", "sprites", "artwork"]),
 ];
 
 #[rustfmt::skip]
@@ -179,6 +181,8 @@ pub(super) const GERMAN: Phrases = &[
     (Filler, &["der", "die", "das", "den", "dem", "des", "ein", "eine", "einen", "an", "am", "im", "von", "vom", "zum", "zur", "bitte", "zu", "auf", "mit", "dran", "mal", "hier", "jetzt", "da", "selbst", "selber", "auch", "aus", "er", "du", "ich", "davon", "irgendwie", "rein", "drin", "halt", "doch", "gell", "dir", "mir", "wir", "dass", "auf jeden fall", "wird", "werden", "wurde"]),
     (Because, &["weil", "denn", "wegen", "da die", "da der", "da das", "da wir"]),
     (Key, &["schlussel", "schlusselnamen"]),
+    (Translation, &["ubersetzungen", "ubersetzung", "sprachdateien"]),
+    (Asset, &["bilder", "grafiken", "schriften"]),
 ];
 
 #[rustfmt::skip]
@@ -191,7 +195,7 @@ pub(super) const DUTCH: Phrases = &[
     (Keep, &["behoud", "houd", "hou", "blijf op", "moet op"]),
     (Leave, &["laat", "blijft", "blijven", "moet blijven", "laten"]),
     (Still, &["met rust", "ongewijzigd", "zoals het is", "zoals ze zijn", "zoals hij is", "onaangeroerd", "staan", "zoals ie is", "gelijk", "precies zo", "zoals die is"]),
-    (HandsOff, &["handen af van", "blijf af van", "blijf van", "afblijven", "is bevroren", "blijf uit", "is verboden", "zijn verboden", "niet toegestaan", "is van", "zijn van", "hoort bij", "kom niet aan", "blijf met je handen van"]),
+    (HandsOff, &["handen af van", "blijf af van", "blijf van", "afblijven", "is bevroren", "blijf uit", "is verboden", "zijn verboden", "niet toegestaan", "kom niet aan", "blijf met je handen van"]),
     (Myself, &["doe ik zelf", "schrijf ik zelf", "doe ik", "ik zelf"]),
     (Ask, &["vraag", "vraag me", "vraag eerst", "overleg", "eerst vragen", "pas als ik ok zeg", "pas na mijn ok", "zonder overleg"]),
     (Before, &["voordat", "voor je"]),
@@ -241,4 +245,6 @@ pub(super) const DUTCH: Phrases = &[
     (Filler, &["de", "het stuk", "een", "aan", "van", "op", "met", "aub", "alsjeblieft", "graag", "dat", "die", "deze", "dit", "ook", "even", "in", "is", "zijn", "nog", "zelf", "om", "te", "hier", "he", "hoor", "ff", "svp", "mij", "we", "als het aan mij ligt", "wordt", "worden"]),
     (Because, &["want", "omdat", "anders dan", "vanwege", "want die"]),
     (Key, &["sleutels"]),
+    (Translation, &["vertalingen", "vertaling"]),
+    (Asset, &["afbeeldingen", "plaatjes"]),
 ];

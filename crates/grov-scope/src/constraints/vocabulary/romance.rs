@@ -62,6 +62,8 @@ pub(super) const ROMANIAN: Phrases = &[
     (Filler, &["in", "din", "de", "la", "pe", "cu", "te", "rog", "se", "o", "un", "ai", "va", "imi", "mai", "eu", "tu", "inainte de toate", "acel", "acest", "asta", "te rog", "le", "il", "confirm", "da", "dai", "voie", "totusi", "ma"]),
     (Because, &["ca", "pentru ca", "deoarece", "fiindca", "altfel"]),
     (Key, &["cheile", "chei"]),
+    (Translation, &["traducerile", "traduceri"]),
+    (Asset, &["imaginile", "imagini"]),
 ];
 
 #[rustfmt::skip]
@@ -128,6 +130,8 @@ pub(super) const FRENCH: Phrases = &[
     (Frontend, &["le front", "front"]),
     (Backend, &["le back", "back"]),
     (Key, &["cles"]),
+    (Translation, &["traductions", "traduction"]),
+    (Asset, &["images", "icones"]),
 ];
 
 #[rustfmt::skip]
@@ -194,6 +198,8 @@ pub(super) const SPANISH: Phrases = &[
     (Frontend, &["el front", "front"]),
     (Backend, &["el back", "back"]),
     (Key, &["claves"]),
+    (Translation, &["traducciones", "traduccion"]),
+    (Asset, &["imagenes", "iconos"]),
 ];
 
 #[rustfmt::skip]
@@ -257,6 +263,8 @@ pub(super) const ITALIAN: Phrases = &[
     (Because, &["perche", "poiche", "altrimenti", "che poi", "xke"]),
     (Frontend, &["front"]),
     (Key, &["chiavi"]),
+    (Translation, &["traduzioni", "traduzione"]),
+    (Asset, &["immagini", "icone"]),
 ];
 
 #[rustfmt::skip]
@@ -320,4 +328,6 @@ pub(super) const PORTUGUESE: Phrases = &[
     (Because, &["pq", "pois", "senao", "ja que", "porque", "q"]),
     (Frontend, &["front"]),
     (Key, &["chaves"]),
+    (Translation, &["traducoes", "traducao"]),
+    (Asset, &["imagens", "icones"]),
 ];

@@ -68,4 +68,6 @@ pub(super) const POLISH: Phrases = &[
     (Backend, &["backendu", "backendzie"]),
     (Frontend, &["frontendu", "frontendzie"]),
     (Key, &["kluczy", "klucze", "kluczy tlumaczen"]),
+    (Translation, &["tlumaczen", "tlumaczenia"]),
+    (Asset, &["obrazkow", "obrazki", "grafik", "grafiki"]),
 ];

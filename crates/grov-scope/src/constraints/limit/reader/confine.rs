@@ -49,10 +49,9 @@ impl ClauseReader<'_> {
         }
         // "Globs `**/*.md` only" describes a setting.
         let is_bare = whole.has_only(ONLY_KINDS);
-        let is_described = !stays
-            && !is_bare
+        let is_described = !is_bare
             && !parts.words.is_empty()
-            && (parts.places.is_empty() || !whole.has(Term::Change))
+            && (stays || parts.places.is_empty() || !whole.has(Term::Change))
             || !stays && !is_bare && parts.places.is_empty() && !whole.has(Term::Change);
         if places.is_empty() || is_described || !parts.literals.is_empty() {
             return Vec::new();
@@ -93,7 +92,9 @@ impl ClauseReader<'_> {
         }
         if whole.has_only(&[Term::Look, Term::That, Term::Only, Term::Until]) && whole.has(Term::Look) {
             let plans = self.clause.iter().any(|token| token.folded == "plan")
-                && (self.context.is_infrastructure || self.after.iter().any(|token| token.is(Term::Apply)));
+                && (self.context.is_infrastructure
+                    || self.context.names_apply
+                    || self.after.iter().any(|token| token.is(Term::Apply)));
             return Some(match plans {
                 true => Limit::Command(ForbiddenCommand::Infrastructure),
                 false => Limit::ReadOnly,
@@ -148,7 +149,11 @@ fn bounds(place: &Place) -> bool {
             FileKind::Test | FileKind::Docs | FileKind::Styles | FileKind::Migration | FileKind::Pipeline
         ),
         Place::Path(_) | Place::Source | Place::Layer(_) => true,
-        Place::Words(_) | Place::KindOf(..) | Place::OtherEnvironment(_) => false,
+        Place::Words(_)
+        | Place::KindOf(..)
+        | Place::OtherEnvironment(_)
+        | Place::Translations
+        | Place::Assets => false,
     }
 }
 
@@ -178,7 +183,6 @@ const ONLY_KINDS: &[Term] = &[
     Term::Until,
     Term::Docs,
     Term::Tests,
-    Term::Styles,
     Term::Frontend,
     Term::Backend,
 ];

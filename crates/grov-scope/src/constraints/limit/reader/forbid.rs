@@ -5,7 +5,7 @@ use super::{COMMANDS, ClauseReader, VERBS};
 use crate::constraints::clause::Token;
 use crate::constraints::limit::forbidden_commands::commands;
 use crate::constraints::limit::forbidden_texts::{signatures, written};
-use crate::constraints::limit::parts::{Parts, is_name};
+use crate::constraints::limit::parts::{GENERAL, Parts, is_name};
 use crate::constraints::limit::{ForbiddenCommand, Limit, Place, PlaceRule};
 use crate::constraints::vocabulary::Term;
 use crate::constraints::written::Construct;
@@ -69,7 +69,7 @@ impl ClauseReader<'_> {
             return vec![Limit::Command(ForbiddenCommand::Named((*verb).to_owned()))];
         }
         let mut found = commands(&parts, rule, is_state, self.context);
-        found.extend(written(&parts, rule, is_state, self.context));
+        found.extend(written(&parts, rule, &self.clause[cue], is_state, self.context));
         found.extend(forbids_packages(&parts, nothing).then_some(Limit::Package(None)));
         if parts.has(Term::File)
             && parts.has_any(&[Term::New, Term::Add])
@@ -98,6 +98,7 @@ impl ClauseReader<'_> {
         // "No edits", "without changes"
         let is_noun = |token: &Token| CHANGES.contains(&token.folded.as_str());
         if rule.iter().any(is_noun)
+            && !self.context.names_work
             && parts.has_only(&[
                 Term::Change,
                 Term::Code,
@@ -219,11 +220,15 @@ impl ClauseReader<'_> {
             let named = parts.named();
             let is_telling = |group: &&Vec<String>| group.iter().all(|word| word.len() >= 3);
             places.extend(named.iter().filter(is_telling).cloned().map(Place::Words));
-            found.extend(
-                named
-                    .into_iter()
-                    .map(|group| Limit::Written(Construct::Setting(group))),
-            );
+            // One word names too much: "text", "order".
+            let names_section = self
+                .clause
+                .iter()
+                .any(|token| GENERAL.contains(&token.folded.as_str()));
+            let settings = named
+                .into_iter()
+                .filter(|group| group.len() >= 2 || names_section);
+            found.extend(settings.map(|group| Limit::Written(Construct::Setting(group))));
         }
         // The file of a type, the folder of a name.
         let names = parts

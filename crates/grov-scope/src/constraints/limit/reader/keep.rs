@@ -116,7 +116,17 @@ impl ClauseReader<'_> {
 
     /// "Stay on react 17", "keep the batch size at 256": a value that stays.
     fn kept_value(&self) -> Option<Vec<Limit>> {
-        let value = self.clause.iter().find(|token| is_version(&token.raw))?;
+        let at = self.clause.iter().position(|token| is_version(&token.raw))?;
+        let value = &self.clause[at];
+        // "Keep the batch size at 256", and not "keep 2 columns".
+        let cue = self.clause.iter().find(|token| token.is(Term::Keep));
+        let is_at = at > 0 && VALUED.contains(&self.clause[at - 1].folded.as_str());
+        if cue.is_some_and(|cue| !cue.is_phrase)
+            && !is_at
+            && !self.clause.iter().any(|token| token.is(Term::Still))
+        {
+            return None;
+        }
         let parts = Parts::of(self.clause);
         if !parts.places.is_empty() || parts.has_any(&[Term::Line, Term::Most, Term::Tests, Term::Production])
         {
@@ -158,7 +168,8 @@ impl ClauseReader<'_> {
         }
         let named: Vec<Vec<String>> = parts.named();
         let literals = parts.literals.iter().filter(|name| is_name(name));
-        found.extend(literals.clone().map(|name| {
+        let excepts = cue > 0 || self.context.requests_before;
+        found.extend(literals.clone().filter(|_| excepts).map(|name| {
             Limit::Places(
                 vec![Place::Path(format!("{name}.*")), Place::Path((*name).to_owned())],
                 PlaceRule::default(),
@@ -166,7 +177,7 @@ impl ClauseReader<'_> {
         }));
         let words = named
             .iter()
-            .filter(|group| group.iter().all(|word| word.len() >= 3));
+            .filter(|group| excepts && group.iter().all(|word| word.len() >= 3));
         found.extend(
             words
                 .clone()
@@ -224,3 +235,8 @@ fn names_versions(clause: &[Token]) -> bool {
         )
     })
 }
+
+/// Words between a setting and its value.
+const VALUED: &[&str] = &[
+    "at", "auf", "bei", "op", "a", "en", "su", "em", "na", "la", "version", "=",
+];
