@@ -42,7 +42,7 @@ const BROAD: &[&str] = &[
     "implement the proposal", "implement the rfc", "the plan in", "according to the plan", "todo list", "next phase", "next milestone",
     "translate", "translation", "internationalize", "internationalization", "localize", "localization", "i18n",
     "restructure", "reorganize", "overhaul",
-    "faster", "too slow", "is slow", "so slow", "whatever breaks", "whatever it takes", "whatever is", "what breaks", "what it breaks",
+    "faster", "too slow", "is slow", "so slow", "whatever breaks", "whatever it takes", "fix whatever", "what breaks", "what it breaks",
     "callers", "call sites",
     "uberall", "alle dateien", "alle stellen", "schneller", "zu langsam", "partout", "tous les fichiers", "plus rapide", "trop lent", "trop lente",
     "en todas partes", "todos los archivos", "todo el proyecto", "mas rapido", "mas rapida", "muy lento", "muy lenta", "ovunque", "dappertutto", "tutti i file",
