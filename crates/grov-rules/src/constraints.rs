@@ -8,7 +8,7 @@ use super::lexicon::is_work_verb;
 use super::scope::is_path;
 use super::text::{Word, any_phrase_at, ends_with_question, has_phrase, phrase_at, push_new, shorten, words};
 
-use grov_scope::phrases::{Languages, any_at};
+use grov_scope::phrases::Languages;
 use std::cell::OnceCell;
 
 mod clauses;
@@ -28,7 +28,7 @@ const MAX_CHARACTERS: usize = 200;
 
 /// The constraints in a prompt's sentences, in order.
 pub(crate) fn find(sentences: &[String], found: &mut Vec<String>) {
-    for sentence in goal::Sentence::read(sentences.iter().cloned()) {
+    for sentence in goal::Sentence::read(sentences) {
         for constraint in sentence.constraints() {
             push_new(found, constraint.clone(), MAX_CONSTRAINTS);
         }
@@ -255,10 +255,10 @@ impl Sentence<'_, '_> {
         let next_is = |words: &[&str]| next.is_some_and(|next| next.is_any(words));
         let begins = self.starts[at];
         let start = self.clause(at);
-        if let Some(length) = any_at(PLAIN_CUES, all, at) {
+        if let Some(length) = PLAIN_CUES.at(all, at) {
             return (all.len() > at + length && begins).then_some(at);
         }
-        if let Some(length) = any_at(CUES_ANYWHERE, all, at) {
+        if let Some(length) = CUES_ANYWHERE.at(all, at) {
             // "Accept at most 20 files" is what the program has to do.
             let counts = all.get(at + length).is_some_and(|next| is_number(next));
             if counts && all[..at].iter().any(|word| word.is_any(BEHAVING)) {
@@ -274,7 +274,7 @@ impl Sentence<'_, '_> {
             };
             return (at == 0 || self.is_instruction()).then_some(from);
         }
-        if any_at(CUES_OF_A_STATE, all, at).is_some() {
+        if CUES_OF_A_STATE.at(all, at).is_some() {
             // "You" is the subject of the state here, not a lead-in.
             let from = if at > 0 && all[at - 1].is_any(&["you", "we"]) {
                 at - 1
@@ -751,9 +751,7 @@ fn clause_end(all: &[Word<'_>], at: usize) -> usize {
             }
         }
         let is_list = word.after.contains(',') && next.is_any(&["and", "or", "si"]);
-        if is_list
-            && (index + 2..all.len().min(index + 7)).any(|at| any_at(CUES_OF_A_STATE, all, at).is_some())
-        {
+        if is_list && (index + 2..all.len().min(index + 7)).any(|at| CUES_OF_A_STATE.at(all, at).is_some()) {
             break;
         }
         if next.is_any(&["but", "because", "dar", "fiindca", "deoarece", "insa"]) {

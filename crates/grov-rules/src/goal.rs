@@ -6,7 +6,7 @@ use super::prompt::Assent;
 use super::text::{Word, ends_with_question, fold, shorten, words};
 use super::{phrased, scope};
 
-use grov_scope::phrases::{Languages, Votes, any_at};
+use grov_scope::phrases::{Languages, PhraseList, Votes};
 
 /// The longest goal, in characters.
 pub(crate) const MAX_CHARACTERS: usize = 200;
@@ -16,12 +16,12 @@ const MAX_LEAD_INS: usize = 8;
 
 /// Phrases that request work without an imperative.
 #[rustfmt::skip]
-const REQUESTS: &[&str] = &[
+static REQUESTS: PhraseList = PhraseList::of(&[
     "ai putea", "am nevoie", "ar trebui", "as dori", "as vrea", "avem nevoie", "can you", "could you",
     "help me", "i just want", "i need", "i only want", "i want", "i would like", "i'd like", "it should",
     "need to", "needs to", "please", "poti sa", "should have", "te rog", "there should be", "trebuie sa",
     "va rog", "vreau", "we need", "we should", "we want", "will you", "would you",
-];
+]);
 
 /// Words allowed between the start of a clause and its verb.
 #[rustfmt::skip]
@@ -34,7 +34,7 @@ pub(crate) const LEADING_WORDS: &[&str] = &[
 pub(crate) fn skip_lead_ins(words: &[Word<'_>]) -> usize {
     let mut at = 0;
     for _ in 0..MAX_LEAD_INS {
-        match any_at(LEAD_INS, words, at) {
+        match LEAD_INS.at(words, at) {
             Some(length) => at += length,
             None => break,
         }
@@ -61,7 +61,7 @@ pub(crate) fn is_order(words: &[Word<'_>], at: usize) -> bool {
     let next_is = |words: &[&str]| next.is_some_and(|next| next.is_any(words));
     // Romanian "merge" states that something works.
     let works = verb.folded == "merge" && (next.is_none() || next_is(ROMANIAN_AFTER_MERGE));
-    !works && !verb.after.contains(':') && !next_is(AFTER_A_NOUN)
+    !works && !verb.after.contains(':') && !next.is_some_and(|next| AFTER_A_NOUN.contains(&next.folded))
 }
 
 /// Whether the word at `at` may be an imperative that no table knows: "Paint the shed".
@@ -101,48 +101,54 @@ fn orders_later(words: &[Word<'_>]) -> bool {
     })
 }
 
-/// A sentence and its constraints.
+/// A sentence, its words and its constraints.
 #[derive(Clone, Debug)]
-pub(crate) struct Sentence {
-    text: String,
+pub(crate) struct Sentence<'t> {
+    text: &'t str,
+    words: Vec<Word<'t>>,
     constraints: Vec<String>,
     languages: Languages,
 }
 
-impl Sentence {
-    /// Parses sentences.
-    pub(crate) fn read(texts: impl IntoIterator<Item = String>) -> Vec<Self> {
-        let texts: Vec<String> = texts.into_iter().collect();
-        let read: Vec<Vec<Word<'_>>> = texts.iter().map(|text| words(text)).collect();
+impl<'t> Sentence<'t> {
+    /// Parses the sentences of a prompt.
+    pub(crate) fn read(texts: &'t [String]) -> Vec<Self> {
         let mut whole = Votes::default();
-        for words in &read {
-            whole.add(words);
-        }
+        let mut sentences: Vec<Self> = texts
+            .iter()
+            .map(|text| {
+                let words = words(text);
+                let votes = Votes::of(&words);
+                whole.add(&votes);
+                Self {
+                    languages: votes.languages(),
+                    text,
+                    words,
+                    constraints: Vec::new(),
+                }
+            })
+            .collect();
         let whole = whole.languages();
         let mut opens = true;
-        let mut constraints = Vec::with_capacity(texts.len());
-        for (text, words) in texts.iter().zip(&read) {
-            let languages = Languages::of(words).within(whole);
-            let mut found = Vec::new();
+        for sentence in &mut sentences {
+            let languages = sentence.languages.within(whole);
+            sentence.languages = languages;
             let context = Context { languages, opens };
-            super::constraints::of_sentence(text, words, context, &mut found);
+            let (text, words) = (sentence.text, &sentence.words);
+            super::constraints::of_sentence(text, words, context, &mut sentence.constraints);
             opens &= !is_order(words, skip_lead_ins(words));
-            constraints.push((found, languages));
         }
-        drop(read);
-        let sentences = texts.into_iter().zip(constraints);
         sentences
-            .map(|(text, (constraints, languages))| Self {
-                text,
-                constraints,
-                languages,
-            })
-            .collect()
     }
 
     /// Its text.
-    pub(crate) fn text(&self) -> &str {
-        &self.text
+    pub(crate) fn text(&self) -> &'t str {
+        self.text
+    }
+
+    /// Its words.
+    pub(crate) fn words(&self) -> &[Word<'t>] {
+        &self.words
     }
 
     /// Its constraints.
@@ -151,8 +157,8 @@ impl Sentence {
     }
 
     /// The clauses that permit something.
-    pub(crate) fn permissions(&self) -> Vec<&str> {
-        phrased::permissions(&self.text, &words(&self.text), self.languages)
+    pub(crate) fn permissions(&self) -> Vec<&'t str> {
+        phrased::permissions(self.text, &self.words, self.languages)
     }
 
     /// Whether it asks for work.
@@ -162,14 +168,14 @@ impl Sentence {
 
     /// Whether it starts with a clause of assent.
     pub(crate) fn opens_with_assent(&self) -> bool {
-        let all = words(&self.text);
         let wide = self.text.split(['、', '，', '。']).next().unwrap_or_default();
-        phrased::after_assent(&all) > 0 || phrased::only_assents(&words(wide))
+        phrased::after_assent(&self.words) > 0
+            || wide.len() < self.text.len() && phrased::only_assents(&words(wide))
     }
 
     /// How well it states the goal, 0 to 5.
-    fn weight(&self, words: &[Word<'_>]) -> u8 {
-        let sentence = &*self.text;
+    fn weight(&self) -> u8 {
+        let (sentence, words) = (self.text, &*self.words);
         if words.is_empty() || phrased::only_assents(words) {
             return 0;
         }
@@ -193,7 +199,7 @@ impl Sentence {
         if orders_later(words)
             || other.is_some()
             || commands(words, at)
-            || (0..words.len()).any(|at| any_at(REQUESTS, words, at).is_some()) && !self.is_limited(6)
+            || (0..words.len()).any(|at| REQUESTS.at(words, at).is_some()) && !self.is_limited(6)
         {
             return 4;
         }
@@ -211,13 +217,13 @@ impl Sentence {
 
     /// Whether it needs the sentence before it: "Find out why and fix it."
     fn depends(&self) -> bool {
-        let all = words(&self.text);
         // Up to the first pause or constraint.
         let limit = self
             .constraints
             .first()
             .and_then(|first| self.text.find(first.trim_end_matches('…')));
-        let head: Vec<&Word<'_>> = all
+        let head: Vec<&Word<'_>> = self
+            .words
             .iter()
             .take_while(|word| limit.is_none_or(|limit| word.start < limit))
             .collect();
@@ -235,7 +241,8 @@ impl Sentence {
     }
 
     /// Whether it adds to what was asked before: "translate too", "la fel".
-    fn continues(&self, words: &[Word<'_>]) -> bool {
+    fn continues(&self) -> bool {
+        let words = &self.words;
         words.len() <= 12
             && words.iter().enumerate().any(|(at, word)| {
                 let ends = at > 0 && (word.pauses() || at + 1 == words.len());
@@ -298,26 +305,31 @@ impl AsRef<Self> for Goal {
 
 impl Goal {
     /// The goal of a prompt with these sentences.
-    pub(crate) fn of(sentences: &[Sentence]) -> Self {
-        let read: Vec<Vec<Word<'_>>> = sentences.iter().map(|sentence| words(&sentence.text)).collect();
-        let both = sentences.iter().zip(&read);
-        let weights: Vec<u8> = both.map(|(sentence, words)| sentence.weight(words)).collect();
-        let texts = sentences.iter().map(|sentence| &*sentence.text);
-        let all: Vec<Word<'_>> = read.iter().flatten().cloned().collect();
-        let asks = sentences
-            .iter()
-            .any(|sentence| ends_with_question(&sentence.text));
-        let assents = Assent::of(texts, &read) != Assent::None || !asks && phrased::only_assents(&all);
+    pub(crate) fn of(sentences: &[Sentence<'_>]) -> Self {
+        let weights: Vec<u8> = sentences.iter().map(Sentence::weight).collect();
         let Some((best, at)) = best_of(&weights) else {
             return Self::default();
         };
         Self {
-            text: stated(sentences, &read, &weights, at),
-            assents,
-            role: role(sentences, &read, best, at),
+            text: stated(sentences, &weights, at),
+            assents: assents(sentences),
+            role: role(sentences, best, at),
             is_firm: best >= 2,
             goes_on: goes_on(&read),
         }
+    }
+}
+
+/// Whether a prompt only acknowledges or approves.
+fn assents(sentences: &[Sentence<'_>]) -> bool {
+    let read = sentences.iter().map(|sentence| (sentence.text, &*sentence.words));
+    if Assent::of(read) != Assent::None {
+        return true;
+    }
+    let all = || sentences.iter().flat_map(|sentence| &sentence.words);
+    phrased::may_assent(all().count()) && {
+        let asks = sentences.iter().any(|sentence| ends_with_question(sentence.text));
+        !asks && phrased::only_assents(&all().cloned().collect::<Vec<_>>())
     }
 }
 
@@ -380,11 +392,12 @@ fn turns_to_next(read: &[Vec<Word<'_>>]) -> bool {
 const MIN_STATEMENT: usize = 7;
 
 /// What a prompt whose best sentence is at `at` does to an earlier goal.
-fn role(sentences: &[Sentence], read: &[Vec<Word<'_>>], best: u8, at: usize) -> Role {
-    let (sentence, all) = (&sentences[at], &read[at]);
+fn role(sentences: &[Sentence<'_>], best: u8, at: usize) -> Role {
+    let sentence = &sentences[at];
+    let all = &sentence.words;
     let turns = || {
-        let mut both = sentences.iter().zip(read).take(3);
-        both.any(|(sentence, words)| phrased::after_turning(words, sentence.languages).is_some())
+        let mut first = sentences.iter().take(3);
+        first.any(|sentence| phrased::after_turning(&sentence.words, sentence.languages).is_some())
     };
     if turns_to_next(read) {
         return Role::Replaces;
@@ -398,19 +411,18 @@ fn role(sentences: &[Sentence], read: &[Vec<Word<'_>>], best: u8, at: usize) -> 
     if turns() {
         return if best >= 2 { Role::Replaces } else { Role::Keeps };
     }
-    let length: usize = read.iter().map(Vec::len).sum();
-    let subject = scope::subject(&sentence.text);
+    let length: usize = sentences.iter().map(|sentence| sentence.words.len()).sum();
     let is_routine = length <= 12
-        && subject
+        && scope::subject(sentence.text)
             .iter()
-            .all(|word| super::prompt::ROUTINE.contains(&word.as_str()));
+            .all(|word| super::prompt::ROUTINE.contains(word));
     match best {
         2 => {
             let is_new = all.len() >= MIN_STATEMENT && !sentence.text.contains(':');
             if is_new { Role::Replaces } else { Role::Keeps }
         }
         3 => Role::Keeps,
-        _ if sentence.continues(all) => Role::Adds,
+        _ if sentence.continues() => Role::Adds,
         _ if is_routine && sentence.text.is_ascii() => Role::Keeps,
         _ => {
             // "Do that", and "resolve, mas não usa --force": nothing but a verb beside the limit.
@@ -443,19 +455,20 @@ fn is_bare_order(sentences: &[Sentence]) -> bool {
 const MAX_BARE_ORDER: usize = 6;
 
 /// The goal stated in sentences: at most 200 characters; empty for no sentences.
-pub(crate) fn goal_of(sentences: Vec<String>) -> String {
+pub(crate) fn goal_of(sentences: &[String]) -> String {
     Goal::of(&Sentence::read(sentences)).text
 }
 
 /// The goal of sentences of which the one at `at` states it best.
-fn stated(sentences: &[Sentence], read: &[Vec<Word<'_>>], weights: &[u8], at: usize) -> String {
-    let sentence = without_greeting(&sentences[at].text, &read[at], sentences[at].languages);
+fn stated(sentences: &[Sentence<'_>], weights: &[u8], at: usize) -> String {
+    let sentence = without_greeting(&sentences[at]);
     if weights[at] < 4 || !sentences[at].depends() {
         return shorten(sentence, MAX_CHARACTERS);
     }
     // "Fix it." needs the sentence that says what: before it, or after it.
-    let is_statement =
-        |at: usize| read[at].len() >= 3 || sentences[at].text.chars().any(|letter| letter > '\u{3040}');
+    let is_statement = |at: usize| {
+        sentences[at].words.len() >= 3 || sentences[at].text.chars().any(|letter| letter > '\u{3040}')
+    };
     let told = |at: &usize| matches!(weights[*at], 2..=3) && is_statement(*at);
     let before = (0..at)
         .rev()
@@ -464,7 +477,7 @@ fn stated(sentences: &[Sentence], read: &[Vec<Word<'_>>], weights: &[u8], at: us
     let after = || (at + 1..weights.len()).find(told);
     let joined = match before.or_else(after) {
         Some(other) => {
-            let told = without_greeting(&sentences[other].text, &read[other], sentences[other].languages);
+            let told = without_greeting(&sentences[other]);
             if other < at {
                 format!("{told} {sentence}")
             } else {
@@ -484,7 +497,8 @@ const GREETINGS: &[&str] = &[
 ];
 
 /// The sentence without a leading greeting or thanks.
-fn without_greeting<'s>(sentence: &'s str, found: &[Word<'_>], languages: Languages) -> &'s str {
+fn without_greeting<'t>(sentence: &Sentence<'t>) -> &'t str {
+    let (found, languages, sentence) = (&sentence.words, sentence.languages, sentence.text);
     let turned = phrased::after_turning(found, languages).filter(|at| *at < found.len());
     if let Some(next) = turned.map(|at| &found[at]) {
         return sentence[next.start - next.before.len()..].trim();
@@ -508,7 +522,7 @@ mod tests {
 
     #[test]
     fn searched_requests_are_sorted() {
-        assert!(REQUESTS.is_sorted_by(|one, other| one < other));
+        assert!(REQUESTS.entries().is_sorted_by(|one, other| one < other));
     }
 
     #[test]
@@ -541,7 +555,7 @@ mod tests {
             ("", ""),
         ];
         for (text, expected) in cases {
-            assert_eq!(goal_of(crate::text::sentences(text)), expected);
+            assert_eq!(goal_of(&crate::text::sentences(text)), expected);
         }
     }
 }

@@ -54,7 +54,7 @@ pub(crate) fn combine(parsed: &[&ParsedPrompt], first_files: &[String]) -> Inten
         scope,
         constraints,
         keywords: Keywords::of_all(searched),
-        turns_away: parsed.last().is_some_and(|last| last.turns_away()),
+        turns_away: parsed.last().is_some_and(|last| last.turns_away),
     }
 }
 

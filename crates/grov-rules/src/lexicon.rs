@@ -1,8 +1,10 @@
 //! Vocabulary of the rules, folded: lower case, without diacritics.
 
+use grov_scope::phrases::PhraseList;
+
 /// Verbs that request work as an imperative, sorted.
 #[rustfmt::skip]
-const WORK_VERBS: &[&str] = &[
+static WORK_VERBS: PhraseList = PhraseList::of(&[
     "add", "adjust", "align", "analyse", "analyze", "apply", "audit", "benchmark", "build", "bump",
     "change", "check", "clean", "combine", "commit", "compare", "complete", "configure", "connect",
     "convert", "copy", "correct", "cover", "create", "debug", "define", "delete", "deploy", "deprecate",
@@ -18,11 +20,11 @@ const WORK_VERBS: &[&str] = &[
     "show", "simplify", "sort", "speed", "split", "start", "stop", "store", "summarise", "summarize",
     "support", "swap", "switch", "sync", "take", "tell", "test", "tidy", "translate", "try", "turn",
     "tweak", "undo", "unify", "update", "upgrade", "use", "validate", "verify", "wire", "wrap", "write",
-];
+]);
 
 /// The same in Romanian: imperatives, and the forms after "să".
 #[rustfmt::skip]
-const WORK_VERBS_RO: &[&str] = &[
+static WORK_VERBS_RO: PhraseList = PhraseList::of(&[
     "activeaza", "actualizeaza", "actualizezi", "adauga", "adaugi", "ajusteaza", "analizeaza", "arata",
     "cauta", "citeste", "comite", "configureaza", "construieste", "converteste", "copiaza", "corecteaza",
     "corectezi", "creeaza", "creezi", "curata", "depaneaza", "dezactiveaza", "documenteaza", "editeaza",
@@ -35,23 +37,21 @@ const WORK_VERBS_RO: &[&str] = &[
     "rezolva", "rezolvi", "ruleaza", "rulezi", "schimba", "schimbi", "scoate", "scoti", "scrie", "scrii",
     "simplifica", "spune", "sterge", "stergi", "testeaza", "testezi", "traduce", "trimite", "uita-te",
     "verifica", "verifici",
-];
+]);
 
 /// Whether a folded word requests work as an imperative.
 pub(crate) fn is_work_verb(word: &str) -> bool {
-    [WORK_VERBS, WORK_VERBS_RO]
-        .iter()
-        .any(|verbs| verbs.binary_search(&word).is_ok())
+    WORK_VERBS.contains(word) || WORK_VERBS_RO.contains(word)
 }
 
 /// Whether a folded word has no meaning of its own.
 pub(crate) fn is_stop_word(word: &str) -> bool {
-    STOP_WORDS.binary_search(&word).is_ok()
+    STOP_WORDS.contains(word)
 }
 
 /// Phrases that may precede an imperative.
 #[rustfmt::skip]
-pub(crate) const LEAD_INS: &[&str] = &[
+pub(crate) static LEAD_INS: PhraseList = PhraseList::of(&[
     "actually", "acum", "additionally", "after that", "afterwards", "again", "ai putea", "ai putea sa",
     "ajuta-ma", "ajuta-ma sa", "alright", "also", "and", "apoi", "ar trebui sa", "as dori sa", "as vrea sa",
     "before that", "besides", "btw", "bun", "buna", "but", "by the way", "can we", "can you", "carefully",
@@ -69,44 +69,42 @@ pub(crate) const LEAD_INS: &[&str] = &[
     "urmatorul pas", "va rog", "vreau sa", "vrem sa", "we need to", "we should", "we want to", "well",
     "while you are at it", "while you're at it", "will you", "would it be possible to", "would you",
     "would you mind", "yeah", "yes", "you must", "you need to", "you should", "your task is to",
-];
+]);
 
 /// Words after which the verb before them is a noun: "test fails", "build is broken".
 #[rustfmt::skip]
-pub(crate) const AFTER_A_NOUN: &[&str] = &[
-    "fails", "failed", "is", "are", "was", "were", "has", "have", "results", "broke", "breaks", "seems",
-    "seem", "does", "doesn't", "isn't", "works", "worked", "time", "takes", "says",
-];
+pub(crate) static AFTER_A_NOUN: PhraseList = PhraseList::of(&[
+    "are", "breaks", "broke", "does", "doesn't", "failed", "fails", "has", "have", "is", "isn't", "results", "says",
+    "seem", "seems", "takes", "time", "was", "were", "worked", "works",
+]);
 
 /// A sentence of these words only is an acknowledgement.
 #[rustfmt::skip]
-pub(crate) const ACKNOWLEDGING: &[&str] = &[
-    "thanks", "thank", "you", "thx", "ty", "cheers", "ok", "okay", "k", "kk", "great", "good", "nice",
-    "perfect", "awesome", "excellent", "cool", "wonderful", "amazing", "brilliant", "lovely", "super",
-    "works", "work", "looks", "look", "lgtm", "fine", "done", "well", "job", "that's", "that", "this", "it",
-    "is", "it's", "all", "so", "much", "very", "a", "lot", "for", "me", "to", "now", "love", "i",
-    "everything", "the", "your", "help", "exactly", "what", "wanted", "needed", "yes", "yep",
-    "yeah", "beautiful", "really", "appreciate", "appreciated", "claude", "right", "correct", "alright",
-    "got", "nicely", "again", "tests", "pass", "confirmed", "happy", "with", "just", "mersi", "multumesc",
-    "merci", "multam", "bun", "buna", "foarte", "bine", "gata", "arata", "merge", "e", "este", "acum",
-    "frumos", "fain", "mult", "mulțumesc", "treaba", "da", "excelent", "minunat", "in", "regula", "tare",
-    "misto", "totul", "tot", "asa", "exact", "voiam", "ce", "pentru", "ajutor", "functioneaza", "am",
-    "inteles",
-];
+pub(crate) static ACKNOWLEDGING: PhraseList = PhraseList::of(&[
+    "a", "acum", "again", "ajutor", "all", "alright", "am", "amazing", "appreciate", "appreciated", "arata", "asa",
+    "awesome", "beautiful", "bine", "brilliant", "bun", "buna", "ce", "cheers", "claude", "confirmed", "cool",
+    "correct", "da", "done", "e", "este", "everything", "exact", "exactly", "excelent", "excellent", "fain", "fine",
+    "foarte", "for", "frumos", "functioneaza", "gata", "good", "got", "great", "happy", "help", "i", "in", "inteles",
+    "is", "it", "it's", "job", "just", "k", "kk", "lgtm", "look", "looks", "lot", "love", "lovely", "me", "merci",
+    "merge", "mersi", "minunat", "misto", "much", "mult", "multam", "multumesc", "needed", "nice",
+    "nicely", "now", "ok", "okay", "pass", "pentru", "perfect", "really", "regula", "right", "so", "super", "tare",
+    "tests", "thank", "thanks", "that", "that's", "the", "this", "thx", "to", "tot", "totul", "treaba", "ty", "very",
+    "voiam", "wanted", "well", "what", "with", "wonderful", "work", "works", "yeah", "yep", "yes", "you", "your",
+]);
 
 /// An acknowledgement contains at least one of these.
 #[rustfmt::skip]
-pub(crate) const SATISFIED: &[&str] = &[
-    "thanks", "thank", "thx", "ty", "cheers", "ok", "okay", "great", "good", "nice", "perfect", "awesome",
-    "excellent", "cool", "wonderful", "amazing", "brilliant", "lovely", "super", "works", "lgtm", "fine",
-    "done", "beautiful", "appreciate", "appreciated", "love", "confirmed", "exactly", "alright", "happy",
-    "mersi", "multumesc", "merci", "multam", "bun", "bine", "gata", "frumos", "fain", "excelent", "minunat",
-    "merge", "functioneaza", "regula", "tare", "misto", "k", "kk", "right", "correct", "looks",
-];
+pub(crate) static SATISFIED: PhraseList = PhraseList::of(&[
+    "alright", "amazing", "appreciate", "appreciated", "awesome", "beautiful", "bine", "brilliant", "bun", "cheers",
+    "confirmed", "cool", "correct", "done", "exactly", "excelent", "excellent", "fain", "fine", "frumos",
+    "functioneaza", "gata", "good", "great", "happy", "k", "kk", "lgtm", "looks", "love", "lovely", "merci", "merge",
+    "mersi", "minunat", "misto", "multam", "multumesc", "nice", "ok", "okay", "perfect", "regula", "right", "super",
+    "tare", "thank", "thanks", "thx", "ty", "wonderful", "works",
+]);
 
 /// Stop words, English and Romanian.
 #[rustfmt::skip]
-const STOP_WORDS: &[&str] = &[
+static STOP_WORDS: PhraseList = PhraseList::of(&[
     "a", "about", "above", "aceasta", "acest", "acum", "after", "again", "ai", "al", "ale", "all", "also",
     "am", "an", "and", "any", "apoi", "ar", "are", "as", "asta", "astfel", "at", "atunci", "au", "avem",
     "aveti", "be", "because", "been", "before", "being", "below", "between", "both", "buna", "but", "by",
@@ -128,7 +126,7 @@ const STOP_WORDS: &[&str] = &[
     "us", "use", "using", "va", "very", "via", "vreau", "want", "wants", "was", "way", "we", "well",
     "were", "what", "when", "where", "which", "while", "who", "whole", "why", "will", "with", "without",
     "work", "would", "you", "your",
-];
+]);
 
 #[cfg(test)]
 mod tests {
@@ -136,8 +134,16 @@ mod tests {
 
     #[test]
     fn searched_tables_are_sorted() {
-        for table in [LEAD_INS, STOP_WORDS, WORK_VERBS, WORK_VERBS_RO] {
-            assert!(table.is_sorted());
+        for table in [
+            &ACKNOWLEDGING,
+            &AFTER_A_NOUN,
+            &LEAD_INS,
+            &SATISFIED,
+            &STOP_WORDS,
+            &WORK_VERBS,
+            &WORK_VERBS_RO,
+        ] {
+            assert!(table.entries().is_sorted_by(|one, other| one < other));
         }
     }
 }

@@ -24,7 +24,7 @@ pub(crate) fn lift(constraints: &mut Vec<String>, prompt: &ParsedPrompt) {
     if constraints.is_empty() {
         return;
     }
-    let approves = prompt.opens_with_assent();
+    let approves = prompt.opens_with_assent;
     if !approves && prompt.permissions.is_empty() {
         return;
     }

@@ -9,22 +9,24 @@ use super::text::push_new;
 use super::turning_away::turns_away;
 use std::sync::OnceLock;
 
-/// A parsed prompt. The parts that only the newest prompts need are computed lazily.
+/// A parsed prompt. The keywords, which only the newest prompts need, are computed lazily.
 #[derive(Debug)]
 pub(crate) struct ParsedPrompt {
     /// The cleaned text.
     text: String,
-    sentences: Vec<Sentence>,
     /// Paths and identifiers it names.
     pub(crate) named: Vec<String>,
     /// Its constraints.
     pub(crate) constraints: Vec<String>,
     /// The clauses that permit something, which an earlier prompt may have forbidden.
     pub(crate) permissions: Vec<String>,
-    goal: OnceLock<Goal>,
+    goal: Goal,
     goal_words: OnceLock<Keywords>,
     text_words: OnceLock<Keywords>,
-    turns_away: OnceLock<bool>,
+    /// Whether it turns away from the work so far.
+    pub(crate) turns_away: bool,
+    /// Whether it starts with a clause of assent: "looks good, do it. But …".
+    pub(crate) opens_with_assent: bool,
 }
 
 impl ParsedPrompt {
@@ -33,7 +35,8 @@ impl ParsedPrompt {
         let cleaned = clean(prompt);
         let mut named = Vec::new();
         scope::named(&cleaned.whole, &mut named);
-        let sentences = Sentence::read(cleaned.sentences());
+        let texts = cleaned.sentences();
+        let sentences = Sentence::read(&texts);
         let mut constraints = Vec::new();
         for constraint in sentences.iter().flat_map(Sentence::constraints) {
             push_new(&mut constraints, constraint.clone(), MAX_CONSTRAINTS);
@@ -44,29 +47,18 @@ impl ParsedPrompt {
             permissions: permissions.map(str::to_owned).collect(),
             constraints,
             named,
-            sentences,
+            goal: Goal::of(&sentences),
+            turns_away: turns_away(&sentences),
+            opens_with_assent: sentences.first().is_some_and(Sentence::opens_with_assent),
             text: cleaned.best().to_owned(),
-            goal: OnceLock::new(),
             goal_words: OnceLock::new(),
             text_words: OnceLock::new(),
-            turns_away: OnceLock::new(),
         }
-    }
-
-    /// Whether it starts with a clause of assent: "looks good, do it. But …".
-    pub(crate) fn opens_with_assent(&self) -> bool {
-        self.sentences.first().is_some_and(Sentence::opens_with_assent)
     }
 
     /// Its goal.
     pub(crate) fn goal(&self) -> &Goal {
-        self.goal.get_or_init(|| Goal::of(&self.sentences))
-    }
-
-    /// Whether it turns away from the work so far.
-    pub(crate) fn turns_away(&self) -> bool {
-        let texts = || self.sentences.iter().map(Sentence::text);
-        *self.turns_away.get_or_init(|| turns_away(texts()))
+        &self.goal
     }
 
     /// Keywords of its goal.

@@ -3,7 +3,7 @@
 use super::lexicon::{ACKNOWLEDGING, LEAD_INS};
 use super::prompt::APPROVING;
 use super::text::Word;
-use grov_scope::phrases::{Cue, Languages, Phrases, any_at, entry_at};
+use grov_scope::phrases::{Cue, Languages, PhraseList, Phrases};
 
 /// The most words of a clause that only assents.
 const MAX_ASSENT: usize = 6;
@@ -30,29 +30,33 @@ fn any(
     languages: Languages,
     words: &[Word<'_>],
     at: usize,
-    table: impl Fn(&Phrases) -> &'static [&'static str],
+    table: impl Fn(&'static Phrases) -> &'static PhraseList,
 ) -> Option<usize> {
     spaced(languages)
-        .filter_map(|phrases| any_at(table(phrases), words, at))
+        .filter_map(|phrases| table(phrases).at(words, at))
         .max()
+}
+
+fn assents_in_english(word: &Word<'_>) -> bool {
+    APPROVING.contains(&word.folded) || ACKNOWLEDGING.contains(&word.folded)
+}
+
+/// Whether a prompt of so many words may only assent.
+pub(crate) fn may_assent(count: usize) -> bool {
+    (1..=2 * MAX_ASSENT).contains(&count)
 }
 
 /// Whether words, at most a few, only assent: "ja, mach weiter", "oui continue".
 pub(crate) fn only_assents(words: &[Word<'_>]) -> bool {
-    let english = |word: &Word<'_>| word.is_any(APPROVING) || word.is_any(ACKNOWLEDGING);
     let any = |word: &Word<'_>| {
         // Chinese and Japanese: nothing but phrases of assent.
         !word.raw.is_ascii() && assents_unspaced(word.raw)
     };
-    !words.is_empty()
-        && words.len() <= 2 * MAX_ASSENT
+    may_assent(words.len())
         && (words.iter().all(any)
             || Languages::NONE.tables().any(|table| {
-                let told = |word: &Word<'_>| {
-                    let folded = word.folded.as_str();
-                    table.assents.binary_search(&folded).is_ok()
-                };
-                words.iter().any(told) && words.iter().all(|word| told(word) || english(word))
+                let told = |word: &Word<'_>| table.assents.contains(&word.folded);
+                words.iter().any(told) && words.iter().all(|word| told(word) || assents_in_english(word))
             }))
 }
 
@@ -65,9 +69,13 @@ fn assents_unspaced(text: &str) -> bool {
         .peekable();
     parts.peek().is_some()
         && parts.all(|part| {
-            Languages::EAST_ASIAN
-                .tables()
-                .any(|table| table.assents.iter().any(|entry| entry.eq_ignore_ascii_case(part)))
+            Languages::EAST_ASIAN.tables().any(|table| {
+                table
+                    .assents
+                    .entries()
+                    .iter()
+                    .any(|entry| entry.eq_ignore_ascii_case(part))
+            })
         })
 }
 
@@ -79,10 +87,7 @@ pub(crate) fn after_assent(words: &[Word<'_>]) -> usize {
             continue;
         }
         let clause = &words[from..=at];
-        let english = clause.len() <= MAX_ASSENT
-            && clause
-                .iter()
-                .all(|word| word.is_any(APPROVING) || word.is_any(ACKNOWLEDGING));
+        let english = clause.len() <= MAX_ASSENT && clause.iter().all(assents_in_english);
         if !english && !only_assents(clause) {
             break;
         }
@@ -95,7 +100,7 @@ pub(crate) fn after_assent(words: &[Word<'_>]) -> usize {
 pub(crate) fn after_turning(words: &[Word<'_>], languages: Languages) -> Option<usize> {
     let mut at = 0;
     while at < words.len() {
-        if let Some(length) = any(languages, words, at, |table| table.turning_away) {
+        if let Some(length) = any(languages, words, at, |table| &table.turning_away) {
             let mut end = at + length;
             // The rest of a short clause: "forget that one, …", "laisse tomber ce bouton, …".
             let pause = (at..words.len()).find(|at| words[*at].pauses());
@@ -113,14 +118,16 @@ pub(crate) fn after_turning(words: &[Word<'_>], languages: Languages) -> Option<
 }
 
 fn lead(words: &[Word<'_>], at: usize, languages: Languages) -> Option<usize> {
-    any_at(LEAD_INS, words, at).max(any(languages, words, at, |table| table.leads))
+    LEAD_INS
+        .at(words, at)
+        .max(any(languages, words, at, |table| &table.leads))
 }
 
 /// The first word after politeness and conjunctions.
 fn after_leads(words: &[Word<'_>], languages: Languages) -> usize {
     let mut at = 0;
     while let Some(length) =
-        lead(words, at, languages).or_else(|| any(languages, words, at, |table| table.conjunctions))
+        lead(words, at, languages).or_else(|| any(languages, words, at, |table| &table.conjunctions))
     {
         at += length;
     }
@@ -131,7 +138,7 @@ fn after_leads(words: &[Word<'_>], languages: Languages) -> usize {
 pub(crate) fn opens_with_permission(words: &[Word<'_>], text: &str, languages: Languages) -> bool {
     let at = (0..words.len().min(4)).find(|at| {
         spaced(languages).any(|table| {
-            any_at(table.permissions, words, *at).is_some_and(|length| {
+            table.permissions.at(words, *at).is_some_and(|length| {
                 let phrase: Vec<&str> = words[*at..*at + length]
                     .iter()
                     .map(|word| word.folded.as_str())
@@ -144,7 +151,12 @@ pub(crate) fn opens_with_permission(words: &[Word<'_>], text: &str, languages: L
     leads || {
         let first = text.split(['。', '，', '、']).next().unwrap_or_default();
         unspaced(languages).any(|table| {
-            table.permissions.iter().any(|entry| first.contains(entry)) && !text.contains(['？', '?'])
+            table
+                .permissions
+                .entries()
+                .iter()
+                .any(|entry| first.contains(entry))
+                && !text.contains(['？', '?'])
         })
     }
 }
@@ -163,10 +175,10 @@ pub(crate) fn permissions<'t>(text: &'t str, words: &[Word<'_>], languages: Lang
         let clause = &words[from..=end];
         let mut at = 0;
         while at < clause.len() {
-            if any(languages, clause, at, |table| table.permissions).is_some() {
+            if any(languages, clause, at, |table| &table.permissions).is_some() {
                 let negates = |word: &Word<'_>| word.is_any(&["not", "nicht", "pas", "niet", "nie"]);
                 if !clause[at..].iter().skip(1).any(negates)
-                    || spaced(languages).all(|table| table.leads.is_empty())
+                    || spaced(languages).all(|table| table.leads.entries().is_empty())
                 {
                     found.push(&text[clause[0].start..clause[clause.len() - 1].end]);
                 }
@@ -181,7 +193,13 @@ pub(crate) fn permissions<'t>(text: &'t str, words: &[Word<'_>], languages: Lang
     }
     let clauses = text.split(['。', '，', '、', '！']);
     for clause in clauses {
-        if unspaced(languages).any(|table| table.permissions.iter().any(|entry| clause.contains(entry))) {
+        if unspaced(languages).any(|table| {
+            table
+                .permissions
+                .entries()
+                .iter()
+                .any(|entry| clause.contains(entry))
+        }) {
             found.push(clause);
         }
     }
@@ -196,14 +214,14 @@ pub(crate) fn order_weight(text: &str, words: &[Word<'_>], languages: Languages)
     let mut best = None;
     let mut from = 0;
     for end in 0..words.len() {
-        let joins = any(languages, words, end + 1, |table| table.conjunctions).is_some();
+        let joins = any(languages, words, end + 1, |table| &table.conjunctions).is_some();
         if !words[end].pauses() && !joins && end + 1 < words.len() {
             continue;
         }
         let clause = &words[from..=end];
         let mut at = after_leads(clause, languages);
         // "Solo cachea las respuestas".
-        let only = spaced(languages).filter_map(|table| entry_at(table.cues, clause, at));
+        let only = spaced(languages).filter_map(|table| table.cues.at(clause, at));
         if let Some((length, _)) = only
             .filter(|(_, cue)| *cue == Cue::Only)
             .max_by_key(|(length, _)| *length)
@@ -211,19 +229,16 @@ pub(crate) fn order_weight(text: &str, words: &[Word<'_>], languages: Languages)
             at += length;
         }
         let starts = at < clause.len()
-            && any(languages, clause, at, |table| table.orders).is_some()
+            && any(languages, clause, at, |table| &table.orders).is_some()
             && !clause
                 .get(at + 1)
                 .is_some_and(|next| next.is_any(&["ich", "wir", "man", "ik", "we", "je"]));
         let last = clause.len() - 1;
         let infinitive = spaced(languages).any(|table| {
-            table.endings.contains(&"en")
+            table.endings.contains("en")
                 && clause[last].folded.ends_with("en")
-                && any_at(table.orders, clause, last).is_some()
-                && (at > 0
-                    || !clause
-                        .iter()
-                        .any(|word| table.narrating.binary_search(&word.folded.as_str()).is_ok()))
+                && table.orders.at(clause, last).is_some()
+                && (at > 0 || !clause.iter().any(|word| table.narrating.contains(&word.folded)))
         });
         if starts || infinitive {
             best = best.max(Some(if from == 0 { 5 } else { 4 }));
@@ -234,13 +249,13 @@ pub(crate) fn order_weight(text: &str, words: &[Word<'_>], languages: Languages)
 }
 
 fn asks_unspaced(text: &str, table: &Phrases) -> bool {
-    let japanese = table.orders.contains(&"直して");
+    let japanese = table.orders.contains("直して");
     text.split(['。', '，', '！', '；']).any(|clause| {
         let clause = clause.trim();
         let clause = clause.trim_start_matches([
             '请', '先', '就', '再', '现', '在', '直', '接', '然', '后', '麻', '烦', '你', '帮', '我', ' ',
         ]);
-        table.orders.iter().any(|entry| {
+        table.orders.entries().iter().any(|entry| {
             let long = entry.chars().count() > 1;
             clause.starts_with(entry)
                 || long && !japanese && clause.contains(entry)
@@ -264,10 +279,10 @@ pub(crate) fn confines(constraint: &str) -> bool {
     let languages = Languages::of(&words);
     words.iter().any(|word| word.is_any(CONFINING))
         || (0..words.len()).any(|at| {
-            spaced(languages).any(|table| matches!(entry_at(table.cues, &words, at), Some((_, Cue::Only))))
+            spaced(languages).any(|table| matches!(table.cues.at(&words, at), Some((_, Cue::Only))))
         })
         || unspaced(languages).any(|table| {
-            let mut cues = table.cues.iter().filter(|(_, cue)| *cue == Cue::Only);
+            let mut cues = table.cues.entries().iter().filter(|(_, cue)| *cue == Cue::Only);
             cues.any(|(entry, _)| constraint.contains(entry) && !constraint.contains("以外"))
         })
 }

@@ -3,6 +3,7 @@
 use super::goal;
 use super::lexicon::{ACKNOWLEDGING, SATISFIED};
 use super::text::{Word, any_phrase_at, ends_with_question, find_phrase, has_phrase, phrase_at, words};
+use grov_scope::phrases::PhraseList;
 
 /// How a prompt relates to the work before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,18 +69,20 @@ pub(crate) enum Assent {
 
 impl Assent {
     /// Classifies a prompt with these sentences and their words.
-    pub(crate) fn of<'s>(sentences: impl Iterator<Item = &'s str>, read: &[Vec<Word<'_>>]) -> Self {
-        let length: usize = read.iter().map(Vec::len).sum();
-        let all_of = |list: &[&str]| length > 0 && read.iter().flatten().all(|word| word.is_any(list));
-        let some_of = |list: &[&str]| read.iter().flatten().any(|word| word.is_any(list));
-        let assent = if length <= 16 && all_of(ACKNOWLEDGING) && some_of(SATISFIED) {
+    pub(crate) fn of<'s, 'w: 's>(sentences: impl Iterator<Item = (&'s str, &'s [Word<'w>])> + Clone) -> Self {
+        let words = || sentences.clone().flat_map(|(_, words)| words);
+        let length = words().count();
+        let all_of = |list: &PhraseList| length > 0 && words().all(|word| list.contains(&word.folded));
+        let some_of = |list: &PhraseList| words().any(|word| list.contains(&word.folded));
+        let assent = if length <= 16 && all_of(&ACKNOWLEDGING) && some_of(&SATISFIED) {
             Self::Acknowledges
-        } else if length <= 8 && all_of(APPROVING) && some_of(GO_AHEAD) {
+        } else if length <= 8 && all_of(&APPROVING) && some_of(&GO_AHEAD) {
             Self::Approves
         } else {
             return Self::None;
         };
-        if sentences.zip(read).any(|(sentence, words)| asks(sentence, words)) {
+        let mut sentences = sentences;
+        if sentences.any(|(sentence, words)| asks(sentence, words)) {
             Self::None
         } else {
             assent
@@ -89,23 +92,22 @@ impl Assent {
 
 /// A short sentence of these words only may be an approval.
 #[rustfmt::skip]
-pub(crate) const APPROVING: &[&str] = &[
-    "yes", "yep", "yeah", "yup", "sure", "go", "ahead", "proceed", "continue", "do", "it", "please",
-    "approved", "approve", "ok", "okay", "sounds", "good", "keep", "going", "on", "carry", "with", "the",
-    "plan", "that", "then", "start", "let's", "and", "lgtm", "ship", "great", "perfect", "y", "option",
-    "one", "first", "a", "b", "1", "2", "3", "just", "finish", "wait", "also", "up", "this", "now", "try",
-    "again", "once", "more", "retry", "next", "da", "sigur", "continua", "mergi", "inainte", "mai",
-    "departe", "fa-o", "fa", "asa", "hai", "bine", "de", "acord", "desigur", "te", "rog", "incearca", "iar",
-    "o", "data", "din", "nou", "termina", "acum", "prima", "varianta",
-];
+pub(crate) static APPROVING: PhraseList = PhraseList::of(&[
+    "1", "2", "3", "a", "acord", "acum", "again", "ahead", "also", "and", "approve", "approved", "asa", "b", "bine",
+    "carry", "continua", "continue", "da", "data", "de", "departe", "desigur", "din", "do", "fa", "fa-o", "finish",
+    "first", "go", "going", "good", "great", "hai", "iar", "inainte", "incearca", "it", "just", "keep", "let's", "lgtm",
+    "mai", "mergi", "more", "next", "nou", "now", "o", "ok", "okay", "on", "once", "one", "option", "perfect", "plan",
+    "please", "prima", "proceed", "retry", "rog", "ship", "sigur", "sounds", "start", "sure", "te", "termina", "that",
+    "the", "then", "this", "try", "up", "varianta", "wait", "with", "y", "yeah", "yep", "yes", "yup",
+]);
 
 /// An approval contains at least one of these.
 #[rustfmt::skip]
-const GO_AHEAD: &[&str] = &[
-    "yes", "yep", "yeah", "yup", "sure", "go", "proceed", "continue", "approved", "approve", "keep",
-    "carry", "ship", "start", "y", "do", "option", "1", "2", "3", "finish", "try", "retry", "da", "sigur",
-    "continua", "mergi", "fa-o", "fa", "hai", "acord", "desigur", "incearca", "termina",
-];
+static GO_AHEAD: PhraseList = PhraseList::of(&[
+    "1", "2", "3", "acord", "approve", "approved", "carry", "continua", "continue", "da", "desigur", "do", "fa", "fa-o",
+    "finish", "go", "hai", "incearca", "keep", "mergi", "option", "proceed", "retry", "ship", "sigur", "start", "sure",
+    "termina", "try", "y", "yeah", "yep", "yes", "yup",
+]);
 
 /// Objections to what was just done, anywhere in a sentence.
 #[rustfmt::skip]
@@ -207,13 +209,12 @@ const ANAPHORA: &[&str] = &[
 
 /// Words of requests for the usual end of a task.
 #[rustfmt::skip]
-pub(crate) const ROUTINE: &[&str] = &[
-    "run", "test", "tests", "testele", "testul", "suite", "unit", "commit", "push", "check", "verify",
-    "lint", "linter", "format", "build", "changes", "change", "branch", "pr", "pull", "request", "open",
-    "merge", "everything", "result", "results", "diff", "show", "explain", "code", "whole", "full",
-    "ruleaza", "teste", "comite", "verifica", "modificarile", "totul", "arata", "diff-ul", "write", "add",
-    "scrie", "adauga", "some", "modificari", "toate",
-];
+pub(crate) static ROUTINE: PhraseList = PhraseList::of(&[
+    "adauga", "add", "arata", "branch", "build", "change", "changes", "check", "code", "comite", "commit", "diff",
+    "diff-ul", "everything", "explain", "format", "full", "lint", "linter", "merge", "modificari", "modificarile",
+    "open", "pr", "pull", "push", "request", "result", "results", "ruleaza", "run", "scrie", "show", "some", "suite",
+    "test", "teste", "testele", "tests", "testul", "toate", "totul", "unit", "verifica", "verify", "whole", "write",
+]);
 
 impl Prompt {
     /// Classifies a prompt.
@@ -225,7 +226,7 @@ impl Prompt {
         let both = || sentences.iter().zip(&read);
         let asks = both().any(|(sentence, words)| asks(sentence, words));
         let orders = read.iter().any(|words| orders(words));
-        let assent = Assent::of(sentences.iter().map(String::as_str), &read);
+        let assent = Assent::of(both().map(|(sentence, words)| (&**sentence, &**words)));
         let objection = read
             .iter()
             .take(3)
@@ -243,7 +244,7 @@ impl Prompt {
             routine: length <= 12
                 && super::scope::subject(&sentences.join(" "))
                     .iter()
-                    .all(|word| ROUTINE.contains(&word.as_str())),
+                    .all(|word| ROUTINE.contains(word)),
         }
     }
 }

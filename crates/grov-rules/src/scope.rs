@@ -1,7 +1,8 @@
 //! Keywords and subject words of a text.
 
 use super::lexicon::{is_stop_word, is_work_verb};
-use super::text::{Word, words};
+use super::text::Word;
+use grov_scope::words::each_word;
 
 pub(crate) use grov_scope::names::{MAX_ENTRIES, is_path, named};
 
@@ -10,10 +11,7 @@ const MAX_KEYWORDS: usize = 12;
 
 /// The content words of a text, folded, in order; a word may occur more than once.
 pub(crate) fn content_words(text: &str) -> impl Iterator<Item = String> {
-    words(text)
-        .into_iter()
-        .filter(is_content_word)
-        .map(|word| word.folded)
+    each_word(text).filter(is_content_word).map(|word| word.folded)
 }
 
 fn is_content_word(word: &Word<'_>) -> bool {

@@ -74,7 +74,7 @@ pub fn session_summary(question: &SummaryQuestion) -> SessionDigest {
         .iter()
         .rev()
         .take(20)
-        .map(|prompt| goal::goal_of(clean(prompt).sentences()))
+        .map(|prompt| goal::goal_of(&clean(prompt).sentences()))
         .find(|goal| !goal.is_empty())
         .unwrap_or_else(|| shorten(&question.goal, goal::MAX_CHARACTERS));
     let next_action = if let (true, Some(asked)) = (claims.asks, asked) {

@@ -30,7 +30,7 @@ pub fn analyze_task_context(question: &TaskContextQuestion) -> TaskAnalysis {
         goal: {
             let goals = prompts
                 .iter()
-                .map(|sentences| Goal::of(&Sentence::read(sentences.iter().cloned())));
+                .map(|sentences| Goal::of(&Sentence::read(sentences)));
             current_goal(goals).0
         },
         claims: claims_of(&question.answer),

@@ -1,35 +1,38 @@
 //! Recognizes prompts that turn away from the work so far: "Forget that; rather fix the footer."
 
-use super::text::{Word, any_phrase_at, words};
+use super::goal::Sentence;
+use super::text::Word;
+use grov_scope::phrases::PhraseList;
 
 /// Phrases at the beginning of a clause, folded: English, German, French, Spanish, Italian, Portuguese, Polish, Dutch,
 /// Romanian.
 #[rustfmt::skip]
-const PHRASES: &[&str] = &[
-    "forget that", "forget this", "forget it", "forget about", "forget the", "forget all", "forget everything",
-    "forget what i", "scratch that", "scratch all", "change of plan",
-    "change of plans", "change of subject", "new plan", "new task", "different task", "another task", "new topic",
-    "different topic", "something else", "something completely different", "let's do something else",
-    "let's drop that", "let's drop this", "moving on to", "on to something else", "stop working on", "vergiss das",
-    "vergiss es", "vergiss alles", "vergessen wir das", "neue aufgabe", "andere aufgabe", "etwas anderes",
-    "was anderes", "plananderung", "neuer plan", "oublie ca", "oublie cela", "oublie tout", "oublions ca",
-    "laisse tomber", "laissons tomber", "nouvelle tache", "autre tache", "autre chose", "changement de plan",
-    "olvida eso", "olvida esto", "olvida lo", "olvidalo", "olvidate de", "olvidemos", "nueva tarea", "otra tarea",
-    "otra cosa", "cambio de planes", "dimentica", "dimentichiamo", "lascia perdere", "lasciamo perdere",
-    "nuovo compito", "altro compito", "altra cosa", "cambio di programma", "esquece isso", "esqueca isso",
-    "esquece o", "esquece a", "deixa pra la", "nova tarefa", "outra tarefa", "outra coisa", "mudanca de planos",
-    "zapomnij o", "zapomnijmy o", "niewazne", "nowe zadanie", "inne zadanie", "cos innego", "zmiana planow",
-    "vergeet dat", "vergeet het", "laat maar", "nieuwe taak", "andere taak", "iets anders", "verandering van plan",
-    "uita de", "uita asta", "las-o balta", "task nou", "alta treaba", "altceva", "schimbare de plan",
-];
+static PHRASES: PhraseList = PhraseList::of(&[
+    "alta treaba", "altceva", "altra cosa", "altro compito", "andere aufgabe", "andere taak", "another task",
+    "autre chose", "autre tache", "cambio de planes", "cambio di programma", "change of plan", "change of plans",
+    "change of subject", "changement de plan", "cos innego", "deixa pra la", "different task", "different topic",
+    "dimentica", "dimentichiamo", "esqueca isso", "esquece a", "esquece isso", "esquece o", "etwas anderes",
+    "forget about", "forget all", "forget everything", "forget it", "forget that", "forget the", "forget this",
+    "forget what i", "iets anders", "inne zadanie", "laat maar", "laisse tomber", "laissons tomber", "las-o balta",
+    "lascia perdere", "lasciamo perdere", "let's do something else", "let's drop that", "let's drop this",
+    "moving on to", "mudanca de planos", "neue aufgabe", "neuer plan", "new plan", "new task", "new topic",
+    "nieuwe taak", "niewazne", "nouvelle tache", "nova tarefa", "nowe zadanie", "nueva tarea", "nuovo compito",
+    "olvida eso", "olvida esto", "olvida lo", "olvidalo", "olvidate de", "olvidemos", "on to something else",
+    "otra cosa", "otra tarea", "oublie ca", "oublie cela", "oublie tout", "oublions ca", "outra coisa", "outra tarefa",
+    "plananderung", "schimbare de plan", "scratch all", "scratch that", "something completely different",
+    "something else", "stop working on", "task nou", "uita asta", "uita de", "verandering van plan", "vergeet dat",
+    "vergeet het", "vergessen wir das", "vergiss alles", "vergiss das", "vergiss es", "was anderes", "zapomnij o",
+    "zapomnijmy o", "zmiana planow",
+]);
 
 /// Phrases that turn away only if nothing follows them in the clause: "Drop that, ..." but not "drop that column".
 #[rustfmt::skip]
-const WHOLE_CLAUSES: &[&str] = &[
-    "never mind", "nevermind", "nvm", "drop that", "drop this", "drop it", "stop that", "stop this", "cancel that", "cancel this", "abandon that",
-    "abandon this", "leave that", "leave this", "leave it", "lass das", "lass es", "lass das sein", "laisse ca",
-    "dejalo", "deja eso", "lascia stare", "deixa isso", "zostaw to", "laat dat", "lasa asta", "renunta la asta",
-];
+static WHOLE_CLAUSES: PhraseList = PhraseList::of(&[
+    "abandon that", "abandon this", "cancel that", "cancel this", "deixa isso", "deja eso", "dejalo", "drop it",
+    "drop that", "drop this", "laat dat", "laisse ca", "lasa asta", "lascia stare", "lass das", "lass das sein",
+    "lass es", "leave it", "leave that", "leave this", "never mind", "nevermind", "nvm", "renunta la asta", "stop that",
+    "stop this", "zostaw to",
+]);
 
 /// Beginnings of sentences in Chinese and Japanese.
 const UNSPACED: &[&str] = &[
@@ -51,19 +54,17 @@ const UNSPACED: &[&str] = &[
 
 /// Words before such a phrase.
 #[rustfmt::skip]
-const LEADS: &[&str] = &[
-    "ok", "okay", "no", "nah", "actually", "oh", "hm", "hmm", "wait", "please", "sorry", "well", "and", "but",
-    "let's", "ach", "nein", "ne", "bitte", "doch", "non", "bon", "mais", "finalement", "bueno", "pero", "mejor",
-    "dai", "anzi", "bom", "nie", "dobra", "nee", "toch", "nu", "bine", "de", "fapt",
-];
+static LEADS: PhraseList = PhraseList::of(&[
+    "ach", "actually", "and", "anzi", "bine", "bitte", "bom", "bon", "bueno", "but", "dai", "de", "dobra", "doch",
+    "fapt", "finalement", "hm", "hmm", "let's", "mais", "mejor", "nah", "ne", "nee", "nein", "nie", "no", "non", "nu",
+    "oh", "ok", "okay", "pero", "please", "sorry", "toch", "wait", "well",
+]);
 
 /// Whether a prompt with these sentences turns away from the work so far.
-pub(crate) fn turns_away<'a>(mut sentences: impl Iterator<Item = &'a str>) -> bool {
-    sentences.any(|sentence| {
-        UNSPACED
-            .iter()
-            .any(|phrase| sentence.trim_start().starts_with(phrase))
-            || in_words(&words(sentence))
+pub(crate) fn turns_away(sentences: &[Sentence<'_>]) -> bool {
+    sentences.iter().any(|sentence| {
+        let text = sentence.text().trim_start();
+        UNSPACED.iter().any(|phrase| text.starts_with(phrase)) || in_words(sentence.words())
     })
 }
 
@@ -71,15 +72,15 @@ fn in_words(all: &[Word<'_>]) -> bool {
     let mut at_start = true;
     for (at, word) in all.iter().enumerate() {
         if at_start {
-            if any_phrase_at(all, at, PHRASES).is_some() {
+            if PHRASES.at(all, at).is_some() {
                 return true;
             }
-            let whole = any_phrase_at(all, at, WHOLE_CLAUSES);
+            let whole = WHOLE_CLAUSES.at(all, at);
             if whole.is_some_and(|length| all[at + length - 1].pauses() || at + length == all.len()) {
                 return true;
             }
         }
-        at_start = word.pauses() || at_start && word.is_any(LEADS);
+        at_start = word.pauses() || at_start && LEADS.contains(&word.folded);
     }
     false
 }
@@ -99,9 +100,12 @@ mod tests {
     }
 
     #[test]
-    fn phrases_are_folded() {
-        let all = PHRASES.iter().chain(WHOLE_CLAUSES).chain(LEADS);
-        for phrase in all {
+    fn phrases_are_folded_and_sorted() {
+        for list in [&PHRASES, &WHOLE_CLAUSES, &LEADS] {
+            assert!(list.entries().is_sorted_by(|one, other| one < other));
+        }
+        let lists = [&PHRASES, &WHOLE_CLAUSES, &LEADS];
+        for phrase in lists.into_iter().flat_map(PhraseList::entries) {
             assert_eq!(crate::text::fold(phrase), *phrase);
         }
     }

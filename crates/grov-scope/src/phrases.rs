@@ -1,7 +1,7 @@
 //! Phrases of eleven languages: what opens and lifts a constraint, what assents, and what names things and actions.
 //!
-//! One module per language contains its tables, as data only. All entries are [folded](crate::words::fold) and sorted. An entry
-//! that ends with `*` is a stem; of several matching entries the longest counts. Chinese and Japanese do not separate words: their
+//! One module per language contains its tables, as data only. Of several matching entries the longest
+//! counts. Chinese and Japanese do not separate words: their
 //! entries match anywhere in a text.
 
 use crate::words::{Word, words};
@@ -17,12 +17,11 @@ mod nl;
 mod pl;
 mod pt;
 mod ro;
+mod table;
 mod zh;
 
 pub use languages::{Languages, Votes};
-
-/// The most letters after a stem.
-const MAX_ENDING: usize = 7;
+pub use table::{PhraseList, PhraseMap};
 
 /// The tables, one per language. English is first.
 static LANGUAGES: [&Phrases; 11] = [
@@ -43,33 +42,33 @@ static LANGUAGES: [&Phrases; 11] = [
 #[derive(Debug)]
 pub struct Phrases {
     /// Words that name a kind of thing.
-    pub nouns: &'static [(&'static str, Noun)],
+    pub nouns: PhraseMap<Noun>,
     /// Words that name an action, in any form: "rename", "umbenennen", "renommez".
-    pub verbs: &'static [(&'static str, Verb)],
+    pub verbs: PhraseMap<Verb>,
     /// The commonest words, by which the language is recognized.
-    pub function_words: &'static [&'static str],
+    pub function_words: PhraseList,
     /// Words that open a constraint.
-    pub cues: &'static [(&'static str, Cue)],
+    pub cues: PhraseMap<Cue>,
     /// Phrases before an instruction: politeness, connection, "can you".
-    pub leads: &'static [&'static str],
+    pub leads: PhraseList,
     /// Verbs that ask for work, as imperative or infinitive.
-    pub orders: &'static [&'static str],
+    pub orders: PhraseList,
     /// Words between two clauses.
-    pub conjunctions: &'static [&'static str],
+    pub conjunctions: PhraseList,
     /// Words of a description: finite verbs, pronouns of those who act.
-    pub narrating: &'static [&'static str],
+    pub narrating: PhraseList,
     /// Words after a cue that make it no constraint: "no idea", "without success".
-    pub idle: &'static [&'static str],
+    pub idle: PhraseList,
     /// Endings of verbs after a negation that make it a prohibition.
-    pub endings: &'static [&'static str],
+    pub endings: PhraseList,
     /// Phrases that permit something or lift a constraint.
-    pub permissions: &'static [&'static str],
+    pub permissions: PhraseList,
     /// Words of assent and thanks; a prompt of nothing else has no content.
-    pub assents: &'static [&'static str],
+    pub assents: PhraseList,
     /// Phrases that drop what was asked before.
-    pub turning_away: &'static [&'static str],
+    pub turning_away: PhraseList,
     /// Words that add to what was asked before.
-    pub continuing: &'static [&'static str],
+    pub continuing: PhraseList,
     /// Whether words are written without spaces between them.
     pub is_unspaced: bool,
 }
@@ -204,18 +203,18 @@ pub struct Found<T> {
 
 /// The things that a text names, in the languages it is likely written in and in English, in order.
 pub fn nouns(text: &str) -> Vec<Found<Noun>> {
-    find_all(text, |language| language.nouns)
+    find_all(text, |language| &language.nouns)
 }
 
 /// The actions that a text names, in the languages it is likely written in and in English, in order.
 pub fn verbs(text: &str) -> Vec<Found<Verb>> {
-    find_all(text, |language| language.verbs)
+    find_all(text, |language| &language.verbs)
 }
 
 /// The phrases of one table per language in a text, in order. They do not overlap.
 fn find_all<T: Copy + 'static>(
     text: &str,
-    table: impl Fn(&Phrases) -> &'static [(&'static str, T)],
+    table: impl Fn(&'static Phrases) -> &'static PhraseMap<T>,
 ) -> Vec<Found<T>> {
     let words = words(text);
     let languages = Languages::of(&words);
@@ -225,7 +224,7 @@ fn find_all<T: Copy + 'static>(
         let likely = languages.with_english().tables();
         let best = likely
             .filter(|language| !language.is_unspaced)
-            .filter_map(|language| entry_at(table(language), &words, at))
+            .filter_map(|language| table(language).at(&words, at))
             .max_by_key(|(length, _)| *length);
         match best {
             Some((length, means)) => {
@@ -247,7 +246,7 @@ fn find_all<T: Copy + 'static>(
 }
 
 /// Adds the entries inside a word of a language without spaces.
-fn inside<T: Copy>(table: &[(&str, T)], word: &Word<'_>, found: &mut Vec<Found<T>>) {
+fn inside<T: Copy>(table: &PhraseMap<T>, word: &Word<'_>, found: &mut Vec<Found<T>>) {
     // Folding changes the length of some letters that these languages do not have.
     if word.folded.len() != word.raw.len() {
         return;
@@ -256,7 +255,7 @@ fn inside<T: Copy>(table: &[(&str, T)], word: &Word<'_>, found: &mut Vec<Found<T
     let mut at = 0;
     while at < word.folded.len() {
         let rest = &word.folded[at..];
-        let length = match entry_before(table, rest) {
+        let length = match table.before(rest) {
             Some((length, means)) => {
                 let start = word.start + at;
                 let end = start + length;
@@ -272,64 +271,6 @@ fn inside<T: Copy>(table: &[(&str, T)], word: &Word<'_>, found: &mut Vec<Found<T
         };
         at += length;
     }
-}
-
-/// The longest entry that `text` starts with: its length and meaning.
-pub fn entry_before<T: Copy>(table: &[(&str, T)], text: &str) -> Option<(usize, T)> {
-    let first = text.chars().next()?;
-    let from = table.partition_point(|(entry, _)| entry.chars().next() < Some(first));
-    table[from..]
-        .iter()
-        .take_while(|(entry, _)| entry.starts_with(first))
-        .filter(|(entry, _)| text.starts_with(entry))
-        .map(|(entry, means)| (entry.len(), *means))
-        .max_by_key(|(length, _)| *length)
-}
-
-/// The longest entry at `at`: its length in words and its meaning.
-pub fn entry_at<T: Copy>(table: &[(&str, T)], words: &[Word<'_>], at: usize) -> Option<(usize, T)> {
-    let first = words.get(at)?.folded.as_bytes();
-    let first = &first[..first.len().min(2)];
-    let from = table.partition_point(|(entry, _)| entry.as_bytes() < first);
-    table[from..]
-        .iter()
-        .take_while(|(entry, _)| entry.as_bytes().starts_with(first))
-        .filter_map(|(entry, means)| Some((length_at(entry, words, at)?, entry.len(), *means)))
-        .max_by_key(|(length, letters, _)| (*length, *letters))
-        .map(|(length, _, means)| (length, means))
-}
-
-/// The length in words of the longest of these sorted entries at `at`.
-pub fn any_at(table: &[&str], words: &[Word<'_>], at: usize) -> Option<usize> {
-    let first = words.get(at)?.folded.as_bytes();
-    let first = &first[..first.len().min(2)];
-    let from = table.partition_point(|entry| entry.as_bytes() < first);
-    table[from..]
-        .iter()
-        .take_while(|entry| entry.as_bytes().starts_with(first))
-        .filter_map(|entry| length_at(entry, words, at))
-        .max()
-}
-
-/// The length in words of an entry, of which the last word may be a stem, at `at`.
-fn length_at(entry: &str, words: &[Word<'_>], at: usize) -> Option<usize> {
-    let mut length = 0;
-    for part in entry.split(' ') {
-        let word = &words.get(at + length)?.folded;
-        let is_same = match part.strip_suffix('*') {
-            Some(stem) => word
-                .strip_prefix(stem)
-                .is_some_and(|ending| ending.len() <= MAX_ENDING),
-            // An elided word: "n'", "d'".
-            None if part.ends_with('\'') => word.starts_with(part),
-            None => word == part,
-        };
-        if !is_same {
-            return None;
-        }
-        length += 1;
-    }
-    Some(length)
 }
 
 #[cfg(test)]

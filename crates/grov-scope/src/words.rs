@@ -106,9 +106,12 @@ const CONTRACTIONS: &[(&str, &str)] = &[
 /// A word folded, contractions with their apostrophe.
 fn fold_word(word: &str) -> String {
     let folded = fold(word);
-    match CONTRACTIONS.iter().find(|(hurried, _)| *hurried == folded) {
-        Some((_, full)) => (*full).to_owned(),
-        None => folded,
+    if !folded.ends_with(['t', 'e', 's']) {
+        return folded;
+    }
+    match CONTRACTIONS.binary_search_by(|(hurried, _)| (*hurried).cmp(&folded)) {
+        Ok(at) => CONTRACTIONS[at].1.to_owned(),
+        Err(_) => folded,
     }
 }
 
@@ -139,63 +142,77 @@ fn without_bold(token: &str, first: usize, last: usize) -> (usize, usize) {
 
 /// The words of a text, in order. Words are separated by spaces, so that a path is one word.
 pub fn words(text: &str) -> Vec<Word<'_>> {
-    let mut found: Vec<Word<'_>> = Vec::new();
+    each_word(text).collect()
+}
+
+/// The [words](words()) of a text, one by one.
+pub fn each_word(text: &str) -> impl Iterator<Item = Word<'_>> {
     let mut rest = 0;
-    while rest < text.len() {
-        let tail = &text[rest..];
-        let Some(offset) = tail.find(|letter: char| !letter.is_whitespace()) else {
-            break;
-        };
-        let start = rest + offset;
-        let run = &text[start..];
-        // A dash without spaces also separates words.
-        let stop = run
-            .char_indices()
-            .find(|(at, letter)| letter.is_whitespace() || *at > 0 && matches!(letter, '—' | '–'));
-        let end = match stop {
-            Some((at, letter)) if letter.is_whitespace() => start + at,
-            Some((at, dash)) => start + at + dash.len_utf8(),
-            None => text.len(),
-        };
-        rest = end;
-        let token = &text[start..end];
-        let first = token.find(is_word_character);
-        let last = token
-            .char_indices()
-            .rfind(|(_, letter)| is_word_character(*letter))
-            .map(|(at, letter)| at + letter.len_utf8());
-        match (first, last) {
-            (Some(first), Some(last)) => {
-                let (mut first, mut last) = without_bold(token, first, last);
-                // The dot of `.env` and the brackets of `run()` belong to the word.
-                if token[..first].ends_with('.') && !token[..first].ends_with("..") {
-                    first -= 1;
+    let mut pending: Option<Word<'_>> = None;
+    std::iter::from_fn(move || {
+        while let Some((start, end)) = next_token(text, rest) {
+            rest = end;
+            match word_in(text, start, end) {
+                Some(word) => {
+                    let before = pending.replace(word);
+                    if before.is_some() {
+                        return before;
+                    }
                 }
-                if token[last..].starts_with("()") {
-                    last += 2;
-                }
-                found.push(Word {
-                    raw: &token[first..last],
-                    folded: fold_word(&token[first..last]),
-                    start: start + first,
-                    end: start + last,
-                    before: &token[..first],
-                    after: &token[last..],
-                });
-            }
-            _ => {
                 // Punctuation alone belongs to the word before it.
-                if let Some(word) = found.last_mut() {
-                    let from = word.end;
-                    word.after = &text[from..end];
-                    if token == "-" {
-                        word.after = "—";
+                None => {
+                    if let Some(word) = &mut pending {
+                        word.after = match &text[start..end] {
+                            "-" => "—",
+                            _ => &text[word.end..end],
+                        };
                     }
                 }
             }
         }
+        pending.take()
+    })
+}
+
+/// The range of the next run without white space from `from` on. A dash without spaces also ends it.
+fn next_token(text: &str, from: usize) -> Option<(usize, usize)> {
+    let start = from + text[from..].find(|letter: char| !letter.is_whitespace())?;
+    let run = &text[start..];
+    let stop = run
+        .char_indices()
+        .find(|(at, letter)| letter.is_whitespace() || *at > 0 && matches!(letter, '—' | '–'));
+    let end = match stop {
+        Some((at, letter)) if letter.is_whitespace() => start + at,
+        Some((at, dash)) => start + at + dash.len_utf8(),
+        None => text.len(),
+    };
+    Some((start, end))
+}
+
+/// The word in the token at `start..end`, if it is more than punctuation.
+fn word_in(text: &str, start: usize, end: usize) -> Option<Word<'_>> {
+    let token = &text[start..end];
+    let first = token.find(is_word_character)?;
+    let last = token
+        .char_indices()
+        .rfind(|(_, letter)| is_word_character(*letter))
+        .map(|(at, letter)| at + letter.len_utf8())?;
+    let (mut first, mut last) = without_bold(token, first, last);
+    // The dot of `.env` and the brackets of `run()` belong to the word.
+    if token[..first].ends_with('.') && !token[..first].ends_with("..") {
+        first -= 1;
     }
-    found
+    if token[last..].starts_with("()") {
+        last += 2;
+    }
+    Some(Word {
+        raw: &token[first..last],
+        folded: fold_word(&token[first..last]),
+        start: start + first,
+        end: start + last,
+        before: &token[..first],
+        after: &token[last..],
+    })
 }
 
 /// The number of words that a phrase (folded words, separated by one space) takes at `at`, if it occurs there.

@@ -5,7 +5,7 @@
 
 use crate::scope::is_path;
 use crate::text::Word;
-use grov_scope::phrases::{Cue, Languages, Noun, Phrases, Verb, any_at, entry_at};
+use grov_scope::phrases::{Cue, Languages, Noun, PhraseList, Phrases, Verb};
 
 /// The most words of a clause that continues a constraint after a conjunction.
 const MAX_CONTINUATION: usize = 7;
@@ -86,7 +86,7 @@ pub(super) fn find(
 ) -> Vec<(usize, usize)> {
     let tables: Vec<&Phrases> = languages
         .tables()
-        .filter(|table| !table.is_unspaced && !table.leads.is_empty())
+        .filter(|table| !table.is_unspaced && !table.leads.entries().is_empty())
         .collect();
     if tables.is_empty() || words.is_empty() {
         return Vec::new();
@@ -128,40 +128,34 @@ fn reported(words: &[Word<'_>]) -> usize {
 }
 
 impl Reader<'_, '_> {
-    fn any(&self, at: usize, table: impl Fn(&Phrases) -> &'static [&'static str]) -> Option<usize> {
+    fn any(&self, at: usize, table: impl Fn(&'static Phrases) -> &'static PhraseList) -> Option<usize> {
         self.tables
             .iter()
-            .filter_map(|phrases| any_at(table(phrases), self.words, at))
+            .filter_map(|phrases| table(phrases).at(self.words, at))
             .max()
     }
 
-    fn is_in(&self, at: usize, table: impl Fn(&Phrases) -> &'static [&'static str]) -> bool {
+    fn is_in(&self, at: usize, table: impl Fn(&'static Phrases) -> &'static PhraseList) -> bool {
         self.any(at, table).is_some()
     }
 
     /// The longest cue at `at`.
     fn cue(&self, at: usize) -> Option<(usize, Cue)> {
         let cues = self.tables.iter();
-        cues.filter_map(|phrases| entry_at(phrases.cues, self.words, at))
+        cues.filter_map(|phrases| phrases.cues.at(self.words, at))
             .max_by_key(|(length, _)| *length)
     }
 
     /// The cue of one word at `at`.
     fn short_cue(&self, at: usize) -> Option<Cue> {
         let folded = self.words[at].folded.as_str();
-        self.tables.iter().find_map(|table| {
-            let found = table
-                .cues
-                .binary_search_by(|(entry, _)| (*entry).cmp(folded))
-                .ok()?;
-            Some(table.cues[found].1)
-        })
+        self.tables.iter().find_map(|table| table.cues.get(folded))
     }
 
     fn verb(&self, at: usize) -> Option<Verb> {
         let verbs = self.tables.iter();
         verbs
-            .filter_map(|phrases| entry_at(phrases.verbs, self.words, at))
+            .filter_map(|phrases| phrases.verbs.at(self.words, at))
             .map(|(_, verb)| verb)
             .next()
     }
@@ -169,14 +163,14 @@ impl Reader<'_, '_> {
     fn noun(&self, at: usize) -> Option<Noun> {
         let nouns = self.tables.iter();
         nouns
-            .filter_map(|phrases| entry_at(phrases.nouns, self.words, at))
+            .filter_map(|phrases| phrases.nouns.at(self.words, at))
             .map(|(_, noun)| noun)
             .next()
     }
 
     fn is_order(&self, at: usize) -> bool {
         at < self.words.len()
-            && (self.is_in(at, |table| table.orders) || self.verb(at).is_some())
+            && (self.is_in(at, |table| &table.orders) || self.verb(at).is_some())
             && !self
                 .words
                 .get(at + 1)
@@ -188,7 +182,7 @@ impl Reader<'_, '_> {
         let at = self.after_leads(clause);
         self.is_order(at)
             || self.ends_with_infinitive(clause.to)
-                && self.is_in(clause.to, |table| table.orders)
+                && self.is_in(clause.to, |table| &table.orders)
                 && (at > clause.from || !self.narrates(clause.from, clause.to))
     }
 
@@ -203,7 +197,7 @@ impl Reader<'_, '_> {
                         || next.before.contains(['(', '—', '¡', '¿'])
                         || at > from
                             && (at > from + 1 || !next.is_any(&["aber", "maar"]))
-                            && self.is_in(at + 1, |table| table.conjunctions)
+                            && self.is_in(at + 1, |table| &table.conjunctions)
                             && self.cue(at + 1).is_none_or(|(length, _)| length < 2)
                 }
             };
@@ -227,23 +221,19 @@ impl Reader<'_, '_> {
     }
 
     fn lead(&self, at: usize) -> Option<usize> {
-        self.any(at, |table| table.leads)
-            .max(self.any(at, |table| table.conjunctions))
+        self.any(at, |table| &table.leads)
+            .max(self.any(at, |table| &table.conjunctions))
     }
 
     /// Whether one of these words describes.
     fn narrates(&self, from: usize, to: usize) -> bool {
-        (from..=to.min(self.words.len() - 1)).any(|at| self.is_in(at, |table| table.narrating))
+        (from..=to.min(self.words.len() - 1)).any(|at| self.is_in(at, |table| &table.narrating))
     }
 
     fn is_idle(&self, at: usize) -> bool {
         let folded = &self.words[at].folded;
         let bare = folded.strip_prefix("n'").unwrap_or(folded);
-        self.is_in(at, |table| table.idle)
-            || self
-                .tables
-                .iter()
-                .any(|table| table.idle.binary_search(&bare).is_ok())
+        self.is_in(at, |table| &table.idle) || self.tables.iter().any(|table| table.idle.contains(bare))
     }
 
     /// The constraint in a clause.
@@ -259,7 +249,7 @@ impl Reader<'_, '_> {
                 break;
             }
             let cue = self.cue(at);
-            let permits = self.any(at, |table| table.permissions);
+            let permits = self.any(at, |table| &table.permissions);
             if let Some(length) = permits
                 && cue.is_none_or(|(cue, _)| cue <= length)
                 && !self.negates(at + length, clause.to)
@@ -469,7 +459,7 @@ impl Reader<'_, '_> {
         ]) && !self
             .tables
             .iter()
-            .any(|table| table.conjunctions.contains(&"jednak"))
+            .any(|table| table.conjunctions.contains("jednak"))
     }
 
     /// Whether a verb has a form that commands after a negation.
@@ -477,7 +467,7 @@ impl Reader<'_, '_> {
         let folded = self.words[at].folded.as_str();
         self.tables
             .iter()
-            .flat_map(|table| table.endings)
+            .flat_map(|table| table.endings.entries())
             .any(|ending| folded == *ending || folded.len() > ending.len() + 1 && folded.ends_with(ending))
             && !self.is_idle(at)
             && !self.is_told(at)
@@ -485,17 +475,17 @@ impl Reader<'_, '_> {
 
     /// Whether a German or Dutch clause ends with an infinitive.
     fn ends_with_infinitive(&self, last: usize) -> bool {
-        let table = self.tables.iter().any(|table| table.endings.contains(&"en"));
+        let table = self.tables.iter().any(|table| table.endings.contains("en"));
         table && self.words[last].folded.len() >= 4 && self.is_command(last)
     }
 
     /// Portuguese commands in the form of a statement: "não mexe em nada".
     fn is_informal(&self, at: usize) -> bool {
-        self.verb(at).is_some() && self.tables.iter().any(|table| table.leads.contains(&"blz"))
+        self.verb(at).is_some() && self.tables.iter().any(|table| table.leads.contains("blz"))
     }
 
     fn is_told(&self, at: usize) -> bool {
-        self.is_in(at, |table| table.narrating)
+        self.is_in(at, |table| &table.narrating)
     }
 
     /// "Only" confines if it is not about what the work itself does: "cambia solo X", and not "solo cachea X".
@@ -550,7 +540,7 @@ impl Reader<'_, '_> {
             }
             return match self.verb(following) {
                 Some(verb) => (verb == Verb::Change).then_some(at),
-                None => (!self.is_in(following, |table| table.orders)
+                None => (!self.is_in(following, |table| &table.orders)
                     || self.ends_with_infinitive(clause.to))
                 .then_some(at),
             };
@@ -638,13 +628,13 @@ impl Reader<'_, '_> {
             let starts = self.cue(at.min(clause.to)).map(|(_, cue)| cue);
             let excepts =
                 starts == Some(Cue::Except) || self.cue(clause.from).map(|(_, cue)| cue) == Some(Cue::Except);
-            let joined = !last.pauses() && self.is_in(clause.from, |table| table.conjunctions);
+            let joined = !last.pauses() && self.is_in(clause.from, |table| &table.conjunctions);
             let lists = joined
                 && words.len() <= MAX_CONTINUATION
                 && at <= clause.to
                 && (starts.is_none() || self.words[clause.from].is_any(&["ni", "ani", "nem", "ne"]))
                 && !self.narrates(clause.from, clause.to)
-                && !self.is_in(at, |table| table.permissions)
+                && !self.is_in(at, |table| &table.permissions)
                 && (!self.is_order(at)
                     || self.noun(at).is_some()
                     || self.words[clause.from]

@@ -1,8 +1,10 @@
 //! Vocabulary of constraints, folded: lower case, without diacritics.
 
+use grov_scope::phrases::PhraseList;
+
 /// Cues at the start of a clause, followed by at least one word.
 #[rustfmt::skip]
-pub(super) const PLAIN_CUES: &[&str] = &[
+pub(super) static PLAIN_CUES: PhraseList = PhraseList::of(&[
     "ai grija", "always", "asigura-te", "asigurati-va", "ask before", "ask me before", "ask me first",
     "asteapta", "atentie sa nu", "aveti grija", "avoid", "by no means", "check with me before",
     "e interzis", "ensure", "este interzis", "evita", "evitati", "exclude", "hands off", "i'd rather not",
@@ -15,20 +17,20 @@ pub(super) const PLAIN_CUES: &[&str] = &[
     "stay in", "stay inside", "stay within", "stick to", "stick with", "stop after", "stop as soon as",
     "stop before", "sub nici o forma", "sub nicio forma", "try not to", "under no circumstances",
     "wait for my", "wait until i",
-];
+]);
 
 /// Cues anywhere in an instruction.
 #[rustfmt::skip]
-pub(super) const CUES_ANYWHERE: &[&str] = &[
+pub(super) static CUES_ANYWHERE: PhraseList = PhraseList::of(&[
     "apart from", "aside from", "at most", "at the most", "atat si nimic", "cel mult", "cu exceptia",
     "exceptand", "in afara de", "mai putin de", "maxim", "nimic altceva", "nimic in plus", "no longer than",
     "no more than", "not more than", "nothing else", "nothing more", "nu mai mult de", "other than",
     "with the exception of",
-];
+]);
 
 /// Cues after their subject.
 #[rustfmt::skip]
-pub(super) const CUES_OF_A_STATE: &[&str] = &[
+pub(super) static CUES_OF_A_STATE: PhraseList = PhraseList::of(&[
     "are forbidden", "are frozen", "are not allowed", "are not to be", "are off limits", "are off-limits",
     "are out of scope", "are read-only", "are untouchable", "aren't allowed", "has to keep",
     "has to remain", "has to stay", "have to remain", "have to stay", "is forbidden", "is frozen",
@@ -40,7 +42,7 @@ pub(super) const CUES_OF_A_STATE: &[&str] = &[
     "should remain", "should stay", "stay as", "stay green", "stay in place", "stay out of",
     "stay the same", "stay unchanged", "stay untouched", "stay where", "stays as", "stays green",
     "stays in place", "stays out of", "stays the same", "stays unchanged", "stays untouched", "stays where",
-];
+]);
 
 /// Words that open a new clause.
 #[rustfmt::skip]
@@ -281,8 +283,8 @@ mod tests {
 
     #[test]
     fn searched_tables_are_sorted() {
-        for table in [CUES_ANYWHERE, CUES_OF_A_STATE, PLAIN_CUES] {
-            assert!(table.is_sorted_by(|one, other| one < other));
+        for table in [&CUES_ANYWHERE, &CUES_OF_A_STATE, &PLAIN_CUES] {
+            assert!(table.entries().is_sorted_by(|one, other| one < other));
         }
     }
 }

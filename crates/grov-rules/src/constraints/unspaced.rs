@@ -2,7 +2,7 @@
 //!
 //! A constraint is a clause between punctuation marks that contains a cue.
 
-use grov_scope::phrases::{Cue, Languages, Phrases, entry_before};
+use grov_scope::phrases::{Cue, Languages, Phrases};
 
 /// Punctuation between clauses. In Chinese, `、` separates the items of a list only.
 const MARKS: &[char] = &[
@@ -36,7 +36,7 @@ pub(super) fn find(
 ) -> Vec<(usize, usize)> {
     let mut found: Vec<(usize, usize)> = Vec::new();
     for table in languages.tables().filter(|table| table.is_unspaced) {
-        let japanese = table.cues.iter().any(|(entry, _)| *entry == "ないで");
+        let japanese = table.cues.entries().iter().any(|(entry, _)| *entry == "ないで");
         let clauses = split(sentence, japanese);
         let mut taken = 0;
         for (index, clause) in clauses.iter().enumerate() {
@@ -122,7 +122,7 @@ fn first_cue(text: &str, table: &Phrases) -> Option<(usize, Cue)> {
             at = text.ceil_char_boundary(at);
             continue;
         }
-        if let Some((_, cue)) = entry_before(table.cues, rest) {
+        if let Some((_, cue)) = table.cues.before(rest) {
             return Some((at, cue));
         }
         at += rest.chars().next().map_or(1, char::len_utf8);
@@ -140,13 +140,13 @@ fn contains_any(text: &str, entries: &[&str]) -> bool {
 
 /// Whether a clause is a constraint.
 fn is_constraint(text: &str, table: &Phrases, japanese: bool) -> bool {
-    if contains_any(text, table.permissions) {
+    if contains_any(text, table.permissions.entries()) {
         return false;
     }
     let mut at = 0;
     while let Some((offset, cue)) = first_cue(&text[at..], table) {
         let here = at + offset;
-        let length = entry_before(table.cues, &text[here..]).map_or(1, |(length, _)| length);
+        let length = table.cues.before(&text[here..]).map_or(1, |(length, _)| length);
         let (before, behind) = (&text[..here], &text[here + length..]);
         let opens = if japanese {
             opens_japanese(text, before, &text[here..here + length], behind, cue, table)
@@ -162,7 +162,7 @@ fn is_constraint(text: &str, table: &Phrases, japanese: bool) -> bool {
 }
 
 fn opens_chinese(text: &str, before: &str, cue: &str, behind: &str, kind: Cue, table: &Phrases) -> bool {
-    if contains_any(text, table.narrating) {
+    if contains_any(text, table.narrating.entries()) {
         return false;
     }
     let lead = before.trim_start_matches([
@@ -237,5 +237,9 @@ fn opens_japanese(text: &str, before: &str, cue: &str, behind: &str, kind: Cue, 
 
 /// Whether a text contains a verb that constraints are about.
 fn contains_verb(text: &str, table: &Phrases) -> bool {
-    table.verbs.iter().any(|(entry, _)| text.contains(entry))
+    table
+        .verbs
+        .entries()
+        .iter()
+        .any(|(entry, _)| text.contains(entry))
 }

@@ -1,11 +1,11 @@
 //! Phrases of German.
 
-use super::{Cue, Noun, Phrases, Verb};
+use super::{Cue, Noun, PhraseList, PhraseMap, Phrases, Verb};
 
 /// The tables.
 #[rustfmt::skip]
-pub(super) const PHRASES: Phrases = Phrases {
-    nouns: &[
+pub(super) static PHRASES: Phrases = Phrases {
+    nouns: PhraseMap::of(&[
         ("abhaengigkeit*", Noun::Dependency), ("abhangigkeit*", Noun::Dependency), ("alles", Noun::Anything),
         ("anderes", Noun::Anything), ("api", Noun::Signature), ("apis", Noun::Signature),
         ("bibliothek*", Noun::Dependency), ("ci", Noun::Ci), ("code", Noun::Code), ("code-stil", Noun::Style),
@@ -36,8 +36,8 @@ pub(super) const PHRASES: Phrases = Phrases {
         ("testfalle*", Noun::Test), ("tests", Noun::Test), ("testsuite*", Noun::Test), ("typen", Noun::Signature),
         ("umgebungsvariable*", Noun::Config), ("unit-test*", Noun::Test), ("unittest*", Noun::Test),
         ("verzeichnis*", Noun::Folder), ("zeile in der", Noun::Database), ("zusatzmodul*", Noun::Dependency),
-    ],
-    verbs: &[
+    ]),
+    verbs: PhraseMap::of(&[
         ("abander*", Verb::Change), ("aender*", Verb::Change), ("aktualisier*", Verb::Upgrade),
         ("ander*", Verb::Change), ("anfass*", Verb::Change), ("angefasst", Verb::Change), ("angelegt", Verb::Create),
         ("angepasst", Verb::Change), ("angeruhrt", Verb::Change), ("anheb*", Verb::Upgrade), ("anleg*", Verb::Create),
@@ -80,8 +80,8 @@ pub(super) const PHRASES: Phrases = Phrases {
         ("veroffentlich*", Verb::Deploy), ("verschieb*", Verb::Move), ("verschob*", Verb::Move),
         ("verwend*", Verb::Use), ("verwerf*", Verb::Delete), ("wegwerf*", Verb::Delete), ("wirf", Verb::Delete),
         ("zu ander*", Verb::Change), ("zusammenfuhr*", Verb::Merge),
-    ],
-    function_words: &[
+    ]),
+    function_words: PhraseList::of(&[
         "aber", "aendern", "alle", "alles", "als", "also", "am", "an", "ander", "andere", "anderen", "andern",
         "anders", "anfassen", "auch", "auf", "aus", "ausser", "bei", "bevor", "bis", "bitte", "bleib", "bleiben",
         "bleibt", "da", "damit", "danach", "dann", "darf", "darfst", "das", "dass", "dein", "dem", "den", "denn",
@@ -96,8 +96,8 @@ pub(super) const PHRASES: Phrases = Phrases {
         "trotzdem", "tu", "uber", "ueber", "um", "und", "uns", "unter", "vergiss", "vom", "von", "vor", "war",
         "warum", "was", "weg", "weil", "weiter", "wenn", "wer", "werden", "wie", "wieder", "will", "wir", "wird",
         "wo", "zu", "zuerst", "zum", "zur", "zwar",
-    ],
-    cues: &[
+    ]),
+    cues: PhraseMap::of(&[
         ("abgesehen von", Cue::Except), ("achte darauf dass", Cue::Prohibition),
         ("auf gar keinen fall", Cue::Prohibition), ("auf keinen fall", Cue::Prohibition),
         ("ausgenommen", Cue::Except), ("ausschliesslich", Cue::Only), ("ausser", Cue::Except), ("behalt", Cue::Keep),
@@ -164,8 +164,8 @@ pub(super) const PHRASES: Phrases = Phrases {
         ("werden nicht geandert", Cue::Stays), ("wir durfen nicht", Cue::Prohibition),
         ("wir wollen keine", Cue::Prohibition), ("wird nicht angefasst", Cue::Stays),
         ("wird nicht geandert", Cue::Stays),
-    ],
-    leads: &[
+    ]),
+    leads: PhraseList::of(&[
         "aber", "aber bitte", "ach", "ach ja", "achtung", "als nachstes", "als naechstes", "also", "auch",
         "ausserdem", "bitte", "bitte auch", "bitte noch", "da", "dabei", "danach", "danke", "dann", "dazu",
         "denk dran", "doch", "dort", "du musst", "du sollst", "erst", "erstmal", "gern", "gerne", "gut", "hallo",
@@ -173,8 +173,8 @@ pub(super) const PHRASES: Phrases = Phrases {
         "koenntest du", "konnen wir", "konntest du", "kurz", "lieber", "mach das", "mal", "mal bitte", "moin", "nein",
         "noch", "ok", "okay", "schnell", "servus", "sondern", "stattdessen", "super", "und", "und auch", "und bitte",
         "wichtig", "wir brauchen", "wir mussen", "wir sollten", "zudem", "zuerst",
-    ],
-    orders: &[
+    ]),
+    orders: PhraseList::of(&[
         "abander*", "abfangen", "aender*", "aktivier*", "aktualisier*", "analysier*", "ander*", "anpassen",
         "aufraum*", "ausblenden", "bau", "baue", "bauen", "beheb*", "behebe", "behoben", "benenn", "benenne",
         "berechne", "bereinig*", "berucksichtig*", "beschleunig*", "blende", "bring", "bringe", "cache", "cachen",
@@ -196,12 +196,12 @@ pub(super) const PHRASES: Phrases = Phrases {
         "upgrad*", "validier*", "verbesser*", "vereinfach*", "vergleich*", "verhinder*", "verknupf*", "verlager*",
         "verlinke", "verringer*", "verschieb*", "verwend*", "wandel", "wandle", "wechsle", "wirf", "zeig", "zeige",
         "zentrier*", "zerleg*", "zerlege", "zieh", "ziehe",
-    ],
-    conjunctions: &[
+    ]),
+    conjunctions: PhraseList::of(&[
         "aber", "ausserdem", "bzw", "damit", "dann", "denn", "jedoch", "oder", "sondern", "sowie", "und", "und zwar",
         "weil",
-    ],
-    narrating: &[
+    ]),
+    narrating: PhraseList::of(&[
         "bekomme", "bekommt", "brauche", "brauchst", "braucht", "crasht", "darf", "dass", "durfen", "enthalt", "er",
         "erscheinen", "erscheint", "es", "fehlen", "fehlt", "funktionieren", "funktioniert", "gehen", "geht", "gibt",
         "greift", "hab", "habe", "haben", "hangt", "hat", "hatte", "hatten", "ich", "ist", "kam", "kann", "kannst",
@@ -209,17 +209,17 @@ pub(super) const PHRASES: Phrases = Phrases {
         "lasst", "laufen", "lauft", "liefert", "man", "musst", "passiert", "scheint", "sehe", "sieht", "sind", "soll",
         "sollen", "steht", "stimmt", "war", "waren", "warum", "wenn", "werden", "weshalb", "wieso", "will", "wir",
         "wird", "wirft", "wollen", "wurde", "wurden", "zeigen", "zeigt",
-    ],
-    idle: &[
+    ]),
+    idle: PhraseList::of(&[
         "ahnung", "angst", "antwort", "ausgabe", "bock", "daten", "ding", "effekt", "eile", "erfolg", "fehler",
         "frage", "grund", "idee", "lust", "mehr", "plan", "pointer", "problem", "probleme", "rolle", "rucksicht",
         "schlimm", "sorge", "sorgen", "stimmt", "stress", "unterschied", "vergessen", "vergiss", "weiteres",
         "wirkung", "wissen", "worte", "wunder", "zeit", "zweifel",
-    ],
-    endings: &[
+    ]),
+    endings: PhraseList::of(&[
         "eln", "en", "ern",
-    ],
-    permissions: &[
+    ]),
+    permissions: PhraseList::of(&[
         "brauchst nicht", "darf jetzt", "darf ruhig", "darfst du", "darfst jetzt", "doch anfassen",
         "du brauchst nicht", "du darfst", "du darfst ruhig", "du kannst auch", "du kannst gern*", "du kannst ruhig",
         "du musst nicht", "egal", "es ist ok", "freie hand", "ist in ordnung", "ist mir egal", "ist ok wenn",
@@ -227,23 +227,23 @@ pub(super) const PHRASES: Phrases = Phrases {
         "keine angst", "keine rucksicht", "keine scheu", "keine sorge", "mach ruhig", "mach was du willst",
         "muss nicht", "mussen nicht", "musst nicht", "nicht noetig", "nicht notig", "nicht schlimm wenn", "ruhig",
         "ruhig auch",
-    ],
-    assents: &[
+    ]),
+    assents: PhraseList::of(&[
         "alles", "aus", "bitte", "commit", "committen", "cool", "danke", "dankeschon", "dann", "das", "dein", "den",
         "doch", "einverstanden", "es", "fahr", "fort", "fortfahren", "fortsetzen", "genau", "gern", "gerne", "go",
         "gut", "ja", "jap", "jetzt", "jo", "jup", "klappt", "klar", "klingt", "leg", "los", "mach", "mal", "na",
         "nach", "ok", "okay", "passt", "perfekt", "plan", "prima", "push", "pushen", "richtig", "ruhig", "schoen",
         "schon", "sehr", "setz", "sieht", "so", "stimmt", "super", "toll", "top", "tu", "um", "umsetzen", "und",
         "weiter", "weitermachen",
-    ],
-    turning_away: &[
+    ]),
+    turning_away: PhraseList::of(&[
         "abbrechen", "anderes thema", "anders", "brich das ab", "doch lieber", "doch nicht", "etwas anderes",
         "komando zuruck", "kommando zuruck", "lass das", "lass es", "lieber doch", "mach lieber", "nee lieber",
         "nein lieber", "neue aufgabe", "plananderung", "planwechsel", "stattdessen", "streich das", "vergiss das",
         "vergiss den", "vergiss die", "vergiss es", "was anderes",
-    ],
-    continuing: &[
+    ]),
+    continuing: PhraseList::of(&[
         "auch", "ausserdem", "das gleiche", "dasselbe", "ebenfalls", "ebenso", "genauso", "noch", "zusatzlich",
-    ],
+    ]),
     is_unspaced: false,
 };

@@ -1,11 +1,11 @@
 //! Phrases of English.
 
-use super::{Noun, Phrases, Verb};
+use super::{Noun, PhraseList, PhraseMap, Phrases, Verb};
 
 /// The tables.
 #[rustfmt::skip]
-pub(super) const PHRASES: Phrases = Phrases {
-    nouns: &[
+pub(super) static PHRASES: Phrases = Phrases {
+    nouns: PhraseMap::of(&[
         ("anything", Noun::Anything), ("anything else", Noun::Anything), ("api", Noun::Signature),
         ("apis", Noun::Signature), ("assertion", Noun::Test), ("assertions", Noun::Test), ("ci", Noun::Ci),
         ("code", Noun::Code), ("code style", Noun::Style), ("codebase", Noun::Code), ("column", Noun::Database),
@@ -45,8 +45,8 @@ pub(super) const PHRASES: Phrases = Phrases {
         ("third party", Noun::Dependency), ("third-party", Noun::Dependency), ("type", Noun::Signature),
         ("types", Noun::Signature), ("unit test", Noun::Test), ("unit tests", Noun::Test),
         ("whitespace", Noun::Style), ("workflow", Noun::Ci), ("workflows", Noun::Ci),
-    ],
-    verbs: &[
+    ]),
+    verbs: PhraseMap::of(&[
         ("add", Verb::Add), ("added", Verb::Add), ("adding", Verb::Add), ("adds", Verb::Add),
         ("adjust", Verb::Change), ("adjusting", Verb::Change), ("alter", Verb::Change), ("altered", Verb::Change),
         ("altering", Verb::Change), ("apply", Verb::Run), ("applying", Verb::Run), ("bring in", Verb::Add),
@@ -96,8 +96,8 @@ pub(super) const PHRASES: Phrases = Phrases {
         ("upgraded", Verb::Upgrade), ("upgrades", Verb::Upgrade), ("upgrading", Verb::Upgrade), ("use", Verb::Use),
         ("used", Verb::Use), ("uses", Verb::Use), ("using", Verb::Use), ("wipe", Verb::Delete),
         ("wiping", Verb::Delete), ("write", Verb::Create), ("writing", Verb::Create),
-    ],
-    function_words: &[
+    ]),
+    function_words: PhraseList::of(&[
         "a", "about", "add", "after", "all", "also", "an", "and", "and/or", "any", "anything", "are", "aren't", "as",
         "at", "be", "because", "been", "before", "but", "by", "can", "can't", "change", "could", "did", "didn't",
         "do", "does", "doesn't", "doing", "don't", "else", "except", "fix", "for", "from", "get", "go", "got", "had",
@@ -110,15 +110,15 @@ pub(super) const PHRASES: Phrases = Phrases {
         "until", "up", "us", "use", "w/o", "wanna", "want", "was", "we", "we're", "well", "were", "what", "when",
         "where", "which", "while", "who", "why", "will", "with", "without", "won't", "would", "yes", "yet", "you",
         "your",
-    ],
-    cues: &[],
-    leads: &[],
-    orders: &[],
-    conjunctions: &[],
-    narrating: &[],
-    idle: &[],
-    endings: &[],
-    permissions: &[
+    ]),
+    cues: PhraseMap::of(&[]),
+    leads: PhraseList::of(&[]),
+    orders: PhraseList::of(&[]),
+    conjunctions: PhraseList::of(&[]),
+    narrating: PhraseList::of(&[]),
+    idle: PhraseList::of(&[]),
+    endings: PhraseList::of(&[]),
+    permissions: PhraseList::of(&[
         "be my guest", "change whatever", "do whatever", "don't be afraid", "don't be shy", "don't bother",
         "don't care", "don't have to", "don't hesitate", "don't mind", "don't need to", "don't worry",
         "don't worry about", "feel free", "feel free to", "fine to", "go ahead and", "i don't care", "i don't mind",
@@ -128,18 +128,18 @@ pub(super) const PHRASES: Phrases = Phrases {
         "whatever it takes", "whatever you like", "you are allowed", "you are free to", "you can", "you can also",
         "you can now", "you could", "you don't have to", "you don't need to", "you have my permission", "you may",
         "you may also", "you may now", "you're allowed", "you're free to", "your call",
-    ],
-    assents: &[],
-    turning_away: &[
+    ]),
+    assents: PhraseList::of(&[]),
+    turning_away: PhraseList::of(&[
         "abandon", "actually no", "cancel that", "change of plan", "change of plans", "changed my mind",
         "different task", "drop it", "drop that", "forget about it", "forget about that", "forget about the",
         "forget it", "forget that", "forget the", "forget what", "ignore that", "instead", "leave that",
         "let's do something else", "let's not", "never mind", "nevermind", "new task", "no wait", "not that", "nvm",
         "on second thought", "on second thoughts", "rather", "scrap that", "scratch that", "skip that",
         "something else", "wait no",
-    ],
-    continuing: &[
+    ]),
+    continuing: PhraseList::of(&[
         "additionally", "also", "as well", "both", "likewise", "same", "too",
-    ],
+    ]),
     is_unspaced: false,
 };

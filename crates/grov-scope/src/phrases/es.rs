@@ -1,11 +1,11 @@
 //! Phrases of Spanish.
 
-use super::{Cue, Noun, Phrases, Verb};
+use super::{Cue, Noun, PhraseList, PhraseMap, Phrases, Verb};
 
 /// The tables.
 #[rustfmt::skip]
-pub(super) const PHRASES: Phrases = Phrases {
-    nouns: &[
+pub(super) static PHRASES: Phrases = Phrases {
+    nouns: PhraseMap::of(&[
         ("ajustes", Noun::Config), ("algo", Noun::Anything), ("api", Noun::Signature), ("apis", Noun::Signature),
         ("archivo*", Noun::File), ("base de datos", Noun::Database), ("bases de datos", Noun::Database),
         ("bbdd", Noun::Database), ("bd", Noun::Database), ("biblioteca*", Noun::Dependency),
@@ -30,8 +30,8 @@ pub(super) const PHRASES: Phrases = Phrases {
         ("snapshot*", Noun::Snapshot), ("tabla", Noun::Database), ("tablas", Noun::Database),
         ("terceros", Noun::Dependency), ("test", Noun::Test), ("tests", Noun::Test), ("tests unitarios", Noun::Test),
         ("tipos", Noun::Signature), ("todo", Noun::Anything), ("variables de entorno", Noun::Config),
-    ],
-    verbs: &[
+    ]),
+    verbs: PhraseMap::of(&[
         ("actualic*", Verb::Upgrade), ("actualiz*", Verb::Upgrade), ("agreg*", Verb::Add), ("agregu*", Verb::Add),
         ("alter*", Verb::Change), ("anad*", Verb::Add), ("anadir*", Verb::Add), ("aplic*", Verb::Run),
         ("apliqu*", Verb::Run), ("arranc*", Verb::Run), ("arranqu*", Verb::Run), ("borr*", Verb::Delete),
@@ -57,8 +57,8 @@ pub(super) const PHRASES: Phrases = Phrases {
         ("tirar", Verb::Delete), ("tires", Verb::Delete), ("toc*", Verb::Change), ("toqu*", Verb::Change),
         ("upgrade*", Verb::Upgrade), ("usa", Verb::Use), ("usando", Verb::Use), ("usar", Verb::Use),
         ("use", Verb::Use), ("uses", Verb::Use), ("utilic*", Verb::Use), ("utiliz*", Verb::Use),
-    ],
-    function_words: &[
+    ]),
+    function_words: PhraseList::of(&[
         "a", "ademas", "ahora", "al", "algo", "algun", "alguna", "antes", "aplica", "aqui", "arregla", "asi", "aun",
         "aunque", "bien", "cada", "cambia", "cambies", "como", "con", "contra", "cosa", "cual", "cuando", "dale",
         "de", "deja", "dejalo", "del", "desde", "despues", "dime", "donde", "dos", "el", "ella", "en", "entonces",
@@ -72,8 +72,8 @@ pub(super) const PHRASES: Phrases = Phrases {
         "sino", "sobre", "solamente", "solo", "son", "su", "sus", "tal", "tambien", "tampoco", "tan", "te", "tengo",
         "tiene", "toca", "tocar", "todo", "todos", "toques", "tu", "tus", "un", "una", "unas", "uno", "unos", "usa",
         "va", "vale", "ver", "vez", "y", "ya", "yo",
-    ],
-    cues: &[
+    ]),
+    cues: PhraseMap::of(&[
         ("a excepcion de", Cue::Except), ("a lo sumo", Cue::AtMost), ("a menos que", Cue::Except),
         ("abstente", Cue::Prohibition), ("antes de", Cue::Before), ("aparte de", Cue::Except),
         ("asegurate de no", Cue::Prohibition), ("asegurate de que", Cue::Prohibition), ("avisa antes", Cue::AskFirst),
@@ -129,16 +129,16 @@ pub(super) const PHRASES: Phrases = Phrases {
         ("tampoco", Cue::Negation), ("tan solo", Cue::Only), ("tiene que quedar", Cue::Stays),
         ("tiene que seguir", Cue::Stays), ("tienen que quedar", Cue::Stays), ("tienen que seguir", Cue::Stays),
         ("unicamente", Cue::Only), ("y nada mas", Cue::NothingElse),
-    ],
-    leads: &[
+    ]),
+    leads: PhraseList::of(&[
         "a partir de ahora", "a ver", "ademas", "ah", "ahora", "anda", "bien", "buenas", "bueno", "dale", "de paso",
         "debes", "despues", "eh", "en vez de eso", "entonces", "eso si", "gracias", "hay que", "hola", "importante",
         "intenta", "luego", "me gustaria que", "me puedes", "mejor", "mejor no", "necesito", "necesito que", "no",
         "nota", "ojo", "ok", "oye", "perfecto", "pero", "podrias", "por cierto", "por favor", "porfa", "porfavor",
         "primero", "puedes", "puedes por favor", "que", "quiero que", "quisiera", "si", "tambien", "tenemos que",
         "tienes que", "vale", "venga", "y", "y tambien", "ya",
-    ],
-    orders: &[
+    ]),
+    orders: PhraseList::of(&[
         "acelera", "activa", "activar", "actualice", "actualiza", "actualizar", "adapta", "adaptar", "agrega",
         "agregar", "agregue", "ajusta", "ajustar", "anade", "anademe", "anadir", "analiza", "analizar", "aplica",
         "aplicar", "arregla", "arreglalo", "arreglame", "arreglar", "arregle", "aumenta", "ayudame", "baja", "borra",
@@ -157,18 +157,18 @@ pub(super) const PHRASES: Phrases = Phrases {
         "renombrar", "repara", "reparar", "resolver", "resuelve", "revisa", "revisar", "saca", "separa", "simplifica",
         "soluciona", "solucionar", "soporta", "sube", "subir", "sustituir", "sustituye", "termina", "traduce",
         "traducir", "unifica", "usa", "usar", "valida", "verifica",
-    ],
-    conjunctions: &[
+    ]),
+    conjunctions: PhraseList::of(&[
         "ademas", "aunque", "e", "entonces", "luego", "ni", "o", "pero", "porque", "pues", "sino", "u", "y",
-    ],
-    narrating: &[
+    ]),
+    narrating: PhraseList::of(&[
         "aparece", "aparecen", "carga", "cargan", "cuando", "da", "dan", "deberia", "deberian", "devuelve", "dice",
         "era", "eran", "es", "esta", "estaba", "estan", "existe", "falla", "fallan", "funciona", "funcionan", "ha",
         "habia", "hace", "hacen", "han", "hay", "he", "me", "ocurre", "parece", "pasa", "podia", "porque", "puede",
         "pueden", "sabe", "sale", "salen", "se", "son", "tenemos", "tengo", "tiene", "tienen", "va", "van", "vemos",
         "veo",
-    ],
-    idle: &[
+    ]),
+    idle: PhraseList::of(&[
         "aparece", "arranca", "carga", "compila", "creo", "debes", "deja", "duda", "dudar", "dudas", "dudes",
         "efecto", "embargo", "encuentra", "encuentro", "entiendo", "eres", "error", "errores", "es", "esta", "estas",
         "estoy", "exito", "faltar", "funciona", "funcionaba", "funcionan", "haces", "hay", "idea", "importa", "mas",
@@ -176,32 +176,32 @@ pub(super) const PHRASES: Phrases = Phrases {
         "problema", "problemas", "puede", "pueden", "puedes", "puedo", "querer", "quieres", "razon", "recuerdo",
         "respuesta", "resultado", "resultados", "sabemos", "sabes", "se", "sentido", "sirve", "solo", "tardes", "te",
         "tengo", "tiempo", "tiene", "tienes", "va", "van", "veo", "ves",
-    ],
-    endings: &[
+    ]),
+    endings: PhraseList::of(&[
         "ar", "arla", "arlas", "arlo", "arlos", "as", "ees", "eis", "er", "erla", "erlas", "erlo", "erlos", "es",
         "gue", "ir", "irla", "irlas", "irlo", "irlos", "que", "ques", "ue",
-    ],
-    permissions: &[
+    ]),
+    permissions: PhraseList::of(&[
         "ahora puedes", "ahora si puedes", "cambia lo que haga falta", "cambia lo que necesites",
         "cambia lo que quieras", "carta blanca", "da igual", "dale", "dale cambia", "esta bien si", "haz lo que",
         "no dudes", "no es necesario", "no hace falta", "no importa si", "no me importa", "no necesitas",
         "no pasa nada si", "no te preocupes", "no tienes que", "podes", "puedes", "sientete libre", "sin problema si",
         "te dejo", "tienes permiso", "tienes via libre", "toca lo que", "via libre", "ya puedes",
-    ],
-    assents: &[
+    ]),
+    assents: PhraseList::of(&[
         "acuerdo", "adelante", "anda", "asi", "bien", "buenisimo", "bueno", "claro", "commit", "continua",
         "continuar", "correcto", "dale", "de", "el", "es", "eso", "esta", "estupendo", "exacto", "favor", "genial",
         "gracias", "guay", "gusta", "haz", "hazlo", "listo", "me", "mil", "muchas", "muy", "ok", "okay", "parece",
         "perfecto", "plan", "por", "porfa", "procede", "push", "pushea", "seguimos", "si", "sigue", "sip", "sube",
         "todo", "va", "vale", "venga", "y", "ya",
-    ],
-    turning_away: &[
+    ]),
+    turning_away: PhraseList::of(&[
         "cambio de plan", "cambio de planes", "cancela", "cancela eso", "deja eso", "dejalo", "descarta",
         "descartalo", "en su lugar", "en vez de eso", "mejor", "mejor haz", "mejor no", "no mejor", "nueva tarea",
         "olvida eso", "olvida lo", "olvidalo", "olvidate", "otra cosa", "pensandolo bien",
-    ],
-    continuing: &[
+    ]),
+    continuing: PhraseList::of(&[
         "ademas", "asimismo", "igual", "igualmente", "lo mismo", "tambien", "tambien en",
-    ],
+    ]),
     is_unspaced: false,
 };

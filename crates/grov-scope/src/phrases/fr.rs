@@ -1,11 +1,11 @@
 //! Phrases of French.
 
-use super::{Cue, Noun, Phrases, Verb};
+use super::{Cue, Noun, PhraseList, PhraseMap, Phrases, Verb};
 
 /// The tables.
 #[rustfmt::skip]
-pub(super) const PHRASES: Phrases = Phrases {
-    nouns: &[
+pub(super) static PHRASES: Phrases = Phrases {
+    nouns: PhraseMap::of(&[
         ("api", Noun::Signature), ("apis", Noun::Signature), ("assertion*", Noun::Test),
         ("autre chose", Noun::Anything), ("base", Noun::Database), ("base de donnees", Noun::Database),
         ("bases de donnees", Noun::Database), ("bdd", Noun::Database), ("bibliotheque*", Noun::Dependency),
@@ -32,8 +32,8 @@ pub(super) const PHRASES: Phrases = Phrases {
         ("table", Noun::Database), ("tables", Noun::Database), ("test", Noun::Test), ("tests", Noun::Test),
         ("tests unitaires", Noun::Test), ("tout", Noun::Anything), ("type", Noun::Signature),
         ("types", Noun::Signature), ("variables d'environnement", Noun::Config),
-    ],
-    verbs: &[
+    ]),
+    verbs: PhraseMap::of(&[
         ("actualis*", Verb::Upgrade), ("adapt*", Verb::Change), ("ajout*", Verb::Add), ("alter*", Verb::Change),
         ("applique", Verb::Run), ("appliquer", Verb::Run), ("appliquez", Verb::Run), ("bouge*", Verb::Move),
         ("bouger", Verb::Move), ("chang*", Verb::Change), ("commit*", Verb::Commit), ("commite", Verb::Commit),
@@ -63,8 +63,8 @@ pub(super) const PHRASES: Phrases = Phrases {
         ("supprim*", Verb::Delete), ("touch*", Verb::Change), ("toucher*", Verb::Change), ("tourner", Verb::Run),
         ("upgrad*", Verb::Upgrade), ("utilis*", Verb::Use), ("vire", Verb::Delete), ("virer", Verb::Delete),
         ("vires", Verb::Delete), ("virez", Verb::Delete),
-    ],
-    function_words: &[
+    ]),
+    function_words: PhraseList::of(&[
         "a", "ai", "ajoute", "alors", "apres", "arrete", "as", "au", "aucun", "aucune", "aussi", "autre", "autres",
         "aux", "avant", "avec", "avoir", "bien", "bon", "c'est", "ca", "car", "ce", "ces", "cet", "cette", "comme",
         "corrige", "d'abord", "d'accord", "d'autre", "dans", "de", "des", "deux", "dis", "dois", "doit", "donc", "du",
@@ -79,8 +79,8 @@ pub(super) const PHRASES: Phrases = Phrases {
         "surtout", "svp", "ta", "tant", "te", "tes", "toi", "ton", "touche", "toucher", "touchez", "toujours", "tous",
         "tout", "toute", "toutes", "trop", "trouve", "tu", "un", "une", "uniquement", "va", "vas", "veux", "voila",
         "vos", "votre", "voudrais", "vous", "y",
-    ],
-    cues: &[
+    ]),
+    cues: PhraseMap::of(&[
         ("a l'exception de", Cue::Except), ("a l'exception des", Cue::Except), ("a l'exception du", Cue::Except),
         ("a moins de", Cue::Except), ("a moins que", Cue::Except), ("a part", Cue::Except),
         ("abstiens-toi", Cue::Prohibition), ("arrete toi", Cue::Prohibition), ("arrete-toi", Cue::Prohibition),
@@ -141,8 +141,8 @@ pub(super) const PHRASES: Phrases = Phrases {
         ("tout au plus", Cue::AtMost), ("tu dois pas", Cue::Prohibition), ("tu n'y touches pas", Cue::Stays),
         ("tu ne dois pas", Cue::Prohibition), ("tu touches pas", Cue::Stays), ("uniquement", Cue::Only),
         ("veille a", Cue::Prohibition), ("vous ne devez pas", Cue::Prohibition), ("zero", Cue::NoneOf),
-    ],
-    leads: &[
+    ]),
+    leads: PhraseList::of(&[
         "alors", "attention", "aussi", "bon", "bonjour", "coucou", "d'abord", "donc", "du coup", "en fait", "enfin",
         "ensuite", "essaie de", "essaye de", "est-ce que tu peux", "et", "et la", "et surtout", "faut", "finalement",
         "hello", "il faudrait", "il faut", "il faut que tu", "important", "j'aimerais", "j'aimerais que tu",
@@ -150,8 +150,8 @@ pub(super) const PHRASES: Phrases = Phrases {
         "ok", "ok alors", "on doit", "on voudrait", "oui", "par contre", "parfait", "peux-tu", "plutot",
         "pourrais-tu", "pourriez-vous", "pouvez-vous", "puis", "s'il te plait", "s'il vous plait", "salut", "sinon",
         "stp", "super", "surtout", "svp", "tu dois", "tu peux", "tu pourrais", "veuillez",
-    ],
-    orders: &[
+    ]),
+    orders: PhraseList::of(&[
         "active*", "actualis*", "adapte*", "affich*", "ajout*", "ameliore*", "analys*", "applique*", "arrange*",
         "arrete*", "bascule*", "bosse", "branch*", "cache", "change*", "charge*", "cherche*", "code", "commence*",
         "compar*", "configure*", "constru*", "converti*", "convertis*", "copi*", "corrig*", "couvre", "cre*",
@@ -165,46 +165,46 @@ pub(super) const PHRASES: Phrases = Phrases {
         "restructur*", "retire*", "revois", "sauvegarde*", "separe*", "simplifi*", "sors", "supprim*", "sync*",
         "teste", "tester", "traduire", "traduis", "trie", "trouve*", "typ*", "type-moi", "utilis*", "valide*",
         "verifi*", "vire*",
-    ],
-    conjunctions: &[
+    ]),
+    conjunctions: PhraseList::of(&[
         "alors", "car", "donc", "ensuite", "et", "mais", "or", "ou", "parce", "puis", "sinon",
-    ],
-    narrating: &[
+    ]),
+    narrating: PhraseList::of(&[
         "a", "affiche", "apparait", "arrive", "avait", "c'est", "ca", "dit", "doit", "doivent", "elle", "elles",
         "est", "etaient", "etait", "etre", "existe", "faisait", "fonctionne", "fonctionnent", "il", "ils", "indique",
         "j'ai", "je", "lorsque", "marche", "on", "ont", "peut", "peuvent", "plante", "pourquoi", "quand", "qui",
         "renvoie", "s'affiche", "s'execute", "sait", "semble", "sont", "tombe", "va", "vois", "vont", "y'a",
-    ],
-    idle: &[
+    ]),
+    idle: PhraseList::of(&[
         "arret", "arrive", "besoin", "cesse", "compile", "comprends", "demarre", "doute", "effet", "embete", "erreur",
         "erreurs", "est-ce", "exception", "faute", "fonctionne", "grave", "hesite", "idee", "importance", "inquiete",
         "inquietes", "inquietez", "mal", "marche", "moyen", "oublie", "oublies", "oubliez", "panique", "passe", "pb",
         "peux", "probleme", "problemes", "question", "raison", "repond", "reponse", "sais", "sens", "sera", "souci",
         "soucis", "stresse", "succes", "t'embete", "t'inquiete", "temps", "urgence", "vois", "vous",
-    ],
-    endings: &[],
-    permissions: &[
+    ]),
+    endings: PhraseList::of(&[]),
+    permissions: PhraseList::of(&[
         "c'est bon pour", "ca me va si", "carte blanche", "change ce qu'il faut", "change ce que tu veux",
         "fais ce que tu veux", "fais comme tu veux", "finalement tu peux", "inutile de", "libre a toi",
         "modifie ce qu'il faut", "n'hesite pas", "n'hesitez pas", "on peut maintenant", "pas besoin",
         "pas de souci pour", "pas grave si", "pas la peine", "pas obligatoire", "peu importe", "plus besoin",
         "tu as carte blanche", "tu as le droit", "tu as mon feu vert", "tu n'as pas besoin", "tu n'as plus besoin",
         "tu n'es pas oblige", "tu peux", "vous pouvez",
-    ],
-    assents: &[
+    ]),
+    assents: PhraseList::of(&[
         "allez", "alors", "beau", "beaucoup", "bien", "bon", "bonne", "c'est", "ca", "commit", "commite", "continue",
         "continuez", "cool", "d'accord", "dac", "entendu", "et", "exact", "exactement", "fais", "fais-le", "fonce",
         "genial", "go", "idee", "impec", "je", "la", "le", "marche", "me", "merci", "nickel", "ok", "okay", "on",
         "ouais", "oui", "parfait", "poursuis", "pousse", "push", "stp", "suite", "super", "svp", "toi", "top", "tout",
         "travail", "tres", "va", "valide", "vas", "vas-y", "y",
-    ],
-    turning_away: &[
+    ]),
+    turning_away: PhraseList::of(&[
         "a la place", "abandonne", "annule", "autre chose", "autre sujet", "change de plan", "changement de plan",
         "en fait non", "finalement", "laisse tomber", "non en fait", "non plutot", "nouvelle tache", "on abandonne",
         "oublie", "oublie ca", "oublie ce", "oubliez ca", "plutot", "stop",
-    ],
-    continuing: &[
+    ]),
+    continuing: PhraseList::of(&[
         "aussi", "de meme", "egalement", "en plus", "encore", "meme chose", "pareil",
-    ],
+    ]),
     is_unspaced: false,
 };

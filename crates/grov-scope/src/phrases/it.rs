@@ -1,11 +1,11 @@
 //! Phrases of Italian.
 
-use super::{Cue, Noun, Phrases, Verb};
+use super::{Cue, Noun, PhraseList, PhraseMap, Phrases, Verb};
 
 /// The tables.
 #[rustfmt::skip]
-pub(super) const PHRASES: Phrases = Phrases {
-    nouns: &[
+pub(super) static PHRASES: Phrases = Phrases {
+    nouns: PhraseMap::of(&[
         ("altro", Noun::Anything), ("api", Noun::Signature), ("apis", Noun::Signature),
         ("banca dati", Noun::Database), ("cartella", Noun::Folder), ("cartelle", Noun::Folder), ("ci", Noun::Ci),
         ("codice", Noun::Code), ("codice sorgente", Noun::Code), ("colonna", Noun::Database),
@@ -29,8 +29,8 @@ pub(super) const PHRASES: Phrases = Phrases {
         ("tabelle", Noun::Database), ("terze parti", Noun::Dependency), ("test", Noun::Test),
         ("test unitari", Noun::Test), ("tests", Noun::Test), ("tipi", Noun::Signature), ("tutto", Noun::Anything),
         ("variabili d'ambiente", Noun::Config),
-    ],
-    verbs: &[
+    ]),
+    verbs: PhraseMap::of(&[
         ("aggiorna*", Verb::Upgrade), ("aggiung*", Verb::Add), ("aggiunt*", Verb::Add), ("alter*", Verb::Change),
         ("applic*", Verb::Run), ("avvi*", Verb::Run), ("butta*", Verb::Delete), ("cambi*", Verb::Change),
         ("cancell*", Verb::Delete), ("commit", Verb::Commit), ("committa*", Verb::Commit), ("crea", Verb::Create),
@@ -53,8 +53,8 @@ pub(super) const PHRASES: Phrases = Phrases {
         ("togliere", Verb::Delete), ("unire", Verb::Merge), ("unisci", Verb::Merge), ("upgrad*", Verb::Upgrade),
         ("usa", Verb::Use), ("usando", Verb::Use), ("usare", Verb::Use), ("usate", Verb::Use),
         ("utilizz*", Verb::Use),
-    ],
-    function_words: &[
+    ]),
+    function_words: PhraseList::of(&[
         "a", "ad", "adesso", "ai", "al", "alla", "alle", "allo", "altri", "altro", "anche", "ancora", "anzi",
         "avanti", "bene", "c'e", "che", "chi", "chiedimi", "ci", "cio", "cmq", "come", "con", "cosa", "cosi", "da",
         "dai", "dal", "dalla", "dalle", "de", "degli", "dei", "del", "della", "delle", "dello", "deve", "devi",
@@ -69,8 +69,8 @@ pub(super) const PHRASES: Phrases = Phrases {
         "se", "sei", "senza", "si", "sia", "sistema", "solo", "soltanto", "sono", "sotto", "sta", "su", "sui", "sul",
         "sulla", "tanto", "te", "ti", "toccare", "togli", "tra", "tranne", "tre", "troppo", "tu", "tuo", "tutte",
         "tutti", "tutto", "un", "un'", "una", "uno", "usa", "va", "vai", "vanno", "vecchio", "vorrei",
-    ],
-    cues: &[
+    ]),
+    cues: PhraseMap::of(&[
         ("a eccezione di", Cue::Except), ("a meno che", Cue::Except), ("a parte", Cue::Except),
         ("ad eccezione di", Cue::Except), ("al massimo", Cue::AtMost), ("al piu", Cue::AtMost),
         ("aspetta che", Cue::AskFirst), ("aspetta conferma", Cue::AskFirst), ("aspetta il mio", Cue::AskFirst),
@@ -127,16 +127,16 @@ pub(super) const PHRASES: Phrases = Phrases {
         ("solo lettura", Cue::ReadOnly), ("soltanto", Cue::Only), ("sono intoccabili", Cue::Stays),
         ("tieni", Cue::Keep), ("tranne", Cue::Except), ("unicamente", Cue::Only), ("vietato", Cue::Prohibition),
         ("zero", Cue::NoneOf),
-    ],
-    leads: &[
+    ]),
+    leads: PhraseList::of(&[
         "adesso", "allora", "anche", "anzi", "anzi no", "attenzione", "bene", "bisogna", "buongiorno", "c'e da",
         "cerca di", "che", "ciao", "comunque", "dai", "devi", "dobbiamo", "dopo", "dovresti", "e", "e poi", "ecco",
         "ed", "grazie", "ho bisogno di", "importante", "inoltre", "intanto", "invece", "ma", "mi puoi",
         "mi raccomando", "no", "nota", "ok", "ora", "per favore", "per piacere", "perfavore", "perfetto", "pero",
         "piuttosto", "poi", "potresti", "prima", "prova a", "puoi", "puoi per favore", "quindi", "salve", "si",
         "voglio che", "vorrei", "vorrei che",
-    ],
-    orders: &[
+    ]),
+    orders: PhraseList::of(&[
         "abilita", "aggiorna", "aggiornare", "aggiungere", "aggiungi", "aggiungimi", "aggiusta", "aggiustare",
         "aiutami", "analizza", "applica", "attiva", "cambia", "cambiare", "cancella", "carica", "cerca", "cercare",
         "chiudi", "collega", "commenta", "completa", "configura", "confronta", "controlla", "controllare", "converti",
@@ -152,49 +152,49 @@ pub(super) const PHRASES: Phrases = Phrases {
         "sistemalo", "sistemami", "sistemare", "sostituire", "sostituisci", "spiega", "spiegami", "sposta",
         "spostare", "stampa", "supporta", "testa", "testare", "togli", "togliere", "traduci", "tradurre", "trasforma",
         "trova", "trovare", "unifica", "usa", "usare", "valida", "velocizza", "verifica",
-    ],
-    conjunctions: &[
+    ]),
+    conjunctions: PhraseList::of(&[
         "allora", "e", "ed", "ma", "ne", "o", "oppure", "perche", "pero", "poi", "quindi", "siccome",
-    ],
-    narrating: &[
+    ]),
+    narrating: PhraseList::of(&[
         "abbiamo", "appare", "arriva", "aveva", "c'e", "capita", "ci", "compare", "dice", "dovrebbe", "dovrebbero",
         "e'", "era", "erano", "esce", "esiste", "fallisce", "funziona", "funzionano", "ha", "hanno", "ho", "manca",
         "mancano", "mi", "ottengo", "parte", "perche", "possono", "poteva", "puo", "quando", "restituisce", "riesco",
         "sembra", "si", "sono", "succede", "va", "vanno", "vediamo", "vedo", "vengono", "viene",
-    ],
-    idle: &[
+    ]),
+    idle: PhraseList::of(&[
         "c'e", "capisco", "carica", "ce", "ci", "compila", "credo", "dimenticare", "dimenticarti", "dubbi", "dubbio",
         "e", "effetto", "errore", "errori", "esitare", "essere", "fa", "fare caso", "fretta", "funziona",
         "funzionano", "ha", "hai", "hanno", "ho", "idea", "importa", "mi", "parte", "penso", "posso", "preoccuparti",
         "problema", "problemi", "puo", "riesco", "risposta", "risultati", "risultato", "sei", "senso", "serve", "so",
         "sono", "successo", "trova", "va", "vanno", "vedo", "volendo",
-    ],
-    endings: &[
+    ]),
+    endings: PhraseList::of(&[
         "are", "arla", "arle", "arli", "arlo", "arre", "ate", "ere", "erla", "erle", "erli", "erlo", "ete", "ire",
         "irla", "irle", "irli", "irlo", "ite", "orre", "urre",
-    ],
-    permissions: &[
+    ]),
+    permissions: PhraseList::of(&[
         "adesso puoi", "cambia pure", "cambia quello che serve", "cambia quello che vuoi", "carta bianca",
         "fai come vuoi", "fai quello che serve", "hai carta bianca", "modifica pure", "nessun problema se",
         "non c'e bisogno", "non devi per forza", "non e necessario", "non e un problema", "non m'importa",
         "non mi importa", "non preoccuparti", "non serve", "non ti preoccupare", "ora puoi", "puoi", "puoi anche",
         "puoi pure", "pure", "se serve puoi", "se ti serve puoi", "se vuoi puoi", "sentiti libero", "tocca pure",
         "va bene se", "via libera",
-    ],
-    assents: &[
+    ]),
+    assents: PhraseList::of(&[
         "a", "allora", "ancora", "andiamo", "avanti", "bella", "bene", "benissimo", "bravo", "buona", "buono",
         "certo", "commit", "continua", "cosi", "d'accordo", "dai", "e", "esatto", "fai", "fallo", "fantastico",
         "favore", "giusto", "grazie", "idea", "il", "mi", "mille", "molto", "ok", "okay", "ottimo", "per", "perfetto",
         "piano", "posto", "procedi", "prosegui", "pure", "push", "pusha", "sembra", "si", "tutto", "va", "vai",
-    ],
-    turning_away: &[
+    ]),
+    turning_away: PhraseList::of(&[
         "al posto di questo", "altra cosa", "annulla", "anzi", "anzi no", "cambiamo", "cambio di piano",
         "cambio di programma", "dimentica", "dimenticalo", "invece no", "lascia perdere", "lascia stare",
         "lasciamo perdere", "lasciamo stare", "meglio di no", "no aspetta", "nuovo compito", "piuttosto",
         "ripensandoci", "scordatelo",
-    ],
-    continuing: &[
+    ]),
+    continuing: PhraseList::of(&[
         "anche", "idem", "inoltre", "lo stesso", "pure", "stessa cosa", "ugualmente",
-    ],
+    ]),
     is_unspaced: false,
 };

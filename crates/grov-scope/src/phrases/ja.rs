@@ -1,11 +1,11 @@
 //! Phrases of Japanese.
 
-use super::{Cue, Noun, Phrases, Verb};
+use super::{Cue, Noun, PhraseList, PhraseMap, Phrases, Verb};
 
 /// The tables.
 #[rustfmt::skip]
-pub(super) const PHRASES: Phrases = Phrases {
-    nouns: &[
+pub(super) static PHRASES: Phrases = Phrases {
+    nouns: PhraseMap::of(&[
         ("api", Noun::Signature), ("ci", Noun::Ci), ("db", Noun::Database), ("gem", Noun::Dependency),
         ("readme", Noun::Readme), ("すべて", Noun::Anything), ("それ以外", Noun::Anything), ("インタフェース", Noun::Signature),
         ("インターフェース", Noun::Signature), ("インデント", Noun::Style), ("エンドポイント", Noun::Signature), ("カラム", Noun::Database),
@@ -21,8 +21,8 @@ pub(super) const PHRASES: Phrases = Phrases {
         ("実装", Noun::Code), ("引数", Noun::Signature), ("戻り値", Noun::Signature), ("文書", Noun::Docs),
         ("書式", Noun::Style), ("本番", Noun::Deployment), ("本番環境", Noun::Deployment), ("環境変数", Noun::Config),
         ("設定", Noun::Config), ("配下", Noun::Folder), ("関数", Noun::Signature),
-    ],
-    verbs: &[
+    ]),
+    verbs: PhraseMap::of(&[
         ("push", Verb::Push), ("いじっ", Verb::Change), ("いじら", Verb::Change), ("いじる", Verb::Change),
         ("さわら", Verb::Change), ("アップグレード", Verb::Upgrade), ("アップデート", Verb::Upgrade), ("インストール", Verb::Install),
         ("コミット", Verb::Commit), ("デプロイ", Verb::Deploy), ("バージョンアップ", Verb::Upgrade), ("プッシュ", Verb::Push),
@@ -39,9 +39,9 @@ pub(super) const PHRASES: Phrases = Phrases {
         ("触っ", Verb::Change), ("触ら", Verb::Change), ("触る", Verb::Change), ("触れ", Verb::Change), ("走らせ", Verb::Run),
         ("起動", Verb::Run), ("足さ", Verb::Add), ("足し", Verb::Add), ("足す", Verb::Add), ("追加", Verb::Add),
         ("適用", Verb::Run),
-    ],
-    function_words: &[],
-    cues: &[
+    ]),
+    function_words: PhraseList::of(&[]),
+    cues: PhraseMap::of(&[
         ("いじらない", Cue::Prohibition), ("いじるな", Cue::Prohibition), ("じゃだめ", Cue::Prohibition),
         ("するな", Cue::Prohibition), ("ずに", Cue::Prohibition), ("そのまま", Cue::Stays), ("だけ", Cue::Only),
         ("だけで", Cue::Only), ("ちゃだめ", Cue::Prohibition), ("てはいけない", Cue::Prohibition), ("てはだめ", Cue::Prohibition),
@@ -61,34 +61,34 @@ pub(super) const PHRASES: Phrases = Phrases {
         ("許可を", Cue::AskFirst), ("読み取り専用", Cue::ReadOnly), ("読むだけ", Cue::ReadOnly), ("調査だけ", Cue::ReadOnly),
         ("追加しない", Cue::Prohibition), ("避けて", Cue::Prohibition), ("閲覧のみ", Cue::ReadOnly), ("除いて", Cue::Except),
         ("除く", Cue::Except),
-    ],
-    leads: &[],
-    orders: &[
+    ]),
+    leads: PhraseList::of(&[]),
+    orders: PhraseList::of(&[
         "お願い", "ください", "して", "してください", "してほしい", "まとめて", "リファクタ", "上げて", "作って", "作成して", "使って", "修正して", "入れて", "出して",
         "分けて", "削除して", "変えて", "変換して", "変更して", "実装して", "対応して", "改善して", "教えて", "整理して", "更新して", "書いて", "消して", "直して",
         "確認して", "移行して", "統一して", "置き換えて", "見て", "説明して", "調べて", "調査して", "追加して",
-    ],
-    conjunctions: &[],
-    narrating: &[
+    ]),
+    conjunctions: PhraseList::of(&[]),
+    narrating: PhraseList::of(&[
         "てしま", "できない", "ですか", "と出て", "と書いて", "と言われ", "どうして", "なくなっ", "なぜ", "ので", "のに", "はずなのに", "ますか", "ません", "エラー",
         "表示され",
-    ],
-    idle: &[],
-    endings: &[],
-    permissions: &[
+    ]),
+    idle: PhraseList::of(&[]),
+    endings: PhraseList::of(&[]),
+    permissions: PhraseList::of(&[
         "いいですよ", "してよし", "ていいです", "ていいよ", "てもいい", "ても良い", "てよい", "て問題ない", "て構わない", "なくていい", "オッケー", "問題ありません", "大丈夫",
         "必要ない", "必要はない", "構いません", "構わない", "気にしなくて", "自由に", "遠慮なく",
-    ],
-    assents: &[
+    ]),
+    assents: PhraseList::of(&[
         "ok", "ありがとう", "ありがとうございます", "いいです", "いいですね", "いいよ", "うん", "ええ", "お願い", "お願いします", "じゃあ", "そうして", "その調子で",
         "それで", "どうぞ", "はい", "やって", "やってください", "よさそう", "コミットして", "プッシュして", "了解", "問題ありません", "問題ないです", "大丈夫です", "完璧",
         "続き", "続けて", "続けてください", "良いです", "良さそう", "進めて", "進めてください",
-    ],
-    turning_away: &[
+    ]),
+    turning_away: PhraseList::of(&[
         "いったん置いて", "それはやめて", "それより", "なしにして", "やっぱ", "やっぱり", "やめて", "キャンセル", "中止", "代わりに", "別の", "取り消し", "忘れて",
-    ],
-    continuing: &[
+    ]),
+    continuing: PhraseList::of(&[
         "あと", "さらに", "ついでに", "も", "同じく", "同様", "追加で",
-    ],
+    ]),
     is_unspaced: true,
 };

@@ -22,9 +22,27 @@ pub struct Votes {
 }
 
 impl Votes {
-    /// Adds the words of a text.
-    pub fn add(&mut self, words: &[Word<'_>]) {
-        for word in words.iter().take(MAX_WORDS.saturating_sub(self.words)) {
+    /// The votes of the words of a text.
+    pub fn of(words: &[Word<'_>]) -> Self {
+        let mut votes = Self::default();
+        votes.count(words);
+        votes
+    }
+
+    /// Adds the votes of another part of the text, unless enough words are known.
+    pub fn add(&mut self, other: &Self) {
+        if self.words >= MAX_WORDS {
+            return;
+        }
+        self.words += other.words;
+        self.scripts |= other.scripts;
+        for (score, more) in self.scores.iter_mut().zip(other.scores) {
+            *score += more;
+        }
+    }
+
+    fn count(&mut self, words: &[Word<'_>]) {
+        for word in words.iter().take(MAX_WORDS) {
             self.words += 1;
             if !word.raw.is_ascii() {
                 self.scripts |= scripts_of(word.raw);
@@ -68,9 +86,7 @@ impl Languages {
 
     /// The likely languages of a text with these words, judged by its commonest words and its script. None if nothing tells.
     pub fn of(words: &[Word<'_>]) -> Self {
-        let mut votes = Votes::default();
-        votes.add(words);
-        votes.languages()
+        Votes::of(words).languages()
     }
 
     /// Whether it is one of these. Without evidence any language is.
@@ -121,14 +137,52 @@ impl Languages {
     }
 }
 
-/// Adds a word to the scores of its languages.
-fn add_word(folded: &str, scores: &mut [usize; LANGUAGES.len()]) {
-    let mut known = 0_u16;
-    for (at, phrases) in LANGUAGES.iter().enumerate() {
-        if phrases.function_words.binary_search(&folded).is_ok() {
+/// Slots of [`FUNCTION_WORDS`].
+const SLOTS: usize = 4096;
+
+/// The languages that have a function word with the same two first letters, last letter and length, by these. Most words have none,
+/// and need no search.
+static FUNCTION_WORDS: [u16; SLOTS] = {
+    let mut slots = [0; SLOTS];
+    let mut at = 0;
+    while at < LANGUAGES.len() {
+        let words = LANGUAGES[at].function_words.entries();
+        let mut word = 0;
+        while word < words.len() {
+            slots[slot(words[word].as_bytes())] |= 1 << at;
+            word += 1;
+        }
+        at += 1;
+    }
+    slots
+};
+
+const fn slot(word: &[u8]) -> usize {
+    let (first, second, last) = match word {
+        [] => return 0,
+        [one] => (*one, 0, *one),
+        [first, second, ..] => (*first, *second, word[word.len() - 1]),
+    };
+    (first as usize * 211 + second as usize * 31 + last as usize * 7 + word.len()) % SLOTS
+}
+
+/// The languages of which a folded word is a function word.
+fn languages_with(word: &str) -> u16 {
+    let mut candidates = FUNCTION_WORDS[slot(word.as_bytes())];
+    let mut known = 0;
+    while candidates != 0 {
+        let at = candidates.trailing_zeros() as usize;
+        candidates &= candidates - 1;
+        if LANGUAGES[at].function_words.contains(word) {
             known |= 1 << at;
         }
     }
+    known
+}
+
+/// Adds a word to the scores of its languages.
+fn add_word(folded: &str, scores: &mut [usize; LANGUAGES.len()]) {
+    let known = languages_with(folded);
     if known != 0 {
         let weight = WEIGHT / known.count_ones() as usize;
         for (at, score) in scores.iter_mut().enumerate() {

@@ -1,11 +1,11 @@
 //! Phrases of Dutch.
 
-use super::{Cue, Noun, Phrases, Verb};
+use super::{Cue, Noun, PhraseList, PhraseMap, Phrases, Verb};
 
 /// The tables.
 #[rustfmt::skip]
-pub(super) const PHRASES: Phrases = Phrases {
-    nouns: &[
+pub(super) static PHRASES: Phrases = Phrases {
+    nouns: PhraseMap::of(&[
         ("afhankelijkhe*", Noun::Dependency), ("alles", Noun::Anything), ("api", Noun::Signature),
         ("api's", Noun::Signature), ("apis", Noun::Signature), ("bestand", Noun::File), ("bestanden", Noun::File),
         ("bestandje", Noun::File), ("bibliothe*", Noun::Dependency), ("broncode", Noun::Code), ("ci", Noun::Ci),
@@ -34,8 +34,8 @@ pub(super) const PHRASES: Phrases = Phrases {
         ("tabellen", Noun::Database), ("test", Noun::Test), ("testbestand*", Noun::Test), ("testcode", Noun::Test),
         ("testen", Noun::Test), ("testjes", Noun::Test), ("tests", Noun::Test), ("types", Noun::Signature),
         ("unittest*", Noun::Test), ("verder niets", Noun::Anything),
-    ],
-    verbs: &[
+    ]),
+    verbs: PhraseMap::of(&[
         ("aan te maken", Verb::Create), ("aan te passen", Verb::Change), ("aan te raken", Verb::Change),
         ("aangepast", Verb::Change), ("aankom*", Verb::Change), ("aanmak*", Verb::Create), ("aanpass*", Verb::Change),
         ("aanrak*", Verb::Change), ("aanzit*", Verb::Change), ("bewerk*", Verb::Change),
@@ -65,8 +65,8 @@ pub(super) const PHRASES: Phrases = Phrases {
         ("verplaats*", Verb::Move), ("verwijder*", Verb::Delete), ("voeg", Verb::Add), ("voegen", Verb::Add),
         ("voer uit", Verb::Run), ("weggooi*", Verb::Delete), ("weghalen", Verb::Delete), ("werk bij", Verb::Upgrade),
         ("wijzig*", Verb::Change), ("wis", Verb::Delete), ("wissen", Verb::Delete), ("zit aan", Verb::Change),
-    ],
-    function_words: &[
+    ]),
+    function_words: PhraseList::of(&[
         "aan", "aanpassen", "aanraken", "al", "alle", "alleen", "alles", "als", "alsjeblieft", "altijd", "ander",
         "andere", "anders", "aub", "behalve", "ben", "bestand", "bestanden", "bij", "bijna", "blijf", "blijft",
         "blijven", "daar", "daarna", "dan", "dat", "de", "deze", "die", "dingen", "dit", "doe", "doen", "dus", "een",
@@ -81,8 +81,8 @@ pub(super) const PHRASES: Phrases = Phrases {
         "want", "was", "wat", "we", "weer", "weg", "wel", "welke", "werkt", "wie", "wij", "wijzigen", "wil", "wilt",
         "worden", "wordt", "zal", "ze", "zelf", "zet", "zich", "zien", "zijn", "zitten", "zo", "zoals", "zodat",
         "zoek", "zonder", "zou",
-    ],
-    cues: &[
+    ]),
+    cues: PhraseMap::of(&[
         ("afblijven van", Cue::Prohibition), ("alleen", Cue::Only), ("alleen analyse", Cue::ReadOnly),
         ("alleen analyseren", Cue::ReadOnly), ("alleen even kijken", Cue::ReadOnly), ("alleen kijken", Cue::ReadOnly),
         ("alleen lezen", Cue::ReadOnly), ("alleen maar", Cue::Only), ("alleen-lezen", Cue::ReadOnly),
@@ -131,15 +131,15 @@ pub(super) const PHRASES: Phrases = Phrases {
         ("wacht op mijn", Cue::AskFirst), ("wacht tot ik", Cue::AskFirst), ("we willen geen", Cue::Prohibition),
         ("we willen niet", Cue::Prohibition), ("zijn taboe", Cue::Stays), ("zonder", Cue::Without),
         ("zorg dat", Cue::Prohibition), ("zorg ervoor dat", Cue::Prohibition),
-    ],
-    leads: &[
+    ]),
+    leads: PhraseList::of(&[
         "alsjeblieft", "aub", "bedankt", "belangrijk", "bovendien", "daarbij", "daarna", "dan", "dus", "eerst", "en",
         "en ook", "even", "goed", "graag", "hallo", "hey", "hoi", "ik moet", "ik wil", "ik wil dat je",
         "ik zou graag", "in plaats daarvan", "ja", "je moet", "kan je", "kun je", "kunnen we", "kunt u", "let op",
         "liever", "maar", "mooi", "nee", "nou", "nu", "oja", "ok", "oke", "ook", "prima", "probeer", "tegelijk",
         "toch", "top", "trouwens", "verder", "vervolgens", "we moeten", "we willen", "wel", "wil je", "zou je",
-    ],
-    orders: &[
+    ]),
+    orders: PhraseList::of(&[
         "aanpassen", "activeer", "analyseer", "bekijk", "beperk", "bereken", "bouw", "breid", "bump", "cache",
         "check", "combineer", "configureer", "controleer", "converteer", "corrigeer", "debug", "documenteer", "doe",
         "draai", "extraheer", "fiks", "fix", "fixen", "gebruik", "geef", "genereer", "haal", "help", "hernoem",
@@ -151,46 +151,46 @@ pub(super) const PHRASES: Phrases = Phrases {
         "update", "upgrade", "valideer", "verander", "verberg", "verbeter", "vereenvoudig", "verhoog", "verhuis",
         "verifieer", "vernieuw", "verplaats", "vertaal", "vertel", "vervang", "vervangen", "verwerk", "verwijder",
         "verwijderen", "vind", "voeg", "voer", "werk", "wijzig", "wissel", "zeg", "zet", "zoek", "zoeken", "zorg",
-    ],
-    conjunctions: &[
+    ]),
+    conjunctions: PhraseList::of(&[
         "daarna", "dan", "dus", "echter", "en", "maar", "of", "omdat", "want", "zodat",
-    ],
-    narrating: &[
+    ]),
+    narrating: PhraseList::of(&[
         "als", "blijkt", "crasht", "doet", "er", "faalt", "gaan", "gaat", "geeft", "had", "hangt", "heb", "hebben",
         "heeft", "het", "hij", "hoef", "hoeft", "hoeven", "hoezo", "ik", "is", "kan", "komen", "komt", "kon", "krijg",
         "krijgt", "kunnen", "laadt", "lijkt", "lukt", "mag", "moet", "moeten", "mogen", "staat", "toont",
         "verschijnt", "waarom", "wanneer", "waren", "was", "we", "werd", "werken", "werkt", "wil", "worden", "wordt",
         "ze", "zie", "ziet", "zijn",
-    ],
-    idle: &[
+    ]),
+    idle: PhraseList::of(&[
         "antwoord", "bezwaar", "data", "effect", "erg", "fout", "fouten", "haast", "idee", "invloed", "meer",
         "mening", "paniek", "probleem", "problemen", "reden", "resultaat", "stress", "succes", "tijd", "twijfel",
         "vergeet", "vergeten", "verschil", "werkt", "weten", "zin", "zorgen",
-    ],
-    endings: &[
+    ]),
+    endings: PhraseList::of(&[
         "en", "gen", "ken", "ren",
-    ],
-    permissions: &[
+    ]),
+    permissions: PhraseList::of(&[
         "carte blanche", "de vrije hand", "ga gerust", "geen probleem als", "geen punt", "geen zorgen", "gerust",
         "het is oke als", "hoeft niet", "je hebt de vrije hand", "je hoeft niet", "je kunt gerust", "je mag",
         "je mag gerust", "je mag nu", "je mag ook", "maakt niet uit", "mag best", "mag je", "mag nu", "mag wel",
         "niet nodig", "nu mag je", "pas maar aan", "prima als", "verander gerust", "voel je vrij", "wat je maar wilt",
         "wat nodig is",
-    ],
-    assents: &[
+    ]),
+    assents: PhraseList::of(&[
         "akkoord", "bedankt", "commit", "committen", "dan", "dank", "dat", "doe", "door", "eens", "en", "er", "fijn",
         "ga", "gang", "gerust", "geweldig", "goed", "goedgekeurd", "graag", "helemaal", "het", "is", "ja", "je",
         "jep", "jup", "klopt", "lijkt", "maar", "me", "mooi", "ok", "okay", "oke", "perfect", "plan", "precies",
         "prima", "push", "pushen", "super", "toe", "top", "uit", "uw", "verder", "voer", "volgens", "wel", "ziet",
         "zo",
-    ],
-    turning_away: &[
+    ]),
+    turning_away: PhraseList::of(&[
         "ander plan", "andere plan", "annuleer", "bij nader inzien", "doe maar liever", "iets anders",
         "in plaats daarvan", "laat dat", "laat maar", "liever", "nee liever", "nieuwe taak", "stop daarmee",
         "toch niet", "verandering van plan", "vergeet dat", "vergeet het", "vergeet maar", "wat anders",
-    ],
-    continuing: &[
+    ]),
+    continuing: PhraseList::of(&[
         "bovendien", "eveneens", "hetzelfde", "idem", "nog", "ook", "tevens",
-    ],
+    ]),
     is_unspaced: false,
 };

@@ -1,11 +1,11 @@
 //! Phrases of Polish.
 
-use super::{Cue, Noun, Phrases, Verb};
+use super::{Cue, Noun, PhraseList, PhraseMap, Phrases, Verb};
 
 /// The tables.
 #[rustfmt::skip]
-pub(super) const PHRASES: Phrases = Phrases {
-    nouns: &[
+pub(super) static PHRASES: Phrases = Phrases {
+    nouns: PhraseMap::of(&[
         ("api", Noun::Signature), ("baza", Noun::Database), ("baza danych", Noun::Database), ("baze", Noun::Database),
         ("baze danych", Noun::Database), ("bazie", Noun::Database), ("bazie danych", Noun::Database),
         ("bazy", Noun::Database), ("bazy danych", Noun::Database), ("bibliotek*", Noun::Dependency), ("ci", Noun::Ci),
@@ -33,8 +33,8 @@ pub(super) const PHRASES: Phrases = Phrases {
         ("wciecia", Noun::Style), ("wiecej", Noun::Anything), ("wiersz*", Noun::Database),
         ("wszystko", Noun::Anything), ("wtycz*", Noun::Dependency), ("zaleznosc*", Noun::Dependency),
         ("zmiennych srodowiskowych", Noun::Config),
-    ],
-    verbs: &[
+    ]),
+    verbs: PhraseMap::of(&[
         ("aktualizow*", Verb::Upgrade), ("aktualizu*", Verb::Upgrade), ("aplikuj", Verb::Run),
         ("bumpn*", Verb::Upgrade), ("bumpuj", Verb::Upgrade), ("commit*", Verb::Commit), ("commituj", Verb::Commit),
         ("deployow*", Verb::Deploy), ("deployu*", Verb::Deploy), ("doda*", Verb::Add), ("dodaw*", Verb::Add),
@@ -67,8 +67,8 @@ pub(super) const PHRASES: Phrases = Phrases {
         ("zacommituj", Verb::Commit), ("zainstalu*", Verb::Install), ("zaktualizu*", Verb::Upgrade),
         ("zmerguj", Verb::Merge), ("zmian", Verb::Change), ("zmien nazwe", Verb::Rename), ("zmien*", Verb::Change),
         ("zmienia*", Verb::Change), ("zmieniaj nazw", Verb::Rename), ("zrob", Verb::Create),
-    ],
-    function_words: &[
+    ]),
+    function_words: PhraseList::of(&[
         "a", "aby", "albo", "ale", "ani", "az", "bardzo", "bez", "bo", "by", "byc", "byl", "bylo", "calosc", "chce",
         "co", "cofnij", "cos", "czemu", "czy", "da", "daj", "dalej", "dla", "do", "dobra", "dodaj", "dopisz",
         "dopoki", "dotykaj", "dziala", "dzialaja", "dzieki", "gdy", "gdyby", "gdybys", "gdzie", "go", "i", "ich",
@@ -84,8 +84,8 @@ pub(super) const PHRASES: Phrases = Phrases {
         "wiecej", "wszystkie", "wszystko", "wyjatkiem", "wystarczy", "z", "za", "zaden", "zadne", "zadnej", "zadnych",
         "zamiast", "zanim", "zapomnij", "zapytaj", "zaraz", "ze", "zeby", "zebym", "zmian", "zmiany", "zmien",
         "zmieniaj", "zostaja", "zostaje", "zostaw", "zrob", "zwykly",
-    ],
-    cues: &[
+    ]),
+    cues: PhraseMap::of(&[
         ("absolutnie nie", Cue::Prohibition), ("ani sie waz", Cue::Prohibition), ("bez", Cue::Without),
         ("bez zadnej", Cue::NoneOf), ("bez zadnych", Cue::NoneOf), ("chyba ze", Cue::Except),
         ("co najwyzej", Cue::AtMost), ("czekaj az", Cue::AskFirst), ("czekaj na moj*", Cue::AskFirst),
@@ -133,15 +133,15 @@ pub(super) const PHRASES: Phrases = Phrases {
         ("zostaje", Cue::StaysAtEnd), ("zostaje bez zmian", Cue::Stays), ("zostaje jak", Cue::Stays),
         ("zostaje na", Cue::Stays), ("zostaje tak", Cue::Stays), ("zostan przy", Cue::Prohibition),
         ("zostan w", Cue::Prohibition), ("zostaw", Cue::Keep), ("zostawcie", Cue::Keep), ("zostawic", Cue::Keep),
-    ],
-    leads: &[
+    ]),
+    leads: PhraseList::of(&[
         "a", "a teraz", "ale", "chce zebys", "chcialbym zebys", "czesc", "czy moglbys", "czy mozesz", "dobra",
         "dobrze", "dzieki", "hej", "i", "i jeszcze", "jeszcze", "lepiej", "moglbys", "mozesz", "mozesz prosze",
         "musimy", "najpierw", "nie", "no", "ok", "oraz", "pamietaj", "potem", "potrzebuje", "powinnismy", "poza tym",
         "prosze", "prosze cie", "przy okazji", "siema", "sprobuj", "super", "swietnie", "tak", "teraz", "tez", "to",
         "trzeba", "tylko ze", "uwaga", "wazne", "wiec", "zamiast tego",
-    ],
-    orders: &[
+    ]),
+    orders: PhraseList::of(&[
         "analizuj", "ciagnij", "daj", "dodac", "dodaj", "dodajmy", "dokoncz", "dopisz", "dorzuc", "dostosuj",
         "dowiedz", "nadpisz", "napisz", "napraw", "naprawic", "obsluz", "ocen", "oczysc", "odpal", "ogarnij", "opisz",
         "optymalizuj", "otworz", "podbij", "podepnij", "podmien", "podziel", "pokaz", "policz", "pomoz", "popraw",
@@ -154,50 +154,50 @@ pub(super) const PHRASES: Phrases = Phrases {
         "wywal", "zaimplementuj", "zainstaluj", "zaktualizuj", "zamien", "zapisz", "zastap", "zbadaj", "zbuduj",
         "zdebuguj", "zdiagnozuj", "zintegruj", "zmien", "zmigruj", "zmniejsz", "znajdz", "zobacz", "zoptymalizuj",
         "zrefaktoruj", "zrob", "zweryfikuj", "zwieksz",
-    ],
-    conjunctions: &[
+    ]),
+    conjunctions: PhraseList::of(&[
         "a", "albo", "ale", "ani", "bo", "i", "jednak", "lecz", "lub", "natomiast", "oraz", "poniewaz", "potem",
         "wiec", "ze", "zeby",
-    ],
-    narrating: &[
+    ]),
+    narrating: PhraseList::of(&[
         "byl", "byla", "bylo", "byly", "chodzi", "czemu", "dlaczego", "dziala", "dzialaja", "gdy", "idzie", "ja",
         "jesli", "jest", "jezeli", "kiedy", "ktora", "ktore", "ktory", "laduje", "leci", "ma", "maja", "mam", "mamy",
         "mi", "mial", "moga", "mogl", "mowi", "moze", "on", "ona", "oni", "pada", "pisze", "pojawia", "pokazuje",
         "powinien", "powinna", "powinno", "sa", "user", "uzytkownik", "wchodzi", "widze", "widzi", "wyskakuje",
         "wywala", "zapisuje", "zwraca",
-    ],
-    idle: &[
+    ]),
+    idle: PhraseList::of(&[
         "bardzo", "blad", "bledow", "bledu", "byl", "bylo", "chodzi", "da", "do", "dziala", "dzialaja", "dzialalo",
         "jest", "kompiluje", "krepuj", "laduje", "ma", "mam", "martw", "moge", "moze", "mozna", "musisz", "pojecia",
         "pokazuje", "pospiechu", "powinno", "powodu", "problem", "problemow", "problemu", "przechodza", "przechodzi",
         "przejmuj", "roznicy", "rozumiem", "sensu", "sie", "skutku", "startuje", "sukcesu", "szkodzi", "trzeba",
         "tylko", "wahaj", "watpliwosci", "wiadomo", "widac", "widze", "wiecej", "wiem", "wyniku", "wyswietla",
         "zapisuje", "zapominaj", "zapomnij", "zawsze",
-    ],
-    endings: &[
+    ]),
+    endings: PhraseList::of(&[
         "ac", "aj", "ajcie", "ej", "iac", "ij", "odpalac", "owac", "pisac", "pisz", "psuj", "rob", "robic", "rusz",
         "ruszac", "tknij", "tykac", "uj", "ujcie", "usun", "wolno", "wstawiac", "yj", "ywac",
-    ],
-    permissions: &[
+    ]),
+    permissions: PhraseList::of(&[
         "juz mozesz", "juz wolno", "masz wolna reke", "moze byc", "mozesz", "mozesz smialo", "mozesz tez",
         "nie krepuj", "nie ma potrzeby", "nie mam nic przeciwko", "nie musisz", "nie przejmuj", "nie szkodzi",
         "nie trzeba", "obojetnie", "ok jesli", "rob co chcesz", "rob co trzeba", "smialo", "spokojnie mozesz",
         "teraz mozesz", "wolna reka", "wszystko jedno", "zmien co trzeba", "zmieniaj co chcesz",
-    ],
-    assents: &[
+    ]),
+    assents: PhraseList::of(&[
         "bardzo", "brzmi", "commit", "commituj", "dalej", "dawaj", "dobra", "dobrze", "dzialaj", "dzieki", "dziekuje",
         "git", "gotowe", "gra", "i", "idealnie", "jak", "jasne", "jedz", "jedziemy", "kontynuuj", "lec",
         "najbardziej", "no", "ok", "okay", "okej", "oki", "pasuje", "perfekcyjnie", "pewnie", "prosze", "push",
         "pushuj", "rob", "robota", "sie", "spoko", "super", "swietna", "swietnie", "tak", "to", "wszystko", "wyglada",
         "wypchnij", "zatwierdzam", "zgadzam", "zgoda", "zrob",
-    ],
-    turning_away: &[
+    ]),
+    turning_away: PhraseList::of(&[
         "anuluj", "co innego", "cos innego", "daj spokoj", "inny temat", "jednak", "jednak nie", "lepiej",
         "nowe zadanie", "odpusc", "olej to", "po namysle", "porzuc", "wycofaj sie", "zamiast tego", "zapomnij",
         "zapomnij o tym", "zmiana planow", "zmiana planu", "zostaw to",
-    ],
-    continuing: &[
+    ]),
+    continuing: PhraseList::of(&[
         "dodatkowo", "jeszcze", "rowniez", "tak samo", "takze", "tez", "to samo",
-    ],
+    ]),
     is_unspaced: false,
 };

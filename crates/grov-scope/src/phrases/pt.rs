@@ -1,11 +1,11 @@
 //! Phrases of Portuguese.
 
-use super::{Cue, Noun, Phrases, Verb};
+use super::{Cue, Noun, PhraseList, PhraseMap, Phrases, Verb};
 
 /// The tables.
 #[rustfmt::skip]
-pub(super) const PHRASES: Phrases = Phrases {
-    nouns: &[
+pub(super) static PHRASES: Phrases = Phrases {
+    nouns: PhraseMap::of(&[
         ("ajustes", Noun::Config), ("algo", Noun::Anything), ("api", Noun::Signature), ("apis", Noun::Signature),
         ("arquivo*", Noun::File), ("assinatura*", Noun::Signature), ("banco", Noun::Database),
         ("banco de dados", Noun::Database), ("base de dados", Noun::Database), ("bd", Noun::Database),
@@ -30,8 +30,8 @@ pub(super) const PHRASES: Phrases = Phrases {
         ("terceiros", Noun::Dependency), ("teste", Noun::Test), ("testes", Noun::Test),
         ("testes unitarios", Noun::Test), ("tipos", Noun::Signature), ("tudo", Noun::Anything),
         ("variaveis de ambiente", Noun::Config),
-    ],
-    verbs: &[
+    ]),
+    verbs: PhraseMap::of(&[
         ("acrescent*", Verb::Add), ("actualiz*", Verb::Upgrade), ("adicion*", Verb::Add), ("alter*", Verb::Change),
         ("apag*", Verb::Delete), ("aplic*", Verb::Run), ("apliqu*", Verb::Run), ("atualiz*", Verb::Upgrade),
         ("bota", Verb::Add), ("botar", Verb::Add), ("bote", Verb::Add), ("coloc*", Verb::Add), ("coloqu*", Verb::Add),
@@ -59,8 +59,8 @@ pub(super) const PHRASES: Phrases = Phrases {
         ("tire", Verb::Delete), ("toc*", Verb::Change), ("toqu*", Verb::Change), ("troc*", Verb::Change),
         ("troqu*", Verb::Change), ("upgrade*", Verb::Upgrade), ("usa", Verb::Use), ("usando", Verb::Use),
         ("usar", Verb::Use), ("use", Verb::Use), ("utiliz*", Verb::Use),
-    ],
-    function_words: &[
+    ]),
+    function_words: PhraseList::of(&[
         "a", "agora", "ai", "ainda", "ajusta", "algo", "algum", "alguma", "altera", "altere", "antes", "ao", "aos",
         "apenas", "aqui", "arruma", "as", "ate", "beleza", "bem", "blz", "bom", "coisa", "com", "como", "corrige",
         "da", "das", "de", "deixa", "deixe", "dela", "dele", "depois", "deu", "do", "dos", "e", "ela", "ele", "em",
@@ -75,8 +75,8 @@ pub(super) const PHRASES: Phrases = Phrases {
         "sim", "so", "sobre", "somente", "sua", "ta", "tal", "tambem", "tanto", "te", "tem", "tenho", "ter", "teste",
         "tira", "toca", "toque", "tu", "tudo", "um", "uma", "usa", "usando", "usar", "use", "vai", "vamos", "vc",
         "vcs", "ve", "ver", "vez", "voce", "voces",
-    ],
-    cues: &[
+    ]),
+    cues: PhraseMap::of(&[
         ("a excecao de", Cue::Except), ("a nao ser", Cue::Except), ("a nao ser que", Cue::Except),
         ("afora", Cue::Except), ("aguarda minha", Cue::AskFirst), ("aguarde minha", Cue::AskFirst),
         ("antes de", Cue::Before), ("apenas", Cue::Only), ("apenas analisa", Cue::ReadOnly),
@@ -138,16 +138,16 @@ pub(super) const PHRASES: Phrases = Phrases {
         ("ta proibido", Cue::Prohibition), ("tem que continuar", Cue::Stays), ("tem que ficar", Cue::Stays),
         ("tira a mao", Cue::Prohibition), ("tirando", Cue::Except), ("unicamente", Cue::Only),
         ("vc nao pode", Cue::Prohibition), ("voce nao pode", Cue::Prohibition), ("zero", Cue::NoneOf),
-    ],
-    leads: &[
+    ]),
+    leads: PhraseList::of(&[
         "agora", "ah", "ai", "alem disso", "atencao", "beleza", "blz", "bom", "cuidado", "da pra", "depois",
         "devemos", "e", "e tambem", "entao", "gostaria que", "importante", "inclusive", "legal", "mas", "melhor",
         "na verdade", "nao", "nota", "obrigado", "obs", "oi", "ok", "ola", "olha", "perfeito", "pf", "pfv", "pode",
         "pode por favor", "poderia", "podia", "por enquanto", "por favor", "porem", "precisamos", "preciso",
         "preciso que", "primeiro", "queria", "quero", "quero que", "sim", "so que", "ta", "tambem", "tem que",
         "temos que", "tenta", "valeu", "vamos", "vc pode", "voce pode",
-    ],
-    orders: &[
+    ]),
+    orders: PhraseList::of(&[
         "acelera", "acha", "achar", "acrescenta", "acrescente", "adapta", "adiciona", "adicionar", "adicione",
         "ajeita", "ajusta", "ajustar", "ajuste", "altera", "alterar", "altere", "analisa", "analisar", "analise",
         "apaga", "apagar", "apague", "aplica", "arranja", "arruma", "arrumar", "arrume", "ativa", "atualiza",
@@ -166,49 +166,49 @@ pub(super) const PHRASES: Phrases = Phrases {
         "roda", "rode", "salva", "separa", "separe", "simplifica", "sobe", "substitua", "substitui", "substituir",
         "testa", "testar", "teste", "tira", "tirar", "tire", "traduz", "traduza", "traduzir", "troca", "trocar",
         "troque", "usa", "usar", "use", "valida", "ve", "veja", "verifica", "verificar", "verifique",
-    ],
-    conjunctions: &[
+    ]),
+    conjunctions: PhraseList::of(&[
         "depois", "e", "entao", "mas", "nem", "ou", "pois", "porem", "porque", "so que",
-    ],
-    narrating: &[
+    ]),
+    narrating: PhraseList::of(&[
         "acontece", "aparece", "aparecem", "carrega", "consegue", "consigo", "dava", "deu", "deveria", "deveriam",
         "diz", "e'", "ela", "ele", "eles", "era", "esta", "estao", "estava", "eu", "existe", "falha", "foi",
         "funciona", "funcionam", "hoje", "parece", "pode", "podem", "podia", "porque", "quando", "que", "quebra",
         "retorna", "sao", "ta", "tao", "tava", "tem", "tinha", "vai", "vao", "vejo",
-    ],
-    idle: &[
+    ]),
+    idle: PhraseList::of(&[
         "abre", "acho", "aparece", "atualiza", "carrega", "compila", "consegue", "consigo", "da", "deu", "duvida",
         "duvidas", "e", "e so", "efeito", "encontra", "entendo", "erro", "erros", "esqueca", "esquece", "esquecer",
         "esta", "estou", "faz", "foi", "funciona", "funcionam", "hesite", "ideia", "importa", "mais", "parar",
         "podem", "podemos", "posso", "precisa", "precisam", "preciso", "pressa", "problema", "problemas", "querer",
         "quero saber", "resposta", "resultado", "roda", "sabemos", "salva", "sao", "se preocupe", "sei", "sentido",
         "sucesso", "ta", "tem", "vai", "vejo",
-    ],
-    endings: &[
+    ]),
+    endings: PhraseList::of(&[
         "a-lo", "ar", "arlo", "e-lo", "er", "ir",
-    ],
-    permissions: &[
+    ]),
+    permissions: PhraseList::of(&[
         "a vontade", "agora pode", "carta branca", "esta liberado", "faca o que precisar", "faz o que precisar",
         "fica a vontade", "fique a vontade", "liberado", "mexe no que precisar", "muda o que precisar",
         "muda o que quiser", "nao importa", "nao me importo", "nao precisa", "nao precisa evitar", "nao se preocupe",
         "nao tem problema", "pode", "pode ficar a vontade", "pode mexer", "pode mexer a vontade", "pode mudar",
         "podes", "sem problema se", "sinta-se a vontade", "ta liberado", "tanto faz", "tudo bem se", "vc pode",
         "voce pode",
-    ],
-    assents: &[
+    ]),
+    assents: PhraseList::of(&[
         "acordo", "ai", "aprovado", "bala", "beleza", "bem", "blz", "boa", "bom", "certeza", "certo", "claro", "com",
         "combinado", "commit", "commita", "continua", "continue", "da", "de", "e", "em", "exato", "favor", "faz",
         "fechado", "frente", "isso", "la", "legal", "manda", "massa", "muito", "o", "obrigada", "obrigado", "ok",
         "okay", "otima", "otimo", "perfeito", "plano", "pode", "por", "prossegue", "prossiga", "push", "segue",
         "seguir", "show", "sim", "ta", "to", "tudo", "vai", "valeu", "ver",
-    ],
-    turning_away: &[
+    ]),
+    turning_away: PhraseList::of(&[
         "ao inves disso", "cancela", "cancela isso", "deixa isso", "deixa pra la", "deixa quieto", "em vez disso",
         "esqueca", "esqueca isso", "esquece", "esquece isso", "melhor nao", "mudanca de planos", "mudando de assunto",
         "mudei de ideia", "na verdade", "nao melhor", "nova tarefa", "outra coisa", "pensando bem",
-    ],
-    continuing: &[
+    ]),
+    continuing: PhraseList::of(&[
         "alem disso", "igual", "igualmente", "mesma coisa", "o mesmo", "tambem",
-    ],
+    ]),
     is_unspaced: false,
 };

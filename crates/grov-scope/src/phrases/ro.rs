@@ -1,11 +1,11 @@
 //! Phrases of Romanian.
 
-use super::{Noun, Phrases, Verb};
+use super::{Noun, PhraseList, PhraseMap, Phrases, Verb};
 
 /// The tables.
 #[rustfmt::skip]
-pub(super) const PHRASES: Phrases = Phrases {
-    nouns: &[
+pub(super) static PHRASES: Phrases = Phrases {
+    nouns: PhraseMap::of(&[
         ("altceva", Noun::Anything), ("api-ul", Noun::Signature), ("api-uri", Noun::Signature),
         ("baza de date", Noun::Database), ("baze de date", Noun::Database), ("bazei de date", Noun::Database),
         ("bazele de date", Noun::Database), ("bibliotec*", Noun::Dependency), ("ceva", Noun::Anything),
@@ -33,8 +33,8 @@ pub(super) const PHRASES: Phrases = Phrases {
         ("snapshot-urile", Noun::Snapshot), ("snapshoturi*", Noun::Snapshot), ("stil", Noun::Style),
         ("stilul", Noun::Style), ("structura tabelelor", Noun::Schema), ("tabel*", Noun::Database),
         ("teste*", Noun::Test), ("testelor", Noun::Test), ("testul", Noun::Test), ("testului", Noun::Test),
-    ],
-    verbs: &[
+    ]),
+    verbs: PhraseMap::of(&[
         ("actualiz*", Verb::Upgrade), ("adaug*", Verb::Add), ("altera", Verb::Change), ("alterezi", Verb::Change),
         ("aplica", Verb::Run), ("aplici", Verb::Run), ("arunc*", Verb::Delete), ("ating*", Verb::Change),
         ("baga", Verb::Add), ("bage", Verb::Add), ("bagi", Verb::Add), ("comit*", Verb::Commit),
@@ -58,8 +58,8 @@ pub(super) const PHRASES: Phrases = Phrases {
         ("scoate*", Verb::Delete), ("scoti", Verb::Delete), ("scri*", Verb::Create), ("sterg*", Verb::Delete),
         ("umbl*", Verb::Change), ("update-ezi", Verb::Upgrade), ("updatezi", Verb::Upgrade),
         ("upgrad*", Verb::Upgrade), ("utiliz*", Verb::Use),
-    ],
-    function_words: &[
+    ]),
+    function_words: PhraseList::of(&[
         "a", "acolo", "acum", "adauga", "ai", "aici", "al", "ale", "am", "anume", "apoi", "ar", "arata", "are", "as",
         "asa", "asta", "atat", "atinge", "atunci", "au", "bine", "ca", "cand", "care", "ce", "cel", "cele", "cu",
         "cum", "da", "daca", "dar", "de", "deci", "deocamdata", "din", "doar", "dupa", "e", "ea", "el", "ele", "este",
@@ -70,35 +70,35 @@ pub(super) const PHRASES: Phrases = Phrases {
         "pentru", "poate", "poti", "prin", "pune", "putin", "repara", "rog", "ruleaza", "s-a", "sa", "sau", "schimba",
         "se", "si", "sterge", "strica", "sunt", "te", "teste", "testele", "toate", "tot", "totul", "trebuie", "tu",
         "un", "una", "unde", "unei", "unui", "va", "vezi", "vreau", "vrei", "zici",
-    ],
-    cues: &[],
-    leads: &[],
-    orders: &[],
-    conjunctions: &[],
-    narrating: &[],
-    idle: &[],
-    endings: &[],
-    permissions: &[
+    ]),
+    cues: PhraseMap::of(&[]),
+    leads: PhraseList::of(&[]),
+    orders: PhraseList::of(&[]),
+    conjunctions: PhraseList::of(&[]),
+    narrating: PhraseList::of(&[]),
+    idle: PhraseList::of(&[]),
+    endings: PhraseList::of(&[]),
+    permissions: PhraseList::of(&[
         "acum ai voie", "acum poti", "ai mana libera", "ai voie", "ai voie acum", "ai voie sa", "e in regula sa",
         "e ok sa", "fa ce trebuie", "fa ce vrei", "linistit", "mana libera", "modifica ce trebuie", "n-ai nevoie sa",
         "nu conteaza", "nu e nevoie", "nu e nevoie sa", "nu e obligatoriu", "nu e problema daca", "nu ezita",
         "nu ma deranjeaza", "nu trebuie sa eviti", "nu-i nevoie", "nu-i problema daca", "nu-mi pasa",
         "nu-ti fa griji", "poti", "poti linistit", "poti sa", "poti si", "schimba ce trebuie", "schimba ce vrei",
         "simte-te liber",
-    ],
-    assents: &[
+    ]),
+    assents: PhraseList::of(&[
         "acord", "arata", "asa", "bataie", "bate", "bine", "bravo", "bun", "commit", "confirm", "continua", "corect",
         "da", "da-i", "dai", "de", "departe", "desigur", "drumul", "e", "exact", "fa", "fa-o", "foarte", "frumos",
         "gata", "hai", "in", "inainte", "mai", "mergi", "mersi", "multumesc", "ok", "perfect", "push", "regula",
         "rog", "sigur", "super", "te", "tot", "totul",
-    ],
-    turning_away: &[
+    ]),
+    turning_away: PhraseList::of(&[
         "altceva", "anuleaza", "de fapt nu", "in loc de asta", "las-o balta", "lasa", "lasa asta", "m-am razgandit",
         "mai bine", "renunta la asta", "schimbare de plan", "stai nu", "task nou", "uita asta", "uita ce",
         "uita de asta",
-    ],
-    continuing: &[
+    ]),
+    continuing: PhraseList::of(&[
         "de asemenea", "in plus", "inca", "la fel", "si", "tot asa",
-    ],
+    ]),
     is_unspaced: false,
 };

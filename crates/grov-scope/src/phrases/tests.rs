@@ -3,37 +3,56 @@
 use super::*;
 use crate::words::fold;
 
-fn is_sorted<T>(table: &[(&str, T)]) -> bool {
-    table.is_sorted_by(|one, other| one.0 < other.0)
+fn is_sorted<T: Copy>(table: &PhraseMap<T>) -> bool {
+    table.entries().is_sorted_by(|one, other| one.0 < other.0)
+}
+
+fn phrases<T: Copy>(table: &PhraseMap<T>) -> impl Iterator<Item = &'static str> {
+    table.entries().iter().map(|row| row.0)
 }
 
 #[test]
 fn tables_are_sorted_and_folded() {
     for language in LANGUAGES {
-        assert!(is_sorted(language.nouns), "{:?}", language.nouns[0]);
-        assert!(is_sorted(language.verbs), "{:?}", language.verbs[0]);
-        assert!(is_sorted(language.cues));
+        assert!(is_sorted(&language.nouns), "{:?}", language.nouns.entries()[0]);
+        assert!(is_sorted(&language.verbs), "{:?}", language.verbs.entries()[0]);
+        assert!(is_sorted(&language.cues));
         let lists = [
-            language.function_words,
-            language.leads,
-            language.orders,
-            language.conjunctions,
-            language.narrating,
-            language.idle,
-            language.endings,
-            language.permissions,
-            language.assents,
-            language.turning_away,
-            language.continuing,
+            &language.function_words,
+            &language.leads,
+            &language.orders,
+            &language.conjunctions,
+            &language.narrating,
+            &language.idle,
+            &language.endings,
+            &language.permissions,
+            &language.assents,
+            &language.turning_away,
+            &language.continuing,
         ];
+        let lists = lists.map(PhraseList::entries);
         for list in lists {
             assert!(list.is_sorted_by(|one, other| one < other), "{list:?}");
         }
-        let named = language.nouns.iter().map(|row| row.0);
-        let named = named.chain(language.verbs.iter().map(|row| row.0));
-        let entries = named.chain(language.cues.iter().map(|row| row.0));
+        let named = phrases(&language.nouns).chain(phrases(&language.verbs));
+        let entries = named.chain(phrases(&language.cues));
         for entry in entries.chain(lists.into_iter().flatten().copied()) {
             assert_eq!(fold(entry), entry);
+        }
+    }
+}
+
+#[test]
+fn every_entry_is_found_by_its_own_words() {
+    for language in LANGUAGES.into_iter().filter(|language| !language.is_unspaced) {
+        for entry in language.cues.entries().iter().map(|row| row.0) {
+            let text = entry.replace('*', "");
+            let own = words(&text);
+            assert!(language.cues.at(&own, 0).is_some(), "{entry}");
+        }
+        for entry in language.function_words.entries() {
+            assert!(language.function_words.contains(entry), "{entry}");
+            assert!(!Languages::of(&words(entry)).is_none(), "{entry}");
         }
     }
 }

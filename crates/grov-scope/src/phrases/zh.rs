@@ -1,11 +1,11 @@
 //! Phrases of Chinese.
 
-use super::{Cue, Noun, Phrases, Verb};
+use super::{Cue, Noun, PhraseList, PhraseMap, Phrases, Verb};
 
 /// The tables.
 #[rustfmt::skip]
-pub(super) const PHRASES: Phrases = Phrases {
-    nouns: &[
+pub(super) static PHRASES: Phrases = Phrases {
+    nouns: PhraseMap::of(&[
         ("api", Noun::Signature), ("ci", Noun::Ci), ("readme", Noun::Readme), ("schema", Noun::Schema),
         ("业务逻辑", Noun::Code), ("什么都", Noun::Anything), ("代码", Noun::Code), ("代码风格", Noun::Style),
         ("任何", Noun::Anything), ("依赖", Noun::Dependency), ("全部", Noun::Anything), ("其他", Noun::Anything),
@@ -22,8 +22,8 @@ pub(super) const PHRASES: Phrases = Phrases {
         ("线上", Noun::Deployment), ("组件库", Noun::Dependency), ("缩进", Noun::Style), ("自述", Noun::Readme),
         ("表", Noun::Database), ("表结构", Noun::Schema), ("设置", Noun::Config), ("迁移", Noun::Migration),
         ("迁移文件", Noun::Migration), ("迁移脚本", Noun::Migration), ("返回值", Noun::Signature), ("配置", Noun::Config),
-    ],
-    verbs: &[
+    ]),
+    verbs: PhraseMap::of(&[
         ("commit", Verb::Commit), ("push", Verb::Push), ("上线", Verb::Deploy), ("使用", Verb::Use), ("修改", Verb::Change),
         ("写", Verb::Create), ("创建", Verb::Create), ("删", Verb::Delete), ("删掉", Verb::Delete), ("删除", Verb::Delete),
         ("加", Verb::Add), ("加上", Verb::Add), ("加入", Verb::Add), ("动", Verb::Change), ("升级", Verb::Upgrade),
@@ -36,9 +36,9 @@ pub(super) const PHRASES: Phrases = Phrases {
         ("移除", Verb::Delete), ("编辑", Verb::Change), ("装", Verb::Install), ("覆盖", Verb::Change), ("调整", Verb::Change),
         ("跑", Verb::Run), ("运行", Verb::Run), ("部署", Verb::Deploy), ("重写", Verb::Change), ("重启", Verb::Run),
         ("重命名", Verb::Rename), ("重构", Verb::Refactor),
-    ],
-    function_words: &[],
-    cues: &[
+    ]),
+    function_words: PhraseList::of(&[]),
+    cues: PhraseMap::of(&[
         ("不使用", Cue::Prohibition), ("不修改", Cue::Prohibition), ("不允许", Cue::Prohibition), ("不写", Cue::Prohibition),
         ("不准", Cue::Prohibition), ("不删", Cue::Prohibition), ("不加", Cue::Prohibition), ("不动", Cue::Prohibition),
         ("不升级", Cue::Prohibition), ("不变", Cue::Stays), ("不变更", Cue::Prohibition), ("不可以", Cue::Prohibition),
@@ -66,33 +66,33 @@ pub(super) const PHRASES: Phrases = Phrases {
         ("绝对不", Cue::Prohibition), ("维持", Cue::Stays), ("维持不变", Cue::Stays), ("至多", Cue::AtMost),
         ("请勿", Cue::Prohibition), ("跟我确认", Cue::AskFirst), ("避免", Cue::Prohibition), ("问我", Cue::AskFirst),
         ("限于", Cue::Only), ("除", Cue::Except), ("除了", Cue::Except), ("除非", Cue::Except),
-    ],
-    leads: &[],
-    orders: &[
+    ]),
+    leads: PhraseList::of(&[]),
+    orders: PhraseList::of(&[
         "优化", "修", "修复", "做", "写", "分析", "创建", "删", "删掉", "删除", "加", "加个", "升级", "去掉", "增加", "处理", "实现", "帮我", "弄",
         "找出", "把", "拆", "拆分", "换成", "排查", "接入", "搞", "支持", "改", "改成", "整理", "新建", "更新", "替换", "查", "检查", "添加", "生成",
         "用", "看一下", "看下", "看看", "移动", "给", "翻译", "补", "解决", "请", "调整", "迁移", "配置", "重命名", "重构",
-    ],
-    conjunctions: &[],
-    narrating: &[
+    ]),
+    conjunctions: PhraseList::of(&[]),
+    narrating: PhraseList::of(&[
         "为什么", "偶尔", "写着", "出现", "却", "居然", "怎么", "总是", "报错", "提示", "有时候", "现在会", "竟然", "说",
-    ],
-    idle: &[],
-    endings: &[],
-    permissions: &[
+    ]),
+    idle: PhraseList::of(&[]),
+    endings: PhraseList::of(&[]),
+    permissions: PhraseList::of(&[
         "不必管", "不用怕", "不用担心", "不用管", "不用避开", "不需要避免", "你可以", "允许你", "可以了", "可以删", "可以动", "可以推", "可以提交", "可以改", "可以用",
         "可以随便", "放开", "放心改", "无所谓", "没关系", "现在可以", "都可以", "都行", "随便改", "随意",
-    ],
-    assents: &[
+    ]),
+    assents: PhraseList::of(&[
         "ok", "不错", "做吧", "可以", "可以了", "同意", "嗯", "嗯嗯", "多谢", "好", "好吧", "好的", "对", "对的", "就按这个来", "就这么办", "就这样",
         "开始吧", "弄吧", "很好", "执行吧", "挺好", "推吧", "提交吧", "搞吧", "改吧", "是", "是的", "来吧", "没错", "没问题", "照做", "确认", "继续",
         "继续吧", "行", "行吧", "谢谢", "辛苦了",
-    ],
-    turning_away: &[
+    ]),
+    turning_away: PhraseList::of(&[
         "不做了", "不弄了", "不要了", "先不做", "先放一放", "别做了", "别弄了", "取消", "另外一个", "忘了", "换个", "换成做", "改主意", "算了", "还是",
-    ],
-    continuing: &[
+    ]),
+    continuing: PhraseList::of(&[
         "一样", "也", "再", "另外", "同样", "还有", "顺便",
-    ],
+    ]),
     is_unspaced: true,
 };

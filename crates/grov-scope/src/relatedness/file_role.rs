@@ -4,7 +4,7 @@ use super::terms::words as words_of;
 use super::tracked_file::{TrackedFile, name};
 use crate::file_kind::FileKind;
 use crate::normalized_path::NormalizedPath;
-use crate::phrases::{Noun, nouns};
+use crate::phrases::{Noun, PhraseMap, nouns};
 use crate::words::words;
 use serde::{Deserialize, Serialize};
 
@@ -89,7 +89,7 @@ const FOLDERS: &[(&str, FileRole)] = &[
 
 /// English words of a request that name a role, as stems with `*`, sorted. The names of tools are the same in all languages.
 #[rustfmt::skip]
-const WORDS: &[(&str, FileRole)] = &[
+static WORDS: PhraseMap<FileRole> = PhraseMap::of(&[
     ("ansible", FileRole::Deployment), ("build*", FileRole::Build), ("cmake", FileRole::Build),
     ("codecov", FileRole::Pipeline), ("column*", FileRole::Data), ("compose", FileRole::Deployment),
     ("container*", FileRole::Deployment), ("css", FileRole::Styles), ("deploy*", FileRole::Deployment),
@@ -106,7 +106,7 @@ const WORDS: &[(&str, FileRole)] = &[
     ("table*", FileRole::Data), ("tailwind", FileRole::Styles), ("terraform", FileRole::Deployment),
     ("theme*", FileRole::Styles), ("tradu*", FileRole::Locale), ("translat*", FileRole::Locale),
     ("ubersetz*", FileRole::Locale), ("webpack", FileRole::Build), ("workflow*", FileRole::Pipeline),
-];
+]);
 
 impl FileRole {
     /// The role of a file, if it has one.
@@ -159,7 +159,7 @@ impl FileRole {
             })
             .collect();
         let words = words(text);
-        let named = |at: usize| crate::phrases::entry_at(WORDS, &words, at);
+        let named = |at: usize| WORDS.at(&words, at);
         found.extend((0..words.len()).filter_map(|at| named(at).map(|(_, role)| role)));
         found
     }
@@ -196,9 +196,9 @@ mod tests {
         assert!(NAMES.is_sorted_by(|a, b| a.0 < b.0) && EXTENSIONS.is_sorted_by(|a, b| a.0 < b.0));
         assert!(FOLDERS.is_sorted_by(|a, b| a.0 < b.0) && LAYERS.is_sorted());
         assert!(
-            WORDS.is_sorted_by(|a, b| a.0 < b.0),
+            WORDS.entries().is_sorted_by(|a, b| a.0 < b.0),
             "{:?}",
-            WORDS.windows(2).find(|pair| pair[0].0 >= pair[1].0)
+            WORDS.entries().windows(2).find(|pair| pair[0].0 >= pair[1].0)
         );
     }
 
