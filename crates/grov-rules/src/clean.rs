@@ -72,9 +72,8 @@ pub(crate) fn clean(text: &str) -> Cleaned {
     let own = without_own_text(&text);
     let stripped = without_blocks(&own);
     let mut whole = String::new();
-    let mut prose = String::new();
+    let mut lines: Vec<(&str, Line)> = Vec::new();
     let mut fence: Option<&str> = None;
-    let mut after_log = false;
     for line in stripped.split('\n') {
         let line = line.strip_suffix('\r').unwrap_or(line);
         let trimmed = line.trim();
@@ -101,11 +100,12 @@ pub(crate) fn clean(text: &str) -> Cleaned {
             }
             continue;
         }
-        if is_pasted(line, after_log) {
-            after_log = true;
-            continue;
-        }
-        after_log = false;
+        let after_log = lines.last().is_some_and(|(_, kind)| *kind != Line::Prose);
+        lines.push((line, kind_of(line, after_log)));
+    }
+    mark_logs(&mut lines);
+    let mut prose = String::new();
+    for (line, _) in lines.iter().filter(|(_, kind)| *kind == Line::Prose) {
         append(&mut prose, line);
     }
     Cleaned {
@@ -256,8 +256,65 @@ const LOG_PREFIXES: &[&str] = &[
     "FAIL ", "PASS ", "FAILED ", "$ ", "❯ ", "➜ ", ">>> ", "panicked at", "goroutine ", "E   ", "==== ",
     "----", "#0 ", "Process finished", "SyntaxError:", "TypeError:", "ReferenceError:", "ValueError:",
     "KeyError:", "AttributeError:", "ImportError:", "ModuleNotFoundError:", "RuntimeError:",
-    "AssertionError", "java.lang.", "error TS",
+    "AssertionError", "ERR!", "java.lang.", "error TS",
 ];
+
+/// What a line is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Line {
+    /// Written by hand.
+    Prose,
+    /// Quoted with `>`, or a row of a table.
+    Quoted,
+    /// Program output or code.
+    Pasted,
+}
+
+/// Marks the lines between the lines of a log as pasted, and those after it up to the next blank line: a log has lines that read
+/// like prose ("hint: never grant …").
+fn mark_logs(lines: &mut [(&str, Line)]) {
+    /// So many lines make a log whose end may look like prose.
+    const MIN_LOG: usize = 3;
+    let paragraphs = lines.split_mut(|(line, _)| line.trim().is_empty());
+    let mut paragraphs = paragraphs.filter(|lines| !lines.is_empty()).peekable();
+    while let Some(paragraph) = paragraphs.next() {
+        let is_pasted = |(_, kind): &(&str, Line)| *kind == Line::Pasted;
+        let count = paragraph.iter().filter(|line| is_pasted(line)).count();
+        let (Some(first), Some(last)) = (
+            paragraph.iter().position(is_pasted),
+            paragraph.iter().rposition(is_pasted),
+        ) else {
+            continue;
+        };
+        let is_log = count >= MIN_LOG && 5 * count > last - first;
+        let end = if is_log && paragraphs.peek().is_some() {
+            paragraph.len()
+        } else {
+            last
+        };
+        for (_, kind) in &mut paragraph[first..end] {
+            *kind = Line::Pasted;
+        }
+    }
+}
+
+/// Beginnings of lines of code.
+#[rustfmt::skip]
+const KEYWORDS: &[&str] = &[
+    "#include", "class ", "const ", "def ", "export ", "fn ", "func ", "function ", "import ", "let ", "private ", "pub ", "public ",
+    "return ", "static ", "var ",
+];
+
+fn kind_of(line: &str, after_log: bool) -> Line {
+    let trimmed = line.trim_start();
+    if trimmed.starts_with('>') && !trimmed.starts_with(">>> ") || trimmed.starts_with('|') {
+        Line::Quoted
+    } else if is_pasted(line, after_log) {
+        Line::Pasted
+    } else {
+        Line::Prose
+    }
+}
 
 /// Whether a line looks pasted: program output or code.
 fn is_pasted(line: &str, after_log: bool) -> bool {
@@ -271,10 +328,11 @@ fn is_pasted(line: &str, after_log: bool) -> bool {
     }) {
         return true;
     }
-    if trimmed.starts_with('>') || trimmed.starts_with('|') {
+    // A frame of a stack: `at checkLock (/srv/app/scripts/preinstall.js:14:11)`.
+    if trimmed.starts_with("at ") && trimmed.ends_with(')') && trimmed.contains(['/', ':']) {
         return true;
     }
-    if begins_with_time(trimmed) || is_level(trimmed) {
+    if begins_with_time(trimmed) || is_level(trimmed) || is_exception(trimmed) {
         return true;
     }
     let sample = &trimmed[..trimmed.floor_char_boundary(400)];
@@ -305,10 +363,28 @@ fn is_pasted(line: &str, after_log: bool) -> bool {
     }
     let indented = line.len() - trimmed.len() >= 4 || line.starts_with('\t');
     let ends_as_code = trimmed.trim_end().ends_with(['{', '}', ';', '(', '[', '\\']);
-    (indented && (marks > 0 || after_log)) || (ends_as_code && marks >= 1 && marks * 12 >= total)
+    (indented && (marks > 0 || after_log))
+        || (ends_as_code && marks >= 1 && marks * 12 >= total)
+        || (marks >= 2 && KEYWORDS.iter().any(|word| trimmed.starts_with(word)))
 }
 
-/// `2025-01-31T10:…`, `[10:31:02]`, `10:31:02.123`.
+/// `KeyError: 'id'`, `sqlalchemy.exc.InvalidRequestError: …`.
+fn is_exception(line: &str) -> bool {
+    let Some((name, _)) = line.split_once(':') else {
+        return false;
+    };
+    let last = name.rsplit('.').next().unwrap_or(name);
+    let is_nested = name.matches('.').count() >= 2;
+    let plain = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '.');
+    last.starts_with(|letter: char| letter.is_ascii_uppercase())
+        && (is_nested
+            || ["Error", "Exception", "Warning"]
+                .iter()
+                .any(|ending| last.len() > ending.len() && last.ends_with(ending)))
+        && name.chars().all(plain)
+}
+
+/// `2025-01-31T10:…`, `[10:31:02]`, `10:31:02.123`, `03-02 21:14:09`.
 fn begins_with_time(line: &str) -> bool {
     let line = line.trim_start_matches('[').as_bytes();
     let shape = |pattern: &[u8]| {
@@ -318,18 +394,27 @@ fn begins_with_time(line: &str) -> bool {
                 other => byte == other,
             })
     };
-    shape(b"0000-00-00T") || shape(b"0000-00-00 00:") || shape(b"00:00:00") || shape(b"0000/00/00 00:")
+    shape(b"0000-00-00T")
+        || shape(b"0000-00-00 00:")
+        || shape(b"00:00:00")
+        || shape(b"00-00 00:00:00")
+        || shape(b"0000/00/00 00:")
 }
 
-/// `ERROR something`, `[WARN] something`, `INFO: something`.
+/// `ERROR something`, `[WARN] something`, `INFO: something`, `[Warning] something`.
 fn is_level(line: &str) -> bool {
-    let line = line.trim_start_matches('[');
-    ["ERROR", "WARN", "WARNING", "INFO", "DEBUG", "TRACE", "FATAL"]
-        .iter()
-        .any(|level| {
-            line.strip_prefix(level)
-                .is_some_and(|rest| rest.starts_with([' ', ']', ':', '\t']))
-        })
+    const LEVELS: &[&str] = &[
+        "ERROR", "WARN", "WARNING", "INFO", "DEBUG", "TRACE", "FATAL", "LOG",
+    ];
+    if let Some((level, _)) = line.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+        return LEVELS
+            .iter()
+            .any(|known| known.eq_ignore_ascii_case(level.trim()));
+    }
+    LEVELS.iter().any(|level| {
+        line.strip_prefix(level)
+            .is_some_and(|rest| rest.starts_with([' ', ':', '\t']) && (*level != "LOG"))
+    })
 }
 
 #[cfg(test)]
@@ -364,6 +449,14 @@ mod tests {
             ),
             ("Fix it\n    at foo (bar.js:10:3);\nnow", "Fix it\nnow"),
             ("Fix it\nthread 'main' panicked at src/a.rs:1\nnow", "Fix it\nnow"),
+            (
+                "It fails:\n\n03-02 21:14:09.881 1204 W List: 31\n[Warning] do not use this\nKeyError: 'id'\nhint: never retry\n\nFix it",
+                "It fails:\n\n\nFix it",
+            ),
+            (
+                "Fix it\nfunction fails(m: string): never { throw new Error(m) }",
+                "Fix it",
+            ),
             ("<grov-context>only this</grov-context>Fix it", "Fix it"),
             (
                 "This session is being continued from a previous conversation that ran out",

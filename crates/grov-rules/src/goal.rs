@@ -1,7 +1,7 @@
 //! Finds the sentence that states the goal.
 
 use super::constraints::Context;
-use super::lexicon::{AFTER_A_NOUN, LEAD_INS, is_stop_word, is_work_verb};
+use super::lexicon::{AFTER_A_NOUN, is_stop_word, is_work_verb, lead_in_at};
 use super::prompt::Assent;
 use super::text::{Word, ends_with_question, fold, shorten, words};
 use super::{phrased, scope};
@@ -23,18 +23,16 @@ static REQUESTS: PhraseList = PhraseList::of(&[
     "va rog", "vreau", "we need", "we should", "we want", "will you", "would you",
 ]);
 
-/// Words allowed between the start of a clause and its verb.
-#[rustfmt::skip]
-pub(crate) const LEADING_WORDS: &[&str] = &[
-    "please", "just", "also", "and", "but", "so", "then", "ok", "te", "rog", "sa", "you", "should",
-    "absolutely", "of", "course",
-];
+/// Whether one of the phrases that request work occurs.
+pub(crate) fn requests(words: &[Word<'_>]) -> bool {
+    (0..words.len()).any(|at| REQUESTS.at(words, at).is_some())
+}
 
 /// The index of the first word after the lead-ins.
 pub(crate) fn skip_lead_ins(words: &[Word<'_>]) -> usize {
     let mut at = 0;
     for _ in 0..MAX_LEAD_INS {
-        match LEAD_INS.at(words, at) {
+        match lead_in_at(words, at) {
             Some(length) => at += length,
             None => break,
         }
@@ -61,7 +59,11 @@ pub(crate) fn is_order(words: &[Word<'_>], at: usize) -> bool {
     let next_is = |words: &[&str]| next.is_some_and(|next| next.is_any(words));
     // Romanian "merge" states that something works.
     let works = verb.folded == "merge" && (next.is_none() || next_is(ROMANIAN_AFTER_MERGE));
-    !works && !verb.after.contains(':') && !next.is_some_and(|next| AFTER_A_NOUN.contains(&next.folded))
+    let logs_in = verb.folded == "log" && next_is(&["in", "into", "out"]);
+    !works
+        && !logs_in
+        && !verb.after.contains(':')
+        && !next.is_some_and(|next| AFTER_A_NOUN.contains(&next.folded))
 }
 
 /// Whether the word at `at` may be an imperative that no table knows: "Paint the shed".
@@ -179,6 +181,9 @@ impl<'t> Sentence<'t> {
         if words.is_empty() || phrased::only_assents(words) {
             return 0;
         }
+        if words.iter().all(|word| GREETINGS.contains(&word.folded)) {
+            return 0;
+        }
         let from = phrased::after_assent(words);
         let words = &words[from..];
         let words = &words[phrased::after_turning(words, self.languages).unwrap_or(0)..];
@@ -187,19 +192,24 @@ impl<'t> Sentence<'t> {
             return 0;
         }
         if sentence.trim_end().ends_with([':', '：'])
-            || super::constraints::opens_with_one(sentence, &self.constraints)
+            || super::text::is_quotation(sentence)
+            || self.opens_with_constraint()
             || phrased::opens_with_permission(words, sentence, self.languages)
         {
             return 1;
         }
         let other = phrased::order_weight(sentence, words, self.languages);
+        // "Task: a responsive grid".
+        if at > 0 && words[at - 1].is_any(&["goal", "task", "todo"]) && words[at - 1].after.contains(':') {
+            return 6;
+        }
         if is_order(words, at) || other == Some(5) {
             return if self.is_limited(9) { 4 } else { 5 };
         }
         if orders_later(words)
             || other.is_some()
             || commands(words, at)
-            || (0..words.len()).any(|at| REQUESTS.at(words, at).is_some()) && !self.is_limited(6)
+            || requests(words) && !self.is_limited(6)
         {
             return 4;
         }
@@ -215,40 +225,89 @@ impl<'t> Sentence<'t> {
         length > 0 && length * 10 >= self.text.len() * tenths
     }
 
-    /// Whether it needs the sentence before it: "Find out why and fix it."
-    fn depends(&self) -> bool {
-        // Up to the first pause or constraint.
-        let limit = self
-            .constraints
-            .first()
-            .and_then(|first| self.text.find(first.trim_end_matches('…')));
-        let head: Vec<&Word<'_>> = self
-            .words
-            .iter()
-            .take_while(|word| limit.is_none_or(|limit| word.start < limit))
-            .collect();
-        let ends =
-            |at: &usize| head[*at].pauses() || head.get(at + 1).is_some_and(|next| next.before.contains('('));
-        let end = (0..head.len()).find(ends).map_or(head.len(), |at| at + 1);
-        let head = &head[..end];
-        let text = head.last().map_or("", |last| &self.text[..last.end]);
-        let names = head.iter().any(|word| scope::is_path(word.raw));
-        let unspaced = self.text.chars().filter(|letter| *letter > '\u{3040}').count();
-        !names
-            && (head.len() <= 6 && unspaced <= 16
-                || head.iter().any(|word| word.is_any(REFERRING)) && head.len() <= 8
-                || unspaced == 0 && scope::subject(text).len() <= 1 && head.len() <= 10)
+    /// Whether it starts with a constraint that is no request itself, and asks for nothing else.
+    fn opens_with_constraint(&self) -> bool {
+        let Some(first) = self.constraints.first() else {
+            return false;
+        };
+        let found = self.text.find(first.trim_end_matches('…'));
+        let from = found.unwrap_or(self.text.len());
+        let end = self.constraints.iter().fold(from, |end, constraint| {
+            let constraint = constraint.trim_end_matches('…');
+            self.text[end..]
+                .find(constraint)
+                .map_or(end, |at| end + at + constraint.len())
+        });
+        let before = self.words.partition_point(|word| word.end <= from);
+        let after = self.words.partition_point(|word| word.start < end);
+        let (before, own, after) = (
+            &self.words[..before],
+            &self.words[before..after],
+            &self.words[after..],
+        );
+        let asks = |words: &[Word<'_>]| {
+            asks_for_work(words) || phrased::order_weight("", words, self.languages).is_some()
+        };
+        if letters_of(self.text) > 0 {
+            let rest = self.text.len().saturating_sub(end) + from;
+            return rest * 10 <= self.text.len() * 6;
+        }
+        before.len() <= 2 && !asks(before) && !is_order(own, 0) && !asks(after)
     }
 
-    /// Whether it adds to what was asked before: "translate too", "la fel".
+    /// Its words up to the first pause or constraint.
+    fn head(&self) -> &[Word<'t>] {
+        let limit = self.constraints.first();
+        let limit = limit.and_then(|first| self.text.find(first.trim_end_matches('…')));
+        let words = self.words.iter();
+        let before = words
+            .take_while(|word| limit.is_none_or(|limit| word.start < limit))
+            .count();
+        let ends = |at: &usize| {
+            self.words[*at].pauses()
+                || self
+                    .words
+                    .get(at + 1)
+                    .is_some_and(|next| next.before.contains('('))
+        };
+        let end = (0..before).find(ends).map_or(before, |at| at + 1);
+        &self.words[..end]
+    }
+
+    /// Whether it needs the sentence before it: "Find out why and fix it."
+    fn depends(&self) -> bool {
+        let head = self.head();
+        let text = head.last().map_or("", |last| &self.text[..last.end]);
+        let names = head
+            .iter()
+            .any(|word| word.raw.len() > 3 && scope::is_path(word.raw));
+        let unspaced = letters_of(self.text);
+        let refers = head.iter().any(|word| word.is_any(REFERRING)) && head.len() <= 8;
+        refers
+            || !names
+                && (head.len() <= 8 && unspaced <= 16
+                    || unspaced == 0 && scope::subject(text).len() <= 1 && head.len() <= 10)
+    }
+
+    /// Whether it can be understood without what was asked before.
+    fn is_complete(&self) -> bool {
+        let long = match letters_of(self.text) {
+            0 => self.head().len() >= MIN_REQUEST,
+            letters => letters >= MIN_LETTERS,
+        };
+        let refers =
+            |word: &Word<'_>| word.is_any(REFERRING) && !word.is_any(&["to", "ca", "es", "lo", "das", "het"]);
+        long && !self.continues() && !self.words.iter().any(refers) && !scope::subject(self.text).is_empty()
+    }
+
+    /// Whether it adds to what was asked before: "translate too", "and the footer", "la fel".
     fn continues(&self) -> bool {
-        let words = &self.words;
-        words.len() <= 12
-            && words.iter().enumerate().any(|(at, word)| {
-                let ends = at > 0 && (word.pauses() || at + 1 == words.len());
-                word.is_any(ADDING)
-                    || (ends || at <= 1) && word.is_any(&["additionally", "also", "too", "fel"])
-            })
+        phrased::continues(self.text, &self.words, self.languages)
+    }
+
+    /// Whether it states that something is wrong.
+    fn states_fault(&self) -> bool {
+        phrased::states_fault(self.text, &self.words)
     }
 }
 
@@ -257,17 +316,6 @@ impl<'t> Sentence<'t> {
 const REFERRING: &[&str] = &[
     "arreglalo", "ca", "corrigelo", "es", "eso", "het", "isso", "it", "lo", "perche", "pourquoi", "sistemalo", "that", "them", "this",
     "to", "waarom", "warum", "why", "corrige-le", "fixe-le", "das", "raus",
-];
-
-/// Words that add to an earlier request.
-const ADDING: &[&str] = &[
-    "auch",
-    "aussi",
-    "egalement",
-    "rowniez",
-    "tambem",
-    "tambien",
-    "tez",
 ];
 
 /// What a prompt does to the goal of the prompts before it.
@@ -295,6 +343,10 @@ pub(crate) struct Goal {
     pub(crate) is_firm: bool,
     /// It begins with "go on".
     pub(crate) goes_on: bool,
+    /// It asks a question and for no work.
+    pub(crate) asks: bool,
+    /// It turns away from what was asked before.
+    pub(crate) turns: bool,
 }
 
 impl AsRef<Self> for Goal {
@@ -315,7 +367,9 @@ impl Goal {
             assents: assents(sentences),
             role: role(sentences, best, at),
             is_firm: best >= 2,
-            goes_on: goes_on(&read),
+            goes_on: goes_on(sentences),
+            asks: best == 3,
+            turns: turns(sentences),
         }
     }
 }
@@ -347,18 +401,9 @@ const GOING_ON: &[&str] = &[
 ];
 
 /// Words of an apology.
+#[rustfmt::skip]
 const APOLOGIES: &[&str] = &[
-    "desculpa",
-    "entschuldigung",
-    "lo",
-    "oh",
-    "oops",
-    "pardon",
-    "perdon",
-    "scusa",
-    "siento",
-    "sorry",
-    "wait",
+    "desculpa", "entschuldigung", "lo", "oh", "oops", "pardon", "perdon", "scusa", "siento", "sorry", "wait",
 ];
 
 /// The first words of a prompt that turns to the next work, before a colon or comma.
@@ -370,8 +415,10 @@ const NEXT: &[&str] = &[
 ];
 
 /// Whether the prompt begins with a clause that only lets the work go on: "sorry, go on. But …".
-fn goes_on(read: &[Vec<Word<'_>>]) -> bool {
-    let Some(first) = read.first() else { return false };
+fn goes_on(sentences: &[Sentence<'_>]) -> bool {
+    let Some(first) = sentences.first().map(Sentence::words) else {
+        return false;
+    };
     let from = first.iter().take_while(|word| word.is_any(APOLOGIES)).count();
     let Some(length) = super::text::any_phrase_at(first, from, GOING_ON) else {
         return false;
@@ -381,35 +428,43 @@ fn goes_on(read: &[Vec<Word<'_>>]) -> bool {
 }
 
 /// Whether the prompt begins with "next:".
-fn turns_to_next(read: &[Vec<Word<'_>>]) -> bool {
-    read.first().is_some_and(|first| {
+fn turns_to_next(sentences: &[Sentence<'_>]) -> bool {
+    sentences.first().map(Sentence::words).is_some_and(|first| {
         super::text::any_phrase_at(first, 0, NEXT)
             .is_some_and(|length| first[length - 1].after.contains([':', ',']))
     })
 }
 
-/// The fewest words of a statement that is a new problem and no answer.
-const MIN_STATEMENT: usize = 7;
+/// The fewest words of a request that needs no earlier one to be understood.
+const MIN_REQUEST: usize = 6;
+
+/// The same in letters of Chinese and Japanese.
+const MIN_LETTERS: usize = 14;
+
+/// Whether one of the first sentences turns away from what was asked before.
+fn turns(sentences: &[Sentence<'_>]) -> bool {
+    let mut first = sentences.iter().take(3);
+    first.any(|sentence| {
+        phrased::after_turning(&sentence.words, sentence.languages).is_some()
+            || phrased::turns_unspaced(sentence.text, sentence.languages)
+    })
+}
 
 /// What a prompt whose best sentence is at `at` does to an earlier goal.
 fn role(sentences: &[Sentence<'_>], best: u8, at: usize) -> Role {
     let sentence = &sentences[at];
-    let all = &sentence.words;
-    let turns = || {
-        let mut first = sentences.iter().take(3);
-        first.any(|sentence| phrased::after_turning(&sentence.words, sentence.languages).is_some())
-    };
-    if turns_to_next(read) {
+    if turns_to_next(sentences) {
         return Role::Replaces;
     }
     if best <= 1 {
         return Role::Keeps;
     }
-    if goes_on(read) || best >= 4 && is_bare_order(sentences) {
+    if goes_on(sentences) || best >= 4 && is_bare_order(sentences) {
         return Role::Adds;
     }
-    if turns() {
-        return if best >= 2 { Role::Replaces } else { Role::Keeps };
+    if turns(sentences) {
+        let asks = best >= 4 || sentence.states_fault();
+        return if asks { Role::Replaces } else { Role::Keeps };
     }
     let length: usize = sentences.iter().map(|sentence| sentence.words.len()).sum();
     let is_routine = length <= 12
@@ -417,42 +472,45 @@ fn role(sentences: &[Sentence<'_>], best: u8, at: usize) -> Role {
             .iter()
             .all(|word| super::prompt::ROUTINE.contains(word));
     match best {
-        2 => {
-            let is_new = all.len() >= MIN_STATEMENT && !sentence.text.contains(':');
-            if is_new { Role::Replaces } else { Role::Keeps }
-        }
-        3 => Role::Keeps,
-        _ if sentence.continues() => Role::Adds,
-        _ if is_routine && sentence.text.is_ascii() => Role::Keeps,
+        // "The filter doesn't work either" is another problem, "we're on python 3.9" is none.
+        2 if sentence.states_fault() => Role::Adds,
+        2 | 3 => Role::Keeps,
+        _ if is_routine && sentence.text.is_ascii() && !sentence.continues() => Role::Keeps,
         _ => {
             // "Do that", and "resolve, mas não usa --force": nothing but a verb beside the limit.
+            let all = &sentence.words;
             let from = phrased::after_assent(all);
             let bare = (from..all.len())
                 .find(|at| all[*at].pauses())
                 .map_or(all.len(), |at| at + 1)
                 - from;
-            let verb_only = bare <= 1
-                && !sentence.constraints.is_empty()
-                && sentence.text.chars().all(|letter| letter < '\u{3040}');
+            let verb_only = bare <= 1 && !sentence.constraints.is_empty() && letters_of(sentence.text) == 0;
             let refers = at == 0 && sentence.depends() && from > 0;
             if verb_only || refers {
                 Role::Keeps
-            } else {
+            } else if from == 0 && sentence.is_complete() {
                 Role::Replaces
+            } else {
+                Role::Adds
             }
         }
     }
 }
 
 /// Whether the prompt is a verb without an object in a script without spaces: "直して".
-fn is_bare_order(sentences: &[Sentence]) -> bool {
-    let letters = || sentences.iter().flat_map(|sentence| sentence.text.chars());
-    let unspaced = letters().filter(|letter| *letter > '\u{3040}').count();
-    (1..=MAX_BARE_ORDER).contains(&unspaced) && !letters().any(|letter| letter.is_ascii_alphanumeric())
+fn is_bare_order(sentences: &[Sentence<'_>]) -> bool {
+    let mut letters = sentences.iter().flat_map(|sentence| sentence.text.chars());
+    let unspaced = sentences.iter().map(|sentence| letters_of(sentence.text)).sum();
+    (1..=MAX_BARE_ORDER).contains(&unspaced) && !letters.any(|letter| letter.is_ascii_alphanumeric())
 }
 
 /// The most letters of an order without an object.
 const MAX_BARE_ORDER: usize = 6;
+
+/// The number of Chinese and Japanese letters.
+fn letters_of(text: &str) -> usize {
+    text.chars().filter(|letter| *letter > '\u{3040}').count()
+}
 
 /// The goal stated in sentences: at most 200 characters; empty for no sentences.
 pub(crate) fn goal_of(sentences: &[String]) -> String {
@@ -462,14 +520,17 @@ pub(crate) fn goal_of(sentences: &[String]) -> String {
 /// The goal of sentences of which the one at `at` states it best.
 fn stated(sentences: &[Sentence<'_>], weights: &[u8], at: usize) -> String {
     let sentence = without_greeting(&sentences[at]);
-    if weights[at] < 4 || !sentences[at].depends() {
+    let tells_problem = at
+        .checked_sub(1)
+        .is_some_and(|before| matches!(weights[before], 2..=3) && sentences[before].states_fault());
+    if weights[at] < 4 || !tells_problem && !sentences[at].depends() {
         return shorten(sentence, MAX_CHARACTERS);
     }
     // "Fix it." needs the sentence that says what: before it, or after it.
     let is_statement = |at: usize| {
         sentences[at].words.len() >= 3 || sentences[at].text.chars().any(|letter| letter > '\u{3040}')
     };
-    let told = |at: &usize| matches!(weights[*at], 2..=3) && is_statement(*at);
+    let told = |at: &usize| matches!(weights[*at], 2..=4) && is_statement(*at);
     let before = (0..at)
         .rev()
         .find(told)
@@ -491,10 +552,12 @@ fn stated(sentences: &[Sentence<'_>], weights: &[u8], at: usize) -> String {
 
 /// Words of greetings and thanks.
 #[rustfmt::skip]
-const GREETINGS: &[&str] = &[
-    "hi", "hey", "hello", "claude", "thanks", "thank", "you", "great", "ok", "okay", "perfect", "salut",
-    "buna", "mersi", "multumesc", "there", "cool", "nice", "super",
-];
+static GREETINGS: PhraseList = PhraseList::of(&[
+    "all", "boa", "bom", "bonjour", "bonsoir", "buenas", "buenos", "buna", "buongiorno", "ciao", "claude", "cool",
+    "czesc", "dag", "dia", "dias", "dimineata", "everyone", "goedemorgen", "great", "guten", "hallo", "hej", "hello",
+    "hey", "hi", "hoi", "hola", "mersi", "moin", "morgen", "morning", "multumesc", "nice", "noite", "oi", "ok", "okay",
+    "ola", "perfect", "salut", "servus", "super", "tag", "tarde", "team", "thank", "thanks", "there", "you", "ziua",
+]);
 
 /// The sentence without a leading greeting or thanks.
 fn without_greeting<'t>(sentence: &Sentence<'t>) -> &'t str {
@@ -505,7 +568,7 @@ fn without_greeting<'t>(sentence: &Sentence<'t>) -> &'t str {
     }
     let mut from = 0;
     for (at, word) in found.iter().enumerate().take(5) {
-        let greets = word.is_any(GREETINGS);
+        let greets = GREETINGS.contains(&word.folded);
         if !greets {
             break;
         }
@@ -521,8 +584,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn searched_requests_are_sorted() {
-        assert!(REQUESTS.entries().is_sorted_by(|one, other| one < other));
+    fn searched_tables_are_sorted() {
+        for list in [&GREETINGS, &REQUESTS] {
+            assert!(list.entries().is_sorted_by(|one, other| one < other));
+        }
     }
 
     #[test]

@@ -58,30 +58,57 @@ pub(crate) fn combine(parsed: &[&ParsedPrompt], first_files: &[String]) -> Inten
     }
 }
 
-/// The goal of prompts, oldest first, and the prompt that states it. Prompts that only acknowledge or approve count last.
+/// The goal of prompts, oldest first, and the newest prompt that states a part of it. Prompts that only acknowledge or approve
+/// count last.
 pub(crate) fn current_goal<G: AsRef<Goal>>(prompts: impl Iterator<Item = G>) -> (String, Option<G>) {
-    let mut text = String::new();
+    let mut parts: Vec<String> = Vec::new();
     let mut telling: Option<G> = None;
     let mut is_firm = false;
+    let mut asks = false;
     for prompt in prompts {
         let goal = prompt.as_ref();
         if goal.text.is_empty() {
             continue;
         }
-        let role = if is_firm { goal.role } else { Role::Replaces };
+        let role = match goal.role {
+            _ if telling.is_none() || !is_firm && goal.is_firm => Role::Replaces,
+            _ if !is_firm => Role::Keeps,
+            // The answer to a question leads to the work: "then merge them into one".
+            Role::Replaces if asks && !goal.turns => Role::Adds,
+            role => role,
+        };
         if telling.is_some() && (goal.assents || role == Role::Keeps) {
             continue;
         }
         is_firm |= goal.is_firm && !goal.assents;
-        let joined = format!("{text} … {}", goal.text);
-        text = if role == Role::Adds && joined.chars().count() <= goal::MAX_CHARACTERS {
-            joined
-        } else {
-            goal.text.clone()
-        };
+        asks = goal.asks && role == Role::Replaces;
+        if role == Role::Replaces {
+            parts.clear();
+        }
+        parts.push(goal.text.clone());
         telling = Some(prompt);
     }
-    (text, telling)
+    (joined(parts), telling)
+}
+
+/// The parts of a goal in one text, at most [`goal::MAX_CHARACTERS`] long. The first and the newest part count most.
+fn joined(mut parts: Vec<String>) -> String {
+    const MARK: &str = " … ";
+    let length = |parts: &[String]| -> usize {
+        let characters: usize = parts.iter().map(|part| part.chars().count()).sum();
+        characters + MARK.chars().count() * parts.len().saturating_sub(1)
+    };
+    while parts.len() > 2 && length(&parts) > goal::MAX_CHARACTERS {
+        parts.remove(1);
+    }
+    if let [first, newest] = &mut parts[..]
+        && first.chars().count() + newest.chars().count() + MARK.chars().count() > goal::MAX_CHARACTERS
+    {
+        let room = goal::MAX_CHARACTERS - MARK.chars().count();
+        *newest = shorten(newest, room.saturating_sub(first.chars().count()).max(room / 2));
+        *first = shorten(first, room - newest.chars().count());
+    }
+    parts.join(MARK)
 }
 
 #[cfg(test)]

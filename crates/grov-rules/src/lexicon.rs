@@ -1,75 +1,28 @@
 //! Vocabulary of the rules, folded: lower case, without diacritics.
 
-use grov_scope::phrases::PhraseList;
+use super::text::Word;
+use grov_scope::phrases::{Languages, PhraseList};
 
-/// Verbs that request work as an imperative, sorted.
-#[rustfmt::skip]
-static WORK_VERBS: PhraseList = PhraseList::of(&[
-    "add", "adjust", "align", "analyse", "analyze", "apply", "audit", "benchmark", "build", "bump",
-    "change", "check", "clean", "combine", "commit", "compare", "complete", "configure", "connect",
-    "convert", "copy", "correct", "cover", "create", "debug", "define", "delete", "deploy", "deprecate",
-    "design", "disable", "document", "drop", "edit", "enable", "expand", "explain", "export", "expose",
-    "extend", "extract", "figure", "find", "finish", "fix", "format", "generate", "get", "give", "handle",
-    "harden", "hide", "implement", "import", "improve", "include", "increase", "initialize", "inline",
-    "insert", "inspect", "install", "integrate", "introduce", "investigate", "limit", "list", "load",
-    "log", "look", "lower", "make", "merge", "migrate", "mock", "modify", "move", "open", "optimise",
-    "optimize", "parse", "patch", "plan", "polish", "port", "prepare", "profile", "publish", "pull",
-    "push", "put", "raise", "read", "rebase", "reduce", "refactor", "release", "remove", "rename",
-    "render", "reorganize", "replace", "reproduce", "reset", "resolve", "restore", "restructure", "return",
-    "revert", "review", "rewrite", "run", "save", "scaffold", "search", "send", "separate", "set", "setup",
-    "show", "simplify", "sort", "speed", "split", "start", "stop", "store", "summarise", "summarize",
-    "support", "swap", "switch", "sync", "take", "tell", "test", "tidy", "translate", "try", "turn",
-    "tweak", "undo", "unify", "update", "upgrade", "use", "validate", "verify", "wire", "wrap", "write",
-]);
+/// The languages whose orders and lead-ins count in every text: technical prompts mix them in.
+const LANGUAGES: Languages = Languages::ENGLISH.with(Languages::ROMANIAN);
 
-/// The same in Romanian: imperatives, and the forms after "să".
-#[rustfmt::skip]
-static WORK_VERBS_RO: PhraseList = PhraseList::of(&[
-    "activeaza", "actualizeaza", "actualizezi", "adauga", "adaugi", "ajusteaza", "analizeaza", "arata",
-    "cauta", "citeste", "comite", "configureaza", "construieste", "converteste", "copiaza", "corecteaza",
-    "corectezi", "creeaza", "creezi", "curata", "depaneaza", "dezactiveaza", "documenteaza", "editeaza",
-    "elimina", "elimini", "explica", "extinde", "extrage", "fa", "faci", "fixeaza", "foloseste",
-    "folosesti", "formateaza", "gaseste", "gasesti", "genereaza", "generezi", "imbunatateste",
-    "implementeaza", "implementezi", "inlocuieste", "inlocuiesti", "instaleaza", "instalezi", "integreaza",
-    "intregeste", "introdu", "investigheaza", "listeaza", "migreaza", "modifica", "modifici", "muta",
-    "muti", "optimizeaza", "optimizezi", "porneste", "pregateste", "publica", "pui", "pune", "redenumeste",
-    "reduce", "refa", "refactorizeaza", "refactorizezi", "repara", "repari", "rescrie", "rescrii",
-    "rezolva", "rezolvi", "ruleaza", "rulezi", "schimba", "schimbi", "scoate", "scoti", "scrie", "scrii",
-    "simplifica", "spune", "sterge", "stergi", "testeaza", "testezi", "traduce", "trimite", "uita-te",
-    "verifica", "verifici",
-]);
+/// The length in words of the longest phrase at `at` that may precede an imperative: "please", "can you".
+pub(crate) fn lead_in_at(words: &[Word<'_>], at: usize) -> Option<usize> {
+    LANGUAGES
+        .tables()
+        .filter_map(|table| table.leads.at(words, at))
+        .max()
+}
 
 /// Whether a folded word requests work as an imperative.
 pub(crate) fn is_work_verb(word: &str) -> bool {
-    WORK_VERBS.contains(word) || WORK_VERBS_RO.contains(word)
+    LANGUAGES.tables().any(|table| table.orders.contains(word))
 }
 
 /// Whether a folded word has no meaning of its own.
 pub(crate) fn is_stop_word(word: &str) -> bool {
     STOP_WORDS.contains(word)
 }
-
-/// Phrases that may precede an imperative.
-#[rustfmt::skip]
-pub(crate) static LEAD_INS: PhraseList = PhraseList::of(&[
-    "actually", "acum", "additionally", "after that", "afterwards", "again", "ai putea", "ai putea sa",
-    "ajuta-ma", "ajuta-ma sa", "alright", "also", "and", "apoi", "ar trebui sa", "as dori sa", "as vrea sa",
-    "before that", "besides", "btw", "bun", "buna", "but", "by the way", "can we", "can you", "carefully",
-    "claude", "cool", "could we", "could you", "da", "dar", "de asemenea", "doar", "dupa aceea",
-    "dupa asta", "finally", "first", "firstly", "gata", "go ahead", "go ahead and", "goal", "good", "great",
-    "hai", "hai sa", "haide sa", "hello", "help me", "help me to", "help us", "hey", "hi", "i am trying to",
-    "i need to", "i need you to", "i want to", "i want you to", "i would like to", "i would like you to",
-    "i'd like to", "i'd like you to", "i'm trying to", "iar", "in addition", "in continuare", "in paralel",
-    "in parallel", "in plus", "incearca sa", "instead", "intai", "intre timp", "is it possible to", "just",
-    "kindly", "let me", "let us", "let's", "lets", "mai", "mai intai", "maybe", "meanwhile", "mersi",
-    "moving on", "multumesc", "need to", "new task", "next", "nice", "now", "ok", "okay", "perfect",
-    "please", "pls", "plz", "poti", "poti sa", "putem sa", "quickly", "sa", "salut", "second", "separately",
-    "si", "so", "sure", "task", "te rog", "te rog sa", "thank you", "thanks", "the goal is to",
-    "the task is to", "then", "third", "thx", "time to", "to", "todo", "trebuie sa", "try to",
-    "urmatorul pas", "va rog", "vreau sa", "vrem sa", "we need to", "we should", "we want to", "well",
-    "while you are at it", "while you're at it", "will you", "would it be possible to", "would you",
-    "would you mind", "yeah", "yes", "you must", "you need to", "you should", "your task is to",
-]);
 
 /// Words after which the verb before them is a noun: "test fails", "build is broken".
 #[rustfmt::skip]
@@ -134,15 +87,7 @@ mod tests {
 
     #[test]
     fn searched_tables_are_sorted() {
-        for table in [
-            &ACKNOWLEDGING,
-            &AFTER_A_NOUN,
-            &LEAD_INS,
-            &SATISFIED,
-            &STOP_WORDS,
-            &WORK_VERBS,
-            &WORK_VERBS_RO,
-        ] {
+        for table in [&ACKNOWLEDGING, &AFTER_A_NOUN, &SATISFIED, &STOP_WORDS] {
             assert!(table.entries().is_sorted_by(|one, other| one < other));
         }
     }

@@ -1,9 +1,13 @@
 //! Reads sentences with the tables of phrases: assent, permission, turning away and orders in any of the languages.
 
-use super::lexicon::{ACKNOWLEDGING, LEAD_INS};
+use super::goal::is_order;
+use super::lexicon::{ACKNOWLEDGING, is_work_verb, lead_in_at};
 use super::prompt::APPROVING;
 use super::text::Word;
 use grov_scope::phrases::{Cue, Languages, PhraseList, Phrases};
+
+/// The most words before a permission that are its object.
+const MAX_OBJECT: usize = 2;
 
 /// The most words of a clause that only assents.
 const MAX_ASSENT: usize = 6;
@@ -35,6 +39,13 @@ fn any(
     spaced(languages)
         .filter_map(|phrases| table(phrases).at(words, at))
         .max()
+}
+
+/// Whether a folded word only assents, in any language.
+pub(crate) fn assents(word: &str) -> bool {
+    APPROVING.contains(word)
+        || ACKNOWLEDGING.contains(word)
+        || Languages::NONE.tables().any(|table| table.assents.contains(word))
 }
 
 fn assents_in_english(word: &Word<'_>) -> bool {
@@ -117,10 +128,17 @@ pub(crate) fn after_turning(words: &[Word<'_>], languages: Languages) -> Option<
     None
 }
 
+/// Whether a sentence without spaces starts with a phrase that drops earlier work: "算了，先修页脚".
+pub(crate) fn turns_unspaced(text: &str, languages: Languages) -> bool {
+    let text = text.trim_start();
+    unspaced(languages).any(|table| {
+        let mut phrases = table.turning_away.entries().iter();
+        phrases.any(|phrase| text.starts_with(phrase))
+    })
+}
+
 fn lead(words: &[Word<'_>], at: usize, languages: Languages) -> Option<usize> {
-    LEAD_INS
-        .at(words, at)
-        .max(any(languages, words, at, |table| &table.leads))
+    lead_in_at(words, at).max(any(languages, words, at, |table| &table.leads))
 }
 
 /// The first word after politeness and conjunctions.
@@ -132,6 +150,67 @@ fn after_leads(words: &[Word<'_>], languages: Languages) -> usize {
         at += length;
     }
     at
+}
+
+/// Words at the beginning of a sentence that continues another.
+#[rustfmt::skip]
+static JOINING: PhraseList = PhraseList::of(&[
+    "+", "a i", "additionally", "also", "and", "e", "en", "et", "i", "next", "now also", "oh and", "ok and", "si",
+    "und", "y",
+]);
+
+/// Whether a sentence adds to what was asked before: "translate too", "and the footer", "la fel".
+pub(crate) fn continues(text: &str, words: &[Word<'_>], languages: Languages) -> bool {
+    const MAX_WORDS: usize = 14;
+    let text = text.trim_start();
+    if unspaced(languages).any(|table| {
+        let mut entries = table.continuing.entries().iter();
+        entries.any(|entry| text.starts_with(entry))
+    }) {
+        return true;
+    }
+    let joins = JOINING.at(words, 0).is_some() || text.starts_with('+');
+    joins
+        || words.len() <= MAX_WORDS
+            && (0..words.len()).any(|at| {
+                any(languages, words, at, |table| &table.continuing).is_some_and(|length| {
+                    let last = at + length - 1;
+                    at <= 2 || words[last].pauses() || last + 1 == words.len()
+                })
+            })
+}
+
+/// Stems of words that say that something is wrong.
+#[rustfmt::skip]
+static FAULTS: PhraseList = PhraseList::of(&[
+    "absturz*", "blad*", "broke*", "bug*", "cade", "caduto", "cae", "crapa", "crash*", "defekt", "does not work",
+    "doesn't work", "doet het niet", "don't work", "doppelt", "drops", "duplicat*", "eroare*", "errad*", "erreur*",
+    "erro", "error*", "errore*", "erros", "fail*", "falha*", "falla", "fallan", "faute*", "fehler*", "fehlt",
+    "fejler", "freez*", "funktioniert nicht", "hangs", "is missing", "isn't working", "kapot", "kaputt", "leaks",
+    "loses", "marche pas", "missing", "n'est pas", "nao funciona", "ne marche", "nie dziala", "no funciona",
+    "non funziona", "not working", "nu functioneaza", "nu merge", "pica", "plante*", "se cae", "stuck", "twice",
+    "typo*", "werkt niet", "wrong",
+]);
+
+/// The same in Chinese and Japanese.
+const UNSPACED_FAULTS: &[&str] = &[
+    "报错",
+    "错误",
+    "坏了",
+    "失败",
+    "不对",
+    "崩",
+    "エラー",
+    "落ち",
+    "壊れ",
+    "おかしい",
+    "動かない",
+];
+
+/// Whether a sentence states that something is wrong.
+pub(crate) fn states_fault(text: &str, words: &[Word<'_>]) -> bool {
+    (0..words.len()).any(|at| FAULTS.at(words, at).is_some())
+        || !text.is_ascii() && UNSPACED_FAULTS.iter().any(|fault| text.contains(fault))
 }
 
 /// Whether a sentence starts with a permission that is no request: "no need to avoid vendor/".
@@ -147,18 +226,15 @@ pub(crate) fn opens_with_permission(words: &[Word<'_>], text: &str, languages: L
             })
         })
     });
-    let leads = at.is_some_and(|at| (0..at).all(|before| lead(words, before, languages).is_some()));
-    leads || {
-        let first = text.split(['。', '，', '、']).next().unwrap_or_default();
-        unspaced(languages).any(|table| {
-            table
-                .permissions
-                .entries()
-                .iter()
-                .any(|entry| first.contains(entry))
-                && !text.contains(['？', '?'])
-        })
-    }
+    let is_lead = |at: usize| lead(words, at, languages).is_some() || only_assents(&words[at..=at]);
+    at.is_some_and(|at| (0..at).all(is_lead))
+        || !text.contains(['？', '?'])
+            && unspaced(languages).any(|table| {
+                let mut permissions = table.permissions.entries().iter();
+                let mut cues = table.cues.entries().iter();
+                permissions.any(|entry| text.contains(entry))
+                    && !cues.any(|(entry, _)| text.starts_with(entry))
+            })
 }
 
 /// The clauses of a sentence that permit something.
@@ -174,18 +250,27 @@ pub(crate) fn permissions<'t>(text: &'t str, words: &[Word<'_>], languages: Lang
         }
         let clause = &words[from..=end];
         let mut at = 0;
+        let mut skipped = 0;
         while at < clause.len() {
+            if skipped == 0 && is_addition(&clause[at..], languages) {
+                found.push(&text[clause[0].start..clause[clause.len() - 1].end]);
+                break;
+            }
             if any(languages, clause, at, |table| &table.permissions).is_some() {
                 let negates = |word: &Word<'_>| word.is_any(&["not", "nicht", "pas", "niet", "nie"]);
-                if !clause[at..].iter().skip(1).any(negates)
-                    || spaced(languages).all(|table| table.leads.entries().is_empty())
-                {
+                if !clause[at..].iter().skip(1).any(negates) {
                     found.push(&text[clause[0].start..clause[clause.len() - 1].end]);
                 }
                 break;
             }
             match lead(clause, at, languages) {
                 Some(length) => at += length,
+                None if at + 1 < clause.len() && only_assents(&clause[at..=at]) => at += 1,
+                // "Stare możesz już kasować": the object comes first.
+                None if skipped < MAX_OBJECT && !clause[at].is_any(&["not", "nie", "nicht", "non", "no"]) => {
+                    at += 1;
+                    skipped += 1;
+                }
                 None => break,
             }
         }
@@ -204,6 +289,17 @@ pub(crate) fn permissions<'t>(text: &'t str, words: &[Word<'_>], languages: Lang
         }
     }
     found
+}
+
+/// Whether a clause only names something that is permitted as well: "alerts now too", "die Zahlungen also auch".
+fn is_addition(clause: &[Word<'_>], languages: Languages) -> bool {
+    const MAX_WORDS: usize = 5;
+    let last = clause.len().saturating_sub(1);
+    (2..=MAX_WORDS).contains(&clause.len())
+        && any(languages, clause, last, |table| &table.continuing).is_some()
+        && any(languages, clause, 0, |table| &table.orders).is_none()
+        && !spaced(languages).any(|table| (0..last).any(|at| table.cues.at(clause, at).is_some()))
+        && (!is_order(clause, 0) || clause[0].is_any(&["do"]))
 }
 
 /// Whether a sentence asks for work in one of the languages with tables of orders: 5 at its beginning, 4 later.
@@ -230,6 +326,7 @@ pub(crate) fn order_weight(text: &str, words: &[Word<'_>], languages: Languages)
         }
         let starts = at < clause.len()
             && any(languages, clause, at, |table| &table.orders).is_some()
+            && (is_order(clause, at) || !is_work_verb(&clause[at].folded))
             && !clause
                 .get(at + 1)
                 .is_some_and(|next| next.is_any(&["ich", "wir", "man", "ik", "we", "je"]));
@@ -285,4 +382,16 @@ pub(crate) fn confines(constraint: &str) -> bool {
             let mut cues = table.cues.entries().iter().filter(|(_, cue)| *cue == Cue::Only);
             cues.any(|(entry, _)| constraint.contains(entry) && !constraint.contains("以外"))
         })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn searched_tables_are_sorted() {
+        for list in [&FAULTS, &JOINING] {
+            assert!(list.entries().is_sorted_by(|one, other| one < other));
+        }
+    }
 }

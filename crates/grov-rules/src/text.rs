@@ -36,7 +36,10 @@ pub(crate) fn sentences(text: &str) -> Vec<String> {
             pending.push(' ');
         }
         let mut start = 0;
+        let mut quoted_to = 0;
+        let mut before = ' ';
         for (at, letter) in item.char_indices() {
+            let previous = std::mem::replace(&mut before, letter);
             if at < start {
                 continue;
             }
@@ -46,6 +49,15 @@ pub(crate) fn sentences(text: &str) -> Vec<String> {
                 pending.push_str(&item[start..at]);
                 start = at;
                 flush(&mut pending, &mut found);
+            }
+            // A quotation is part of its sentence.
+            if at >= quoted_to
+                && let Some(length) = quotation(&item[at..], previous)
+            {
+                quoted_to = at + length;
+            }
+            if at < quoted_to {
+                continue;
             }
             // Chinese and Japanese have no space after them.
             let wide = matches!(letter, '。' | '！' | '？');
@@ -67,6 +79,39 @@ pub(crate) fn sentences(text: &str) -> Vec<String> {
     }
     flush(&mut pending, &mut found);
     found
+}
+
+/// The longest quotation that is kept in one sentence, in bytes.
+const MAX_QUOTATION: usize = 400;
+
+/// The length of the quotation that `text`, which follows `before`, starts with: up to its closing mark.
+pub(crate) fn quotation(text: &str, before: char) -> Option<usize> {
+    let first = text.chars().next()?;
+    let close = match first {
+        '"' => '"',
+        '“' => '”',
+        '„' => '“',
+        '«' => '»',
+        '「' => '」',
+        '『' => '』',
+        '`' => '`',
+        '\'' if !before.is_alphanumeric() => '\'',
+        _ => return None,
+    };
+    let inner = &text[first.len_utf8()..text.floor_char_boundary(MAX_QUOTATION)];
+    let end = inner.char_indices().find(|(at, letter)| {
+        let next = inner[at + letter.len_utf8()..].chars().next();
+        // An apostrophe inside a word does not close a quotation.
+        (*letter == close || first == '„' && *letter == '”')
+            && (close != '\'' || next.is_none_or(|next| !next.is_alphanumeric()))
+    });
+    end.map(|(at, _)| first.len_utf8() + at)
+}
+
+/// Whether a sentence is nothing but a quotation.
+pub(crate) fn is_quotation(sentence: &str) -> bool {
+    let text = sentence.trim().trim_end_matches(['.', '!', '。']);
+    quotation(text, ' ').is_some_and(|end| text[end..].chars().count() == 1 && !text.starts_with('`'))
 }
 
 /// Whether the text ends with an abbreviation or a list number.
@@ -170,6 +215,18 @@ mod tests {
                 "Why?"
             ]
         );
+    }
+
+    #[test]
+    fn a_quotation_is_part_of_its_sentence() {
+        let text = "It says \"Never retry. Stop.\" and hangs. It's 'a. b' now. Don't. Fix";
+        let found = [
+            "It says \"Never retry. Stop.\" and hangs.",
+            "It's 'a. b' now.",
+            "Don't.",
+            "Fix",
+        ];
+        assert_eq!(sentences(text), found);
     }
 
     #[test]

@@ -61,6 +61,8 @@ pub struct Phrases {
     pub idle: PhraseList,
     /// Endings of verbs after a negation that make it a prohibition.
     pub endings: PhraseList,
+    /// Stems of verbs that a negation forbids, beside those of `verbs` and `orders`.
+    pub forbidden: PhraseList,
     /// Phrases that permit something or lift a constraint.
     pub permissions: PhraseList,
     /// Words of assent and thanks; a prompt of nothing else has no content.
@@ -82,28 +84,46 @@ pub enum Cue {
     AtMost,
     /// "Before you …", which needs [`Cue::AskFirst`].
     Before,
+    /// "Don't", before any verb.
+    Dont,
     /// "Except", "unless".
     Except,
-    /// "Keep", "leave", before what is kept.
+    /// No constraint: "don't worry", "no idea", "without success".
+    Idle,
+    /// "Keep", before what is kept.
     Keep,
+    /// "Leave", before something and a complement: "leave it alone".
+    Leave,
+    /// "Must", "must not", "can't", after a subject.
+    Must,
     /// "Not", "never", which needs a verb.
     Negation,
     /// The second half of a negation: "touche *pas*".
     NegationAfter,
     /// "No", before a noun.
     NoneOf,
+    /// "Not", before a thing, in contrast to another: "pnpm, not npm".
+    Not,
+    /// "Not yet", alone.
+    NotYet,
+    /// "Nothing in", before a place.
+    Nothing,
     /// "Nothing else".
     NothingElse,
     /// "Only".
     Only,
     /// A whole prohibition: "hands off", "under no circumstances".
     Prohibition,
+    /// "Myself", after what the user wants to do.
+    Own,
     /// "Read only", "only look".
     ReadOnly,
     /// "Stays as it is", after its subject.
     Stays,
     /// "Stays", after its subject and at the end or before a number.
     StaysAtEnd,
+    /// "It would be nice if", which forbids if a negation follows.
+    Wish,
     /// "Without".
     Without,
 }

@@ -140,7 +140,8 @@ fn contains_any(text: &str, entries: &[&str]) -> bool {
 
 /// Whether a clause is a constraint.
 fn is_constraint(text: &str, table: &Phrases, japanese: bool) -> bool {
-    if contains_any(text, table.permissions.entries()) {
+    let excepts = matches!(first_cue(text, table), Some((0, Cue::Except)));
+    if !excepts && contains_any(text, table.permissions.entries()) {
         return false;
     }
     let mut at = 0;
@@ -172,6 +173,12 @@ fn opens_chinese(text: &str, before: &str, cue: &str, behind: &str, kind: Cue, t
     match kind {
         // "不加 X" describes anywhere else.
         Cue::Prohibition if cue.starts_with('不') && !cue.starts_with("不要") => lead.is_empty(),
+        // "密码绝对不能明文存储" is what the program has to do.
+        Cue::Prohibition
+            if matches!(cue, "不允许" | "不可以" | "不得" | "绝不" | "绝对不") && !lead.is_empty() =>
+        {
+            contains_verb(behind, table)
+        }
         Cue::Prohibition => !behind.is_empty() && !behind.starts_with(['了', '的']) || cue == "禁止",
         Cue::Only => {
             let acts = contains_any(
@@ -205,8 +212,11 @@ fn opens_japanese(text: &str, before: &str, cue: &str, behind: &str, kind: Cue, 
                 || before.ends_with("心配し")
                 || before.ends_with("遠慮し");
             let vague = matches!(cue, "ないように" | "ずに") && !contains_verb(before, table);
+            // "マイナスにならないこと" is what the program has to do.
+            let behaves = cue.ends_with("こと") && !contains_verb(before, table);
             !idle
                 && !vague
+                && !behaves
                 && !tells
                 && (polite || matches!(cue, "なしで" | "無しで" | "抜きで" | "ずに" | "ないで"))
                 && !before.is_empty()
@@ -218,7 +228,9 @@ fn opens_japanese(text: &str, before: &str, cue: &str, behind: &str, kind: Cue, 
                 && !before.is_empty()
                 && !contains_any(
                     behind,
-                    &["起き", "発生", "なる", "出る", "失敗", "落ち", "でき", "表示"],
+                    &[
+                        "起き", "発生", "なる", "出る", "可能", "失敗", "落ち", "でき", "表示",
+                    ],
                 )
         }
         Cue::AtMost => {

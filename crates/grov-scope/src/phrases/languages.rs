@@ -89,6 +89,16 @@ impl Languages {
         Votes::of(words).languages()
     }
 
+    /// These and others.
+    pub const fn with(self, others: Self) -> Self {
+        Self(self.0 | others.0)
+    }
+
+    /// Whether there are some, and all are among these.
+    pub fn is_within(self, others: Self) -> bool {
+        !self.is_none() && self.0 & !others.0 == 0
+    }
+
     /// Whether it is one of these. Without evidence any language is.
     pub fn contains(self, other: Self) -> bool {
         self.is_none() || self.0 & other.0 != 0
@@ -127,13 +137,16 @@ impl Languages {
 
     /// Their tables. If there are none, all tables of languages with spaces.
     pub fn tables(self) -> impl Iterator<Item = &'static Phrases> {
-        LANGUAGES
-            .into_iter()
-            .enumerate()
-            .filter_map(move |(at, phrases)| {
-                let is_one = self.0 & 1 << at != 0 || self.is_none() && !phrases.is_unspaced;
-                is_one.then_some(phrases)
-            })
+        let mut left = if self.is_none() {
+            ALL & !(CHINESE | JAPANESE)
+        } else {
+            self.0
+        };
+        std::iter::from_fn(move || {
+            let at = left.trailing_zeros() as usize;
+            left &= left.wrapping_sub(1);
+            LANGUAGES.get(at).copied()
+        })
     }
 }
 
@@ -210,6 +223,8 @@ fn add_elision(article: &str, scores: &mut [usize; LANGUAGES.len()]) {
     }
 }
 
+/// All languages.
+const ALL: u16 = (1 << LANGUAGES.len()) - 1;
 const CHINESE: u16 = 1 << 9;
 const JAPANESE: u16 = 1 << 10;
 

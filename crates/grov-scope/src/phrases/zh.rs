@@ -62,7 +62,8 @@ pub(super) static PHRASES: Phrases = Phrases {
         ("只能", Cue::Only), ("只读", Cue::ReadOnly), ("只需", Cue::Only), ("唯独", Cue::Except), ("少动", Cue::Prohibition),
         ("就改", Cue::Only), ("征得", Cue::AskFirst), ("必须保持", Cue::Stays), ("控制在", Cue::AtMost), ("无需引入", Cue::Without),
         ("最多", Cue::AtMost), ("照旧", Cue::Stays), ("留着", Cue::Stays), ("禁止", Cue::Prohibition),
-        ("等我同意", Cue::AskFirst), ("等我确认", Cue::AskFirst), ("经我同意", Cue::AskFirst), ("绝不", Cue::Prohibition),
+        ("等我同意", Cue::AskFirst), ("等我审批", Cue::AskFirst), ("等我审核", Cue::AskFirst), ("等我批准", Cue::AskFirst),
+        ("等我看", Cue::AskFirst), ("等我确认", Cue::AskFirst), ("经我同意", Cue::AskFirst), ("绝不", Cue::Prohibition),
         ("绝对不", Cue::Prohibition), ("维持", Cue::Stays), ("维持不变", Cue::Stays), ("至多", Cue::AtMost),
         ("请勿", Cue::Prohibition), ("跟我确认", Cue::AskFirst), ("避免", Cue::Prohibition), ("问我", Cue::AskFirst),
         ("限于", Cue::Only), ("除", Cue::Except), ("除了", Cue::Except), ("除非", Cue::Except),
@@ -79,6 +80,7 @@ pub(super) static PHRASES: Phrases = Phrases {
     ]),
     idle: PhraseList::of(&[]),
     endings: PhraseList::of(&[]),
+    forbidden: PhraseList::of(&[]),
     permissions: PhraseList::of(&[
         "不必管", "不用怕", "不用担心", "不用管", "不用避开", "不需要避免", "你可以", "允许你", "可以了", "可以删", "可以动", "可以推", "可以提交", "可以改", "可以用",
         "可以随便", "放开", "放心改", "无所谓", "没关系", "现在可以", "都可以", "都行", "随便改", "随意",

@@ -1,0 +1,380 @@
+//! Finds constraints in languages that separate words.
+//!
+//! A sentence is split into clauses. A cue counts where an instruction can have it: at the beginning of a clause, after
+//! politeness and conjunctions, or after an order. The same words in a description ("läuft nicht", "sin errores") do not count.
+
+use super::Context;
+use super::lexicon::*;
+use crate::goal;
+use crate::lexicon::AFTER_A_NOUN;
+use crate::scope::is_path;
+use crate::text::Word;
+use grov_scope::phrases::{Cue, Languages, Noun, PhraseList, Phrases, Verb};
+
+mod cues;
+mod negation;
+
+/// The most words of a clause that continues a constraint after a conjunction.
+const MAX_CONTINUATION: usize = 7;
+
+/// Words at the end of a clause that add nothing.
+#[rustfmt::skip]
+const FILLERS: &[&str] = &[
+    "aub", "bitte", "eh", "favor", "graag", "he", "hoor", "ne", "oder", "ok", "per", "please", "pls", "por", "porfa", "prosze", "stp",
+    "svp", "te", "rog",
+];
+
+/// The most words of an item of a list between commas.
+const MAX_ITEM: usize = 3;
+
+/// The most words of a clause that ends with "max", "only" or "nothing else".
+const MAX_SHORT_CLAUSE: usize = 6;
+
+/// First and last word of a clause.
+#[derive(Clone, Copy, Debug)]
+struct Clause {
+    from: usize,
+    to: usize,
+}
+
+/// A sentence prepared for the search.
+struct Reader<'w, 't> {
+    words: &'w [Word<'t>],
+    clauses: Vec<Clause>,
+    tables: Vec<&'static Phrases>,
+    context: Context,
+    /// Whether the word at an offset is quoted.
+    is_quoted: &'w dyn Fn(usize) -> bool,
+    /// Some clause starts with an order.
+    orders: bool,
+    /// The word from which on somebody else is quoted.
+    reported: usize,
+}
+
+/// The constraints in a sentence as first and last word, in order. `is_quoted` tells whether the word at an offset is quoted.
+pub(super) fn find<'w>(
+    words: &'w [Word<'_>],
+    context: Context,
+    is_quoted: &'w dyn Fn(usize) -> bool,
+) -> Vec<(usize, usize)> {
+    let tables = context.languages.tables();
+    let tables: Vec<&Phrases> = tables.filter(|table| !table.is_unspaced).collect();
+    if tables.is_empty() || words.is_empty() {
+        return Vec::new();
+    }
+    let mut reader = Reader {
+        words,
+        clauses: Vec::new(),
+        tables,
+        context,
+        is_quoted,
+        orders: false,
+        reported: reported(words),
+    };
+    reader.split();
+    reader.orders = reader.clauses.iter().any(|clause| reader.asks(*clause));
+    let mut found: Vec<(usize, usize)> = Vec::new();
+    for at in 0..reader.clauses.len() {
+        let clause = reader.clauses[at];
+        if clause.from >= reader.reported {
+            break;
+        }
+        if let Some((from, to)) = reader.constraint(at)
+            && !is_quoted(words[from].start)
+            && found.last().is_none_or(|(_, last)| *last < from)
+        {
+            found.push((from, to));
+        }
+    }
+    found
+}
+
+/// The first word of what somebody else says.
+fn reported(words: &[Word<'_>]) -> usize {
+    let is_in = |at: usize, list: &PhraseList| words.get(at).is_some_and(|word| list.contains(&word.folded));
+    let says = |at: usize| {
+        is_in(at, &REPORTING) && (words[at].after.contains(':') || is_in(at + 1, &THAT))
+            || is_in(at, &SAYING) && (at == 0 || !words[at - 1].is_any(&["as", "i", "we"]))
+    };
+    (0..words.len())
+        .find(|at| says(*at))
+        .map_or(words.len(), |at| at + 1)
+}
+
+impl Reader<'_, '_> {
+    fn any(&self, at: usize, table: impl Fn(&'static Phrases) -> &'static PhraseList) -> Option<usize> {
+        self.tables
+            .iter()
+            .filter_map(|phrases| table(phrases).at(self.words, at))
+            .max()
+    }
+
+    fn is_in(&self, at: usize, table: impl Fn(&'static Phrases) -> &'static PhraseList) -> bool {
+        self.any(at, table).is_some()
+    }
+
+    /// The longest cue at `at`.
+    fn cue(&self, at: usize) -> Option<(usize, Cue)> {
+        if at >= self.reported || (self.is_quoted)(self.words.get(at)?.start) {
+            return None;
+        }
+        let cues = self.tables.iter();
+        cues.filter_map(|phrases| phrases.cues.at(self.words, at))
+            .max_by_key(|(length, _)| *length)
+    }
+
+    /// The cue of one word at `at`.
+    fn short_cue(&self, at: usize) -> Option<Cue> {
+        let folded = self.words[at].folded.as_str();
+        self.tables.iter().find_map(|table| table.cues.get(folded))
+    }
+
+    fn verb(&self, at: usize) -> Option<Verb> {
+        let verbs = self.tables.iter();
+        verbs
+            .filter_map(|phrases| phrases.verbs.at(self.words, at))
+            .map(|(_, verb)| verb)
+            .next()
+    }
+
+    fn noun(&self, at: usize) -> Option<Noun> {
+        let nouns = self.tables.iter();
+        nouns
+            .filter_map(|phrases| phrases.nouns.at(self.words, at))
+            .map(|(_, noun)| noun)
+            .next()
+    }
+
+    fn is_order(&self, at: usize) -> bool {
+        at < self.words.len()
+            && (self.is_in(at, |table| &table.orders)
+                || self.verb(at).is_some() && !self.words[at].folded.ends_with("ing"))
+            && !self.words[at].after.contains(':')
+            && !self
+                .words
+                .get(at + 1)
+                .is_some_and(|next| AFTER_A_NOUN.contains(&next.folded) && !self.words[at].pauses())
+            && !self.words.get(at + 1).is_some_and(|next| {
+                SUBJECTS.contains(&next.folded) && !next.pauses() && !next.is_any(&["it", "that", "this"])
+            })
+    }
+
+    /// Whether a clause asks for work.
+    fn asks(&self, clause: Clause) -> bool {
+        let at = self.after_leads(clause);
+        self.is_order(at)
+            || self.ends_with_infinitive(clause.to)
+                && self.is_in(clause.to, |table| &table.orders)
+                && (at > clause.from || !self.narrates(clause.from, clause.to))
+    }
+
+    /// Splits the sentence into clauses.
+    fn split(&mut self) {
+        let mut from = 0;
+        for at in 0..self.words.len() {
+            let ends = match self.words.get(at + 1) {
+                None => true,
+                Some(next) => {
+                    self.words[at].pauses()
+                        || next.before.contains(['(', '—', '¡', '¿'])
+                        || at > from
+                            && (at > from + 1 || !next.is_any(&["aber", "maar"]))
+                            && self.is_in(at + 1, |table| &table.conjunctions)
+                            && self.cue(at + 1).is_none_or(|(length, _)| length < 2)
+                }
+            };
+            if ends {
+                self.clauses.push(Clause { from, to: at });
+                from = at + 1;
+            }
+        }
+    }
+
+    /// The first word of a clause after conjunctions and politeness.
+    fn after_leads(&self, clause: Clause) -> usize {
+        let mut at = clause.from;
+        while at <= clause.to {
+            match self.lead(at) {
+                Some(length) => at += length,
+                None => break,
+            }
+        }
+        at
+    }
+
+    fn lead(&self, at: usize) -> Option<usize> {
+        self.any(at, |table| &table.leads)
+            .max(self.any(at, |table| &table.conjunctions))
+    }
+
+    /// The last word of a clause that is more than politeness.
+    fn last_word(&self, clause: Clause) -> usize {
+        let words = (clause.from + 1..=clause.to).rev();
+        words
+            .take_while(|at| self.words[*at].is_any(FILLERS))
+            .last()
+            .map_or(clause.to, |at| at - 1)
+    }
+
+    /// Whether one of these words describes.
+    fn narrates(&self, from: usize, to: usize) -> bool {
+        (from..=to.min(self.words.len() - 1))
+            .take_while(|at| *at == from || !SUBORDINATING.contains(&self.words[*at].folded))
+            .any(|at| self.is_in(at, |table| &table.narrating))
+    }
+
+    fn is_idle(&self, at: usize) -> bool {
+        let folded = &self.words[at].folded;
+        let bare = folded.strip_prefix("n'").unwrap_or(folded);
+        self.is_in(at, |table| &table.idle) || self.tables.iter().any(|table| table.idle.contains(bare))
+    }
+
+    /// The constraint in a clause.
+    fn constraint(&self, index: usize) -> Option<(usize, usize)> {
+        let clause = self.clauses[index];
+        if self.words.last().is_some_and(|word| word.after.contains('?')) && !self.orders {
+            return None;
+        }
+        let mut at = clause.from;
+        let mut start = clause.from;
+        // "You may edit anything except …".
+        let mut permitted = false;
+        loop {
+            if at > clause.to {
+                break;
+            }
+            let cue = self.cue(at);
+            let permits = self.any(at, |table| &table.permissions);
+            if let Some(length) = permits
+                && cue.is_none_or(|(cue, _)| cue <= length)
+                && !self.negates(at + length, clause.to)
+            {
+                permitted = true;
+                break;
+            }
+            if let Some((length, cue)) = cue
+                && let Some(from) = self.opens(index, at, at, length, cue)
+            {
+                return Some((from, self.end(index)));
+            }
+            // "Não muda nada": the longer cue needs a subject, the shorter one does not.
+            if let Some((2.., cue)) = cue
+                && cue != Cue::Idle
+                && let Some(cue) = self.short_cue(at)
+                && let Some(from) = self.opens(index, at, at, 1, cue)
+            {
+                return Some((from, self.end(index)));
+            }
+            start = at;
+            match self.lead(at) {
+                Some(length) if cue.is_none_or(|(cue, _)| cue < length) || length > 0 => at += length,
+                _ => break,
+            }
+        }
+        let start = if at > clause.to { start } else { at };
+        let mut at = start + 1;
+        while at <= clause.to {
+            let cue = self.cue(at);
+            if let Some((length, cue)) = cue
+                && let Some(from) = match (permitted, cue) {
+                    // "You may edit anything except …".
+                    (true, Cue::Except) => (at + length <= clause.to).then_some(at),
+                    (true, _) => None,
+                    (false, cue) => self.opens(index, start, at, length, cue),
+                }
+            {
+                return Some((from, self.end(index)));
+            }
+            at += match cue {
+                Some((length, Cue::Idle)) => length,
+                _ => 1,
+            };
+        }
+        None
+    }
+
+    /// Whether one of these words negates.
+    fn negates(&self, from: usize, to: usize) -> bool {
+        (from..=to).any(|at| {
+            let cue = self.cue(at).map(|(_, cue)| cue);
+            let negation = matches!(
+                cue,
+                Some(
+                    Cue::Dont
+                        | Cue::Negation
+                        | Cue::NegationAfter
+                        | Cue::NoneOf
+                        | Cue::Not
+                        | Cue::Nothing
+                        | Cue::Prohibition
+                        | Cue::Without
+                )
+            );
+            negation || self.words[at].is_any(&["didn't", "doesn't", "nobody", "nothing", "wouldn't"])
+        })
+    }
+
+    /// Whether something was asked for before, so that a limit can refer to it.
+    fn is_asked(&self) -> bool {
+        let own = Languages::ENGLISH.with(Languages::ROMANIAN);
+        self.orders
+            || !self.context.opens
+            || !self.context.languages.is_within(own)
+            || goal::requests(self.words)
+    }
+
+    fn narrates_at(&self, at: usize) -> bool {
+        self.is_in(at, |table| &table.narrating)
+    }
+
+    /// Whether the list whose item ends at `at` ends with a conjunction: "a, b or c".
+    fn is_listed(&self, at: usize) -> bool {
+        let next = at + 1;
+        !self.words[at].pauses() && next < self.words.len() && self.is_in(next, |table| &table.conjunctions)
+    }
+
+    /// The last word of the constraint that a clause opens: with the next clauses if they continue a list, are a path in
+    /// parentheses, or an exception.
+    fn end(&self, index: usize) -> usize {
+        let mut end = self.clauses[index].to;
+        for clause in &self.clauses[index + 1..] {
+            let last = &self.words[end];
+            if clause.from >= self.reported || last.after.contains(['.', '!', '?', ';', '—', '–']) {
+                break;
+            }
+            let words = &self.words[clause.from..=clause.to];
+            let path = words[0].before.contains('(') && words.iter().any(|word| is_path(word.raw));
+            let at = self.after_leads(*clause);
+            let starts = self.cue(at.min(clause.to)).map(|(_, cue)| cue);
+            let excepts =
+                starts == Some(Cue::Except) || self.cue(clause.from).map(|(_, cue)| cue) == Some(Cue::Except);
+            let joined = !last.pauses() && self.is_in(clause.from, |table| &table.conjunctions);
+            let lists = joined
+                && words.len() <= MAX_CONTINUATION
+                && at <= clause.to
+                && (starts.is_none()
+                    || self.words[clause.from].is_any(&["ni", "ani", "nem", "ne", "nici", "nor"]))
+                && !self.narrates(clause.from, clause.to)
+                && !self.is_in(at, |table| &table.permissions)
+                && (!self.is_order(at)
+                    || self.noun(at).is_some()
+                    || self.words[clause.from].is_any(&[
+                        "ni", "ani", "nem", "ne", "nor", "oder", "of", "or", "ou", "o", "lub", "sau",
+                    ]));
+            let item = last.after.trim_start_matches(['`', '"', '\'']).starts_with(',')
+                && words.len() <= MAX_ITEM
+                && (words.iter().any(|word| is_path(word.raw)) || self.is_listed(clause.to))
+                && at == clause.from
+                && starts.is_none()
+                && !self.is_order(at)
+                && !self.narrates(clause.from, clause.to)
+                && !SUBJECTS.contains(&words[0].folded)
+                && !self.is_in(at, |table| &table.permissions);
+            if !(path || excepts || lists || item) {
+                break;
+            }
+            end = clause.to;
+        }
+        end
+    }
+}
