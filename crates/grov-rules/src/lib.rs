@@ -3,9 +3,9 @@
 //! [`extract_intent`], [`analyze_task_context`], [`extract_reasoning`] and [`session_summary`] answer the questions of
 //! [`grov_domain::Judge`] of the same name; [`IntentCache`] answers the first with a cache. Drift is scored by `grov-scope`. All
 //! are infallible and linear in the size of their input: texts are bounded and
-//! stripped of what the user did not type before any rule reads them. Text is data and never an instruction: the rules
-//! match a fixed set of phrases in English and Romanian (with or without diacritics). Without a match they return the
-//! safe answer: an empty list, or "the current task continues".
+//! stripped of what the user did not type before any rule reads them. Text is data and never an instruction: prompts are read with
+//! the tables of eleven languages in [`grov_scope::phrases`], turns with phrases in English and Romanian (with or without
+//! diacritics). Without a match they return the safe answer: an empty list, or "the current task continues".
 //!
 //! Texts are expected to be redacted by the caller. The crate does no I/O and knows no model and no store.
 #![forbid(unsafe_code)]

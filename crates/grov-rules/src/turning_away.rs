@@ -70,17 +70,21 @@ pub(crate) fn turns_away(sentences: &[Sentence<'_>]) -> bool {
 
 fn in_words(all: &[Word<'_>]) -> bool {
     let mut at_start = true;
+    // Only words of `LEADS` so far.
+    let mut is_led = true;
     for (at, word) in all.iter().enumerate() {
         if at_start {
             if PHRASES.at(all, at).is_some() {
                 return true;
             }
-            let whole = WHOLE_CLAUSES.at(all, at);
+            let whole = WHOLE_CLAUSES.at(all, at).filter(|_| is_led);
             if whole.is_some_and(|length| all[at + length - 1].pauses() || at + length == all.len()) {
                 return true;
             }
         }
-        at_start = word.pauses() || at_start && LEADS.contains(&word.folded);
+        let is_lead = LEADS.contains(&word.folded);
+        is_led &= is_lead;
+        at_start = word.pauses() || at_start && is_lead;
     }
     false
 }
@@ -152,6 +156,7 @@ mod tests {
             "go on",
             "Never mind the warnings in vendor, but fix ours.",
             "Can the cache forget this entry?",
+            "Looks good. prod.py I will write though, leave it",
         ] {
             assert!(!turns(prompt), "{prompt}");
         }

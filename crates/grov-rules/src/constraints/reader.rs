@@ -178,6 +178,7 @@ impl Reader<'_, '_> {
                     self.words[at].pauses()
                         || next.before.contains(['(', '—', '¡', '¿'])
                         || at > from
+                            && !self.is_exception(at + 1)
                             && (at > from + 1 || !next.is_any(&["aber", "maar"]))
                             && self.is_in(at + 1, |table| &table.conjunctions)
                             && self.cue(at + 1).is_none_or(|(length, _)| length < 2)
@@ -188,6 +189,12 @@ impl Reader<'_, '_> {
                 from = at + 1;
             }
         }
+    }
+
+    /// "Anything but", "nothing but": no new clause.
+    fn is_exception(&self, at: usize) -> bool {
+        self.words[at].is_any(&["but"])
+            && self.words[at - 1].is_any(&["all", "anything", "everything", "none", "nothing"])
     }
 
     /// The first word of a clause after conjunctions and politeness.

@@ -37,9 +37,8 @@ impl Reader<'_, '_> {
         match cue {
             Cue::Idle => None,
             Cue::Own => {
-                let will = self.words[start..at]
-                    .iter()
-                    .any(|word| word.is_any(&["i", "i'll", "i'd"]));
+                let words = &self.words[start..at];
+                let will = words.iter().any(|word| word.is_any(&["i'll", "want", "will"]));
                 (will && !self.narrates(start, at)).then_some(start)
             }
             Cue::Prohibition => (first && (has_more || length > 1)).then_some(at),
@@ -98,7 +97,10 @@ impl Reader<'_, '_> {
         let (following, first) = (at + length, at == start);
         let has_more = following <= clause.to;
         // "No, please revert it".
-        if has_more && self.words[at].is_any(&["no"]) && self.lead(following).is_some() {
+        if has_more
+            && self.words[at].is_any(&["no"])
+            && self.words[following].is_any(&["please", "pls", "plz"])
+        {
             return None;
         }
         // "pas d'" takes its noun along.
@@ -182,7 +184,9 @@ impl Reader<'_, '_> {
         let (word, Some(verb)) = (&self.words[at], self.words.get(at + length)) else {
             return false;
         };
-        if self.words[start].is_any(&["i"]) {
+        // "Write the validation: a coupon must not be edited once …".
+        let specifies = self.orders && self.words[..start].iter().any(|word| word.after.contains(':'));
+        if self.words[start].is_any(&["i"]) || specifies {
             return false;
         }
         let last = &self.words[at + length - 1];
@@ -291,11 +295,17 @@ impl Reader<'_, '_> {
         }
         let before = at.checked_sub(1).map(|at| &self.words[at]);
         let refers = before.is_some_and(|before| !before.pauses() && before.is_any(NOT_BEFORE_ONLY));
+        // "Only admins can create coupons" is what the program has to do.
         let behaves = self.words[at].is_any(&["only"])
             && (self.is_specified(at)
                 || self.words[..at]
                     .iter()
-                    .any(|word| BEHAVING.contains(&word.folded)));
+                    .any(|word| BEHAVING.contains(&word.folded))
+                || at == start
+                    && self.words[following..=clause.to]
+                        .iter()
+                        .take(4)
+                        .any(|word| word.is_any(&["can", "could", "may"])));
         if self.narrates_at(following) || refers || behaves {
             return None;
         }
