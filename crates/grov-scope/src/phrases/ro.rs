@@ -150,7 +150,7 @@ pub(super) static PHRASES: Phrases = Phrases {
         "refactorizezi", "repara", "repara-l", "repara-o", "repari", "rescrie", "rescrii", "rezolv-o", "rezolva",
         "rezolva-l", "rezolvi", "ruleaza", "rulezi", "schimba", "schimbi", "scoate", "scoti", "scrie", "scrii",
         "simplifica", "spune", "sterge", "stergi", "testeaza", "testezi", "traduce", "treci", "trimite", "uita-te",
-        "verifica", "verifici",
+        "verifica", "verifici", "vezi",
     ]),
     conjunctions: PhraseList::of(&[
         "apoi", "dar", "deci", "deoarece", "fiindca", "iar", "insa", "nici", "pentru ca", "sau", "si",

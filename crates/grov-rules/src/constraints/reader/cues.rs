@@ -306,7 +306,9 @@ impl Reader<'_, '_> {
                         .iter()
                         .take(4)
                         .any(|word| word.is_any(&["can", "could", "may"])));
-        if self.narrates_at(following) || refers || behaves {
+        // "It doesn't work, only on mobile".
+        let described = clause.from > 0 && !self.orders && self.narrates(0, clause.from - 1);
+        if self.narrates_at(following) || described || refers || behaves {
             return None;
         }
         let place = is_path(self.words[following].raw) || PLACES.contains(&self.words[following].folded);
