@@ -165,7 +165,7 @@ impl<'t> Sentence<'t> {
 
     /// Whether it asks for work.
     pub(crate) fn asks_for_work(&self) -> bool {
-        self.weight(&words(&self.text)) >= 4
+        self.weight() >= 4
     }
 
     /// Whether it starts with a clause of assent.

@@ -24,7 +24,7 @@ pub fn new_work(prompt: &str, known: &str) -> Option<String> {
     {
         return None;
     }
-    let goal = Goal::of(&Sentence::read(sentences));
+    let goal = Goal::of(&Sentence::read(&sentences));
     (!goal.assents && !goal.goes_on && !goal.text.is_empty()).then_some(goal.text)
 }
 

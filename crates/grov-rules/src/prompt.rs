@@ -262,7 +262,7 @@ pub fn only_asks(prompt: &str) -> bool {
         }
     };
     let is_question = sentences.iter().any(asks);
-    let read = goal::Sentence::read(sentences);
+    let read = goal::Sentence::read(&sentences);
     is_question && !read.iter().any(goal::Sentence::asks_for_work)
 }
 

@@ -21,7 +21,7 @@ mod table;
 mod zh;
 
 pub use languages::{Languages, Votes};
-pub use table::{PhraseList, PhraseMap};
+pub use table::{PhraseList, PhraseMap, any_at};
 
 /// The tables, one per language. English is first.
 static LANGUAGES: [&Phrases; 11] = [

@@ -250,7 +250,8 @@ fn weight(text: &str, choice: &[Word<'_>], context: Context) -> Option<u8> {
         return None;
     }
     if is_prompt {
-        let sentences = Sentence::read([text.to_owned()]);
+        let text = [text.to_owned()];
+        let sentences = Sentence::read(&text);
         let orders = sentences
             .iter()
             .any(|sentence| sentence.asks_for_work() || !sentence.constraints().is_empty());

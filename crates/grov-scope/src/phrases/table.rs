@@ -75,9 +75,16 @@ impl PhraseList {
         if !self.beginnings.may_begin(word) {
             return None;
         }
-        let candidates = candidates(self.entries, |entry| entry, word);
-        candidates.filter_map(|entry| length_at(entry, words, at)).max()
+        any_at(self.entries, words, at)
     }
+}
+
+/// The length in words of the longest of these sorted entries at `at`; see [`PhraseList`].
+pub fn any_at(entries: &[&str], words: &[Word<'_>], at: usize) -> Option<usize> {
+    let word = &words.get(at)?.folded;
+    candidates(entries, |entry| entry, word)
+        .filter_map(|entry| length_at(entry, words, at))
+        .max()
 }
 
 /// Sorted phrases, as in a [`PhraseList`], with their meaning.
