@@ -326,7 +326,7 @@ pub(super) static PHRASES: Phrases = Phrases {
     ]),
     conjunctions: PhraseList::of(&[
         "although", "and", "because", "but", "however", "nor", "or", "otherwise", "plus", "since", "so", "then",
-        "tho", "though", "while", "yet",
+        "tho", "though", "while",
     ]),
     narrating: PhraseList::of(&[
         "appears", "are", "aren't", "breaks", "broke", "crashes", "didn't", "doesn't", "failed", "fails", "get",
