@@ -136,7 +136,7 @@ fn is_foreign(texts: &[String]) -> bool {
     let mut votes = Votes::default();
     let (mut latin, mut others) = (0, 0);
     for text in texts {
-        votes.add(&crate::words::words(text));
+        votes.add(&Votes::of(&crate::words::words(text)));
         for letter in text.chars().filter(|letter| letter.is_alphabetic()) {
             if letter.is_ascii() {
                 latin += 1;
