@@ -74,7 +74,7 @@ pub(crate) fn inline_code<'a>(
             break;
         }
         at += 1;
-        match takes(language, argument) {
+        match takes(program, language, argument) {
             Takes::Nothing => {}
             Takes::Value => at += 1,
             Takes::Module => is_module = true,
@@ -110,7 +110,9 @@ pub(crate) fn language_of(program: &str) -> Option<Language> {
             .all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b'w'))
     };
     let is = |name: &str| program.strip_prefix(name).is_some_and(is_version);
-    if is("python") || is("pypy") || matches!(program, "py" | "ipython" | "ipython3") {
+    // Their calls and comments are written as in Python.
+    let is_similar = is("lua") || matches!(program, "Rscript" | "R" | "luajit" | "julia" | "elixir");
+    if is("python") || is("pypy") || is_similar || matches!(program, "py" | "ipython" | "ipython3") {
         Some(Language::Python)
     } else if matches!(program, "node" | "nodejs" | "bun" | "deno" | "tsx" | "ts-node") {
         Some(Language::JavaScript)
@@ -138,7 +140,7 @@ enum Takes<'a> {
     Attached(&'a str),
 }
 
-fn takes(language: Language, option: &str) -> Takes<'_> {
+fn takes<'a>(program: &str, language: Language, option: &'a str) -> Takes<'a> {
     if let Some(long) = option.strip_prefix("--") {
         return match long.split_once('=') {
             Some(("eval" | "print" | "run", code)) => Takes::Attached(code),
@@ -149,6 +151,11 @@ fn takes(language: Language, option: &str) -> Takes<'_> {
     }
     // The letters of options for code, of options with a value, and of options whose value is in the same argument.
     let (code, valued, attached) = match language {
+        Language::Python
+            if program.starts_with("lua") || matches!(program, "Rscript" | "R" | "julia" | "elixir") =>
+        {
+            ("eE", "", "l")
+        }
         Language::Python => ("c", "WX", ""),
         Language::JavaScript => ("ep", "rC", ""),
         Language::Perl => ("eE", "", "iFMmI"),
@@ -203,6 +210,10 @@ fn analyze(language: Language, code: &str, lines: &mut shell_lines::ShellLines, 
         }
         if let Some(statement) = statements::statement(language, &call) {
             lines.add_statement(&statement);
+            continue;
+        }
+        if let Some(line) = statements::service_removal(&call) {
+            lines.add_line(&line);
             continue;
         }
         match call_effects::call_effect(language, &call) {

@@ -148,7 +148,7 @@ pub(crate) fn language_of(path: &str) -> Option<Language> {
     let name = path.rsplit('/').next().unwrap_or(path);
     let (_, extension) = name.rsplit_once('.')?;
     Some(match extension {
-        "py" => Language::Python,
+        "py" | "R" | "r" | "lua" | "jl" | "exs" => Language::Python,
         "js" | "mjs" | "cjs" | "ts" | "mts" | "cts" | "tsx" => Language::JavaScript,
         "rb" => Language::Ruby,
         "pl" => Language::Perl,

@@ -12,7 +12,7 @@ mod script;
 mod statements;
 mod system;
 
-pub(crate) use effects::publishes;
+pub(crate) use effects::{publishes, stems};
 pub(crate) use outbound::is_local;
 pub use script::RunScript;
 
@@ -36,6 +36,7 @@ const RISKY: u8 = 4;
 const MINOR: u8 = 7;
 
 use effects::stems::REMOVE as REMOVING;
+use effects::stems::TIDY;
 
 /// An operation that is reported unless the user requested it.
 struct Unrequested {
@@ -84,6 +85,10 @@ pub(crate) struct EvaluationContext<'a> {
     pub(crate) line_changes: Vec<&'a str>,
     /// Folders that the same line creates.
     pub(crate) created_paths: Vec<&'a str>,
+    /// The same line works in a temporary folder: what it removes may be its own.
+    pub(crate) uses_temporary: bool,
+    /// Ports of this machine that containers of the same line publish.
+    pub(crate) container_ports: Vec<&'a str>,
 }
 
 impl<'a> EvaluationContext<'a> {
@@ -105,7 +110,26 @@ impl<'a> EvaluationContext<'a> {
             restores_dump: false,
             line_changes: Vec::new(),
             created_paths: Vec::new(),
+            uses_temporary: false,
+            container_ports: Vec::new(),
         }
+    }
+
+    /// Whether a client talks to a server in a container that the same line runs.
+    fn is_in_own_container(&self, command: &Program) -> bool {
+        let is_published = |port: &str| self.container_ports.contains(&port);
+        let is_port = |option: &str| matches!(option, "-p" | "-P" | "--port");
+        command
+            .arguments
+            .windows(2)
+            .any(|pair| is_port(&pair[0]) && is_published(&pair[1]))
+            || !self.container_ports.is_empty() && is_local(command)
+    }
+
+    /// Whether the request asks for a removal of files.
+    fn asks_for_removal(&self) -> bool {
+        let request = &self.compiled.request;
+        request.mentions_any(REMOVING) || request.mentions_any(TIDY)
     }
 
     /// Whether commits were rewritten, in this line or before.
@@ -155,10 +179,18 @@ impl<'a> EvaluationContext<'a> {
         match command.name() {
             "createdb" => self.fresh_databases.extend(command.operands()),
             "export" => self.environment.extend(command.operands().map(str::to_owned)),
+            "docker" | "podman" | "nerdctl" if command.has_word(&["run"]) => {
+                let ports = command
+                    .arguments
+                    .windows(2)
+                    .filter(|pair| matches!(pair[0].as_str(), "-p" | "--publish"));
+                self.container_ports
+                    .extend(ports.filter_map(|pair| pair[1].rsplit_once(':')?.0.rsplit(':').next()));
+            }
             _ => {}
         }
         self.rewrites_history |= match command.git() {
-            ("rebase" | "reset", _) => true,
+            ("rebase" | "reset" | "filter-repo" | "filter-branch", _) => true,
             ("commit", rest) => rest.iter().any(|word| word == "--amend"),
             _ => false,
         };
@@ -191,17 +223,36 @@ pub(crate) fn findings<'a>(
         .iter()
         .filter(|command| command.name() == "mkdir");
     context.created_paths = makes.flat_map(Program::operands).collect();
+    let text = action.sketch.command.as_deref().unwrap_or_default();
+    context.uses_temporary = [
+        "mktemp",
+        "mkdtemp",
+        "tempfile",
+        "tmpdir",
+        "tmp_path",
+        "TemporaryDirectory",
+        "TMPDIR",
+    ]
+    .iter()
+    .any(|name| text.contains(name));
     context.restores_dump = action.programs().iter().any(statements::restores_dump);
+    if is_fork_bomb(text) {
+        found.extend(finding(
+            CRITICAL,
+            None,
+            "Processes multiply until the machine stops",
+        ));
+    }
     let mut before = None;
     for command in action.programs() {
         context.enter_shell(command.shell);
         let source = source(command, action.programs());
         let danger = destructive::of_command(command, source, &context)
-            .or_else(|| statements::of_command(command, &context))
+            .or_else(|| statements::of_command(command, source, &context))
             .or_else(|| match command.host {
                 ExecutionHost::Container => None,
                 _ => oversight::stops_grov(command, &context)
-                    .or_else(|| system::of_command(command, before, &context)),
+                    .or_else(|| system::of_command(command, before, action.programs(), &context)),
             })
             .or_else(|| effects::of_command(command, action.programs(), &context))
             .or_else(|| files::of_command(command, source, &context))
@@ -234,6 +285,19 @@ pub(crate) fn findings<'a>(
         found.extend(statements::of_statement(text, &context));
     }
     found
+}
+
+/// Whether a shell function calls itself twice: `:(){ :|:& };:`.
+fn is_fork_bomb(text: &str) -> bool {
+    let dense: String = text.chars().filter(|letter| !letter.is_whitespace()).collect();
+    dense.match_indices("(){").any(|(at, _)| {
+        let start = dense[..at]
+            .rfind([';', '&', '|', '\n', '}'])
+            .map_or(0, |before| before + 1);
+        let name = &dense[start..at];
+        let body = &dense[at + 3..];
+        !name.is_empty() && body.starts_with(&format!("{name}|{name}&"))
+    })
 }
 
 /// The findings for the scripts that an action runs, each with the file and the line.

@@ -45,11 +45,12 @@ type Functions = &'static [(CallEffect, &'static str)];
 const PYTHON: Functions = &[
     (Run, "os.system os.popen subprocess.run subprocess.call subprocess.check_call subprocess.check_output \
           subprocess.Popen subprocess.getoutput subprocess.getstatusoutput pty.spawn \
-          asyncio.create_subprocess_shell asyncio.subprocess.create_subprocess_shell"),
+          asyncio.create_subprocess_shell asyncio.subprocess.create_subprocess_shell os.execute io.popen system system2 \
+          shell System.shell System.cmd"),
     (RunWithArgs, "os.execv os.execvp os.execve os.execvpe"),
     (RunWords, "os.execl os.execlp asyncio.create_subprocess_exec"),
-    (REMOVE, "os.remove os.unlink Path().unlink"),
-    (REMOVE_TREE, "shutil.rmtree"),
+    (REMOVE, "os.remove os.unlink Path().unlink file.remove unlink rm Base.rm File.rm"),
+    (REMOVE_TREE, "shutil.rmtree File.rm_rf fs.dir_delete lfs.rmdir"),
     (REMOVE_DIR, "os.rmdir os.removedirs Path().rmdir"),
     (Open, "open io.open codecs.open gzip.open Path().open"),
     (WRITE, "Path().write_text Path().write_bytes Path().touch os.truncate"),

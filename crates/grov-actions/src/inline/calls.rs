@@ -92,7 +92,10 @@ fn call_at(code: &Code<'_>, at: usize) -> Option<Call> {
         // Ruby calls these without parentheses.
         Token::Name(name)
             if code.language == Language::Ruby
-                && matches!(name.as_str(), "delete_all" | "destroy_all" | "drop_database")
+                && matches!(
+                    name.as_str(),
+                    "delete_all" | "destroy_all" | "drop_database" | "flushall" | "flushdb" | "destroy"
+                )
                 && !code.token(at + 1).is_some_and(|next| next.is('(')) =>
         {
             called(code, at)
@@ -216,7 +219,14 @@ fn compares(code: &Code<'_>, start: usize, end: usize) -> bool {
     let names = parts
         .iter()
         .filter_map(|(start, end)| named(code, code.skip_lines(*start, *end), *end));
-    let is_named = names.into_iter().any(|(name, _)| !is_wide(&name));
+    // `email: [nil, ""]`, `customer_id: nil`
+    let is_missing = |at: usize| {
+        code.token(at)
+            .is_some_and(|value| value.is('[') || matches!(value.name(), Some("nil" | "None" | "null")))
+    };
+    let is_named = names
+        .into_iter()
+        .any(|(name, value)| !is_wide(&name) && !is_missing(value));
     // `where("name", "x")`, `where({name: "x"})`, `eq(users.id, 1)`
     let is_pair = code.language != Language::Ruby && code.language != Language::Python && parts.len() == 2;
     let is_object = code.token(start).is_some_and(|token| token.is('{')) && end > start + 2;

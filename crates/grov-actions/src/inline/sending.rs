@@ -19,15 +19,37 @@ pub(super) struct Sent {
     pub(super) files: Vec<String>,
     /// All variables of the environment.
     pub(super) has_environment: bool,
+    /// The method of the request, if the name of the function says it.
+    pub(super) method: Option<&'static str>,
+    /// It is a message to people.
+    pub(super) is_message: bool,
+}
+
+/// The last names of functions that send mail or messages to people.
+const MESSAGE: &str = "sendmail send_mail send_message sendMail chat_postMessage postMessage send_email sendEmail EmailMessage sendMessage create_message publish_message";
+
+fn method_of(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "post" | "post_form" => "POST",
+        "put" => "PUT",
+        "patch" => "PATCH",
+        "delete" => "DELETE",
+        _ => return None,
+    })
 }
 
 /// What a call with the arguments between two tokens sends; `None` if it is no such call.
 pub(super) fn sent(code: &Code<'_>, name: &str, start: usize, end: usize) -> Option<Sent> {
     let last = name.rsplit('.').next().unwrap_or(name);
-    if !has_word(SEND, last) {
+    let is_message = has_word(MESSAGE, last) && name.contains('.');
+    if !has_word(SEND, last) && last != "delete" && !is_message {
         return None;
     }
-    let mut sent = Sent::default();
+    let mut sent = Sent {
+        method: method_of(last),
+        is_message,
+        ..Sent::default()
+    };
     let tokens = &code.tokens[start..end.max(start)];
     for (at, token) in tokens.iter().enumerate() {
         let rest = &tokens[at + 1..];
@@ -45,7 +67,7 @@ pub(super) fn sent(code: &Code<'_>, name: &str, start: usize, end: usize) -> Opt
             _ => {}
         }
     }
-    let is_any = sent.has_environment || !sent.files.is_empty();
+    let is_any = sent.has_environment || !sent.files.is_empty() || sent.method.is_some() || sent.is_message;
     is_any.then_some(sent)
 }
 
@@ -59,12 +81,16 @@ pub(super) fn lines(call: &Call) -> Vec<String> {
         .iter()
         .chain(call.named.iter().map(|(_, value)| value));
     let mut urls = texts.filter_map(|value| Some(value.text()?.value.as_str()));
-    let url = urls
-        .find(|text| text.contains("://") && !text.contains(['\'', ' ']))
-        .unwrap_or("https://$_");
+    let shown = urls.find(|text| text.contains("://") && !text.contains(['\'', ' ']));
+    let url = shown.unwrap_or("https://$_");
     let is_plain = |file: &&String| !file.contains('\'');
     let files = sent.files.iter().filter(is_plain);
     let mut lines: Vec<String> = files.map(|file| format!("curl -T '{file}' '{url}'")).collect();
+    if sent.is_message {
+        lines.push("mail -s message 'someone@example.org'".to_owned());
+    } else if let (Some(method), Some(url), true) = (sent.method, shown, lines.is_empty()) {
+        lines.push(format!("curl -X {method} -d data '{url}'"));
+    }
     if sent.has_environment {
         lines.push(format!("env | curl -d @- '{url}'"));
     }

@@ -56,11 +56,12 @@ pub(super) fn statement(language: Language, call: &Call) -> Option<String> {
             let is_document = name != "remove" || before.starts_with("db.");
             is_document && (is_bare && name != "remove" || call.has_empty_object && call.named.is_empty())
         }
-        (Language::Ruby, "delete_all" | "destroy_all") => is_bare && !is_narrow(links),
-        (Language::Python, "delete") => is_bare && receives("objects query all_objects") && !is_narrow(links),
-        (Language::Php, "delete" | "forceDelete") => {
-            is_bare && receives("table query DB newQuery withTrashed") && !is_narrow(links)
+        (Language::Ruby, "delete_all" | "destroy_all" | "destroy" | "destroy!") => is_bare,
+        // Dictionaries and sets have no `delete` without arguments.
+        (Language::Python, "delete") => {
+            is_bare && (receives("objects query all_objects") || !before.is_empty())
         }
+        (Language::Php, "delete" | "forceDelete") => is_bare && !before.is_empty(),
         (Language::Php, "truncate") => !before.is_empty(),
         (Language::JavaScript, "truncate") => {
             is_bare
@@ -69,9 +70,7 @@ pub(super) fn statement(language: Language, call: &Call) -> Option<String> {
                     .any(|link| has_word("knex db table from", &link.name))
                 || call.named("cascade").is_some()
         }
-        (Language::JavaScript, "del" | "delete") => {
-            is_bare && receives("knex db table from") && !is_narrow(links)
-        }
+        (Language::JavaScript, "del" | "delete") => is_bare && receives("knex db table from"),
         (Language::JavaScript, "destroy") => call.named("truncate").is_some(),
         (Language::JavaScript, "drop") if before.starts_with("db.") && is_bare => {
             return Some(format!("DROP COLLECTION {table}"));
@@ -81,7 +80,63 @@ pub(super) fn statement(language: Language, call: &Call) -> Option<String> {
         }
         _ => false,
     };
-    removes.then(|| format!("DELETE FROM {table}"))
+    // One record, or those with a known value.
+    let is_one = is_narrow(links) || language == Language::Python && links.is_empty() && name == "delete";
+    let condition = if is_one { " WHERE id = 1" } else { "" };
+    removes.then(|| format!("DELETE FROM {table}{condition}"))
+}
+
+/// What the object of an interface to a service may be.
+#[rustfmt::skip]
+const OBJECTS: &str = "access account alarm all app application bucket branch certificate channel cluster collection connection container       customer database dataset db deployment disk distribution document domain droplet environment event file folder function group image index indices instance       instances item items job key keyspace kubernetes lifecycle load member message messages model namespace namespaced network node object objects objective org page payment pipeline       pod policy project pull queue record release repo repository resource role route rule run schema secret security server service site snapshot stack       stream subnet subscription table tables tag team ticket topic user users version vm volume vpc webhook workflow workspace zone db_instance blob";
+
+/// The command line of an imaginary client for a call that removes something from a service: `delete-bucket` for
+/// `s3.delete_bucket(…)`, `deleteBucket(…)` and `new DeleteBucketCommand(…)`.
+pub(super) fn service_removal(call: &Call) -> Option<String> {
+    let (before, name) = call.name.rsplit_once('.').unwrap_or(("", &call.name));
+    // `dataset.delete({ force: true })`, `run.delete(delete_artifacts=True)`: collections have no such arguments.
+    let named = |name: &str| call.named(name).is_some();
+    if name == "delete"
+        && !before.is_empty()
+        && [
+            "force",
+            "delete_artifacts",
+            "delete_contents",
+            "recursive",
+            "Bucket",
+            "projectId",
+        ]
+        .iter()
+        .any(|one| named(one))
+    {
+        return Some("api delete-object".to_owned());
+    }
+    let is_command = name.ends_with("Command");
+    let kebab = kebab_case(name.strip_suffix("Command").unwrap_or(name));
+    let (verb, object) = kebab.split_once('-')?;
+    let object = object.split('-').next().unwrap_or_default();
+    let removes = matches!(
+        verb,
+        "delete" | "terminate" | "destroy" | "drop" | "purge" | "deregister" | "batch"
+    );
+    let is_service = !before.is_empty() && before != "self" && before != "this" || is_command;
+    let is_removal = removes && has_word(OBJECTS, object) || verb == "batch" && object == "delete";
+    (is_service && is_removal && !matches!(before, "os" | "shutil" | "fs" | "np" | "df" | "pd"))
+        .then(|| format!("api {kebab}"))
+}
+
+/// A name in lower case with hyphens: `delete-bucket`.
+fn kebab_case(name: &str) -> String {
+    let mut kebab = String::with_capacity(name.len() + 4);
+    for letter in name.chars() {
+        if letter.is_uppercase() && !kebab.is_empty() || letter == '_' {
+            kebab.push('-');
+        }
+        if letter != '_' {
+            kebab.extend(letter.to_lowercase());
+        }
+    }
+    kebab
 }
 
 /// Whether the chain of calls selects single records, or those with a known value.
@@ -124,6 +179,22 @@ fn removes_data(text: &str) -> bool {
     let mut words = text.split_ascii_whitespace().map(str::to_ascii_lowercase);
     matches!(
         words.next().as_deref(),
-        Some("drop" | "truncate" | "delete" | "begin" | "begin;" | "set" | "flushall" | "flushdb" | "alter")
+        Some(
+            "drop"
+                | "truncate"
+                | "delete"
+                | "begin"
+                | "begin;"
+                | "set"
+                | "flushall"
+                | "flushdb"
+                | "alter"
+                | "with"
+                | "update"
+                | "grant"
+                | "purge"
+                | "match"
+                | "create"
+        )
     )
 }

@@ -409,19 +409,58 @@ fn statements_that_keep_data_or_remove_single_records_are_not_found() {
     for (language, code) in [
         (Python, "cur.execute('SELECT 1'); cur.execute(sql)"),
         (Python, "print('DROP TABLE a'); log.info('delete from x')"),
-        (Python, "User.objects.get(pk=1).delete()"),
-        (Python, "User.objects.filter(email='a@b.c').delete()"),
-        (Python, "cache.delete(); user.delete(); f.truncate()"),
+        (Python, "f.truncate(); d.delete(key)"),
         (Python, "requests.delete(url); df.drop(columns=['a'])"),
-        (Ruby, "User.find(1).destroy; User.where(email: 'a').delete_all()"),
         (JavaScript, "await prisma.user.deleteMany({ where: { id: 1 } })"),
         (
             JavaScript,
             "db.users.deleteMany({lastSeen: null}); map.delete(key); set.delete(x)",
         ),
-        (JavaScript, "await knex('users').where('id', 1).del()"),
         (JavaScript, "el.remove(); stream.destroy(); text.truncate(3)"),
-        (Php, "User::where('id', 1)->delete(); $user->delete();"),
+    ] {
+        assert_eq!(lines(language, code), "", "{code}");
+    }
+    for (language, code) in [
+        (Python, "User.objects.get(pk=1).delete()"),
+        (Python, "User.objects.filter(email='a@b.c').delete()"),
+        (Python, "user.delete()"),
+        (Ruby, "User.where(email: 'a').delete_all()"),
+        (JavaScript, "await knex('users').where('id', 1).del()"),
+        (Php, "User::where('id', 1)->delete();"),
+    ] {
+        let shown = lines(language, code);
+        assert!(shown.contains("WHERE id = 1"), "{code}: {shown}");
+    }
+    let wide = lines(Ruby, "User.where(email: [nil, '']).destroy_all");
+    assert!(!wide.contains("WHERE"), "{wide}");
+}
+
+#[test]
+fn removals_from_services_are_found() {
+    use Language::{JavaScript, Python};
+    for (language, code, line) in [
+        (Python, "s3.delete_bucket(Bucket='x')", "api delete-bucket"),
+        (
+            Python,
+            "ec2.terminate_instances(InstanceIds=ids)",
+            "api terminate-instances",
+        ),
+        (
+            JavaScript,
+            "await client.send(new DeleteBucketCommand({Bucket: 'x'}))",
+            "api delete-bucket",
+        ),
+        (
+            JavaScript,
+            "await ds.delete({ force: true });",
+            "api delete-object",
+        ),
+    ] {
+        assert_eq!(lines(language, code), line, "{code}");
+    }
+    for (language, code) in [
+        (Python, "df.drop_duplicates(); os.remove; self.delete_item(x)"),
+        (JavaScript, "map.delete(key); list.deleteRow(1); cache.purge()"),
     ] {
         assert_eq!(lines(language, code), "", "{code}");
     }
@@ -520,7 +559,7 @@ fn files_and_environment_that_code_sends_are_found() {
         (
             Python,
             "requests.post('http://localhost:1/x', json={'a': os.environ['A']})",
-            "",
+            "curl -X POST -d data 'http://localhost:1/x'",
         ),
         (Python, "requests.get('https://x.io/u'); open('.env').read()", ""),
         (

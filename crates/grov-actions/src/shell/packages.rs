@@ -65,7 +65,9 @@ const EFFECTS: &[(&str, &str, EffectKind)] = &[
     ("apt apt-get aptitude dpkg yum dnf rpm apk pacman yay zypper emerge port choco winget scoop snap flatpak rustup nvm \
       fnm asdf pyenv rbenv sdk easy_install virtualenv corepack cpan cpanm luarocks cabal opam pod carthage vcpkg nuget \
       helmfile", "*", Install),
-    (PYTHON, "list show freeze check tree info env inspect config", Read),
+    ("conda mamba micromamba", "env", Execute),
+    (PYTHON, "list show freeze check tree info env inspect", Read),
+    (PYTHON, "config", Execute),
     (PYTHON, "publish search download", Network),
     (PYTHON, "build", Build),
     (PYTHON, "test", Test),

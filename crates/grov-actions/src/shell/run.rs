@@ -186,6 +186,16 @@ impl Walk {
             self.program(&arguments, context);
         }
         let last = self.record.last_here(first);
+        // An unquoted here-document runs the substitutions in it.
+        for redirection in command
+            .redirections
+            .iter()
+            .filter(|one| one.target.bare().is_some())
+        {
+            for script in redirection.body.iter().flat_map(|body| substitutions(body)) {
+                self.inner_script(script);
+            }
+        }
         if let Some(number) = last {
             self.add_input_file(number, &redirected);
             self.add_written(number, &redirected);
@@ -351,6 +361,13 @@ impl Walk {
                 context
                     .assignments
                     .extend(set.map(|word| word.written().to_owned()));
+                // `dotenv -e .env.production -- program`
+                if matches!(name, "dotenv" | "dotenvx") {
+                    let files = before.iter().filter(|word| word.text.starts_with(".env"));
+                    context
+                        .assignments
+                        .extend(files.map(|file| format!("ENV_FILE={}", file.text)));
+                }
                 context.through.push(program.text.clone());
                 if is_guess && let [_, guess @ ..] = rest {
                     self.record.add(guess, context.clone());
@@ -629,6 +646,29 @@ fn literal_input(command: &Command) -> Option<String> {
         }
     })
 }
+
+/// The scripts of the substitutions in the text of a here-document: `$(…)`.
+fn substitutions(text: &str) -> Vec<&str> {
+    let starts = text.match_indices("$(").map(|(at, open)| at + open.len());
+    let starts =
+        starts.filter(|start| !text[*start..].starts_with('(') && !text[..*start - 2].ends_with('\\'));
+    let scripts = starts.filter_map(|start| {
+        let mut depth = 1;
+        let end = text[start..].find(|letter| {
+            depth += match letter {
+                '(' => 1,
+                ')' => -1,
+                _ => 0,
+            };
+            depth == 0
+        })?;
+        Some(&text[start..start + end])
+    });
+    scripts.take(MAX_SUBSTITUTIONS).collect()
+}
+
+/// The maximum number of substitutions of a here-document that are walked through.
+const MAX_SUBSTITUTIONS: usize = 16;
 
 /// The command of `parallel` without its inputs.
 fn without_inputs(command: &[Argument]) -> Vec<Argument> {

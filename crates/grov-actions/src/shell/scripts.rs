@@ -18,6 +18,9 @@ const MAX_PARENTS: usize = 3;
 const LISTING: &str = "-n --dry-run --just-print --recon --list --list-all -l --summary --help -h --version -T -P --tasks \
       --show --evaluate --dump";
 
+/// Clients that run the statements in a file.
+const CLIENTS: &str = "psql mysql mariadb sqlite3 sqlcmd cqlsh duckdb clickhouse-client redis-cli valkey-cli bq snowsql trino usql pgcli mycli";
+
 /// Adds the files that a program runs to [`Shell::scripts`].
 pub(crate) fn add_files(shell: &mut Shell, program: &Argument, arguments: &[Argument]) {
     if shell.scripts.len() >= MAX_FILES || program.unknown {
@@ -33,8 +36,10 @@ pub(crate) fn add_files(shell: &mut Shell, program: &Argument, arguments: &[Argu
             }
         }
         "npm" | "pnpm" | "yarn" | "bun" => node_scripts(shell, name, arguments),
-        "run-s" | "run-p" | "npm-run-all" => {
-            let names = arguments.iter().filter(|name| !name.is_option());
+        "run-s" | "run-p" | "npm-run-all" | "turbo" | "lerna" | "wireit" => {
+            let names = arguments
+                .iter()
+                .filter(|name| !name.is_option() && name.text != "run");
             manifest(
                 shell,
                 "package.json",
@@ -45,6 +50,10 @@ pub(crate) fn add_files(shell: &mut Shell, program: &Argument, arguments: &[Argu
         "make" | "gmake" | "just" | "task" | "go-task" | "rake" => targets(shell, name, arguments),
         "composer" => {
             if let [first, rest @ ..] = arguments {
+                if matches!(first.text.as_str(), "install" | "update" | "i" | "u") {
+                    let hooks = ["install-cmd", "update-cmd", "autoload-dump"].map(str::to_owned);
+                    return manifest(shell, "composer.json", "scripts", hooks.into());
+                }
                 let runs = matches!(first.text.as_str(), "run" | "run-script");
                 let name = if runs { rest.first() } else { Some(first) };
                 let names = name
@@ -63,7 +72,7 @@ pub(crate) fn add_files(shell: &mut Shell, program: &Argument, arguments: &[Argu
             }
             _ => {}
         },
-        "psql" | "mysql" | "mariadb" | "sqlite3" => statements(shell, name, arguments),
+        name if has_word(CLIENTS, name) => statements(shell, name, arguments),
         name if interpreter(name).is_some() => interpreted(shell, name, arguments),
         _ if program.text.contains('/') || language_of(name).is_some() => executable(shell, program),
         _ => {}
@@ -77,7 +86,7 @@ pub(crate) fn add_input(shell: &mut Shell, program: &str, arguments: &[Argument]
         add(shell, ScriptKind::Shell, Some(file));
     } else if let Some(language) = interpreter(program).filter(|_| runs_input) {
         add(shell, ScriptKind::Code(language), Some(file));
-    } else if matches!(program, "psql" | "mysql" | "mariadb" | "sqlite3") {
+    } else if has_word(CLIENTS, program) {
         add(shell, statements_kind(program, arguments), Some(file));
     }
 }
@@ -182,6 +191,8 @@ fn node_scripts(shell: &mut Shell, name: &str, arguments: &[Argument]) {
             .find(|word| !word.is_option())
             .map(|word| word.text.clone()),
         "start" | "stop" | "restart" | "test" => Some(subcommand.text.clone()),
+        // The scripts of the project around an installation, not those of a new package.
+        "install" | "i" | "ci" if others.iter().all(Argument::is_option) => Some("install".to_owned()),
         "t" | "tst" => Some("test".to_owned()),
         _ if name == "npm" || has_word(SUBCOMMANDS, &subcommand.text) => None,
         script => Some(script.to_owned()),
@@ -304,9 +315,20 @@ fn rake_files(shell: &mut Shell, targets: &[String]) {
 fn statements(shell: &mut Shell, name: &str, arguments: &[Argument]) {
     let options = Options::parse(
         arguments,
-        Valued::new("dfhpUcvPuD", "file dbname host port username command"),
+        Valued::new(
+            "dfhpUcvPuDiSQ",
+            "file dbname host port username command queries-file input-file",
+        ),
     );
-    let file = options.value("-f --file").filter(|_| name == "psql");
+    // For others, `-f` has no value or is something else.
+    let file = match name {
+        "psql" | "cqlsh" | "duckdb" | "snowsql" | "usql" | "trino" => {
+            options.value("-f --file --queries-file")
+        }
+        "sqlcmd" => options.value("-i --input-file"),
+        "clickhouse-client" => options.value("--queries-file"),
+        _ => None,
+    };
     add(shell, statements_kind(name, arguments), file);
 }
 

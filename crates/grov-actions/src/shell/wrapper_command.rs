@@ -169,6 +169,8 @@ fn shape_of(program: &str) -> Option<Shape> {
         "time" | "gtime" => shape("fo", "pvaq", 0).named("format output"),
         "nohup" | "chronic" | "unbuffer" | "builtin" | "busybox" | "toybox" | "catchsegv" | "setarch"
         | "linux64" | "fakeroot" => shape("", "", 0),
+        // PowerShell runs a block for each object: `% { sc.exe delete $_.Name }`.
+        "%" | "foreach-object" | "ForEach-Object" | "ForEach" => shape("", ANY, 1),
         "caffeinate" => shape("tw", "disum", 0),
         "setsid" => shape("", "cfw", 0),
         "command" => shape("", "pvV", 0),
@@ -300,8 +302,16 @@ fn wrapper_command(program: &str, arguments: &[Argument]) -> Option<WrapperComma
     match program {
         "ssh" => (wrapper.is_script, wrapper.host) = (true, ExecutionHost::Remote),
         "watch" => wrapper.is_script = true,
-        "env" | "sudo" | "doas" | "cross-env" | "dotenv" => wrapper.command += count_assignments(rest),
+        "env" | "doas" | "cross-env" | "dotenv" => wrapper.command += count_assignments(rest),
         // `command -v` only prints the path of the program.
+        // `sudo -l` lists what is allowed.
+        "sudo"
+            if arguments
+                .first()
+                .is_some_and(|first| matches!(first.text.as_str(), "-l" | "-ll" | "--list")) =>
+        {
+            wrapper.command = arguments.len();
+        }
         "command"
             if arguments
                 .first()
@@ -317,6 +327,7 @@ fn wrapper_command(program: &str, arguments: &[Argument]) -> Option<WrapperComma
                 .extend(rest.get(1).map(|script| script.written().to_owned()));
             wrapper.command = arguments.len();
         }
+        "sudo" => wrapper.command += count_assignments(rest),
         "npx" | "bunx" | "pnpx" if !wrapper.scripts.is_empty() => wrapper.command = arguments.len(),
         "pipx" if first == "run" => wrapper.command += 1,
         "pipx" => return None,

@@ -15,6 +15,10 @@ pub(crate) struct RequestWords {
     asking: HashSet<String>,
     /// The first words of each text, in order.
     texts: Vec<Vec<OrderedWord>>,
+    /// The number of words.
+    words: usize,
+    /// A part of it is a question.
+    is_asking: bool,
 }
 
 /// A word of a text.
@@ -55,7 +59,29 @@ const ABOUT: &[&str] = &[
 /// Words that begin a question if they are the first of a clause.
 #[rustfmt::skip]
 const AUXILIARY: &[&str] = &[
-    "is", "are", "was", "were", "does", "did", "has", "had", "am", "would", "ist", "sind", "est", "czy", "isn't", "doesn't", "aren't",
+    "is", "are", "was", "were", "does", "did", "has", "had", "am", "would", "ist", "sind", "est", "czy", "isn't", "doesn't", "aren't", "any",
+    "wer", "wo", "wieviel", "wieviele", "gibt", "hat", "haben", "lauft", "quels", "quelles", "qui", "qu'est-ce", "combien", "ou", "que", "quien", "quienes",
+    "cuantos", "cuantas", "cuanto", "cuales", "donde", "esta", "estan", "hay", "quanto", "quanti", "quante", "quantos", "quantas", "qual", "quais", "quale",
+    "quali", "cosa", "chi", "dove", "onde", "tem", "sunt", "exista", "cate", "cati", "unde", "ce", "wat", "welk", "hoeveel", "waar", "zijn", "ile", "jaki",
+    "jakie", "jaka", "ktore", "ktory", "kto", "gdzie", "jest", "co", "какие", "какой", "какая", "какое", "кто", "где", "сколько", "почему", "зачем", "что", "есть",
+    "почем", "hangi", "neden", "nasil", "kac", "ne",
+];
+
+/// Parts of questions in languages without spaces between words.
+const ASKING_PARTS: &[&str] = &[
+    "什么",
+    "哪些",
+    "哪个",
+    "为什么",
+    "怎么",
+    "多少",
+    "何が",
+    "どの",
+    "なぜ",
+    "どこ",
+    "いくつ",
+    "ですか",
+    "ますか",
 ];
 
 /// Words after which a word is a noun: "the release".
@@ -105,6 +131,69 @@ const AFTER_NOUN: &[&str] = &[
     "workflow", "button", "notes", "step", "pipeline", "date", "page", "logic", "handler", "endpoint", "test", "tests", "message", "messages",
 ];
 
+/// Stems of verbs for looking at things.
+#[rustfmt::skip]
+const LOOKING: &[&str] = &[
+    "check", "look", "show", "list", "explain", "describ", "print", "count", "inspect", "review", "see.", "find", "compar", "summar", "tell", "read.",
+    "analy", "debug", "investigat", "diagnos", "verif", "validat", "audit", "measur", "report", "fetch", "view", "watch", "monitor", "lint", "test", "give.", "tell", "geef", "gib.", "dame", "donne", "dammi", "daj.", "дай",
+    "zeig", "pruf", "erklar", "schau", "guck", "anzeig", "auflist", "liste", "vergleich", "zahl", "finde", "such",
+    "montr", "affich", "verifi", "regard", "expliqu", "compte", "trouv", "cherch", "muestr", "revis", "comprueb", "mira", "explic", "busca", "cuenta",
+    "mostra", "elenc", "controll", "guarda.", "spieg", "conta.", "trova", "veja", "olha", "pokaz", "sprawdz", "wylist", "wyjasn", "zobacz", "policz", "wypisz", "znajdz",
+    "toon", "laat", "bekijk", "controleer", "uitleg", "tel.", "zoek", "arata", "verific", "listeaza", "gaseste", "numara", "uita-te",
+    "покаж", "провер", "посмотр", "вывед", "глян", "объясн", "найд", "посчит", "goster", "göster", "kontrol", "listele", "bak", "incele", "bul.",
+    "看", "查", "检查", "解释", "列出", "显示", "見", "確認", "調べ", "教え", "一覧", "表示", "説明",
+];
+
+/// Stems of verbs for editing code and texts.
+const EDITING: &[&str] = &[
+    "fix",
+    "renam",
+    "refactor",
+    "document",
+    "improv",
+    "writ",
+    "typo",
+    "implement",
+    "add.",
+    "build",
+    "schreib",
+    "исправ",
+    "почин",
+    "修复",
+    "修正",
+];
+
+/// Prompts up to this number of words without a verb for work are questions: "flyway state".
+const MAX_NOUNS: usize = 7;
+
+/// Stems of verbs for work on files, besides those of [`WORKING`].
+#[rustfmt::skip]
+const WORK: &[&str] = &[
+    "fix", "renam", "refactor", "document", "improv", "writ", "format", "implement", "add", "build", "rebuild", "run.", "rerun", "make.", "convert", "generat", "regenerat",
+    "compil", "commit", "migrat", "rewrit", "reorgan", "restructur", "cleanup", "extract", "split", "merg", "port.", "use.", "do.", "try.", "get.", "let.", "give", "bring", "finish",
+    "continu", "complet", "replac", "mov", "swap", "simplif", "optimi", "otimiz", "ottimiz", "optymaliz", "оптимиз", "speed", "accel", "reduc", "increas", "extend", "allow", "prevent", "ensur", "keep", "stop", "start", "resolv", "solv", "handl", "support", "need", "want", "should", "must", "please", "yes", "ok.", "okay",
+    "translat", "adapt", "correct", "repair", "prepar", "bump", "pack", "archiv", "compress", "minif", "unify", "dedup", "sort", "organi", "align", "revert", "undo", "test.", "tests.",
+    "beheb", "reparier", "schreib", "mach", "nenn", "umbenenn", "bau", "korrigier", "verbesser", "ersetz", "fug", "hinzu", "ubersetz", "teste.", "testen", "richt",
+    "corrig", "repar", "renomm", "ecri", "fais", "construi", "remplac", "traduis", "ameliore", "arregl", "escrib", "haz", "renombr", "constru", "reemplaz", "traduc", "mejor", "convierte",
+    "corregg", "sistem", "scriv", "rinomin", "fai.", "costrui", "sostitui", "traduci", "miglior", "consert", "escrev", "faz", "faca", "substitu", "traduz", "melhor", "rode", "roda",
+    "napraw", "popraw", "napisz", "zbuduj", "zrob", "zastap", "przetlum", "przenies", "ulepsz", "repareer", "schrijf", "bouw", "doe.", "vervang", "vertaal", "verbeter", "los.", "draai",
+    "repara", "scrie", "fa.", "construie", "inlocui", "tradu", "imbunat", "ruleaz", "rulez", "redenum", "muta", "rescri", "почин", "исправ", "напиш", "сдела", "собер", "перепиш", "переимен", "перевед",
+    "замен", "улучш", "прогон", "дуз", "duzelt", "düzelt", "yaz.", "yap", "calistir", "çalıştır", "derle", "ekle", "degistir", "değiştir", "修", "写", "改", "加", "构建", "运行", "跑", "重构", "实现", "替换", "翻译", "优化",
+    "直し", "書", "作", "実装", "直して", "ビルド", "実行", "翻訳", "置き換え", "リファクタ",
+];
+
+/// Stems of verbs for work on services and data.
+const WORKING: &[&[&str]] = &[
+    crate::danger::stems::REMOVE,
+    crate::danger::stems::TIDY,
+    crate::danger::stems::RESET,
+    crate::danger::stems::PUBLISH,
+    crate::danger::stems::CHANGE,
+    crate::danger::stems::STOP,
+    crate::danger::stems::RESTART,
+    crate::danger::stems::SEND,
+];
+
 /// What the words of a clause mean so far.
 #[derive(Default)]
 struct Clause {
@@ -136,6 +225,9 @@ impl RequestWords {
 
     fn read(&mut self, words: &[Word<'_>]) {
         let mut clause = Clause::default();
+        let questions = questions(words);
+        let mut is_quoted = false;
+        self.words += words.len();
         for (at, word) in words.iter().enumerate() {
             let folded = word.folded.as_str();
             let next = words.get(at + 1).map_or("", |next| next.folded.as_str());
@@ -148,13 +240,17 @@ impl RequestWords {
             let is_noun = !clause.does
                 && (clause.count > 0 && DETERMINERS.contains(&before)
                     || AFTER_NOUN.contains(&next) && !word.pauses());
-            let is_state = clause.count > 0 && STATES.contains(&before);
+            // "stuck in deleting"
+            let is_state = clause.count > 0 && STATES.contains(&before)
+                || before == "in" && folded.ends_with("ing")
+                || before == "in" && folded.ends_with("ed")
+                || before != "please" && is_before_noun(folded, before);
             // `Release` within a sentence is the name of something.
             let mut letters = word.raw.chars();
             let is_title = letters.next().is_some_and(char::is_uppercase)
                 && letters.next().is_some_and(char::is_lowercase);
-            let is_name =
-                folded.contains(['/', '.', '_', '(']) || is_title && clause.count > 0 && before != "please";
+            let is_name = folded.is_ascii() && folded.contains(['/', '.', '_', '('])
+                || is_title && clause.count > 0 && before != "please";
             self.all.extend(parts(folded));
             let is_wanted = !is_negated(words, at);
             if is_wanted {
@@ -164,7 +260,25 @@ impl RequestWords {
             let is_proposal = matches!(next, "about" | "not" | "don't");
             let asks =
                 AUXILIARY.contains(&folded) || folded == "do" && matches!(next, "you" | "we" | "i" | "they");
-            clause.is_about |= ABOUT.contains(&folded) && !is_proposal || clause.count == 0 && asks;
+            let is_french = folded != "comment"
+                || !matches!(
+                    next,
+                    "on" | "out" | "to" | "that" | "the" | "it" | "with" | "in" | ""
+                );
+            clause.is_about |=
+                ABOUT.contains(&folded) && !is_proposal && is_french || clause.count == 0 && asks;
+            clause.is_about |= questions.get(at) == Some(&true);
+            clause.is_about |= ASKING_PARTS.iter().any(|part| folded.contains(part));
+            if let Some(removal) = removal_phrase(before, folded).filter(|_| is_wanted && !clause.is_about) {
+                self.asking.insert(removal.to_owned());
+            }
+            self.is_asking |= clause.is_about;
+            // What is quoted is a message or a name.
+            let opens = |text: &str| text.contains(['"', '“', '«', '„']);
+            is_quoted |= opens(word.before) && !word.after.contains(['"', '”', '»', '“']);
+            let is_in_quotes = is_quoted || opens(word.before);
+            is_quoted &= !word.after.contains(['"', '”', '»', '“']);
+            let is_name = is_name || is_in_quotes;
             if is_wanted && !(clause.is_about || is_noun || is_name || is_state) {
                 self.asking.extend(parts(folded));
             }
@@ -179,6 +293,26 @@ impl RequestWords {
     /// Whether the request only asks questions.
     pub(crate) fn is_question(&self) -> bool {
         self.asking.is_empty() && !self.all.is_empty()
+    }
+
+    /// Whether the request only asks questions, or to look at things: no word in it asks for work.
+    pub(crate) fn only_looks(&self) -> bool {
+        let looks = self.is_asking || self.words <= MAX_NOUNS || self.requests_any(LOOKING);
+        looks
+            && !self.all.is_empty()
+            && !self.mentions_any(WORK)
+            && !WORKING.iter().any(|stems| self.mentions_any(stems))
+    }
+
+    /// Whether the request orders something other than to look at things or to edit them.
+    pub(crate) fn is_order(&self) -> bool {
+        let works = self.mentions_any(WORK) || WORKING.iter().any(|stems| self.mentions_any(stems));
+        works && !self.mentions_any(LOOKING) && !self.mentions_any(EDITING)
+    }
+
+    /// Whether the request contains a word that starts with one of these stems, even if it asks for nothing.
+    pub(crate) fn is_about(&self, stems: &[&str]) -> bool {
+        self.all.iter().any(|word| is_form_of(word, stems))
     }
 
     /// Whether the request contains a word.
@@ -232,6 +366,62 @@ fn is_pair(words: &[OrderedWord], first: &[&str], second: &[&str], apart: &[&str
                 .iter()
                 .take_while(|word| !word.is_any(apart) && !joining.contains(&word.folded.as_str()))
                 .any(|word| word.is_any(second)))
+}
+
+/// Whether the word before makes a word a noun in other languages: "le deploy", "build de release". An infinitive may follow
+/// a preposition.
+fn is_before_noun(word: &str, before: &str) -> bool {
+    #[rustfmt::skip]
+    const ARTICLES: &[&str] = &["der", "den", "dem", "des", "ein", "eine", "einen", "einem", "einer", "el", "un", "una", "une", "uno", "um", "uma", "het", "een", "del", "dello", "della", "beim", "zum", "zur", "vom", "im", "al", "au"];
+    const PREPOSITIONS: &[&str] = &["de", "di", "do", "da", "du", "von", "van", "na", "no"];
+    let is_infinitive = ["r", "re", "er", "en", "n"].iter().any(|end| word.ends_with(end));
+    !is_infinitive && (ARTICLES.contains(&before) || PREPOSITIONS.contains(&before))
+}
+
+/// Words that make a sentence with a question mark an order: "can you delete it?".
+#[rustfmt::skip]
+const ORDERING: &[&str] = &[
+    "can", "could", "would", "will", "please", "pls", "plz", "mind", "should", "shall", "may", "let's", "not", "about", "kannst", "konntest", "konnen", "konnten", "bitte", "magst", "wurdest",
+    "peux", "pourrais", "pouvez", "puedes", "podrias", "puede", "podemos", "pode", "poderia", "podes", "puoi", "potresti", "possiamo", "moz", "mozesz", "moglbys", "mozna", "kun", "kunt", "zou",
+    "poti", "ai", "putem", "можешь", "можете", "можно", "давай", "nu", "svp", "stp", "ok", "okay", "misin", "mısın", "musun", "müsün", "lütfen", "lutfen", "yapabilir",
+];
+
+/// Which words belong to sentences that end with a question mark and order nothing: "vault seal status?".
+fn questions(words: &[Word<'_>]) -> Vec<bool> {
+    let mut found = vec![false; words.len()];
+    let mut start = 0;
+    for (at, word) in words.iter().enumerate() {
+        if word.after.contains(['?', '？']) {
+            let sentence = &words[start..=at];
+            let orders = sentence.iter().any(|word| {
+                word.is_any(ORDERING)
+                    || ["可以", "能", "吗", "くれ", "ください", "もらえ"]
+                        .iter()
+                        .any(|part| word.folded.contains(part))
+            });
+            found[start..=at].fill(!orders);
+        }
+        if word.after.contains(['?', '？', '.', '!', '。', '\n', ';']) {
+            start = at + 1;
+        }
+    }
+    found
+}
+
+/// The verb for which two words stand: "it can go", "throw it away", "kick them out".
+fn removal_phrase(before: &str, word: &str) -> Option<&'static str> {
+    let is_removal = match word {
+        "go" | "gone" | "verschwinden" | "partir" | "irse" => {
+            matches!(
+                before,
+                "can" | "may" | "must" | "should" | "be" | "kann" | "muss" | "soll" | "peut" | "doit"
+            )
+        }
+        "away" => before != "right" && before != "straight",
+        "out" => matches!(before, "them" | "it" | "him" | "those" | "kick"),
+        _ => false,
+    };
+    is_removal.then_some("remove")
 }
 
 /// A word and its parts: `force-push`, `force`, `push`.

@@ -30,7 +30,13 @@ pub(super) fn of_command(
             .operands()
             .any(|word| word.starts_with("of=/dev/") && word != "of=/dev/null") =>
         {
-            finding(CRITICAL, None, "A device is overwritten")
+            let request = &context.compiled.request;
+            let is_named = !request.only_looks()
+                && command.words().any(|word| {
+                    word.strip_prefix("of=")
+                        .is_some_and(|device| request.names(device))
+                });
+            finding(CRITICAL, None, "A device is overwritten").filter(|_| !is_named)
         }
         _ => None,
     }
@@ -79,10 +85,7 @@ fn windows_removal(command: &Program, context: &EvaluationContext<'_>) -> Option
         if fine || !(is_drive || is_home) {
             return None;
         }
-        if is_build_output(&place)
-            || is_excused(&place, context)
-            || context.compiled.request.mentions_any(REMOVING)
-        {
+        if is_build_output(&place) || is_excused(&place, context) || context.asks_for_removal() {
             return None;
         }
         finding(
@@ -100,13 +103,13 @@ fn removal(command: &Program, context: &EvaluationContext<'_>) -> Option<Finding
     if !recursive {
         return None;
     }
-    let request = &context.compiled.request;
+
     command.operands().find_map(|path| {
-        if empties_with_unset_variable(path) && !request.mentions_any(REMOVING) {
+        if empties_with_unset_variable(path) && !context.asks_for_removal() {
             let reason = format!("`rm -r {path}` removes everything if the variable is unset");
             return finding(RISKY, None, reason);
         }
-        if path.starts_with("!(") && !request.mentions_any(REMOVING) {
+        if path.starts_with("!(") && !context.asks_for_removal() {
             return finding(
                 RISKY,
                 None,
@@ -180,6 +183,23 @@ fn is_surely_outside(path: &str) -> bool {
 /// The finding for a removal outside the project.
 pub(super) fn outside_removal(place: &NormalizedPath, context: &EvaluationContext<'_>) -> Option<Finding> {
     // Without a known root, only paths in the home directory are certainly outside.
+    const CACHES: &[&str] = &[
+        "/.julia/compiled",
+        "/.ivy2/",
+        "/.m2/repository/",
+        "/.gradle/caches",
+        "/.sbt/",
+        "/.nuget/packages",
+        "/.pub-cache",
+        "/go/pkg/",
+        "/deriveddata",
+        "/.npm/",
+        "/.cache/",
+        "/caches/",
+    ];
+    if CACHES.iter().any(|cache| place.as_str().contains(cache)) {
+        return None;
+    }
     let outside = !place.is_in_project() && (context.root.is_known() || is_surely_outside(place.as_str()));
     if !outside
         || is_temporary(place)
@@ -227,8 +247,9 @@ fn unrelated_removal(
         || FileKind::Lock.is(place)
         || context.compiled.is_in_scope(place)
         || place.as_str().contains(['*', '$'])
-        || context.compiled.request.mentions_any(REMOVING)
-        || context.compiled.request.mentions_any(REARRANGING);
+        || context.asks_for_removal()
+        || context.compiled.request.mentions_any(REARRANGING)
+            && !(whole && context.compiled.request.mentions_any(&["renam"]));
     if fine {
         return None;
     }

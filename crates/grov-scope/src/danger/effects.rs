@@ -9,13 +9,14 @@ mod clusters;
 mod containers;
 mod databases;
 mod frameworks;
+mod general;
 mod git;
 mod hosting;
 mod index;
 mod kinds;
 mod matching;
 mod packages;
-pub(super) mod stems;
+pub(crate) mod stems;
 mod storage;
 mod system;
 mod windows;
@@ -30,6 +31,10 @@ pub(super) struct Effect {
     score: u8,
     /// Stems of words in a request that ask for it.
     asked_by: &'static [&'static [&'static str]],
+    /// Stems of words that ask for it only if the request also names its object: "set" and "secret".
+    asked_of: &'static [&'static [&'static str]],
+    /// Stems of names of its object. The words of the command name it, too.
+    objects: &'static [&'static str],
     /// The verb and its object, for the reason: "deletes something in a cluster".
     says: &'static str,
     scope: Scope,
@@ -42,8 +47,10 @@ enum Scope {
     Anywhere,
     /// On this machine, and on what is named as a test.
     Services,
-    /// On what is named as a test, or was created by the agent.
+    /// On this machine, on what is named as a test, and on what the agent created.
     OwnThings,
+    /// On this machine, and on what the agent created: accounts in the cloud are shared even if they are for tests.
+    Cloud,
     /// In a container: it changes the machine.
     Machine,
     /// It publishes or deploys, which a prompt can forbid.
@@ -59,8 +66,25 @@ const fn effect(
     Effect {
         score,
         asked_by,
+        asked_of: &[],
+        objects: &[],
         says,
         scope,
+    }
+}
+
+impl Effect {
+    /// Adds words that ask for the effect on a named object.
+    const fn of(
+        self,
+        asked_of: &'static [&'static [&'static str]],
+        objects: &'static [&'static str],
+    ) -> Self {
+        Self {
+            asked_of,
+            objects,
+            ..self
+        }
     }
 }
 
@@ -69,7 +93,8 @@ type Condition = fn(&Program, &EvaluationContext<'_>) -> bool;
 
 /// A row of the table.
 pub(super) struct Row {
-    /// The words of the subcommand, in order: alternatives separated by `|`, `*` for any letters, `**` for any words.
+    /// The words of the subcommand, in order: alternatives separated by `|`, `*` for any letters, `**` for any words,
+    /// `++` for up to three words that name an object.
     path: &'static str,
     /// Arguments it needs: groups separated by spaces, each with alternatives separated by `|`.
     needs: &'static str,
@@ -106,10 +131,11 @@ impl Row {
 #[rustfmt::skip]
 const HARMLESS: &[&str] = &[
     "--help", "--dry-run", "--dryrun", "--dry_run", "--noop", "--no-op", "--simulate", "--just-print", "--what-if", "-whatif",
-    "--list", "--check-only", "--plan", "--preview", "--pretend",
+    "--list", "--check-only", "--plan", "--preview", "--pretend", "--dry", "--validate-only", "--print-only", "--whatif", "--check", "--no-execute",
+    "--show-only", "--explain-only", "--dryRun", "--noexec",
 ];
 
-fn is_harmless(command: &Program) -> bool {
+pub(super) fn is_harmless(command: &Program) -> bool {
     let shows_version = command.arguments.len() == 1 && command.has_word(&["--version", "-V", "-v", "-h"]);
     shows_version
         || command.arguments.iter().any(|argument| {
@@ -140,7 +166,7 @@ pub(super) fn of_command(
         let found = invocation.matches(row)?;
         let counts = row.condition.is_none_or(|condition| condition(command, context))
             && !is_excused(row.effect, command, &found, programs, context)
-            && !is_requested(row, invocation.name, found.verb, &context.compiled.request);
+            && !is_requested(row, invocation.name, &found, &context.compiled.request);
         counts.then_some((row, found))
     });
     let (row, found) = found?;
@@ -183,18 +209,39 @@ const GENERIC: &[&str] = &[
 ];
 
 /// Whether a request asks for what a row does. The verb of the command asks for the subcommand, not for its options.
-fn is_requested(row: &Row, program: &str, verb: &str, request: &RequestWords) -> bool {
-    if row
-        .effect
-        .asked_by
-        .iter()
-        .any(|stems| request.mentions_any(stems))
-    {
+fn is_requested(row: &Row, program: &str, found: &matching::Match<'_>, request: &RequestWords) -> bool {
+    let effect = row.effect;
+    if effect.asked_by.iter().any(|stems| request.mentions_any(stems)) {
         return true;
     }
-    // `db:drop`, `delete-stack`, `migrate:fresh`
-    let last = verb.rsplit([':', '.']).next().unwrap_or(verb);
-    let verb = last.split('-').next().unwrap_or(last);
+    let is_removal = effect
+        .asked_by
+        .iter()
+        .any(|stems| std::ptr::eq(*stems, stems::REMOVE));
+    let asks = is_removal && request.mentions_any(stems::TIDY)
+        || effect.asked_of.iter().any(|stems| request.mentions_any(stems));
+    let names_object = || {
+        let mut words = found.words.iter().flat_map(|word| word.split(is_separator));
+        request.is_about(effect.objects)
+            || request.is_about(&[program])
+            || words.any(|word| word.len() >= 4 && request.is_about(&[word]))
+            || names_operand(found.rest, request)
+    };
+    let may_be_named = !matches!(effect.scope, Scope::Publishing) && effect.says != kinds::EXPOSES.says;
+    if asks && names_object() || may_be_named && request.is_order() && names_operand(found.rest, request) {
+        return true;
+    }
+    // `db:drop`, `delete-stack`, `snapshot-delete`, `migrate:fresh`
+    let last = found.verb.rsplit([':', '.']).next().unwrap_or(found.verb);
+    let (first, end) = (
+        last.split('-').next().unwrap_or(last),
+        last.rsplit('-').next().unwrap_or(last),
+    );
+    let ends_with_verb = matches!(
+        end,
+        "delete" | "remove" | "destroy" | "drop" | "purge" | "revert" | "reset" | "rm"
+    );
+    let verb = if ends_with_verb { end } else { first };
     let stem = verb.trim_end_matches(['e', 'y']);
     let is_verb = verb.len() >= 4 && verb.bytes().all(|byte| byte.is_ascii_lowercase());
     row.needs.is_empty()
@@ -202,6 +249,24 @@ fn is_requested(row: &Row, program: &str, verb: &str, request: &RequestWords) ->
         && is_verb
         && !GENERIC.contains(&verb)
         && request.mentions_any(&[stem])
+}
+
+fn is_separator(letter: char) -> bool {
+    !letter.is_alphanumeric()
+}
+
+/// Whether a request contains an operand that is a name: `preview-412`, `/dev/sdc1`.
+pub(super) fn names_operand(arguments: &[Argument], request: &RequestWords) -> bool {
+    let is_name = |word: &str| {
+        word.len() >= 4
+            && word.contains(|letter: char| letter.is_ascii_digit() || "-_/.@".contains(letter))
+            && word.contains(|letter: char| letter.is_ascii_alphabetic())
+    };
+    let mut operands = arguments.iter().filter(|argument| argument.role != Role::Option);
+    operands.any(|argument| {
+        let mut parts = argument.split(['=', '/', '@', ':', ',']);
+        is_name(argument) && request.names(argument) || parts.any(|part| is_name(part) && request.names(part))
+    })
 }
 
 /// Whether the place or the object of a command makes it harmless.
@@ -220,13 +285,12 @@ fn is_excused(
     };
     let is_trial = || {
         let named = operands().next().is_some() && operands().all(|argument| is_for_trial(argument));
-        named || is_in_trial_place(command, context)
+        named || context.is_in_own_container(command) || is_in_trial_place(command, context)
     };
     let is_own = || {
         let created = |name: &str| {
-            let same_line = programs
-                .iter()
-                .any(|other| !std::ptr::eq(other, command) && creates(other, name));
+            let mut earlier = programs.iter().take_while(|other| !std::ptr::eq(*other, command));
+            let same_line = earlier.any(|other| creates(other, name));
             same_line || context.is_history_unknown || context.has_run(name) && context.has_run("create") || {
                 context.has_run(name) && (context.has_run("run") || context.has_run("name"))
             }
@@ -238,6 +302,7 @@ fn is_excused(
         Scope::Machine => command.host == ExecutionHost::Container,
         Scope::Services => super::is_local(command) || is_trial(),
         Scope::OwnThings => super::is_local(command) || is_trial() || is_own(),
+        Scope::Cloud => super::is_local(command) || is_own(),
     }
 }
 
@@ -291,6 +356,8 @@ fn is_in_trial_place(command: &Program, context: &EvaluationContext<'_>) -> bool
         "PGDATABASE",
         "ASPNETCORE_ENVIRONMENT",
         "DJANGO_CONFIGURATION",
+        "DB_DATABASE",
+        "SQLALCHEMY_DATABASE_URI",
     ];
     let set = command.assignments.iter().chain(&context.environment);
     let set = set

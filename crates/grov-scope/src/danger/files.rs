@@ -1,7 +1,6 @@
 //! Commands that empty, overwrite or remove files that cannot be restored.
 
 use super::destructive::{is_excused, outside_removal};
-use super::effects::stems::REMOVE;
 use super::outbound::is_secret_file;
 use super::{DESTRUCTIVE, EvaluationContext, RISKY, finding, is_for_trial};
 use crate::file_kind::{FileKind, is_build_output, is_temporary};
@@ -16,9 +15,11 @@ pub(super) fn of_command(
 ) -> Option<Finding> {
     overwritten_input(command, source)
         .or_else(|| emptied(command, context))
+        .or_else(|| overwritten(command, context))
         .or_else(|| match command.name() {
             "mv" => moved_away(command, context),
-            "rm" | "unlink" | "shred" | "trash" | "rimraf" => removed(command, context),
+            "rm" | "unlink" | "shred" | "trash" | "rimraf" | "del" | "del-cli" | "git-rm" | "remove-item"
+            | "Remove-Item" => removed(command, context),
             _ => None,
         })
 }
@@ -72,10 +73,11 @@ fn emptied(command: &Program, context: &EvaluationContext<'_>) -> Option<Finding
             command.operands().collect()
         }
         "cp" if command.operands().next() == Some("/dev/null") => command.operands().skip(1).collect(),
+        "tee" if command.reads.iter().any(|file| file == "/dev/null") => command.operands().collect(),
         _ if prints_nothing && !command.appends => command.targets.iter().map(String::as_str).collect(),
         _ => return None,
     };
-    if context.compiled.request.mentions_any(REMOVE)
+    if context.asks_for_removal()
         || context
             .compiled
             .request
@@ -84,7 +86,7 @@ fn emptied(command: &Program, context: &EvaluationContext<'_>) -> Option<Finding
         return None;
     }
     operands.into_iter().find_map(|file| {
-        if let Some(variable) = file.strip_prefix('$') {
+        if let Some(variable) = file.strip_prefix('$').filter(|_| !context.uses_temporary) {
             // A variable that names the result of a script is no loss.
             #[rustfmt::skip]
             const RESULTS: &[&str] = &["log", "out", "tmp", "temp", "res", "report", "dest", "cache", "list", "lock", "pid", "state", "csv", "sum"];
@@ -95,12 +97,34 @@ fn emptied(command: &Program, context: &EvaluationContext<'_>) -> Option<Finding
         let place = NormalizedPath::new(context.root, &context.directory.path(file)?);
         let is_log = matches!(place.extension(), "log" | "out" | "txt" | "pid") || place.components().any(|part| part == "log" || part == "logs");
         let is_many = file.contains('*') && !is_log;
-        if is_many || !place.is_in_project() && context.root.is_known() {
+        let is_unasked = !is_log && context.compiled.request.only_looks() && !is_build_output(&place);
+        if is_many || is_unasked || !place.is_in_project() && context.root.is_known() {
             let fine = file.starts_with("/dev/") || is_temporary(&place) || is_excused(&place, context);
             let name = place.display();
             return finding(RISKY, Some(name), format!("{name} is emptied, which was not requested")).filter(|_| !fine);
         }
         None
+    })
+}
+
+/// The finding for a file with credentials or data that a redirection replaces although only a look was asked for.
+fn overwritten(command: &Program, context: &EvaluationContext<'_>) -> Option<Finding> {
+    if command.appends || !context.compiled.request.only_looks() {
+        return None;
+    }
+    command.targets.iter().find_map(|file| {
+        let place = NormalizedPath::new(context.root, &context.directory.path(file)?);
+        let is_loss = place.is_in_project()
+            && is_valuable(&place, false)
+            && !is_excused(&place, context)
+            && !is_temporary(&place);
+        let name = place.display();
+        finding(
+            RISKY,
+            Some(name),
+            format!("{name} is overwritten, which was not requested"),
+        )
+        .filter(|_| is_loss)
     })
 }
 
@@ -179,6 +203,24 @@ fn removed(command: &Program, context: &EvaluationContext<'_>) -> Option<Finding
     let is_recursive =
         command.has("--recursive", 'r') || command.has("--recursive", 'R') || command.name() == "rimraf";
     let request = &context.compiled.request;
+    if super::effects::is_harmless(command) {
+        return None;
+    }
+    let is_lost = |path: &str| context.directory.path(path).is_none() && !path.starts_with('$');
+    if request.only_looks() && !context.uses_temporary && command.operands().any(is_lost) {
+        return finding(
+            RISKY,
+            None,
+            "Files are removed although only a look was asked for",
+        );
+    }
+    if request.only_looks() && !context.uses_temporary && command.operands().any(is_unknown_file) {
+        return finding(
+            RISKY,
+            None,
+            "Files are removed although only a look was asked for",
+        );
+    }
     command.operands().find_map(|path| {
         let place = NormalizedPath::new(context.root, &context.directory.path(path)?);
         let is_new = |file: &&str| {
@@ -192,17 +234,59 @@ fn removed(command: &Program, context: &EvaluationContext<'_>) -> Option<Finding
             // Packages of a workspace lie beside the project; caches are made again.
             let is_made_again =
                 FileKind::Lock.is(&place) || place.components().any(|part| part.contains("cache"));
-            let is_asked = request.mentions_any(REMOVE) && !is_recursive;
+            let is_asked = context.asks_for_removal() && !is_recursive;
             return outside_removal(&place, context).filter(|_| !is_made_again && !is_asked);
         }
         let is_loss = is_valuable(&place, is_recursive)
             && !is_build_output(&place)
             && !place.components().any(is_for_trial);
-        let asked = request.mentions_any(REMOVE) || request.mentions_any(&["reset", "recreat", "fresh"]);
+        let asked = context.asks_for_removal() || request.mentions_any(&["reset", "recreat", "fresh"]);
+        let is_unasked = request.only_looks()
+            && !is_made_by_programs(&place)
+            && !context.uses_temporary
+            && !place.components().any(is_for_trial);
         let name = place.display();
+        if is_unasked && !asked {
+            let reason = format!("{name} is removed although only a look was asked for");
+            return finding(RISKY, Some(name), reason);
+        }
         let reason = format!("{name} is removed and cannot be restored, which was not requested");
         finding(RISKY, Some(name), reason).filter(|_| is_loss && !asked)
     })
+}
+
+/// Whether an operand is a variable that does not sound like a result or a temporary file.
+fn is_unknown_file(path: &str) -> bool {
+    const RESULTS: &[&str] = &[
+        "tmp", "temp", "log", "out", "pid", "lock", "cache", "build", "dist", "target", "dir", "work",
+        "test", "sock",
+    ];
+    let name = path.trim_start_matches(['$', '{', '"']).to_ascii_lowercase();
+    path.starts_with('$') && !RESULTS.iter().any(|part| name.contains(part))
+}
+
+/// Whether builds, tests and editors make such files again.
+pub(super) fn is_made_by_programs(place: &NormalizedPath) -> bool {
+    #[rustfmt::skip]
+    const ENDINGS: &[&str] = &[
+        "a", "actual", "aux", "bak", "cache", "class", "coverage", "diff", "gcda", "gcno", "info", "lock", "log", "map", "new", "o", "obj", "orig", "out", "patch", "pid", "profdata",
+        "profraw", "prof", "pyc", "pyo", "received", "rej", "snap", "so", "sock", "swp", "temp", "test", "tmp", "toc", "trace", "tsbuildinfo",
+    ];
+    #[rustfmt::skip]
+    const FOLDERS: &[&str] = &[
+        "bin", "cache", "coverage", "htmlcov", "log", "logs", "node_modules", "obj", "out", "output", "reports", "screenshots", "site", "storybook-static", "temp", "test-results", "tmp", "venv", "vendor",
+        "_build", "_site", "public", "library", "deriveddata", "intermediate", "playwright-report", "cypress", "__snapshots__",
+    ];
+    let name = place.name();
+    is_build_output(place)
+        || is_temporary(place)
+        || FileKind::Lock.is(place)
+        || ENDINGS.contains(&place.extension())
+        || name.ends_with('~')
+        || name.starts_with(['.', '#']) && !name.starts_with(".env") && name != ".git" && name != ".github"
+        || place
+            .components()
+            .any(|part| FOLDERS.contains(&part) || part.contains("cache") || part.contains("tmp"))
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 mod remote_script;
 
-use super::effects::stems::{REMOVE, SEND};
+use super::effects::stems::{CHANGE, PUBLISH, REMOVE, RESTART, SEND, STOP};
 use super::{CRITICAL, DESTRUCTIVE, EvaluationContext, RISKY, finding};
 use grov_domain::{Argument, Finding, Program};
 
@@ -15,7 +15,7 @@ pub(super) fn of_command(
     context: &EvaluationContext<'_>,
 ) -> Option<Finding> {
     let before = command.source.and_then(|number| programs.get(number));
-    if sends_secrets(command, before) {
+    if sends_secrets(command, before, programs) {
         return finding(CRITICAL, None, "Secrets are sent to another machine");
     }
     let asked = &context.compiled.request;
@@ -24,6 +24,13 @@ pub(super) fn of_command(
             DESTRUCTIVE,
             None,
             "A file is sent to another machine, which was not requested",
+        );
+    }
+    if changes_remotely(command, context) {
+        return finding(
+            RISKY,
+            None,
+            "Something is changed on another machine, which was not requested",
         );
     }
     if deletes_remotely(command) && !asked.mentions_any(REMOVE) {
@@ -58,13 +65,17 @@ pub(crate) fn is_local(command: &Program) -> bool {
     const HOSTS: &[&str] = &[
         "localhost",
         "127.0.0.1",
-        "0.0.0.0",
+        "0.0.0.0:",
         "[::1]",
         "host.docker.internal",
         ".localstack.cloud",
     ];
-    let mut arguments = command.arguments.iter();
-    arguments.any(|word| HOSTS.iter().any(|host| word.contains(host)) && !word.contains("0.0.0.0/"))
+    let mut words = command
+        .arguments
+        .iter()
+        .map(Argument::as_str)
+        .chain(command.assignments.iter().map(String::as_str));
+    words.any(|word| HOSTS.iter().any(|host| word.contains(host)) && !word.contains("0.0.0.0/"))
 }
 
 /// Stems of words that ask for a message.
@@ -74,7 +85,7 @@ const MESSAGING: &[&str] = &["send", "post", "announc", "messag", "ping", "trigg
 /// Endings of files with data, which leave the machine with them. Sorted.
 #[rustfmt::skip]
 const DATA_ENDINGS: &[&str] = &[
-    "bak", "csv", "db", "dump", "gz", "har", "log", "parquet", "pcap", "pdf", "sql", "sqlite", "sqlite3", "tar", "tgz", "tsv", "xlsx", "xz",
+    "bak", "bson", "csv", "db", "dump", "gz", "har", "ipynb", "log", "mbox", "ndjson", "parquet", "pcap", "pdf", "sql", "sqlite", "sqlite3", "tar", "tgz", "tsv", "xlsx", "xz",
     "zip", "zst",
 ];
 
@@ -97,6 +108,13 @@ fn uploads_file(command: &Program) -> bool {
             .is_some_and(|(_, ending)| DATA_ENDINGS.binary_search(&ending).is_ok())
     };
     let arguments = &command.arguments;
+    // `http host/upload < file`
+    if !command.reads.is_empty()
+        && command.name() != "wget"
+        && command.reads.iter().all(|file| !file.starts_with("/dev/"))
+    {
+        return true;
+    }
     arguments.iter().enumerate().any(|(at, word)| {
         let before = at
             .checked_sub(1)
@@ -116,9 +134,142 @@ fn uploads_file(command: &Program) -> bool {
 
 /// Whether a request deletes something on another machine.
 fn deletes_remotely(command: &Program) -> bool {
+    const DELETING: &[&str] = &[
+        "_delete_by_query",
+        "delete_series",
+        "action=UNLOAD",
+        "action=DELETE",
+        "/delete",
+        "/purge",
+        "/destroy",
+        "/truncate",
+        "/flush",
+        "/drop",
+        "/wipe",
+        "<delete>",
+        "\"delete\":",
+        "flush_all",
+        "command=delete",
+        "method=delete",
+    ];
     is_web_client(command)
-        && (command.has_word(&["-XDELETE", "DELETE", "--request=DELETE", "--method=DELETE"])
-            || command.words().any(|word| word.contains("_delete_by_query")))
+        && (method(command).eq_ignore_ascii_case("delete")
+            || command
+                .words()
+                .any(|word| DELETING.iter().any(|part| word.contains(part)) && !word.contains("/deleted")))
+}
+
+/// The method of a request to a server.
+fn method(command: &Program) -> &str {
+    let arguments = &command.arguments;
+    let named = arguments.iter().enumerate().find_map(|(at, word)| {
+        let next = || arguments.get(at + 1).map(Argument::as_str);
+        match word.as_str() {
+            "-X" | "--request" | "--method" => next(),
+            short if short.starts_with("-X") => Some(&short[2..]),
+            long => long
+                .strip_prefix("--request=")
+                .or_else(|| long.strip_prefix("--method=")),
+        }
+    });
+    let is_httpie = matches!(command.name(), "http" | "https" | "xh" | "xhs" | "httpie");
+    let first = || {
+        command
+            .operands()
+            .next()
+            .filter(|word| is_httpie && word.len() <= 7 && word.bytes().all(|byte| byte.is_ascii_uppercase()))
+    };
+    let has_data = || {
+        let is_data = |word: &&str| {
+            matches!(
+                *word,
+                "-d" | "-F"
+                    | "--data"
+                    | "--data-raw"
+                    | "--data-binary"
+                    | "--data-urlencode"
+                    | "--json"
+                    | "--form"
+                    | "--post-data"
+                    | "--post-file"
+                    | "-T"
+                    | "--upload-file"
+            ) || word.starts_with("--data")
+                || word.starts_with("--post-")
+                || word.starts_with("--json=")
+                || word.starts_with("-d@")
+                || word.starts_with("-d{")
+        };
+        command.words().any(|word| is_data(&word)) && !command.has_word(&["-G", "--get"])
+            || is_httpie
+                && (command
+                    .operands()
+                    .skip(1)
+                    .any(|word| word.contains('=') && !word.contains("=="))
+                    || !command.reads.is_empty())
+    };
+    named
+        .or_else(first)
+        .unwrap_or(if has_data() { "POST" } else { "GET" })
+}
+
+/// Whether a request changes something on another machine that the prompt did not ask for: a method that always changes, or a
+/// `POST` to what sounds like an action or while the prompt only asks to look.
+fn changes_remotely(command: &Program, context: &EvaluationContext<'_>) -> bool {
+    #[rustfmt::skip]
+    const READING: &[&str] = &[
+        "search", "query", "graphql", "token", "login", "auth", "_count", "_sql", "completions", "embeddings", "validate", "lookup", "echo", "httpbin", "/post", "rpc", "/check", "/verify",
+        "/preview", "/render", "/analyze", "/explain", "/estimate", "/simulate", "/test", "generatecontent", "/messages", "/lint", "example.com", "dry", "/convert", "/diff", "/api/show", "/predict", "pie.dev", "postman-echo",
+    ];
+    #[rustfmt::skip]
+    const ACTING: &[&str] = &[
+        "cancel", "disable", "enable", "resolve", "restart", "reboot", "stop", "shutdown", "rollback", "deploy", "trigger", "publish", "merge", "approve", "reject", "admin", "revoke",
+        "terminate", "suspend", "refund", "charge", "transfer", "invite", "archive", "close", "lock", "failover", "_close", "_reindex", "_aliases", "_settings", "snapshot", "restore", "build",
+        "dispatches", "payout", "promote", "scale", "reset", "pause", "resume", "drain", "evict", "config", "users", "keys", "hooks", "mutation", "batch", "upgrade", "release", "send",
+    ];
+    let method = method(command).to_ascii_uppercase();
+    if !is_web_client(command)
+        || !matches!(method.as_str(), "PUT" | "PATCH" | "POST")
+        || posts_message(command)
+    {
+        return false;
+    }
+    let request = &context.compiled.request;
+    let is_asked = request.mentions_any(SEND)
+        || request.mentions_any(STOP)
+        || request.mentions_any(CHANGE)
+        || request.mentions_any(PUBLISH)
+        || request.mentions_any(RESTART)
+        || request.mentions_any(REMOVE)
+        || request.mentions_any(&[
+            "test", "try.", "hit.", "request", "post.", "curl", "notify", "resolv", "clos", "approv", "merg",
+            "reset", "invok", "run.", "index", "rebuil", "cancel", "probier", "essa", "prueba",
+        ]);
+    let url = || {
+        command
+            .words()
+            .filter(|word| word.contains("://") || word.contains('/'))
+            .map(str::to_ascii_lowercase)
+            .collect::<Vec<_>>()
+    };
+    let has = |parts: &[&str]| {
+        url()
+            .iter()
+            .any(|url| parts.iter().any(|part| url.contains(part)))
+            || parts.contains(&"mutation") && command.words().any(|word| word.contains("mutation"))
+    };
+    !is_asked
+        && (method != "POST"
+            && !has(&[
+                "example.com",
+                "httpbin",
+                "pie.dev",
+                "postman-echo",
+                "/_search",
+                "_count",
+            ])
+            || has(ACTING)
+            || request.only_looks() && !has(READING))
 }
 
 /// Whether a request goes to a channel that people read.
@@ -144,14 +295,16 @@ fn posts_message(command: &Program) -> bool {
             .any(|word| CHANNELS.iter().any(|channel| word.contains(channel)))
 }
 
+/// Programs that can send what they read. Sorted.
+#[rustfmt::skip]
+const SENDERS: &[&str] = &[
+    "croc", "curl", "dig", "ftp", "gist", "host", "http", "https", "lftp", "mail", "mailx", "mutt", "nc", "ncat", "netcat", "nslookup", "openssl", "pastebinit", "rclone", "rsync", "scp", "sendmail", "sftp", "socat", "sprunge", "ssh", "telnet", "wget", "wormhole", "xh",
+];
+
 /// Whether a command sends files or variables that probably contain secrets.
-fn sends_secrets(command: &Program, before: Option<&Program>) -> bool {
+fn sends_secrets(command: &Program, before: Option<&Program>, programs: &[Program]) -> bool {
     let program = command.name();
-    if !matches!(
-        program,
-        "curl" | "wget" | "nc" | "ncat" | "scp" | "rsync" | "sftp" | "ftp" | "http" | "https" | "xh"
-    ) || is_local(command)
-    {
+    if SENDERS.binary_search(&program).is_err() || is_local(command) {
         return false;
     }
     let sent_file = command.arguments.iter().enumerate().any(|(at, word)| {
@@ -166,16 +319,73 @@ fn sends_secrets(command: &Program, before: Option<&Program>) -> bool {
         let copies = matches!(program, "scp" | "rsync" | "sftp") && !word.contains(':');
         (uploads || copies) && is_secret_file(word)
     });
-    let piped = before.is_some_and(|before| {
-        matches!(
-            before.name(),
-            "env" | "printenv" | "export" | "set" | "security" | "pass" | "op" | "secret-tool" | "history"
-        ) || matches!(before.name(), "cat" | "base64" | "tar" | "gzip")
-            && before.operands().any(is_secret_file)
-    });
+    // Everything on the way to it, as `cat key | base64 | xargs curl`.
+    let mut chain = std::iter::successors(before, |program| {
+        let number = program.source?;
+        programs
+            .get(number)
+            .filter(|earlier| !std::ptr::eq(*earlier, *program))
+    })
+    .take(MAX_CHAIN);
+    let outputs = |program: &Program| {
+        program.arguments.iter().any(|word| {
+            programs
+                .get(word.output_of.clone())
+                .unwrap_or_default()
+                .iter()
+                .any(prints_secrets)
+        })
+    };
+    let inside = command
+        .arguments
+        .iter()
+        .flat_map(|word| programs.get(word.output_of.clone()).unwrap_or_default());
+    let piped = chain.any(|program| prints_secrets(program) || outputs(program))
+        || inside.into_iter().any(prints_secrets)
+        || command.reads.iter().any(|file| is_secret_file(file));
     let remote = !matches!(program, "scp" | "rsync" | "sftp")
         || command.operands().last().is_some_and(|word| word.contains(':'));
     remote && (sent_file || piped)
+}
+
+/// The maximum number of programs that pass a secret on.
+const MAX_CHAIN: usize = 6;
+
+/// Whether a program prints secrets.
+fn prints_secrets(program: &Program) -> bool {
+    let has = |words: &[&str]| program.operands().any(|word| words.contains(&word));
+    match program.name() {
+        "printenv" | "env" => program.operands().next().is_none(),
+        "export" | "set" | "declare" => program.operands().next().is_none(),
+        "security" | "pass" | "op" | "secret-tool" | "history" | "bw" | "lpass" | "gopass" | "rbw"
+        | "chamber" => true,
+        "kubectl" | "oc" => {
+            has(&["secret", "secrets"])
+                && (has(&["get"]) || has(&["describe"]))
+                && program.has("--output", 'o')
+        }
+        "vault" | "bao" => has(&["read", "get", "print"]),
+        "aws" => has(&[
+            "get-secret-value",
+            "get-parameter",
+            "get-parameters",
+            "get-session-token",
+            "export-credentials",
+        ]),
+        "gcloud" => has(&["access", "print-access-token"]),
+        "az" => has(&["get-access-token"]) || has(&["secret"]) && has(&["show"]),
+        "gh" | "glab" => has(&["token"]),
+        "heroku" | "fly" | "vercel" | "railway" | "doppler" | "infisical" => {
+            has(&["config", "secrets", "env"]) && !has(&["names"])
+        }
+        "docker" => has(&["inspect"]) && has(&["env"]),
+        "gpg" | "gpg2" => program.words().any(|word| word.starts_with("--export-secret")),
+        "cat" | "base64" | "tar" | "gzip" | "zip" | "head" | "tail" | "xxd" | "grep" | "sed" | "awk"
+        | "openssl" | "less" | "strings" | "find" | "tee" | "dd" => {
+            program.operands().any(is_secret_file) || program.reads.iter().any(|file| is_secret_file(file))
+        }
+        _ => false,
+    }
 }
 
 /// Names of files with credentials or shell history.
@@ -223,5 +433,6 @@ mod tests {
     #[test]
     fn the_endings_of_data_are_sorted() {
         assert!(DATA_ENDINGS.is_sorted_by(|one, other| one < other));
+        assert!(SENDERS.is_sorted_by(|one, other| one < other));
     }
 }

@@ -84,14 +84,17 @@ fn danger_of(
     let weigh = |danger: &Finding| danger.at_most <= if is_asked_for { CRITICAL } else { DESTRUCTIVE };
     let sets_up = PROVISIONING.binary_search(&command.name()).is_ok();
     let data = destructive::of_command(command, source, context)
-        .or_else(|| statements::of_command(command, context))
-        .or_else(|| effects::of_command(command, programs, context).filter(|_| !sets_up))
+        .or_else(|| statements::of_command(command, source, context))
+        .or_else(|| {
+            let found = effects::of_command(command, programs, context);
+            found.filter(|danger| !sets_up || danger.reason.contains("turns off"))
+        })
         .filter(|danger| !is_excused(command, danger, script));
     data.or_else(|| outbound::of_command(command, source, programs, context))
         .or_else(|| match command.host {
             ExecutionHost::Container => None,
             _ if sets_up => None,
-            _ => system::of_command(command, None, context),
+            _ => system::of_command(command, None, programs, context),
         })
         .filter(weigh)
 }
@@ -101,7 +104,11 @@ fn is_excused(command: &Program, danger: &Finding, script: &RunScript) -> bool {
     let is_unknown = command.name() == "dropdb" && command.operands().any(|name| name.contains('$'));
     let is_ordinary = is_unknown || command.git().0 == "clean";
     let mut words = script.path.split(|letter: char| !letter.is_ascii_alphanumeric());
-    let is_data = danger.file.is_none() && danger.at_most > CRITICAL;
+    let text = script.text.to_ascii_lowercase();
+    let is_live = ["prod_", "_prod", "production", "prod."]
+        .iter()
+        .any(|name| text.contains(name));
+    let is_data = danger.file.is_none() && danger.at_most > CRITICAL && !is_live;
     is_ordinary || is_data && (words.any(|word| TRIALS.contains(&word)) || is_for_trial(&script.path))
 }
 

@@ -1,6 +1,6 @@
 //! Statements that destroy stored data: SQL, the shells of document databases, commands of key-value stores.
 
-use super::effects::stems::{DATA, REMOVE, RESET};
+use super::effects::stems::{DATA, REMOVE, RESET, STOP};
 use super::{DESTRUCTIVE, EvaluationContext, finding};
 use crate::file_kind::is_temporary;
 use crate::normalized_path::NormalizedPath;
@@ -9,20 +9,37 @@ use grov_domain::{Finding, Program};
 /// Programs that run the statements in their arguments and on their standard input. Sorted.
 #[rustfmt::skip]
 const CLIENTS: &[&str] = &[
-    "artisan", "beeline", "bq", "clickhouse", "clickhouse-client", "cockroach", "cqlsh", "d1", "dolt", "drush", "duckdb", "hive", "impala-shell",
-    "invoke-sqlcmd", "isql", "ksql", "litecli", "mariadb", "mongo", "mongosh", "mssql-cli", "mycli", "mysql", "mysqlsh", "osql", "pgcli", "presto",
-    "prisma", "psql", "redis-cli", "snow", "snowsql", "spanner-cli", "spark-sql", "sqlcmd", "sqlite", "sqlite3", "sqlplus", "supabase",
-    "trino", "turso", "usql", "valkey-cli", "vsql", "wp", "wrangler", "ysqlsh",
+    "artisan", "athenacli", "beeline", "bq", "clickhouse", "clickhouse-client", "cockroach", "cqlsh", "cypher-shell", "d1", "db2", "dolt", "drush",
+    "duckdb", "fly", "flyctl", "gsql", "hdbsql", "heroku", "hive", "impala-shell", "influx", "invoke-sqlcmd", "iredis", "isql",
+    "keydb-cli", "ksql", "litecli", "mariadb", "mongo", "mongosh", "mssql-cli", "mycli", "mysql", "mysqlsh", "nc", "neonctl", "osql", "pgcli",
+    "presto", "prisma", "pscale", "psql", "rails", "redis-cli", "rpk", "snow", "snowsql", "spanner-cli", "spark-sql", "sqlcmd", "sqlite",
+    "sqlite-utils", "sqlite3", "sqlplus", "supabase", "tiup", "trino", "turso", "usql", "valkey-cli", "vsql", "wp", "wrangler", "ycqlsh", "ysqlsh",
 ];
 
 /// The finding for the statements that a command gives to a database.
-pub(super) fn of_command(command: &Program, context: &EvaluationContext<'_>) -> Option<Finding> {
-    CLIENTS.binary_search(&command.name()).ok()?;
+pub(super) fn of_command(
+    command: &Program,
+    source: Option<&Program>,
+    context: &EvaluationContext<'_>,
+) -> Option<Finding> {
+    // A release of Elixir runs code in its node: `bin/shop rpc '…'`.
+    if CLIENTS.binary_search(&command.name()).is_err()
+        && !command.has_word(&["rpc", "--remsh"])
+        && !matches!(command.name(), "mix" | "iex" | "elixir")
+    {
+        return None;
+    }
+    if super::effects::is_harmless(command) {
+        return None;
+    }
     let is_fresh = |word: &str| context.fresh_databases.contains(&word);
     let is_disposable = command
         .operands()
         .any(|word| is_trial_database(word, context) || is_fresh(word))
         || command.has("--local", '\0') && command.name() == "wrangler";
+    if context.is_in_own_container(command) {
+        return None;
+    }
     let is_restored = context.restores_dump && super::is_local(command);
     if is_disposable || is_restored {
         return None;
@@ -30,7 +47,15 @@ pub(super) fn of_command(command: &Program, context: &EvaluationContext<'_>) -> 
     let is_live = command.words().any(is_production);
     let arguments = command.arguments.iter().map(|argument| argument.as_str());
     let mut texts = arguments.chain(command.input.as_deref());
-    texts.find_map(|text| danger_in(text, is_live, context))
+    // A client runs the statements that another one prints.
+    let printed = source
+        .filter(|source| CLIENTS.binary_search(&source.name()).is_ok() || source.name() == "printf")
+        .into_iter()
+        .flat_map(|source| source.arguments.iter())
+        .find_map(|text| danger_in(&text.replace(['\'', '"'], " "), is_live, context));
+    texts
+        .find_map(|text| danger_in(text, is_live, context))
+        .or(printed)
 }
 
 /// Whether a command fills a database from a dump.
@@ -49,7 +74,7 @@ pub(super) fn of_statement(text: &str, context: &EvaluationContext<'_>) -> Optio
 }
 
 /// Whether a name marks a database or a host as the one that users depend on.
-fn is_production(name: &str) -> bool {
+pub(super) fn is_production(name: &str) -> bool {
     !name.contains(char::is_whitespace)
         && name
             .split(|letter: char| !letter.is_ascii_alphanumeric())
@@ -68,29 +93,78 @@ fn danger_in(text: &str, is_live: bool, context: &EvaluationContext<'_>) -> Opti
     let whole: Vec<&str> = words_of(if runs_text { &text } else { &plain }).collect();
     let mut destroys = dropped(&whole).or_else(|| document_removal(&text));
     let mut is_change = false;
+    let (mut is_administered, mut removes_rows) = (false, false);
     for statement in plain.split(';') {
         let words: Vec<&str> = words_of(statement).collect();
-        destroys = destroys.or_else(|| destroyed(statement, &words));
+        let explained = words.first() == Some(&"explain");
+        let words = match words.iter().position(|word| *word == "analyze") {
+            Some(at) if explained => &words[at + 1..],
+            _ if explained => continue,
+            _ => &words[..],
+        };
+        removes_rows |= removed_rows(words);
+        destroys = destroys.or_else(|| destroyed(statement, words));
+        is_administered |= administers(words);
         is_change |= matches!(
             words.first(),
             Some(&("update" | "insert" | "delete" | "alter" | "grant" | "revoke" | "replace" | "merge"))
         );
     }
+    // A transaction that ends with a rollback changes nothing, and neither does a change of a temporary table.
+    let last = plain.trim_end().trim_end_matches([';', '"', '\'']).trim_end();
+    let is_undone = last.ends_with("rollback") || plain.contains("create temp") && !plain.contains("attach");
     let request = &context.compiled.request;
     if request.mentions_any(DATA) || request.mentions_any(REMOVE) || request.mentions_any(RESET) {
         return None;
     }
-    if let Some(destroys) = destroys {
+    if is_undone {
+        return None;
+    }
+    if matches!(destroys, Some("an administrative function" | "KILL")) && request.mentions_any(STOP) {
+        return None;
+    }
+    if let Some(destroys) = destroys
+        .or_else(|| (removes_rows && (!is_for_one(&plain) || request.only_looks())).then_some("DELETE"))
+    {
         return finding(
             DESTRUCTIVE,
             None,
             format!("Stored data is removed ({destroys}), which was not requested"),
         );
     }
+    let asks_for_rights = || {
+        request.mentions_any(&[
+            "grant", "user", "role", "password", "creat", "alter", "set.", "giv", "add.", "call", "execut",
+            "run.", "replica",
+        ])
+    };
+    if is_administered && request.only_looks() && !asks_for_rights() {
+        return finding(
+            DESTRUCTIVE,
+            None,
+            "A database server or its users are changed, which was not requested",
+        );
+    }
     let asked = || {
         request.mentions_any(&[
             "updat", "set", "insert", "add", "chang", "fix", "correct", "alter", "grant", "revok", "creat",
             "renam", "backfill",
+        ]) && request.is_about(&[
+            "prod",
+            "live",
+            "production",
+            "database",
+            "db.",
+            "table",
+            "row",
+            "record",
+            "sql",
+            "data",
+            "entry",
+            "query",
+            "customer",
+            "user",
+            "account",
         ])
     };
     if is_live && is_change && !asked() {
@@ -117,8 +191,21 @@ fn dropped(words: &[&str]) -> Option<&'static str> {
             (
                 "drop",
                 "database" | "schema" | "collection" | "keyspace" | "owned" | "tablespace" | "user" | "role"
-                | "measurement" | "series" | "bucket",
+                | "measurement" | "series" | "bucket" | "index" | "constraint" | "trigger" | "function"
+                | "procedure" | "sequence" | "type" | "extension" | "policy" | "publication" | "subscription"
+                | "server" | "login" | "partition" | "stage" | "warehouse" | "stream" | "graph" | "retention"
+                | "shard" | "continuous" | "foreign" | "external" | "dictionary" | "availability"
+                | "pluggable" | "column" | "columnfamily",
             ) => Some("DROP"),
+            ("flush_all" | "deleteall", _) => Some("a flush"),
+            ("detach", "delete") => Some("DETACH DELETE"),
+            ("pg_terminate_backend" | "pg_drop_replication_slot" | "lo_unlink" | "pg_promote", _) => {
+                Some("an administrative function")
+            }
+            ("purge", "binary" | "master" | "recyclebin" | "queue") => Some("PURGE"),
+            ("reset", "master" | "replica" | "slave") => Some("RESET"),
+            ("shutdown", "immediate" | "abort" | "nosave" | "with") => Some("SHUTDOWN"),
+            ("xp_cmdshell" | "dbms_scheduler", _) => Some("a command of the server"),
             ("flushall" | "flushdb" | "dropdatabase", _) => Some("a flush"),
             _ => None,
         }
@@ -139,14 +226,69 @@ fn destroyed(statement: &str, words: &[&str]) -> Option<&'static str> {
     let verb = words.first().copied()?;
     match verb {
         "truncate" => words.get(1).map(|_| "TRUNCATE"),
+        "kill" => words.get(1).map(|_| "KILL"),
+        "grant" if has("all") || has("superuser") || has("admin") || has("dba") || has("sysadmin") => {
+            Some("GRANT")
+        }
+        "alter" if has("disable") && has("trigger") || has("disable") && has("row") => {
+            Some("a disabled protection")
+        }
+        "alter" if has("superuser") && !has("nosuperuser") => Some("a change of rights"),
+        "match" if has("delete") || has("remove") => Some("DELETE"),
+        "optimize" | "vacuum" if has("full") && !has("analyze") => None,
+        "rename" if words.get(1) == Some(&"table") => Some("RENAME TABLE"),
         "delete" if words.get(1) == Some(&"from") && !is_limited() => Some("DELETE without WHERE"),
         "update" if has("set") && !is_limited() => Some("UPDATE without WHERE"),
+        "alter"
+            if matches!(
+                words.get(1),
+                Some(&("system" | "database" | "user" | "role" | "login"))
+            ) && has("drop") =>
+        {
+            Some("ALTER … DROP")
+        }
         "alter" if words.get(1) == Some(&"table") => words.windows(2).find_map(|pair| match pair {
             ["drop", "column" | "partition"] | ["truncate", "partition"] => Some("ALTER … DROP"),
             _ => None,
         }),
         _ => None,
     }
+}
+
+/// Whether a statement changes who may do what, or the server itself.
+fn administers(words: &[&str]) -> bool {
+    matches!(
+        words,
+        ["create", "user" | "role" | "login", ..]
+            | ["alter", "user" | "role" | "login" | "system", ..]
+            | ["set", "global" | "persist" | "password", ..]
+            | ["stop" | "start", "replica" | "slave", ..]
+            | ["change", "master" | "replication", ..]
+    )
+}
+
+/// Whether a statement removes rows, wherever it says so: `with old as (…) delete from x where …`.
+fn removed_rows(words: &[&str]) -> bool {
+    words.windows(2).any(|pair| pair == ["delete", "from"])
+}
+
+/// Whether a condition selects one row by its identity: `where id = 7`.
+fn is_for_one(text: &str) -> bool {
+    let Some((_, condition)) = text.rsplit_once("where") else {
+        return false;
+    };
+    let words: Vec<&str> = words_of(condition).collect();
+    let is_identity = |name: &str| {
+        name == "id"
+            || name.ends_with("_id")
+            || matches!(
+                name,
+                "uuid" | "email" | "slug" | "key" | "name" | "username" | "token" | "version"
+            )
+    };
+    words.first().is_some_and(|name| is_identity(name))
+        && condition.contains('=')
+        && !condition.contains(['<', '>', '!'])
 }
 
 /// What the shell of a document database removes: `db.users.drop()`, `deleteMany({})`.
@@ -158,12 +300,27 @@ fn document_removal(text: &str) -> Option<&'static str> {
             rest.starts_with(')') || rest.starts_with("{})") || rest.starts_with("{},")
         })
     };
+    if ["repo.delete_all(", "repo.update_all(", "repo.delete!("]
+        .iter()
+        .any(|call| dense.contains(call))
+    {
+        return Some("Repo.delete_all");
+    }
     if dense.contains("db.")
-        && (dense.contains(".dropdatabase(") || dense.contains(".drop()") || dense.contains(".dropindexes("))
+        && (dense.contains(".dropdatabase(")
+            || dense.contains(".drop()")
+            || dense.contains(".dropindexes(")
+            || dense.contains(".dropuser(")
+            || dense.contains(".shutdownserver(")
+            || dense.contains(".dropindex(")
+            || dense.contains("rs.remove(")
+            || dense.contains(".renamecollection("))
     {
         return Some("drop");
     }
-    let all = [".deletemany(", ".remove("].iter().any(|call| removes_all(call));
+    let all = [".deletemany(", ".remove(", ".updatemany("]
+        .iter()
+        .any(|call| removes_all(call));
     (dense.contains("db.") && all).then_some("deleteMany without a filter")
 }
 
@@ -205,7 +362,18 @@ pub(super) fn is_for_trial(name: &str) -> bool {
         .any(|part| {
             matches!(
                 part,
-                "test" | "tests" | "testing" | "tmp" | "temp" | "scratch" | "ci" | "spec" | "e2e"
+                "test"
+                    | "tests"
+                    | "testing"
+                    | "tmp"
+                    | "temp"
+                    | "scratch"
+                    | "ci"
+                    | "spec"
+                    | "e2e"
+                    | "memory"
+                    | "throwaway"
+                    | "sandbox"
             )
         })
 }
@@ -216,7 +384,7 @@ fn is_trial_database(word: &str, context: &EvaluationContext<'_>) -> bool {
         return true;
     }
     // The argument is a statement.
-    if word.contains(char::is_whitespace) {
+    if word.contains(char::is_whitespace) || word.contains(['(', '"', '\'', '{']) {
         return false;
     }
     let is_file = context

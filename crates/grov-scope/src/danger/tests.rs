@@ -493,8 +493,11 @@ fn what_is_only_said_in_code_is_no_danger() {
 #[test]
 fn a_nested_shell_does_not_change_the_working_directory() {
     // The removed folder is in the project: `cd` in the nested shell does not affect the outer shell.
-    assert_eq!(score("x", &[], &bash("bash -c 'cd /'; rm -rf notes")), 10);
-    assert_eq!(score("x", &[], &bash("bash -c 'cd /srv && rm -rf notes'")), 3);
+    assert_eq!(score("Fix it", &[], &bash("bash -c 'cd /'; rm -rf notes")), 10);
+    assert_eq!(
+        score("Fix it", &[], &bash("bash -c 'cd /srv && rm -rf notes'")),
+        3
+    );
     let mut rules = Rules::new(GoalContract::default(), Some("/home/me/p"));
     rules.assess(
         &bash("python3 -c \"import os; os.chdir('/tmp'); os.system('ls')\""),

@@ -1,9 +1,10 @@
 //! Removal of files that another program finds or lists: `find … -delete`, `… | xargs rm`.
 
 use super::{
-    CRITICAL, DESTRUCTIVE, EvaluationContext, REMOVING, RISKY, Unrequested, finding, is_everything,
-    outside_removal, removal, unrequested,
+    CRITICAL, DESTRUCTIVE, EvaluationContext, REARRANGING, REMOVING, RISKY, Unrequested, finding,
+    is_everything, outside_removal, removal, unrequested,
 };
+use crate::danger::files::is_made_by_programs;
 use crate::normalized_path::NormalizedPath;
 use grov_domain::{Argument, Finding, Program};
 
@@ -77,9 +78,9 @@ fn selects(command: &Program) -> bool {
 
 /// The finding for a removal of the files that `find` or `fd` finds.
 pub(super) fn found(command: &Program, context: &EvaluationContext<'_>) -> Option<Finding> {
-    folders(command)
-        .into_iter()
-        .find_map(|folder| below(folder, selects(command), context))
+    folders(command).into_iter().find_map(|folder| {
+        below(folder, selects(command), context).or_else(|| selected(command, folder, context))
+    })
 }
 
 /// The finding for a removal of all or selected files below a folder.
@@ -96,6 +97,62 @@ fn below(folder: &str, selects: bool, context: &EvaluationContext<'_>) -> Option
         return None;
     }
     outside_removal(&place, context)
+}
+
+/// The finding for the removal of files of the project that a search selects, unless programs make such files again.
+fn selected(command: &Program, folder: &str, context: &EvaluationContext<'_>) -> Option<Finding> {
+    let request = &context.compiled.request;
+    let place = NormalizedPath::new(context.root, &context.directory.path(folder)?);
+    let patterns: Vec<&str> = if command.name() == "find" {
+        let named = command.arguments.windows(2).filter(|pair| {
+            matches!(
+                pair[0].as_str(),
+                "-name" | "-iname" | "-path" | "-wholename" | "-ipath" | "-regex" | "-iregex"
+            )
+        });
+        let named = named.filter(|pair| !is_negated(command, &pair[1]));
+        named.map(|pair| pair[1].as_str()).collect()
+    } else {
+        command
+            .operands()
+            .take(1)
+            .chain(
+                command
+                    .arguments
+                    .windows(2)
+                    .filter(|pair| matches!(pair[0].as_str(), "-e" | "--extension"))
+                    .map(|pair| pair[1].as_str()),
+            )
+            .collect()
+    };
+    let is_made = |pattern: &&str| {
+        let name = pattern
+            .trim_start_matches(['*', '^', '\\'])
+            .trim_end_matches(['$', '*', '/']);
+        is_made_by_programs(&NormalizedPath::new(context.root, &format!("x{name}")))
+            || !name.starts_with('.') && is_made_by_programs(&NormalizedPath::new(context.root, name))
+            || pattern.starts_with('.') && is_made_by_programs(&NormalizedPath::new(context.root, pattern))
+            || is_made_by_programs(&NormalizedPath::new(context.root, &format!("x.{name}")))
+    };
+    let fine = !place.is_in_project()
+        || is_made_by_programs(&place)
+        || command.has_word(&["-empty"])
+        || !patterns.is_empty() && patterns.iter().all(is_made)
+        || context.asks_for_removal()
+        || !request.only_looks() && request.mentions_any(REARRANGING)
+        || super::is_excused(&place, context);
+    let reason = format!("Files below {folder} are removed, which was not requested");
+    finding(RISKY, None, reason).filter(|_| !fine)
+}
+
+/// Whether `-not` or `!` precedes the test of `find` with this value.
+fn is_negated(command: &Program, value: &Argument) -> bool {
+    let at = command
+        .arguments
+        .iter()
+        .position(|argument| std::ptr::eq(argument, value));
+    at.and_then(|at| at.checked_sub(2))
+        .is_some_and(|before| matches!(command.arguments[before].as_str(), "-not" | "!"))
 }
 
 /// The finding for `rsync --delete`, which removes files in the target that are not in the source.

@@ -20,7 +20,12 @@ pub(super) const AWS: &[Row] = &[
         .unless("logs"),
     row("logs|cloudwatch delete-*|disable-*", "", &CLOUD),
     row("** create-*|put-*|update-*|modify-*|attach-*|associate-*|register-*|set-*|enable-*|import-*|run-instances|restore-*|copy-*|send-*|publish|reboot-*|reset-*|start-instances|start-db-*|failover-*|promote-*|rollback-*|authorize-*|execute-statement|run-task|change-resource-record-sets|deploy|publish-*|transact-write-items|upload-*", "", &CLOUD_CHANGE)
-        .unless("configure|sts|--generate-cli-skeleton|put-metric-data"),
+        .unless("configure|sts|sso|--generate-cli-skeleton|put-metric-data|update-kubeconfig|get-*|describe-*|list-*|create-change-set|--no-execute-changeset"),
+    row("** invoke|invoke-*|start-build|start-execution|start-pipeline-execution|start-job-run|start-deployment|start-refresh|start-task|execute-change-set|execute-command|accept-*|reject-*|allocate-*|request-*|purchase-*|run-*|rotate-secret|resume-*|suspend-*|tag-*|untag-*|subscribe|unsubscribe|respond-*|signal-*|admin-*|change-*|switch-*|add-*|replace-*|start-failover|apply-*|complete-*|deactivate-*|leave-*|archive-*|unarchive-*|opt-*|reboot-*|rebuild-*|rotate-*|retry-*", "", &CLOUD_CHANGE)
+        .unless("get-*|describe-*|list-*|configure|sso|sts"),
+    row("s3 mv", "s3://*", &CLOUD),
+    row("s3 website|mb", "", &CLOUD_CHANGE),
+    row("ecs|ec2|ssm execute-command|send-command|send-ssh-public-key", "", &CLOUD_CHANGE),
     row("amplify|deploy|elasticbeanstalk|cloudformation start-job|create-deployment|push|deploy|start-deployment", "", &PUBLISHES),
 ];
 
@@ -39,7 +44,11 @@ pub(super) const GCLOUD: &[Row] = &[
     row("* deploy", "", &PUBLISHES),
     row("builds submit", "", &PUBLISHES),
     row("** create|update|patch|set|import|enable|resize|restart|restore-backup|restore|clone|failover|promote-replica|migrate|update-traffic|set-password|start|publish|add-tags|add-*|rolling-action|submit|ssh-keys|execute", "", &CLOUD_CHANGE)
-        .unless("config|auth|components|configurations|*emulators*"),
+        .unless("config|auth|components|configurations|*emulators*|get-credentials|print-*"),
+    row("** deploy|replace-traffic", "", &PUBLISHES),
+    row("** call|run|simulate-maintenance-event|rollback|drain|cordon|abandon|undelete|wait-until|attach-disk|resume|reschedule|pause|invoke|move|copy|export|failover|add-*|set-*|unset|clear-*|reset-*|recreate-instances|bulk|apply|replace|sign-url", "", &CLOUD_CHANGE)
+        .unless("config|auth|components|get|list|describe|read"),
+    row("auth revoke", "", &KEYS),
 ];
 
 #[rustfmt::skip]
@@ -47,7 +56,8 @@ pub(super) const BIGQUERY: &[Row] = &[
     row("rm|delete", "", &DROPS),
     row("load", "--replace", &DROPS),
     row("cp", "-f|--force", &DROPS),
-    row("update|mk", "", &CLOUD_CHANGE),
+    row("update|mk|cancel|undelete|partition|insert|add-iam-policy-binding|set-iam-policy", "", &CLOUD_CHANGE),
+    row("query", "--replace", &DROPS),
 ];
 
 #[rustfmt::skip]
@@ -66,6 +76,8 @@ pub(super) const AZURE: &[Row] = &[
     row("** create|update|set|add|start|restart|enable|assign|import|upload|regenerate|renew|invoke|run|scale|swap|restore|approve|complete|merge|run-command", "", &CLOUD_CHANGE)
         .unless("account|config|configure|extension|login|bicep|cloud|init"),
     row("rest", "--method=delete|-m=delete", &CLOUD),
+    row("** rotate|kill|cancel|redeploy|reimage|restart-*|run-cli|execute|send|publish|promote|sync|peer|unassign|move|rename|rollback|trigger|queue|close|abandon|vote|set-*|add-*|remove-*|update-*|purge-*|delete-*|detach-*|create-*|start-*|stop-*|reset-*|cleanup|prune|flush|force-reboot|simulate-eviction", "", &CLOUD_CHANGE)
+        .unless("account|config|configure|extension|login|bicep|cloud|init|list|show"),
     row("rest", "--method=put|--method=patch|--method=post|-m=put|-m=patch|-m=post", &CLOUD_CHANGE),
 ];
 
@@ -75,7 +87,9 @@ pub(super) const VERB_LAST: &[Row] = &[
     row("delete|destroy|terminate|rm|remove|del", "", &CLOUD).unless("config|auth|context"),
     row("** delete|destroy|terminate|rm|remove|del|purge|poweroff|power-off|shutdown|reset|rebuild|*-delete|*-rm|delete-*|remove-*|undo|prune|disable|stop|detach|revoke", "", &CLOUD)
         .unless("config|auth|context|profile"),
-    row("apps create-deployment", "", &PUBLISHES),
+    row("apps|app create-deployment", "", &PUBLISHES),
+    row("** *_delete|clear|flush|kill|drain|truncate|reimage|reinstall|erase|drop|wipe|destroy-*|cancel|unassign|revert|evict", "", &CLOUD)
+        .unless("config|auth|context|profile"),
     row("** deploy|redeploy", "", &PUBLISHES),
     row("** create|update|add|set|resize|reboot|restart|scale|restore|enable|attach|import|promote|upgrade|failover|start|power-cycle|password-reset", "", &CLOUD_CHANGE)
         .unless("config|auth|context|profile|login"),

@@ -1,9 +1,11 @@
 //! Containers, virtual machines and local clusters.
 
+use super::super::EvaluationContext;
 use super::kinds::{
     CLUSTER, CLUSTER_CHANGE, COMPOSE_VOLUMES, CONTAINERS, DESTROYS, DOCKER_DATA, HOST_ACCESS, PUBLISHES,
 };
 use super::{Row, row};
+use grov_domain::Program;
 
 /// Arguments that mount the whole machine or lift the limits of a container.
 const WHOLE_MACHINE: &str =
@@ -20,6 +22,12 @@ pub(super) const DOCKER: &[Row] = &[
     row("container rm|remove", "-f|--force|-v|--volumes", &CONTAINERS),
     row("stop|kill", "*$(*|*`*", &CONTAINERS),
     row("rmi", "*$(*|*`*", &CONTAINERS),
+    row("stop|kill|rm|restart|pause|rmi|update", "", &CONTAINERS).only_if(only_looks),
+    row("container|image|network|pod|compose stop|kill|rm|remove|prune|pause", "", &CONTAINERS).only_if(only_looks),
+    row("image prune", "-a|--all", &DOCKER_DATA),
+    row("pod|kube|play rm|stop|kill|down|prune", "-a|--all|-f|--force", &CONTAINERS),
+    row("model|scout|sandbox|desktop|context|plugin rm|remove|uninstall|disable|reset", "", &DOCKER_DATA),
+    row("swarm|node|service|stack init|join|leave|update|promote|demote|create|deploy|ca", "", &CLUSTER_CHANGE).only_if(only_looks),
     row("stack|service|node|swarm|secret|config rm|remove|leave|down", "", &CLUSTER),
     row("service|stack scale|update|deploy|rollback", "", &CLUSTER_CHANGE),
     row("machine|machine rm|reset", "", &DOCKER_DATA).unless("machine ls|inspect|list"),
@@ -58,3 +66,17 @@ pub(super) const MACHINES: &[Row] = &[
     row("", "--unregister", &DESTROYS),
     row("snapshot-delete|snapshot-revert|vol-delete|pool-destroy|rollback", "", &DESTROYS),
 ];
+
+/// Clients of container runtimes.
+#[rustfmt::skip]
+pub(super) const RUNTIMES: &[Row] = &[
+    row("rm|rmi|rmp|stop|stopp|prune|delete", "-a|--all|-f|--force|--prune|*$(*|*`*", &CONTAINERS),
+    row("containers|container|c|images|image|i|tasks|task|t|snapshots|content|leases|namespaces|ns delete|del|rm|remove|kill|prune", "", &CONTAINERS),
+    row("push|images push", "", &PUBLISHES),
+    row("rm|rmi|rmp|stop|stopp", "", &CONTAINERS).only_if(only_looks),
+];
+
+/// Whether only a look was asked for. What a variable names was made by the same line.
+fn only_looks(command: &Program, context: &EvaluationContext<'_>) -> bool {
+    context.compiled.request.only_looks() && !command.operands().any(|word| word.starts_with('$'))
+}

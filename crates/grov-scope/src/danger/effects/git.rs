@@ -3,8 +3,9 @@
 use super::super::EvaluationContext;
 use super::kinds::{
     ALL_BRANCHES, BRANCH, BYPASSES, CLEANS, ELSEWHERE, FORCE, GISTS, HARD_RESET, HISTORY, HOOKS, HOSTED,
-    HOSTED_CHANGE, KEYS, LEASED, MERGES, MIRRORS, PUBLISHES, RECOVERY, REFERENCE, REMOTE_BRANCH, SHARES,
-    STARTS_WORKFLOW, STASH, TRACKED, WORKTREE,
+    HOSTED_CHANGE, KEYS, LEASED, MAILS, MERGES, MIRRORS, OPENS_REQUEST, PUBLISHES, RECOVERY, REFERENCE,
+    REMOTE_BRANCH, REMOTES, SHARES, STARTS_WORKFLOW, STASH, TLS_OFF, TRACKED, UNASKED_PUSH, UNSIGNED,
+    WORKTREE,
 };
 use super::{Row, row};
 use crate::constraints::pushes_by_force;
@@ -18,6 +19,7 @@ pub(super) const GIT: &[Row] = &[
     row("push", "", &FORCE).only_if(is_forced).unless("-n"),
     row("push", "", &LEASED).only_if(is_leased).unless("-n"),
     row("push", "--delete|-d|:*", &REMOTE_BRANCH).unless("-n"),
+    row("push", "env:HUSKY=0|env:HUSKY_SKIP_HOOKS=*|env:LEFTHOOK=0|env:SKIP=*", &HOOKS),
     row("push", "--all|--branches", &ALL_BRANCHES).unless("-n"),
     row("push heroku|dokku|production|prod|live|piku", "", &PUBLISHES),
     row("push *://*|git@*", "", &ELSEWHERE).unless("-n"),
@@ -42,6 +44,20 @@ pub(super) const GIT: &[Row] = &[
     row("worktree remove", "-f|--force", &WORKTREE).only_if(removes_worktree_of_user),
     row("rm", "-r", &TRACKED).unless("--cached|-n"),
     row("submodule deinit", "-f|--force", &TRACKED),
+    row("push", "", &UNASKED_PUSH).only_if(only_looks).unless("-n"),
+    row("subtree push", "", &ELSEWHERE),
+    row("lfs unlock", "-f|--force", &HOSTED),
+    row("notes prune|remove", "", &HISTORY).unless("-n"),
+    row("remote set-url|remove|rm", "", &REMOTES).only_if(only_looks),
+    row("config", "http.sslVerify|http.*.sslVerify false|0|no|off", &TLS_OFF),
+    row("config", "commit.gpgsign|tag.gpgsign|push.gpgsign|gpg.program|receive.denyNonFastForwards|receive.fsckObjects|transfer.fsckObjects|fetch.fsckObjects false|0|no|off|/bin/true|true_", &UNSIGNED),
+    row("config", "safe.directory *", &TLS_OFF).only_if(trusts_everything),
+    row("commit|tag|merge|rebase", "--no-gpg-sign|-c=commit.gpgsign=false|commit.gpgsign=false", &UNSIGNED),
+    row("send-email", "", &MAILS),
+    row("svn dcommit", "", &ELSEWHERE),
+    row("annex drop|dropunused|unannex|uninit", "--force|-f|--all", &TRACKED),
+    row("branch|tag", "-f|--force", &REFERENCE).only_if(only_looks),
+    row("checkout", "-B", &BRANCH).only_if(only_looks),
 ];
 
 #[rustfmt::skip]
@@ -54,6 +70,17 @@ pub(super) const GITHUB: &[Row] = &[
     row("repo deploy-key delete", "", &HOSTED),
     row("repo archive|rename", "", &HOSTED),
     row("repo edit", "--visibility", &SHARES),
+    row("repo edit", "--enable-*|--default-branch|--delete-branch-on-merge|--accept-visibility-change-consequences", &HOSTED_CHANGE),
+    row("repo create|fork|sync|rename|unarchive|transfer", "", &HOSTED_CHANGE),
+    row("pr create|edit|ready|update-branch", "", &OPENS_REQUEST).only_if(only_looks),
+    row("pr|issue create|comment|edit|lock|unlock|reopen|transfer|pin|unpin|revert", "", &HOSTED_CHANGE).unless("pr"),
+    row("pr comment|lock|unlock|reopen|revert", "", &HOSTED_CHANGE),
+    row("pr review", "--request-changes|-r|--comment|-c", &HOSTED_CHANGE),
+    row("release edit", "", &PUBLISHES),
+    row("run|cache|codespace rerun|delete|stop|rebuild", "", &HOSTED_CHANGE),
+    row("label|project|ruleset|attestation|milestone create|edit|clone|item-add|item-edit|item-delete|item-archive|field-create|close|copy|link|unlink", "", &HOSTED_CHANGE),
+    row("repo deploy-key add", "", &HOSTED_CHANGE),
+    row("gist edit|delete|rename", "", &HOSTED),
     row("repo create", "--public --source|--push", &SHARES),
     row("pr|issue close", "", &HOSTED),
     row("secret|variable set", "", &HOSTED_CHANGE),
@@ -65,7 +92,9 @@ pub(super) const GITHUB: &[Row] = &[
     row("gist create", "", &GISTS),
     row("auth logout", "", &KEYS),
     row("api", "-X=DELETE|--method=DELETE", &HOSTED),
-    row("api", "-X=PUT|--method=PUT|-X=PATCH|--method=PATCH|-X=POST|--method=POST", &HOSTED_CHANGE),
+    row("api graphql", "*mutation*", &HOSTED_CHANGE),
+    row("api", "-X=PUT|--method=PUT|-X=PATCH|--method=PATCH|-X=POST|--method=POST", &HOSTED_CHANGE).unless("graphql"),
+    row("api", "-f|-F|--field|--raw-field|--input", &HOSTED_CHANGE).unless("graphql|-X=GET|--method=GET"),
 ];
 
 #[rustfmt::skip]
@@ -76,6 +105,11 @@ pub(super) const GITLAB: &[Row] = &[
     row("mr|issue close", "", &HOSTED),
     row("variable set|update", "", &HOSTED_CHANGE),
     row("ci|pipeline run|trigger|retry|cancel", "", &STARTS_WORKFLOW),
+    row("mr create|update|rebase", "", &OPENS_REQUEST).only_if(only_looks),
+    row("mr|issue note|approve|reopen|revoke", "", &HOSTED_CHANGE),
+    row("issue create|update", "", &HOSTED_CHANGE),
+    row("repo|project create|fork|transfer|mirror", "", &HOSTED_CHANGE),
+    row("runner|token|deploy-key|schedule|securefile|cluster|stack create|add|delete|revoke|rotate|run|update|pause|remove", "", &HOSTED_CHANGE),
     row("snippet create", "", &SHARES),
     row("api", "-X=DELETE|--method=DELETE", &HOSTED),
     row("api", "-X=PUT|--method=PUT|-X=PATCH|--method=PATCH|-X=POST|--method=POST", &HOSTED_CHANGE),
@@ -87,6 +121,12 @@ pub(super) const OTHER_SYSTEMS: &[Row] = &[
     row("update|up|revert", "--clean|-C|--all", &HARD_RESET),
     row("abandon|restore", "", &HARD_RESET),
     row("op restore|abandon", "", &RECOVERY),
+    row("obliterate|delete|archive", "", &HISTORY),
+    row("revert|clean", "", &HARD_RESET).unless("-n|-a"),
+    row("submit|commit|ci|checkin", "", &ELSEWHERE),
+    row("push", "-f|--force", &FORCE),
+    row("git push", "--delete|--deleted|--all", &REMOTE_BRANCH),
+    row("unlock", "-f|--force", &HOSTED),
 ];
 
 /// The options that the BFG, a rewriter of history, needs.
@@ -95,6 +135,30 @@ pub(super) const REWRITERS: &[Row] = &[row("", "--delete-*|--strip-*|--replace-t
 /// Hook managers, removed from the repository.
 #[rustfmt::skip]
 pub(super) const HOOK_MANAGERS: &[Row] = &[row("uninstall", "", &HOOKS)];
+
+/// Programs of trackers, chats and continuous integration, which others read.
+#[rustfmt::skip]
+pub(super) const TRACKERS: &[Row] = &[
+    row("++ delete|remove|archive|purge|rm|delete-*|remove-*", "", &HOSTED),
+    row("++ move|transition|assign|comment|create|edit|close|update|link|done|resolve|reopen|reply|post|send|message|store-secret|trigger|run|cancel|retry|restart|start|approve|promote|set|add|enable|disable|pause|unpause|start-job|terminate|stop|submit|resubmit|clear|rebuild|deploy|rerun", "", &HOSTED_CHANGE)
+        .unless("--local|local"),
+    row("++ comment|note|label|issue|secret|env|context|member add|create|set|import|delete|remove", "", &HOSTED_CHANGE),
+];
+
+/// The client of Jenkins, which `java -jar` runs.
+#[rustfmt::skip]
+pub(super) const JENKINS: &[Row] = &[
+    row("** delete-*|disable-*|quiet-down|shutdown|safe-shutdown|restart|safe-restart|clear-queue|cancel-quiet-down|offline-node|disconnect-node", "", &HOSTED),
+    row("** build|enable-job|create-*|update-*|install-plugin|reload-*|groovy|groovysh|set-*|stop-builds|copy-job", "", &HOSTED_CHANGE),
+];
+
+fn only_looks(_: &Program, context: &EvaluationContext<'_>) -> bool {
+    context.compiled.request.only_looks()
+}
+
+fn trusts_everything(command: &Program, _: &EvaluationContext<'_>) -> bool {
+    command.has_word(&["*"])
+}
 
 fn leases(command: &Program) -> bool {
     command

@@ -1,7 +1,9 @@
 //! Platforms that host applications.
 
-use super::kinds::{CLOUD, CLOUD_CHANGE, DROPS, EXPOSES, HOSTED_CHANGE, MAILS, PUBLISHES, SHARES};
+use super::super::EvaluationContext;
+use super::kinds::{CLOUD, CLOUD_CHANGE, DROPS, EXPOSES, HOSTED_CHANGE, LOADS, MAILS, PUBLISHES, SHARES};
 use super::{Row, row};
+use grov_domain::Program;
 
 #[rustfmt::skip]
 pub(super) const HEROKU: &[Row] = &[
@@ -10,12 +12,16 @@ pub(super) const HEROKU: &[Row] = &[
     row("ps:stop|ps:kill|maintenance:on|ps:scale|dyno:stop|dyno:kill", "", &CLOUD_CHANGE),
     row("container:release|container:push|pipelines:promote|releases:rollback|rollback|builds:create|deploy*|slugs:push|jar:deploy|war:deploy", "", &PUBLISHES),
     row("config:set|config:edit|addons:create|addons:attach|addons:upgrade|domains:add|features:enable|buildpacks:*|certs:add|access:add|labs:enable|stack:set|drains:add|webhooks:add|apps:transfer|apps:rename|ps:restart|restart|members:add|keys:add", "", &CLOUD_CHANGE),
-    row("run|run:*", "*drop*|*reset*|*destroy*|*delete*|*flush*|*truncate*|*fresh*|*wipe*|rm", &DROPS),
+    row("run|run:*", "*drop*|*reset*|*destroy*|*delete*|*flush*|*truncate*|*fresh*|*wipe*|rm|*update_all*|*.save*", &DROPS),
+    row("run|run:*", "*migrate*|*console*|*psql*", &CLOUD_CHANGE).only_if(changes_by_input),
 ];
 
 #[rustfmt::skip]
 pub(super) const FLY: &[Row] = &[
-    row("deploy|launch", "", &PUBLISHES),
+    row("deploy|launch", "", &PUBLISHES).unless("--build-only"),
+    row("console|ssh", "-C=*rm*|-C=*drop*|-C=*delete*|--command=*rm*|--command=*drop*|-C=*reset*|-C=*destroy*", &DROPS),
+    row("proxy|wireguard reset|remove", "", &CLOUD),
+    row("storage|redis|mysql|extensions|tokens|orgs|litefs-cloud|mpg|machine destroy|delete|revoke|update|reset", "", &CLOUD),
     row("destroy|suspend|delete", "", &CLOUD),
     row("** destroy|delete|remove|stop|kill|release|detach|unset|revoke|suspend|rollback", "", &CLOUD),
     row("scale|secrets|machine|machines|apps|volumes|regions|autoscale|postgres|pg|ips|certs|config count|vm|memory|set|import|restart|update|clone|extend|create|add|attach|allocate*|failover|run|start|move|fork|deploy", "", &CLOUD_CHANGE),
@@ -55,6 +61,7 @@ pub(super) const SUPABASE: &[Row] = &[
     row("db push", "", &PUBLISHES).unless("--local"),
     row("migration up|down|repair", "--linked|--db-url", &DROPS),
     row("functions deploy", "", &PUBLISHES),
+    row("db remote", "", &DROPS).unless("--local"),
     row("projects|functions|branches|secrets|storage|sso|domains|network-bans|postgres-config|vanity-subdomains|snippets delete|unset|rm|remove|disable", "", &CLOUD),
     row("projects|secrets|config|branches|domains|sso|ssl-enforcement|network-restrictions|storage create|set|push|update|merge|reset|pause|activate|add|cp|mv", "", &CLOUD_CHANGE),
     row("stop", "--no-backup", &DROPS),
@@ -68,6 +75,8 @@ pub(super) const WRANGLER: &[Row] = &[
     row("delete", "", &CLOUD).unless("--local"),
     row("d1 delete|time-travel", "", &DROPS).unless("--local|info"),
     row("d1 migrations apply", "--remote", &DROPS),
+    row("d1 execute", "--remote --file", &DROPS),
+    row("queues|hyperdrive|vectorize|workflows|pipelines|containers|r2|kv|secrets-store|tunnel|versions|deployments ** create|update|pause-delivery|resume-delivery|purge|insert|delete-vectors|trigger|terminate|rollback|deploy|upload|put", "", &CLOUD_CHANGE).unless("--local|list|info|get"),
     row("** delete|purge|remove|unset|disconnect", "", &CLOUD).unless("--local"),
     row("kv:* delete", "", &CLOUD).unless("--local"),
     row("secret put|bulk", "", &CLOUD_CHANGE),
@@ -79,8 +88,11 @@ pub(super) const WRANGLER: &[Row] = &[
 #[rustfmt::skip]
 pub(super) const PLATFORMS: &[Row] = &[
     row("up|deploy|redeploy|publish|push|promote|launch|ship|release|app:deploy|deploys", "", &PUBLISHES).unless("--dev|--local"),
+    row("** push|publish|deploy|release", "", &PUBLISHES).unless("--dev|--local|--development|--unpublished|list"),
     row("down|delete|remove|destroy|rm|teardown|uninstall", "", &CLOUD),
-    row("** delete|remove|destroy|rm|unset|stop|purge", "", &CLOUD),
+    row("** delete|remove|destroy|rm|unset|stop|purge|disable|*:delete|*:remove|*:destroy|*:rm|*:unset|*:stop|*-delete|*-destroy|pause|suspend|kill|wipe|reset|drop", "", &CLOUD),
+    row("ps|service|app|machine|env|domain|cron|job|plugin|addon|scale|ps:scale|config ** scale|restart|rebuild|restore|rollback|update|set|link|unlink|create|run|trigger|import", "", &CLOUD_CHANGE),
+    row("*:set|*:add|*:scale|*:restart|*:rebuild|*:import|*:link|*:promote|*:unlink|*:rollback|ps:scale|ps:restart|scale|restart|rollback|rebuild|redeploy", "", &CLOUD_CHANGE),
     row("import", "--replace|--replace-all|-y", &DROPS),
     row("env|variables|secrets|secret|domain set|add|import|create", "", &CLOUD_CHANGE).unless("list"),
 ];
@@ -113,7 +125,7 @@ pub(super) const TUNNELS: &[Row] = &[
 /// Databases in the cloud.
 #[rustfmt::skip]
 pub(super) const CLOUD_DATABASES: &[Row] = &[
-    row("** delete|destroy|drop|reset|restore|rm|prune|clean|terminate|purge", "", &DROPS),
+    row("** delete|destroy|drop|reset|restore|rm|prune|clean|terminate|purge|pause|archive|remove|revert|reset-from-parent|delete-*|truncate", "", &DROPS),
     row("delete|destroy|drop|reset|clean", "", &DROPS),
     row("schema clean", "", &DROPS),
     row("deploy-request|deploy deploy|create", "", &CLOUD_CHANGE),
@@ -123,6 +135,7 @@ pub(super) const CLOUD_DATABASES: &[Row] = &[
 /// Programs that send mail or messages.
 #[rustfmt::skip]
 pub(super) const MAIL: &[Row] = &[
+    row("", "", &MAILS).only_if(reads_message),
     row("", "*@*|-s|-t|--to|*customers*|*$(*|*`*", &MAILS),
 ];
 
@@ -131,9 +144,41 @@ pub(super) const MAIL: &[Row] = &[
 pub(super) const SERVICES: &[Row] = &[
     row("** create|update|refund|cancel|capture|confirm|pay|finalize|set|send|enable|disable|resolve", "--live|-live|--mode=live", &HOSTED_CHANGE),
     row("** delete|remove|archive|cancel", "", &CLOUD),
+    row("issues|monitors|organizations|teams|alerts resolve|mute|unresolve|ignore|update|create", "", &HOSTED_CHANGE),
     row("delete", "", &CLOUD),
     row("refunds|charges|payouts|transfers|subscriptions create|cancel", "", &HOSTED_CHANGE),
     row("api:core:messages:create|api:*:create|api:*:remove|phone-numbers:*", "", &HOSTED_CHANGE),
     row("releases deploys|new|finalize|delete", "", &HOSTED_CHANGE),
     row("send-event|upload-dif|sourcemaps", "", &SHARES),
 ];
+
+/// Programs of chats and of push notifications, which send whenever they run.
+#[rustfmt::skip]
+pub(super) const MESSENGERS: &[Row] = &[row("", "", &MAILS).unless("-h|list|whoami|login|--version|read|history|subscribe|sub")];
+
+/// Load from many clients on another machine.
+#[rustfmt::skip]
+pub(super) const LOAD: &[Row] = &[
+    row("", "-u|--users|--host|-H|-c|-n|-t|--vus|-d|--duration|-z|-r|--rate", &LOADS).only_if(is_elsewhere),
+];
+
+fn is_elsewhere(command: &Program, _: &EvaluationContext<'_>) -> bool {
+    command.words().any(|word| word.contains("://")) && !crate::danger::is_local(command)
+}
+
+fn changes_by_input(command: &Program, _: &EvaluationContext<'_>) -> bool {
+    let text = command.input.as_deref().unwrap_or_default();
+    [
+        "update", "delete", "destroy", "drop", "save", "create", "truncate",
+    ]
+    .iter()
+    .any(|verb| text.contains(verb))
+        || command
+            .words()
+            .any(|word| word.contains("migrate") && !word.contains("status"))
+}
+
+/// Whether a mailer reads a whole message: `sendmail -t < mail.txt`.
+fn reads_message(command: &Program, _: &EvaluationContext<'_>) -> bool {
+    !command.reads.is_empty() || command.source.is_some()
+}

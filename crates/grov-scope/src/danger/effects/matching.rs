@@ -25,12 +25,29 @@ pub(super) struct Match<'c> {
 /// Programs that run a file or a module of another program: `php artisan`, `python manage.py`, `python -m alembic`.
 fn runs_a_file(name: &str) -> bool {
     let bare = name.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '.');
-    matches!(bare, "python" | "py" | "php" | "ruby" | "node" | "pypy" | "java")
+    matches!(
+        bare,
+        "python" | "py" | "php" | "ruby" | "node" | "pypy" | "java" | "perl"
+    )
 }
 
 /// Package managers that run programs of a project: `yarn prisma migrate reset`.
 fn runs_a_package(name: &str) -> bool {
-    matches!(name, "pnpm" | "yarn" | "bun" | "npm" | "composer" | "dx")
+    matches!(
+        name,
+        "pnpm"
+            | "yarn"
+            | "bun"
+            | "npm"
+            | "composer"
+            | "dx"
+            | "k3s"
+            | "rke2"
+            | "k0s"
+            | "minikube"
+            | "microk8s"
+            | "microk8s.kubectl"
+    )
 }
 
 impl<'c> Invocation<'c> {
@@ -52,7 +69,9 @@ impl<'c> Invocation<'c> {
                 .iter()
                 .position(|argument| argument.role == Role::Operand)?;
             let (file, rest) = arguments[at..].split_first()?;
-            let is_module = arguments[..at].iter().any(|argument| argument == "-m");
+            let is_module = arguments[..at]
+                .iter()
+                .any(|argument| argument == "-m" || argument == "-jar");
             let file = bare_name(file.rsplit(['/', '\\']).next().unwrap_or(file));
             // An operand that is only a word is a script of that name, not the program.
             return found(file, rest).filter(|_| is_module || at == 0);
@@ -91,10 +110,18 @@ impl<'c> Invocation<'c> {
         let mut words = Vec::new();
         let mut at = 0;
         let mut skips = false;
+        let mut groups = 0;
         for pattern in path.split_ascii_whitespace() {
-            if pattern == "**" {
-                skips = true;
-                continue;
+            match pattern {
+                "**" => {
+                    skips = true;
+                    continue;
+                }
+                "++" => {
+                    groups = MAX_GROUPS;
+                    continue;
+                }
+                _ => {}
             }
             loop {
                 let argument = self.arguments.get(at)?;
@@ -110,10 +137,12 @@ impl<'c> Invocation<'c> {
                     break;
                 }
                 if !skips && !may_be_value {
-                    return None;
+                    groups = groups.checked_sub(1).filter(|_| is_group(argument))?;
+                    words.push(argument.as_str());
                 }
             }
             skips = false;
+            groups = 0;
         }
         Some(Match {
             verb: words.last().copied().unwrap_or(self.name),
@@ -160,6 +189,46 @@ impl<'c> Invocation<'c> {
     }
 }
 
+/// The maximum number of words before the verb of a subcommand: `compute instances delete`.
+const MAX_GROUPS: usize = 3;
+
+/// Whether a word may name the object of a subcommand, before its verb. After verbs that only read, a verb is an object.
+fn is_group(word: &str) -> bool {
+    const READING: &[&str] = &[
+        "help",
+        "man",
+        "get",
+        "list",
+        "ls",
+        "show",
+        "describe",
+        "search",
+        "explain",
+        "docs",
+        "logs",
+        "log",
+        "completion",
+        "info",
+        "status",
+        "view",
+        "generate",
+        "new",
+        "init",
+        "test",
+        "lint",
+        "format",
+        "check",
+        "validate",
+        "build",
+        "dev",
+        "add",
+    ];
+    let is_word = word
+        .bytes()
+        .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'-' | b'_'));
+    is_word && word.len() <= 24 && !READING.contains(&word)
+}
+
 /// Whether an argument is a group of short options with a letter. A value attached to an option is not part of it.
 fn has_letter(argument: &Argument, letter: &str) -> bool {
     let Some(group) = argument.strip_prefix('-') else {
@@ -174,10 +243,12 @@ fn has_letter(argument: &Argument, letter: &str) -> bool {
 fn bare_name(name: &str) -> &str {
     let name = name.rsplit('/').next().unwrap_or(name);
     let name = name.split_once('@').map_or(name, |(name, _)| name);
-    [".sh", ".bat", ".phar", ".rb", ".js"]
-        .iter()
-        .find_map(|ending| name.strip_suffix(ending))
-        .unwrap_or(name)
+    [
+        ".sh", ".bat", ".phar", ".rb", ".js", ".exe", ".cmd", ".pl", ".jar",
+    ]
+    .iter()
+    .find_map(|ending| name.strip_suffix(ending))
+    .unwrap_or(name)
 }
 
 /// Whether a word matches a pattern with `*`, in any case.

@@ -2,14 +2,15 @@
 
 use super::super::EvaluationContext;
 use super::kinds::{
-    ACCOUNT, ACCOUNT_REMOVAL, ARCHIVED, DISK, FIREWALL, FIREWALL_OFF, FLASHES, KERNEL, KEYS, NETWORK,
-    NEW_KEY, POWER, PROCESSES, PROTECTION, RUNS_HIDDEN, SCHEDULE, SCHEDULE_REMOVAL, SERVICE, SETTINGS,
-    TRACES, UNINSTALLS,
+    ACCOUNT, ACCOUNT_REMOVAL, ARCHIVED, DISK, EXPOSES, FIREWALL, FIREWALL_OFF, FLASHES, INSTALLS, KERNEL,
+    KEYS, NETWORK, NEW_KEY, OVERWRITES, POWER, PROCESSES, PROTECTION, RUNS_HIDDEN, SCHEDULE,
+    SCHEDULE_REMOVAL, SERVICE, SERVICE_CHANGE, SETTINGS, TRACES, UNINSTALLS, VOLUME,
 };
 use super::{Row, row};
+use crate::normalized_path::NormalizedPath;
 use grov_domain::Program;
 
-pub(super) const USER_REMOVAL: &[Row] = &[row("*", "", &ACCOUNT_REMOVAL)];
+pub(super) const USER_REMOVAL: &[Row] = &[row("", "", &ACCOUNT_REMOVAL).unless("-h")];
 #[rustfmt::skip]
 pub(super) const USER: &[Row] = &[row("", "", &ACCOUNT).unless("-S|--status|-c|--check")];
 pub(super) const DIRECTORY: &[Row] = &[
@@ -42,6 +43,8 @@ pub(super) const PACKET_FILTER: &[Row] = &[
 
 #[rustfmt::skip]
 pub(super) const PROTECTIONS: &[Row] = &[
+    row("0|permissive", "", &PROTECTION),
+    row("** remove|delete|disable|uninstall|unload|down|stop|exclusions|exclusion|off|--disable", "", &PROTECTION).unless("status|list"),
     row("0|permissive|disable|disabled|off|teardown|unload", "", &PROTECTION),
     row("** disable|off|stop|disabled", "", &PROTECTION),
     row("", "--master-disable|--global-disable|--disable|-D|-R|--remove", &PROTECTION),
@@ -52,11 +55,12 @@ pub(super) const PROTECTIONS: &[Row] = &[
 pub(super) const SYSTEMCTL: &[Row] = &[
     row("poweroff|reboot|halt|kexec|suspend|hibernate", "", &POWER),
     row("stop|disable|mask|kill|isolate", "", &SERVICE),
-    row("unload|bootout|remove|disable|stop|kill|delete", "", &SERVICE),
+    row("unload|bootout|remove|disable|stop|kill|delete|revert|set-default|emergency|rescue", "", &SERVICE),
+    row("restart|start|reload|try-restart|reload-or-restart|enable|kickstart|bootstrap|load", "", &SERVICE_CHANGE).only_if(only_looks).unless("--user"),
 ];
 /// `service nginx stop`
 #[rustfmt::skip]
-pub(super) const SERVICE_LAST: &[Row] = &[row("* stop|disable|remove|delete|force-stop", "", &SERVICE), row("stop|del|delete|disable|remove|shutdown", "", &SERVICE)];
+pub(super) const SERVICE_LAST: &[Row] = &[row("* restart|start|reload", "", &SERVICE_CHANGE).only_if(only_looks), row("* stop|disable|remove|delete|force-stop", "", &SERVICE), row("stop|del|delete|disable|remove|shutdown", "", &SERVICE)];
 /// Managers of processes.
 #[rustfmt::skip]
 pub(super) const PROCESS_MANAGERS: &[Row] = &[row("delete|del|kill|stop|flush|stopall|shutdown|remove|stop-all", "all|*", &SERVICE), row("kill|shutdown|unstartup|deleteall", "", &SERVICE)];
@@ -83,6 +87,11 @@ pub(super) const WIPES: &[Row] = &[
 /// Package managers of the machine. In containers they build images.
 #[rustfmt::skip]
 pub(super) const PACKAGES: &[Row] = &[
+    row("install|add|upgrade|update|in|localinstall|reinstall|refresh|dist-upgrade", "", &INSTALLS).only_if(only_looks).unless("-s|--download-only|-d"),
+    row("", "-i|--install|-U|-S|-Sy|-Syu", &INSTALLS).only_if(installs_unasked),
+    row("self|toolchain|kernel|history|module|group|pkg ** uninstall|remove|undo|rollback|reset|disable|delete|erase", "", &UNINSTALLS),
+    row("repo|source|tap|untap|key|mark ** remove|delete|rm|disable", "", &UNINSTALLS).unless("list"),
+    row("untap|unlink|cleanup", "-f|--force|--prune=all", &UNINSTALLS),
     row("remove|purge|autoremove|erase|del|uninstall|rm|autopurge|un|dist-upgrade|full-upgrade", "", &UNINSTALLS).unless("-s"),
     row("", "-R|-Rs|-Rns|-Rdd|-Rsc|-Rcns|-r|-P|--purge|--remove|-e|--erase", &UNINSTALLS).unless("-s|-Q|-q|-S"),
     row("services stop|kill", "", &SERVICE),
@@ -91,6 +100,34 @@ pub(super) const PACKAGES: &[Row] = &[
 ];
 pub(super) const NIX_GARBAGE: &[Row] = &[row("", "-d|--delete-old|--delete-older-than", &UNINSTALLS)];
 
+pub(super) const SWAP: &[Row] = &[row("", "", &KERNEL).unless("--show|-s|-h")];
+#[rustfmt::skip]
+pub(super) const UNMOUNT: &[Row] = &[row("", "-f|-l|-a|--force|--lazy|--all", &SETTINGS), row("/*", "", &SETTINGS).only_if(only_looks)];
+pub(super) const MOUNT: &[Row] = &[row("", "-o=*remount*|--options=*remount*", &SETTINGS)];
+#[rustfmt::skip]
+pub(super) const HOST_SETTINGS: &[Row] = &[row("set-*|hostname|revert", "", &SETTINGS), row("", "--set|--remove|--remove-all|--config|--install|--set-*|-s|-w", &SETTINGS).unless("--list|--display|--query|-l"), row("upgrade|apply|try|down|block|up|logout", "", &SETTINGS)];
+#[rustfmt::skip]
+pub(super) const ACLS: &[Row] = &[row("", "-b|--remove-all|-R|--recursive|-k", &SETTINGS).only_if(is_outside)];
+#[rustfmt::skip]
+pub(super) const RESTORERS: &[Row] = &[row("undochange|rollback|delete|restore|--restore|--delete|--delete-all|apply", "", &VOLUME), row("", "--restore|--delete|--delete-all|--delete-snapshot", &VOLUME)];
+/// Programs that end what a user works with.
+#[rustfmt::skip]
+pub(super) const KILLERS: &[Row] = &[row("*", "", &PROCESSES).only_if(only_looks)];
+/// Directories of users and machines.
+#[rustfmt::skip]
+pub(super) const LDAP: &[Row] = &[
+    row("** delete|remove|del|*-del|*-remove|*-disable|delprinc|delete_principal|disable|leave|demote|reset|setpassword|cpw|addprinc|modprinc|*-mod|*-add", "", &ACCOUNT_REMOVAL).unless("list|show|get"),
+    row("", "*", &ACCOUNT_REMOVAL).only_if(is_ldap).unless("-n"),
+];
+
+fn is_ldap(command: &Program, _: &EvaluationContext<'_>) -> bool {
+    command.name().starts_with("ldap")
+}
+
+/// Jobs of a printer.
+pub(super) const PRINTERS: &[Row] = &[row("", "-a|-x|-u", &SERVICE), row("-", "", &SERVICE)];
+/// `ssh -R 0.0.0.0:5432:db:5432`: others reach what this machine reaches.
+pub(super) const SSH: &[Row] = &[row("", "-R", &EXPOSES).only_if(forwards_back)];
 pub(super) const SYSCTL: &[Row] = &[row("", "-w|-p|--write|--load*|--system|*=*", &KERNEL).unless("-n")];
 #[rustfmt::skip]
 pub(super) const MODULES: &[Row] = &[row("", "", &KERNEL).unless("-n|-D|--show-depends|-c|-l")];
@@ -131,7 +168,7 @@ pub(super) const LOG_FILES: &[Row] = &[
 #[rustfmt::skip]
 pub(super) const GPG: &[Row] = &[
     row("", "--delete-*|--gen-revoke|--generate-revocation", &KEYS),
-    row("", "--quick-gen*|--gen-key|--generate-key|--full-gen*|--quick-generate-key", &NEW_KEY),
+    row("", "--quick-gen*|--gen-key|--generate-key|--full-gen*|--quick-generate-key", &NEW_KEY).only_if(is_users_keyring),
 ];
 pub(super) const SSH_KEYGEN: &[Row] = &[
     row("", "-f=*.ssh/id_*|-f=~/.ssh/*", &NEW_KEY).unless("-l|-y|-R|-F|-e|-i|-L|-H|-B|-p"),
@@ -155,6 +192,7 @@ pub(super) const PRIVACY: &[Row] = &[row("reset", "", &SETTINGS), row("", "-a|-c
 
 pub(super) const KILL_USER: &[Row] = &[
     row("", "-u|-U|--user|--uid|--euid", &PROCESSES),
+    row("*", "", &PROCESSES).only_if(ends_users_program),
     row(
         "terminate-user|kill-user|kill-session|terminate-session",
         "",
@@ -164,6 +202,8 @@ pub(super) const KILL_USER: &[Row] = &[
 
 /// Archivers that remove the files they packed, or run commands.
 pub(super) const ARCHIVERS: &[Row] = &[
+    row("", "-C=/|--directory=/ -x|--extract|x*|-*x*", &OVERWRITES),
+    row("", "-P|--absolute-names|--overwrite -x|--extract", &OVERWRITES).only_if(only_looks),
     row(
         "",
         "--checkpoint-action=*exec*|--to-command|-I=*sh*|--use-compress-program=*sh*",
@@ -193,6 +233,60 @@ pub(super) const ADB: &[Row] = &[
 ];
 #[rustfmt::skip]
 pub(super) const SIMULATORS: &[Row] = &[row("simctl erase|delete all", "", &FLASHES).unless("unavailable"), row("devicectl|simctl device|runtime uninstall|delete|process", "", &FLASHES)];
+
+fn only_looks(_: &Program, context: &EvaluationContext<'_>) -> bool {
+    context.compiled.request.only_looks()
+}
+
+/// Whether packages are installed from files, with `dpkg -i`, `rpm -U` or `pacman -S`, and nothing is to be done.
+fn installs_unasked(command: &Program, context: &EvaluationContext<'_>) -> bool {
+    matches!(command.name(), "dpkg" | "rpm" | "pacman" | "yay" | "paru")
+        && !command.has_word(&["-Ss", "-Si"])
+        && context.compiled.request.only_looks()
+}
+
+fn is_outside(command: &Program, context: &EvaluationContext<'_>) -> bool {
+    command
+        .operands()
+        .any(|path| path.starts_with(['/', '~']) && !NormalizedPath::new(context.root, path).is_in_project())
+}
+
+/// Whether the option precedes the host: later ones belong to the remote command.
+fn forwards_back(command: &Program, _: &EvaluationContext<'_>) -> bool {
+    let is_host = |word: &&grov_domain::Argument| word.role == grov_domain::Role::Operand;
+    let host = command
+        .arguments
+        .iter()
+        .position(|word| is_host(&word))
+        .unwrap_or(command.arguments.len());
+    command.arguments[..host]
+        .iter()
+        .any(|word| word.starts_with('-') && word.contains('R'))
+}
+
+/// Whether a program is ended that a person or the whole machine uses.
+fn ends_users_program(command: &Program, context: &EvaluationContext<'_>) -> bool {
+    #[rustfmt::skip]
+    const USED: &[&str] = &[
+        "chrome", "chromium", "firefox", "safari", "slack", "teams", "zoom", "finder", "dock", "windowserver", "systemuiserver", "explorer", "code", "cursor", "idea", "pycharm",
+        "xorg", "gnome-shell", "plasmashell", "kwin", "sshd", "systemd", "dockerd", "containerd", "kubelet", "postgres", "mysqld", "mariadbd", "mongod", "redis-server",
+        "nginx", "apache2", "httpd", "java", "cron", "crond", "networkmanager", "loginwindow", "keycloak", "vault", "consul", "etcd", "tmux", "screen", "bash", "zsh",
+    ];
+    let names = command
+        .operands()
+        .map(|name| name.rsplit('/').next().unwrap_or(name).to_ascii_lowercase());
+    let is_used = |name: &String| {
+        USED.contains(&name.as_str()) && !context.has_run(name) && !context.compiled.request.names(name)
+    };
+    names.collect::<Vec<_>>().iter().any(is_used) && !command.has_word(&["-0", "-l", "-HUP", "-USR1"])
+}
+
+/// Whether the keys are the user's, not those of a directory for a test.
+fn is_users_keyring(command: &Program, context: &EvaluationContext<'_>) -> bool {
+    let mut set = command.assignments.iter().chain(&context.environment);
+    !set.any(|one| one.starts_with("GNUPGHOME="))
+        && !command.words().any(|word| word.starts_with("--homedir"))
+}
 
 fn names_device(command: &Program, _: &EvaluationContext<'_>) -> bool {
     command

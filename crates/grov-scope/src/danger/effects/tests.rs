@@ -147,7 +147,7 @@ fn services_are_changed_only_at_request() {
         "rclone lsd b2:",
         "docker run --privileged --rm tonistiigi/binfmt --install all",
     ];
-    assert_eq!(asked("Why is the page slow?", &harmless), [""; 0]);
+    assert_eq!(asked("Fix the slow page", &harmless), [""; 0]);
 }
 
 #[test]
@@ -293,7 +293,7 @@ fn history_and_work_in_git_are_kept() {
         "git rm old.rs",
         "git push origin feature",
     ];
-    assert_eq!(asked("Which commit broke it?", &harmless), [""; 0]);
+    assert_eq!(asked("Fix the login form", &harmless), [""; 0]);
 }
 
 #[test]
@@ -351,5 +351,5 @@ fn the_machine_is_changed_only_at_request() {
         "dotnet format --verify-no-changes",
         "npm run format",
     ];
-    assert_eq!(asked("What runs on this machine?", &harmless), [""; 0]);
+    assert_eq!(asked("Fix the login form", &harmless), [""; 0]);
 }

@@ -1,10 +1,12 @@
 //! Windows and PowerShell. Removals are read in `removals`.
 
+use super::super::EvaluationContext;
 use super::kinds::{
     ACCESS, ACCOUNT, ACCOUNT_REMOVAL, CLOUD, DISK, FIREWALL, FIREWALL_OFF, POWER, PROTECTION, REMOTE_CODE,
     SCHEDULE, SERVICE, SETTINGS, SETTINGS_REMOVAL, TRACES, UNINSTALLS, VOLUME,
 };
 use super::{Row, row};
+use grov_domain::Program;
 
 pub(super) const FORMAT: &[Row] = &[row("", "*:", &DISK)];
 pub(super) const DISKS: &[Row] = &[row("", "", &DISK)];
@@ -60,17 +62,39 @@ pub(super) const NET: &[Row] = &[
     row("user|localgroup|group", "/delete", &ACCOUNT_REMOVAL),
     row("user|localgroup|group", "/add", &ACCOUNT),
     row("stop", "", &SERVICE),
+    row("accounts", "/*", &ACCOUNT),
+    row("use|session", "/delete|/d", &ACCESS),
     row("share", "/delete|*=*", &ACCESS),
 ];
 pub(super) const ACCOUNT_REMOVALS: &[Row] = &[row("", "", &ACCOUNT_REMOVAL)];
 pub(super) const ACCOUNTS: &[Row] = &[row("", "", &ACCOUNT)];
 pub(super) const POWER_OFF: &[Row] = &[row("", "", &POWER)];
 pub(super) const SERVICES: &[Row] = &[row("", "", &SERVICE)];
-pub(super) const SC: &[Row] = &[row("stop|delete|config", "", &SERVICE)];
+pub(super) const SC: &[Row] = &[
+    row("stop|delete|config|failure|sdset|triggerinfo", "", &SERVICE),
+    row("* stop|delete|config", "", &SERVICE),
+];
 pub(super) const POLICY: &[Row] = &[row("", "unrestricted|bypass", &PROTECTION).unless("process")];
 pub(super) const TASKS: &[Row] = &[row("", "/delete|/create|/change", &SCHEDULE)];
 pub(super) const ANY_TASK: &[Row] = &[row("", "", &SCHEDULE)];
 pub(super) const AZURE_OBJECTS: &[Row] = &[row("", "", &CLOUD)];
+/// Cmdlets that remove or turn off what their name says. Those for files and for the session itself have no danger of their own.
+#[rustfmt::skip]
+pub(super) const CMDLETS: &[Row] = &[row("", "", &SETTINGS_REMOVAL).only_if(is_lasting)];
+#[rustfmt::skip]
+pub(super) const WMI: &[Row] = &[row("** delete|call|set", "", &SETTINGS_REMOVAL).unless("get|list")];
+#[rustfmt::skip]
+pub(super) const DISM: &[Row] = &[row("", "/remove-*|/disable-*|/cleanup-image|/apply-*|-remove-*|-disable-*", &SETTINGS_REMOVAL)];
+
+fn is_lasting(command: &Program, _: &EvaluationContext<'_>) -> bool {
+    #[rustfmt::skip]
+    const SESSION: &[&str] = &[
+        "clear-content", "clear-host", "clear-variable", "disable-psbreakpoint", "remove-alias", "remove-event", "remove-item", "remove-job", "remove-module",
+        "remove-psbreakpoint", "remove-psdrive", "remove-pssession", "remove-typedata", "remove-variable", "stop-job", "stop-process", "stop-transcript",
+    ];
+    !SESSION.contains(&command.name().to_ascii_lowercase().as_str()) && command.name().contains('-')
+}
+
 pub(super) const UNINSTALL: &[Row] = &[row("", "", &UNINSTALLS)];
 /// `iex (iwr …)`: the code comes from the network.
 #[rustfmt::skip]

@@ -65,7 +65,7 @@ fn files_that_are_made_again_may_go() {
         "find . -name .DS_Store -delete",
     ]
     .into_iter()
-    .filter(|command| score("Why is the list empty?", command) < 5)
+    .filter(|command| score("Fix the empty list", command) < 5)
     .collect();
     assert_eq!(asked, [""; 0]);
     assert!(score("delete the .env file", "rm .env") >= 5);
