@@ -83,6 +83,12 @@ fn call_at(code: &Code<'_>, at: usize) -> Option<Call> {
         }),
         Token::Sign('(') => {
             let last = at.checked_sub(1)?;
+            // `File.rm_rf!(x)`
+            let last = if code.token(last)?.is('!') {
+                last.checked_sub(1)?
+            } else {
+                last
+            };
             // Truncated code may lack the parenthesis.
             let close = code
                 .partner(at)
@@ -278,12 +284,12 @@ fn evaluates(name: &str) -> bool {
 
 /// The call with the arguments between two tokens.
 fn with_arguments(mut call: Call, code: &Code<'_>, start: usize, end: usize) -> Call {
+    let (first, last) = (start, end);
     if evaluates(&call.name) {
         let mut names = code.tokens[start..end.max(start)].iter().filter_map(Token::name);
         call.is_opaque = names.any(|name| has_word(DECODERS, name));
     }
     call.writes_nothing = call.name == "open" && is_emptied(&code.tokens[code.tokens.len().min(end + 1)..]);
-    call.sent = sending::sent(code, &call.name, start, end);
     let mut budget = TextBudget::default();
     for (start, end) in code.split_at_commas(start, end) {
         let start = code.skip_lines(start, end);
@@ -302,6 +308,7 @@ fn with_arguments(mut call: Call, code: &Code<'_>, start: usize, end: usize) -> 
             call.arguments.push(budget.value(code, start, end));
         }
     }
+    call.sent = sending::sent(code, &call, first, last);
     call
 }
 

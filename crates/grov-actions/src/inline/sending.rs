@@ -39,7 +39,8 @@ fn method_of(name: &str) -> Option<&'static str> {
 }
 
 /// What a call with the arguments between two tokens sends; `None` if it is no such call.
-pub(super) fn sent(code: &Code<'_>, name: &str, start: usize, end: usize) -> Option<Sent> {
+pub(super) fn sent(code: &Code<'_>, call: &Call, start: usize, end: usize) -> Option<Sent> {
+    let name = call.name.as_str();
     let last = name.rsplit('.').next().unwrap_or(name);
     let is_message = has_word(MESSAGE, last) && name.contains('.');
     if !has_word(SEND, last) && last != "delete" && !is_message {
@@ -67,6 +68,10 @@ pub(super) fn sent(code: &Code<'_>, name: &str, start: usize, end: usize) -> Opt
             _ => {}
         }
     }
+    let named = call.named("method").and_then(super::values::Value::text);
+    sent.method = sent
+        .method
+        .or_else(|| method_of(&named?.value.to_ascii_lowercase()));
     let is_any = sent.has_environment || !sent.files.is_empty() || sent.method.is_some() || sent.is_message;
     is_any.then_some(sent)
 }
@@ -88,7 +93,9 @@ pub(super) fn lines(call: &Call) -> Vec<String> {
     let mut lines: Vec<String> = files.map(|file| format!("curl -T '{file}' '{url}'")).collect();
     if sent.is_message {
         lines.push("mail -s message 'someone@example.org'".to_owned());
-    } else if let (Some(method), Some(url), true) = (sent.method, shown, lines.is_empty()) {
+    } else if let (Some(method), Some(url), true) =
+        (sent.method, shown, lines.is_empty() && !sent.has_environment)
+    {
         lines.push(format!("curl -X {method} -d data '{url}'"));
     }
     if sent.has_environment {

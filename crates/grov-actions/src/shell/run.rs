@@ -407,6 +407,16 @@ impl Walk {
                 .iter()
                 .any(|outer| outer == "xargs" || outer == "parallel")
         });
+        // `eval "$(echo …)"` runs what the substitution prints, if that is known.
+        if name_is(program, "eval") {
+            let printers = rest
+                .iter()
+                .filter_map(|argument| argument.output_of.clone().last());
+            let printed: Vec<String> = printers
+                .filter_map(|number| self.record.printed_by(number))
+                .collect();
+            printed.iter().for_each(|script| self.inner_script(script));
+        }
         let number = self.record.add(arguments, context);
         let findings = &mut self.shell.findings;
         let outer = std::mem::take(&mut findings.changes);

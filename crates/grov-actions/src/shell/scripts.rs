@@ -51,7 +51,13 @@ pub(crate) fn add_files(shell: &mut Shell, program: &Argument, arguments: &[Argu
         "composer" => {
             if let [first, rest @ ..] = arguments {
                 if matches!(first.text.as_str(), "install" | "update" | "i" | "u") {
-                    let hooks = ["install-cmd", "update-cmd", "autoload-dump"].map(str::to_owned);
+                    let hooks = [
+                        "pre-install-cmd",
+                        "post-install-cmd",
+                        "post-update-cmd",
+                        "post-autoload-dump",
+                    ];
+                    let hooks = hooks.map(str::to_owned);
                     return manifest(shell, "composer.json", "scripts", hooks.into());
                 }
                 let runs = matches!(first.text.as_str(), "run" | "run-script");

@@ -322,7 +322,8 @@ impl RequestWords {
 
     /// Whether the request asks with a word that starts with one of these stems: no question, negation or name.
     pub(crate) fn mentions_any(&self, stems: &[&str]) -> bool {
-        self.asking.iter().any(|word| is_form_of(word, stems))
+        let mut asking = self.asking.iter();
+        asking.any(|word| is_form_of(word, stems) && !is_no_order(word, stems))
     }
 
     /// Whether the request contains a word that starts with one of these stems and is not negated. A stem with a dot at its
@@ -442,6 +443,19 @@ fn has_stem(word: &str, stems: &[&str]) -> bool {
     stems
         .iter()
         .any(|stem| word.strip_prefix(stem).is_some_and(|rest| rest.len() <= 5))
+}
+
+/// Whether a word is a noun or a verb of the third person by its ending: "routes", "it deletes" order nothing.
+fn is_no_order(word: &str, stems: &[&str]) -> bool {
+    const ENGLISH: &[&str] = &[
+        "delet", "remov", "merg", "releas", "purg", "wipe", "eras", "chang", "updat", "creat", "push",
+        "publish", "flush",
+    ];
+    stems.iter().any(|stem| match word.strip_prefix(stem) {
+        Some("s") => true,
+        Some("es") => ENGLISH.contains(stem),
+        _ => false,
+    })
 }
 
 /// Whether the word at an index has a negation next to it in its clause.

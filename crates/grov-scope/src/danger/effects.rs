@@ -217,15 +217,17 @@ fn is_requested(row: &Row, program: &str, found: &matching::Match<'_>, request: 
     let is_removal = effect
         .asked_by
         .iter()
-        .any(|stems| std::ptr::eq(*stems, stems::REMOVE));
+        .any(|stems| stems.first() == stems::REMOVE.first());
     let asks = is_removal && request.mentions_any(stems::TIDY)
         || effect.asked_of.iter().any(|stems| request.mentions_any(stems));
     let names_object = || {
         let mut words = found.words.iter().flat_map(|word| word.split(is_separator));
+        // "Fix the Dockerfile" does not ask for `docker push`.
+        let is_publication = effect.scope == Scope::Publishing;
         request.is_about(effect.objects)
-            || request.is_about(&[program])
-            || words.any(|word| word.len() >= 4 && request.is_about(&[word]))
-            || names_operand(found.rest, request)
+            || !is_publication && request.is_about(&[program])
+            || !is_publication && words.any(|word| word.len() >= 4 && request.is_about(&[word]))
+            || !is_publication && names_operand(found.rest, request)
     };
     let may_be_named = !matches!(effect.scope, Scope::Publishing) && effect.says != kinds::EXPOSES.says;
     if asks && names_object() || may_be_named && request.is_order() && names_operand(found.rest, request) {
@@ -291,9 +293,13 @@ fn is_excused(
         let created = |name: &str| {
             let mut earlier = programs.iter().take_while(|other| !std::ptr::eq(*other, command));
             let same_line = earlier.any(|other| creates(other, name));
-            same_line || context.is_history_unknown || context.has_run(name) && context.has_run("create") || {
-                context.has_run(name) && (context.has_run("run") || context.has_run("name"))
-            }
+            // Short names are not remembered.
+            let is_forgotten = name.len() < 3 && (context.has_run("run") || context.has_run("create"));
+            same_line
+                || is_forgotten
+                || context.is_history_unknown
+                || context.has_run(name) && context.has_run("create")
+                || { context.has_run(name) && (context.has_run("run") || context.has_run("name")) }
         };
         operands().next().is_some() && operands().all(|argument| is_plain_name(argument) && created(argument))
     };
@@ -331,7 +337,10 @@ fn is_in_trial_place(command: &Program, context: &EvaluationContext<'_>) -> bool
         "--cluster",
         "--service-name",
         "-g",
+        "--target",
+        "-t",
     ];
+    const DEVELOPMENT: &[&str] = &["dev", "development", "local", "docker", "minikube", "ephemeral"];
     let values = command.arguments.iter().enumerate().filter_map(|(at, argument)| {
         let (name, value) = argument.split_once('=').unwrap_or((argument, ""));
         if !PLACES.contains(&name) {
@@ -363,7 +372,9 @@ fn is_in_trial_place(command: &Program, context: &EvaluationContext<'_>) -> bool
     let set = set
         .filter_map(|one| one.split_once('='))
         .filter(|(name, _)| ENVIRONMENTS.contains(name));
-    values.chain(set.map(|(_, value)| value)).any(is_for_trial)
+    values
+        .chain(set.map(|(_, value)| value))
+        .any(|value| DEVELOPMENT.contains(&value) || !value.contains('{') && is_for_trial(value))
 }
 
 /// Whether another command creates something of this name: `docker run --name x`, `createdb x`, `kind create cluster x`.

@@ -80,7 +80,7 @@ pub(crate) fn is_local(command: &Program) -> bool {
 
 /// Stems of words that ask for a message.
 #[rustfmt::skip]
-const MESSAGING: &[&str] = &["send", "post", "announc", "messag", "ping", "trigger", "notify", "tell", "trimit", "anunt", "call", "curl", "fire"];
+const MESSAGING: &[&str] = &["send", "post", "announc", "ping.", "trigger", "notify", "tell", "trimit", "anunt", "call", "curl", "fire"];
 
 /// Endings of files with data, which leave the machine with them. Sorted.
 #[rustfmt::skip]

@@ -236,6 +236,7 @@ fn destroyed(statement: &str, words: &[&str]) -> Option<&'static str> {
         "alter" if has("superuser") && !has("nosuperuser") => Some("a change of rights"),
         "match" if has("delete") || has("remove") => Some("DELETE"),
         "optimize" | "vacuum" if has("full") && !has("analyze") => None,
+        "alter" if has("delete") && has("where") || has("update") && has("where") => Some("ALTER … DELETE"),
         "rename" if words.get(1) == Some(&"table") => Some("RENAME TABLE"),
         "delete" if words.get(1) == Some(&"from") && !is_limited() => Some("DELETE without WHERE"),
         "update" if has("set") && !is_limited() => Some("UPDATE without WHERE"),

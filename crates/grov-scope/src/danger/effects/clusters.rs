@@ -197,7 +197,7 @@ fn uninstalls(command: &Program, _: &EvaluationContext<'_>) -> bool {
 }
 
 /// Whether a cluster may be used by others.
-fn is_shared(command: &Program, _: &EvaluationContext<'_>) -> bool {
+fn is_shared(command: &Program, context: &EvaluationContext<'_>) -> bool {
     const LOCAL: &[&str] = &[
         "kind",
         "minikube",
@@ -210,6 +210,15 @@ fn is_shared(command: &Program, _: &EvaluationContext<'_>) -> bool {
         "local",
         "dev",
     ];
+    // The session or the request is about a cluster on this machine.
+    let makes_one = |name: &&str| {
+        let is_made = context.history.has_run(name)
+            && (context.history.has_run("create") || context.history.has_run("start"));
+        is_made || context.compiled.request.names(name)
+    };
+    if ["kind", "minikube", "k3d"].iter().any(makes_one) {
+        return false;
+    }
     let mut names = command.arguments.iter().enumerate().filter_map(|(at, argument)| {
         let (name, value) = argument.split_once('=').unwrap_or((argument, ""));
         let selects = matches!(name, "--context" | "--kube-context" | "--cluster");

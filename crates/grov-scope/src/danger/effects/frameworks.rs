@@ -73,6 +73,7 @@ pub(super) const MIGRATIONS: &[Row] = &[
     row("ef database update 0", "", &DROPS),
     row("rollback", "-t=0|--target=0|--all|-a", &DROPS),
     row("rollback*|rollback-*", "--count=*|--tag=*", &DROPS),
+    row("rollback-count|rollback-to-date|rollbackCount|rollbackToDate|drop-all|release-locks", "", &DROPS),
     row("", "", &MIGRATES).only_if(migrates_production),
 ];
 

@@ -31,7 +31,7 @@ const TAKES_TEXT: &[&str] = &[
     "eslint", "eval", "exec", "export", "expr", "false", "fd", "fgrep", "figlet", "file", "find", "fish", "for", "function", "fzf", "gawk",
     "git-commit", "go", "grep", "grunt", "gulp", "gum", "hash", "head", "http", "https", "invoke", "jest", "jq", "just", "karma", "kill", "less",
     "ln", "local", "locate", "logger", "ls", "mage", "make", "man", "mawk", "mkdir", "mocha", "more", "mv", "nano", "nice", "ninja", "node", "nohup",
-    "notify-send", "nox", "nvim", "osascript", "parallel", "perl", "phpunit", "playwright", "printf", "pushd", "pytest", "python", "read", "readonly",
+    "notify-send", "nox", "nvim", "parallel", "perl", "phpunit", "playwright", "printf", "pushd", "pytest", "python", "read", "readonly",
     "return", "rg", "rm", "rmdir", "rspec", "rsync", "ruby", "say", "screen", "sed", "set", "sh", "shellcheck", "shift", "sleep", "sort", "source",
     "ssh", "stat", "su", "sudo", "tail", "task", "tee", "test", "time", "timeout", "tldr", "tmux", "touch", "tox", "tput", "tr", "trap", "tree",
     "true", "turbo", "type", "typeset", "uniq", "unset", "vi", "vim", "vitest", "wait", "watch", "wc", "wget", "whatis", "which", "whiptail", "xargs",

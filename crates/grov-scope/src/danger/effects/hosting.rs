@@ -90,7 +90,7 @@ pub(super) const PLATFORMS: &[Row] = &[
     row("up|deploy|redeploy|publish|push|promote|launch|ship|release|app:deploy|deploys", "", &PUBLISHES).unless("--dev|--local"),
     row("** push|publish|deploy|release", "", &PUBLISHES).unless("--dev|--local|--development|--unpublished|list"),
     row("down|delete|remove|destroy|rm|teardown|uninstall", "", &CLOUD),
-    row("** delete|remove|destroy|rm|unset|stop|purge|disable|*:delete|*:remove|*:destroy|*:rm|*:unset|*:stop|*-delete|*-destroy|pause|suspend|kill|wipe|reset|drop", "", &CLOUD),
+    row("** delete|remove|destroy|rm|unset|stop|purge|disable|clear|*:delete|*:remove|*:destroy|*:rm|*:unset|*:stop|*-delete|*-destroy|pause|suspend|kill|wipe|reset|drop", "", &CLOUD),
     row("ps|service|app|machine|env|domain|cron|job|plugin|addon|scale|ps:scale|config ** scale|restart|rebuild|restore|rollback|update|set|link|unlink|create|run|trigger|import", "", &CLOUD_CHANGE),
     row("*:set|*:add|*:scale|*:restart|*:rebuild|*:import|*:link|*:promote|*:unlink|*:rollback|ps:scale|ps:restart|scale|restart|rollback|rebuild|redeploy", "", &CLOUD_CHANGE),
     row("import", "--replace|--replace-all|-y", &DROPS),

@@ -32,7 +32,7 @@ pub(super) const DESTROYS: Effect = effect(DESTRUCTIVE, Scope::OwnThings, &[REMO
 pub(super) const CLUSTER: Effect = effect(DESTRUCTIVE, Scope::OwnThings, &[REMOVE, RESET], "deletes something in a cluster").of(&[], &["cluster", "namespace", "pod", "kube", "deployment", "release", "helm", "job", "workload", "resource"]);
 /// Pods are deleted to restart them.
 #[rustfmt::skip]
-pub(super) const PODS: Effect = effect(DESTRUCTIVE, Scope::OwnThings, &[REMOVE, RESTART, STOP], "deletes something in a cluster").of(&[], &["cluster", "namespace", "pod", "kube", "deployment"]);
+pub(super) const PODS: Effect = effect(DESTRUCTIVE, Scope::OwnThings, &[REMOVE, RESTART, STOP, &["kick"]], "deletes something in a cluster").of(&[], &["cluster", "namespace", "pod", "kube", "deployment"]);
 #[rustfmt::skip]
 pub(super) const CLUSTER_CHANGE: Effect = effect(RISKY, Scope::OwnThings, &[PUBLISH, RESTART, STOP, &["appl.", "apply", "appli", "aplic", "sync", "drain", "cordon", "mainten", "evict", "uncordon", "scal", "rollback", "примен", "накат", "适用", "应用", "適用", "anwend", "zastosuj", "toepas", "uygula"]], "changes a cluster")
     .of(&[CHANGE], &["cluster", "kubernetes", "k8s", "kubectl", "helm", "namespace", "pod", "deployment", "node.", "nodes.", "ingress", "staging", "prod", "production", "chart", "server"]);
@@ -73,7 +73,8 @@ pub(super) const MAILS: Effect = effect(DESTRUCTIVE, Scope::Anywhere, &[SEND, &[
 
 // Publishing.
 #[rustfmt::skip]
-pub(super) const PUBLISHES: Effect = effect(DESTRUCTIVE, Scope::Publishing, &[PUBLISH], "publishes something");
+pub(super) const PUBLISHES: Effect = effect(DESTRUCTIVE, Scope::Publishing, &[PUBLISH], "publishes something")
+    .of(&[CHANGE], &["prod", "live.", "production", "produzion", "produccion", "produktion", "produkcj", "producao", "productie", "productie", "productia", "прод", "生产", "本番", "staging", "registry", "npm", "pypi", "store"]);
 #[rustfmt::skip]
 pub(super) const PROVISIONS: Effect = effect(DESTRUCTIVE, Scope::Publishing, &[PUBLISH, &["appl.", "apply", "appli", "aplic", "provision", "rollout", "spin", "anwend", "примен", "накат", "应用", "適用", "zastosuj", "toepas", "uygula", "unlock"]], "changes infrastructure")
     .of(&[CHANGE, RESET, &["run.", "execut", "ruleaz", "sync", "lance", "ejecut"]], &["infra", "stack", "cluster", "server", "terraform", "tofu", "pulumi", "environment", "cloud", "prod", "staging", "resource", "playbook", "ansible", "host", "image"]);

@@ -251,10 +251,10 @@ fn bare_name(name: &str) -> &str {
     .unwrap_or(name)
 }
 
-/// Whether a word matches a pattern with `*`, in any case.
+/// Whether a word matches a pattern, in any case: `*` stands for any letters, `?` for one.
 pub(super) fn is_like(pattern: &str, word: &str) -> bool {
     let Some((start, rest)) = pattern.split_once('*') else {
-        return pattern.eq_ignore_ascii_case(word);
+        return is_same(pattern, word);
     };
     let Some(mut left) = strip_start(word, start) else {
         return false;
@@ -265,7 +265,7 @@ pub(super) fn is_like(pattern: &str, word: &str) -> bool {
             let from = left.len().checked_sub(part.len());
             return from
                 .and_then(|from| left.get(from..))
-                .is_some_and(|end| end.eq_ignore_ascii_case(part));
+                .is_some_and(|end| is_same(part, end));
         }
         let Some(at) = find(left, part) else {
             return false;
@@ -275,9 +275,14 @@ pub(super) fn is_like(pattern: &str, word: &str) -> bool {
     true
 }
 
+fn is_same(pattern: &str, word: &str) -> bool {
+    let mut pairs = pattern.bytes().zip(word.bytes());
+    pattern.len() == word.len() && pairs.all(|(one, other)| one == b'?' || one.eq_ignore_ascii_case(&other))
+}
+
 fn strip_start<'w>(word: &'w str, start: &str) -> Option<&'w str> {
     let head = word.get(..start.len())?;
-    head.eq_ignore_ascii_case(start).then(|| &word[start.len()..])
+    is_same(start, head).then(|| &word[start.len()..])
 }
 
 fn find(text: &str, part: &str) -> Option<usize> {

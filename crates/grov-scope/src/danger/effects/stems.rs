@@ -85,7 +85,7 @@ pub(crate) const RESTART: &[&str] = &[
 /// Sending messages or files.
 #[rustfmt::skip]
 pub(crate) const SEND: &[&str] = &[
-    "send", "upload", "post.", "posting", "submit", "share", "sharing", "mail", "announc", "push", "transfer", "attach", "backup", "copy", "sync", "mirror", "notif", "ping.", "messag", "paste",
+    "send", "upload", "post.", "posting", "submit", "share", "sharing", "mail", "announc", "push", "transfer", "attach", "backup", "copy", "sync", "mirror", "notif", "ping.", "paste",
     "trimit", "urc", "schick", "sende", "teil.", "teile.", "hochlad", "kopier", "sichern", "sichere.", "envoi", "envoy", "partag", "envi", "compart", "sube", "subir", "copia", "invia", "carica", "manda.", "mandare", "condivid",
     "wysl", "przesl", "wrzuc", "skopiuj", "udostepn", "stuur", "deel.", "отправ", "залей", "скопир", "пришл", "gonder", "gönder", "发送", "发给", "上传", "拷贝", "复制", "送", "アップロード",
     "共有", "コピー",

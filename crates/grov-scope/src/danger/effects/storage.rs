@@ -16,7 +16,7 @@ pub(super) const GSUTIL: &[Row] = &[
 /// Clients of object stores.
 #[rustfmt::skip]
 pub(super) const OBJECT_STORES: &[Row] = &[
-    row("rm|rb|del|delete|delete-*|mb --force", "", &CLOUD),
+    row("rm|rb|del|delete|delete-*|undo", "", &CLOUD),
     row("mirror|sync", "--remove|--delete|--delete-removed|--overwrite", &CLOUD),
     row("bucket delete|remove", "", &CLOUD),
     row("put|sync|cp|mv|mirror|upload", "", &SHARES).only_if(uploads),
@@ -50,6 +50,21 @@ pub(super) const VOLUMES: &[Row] = &[
 /// Programs that only destroy.
 pub(super) const REMOVERS: &[Row] = &[row("*", "", &VOLUME).unless("-t|--test")];
 
+/// File systems of clusters.
+#[rustfmt::skip]
+pub(super) const HDFS: &[Row] = &[
+    row("dfs|fs", "-rm|-rmr|-rmdir|-expunge|-mv|-truncate|-deleteSnapshot|-chmod|-chown|-setfacl", &CLOUD),
+    row("namenode|dfsadmin|haadmin|application|job|cacheadmin|ec|key|mradmin|rmadmin", "-format|-safemode|-failover|-kill|-finalizeUpgrade|-deleteBlockPool|-removePool|-disablePolicy|-refreshNodes|delete", &CLOUD),
+];
+
+/// Transfers with commands of their own.
+#[rustfmt::skip]
+pub(super) const TRANSFERS: &[Row] = &[row("", "*--delete*|*rm?-r*|*mrm?*|*glob?rm*|*mirror?-R*|*put?*", &CLOUD).only_if(is_elsewhere)];
+
+fn is_elsewhere(command: &Program, _: &EvaluationContext<'_>) -> bool {
+    !crate::danger::is_local(command)
+}
+
 /// Volumes that a program manages by name.
 pub(super) const DISK_UTILITY: &[Row] = &[
     row(
@@ -70,6 +85,7 @@ pub(super) const DATA_TOOLS: &[Row] = &[
         &DESTROYS,
     ),
     row("repo create", "", &SHARES),
+    row("rm|delete", "", &DESTROYS),
     row("upload|upload-large-folder", "", &SHARES),
     row(
         "datasets|models|kernels|competitions create|version|push|submit",

@@ -124,6 +124,15 @@ fn is_ldap(command: &Program, _: &EvaluationContext<'_>) -> bool {
     command.name().starts_with("ldap")
 }
 
+/// Servers that a signal stops: `nginx -s stop`, `apachectl -k stop`.
+#[rustfmt::skip]
+pub(super) const WEB_SERVERS: &[Row] = &[row("", "-s=stop|-s=quit|-k=stop|-k=graceful-stop", &SERVICE), row("stop|graceful-stop|restart", "", &SERVICE)];
+/// `osascript -e 'tell application "Finder" to empty trash'`
+#[rustfmt::skip]
+pub(super) const SCRIPTS: &[Row] = &[
+    row("", "*empty?trash*|*empty?the?trash*|*?delete?*|*move?*to?trash*", &TRACES),
+    row("", "*shut?down*|*to?restart*|*log?out*|*quit?every*", &POWER),
+];
 /// Jobs of a printer.
 pub(super) const PRINTERS: &[Row] = &[row("", "-a|-x|-u", &SERVICE), row("-", "", &SERVICE)];
 /// `ssh -R 0.0.0.0:5432:db:5432`: others reach what this machine reaches.
@@ -219,11 +228,12 @@ pub(super) const ZIP: &[Row] = &[row("", "-m|--move", &ARCHIVED)];
 #[rustfmt::skip]
 pub(super) const FLASHERS: &[Row] = &[
     row("erase*|write*|flash*|upload|program|load|download|partition-table|update|install|reset_chip|burn*|recover|sideload|oem|flashing|format|wipe|-w|mass-erase", "", &FLASHES),
-    row("", "-w|--write|-E|--erase|-D|--download|-U|--program|--recover|--eraseall|--upload|-e", &FLASHES).unless("-l|--list|-r|*:r:*|-U=*:r:*"),
+    row("", "-w|--write|-E|--erase|-D|--download|-U|--program|--recover|--eraseall|--upload", &FLASHES).unless("-l|--list|-r|*:r:*|-U=*:r:*"),
     row("", "-c=*program*|-c=*erase*|-c=*flash*|-c=*write_image*", &FLASHES),
     row("run|device|remote", "-t=upload|--target=upload|-t=erase|--target=erase|-t=uploadfs|--target=uploadfs", &FLASHES),
     row("device purge|shutdown", "", &FLASHES),
     row("push|deploy", "", &FLASHES),
+    row("", "-e", &FLASHES).only_if(erases),
 ];
 #[rustfmt::skip]
 pub(super) const ADB: &[Row] = &[
@@ -233,6 +243,14 @@ pub(super) const ADB: &[Row] = &[
 ];
 #[rustfmt::skip]
 pub(super) const SIMULATORS: &[Row] = &[row("simctl erase|delete all", "", &FLASHES).unless("unavailable"), row("devicectl|simctl device|runtime uninstall|delete|process", "", &FLASHES)];
+
+/// Whether `-e` erases: for PlatformIO, it selects an environment.
+fn erases(command: &Program, _: &EvaluationContext<'_>) -> bool {
+    matches!(
+        command.name(),
+        "avrdude" | "nrfjprog" | "stm32flash" | "bossac" | "mspdebug"
+    )
+}
 
 fn only_looks(_: &Program, context: &EvaluationContext<'_>) -> bool {
     context.compiled.request.only_looks()

@@ -1,5 +1,7 @@
 //! Commands of the table that are asked about, and their harmless neighbours.
 
+mod families;
+
 use super::matching::is_like;
 use crate::Rules;
 use crate::analyzed_action::tests::bash;
