@@ -10,6 +10,7 @@
 #![forbid(unsafe_code)]
 
 mod answered_events;
+mod ask_agent;
 mod compaction;
 mod daemon;
 mod delivery_log;

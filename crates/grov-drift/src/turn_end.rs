@@ -5,7 +5,7 @@ use crate::hook::HookContext;
 use crate::resume::SessionRef;
 use crate::services::STORE_TIMEOUT;
 use crate::worker::Work;
-use crate::{daemon, runtime};
+use crate::{ask_agent, daemon, runtime};
 use grov_domain::{ClientSessionId, StoreError};
 use grov_hooks::event;
 use grov_redact::Redactor;
@@ -14,7 +14,7 @@ use std::path::PathBuf;
 /// Maximum number of characters of the last message that are passed to the worker.
 const MAX_ANSWER_CHARS: usize = 8_000;
 
-/// Starts the worker and returns at once.
+/// Starts the worker and returns at once, with a question to the agent if the user wants that.
 pub(crate) fn handle(context: &HookContext<'_>, event: &str) -> Result<Option<String>, HookError> {
     let Some(session_ref) = session_ref(context)? else {
         return Ok(None);
@@ -30,6 +30,7 @@ pub(crate) fn handle(context: &HookContext<'_>, event: &str) -> Result<Option<St
         .as_deref()
         .unwrap_or_default();
     let answer = Redactor::shared().redact(answer);
+    let transcript = session_ref.transcript.clone();
     let work = Work {
         answer: answer.chars().take(MAX_ANSWER_CHARS).collect(),
         event: event.to_owned(),
@@ -41,6 +42,9 @@ pub(crate) fn handle(context: &HookContext<'_>, event: &str) -> Result<Option<St
         session_ref,
     };
     context.programs.start_worker(work, &settings)?;
+    if event == event::STOP && settings.memory().ask_agent {
+        return ask_agent::question(context, transcript.as_deref());
+    }
     Ok(None)
 }
 

@@ -369,6 +369,223 @@ mod tests {
         })
     }
 
+    /// Plays turns with a Stop event each. Returns the memories after every turn, newest first.
+    fn played(name: &str, turns: &[(Vec<String>, &str)]) -> Vec<Vec<Task>> {
+        let folder = tempfile::tempdir().unwrap();
+        let project = folder.path().join("project");
+        std::fs::create_dir_all(project.join(".git")).unwrap();
+        let transcript = folder.path().join(format!("{name}.jsonl"));
+        let environment = Environment::default();
+        let home = Home::locate(Some(&folder.path().join("home")), &environment).unwrap();
+        home.create().unwrap();
+        let services = crate::testing::services(home.database());
+        let runtime = crate::runtime().unwrap();
+        let mut text = String::new();
+        let mut after = Vec::new();
+        for (lines, answer) in turns {
+            let now = SystemClock.now();
+            let stamp = now
+                .format(&time::format_description::well_known::Rfc3339)
+                .unwrap();
+            let lines = lines.concat().replace("{cwd}", &project.to_string_lossy());
+            text += &lines
+                .replace("2026-05-01T10:00:0", &stamp)
+                .replace("1.000Z", "")
+                .replace("0.000Z", "")
+                .replace("2.000Z", "");
+            std::fs::write(&transcript, &text).unwrap();
+            let work = Work {
+                session_ref: SessionRef {
+                    session: name.to_owned(),
+                    directory: project.clone(),
+                    transcript: Some(transcript.clone()),
+                },
+                event: event::STOP.to_owned(),
+                answer: (*answer).to_owned(),
+                agent: None,
+            };
+            work.run(&home, &environment, &services).unwrap();
+            after.push(runtime.block_on(async {
+                let store = services.stores.open(None).await.unwrap();
+                let key = ProjectLocation::locate(&project).project();
+                store.tasks_for_project(key.key(), 10).await.unwrap()
+            }));
+        }
+        after
+    }
+
+    /// A turn that edits a file.
+    fn work(
+        name: &str,
+        number: usize,
+        prompt: &str,
+        file: &str,
+        answer: &'static str,
+    ) -> (Vec<String>, &'static str) {
+        let edit = format!(r#"{{"file_path":"{{cwd}}/{file}","old_string":"50","new_string":"100"}}"#);
+        let lines = vec![
+            typed(name, prompt),
+            numbered(&done(name, "Edit", &edit, answer), number),
+        ];
+        (lines, answer)
+    }
+
+    /// A turn that reads a file.
+    fn question(
+        name: &str,
+        number: usize,
+        prompt: &str,
+        answer: &'static str,
+    ) -> (Vec<String>, &'static str) {
+        let read = r#"{"file_path":"{cwd}/src/page.rs"}"#;
+        let lines = vec![
+            typed(name, prompt),
+            numbered(&done(name, "Read", read, answer), number),
+        ];
+        (lines, answer)
+    }
+
+    /// Gives calls and messages of a turn ids of their own.
+    fn numbered(lines: &str, number: usize) -> String {
+        lines
+            .replace("\"t1\"", &format!("\"t1-{number}\""))
+            .replace("\"m1\"", &format!("\"m1-{number}\""))
+            .replace("\"m2\"", &format!("\"m2-{number}\""))
+    }
+
+    #[test]
+    fn finished_work_is_saved_complete_at_the_end_of_its_turn_with_its_decision() {
+        let answer =
+            "Las páginas tienen cien filas. Mantengo el cursor, ya que las filas se borran mientras se lee.";
+        let after = played(
+            "es",
+            &[work(
+                "es",
+                1,
+                "Que las páginas tengan cien filas",
+                "src/page.rs",
+                answer,
+            )],
+        );
+        let [memory] = after[0].as_slice() else {
+            panic!("{after:?}")
+        };
+        assert_eq!(memory.status, grov_domain::TaskStatus::Complete);
+        assert_eq!(memory.decisions[0].choice, "Mantengo el cursor");
+        assert_eq!(memory.decisions[0].reason, "las filas se borran mientras se lee");
+    }
+
+    #[test]
+    fn the_same_question_again_and_again_leaves_the_memory_alone() {
+        let mut turns = vec![work(
+            "ask",
+            1,
+            "Make pages a hundred rows long in src/page.rs",
+            "src/page.rs",
+            "Pages have a hundred rows now.",
+        )];
+        turns.extend((2..7).map(|number| {
+            question(
+                "ask",
+                number,
+                "How long are the pages again?",
+                "A hundred rows, because of `LIMIT`.",
+            )
+        }));
+        let after = played("ask", &turns);
+        assert_eq!(after[0].len(), 1);
+        for later in &after[1..] {
+            assert_eq!(later, &after[0]);
+        }
+    }
+
+    #[test]
+    fn two_works_in_one_session_are_two_memories() {
+        let turns = [
+            work(
+                "two",
+                1,
+                "Sort the imports in the whole frontend",
+                "web/eslint.config.js",
+                "Sorted and enforced.",
+            ),
+            work(
+                "two",
+                2,
+                "next: the avatar upload accepts 50 MB files, limit that to 2 MB on the server",
+                "server/upload.ts",
+                "Uploads over 2 MB get a 413 now.",
+            ),
+        ];
+        let after = played("two", &turns);
+        let files: Vec<&[String]> = after[1]
+            .iter()
+            .map(|task| task.files_touched.as_slice())
+            .collect();
+        assert_eq!(after[0].len(), 1);
+        assert_eq!(files, [["server/upload.ts"], ["web/eslint.config.js"]]);
+    }
+
+    #[test]
+    fn work_that_goes_on_reopens_its_memory() {
+        let turns = [
+            work(
+                "on",
+                1,
+                "Make pages a hundred rows long in src/page.rs",
+                "src/page.rs",
+                "Pages have a hundred rows now.",
+            ),
+            work(
+                "on",
+                2,
+                "go on",
+                "src/page.rs",
+                "The header moved too, the footer is still missing.",
+            ),
+            work("on", 3, "go on", "src/page.rs", "The footer moved as well."),
+        ];
+        let after = played("on", &turns);
+        let statuses: Vec<_> = after.iter().map(|tasks| (tasks.len(), tasks[0].status)).collect();
+        use grov_domain::TaskStatus::{Abandoned, Complete};
+        assert_eq!(statuses[..2], [(1, Complete), (1, Abandoned)]);
+        assert_eq!(after[2].len(), 1);
+        assert_eq!(after[2][0].id, after[0][0].id);
+    }
+
+    #[test]
+    fn a_sentence_of_the_agent_is_no_constraint_of_the_user() {
+        let answer = "Retries happen at most 5 times. The provider only supports HTTPS callbacks.";
+        let after = played(
+            "limit",
+            &[work(
+                "limit",
+                1,
+                "Add retry to the sender in src/send.rs",
+                "src/send.rs",
+                answer,
+            )],
+        );
+        assert_eq!(after[0][0].constraints, Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_prompt_with_a_pasted_block_of_grov_loses_the_block_and_not_the_memory() {
+        let prompt = "<grov-context source='team-memory'>Use SQLite because it is small.</grov-context> Make pages a hundred rows long";
+        let after = played(
+            "pasted",
+            &[work(
+                "pasted",
+                1,
+                prompt,
+                "src/page.rs",
+                "Pages have a hundred rows now.",
+            )],
+        );
+        assert_eq!(after[0][0].original_query, "Make pages a hundred rows long");
+        assert!(after[0][0].decisions.is_empty());
+    }
+
     fn typed(session: &str, text: &str) -> String {
         format!(
             "{{\"type\":\"user\",\"uuid\":\"u1\",\"sessionId\":\"{session}\",\"cwd\":\"{{cwd}}\",\

@@ -113,6 +113,8 @@ pub struct Input {
     pub agent_id: Option<String>,
     /// At the end of a turn: the agent's last message.
     pub last_assistant_message: Option<String>,
+    /// At the end of a turn: whether a hook already made the agent go on.
+    pub stop_hook_active: Option<bool>,
 }
 
 /// Permission modes in which the client shows a question of a hook to the user.
@@ -147,6 +149,9 @@ impl Input {
             permission_mode: text("permission_mode"),
             agent_id: text("agent_id"),
             last_assistant_message: text("last_assistant_message"),
+            stop_hook_active: fields
+                .get("stop_hook_active")
+                .and_then(|raw| json::parse(raw.get())),
         }
     }
 
@@ -170,6 +175,11 @@ fn tool_input(json: &str) -> Option<Value> {
         ))
     });
     whole.filter(|value| !value.is_null())
+}
+
+/// A reply at the end of a turn that makes the agent go on: the client passes it the `reason`.
+pub fn go_on(reason: &str) -> String {
+    serde_json::json!({ "decision": "block", "reason": reason }).to_string()
 }
 
 /// Renders a reply. `notice` is shown to the user; the agent does not see it.
@@ -216,6 +226,14 @@ mod tests {
         assert_eq!(input.prompt.as_deref(), Some("hi 😀"));
         assert_eq!(input.event(Some("Stop")), Some("UserPromptSubmit"));
         assert_eq!(input.source, None);
+    }
+
+    #[test]
+    fn the_end_of_a_turn_tells_whether_a_hook_prolonged_it() {
+        let active = |json: &str| Input::read(json.as_bytes()).stop_hook_active;
+        assert_eq!(active(r#"{"stop_hook_active":true}"#), Some(true));
+        assert_eq!(active(r#"{"stop_hook_active":"yes"}"#), None);
+        assert_eq!(go_on("Why?"), r#"{"decision":"block","reason":"Why?"}"#);
     }
 
     #[test]

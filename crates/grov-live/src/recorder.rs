@@ -11,7 +11,7 @@ use crate::session_cache::SessionCache;
 use crate::tasks::{self, RecordedExchange, SketchedAction, TaskOrchestrator};
 use grov_domain::{
     ActionSketch, ClientDialect, ClientSessionId, ExchangeId, ExchangeKind, ExchangeRecord, Prompt,
-    RecordSink, Step, TokenUsage, without_own_text,
+    RecordSink, SideRequest, Step, TokenUsage, without_own_text,
 };
 use grov_project::{ProjectLocation, hash_user};
 use grov_proxy_core::{ObservedExchange, Outcome, TurnObserver};
@@ -235,6 +235,9 @@ fn recorded(
             .map(tasks::outcomes)
             .unwrap_or_default(),
         answer: is_main.then(|| last_text(exchange)).flatten(),
+        summary: (record.kind == ExchangeKind::Side(SideRequest::Compaction))
+            .then(|| last_text(exchange))
+            .flatten(),
         stop_reason: record.stop_reason.clone(),
         ends_turn,
         begins: is_main && index.is_some_and(prompts::begins),

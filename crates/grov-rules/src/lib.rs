@@ -28,6 +28,7 @@ mod reasoning;
 mod scope;
 mod summary;
 mod text;
+mod told;
 mod transition;
 mod turning_away;
 
@@ -40,4 +41,5 @@ pub use new_work::new_work;
 pub use prompt::only_asks;
 pub use reasoning::extract_reasoning;
 pub use summary::session_summary;
+pub use told::{Told, told};
 pub use transition::analyze_task_context;

@@ -192,6 +192,13 @@ impl TaskMaterial {
         new.flat_map(|done| done.action.files.iter().cloned()).collect()
     }
 
+    /// Whether the task consists of questions that changed nothing: its prompts end as questions. The answers are no work.
+    pub fn only_asks(&self) -> bool {
+        !self.prompts.is_empty()
+            && self.prompts.iter().all(|prompt| is_question(prompt))
+            && !self.has_changed()
+    }
+
     /// Whether to save the task: it changed something, made a decision with a reason, or was saved `before`.
     pub fn is_memory(&self, reasoning: &Reasoning, before: Option<&Task>) -> bool {
         before.is_some() || self.has_changed() || reasoning.has_decision()
@@ -251,7 +258,6 @@ impl TaskMaterial {
                 .or_else(|| {
                     let prompts = self.prompts_of(goal.as_deref().unwrap_or_default());
                     // "Why is it slow?" and then "fix it": the request starts the work.
-                    let is_question = |prompt: &String| prompt.trim_end().ends_with(['?', '？']);
                     let request = prompts.iter().find(|prompt| !is_question(prompt));
                     request.or(prompts.first()).cloned()
                 })
@@ -327,6 +333,11 @@ pub fn prompts<'a>(texts: impl IntoIterator<Item = &'a str>) -> Vec<String> {
 /// Shortens a prompt to its first and last 16 KiB. In a pasted log, beginning and end state the request.
 pub fn ends_of_prompt(text: &str) -> String {
     both_ends(text, MAX_PROMPT_END, "\n[…]\n").into_owned()
+}
+
+/// Whether a prompt ends as a question.
+fn is_question(prompt: &str) -> bool {
+    prompt.trim_end().ends_with(['?', '？'])
 }
 
 /// Returns `file` relative to `root` if it is in that folder.

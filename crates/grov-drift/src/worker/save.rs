@@ -14,7 +14,7 @@ use grov_domain::{
 use grov_hooks::event;
 use grov_project::{GrovIgnore, ProjectLocation, hash_user, pins, without_ignored};
 use grov_redact::Redactor;
-use grov_rules::{new_work, only_asks};
+use grov_rules::{Told, new_work, only_asks, told};
 use grov_runtime::UserMode;
 use grov_session::capture::{SaveContext, TaskMaterial, covered, reviewed};
 use grov_session::tasks::{Ending, Target, Tasks, with_turn};
@@ -112,6 +112,8 @@ struct PendingTask {
     state: SessionState,
     ending: Ending,
     answer: String,
+    /// What the agent said when it was asked.
+    told: Option<Told>,
 }
 
 impl TurnWorker<'_> {
@@ -123,7 +125,8 @@ impl TurnWorker<'_> {
         followed: Followed,
     ) -> Result<bool, StoreError> {
         let loaded = self.load(store).await?;
-        let Some(loaded) = loaded.filter(|loaded| loaded.has_changes(followed)) else {
+        let is_told = self.told(&self.work.answer).is_some();
+        let Some(loaded) = loaded.filter(|loaded| is_told || loaded.has_changes(followed)) else {
             return Ok(true);
         };
         let judge = (self.services.judge)(&self.settings)?;
@@ -208,10 +211,15 @@ impl TurnWorker<'_> {
         };
         let id = self.work.session_ref.id();
         let question = Redactor::shared().clean(material.reasoning_question(&pending.state, &pending.answer));
-        let reasoning = judge
+        let mut reasoning = judge
             .extract_reasoning(Some(&id.first_task()), &question)
             .await
             .answer;
+        if let Some(told) = &pending.told {
+            let open = told.open.iter().map(|open| format!("Open: {open}"));
+            let goal = std::iter::once(format!("Goal, as the agent put it: {}", told.goal));
+            reasoning.reasoning_trace.extend(goal.chain(open));
+        }
         if !material.is_memory(&reasoning, before) {
             return Ok(None);
         }
@@ -239,6 +247,23 @@ impl TurnWorker<'_> {
             "" => last.answer,
             answer => answer.to_owned(),
         };
+        // The answer to Grov's question is about the record, and says nothing of the turn.
+        if let Some(told) = self.told(&answer) {
+            let before = loaded.current()?;
+            let ending = match before.status {
+                TaskStatus::Abandoned => Ending::Abandoned,
+                TaskStatus::Complete | TaskStatus::Partial => Ending::Complete,
+            };
+            let id = before.session_id.clone()?;
+            let mut state = task_rows::task(session, &loaded.contract, id, self.user(&loaded.place));
+            state.original_goal = loaded.goal();
+            return Some(PendingTask {
+                state,
+                ending,
+                answer,
+                told: Some(told),
+            });
+        }
         let is_end = self.work.event == event::SESSION_END;
         let saved_at = loaded.current().map(|task| task.created_at);
         // The answer to a question is no work.
@@ -276,7 +301,13 @@ impl TurnWorker<'_> {
             state: with_turn(state, analysis.as_ref(), now, now),
             ending,
             answer,
+            told: None,
         })
+    }
+
+    /// The agent's answer to Grov's question, if `answer` is one.
+    fn told(&self, answer: &str) -> Option<Told> {
+        self.settings.memory().ask_agent.then(|| told(answer)).flatten()
     }
 
     /// Loads the session's saved tasks, newest first.

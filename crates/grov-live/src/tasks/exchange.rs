@@ -34,6 +34,8 @@ pub(crate) struct RecordedExchange {
     pub(crate) results: Vec<ToolOutcome>,
     /// The last text of the answer in the main conversation.
     pub(crate) answer: Option<String>,
+    /// The summary of the conversation, if the client asked for one.
+    pub(crate) summary: Option<String>,
     pub(crate) stop_reason: Option<String>,
     /// Whether the turn ends: the answer is complete and the model ended its turn.
     pub(crate) ends_turn: bool,

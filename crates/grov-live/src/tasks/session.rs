@@ -9,8 +9,8 @@ use super::persist::{persist, with_retries};
 use super::turn::OpenTurn;
 use super::{Context, Event, POLICY};
 use grov_domain::{
-    AgentId, ClientSessionId, ExchangeId, Intent, Move, SessionId, SessionState, SessionStatus, StoreError,
-    TaskTransition, active_task,
+    AgentId, ClientSessionId, ExchangeId, Intent, Move, SessionId, SessionState, SessionStatus, Statement,
+    StatementSource, StoreError, TaskTransition, active_task,
 };
 use grov_session::tasks::{Target, Tasks};
 use hashlink::LruCache;
@@ -55,10 +55,15 @@ pub(super) struct Session {
     agents: LruCache<AgentId, SessionId>,
     /// The end of the newest turn of each task.
     endings: HashMap<SessionId, TurnEnding>,
+    /// Texts of the turns of each task that may state decisions.
+    statements: HashMap<SessionId, Vec<Statement>>,
     remote: Option<String>,
     /// The newest time of any exchange. Not the newest exchange's, because the clock may have been set back.
     newest_time: OffsetDateTime,
 }
+
+/// Maximum number of texts kept per task, the newest.
+const MAX_STATEMENTS: usize = 24;
 
 /// How a turn ended.
 #[derive(Clone, Debug, Default)]
@@ -84,6 +89,7 @@ impl Session {
             outcomes: LruCache::new(MAX_OUTCOMES),
             agents: LruCache::new(MAX_AGENTS),
             endings: HashMap::new(),
+            statements: HashMap::new(),
             remote: None,
             newest_time: OffsetDateTime::UNIX_EPOCH,
         }
@@ -117,6 +123,19 @@ impl Session {
         }
     }
 
+    /// Remembers a text of a task that may state decisions.
+    fn state(&mut self, task: &SessionId, source: StatementSource, text: &str) {
+        if text.trim().is_empty() {
+            return;
+        }
+        let statements = self.statements.entry(task.clone()).or_default();
+        if statements.len() >= MAX_STATEMENTS {
+            statements.remove(0);
+        }
+        let text = text.to_owned();
+        statements.push(Statement { source, text });
+    }
+
     pub(super) async fn on_exchange(&mut self, exchange: &RecordedExchange) -> Result<(), StoreError> {
         self.load().await?;
         self.newest_time = self.newest_time.max(exchange.ended_at).max(exchange.started_at);
@@ -126,6 +145,9 @@ impl Session {
         for outcome in &exchange.results {
             let known = (outcome.failed, outcome.output.clone());
             self.outcomes.insert(outcome.tool_use_id.clone(), known);
+        }
+        if let (Some(summary), Some(task)) = (&exchange.summary, self.current.clone()) {
+            self.state(&task, StatementSource::Summary, summary);
         }
         let earlier_turn = exchange
             .agent_id

@@ -23,6 +23,8 @@ struct Script {
     reasoning_questions: Mutex<Vec<ReasoningQuestion>>,
     /// Decisions in the next extracted reasonings.
     decisions: Mutex<Vec<Decision>>,
+    /// Whether a model extracted them.
+    has_model: Mutex<bool>,
     /// Memories to forget while the next question of a kind is answered.
     forget_during: Mutex<Option<Forgotten>>,
 }
@@ -100,11 +102,18 @@ impl Judge for Script {
             .push((**question).clone());
         self.forget_during_question(JudgeQuestion::WhatToRemember).await;
         let trace = question.actions.iter().flat_map(|action| action.files.clone());
-        rules(Reasoning {
-            reasoning_trace: trace.collect(),
-            decisions: self.decisions.lock().unwrap().clone(),
-            ..Reasoning::default()
-        })
+        Judged {
+            answer: Reasoning {
+                reasoning_trace: trace.collect(),
+                decisions: self.decisions.lock().unwrap().clone(),
+                ..Reasoning::default()
+            },
+            by: if *self.has_model.lock().unwrap() {
+                JudgedBy::Model
+            } else {
+                JudgedBy::Rules
+            },
+        }
     }
 
     async fn check_drift(&self, _: Option<&SessionId>, _: &Redacted<DriftQuestion>) -> Option<DriftVerdict> {
@@ -263,6 +272,7 @@ impl TestSession {
             actions: record.steps.iter().map(SketchedAction::of).collect(),
             results: Vec::new(),
             answer: Some("Done.".to_owned()),
+            summary: None,
             stop_reason: record.stop_reason.clone(),
             ends_turn: ends,
             begins: false,

@@ -21,8 +21,8 @@ pub(super) const PURPOSES: &[&str] = &[
     "de manera que", "de maniere a", "de modo que", "in modo che", "in order not to", "in order to", "in ordine",
     "om te voorkomen", "opdat", "para evitar", "para nao", "para no", "para que", "pentru a evita", "pentru a nu",
     "per evitare", "per non", "pour eviter", "pour ne pas", "pour qu'", "pour que", "pra nao", "pra que",
-    "so as not to", "so as to", "so that", "sodass", "to avoid", "to keep", "to prevent", "um zu vermeiden",
-    "which avoids", "which keeps", "zeby", "zodat", "во избежание", "чтобы", "щоб",
+    "so as not to", "so as to", "so that", "sodass", "that way", "this way", "to avoid", "to keep", "to prevent",
+    "um zu vermeiden", "which avoids", "which keeps", "zeby", "zodat", "во избежание", "чтобы", "щоб",
 ];
 
 /// Before what would happen otherwise.
@@ -131,18 +131,18 @@ pub(super) const CHOICES: &[&str] = &[
     "birak*", "bleef", "bleib*", "blieb*", "blijf*", "blijven", "bırak*", "cap", "capped", "caps", "choos*", "deixei",
     "deixo", "dejado", "dejamos", "dejando", "dejar", "deje", "dejo", "doar", "drop*", "fara", "fica", "ficam",
     "fiquei", "folos*", "garde*", "geblieben", "gebruik*", "gehouden", "gelassen", "gelaten", "genomen", "go for",
-    "go with", "habe gelassen", "hield", "houd*", "ignor*", "instead", "invece", "keep*", "kies", "koru*", "kullan*",
-    "laat", "laisse*", "lasciat*", "lascio", "lass*", "laten", "leav*", "left", "lieber", "liever", "limit*", "limite*",
-    "mant*", "max", "maximum", "nahm", "nam", "neem", "nehm*", "never", "nimm", "nimmt", "numai", "nur", "nutz*",
-    "only", "pastr*", "pick*", "plutot", "prend*", "preso", "pris", "prise", "puse", "qued*", "raman*", "ramas",
-    "reemplac*", "remain*", "remplac*", "replac*", "resta", "restano", "reste", "restent", "resto", "restrict*",
-    "reuse*", "rimane", "rimango", "sadece", "sans", "senza", "setz*", "seulement", "sigo", "sigue", "siguen", "sin",
-    "skip*", "so para", "solo", "somente", "statt", "stay*", "stick*", "switch*", "tengo", "tenho", "tenut*", "tiens",
-    "troquei", "trzym*", "tuttum", "tutuldu", "tutuyor", "tylko", "usa", "usado", "usamos", "usan", "usando", "usar",
-    "usaremos", "usat*", "usata", "usate", "usati", "usato", "use", "used", "usei", "uses", "using", "uso", "utilic*",
-    "utilis*", "utiliz*", "uzyl*", "uzyt*", "uzywa*", "verwend*", "weglassen", "without", "wole", "wybier*", "yalnizca",
-    "yalnızca", "zonder", "zostaj*", "zostaw*", "без", "берем", "беру", "берём", "взял*", "использ*", "лише", "оставл*",
-    "только", "тільки", "хран*", "храним",
+    "go with", "habe gelassen", "hield", "houd*", "ignor*", "instead", "invece", "kaldi", "kaldı", "keep*", "kies",
+    "koru*", "kullan*", "laat", "laisse*", "lasciat*", "lascio", "lass*", "laten", "leav*", "left", "lieber", "liever",
+    "limit*", "limite*", "mant*", "max", "maximum", "nahm", "nam", "neem", "nehm*", "never", "nimm", "nimmt", "numai",
+    "nur", "nutz*", "ohne", "only", "pastr*", "pick*", "plutot", "prend*", "preso", "pris", "prise", "puse", "qued*",
+    "raman*", "ramas", "reemplac*", "remain*", "remplac*", "replac*", "resta", "restano", "reste", "restent", "resto",
+    "restrict*", "reuse*", "rimane", "rimango", "sadece", "sans", "senza", "setz*", "seulement", "sigo", "sigue",
+    "siguen", "sin", "skip*", "so para", "solo", "somente", "statt", "stay*", "stays", "stick*", "switch*", "tengo",
+    "tenho", "tenut*", "tiens", "troquei", "trzym*", "tuttum", "tutuldu", "tutuyor", "tylko", "usa", "usado", "usamos",
+    "usan", "usando", "usar", "usaremos", "usat*", "usata", "usate", "usati", "usato", "use", "used", "usei", "uses",
+    "using", "uso", "utilic*", "utilis*", "utiliz*", "uzyl*", "uzyt*", "uzywa*", "verwend*", "weglassen", "went for",
+    "without", "wole", "wybier*", "yalnizca", "yalnızca", "zonder", "zostaj*", "zostaw*", "без", "берем", "беру",
+    "берём", "взял*", "использ*", "лише", "оставл*", "только", "тільки", "хран*", "храним",
 ];
 
 /// Negations: a choice not to do something.
@@ -227,12 +227,18 @@ pub(super) const DETERMINERS: &[&str] = &[
     "le", "les", "lo", "los", "o", "os", "that", "that's", "the", "there", "they", "this",
 ];
 
+/// Between a reason label and what it explains: "reason for the table".
+pub(super) const ABOUT: &[&str] = &[
+    "a", "de", "della", "del", "do", "da", "for", "fur", "icin", "para", "pentru", "per", "pour", "voor",
+    "dla", "для",
+];
+
 /// Numbers that announce a list: "two things: …".
 #[rustfmt::skip]
 pub(super) const NUMERALS: &[&str] = &[
-    "2", "3", "4", "5", "cinq", "cuatro", "deux", "deze", "diese", "dois", "dos", "drei", "drie", "duas", "due", "dwie",
-    "following", "four", "mehrere", "quatre", "quatro", "quattro", "several", "siguientes", "these", "three", "tre",
-    "trei", "tres", "trois", "trzy", "twee", "two", "uc", "vier", "zwei", "два", "две", "три",
+    "cinq", "cuatro", "deux", "deze", "diese", "dois", "dos", "drei", "drie", "duas", "due", "dwie", "following",
+    "four", "mehrere", "quatre", "quatro", "quattro", "several", "siguientes", "these", "three", "tre", "trei", "tres",
+    "trois", "trzy", "twee", "two", "uc", "vier", "zwei", "два", "две", "три",
 ];
 
 /// Words of a request to explain something.
@@ -285,7 +291,7 @@ pub(super) const CHINESE_CONSEQUENCES: &[&str] = &["所以", "因此", "因而",
 #[rustfmt::skip]
 pub(super) const CHINESE_CHOICES: &[&str] = &[
     "用", "采用", "选", "保留", "沿用", "没有", "没用", "不用", "不要", "不做", "不加", "不写", "不改", "不再", "而不是", "而非", "放弃", "只", "统一",
-    "改成", "改为", "换成", "固定", "先", "限制", "默认", "没加", "没写", "没改", "没动", "没做", "继续", "仍", "还是", "存", "放在", "放到",
+    "保持", "维持", "不在", "没在", "改成", "改为", "换成", "固定", "先", "限制", "默认", "没加", "没写", "没改", "没动", "没做", "继续", "仍", "还是", "存", "放在", "放到",
 ];
 /// Chinese: a failure.
 pub(super) const CHINESE_PROBLEMS: &[&str] = &[

@@ -1,9 +1,9 @@
 //! Decisions in languages with spaces between words.
 
 use super::lexicon::{
-    ADVICE, AFTER_REASON, ALTERNATIVES, AMBIGUOUS, CAUSES, CHOICES, CONSEQUENCES, DECIDED, DETERMINERS,
-    FAILING_VERBS, FINITE, INQUIRIES, Kind, NEGATIONS, NUMERALS, OTHERWISE, PROBLEMS, PURPOSES, RATIONALES,
-    SPEAKERS,
+    ABOUT, ADVICE, AFTER_REASON, ALTERNATIVES, AMBIGUOUS, CAUSES, CHOICES, CONSEQUENCES, DECIDED,
+    DETERMINERS, FAILING_VERBS, FINITE, INQUIRIES, Kind, NEGATIONS, NUMERALS, OTHERWISE, PROBLEMS, PURPOSES,
+    RATIONALES, REASON_LABELS, SPEAKERS,
 };
 use super::{Candidate, Context, Source, has_any, is_unspaced};
 use crate::goal::Sentence;
@@ -23,6 +23,11 @@ const NOT_CAUSAL_AS: (&[&str], &[&str]) = (
     &["a", "an", "before", "described", "expected", "far", "follows", "in", "is", "json", "long", "many", "much", "of", "part", "requested",
       "soon", "well"],
 );
+
+/// Subjects after "so" without a pause.
+const SUBJECTS: &[&str] = &[
+    "everyone", "it", "no", "nobody", "nothing", "people", "the", "they", "users", "we", "you",
+];
 
 /// Words that reject what they stand before.
 #[rustfmt::skip]
@@ -49,6 +54,7 @@ pub(super) fn decision(text: &str, next: Option<&str>, context: Context) -> Opti
     }
     connected(text, &all, context)
         .or_else(|| after_turkish_reason(text, &all, context))
+        .or_else(|| labelled(text, &all))
         .or_else(|| set_off(text, &all, context))
         .or_else(|| spoken(text, &all, context))
         .or_else(|| with_next(text, &all, next, context))
@@ -149,6 +155,10 @@ fn ambiguous(all: &[Word<'_>], at: usize) -> Option<(usize, Kind)> {
                 && !next.is_any(NOT_CAUSAL_AS.1)
                 && all.len() - at > MIN_AFTER_AS
                 && (at == 0 || says_something(&all[at + 1..]))
+        }
+        // "So nobody loses data" without a pause is a purpose.
+        "so" if at > 0 && before.is_some_and(|before| !before.pauses()) => {
+            return next.is_any(SUBJECTS).then_some((1, Kind::Purpose));
         }
         // "So far", "so much"; a consequence follows a pause.
         "so" => before.is_some_and(|before| before.pauses()) && !next.is_any(&["far", "much", "that"]),
@@ -340,6 +350,17 @@ fn after_turkish_reason(text: &str, all: &[Word<'_>], context: Context) -> Optio
     })
 }
 
+/// "Reason for the separate table: the auditor may not read names."
+fn labelled(text: &str, all: &[Word<'_>]) -> Option<Candidate> {
+    let is_label = all[0].is_any(REASON_LABELS) && all.get(1)?.is_any(ABOUT);
+    let colon = (2..all.len().saturating_sub(2)).find(|at| all[*at].after.contains(':'))?;
+    is_label.then(|| Candidate {
+        choice: text[all[2].start..all[colon].end].to_owned(),
+        reason: text[all[colon + 1].start..].to_owned(),
+        weight: 3,
+    })
+}
+
 /// A reason after a colon or dash, or in parentheses: "Not GPG: its keyring needs …", "kept gp3 (io2 would …)".
 fn set_off(text: &str, all: &[Word<'_>], context: Context) -> Option<Candidate> {
     for at in 0..all.len().saturating_sub(MIN_CLAUSE) {
@@ -381,9 +402,10 @@ fn is_enumeration(reason: &[Word<'_>]) -> bool {
 
 /// An order of the user and, after a comma, its circumstances: "use the queue, we don't want another broker".
 fn spoken(text: &str, all: &[Word<'_>], context: Context) -> Option<Candidate> {
-    if context.source != Source::Prompt && !context.is_announced {
+    if context.source == Source::Remark {
         return None;
     }
+    let is_prompt = context.source == Source::Prompt;
     for at in 1..all.len().saturating_sub(2) {
         if !all[at].pauses() {
             continue;
@@ -394,10 +416,19 @@ fn spoken(text: &str, all: &[Word<'_>], context: Context) -> Option<Candidate> {
         let is_choice = [CHOICES, DECIDED, ALTERNATIVES, NEGATIONS]
             .iter()
             .any(|table| has_any(table, choice));
-        let tells = any_at(SPEAKERS, reason, 0).is_some() && is_choice
-            || any_at(DETERMINERS, reason, 0).is_some()
-                && (reason.iter().any(|word| word.is_any(NEGATIONS))
-                    || is_choice && has_any(RATIONALES, reason));
+        let speaks = any_at(SPEAKERS, reason, 0).is_some();
+        let is_clause = speaks || any_at(DETERMINERS, reason, 0).is_some();
+        let denies = reason.iter().any(|word| word.is_any(NEGATIONS));
+        let rejects = has_any(ALTERNATIVES, choice) || says_not(choice);
+        let tells = match () {
+            () if context.is_announced => is_clause,
+            () if is_prompt => {
+                speaks && is_choice
+                    || is_clause && (denies || rejects || is_choice && has_any(RATIONALES, reason))
+            }
+            // The agent goes on with what it did: "I kept it, I added a test".
+            () => is_choice && is_clause && denies && !reason[0].is_any(&["i", "ich", "je", "ik"]),
+        };
         if !tells || narrates_problem(reason) {
             continue;
         }
@@ -434,7 +465,11 @@ fn with_next(text: &str, all: &[Word<'_>], next: Option<&str>, context: Context)
         .is_some(),
     };
     let is_pair = text.trim_end().ends_with(';') && context.source != Source::Commit;
-    let follows = is_pair && has_any(RATIONALES, &read);
+    let goes_on = read
+        .first()
+        .is_some_and(|first| first.is_any(&["and", "i", "ich", "je", "ik", "then"]));
+    let is_sure = has_any(DECIDED, all) || negates_a_deed(all);
+    let follows = is_pair && !goes_on && read.len() > MIN_CLAUSE && (is_sure || has_any(RATIONALES, &read));
     if !(opens || follows) || read.len() < 3 {
         return None;
     }

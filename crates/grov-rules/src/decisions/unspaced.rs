@@ -165,7 +165,13 @@ fn japanese<'t>(text: &'t str, next: Option<&'t str>, context: Context) -> Optio
         return Some((&whole[..at], &whole[at..]));
     }
     let next = next.filter(|next| gives_reason(next))?;
-    has(JAPANESE_CHOICES, whole)
-        .then_some((whole, next))
-        .filter(|(choice, _)| !has(JAPANESE_PROBLEMS, choice))
+    // A deed or an order that the next sentence explains.
+    let acts = match context.source {
+        Source::Prompt => ["て", "ください", "下さい", "てね"]
+            .iter()
+            .any(|ending| whole.ends_with(ending)),
+        _ => whole.ends_with("ました") && !whole.ends_with("ていました"),
+    };
+    let is_choice = has(JAPANESE_CHOICES, whole) || acts;
+    (is_choice && !has(JAPANESE_PROBLEMS, whole)).then_some((whole, next))
 }

@@ -278,6 +278,8 @@ settings! {
     /// Settings of team memory.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct MemorySettings memory {
+        /// Whether the agent is asked for goal, decisions and open ends of a task that it finished; costs up to 200 tokens
+        ask_agent: bool = "memory.ask_agent", Kind::Boolean, "false", ["GROV_MEMORY_ASK_AGENT"];
         /// Maximum number of tokens of team memory that are added to a prompt
         // A smaller budget cannot hold one memory.
         budget_tokens: usize = "memory.budget_tokens", Kind::Integer { min: 200, max: 8000 }, "800",

@@ -89,7 +89,13 @@ fn divided(entries: Vec<Entry>) -> Vec<TurnTexts> {
         }
         let Some(turn) = turns.last_mut() else { continue };
         match entry.event {
-            Event::Said(text) => turn.closing = text,
+            // After a question of a hook there are several.
+            Event::Said(text) => {
+                if !turn.closing.is_empty() {
+                    turn.closing.push_str("\n\n");
+                }
+                turn.closing.push_str(&text);
+            }
             Event::Summary(text) => turn.summaries.push(text),
             Event::Call(call) => {
                 turn.closing.clear();

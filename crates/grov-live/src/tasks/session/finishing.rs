@@ -6,7 +6,7 @@ use crate::tasks::POLICY;
 use crate::tasks::location::{Location, ignore_rules, locate, with_file_pins};
 use crate::tasks::persist::{persist, with_retries};
 use grov_domain::{
-    DriftFilter, SessionId, SessionState, StepRow, StoreError, TaskId, TaskTransition, time_before,
+    DriftFilter, JudgedBy, SessionId, SessionState, StepRow, StoreError, TaskId, TaskTransition, time_before,
 };
 use grov_project::without_ignored;
 use grov_redact::Redactor;
@@ -64,12 +64,16 @@ impl Session {
                 location.root.as_deref(),
                 |file| ignore.ignores(file),
             );
+            let material = material.with_statements(self.statements.get(id).cloned().unwrap_or_default());
             if !material.is_empty() {
                 let answer = self.endings.get(id).map_or("", |ending| &ending.answer);
                 let question = Redactor::shared().clean(material.reasoning_question(&state, answer));
                 let judge = &self.context.judge;
-                let reasoning = judge.extract_reasoning(Some(id), &question).await.answer;
-                if material.is_memory(&reasoning, None) {
+                let judged = judge.extract_reasoning(Some(id), &question).await;
+                // The rules take the answer to a question for a decision; a model does not.
+                let is_answer = judged.by == JudgedBy::Rules && material.only_asks();
+                let reasoning = judged.answer;
+                if material.is_memory(&reasoning, None) && !is_answer {
                     let saving = SaveContext {
                         id: TaskId::fresh(),
                         ending,

@@ -5,7 +5,9 @@ use crate::tasks::exchange::RecordedExchange;
 use crate::tasks::location::locate;
 use crate::tasks::persist::{persist, with_retries};
 use crate::tasks::turn::OpenTurn;
-use grov_domain::{SessionId, SessionState, StoreError, TaskAnalysis, TaskTransition, TaskType};
+use grov_domain::{
+    SessionId, SessionState, StatementSource, StoreError, TaskAnalysis, TaskTransition, TaskType,
+};
 use grov_redact::Redactor;
 use grov_session::tasks::{Target, Work, started, with_intent, with_turn};
 
@@ -124,6 +126,9 @@ impl Session {
         }
         self.remember(state);
         self.remember_agents(turn, &id);
+        if work.is_changed {
+            self.state(&id, StatementSource::Closing, &answer);
+        }
         let ending = TurnEnding {
             answer,
             head: location.head.clone(),

@@ -273,5 +273,8 @@ async fn a_decision_with_a_reason_is_saved() {
     );
     *work.judge.decisions.lock().unwrap() = vec![decision("cursors", "offsets skip rows")];
     turn_without_edits(&mut work, "and why?").await;
+    assert_eq!(work.memory().await, [], "the rules took an answer for a decision");
+    *work.judge.has_model.lock().unwrap() = true;
+    turn_without_edits(&mut work, "and why not offsets?").await;
     assert_eq!(work.memory().await.len(), 1);
 }

@@ -144,7 +144,8 @@ fn a_project_cannot_set_what_is_added_to_prompts() {
         settings.memory(),
         MemorySettings {
             enabled: false,
-            budget_tokens: 800
+            budget_tokens: 800,
+            ask_agent: false,
         }
     );
     assert_eq!(settings.store(), Scene::new().load().unwrap().store());

@@ -47,7 +47,8 @@ fn defaults_match_the_documentation() {
         settings.memory(),
         MemorySettings {
             enabled: true,
-            budget_tokens: 800
+            budget_tokens: 800,
+            ask_agent: false,
         }
     );
     assert_eq!(settings.tasks().abandon_after, seconds(3600));
