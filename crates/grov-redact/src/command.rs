@@ -238,26 +238,31 @@ pub(crate) fn piped(scan: &mut Scan<'_>, keyword: Range<usize>) {
     }
 }
 
-/// Finds the last word of a command with `-b` among its options: `htpasswd -b FILE USER PASSWORD`.
-pub(crate) fn last_word(scan: &mut Scan<'_>, keyword: Range<usize>) {
+/// Finds the password in `htpasswd -b FILE USER PASSWORD`, or `htpasswd -nb USER PASSWORD`.
+pub(crate) fn htpasswd(scan: &mut Scan<'_>, keyword: Range<usize>) {
+    const MAX_COMMAND: usize = 512;
     let bytes = scan.bytes;
-    let ends = |byte: &u8| matches!(byte, b'\n' | b';' | b'|' | b'&' | b'`' | b')');
-    let end = end_of_run(bytes, keyword.end, 512, ends);
-    let Some(arguments) = scan.text.get(keyword.end..end).map(str::trim_end) else {
-        return;
-    };
-    let options = arguments
-        .split_whitespace()
-        .take_while(|word| word.starts_with('-'));
-    let is_batch = options
-        .filter(|word| !word.starts_with("--"))
-        .any(|word| word.contains('b'));
-    let Some(blank) = arguments.rfind(char::is_whitespace).filter(|_| is_batch) else {
-        return;
-    };
-    let word = word(bytes, keyword.end + blank + 1);
-    if word.len() >= 3 && scan.text.get(word.clone()).is_some_and(|text| !is_stand_in(text)) {
-        scan.found("command-password", Certainty::Place, word);
+    let limit = bytes.len().min(keyword.end + MAX_COMMAND);
+    let (mut at, mut words, mut is_batch, mut has_file) = (keyword.end, 0, false, true);
+    while at < limit {
+        at = Class::of(" \t").run(bytes, at, 16);
+        let word = word(bytes, at);
+        if word.is_empty() {
+            return;
+        }
+        if bytes[word.start] == b'-' && words == 0 {
+            is_batch |= bytes[word.clone()].contains(&b'b');
+            has_file &= !bytes[word.clone()].contains(&b'n');
+        } else if words == 1 + usize::from(has_file) {
+            let is_real = scan.text.get(word.clone()).is_some_and(|text| !is_stand_in(text));
+            if is_batch && word.len() >= 3 && is_real {
+                scan.found("command-password", Certainty::Place, word);
+            }
+            return;
+        } else {
+            words += 1;
+        }
+        at = word.end + usize::from(matches!(bytes.get(word.end), Some(b'"' | b'\'')));
     }
 }
 

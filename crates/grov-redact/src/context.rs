@@ -33,7 +33,7 @@ pub(crate) static CONTEXTS: &[(ContextRule, &[&str])] = &[
     (prose::key, prose::KEY_WORDS),
     (prose::code, prose::CODE_WORDS),
     (command::piped, &["sudo -s ", "chpasswd", "passwd --stdin", "--password-stdin", "--with-token"]),
-    (command::last_word, &["htpasswd "]),
+    (command::htpasswd, &["htpasswd "]),
     (one_time_seed, &["otpauth://"]),
     (command::flag, &[
         "-password", "-passwd", "-passphrase", "-pass", "-keypass", "-storepass", "-token", "-secret",

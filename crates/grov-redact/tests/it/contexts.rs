@@ -357,6 +357,10 @@ pub(crate) const SECRETS: &[(&str, &str)] = &[
         "echo «yUjgWMvHC8PF5PaylPFZ» | docker login ghcr.io -u bot --password-stdin",
     ),
     ("command-password", "htpasswd -bB .htpasswd jo «Kuckucksuhr3»"),
+    (
+        "command-password",
+        "Look at htpasswd -nb 'jo' '«Kuckucksuhr3»' and the log",
+    ),
     // Values on the next line.
     (
         "password",
