@@ -2,15 +2,26 @@
 //! hides characters or asks for secrets.
 //!
 //! Patterns match several words: "you must run the migrations before the tests" is knowledge, "ignore all previous
-//! instructions" is an injection. `grov memory audit` lists the findings. A memory with a finding that
+//! instructions" is an injection. What is ordinary by itself counts only together with something else in a nearby sentence
+//! ([`COMBINATIONS`]): "push to main" with "without asking the user". Text that the memory quotes as an example does not
+//! count. `grov memory audit` lists the findings. A memory with a finding that
 //! [`is_order`](SuspicionKind::is_order) is still found by a search, but all of it is withheld from agents until a user
 //! edits it: the author of one field could have written the others, and the id would lead the agent to the text.
 
+mod address;
+mod commands;
+mod disguise;
+mod hosts;
+mod mention;
 mod patterns;
 mod phrases;
 
 use crate::quote::{is_hidden, line};
+use address::Address;
+use commands::{Command, commands};
 use grov_domain::Task;
+use mention::{is_about_texts, is_mention, is_rejected};
+use phrases::{NormalizedText, PhraseMatch};
 
 /// Maximum number of bytes of a memory checked before it is rendered; far fewer are rendered.
 const MAX_CHECKED_BYTES: usize = 64 * 1024;
@@ -18,6 +29,8 @@ const MAX_CHECKED_BYTES: usize = 64 * 1024;
 const MAX_EXCERPT: usize = 120;
 /// Bytes of an excerpt before the match.
 const CONTEXT_BYTES: usize = 24;
+/// The distance in sentences within which two features count together.
+const NEARBY: usize = 3;
 
 /// What is suspicious about a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -32,6 +45,10 @@ pub enum SuspicionKind {
     Exfiltration,
     /// It downloads and runs code.
     Download,
+    /// It takes packages or code from another source.
+    Redirection,
+    /// It is disguised: digits for letters, spaced letters, backwards, encoded.
+    Disguise,
     /// It tells the reader to work without checks or permissions.
     Unchecked,
     /// It has a long run of encoded data.
@@ -47,6 +64,8 @@ impl SuspicionKind {
             Self::Hidden => "hidden",
             Self::Exfiltration => "exfiltration",
             Self::Download => "download",
+            Self::Redirection => "redirection",
+            Self::Disguise => "disguise",
             Self::Unchecked => "unchecked",
             Self::Blob => "blob",
         }
@@ -60,6 +79,8 @@ impl SuspicionKind {
             Self::Hidden => "has invisible characters",
             Self::Exfiltration => "asks for secrets to be sent or shown",
             Self::Download => "downloads and runs code",
+            Self::Redirection => "takes packages or code from another source",
+            Self::Disguise => "instructs the agent in disguise",
             Self::Unchecked => "tells the agent to work without checks or permission",
             Self::Blob => "has a long run of encoded data",
         }
@@ -69,6 +90,103 @@ impl SuspicionKind {
     /// broken") and encoded data are only reported to people.
     pub fn is_order(self) -> bool {
         !matches!(self, Self::Unchecked | Self::Blob)
+    }
+}
+
+/// What is ordinary by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) enum Feature {
+    /// It speaks to an agent.
+    Addressed,
+    /// It is to be done always, or first.
+    Urged,
+    /// The user is not to know.
+    Concealed,
+    /// Nothing is asked or confirmed.
+    Unasked,
+    /// Tests, checks or reviews are taken away.
+    Weakened,
+    /// What guards against the agent itself is taken away.
+    Disarmed,
+    /// A result is reported that did not occur.
+    Lied,
+    /// Data is deleted.
+    Destroyed,
+    /// Secrets or data in bulk are sent.
+    Sent,
+    /// An installer is run as install pages document it.
+    Installer,
+    /// Packages or code come from a foreign source.
+    ForeignSource,
+}
+
+/// Two features in nearby sentences that are suspicious together.
+const COMBINATIONS: &[(SuspicionKind, &[Feature], &[Feature])] = {
+    use Feature::*;
+    &[
+        (
+            SuspicionKind::Order,
+            &[Addressed],
+            &[Concealed, Weakened, Disarmed, Lied, Destroyed],
+        ),
+        (
+            SuspicionKind::Order,
+            &[Concealed],
+            &[Weakened, Disarmed, Lied, Destroyed],
+        ),
+        (
+            SuspicionKind::Order,
+            &[Unasked],
+            &[Weakened, Disarmed, Destroyed, Lied],
+        ),
+        (SuspicionKind::Order, &[Urged], &[Disarmed, Lied]),
+        (SuspicionKind::Order, &[Disarmed, Weakened], &[Lied]),
+        (
+            SuspicionKind::Exfiltration,
+            &[Sent],
+            &[Addressed, Urged, Concealed, Unasked],
+        ),
+        (
+            SuspicionKind::Download,
+            &[Installer],
+            &[Addressed, Urged, Concealed, Unasked],
+        ),
+        (
+            SuspicionKind::Redirection,
+            &[ForeignSource],
+            &[Addressed, Urged, Concealed, Unasked],
+        ),
+    ]
+};
+
+/// What a pattern finds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) enum Finding {
+    /// Suspicious by itself.
+    Kind(SuspicionKind),
+    /// Suspicious together with another one.
+    Feature(Feature),
+}
+
+impl Finding {
+    /// The finding with this name in the lists of phrases.
+    fn named(name: &str) -> Option<Self> {
+        Some(match name {
+            "order" => Self::Kind(SuspicionKind::Order),
+            "exfiltration" => Self::Kind(SuspicionKind::Exfiltration),
+            "download" => Self::Kind(SuspicionKind::Download),
+            "unchecked" => Self::Kind(SuspicionKind::Unchecked),
+            "addressed" => Self::Feature(Feature::Addressed),
+            "urged" => Self::Feature(Feature::Urged),
+            "concealed" => Self::Feature(Feature::Concealed),
+            "unasked" => Self::Feature(Feature::Unasked),
+            "weakened" => Self::Feature(Feature::Weakened),
+            "disarmed" => Self::Feature(Feature::Disarmed),
+            "lied" => Self::Feature(Feature::Lied),
+            "destroyed" => Self::Feature(Feature::Destroyed),
+            "sent" => Self::Feature(Feature::Sent),
+            _ => return None,
+        })
     }
 }
 
@@ -85,32 +203,39 @@ pub struct Suspicion {
 
 /// The suspicions in a memory: the first of each kind in each field.
 pub fn suspicions(task: &Task) -> Vec<Suspicion> {
-    let mut found = Vec::new();
-    for (field, text) in fields(task) {
-        for (kind, at) in found_in(text) {
-            found.push(Suspicion {
+    let fields = fields(task);
+    let texts: Vec<&str> = fields.iter().map(|(_, text)| *text).collect();
+    found_in(&texts)
+        .into_iter()
+        .filter_map(|(place, kind, at)| {
+            let (field, text) = fields.get(place)?;
+            Some(Suspicion {
                 field: field.clone(),
                 excerpt: excerpt(text, at),
                 kind,
-            });
-        }
-    }
-    found
+            })
+        })
+        .collect()
 }
 
 /// Whether a memory is withheld from agents. Checks its first [`MAX_CHECKED_BYTES`] bytes.
 pub(crate) fn is_withheld(task: &Task) -> bool {
     let mut left = MAX_CHECKED_BYTES;
-    fields(task).iter().any(|(_, text)| {
-        let read = &text[..text.floor_char_boundary(left)];
-        left -= read.len();
-        instructs_agent(read)
-    })
+    let fields = fields(task);
+    let texts: Vec<&str> = fields
+        .iter()
+        .map(|(_, text)| {
+            let read = &text[..text.floor_char_boundary(left)];
+            left -= read.len();
+            read
+        })
+        .collect();
+    found_in(&texts).iter().any(|(_, kind, _)| kind.is_order())
 }
 
 /// Whether a text instructs the agent.
 pub(crate) fn instructs_agent(text: &str) -> bool {
-    found_in(text).iter().any(|(kind, _)| kind.is_order())
+    found_in(&[text]).iter().any(|(_, kind, _)| kind.is_order())
 }
 
 /// The free-text fields of a memory; those that are rendered come first.
@@ -135,16 +260,135 @@ fn fields(task: &Task) -> Vec<(String, &str)> {
     fields
 }
 
-/// Each kind found in a text, with the byte offset of its first match.
-fn found_in(text: &str) -> Vec<(SuspicionKind, usize)> {
-    let mut found = phrases::NormalizedText::of(text).phrases();
-    found.extend(patterns::tags(text).map(|at| (SuspicionKind::Impersonation, at)));
-    found.extend(patterns::hidden(text).map(|at| (SuspicionKind::Hidden, at)));
-    found.extend(patterns::download(text).map(|at| (SuspicionKind::Download, at)));
-    found.extend(patterns::blob(text).map(|at| (SuspicionKind::Blob, at)));
+/// A feature in a text.
+struct Sighting {
+    feature: Feature,
+    /// The position of the text.
+    place: usize,
+    at: usize,
+    sentence: usize,
+}
+
+/// The first of each kind in each text: the position of the text, the kind, and the byte offset.
+fn found_in(texts: &[&str]) -> Vec<(usize, SuspicionKind, usize)> {
+    let mut found = Vec::new();
+    let mut sightings: Vec<Sighting> = Vec::new();
+    let mut sentences = 0;
+    let is_about = is_about_texts(texts);
+    let is_own = hosts::is_of_the_organization(texts);
+    for (place, text) in texts.iter().enumerate().filter(|(_, text)| !text.is_empty()) {
+        let normalized = NormalizedText::of(text);
+        let mut add = |finding, at, sentence: usize| match finding {
+            Finding::Kind(kind) => found.push((place, kind, at)),
+            Finding::Feature(feature) => sightings.push(Sighting {
+                feature,
+                place,
+                at,
+                sentence: sentences + sentence,
+            }),
+        };
+        let phrases = normalized.phrases();
+        for phrase in &phrases {
+            if !is_mention(text, phrase.at, is_about) {
+                add(phrase.finding, phrase.at, phrase.sentence);
+            }
+        }
+        // A text has one address, at its beginning, and few commands: they count as if in all of its sentences.
+        let last = normalized.sentences().saturating_sub(1);
+        let mut add_all = |finding, at| {
+            add(finding, at, 0);
+            if last > 0 {
+                add(finding, at, last);
+            }
+        };
+        let address = address::addressed(text);
+        if let Some((address, at)) = address.filter(|(_, at)| !is_mention(text, *at, is_about)) {
+            add_all(address.finding(), at);
+        }
+        for (command, at) in commands(text) {
+            if command == Command::ForeignSource && !is_own {
+                add_all(Finding::Kind(SuspicionKind::Redirection), at);
+                continue;
+            }
+            let is_example = is_about && is_mention(text, at, true);
+            if !is_example && !is_rejected(text, at) {
+                add_all(command.finding(), at);
+            }
+        }
+        let patterns = [
+            (SuspicionKind::Impersonation, patterns::tags(text, is_about)),
+            (SuspicionKind::Impersonation, address::posed_notice(text)),
+            (SuspicionKind::Hidden, patterns::hidden(text)),
+            (SuspicionKind::Blob, patterns::blob(text)),
+        ];
+        found.extend(
+            patterns
+                .into_iter()
+                .filter_map(|(kind, at)| Some((place, kind, at?))),
+        );
+        if disguise::is_disguised(text) || says_more_in_disguise(text, &phrases) {
+            found.push((place, SuspicionKind::Disguise, 0));
+        }
+        sentences += last + 1;
+    }
+    combine(&sightings, &mut found);
     found.sort_unstable();
-    found.dedup_by_key(|(kind, _)| *kind);
+    found.dedup_by_key(|(place, kind, _)| (*place, *kind));
     found
+}
+
+impl Address {
+    fn finding(self) -> Finding {
+        match self {
+            Self::Certain => Finding::Kind(SuspicionKind::Order),
+            Self::Possible => Finding::Feature(Feature::Addressed),
+        }
+    }
+}
+
+impl Command {
+    fn finding(self) -> Finding {
+        match self {
+            Self::Download => Finding::Kind(SuspicionKind::Download),
+            Self::Installer => Finding::Feature(Feature::Installer),
+            Self::Secret => Finding::Kind(SuspicionKind::Exfiltration),
+            Self::UncheckedSource => Finding::Kind(SuspicionKind::Redirection),
+            Self::ForeignSource => Finding::Feature(Feature::ForeignSource),
+        }
+    }
+}
+
+/// Adds the combinations of features, at the place of the second one.
+fn combine(sightings: &[Sighting], found: &mut Vec<(usize, SuspicionKind, usize)>) {
+    for (kind, ones, others) in COMBINATIONS {
+        for other in sightings.iter().filter(|other| others.contains(&other.feature)) {
+            let is_near = |one: &&Sighting| one.sentence.abs_diff(other.sentence) <= NEARBY;
+            let mut near = sightings
+                .iter()
+                .filter(|one| ones.contains(&one.feature))
+                .filter(is_near);
+            if near.next().is_some() {
+                found.push((other.place, *kind, other.at));
+            }
+        }
+    }
+}
+
+/// Whether a disguised reading of a text says something suspicious that the plain text does not say.
+fn says_more_in_disguise(text: &str, plain: &[PhraseMatch]) -> bool {
+    let is_strong = |finding: Finding| match finding {
+        Finding::Kind(kind) => kind.is_order(),
+        Finding::Feature(feature) => {
+            use Feature::*;
+            matches!(feature, Disarmed | Weakened | Destroyed | Concealed | Sent)
+        }
+    };
+    disguise::readings(text).iter().any(|reading| {
+        let said = NormalizedText::of(reading).phrases();
+        said.iter()
+            .filter(|one| is_strong(one.finding))
+            .any(|one| plain.iter().all(|plain| plain.finding != one.finding))
+    })
 }
 
 fn excerpt(text: &str, at: usize) -> String {

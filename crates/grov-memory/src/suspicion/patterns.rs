@@ -1,10 +1,10 @@
-//! Injection patterns other than phrases: tags, hidden characters, downloads that are run, encoded data. Each function returns
-//! the byte offset of the first match.
+//! Injection patterns other than phrases and commands: tags, hidden characters, encoded data. Each function returns the byte
+//! offset of the first match.
+
+use super::mention::is_mention;
 
 /// The shortest run of encoded data, in characters.
 const MIN_DATA: usize = 120;
-/// The most bytes between a download and the program that runs it.
-const MAX_COMMAND: usize = 240;
 /// Zero-width characters inside words that are suspicious; one or two come with text from the web.
 const MIN_ZERO_WIDTH: usize = 3;
 
@@ -32,19 +32,58 @@ const RESERVED: &[&str] = &[
 const RESERVED_WORDS: &[&str] = &["system", "assistant", "human"];
 
 /// A reserved tag outside of backticks, or a line that starts a conversation turn.
-pub(super) fn tags(text: &str) -> Option<usize> {
+pub(super) fn tags(text: &str, is_about_texts: bool) -> Option<usize> {
     let tag = text
         .char_indices()
         .filter(|(_, character)| matches!(character, '<' | '\u{ff1c}' | '['));
     let tag = tag.map(|(at, _)| at).find(|&at| {
         let before = text[..at].chars().next_back();
-        before != Some('`') && is_reserved(&text[at..], before)
+        let is_text = || is_about_texts || is_named(text, at) || is_mention(text, at, is_about_texts);
+        before != Some('`') && is_reserved(&text[at..], before) && !is_text()
     });
     let turn = ["\n\nHuman:", "\n\nAssistant:"]
         .iter()
         .filter_map(|turn| text.find(turn))
+        .filter(|at| !is_mention(text, *at, is_about_texts))
         .min();
     tag.into_iter().chain(turn).min()
+}
+
+/// Whether the words around a tag are about tags: "strip <system-reminder> blocks".
+fn is_named(text: &str, at: usize) -> bool {
+    const BEFORE: &[&str] = &[
+        "strip", "strips", "escape", "escapes", "remove", "removes", "filter", "filters", "parse", "parses",
+        "render", "renders", "wrap", "wraps", "the", "a", "no", "tag", "tags", "token", "tokens", "element",
+        "elements", "between", "inside",
+    ];
+    const AFTER: &[&str] = &[
+        "tag",
+        "tags",
+        "block",
+        "blocks",
+        "token",
+        "tokens",
+        "element",
+        "elements",
+        "markers",
+        "component",
+        "sections",
+    ];
+    let before = text[..at]
+        .split_whitespace()
+        .next_back()
+        .unwrap_or_default()
+        .to_lowercase();
+    let after = text[at..]
+        .find(['>', ']'])
+        .and_then(|end| text.get(at + end + 1..));
+    let after = after.and_then(|after| {
+        after
+            .split(|character: char| !character.is_alphanumeric())
+            .find(|word| !word.is_empty())
+    });
+    BEFORE.contains(&before.as_str())
+        && after.is_some_and(|word| AFTER.contains(&word.to_lowercase().as_str()))
 }
 
 /// Whether `text`, which starts with a bracket, starts with a reserved tag.
@@ -91,7 +130,7 @@ pub(super) fn hidden(text: &str) -> Option<usize> {
             '\u{1f3f4}' => in_flag = true,
             '\u{e0000}'..='\u{e007f}' if in_flag => in_flag = character != '\u{e007f}',
             '\u{e0000}'..='\u{e0fff}' | '\u{202d}' | '\u{202e}' => return Some(at),
-            '\u{200b}' | '\u{2060}'..='\u{2064}' | '\u{feff}' | '\u{ad}' => {
+            '\u{200b}'..='\u{200d}' | '\u{2060}'..='\u{2064}' | '\u{feff}' | '\u{ad}' => {
                 in_flag = false;
                 let next = text[at + character.len_utf8()..].chars().next();
                 let letter = |character: Option<char>| character.is_some_and(|one| one.is_ascii_alphabetic());
@@ -107,56 +146,6 @@ pub(super) fn hidden(text: &str) -> Option<usize> {
         .first()
         .filter(|_| zero_width.len() >= MIN_ZERO_WIDTH)
         .copied()
-}
-
-/// A download passed to an interpreter: `curl … | sh`, `bash <(curl …)`, `eval "$(curl …)"`.
-pub(super) fn download(text: &str) -> Option<usize> {
-    const SHELLS: &[&str] = &[
-        "sh", "bash", "zsh", "dash", "ksh", "python", "python3", "perl", "ruby", "node", "iex", "pwsh",
-    ];
-    const LOADERS: &[&str] = &["curl", "wget", "iwr", "irm"];
-    const WRAPPED: &[&str] = &["bash <(", "sh <(", "source <(", "$(", "`"];
-    // Letters of ASCII keep their places.
-    let lower = text.to_ascii_lowercase();
-    let mut found: Option<usize> = None;
-    for loader in LOADERS {
-        for (at, _) in lower.match_indices(loader) {
-            let rest = &lower[at + loader.len()..];
-            let is_word = rest.starts_with(' ')
-                && !lower[..at].ends_with(|character: char| character.is_alphanumeric() || character == '-');
-            if !is_word {
-                continue;
-            }
-            let line = rest.split('\n').next().unwrap_or_default();
-            let command = &line[..line.floor_char_boundary(MAX_COMMAND)];
-            let piped = command.split('|').skip(1).any(|part| {
-                let part = part.trim_start();
-                let part = part.strip_prefix("sudo ").map_or(part, str::trim_start);
-                let program = part
-                    .split(|character: char| !character.is_ascii_alphanumeric())
-                    .next()
-                    .unwrap_or_default();
-                SHELLS.contains(&program)
-            });
-            // Of the quotation forms only those that run what they give.
-            let before = lower[..at].trim_end();
-            let run = WRAPPED.iter().any(|wrap| before.ends_with(wrap.trim_end()))
-                && (before.ends_with("<(") || runs_its_argument(before));
-            if (piped || run) && found.is_none_or(|earlier| at < earlier) {
-                found = Some(at);
-            }
-        }
-    }
-    found
-}
-
-/// Whether a command line that ends with a substitution runs its output.
-fn runs_its_argument(before: &str) -> bool {
-    let line = before.rsplit('\n').next().unwrap_or_default();
-    let line = &line[line.ceil_char_boundary(line.len().saturating_sub(24))..];
-    ["eval ", "sh -c ", "bash -c ", "zsh -c "]
-        .iter()
-        .any(|runner| line.contains(runner))
 }
 
 /// A long run of base64: letters of both cases and digits. Paths have more slashes, hashes only one case.

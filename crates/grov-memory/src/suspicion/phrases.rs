@@ -1,7 +1,8 @@
 //! Phrases that instruct an agent: words in a sentence with a few others between them.
 
-use super::SuspicionKind;
+use super::{Feature, Finding, SuspicionKind};
 use crate::quote::is_hidden;
+use std::collections::HashMap;
 use std::sync::LazyLock;
 
 /// One of several words, at most `reach` words after the slot before it. For the first slot: after the start of the sentence.
@@ -12,23 +13,32 @@ struct Slot {
 
 /// Slots in this order in one sentence.
 struct Phrase {
-    kind: SuspicionKind,
+    finding: Finding,
     slots: Vec<Slot>,
 }
 
-static PHRASES: LazyLock<Vec<Phrase>> = LazyLock::new(|| {
-    include_str!("phrases.txt")
-        .lines()
-        .filter_map(Phrase::parse)
-        .collect()
-});
+/// The phrases, and where each can start.
+struct Phrases {
+    list: Vec<Phrase>,
+    /// The phrases by a whole word of their first slot.
+    by_word: HashMap<&'static str, Vec<usize>>,
+    /// The phrases by the first two characters of an incomplete word of their first slot.
+    by_beginning: HashMap<String, Vec<usize>>,
+}
+
+static PHRASES: LazyLock<Phrases> =
+    LazyLock::new(|| Phrases::of(include_str!("phrases.txt").lines().filter_map(Phrase::parse)));
 
 /// The same in scripts without spaces, as pieces in this order in one sentence.
-#[rustfmt::skip]
-const UNSPACED: &[&[&str]] = &[
-    &["忽略", "指令"], &["忽略", "指示"], &["忽略", "提示词"], &["无视", "指令"], &["無視", "指令"], &["忘记", "之前", "指令"],
-    &["指示", "無視し"], &["指示を無視"], &["命令を無視"], &["이전", "지시", "무시"], &["지침", "무시"],
-];
+static UNSPACED: LazyLock<Vec<(Finding, Vec<&str>)>> = LazyLock::new(|| {
+    let lines = include_str!("unspaced.txt").lines();
+    lines
+        .filter_map(|line| {
+            let (finding, pieces) = line.split_once(' ')?;
+            Some((Finding::named(finding)?, pieces.split(' ').collect()))
+        })
+        .collect()
+});
 
 /// A text as a reader perceives it: lower case, letters that look like Latin ones replaced, hidden characters removed, one
 /// space between words and one line per sentence.
@@ -36,6 +46,17 @@ pub(super) struct NormalizedText {
     text: String,
     /// For each byte of a word's beginning in `text`, where the word begins in the original: pairs, ascending.
     origins: Vec<(usize, usize)>,
+}
+
+/// A phrase in a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct PhraseMatch {
+    /// What the phrase means.
+    pub(super) finding: Finding,
+    /// The byte offset in the original.
+    pub(super) at: usize,
+    /// The number of the sentence.
+    pub(super) sentence: usize,
 }
 
 impl NormalizedText {
@@ -88,21 +109,36 @@ impl NormalizedText {
         }
     }
 
-    /// Each kind of phrase found, with the offset of its first match in the original.
-    pub(super) fn phrases(&self) -> Vec<(SuspicionKind, usize)> {
+    /// The number of sentences.
+    pub(super) fn sentences(&self) -> usize {
+        self.text.lines().count()
+    }
+
+    /// All phrases of the text.
+    pub(super) fn phrases(&self) -> Vec<PhraseMatch> {
         let mut found = Vec::new();
         let mut from = 0;
-        for sentence in self.text.split_inclusive('\n') {
+        for (number, sentence) in self.text.split_inclusive('\n').enumerate() {
+            let mut add = |finding, at| {
+                found.push(PhraseMatch {
+                    finding,
+                    at: self.origin(at),
+                    sentence: number,
+                });
+            };
             let words: Vec<&str> = sentence.split_whitespace().collect();
-            for phrase in PHRASES.iter() {
-                if let Some(at) = phrase.find(&words) {
-                    // The words are slices of the text.
-                    let place = from + words.iter().take(at).map(|word| word.len() + 1).sum::<usize>();
-                    found.push((phrase.kind, self.origin(place)));
-                }
+            // The words are slices of the text.
+            let place = |at: usize| from + words.iter().take(at).map(|word| word.len() + 1).sum::<usize>();
+            PHRASES.find(&words, &mut |finding, at| add(finding, place(at)));
+            if sends_a_secret_file(&words) {
+                add(Finding::Kind(SuspicionKind::Exfiltration), from);
             }
-            if !sentence.is_ascii() && UNSPACED.iter().any(|pieces| contains_in_order(pieces, sentence)) {
-                found.push((SuspicionKind::Order, self.origin(from)));
+            if !sentence.is_ascii() {
+                for (finding, pieces) in UNSPACED.iter() {
+                    if contains_in_order(pieces, sentence) {
+                        add(*finding, from);
+                    }
+                }
             }
             from += sentence.len();
         }
@@ -117,16 +153,118 @@ impl NormalizedText {
     }
 }
 
+/// Whether a sentence, in any order and in any of the known languages, sends a file of secrets to an address.
+fn sends_a_secret_file(words: &[&str]) -> bool {
+    const FILES: &[&str] = &[
+        ".env",
+        "id_rsa",
+        "id_ed25519",
+        ".npmrc",
+        ".netrc",
+        ".pypirc",
+        ".git-credentials",
+        "/etc/shadow",
+        ".aws/credentials",
+        ".kube/config",
+        ".docker/config.json",
+        "gh/hosts.yml",
+    ];
+    const VERBS: &[&str] = &[
+        "send",
+        "sende",
+        "schick",
+        "übermittel",
+        "upload",
+        "post",
+        "envo",
+        "enví",
+        "envi",
+        "mand",
+        "invi",
+        "wyślij",
+        "prześlij",
+        "gönder",
+        "yükle",
+        "отправ",
+        "перешли",
+        "загрузи",
+        "надішли",
+        "відправ",
+        "trimit",
+        "stuur",
+        "verstuur",
+        "skicka",
+        "pošli",
+        "kirim",
+        "发送",
+        "上传",
+        "送信",
+        "보내",
+        "전송",
+    ];
+    // Most sentences have no address.
+    words.iter().any(|word| word.contains("://"))
+        && words.iter().any(|word| is_secret_file(word, FILES))
+        && words
+            .iter()
+            .any(|word| VERBS.iter().any(|verb| word.starts_with(verb)))
+}
+
+fn is_secret_file(word: &str, files: &[&str]) -> bool {
+    files.iter().any(|file| {
+        word.strip_suffix(file).is_some_and(|before| {
+            before.is_empty() || before.ends_with('/') || file.starts_with('.') && before.ends_with('~')
+        })
+    })
+}
+
+impl Phrases {
+    fn of(phrases: impl Iterator<Item = Phrase>) -> Self {
+        let list: Vec<Phrase> = phrases.collect();
+        let mut by_word: HashMap<&'static str, Vec<usize>> = HashMap::new();
+        let mut by_beginning: HashMap<String, Vec<usize>> = HashMap::new();
+        for (number, phrase) in list.iter().enumerate() {
+            for word in phrase.slots.first().into_iter().flat_map(|slot| &slot.words) {
+                if word.ends_with('*') {
+                    by_beginning.entry(beginning(word)).or_default().push(number);
+                } else {
+                    by_word.entry(word).or_default().push(number);
+                }
+            }
+        }
+        Self {
+            list,
+            by_word,
+            by_beginning,
+        }
+    }
+
+    /// Calls `add` for each phrase in a sentence, with the index of its first word.
+    fn find(&self, words: &[&str], add: &mut impl FnMut(Finding, usize)) {
+        for (at, word) in words.iter().enumerate() {
+            let whole = self.by_word.get(word).into_iter().flatten();
+            let begun = self.by_beginning.get(&beginning(word)).into_iter().flatten();
+            for number in whole.chain(begun) {
+                if let Some(phrase) = self.list.get(*number)
+                    && phrase.starts_at(words, at)
+                {
+                    add(phrase.finding, at);
+                }
+            }
+        }
+    }
+}
+
+/// The first two characters of a word.
+fn beginning(word: &str) -> String {
+    word.chars().take(2).collect()
+}
+
 impl Phrase {
     /// Parses a line of `phrases.txt`; `None` for a comment.
     fn parse(line: &'static str) -> Option<Self> {
         let mut parts = line.split_whitespace();
-        let kind = match parts.next()? {
-            "order" => SuspicionKind::Order,
-            "exfiltration" => SuspicionKind::Exfiltration,
-            "unchecked" => SuspicionKind::Unchecked,
-            _ => return None,
-        };
+        let finding = Finding::named(parts.next()?)?;
         let slots = parts.map(|part| {
             let (reach, words) = part.split_once(':')?;
             Some(Slot {
@@ -135,17 +273,29 @@ impl Phrase {
             })
         });
         Some(Self {
-            kind,
+            finding,
             slots: slots.collect::<Option<_>>()?,
         })
     }
 
-    /// The index of the word at which the phrase starts.
-    fn find(&self, words: &[&str]) -> Option<usize> {
-        let (first, rest) = self.slots.split_first()?;
-        (0..words.len())
-            .take(first.reach.saturating_add(1))
-            .find(|&at| first.matches(words[at]) && !is_negated(words, at) && follow(rest, words, at + 1))
+    /// Whether the phrase starts with the word at `at`.
+    fn starts_at(&self, words: &[&str], at: usize) -> bool {
+        let Some((first, rest)) = self.slots.split_first() else {
+            return false;
+        };
+        // "Agents must never, in any case, push without asking" asks for the opposite.
+        let negated_within = match self.finding {
+            Finding::Kind(_) => 1,
+            Finding::Feature(Feature::Unasked | Feature::Concealed) if words.get(at) == Some(&"without") => {
+                at
+            }
+            Finding::Feature(Feature::Urged | Feature::Addressed) => 0,
+            Finding::Feature(_) => 3,
+        };
+        at <= first.reach
+            && first.matches(words[at])
+            && !is_negated(words, at, negated_within)
+            && follow(rest, words, at + 1)
     }
 }
 
@@ -171,9 +321,29 @@ impl Slot {
 }
 
 /// "Never ignore previous instructions" and "must not …" do not instruct the agent to do it.
-fn is_negated(words: &[&str], at: usize) -> bool {
-    let before = at.checked_sub(1).and_then(|before| words.get(before));
-    before.is_some_and(|word| ["not", "never", "dont", "cannot", "doesnt", "wont", "shouldnt"].contains(word))
+fn is_negated(words: &[&str], at: usize, within: usize) -> bool {
+    const NEGATIONS: &[&str] = &[
+        "not",
+        "never",
+        "dont",
+        "cannot",
+        "doesnt",
+        "wont",
+        "shouldnt",
+        "mustnt",
+        "nie",
+        "niemals",
+        "nicht",
+        "nunca",
+        "jamais",
+        "mai",
+        "nigdy",
+        "никогда",
+        "nooit",
+    ];
+    words[at.saturating_sub(within)..at]
+        .iter()
+        .any(|word| NEGATIONS.contains(word))
 }
 
 fn contains_in_order(pieces: &[&str], sentence: &str) -> bool {
@@ -191,9 +361,18 @@ fn is_word_character(character: char) -> bool {
     character.is_alphanumeric() || "'_-./~@:$*".contains(character) || character == '\u{2019}'
 }
 
-/// Full-width letters as ordinary ones.
+/// Full-width, mathematical and enclosed letters as ordinary ones.
 fn narrow(character: char) -> char {
+    let letter = |number: u32| u8::try_from(number).map_or(character, char::from);
     match character {
+        // Thirteen alphabets, capital letters before small ones.
+        '\u{1d400}'..='\u{1d6a3}' => match (u32::from(character) - 0x1d400) % 52 {
+            capital @ 0..=25 => letter(capital + 65),
+            small => letter(small - 26 + 97),
+        },
+        '\u{24b6}'..='\u{24cf}' => letter(u32::from(character) - 0x24b6 + 65),
+        '\u{24d0}'..='\u{24e9}' => letter(u32::from(character) - 0x24d0 + 97),
+        '\u{1f130}'..='\u{1f149}' => letter(u32::from(character) - 0x1f130 + 65),
         '\u{ff01}'..='\u{ff5e}' => char::from_u32(u32::from(character) - 0xfee0).unwrap_or(character),
         _ => character,
     }
@@ -202,19 +381,25 @@ fn narrow(character: char) -> char {
 /// A lower-case letter of another alphabet as the Latin one that it looks like.
 fn look_alike(character: char) -> char {
     match character {
-        'а' | 'α' => 'a',
+        'а' | 'α' | 'ɑ' => 'a',
         'е' | 'ε' => 'e',
-        'о' | 'ο' => 'o',
+        'о' | 'ο' | 'օ' => 'o',
         'р' | 'ρ' => 'p',
-        'с' => 'c',
-        'у' => 'y',
-        'х' => 'x',
-        'і' | 'ι' => 'i',
+        'с' | 'ϲ' => 'c',
+        'у' | 'γ' => 'y',
+        'х' | 'χ' => 'x',
+        'і' | 'ι' | 'ı' => 'i',
         'ѕ' => 's',
         'ј' => 'j',
         'ν' => 'v',
         'ԁ' => 'd',
         'һ' => 'h',
+        'ɡ' => 'g',
+        'ո' | 'п' => 'n',
+        'т' | 'τ' => 't',
+        'м' => 'm',
+        'к' | 'κ' => 'k',
+        'ԝ' => 'w',
         _ => character,
     }
 }
@@ -224,9 +409,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_line_of_the_list_parses() {
+    fn every_line_of_the_lists_parses() {
         let lines = include_str!("phrases.txt").lines();
-        assert_eq!(PHRASES.len(), lines.filter(|line| !line.starts_with('#')).count());
-        assert!(PHRASES.iter().all(|phrase| phrase.slots.len() > 1));
+        let phrases = lines.filter(|line| !line.starts_with('#')).count();
+        assert_eq!(PHRASES.list.len(), phrases);
+        assert_eq!(UNSPACED.len(), include_str!("unspaced.txt").lines().count());
+        assert!(PHRASES.list.iter().all(|phrase| !phrase.slots.is_empty()));
+        let has_beginning = |word: &&str| !word.ends_with('*') || word.chars().count() > 2;
+        let first = PHRASES.list.iter().flat_map(|phrase| &phrase.slots[0].words);
+        assert!(
+            first.into_iter().all(has_beginning),
+            "a beginning is two characters or more"
+        );
     }
 }
