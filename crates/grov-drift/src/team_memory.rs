@@ -2,11 +2,12 @@
 
 use crate::resume::SessionRef;
 use grov_domain::{
-    ClientSessionId, Clock, MemoryScope, MemorySearch, StoreError, SwitchScope, SwitchStore, SystemClock,
-    Task, TaskId, TaskStatus, TaskStore,
+    ClientSessionId, Clock, HookStore, MemoryScope, MemorySearch, StoreError, SwitchScope, SwitchStore,
+    SystemClock, Task, TaskId, TaskStore,
 };
 use grov_memory::{
-    Budget, Freshness, Query, Ranking, Recalled, demote_stale, mentioned_files, prompt_kind, recall, render,
+    Budget, Freshness, Query, Ranking, Recalled, demote_stale, is_worth_reading, mentioned_files,
+    prompt_kind, recall, recent, refers_to_earlier_work, render,
 };
 use grov_project::{ProjectLocation, pins};
 use grov_redact::Redactor;
@@ -22,6 +23,8 @@ const MAX_RECALLED: usize = 8;
 const MAX_NEWEST: usize = 3;
 /// Number of newest memories considered at the start of a session.
 const CANDIDATES: u32 = 24;
+/// Maximum number of files of a session whose memories are looked up, newest first.
+const MAX_OPEN_FILES: usize = 16;
 /// Maximum number of bytes of a prompt used as a query; the rest was probably pasted.
 const MAX_PROMPT_BYTES: usize = 64 * 1024;
 /// Maximum token budget. The client truncates at 10,000 characters, and a token is estimated at three characters.
@@ -44,7 +47,8 @@ pub(crate) struct MemoryRequest<'a> {
 
 /// Whether to query memory for a prompt: not for acknowledgements, commands and text written by the client.
 pub(crate) fn is_worth_recalling(prompt: &str) -> bool {
-    prompt_kind(beginning(prompt)).is_substantive()
+    let prompt = beginning(prompt);
+    prompt_kind(prompt).is_substantive() || refers_to_earlier_work(prompt)
 }
 
 /// Finds and renders memories that match a prompt; `None` if nothing matches or Grov is off for the project or session.
@@ -56,7 +60,7 @@ pub(crate) async fn matching_memories<S>(
     prompt: &MemoryRequest<'_>,
 ) -> Result<Option<RenderedMemories>, StoreError>
 where
-    S: MemorySearch + SwitchStore + ?Sized,
+    S: MemorySearch + SwitchStore + TaskStore + HookStore + ?Sized,
 {
     let session = prompt.session_ref.id();
     let place = ProjectLocation::locate(&prompt.session_ref.directory);
@@ -65,6 +69,16 @@ where
         return Ok(None);
     }
     let text = Redactor::shared().redact(beginning(prompt.text));
+    if refers_to_earlier_work(&text) {
+        let mut recalled = earlier_work(store, &project, &session).await?;
+        recalled.retain(|one| !prompt.delivered.contains(&one.task.id));
+        return Ok(render_fresh(
+            recalled,
+            &place,
+            prompt.time_for_files,
+            prompt.tokens,
+        ));
+    }
     let query = Query {
         // By local path only: a repository can name any remote.
         scope: MemoryScope {
@@ -87,6 +101,32 @@ where
     ))
 }
 
+/// The memories that a prompt without a subject refers to: none if the session has changed something, because then it
+/// refers to that.
+///
+/// # Errors
+/// The store's errors.
+async fn earlier_work<S>(
+    store: &S,
+    project: &str,
+    session: &ClientSessionId,
+) -> Result<Vec<Recalled>, StoreError>
+where
+    S: TaskStore + HookStore + ?Sized,
+{
+    let steps = store.hook_steps(session).await?;
+    if steps.iter().any(|step| step.action.is_change()) {
+        return Ok(Vec::new());
+    }
+    let mut files: Vec<String> = Vec::new();
+    for file in steps.iter().rev().flat_map(|step| &step.action.files) {
+        if files.len() < MAX_OPEN_FILES && !files.contains(file) {
+            files.push(file.clone());
+        }
+    }
+    recent(store, project, &files, session).await
+}
+
 /// Renders the newest memories of a session's project, at most three and within half of the budget; `None` if there are none
 /// or Grov is off for the project or session.
 ///
@@ -107,12 +147,7 @@ where
     }
     let is_relevant = |task: &Task| {
         let is_own = task.client_session_id.as_ref() == Some(&session);
-        let has_content = !task.decisions.is_empty() || !task.reasoning_trace.is_empty();
-        !is_own
-            && has_content
-            && task.superseded_by.is_none()
-            && task.status != TaskStatus::Abandoned
-            && !beginning.delivered.contains(&task.id)
+        !is_own && is_worth_reading(task) && !beginning.delivered.contains(&task.id)
     };
     let mut tasks = store.tasks_for_project(&project, CANDIDATES).await?;
     tasks.retain(is_relevant);

@@ -3,12 +3,12 @@
 use crate::injection::{ContextSource, ContextText, InjectionPoint};
 use async_trait::async_trait;
 use grov_domain::{
-    Clock, MemoryScope, MemorySearch, SessionId, SessionStore, StoreError, SystemClock, Task, TaskId,
-    TaskStore,
+    Clock, MemoryScope, MemorySearch, SessionId, SessionStore, StepRow, StoreError, SystemClock, Task,
+    TaskId, TaskStore,
 };
 use grov_memory::{
     Budget, FileNote, Freshness, Query, Ranking, Recalled, demote_stale, mentioned_files, prompt_kind,
-    recall, render,
+    recall, recent, refers_to_earlier_work, render,
 };
 use grov_project::{GrovIgnore, ProjectLocation, pins};
 use std::collections::HashMap;
@@ -21,6 +21,9 @@ const MAX_RECALLED: usize = 8;
 
 /// Files of a prompt that are looked up.
 const MAX_NOTED_FILES: usize = 3;
+
+/// Files of a session whose memories are looked up, newest first.
+const MAX_OPEN_FILES: usize = 16;
 
 /// Steps searched per file.
 const STEPS_PER_FILE: u32 = 16;
@@ -61,6 +64,9 @@ impl MemorySource {
             project_path: location.project.key().to_owned(),
             project_remote: None,
         };
+        if refers_to_earlier_work(&point.prompt) {
+            return self.earlier_work(point).await;
+        }
         let files = mentioned_files(&point.prompt);
         let query = Query {
             scope,
@@ -79,6 +85,37 @@ impl MemorySource {
         }
         let (recalled, notes) = check_files(recalled, notes, point, &self.ranking).await;
         let rendered = render(&recalled, &notes, self.budget);
+        Ok(rendered.map(|rendered| ContextText {
+            text: rendered.text,
+            memories: rendered.memories,
+        }))
+    }
+
+    /// Returns the memories that a prompt without a subject refers to: none if the session has changed something, because
+    /// then it refers to that.
+    async fn earlier_work(&self, point: &InjectionPoint) -> Result<Option<ContextText>, StoreError> {
+        let session = &point.lineage.session;
+        let steps = self.store.client_steps(session).await?;
+        if steps.iter().any(is_change) {
+            return Ok(None);
+        }
+        let project = point.location.project.key();
+        let mut files: Vec<String> = Vec::new();
+        for file in steps.iter().rev().flat_map(|step| &step.files) {
+            let path = Path::new(file);
+            let inside = path
+                .strip_prefix(&point.location.root)
+                .or_else(|_| path.strip_prefix(project))
+                .unwrap_or(path);
+            let file = inside.to_string_lossy().into_owned();
+            if files.len() < MAX_OPEN_FILES && !files.contains(&file) {
+                files.push(file);
+            }
+        }
+        let mut recalled = recent(self.store.as_ref(), project, &files, session).await?;
+        recalled.retain(|memory| !point.quoted.contains(&memory.task.id));
+        let (recalled, _) = check_files(recalled, Vec::new(), point, &self.ranking).await;
+        let rendered = render(&recalled, &[], self.budget);
         Ok(rendered.map(|rendered| ContextText {
             text: rendered.text,
             memories: rendered.memories,
@@ -157,7 +194,8 @@ impl ContextSource for MemorySource {
     }
 
     fn applies(&self, point: &InjectionPoint) -> bool {
-        point.location.exists && prompt_kind(&point.prompt).is_substantive()
+        let has_work = |prompt: &str| prompt_kind(prompt).is_substantive() || refers_to_earlier_work(prompt);
+        point.location.exists && has_work(&point.prompt)
     }
 
     async fn context(&self, point: &InjectionPoint) -> Option<ContextText> {
@@ -169,6 +207,11 @@ impl ContextSource for MemorySource {
             }
         }
     }
+}
+
+/// Returns whether a step changed files, the repository or installed packages.
+fn is_change(step: &StepRow) -> bool {
+    step.action_type.modifies_files() || step.effects.iter().any(|effect| effect.kind.is_change())
 }
 
 /// Returns the paths under which records may contain a file: as named, in the working tree, and in the project.

@@ -25,6 +25,16 @@ impl Candidates {
             for found in std::mem::take(&mut candidate.counts) {
                 candidate.counts.push(found);
                 let Some(word) = words.get(found.term) else {
+                    let related = found.term.checked_sub(terms.first_related());
+                    if related.is_some_and(|related| related < terms.related.len())
+                        && let Some(term) = statistics.terms.get(found.term)
+                    {
+                        let (in_text, in_paths) = counts(&found, ranking);
+                        let count = in_text + in_paths;
+                        let value =
+                            statistics.rarity(term.frequency) * count / (count + ranking.saturation * length);
+                        candidate.add(Signal::Text, value * ranking.related_weight);
+                    }
                     continue;
                 };
                 let (in_text, in_paths) = counts(&found, ranking);

@@ -7,7 +7,8 @@
 //! [`EmbeddingWorker`] embeds memories in the background, and [`semantic_search`] uses the embeddings for ranking. No
 //! request waits for either.
 //!
-//! [`prompt_kind`] says whether a prompt is worth a search, [`mentioned_files`] which files it names. [`recall`] loads the
+//! [`prompt_kind`] says whether a prompt is worth a search, [`refers_to_earlier_work`] whether it means the newest memory,
+//! [`mentioned_files`] which files it names. [`recall`] loads the
 //! memories that fit, [`demote_stale`] lowers those whose files have changed, [`render`] produces the text for the agent.
 //! [`suspicions`] finds text in a memory that instructs the agent instead of describing work.
 //!
@@ -17,19 +18,24 @@
 mod bm25;
 mod candidates;
 mod common_words;
+mod concepts;
 mod embedding;
 mod file_mentions;
 mod files;
+mod language;
+mod named;
 mod prompt_kind;
 mod query;
 mod ranking;
 mod recall;
 mod recency;
+mod recent;
 mod relevance;
 mod render;
 mod search;
 mod semantic;
 mod suspicion;
+mod vague;
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
@@ -40,11 +46,14 @@ pub use embedding::{EmbeddingState, EmbeddingStatus, EmbeddingWorker};
 pub use file_mentions::mentioned_files;
 pub use files::CoChangedFile;
 pub use grov_session::quote::{self, estimated_tokens};
+pub use language::Language;
 pub use prompt_kind::{PromptKind, prompt_kind};
-pub use query::{Query, Terms};
+pub use query::{Query, RelatedTerm, Terms};
 pub use ranking::Ranking;
 pub use recall::{Freshness, Recalled, demote_stale, recall};
+pub use recent::{is_worth_reading, recent};
 pub use render::{Budget, FileNote, RenderedMemories, render, short_id};
 pub use search::search;
 pub use semantic::{SemanticSearch, semantic_search};
 pub use suspicion::{Suspicion, SuspicionKind, suspicions};
+pub use vague::refers_to_earlier_work;

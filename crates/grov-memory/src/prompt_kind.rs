@@ -70,7 +70,7 @@ pub fn prompt_kind(prompt: &str) -> PromptKind {
         };
     }
     let mut worded = false;
-    for word in words(&without_images(prompt)) {
+    for word in prompt_words(prompt) {
         if word.chars().all(|character| character.is_numeric()) {
             continue;
         }
@@ -114,6 +114,11 @@ fn without_images(prompt: &str) -> String {
     }
     kept.push_str(rest);
     kept
+}
+
+/// The words of a prompt in lower case, without image placeholders.
+pub(crate) fn prompt_words(prompt: &str) -> Vec<String> {
+    words(&without_images(prompt))
 }
 
 /// The words in lower case: letters with combining marks, digits and the punctuation that joins names. An apostrophe
@@ -171,6 +176,11 @@ fn is_smalltalk(word: &str) -> bool {
     if word.is_ascii() {
         return false;
     }
+    is_made_of(word, &PHRASES)
+}
+
+/// Whether a word is a sequence of phrases.
+pub(crate) fn is_made_of(word: &str, phrases: &[&str]) -> bool {
     // `reached[n]`: the first n bytes are a sequence of phrases.
     let mut reached = vec![false; word.len() + 1];
     reached[0] = true;
@@ -178,8 +188,8 @@ fn is_smalltalk(word: &str) -> bool {
         if !reached[at] {
             continue;
         }
-        for phrase in PHRASES.iter() {
-            if word[at..].starts_with(phrase) {
+        for phrase in phrases {
+            if word[at..].starts_with(*phrase) {
                 reached[at + phrase.len()] = true;
             }
         }

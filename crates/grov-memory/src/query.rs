@@ -1,5 +1,7 @@
 //! The query and its search terms.
 
+use crate::concepts::concepts;
+use crate::language::{Language, is_function_word};
 use grov_domain::{MemoryScope, file_name, file_term, identifiers, words};
 use std::collections::{HashMap, HashSet};
 use time::OffsetDateTime;
@@ -10,6 +12,8 @@ const MAX_WORDS: usize = 96;
 const MAX_READ_WORDS: usize = 4096;
 /// Maximum number of files of a query.
 const MAX_FILES: usize = 32;
+/// Maximum number of words of a query for which other words are searched: a longer one has words enough.
+const MAX_RELATED_WORDS: usize = 32;
 
 /// A search in memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,6 +40,25 @@ pub struct Terms {
     pub identifiers: HashSet<String>,
     /// Distinct files: the path as given, and the term of the file name.
     pub files: Vec<(String, String)>,
+    /// Further terms, each with the position of the word that it stands for; only of [`Terms::with_related`].
+    pub related: Vec<RelatedTerm>,
+    /// Pairs of positions of words that mean the same: the later one, and the first.
+    pub same: Vec<(usize, usize)>,
+    /// The language; [`Language::English`] without [`Terms::with_related`].
+    pub language: Language,
+    /// The positions of the words without a subject in that language.
+    pub function_words: HashSet<usize>,
+}
+
+/// A term that is searched for besides a word of the query.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RelatedTerm {
+    /// The term.
+    pub term: String,
+    /// The position of the word that it stands for.
+    pub word: usize,
+    /// Whether it is this word and the next as one identifier, and not a synonym.
+    pub is_compound: bool,
 }
 
 impl Terms {
@@ -58,14 +81,84 @@ impl Terms {
             words,
             identifiers: identifiers(&query.text, MAX_WORDS).into_iter().collect(),
             files: named,
+            ..Self::default()
         }
     }
 
-    /// All terms: the words, then the file names.
+    /// The terms of a query with synonyms, translations and compounds: `chain writer` may be `ChainWriter` in a memory.
+    pub fn with_related(query: &Query) -> Self {
+        let mut terms = Self::of(query);
+        terms.language = Language::of(&query.text);
+        if terms.language != Language::English {
+            let is_function_word = |place: &usize| is_function_word(&terms.words[*place]);
+            terms.function_words = (0..terms.words.len()).filter(is_function_word).collect();
+        }
+        if terms.words.len() > MAX_RELATED_WORDS {
+            return terms;
+        }
+        let words = terms.words.clone();
+        let mut known: HashSet<&str> = words.iter().map(String::as_str).collect();
+        let mut related = Vec::new();
+        let compounds = compounds(&query.text);
+        for (first, compound) in &compounds {
+            if let Some(word) = terms.words.iter().position(|word| word == first)
+                && known.insert(compound)
+            {
+                related.push(RelatedTerm {
+                    term: compound.clone(),
+                    word,
+                    is_compound: true,
+                });
+            }
+        }
+        for concept in concepts(&query.text, &words) {
+            let Some(word) = concept.said.first() else {
+                continue;
+            };
+            let new = concept.related.into_iter().filter(|term| known.insert(term));
+            related.extend(new.map(|term| RelatedTerm {
+                term: term.to_owned(),
+                word: *word,
+                is_compound: false,
+            }));
+        }
+        terms.related = related;
+        terms
+    }
+
+    /// All terms: the words, then the file names, then the related terms.
     pub(crate) fn all(&self) -> Vec<String> {
         let names = self.files.iter().map(|(_, term)| term);
-        self.words.iter().chain(names).cloned().collect()
+        let related = self.related.iter().map(|related| &related.term);
+        self.words.iter().chain(names).chain(related).cloned().collect()
     }
+
+    /// The position of the first related term among all terms.
+    pub(crate) fn first_related(&self) -> usize {
+        self.words.len() + self.files.len()
+    }
+}
+
+/// Two adjacent words as one identifier, with the stem of the first.
+fn compounds(text: &str) -> Vec<(String, String)> {
+    let is_plain = |word: &&str| word.len() > 2 && word.bytes().all(|byte| byte.is_ascii_alphabetic());
+    let runs: Vec<&str> = text
+        .split(|character: char| {
+            !(character.is_alphanumeric() || character == '_' || ",.;:!?()".contains(character))
+        })
+        .filter(|word| !word.is_empty())
+        .take(MAX_RELATED_WORDS * 2)
+        .collect();
+    let pairs = runs
+        .windows(2)
+        .filter(|pair| pair.iter().all(|word| is_plain(word)));
+    pairs
+        .filter_map(|pair| {
+            let first = words(pair[0], 1).pop()?;
+            let is_named = !is_stop_word(&first) && !is_stop_word(&pair[1].to_lowercase());
+            is_named.then(|| (first, format!("{}{}", pair[0], pair[1]).to_lowercase()))
+        })
+        .collect()
 }
 
 /// Whether a stem, as [`words`] returns it, is a stop word.
@@ -104,6 +197,14 @@ mod tests {
             terms("Why is the cache of this so slow?", &[]).words,
             ["cach", "slow"]
         );
+    }
+
+    #[test]
+    fn adjacent_words_are_also_one_identifier() {
+        let found = compounds("why does the chain writer lock the whole table");
+        let compounds: Vec<&str> = found.iter().map(|(_, compound)| compound.as_str()).collect();
+        assert_eq!(compounds, ["chainwriter", "writerlock", "wholetable"]);
+        assert_eq!(compounds.len(), found.len());
     }
 
     #[test]

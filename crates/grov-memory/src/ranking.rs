@@ -43,6 +43,8 @@ pub struct Ranking {
     pub stale_factor: f64,
     /// The minimum [`Found::relevance`](crate::Found::relevance) of a result. With 0 every match is returned.
     pub floor: f64,
+    /// The weight of a synonym or translation of a word of the query, relative to the word. With 0 none is searched for.
+    pub related_weight: f64,
     /// The maximum number of postings read for one query, those of the rarest terms first.
     pub budget: u64,
     /// The maximum number of candidates scored.
@@ -66,6 +68,7 @@ impl Ranking {
             floor: INJECTION_FLOOR,
             candidates: INJECTION_CANDIDATES,
             budget: INJECTION_BUDGET,
+            related_weight: 0.7,
             // A memory that shares a file but no word is below the floor anyway.
             co_change_weight: 0.0,
             ..Self::default()
@@ -103,6 +106,7 @@ impl Default for Ranking {
             abandoned_factor: 0.8,
             stale_factor: 0.7,
             floor: 0.0,
+            related_weight: 0.0,
             budget: 20_000,
             candidates: 400,
         }

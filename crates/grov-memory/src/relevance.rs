@@ -8,6 +8,8 @@
 use crate::Terms;
 use crate::candidates::Candidates;
 use crate::common_words::{is_common_file, is_common_word};
+use crate::language::Language;
+use crate::named::names;
 use grov_domain::{MemoryStatistics, TermCount, TermStatistics, file_name};
 
 /// Imaginary memories added to those in the store.
@@ -22,6 +24,25 @@ const LENGTH: f64 = 100.0;
 const LENGTH_POWER: f64 = 0.6;
 /// The weight of a word in the trace or a path, relative to one in the prompt, the goal or a decision.
 const SECONDARY_FIELD_FACTOR: f64 = 0.8;
+/// The weight of a synonym or translation, relative to the word.
+const RELATED_FACTOR: f64 = 0.8;
+/// The weight of a word that no memory contains, in a prompt of another language in Latin script.
+const UNKNOWN_FOREIGN: f64 = 0.25;
+/// The same in another script; of a script without spaces each pair of characters is a word.
+const UNKNOWN_OTHER_SCRIPT: f64 = 0.1;
+/// The weight from which on a word is rare: one in ninety memories, with [`BACKGROUND`].
+const RARE: f64 = 4.5;
+/// A word in more memories than this, or in more than one in [`RARE_SHARE`], is not rare.
+const MAX_RARE: u64 = 3;
+const RARE_SHARE: u64 = 500;
+/// The share of what a query asks for that two rare words must be.
+const MIN_COVERAGE: f64 = 0.3;
+/// The factor for two rare words of a short query.
+const AGREEMENT: f64 = 1.7;
+/// Maximum number of words of a short query.
+const MAX_SHORT_QUERY: usize = 16;
+/// The relevance of a memory that has a name of the query.
+const NAMED: f64 = 6.0;
 /// Maximum number of words after an identifier that can be its parts.
 const MAX_PARTS: usize = 6;
 
@@ -36,43 +57,57 @@ fn weight(term: &TermStatistics, documents: u64, common: bool) -> f64 {
 impl Candidates {
     /// Sets the relevance of each candidate.
     pub fn add_relevance(&mut self, terms: &Terms, statistics: &MemoryStatistics) {
-        let words = terms.words.iter().map(|word| is_common_word(word));
-        let files = terms
-            .files
+        let query_terms = query_terms(terms, statistics);
+        let groups = query_terms.iter().map(|term| term.group + 1).max().unwrap_or(0);
+        let asked = QUERY_BASE_WEIGHT + asked_weights(terms, &query_terms, groups).iter().sum::<f64>();
+        let is_short = groups <= MAX_SHORT_QUERY;
+        let names = names(terms, statistics);
+        let most = MAX_RARE.max(statistics.documents / RARE_SHARE);
+        let mut rare = vec![false; groups];
+        for term in query_terms
             .iter()
-            .map(|(path, _)| is_common_file(&file_name(path)));
-        let query_terms: Vec<QueryTerm> = words
-            .chain(files)
-            .zip(&statistics.terms)
-            .zip(groups(terms))
-            .map(|((common, term), group)| QueryTerm {
-                weight: weight(term, statistics.documents, common),
-                is_read: term.is_read,
-                group,
-            })
-            .collect();
-        let asked = query_terms
-            .chunk_by(|one, other| one.group == other.group)
-            // An identifier and its parts count once, with the largest weight.
-            .map(|group| {
-                most(
-                    group
-                        .iter()
-                        .filter(|asked| asked.is_read)
-                        .map(|asked| asked.weight),
-                )
-            })
-            .fold(QUERY_BASE_WEIGHT, |sum, weight| sum + weight);
+            .filter(|term| (1..=most).contains(&term.frequency))
+        {
+            rare[term.group] = true;
+        }
         for candidate in &mut self.list {
-            let group_of = |count: &TermCount| query_terms.get(count.term).map(|asked| asked.group);
-            let of_groups = candidate
-                .counts
-                .chunk_by(|one, other| group_of(one) == group_of(other))
-                .map(|group| most(group.iter().map(|count| worth(count, &query_terms))));
-            let shared: f64 = of_groups.fold(0.0, |sum, weight| sum + weight);
+            let mut shared = vec![0.0_f64; groups];
+            let mut is_named = false;
+            for count in &candidate.counts {
+                if let Some(term) = query_terms.get(count.term) {
+                    shared[term.group] = shared[term.group].max(worth(count, term));
+                }
+                is_named |= names.get(count.term).is_some_and(|name| name.is_in(count));
+            }
             let length: u32 = candidate.document.lengths.iter().take(3).sum();
             let long = (1.0 + f64::from(length) / LENGTH).powf(LENGTH_POWER);
-            candidate.relevance = shared.powi(2) / asked / long;
+            let sum: f64 = shared.iter().sum();
+            let agreeing = rare
+                .iter()
+                .zip(&shared)
+                .filter(|(rare, weight)| **rare && **weight >= RARE)
+                .count();
+            let covers = sum >= MIN_COVERAGE * (asked - QUERY_BASE_WEIGHT);
+            let agreement = if is_short && agreeing >= 2 && covers {
+                AGREEMENT
+            } else {
+                1.0
+            };
+            candidate.relevance = agreement * sum.powi(2) / asked / long;
+            if std::env::var_os("GROV_DEBUG_RELEVANCE").is_some() && candidate.relevance > 0.8 {
+                eprintln!(
+                    "{} rel {:.2} sum {sum:.1} asked {asked:.1} long {long:.2} agreeing {agreeing} covers {covers} named {is_named} shared {:?}",
+                    candidate.document.task_id.as_str(),
+                    candidate.relevance,
+                    shared
+                        .iter()
+                        .map(|x| (x * 10.0).round() / 10.0)
+                        .collect::<Vec<_>>()
+                );
+            }
+            if is_named {
+                candidate.relevance = candidate.relevance.max(NAMED);
+            }
         }
     }
 }
@@ -80,24 +115,93 @@ impl Candidates {
 /// A term of the query.
 struct QueryTerm {
     weight: f64,
+    /// The number of memories that contain it.
+    frequency: u64,
     is_read: bool,
     /// Terms of one group count once.
     group: usize,
+    /// 1, or less for a synonym or translation.
+    factor: f64,
+}
+
+/// The terms in the order of [`Terms::all`].
+fn query_terms(terms: &Terms, statistics: &MemoryStatistics) -> Vec<QueryTerm> {
+    let mut groups = groups(terms);
+    for (later, first) in &terms.same {
+        groups[*later] = groups[*first];
+    }
+    let words = terms.words.iter().enumerate().map(|(place, word)| {
+        let is_without_subject = terms.function_words.contains(&place);
+        (is_common_word(word), if is_without_subject { 0.0 } else { 1.0 })
+    });
+    let files = terms
+        .files
+        .iter()
+        .map(|(path, _)| (is_common_file(&file_name(path)), 1.0));
+    let related = terms.related.iter().map(|related| {
+        let factor = if related.is_compound { 1.0 } else { RELATED_FACTOR };
+        (is_common_word(&related.term), factor)
+    });
+    let of_related = terms.related.iter().map(|related| groups[related.word]);
+    let all_groups = groups.iter().copied().chain(of_related);
+    words
+        .chain(files)
+        .chain(related)
+        .zip(&statistics.terms)
+        .zip(all_groups)
+        .map(|(((common, factor), term), group)| QueryTerm {
+            weight: weight(term, statistics.documents, common),
+            frequency: term.frequency,
+            is_read: term.is_read,
+            group,
+            factor,
+        })
+        .collect()
+}
+
+/// What the query asks for, by group: an identifier and its parts count once, with the largest weight. A word that no
+/// memory contains counts as its synonyms do, and one of another language hardly.
+fn asked_weights(terms: &Terms, query_terms: &[QueryTerm], groups: usize) -> Vec<f64> {
+    let related_from = terms.first_related();
+    let unknown = match terms.language {
+        Language::English => 1.0,
+        Language::Latin => UNKNOWN_FOREIGN,
+        Language::OtherScript => UNKNOWN_OTHER_SCRIPT,
+    };
+    let mut direct = vec![0.0_f64; groups];
+    let mut related = vec![0.0_f64; groups];
+    let mut missing = vec![0.0_f64; groups];
+    for (place, term) in query_terms.iter().enumerate().filter(|(_, term)| term.is_read) {
+        let weight = term.weight * term.factor;
+        if place >= related_from {
+            let is_known = term.frequency > 0;
+            related[term.group] = related[term.group].max(if is_known { weight } else { 0.0 });
+        } else if term.frequency > 0 {
+            direct[term.group] = direct[term.group].max(weight);
+        } else {
+            missing[term.group] = missing[term.group].max(weight * unknown);
+        }
+    }
+    (0..groups)
+        .map(|group| {
+            if direct[group] == 0.0 && related[group] > 0.0 {
+                related[group]
+            } else {
+                direct[group].max(missing[group])
+            }
+        })
+        .collect()
 }
 
 /// The weight of a term's occurrences in a memory.
-fn worth(count: &TermCount, query_terms: &[QueryTerm]) -> f64 {
-    let weight = query_terms.get(count.term).map_or(0.0, |asked| asked.weight);
+fn worth(count: &TermCount, term: &QueryTerm) -> f64 {
+    let weight = term.weight * term.factor;
     match count.counts {
         [0, 0, 0, 0] => 0.0,
         [0, 0, 0, _] => weight,
         [0, ..] => weight * SECONDARY_FIELD_FACTOR,
         _ => weight,
     }
-}
-
-fn most(weights: impl Iterator<Item = f64>) -> f64 {
-    weights.fold(0.0, f64::max)
 }
 
 /// The group of each term: an identifier and the parts that follow it, or a single word or file.
@@ -115,9 +219,9 @@ fn groups(terms: &Terms) -> Vec<usize> {
             number += 1;
             last = Some((place, word));
         }
-        groups.push(number);
+        groups.push(number - 1);
     }
-    groups.extend((1..=terms.files.len()).map(|file| number + file));
+    groups.extend((0..terms.files.len()).map(|file| number + file));
     groups
 }
 

@@ -24,7 +24,11 @@ pub(crate) async fn candidates<S: MemorySearch + ?Sized>(
     query: &Query,
     ranking: &Ranking,
 ) -> Result<Candidates, StoreError> {
-    let terms = Terms::of(query);
+    let terms = if ranking.related_weight > 0.0 {
+        Terms::with_related(query)
+    } else {
+        Terms::of(query)
+    };
     let asked = terms.all();
     if asked.is_empty() || query.limit == 0 {
         return Ok(Candidates::default());
