@@ -70,7 +70,7 @@ where
     }
     let text = Redactor::shared().redact(beginning(prompt.text));
     if refers_to_earlier_work(&text) {
-        let mut recalled = earlier_work(store, &project, &session).await?;
+        let mut recalled = earlier_work(store, &place, &session).await?;
         recalled.retain(|one| !prompt.delivered.contains(&one.task.id));
         return Ok(render_fresh(
             recalled,
@@ -108,7 +108,7 @@ where
 /// The store's errors.
 async fn earlier_work<S>(
     store: &S,
-    project: &str,
+    place: &ProjectLocation,
     session: &ClientSessionId,
 ) -> Result<Vec<Recalled>, StoreError>
 where
@@ -119,12 +119,15 @@ where
         return Ok(Vec::new());
     }
     let mut files: Vec<String> = Vec::new();
+    let root = place.work_tree().unwrap_or(place.root());
     for file in steps.iter().rev().flat_map(|step| &step.action.files) {
-        if files.len() < MAX_OPEN_FILES && !files.contains(file) {
-            files.push(file.clone());
+        let inside = Path::new(file).strip_prefix(root).ok().and_then(Path::to_str);
+        let file = inside.unwrap_or(file).to_owned();
+        if files.len() < MAX_OPEN_FILES && !files.contains(&file) {
+            files.push(file);
         }
     }
-    recent(store, project, &files, session).await
+    recent(store, place.project().key(), &files, session).await
 }
 
 /// Renders the newest memories of a session's project, at most three and within half of the budget; `None` if there are none
