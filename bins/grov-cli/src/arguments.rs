@@ -9,7 +9,8 @@ use clap::{Args, ColorChoice, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 pub(crate) use drift::{DriftCommand, DriftTestArguments, GoalArguments, GoalCommand, ReplayPath};
 pub(crate) use memory::{
-    ChangeArguments, EditArguments, ForgetArguments, ImportArguments, MemoryCommand, SearchArguments,
+    AdoptArguments, ChangeArguments, EditArguments, ForgetArguments, ImportArguments, MemoryCommand,
+    SearchArguments,
 };
 use std::ffi::OsString;
 use std::path::PathBuf;

@@ -68,8 +68,8 @@ pub use ledger::{
 pub use memory::{Decision, DriftEvent, FilePin, FileReasoning, Task, TaskStatus, TriggerReason};
 pub use memory_search::{
     CandidateOrder, ImportReport, MemoryCandidate, MemoryCandidates, MemoryDocument, MemoryField,
-    MemoryQuestion, MemoryScope, MemorySearch, MemoryStatistics, MemoryStats, MemoryStore, PerField,
-    RefusedImport, TermCount, TermStatistics, TermWeights, file_term, path_term,
+    MemoryProject, MemoryQuestion, MemoryScope, MemorySearch, MemoryStatistics, MemoryStats, MemoryStore,
+    PerField, RefusedImport, TermCount, TermStatistics, TermWeights, file_term, path_term,
 };
 pub use project::Project;
 pub use session::{SessionMode, SessionState, SessionStatus, SessionSummary, StepRow, TaskType, active_task};

@@ -211,6 +211,17 @@ pub struct RefusedImport {
     pub project_path: String,
 }
 
+/// A project that has memories.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MemoryProject {
+    /// The project's key.
+    pub project_path: String,
+    /// Its remote, normalized, or empty.
+    pub project_remote: String,
+    /// Number of memories.
+    pub memories: u64,
+}
+
 /// Statistics of a scope, to be shown.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct MemoryStats {
@@ -280,4 +291,8 @@ pub trait MemoryStore: Send + Sync {
     async fn forget(&self, tasks: &[TaskId]) -> Result<Vec<TaskId>, StoreError>;
     /// Returns statistics of a scope, or of all projects.
     async fn memory_stats(&self, scope: Option<&MemoryScope>) -> Result<MemoryStats, StoreError>;
+    /// Returns the projects that have memories, by key and remote.
+    async fn memory_projects(&self) -> Result<Vec<MemoryProject>, StoreError>;
+    /// Moves the memories of a project key to another one, in one transaction. Returns their number.
+    async fn move_memories(&self, from: &str, to: &str) -> Result<u64, StoreError>;
 }

@@ -9,6 +9,7 @@
 //! proxy or command lines.
 #![forbid(unsafe_code)]
 
+mod adoption;
 mod answered_events;
 mod ask_agent;
 mod compaction;

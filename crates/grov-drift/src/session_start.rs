@@ -9,7 +9,7 @@ use crate::hook::HookContext;
 use crate::resume::{SessionRef, intent_reader, resume};
 use crate::team_memory::{MemoryRequest, RenderedMemories, is_off, newest_memories};
 use crate::transcript_file::catch_up;
-use crate::{daemon, fork, proxied, runtime, task_rows};
+use crate::{adoption, daemon, fork, proxied, runtime, task_rows};
 use grov_domain::{Clock, GoalContract, SessionDigest, StoreError, SystemClock};
 use grov_hooks::event;
 use grov_project::ProjectLocation;
@@ -88,8 +88,9 @@ async fn on_start(context: &HookContext<'_>, session_ref: &SessionRef) -> Result
     }
     let memory = settings.memory();
     let tokens = if memory.enabled { memory.budget_tokens } else { 0 };
-    let Some(memories) = register(context, session_ref, tokens).await? else {
-        return Ok(None);
+    let (memories, offer) = register(context, session_ref, tokens).await?;
+    let Some(memories) = memories else {
+        return Ok(offer.map(|offer| event::with_notice(None, &offer)));
     };
     let Some(list) = context.delivery_log() else {
         return Ok(None);
@@ -99,11 +100,12 @@ async fn on_start(context: &HookContext<'_>, session_ref: &SessionRef) -> Result
     Ok(Some(event::context(event::SESSION_START, &memories.text, None)))
 }
 
+/// Registers a session. Returns the newest memories of its project; without any, perhaps an offer for the user.
 async fn register(
     context: &HookContext<'_>,
     session_ref: &SessionRef,
     tokens: usize,
-) -> Result<Option<RenderedMemories>, StoreError> {
+) -> Result<(Option<RenderedMemories>, Option<String>), StoreError> {
     let store = context.services.stores.open(Some(BUSY_TIMEOUT)).await?;
     let delivered = context.delivery_log().map(|list| list.read()).unwrap_or_default();
     let beginning = MemoryRequest {
@@ -123,8 +125,14 @@ async fn register(
     store
         .save_hook_progress(&Redactor::shared().clean(progress))
         .await?;
+    let offer = if memories.is_none() && tokens > 0 {
+        let place = ProjectLocation::locate(&session_ref.directory);
+        adoption::offer(&*store, context.home.root(), &place).await?
+    } else {
+        None
+    };
     context.release(store);
-    Ok(memories)
+    Ok((memories, offer))
 }
 
 /// Restores goal, decisions and open work after a compaction, and notifies the user.

@@ -149,9 +149,7 @@ fn compounds(text: &str) -> Vec<(String, String)> {
         .filter(|word| !word.is_empty())
         .take(MAX_RELATED_WORDS * 2)
         .collect();
-    let pairs = runs
-        .windows(2)
-        .filter(|pair| pair.iter().all(|word| is_plain(word)));
+    let pairs = runs.windows(2).filter(|pair| pair.iter().all(is_plain));
     pairs
         .filter_map(|pair| {
             let first = words(pair[0], 1).pop()?;

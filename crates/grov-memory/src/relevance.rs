@@ -94,17 +94,6 @@ impl Candidates {
                 1.0
             };
             candidate.relevance = agreement * sum.powi(2) / asked / long;
-            if std::env::var_os("GROV_DEBUG_RELEVANCE").is_some() && candidate.relevance > 0.8 {
-                eprintln!(
-                    "{} rel {:.2} sum {sum:.1} asked {asked:.1} long {long:.2} agreeing {agreeing} covers {covers} named {is_named} shared {:?}",
-                    candidate.document.task_id.as_str(),
-                    candidate.relevance,
-                    shared
-                        .iter()
-                        .map(|x| (x * 10.0).round() / 10.0)
-                        .collect::<Vec<_>>()
-                );
-            }
             if is_named {
                 candidate.relevance = candidate.relevance.max(NAMED);
             }

@@ -35,6 +35,8 @@ pub(crate) enum MemoryCommand {
         #[arg(long)]
         undo: bool,
     },
+    /// Take over the memories of this repository from where it was before, or from another clone
+    Adopt(AdoptArguments),
     /// Find memories that contain instructions to the agent, or paths that .grovignore excludes
     Audit,
     /// Permanently delete memories, including their text in the index, in running sessions and on disk
@@ -109,6 +111,16 @@ pub(crate) struct ChangeArguments {
     /// Remove a tag
     #[arg(long, value_name = "TAG")]
     pub(crate) remove_tag: Vec<String>,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct AdoptArguments {
+    /// The project to take memories from [default: all with the same remote]
+    #[arg(value_name = "PROJECT")]
+    pub(crate) from: Option<String>,
+    /// Show the projects only
+    #[arg(long)]
+    pub(crate) dry_run: bool,
 }
 
 #[derive(Args, Debug)]

@@ -1,5 +1,6 @@
 //! `grov memory …`
 
+mod adopt;
 mod audit;
 mod edit;
 mod forget;
@@ -26,6 +27,7 @@ pub(crate) fn run(context: &Context, command: MemoryCommand) -> Outcome {
         MemoryCommand::Export => listing::export(context),
         MemoryCommand::Edit(arguments) => edit::run(context, &arguments),
         MemoryCommand::Supersede { old, new, undo: _ } => supersede::run(context, &old, new.as_deref()),
+        MemoryCommand::Adopt(arguments) => adopt::run(context, &arguments),
         MemoryCommand::Audit => audit::run(context),
         MemoryCommand::Forget(arguments) => forget::run(context, &arguments),
         MemoryCommand::Stats => listing::stats(context),

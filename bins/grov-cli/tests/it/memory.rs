@@ -228,3 +228,81 @@ fn without_a_database_answers_are_empty_and_none_is_created() {
     assert_eq!(run(&scene, &["forget", "a"]).code, 1);
     assert!(scene.is_untouched());
 }
+
+fn at(scene: &Scene, directory: &std::path::Path, words: &[&str]) -> Ended {
+    Ended::of(
+        &scene
+            .command()
+            .current_dir(directory)
+            .args(words)
+            .output()
+            .unwrap(),
+    )
+}
+
+/// Imports one record for a directory, and returns its project key.
+fn remember_at(scene: &Scene, directory: &std::path::Path, id: &str) {
+    let path = scene.path("record.jsonl");
+    std::fs::write(&path, record(id, "check the limit on every frame")).unwrap();
+    let words = ["memory", "import", path.to_str().unwrap(), "--json"];
+    let ended = at(scene, directory, &words);
+    assert_eq!(json(&ended)["added"], 1, "{ended:?}");
+}
+
+fn ids_at(scene: &Scene, project: &str) -> Vec<String> {
+    let list = json(&scene.run(&[
+        "memory",
+        "search",
+        "limit of the frame",
+        "--json",
+        "--project",
+        project,
+    ]));
+    let found = list["results"].as_array().unwrap().clone();
+    found
+        .iter()
+        .map(|one| one["id"].as_str().unwrap().to_owned())
+        .collect()
+}
+
+#[test]
+fn a_moved_repository_adopts_its_memories() {
+    let scene = Scene::new();
+    let old = scene.repository("old/relay", "https://git.example.com/team/relay.git");
+    remember_at(&scene, &old, "m-1");
+    let new = scene.repository("new/relay", "https://git.example.com/team/relay.git");
+    std::fs::remove_dir_all(&old).unwrap();
+    let shown = json(&at(&scene, &new, &["memory", "adopt", "--dry-run", "--json"]));
+    assert_eq!(shown["candidates"][0]["exists"], false);
+    assert_eq!(shown["adopted"], 0);
+    let adopted = json(&at(&scene, &new, &["memory", "adopt", "--json"]));
+    assert_eq!(adopted["adopted"], 1, "{adopted}");
+    assert_eq!(ids_at(&scene, new.to_str().unwrap()), ["m-1"]);
+    assert_eq!(at(&scene, &new, &["memory", "adopt", "--json"]).code, 1);
+}
+
+#[test]
+fn another_clone_adopts_copies_once() {
+    let scene = Scene::new();
+    let old = scene.repository("old/relay", "https://git.example.com/team/relay.git");
+    remember_at(&scene, &old, "m-1");
+    let new = scene.repository("new/relay", "https://git.example.com/team/relay.git");
+    let stranger = scene.repository("stranger", "https://git.example.com/team/other.git");
+    assert_eq!(at(&scene, &stranger, &["memory", "adopt", "--json"]).code, 1);
+    for added in [1, 0] {
+        let adopted = json(&at(&scene, &new, &["memory", "adopt", "--json"]));
+        assert_eq!(adopted["adopted"], added, "{adopted}");
+        assert_eq!(adopted["candidates"][0]["exists"], true);
+    }
+    let listed = json(&at(&scene, &old, &["memory", "list", "--json"]));
+    let of_old = |one: &&Value| one["project_path"] == old.to_str().unwrap();
+    assert_eq!(
+        listed["memories"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter(of_old)
+            .count(),
+        1
+    );
+}

@@ -345,7 +345,7 @@ fn outflows(lower: &str, found: &mut Vec<(Command, usize)>) {
             let file = word.rsplit(['@', '=', '<']).next().unwrap_or(word);
             SECRET_FILES.iter().any(|secret| file.ends_with(secret))
         };
-        let secret = words.iter().any(|word| is_secret(&word));
+        let secret = words.iter().any(is_secret);
         let piped = [
             "env |",
             "env|",
@@ -361,7 +361,7 @@ fn outflows(lower: &str, found: &mut Vec<(Command, usize)>) {
                 words[program],
                 "nc" | "ncat" | "netcat" | "socat" | "telnet" | "mail" | "sendmail" | "gist"
             );
-        let to_program = piped && (sends || is_pipe) || secret && (sends || is_pipe);
+        let to_program = (piped || secret) && (sends || is_pipe);
         // A header for authorization is what a secret is for.
         if to_program && !line.contains("authorization") {
             let at = line.find(words[program]).unwrap_or(0);
@@ -419,7 +419,7 @@ fn secrets(lower: &str, found: &mut Vec<(Command, usize)>) {
         let after = lower.get(start + inner.len() + 1..).unwrap_or_default();
         // "`env`" in prose is a name.
         let is_name = close == '`' && !inner.contains(' ');
-        if !is_name && reads_secret(inner) && !is_harmless_use(inner, &lower[..at], after, close) {
+        if !is_name && reads_secret(inner) && !is_harmless_use(&lower[..at], after, close) {
             found.push((Command::Secret, at));
         }
     }
@@ -479,7 +479,7 @@ fn reads_secret(command: &str) -> bool {
 }
 
 /// Whether the output of a substitution stays on the machine, or is used as what it is.
-fn is_harmless_use(inner: &str, before: &str, after: &str, close: char) -> bool {
+fn is_harmless_use(before: &str, after: &str, close: char) -> bool {
     let line = before.rsplit(['\n', ';', '&', '|']).next().unwrap_or_default();
     let word = line.rsplit(char::is_whitespace).next().unwrap_or_default();
     let is_name = |name: &str| {
@@ -512,7 +512,6 @@ fn is_harmless_use(inner: &str, before: &str, after: &str, close: char) -> bool 
     let is_alone = close == '`'
         && (line.trim_end().is_empty() || !is_joined(before, after))
         && !looks_like_command(line);
-    let _ = inner;
     is_assigned || is_exported || is_credential || is_alone
 }
 

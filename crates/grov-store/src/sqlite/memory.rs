@@ -20,8 +20,8 @@ use super::{SqliteStore, StoreError};
 use async_trait::async_trait;
 use futures_util::TryStreamExt;
 use grov_domain::{
-    ImportReport, MemoryCandidates, MemoryQuestion, MemoryScope, MemorySearch, MemoryStats, MemoryStore,
-    PerField, Redacted, Task, TaskId,
+    ImportReport, MemoryCandidates, MemoryProject, MemoryQuestion, MemoryScope, MemorySearch, MemoryStats,
+    MemoryStore, PerField, Redacted, Task, TaskId,
 };
 use lookup::remote_of;
 use std::ops::ControlFlow;
@@ -117,6 +117,22 @@ impl MemoryStore for SqliteStore {
             }))
         });
         Ok(stats.await?.pop().unwrap_or_default())
+    }
+
+    async fn memory_projects(&self) -> Result<Vec<MemoryProject>, StoreError> {
+        let sql = "SELECT project_path, project_remote, documents AS memories FROM memory_scopes \
+             WHERE documents > 0 ORDER BY project_path, project_remote";
+        self.read(sql, params![], |row| {
+            Ok(from_row!(row => MemoryProject { project_path, project_remote, memories }))
+        })
+        .await
+    }
+
+    async fn move_memories(&self, from: &str, to: &str) -> Result<u64, StoreError> {
+        let mut transaction = self.begin().await?;
+        let moved = index::move_tasks(&mut transaction, from, to).await?;
+        transaction.commit().await?;
+        Ok(moved)
     }
 
     /// Keeps a read transaction open, so the write-ahead log grows if other processes write.

@@ -219,6 +219,26 @@ pub(in crate::sqlite) async fn load_tasks(
     connection.read(sql, params![ids], Task::from_row).await
 }
 
+/// Moves the tasks of a project key to another one. Returns their number.
+pub(in crate::sqlite) async fn move_tasks(
+    connection: &mut Connection<'_>,
+    from: &str,
+    to: &str,
+) -> Result<u64, StoreError> {
+    let sql = "SELECT id FROM tasks WHERE project_path = ? ORDER BY created_at, id";
+    let ids: Vec<String> = connection.read(sql, params![from], |row| row.read(0)).await?;
+    for ids in ids.chunks(TASKS_PER_CHUNK) {
+        // The terms do not depend on the project, so they are unchanged.
+        remove_tasks(connection, ids).await?;
+        let sql = "UPDATE tasks SET project_path = ?2 WHERE id IN (SELECT value FROM json_each(?1))";
+        connection.execute(sql, params![ids, to]).await?;
+        let mut indexing = Indexing::default();
+        indexing.add_stored(connection, ids).await?;
+        indexing.finish(connection).await?;
+    }
+    Ok(ids.len() as u64)
+}
+
 /// Indexes the tasks of a client session again after its project became known.
 pub(in crate::sqlite) async fn reindex_client_session(
     connection: &mut Connection<'_>,
