@@ -75,7 +75,7 @@ where
         return Ok(render_fresh(
             recalled,
             &place,
-            prompt.time_for_files,
+            prompt.file_check_timeout,
             prompt.tokens,
         ));
     }
