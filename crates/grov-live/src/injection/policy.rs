@@ -12,7 +12,9 @@ use crate::prompts;
 use crate::session_cache::SessionCache;
 use crate::store_watcher::StoreWatcher;
 use async_trait::async_trait;
-use grov_domain::{ExchangeKind, HistoryKey, Lineage, LineageTip, OWN_TEXT_OPENING, SideRequest};
+use grov_domain::{
+    ClientDialect, ExchangeKind, HistoryKey, Lineage, LineageTip, OWN_TEXT_OPENING, SideRequest,
+};
 use grov_proxy_core::MessagesRequest;
 use grov_proxy_core::RequestPolicy;
 use grov_wire::{Edit, Key128, Link, RequestIndex, Role, Skeleton};
@@ -467,13 +469,18 @@ fn answered(index: &RequestIndex) -> Vec<ToolResult> {
         .collect()
 }
 
-/// Returns whether the newest turn already contains text that a hook added.
+/// Returns whether the newest turn already contains text that a hook added: in a reminder or a system message. A block that the
+/// user pasted into a prompt is neither.
 fn has_own_text(index: &RequestIndex) -> bool {
-    let newest = index
+    let reminder = ClientDialect::CLAUDE_CODE.reminder_opening;
+    let mut newest = index
         .messages()
         .rev()
         .take_while(|message| message.role() != Role::Assistant);
-    newest
-        .flat_map(|message| message.texts())
-        .any(|text| text.contains(OWN_TEXT_OPENING))
+    newest.any(|message| {
+        let is_added = |text: &str| message.role() == Role::System || text.trim_start().starts_with(reminder);
+        message
+            .texts()
+            .any(|text| text.contains(OWN_TEXT_OPENING) && is_added(&text))
+    })
 }

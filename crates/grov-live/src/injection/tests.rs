@@ -354,6 +354,17 @@ async fn no_text_is_added_to_a_turn_with_text_of_a_hook() {
 }
 
 #[tokio::test]
+async fn a_block_of_grov_that_the_user_pasted_does_not_switch_memory_off() {
+    let home = Home::new();
+    let daemon = home.daemon(TestSource::default()).await;
+    let pasted = format!("{OWN_TEXT_OPENING}>x{OWN_TEXT_CLOSING} fix the retry");
+    let spoken = json!([user(json!([marked(&pasted)]))]);
+    let sent = daemon.send(&home.request("s", &spoken)).await;
+    assert_eq!(sent[0]["content"], json!([marked(&pasted), note(1)]));
+    assert_eq!(daemon.call_count(), 1);
+}
+
+#[tokio::test]
 async fn switching_off_stops_new_texts_and_keeps_earlier_ones() {
     let home = Home::new();
     let daemon = home.daemon(TestSource::default()).await;
