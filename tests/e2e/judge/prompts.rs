@@ -120,7 +120,7 @@ fn an_unknown_stop_reason_ends_no_task() -> Result<()> {
         let mut person = home.person(&daemon)?;
         // Whether this ends the turn for the client does not matter here.
         let _ = person.types("Fix the login form. [[scenario:odd]]");
-        person.types("Go on. [[scenario:tools]]")?;
+        person.types("Go on. [[scenario:text]]")?;
         home.judged(&person.session, 1)?;
         let tasks = home.wait_for_tasks(&person.session, "both prompts in a task", |tasks| {
             tasks.len() == 1 && tasks[0]["prompts"] == 2
