@@ -164,7 +164,7 @@ free_text! {
     IntentQuestion { texts: [prompts, first_files], others: [] }
     TaskContextQuestion {
         texts: [current, others, prompts, actions, answer],
-        others: [stop_reason]
+        others: [stop_reason, unchecked_finishes]
     }
     TaskSketch { texts: [goal], others: [id, task_type, parent, completed] }
     ReasoningQuestion { texts: [goal, prompts, constraints, actions, statements, answer], others: [] }

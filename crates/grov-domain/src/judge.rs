@@ -137,6 +137,8 @@ pub struct TaskContextQuestion {
     pub answer: String,
     /// The response's `stop_reason`.
     pub stop_reason: Option<String>,
+    /// Whether changes without a check finish the work, if the answer names nothing that is left.
+    pub unchecked_finishes: bool,
 }
 
 /// The effect of a turn on the tasks.

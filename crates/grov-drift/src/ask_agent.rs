@@ -46,6 +46,7 @@ pub(crate) fn question(
 fn finishes_work(turn: TaskContextQuestion, answer: &str) -> bool {
     let turn = TaskContextQuestion {
         answer: answer.to_owned(),
+        unchecked_finishes: true,
         ..turn
     };
     turn.actions.iter().any(ActionSketch::has_changed) && analyze_task_context(&turn).finished

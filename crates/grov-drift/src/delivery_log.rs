@@ -1,6 +1,6 @@
 //! The memories delivered to a session, one small file per session.
 //!
-//! Injected text stays in the client's history, so each memory is delivered once for a prompt. Only the hook path uses these files.
+//! Injected text stays in the client's history, so each memory is delivered once. Only the hook path uses these files.
 
 use crate::private_file;
 use grov_domain::{ClientSessionId, TaskId};
@@ -12,8 +12,6 @@ use std::time::{Duration, SystemTime};
 
 /// Maximum number of bytes read of a log.
 const MAX_FILE_BYTES: u64 = 256 * 1024;
-/// Ends the line of a memory that was delivered at the start, before there was a prompt.
-const AT_START: &str = "\tat start";
 /// Logs that were not changed for longer are removed.
 const RETENTION: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
@@ -33,53 +31,24 @@ impl DeliveryLog {
 
     /// Reads the delivered memories; empty if the file cannot be read.
     pub fn read(&self) -> HashSet<TaskId> {
-        let text = self.text();
-        let lines = text.lines();
-        lines
-            .map(|line| TaskId::new(line.strip_suffix(AT_START).unwrap_or(line)))
-            .collect()
-    }
-
-    /// Reads the memories that were delivered for a prompt. One delivered at the start was chosen by its age, and is
-    /// delivered once more if a prompt is about it.
-    pub fn read_for_prompts(&self) -> HashSet<TaskId> {
-        let text = self.text();
-        text.lines()
-            .filter(|line| !line.ends_with(AT_START))
-            .map(TaskId::new)
-            .collect()
-    }
-
-    fn text(&self) -> String {
         let mut text = String::new();
         let read =
             File::open(&self.path).and_then(|file| file.take(MAX_FILE_BYTES).read_to_string(&mut text));
-        read.map_or_else(|_| String::new(), |_| text)
+        if read.is_err() {
+            return HashSet::new();
+        }
+        text.lines().map(TaskId::new).collect()
     }
 
-    /// Appends memories that were delivered for a prompt.
+    /// Appends memories.
     ///
     /// # Errors
     /// The file cannot be written.
     pub fn add(&self, memories: &[TaskId]) -> io::Result<()> {
-        self.append(memories, "")
-    }
-
-    /// Appends memories that were delivered at the start.
-    ///
-    /// # Errors
-    /// The file cannot be written.
-    pub fn add_at_start(&self, memories: &[TaskId]) -> io::Result<()> {
-        self.append(memories, AT_START)
-    }
-
-    fn append(&self, memories: &[TaskId], end: &str) -> io::Result<()> {
-        let mut lines = String::new();
-        for memory in memories {
-            lines.push_str(memory.as_str());
-            lines.push_str(end);
-            lines.push('\n');
-        }
+        let lines: String = memories
+            .iter()
+            .map(|memory| format!("{}\n", memory.as_str()))
+            .collect();
         // A single write, so that concurrent hooks do not mix their lines.
         private_file::open(&self.path, OpenOptions::new().append(true))?.write_all(lines.as_bytes())
     }
@@ -139,9 +108,7 @@ mod tests {
         one.clear().unwrap();
         one.add(&[TaskId::new("a"), TaskId::new("b")]).unwrap();
         one.add(&[TaskId::new("c")]).unwrap();
-        one.add_at_start(&[TaskId::new("d")]).unwrap();
-        assert_eq!(one.read(), ["a", "b", "c", "d"].map(TaskId::new).into());
-        assert_eq!(one.read_for_prompts(), ["a", "b", "c"].map(TaskId::new).into());
+        assert_eq!(one.read(), ["a", "b", "c"].map(TaskId::new).into());
         assert_eq!(log(home.path(), "0199-b").unwrap().read(), HashSet::new());
         one.clear().unwrap();
         assert_eq!(one.read(), HashSet::new());

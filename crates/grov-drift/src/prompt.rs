@@ -295,7 +295,7 @@ impl PromptHandler<'_> {
         let delivered: HashSet<TaskId> = self
             .context
             .delivery_log()
-            .map(|list| list.read_for_prompts())
+            .map(|list| list.read())
             .unwrap_or_default();
         let request = MemoryRequest {
             text: self.prompt,

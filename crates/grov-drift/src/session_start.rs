@@ -95,8 +95,7 @@ async fn on_start(context: &HookContext<'_>, session_ref: &SessionRef) -> Result
     let Some(list) = context.delivery_log() else {
         return Ok(None);
     };
-    list.add_at_start(&memories.memories)
-        .map_err(HookError::DeliveryLog)?;
+    list.add(&memories.memories).map_err(HookError::DeliveryLog)?;
     Ok(Some(event::context(event::SESSION_START, &memories.text, None)))
 }
 

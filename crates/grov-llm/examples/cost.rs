@@ -305,6 +305,7 @@ impl Session {
             actions: actions.clone(),
             answer: turn.answer.clone(),
             stop_reason: Some("end_turn".to_owned()),
+            unchecked_finishes: false,
         };
         let analysis = asked.context(&question).await?;
         let named = |id: &SessionId| self.tasks.iter().position(|task| task.sketch.id == *id);

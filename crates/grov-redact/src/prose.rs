@@ -48,15 +48,18 @@ const PARTICLES: &[char] = &[
     'は', 'が', '是', '为', '為', '：', ':', '=', '「', '“', '„', '«', '‘', '『',
 ];
 
-/// Words between the name of a secret and a value that is none: "password hash algorithm: …".
+/// Words close after the name of a secret that name something else: "password hash: …".
 #[rustfmt::skip]
 const OTHER_SUBJECTS: &[&str] = &[
     "hash", "hashes", "hashing", "hashed", "policy", "length", "field", "column", "regex", "reset", "manager",
     "rules", "digest", "type", "parameter", "variable", "file", "prompt", "flag", "option", "format", "error",
     "algorithm", "strength", "input", "commit", "sha", "rev", "revision", "id", "ids", "version", "function",
-    "method", "class", "component", "test", "tests", "page", "screen", "form", "link", "url", "route", "env",
-    "env:", "name", "name:", "hash:", "header", "encoding", "using", "via", "in", "with", "by", "from", "see",
+    "method", "class", "component", "page", "screen", "form", "link", "url", "route", "env", "env:", "name",
+    "name:", "hash:", "header", "encoding",
 ];
+
+/// Words before a digest, anywhere in the sentence.
+const REVISIONS: &[&str] = &["commit", "sha", "sha256", "rev", "revision", "checksum", "digest"];
 
 /// How a value is connected with its name, weakest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -225,7 +228,9 @@ fn candidates<'t>(scan: &Scan<'t>, keyword: &Range<usize>) -> Vec<Candidate<'t>>
                 lead,
             });
         }
-        if end_of_words || OTHER_SUBJECTS.contains(&word.to_ascii_lowercase().as_str()) {
+        let subject = word.to_ascii_lowercase();
+        let is_other = found.len() <= 2 && OTHER_SUBJECTS.contains(&subject.as_str());
+        if end_of_words || is_other || REVISIONS.contains(&subject.as_str()) {
             break;
         }
         previous = word;

@@ -106,6 +106,7 @@ impl TransitionCase {
             actions: self.actions.iter().map(action).collect(),
             answer: self.answer.clone(),
             stop_reason: self.stop_reason.clone(),
+            unchecked_finishes: true,
         }
     }
 }

@@ -156,6 +156,8 @@ impl<'a> Tasks<'a> {
                 .collect(),
             answer: answer.to_owned(),
             stop_reason: stop_reason.map(str::to_owned),
+            // A record per prompt can be reopened. A task with subtasks ends only with evidence.
+            unchecked_finishes: self.policy.division == Division::ByPrompt,
         }
     }
 

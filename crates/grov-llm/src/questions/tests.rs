@@ -84,6 +84,7 @@ fn context() -> TaskContextQuestion {
         actions: actions(),
         answer: "One test still fails.".to_owned(),
         stop_reason: Some("end_turn".to_owned()),
+        unchecked_finishes: false,
     }
 }
 
@@ -212,6 +213,7 @@ fn all_requests(text: &str, count: usize) -> Vec<ModelRequest> {
             actions: deeds.clone(),
             answer: text.to_owned(),
             stop_reason: Some(text.to_owned()),
+            unchecked_finishes: false,
         }
         .request(),
         ReasoningQuestion {

@@ -61,6 +61,7 @@ fn question(
         actions: actions(letters),
         answer: answer.to_owned(),
         stop_reason: Some("end_turn".to_owned()),
+        unchecked_finishes: true,
     }
 }
 
