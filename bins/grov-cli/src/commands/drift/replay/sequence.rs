@@ -3,9 +3,10 @@
 use super::super::{command_action, intent_of};
 use grov_actions::redacted_end;
 use grov_actions::transcript::MAX_OUTPUT;
-use grov_domain::{ActionSketch, ActionType, GoalContract};
+use grov_domain::{ActionSketch, ActionType, GoalContract, TextChange};
 use serde::Deserialize;
 use serde_json::Value;
+use std::sync::Arc;
 
 /// A goal and actions.
 #[derive(Deserialize)]
@@ -47,6 +48,9 @@ struct RecordedAction {
     /// command.
     #[serde(default)]
     text: Option<String>,
+    /// The text that an edit replaces.
+    #[serde(default)]
+    old: Option<String>,
     /// Whether the action failed.
     #[serde(default)]
     error: Option<bool>,
@@ -149,8 +153,18 @@ fn sketch(recorded: &RecordedAction) -> ActionSketch {
         command: recorded.command.clone(),
         failed: recorded.error,
         content: recorded.text.clone(),
+        change: change(recorded, action_type),
         ..sketch
     }
+}
+
+/// The change of an edit whose replaced text is known.
+fn change(recorded: &RecordedAction, action_type: ActionType) -> Option<Arc<TextChange>> {
+    let before = recorded.old.clone().filter(|_| action_type.modifies_files())?;
+    Some(Arc::new(TextChange {
+        before: Some(before),
+        after: recorded.text.clone().unwrap_or_default(),
+    }))
 }
 
 #[cfg(test)]
@@ -179,6 +193,20 @@ mod tests {
             "Fix the login in src/auth.rs. Do not touch the docs."
         );
         assert_eq!(contract.newest_instruction(), "");
+    }
+
+    #[test]
+    fn the_text_that_an_edit_replaces_is_read() {
+        let sequence = read(
+            r#"{"seq_id": 1, "goal": "Fix it", "constraints": [], "actions": [
+                {"type": "edit", "files": ["a.c"], "text": "int b;", "old": "int a;"}, {"type": "read", "files": ["a.c"], "old": "x"}]}"#,
+        );
+        let changes: Vec<_> = sequence.actions().map(|action| action.change).collect();
+        let expected = TextChange {
+            before: Some("int a;".to_owned()),
+            after: "int b;".to_owned(),
+        };
+        assert_eq!(changes, [Some(Arc::new(expected)), None]);
     }
 
     #[test]
