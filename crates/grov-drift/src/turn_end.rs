@@ -4,10 +4,12 @@ use crate::error::HookError;
 use crate::hook::HookContext;
 use crate::resume::SessionRef;
 use crate::services::STORE_TIMEOUT;
+use crate::team_memory::is_off;
 use crate::worker::Work;
 use crate::{ask_agent, daemon, runtime};
 use grov_domain::{ClientSessionId, StoreError};
 use grov_hooks::event;
+use grov_project::ProjectLocation;
 use grov_redact::Redactor;
 use std::path::PathBuf;
 
@@ -30,7 +32,7 @@ pub(crate) fn handle(context: &HookContext<'_>, event: &str) -> Result<Option<St
         .as_deref()
         .unwrap_or_default();
     let answer = Redactor::shared().redact(answer);
-    let transcript = session_ref.transcript.clone();
+    let asked = session_ref.clone();
     let work = Work {
         answer: answer.chars().take(MAX_ANSWER_CHARS).collect(),
         event: event.to_owned(),
@@ -42,10 +44,20 @@ pub(crate) fn handle(context: &HookContext<'_>, event: &str) -> Result<Option<St
         session_ref,
     };
     context.programs.start_worker(work, &settings)?;
-    if event == event::STOP && settings.memory().ask_agent {
-        return ask_agent::question(context, transcript.as_deref());
+    let may_ask = event == event::STOP && settings.memory().ask_agent && settings.memory().enabled;
+    if may_ask && runtime()?.block_on(is_on(context, &asked)).unwrap_or(false) {
+        return ask_agent::question(context, asked.transcript.as_deref());
     }
     Ok(None)
+}
+
+/// Whether added text is switched on for the session.
+async fn is_on(context: &HookContext<'_>, session_ref: &SessionRef) -> Result<bool, StoreError> {
+    let Some(store) = context.services.stores.open_existing(Some(STORE_TIMEOUT)).await? else {
+        return Ok(true);
+    };
+    let project = ProjectLocation::locate(&session_ref.directory).project();
+    Ok(!is_off(&*store, project.key(), &session_ref.id()).await?)
 }
 
 /// The session. If its directory was removed, such as a worktree, an earlier one is used.

@@ -180,14 +180,18 @@ pub(crate) fn flag(scan: &mut Scan<'_>, keyword: Range<usize>) {
         .starts_with("-pass");
     // `mysql --password NAME` prompts for it; a next word without digits is the database.
     let line = &bytes[keyword.start.saturating_sub(160)..keyword.start];
-    let line = line.rsplit(|byte| *byte == b'\n').next().unwrap_or_default();
-    if password
-        && !has_digit(text)
-        && !listed
-        && ["mysql", "mariadb"]
-            .iter()
-            .any(|name| memchr::memmem::find(line, name.as_bytes()).is_some())
-    {
+    let command = line
+        .rsplit(|byte| b"\n|;&".contains(byte))
+        .next()
+        .unwrap_or_default();
+    let program = command
+        .trim_ascii_start()
+        .split(u8::is_ascii_whitespace)
+        .next()
+        .unwrap_or_default();
+    let name = program.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
+    let is_mysql = name.starts_with(b"mysql") || name.starts_with(b"mariadb");
+    if password && !has_digit(text) && !listed && is_mysql {
         return;
     }
     let ordinary = if password {

@@ -1,5 +1,6 @@
 //! Finds secrets that are named in prose: "the password is hunter-22", "Passwort vom Server ist …", "API-Schlüssel: …".
 
+use crate::MASK_START;
 use crate::pattern::Class;
 use crate::scan::{Certainty, Scan};
 use crate::value::{
@@ -171,6 +172,11 @@ fn app_password(scan: &Scan<'_>, keyword: &Range<usize>) -> Option<Range<usize>>
 /// Returns the words after the name of a secret, up to the end of the sentence.
 fn candidates<'t>(scan: &Scan<'t>, keyword: &Range<usize>) -> Vec<Candidate<'t>> {
     let text = scan.text;
+    // The name of a rule in a mask is no name of a secret.
+    let rule = Class::of("a-z-").run_back(scan.bytes, keyword.start, 24);
+    if scan.bytes[..rule].ends_with(MASK_START.as_bytes()) {
+        return Vec::new();
+    }
     let mut start = keyword.end;
     // The end of the name: "contraseña", "passwords".
     while let Some(letter) = text[start..]
@@ -209,6 +215,10 @@ fn candidates<'t>(scan: &Scan<'t>, keyword: &Range<usize>) -> Vec<Candidate<'t>>
             break;
         };
         let word = &text[gap_end..gap_end + length];
+        // The secret was masked: the words after it are none.
+        if word.contains(MASK_START) {
+            break;
+        }
         at = gap_end + length;
         let end_of_words = at >= end;
         let mut value = word.trim_end_matches(['.', ',', ';', ':', '!', '?', '*', ')']);

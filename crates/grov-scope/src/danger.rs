@@ -119,10 +119,15 @@ impl<'a> EvaluationContext<'a> {
     fn is_in_own_container(&self, command: &Program) -> bool {
         let is_published = |port: &str| self.container_ports.contains(&port);
         let is_port = |option: &str| matches!(option, "-p" | "-P" | "--port");
-        command
-            .arguments
-            .windows(2)
-            .any(|pair| is_port(&pair[0]) && is_published(&pair[1]))
+        let is_elsewhere = command.arguments.windows(2).any(|pair| {
+            matches!(pair[0].as_str(), "-h" | "--host")
+                && !matches!(pair[1].as_str(), "localhost" | "127.0.0.1" | "::1")
+        });
+        !is_elsewhere
+            && command
+                .arguments
+                .windows(2)
+                .any(|pair| is_port(&pair[0]) && is_published(&pair[1]))
             || !self.container_ports.is_empty() && is_local(command)
     }
 
@@ -289,15 +294,25 @@ pub(crate) fn findings<'a>(
 
 /// Whether a shell function calls itself twice: `:(){ :|:& };:`.
 fn is_fork_bomb(text: &str) -> bool {
-    let dense: String = text.chars().filter(|letter| !letter.is_whitespace()).collect();
-    dense.match_indices("(){").any(|(at, _)| {
-        let start = dense[..at]
-            .rfind([';', '&', '|', '\n', '}'])
-            .map_or(0, |before| before + 1);
-        let name = &dense[start..at];
-        let body = &dense[at + 3..];
-        !name.is_empty() && body.starts_with(&format!("{name}|{name}&"))
-    })
+    const MAX_NAME: usize = 64;
+    const MAX_DEFINITIONS: usize = 100;
+    let dense: String = text
+        .chars()
+        .filter(|letter| *letter == '\n' || !letter.is_whitespace())
+        .collect();
+    dense
+        .match_indices("(){")
+        .take(MAX_DEFINITIONS)
+        .any(|(at, open)| {
+            let from = dense.ceil_char_boundary(at.saturating_sub(MAX_NAME));
+            let before = &dense[from..at];
+            let name = before.rsplit([';', '&', '|', '\n', '}']).next().unwrap_or(before);
+            let body = dense[at + open.len()..]
+                .strip_prefix(name)
+                .and_then(|rest| rest.strip_prefix('|'));
+            !name.is_empty()
+                && body.is_some_and(|rest| rest.strip_prefix(name).is_some_and(|rest| rest.starts_with('&')))
+        })
 }
 
 /// The findings for the scripts that an action runs, each with the file and the line.

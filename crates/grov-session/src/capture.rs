@@ -3,7 +3,7 @@
 use crate::review::{Evidence, Review};
 use crate::tasks::{Ending, TaskPolicy, Turn, Work, changed_subject};
 use grov_domain::{
-    ActionSketch, OFF_GOAL_BELOW, Reasoning, ReasoningQuestion, SessionState, Statement, StepRow,
+    ActionSketch, ActionType, OFF_GOAL_BELOW, Reasoning, ReasoningQuestion, SessionState, Statement, StepRow,
     SummaryQuestion, Task, TaskId, both_ends, prompt_of_goal, without_own_text,
 };
 use std::path::Path;
@@ -168,6 +168,16 @@ impl TaskMaterial {
         let is_new = |done: &&PerformedAction| saved_at.is_none_or(|saved| done.at > saved);
         let first = self.done.iter().filter(is_new).map(|done| done.prompt).min();
         first.map_or(newest, |first| first.min(newest))
+    }
+
+    /// The newest prompt whose work was forgotten: the text of its changes and commands was deleted.
+    pub fn newest_forgotten(&self) -> u64 {
+        let is_wiped = |action: &ActionSketch| {
+            let has_text = action.action_type.modifies_files() || action.action_type == ActionType::Bash;
+            has_text && action.files.is_empty() && action.command.is_none()
+        };
+        let wiped = self.done.iter().filter(|done| is_wiped(&done.action));
+        wiped.map(|done| done.prompt).max().unwrap_or(0)
     }
 
     /// Whether the work for a prompt changed something.

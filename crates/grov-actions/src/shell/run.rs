@@ -662,6 +662,8 @@ fn substitutions(text: &str) -> Vec<&str> {
     let starts = text.match_indices("$(").map(|(at, open)| at + open.len());
     let starts =
         starts.filter(|start| !text[*start..].starts_with('(') && !text[..*start - 2].ends_with('\\'));
+    // Bounded before the ends are searched, so that a text of open substitutions takes linear time.
+    let starts = starts.take(MAX_SUBSTITUTIONS);
     let scripts = starts.filter_map(|start| {
         let mut depth = 1;
         let end = text[start..].find(|letter| {
@@ -674,7 +676,7 @@ fn substitutions(text: &str) -> Vec<&str> {
         })?;
         Some(&text[start..start + end])
     });
-    scripts.take(MAX_SUBSTITUTIONS).collect()
+    scripts.collect()
 }
 
 /// The maximum number of substitutions of a here-document that are walked through.

@@ -172,9 +172,10 @@ impl TurnWorker<'_> {
             covered_prompts = covered(&done, earlier.created_at);
             material = material.after_prompt(covered_prompts);
         }
+        // The transcript still has what was forgotten.
         let stated = statements::of_task(
             session_ref.transcript.as_deref(),
-            covered_prompts,
+            covered_prompts.max(material.newest_forgotten()),
             session.prompts,
             |prompt| material.has_changed_for(prompt),
         );

@@ -226,6 +226,7 @@ impl Session {
         self.first_intent = None;
         self.outcomes.clear();
         self.endings.clear();
+        self.statements.clear();
         Ok(())
     }
 

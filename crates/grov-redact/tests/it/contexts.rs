@@ -269,6 +269,10 @@ pub(crate) const SECRETS: &[(&str, &str)] = &[
         "/usr/bin/mysqldump -uroot -p«hunter2» app && ls -path",
     ),
     ("command-password", "mysqldump --password «hunter2» db"),
+    (
+        "command-password",
+        "liquibase --url=jdbc:mysql://db/app --username root --password «CorrectHorse» update",
+    ),
     ("command-password", "tool --github-token «abc123def456» run"),
     ("command-password", "tool --api-key '«abc123def456»'"),
     ("command-password", "[\"tool\", \"--password\", \"«hunter2»\"]"),

@@ -28,6 +28,9 @@ const LIMITING: &[Term] = &[
     Term::Not, Term::Nothing, Term::Else, Term::Only, Term::Except, Term::Keep, Term::Leave, Term::HandsOff, Term::Ask, Term::Myself,
 ];
 
+/// Maximum number of words of a clause that includes something: "the views too".
+const MAX_INCLUSION: usize = 5;
+
 /// Words for "too".
 const ALSO: &[&str] = &[
     "also", "too", "auch", "ook", "aussi", "tambien", "anche", "tambem", "tez",
@@ -41,8 +44,11 @@ impl Permission {
         let clauses = clauses(tokens(&ends, languages));
         let permits = |clause: &&Vec<Token>| {
             let has = |terms: &[Term]| clause.iter().any(|token| token.is_any(terms));
-            // "The views too": what was excepted is included.
-            let includes = clause.iter().any(|token| ALSO.contains(&token.folded.as_str()));
+            // "The views too": what was excepted is included. "… is too slow" and "does it also …?" include nothing.
+            let is_also =
+                |token: Option<&Token>| token.is_some_and(|token| ALSO.contains(&token.folded.as_str()));
+            let includes =
+                clause.len() <= MAX_INCLUSION && (is_also(clause.first()) || is_also(clause.last()));
             (has(&[Term::Permit]) || includes) && !has(LIMITING)
         };
         clauses
@@ -76,7 +82,11 @@ impl Permission {
             .iter()
             .any(|object| forbidden.objects.contains(object));
         // "You can upgrade axios now" after "no upgrades of dependencies".
-        let is_one = forbidden.objects == [format!("{:?}", Term::Dependency)];
+        let is_one = forbidden.objects == [format!("{:?}", Term::Dependency)]
+            && self
+                .actions
+                .iter()
+                .any(|action| matches!(action, Term::Install | Term::Upgrade));
         is_shared && (is_same || is_one || self.objects.is_empty() || forbidden.objects.is_empty())
             || is_same && (forbidden.actions.is_empty() || self.actions.is_empty())
     }

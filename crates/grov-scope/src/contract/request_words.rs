@@ -425,9 +425,18 @@ fn removal_phrase(before: &str, word: &str) -> Option<&'static str> {
     is_removal.then_some("remove")
 }
 
-/// A word and its parts: `force-push`, `force`, `push`.
+/// A word and its parts: `force-push`, `force`, `push`. Compounds such as `end-to-end` and `sign-off` have no parts.
 fn parts(folded: &str) -> impl Iterator<Item = String> {
-    let parts = folded.split(['/', '-', '.', '_']).filter(|part| part.len() >= 2);
+    const PARTICLES: &[&str] = &["off", "down", "out", "up", "in", "on", "end", "over"];
+    let is_path = folded.contains(['/', '.', '_']);
+    let is_compound = !is_path
+        && (folded.matches('-').count() >= 2
+            || folded
+                .rsplit_once('-')
+                .is_some_and(|(_, last)| PARTICLES.contains(&last)));
+    let parts = folded
+        .split(['/', '-', '.', '_'])
+        .filter(move |part| !is_compound && part.len() >= 2);
     parts.map(str::to_owned).chain([folded.to_owned()])
 }
 
@@ -439,7 +448,20 @@ fn is_form_of(word: &str, stems: &[&str]) -> bool {
     })
 }
 
+/// Nouns that begin like a verb.
+const NOUNS: &[&str] = &[
+    "dropdown",
+    "dropdowns",
+    "droplet",
+    "droplets",
+    "dropbox",
+    "dropzone",
+];
+
 fn has_stem(word: &str, stems: &[&str]) -> bool {
+    if NOUNS.contains(&word) {
+        return false;
+    }
     stems
         .iter()
         .any(|stem| word.strip_prefix(stem).is_some_and(|rest| rest.len() <= 5))

@@ -229,7 +229,9 @@ fn is_requested(row: &Row, program: &str, found: &matching::Match<'_>, request: 
             || !is_publication && words.any(|word| word.len() >= 4 && request.is_about(&[word]))
             || !is_publication && names_operand(found.rest, request)
     };
-    let may_be_named = !matches!(effect.scope, Scope::Publishing) && effect.says != kinds::EXPOSES.says;
+    // An order that names a thing asks for its removal only where the agent can make it anew.
+    let may_be_named =
+        matches!(effect.scope, Scope::OwnThings | Scope::Services) && effect.says != kinds::EXPOSES.says;
     if asks && names_object() || may_be_named && request.is_order() && names_operand(found.rest, request) {
         return true;
     }
@@ -293,8 +295,10 @@ fn is_excused(
         let created = |name: &str| {
             let mut earlier = programs.iter().take_while(|other| !std::ptr::eq(*other, command));
             let same_line = earlier.any(|other| creates(other, name));
-            // Short names are not remembered.
-            let is_forgotten = name.len() < 3 && (context.has_run("run") || context.has_run("create"));
+            // Short names of containers are not remembered.
+            let is_container = matches!(command.name(), "docker" | "podman" | "nerdctl");
+            let is_forgotten =
+                is_container && name.len() < 3 && (context.has_run("run") || context.has_run("create"));
             same_line
                 || is_forgotten
                 || context.is_history_unknown

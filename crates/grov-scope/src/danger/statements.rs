@@ -112,7 +112,10 @@ fn danger_in(text: &str, is_live: bool, context: &EvaluationContext<'_>) -> Opti
     }
     // A transaction that ends with a rollback changes nothing, and neither does a change of a temporary table.
     let last = plain.trim_end().trim_end_matches([';', '"', '\'']).trim_end();
-    let is_undone = last.ends_with("rollback") || plain.contains("create temp") && !plain.contains("attach");
+    let begins = plain.contains("begin") || plain.contains("start transaction");
+    let is_permanent = ["drop database", "drop schema", "truncate", "attach"];
+    let is_undone = last.ends_with("rollback") && begins && !plain.contains("drop database")
+        || plain.contains("create temp") && !is_permanent.iter().any(|words| plain.contains(words));
     let request = &context.compiled.request;
     if request.mentions_any(DATA) || request.mentions_any(REMOVE) || request.mentions_any(RESET) {
         return None;

@@ -1126,3 +1126,37 @@ fn what_the_program_must_do_and_how_things_are_limit_nothing() {
         }
     }
 }
+
+#[test]
+fn a_later_prompt_that_only_mentions_the_object_lifts_no_limit() {
+    for (limit, later, action) in [
+        (
+            "don't touch src/legacy",
+            "does src/legacy also use this?",
+            "edit src/legacy/a.py",
+        ),
+        (
+            "don't add new dependencies",
+            "Also add a unit test for the parser",
+            "npm install left-pad",
+        ),
+        (
+            "don't add new dependencies",
+            "you can add a helper for that",
+            "npm install left-pad",
+        ),
+    ] {
+        let contract = GoalContract {
+            instructions: vec![limit.to_owned(), later.to_owned()],
+            constraints: vec![limit.to_owned()],
+            ..GoalContract::default()
+        };
+        let found = Rules::new(contract, Some("/home/me/p"))
+            .assess_without_history(&sketch(action))
+            .findings;
+        assert!(
+            found.iter().any(|finding| finding.rule == Rule::Constraint),
+            "{limit}; {later}"
+        );
+    }
+}

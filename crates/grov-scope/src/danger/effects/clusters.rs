@@ -214,11 +214,9 @@ fn is_shared(command: &Program, context: &EvaluationContext<'_>) -> bool {
     let makes_one = |name: &&str| {
         let is_made = context.history.has_run(name)
             && (context.history.has_run("create") || context.history.has_run("start"));
-        is_made || context.compiled.request.names(name)
+        // "kind" is also an ordinary word.
+        is_made || *name != "kind" && context.compiled.request.names(name)
     };
-    if ["kind", "minikube", "k3d"].iter().any(makes_one) {
-        return false;
-    }
     let mut names = command.arguments.iter().enumerate().filter_map(|(at, argument)| {
         let (name, value) = argument.split_once('=').unwrap_or((argument, ""));
         let selects = matches!(name, "--context" | "--kube-context" | "--cluster");
@@ -228,9 +226,14 @@ fn is_shared(command: &Program, context: &EvaluationContext<'_>) -> bool {
             (true, value) => Some(value),
         }
     });
-    !names.any(|name| {
+    let is_local = |name: &str| {
         LOCAL
             .iter()
             .any(|local| name == *local || name.strip_prefix(local).is_some_and(|rest| rest.starts_with('-')))
-    })
+    };
+    // A cluster that the command selects counts more than the words of the request.
+    match names.next() {
+        Some(first) => !is_local(first) && !names.any(is_local),
+        None => !["kind", "minikube", "k3d"].iter().any(makes_one),
+    }
 }

@@ -70,7 +70,7 @@ pub(crate) const CHANGE: &[&str] = &[
 /// Stopping what runs.
 #[rustfmt::skip]
 pub(crate) const STOP: &[&str] = &[
-    "stop", "end.", "disabl", "kill", "shut", "halt", "terminat", "paus", "suspend", "off.", "down.", "deactivat", "opres", "dezactiv", "arret", "coupe.", "couper", "desactiv", "deten", "apaga", "parar", "pare.",
+    "stop", "disabl", "kill", "shut", "halt", "terminat", "paus", "suspend", "off.", "down.", "deactivat", "opres", "dezactiv", "arret", "coupe.", "couper", "desactiv", "deten", "apaga", "parar", "pare.",
     "mata.", "matar", "ferma", "spegn", "spengi", "disattiv", "desliga", "stopp", "beend", "abschalt", "abstell", "deaktivier", "schalt", "uitzet", "uitschakel", "zatrzym", "wylacz", "ubij", "останов",
     "выключ", "отключ", "убей", "заверши", "durdur", "kapat", "停", "关", "禁用", "止め", "落と", "切っ", "無効",
 ];

@@ -355,3 +355,26 @@ fn the_machine_is_changed_only_at_request() {
     ];
     assert_eq!(asked("Fix the login form", &harmless), [""; 0]);
 }
+
+#[test]
+fn a_name_or_an_ordinary_word_in_a_request_asks_for_no_destruction() {
+    for (goal, command) in [
+        (
+            "Commit the change and push it to feature/login",
+            "git push --force origin feature/login",
+        ),
+        ("Add a new kind of node to the graph", "kubectl delete ns prod"),
+        ("Run the end-to-end tests", "terraform destroy -auto-approve"),
+        (
+            "Implement drag-and-drop for the board",
+            "kubectl delete deployment web",
+        ),
+        ("Add dropdown menus", "terraform destroy -auto-approve"),
+        (
+            "Count the orders of May",
+            "psql -c 'create temp table t(x int); drop schema public cascade'",
+        ),
+    ] {
+        assert!(score(goal, command) < 5, "{goal}: {command}");
+    }
+}
