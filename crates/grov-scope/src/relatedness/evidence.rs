@@ -74,15 +74,7 @@ pub(super) fn evaluate(
     all.extend(terms.words.iter().map(String::as_str));
 
     let talk = on.talk(terms, &own);
-    let usual = state.usual_talk();
-    // A short text says little: its share is mixed with the usual one.
-    let is_sure = terms.weight() / (terms.weight() + SHORT);
-    let beyond = talk.map_or(0.0, |talk| (talk - usual) * is_sure);
-    let mixed = talk.map_or(UNKNOWN, |_| usual + beyond);
-    let mut sum = weight::START + weight::TALK * mixed + weight::USUAL * beyond;
-    sum += weight::PATH_WORDS * on.path_words(&path, &own).unwrap_or(UNKNOWN);
-    sum += weight::GOAL_WORDS * (counted(request.count(all.iter().copied())) / ENOUGH_GOAL_WORDS).min(1.0);
-    sum += weight::IDENTIFIERS * (counted(on.identifiers(terms, &own)) / ENOUGH_IDENTIFIERS).min(1.0);
+    let mut sum = of_words(talk, terms, &path, &all, &own, request, state);
 
     let mut add = |weight: f64, holds: bool| sum += if holds { weight } else { 0.0 };
     add(weight::NAMED, any(&|file| on.names(&file.file, &own)));
@@ -157,6 +149,29 @@ pub(super) fn evaluate(
         knows_folder,
         is_out_of_scope,
     }
+}
+
+/// The log-odds of the words that a change shares with the work and the request.
+fn of_words(
+    talk: Option<f64>,
+    terms: &TextTerms,
+    path: &BTreeSet<&str>,
+    all: &BTreeSet<&str>,
+    own: &BTreeSet<FileId>,
+    request: &Request,
+    state: &RelatednessState,
+) -> f64 {
+    let on = &state.on;
+    let usual = state.usual_talk();
+    // A short text says little: its share is mixed with the usual one.
+    let is_sure = terms.weight() / (terms.weight() + SHORT);
+    let beyond = talk.map_or(0.0, |talk| (talk - usual) * is_sure);
+    let mixed = talk.map_or(UNKNOWN, |_| usual + beyond);
+    let sum = weight::START + weight::TALK * mixed + weight::USUAL * beyond;
+    let sum = sum + weight::PATH_WORDS * on.path_words(path, own).unwrap_or(UNKNOWN);
+    let sum =
+        sum + weight::GOAL_WORDS * (counted(request.count(all.iter().copied())) / ENOUGH_GOAL_WORDS).min(1.0);
+    sum + weight::IDENTIFIERS * (counted(on.identifiers(terms, own)) / ENOUGH_IDENTIFIERS).min(1.0)
 }
 
 fn counted(number: usize) -> f64 {

@@ -67,42 +67,7 @@ pub(super) fn commands(parts: &Parts<'_>, rule: &[Token], is_state: bool, contex
         && parts.literals.is_empty()
         && parts.places.is_empty();
     if is_bare {
-        let none = parts.kinds().is_empty()
-            && !parts.has_any(&[Term::Comment, Term::Function, Term::Line, Term::Signature]);
-        for term in &parts.terms {
-            found.push(match term {
-                Term::Commit if none => ForbiddenCommand::Git("commit"),
-                Term::Push if none && !forces => ForbiddenCommand::Git("push"),
-                Term::Merge if none && !parts.has(Term::File) => ForbiddenCommand::Git("merge"),
-                Term::Rebase => ForbiddenCommand::Git("rebase"),
-                Term::Stash => ForbiddenCommand::Git("stash"),
-                Term::Switch if !parts.has(Term::Use) => ForbiddenCommand::Switch(context.names.clone()),
-                Term::Deploy if none || is_environment || parts.has(Term::Production) => {
-                    ForbiddenCommand::Deploy
-                }
-                Term::Apply | Term::Destroy if none => ForbiddenCommand::Infrastructure,
-                Term::Install if parts.kinds().is_empty() => ForbiddenCommand::Install,
-                Term::Upgrade if parts.has(Term::Dependency) => ForbiddenCommand::Upgrade,
-                Term::Format => ForbiddenCommand::Format,
-                Term::Network if none => ForbiddenCommand::Network,
-                Term::Container if parts.has_any(&[Term::Run, Term::Use]) || parts.terms.len() == 1 => {
-                    ForbiddenCommand::Containers
-                }
-                Term::Tests if parts.has(Term::Run) => ForbiddenCommand::Tests,
-                Term::Data | Term::Production
-                    if parts.has_any(&[Term::Change, Term::Remove]) && !parts.has(Term::Config) =>
-                {
-                    ForbiddenCommand::DatabaseWrite
-                }
-                Term::Snapshot if parts.has_any(&[Term::Change, Term::Upgrade]) => {
-                    ForbiddenCommand::Snapshots
-                }
-                _ => continue,
-            });
-            if *term == Term::Data && parts.has(Term::Schema) {
-                found.pop();
-            }
-        }
+        found.extend(named_alone(parts, context, forces, is_environment));
     }
     if parts.words.is_empty() && parts.has(Term::Migration) {
         let is_new = parts.has_any(&[Term::Add, Term::Change])
@@ -112,6 +77,49 @@ pub(super) fn commands(parts: &Parts<'_>, rule: &[Token], is_state: bool, contex
         found.extend(runs.then_some(ForbiddenCommand::Migrate));
     }
     found.into_iter().map(Limit::Command).collect()
+}
+
+/// The commands that a limit without an object names: "don't commit", "no deploys".
+fn named_alone(
+    parts: &Parts<'_>,
+    context: &Context,
+    forces: bool,
+    is_environment: bool,
+) -> Vec<ForbiddenCommand> {
+    let mut found = Vec::new();
+    let none = parts.kinds().is_empty()
+        && !parts.has_any(&[Term::Comment, Term::Function, Term::Line, Term::Signature]);
+    for term in &parts.terms {
+        found.push(match term {
+            Term::Commit if none => ForbiddenCommand::Git("commit"),
+            Term::Push if none && !forces => ForbiddenCommand::Git("push"),
+            Term::Merge if none && !parts.has(Term::File) => ForbiddenCommand::Git("merge"),
+            Term::Rebase => ForbiddenCommand::Git("rebase"),
+            Term::Stash => ForbiddenCommand::Git("stash"),
+            Term::Switch if !parts.has(Term::Use) => ForbiddenCommand::Switch(context.names.clone()),
+            Term::Deploy if none || is_environment || parts.has(Term::Production) => ForbiddenCommand::Deploy,
+            Term::Apply | Term::Destroy if none => ForbiddenCommand::Infrastructure,
+            Term::Install if parts.kinds().is_empty() => ForbiddenCommand::Install,
+            Term::Upgrade if parts.has(Term::Dependency) => ForbiddenCommand::Upgrade,
+            Term::Format => ForbiddenCommand::Format,
+            Term::Network if none => ForbiddenCommand::Network,
+            Term::Container if parts.has_any(&[Term::Run, Term::Use]) || parts.terms.len() == 1 => {
+                ForbiddenCommand::Containers
+            }
+            Term::Tests if parts.has(Term::Run) => ForbiddenCommand::Tests,
+            Term::Data | Term::Production
+                if parts.has_any(&[Term::Change, Term::Remove]) && !parts.has(Term::Config) =>
+            {
+                ForbiddenCommand::DatabaseWrite
+            }
+            Term::Snapshot if parts.has_any(&[Term::Change, Term::Upgrade]) => ForbiddenCommand::Snapshots,
+            _ => continue,
+        });
+        if *term == Term::Data && parts.has(Term::Schema) {
+            found.pop();
+        }
+    }
+    found
 }
 
 /// Programs that a constraint names together with a subcommand, without a verb.

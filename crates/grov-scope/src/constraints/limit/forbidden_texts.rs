@@ -132,6 +132,14 @@ pub(super) fn written(
     ]) {
         return found;
     }
+    found.extend(named_literals(parts, rule));
+    found.extend(negated_word(rule, negates_verb));
+    found
+}
+
+/// Names and quoted texts that must not be written: "no clone() of the cache".
+fn named_literals(parts: &Parts<'_>, rule: &[Token]) -> Vec<Limit> {
+    let mut found = Vec::new();
     let literals = parts
         .literals
         .iter()
@@ -163,7 +171,12 @@ pub(super) fn written(
             },
         ));
     }
-    // "Not zap", "don't use lodash": one word directly behind the negation.
+    found
+}
+
+/// The one word after a negation: "not zap", "don't use lodash".
+fn negated_word(rule: &[Token], negates_verb: bool) -> Vec<Limit> {
+    let mut found = Vec::new();
     let mut unknown = rule.iter().skip_while(|token| {
         token.is_any(&[
             Term::Filler,
