@@ -76,6 +76,17 @@ const CRATES: &[Crate] = &[
         must_not_use: &["grov-wire", "grov-actions", "grov-session"],
     },
     Crate {
+        name: "grov-route",
+        layer: Layer::Pure,
+        must_not_use: &[
+            "grov-actions",
+            "grov-domain",
+            "grov-rules",
+            "grov-scope",
+            "grov-session",
+        ],
+    },
+    Crate {
         name: "grov-session",
         layer: Layer::Pure,
         must_not_use: &["grov-wire", "grov-actions", "grov-rules"],
