@@ -1,6 +1,6 @@
 //! Offers the user the memories of the same repository at another place: it was moved, or cloned once more.
 //!
-//! Only the user is told. A repository can name any remote, so its memories never reach an agent without the user's word.
+//! Only the user sees this. A repository can name any remote, so its memories never reach an agent without the user's word.
 
 use crate::private_file;
 use grov_domain::{MemoryProject, MemoryStore, StoreError};

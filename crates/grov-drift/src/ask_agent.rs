@@ -14,7 +14,7 @@ use xxhash_rust::xxh3::xxh3_64;
 /// Bytes at the end of a transcript that are read. A longer turn is judged by its end.
 const MAX_BYTES: u64 = 1024 * 1024;
 
-/// The question. The answer is read by [`grov_rules::told`].
+/// The question. The answer is read by [`grov_rules::agent_summary`].
 const QUESTION: &str = "Grov keeps a memory of this finished task for later sessions. Answer in at most 200 tokens, in exactly this \
 form, and change nothing:\nGoal: <one line>\nDecision: <choice>, because <reason> (one line each; none if there was none)\nOpen: \
 <what is left to do, or none>";

@@ -40,7 +40,7 @@ pub struct Terms {
     pub identifiers: HashSet<String>,
     /// Distinct files: the path as given, and the term of the file name.
     pub files: Vec<(String, String)>,
-    /// Further terms, each with the position of the word that it stands for; only of [`Terms::with_related`].
+    /// Further terms, each with the position of the word that it replaces; only of [`Terms::with_related`].
     pub related: Vec<RelatedTerm>,
     /// Pairs of positions of words that mean the same: the later one, and the first.
     pub same: Vec<(usize, usize)>,
@@ -55,7 +55,7 @@ pub struct Terms {
 pub struct RelatedTerm {
     /// The term.
     pub term: String,
-    /// The position of the word that it stands for.
+    /// The position of the word that it replaces.
     pub word: usize,
     /// Whether it is this word and the next as one identifier, and not a synonym.
     pub is_compound: bool,

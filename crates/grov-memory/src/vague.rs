@@ -43,7 +43,7 @@ const ALONE: &[&str] = &[
     "devam",
 ];
 
-/// Maximum length of such a prompt, in characters. Most others are told apart without reading them.
+/// Maximum length of such a prompt, in characters. Longer prompts are never vague.
 const MAX_CHARACTERS: usize = 100;
 
 /// Whether a prompt refers to earlier work without naming it.

@@ -363,8 +363,8 @@ pub(crate) fn finished(
     }
     let reported = claims.reports.iter().any(|report| {
         let words = words(report);
-        let same_deed = reported_verb(&words).is_none_or(|deed| matches_goal_verb(deed, goal));
-        same_deed && super::scope::overlap(report, goal) > 0
+        let same_verb = reported_verb(&words).is_none_or(|verb| matches_goal_verb(verb, goal));
+        same_verb && super::scope::overlap(report, goal) > 0
     });
     (reported && proof.changed)
         .then_some("something was changed and the answer reports just what was asked for")
@@ -373,16 +373,16 @@ pub(crate) fn finished(
 /// The participle of "I have added …".
 fn reported_verb<'w>(words: &'w [Word<'_>]) -> Option<&'w str> {
     let length = any_phrase_at(words, 0, &["i've", "i have", "we've"])?;
-    let deed = words.get(length)?;
-    deed.folded.ends_with("ed").then_some(deed.folded.as_str())
+    let verb = words.get(length)?;
+    verb.folded.ends_with("ed").then_some(verb.folded.as_str())
 }
 
 /// Whether the verb reported is one that the goal asks for: "added" for "add".
-fn matches_goal_verb(deed: &str, goal: &str) -> bool {
+fn matches_goal_verb(verb: &str, goal: &str) -> bool {
     let goal = words(goal);
     goal.iter()
         .take(40)
-        .any(|word| word.folded.len() >= 3 && deed.starts_with(word.folded.as_str()))
+        .any(|word| word.folded.len() >= 3 && verb.starts_with(word.folded.as_str()))
 }
 
 #[cfg(test)]

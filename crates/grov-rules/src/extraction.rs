@@ -133,8 +133,9 @@ pub(crate) fn trace(actions: &[ActionSketch]) -> Vec<String> {
 /// A goal for work without a prompt: the first action, or the first sentence of the answer. At most `limit` characters; may be
 /// empty.
 pub(crate) fn goal_from_actions(actions: &[ActionSketch], answer: &str, limit: usize) -> String {
-    let deed = trace(actions).into_iter().next();
-    deed.map(|line| shorten(&line, limit))
+    let first = trace(actions).into_iter().next();
+    first
+        .map(|line| shorten(&line, limit))
         .or_else(|| first_sentence(answer, limit))
         .unwrap_or_default()
 }

@@ -530,19 +530,19 @@ fn stated(sentences: &[Sentence<'_>], weights: &[u8], at: usize) -> String {
     let is_statement = |at: usize| {
         sentences[at].words.len() >= 3 || sentences[at].text.chars().any(|letter| letter > '\u{3040}')
     };
-    let told = |at: &usize| matches!(weights[*at], 2..=4) && is_statement(*at);
+    let states = |at: &usize| matches!(weights[*at], 2..=4) && is_statement(*at);
     let before = (0..at)
         .rev()
-        .find(told)
+        .find(states)
         .or_else(|| at.checked_sub(1).filter(|at| weights[*at] > 1));
-    let after = || (at + 1..weights.len()).find(told);
+    let after = || (at + 1..weights.len()).find(states);
     let joined = match before.or_else(after) {
         Some(other) => {
-            let told = without_greeting(&sentences[other]);
+            let context = without_greeting(&sentences[other]);
             if other < at {
-                format!("{told} {sentence}")
+                format!("{context} {sentence}")
             } else {
-                format!("{sentence} {told}")
+                format!("{sentence} {context}")
             }
         }
         None => return shorten(sentence, MAX_CHARACTERS),

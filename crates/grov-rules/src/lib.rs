@@ -10,6 +10,7 @@
 //! Texts are expected to be redacted by the caller. The crate does no I/O and knows no model and no store.
 #![forbid(unsafe_code)]
 
+mod agent_summary;
 mod claims;
 mod clean;
 mod constraints;
@@ -28,18 +29,17 @@ mod reasoning;
 mod scope;
 mod summary;
 mod text;
-mod told;
 mod transition;
 mod turning_away;
 
 #[cfg(test)]
 mod tests;
 
+pub use agent_summary::{AgentSummary, agent_summary};
 pub use intent::extract_intent;
 pub use intent_cache::IntentCache;
 pub use new_work::new_work;
 pub use prompt::only_asks;
 pub use reasoning::extract_reasoning;
 pub use summary::session_summary;
-pub use told::{Told, told};
 pub use transition::analyze_task_context;

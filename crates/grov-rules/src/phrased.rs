@@ -66,8 +66,9 @@ pub(crate) fn only_assents(words: &[Word<'_>]) -> bool {
     may_assent(words.len())
         && (words.iter().all(any)
             || Languages::NONE.tables().any(|table| {
-                let told = |word: &Word<'_>| table.assents.contains(&word.folded);
-                words.iter().any(told) && words.iter().all(|word| told(word) || assents_in_english(word))
+                let assents = |word: &Word<'_>| table.assents.contains(&word.folded);
+                words.iter().any(assents)
+                    && words.iter().all(|word| assents(word) || assents_in_english(word))
             }))
 }
 

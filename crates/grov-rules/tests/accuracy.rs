@@ -220,24 +220,27 @@ fn measure_constraints(cases: &[ConstraintCase], extract: impl Fn(&str) -> Vec<S
 
 /// Number of turns with the correct action, and with every field correct.
 #[derive(Default)]
-struct Told {
+struct Transitions {
     actions: usize,
     whole: usize,
     misses: Vec<String>,
 }
 
-fn measure_transitions(cases: &[TransitionCase], analyze: impl Fn(&TransitionCase) -> Expected) -> Told {
-    let mut told = Told::default();
+fn measure_transitions(
+    cases: &[TransitionCase],
+    analyze: impl Fn(&TransitionCase) -> Expected,
+) -> Transitions {
+    let mut found = Transitions::default();
     for case in cases {
         let given = analyze(case);
-        told.actions += usize::from(given.action == case.expect.action);
-        told.whole += usize::from(given == case.expect);
+        found.actions += usize::from(given.action == case.expect.action);
+        found.whole += usize::from(given == case.expect);
         if given != case.expect {
             let miss = format!("{}: {given:?}, should be {:?}", case.id, case.expect);
-            told.misses.push(miss);
+            found.misses.push(miss);
         }
     }
-    told
+    found
 }
 
 #[test]
@@ -335,8 +338,8 @@ fn the_measure_of_turns_tells_right_from_wrong() {
         finished: case.expect.finished,
         task_id: case.expect.task_id.clone(),
     };
-    let told = measure_transitions(&cases, same);
-    assert_eq!((told.actions, told.whole), (cases.len(), cases.len()));
+    let found = measure_transitions(&cases, same);
+    assert_eq!((found.actions, found.whole), (cases.len(), cases.len()));
     // What the rules answer when they know nothing.
     let fallback = |case: &TransitionCase| Expected {
         action: match case.current {
@@ -346,9 +349,9 @@ fn the_measure_of_turns_tells_right_from_wrong() {
         finished: false,
         task_id: None,
     };
-    let told = measure_transitions(&cases, fallback);
-    assert!(told.whole <= told.actions && 3 * told.actions < 2 * cases.len());
-    assert_eq!(told.misses.len(), cases.len() - told.whole);
+    let found = measure_transitions(&cases, fallback);
+    assert!(found.whole <= found.actions && 3 * found.actions < 2 * cases.len());
+    assert_eq!(found.misses.len(), cases.len() - found.whole);
 }
 
 /// The least that constraint extraction has to reach in a half.
@@ -436,7 +439,7 @@ fn turns_are_told_apart_by_rules() {
     for floors in TURN_FLOORS {
         let half = floors.half;
         let cases: Vec<TransitionCase> = read(&format!("transitions_{half}.jsonl"));
-        let told = measure_transitions(&cases, |case| {
+        let found = measure_transitions(&cases, |case| {
             let analysis = grov_rules::analyze_task_context(&case.question());
             Expected {
                 action: analysis.action,
@@ -445,11 +448,11 @@ fn turns_are_told_apart_by_rules() {
             }
         });
         let all = cases.len();
-        let Told {
+        let Transitions {
             actions,
             whole,
             misses,
-        } = told;
+        } = found;
         println!("turns, {half}: action {actions}/{all}, action, end and task {whole}/{all}");
         print_misses(half, &misses);
         assert!(actions >= floors.actions, "{half}: action {actions}/{all}");

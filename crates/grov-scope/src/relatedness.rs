@@ -81,12 +81,13 @@ impl RelatednessScore {
 /// The expected scope without entries that occur in the request. A name in the request is a separate tie and does not show
 /// where the rest of the work is.
 fn unnamed_scope(request: &Request, compiled: &CompiledContract, root: &ProjectRoot) -> ExpectedScope {
-    let told = compiled.scope.iter();
-    let told: Vec<_> = told
+    let expected: Vec<_> = compiled
+        .scope
+        .iter()
         .filter(|entry| !request.mentions(entry.text()))
         .cloned()
         .collect();
-    ExpectedScope::new(root, &told)
+    ExpectedScope::new(root, &expected)
 }
 
 /// Follows one conversation and scores its actions.

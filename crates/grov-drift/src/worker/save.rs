@@ -14,7 +14,7 @@ use grov_domain::{
 use grov_hooks::event;
 use grov_project::{GrovIgnore, ProjectLocation, hash_user, pins, without_ignored};
 use grov_redact::Redactor;
-use grov_rules::{Told, new_work, only_asks, told};
+use grov_rules::{AgentSummary, agent_summary, new_work, only_asks};
 use grov_runtime::UserMode;
 use grov_session::capture::{SaveContext, TaskMaterial, covered, reviewed};
 use grov_session::tasks::{Ending, Target, Tasks, with_turn};
@@ -112,8 +112,8 @@ struct PendingTask {
     state: SessionState,
     ending: Ending,
     answer: String,
-    /// What the agent said when it was asked.
-    told: Option<Told>,
+    /// The agent's answer to the question what to remember.
+    summary: Option<AgentSummary>,
 }
 
 impl TurnWorker<'_> {
@@ -125,8 +125,8 @@ impl TurnWorker<'_> {
         followed: Followed,
     ) -> Result<bool, StoreError> {
         let loaded = self.load(store).await?;
-        let is_told = self.told(&self.work.answer).is_some();
-        let Some(loaded) = loaded.filter(|loaded| is_told || loaded.has_changes(followed)) else {
+        let is_summary = self.agent_summary(&self.work.answer).is_some();
+        let Some(loaded) = loaded.filter(|loaded| is_summary || loaded.has_changes(followed)) else {
             return Ok(true);
         };
         let judge = (self.services.judge)(&self.settings)?;
@@ -216,9 +216,9 @@ impl TurnWorker<'_> {
             .extract_reasoning(Some(&id.first_task()), &question)
             .await
             .answer;
-        if let Some(told) = &pending.told {
-            let open = told.open.iter().map(|open| format!("Open: {open}"));
-            let goal = std::iter::once(format!("Goal, as the agent put it: {}", told.goal));
+        if let Some(summary) = &pending.summary {
+            let open = summary.open.iter().map(|open| format!("Open: {open}"));
+            let goal = std::iter::once(format!("Goal, as the agent put it: {}", summary.goal));
             reasoning.reasoning_trace.extend(goal.chain(open));
         }
         if !material.is_memory(&reasoning, before) {
@@ -249,7 +249,7 @@ impl TurnWorker<'_> {
             answer => answer.to_owned(),
         };
         // The answer to Grov's question is about the record, and says nothing of the turn.
-        if let Some(told) = self.told(&answer) {
+        if let Some(summary) = self.agent_summary(&answer) {
             let before = loaded.current()?;
             let ending = match before.status {
                 TaskStatus::Abandoned => Ending::Abandoned,
@@ -262,7 +262,7 @@ impl TurnWorker<'_> {
                 state,
                 ending,
                 answer,
-                told: Some(told),
+                summary: Some(summary),
             });
         }
         let is_end = self.work.event == event::SESSION_END;
@@ -302,13 +302,17 @@ impl TurnWorker<'_> {
             state: with_turn(state, analysis.as_ref(), now, now),
             ending,
             answer,
-            told: None,
+            summary: None,
         })
     }
 
     /// The agent's answer to Grov's question, if `answer` is one.
-    fn told(&self, answer: &str) -> Option<Told> {
-        self.settings.memory().ask_agent.then(|| told(answer)).flatten()
+    fn agent_summary(&self, answer: &str) -> Option<AgentSummary> {
+        self.settings
+            .memory()
+            .ask_agent
+            .then(|| agent_summary(answer))
+            .flatten()
     }
 
     /// Loads the session's saved tasks, newest first.

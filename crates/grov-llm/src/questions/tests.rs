@@ -192,12 +192,12 @@ fn the_drift_question_does_not_contain_the_agents_text() {
 
 fn all_requests(text: &str, count: usize) -> Vec<ModelRequest> {
     let list: Vec<String> = vec![text.to_owned(); count];
-    let mut deed = action(ActionType::Bash, &[], Some(text));
-    deed.files = vec![text.to_owned(); count.min(20)];
-    deed.reasoning = Some(text.to_owned());
-    deed.output = Some(text.to_owned());
-    deed.effects = vec![EffectKind::Test; 50];
-    let deeds = vec![deed; count];
+    let mut example = action(ActionType::Bash, &[], Some(text));
+    example.files = vec![text.to_owned(); count.min(20)];
+    example.reasoning = Some(text.to_owned());
+    example.output = Some(text.to_owned());
+    example.effects = vec![EffectKind::Test; 50];
+    let actions = vec![example; count];
     let mut sketch = task(text, TaskType::Main, Some(text), false);
     sketch.goal = text.to_owned();
     vec![
@@ -210,7 +210,7 @@ fn all_requests(text: &str, count: usize) -> Vec<ModelRequest> {
             current: Some(sketch.clone()),
             others: vec![sketch; count],
             prompts: list.clone(),
-            actions: deeds.clone(),
+            actions: actions.clone(),
             answer: text.to_owned(),
             stop_reason: Some(text.to_owned()),
             unchecked_finishes: false,
@@ -220,7 +220,7 @@ fn all_requests(text: &str, count: usize) -> Vec<ModelRequest> {
             goal: text.to_owned(),
             prompts: list.clone(),
             constraints: list.clone(),
-            actions: deeds.clone(),
+            actions: actions.clone(),
             statements: vec![
                 Statement {
                     source: StatementSource::Closing,
@@ -236,15 +236,15 @@ fn all_requests(text: &str, count: usize) -> Vec<ModelRequest> {
             newest_instruction: text.to_owned(),
             constraints: list.clone(),
             scope: list.clone(),
-            earlier: deeds.clone(),
-            actions: deeds.clone(),
+            earlier: actions.clone(),
+            actions: actions.clone(),
         }
         .request(),
         ForcedRecoveryQuestion {
             goal: text.to_owned(),
             newest_instruction: text.to_owned(),
             constraints: list.clone(),
-            actions: deeds,
+            actions,
             diagnostics: list,
         }
         .request(),

@@ -117,7 +117,7 @@ fn own<'a>(questions: &'a [Question], project: &'a str) -> impl Iterator<Item = 
 type Judged = Vec<(f64, bool)>;
 
 /// The results above a floor that would be injected.
-fn told(judged: &Judged, floor: f64) -> impl Iterator<Item = &(f64, bool)> {
+fn injected(judged: &Judged, floor: f64) -> impl Iterator<Item = &(f64, bool)> {
     judged
         .iter()
         .filter(move |(relevance, _)| *relevance >= floor)
@@ -186,16 +186,16 @@ async fn floors(projects: &HashMap<String, Vec<Task>>, questions: &[Question]) -
         for (track, asked) in &related {
             let some = asked
                 .iter()
-                .filter(|judged| told(judged, floor).count() > 0)
+                .filter(|judged| injected(judged, floor).count() > 0)
                 .count();
             let answered = asked
                 .iter()
-                .filter(|judged| told(judged, floor).any(|(_, right)| *right))
+                .filter(|judged| injected(judged, floor).any(|(_, right)| *right))
                 .count();
-            let lines: usize = asked.iter().map(|judged| told(judged, floor).count()).sum();
+            let lines: usize = asked.iter().map(|judged| injected(judged, floor).count()).sum();
             let right: usize = asked
                 .iter()
-                .map(|judged| told(judged, floor).filter(|(_, right)| *right).count())
+                .map(|judged| injected(judged, floor).filter(|(_, right)| *right).count())
                 .sum();
             print!(
                 " {track} {:.3} {:.3} {:.3} |",

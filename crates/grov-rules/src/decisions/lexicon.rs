@@ -73,7 +73,7 @@ const DUTCH: &[&str] = &[
     "dat", "de", "een", "geen", "het", "is", "met", "niet", "nog", "op", "van", "voor", "we", "ze",
 ];
 
-/// What a connective stands before.
+/// The words that may follow a connective.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     /// The reason.

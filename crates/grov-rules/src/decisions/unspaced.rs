@@ -165,7 +165,7 @@ fn japanese<'t>(text: &'t str, next: Option<&'t str>, context: Context) -> Optio
         return Some((&whole[..at], &whole[at..]));
     }
     let next = next.filter(|next| gives_reason(next))?;
-    // A deed or an order that the next sentence explains.
+    // An action or an order that the next sentence explains.
     let acts = match context.source {
         Source::Prompt => ["て", "ください", "下さい", "てね"]
             .iter()

@@ -531,7 +531,7 @@ pub(super) fn implied_changes(
             folder = program.operands().next().unwrap_or_default();
         } else if let Some(manifest) = changed_manifest(program) {
             let option = program.arguments.iter().zip(program.arguments.iter().skip(1));
-            let told = option
+            let chosen = option
                 .filter(|(name, _)| {
                     matches!(
                         name.as_str(),
@@ -540,7 +540,7 @@ pub(super) fn implied_changes(
                 })
                 .map(|(_, value)| value.as_str())
                 .next();
-            let folder = told.unwrap_or(folder);
+            let folder = chosen.unwrap_or(folder);
             let path = if folder.is_empty() {
                 manifest.to_owned()
             } else {

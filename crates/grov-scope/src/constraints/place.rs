@@ -158,12 +158,12 @@ impl Layer {
     fn holds(self, place: &NormalizedPath) -> bool {
         let is_in = |folders: &[&str]| place.parent().split('/').any(|part| folders.contains(&part));
         let ends = |endings: &[&str]| endings.contains(&place.extension());
-        let told = |folder: &str| {
+        let is_within = |folder: &str| {
             place.components().next() == Some(folder) || place.components().any(|part| part == folder)
         };
         match self {
-            _ if told("frontend") => self == Self::Frontend,
-            _ if told("backend") => self == Self::Backend,
+            _ if is_within("frontend") => self == Self::Frontend,
+            _ if is_within("backend") => self == Self::Backend,
             Self::Frontend => is_in(FRONTEND_FOLDERS) || ends(FRONTEND_ENDINGS),
             Self::Backend => {
                 !is_in(FRONTEND_FOLDERS)

@@ -188,7 +188,7 @@ pub(super) fn of_command(
     finding(row.effect.score, None, reason)
 }
 
-/// Whether a command publishes or deploys something, whoever asked for it.
+/// Whether a command publishes or deploys something, asked for or not.
 pub(crate) fn publishes(command: &Program) -> bool {
     !is_harmless(command)
         && Invocation::of(command).is_some_and(|invocation| {

@@ -115,7 +115,7 @@ impl Languages {
         self.is_none() || self.0 & 1 << at != 0
     }
 
-    /// Whether nothing told.
+    /// Whether there is no evidence.
     pub fn is_none(self) -> bool {
         self == Self::NONE
     }

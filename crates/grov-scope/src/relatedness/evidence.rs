@@ -127,7 +127,7 @@ pub(super) fn evaluate(
     );
     add(weight::COMMAND, is_command);
     add(weight::READING, looks);
-    add(weight::TOLD, any(&|file| state.shown.names(&file.file)));
+    add(weight::SHOWN, any(&|file| state.shown.names(&file.file)));
     add(weight::DRIFTING, state.is_drifting());
 
     let nearness = files
@@ -138,7 +138,7 @@ pub(super) fn evaluate(
     add(weight::OUT_OF_SCOPE, is_out_of_scope);
     sum += weight::IN_SCOPE * nearness;
     sum += weight::EARLY * (-state.age() / EARLY_FADES).exp();
-    sum += weight::TOLD_WORDS * ratio(state.shown.count(all.iter().copied()), all.len());
+    sum += weight::SHOWN_WORDS * ratio(state.shown.count(all.iter().copied()), all.len());
     sum += weight::LIKE_DRIFT * ratio(state.count_off(all.iter().copied()), all.len());
     sum += weight::WAITING * state.waiting();
     sum += weight::TERSE * (-counted(request.word_count()) / TERSE_FADES).exp();

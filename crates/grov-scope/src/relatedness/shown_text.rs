@@ -150,21 +150,21 @@ fn is_status(line: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn told(text: &str, file: &str) -> bool {
-        let mut told = ShownText::default();
+    fn names(text: &str, file: &str) -> bool {
+        let mut shown = ShownText::default();
         let root = ProjectRoot::new(Some("/home/me/p"));
-        told.record(&root, text);
-        told.names(&TrackedFile::new(&NormalizedPath::new(&root, file)).unwrap())
+        shown.record(&root, text);
+        shown.names(&TrackedFile::new(&NormalizedPath::new(&root, file)).unwrap())
     }
 
     #[test]
     fn files_of_which_something_is_said_are_named() {
-        assert!(told("error: x\n  --> src/ws/chat.rs:10:5\n", "src/ws/chat.rs"));
-        assert!(told(
+        assert!(names("error: x\n  --> src/ws/chat.rs:10:5\n", "src/ws/chat.rs"));
+        assert!(names(
             "/home/me/p/web/page.tsx\n  12:3  warning  unused",
             "web/page.tsx"
         ));
-        assert!(told(
+        assert!(names(
             "3. Send it by mail in `src/mail/send.ts`",
             "src/mail/send.ts"
         ));
@@ -172,12 +172,12 @@ mod tests {
 
     #[test]
     fn a_listing_names_nothing() {
-        assert!(!told("src/a.rs\nsrc/chat.rs\nweb/x.css\n", "src/chat.rs"));
-        assert!(!told(" M src/chat.rs\n?? web/x.css", "src/chat.rs"));
-        assert!(!told(
+        assert!(!names("src/a.rs\nsrc/chat.rs\nweb/x.css\n", "src/chat.rs"));
+        assert!(!names(" M src/chat.rs\n?? web/x.css", "src/chat.rs"));
+        assert!(!names(
             "-rw-r--r-- 1 me me 12 Jan 1 10:00 src/chat.rs",
             "src/chat.rs"
         ));
-        assert!(!told("error in src/chat.rs:1", "web/other.rs"));
+        assert!(!names("error in src/chat.rs:1", "web/other.rs"));
     }
 }

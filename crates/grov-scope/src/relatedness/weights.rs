@@ -58,8 +58,8 @@ pub(super) const FIRST_EDIT: f64 = -1.7;
 pub(super) const EARLY: f64 = -1.2;
 /// A text shown to the agent (a log, a plan) names the file, and the share of its words that such texts contain.
 /// Not fitted: the recorded sequences have no outputs.
-pub(super) const TOLD: f64 = -3.0;
-pub(super) const TOLD_WORDS: f64 = -1.0;
+pub(super) const SHOWN: f64 = -3.0;
+pub(super) const SHOWN_WORDS: f64 = -1.0;
 /// The conversation is drifting. Not fitted: a fitted weight is so large that one false alarm causes the next.
 pub(super) const DRIFTING: f64 = 0.5;
 /// The share of its words that occur in the drift. Not fitted, as [`DRIFTING`].

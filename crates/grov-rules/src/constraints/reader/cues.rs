@@ -262,11 +262,11 @@ impl Reader<'_, '_> {
         if idle || !left || word.folded.ends_with("ing") && !self.is_asked() {
             return None;
         }
-        let told = SUBJECTS.contains(&self.words[start].folded) || self.is_order(start);
+        let is_addressed = SUBJECTS.contains(&self.words[start].folded) || self.is_order(start);
         if at == start {
             Some(at)
         } else {
-            (!told && !self.narrates(start, at - 1)).then_some(start)
+            (!is_addressed && !self.narrates(start, at - 1)).then_some(start)
         }
     }
 

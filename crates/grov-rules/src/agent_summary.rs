@@ -10,7 +10,7 @@ const MAX_LINES: usize = 8;
 
 /// What the agent said of a task that it finished.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Told {
+pub struct AgentSummary {
     /// The goal.
     pub goal: String,
     /// The decisions, each with its reason.
@@ -20,8 +20,8 @@ pub struct Told {
 }
 
 /// Parses an answer of lines that begin with `Goal:`, `Decision:` and `Open:`. `None` without a goal and one other line.
-pub fn told(answer: &str) -> Option<Told> {
-    let mut told = Told::default();
+pub fn agent_summary(answer: &str) -> Option<AgentSummary> {
+    let mut summary = AgentSummary::default();
     let mut is_answer = false;
     for line in answer.lines() {
         let line = line.replace("**", "");
@@ -32,21 +32,23 @@ pub fn told(answer: &str) -> Option<Told> {
         let rest = shorten(rest, MAX_LINE);
         let is_none = ["", "none", "none.", "-", "n/a"].contains(&fold(&rest).as_str());
         match fold(label.trim()).as_str() {
-            "goal" if told.goal.is_empty() => told.goal = rest,
+            "goal" if summary.goal.is_empty() => summary.goal = rest,
             "decision" => {
                 is_answer = true;
-                told.decisions
-                    .extend((!is_none && told.decisions.len() < MAX_LINES).then_some(rest));
+                summary
+                    .decisions
+                    .extend((!is_none && summary.decisions.len() < MAX_LINES).then_some(rest));
             }
             "open" => {
                 is_answer = true;
-                told.open
-                    .extend((!is_none && told.open.len() < MAX_LINES).then_some(rest));
+                summary
+                    .open
+                    .extend((!is_none && summary.open.len() < MAX_LINES).then_some(rest));
             }
             _ => {}
         }
     }
-    (is_answer && !told.goal.is_empty()).then_some(told)
+    (is_answer && !summary.goal.is_empty()).then_some(summary)
 }
 
 #[cfg(test)]
@@ -56,13 +58,16 @@ mod tests {
     #[test]
     fn the_agents_answer_is_read_line_by_line() {
         let answer = "Goal: encrypt the backups\nDecision: age, because GPG needs a passphrase at night\n- **Open:** none";
-        let found = told(answer).unwrap();
+        let found = agent_summary(answer).unwrap();
         assert_eq!(found.goal, "encrypt the backups");
         assert_eq!(found.decisions, ["age, because GPG needs a passphrase at night"]);
         assert!(found.open.is_empty());
-        assert_eq!(told("Goal: x\nOpen: the docs").unwrap().open, ["the docs"]);
+        assert_eq!(
+            agent_summary("Goal: x\nOpen: the docs").unwrap().open,
+            ["the docs"]
+        );
         for other in ["", "Done: the backups are encrypted.", "Goal: x", "Decision: y"] {
-            assert_eq!(told(other), None, "{other}");
+            assert_eq!(agent_summary(other), None, "{other}");
         }
     }
 }
