@@ -5,7 +5,6 @@ use anyhow::{Result, bail, ensure};
 use grov_domain::{
     ActionSketch, ActionType, CallFilter, CallOutcome, EmbeddingProgress, ForcedRecoveryQuestion, Judge,
     LlmCall, MemoryScope, MemoryStore, MicroUsd, Purpose, SessionId, SpendingStore, SystemClock, Task,
-    TaskId, TaskStatus,
 };
 use grov_llm::{EmbedderProvider, EmbedderSettings, HttpEmbedder, JudgeSettings, ModelJudge, Provider};
 use grov_memory::{EmbeddingWorker, Query, Ranking, Signal, semantic_search};
@@ -14,7 +13,6 @@ use grov_store::{OpenOptions, SqliteStore};
 use grov_tests::LocalModel;
 use std::sync::Arc;
 use std::time::Duration;
-use time::OffsetDateTime;
 
 /// An answer takes a few seconds, and tens of seconds on a busy machine.
 const TIMEOUT: Duration = Duration::from_secs(55);
@@ -93,29 +91,7 @@ async fn a_local_server_answers_in_the_requested_schema_and_its_tokens_are_count
 }
 
 fn memory(id: &str, prompt: &str) -> Task {
-    Task {
-        id: TaskId::new(id),
-        project_path: "/p".to_owned(),
-        project_remote: None,
-        user: None,
-        client_session_id: None,
-        session_id: None,
-        original_query: prompt.to_owned(),
-        goal: None,
-        reasoning_trace: Vec::new(),
-        files_touched: Vec::new(),
-        decisions: Vec::new(),
-        constraints: Vec::new(),
-        status: TaskStatus::Complete,
-        trigger_reason: None,
-        linked_commit: None,
-        parent_session_id: None,
-        parent_task_id: None,
-        tags: Vec::new(),
-        file_pins: Vec::new(),
-        superseded_by: None,
-        created_at: OffsetDateTime::UNIX_EPOCH,
-    }
+    Task::new(id, "/p", prompt)
 }
 
 #[tokio::test]

@@ -104,6 +104,35 @@ pub struct Task {
     pub created_at: OffsetDateTime,
 }
 
+impl Task {
+    /// Returns a complete task saved at the Unix epoch; all optional fields are empty.
+    pub fn new(id: &str, project_path: &str, original_query: &str) -> Self {
+        Self {
+            id: TaskId::new(id),
+            project_path: project_path.to_owned(),
+            project_remote: None,
+            user: None,
+            client_session_id: None,
+            session_id: None,
+            original_query: original_query.to_owned(),
+            goal: None,
+            reasoning_trace: Vec::new(),
+            files_touched: Vec::new(),
+            decisions: Vec::new(),
+            constraints: Vec::new(),
+            status: TaskStatus::Complete,
+            trigger_reason: None,
+            linked_commit: None,
+            parent_session_id: None,
+            parent_task_id: None,
+            tags: Vec::new(),
+            file_pins: Vec::new(),
+            superseded_by: None,
+            created_at: OffsetDateTime::UNIX_EPOCH,
+        }
+    }
+}
+
 /// An action that was judged off goal. It outlives its session. Serializes to the fields that the command line prints.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct DriftEvent {

@@ -5,7 +5,7 @@
 //! exists in the folder is searched without filling it again.
 #![allow(clippy::print_stdout, reason = "an example says what it found")]
 
-use grov_domain::{Decision, MaintenanceStore, MemoryScope, MemoryStore, Redacted, Task, TaskId, TaskStatus};
+use grov_domain::{Decision, MaintenanceStore, MemoryScope, MemoryStore, Redacted, Task};
 use grov_memory::{Query, Ranking, search};
 use grov_store::{OpenOptions, SqliteStore};
 use std::error::Error;
@@ -99,17 +99,12 @@ fn file(numbers: &mut Numbers, memories: usize) -> String {
 
 fn memory(numbers: &mut Numbers, number: usize, memories: usize) -> Task {
     let age = (memories - number) * 600;
+    let id = format!("{:016x}-{number:08}", numbers.next());
+    let words = 6 + numbers.below(12);
+    let query = numbers.text(words);
     Task {
-        id: TaskId::new(format!("{:016x}-{number:08}", numbers.next())),
-        project_path: PROJECT.to_owned(),
         project_remote: Some("git.example.com/dev/relay".to_owned()),
         user: Some("dev@example.com".to_owned()),
-        client_session_id: None,
-        session_id: None,
-        original_query: {
-            let words = 6 + numbers.below(12);
-            numbers.text(words)
-        },
         goal: Some(numbers.text(8)),
         reasoning_trace: (0..3).map(|_| numbers.text(10)).collect(),
         files_touched: (0..1 + numbers.below(5))
@@ -120,16 +115,10 @@ fn memory(numbers: &mut Numbers, number: usize, memories: usize) -> Task {
             reason: numbers.text(9),
         }],
         constraints: vec![numbers.text(7)],
-        status: TaskStatus::Complete,
-        trigger_reason: None,
-        linked_commit: None,
-        parent_session_id: None,
-        parent_task_id: None,
         tags: vec![word(numbers.uneven(300))],
-        file_pins: Vec::new(),
-        superseded_by: None,
         created_at: OffsetDateTime::UNIX_EPOCH
             + Duration::from_secs(u64::try_from(NOW).unwrap_or(0).saturating_sub(age as u64)),
+        ..Task::new(&id, PROJECT, &query)
     }
 }
 

@@ -4,8 +4,8 @@ use crate::scene::{Scene, json};
 use grov_domain::{
     Action, ActionType, AgentId, ClientSessionId, Decision, DriftEvent, DriftEventId, DriftStore, Effect,
     EffectKind, ExchangeId, ExchangeKind, ExchangeRecord, ExchangeStore, Outcome, Project, Prompt, Redacted,
-    SessionId, SessionState, SessionStatus, SessionStore, Step, StepId, Task, TaskId, TaskStatus, TaskStore,
-    TaskType, TokenUsage, TriggerReason,
+    SessionId, SessionState, SessionStatus, SessionStore, Step, StepId, Task, TaskId, TaskStore, TaskType,
+    TokenUsage, TriggerReason,
 };
 use grov_store::{OpenOptions, SqliteStore};
 use serde_json::json as object;
@@ -409,13 +409,6 @@ fn status_counts_the_records_of_the_project() {
             .await
             .unwrap();
         let task = Task {
-            id: TaskId::new("task-1"),
-            project_path: path.to_owned(),
-            project_remote: None,
-            user: None,
-            client_session_id: None,
-            session_id: None,
-            original_query: "do it".to_owned(),
             goal: Some("It is\ndone".to_owned()),
             reasoning_trace: vec!["read a".to_owned()],
             files_touched: vec!["a".to_owned()],
@@ -426,15 +419,12 @@ fn status_counts_the_records_of_the_project() {
                 })
                 .collect(),
             constraints: vec!["do not touch b".to_owned()],
-            status: TaskStatus::Complete,
             trigger_reason: Some(TriggerReason::Complete),
             linked_commit: Some("0123abc".to_owned()),
-            parent_session_id: None,
             parent_task_id: Some(TaskId::new("task-0")),
             tags: vec!["greeting".to_owned()],
-            file_pins: Vec::new(),
-            superseded_by: None,
             created_at: start(),
+            ..Task::new("task-1", path, "do it")
         };
         store.save_task(&Redacted::of(&task)).await.unwrap();
     });

@@ -4,8 +4,7 @@ use super::shared::Timeouts;
 use super::*;
 use bytes::Bytes;
 use grov_domain::{
-    ClientSessionId, MemoryStore, OWN_TEXT_CLOSING, OWN_TEXT_OPENING, SwitchScope, Task, TaskStatus,
-    TaskStore,
+    ClientSessionId, MemoryStore, OWN_TEXT_CLOSING, OWN_TEXT_OPENING, SwitchScope, Task, TaskStore,
 };
 use grov_proxy_core::MessagesRequest;
 use grov_proxy_core::RequestPolicy;
@@ -395,29 +394,7 @@ fn project_key(home: &Home) -> String {
 }
 
 fn memory(home: &Home, id: &str) -> Task {
-    Task {
-        id: TaskId::new(id),
-        project_path: project_key(home),
-        project_remote: None,
-        user: None,
-        client_session_id: None,
-        session_id: None,
-        original_query: "a query".to_owned(),
-        goal: None,
-        reasoning_trace: Vec::new(),
-        files_touched: Vec::new(),
-        decisions: Vec::new(),
-        constraints: Vec::new(),
-        status: TaskStatus::Complete,
-        trigger_reason: None,
-        linked_commit: None,
-        parent_session_id: None,
-        parent_task_id: None,
-        tags: Vec::new(),
-        file_pins: Vec::new(),
-        superseded_by: None,
-        created_at: OffsetDateTime::UNIX_EPOCH,
-    }
+    Task::new(id, &project_key(home), "a query")
 }
 
 #[tokio::test]

@@ -1,6 +1,6 @@
 //! Records and questions as stored in files.
 
-use grov_domain::{Decision, Task, TaskId, TaskStatus};
+use grov_domain::{Decision, Task};
 use serde::Deserialize;
 use std::collections::HashMap;
 use std::fs;
@@ -68,26 +68,13 @@ fn lines<T: for<'a> Deserialize<'a>>(path: &Path) -> Result<Vec<T>, String> {
 
 fn task(record: Record) -> Task {
     Task {
-        id: TaskId::new(record.id),
-        project_path: record.project_path,
-        project_remote: None,
-        user: None,
-        client_session_id: None,
-        session_id: None,
-        original_query: record.original_query,
         goal: record.goal,
         reasoning_trace: record.reasoning_trace,
         files_touched: record.files_touched,
         decisions: record.decisions,
         constraints: record.constraints,
-        status: TaskStatus::Complete,
-        trigger_reason: None,
-        linked_commit: None,
-        parent_session_id: None,
-        parent_task_id: None,
         tags: record.tags,
-        file_pins: Vec::new(),
-        superseded_by: None,
         created_at: record.created_at,
+        ..Task::new(&record.id, &record.project_path, &record.original_query)
     }
 }

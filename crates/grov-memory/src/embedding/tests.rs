@@ -1,35 +1,12 @@
 use super::*;
 use async_trait::async_trait;
-use grov_domain::{Decision, Redacted, TaskId, TaskStatus};
+use grov_domain::{Decision, Redacted, TaskId};
 use std::collections::BTreeMap;
-use time::OffsetDateTime;
 
 const MODEL: &str = "toy";
 
 fn task(id: &str, words: &str) -> Task {
-    Task {
-        id: TaskId::new(id),
-        project_path: "/p".to_owned(),
-        project_remote: None,
-        user: None,
-        client_session_id: None,
-        session_id: None,
-        original_query: words.to_owned(),
-        goal: None,
-        reasoning_trace: Vec::new(),
-        files_touched: Vec::new(),
-        decisions: Vec::new(),
-        constraints: Vec::new(),
-        status: TaskStatus::Complete,
-        trigger_reason: None,
-        linked_commit: None,
-        parent_session_id: None,
-        parent_task_id: None,
-        tags: Vec::new(),
-        file_pins: Vec::new(),
-        superseded_by: None,
-        created_at: OffsetDateTime::UNIX_EPOCH,
-    }
+    Task::new(id, "/p", words)
 }
 
 /// Memories by number, and their embeddings by the model.

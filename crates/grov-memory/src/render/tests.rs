@@ -7,27 +7,10 @@ use time::macros::datetime;
 
 pub(crate) fn task(id: &str, goal: &str) -> Task {
     Task {
-        id: TaskId::new(id),
-        project_path: "/home/dev/relay".to_owned(),
-        project_remote: None,
         user: Some("Ana Silva <ana@example.com>".to_owned()),
-        client_session_id: None,
-        session_id: None,
-        original_query: "please make uploads robust".to_owned(),
         goal: Some(goal.to_owned()),
-        reasoning_trace: Vec::new(),
-        files_touched: Vec::new(),
-        decisions: Vec::new(),
-        constraints: Vec::new(),
-        status: TaskStatus::Complete,
-        trigger_reason: None,
-        linked_commit: None,
-        parent_session_id: None,
-        parent_task_id: None,
-        tags: Vec::new(),
-        file_pins: Vec::new(),
-        superseded_by: None,
         created_at: datetime!(2026-03-04 05:06:07 UTC),
+        ..Task::new(id, "/home/dev/relay", "please make uploads robust")
     }
 }
 

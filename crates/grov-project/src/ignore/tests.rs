@@ -1,10 +1,9 @@
 use super::task::MASK;
 use super::*;
-use grov_domain::{Decision, FilePin, Task, TaskId, TaskStatus};
+use grov_domain::{Decision, FilePin, Task};
 use proptest::prelude::*;
 use std::fs;
 use tempfile::TempDir;
-use time::OffsetDateTime;
 
 /// A project with this `.grovignore`.
 fn project(text: impl AsRef<[u8]>) -> (TempDir, GrovIgnore) {
@@ -17,13 +16,6 @@ fn project(text: impl AsRef<[u8]>) -> (TempDir, GrovIgnore) {
 fn task(texts: &[&str], files: &[&str]) -> Task {
     let owned = |texts: &[&str]| texts.iter().map(ToString::to_string).collect::<Vec<_>>();
     Task {
-        id: TaskId::new("t"),
-        project_path: "/p".to_owned(),
-        project_remote: None,
-        user: None,
-        client_session_id: None,
-        session_id: None,
-        original_query: texts.join(" and "),
         goal: Some(texts.join(" or ")),
         reasoning_trace: owned(texts),
         files_touched: owned(files),
@@ -35,11 +27,6 @@ fn task(texts: &[&str], files: &[&str]) -> Task {
             })
             .collect(),
         constraints: owned(texts),
-        status: TaskStatus::Complete,
-        trigger_reason: None,
-        linked_commit: None,
-        parent_session_id: None,
-        parent_task_id: None,
         tags: owned(texts),
         file_pins: files
             .iter()
@@ -48,8 +35,7 @@ fn task(texts: &[&str], files: &[&str]) -> Task {
                 hash: None,
             })
             .collect(),
-        superseded_by: None,
-        created_at: OffsetDateTime::UNIX_EPOCH,
+        ..Task::new("t", "/p", &texts.join(" and "))
     }
 }
 

@@ -1,33 +1,15 @@
 use super::*;
-use grov_domain::{
-    ActionType, ClientSessionId, CorrectionId, DriftEventId, ExchangeId, SessionId, StepId, TaskId,
-};
+use grov_domain::{ActionType, ClientSessionId, CorrectionId, DriftEventId, ExchangeId, SessionId, StepId};
 use time::Duration;
 
 /// A saved task with this status.
 fn saved(status: TaskStatus) -> Task {
     Task {
-        id: TaskId::new("t1"),
-        project_path: "/p".to_owned(),
-        project_remote: None,
-        user: None,
         client_session_id: Some(ClientSessionId::new("s1")),
         session_id: Some(SessionId::new("s1")),
-        original_query: "go".to_owned(),
-        goal: None,
-        reasoning_trace: Vec::new(),
-        files_touched: Vec::new(),
-        decisions: Vec::new(),
-        constraints: Vec::new(),
         status,
         trigger_reason: Some(TriggerReason::Complete),
-        linked_commit: None,
-        parent_session_id: None,
-        parent_task_id: None,
-        tags: Vec::new(),
-        file_pins: Vec::new(),
-        superseded_by: None,
-        created_at: OffsetDateTime::UNIX_EPOCH,
+        ..Task::new("t1", "/p", "go")
     }
 }
 

@@ -7,8 +7,8 @@ use grov_domain::{
     GoalEdit, GoalEditId, GoalEditKind, GuardRecord, GuardVerdict, HistoryKey, HookCheck, HookProgress,
     HookSession, HookStep, JudgedBy, LedgerEntry, Lineage, LineageTip, LlmCall, LlmCallId, MicroUsd,
     NewLineage, Outcome, PendingPrompt, Project, Prompt, Purpose, RecoveryStep, Redacted, Rule, SessionId,
-    SessionMode, SessionState, SessionStatus, Step, StepId, StepVerdict, Store, Task, TaskId, TaskStatus,
-    TaskType, TokenUsage, TriggerReason,
+    SessionMode, SessionState, SessionStatus, Step, StepId, StepVerdict, Store, Task, TaskId, TaskType,
+    TokenUsage, TriggerReason,
 };
 use std::sync::Arc;
 use time::{Duration, OffsetDateTime};
@@ -155,40 +155,13 @@ pub(super) fn state(client_session: &str, task: &str, seconds: i64) -> SessionSt
 
 /// A complete task of project `/p` with empty optional fields.
 pub fn empty_task(id: &str) -> Task {
-    Task {
-        id: TaskId::new(id),
-        project_path: "/p".to_owned(),
-        project_remote: None,
-        user: None,
-        client_session_id: None,
-        session_id: None,
-        original_query: "a query".to_owned(),
-        goal: None,
-        reasoning_trace: Vec::new(),
-        files_touched: Vec::new(),
-        decisions: Vec::new(),
-        constraints: Vec::new(),
-        status: TaskStatus::Complete,
-        trigger_reason: None,
-        linked_commit: None,
-        parent_session_id: None,
-        parent_task_id: None,
-        tags: Vec::new(),
-        file_pins: Vec::new(),
-        superseded_by: None,
-        created_at: OffsetDateTime::UNIX_EPOCH,
-    }
+    Task::new(id, "/p", "a query")
 }
 
 pub(super) fn task(id: &str, seconds: i64) -> Task {
     Task {
-        id: TaskId::new(id),
-        project_path: PROJECT.to_owned(),
         project_remote: Some("git.example.com/dev/relay".to_owned()),
         user: Some("Dev <dev@example.com>".to_owned()),
-        client_session_id: None,
-        session_id: None,
-        original_query: "Please check the limit on every frame.".to_owned(),
         goal: Some("Limit per frame".to_owned()),
         reasoning_trace: vec!["read the relay".to_owned(), "moved the check".to_owned()],
         files_touched: vec!["/home/dev/projects/relay/src/limit.rs".to_owned()],
@@ -197,7 +170,6 @@ pub(super) fn task(id: &str, seconds: i64) -> Task {
             reason: "it sees every frame".to_owned(),
         }],
         constraints: vec!["no buffering".to_owned()],
-        status: TaskStatus::Complete,
         trigger_reason: Some(TriggerReason::Threshold),
         linked_commit: Some("1f0c4a8f3b2d9e6a7c5b4d3e2f1a0b9c8d7e6f5a".to_owned()),
         parent_session_id: Some(session("parent")),
@@ -207,8 +179,8 @@ pub(super) fn task(id: &str, seconds: i64) -> Task {
             path: "src/limit.rs".to_owned(),
             hash: Some("99aa06d3014798d86001c324468d497f".to_owned()),
         }],
-        superseded_by: None,
         created_at: at(seconds),
+        ..Task::new(id, PROJECT, "Please check the limit on every frame.")
     }
 }
 
