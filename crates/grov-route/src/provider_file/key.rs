@@ -1,0 +1,53 @@
+//! API keys and the variables they refer to.
+
+use super::node::Node;
+use super::reader::{Reader, line_of};
+use grov_redact::Secret;
+
+impl Reader<'_> {
+    /// A key, with each `${VAR}` replaced. `None` for an empty key and for one with a problem.
+    pub(super) fn key(&mut self, node: &Node, what: &str) -> Option<Secret> {
+        let written = match &node.value {
+            super::node::NodeValue::Text(text) if text.trim().is_empty() => return None,
+            _ => self.text(node, what)?,
+        };
+        let line = line_of(node);
+        let key = self.expand(&written, line, what)?;
+        let key = key.trim();
+        if !key.bytes().all(|byte| byte.is_ascii_graphic()) {
+            let message = format!("`{what}` has characters that cannot be sent in a header");
+            self.problem(line, message, "a key is one word without spaces and line breaks");
+            return None;
+        }
+        (!key.is_empty()).then(|| Secret::new(key))
+    }
+
+    /// Replaces each `${VAR}`. A `$` without braces stays as it is.
+    fn expand(&mut self, written: &str, line: u64, what: &str) -> Option<String> {
+        let mut expanded = String::new();
+        let mut rest = written;
+        while let Some((before, after)) = rest.split_once("${") {
+            expanded.push_str(before);
+            let Some((name, after)) = after.split_once('}') else {
+                self.problem(
+                    line,
+                    format!("`{what}` has a `${{` without a `}}`"),
+                    "write ${NAME}",
+                );
+                return None;
+            };
+            match (self.environment)(name.trim()).filter(|value| !value.trim().is_empty()) {
+                Some(value) => expanded.push_str(value.trim()),
+                None => {
+                    let message = format!("the environment variable {} of `{what}` is not set", name.trim());
+                    let hint = format!("export {}, or add it to .env in GROV_HOME", name.trim());
+                    self.problem(line, message, hint);
+                    return None;
+                }
+            }
+            rest = after;
+        }
+        expanded.push_str(rest);
+        Some(expanded)
+    }
+}
