@@ -47,6 +47,14 @@ impl UpstreamBody {
         }
     }
 
+    /// Returns the same body again, or `None` for a stream, which can be sent only once.
+    pub(crate) fn try_clone(&self) -> Option<Self> {
+        match self {
+            Self::Slices(slices) => Some(Self::Slices(slices.clone())),
+            Self::Stream { .. } => None,
+        }
+    }
+
     /// Returns the bytes in one piece, or `None` for a stream.
     pub(crate) fn collected(self) -> Option<Bytes> {
         let Self::Slices(mut slices) = self else {

@@ -1,7 +1,7 @@
 //! Error responses of the proxy, in the shape of the Messages API.
 
 use bytes::Bytes;
-use http::{HeaderValue, Response, StatusCode};
+use http::{HeaderName, HeaderValue, Response, StatusCode};
 use std::borrow::Cow;
 
 /// Why the proxy responds itself. Determines status and message.
@@ -35,6 +35,8 @@ pub(crate) enum ErrorKind {
     AdminRoutePanicked,
     /// The router panicked, or its route is invalid.
     NoRoute,
+    /// The upstream of another provider answered with a redirect, which the client must not follow with its credentials.
+    Redirected,
     /// The codec cannot translate the request.
     Untranslatable,
     /// The codec cannot translate the response.
@@ -47,6 +49,10 @@ pub(crate) struct ExchangeError {
     pub(crate) detail: String,
     /// Whether the client sees the detail.
     is_public: bool,
+    /// The response of the embedder, if it has one.
+    answer: Option<Box<Response<Bytes>>>,
+    /// Headers to add to the response.
+    headers: Vec<(HeaderName, HeaderValue)>,
 }
 
 impl ExchangeError {
@@ -55,6 +61,8 @@ impl ExchangeError {
             kind,
             detail: detail.to_string(),
             is_public: false,
+            answer: None,
+            headers: Vec::new(),
         }
     }
 
@@ -66,6 +74,18 @@ impl ExchangeError {
         }
     }
 
+    /// Sets the response, if there is one.
+    pub(crate) fn answered_with(mut self, answer: Option<Response<Bytes>>) -> Self {
+        self.answer = answer.map(Box::new);
+        self
+    }
+
+    /// Adds headers to the response.
+    pub(crate) fn with_headers(mut self, headers: &[(HeaderName, HeaderValue)]) -> Self {
+        self.headers.extend_from_slice(headers);
+        self
+    }
+
     /// Returns whether a codec could not translate the request or the response head.
     pub(crate) fn is_of_codec(&self) -> bool {
         matches!(
@@ -75,9 +95,20 @@ impl ExchangeError {
     }
 
     /// Returns the response. `request_id` is also in the log line.
-    pub(crate) fn response(&self, request_id: &str) -> Response<Bytes> {
+    pub(crate) fn into_response(self, request_id: &str) -> Response<Bytes> {
         let detail = self.is_public.then_some(self.detail.as_str());
-        self.kind.response(request_id, detail)
+        let mut response = match self.answer {
+            Some(answer) => *answer,
+            None => self.kind.response(detail),
+        };
+        let headers = response.headers_mut();
+        for (name, value) in self.headers {
+            headers.insert(name, value);
+        }
+        if let Ok(value) = HeaderValue::from_str(request_id) {
+            headers.insert("x-grov-request-id", value);
+        }
+        response
     }
 }
 
@@ -101,9 +132,10 @@ impl ErrorKind {
             Self::UnknownCoding => StatusCode::NOT_IMPLEMENTED,
             Self::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
             Self::NoMemory | Self::Full => StatusCode::SERVICE_UNAVAILABLE,
-            Self::Unreachable | Self::UnknownResponseCoding | Self::UntranslatableResponse => {
-                StatusCode::BAD_GATEWAY
-            }
+            Self::Unreachable
+            | Self::UnknownResponseCoding
+            | Self::UntranslatableResponse
+            | Self::Redirected => StatusCode::BAD_GATEWAY,
             Self::TimedOut => StatusCode::GATEWAY_TIMEOUT,
             Self::UnknownAdminRoute => StatusCode::NOT_FOUND,
             Self::AdminRoutePanicked | Self::NoRoute => StatusCode::INTERNAL_SERVER_ERROR,
@@ -124,6 +156,7 @@ impl ErrorKind {
             | Self::UnknownResponseCoding
             | Self::AdminRoutePanicked
             | Self::NoRoute
+            | Self::Redirected
             | Self::UntranslatableResponse => "api_error",
             Self::TimedOut => "timeout_error",
             Self::UnknownAdminRoute => "not_found_error",
@@ -160,6 +193,7 @@ impl ErrorKind {
             Self::UnknownAdminRoute => "grov-proxyd: no such admin route.",
             Self::AdminRoutePanicked => "grov-proxyd: an admin route failed. See the log for details.",
             Self::NoRoute => "grov-proxyd: no upstream was found for the request.",
+            Self::Redirected => "grov-proxyd: the upstream answered with a redirect, which is not followed.",
             Self::Untranslatable => "grov-proxyd: the request cannot be translated for its upstream.",
             Self::UntranslatableResponse => "grov-proxyd: the upstream's response cannot be translated.",
         }
@@ -178,8 +212,7 @@ impl ErrorKind {
         Bytes::from(shape.to_string())
     }
 
-    /// Returns the response. `request_id` is also in the log line.
-    fn response(self, request_id: &str, detail: Option<&str>) -> Response<Bytes> {
+    fn response(self, detail: Option<&str>) -> Response<Bytes> {
         let mut response = Response::new(self.body(detail));
         *response.status_mut() = self.status();
         let headers = response.headers_mut();
@@ -187,9 +220,6 @@ impl ErrorKind {
             http::header::CONTENT_TYPE,
             HeaderValue::from_static("application/json"),
         );
-        if let Ok(value) = HeaderValue::from_str(request_id) {
-            headers.insert("x-grov-request-id", value);
-        }
         if matches!(
             self,
             Self::TooLarge | Self::BadFraming | Self::UnknownCoding | Self::NoMemory | Self::Full
@@ -229,7 +259,7 @@ mod tests {
             ErrorKind::UnknownResponseCoding,
             ErrorKind::TimedOut,
         ] {
-            let response = kind.response("grov-1-2", None);
+            let response = ExchangeError::new(kind, "").into_response("grov-1-2");
             let value: serde_json::Value = serde_json::from_slice(response.body()).unwrap();
             assert_eq!(value["type"], "error");
             assert!(value["error"]["type"].is_string());
@@ -239,7 +269,7 @@ mod tests {
         assert_eq!(ErrorKind::UnknownCoding.status(), 501);
         assert_eq!(ErrorKind::TooLarge.status(), 413);
         assert_eq!(ErrorKind::NoMemory.status(), 503);
-        let full = ErrorKind::Full.response("grov-1-2", None);
+        let full = ErrorKind::Full.response(None);
         assert_eq!(full.headers()["retry-after"], "1");
         assert_eq!(full.headers()["x-should-retry"], "true");
         assert_eq!(ErrorKind::Unreachable.status(), 502);

@@ -6,15 +6,15 @@ use crate::body::{CollectError, Collector, UpstreamBody, WholeBody, discard};
 use crate::body_budget::BodyReservation;
 use crate::connection_state::RequestGuard;
 use crate::error_response::{ErrorKind, ExchangeError, request_id};
-use crate::forward::{Forwarder, ResolvedRoute, UpstreamResponse};
+use crate::forward::{Forwarder, Resolved, ResolvedRoute, UpstreamResponse};
 use crate::headers;
 use crate::limits::Limits;
 use crate::metrics::Metrics;
 use crate::observe::ObserverQueue;
 use crate::policy::Policies;
-use crate::relay::{ObservedResponse, PolledFrame, Relay, RelayError};
+use crate::relay::{ObservedResponse, PolledFrame, Relay, RelayError, RelaySource};
 use crate::request::MessagesRequest;
-use crate::route::RouteRequest;
+use crate::route::{Answer, RouteRequest};
 use bytes::Bytes;
 use grov_wire::RequestCache;
 use grov_wire::response::ResponseTap;
@@ -69,7 +69,7 @@ impl Service {
                 let id = request_id();
                 let ExchangeError { kind, detail, .. } = &error;
                 tracing::warn!(request_id = id, ?kind, detail, "responded without the upstream");
-                error.response(&id).map(|bytes| Kind::Full(Some(bytes)))
+                error.into_response(&id).map(|bytes| Kind::Full(Some(bytes)))
             }
         };
         serving.response_started();
@@ -118,8 +118,14 @@ impl Service {
         serving: &RequestGuard,
     ) -> Result<Response<Kind>, ExchangeError> {
         let (parts, body) = request.into_parts();
-        let route = self.route(&parts, None)?;
-        let (body, reservation) = if route.is_translated() {
+        let route = match self.route(&parts, None)? {
+            Resolved::Answer(answer) => {
+                discard(body, serving).await;
+                return self.answered(answer).await;
+            }
+            Resolved::Upstream(route) => route,
+        };
+        let (body, reservation) = if route.needs_whole_body() {
             let WholeBody { bytes, reservation } = self.collect(body, serving).await?;
             (UpstreamBody::whole(bytes), Some(reservation))
         } else {
@@ -146,13 +152,19 @@ impl Service {
         &self,
         parts: &request::Parts,
         message: Option<&MessagesRequest>,
-    ) -> Result<ResolvedRoute<'_>, ExchangeError> {
+    ) -> Result<Resolved, ExchangeError> {
         self.forwarder.route(RouteRequest {
             method: &parts.method,
             uri: &parts.uri,
             headers: &parts.headers,
             message,
         })
+    }
+
+    /// Returns the response that the embedder computes.
+    async fn answered(&self, answer: Answer) -> Result<Response<Kind>, ExchangeError> {
+        let response = self.forwarder.answer(answer).await?;
+        Ok(response.map(|bytes| Kind::Full(Some(bytes))))
     }
 
     async fn collect(&self, body: Incoming, serving: &RequestGuard) -> Result<WholeBody, ExchangeError> {
@@ -194,7 +206,10 @@ impl Service {
         if !is_turn || bypassed {
             let routed = self.forwarder.is_routed();
             let request = routed.then(|| self.message(&parts.headers, body.clone(), received_at));
-            let route = self.route(&parts, request.as_ref())?;
+            let route = match self.route(&parts, request.as_ref())? {
+                Resolved::Answer(answer) => return self.answered(answer).await,
+                Resolved::Upstream(route) => route,
+            };
             let response = self
                 .forwarder
                 .send(&route, parts, UpstreamBody::whole(body))
@@ -204,7 +219,10 @@ impl Service {
         }
         let request = self.message(&parts.headers, body.clone(), received_at);
         let request = Arc::new(request.with_cache(Arc::clone(&self.request_cache)));
-        let route = self.route(&parts, Some(&request))?;
+        let route = match self.route(&parts, Some(&request))? {
+            Resolved::Answer(answer) => return self.answered(answer).await,
+            Resolved::Upstream(route) => route,
+        };
         let edited = self.policies.edit(&request).await;
         let response = match edited {
             None => {
@@ -239,7 +257,7 @@ impl Service {
     /// original is sent once. If that succeeds, the policies are notified.
     async fn forward_edited(
         &self,
-        route: &ResolvedRoute<'_>,
+        route: &ResolvedRoute,
         parts: request::Parts,
         slices: Vec<Bytes>,
         request: &MessagesRequest,
@@ -276,19 +294,19 @@ impl Service {
             pool,
             mut head,
             body,
+            idle,
+            ping,
         } = response;
         headers::for_client(&mut head.headers);
         head.version = http::Version::HTTP_11;
-        let metrics = Arc::clone(&self.metrics);
-        let relay = Relay::new(
+        let source = RelaySource {
             connection,
             body,
             pool,
-            metrics,
-            observed,
-            self.limits.idle,
-            reservation,
-        );
+            idle,
+            ping,
+        };
+        let relay = Relay::new(source, Arc::clone(&self.metrics), observed, reservation);
         Response::from_parts(head, Kind::Relay(Box::new(relay)))
     }
 }

@@ -1,12 +1,15 @@
 //! Sends a request to its upstream and waits for the response head.
 
 use crate::body::UpstreamBody;
-use crate::codec::{Codec, Decoder, ResponseBody, caught};
 use crate::error_response::{ErrorKind, ExchangeError};
 use crate::headers::{self, HeaderPolicy};
+use crate::limits::Limits;
 use crate::metrics::Metrics;
-use crate::route::{RouteRequest, Router};
+use crate::response_body::ResponseBody;
+use crate::route::{Answer, Forward, Route, RouteRequest, Router};
 use crate::upstream::{Pool, Pools, SendError, UpstreamConnection};
+use bytes::Bytes;
+use futures_util::FutureExt;
 use http::header::{self, HeaderValue};
 use http::{Request, Response, request, response};
 use http_body::Body;
@@ -21,29 +24,47 @@ pub(crate) struct Forwarder {
     /// Without a router, all requests go to the main upstream.
     pub(crate) router: Option<Arc<dyn Router>>,
     pub(crate) header_policy: HeaderPolicy,
-    /// Longest wait for a response head without progress.
-    pub(crate) limit: Duration,
+    pub(crate) limits: Limits,
     pub(crate) metrics: Arc<Metrics>,
 }
 
 /// The route of one exchange.
-pub(crate) struct ResolvedRoute<'p> {
-    pool: &'p Arc<Pool>,
-    codec: Option<Arc<dyn Codec>>,
+pub(crate) enum ResolvedRoute {
+    /// The main upstream, without a codec.
+    Main,
+    /// The embedder's targets.
+    Forward(Forward),
 }
 
-/// The head of a response, translated if the route has a codec, and the connection that its body comes from.
+/// What answers an exchange.
+pub(crate) enum Resolved {
+    Upstream(ResolvedRoute),
+    /// The embedder.
+    Answer(Answer),
+}
+
+/// The head of a response, translated if the route has a codec, and where its body comes from.
 pub(crate) struct UpstreamResponse {
-    pub(crate) connection: UpstreamConnection,
+    /// `None` if the whole body is in memory.
+    pub(crate) connection: Option<UpstreamConnection>,
     pub(crate) pool: Arc<Pool>,
     pub(crate) head: response::Parts,
     pub(crate) body: ResponseBody,
+    /// Maximum pause inside the body.
+    pub(crate) idle: Duration,
+    /// The interval of pings.
+    pub(crate) ping: Option<Duration>,
 }
 
-impl ResolvedRoute<'_> {
-    /// Returns whether a codec translates the exchange, which needs the whole body.
-    pub(crate) fn is_translated(&self) -> bool {
-        self.codec.is_some()
+impl ResolvedRoute {
+    /// Returns whether the route needs the whole body: a codec translates it, or it may be sent several times.
+    pub(crate) fn needs_whole_body(&self) -> bool {
+        match self {
+            Self::Main => false,
+            Self::Forward(forward) => {
+                forward.targets.len() > 1 || forward.targets.iter().any(|target| target.codec.is_some())
+            }
+        }
     }
 }
 
@@ -54,27 +75,28 @@ impl Forwarder {
     }
 
     /// Returns the route of an exchange.
-    pub(crate) fn route(&self, request: RouteRequest<'_>) -> Result<ResolvedRoute<'_>, ExchangeError> {
-        let main = ResolvedRoute {
-            pool: self.pools.main(),
-            codec: None,
-        };
+    pub(crate) fn route(&self, request: RouteRequest<'_>) -> Result<Resolved, ExchangeError> {
         let Some(router) = &self.router else {
-            return Ok(main);
-        };
-        let lost = |detail| {
-            self.metrics.fault("route_lost");
-            ExchangeError::new(ErrorKind::NoRoute, detail)
+            return Ok(Resolved::Upstream(ResolvedRoute::Main));
         };
         let routed = std::panic::catch_unwind(AssertUnwindSafe(|| router.route(&request)));
-        let Some(route) = routed.map_err(|_| lost("the router panicked"))? else {
-            return Ok(main);
-        };
-        let pool = self.pools.get(route.upstream);
-        Ok(ResolvedRoute {
-            pool: pool.ok_or_else(|| lost("the router named an upstream of another proxy"))?,
-            codec: route.codec,
-        })
+        match routed {
+            Ok(None) => Ok(Resolved::Upstream(ResolvedRoute::Main)),
+            Ok(Some(Route::Forward(forward))) => Ok(Resolved::Upstream(ResolvedRoute::Forward(forward))),
+            Ok(Some(Route::Answer(answer))) => Ok(Resolved::Answer(answer)),
+            Err(_) => Err(self.lost("the router panicked")),
+        }
+    }
+
+    /// Returns the response of the embedder.
+    pub(crate) async fn answer(&self, answer: Answer) -> Result<Response<Bytes>, ExchangeError> {
+        let answered = AssertUnwindSafe(answer).catch_unwind().await;
+        answered.map_err(|_| self.lost("the answer of a route panicked"))
+    }
+
+    fn lost(&self, detail: &str) -> ExchangeError {
+        self.metrics.fault("route_lost");
+        ExchangeError::new(ErrorKind::NoRoute, detail)
     }
 
     /// Sends a request and waits for the response head.
@@ -82,67 +104,52 @@ impl Forwarder {
     /// Fails if the response has a transfer coding besides `chunked`: hyper would drop its name.
     pub(crate) async fn send(
         &self,
-        route: &ResolvedRoute<'_>,
-        mut parts: request::Parts,
-        mut body: UpstreamBody,
+        route: &ResolvedRoute,
+        parts: request::Parts,
+        body: UpstreamBody,
     ) -> Result<UpstreamResponse, ExchangeError> {
-        let mut decoder = None;
-        let mut policy = self.header_policy;
-        if let Some(codec) = &route.codec {
-            // Filter the client's headers before the codec adds those of the other API.
-            let host = route.pool.connector().upstream().host_header();
-            headers::for_upstream(&mut parts.headers, policy, host);
-            policy = HeaderPolicy::Open;
-            (body, decoder) = self.encoded(codec.as_ref(), &mut parts, body)?;
+        if let ResolvedRoute::Forward(forward) = route {
+            // Boxed: other exchanges must not pay for the memory of its state.
+            return Box::pin(self.send_to_targets(forward, parts, body)).await;
         }
-        let (connection, response) = self.exchange_heads(route.pool, policy, parts, body).await?;
+        let pool = self.pools.main();
+        let (connection, response) = self
+            .exchange_heads(pool, self.header_policy, self.limits.response, parts, body)
+            .await?;
+        let (head, body) = response.into_parts();
+        Ok(UpstreamResponse {
+            connection: Some(connection),
+            pool: Arc::clone(pool),
+            head,
+            body: ResponseBody::Plain(body),
+            idle: self.limits.idle,
+            ping: None,
+        })
+    }
+
+    /// Sends a request with filtered headers, and waits for the response head.
+    pub(crate) async fn exchange_heads(
+        &self,
+        pool: &Pool,
+        policy: HeaderPolicy,
+        limit: Duration,
+        parts: request::Parts,
+        body: UpstreamBody,
+    ) -> Result<(UpstreamConnection, Response<Incoming>), ExchangeError> {
+        let (connection, response) = self.exchanged(pool, policy, limit, parts, body).await?;
         if !response.body().is_end_stream() && !headers::is_response_coding_understood(response.headers()) {
             self.metrics.fault("upstream_coding");
             let coding = format!("{:?}", response.headers().get(header::TRANSFER_ENCODING));
             return Err(ExchangeError::new(ErrorKind::UnknownResponseCoding, coding));
         }
-        let (mut head, body) = response.into_parts();
-        if let Some(decoder) = &mut decoder {
-            caught(|| decoder.head(&mut head)).map_err(|error| {
-                self.metrics.fault("codec_failed");
-                ExchangeError::with_public_detail(ErrorKind::UntranslatableResponse, error)
-            })?;
-            head.headers.remove(header::CONTENT_LENGTH);
-        }
-        Ok(UpstreamResponse {
-            connection,
-            pool: Arc::clone(route.pool),
-            head,
-            body: ResponseBody::new(body, decoder),
-        })
+        Ok((connection, response))
     }
 
-    fn encoded(
-        &self,
-        codec: &dyn Codec,
-        parts: &mut request::Parts,
-        body: UpstreamBody,
-    ) -> Result<(UpstreamBody, Option<Box<dyn Decoder>>), ExchangeError> {
-        parts.headers.remove(header::ACCEPT_ENCODING);
-        let encoded = match body.collected() {
-            Some(body) => caught(|| codec.encode(parts, body)).map_err(|error| {
-                self.metrics.fault("codec_failed");
-                ExchangeError::with_public_detail(ErrorKind::Untranslatable, error)
-            }),
-            None => Err(ExchangeError::new(
-                ErrorKind::NoRoute,
-                "a stream cannot be translated",
-            )),
-        };
-        let (body, decoder) = encoded?;
-        parts.headers.remove(header::CONTENT_LENGTH);
-        Ok((UpstreamBody::whole(body), Some(decoder)))
-    }
-
-    async fn exchange_heads(
+    async fn exchanged(
         &self,
         pool: &Pool,
         policy: HeaderPolicy,
+        limit: Duration,
         mut parts: request::Parts,
         body: UpstreamBody,
     ) -> Result<(UpstreamConnection, Response<Incoming>), ExchangeError> {
@@ -159,7 +166,6 @@ impl Forwarder {
                 .insert(header::TRANSFER_ENCODING, HeaderValue::from_static("chunked"));
         }
         let mut request = Request::from_parts(parts, body);
-        let limit = self.limit;
         if let Some(mut connection) = pool.take() {
             match connection.send(request, limit).await {
                 Ok(response) => return Ok((connection, response)),

@@ -52,6 +52,12 @@ pub(crate) fn for_upstream(headers: &mut HeaderMap, policy: HeaderPolicy, host: 
     headers.insert(header::HOST, host.clone());
 }
 
+/// Keeps only what an upstream of another provider may see: not the client's credentials, nor what identifies it.
+pub(crate) fn keep_for_foreign(headers: &mut HeaderMap) {
+    const KEPT: [HeaderName; 2] = [header::CONTENT_TYPE, header::ACCEPT];
+    keep(headers, |name| KEPT.contains(name));
+}
+
 /// Removes hop-by-hop headers from a response.
 pub(crate) fn for_client(headers: &mut HeaderMap) {
     let named = named_by_connection(headers);

@@ -8,8 +8,9 @@
 //! |---|---|---|
 //! | add text to requests | [`RequestPolicy`] | [`ProxyBuilder::policy`] |
 //! | see requests with their answers | [`TurnObserver`] | [`ProxyBuilder::observer`] |
-//! | choose the upstream of an exchange | [`Router`] | [`ProxyBuilder::router`] |
-//! | translate for another API | [`Codec`] | [`Route::codec`] |
+//! | choose the upstreams of an exchange, or answer it | [`Router`] | [`ProxyBuilder::router`] |
+//! | translate for another API | [`Codec`] | [`Target::codec`] |
+//! | try another upstream after a failure | [`Failover`] | [`Forward::failover`] |
 //! | answer requests below `/_grov/` | [`AdminRoute`] | [`ProxyBuilder::admin_route`] |
 //!
 //! # Example
@@ -55,6 +56,7 @@
 //! - **Fail open.** If a policy panics, is late, or proposes edits that do not fit, the request is forwarded without its
 //!   edits. If the upstream rejects an edited request, the original is sent once.
 //! - **Bounded.** Bodies, connections, waits and the queue of the observers have limits, see [`Limits`].
+//! - **Credentials stay.** A target marked as foreign never receives the client's credentials, and its redirects are refused.
 //! - **Local.** Requests with a foreign `Host`, or from web pages of other hosts, are refused.
 //!
 //! # Runtime
@@ -77,6 +79,7 @@ mod connection_state;
 mod error;
 mod error_response;
 mod exchange;
+mod failover;
 mod forward;
 mod headers;
 mod intake;
@@ -88,6 +91,7 @@ mod proxy;
 mod read_limiter;
 mod relay;
 mod request;
+mod response_body;
 mod route;
 mod server;
 mod timeout;
@@ -96,7 +100,7 @@ mod workers;
 
 pub use admin::MetricKind;
 pub use admin::{AdminRequest, AdminResponse, AdminRoute};
-pub use codec::{Codec, CodecError, Decoder};
+pub use codec::{Codec, CodecError, Decoder, Delivery, Encoded, Interruption};
 pub use error::{BuildError, ServeError};
 pub use headers::HeaderPolicy;
 pub use intake::{Intake, NotServing};
@@ -106,5 +110,8 @@ pub use observe::{ObservedExchange, Outcome, TurnObserver};
 pub use policy::RequestPolicy;
 pub use proxy::{Proxy, ProxyBuilder};
 pub use request::MessagesRequest;
-pub use route::{Route, RouteRequest, Router};
-pub use upstream::{Upstream, UpstreamId};
+pub use route::{
+    Answer, Attempt, AttemptResult, Failover, Failure, FailureKind, Forward, Next, Route, RouteRequest,
+    Router, Target, Timeouts,
+};
+pub use upstream::{Upstream, UpstreamHandle, Upstreams};

@@ -15,7 +15,7 @@ use crate::observe::{ObserverQueue, TurnObserver};
 use crate::policy::{Policies, RequestPolicy};
 use crate::route::Router;
 use crate::server;
-use crate::upstream::{Pools, Upstream, UpstreamId};
+use crate::upstream::{Pools, Upstream, Upstreams};
 use crate::workers::Workers;
 use http::HeaderName;
 use std::sync::Arc;
@@ -54,7 +54,7 @@ pub struct Proxy {
 /// Created with [`Proxy::builder`]. Every setting is optional.
 pub struct ProxyBuilder {
     upstream: Upstream,
-    others: Vec<Upstream>,
+    upstreams: Upstreams,
     router: Option<Arc<dyn Router>>,
     limits: Limits,
     header_policy: HeaderPolicy,
@@ -74,7 +74,7 @@ impl Proxy {
     pub fn builder(upstream: Upstream) -> ProxyBuilder {
         ProxyBuilder {
             upstream,
-            others: Vec::new(),
+            upstreams: Upstreams::default(),
             router: None,
             limits: Limits::default(),
             header_policy: HeaderPolicy::default(),
@@ -106,7 +106,7 @@ impl Proxy {
     /// every exchange, and returns the number of connections that were cut.
     ///
     /// # Errors
-    /// If the listener has no address, the upstream or the HTTP proxy in front of it is the listener itself, or a thread cannot be
+    /// If the listener has no address, the main upstream or the HTTP proxy in front of it is the listener itself, or a thread cannot be
     /// started. Errors while serving are logged and counted instead.
     ///
     /// # Cancellation
@@ -121,7 +121,7 @@ impl Proxy {
         shutdown: impl Future<Output = ()>,
     ) -> Result<usize, ServeError> {
         let address = listener.local_addr()?;
-        if let Some(what) = self.service.forwarder.pools.points_at(address) {
+        if let Some(what) = self.service.forwarder.pools.refuse_own(address) {
             return Err(ServeError::Loop { what, address });
         }
         let Self {
@@ -153,10 +153,10 @@ impl Proxy {
 }
 
 impl ProxyBuilder {
-    /// Adds an upstream for the routes of a [`Router`], and returns its id.
-    pub fn add_upstream(&mut self, upstream: Upstream) -> UpstreamId {
-        self.others.push(upstream);
-        UpstreamId::nth(self.others.len())
+    /// Returns the upstreams besides the main one, for the targets of a [`Router`]. They can be added before and after the proxy
+    /// is built.
+    pub fn upstreams(&self) -> Upstreams {
+        self.upstreams.clone()
     }
 
     /// Sets the router. Without one, all exchanges go to the main upstream.
@@ -255,9 +255,9 @@ impl ProxyBuilder {
         let metrics = Arc::new(Metrics::default());
         let pools = Arc::new(Pools::new(
             self.upstream,
-            self.others,
             self.limits.connect,
             self.workers,
+            &self.upstreams,
         ));
         let admin_collector = Collector::new(BodyBudget::new(self.limits.bodies));
         let admin = AdminService {
@@ -277,7 +277,7 @@ impl ProxyBuilder {
                 pools,
                 router: self.router,
                 header_policy: self.header_policy,
-                limit: self.limits.response,
+                limits: self.limits,
                 metrics: Arc::clone(&metrics),
             },
             limits: self.limits,

@@ -3,24 +3,27 @@
 //! The upstream connection is driven from here, in the exchange's own task. Frames that are already there leave as
 //! one write; a lone frame leaves at once. What was sent is fed to the tap only when the client's write is done.
 
+mod silence;
+
 use crate::body_budget::BodyReservation;
-use crate::codec::{BodyError, ResponseBody};
+use crate::codec::Interruption;
 use crate::metrics::Metrics;
 use crate::observe::{FinishedExchange, ObserverQueue};
 use crate::read_limiter::SHORT_RESPONSE;
 use crate::request::MessagesRequest;
+use crate::response_body::{BodyError, ResponseBody};
 use crate::timeout::DeadlineTimer;
 use crate::upstream::{Pool, UpstreamConnection, WakeFilter, WakeState};
 use bytes::{Bytes, BytesMut};
 use grov_wire::response::ResponseTap;
 use http_body::{Body, Frame, SizeHint};
+pub(crate) use silence::SilenceTimer;
 use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 use time::OffsetDateTime;
-use tokio::time::Instant;
 
 /// Frames are joined up to this size.
 const JOIN_LIMIT: usize = SHORT_RESPONSE as usize;
@@ -38,8 +41,8 @@ pub(crate) enum RelayError {
     Body(#[from] BodyError),
     #[error("the upstream cut the response")]
     Cut,
-    #[error("the upstream sent nothing for {0:?}")]
-    Idle(Duration),
+    #[error(transparent)]
+    Interrupted(Interruption),
 }
 
 /// The result of polling a relayed body.
@@ -51,6 +54,18 @@ pub(crate) struct ObservedResponse {
     pub(crate) status: u16,
     pub(crate) tap: ResponseTap,
     pub(crate) observation: ObserverQueue,
+}
+
+/// Where the response body comes from.
+pub(crate) struct RelaySource {
+    /// `None` if the whole body is in memory.
+    pub(crate) connection: Option<UpstreamConnection>,
+    pub(crate) body: ResponseBody,
+    pub(crate) pool: Arc<Pool>,
+    /// Maximum pause of the upstream.
+    pub(crate) idle: Duration,
+    /// The interval of pings while the upstream is silent.
+    pub(crate) ping: Option<Duration>,
 }
 
 /// A response body on its way to the client.
@@ -74,9 +89,7 @@ pub(crate) struct Relay {
     /// Whether the last frame is a copy.
     joined: bool,
     state: State,
-    idle_limit: Duration,
-    timer: DeadlineTimer,
-    last_frame: Instant,
+    silence: SilenceTimer,
     /// Memory of the request body, which observers read.
     _reservation: Option<BodyReservation>,
 }
@@ -90,19 +103,26 @@ enum State {
 
 impl Relay {
     pub(crate) fn new(
-        mut connection: UpstreamConnection,
-        body: ResponseBody,
-        pool: Arc<Pool>,
+        source: RelaySource,
         metrics: Arc<Metrics>,
         observed: Option<ObservedResponse>,
-        idle_limit: Duration,
         reservation: Option<BodyReservation>,
     ) -> Self {
+        let RelaySource {
+            mut connection,
+            body,
+            pool,
+            idle,
+            ping,
+        } = source;
         metrics.streams.inc();
-        let timer = connection.take_timer();
+        let (wake_filter, timer) = match &mut connection {
+            Some(connection) => (connection.wake_filter(), connection.take_timer()),
+            None => (WakeFilter::new(), DeadlineTimer::default()),
+        };
         Self {
-            wake_filter: Some(connection.wake_filter()),
-            connection: Some(connection),
+            wake_filter: Some(wake_filter),
+            connection,
             body,
             pool,
             metrics,
@@ -114,9 +134,7 @@ impl Relay {
             drained: false,
             joined: false,
             state: State::Flowing,
-            idle_limit,
-            timer,
-            last_frame: Instant::now(),
+            silence: SilenceTimer::new(timer, idle, ping),
             _reservation: reservation,
         }
     }
@@ -148,7 +166,7 @@ impl Relay {
             match Pin::new(&mut self.body).poll_frame(cx) {
                 Poll::Ready(Some(Ok(frame))) => match frame.into_data() {
                     // A codec may return nothing for a chunk: the upstream is not idle.
-                    Ok(data) if data.is_empty() => self.last_frame = Instant::now(),
+                    Ok(data) if data.is_empty() => self.silence.received(),
                     Ok(data) => {
                         match first.take() {
                             None if joined.is_empty() => first = Some(data),
@@ -175,12 +193,7 @@ impl Relay {
                 },
                 Poll::Ready(Some(Err(error))) => {
                     self.state = State::Broken;
-                    self.connection = None;
-                    self.metrics.fault(match error {
-                        BodyError::Upstream(_) => "upstream_broke",
-                        BodyError::Codec(_) => "codec_failed",
-                    });
-                    tracing::warn!(%error, "a response broke off");
+                    self.broke(&error);
                     let is_flushed = self.relayed == 0 || self.yielded;
                     if first.is_none() && joined.is_empty() && is_flushed {
                         return Poll::Ready(Some(Err(error.into())));
@@ -190,6 +203,9 @@ impl Relay {
                     break;
                 }
                 Poll::Ready(None) => {
+                    if let Some(error) = self.body.take_told() {
+                        self.broke(&error);
+                    }
                     self.end();
                     // The client connection may have buffered the next request. It looks for it when polled again.
                     cx.waker().wake_by_ref();
@@ -212,10 +228,20 @@ impl Relay {
         }
     }
 
+    /// Counts and logs an error of the body.
+    fn broke(&mut self, error: &BodyError) {
+        self.connection = None;
+        self.metrics.fault(match error {
+            BodyError::Upstream(_) => "upstream_broke",
+            BodyError::Codec(_) => "codec_failed",
+        });
+        tracing::warn!(%error, "a response broke off");
+    }
+
     fn end(&mut self) {
         self.state = State::Ended;
         if let Some(mut connection) = self.connection.take() {
-            connection.put_timer(std::mem::take(&mut self.timer));
+            connection.put_timer(self.silence.take_timer());
             self.pool.give_back(connection);
         }
     }
@@ -240,18 +266,25 @@ impl Relay {
     /// Returns pending once, so that the connection flushes. Wakes the task only if nothing else will.
     fn poll_yield<T>(&mut self, cx: &mut Context<'_>) -> Poll<T> {
         self.yielded = true;
-        if !self.drained || self.poll_idle(cx).is_ready() {
+        if !self.drained || self.silence.poll(cx).is_ready() {
             cx.waker().wake_by_ref();
         }
         Poll::Pending
     }
 
-    fn poll_idle(&mut self, cx: &mut Context<'_>) -> Poll<RelayError> {
-        let limit = self.idle_limit;
-        let Some(deadline) = self.last_frame.checked_add(limit) else {
-            return Poll::Pending; // Beyond the end of time: no limit.
-        };
-        self.timer.poll(cx, deadline).map(|()| RelayError::Idle(limit))
+    /// Returns a frame that did not come from the upstream.
+    fn own_frame(&mut self, bytes: Bytes) -> Frame<Bytes> {
+        self.joined = true;
+        self.sending(&bytes);
+        Frame::data(bytes)
+    }
+
+    fn sending(&mut self, bytes: &Bytes) {
+        self.yielded = false;
+        self.relayed += bytes.len();
+        if self.observed.is_some() {
+            self.unfed = Some(bytes.clone());
+        }
     }
 }
 
@@ -288,23 +321,14 @@ impl Body for Relay {
         let polled = this.poll_ready_frames(cx);
         match &polled {
             Poll::Ready(Some(Ok(frame))) => {
-                this.last_frame = Instant::now();
+                this.silence.relayed();
                 this.yielded = false;
-                this.relayed += frame.data_ref().map_or(0, Bytes::len);
-                if this.observed.is_some() {
-                    this.unfed = frame.data_ref().cloned();
+                if let Some(bytes) = frame.data_ref() {
+                    this.sending(bytes);
                 }
             }
             Poll::Ready(_) => {}
-            Poll::Pending => {
-                if let Poll::Ready(error) = this.poll_idle(cx) {
-                    this.state = State::Broken;
-                    this.connection = None;
-                    this.metrics.fault("upstream_idle");
-                    tracing::warn!(%error, "the upstream went silent in the middle of a response");
-                    return Poll::Ready(Some(Err(error)));
-                }
-            }
+            Poll::Pending => return this.poll_silence(cx),
         }
         polled
     }

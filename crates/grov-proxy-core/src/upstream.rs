@@ -10,8 +10,8 @@ mod wake;
 pub(crate) use connect::Connector;
 pub(crate) use connection::{SendError, UpstreamConnection};
 pub(crate) use pool::Pool;
-pub(crate) use pools::Pools;
-pub use pools::UpstreamId;
+pub(crate) use pools::{Pools, Shared};
+pub use pools::{UpstreamHandle, Upstreams};
 pub use target::Upstream;
 pub(crate) use wake::{WakeFilter, WakeState};
 
@@ -33,6 +33,9 @@ pub(crate) enum ConnectError {
     },
     #[error("no connection to {to} within {limit:?}")]
     TimedOut { to: String, limit: Duration },
+    /// The upstream, or the HTTP proxy in front of it, is the proxy itself.
+    #[error("{0} is this proxy's own address: requests would loop")]
+    Loop(&'static str),
     #[error("no secure connection to {to}: {source}")]
     Tls {
         /// The host.

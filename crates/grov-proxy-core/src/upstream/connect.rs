@@ -1,7 +1,7 @@
 //! Opens connections to the upstream: happy eyeballs, the user's HTTPS proxy, and TLS with the certificates that this machine
 //! trusts, corporate ones included.
 
-use super::{ConnectError, TlsError, Upstream};
+use super::{ConnectError, Shared, TlsError, Upstream};
 use crate::intake::BoxedStream;
 use crate::read_limiter::ReadLimiter;
 use hyper_util::client::legacy::connect::HttpConnector;
@@ -26,6 +26,7 @@ pub(crate) struct Connector {
     /// Created with the first secure connection, because reading the machine's certificates takes milliseconds.
     tls: OnceCell<TlsConnector>,
     limit: Duration,
+    shared: Arc<Shared>,
 }
 
 struct Proxy {
@@ -36,7 +37,7 @@ struct Proxy {
 impl Connector {
     /// Creates a connector with a time limit for each connection. For an `https` upstream, the environment variables HTTPS_PROXY,
     /// ALL_PROXY and NO_PROXY apply.
-    pub(crate) fn new(upstream: Upstream, limit: Duration) -> Self {
+    pub(crate) fn new(upstream: Upstream, limit: Duration, shared: Arc<Shared>) -> Self {
         let proxy = upstream
             .is_secure()
             .then(|| Matcher::from_env().intercept(upstream.uri()))
@@ -56,6 +57,7 @@ impl Connector {
             proxy,
             tls: OnceCell::new(),
             limit,
+            shared,
         }
     }
 
@@ -76,6 +78,9 @@ impl Connector {
 
     /// Opens a connection.
     pub(crate) async fn connect(&self) -> Result<ReadLimiter<BoxedStream>, ConnectError> {
+        if let Some(what) = self.shared.own().and_then(|own| self.points_at(own)) {
+            return Err(ConnectError::Loop(what));
+        }
         let to = || format!("{}:{}", self.upstream.host(), self.upstream.port());
         match tokio::time::timeout(self.limit, self.open()).await {
             Ok(result) => result,

@@ -59,20 +59,35 @@ impl Drop for Owner {
 pub(crate) struct Pool {
     connector: Connector,
     by_worker: Box<[WorkerConnections]>,
+    counts: Arc<Counts>,
+}
+
+/// How many connections were reused and opened.
+#[derive(Default)]
+pub(super) struct Counts {
     reused: AtomicU64,
     opened: AtomicU64,
 }
 
+impl Counts {
+    /// Returns how many were reused and opened.
+    pub(super) fn get(&self) -> (u64, u64) {
+        (
+            self.reused.load(Ordering::Relaxed),
+            self.opened.load(Ordering::Relaxed),
+        )
+    }
+}
+
 impl Pool {
     /// Creates a pool for `workers` threads; 0 means that any thread uses the connections.
-    pub(crate) fn new(connector: Connector, workers: usize) -> Self {
+    pub(super) fn new(connector: Connector, workers: usize, counts: Arc<Counts>) -> Self {
         Self {
             connector,
             by_worker: (0..workers.max(1))
                 .map(|_| WorkerConnections::default())
                 .collect(),
-            reused: AtomicU64::new(0),
-            opened: AtomicU64::new(0),
+            counts,
         }
     }
 
@@ -90,7 +105,7 @@ impl Pool {
             let mut others = others.iter().chain(more);
             others.find_map(|other| other.take(at_least))
         })?;
-        self.reused.fetch_add(1, Ordering::Relaxed);
+        self.counts.reused.fetch_add(1, Ordering::Relaxed);
         Some(connection)
     }
 
@@ -112,7 +127,7 @@ impl Pool {
                     to: self.connector.upstream().host().to_owned(),
                     reason: error.to_string(),
                 })?;
-        self.opened.fetch_add(1, Ordering::Relaxed);
+        self.counts.opened.fetch_add(1, Ordering::Relaxed);
         Ok(connection)
     }
 
@@ -138,14 +153,6 @@ impl Pool {
                 since_wall: SystemTime::now(),
             });
         }
-    }
-
-    /// Returns how many connections were reused and opened.
-    pub(crate) fn counts(&self) -> (u64, u64) {
-        (
-            self.reused.load(Ordering::Relaxed),
-            self.opened.load(Ordering::Relaxed),
-        )
     }
 }
 
@@ -178,7 +185,11 @@ mod tests {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let upstream = crate::Upstream::parse(&format!("http://{address}")).unwrap();
-        let pool = Pool::new(Connector::new(upstream, Duration::from_secs(1)), 2);
+        let pool = Pool::new(
+            Connector::new(upstream, Duration::from_secs(1), Arc::default()),
+            2,
+            Arc::default(),
+        );
         let mut peers = Vec::new();
         for (owner, age) in [0, 0, 1].into_iter().zip(ages) {
             let (stream, peer) = tokio::join!(TcpStream::connect(address), listener.accept());
@@ -204,7 +215,7 @@ mod tests {
     async fn a_worker_takes_its_own_connections_first() {
         let (pool, _peers) = pool([40_000, 30_000, 20_000]).await;
         assert_eq!(taken(&pool), [0, 0, 1]);
-        assert_eq!(pool.counts(), (3, 0));
+        assert_eq!(pool.counts.get(), (3, 0));
     }
 
     #[tokio::test]

@@ -1,36 +1,87 @@
 //! The upstreams of a proxy, each with its own connections.
 
+use super::pool::Counts;
 use super::{Connector, Pool, Upstream};
 use std::net::SocketAddr;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-/// Identifies an upstream of a proxy, see [`ProxyBuilder::add_upstream`](crate::ProxyBuilder::add_upstream).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct UpstreamId(usize);
+/// The further upstreams of a proxy. They can be added at any time, also while the proxy serves.
+///
+/// Get it from [`ProxyBuilder::upstreams`](crate::ProxyBuilder::upstreams). Clones add to the same proxy.
+#[derive(Clone, Default)]
+pub struct Upstreams {
+    shared: Arc<Shared>,
+}
 
-impl UpstreamId {
+/// What all pools of a proxy share.
+#[derive(Default)]
+pub(crate) struct Shared {
+    /// Number of worker threads.
+    workers: AtomicUsize,
+    /// The proxy's own address, once it serves.
+    own: OnceLock<SocketAddr>,
+    counts: Arc<Counts>,
+}
+
+/// An upstream of a proxy. When the last clone is dropped, the upstream is removed: its idle connections close, and running
+/// exchanges keep theirs to the end.
+///
+/// The default is the main upstream.
+#[derive(Clone, Default)]
+pub struct UpstreamHandle(Option<Arc<Added>>);
+
+struct Added {
+    upstream: Upstream,
+    /// Maximum time to connect.
+    connect: Duration,
+    shared: Arc<Shared>,
+    /// Created with the first request, because the number of workers is known only when the proxy is built.
+    pool: OnceLock<Arc<Pool>>,
+}
+
+impl Upstreams {
+    /// Adds an upstream. `connect` is the maximum time to open a connection.
+    ///
+    /// An upstream that is the proxy itself is unreachable.
+    pub fn add(&self, upstream: Upstream, connect: Duration) -> UpstreamHandle {
+        UpstreamHandle(Some(Arc::new(Added {
+            upstream,
+            connect,
+            shared: Arc::clone(&self.shared),
+            pool: OnceLock::new(),
+        })))
+    }
+}
+
+impl UpstreamHandle {
     /// The main upstream.
-    pub const MAIN: Self = Self(0);
+    pub const MAIN: Self = Self(None);
+}
 
-    /// The `number`th added upstream, counted from 1.
-    pub(crate) fn nth(number: usize) -> Self {
-        Self(number)
+impl std::fmt::Debug for UpstreamHandle {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match &self.0 {
+            None => f.write_str("UpstreamHandle(main)"),
+            Some(added) => write!(f, "UpstreamHandle({})", added.upstream.uri()),
+        }
     }
 }
 
 /// The pools of all upstreams of a proxy.
 pub(crate) struct Pools {
     main: Arc<Pool>,
-    others: Vec<Arc<Pool>>,
+    shared: Arc<Shared>,
 }
 
 impl Pools {
-    pub(crate) fn new(main: Upstream, others: Vec<Upstream>, limit: Duration, workers: usize) -> Self {
-        let pool = |upstream| Arc::new(Pool::new(Connector::new(upstream, limit), workers));
+    pub(crate) fn new(main: Upstream, limit: Duration, workers: usize, others: &Upstreams) -> Self {
+        let shared = Arc::clone(&others.shared);
+        shared.workers.store(workers, Ordering::Relaxed);
         Self {
-            main: pool(main),
-            others: others.into_iter().map(pool).collect(),
+            main: shared.pool(main, limit),
+            shared,
         }
     }
 
@@ -38,27 +89,43 @@ impl Pools {
         &self.main
     }
 
-    /// Returns `None` for an upstream of another proxy.
-    pub(crate) fn get(&self, upstream: UpstreamId) -> Option<&Arc<Pool>> {
-        match upstream.0.checked_sub(1) {
-            None => Some(&self.main),
-            Some(other) => self.others.get(other),
+    pub(crate) fn get<'p>(&'p self, upstream: &'p UpstreamHandle) -> &'p Arc<Pool> {
+        match &upstream.0 {
+            None => &self.main,
+            Some(added) => added.pool(),
         }
     }
 
-    fn all(&self) -> impl Iterator<Item = &Arc<Pool>> {
-        std::iter::once(&self.main).chain(&self.others)
-    }
-
-    /// Returns what has the address `own`, or `None`. See [`Connector::points_at`].
-    pub(crate) fn points_at(&self, own: SocketAddr) -> Option<&'static str> {
-        self.all().find_map(|pool| pool.connector().points_at(own))
+    /// Refuses later connections to `own`, the address of the proxy. Returns what of the main upstream has this address, or
+    /// `None`. See [`Connector::points_at`].
+    pub(crate) fn refuse_own(&self, own: SocketAddr) -> Option<&'static str> {
+        // A proxy serves once, so that the address is set once.
+        let _ = self.shared.own.set(own);
+        self.main.connector().points_at(own)
     }
 
     /// Returns how many connections were reused and opened, of all upstreams.
     pub(crate) fn counts(&self) -> (u64, u64) {
-        self.all()
-            .map(|pool| pool.counts())
-            .fold((0, 0), |sum, counts| (sum.0 + counts.0, sum.1 + counts.1))
+        self.shared.counts.get()
+    }
+}
+
+impl Shared {
+    fn pool(self: &Arc<Self>, upstream: Upstream, connect: Duration) -> Arc<Pool> {
+        let workers = self.workers.load(Ordering::Relaxed);
+        let connector = Connector::new(upstream, connect, Arc::clone(self));
+        Arc::new(Pool::new(connector, workers, Arc::clone(&self.counts)))
+    }
+
+    /// Returns the proxy's own address, once it serves.
+    pub(super) fn own(&self) -> Option<SocketAddr> {
+        self.own.get().copied()
+    }
+}
+
+impl Added {
+    fn pool(&self) -> &Arc<Pool> {
+        self.pool
+            .get_or_init(|| self.shared.pool(self.upstream.clone(), self.connect))
     }
 }

@@ -10,6 +10,7 @@ mod admin;
 mod admission;
 mod cancel;
 mod clients;
+mod failover;
 mod framing;
 mod intake;
 mod limits;

@@ -1,10 +1,10 @@
 //! Exchanges with another upstream, and with a codec.
 
-use crate::support::{Act, Running, Scripted, json_answer, post, until};
+use crate::support::{Act, Running, SOON, Scripted, json_answer, post, until};
 use bytes::{Bytes, BytesMut};
 use grov_proxy_core::{
-    Codec, CodecError, Decoder, HeaderPolicy, ObservedExchange, Proxy, ProxyBuilder, Route, RouteRequest,
-    Router, ServeError, TurnObserver, Upstream, UpstreamId,
+    Codec, CodecError, Decoder, Delivery, Encoded, HeaderPolicy, ObservedExchange, Proxy, ProxyBuilder,
+    Route, RouteRequest, Router, ServeError, Target, TurnObserver, Upstream, UpstreamHandle, Upstreams,
 };
 use http::{request, response};
 use std::sync::{Arc, Mutex};
@@ -38,7 +38,7 @@ fn held_stream() -> Vec<Act> {
 
 /// Routes messages that contain "elsewhere" to another upstream.
 struct ByWord {
-    elsewhere: UpstreamId,
+    elsewhere: UpstreamHandle,
     codec: Option<Arc<dyn Codec>>,
 }
 
@@ -48,9 +48,11 @@ impl Router for ByWord {
             Some(message) => message.index()?.model()? == "elsewhere",
             None => request.headers.contains_key("x-elsewhere"),
         };
-        is_elsewhere.then(|| Route {
-            upstream: self.elsewhere,
-            codec: self.codec.clone(),
+        is_elsewhere.then(|| {
+            Route::to(Target {
+                codec: self.codec.clone(),
+                ..Target::new(self.elsewhere.clone())
+            })
         })
     }
 }
@@ -82,11 +84,7 @@ fn fails(here: bool) -> Result<(), CodecError> {
 }
 
 impl Codec for Loud {
-    fn encode(
-        &self,
-        head: &mut request::Parts,
-        body: Bytes,
-    ) -> Result<(Bytes, Box<dyn Decoder>), CodecError> {
+    fn encode(&self, head: &mut request::Parts, body: Bytes) -> Result<Encoded, CodecError> {
         fails(self.0 == Fault::Request)?;
         head.uri = "/loud/chat".parse().unwrap();
         head.headers.remove("x-api-key");
@@ -97,18 +95,21 @@ impl Codec for Loud {
             fault: self.0,
             line: Vec::new(),
         };
-        Ok((body.into(), Box::new(answer)))
+        Ok(Encoded {
+            body: body.into(),
+            decoder: Some(Box::new(answer)),
+        })
     }
 }
 
 impl Decoder for LoudAnswer {
-    fn head(&mut self, head: &mut response::Parts) -> Result<(), CodecError> {
+    fn head(&mut self, head: &mut response::Parts) -> Result<Delivery, CodecError> {
         fails(self.fault == Fault::Head)?;
         head.headers.insert(
             "content-type",
             http::HeaderValue::from_static("text/event-stream"),
         );
-        Ok(())
+        Ok(Delivery::Stream)
     }
 
     fn chunk(&mut self, chunk: &[u8], out: &mut BytesMut) -> Result<(), CodecError> {
@@ -147,8 +148,10 @@ impl TurnObserver for Texts {
 
 /// Starts a proxy in front of both upstreams.
 fn before(main: &Scripted, other: &Scripted, codec: Option<Arc<dyn Codec>>) -> ProxyBuilder {
-    let mut builder = Proxy::builder(Upstream::parse(&main.url()).unwrap());
-    let elsewhere = builder.add_upstream(Upstream::parse(&other.url()).unwrap());
+    let builder = Proxy::builder(Upstream::parse(&main.url()).unwrap());
+    let elsewhere = builder
+        .upstreams()
+        .add(Upstream::parse(&other.url()).unwrap(), SOON);
     builder.router(ByWord { elsewhere, codec })
 }
 
@@ -356,8 +359,36 @@ async fn failing_router_sends_nothing() {
 async fn an_upstream_that_is_the_proxy_itself_is_refused() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let own = format!("http://{}", listener.local_addr().unwrap());
-    let mut builder = Proxy::builder(Upstream::parse("http://127.0.0.1:1").unwrap());
-    builder.add_upstream(Upstream::parse(&own).unwrap());
-    let served = builder.build().unwrap().serve(listener, std::future::pending());
+    let proxy = Proxy::builder(Upstream::parse(&own).unwrap()).build().unwrap();
+    let served = proxy.serve(listener, std::future::pending());
     assert!(matches!(served.await, Err(ServeError::Loop { .. })));
+}
+
+/// Routes everything to the proxy itself.
+struct ToItself(Upstreams);
+
+impl Router for ToItself {
+    fn route(&self, request: &RouteRequest<'_>) -> Option<Route> {
+        let own = format!("http://{}", request.headers.get("x-own")?.to_str().ok()?);
+        let own = self.0.add(Upstream::parse(&own).unwrap(), SOON);
+        Some(Route::to(Target::new(own)))
+    }
+}
+
+#[tokio::test]
+async fn a_target_that_is_the_proxy_itself_is_unreachable() {
+    let main = answering("{}").await;
+    let builder = Proxy::builder(Upstream::parse(&main.url()).unwrap());
+    let router = ToItself(builder.upstreams());
+    let proxy = Running::start(builder.router(router)).await;
+    let mut client = proxy.client().await;
+    let own = proxy.address;
+    client
+        .send(format!(
+            "GET /v1/models HTTP/1.1\r\nHost: localhost\r\nX-Own: {own}\r\n\r\n"
+        ))
+        .await;
+    let (head, _) = client.receive().await.unwrap();
+    assert!(head.starts_with("HTTP/1.1 502 "), "{head}");
+    assert_eq!(proxy.metrics.faults("upstream_unreachable"), 1);
 }
