@@ -5,24 +5,34 @@
 
 // Choosing the model: marker, provider file, rules.
 mod body_edit;
+mod breaker;
+mod key_pool;
+mod local_answer;
 mod marker;
 mod prices;
 mod provider_file;
 mod request_facts;
+mod retry;
 mod rules;
 mod target;
 mod text_scan;
+mod tokens;
 mod transform_names;
 
 pub use body_edit::with_model;
+pub use breaker::{Breaker, BreakerState, Health};
+pub use key_pool::KeyPool;
+pub use local_answer::LocalAnswer;
 pub use marker::{MarkedRequest, is_label, marker, strip_marker};
 pub use prices::Prices;
 pub use provider_file::{Problem, ProviderFile, ProviderFileError};
 pub use request_facts::{Agent, Effort, RouteRequest};
+pub use retry::{is_about_key, is_retryable, retry_after};
 pub use rules::{
     Choice, LONG_CONTEXT_TOKENS, LongContextRule, Reason, RouteDecision, Rules, THINK_EFFORT, THINK_TOKENS,
     ThinkRule, choose,
 };
 pub use target::{ProviderApi, Target, Timeouts};
+pub use tokens::{Calibration, count_tokens};
 
 // Translating: requests, responses, streams, transforms.
