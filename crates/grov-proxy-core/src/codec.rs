@@ -61,6 +61,12 @@ pub trait Decoder: Send + 'static {
     /// Like [`Decoder::chunk`], also if the upstream ended too early.
     fn end(&mut self, out: &mut BytesMut) -> Result<(), CodecError>;
 
+    /// Returns whether the translated response is complete although the upstream's has not ended. The upstream then has half a
+    /// second to end its response, so that the connection can be reused.
+    fn is_done(&self) -> bool {
+        false
+    }
+
     /// Appends what tells the client that the response was interrupted, such as an error event. Then the response ends properly.
     /// If nothing is appended, its connection is cut. The decoder is not called again.
     fn abort(&mut self, interruption: &Interruption, out: &mut BytesMut) {

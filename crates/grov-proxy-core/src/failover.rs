@@ -25,47 +25,50 @@ use tokio::time::Instant;
 struct Running<'f> {
     failover: Option<&'f dyn Failover>,
     target: usize,
-    is_last: bool,
+    /// The number of targets.
+    count: usize,
     began: Instant,
     is_reported: bool,
 }
 
 impl Running<'_> {
-    /// Reports a result and returns whether the next target is tried.
-    fn is_continued(&mut self, result: AttemptResult<'_>) -> bool {
+    /// Reports a result and returns the index of the next target, if one is tried.
+    fn next(&mut self, result: AttemptResult<'_>) -> Option<usize> {
         self.is_reported = true;
-        let Some(failover) = self.failover else {
-            return false;
-        };
+        let failover = self.failover?;
         let attempt = Attempt {
             target: self.target,
             elapsed: self.began.elapsed(),
             result,
         };
-        let next = guarded(|| failover.attempted(&attempt)).unwrap_or(Next::Stop);
-        next == Next::Try && !self.is_last
+        let next = match guarded(|| failover.attempted(&attempt))? {
+            Next::Stop => return None,
+            Next::Try => self.target + 1,
+            Next::TryAt(index) => index,
+        };
+        (next > self.target && next < self.count).then_some(next)
     }
 
-    /// Reports a failure. Returns the error for the client, or `None` if the next target is tried.
-    fn failed(&mut self, error: ExchangeError) -> Option<ExchangeError> {
+    /// Reports a failure. Returns the index of the next target, or the error for the client.
+    fn failed(&mut self, error: ExchangeError) -> Result<usize, ExchangeError> {
         let failure = Failure {
             kind: FailureKind::of(error.kind),
             detail: error.detail.clone(),
         };
-        if self.is_continued(AttemptResult::Failed(&failure)) {
-            return None;
+        if let Some(next) = self.next(AttemptResult::Failed(&failure)) {
+            return Ok(next);
         }
         let answer = self
             .failover
             .and_then(|failover| guarded(|| failover.exhausted(&failure)).flatten());
-        Some(error.answered_with(answer))
+        Err(error.answered_with(answer))
     }
 }
 
 impl Drop for Running<'_> {
     fn drop(&mut self) {
         if !self.is_reported {
-            self.is_continued(AttemptResult::Abandoned);
+            self.next(AttemptResult::Abandoned);
         }
     }
 }
@@ -99,6 +102,13 @@ struct Answered {
     decoder: Option<Box<dyn Decoder>>,
 }
 
+/// What came of an attempt.
+enum Tried {
+    Response(UpstreamResponse),
+    /// The index of the next target.
+    Next(usize),
+}
+
 impl Forwarder {
     /// Sends a request to the first target that answers.
     pub(crate) async fn send_to_targets(
@@ -107,54 +117,56 @@ impl Forwarder {
         parts: request::Parts,
         body: UpstreamBody,
     ) -> Result<UpstreamResponse, ExchangeError> {
-        let failover = forward.failover.as_deref();
-        let Some((last, others)) = forward.targets.split_last() else {
-            let detail = "the route has no targets";
-            return Err(ExchangeError::new(ErrorKind::NoRoute, detail));
-        };
-        let running = |target, is_last| Running {
-            failover,
-            target,
-            is_last,
-            began: Instant::now(),
-            is_reported: false,
-        };
-        for (index, target) in others.iter().enumerate() {
-            // A stream can be sent only once, but a route with several targets has its body collected.
-            let Some(copy) = body.try_clone() else { continue };
-            let mut running = running(index, false);
-            let tried = self.attempt(target, parts.clone(), copy, &mut running).await;
-            if let Some(result) = tried {
-                return result;
+        let count = forward.targets.len();
+        let (mut parts, mut body) = (Some(parts), Some(body));
+        let mut index = 0;
+        while let Some(target) = forward.targets.get(index) {
+            // The last target takes the body. With several targets it is collected: a stream can be sent only once.
+            let is_last = index + 1 == count;
+            let (head, copy) = if is_last {
+                (parts.take(), body.take())
+            } else {
+                (parts.clone(), body.as_ref().and_then(UpstreamBody::try_clone))
+            };
+            let (Some(head), Some(copy)) = (head, copy) else {
+                break;
+            };
+            let mut running = Running {
+                failover: forward.failover.as_deref(),
+                target: index,
+                count,
+                began: Instant::now(),
+                is_reported: false,
+            };
+            let tried = self.attempt(target, head, copy, &mut running).await;
+            match tried.map_err(|error| error.with_headers(&target.response_headers))? {
+                Tried::Response(response) => return Ok(response),
+                Tried::Next(next) => index = next,
             }
         }
-        let mut running = running(others.len(), true);
-        let tried = self.attempt(last, parts, body, &mut running).await;
-        tried.unwrap_or_else(|| Err(ExchangeError::new(ErrorKind::NoRoute, "no target was tried")))
+        Err(ExchangeError::new(
+            ErrorKind::NoRoute,
+            "the route has no target for the request",
+        ))
     }
 
-    /// Returns the response of a target, or `None` if the next target is tried.
     async fn attempt(
         &self,
         target: &Target,
         parts: request::Parts,
         body: UpstreamBody,
         running: &mut Running<'_>,
-    ) -> Option<Result<UpstreamResponse, ExchangeError>> {
-        let failed = |running: &mut Running<'_>, error| {
-            let error = running.failed(error)?;
-            Some(Err(error.with_headers(&target.response_headers)))
-        };
+    ) -> Result<Tried, ExchangeError> {
         let answered = match self.answer_of(target, parts, body).await {
             Ok(answered) => answered,
-            Err(error) => return failed(running, error),
+            Err(error) => return running.failed(error).map(Tried::Next),
         };
-        if running.is_continued(AttemptResult::Answered(&answered.head)) {
-            return None;
+        if let Some(next) = running.next(AttemptResult::Answered(&answered.head)) {
+            return Ok(Tried::Next(next));
         }
         match self.translated(target, answered).await {
-            Ok(response) => Some(Ok(response)),
-            Err(error) => failed(running, error),
+            Ok(response) => Ok(Tried::Response(response)),
+            Err(error) => running.failed(error).map(Tried::Next),
         }
     }
 

@@ -34,6 +34,9 @@ const JOIN_START: usize = 8 * 1024;
 /// Up to this many bytes are copied for the observers.
 const COPY_LIMIT: usize = 4 * 1024;
 
+/// How long an upstream may take to end a response of which the client has everything.
+const END_LIMIT: Duration = Duration::from_millis(500);
+
 /// Why a response body was cut.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum RelayError {
@@ -322,6 +325,9 @@ impl Body for Relay {
         match &polled {
             Poll::Ready(Some(Ok(frame))) => {
                 this.silence.relayed();
+                if this.body.is_done() {
+                    this.silence.limit_to(END_LIMIT);
+                }
                 this.yielded = false;
                 if let Some(bytes) = frame.data_ref() {
                     this.sending(bytes);

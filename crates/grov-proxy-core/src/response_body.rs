@@ -43,6 +43,8 @@ pub(crate) struct Decoded {
     failed: Option<BodyError>,
     /// Whether everything is decoded.
     over: bool,
+    /// Whether the decoder needs nothing more.
+    is_done: bool,
     /// An error that the decoder told the client, for the log.
     told: Option<BodyError>,
 }
@@ -56,6 +58,7 @@ impl ResponseBody {
             decoder,
             failed: None,
             over: false,
+            is_done: false,
             told: None,
         }))
     }
@@ -76,6 +79,14 @@ impl ResponseBody {
             })
             .is_ok();
         (usable && !out.is_empty()).then(|| out.freeze())
+    }
+
+    /// Returns whether the client has everything, see [`Decoder::is_done`].
+    pub(crate) fn is_done(&self) -> bool {
+        match self {
+            Self::Decoded(decoded) => !decoded.over && decoded.is_done,
+            _ => false,
+        }
     }
 
     /// Ends the body because the upstream was silent. Returns what tells the client, or `None` if the response must be cut.
@@ -129,7 +140,10 @@ impl Decoded {
     ) -> Polled {
         let mut out = BytesMut::new();
         match caught(|| part(self.decoder.as_mut(), &mut out)) {
-            Ok(()) => Some(Ok(Frame::data(out.freeze()))),
+            Ok(()) => {
+                self.is_done = caught(|| Ok(self.decoder.is_done())).unwrap_or_default();
+                Some(Ok(Frame::data(out.freeze())))
+            }
             Err(error) => self.fail(error.into(), out),
         }
     }

@@ -160,8 +160,8 @@ pub struct Timeouts {
 ///
 /// Its methods run on the thread that serves the connection and must not block. A panic counts as [`Next::Stop`] or `None`.
 pub trait Failover: Send + Sync + 'static {
-    /// Called once for each attempt, when its response head arrived or it failed. Returns whether the next target is tried. The
-    /// answer is ignored for the last target and for an abandoned attempt.
+    /// Called for each attempt, when its response head arrived or it failed. Called again if a collected response fails after its
+    /// head. Returns whether another target is tried. The answer is ignored for the last target and for an abandoned attempt.
     fn attempted(&self, attempt: &Attempt<'_>) -> Next;
 
     /// Returns the response if the last attempt failed, or `None` for the response of the proxy.
@@ -171,13 +171,15 @@ pub trait Failover: Send + Sync + 'static {
     }
 }
 
-/// Whether the next target is tried.
+/// Whether another target is tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
     /// Keep this result.
     Stop,
     /// Try the next target.
     Try,
+    /// Try the target with this index. Must be greater than that of this attempt; otherwise it means [`Next::Stop`].
+    TryAt(usize),
 }
 
 /// An attempt to get a response from a target.

@@ -71,6 +71,12 @@ impl SilenceTimer {
         })
     }
 
+    /// Lowers the limit, for an upstream that need not send anything.
+    pub(super) fn limit_to(&mut self, limit: Duration) {
+        self.limit = self.limit.min(limit);
+        self.ping = None;
+    }
+
     /// Takes the timer, for the next exchange of the connection.
     pub(crate) fn take_timer(&mut self) -> DeadlineTimer {
         std::mem::take(&mut self.timer)
@@ -92,6 +98,10 @@ impl Relay {
                 Silence::TooLong(limit) => limit,
             };
             self.connection = None;
+            if self.body.is_done() {
+                self.state = State::Ended;
+                return Poll::Ready(None);
+            }
             self.metrics.fault("upstream_idle");
             let interruption = Interruption::Silent(limit);
             tracing::warn!(%interruption, "the upstream went silent in the middle of a response");

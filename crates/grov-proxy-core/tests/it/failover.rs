@@ -275,6 +275,7 @@ struct Marked {
     is_whole: bool,
     /// Whether chunks with "bad" cannot be translated.
     is_strict: bool,
+    is_done: bool,
 }
 
 impl Codec for Marked {
@@ -297,6 +298,7 @@ impl Decoder for Marked {
 
     fn chunk(&mut self, chunk: &[u8], out: &mut BytesMut) -> Result<(), CodecError> {
         out.extend_from_slice(chunk);
+        self.is_done |= chunk.windows(6).any(|word| word == b"[DONE]");
         if self.is_strict && chunk.windows(3).any(|word| word == b"bad") {
             return Err(CodecError("bad".to_owned()));
         }
@@ -304,8 +306,14 @@ impl Decoder for Marked {
     }
 
     fn end(&mut self, out: &mut BytesMut) -> Result<(), CodecError> {
-        out.extend_from_slice(b"<end>");
+        if !self.is_done {
+            out.extend_from_slice(b"<end>");
+        }
         Ok(())
+    }
+
+    fn is_done(&self) -> bool {
+        self.is_done
     }
 
     fn abort(&mut self, interruption: &Interruption, out: &mut BytesMut) {
@@ -408,6 +416,84 @@ async fn interrupted_translation_ends_with_what_the_decoder_appends() {
         assert!(!body.contains("<end>"), "{body}");
         assert_eq!(outcome, Outcome::UpstreamError);
     }
+}
+
+#[tokio::test]
+async fn complete_translation_ends_although_the_upstream_does_not() {
+    let acts = vec![
+        Act::Write(STREAM_HEAD.into()),
+        chunk("data: [DONE]\n\n"),
+        Act::AwaitClose,
+    ];
+    let (_, body, _) = translated(Marked::default(), Timeouts::default(), acts).await;
+    assert_eq!(body, "data: [DONE]\n\n");
+}
+
+#[tokio::test]
+async fn connection_of_a_complete_translation_is_reused_if_the_upstream_ends_soon() {
+    let provider = Scripted::start(|_, _| {
+        vec![
+            Act::Write(STREAM_HEAD.into()),
+            chunk("data: [DONE]\n\n"),
+            Act::Pause(Duration::from_millis(20)),
+            Act::Write(b"0\r\n\r\n".to_vec()),
+        ]
+    })
+    .await;
+    let (proxy, _attempts, _main) = before(&[provider.url()], |target| Target {
+        codec: Some(Arc::new(Marked::default())),
+        ..target
+    })
+    .await;
+    let mut client = proxy.client().await;
+    for _ in 0..3 {
+        client.send(post("/v1/messages", BODY)).await;
+        assert_eq!(client.receive().await.unwrap().1, b"data: [DONE]\n\n");
+    }
+    assert!(provider.requests().iter().all(|request| request.connection == 0));
+}
+
+/// Goes to the last of three targets after a failure.
+struct ToLast;
+
+impl Failover for ToLast {
+    fn attempted(&self, attempt: &Attempt<'_>) -> Next {
+        match attempt.result {
+            AttemptResult::Failed(_) if attempt.target == 0 => Next::TryAt(2),
+            AttemptResult::Failed(_) => Next::TryAt(0),
+            _ => Next::Stop,
+        }
+    }
+}
+
+/// Routes messages to these targets.
+struct Skipping(Vec<Target>);
+
+impl Router for Skipping {
+    fn route(&self, _: &RouteRequest<'_>) -> Option<Route> {
+        Some(Route::Forward(Forward {
+            targets: self.0.clone(),
+            failover: Some(Arc::new(ToLast)),
+        }))
+    }
+}
+
+#[tokio::test]
+async fn targets_can_be_skipped_and_none_is_tried_twice() {
+    let skipped = answering("\"skipped\"").await;
+    for (last, status) in [(answering("\"last\"").await.url(), 200), (refused().await, 502)] {
+        let builder = Proxy::builder(Upstream::parse("http://127.0.0.1:1").unwrap());
+        let targets = [refused().await, skipped.url(), last].map(|url| {
+            let upstream = Upstream::parse(&url).unwrap();
+            Target::new(builder.upstreams().add(upstream, SOON))
+        });
+        let proxy = Running::start(builder.router(Skipping(targets.into()))).await;
+        let mut client = proxy.client().await;
+        client.send(post("/v1/messages", BODY)).await;
+        let (head, _) = client.receive().await.unwrap();
+        assert!(head.starts_with(&format!("HTTP/1.1 {status} ")), "{head}");
+    }
+    assert!(skipped.requests().is_empty());
 }
 
 #[tokio::test]
