@@ -6,6 +6,7 @@
 //! forked session adopts the decisions for the history that it shares.
 
 mod cache_window;
+mod late;
 mod ledger_writer;
 mod lineage_state;
 mod policy;
@@ -89,8 +90,14 @@ pub trait ContextSource: Send + Sync + 'static {
     /// Returns whether it may have text for this point. Must not block.
     fn applies(&self, point: &InjectionPoint) -> bool;
 
-    /// Returns the text for this point. Called once per point; text after the deadline is dropped.
+    /// Returns the text for this point. Text after the deadline is dropped. Called once per point, and once more for a
+    /// prompt if the text came too late and [`ContextSource::is_useful_later`].
     async fn context(&self, point: &InjectionPoint) -> Option<ContextText>;
+
+    /// Returns whether text for a prompt that came too late is still useful at the next injection point of the same turn.
+    fn is_useful_later(&self) -> bool {
+        false
+    }
 
     /// Called when the text is stored and will be part of every later request of this history.
     fn delivered(&self, _point: &InjectionPoint) {}
@@ -110,6 +117,8 @@ crate::counters! {
         nothing,
         /// Texts that came too late.
         late,
+        /// Texts that came too late and were added at the next injection point of their turn.
+        added_later,
         /// Texts that could not be stored.
         not_kept,
         /// Texts withdrawn because they would invalidate the cached prompt.

@@ -198,6 +198,10 @@ impl ContextSource for MemorySource {
         point.location.exists && has_work(&point.prompt)
     }
 
+    fn is_useful_later(&self) -> bool {
+        true
+    }
+
     async fn context(&self, point: &InjectionPoint) -> Option<ContextText> {
         match self.recall_text(point).await {
             Ok(text) => text,

@@ -1,6 +1,7 @@
 //! The decisions of a lineage, and which blocks the prompt cache already contains.
 
 use super::cache_window::CacheWindow;
+use super::late::LateTexts;
 use bytes::Bytes;
 use grov_domain::{HistoryKey, LedgerLineage, TaskId};
 use grov_wire::{Edit, Key128, Link, RequestIndex, Skeleton};
@@ -32,6 +33,7 @@ pub(super) struct LineageState {
     loaded_tip: Option<Option<Key128>>,
     /// The tip and the model last sent to the store.
     last_tip: Option<(Option<Key128>, String)>,
+    late: LateTexts,
     edits_disabled: bool,
 }
 
@@ -91,8 +93,15 @@ impl LineageState {
         }
     }
 
-    /// Withdraws blocks that were withdrawn in the store, and disables edits if they were disabled there.
+    /// Returns the texts that wait for the next injection point of the turn.
+    pub(super) fn late_texts(&mut self) -> &mut LateTexts {
+        &mut self.late
+    }
+
+    /// Withdraws blocks that were withdrawn in the store, and disables edits if they were disabled there. Drops late texts,
+    /// because a memory in them may have been forgotten.
     pub(super) fn reload(&mut self, stored: &LedgerLineage) {
+        self.late.clear();
         self.edits_disabled |= stored.edits_disabled;
         for entry in stored.entries.iter().filter(|entry| entry.block.is_none()) {
             self.withdraw(Key128::from_u128(entry.anchor.0));

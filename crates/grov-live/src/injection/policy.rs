@@ -1,6 +1,7 @@
 //! The policy that repeats earlier texts and adds new ones.
 
 use super::cache_window::CacheWindow;
+use super::late::SourcedText;
 use super::ledger_writer::{LedgerUpdate, LedgerWriter, LedgerWriterTask};
 use super::lineage_state::{CachedPrefix, Decision, PointState, history_key};
 use super::shared::{MAX_LINEAGES, Shared, Timeouts, model};
@@ -361,7 +362,7 @@ impl Injection {
             PointState::Deciding(receiver) => return PointStatus::Pending(receiver),
             PointState::Undecided(sender) => sender,
         };
-        let Some(point) = self.injection_point(request, index, link, prepared) else {
+        let Some((point, late)) = self.injection_point(request, index, link, prepared) else {
             self.shared.counters.nothing.increment();
             sender.send_replace(Some(slot.state().decide(link.key, None)));
             return PointStatus::Skipped;
@@ -373,9 +374,11 @@ impl Injection {
         let (slot, key) = (Arc::clone(slot), link.key);
         // In the background: if the request stops waiting, the stored text must be withdrawn.
         let job = Box::pin(async move {
-            if shared.decide(&slot, key, &point, sender).await.is_none() {
+            let decided = shared.decide(&slot, key, &point, late, sender).await;
+            if decided.decision.is_none() {
                 shared.writer.queue(LedgerUpdate::Tip(note));
             }
+            shared.prepare_late(&slot, key, &point, decided.missed).await;
         });
         if self.jobs.try_send(job).is_err() {
             // Dropping the job drops the sender, which wakes all waiting requests.
@@ -412,23 +415,28 @@ impl Injection {
         })
     }
 
-    /// Returns the injection point, if a source applies and there is room for a block.
+    /// Returns the injection point and late texts for it, if a source applies or there is a late text, and there is room
+    /// for a block.
     fn injection_point(
         &self,
         request: &MessagesRequest,
         index: &RequestIndex,
         link: &Link,
         prepared: &Prepared,
-    ) -> Option<InjectionPoint> {
+    ) -> Option<(InjectionPoint, Vec<SourcedText>)> {
+        let prompts: Vec<String> = prompts::newest(request)
+            .into_iter()
+            .map(|prompt| prompt.text)
+            .collect();
+        if !prompts.is_empty() {
+            prepared.slot.state().late_texts().begin_turn(link.key);
+        }
         let location = Arc::clone(prepared.slot.location.get()?);
         let (session, project) = (&prepared.lineage.session, location.project.key());
         if self.shared.watcher.is_switched_off(session, project) || has_own_text(index) {
             return None;
         }
-        let prompts: Vec<String> = prompts::newest(request)
-            .into_iter()
-            .map(|prompt| prompt.text)
-            .collect();
+        let skeleton = request.skeleton()?;
         let point = InjectionPoint {
             lineage: prepared.lineage.clone(),
             location,
@@ -436,11 +444,15 @@ impl Injection {
             answered: answered(index),
             begins: prompts::begins(index),
             body: request.body().clone(),
-            quoted: prepared.slot.state().quoted_in(request.skeleton()?),
+            quoted: prepared.slot.state().quoted_in(skeleton),
             deadline: Instant::now() + self.shared.timeouts.text,
         };
         let applies = self.shared.sources.iter().any(|source| source.applies(&point));
-        (applies && CacheWindow::of(index, link).has_room()).then_some(point)
+        if !CacheWindow::of(index, link).has_room() {
+            return None;
+        }
+        let late = prepared.slot.state().late_texts().take(skeleton);
+        (applies || !late.is_empty()).then_some((point, late))
     }
 }
 

@@ -1,5 +1,6 @@
 //! State shared by all requests: lineages, the store, the switches.
 
+use super::late::{SourcedText, ask_again};
 use super::ledger_writer::{LedgerUpdate, LedgerWriter};
 use super::lineage_state::{Decision, history_key};
 use super::slot::{Loading, Slot};
@@ -160,15 +161,19 @@ impl Shared {
         );
     }
 
-    /// Asks the sources, stores their texts and sends the decision.
+    /// Asks the sources, stores their texts and sends the decision. `late` are texts for the prompt of this turn that
+    /// came too late for their own injection point.
     pub(super) async fn decide(
         &self,
         slot: &Slot,
         key: Key128,
         point: &InjectionPoint,
+        late: Vec<SourcedText>,
         sender: watch::Sender<Option<Decision>>,
-    ) -> Decision {
-        let committed = self.commit_text(slot, key, point).await;
+    ) -> Decided {
+        let late_texts = late.len();
+        let mut answers = self.ask(point, late).await;
+        let committed = self.commit_text(slot, key, point, &answers.texts).await;
         let block = committed.as_ref().map(|committed| committed.block.clone());
         let decision = {
             let mut state = slot.state();
@@ -178,12 +183,17 @@ impl Shared {
             }
             decision
         };
-        match (&committed, &decision) {
-            (Some(committed), Some(_)) => {
-                for source in &committed.sources {
-                    source.delivered(point);
-                }
+        if decision.is_some() {
+            self.counters.added_later.add(late_texts);
+            for answer in &answers.texts {
+                answer.source.delivered(point);
             }
+        } else {
+            let sources = answers.texts.iter().map(|answer| Arc::clone(&answer.source));
+            answers.missed.extend(sources);
+        }
+        match (&committed, &decision) {
+            (Some(_), Some(_)) => {}
             (Some(_), None) => {
                 // The request stopped waiting and went out without the text. Written at once, because after a crash the
                 // text would be repeated.
@@ -201,41 +211,72 @@ impl Shared {
         };
         counter.increment();
         sender.send_replace(Some(decision.clone()));
-        decision
+        Decided {
+            decision,
+            missed: answers.missed,
+        }
     }
 
-    /// Returns the block to add, or `None` if no source has text or the text could not be stored in time.
-    async fn commit_text(&self, slot: &Slot, key: Key128, point: &InjectionPoint) -> Option<CommittedText> {
-        let mut texts = Vec::new();
-        let mut sources = Vec::new();
-        let mut memories: Vec<TaskId> = Vec::new();
+    /// Prepares the texts of sources that missed the deadline for the next injection point of the same turn. Inside a tool
+    /// loop nothing is prepared: a text gets one more chance, not many.
+    pub(super) async fn prepare_late(
+        &self,
+        slot: &Slot,
+        key: Key128,
+        point: &InjectionPoint,
+        mut missed: Vec<Arc<dyn ContextSource>>,
+    ) {
+        missed.retain(|source| source.is_useful_later());
+        if point.prompt.is_empty() || missed.is_empty() {
+            return;
+        }
+        let texts = ask_again(missed, point).await;
+        slot.state().late_texts().keep(key, texts);
+    }
+
+    /// Asks all sources that apply, concurrently, so that a slow source does not take time from the others.
+    async fn ask(&self, point: &InjectionPoint, late: Vec<SourcedText>) -> Answers {
+        let mut answers = Answers {
+            texts: late,
+            missed: Vec::new(),
+        };
         let deadline = tokio::time::Instant::from_std(point.deadline);
-        // Concurrently, so that a slow source does not take time from the others.
         let applicable = self.sources.iter().filter(|source| source.applies(point));
-        let answers = applicable.map(async |source| {
+        let asked = applicable.map(async |source| {
             let answer = tokio::time::timeout_at(deadline, source.context(point)).await;
-            (source, answer)
+            (Arc::clone(source), answer)
         });
-        for (source, answer) in join_all(answers).await {
+        for (source, answer) in join_all(asked).await {
             match answer {
-                Ok(Some(answer)) => {
-                    texts.push(answer.text);
-                    sources.push(Arc::clone(source));
-                    memories.extend(answer.memories);
-                }
+                Ok(Some(text)) => answers.texts.push(SourcedText { source, text }),
                 Ok(None) => {}
                 Err(_) => {
                     self.counters.late.increment();
                     tracing::debug!(
                         source = source.name(),
-                        "a source took too long; its text is dropped"
+                        "a source took too long; its text is not in this request"
                     );
+                    answers.missed.push(source);
                 }
             }
         }
-        if texts.is_empty() {
+        answers
+    }
+
+    /// Returns the block to add, or `None` if there is no text or it could not be stored in time.
+    async fn commit_text(
+        &self,
+        slot: &Slot,
+        key: Key128,
+        point: &InjectionPoint,
+        answers: &[SourcedText],
+    ) -> Option<CommittedText> {
+        if answers.is_empty() {
             return None;
         }
+        let texts: Vec<Redacted> = answers.iter().map(|answer| answer.text.text.clone()).collect();
+        let memories = answers.iter().flat_map(|answer| &answer.text.memories);
+        let memories: Vec<TaskId> = memories.cloned().collect();
         let block = block_of(&texts);
         let entry = LedgerEntry {
             anchor: history_key(key),
@@ -248,7 +289,6 @@ impl Shared {
                 return Some(CommittedText {
                     block: Bytes::from(block.into_inner()),
                     memories,
-                    sources,
                 });
             }
             Ok(false) => {}
@@ -299,7 +339,7 @@ impl Shared {
         for (lineage, slot) in self.lineages.newest_first() {
             match self.store.lineage(&lineage).await {
                 Ok(Some(stored)) => slot.state().reload(&stored),
-                Ok(None) => {}
+                Ok(None) => slot.state().late_texts().clear(),
                 // One unreadable lineage must not keep others from being withdrawn.
                 Err(error) => outcome = outcome.and(Err(error)),
             }
@@ -313,8 +353,20 @@ pub(super) struct CommittedText {
     block: Bytes,
     /// The memories quoted in it.
     memories: Vec<TaskId>,
-    /// The sources of its texts.
-    sources: Vec<Arc<dyn ContextSource>>,
+}
+
+/// The answers of the sources at an injection point.
+struct Answers {
+    texts: Vec<SourcedText>,
+    /// Sources that did not answer before the deadline.
+    missed: Vec<Arc<dyn ContextSource>>,
+}
+
+/// A decision.
+pub(super) struct Decided {
+    pub(super) decision: Decision,
+    /// Sources whose text did not go out, because it came too late or could not be stored.
+    pub(super) missed: Vec<Arc<dyn ContextSource>>,
 }
 
 /// Joins the texts to one text block, byte for byte as it is sent.

@@ -32,6 +32,8 @@ const LONG_TIMEOUTS: Timeouts = Timeouts {
 struct TestSource {
     prompts_seen: Mutex<Vec<String>>,
     delay: Duration,
+    /// How many of the first answers are delayed; `None` for all.
+    delayed: Option<usize>,
     quotes: Vec<TaskId>,
 }
 
@@ -45,13 +47,19 @@ impl ContextSource for TestSource {
         !point.prompt.is_empty()
     }
 
+    fn is_useful_later(&self) -> bool {
+        true
+    }
+
     async fn context(&self, point: &InjectionPoint) -> Option<ContextText> {
         let number = {
             let mut prompts_seen = self.prompts_seen.lock().unwrap();
             prompts_seen.push(point.prompt.clone());
             prompts_seen.len()
         };
-        tokio::time::sleep(self.delay).await;
+        if self.delayed.is_none_or(|delayed| number <= delayed) {
+            tokio::time::sleep(self.delay).await;
+        }
         Some(ContextText {
             text: Redactor::shared().text(&format!("{OWN_TEXT_OPENING}>\nnote {number}\n{OWN_TEXT_CLOSING}")),
             memories: self.quotes.clone(),
@@ -283,7 +291,7 @@ async fn a_fork_adopts_the_texts_and_a_session_with_the_same_prompt_does_not() {
 }
 
 #[tokio::test]
-async fn a_late_text_is_never_added() {
+async fn a_late_text_is_not_added_at_its_own_place() {
     let home = Home::new();
     let slow = TestSource {
         delay: Duration::from_secs(5),
@@ -296,6 +304,134 @@ async fn a_late_text_is_never_added() {
     let daemon = home.daemon(TestSource::default()).await;
     assert_eq!(daemon.send(&home.request("s", &first())).await, first());
     assert_eq!(daemon.call_count(), 0, "the decision was kept");
+}
+
+/// A source whose first answer is late and whose others are not.
+fn late_once() -> TestSource {
+    TestSource {
+        delay: Duration::from_secs(5),
+        delayed: Some(1),
+        ..TestSource::default()
+    }
+}
+
+impl Daemon {
+    /// Waits until a session has a late text.
+    async fn wait_for_late_text(&self, session: &str) {
+        let lineage = Lineage {
+            session: ClientSessionId::new(session),
+            agent: None,
+        };
+        let slot = self.policy.shared.slot(&lineage);
+        wait_until(async || slot.state().late_texts().is_ready()).await;
+    }
+}
+
+/// A third request of the same turn.
+fn third() -> Value {
+    let mut messages = second();
+    messages[2] = user(json!([{"type": "tool_result", "tool_use_id": "t1", "content": "ok"}]));
+    messages.as_array_mut().unwrap().extend([
+        assistant(json!([{"type": "tool_use", "id": "t2", "name": "Bash", "input": {}}])),
+        user(
+            json!([{"type": "tool_result", "tool_use_id": "t2", "content": "ok", "cache_control": {"type": "ephemeral"}}]),
+        ),
+    ]);
+    messages
+}
+
+#[tokio::test]
+async fn a_late_text_is_added_at_the_next_place_of_the_turn_once() {
+    let home = Home::new();
+    let daemon = home.daemon(late_once()).await;
+    assert_eq!(daemon.send(&home.request("s", &first())).await, first());
+    daemon.wait_for_late_text("s").await;
+    let sent = daemon.send(&home.request("s", &second())).await;
+    assert_eq!(sent[0], second()[0], "nothing where it was too late");
+    assert_eq!(sent[2]["content"], json!([second()[2]["content"][0], note(2)]));
+    assert_eq!(daemon.send(&home.request("s", &second())).await, sent, "repeated");
+    let sent = daemon.send(&home.request("s", &third())).await;
+    assert_eq!(sent[2]["content"], json!([third()[2]["content"][0], note(2)]));
+    assert_eq!(sent[4], third()[4], "once");
+    assert_eq!((daemon.count("late"), daemon.count("added_later")), (1, 1));
+    daemon.stop().await;
+    let daemon = home.daemon(TestSource::default()).await;
+    assert_eq!(
+        daemon.send(&home.request("s", &third())).await,
+        sent,
+        "after a restart"
+    );
+}
+
+#[tokio::test]
+async fn a_late_text_is_not_added_in_another_turn_or_history() {
+    let home = Home::new();
+    let daemon = home.daemon(late_once()).await;
+    daemon.send(&home.request("s", &first())).await;
+    daemon.wait_for_late_text("s").await;
+    let other = json!([
+        user(json!("something else")),
+        assistant(json!([{"type": "tool_use", "id": "t9", "name": "Bash", "input": {}}])),
+        user(json!([{"type": "tool_result", "tool_use_id": "t9", "content": "ok"}])),
+    ]);
+    assert_eq!(
+        daemon.send(&home.request("s", &other)).await,
+        other,
+        "the user went back"
+    );
+    let next = json!([
+        user(json!("fix the retry")),
+        assistant(json!("done")),
+        user(json!([marked("and now the tests")])),
+    ]);
+    let sent = daemon.send(&home.request("s", &next)).await;
+    assert_eq!(sent[2]["content"], json!([marked("and now the tests"), note(3)]));
+}
+
+#[tokio::test]
+async fn a_late_text_about_a_forgotten_memory_is_not_added() {
+    let home = Home::new();
+    let store = home.store().await;
+    store
+        .save_task(&Redacted::of(&memory(&home, "m1")))
+        .await
+        .unwrap();
+    let quoting = TestSource {
+        quotes: vec![TaskId::new("m1")],
+        ..late_once()
+    };
+    let daemon = home.daemon(quoting).await;
+    daemon.send(&home.request("s", &first())).await;
+    daemon.wait_for_late_text("s").await;
+    store.forget(&[TaskId::new("m1")]).await.unwrap();
+    assert_eq!(daemon.send(&home.request("s", &second())).await, second());
+}
+
+#[tokio::test]
+async fn a_late_text_waits_while_there_is_no_room() {
+    let home = Home::new();
+    let daemon = home.daemon(late_once()).await;
+    daemon.send(&home.request("s", &first())).await;
+    daemon.wait_for_late_text("s").await;
+    // The cached prefix is at the edge of the look-back.
+    let answer: Vec<Value> = (0..17).map(|part| text(&format!("part {part}"))).collect();
+    let results = json!([
+        {"type": "tool_result", "tool_use_id": "t1", "content": "ok"},
+        {"type": "text", "text": "<system-reminder>x</system-reminder>", "cache_control": {"type": "ephemeral"}},
+    ]);
+    let mut calls = answer;
+    calls.push(json!({"type": "tool_use", "id": "t1", "name": "Bash", "input": {}}));
+    let wide = json!([
+        user(json!("fix the retry")),
+        assistant(json!(calls)),
+        user(results)
+    ]);
+    assert_eq!(daemon.send(&home.request("s", &wide)).await, wide);
+    let slot = daemon.policy.shared.slot(&Lineage {
+        session: ClientSessionId::new("s"),
+        agent: None,
+    });
+    assert!(slot.state().late_texts().is_ready());
 }
 
 #[tokio::test]
@@ -616,7 +752,7 @@ async fn with_an_unreadable_store_requests_go_out_unchanged() {
     policy.prepare(&request).await;
     assert!(policy.replay(&request).is_empty());
     assert!(policy.propose(&request).await.is_empty());
-    assert_eq!(policy.counters().all()[6], ("not_loaded", 1));
+    assert_eq!(policy.counters().all()[7], ("not_loaded", 1));
 }
 
 #[test]

@@ -23,6 +23,8 @@ pub(crate) struct Tally {
     /// Texts added for the first time, and the size of their blocks in bytes.
     pub(crate) added: usize,
     pub(crate) added_bytes: usize,
+    /// Texts added at the next injection point, because they came too late for their own.
+    pub(crate) added_later: usize,
     /// Blocks repeated.
     pub(crate) repeated: usize,
     /// Blocks adopted from another session's history.
@@ -43,6 +45,7 @@ impl std::ops::AddAssign for Tally {
         self.prompts += other.prompts;
         self.added += other.added;
         self.added_bytes += other.added_bytes;
+        self.added_later += other.added_later;
         self.repeated += other.repeated;
         self.adopted += other.adopted;
         self.withdrawn += other.withdrawn;

@@ -57,10 +57,10 @@ impl Talker {
         }
     }
 
-    /// Returns the lineage that a text was made for.
+    /// Returns the lineage that a text was made for. A late text is joined with the one for its place.
     pub(crate) fn meant_for(&self, text: &str) -> Option<Lineage> {
         let sent = self.sent.lock().unwrap();
-        let found = sent.iter().find(|(_, known)| known == text);
+        let found = sent.iter().find(|(_, known)| text.contains(known.as_str()));
         found.map(|(lineage, _)| lineage.clone())
     }
 }
@@ -73,6 +73,10 @@ impl ContextSource for Talker {
 
     fn applies(&self, point: &InjectionPoint) -> bool {
         self.in_loops || !point.prompt.is_empty()
+    }
+
+    fn is_useful_later(&self) -> bool {
+        true
     }
 
     async fn context(&self, point: &InjectionPoint) -> Option<ContextText> {
@@ -113,10 +117,13 @@ impl Daemon {
         Self { policy, work }
     }
 
-    /// Stops it without cleanup, as a crash does.
-    pub(crate) async fn kill(self) {
+    /// Stops it without cleanup, as a crash does. Returns how many late texts it added.
+    pub(crate) async fn kill(self) -> usize {
         self.work.abort();
         let _ = self.work.await;
+        let counters = self.policy.counters().all();
+        let later = counters.into_iter().find(|(name, _)| *name == "added_later");
+        later.map_or(0, |(_, count)| usize::try_from(count).unwrap())
     }
 
     /// Returns the edits of a request, in the order in which the proxy collects them.

@@ -53,7 +53,7 @@ async fn live(
         match event {
             Event::Sent(sent) => judge.judge(number, sent, &daemon, world.fault).await?,
             Event::Restart => {
-                daemon.kill().await;
+                judge.tally.added_later += daemon.kill().await;
                 if world.fault == Fault::Amnesia {
                     store = new_store().await;
                 }
@@ -63,7 +63,7 @@ async fn live(
         }
         tokio::time::sleep(A_WHILE).await;
     }
-    daemon.kill().await;
+    judge.tally.added_later += daemon.kill().await;
     Ok(judge.tally)
 }
 
@@ -170,13 +170,14 @@ fn a_thousand_turns_have_no_cache_miss() {
     }
     println!(
         "{chance} histories, {} requests, {} turns, {} prompts, {} restarts: 0 misses caused; {} texts added ({} tokens a \
-         prompt), {} said again, {} taken over, {} taken back, {} out of sight; {} requests read the cache",
+         prompt), {} of them late, {} said again, {} taken over, {} taken back, {} out of sight; {} requests read the cache",
         tally.requests,
         tally.turns,
         tally.prompts,
         tally.restarts,
         tally.added,
         tally.added_bytes / 4 / tally.prompts.max(1),
+        tally.added_later,
         tally.repeated,
         tally.adopted,
         tally.withdrawn,
@@ -185,6 +186,7 @@ fn a_thousand_turns_have_no_cache_miss() {
     );
     // With fewer, the test would prove little.
     assert!(tally.added > 100 && tally.repeated > 1000 && tally.adopted > 10 && tally.restarts > 10);
+    assert!(tally.added_later > 3, "{tally:?}");
 }
 
 /// Parameters without faults.

@@ -1,0 +1,93 @@
+//! Text for a prompt that was not ready before its request went out. It waits for the next injection point of the same
+//! turn.
+
+use super::{ContextSource, ContextText, InjectionPoint};
+use futures_util::future::join_all;
+use grov_wire::{Key128, Skeleton};
+use std::fmt;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Time for sources to answer once the request has gone out. The agent's next request usually comes later than this.
+const TIMEOUT: Duration = Duration::from_secs(2);
+
+/// A text and its source.
+#[derive(Clone)]
+pub(super) struct SourcedText {
+    pub(super) source: Arc<dyn ContextSource>,
+    pub(super) text: ContextText,
+}
+
+impl fmt::Debug for SourcedText {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_tuple("SourcedText")
+            .field(&self.source.name())
+            .finish()
+    }
+}
+
+/// The texts that wait in a lineage.
+#[derive(Debug, Default)]
+pub(super) struct LateTexts {
+    /// The injection point of the newest prompt.
+    prompt: Option<Key128>,
+    /// The texts for it that came too late.
+    texts: Vec<SourcedText>,
+}
+
+impl LateTexts {
+    /// Records that the user sent a prompt. Drops the texts for earlier prompts.
+    pub(super) fn begin_turn(&mut self, prompt: Key128) {
+        if self.prompt != Some(prompt) {
+            self.prompt = Some(prompt);
+            self.texts.clear();
+        }
+    }
+
+    /// Keeps texts for a prompt, unless a newer prompt was sent.
+    pub(super) fn keep(&mut self, prompt: Key128, texts: Vec<SourcedText>) {
+        if self.prompt == Some(prompt) {
+            self.texts = texts;
+        }
+    }
+
+    /// Returns and removes the texts for the newest prompt, if this history contains it.
+    pub(super) fn take(&mut self, skeleton: &Skeleton) -> Vec<SourcedText> {
+        let is_here = self.prompt.is_some_and(|prompt| skeleton.find(prompt).is_some());
+        if is_here {
+            std::mem::take(&mut self.texts)
+        } else {
+            Vec::new()
+        }
+    }
+
+    /// Returns whether texts wait.
+    #[cfg(test)]
+    pub(super) fn is_ready(&self) -> bool {
+        !self.texts.is_empty()
+    }
+
+    /// Drops the texts, because a memory in them may have been forgotten.
+    pub(super) fn clear(&mut self) {
+        self.texts.clear();
+    }
+}
+
+/// Asks sources again for the text of a prompt whose request has gone out.
+pub(super) async fn ask_again(
+    sources: Vec<Arc<dyn ContextSource>>,
+    point: &InjectionPoint,
+) -> Vec<SourcedText> {
+    let point = InjectionPoint {
+        deadline: Instant::now() + TIMEOUT,
+        ..point.clone()
+    };
+    let point = &point;
+    let answers = sources.into_iter().map(async |source| {
+        let answer = tokio::time::timeout(TIMEOUT, source.context(point)).await;
+        let text = answer.ok().flatten()?;
+        Some(SourcedText { source, text })
+    });
+    join_all(answers).await.into_iter().flatten().collect()
+}
