@@ -21,7 +21,7 @@ pub(crate) use exchange::{RecordedExchange, SketchedAction, outcomes, shortened,
 
 use grov_domain::{
     ClientSessionId, Clock, DriftStore, Judge, OrchestrationStore, SessionFilter, SessionId, SessionStatus,
-    SessionStore, SwitchStore, time_before,
+    SessionStore, SwitchStore, TaskStore, time_before,
 };
 use grov_session::tasks::{Division, TaskPolicy};
 use session::Session;
@@ -33,15 +33,14 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
 /// The stores that task orchestration needs.
-pub trait TaskBackend: SessionStore + OrchestrationStore + DriftStore + SwitchStore {}
+pub trait TaskBackend: SessionStore + TaskStore + OrchestrationStore + DriftStore + SwitchStore {}
 
-impl<T: SessionStore + OrchestrationStore + DriftStore + SwitchStore> TaskBackend for T {}
+impl<T: SessionStore + TaskStore + OrchestrationStore + DriftStore + SwitchStore> TaskBackend for T {}
 
-/// Tasks have separate rows and abandoned ones are searched, so unfinished tasks are not saved. Later verdicts on a
-/// saved task are written to its memory.
+/// Tasks have separate rows. Later verdicts on a saved task are written to its memory.
 const POLICY: TaskPolicy = TaskPolicy {
     division: Division::ByVerdict,
-    saves_unfinished: false,
+    saves_unfinished: true,
     adds_drift_summary: false,
 };
 

@@ -26,8 +26,8 @@ const MAX_CONSTRAINTS: usize = 40;
 pub struct TaskPolicy {
     /// How a session is divided into tasks.
     pub division: Division,
-    /// Whether unfinished work is saved as abandoned after each turn, and replaced when it is finished. Needed on a path
-    /// that does not save abandoned tasks later.
+    /// Whether unfinished work is saved as abandoned after each turn that changed something, and replaced when it is
+    /// finished.
     pub saves_unfinished: bool,
     /// Whether a drift summary is added to a saved task that had drift. Needed on a path where later scores do not update
     /// the task.
@@ -224,10 +224,12 @@ impl<'a> Tasks<'a> {
     }
 
     /// Returns what to do with the task of a turn. `before` is its status before the turn. A finished task is saved again only
-    /// if something changed. Then a policy that saves unfinished work reopens it unless the turn finishes it again.
+    /// if something changed. Where prompts divide the session and unfinished work is saved, this reopens it unless the turn
+    /// finishes it again: without a verdict on whether the turn belongs to it, more work may be other work.
     pub fn outcome(&self, plan: &Plan, before: SessionStatus, work: Work) -> TaskOutcome {
         let was_completed = before == SessionStatus::Completed;
-        let is_reopened = was_completed && work.is_changed && self.policy.saves_unfinished;
+        let may_reopen = self.policy.saves_unfinished && self.policy.division == Division::ByPrompt;
+        let is_reopened = was_completed && work.is_changed && may_reopen;
         let is_over = was_completed && !is_reopened || plan.completes;
         let saves = if is_over {
             let is_new = !was_completed || work.is_changed;

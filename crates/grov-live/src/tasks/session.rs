@@ -9,8 +9,8 @@ use super::persist::{persist, with_retries};
 use super::turn::OpenTurn;
 use super::{Context, Event, POLICY};
 use grov_domain::{
-    AgentId, ClientSessionId, ExchangeId, Intent, Move, SessionId, SessionState, SessionStatus, Statement,
-    StatementSource, StoreError, TaskTransition, active_task,
+    AgentId, ClientSessionId, Decision, ExchangeId, Intent, Move, SessionId, SessionState, SessionStatus,
+    Statement, StatementSource, StoreError, TaskTransition, active_task,
 };
 use grov_session::tasks::{Target, Tasks};
 use hashlink::LruCache;
@@ -57,6 +57,11 @@ pub(super) struct Session {
     endings: HashMap<SessionId, TurnEnding>,
     /// Texts of the turns of each task that may state decisions.
     statements: HashMap<SessionId, Vec<Statement>>,
+    /// Decisions that are only in the record of a task, because the texts that state them are no longer in memory; `None` if
+    /// the record is not read yet.
+    recorded: HashMap<SessionId, Option<Vec<Decision>>>,
+    /// The last activity of each task when it was last saved.
+    saved: HashMap<SessionId, OffsetDateTime>,
     remote: Option<String>,
     /// The newest time of any exchange. Not the newest exchange's, because the clock may have been set back.
     newest_time: OffsetDateTime,
@@ -90,6 +95,8 @@ impl Session {
             agents: LruCache::new(MAX_AGENTS),
             endings: HashMap::new(),
             statements: HashMap::new(),
+            recorded: HashMap::new(),
+            saved: HashMap::new(),
             remote: None,
             newest_time: OffsetDateTime::UNIX_EPOCH,
         }
@@ -206,6 +213,7 @@ impl Session {
         if self.has_no_task {
             self.tasks.clear();
         } else {
+            self.read_records_again();
             let open = active_task(&self.tasks).filter(|task| task.status != SessionStatus::Completed);
             self.current = open.map(|task| task.session_id.clone());
             self.publish_current();
@@ -227,7 +235,14 @@ impl Session {
         self.outcomes.clear();
         self.endings.clear();
         self.statements.clear();
+        self.read_records_again();
         Ok(())
+    }
+
+    /// Forgets what the records of all tasks contain.
+    fn read_records_again(&mut self) {
+        let known = self.tasks.iter().map(|task| (task.session_id.clone(), None));
+        self.recorded = known.collect();
     }
 
     fn publish_current(&self) {

@@ -6,7 +6,8 @@ use crate::tasks::POLICY;
 use crate::tasks::location::{Location, ignore_rules, locate, with_file_pins};
 use crate::tasks::persist::{persist, with_retries};
 use grov_domain::{
-    DriftFilter, JudgedBy, SessionId, SessionState, StepRow, StoreError, TaskId, TaskTransition, time_before,
+    DriftFilter, JudgedBy, Reasoning, SessionId, SessionState, SessionStatus, StepRow, StoreError, Task,
+    TaskId, TaskTransition, time_before,
 };
 use grov_project::without_ignored;
 use grov_redact::Redactor;
@@ -15,16 +16,44 @@ use grov_session::review::Evidence;
 use grov_session::tasks::{Ending, Tasks};
 use time::OffsetDateTime;
 
+/// Newest memories of the project that are searched for the record of a task.
+const MAX_SEARCHED: u32 = 64;
+
+/// Why a task is saved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Saving {
+    /// It ended.
+    Closing(Ending),
+    /// A turn ended that changed something. The task goes on.
+    Unfinished,
+}
+
+impl Saving {
+    fn ending(self) -> Ending {
+        match self {
+            Self::Closing(ending) => ending,
+            Self::Unfinished => Ending::Abandoned,
+        }
+    }
+
+    fn status(self) -> SessionStatus {
+        match self {
+            Self::Closing(ending) => ending.session_status(),
+            Self::Unfinished => SessionStatus::Active,
+        }
+    }
+}
+
 impl Session {
-    /// Saves a task to team memory and closes it, in one transaction. `location` is where it ended.
+    /// Saves a task to team memory and sets its status, in one transaction. `location` is where it ended.
     pub(super) async fn finish(
         &mut self,
         id: &SessionId,
-        ending: Ending,
+        saving: Saving,
         location: Location,
     ) -> Result<(), StoreError> {
         for _ in 0..MAX_ATTEMPTS {
-            if self.try_finish(id, ending, &location).await? {
+            if self.try_finish(id, saving, &location).await? {
                 return Ok(());
             }
             self.load().await?;
@@ -37,27 +66,29 @@ impl Session {
     async fn try_finish(
         &mut self,
         id: &SessionId,
-        ending: Ending,
+        saving: Saving,
         location: &Location,
     ) -> Result<bool, StoreError> {
         let Some(mut state) = self.newest_state(id).await? else {
             return Ok(true);
         };
         // Later records belong to a turn that is not judged yet and are stored under this task provisionally.
-        let until = (ending == Ending::Complete).then_some(self.newest_time);
+        let is_idle = saving == Saving::Closing(Ending::Abandoned);
+        let until = (!is_idle).then_some(self.newest_time);
         let store = &self.context.store;
         let typed = with_retries(|| store.prompts(id, until)).await?;
         let mut steps = with_retries(|| store.steps(id)).await?;
         steps.retain(|step| until.is_none_or(|until| step.timestamp <= until));
-        state.status = ending.session_status();
+        state.status = saving.status();
         let mut transition = TaskTransition {
             sessions: vec![state.clone()],
             judged_under: Some(self.revision),
             ..TaskTransition::default()
         };
-        // Conversations without a named session are not saved.
+        // Conversations without a named session are not saved, and unfinished work that is saved already is not saved again.
+        let is_saved = is_idle && self.saved.get(id) == Some(&state.last_update);
         let ignore = ignore_rules(location.root.clone()).await;
-        if let Some(ignore) = ignore.filter(|_| !identity::is_derived(&self.id)) {
+        if let Some(ignore) = ignore.filter(|_| !is_saved && !identity::is_derived(&self.id)) {
             let material = TaskMaterial::new(
                 prompts(typed.iter().map(|prompt| prompt.text.as_str())),
                 steps.iter().map(|step| self.performed_action(step)),
@@ -72,17 +103,18 @@ impl Session {
                 let judged = judge.extract_reasoning(Some(id), &question).await;
                 // The rules take the answer to a question for a decision; a model does not.
                 let is_answer = judged.by == JudgedBy::Rules && material.only_asks();
-                let reasoning = judged.answer;
+                let mut reasoning = judged.answer;
+                self.add_recorded(&state, &mut reasoning).await?;
                 if material.is_memory(&reasoning, None) && !is_answer {
-                    let saving = SaveContext {
+                    let context = SaveContext {
                         id: TaskId::fresh(),
-                        ending,
+                        ending: saving.ending(),
                         remote: self.remote.clone(),
                         head: location.head.clone(),
                         before: None,
                         at: self.context.clock.now(),
                     };
-                    let task = material.task(&state, reasoning, saving);
+                    let task = material.task(&state, reasoning, context);
                     let task = reviewed(task, &self.evidence(&state, &steps, until).await?, POLICY);
                     let task = with_file_pins(without_ignored(task, &ignore), location.root.clone()).await;
                     transition.finished.push(task);
@@ -93,10 +125,41 @@ impl Session {
             return Ok(false);
         }
         self.remember(state.clone());
-        if ending == Ending::Complete && self.current.as_ref().is_none_or(|current| current == id) {
+        self.saved.insert(id.clone(), state.last_update);
+        let is_complete = saving == Saving::Closing(Ending::Complete);
+        if is_complete && self.current.as_ref().is_none_or(|current| current == id) {
             self.current = self.tasks_with_current(None).after(&state);
         }
         Ok(true)
+    }
+
+    /// Adds the decisions in the record of a task whose earlier texts are no longer in memory.
+    async fn add_recorded(
+        &mut self,
+        state: &SessionState,
+        reasoning: &mut Reasoning,
+    ) -> Result<(), StoreError> {
+        let Some(recorded) = self.recorded.get_mut(&state.session_id) else {
+            return Ok(());
+        };
+        if recorded.is_none() {
+            let store = &self.context.store;
+            let tasks = with_retries(|| store.tasks_for_project(&state.project_path, MAX_SEARCHED)).await?;
+            let is_record = |task: &Task| {
+                task.session_id.as_ref() == Some(&state.session_id)
+                    && task.client_session_id.as_ref() == Some(&state.client_session_id)
+            };
+            let record = tasks.into_iter().find(is_record);
+            *recorded = Some(record.map(|task| task.decisions).unwrap_or_default());
+        }
+        let mut decisions = recorded.clone().unwrap_or_default();
+        for decision in std::mem::take(&mut reasoning.decisions) {
+            if decisions.iter().all(|known| known.choice != decision.choice) {
+                decisions.push(decision);
+            }
+        }
+        reasoning.decisions = decisions;
+        Ok(())
     }
 
     /// Returns a step with the result of its call, if it is known.
@@ -158,6 +221,7 @@ impl Session {
             root: locate(state.working_directory.as_deref()).await.root,
             head: head.or_else(|| state.head_at_start.clone()),
         };
-        self.finish(id, Ending::Abandoned, location).await
+        self.finish(id, Saving::Closing(Ending::Abandoned), location)
+            .await
     }
 }

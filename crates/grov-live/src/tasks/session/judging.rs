@@ -1,5 +1,6 @@
 //! Asks the judge to assign a turn to a task, and stores the consequences.
 
+use super::finishing::Saving;
 use super::{MAX_ATTEMPTS, Session, TurnEnding};
 use crate::tasks::exchange::RecordedExchange;
 use crate::tasks::location::locate;
@@ -9,7 +10,7 @@ use grov_domain::{
     SessionId, SessionState, StatementSource, StoreError, TaskAnalysis, TaskTransition, TaskType,
 };
 use grov_redact::Redactor;
-use grov_session::tasks::{Target, Work, started, with_intent, with_turn};
+use grov_session::tasks::{Ending, Target, Work, started, with_intent, with_turn};
 
 impl Session {
     /// Asks for the goal, scope and constraints of a new session before its first turn ends. Asks again with each
@@ -109,7 +110,7 @@ impl Session {
         };
         let work = Work {
             is_changed: turn.turn.has_changed(),
-            is_worth_saving: false,
+            is_worth_saving: turn.turn.has_changed(),
         };
         let outcome = tasks.outcome(&plan, state.status, work);
         let judged_at = tasks.next_verdict_at(self.context.clock.now());
@@ -135,7 +136,11 @@ impl Session {
         };
         self.endings.insert(id.clone(), ending);
         if let Some(ending) = outcome.saves {
-            self.finish(&id, ending, location).await?;
+            let saving = match (ending, outcome.is_active) {
+                (Ending::Abandoned, true) => Saving::Unfinished,
+                _ => Saving::Closing(ending),
+            };
+            self.finish(&id, saving, location).await?;
         }
         if outcome.is_active {
             self.current = Some(id);

@@ -16,11 +16,11 @@ async fn an_abandoned_task_is_saved_and_can_be_resumed() {
     );
     // Found at startup, before any exchange of the session.
     let store = Arc::clone(&work.store);
-    let project = work.project.path().to_str().unwrap().to_owned();
+    let session = ClientSessionId::new("s1");
     // Spawned, because a future that holds a store connection and is not polled blocks all other users of the store.
     let mut waiting = tokio::task::JoinSet::new();
     waiting.spawn(async move {
-        while store.tasks_for_project(&project, 1).await.unwrap().is_empty() {
+        while store.client_session(&session).await.unwrap()[0].state.status == SessionStatus::Active {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     });
@@ -85,7 +85,13 @@ async fn a_task_is_not_abandoned_while_its_subtask_is_active() {
     work.exchanges += 61;
     work.turn("go on", "b.rs", verdict(TaskAction::Continue)).await;
     work.session.abandon(&SessionId::new("s1")).await.unwrap();
-    assert!(work.memory().await.is_empty());
+    let statuses: Vec<_> = work
+        .tasks()
+        .await
+        .into_iter()
+        .map(|task| task.state.status)
+        .collect();
+    assert_eq!(statuses, [SessionStatus::Active; 2]);
 }
 
 #[tokio::test]
@@ -128,5 +134,82 @@ async fn inactive_sessions_do_not_count_against_the_limit() {
         sessions.mailboxes.contains_key(&ClientSessionId::new("s1")),
         "{}",
         sessions.mailboxes.len()
+    );
+}
+
+#[tokio::test]
+async fn unfinished_work_is_saved_at_the_end_of_its_turn() {
+    let mut work = TestSession::begin().await;
+    work.turn("add dark mode", "theme.css", verdict(TaskAction::NewTask))
+        .await;
+    let saved = work.memory().await;
+    assert_eq!(
+        (saved.len(), saved[0].status, &saved[0].files_touched[..]),
+        (1, TaskStatus::Abandoned, &["theme.css".to_owned()][..])
+    );
+    work.turn("and the toggle", "toggle.ts", verdict(TaskAction::TaskComplete))
+        .await;
+    let again = work.memory().await;
+    assert_eq!(
+        (again.len(), again[0].status, &again[0].id),
+        (1, TaskStatus::Complete, &saved[0].id)
+    );
+    let mut more = verdict(TaskAction::Continue);
+    more.task_id = Some(SessionId::new("s1"));
+    work.turn("and the icon", "icon.svg", more).await;
+    let again = work.memory().await;
+    assert_eq!(
+        (again.len(), again[0].status),
+        (1, TaskStatus::Complete),
+        "it stays finished"
+    );
+    assert_eq!(again[0].files_touched.len(), 3);
+}
+
+#[tokio::test]
+async fn a_turn_that_changes_nothing_is_not_saved_before_its_task_ends() {
+    let mut work = TestSession::begin().await;
+    work.handle(Some("how does dark mode work?"), &[], false).await;
+    work.next_verdict(verdict(TaskAction::NewTask));
+    work.handle(None, &[], true).await;
+    assert!(work.memory().await.is_empty());
+}
+
+#[tokio::test]
+async fn saved_work_that_becomes_idle_is_closed_without_a_question() {
+    let mut work = TestSession::begin().await;
+    work.turn("add dark mode", "theme.css", verdict(TaskAction::NewTask))
+        .await;
+    *work.clock.0.lock().unwrap() += HOUR + Duration::from_secs(120);
+    work.session.abandon(&SessionId::new("s1")).await.unwrap();
+    assert_eq!(work.judge.reasoning_questions.lock().unwrap().len(), 1);
+    assert_eq!(work.overview().await[0].2, "abandoned");
+}
+
+#[tokio::test]
+async fn a_restart_loses_no_recorded_decision() {
+    let mut work = TestSession::begin().await;
+    let decision = |choice: &str| Decision {
+        choice: choice.to_owned(),
+        reason: "it is faster".to_owned(),
+    };
+    *work.judge.decisions.lock().unwrap() = vec![decision("use a media query")];
+    work.turn("add dark mode", "theme.css", verdict(TaskAction::NewTask))
+        .await;
+    work.restart();
+    // The texts with the first decision are no longer in memory.
+    *work.judge.decisions.lock().unwrap() = vec![decision("store the choice in a cookie")];
+    work.turn("and remember it", "cookie.ts", verdict(TaskAction::TaskComplete))
+        .await;
+    let saved = work.memory().await;
+    assert_eq!(
+        (saved.len(), &saved[0].decisions[..]),
+        (
+            1,
+            &[
+                decision("use a media query"),
+                decision("store the choice in a cookie")
+            ][..]
+        )
     );
 }

@@ -81,9 +81,13 @@ async fn records_of_the_next_turn_are_not_saved_with_a_finished_task() {
         work.session.on_exchange(&event).await.unwrap();
     }
     let saved = work.memory().await;
+    let finished = saved
+        .iter()
+        .find(|task| task.status == TaskStatus::Complete)
+        .unwrap();
     assert_eq!(
-        (saved.len(), &saved[0].files_touched),
-        (1, &vec!["theme.css".to_owned()])
+        (saved.len(), &finished.files_touched[..]),
+        (2, &["theme.css".to_owned()][..])
     );
     assert_eq!(
         work.judge.reasoning_questions.lock().unwrap()[0].prompts,
