@@ -377,18 +377,9 @@ impl Session {
 
 /// Dollars per million tokens of the default model: input, output.
 fn price() -> Result<(f64, f64), Box<dyn Error>> {
-    let table: serde_json::Value = serde_json::from_str(include_str!("../prices.json"))?;
-    let rows = table["models"].as_array().ok_or("prices.json has no models")?;
-    let row = rows
-        .iter()
-        .find(|row| {
-            row["model"]
-                .as_str()
-                .is_some_and(|name| DEFAULT_ANTHROPIC_MODEL.starts_with(name))
-        })
-        .ok_or("the default model is not in prices.json")?;
-    let of = |field: &str| row[field].as_f64().ok_or("a price is no number");
-    Ok((of("input")?, of("output")?))
+    let prices = grov_route::PriceTable::built_in().of(DEFAULT_ANTHROPIC_MODEL);
+    let prices = prices.ok_or("the default model has no list price")?;
+    Ok((prices.input, prices.output))
 }
 
 async fn replay(turns: Vec<Turn>) -> Result<(), Box<dyn Error>> {

@@ -24,7 +24,7 @@ pub use breaker::{Breaker, BreakerState, Health};
 pub use key_pool::KeyPool;
 pub use local_answer::LocalAnswer;
 pub use marker::{MarkedRequest, is_label, marker, strip_marker};
-pub use prices::Prices;
+pub use prices::{PriceTable, PricedModel, Prices, RoutedCost, TokenCounts};
 pub use provider_file::{Problem, ProviderFile, ProviderFileError};
 pub use request_facts::{Agent, Effort, RouteRequest};
 pub use retry::{is_about_key, is_retryable, retry_after};

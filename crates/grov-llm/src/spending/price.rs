@@ -1,9 +1,7 @@
-//! Token prices, from `prices.json`.
+//! Token prices in whole numbers, from the table of `grov-route`.
 
 use grov_domain::{MicroUsd, TokenUsage};
-use serde::Deserialize;
-
-const TABLE: &str = include_str!("../../prices.json");
+use grov_route::{PriceTable, PricedModel, Prices};
 
 /// Prices of one model by class of token, in billionths of a dollar per token.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -14,70 +12,50 @@ pub(crate) struct Price {
     cache_write: u64,
 }
 
-#[derive(Default, Deserialize)]
-struct Table {
-    models: Vec<Row>,
-    embeddings: Vec<Row>,
-}
-
-/// Dollars per million tokens. Embedding models have input tokens only.
-#[derive(Deserialize)]
-struct Row {
-    model: String,
-    input: f64,
-    #[serde(default)]
-    output: f64,
-    #[serde(default)]
-    cache_read: f64,
-    #[serde(default)]
-    cache_write: f64,
-}
-
 /// Dollars per million tokens as billionths of a dollar per token.
 fn billionths(dollars: f64) -> u64 {
     (dollars * 1_000.0).round() as u64
 }
 
-impl Row {
-    fn price(&self) -> Price {
-        Price {
-            input: billionths(self.input),
-            output: billionths(self.output),
-            cache_read: billionths(self.cache_read),
-            cache_write: billionths(self.cache_write),
+impl From<Prices> for Price {
+    fn from(prices: Prices) -> Self {
+        Self {
+            input: billionths(prices.input),
+            output: billionths(prices.output),
+            cache_read: billionths(prices.cache_read),
+            cache_write: billionths(prices.cache_write),
         }
     }
 }
 
 /// The cost of `usage` at the list price of `model`, rounded up; `None` for an unknown model.
 pub fn list_price(model: &str, usage: &TokenUsage) -> Option<MicroUsd> {
-    let rows = table().models;
-    let row = rows.iter().find(|row| names(&row.model, model))?;
-    Some(row.price().cost(usage))
-}
-
-/// The built-in price table; a test parses it.
-fn table() -> Table {
-    serde_json::from_str(TABLE).unwrap_or_default()
+    let prices = PriceTable::built_in().of(model)?;
+    Some(Price::from(prices).cost(usage))
 }
 
 impl Price {
     /// The price of `model`. An unknown model on this machine is free. An unknown remote model has the price of the
     /// most expensive known one, so that the budget is not exceeded.
     pub(crate) fn of(model: &str, on_this_machine: bool) -> Self {
-        Self::among(&table().models, model, on_this_machine)
+        let table = PriceTable::built_in();
+        Self::known_or(table.of(model), &table.models, on_this_machine)
     }
 
     /// The price of an embedding model.
     pub(crate) fn of_embedding(model: &str, on_this_machine: bool) -> Self {
-        Self::among(&table().embeddings, model, on_this_machine)
+        let table = PriceTable::built_in();
+        Self::known_or(table.of_embedding(model), &table.embeddings, on_this_machine)
     }
 
-    fn among(rows: &[Row], model: &str, on_this_machine: bool) -> Self {
-        match rows.iter().find(|row| names(&row.model, model)) {
-            Some(row) => row.price(),
+    fn known_or(known: Option<Prices>, rows: &[PricedModel], on_this_machine: bool) -> Self {
+        match known {
+            Some(prices) => prices.into(),
             None if on_this_machine => Self::default(),
-            None => rows.iter().map(Row::price).fold(Self::default(), Self::max),
+            None => rows
+                .iter()
+                .map(|row| row.prices.into())
+                .fold(Self::default(), Self::max),
         }
     }
 
@@ -102,18 +80,6 @@ impl Price {
     }
 }
 
-/// Whether `model` is `known`, possibly with a release date. Other suffixes are other models.
-fn names(known: &str, model: &str) -> bool {
-    let Some(rest) = model.strip_prefix(known) else {
-        return false;
-    };
-    let date = rest.strip_prefix(['-', '@']).unwrap_or("x");
-    let digits = date.chars().filter(char::is_ascii_digit).count();
-    rest.is_empty()
-        || date == "latest"
-        || (digits == 8 && date.chars().all(|c| c.is_ascii_digit() || c == '-'))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -123,20 +89,6 @@ mod tests {
             input,
             output,
             ..TokenUsage::default()
-        }
-    }
-
-    #[test]
-    fn every_row_has_a_price_and_a_unique_name() {
-        let table: Table = serde_json::from_str(TABLE).unwrap();
-        for row in &table.models {
-            assert!(row.input > 0.0 && row.output > row.input, "{}", row.model);
-            assert!(row.cache_read > 0.0, "{}", row.model);
-            let others = table
-                .models
-                .iter()
-                .filter(|other| names(&other.model, &row.model));
-            assert_eq!(others.count(), 1, "{}", row.model);
         }
     }
 
@@ -180,8 +132,6 @@ mod tests {
 
     #[test]
     fn embedding_models_have_separate_prices() {
-        let table: Table = serde_json::from_str(TABLE).unwrap();
-        assert!(table.embeddings.iter().all(|row| row.input > 0.0));
         let million = tokens(1_000_000, 0);
         let cost = |model, here| Price::of_embedding(model, here).cost(&million);
         assert_eq!(cost("text-embedding-3-small", false), MicroUsd(20_000));
