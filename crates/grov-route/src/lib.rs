@@ -36,3 +36,7 @@ pub use target::{ProviderApi, Target, Timeouts};
 pub use tokens::{Calibration, count_tokens};
 
 // Translating: requests, responses, streams, transforms.
+pub mod translate;
+pub use translate::{
+    Api, ResponseTranslator, Transform, TranslateError, TranslatedRequest, TranslationSettings, Translator,
+};

@@ -1,0 +1,4 @@
+//! The Responses API.
+
+pub(crate) mod answer;
+pub(crate) mod request;

@@ -1,0 +1,188 @@
+//! Translates requests.
+
+use super::answer::Answer;
+use super::chat::answer::ChatAnswer;
+use super::chat::request::{RequestOptions, chat_request, finish};
+use super::event::Event;
+use super::json::{Json, Object};
+use super::messages::MessagesBody;
+use super::response::ResponseTranslator;
+use super::responses::answer::ResponsesAnswer;
+use super::responses::request::responses_request;
+use super::transform::{RequestContext, ResponseChain, ResponseContext, Transform, apply};
+use serde_json::{Map, Value};
+
+/// The API of a provider that needs translation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Api {
+    /// OpenAI's Chat Completions, which most providers offer.
+    #[default]
+    Chat,
+    /// OpenAI's Responses.
+    Responses,
+}
+
+/// What the provider file says about a model.
+#[derive(Clone, Debug, Default)]
+pub struct TranslationSettings {
+    /// The label under which the client knows the model.
+    pub label: String,
+    /// The provider's name of the model.
+    pub model: String,
+    /// The provider's API.
+    pub api: Api,
+    /// The most tokens that a request may ask for. `None` or 0: no limit.
+    pub max_tokens: Option<u64>,
+    /// What the provider needs besides, in the order of the provider file.
+    pub transforms: Vec<Transform>,
+    /// Parameters that the transform `customparams` adds.
+    pub params: Map<String, Value>,
+}
+
+/// A request that cannot be translated. The client receives status 400.
+#[derive(Debug, thiserror::Error)]
+pub enum TranslateError {
+    /// The body is not a request of the Messages API.
+    #[error("the request is not in the form of the Messages API: {0}")]
+    Form(#[from] serde_json::Error),
+    /// A message has a role that no API knows.
+    #[error("the request has a message with the unknown role `{0}`")]
+    Role(String),
+}
+
+/// Translates exchanges with one model.
+#[derive(Clone, Debug)]
+pub struct Translator {
+    settings: TranslationSettings,
+}
+
+/// A request for the provider.
+pub struct TranslatedRequest {
+    /// The body.
+    pub body: Vec<u8>,
+    /// The path below the provider's endpoint.
+    pub path: &'static str,
+    /// Whether the provider is asked to stream.
+    pub stream: bool,
+    /// Translates the response.
+    pub response: ResponseTranslator,
+}
+
+impl Translator {
+    /// A translator for a model.
+    pub fn new(settings: TranslationSettings) -> Self {
+        Self { settings }
+    }
+
+    /// Translates the body of a request of the Messages API.
+    ///
+    /// # Errors
+    /// If the body is not in the form of the Messages API.
+    pub fn request(&self, body: &[u8]) -> Result<TranslatedRequest, TranslateError> {
+        let settings = &self.settings;
+        let body: MessagesBody<'_> = serde_json::from_slice(body)?;
+        let stream = body.stream == Some(true);
+        let effort = effort(&body);
+        let tools = body
+            .tools
+            .iter()
+            .flatten()
+            .map(|tool| tool.name.clone().into_owned())
+            .collect();
+        let options = RequestOptions {
+            model: &settings.model,
+            max_tokens: settings.max_tokens,
+        };
+        let mut chat = chat_request(body, options).map_err(|role| TranslateError::Role(role.0))?;
+        if let Some(effort) = effort {
+            self.ask_for_reasoning(effort, &mut chat);
+        }
+        apply(
+            &settings.transforms,
+            &mut chat,
+            context(settings.max_tokens, &settings.params),
+        );
+        finish(
+            &mut chat,
+            self.has(Transform::Reasoning) && self.has(Transform::DeepSeek),
+        );
+        let (answer, path) = match settings.api {
+            Api::Chat => (Answer::Chat(ChatAnswer::default()), "/chat/completions"),
+            Api::Responses => {
+                chat = responses_request(chat);
+                (Answer::Responses(ResponsesAnswer::default()), "/responses")
+            }
+        };
+        let chain = ResponseChain::with_context(&settings.transforms, &ResponseContext { tools });
+        Ok(TranslatedRequest {
+            body: serde_json::to_vec(&Json::Object(chat))?,
+            path,
+            stream,
+            response: ResponseTranslator::new(settings.label.clone(), stream, answer, chain),
+        })
+    }
+
+    fn has(&self, transform: Transform) -> bool {
+        self.settings.transforms.contains(&transform)
+    }
+
+    /// Passes the client's effort on, where reasoning is shown and the provider is known to accept the parameter.
+    fn ask_for_reasoning(&self, effort: &'static str, chat: &mut Object<'_>) {
+        if !self.has(Transform::Reasoning) {
+            return;
+        }
+        if self.settings.api == Api::Responses {
+            chat.push("reasoning_effort", Json::text(effort));
+        } else if self.has(Transform::OpenRouter) {
+            chat.push("reasoning", Json::object([("effort", Json::text(effort))]));
+        }
+    }
+}
+
+/// The effort that the client asks for, in the three steps that every provider knows.
+fn effort(body: &MessagesBody<'_>) -> Option<&'static str> {
+    let thinking = body
+        .thinking
+        .as_ref()
+        .filter(|thinking| thinking.kind != "disabled")?;
+    let asked = body
+        .output_config
+        .as_ref()
+        .and_then(|config| config.effort.as_deref());
+    Some(match (asked, thinking.budget_tokens) {
+        (Some("low"), _) | (None, Some(0..=1024)) => "low",
+        (Some("medium"), _) | (None, None | Some(1025..=8192)) => "medium",
+        _ => "high",
+    })
+}
+
+fn context(max_tokens: Option<u64>, params: &Map<String, Value>) -> RequestContext<'_> {
+    RequestContext {
+        params,
+        limited: max_tokens.is_some_and(|most| most > 0),
+    }
+}
+
+/// Applies transforms to a request that is already in the form of Chat Completions.
+///
+/// # Errors
+/// If the body is not a JSON object.
+pub fn transform_request(
+    transforms: &[Transform],
+    max_tokens: Option<u64>,
+    params: &Map<String, Value>,
+    body: &[u8],
+) -> Result<Vec<u8>, TranslateError> {
+    let mut body: Object<'_> = serde_json::from_slice(body)?;
+    apply(transforms, &mut body, context(max_tokens, params));
+    Ok(serde_json::to_vec(&Json::Object(body))?)
+}
+
+/// Reads a body of Chat Completions as events, without transforms.
+///
+/// Returns `None` if it is not in the form of the API.
+pub fn chat_events(body: &[u8]) -> Option<Vec<Event>> {
+    let mut events = Vec::new();
+    ChatAnswer::default().body(body, &mut events).ok()?;
+    Some(events)
+}
