@@ -1,7 +1,7 @@
 //! One function for each kind of vector.
 
 use crate::matching::expect;
-use crate::stream;
+use crate::{choosing, stream};
 use grov_route::translate::{
     Api, ErrorCategory, Event, Failure, Finish, Phase, ReasoningField, ResponseChain, Transform,
     TranslationSettings, Translator, chat_events, client_status, error_body, redact_provider_text, repair,
@@ -40,7 +40,8 @@ pub(crate) fn check(kind: &str, vector: &Value) -> Result<(), String> {
         ),
         "chain_order" => chain_order(input, expected),
         // Choosing the model.
-        // "marker" => …, "config" => …
+        "marker" => choosing::marker(input, expected),
+        "config" => choosing::config(input, expected),
         other => Err(format!("no such kind: {other}")),
     }
 }
@@ -195,18 +196,13 @@ fn status(input: &Value, expected: &Value) -> Result<(), String> {
     let failure = match input["situation"].as_str().unwrap() {
         "body_shorter_than_content_length" => Failure::transport("unexpected end of file"),
         "request_transform_error" => Failure::translation("a transform failed"),
-        situation => return choosing(situation, expected),
+        situation => return choosing::local(situation, expected),
     };
     expect(&expected["status"], &failure.status.into())?;
     expect(&expected["type"], &failure.kind.into())?;
     expected.get("category").map_or(Ok(()), |category| {
         expect(category, &failure.category.to_string().into())
     })
-}
-
-/// Situations in which no model was chosen.
-fn choosing(situation: &str, _expected: &Value) -> Result<(), String> {
-    Err(format!("no such situation: {situation}"))
 }
 
 fn chain_order(input: &Value, expected: &Value) -> Result<(), String> {

@@ -4,6 +4,7 @@
 //! kind and contains an array of `{name, kind, input, options?, expect}`.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+mod choosing;
 mod kinds;
 mod matching;
 mod stream;

@@ -1,50 +1,10 @@
-//! Cases of the kinds `marker` and `config`: those of the directory in `GROV_VECTORS`, else the project's own.
-//!
-//! Each file is a list of `{name, input, expect}`.
-#![allow(
-    clippy::unwrap_used,
-    clippy::print_stdout,
-    reason = "tests fail by panicking, and print what passed"
-)]
+//! Vectors about the choice of the model.
 
-use grov_route::{ProviderFile, strip_marker};
+use grov_route::{LocalAnswer, ProviderFile, strip_marker};
 use serde_json::{Value, json};
-use std::path::{Path, PathBuf};
 
-#[test]
-fn markers() {
-    check("marker", marker);
-}
-
-#[test]
-fn provider_files() {
-    check("config", config);
-}
-
-fn directory() -> PathBuf {
-    std::env::var_os("GROV_VECTORS").map_or_else(
-        || Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases"),
-        PathBuf::from,
-    )
-}
-
-/// Runs the cases of a kind. `run` returns what differs from the expectation.
-fn check(kind: &str, run: fn(&Value, &Value) -> Option<String>) {
-    let path = directory().join(format!("{kind}.json"));
-    let text = std::fs::read_to_string(&path).unwrap();
-    let cases: Vec<Value> = serde_json::from_str(&text).unwrap();
-    let failures: Vec<String> = cases
-        .iter()
-        .filter_map(|case| {
-            let difference = run(&case["input"], &case["expect"])?;
-            Some(format!("{}: {difference}", case["name"]))
-        })
-        .collect();
-    println!("{kind}: {}/{}", cases.len() - failures.len(), cases.len());
-    assert!(!cases.is_empty() && failures.is_empty(), "{failures:#?}");
-}
-
-fn marker(input: &Value, expect: &Value) -> Option<String> {
+/// Finds the marker of a request and removes it.
+pub(crate) fn marker(input: &Value, expect: &Value) -> Result<(), String> {
     let body = match input["raw"].as_str() {
         Some(raw) => raw.to_owned(),
         None => input["body"].to_string(),
@@ -56,10 +16,16 @@ fn marker(input: &Value, expect: &Value) -> Option<String> {
         }
         None => json!({"label": null, "unchanged": true}),
     };
-    (actual != *expect).then(|| actual.to_string())
+    crate::matching::expect(expect, &actual)
 }
 
-fn config(input: &Value, expect: &Value) -> Option<String> {
+/// Reads a provider file, and resolves a label with it.
+pub(crate) fn config(input: &Value, expect: &Value) -> Result<(), String> {
+    difference(input, expect).map_or(Ok(()), Err)
+}
+
+/// What differs from the expectation.
+fn difference(input: &Value, expect: &Value) -> Option<String> {
     let environment = |name: &str| input["env"][name].as_str().map(str::to_owned);
     let file = ProviderFile::read(input["yaml"].as_str().unwrap(), &environment);
     let expected_error = expect["error"].as_str();
@@ -91,4 +57,19 @@ fn config(input: &Value, expect: &Value) -> Option<String> {
         .map(|(key, _)| key)
         .collect();
     (!different.is_empty()).then(|| format!("{different:?} of {actual}"))
+}
+
+/// Situations in which a response is made here.
+pub(crate) fn local(situation: &str, expect: &Value) -> Result<(), String> {
+    let answer = match situation {
+        "unknown_label" => LocalAnswer::unknown_label("fast", None),
+        "marker_without_config" => LocalAnswer::stub("fast", false),
+        other => return Err(format!("no such situation: {other}")),
+    };
+    let body: Value = serde_json::from_slice(&answer.body).unwrap();
+    crate::matching::expect(&expect["status"], &answer.status.into())?;
+    if expect["stub"] == true {
+        return crate::matching::expect(&json!("msg_stub_local_route"), &body["id"]);
+    }
+    crate::matching::expect(&expect["type"], &body["error"]["type"])
 }
