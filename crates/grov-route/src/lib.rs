@@ -17,7 +17,6 @@ mod rules;
 mod target;
 mod text_scan;
 mod tokens;
-mod transform_names;
 
 pub use body_edit::with_model;
 pub use breaker::{Breaker, BreakerState, Health};

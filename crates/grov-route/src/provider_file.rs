@@ -151,4 +151,6 @@ fn invalid_yaml(error: &serde_saphyr::Error) -> ProviderFileError {
 }
 
 #[cfg(test)]
+mod schema_tests;
+#[cfg(test)]
 mod tests;

@@ -6,7 +6,7 @@ use super::reader::{Mapping, Reader, line_of};
 use crate::marker::is_label;
 use crate::prices::Prices;
 use crate::target::{ProviderApi, Target, Timeouts, is_loopback};
-use crate::transform_names::{TRANSFORM_NAMES, default_transform};
+use crate::translate::{OrderError, Transform};
 use grov_redact::Secret;
 use serde_saphyr::Spanned;
 
@@ -32,6 +32,9 @@ pub(super) const TIMEOUT_KEYS: &[&str] = &["connect", "first_byte", "idle"];
 
 /// Keys of `prices`.
 pub(super) const PRICE_KEYS: &[&str] = &["input", "output", "cache_read", "cache_write"];
+
+/// The transform that adds `params`.
+const CUSTOM_PARAMS: &str = "customparams";
 
 /// What a model inherits from its provider.
 struct Provider {
@@ -223,15 +226,30 @@ impl Reader<'_> {
             self.problem(line_of(node), message, "remove it: requests are not translated");
         }
         let mut names = Vec::new();
+        let mut transforms = Vec::new();
         for item in items {
             let Some(name) = self.text(item, "transform") else {
                 continue;
             };
-            if !TRANSFORM_NAMES.contains(&name.as_str()) {
-                let hint = did_you_mean(&name, TRANSFORM_NAMES);
-                self.problem(line_of(item), format!("unknown transform `{name}`"), hint);
+            match Transform::parse(&name) {
+                Ok(transform) => transforms.push(transform),
+                Err(unknown) => {
+                    let known = Transform::ALL.map(Transform::name);
+                    let hint = match unknown.nearest {
+                        Some(nearest) => format!("did you mean `{nearest}`?"),
+                        None => format!("known are {}", known.join(", ")),
+                    };
+                    self.problem(line_of(item), format!("unknown transform `{name}`"), hint);
+                }
             }
             names.push(name);
+        }
+        if let Err(error) = Transform::check_order(&transforms) {
+            let hint = match error {
+                OrderError::Repeated(_) => "list it once",
+                OrderError::TwoSchemas(..) => "keep the one of this provider",
+            };
+            self.problem(line_of(node), error.to_string(), hint);
         }
         names
     }
@@ -269,6 +287,13 @@ impl Reader<'_> {
         };
         let (model, provider) = (model?, provider?);
         let settings = own.or(&provider.common);
+        if !settings.params.is_empty() && !settings.transforms.iter().any(|name| name == CUSTOM_PARAMS) {
+            let message = format!(
+                "`params` of `{}` are not sent without the transform `{CUSTOM_PARAMS}`",
+                label.value
+            );
+            self.warning(line, message, format!("add {CUSTOM_PARAMS} to `transform`"));
+        }
         Some(Target {
             label: label.value.clone(),
             provider: provider.name.clone(),
@@ -338,4 +363,15 @@ fn check_endpoint(text: &str) -> Result<String, (String, String)> {
 
 fn sends_keys_in_the_clear(endpoint: &str) -> bool {
     url::Url::parse(endpoint).is_ok_and(|url| url.scheme() == "http" && !is_loopback(&url))
+}
+
+/// The transform of a provider without any, by its name.
+fn default_transform(provider: &str) -> &'static str {
+    let provider = provider.to_lowercase();
+    match provider.as_str() {
+        name if name.contains("openai") => "schema:openai",
+        name if name.contains("gemini") => "schema:gemini",
+        name if name.contains("ollama") => "schema:ollama",
+        _ => "schema:generic",
+    }
 }

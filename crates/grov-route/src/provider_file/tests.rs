@@ -280,6 +280,29 @@ fn bad_endpoints_are_explained() {
 }
 
 #[test]
+fn transforms_that_exclude_each_other_are_refused() {
+    let twice = one_problem(&provider("transform: [reasoning, reasoning]", ""));
+    assert_eq!(
+        twice,
+        "line 4: the transform `reasoning` is listed twice (list it once)"
+    );
+    let two = one_problem(&provider("transform: [schema:openai, schema:gemini]", ""));
+    assert!(two.contains("exclude each other"), "{two}");
+}
+
+#[test]
+fn parameters_that_are_not_sent_are_warned_about() {
+    let file = read(&provider("params: {top_k: 4}", ""));
+    assert!(
+        file.warnings()[0]
+            .message
+            .starts_with("`params` of `a` are not sent")
+    );
+    let file = read(&provider("params: {top_k: 4}\ntransform: [customparams]", ""));
+    assert_eq!(file.warnings(), []);
+}
+
+#[test]
 fn labels_and_providers_are_unique() {
     let second = "  - name: q\n    endpoint: http://x/v1\n    models:\n      a: other\n";
     assert!(
