@@ -20,6 +20,9 @@ pub(crate) struct Arguments {
         help = "Where requests go [default: https://api.anthropic.com]"
     )]
     upstream: Option<String>,
+    /// Provider file of other models [default: providers.yaml in the home]
+    #[arg(long, value_name = "FILE")]
+    providers: Option<String>,
     /// Directory of configuration, database and logs [default: ~/.grov]
     #[arg(long, value_name = "DIR")]
     pub(crate) home: Option<PathBuf>,
@@ -35,6 +38,7 @@ impl Arguments {
             ("proxy.port", &self.port),
             ("proxy.host", &self.host),
             ("proxy.upstream", &self.upstream),
+            ("route.providers", &self.providers),
             ("log.level", &self.log_level),
         ]
         .into_iter()

@@ -129,6 +129,11 @@ impl Home {
         self.root.join("config.toml")
     }
 
+    /// The providers of other models, unless `route.providers` names another file.
+    pub fn providers_file(&self) -> PathBuf {
+        self.root.join("providers.yaml")
+    }
+
     /// Variables with lower precedence than those of the environment.
     pub fn env_file(&self) -> PathBuf {
         self.root.join(".env")

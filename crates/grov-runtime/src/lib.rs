@@ -14,6 +14,7 @@ mod home;
 pub mod logging;
 pub mod port;
 mod printable;
+mod providers;
 mod settings;
 mod tasks;
 mod url;
@@ -21,11 +22,12 @@ mod url;
 pub use environment::Environment;
 pub use home::{Home, HomeError, create_private, write_private};
 pub use printable::printable;
+pub use providers::ProviderFiles;
 pub use settings::{
     Candidate, CandidateStatus, ContextSettings, DriftSettings, EXIT_USAGE, EmbeddingProvider,
     EmbeddingSettings, Explanation, GuardMode, GuardSettings, HeaderPolicy, Inputs, InvalidValue, KEYS, Key,
-    Kind, LlmProvider, LlmSettings, LogSettings, MemorySettings, Origin, ProxySettings, Settings,
-    SettingsError, StoreSettings, TaskSettings, UserMode, Value, Warning,
+    Kind, LlmProvider, LlmSettings, LogSettings, MemorySettings, Origin, ProxySettings, RouteSettings,
+    Settings, SettingsError, StoreSettings, TaskSettings, UserMode, Value, Warning,
 };
 pub use tasks::{Shutdown, Tasks};
 pub use url::{Url, UrlError, without_credentials};

@@ -20,7 +20,7 @@ pub use llm::{LlmProvider, LlmSettings};
 pub use origin::{Candidate, CandidateStatus, Explanation, Origin, Warning};
 pub use table::{
     ContextSettings, DriftSettings, GuardMode, GuardSettings, HeaderPolicy, KEYS, LogSettings,
-    MemorySettings, ProxySettings, StoreSettings, TaskSettings, UserMode,
+    MemorySettings, ProxySettings, RouteSettings, StoreSettings, TaskSettings, UserMode,
 };
 pub use value::{InvalidValue, Kind, Value};
 
@@ -116,6 +116,11 @@ impl Settings {
     /// Settings of the log.
     pub fn log(&self) -> &LogSettings {
         &self.sections.log
+    }
+
+    /// Settings of routing to other models.
+    pub fn route(&self) -> &RouteSettings {
+        &self.sections.route
     }
 
     /// Settings of the store.

@@ -329,6 +329,25 @@ settings! {
             "GROV_ANTHROPIC_TARGET", "ANTHROPIC_TARGET"], flag "--upstream";
     }
 
+    /// Settings of routing to other models. The limits apply to providers for which the provider file has none.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct RouteSettings route {
+        /// Timeout for connecting to a provider
+        connect_timeout: Duration = "route.connect_timeout", Kind::Duration { min_seconds: 1 }, "10s",
+            ["GROV_ROUTE_CONNECT_TIMEOUT"];
+        /// Timeout for the start of a provider's response
+        first_byte_timeout: Duration = "route.first_byte_timeout", Kind::Duration { min_seconds: 1 }, "10m",
+            ["GROV_ROUTE_FIRST_BYTE_TIMEOUT"];
+        /// Maximum pause inside a provider's response
+        idle_timeout: Duration = "route.idle_timeout", Kind::Duration { min_seconds: 1 }, "5m",
+            ["GROV_ROUTE_IDLE_TIMEOUT"];
+        /// Interval of ping events to the client while a provider is silent; 0 = none
+        ping_interval: Duration = "route.ping_interval", Kind::Duration { min_seconds: 0 }, "10s",
+            ["GROV_ROUTE_PING_INTERVAL"];
+        /// Provider file, relative to the home; providers.yaml if not set, or ~/.claude-hybrid/config.yaml if there is none
+        providers: Option<PathBuf> = "route.providers", Kind::Path, "", ["GROV_ROUTE_PROVIDERS"], flag "--providers";
+    }
+
     /// Settings of the store.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct StoreSettings store {
