@@ -53,6 +53,9 @@ pub(crate) const SIGNATURE: &str = "grov-routed-thinking";
 /// The most bytes that wait for an earlier block to end.
 const MAX_WAITING: usize = 16 << 20;
 
+/// The most tool calls of an answer.
+const MAX_CALLS: usize = 4096;
+
 /// Orders events into blocks.
 ///
 /// Blocks must not overlap, but providers send parallel calls interleaved. The first segment in the queue is written as
@@ -108,9 +111,9 @@ impl Blocks {
             }
             Event::End => self.end(parts),
         }
-        if self.waiting > MAX_WAITING && !self.over {
+        if (self.waiting > MAX_WAITING || self.ids.len() > MAX_CALLS) && !self.over {
             self.over = true;
-            let message = format!("interleaved tool calls of the provider exceed {MAX_WAITING} bytes");
+            let message = "the tool calls of the provider's answer are too many or too large".to_owned();
             parts.part(Part::Error(&ProviderError {
                 status: None,
                 message,

@@ -1,23 +1,23 @@
 //! Translates one response while it arrives.
 
+mod stream;
+
 use super::answer::Answer;
 use super::blocks::{Blocks, Part, Parts};
 use super::event::{Event, Usage};
 use super::failure::{ErrorCategory, Failure, client_status};
-use super::sse::{Payloads, SseDecoder, Taken};
+use super::sse::SseDecoder;
 use super::transform::ResponseChain;
 use super::whole::WholeMessage;
 use super::writer::EventWriter;
 use bytes::BytesMut;
+use stream::{MAX_UNREADABLE, StreamState, Take};
 
 /// The most bytes of a body that is not a stream, and of one event of a stream.
 const MAX_BODY: usize = 32 << 20;
 
 /// The bytes of an error body that are read.
 const MAX_ERROR_BODY: usize = 64 << 10;
-
-/// Chunks of a stream in a row that may be unreadable before the stream is given up.
-const MAX_UNREADABLE: u32 = 3;
 
 /// Translates the response to one request.
 ///
@@ -49,14 +49,6 @@ enum Source {
     Body(Answer, Vec<u8>),
     /// The body of an error, with the provider's status.
     Error(u16, Vec<u8>),
-}
-
-/// The state of a stream besides the unfinished line.
-struct StreamState {
-    answer: Answer,
-    unreadable: u32,
-    done: bool,
-    readable: bool,
 }
 
 impl ResponseTranslator {
@@ -221,13 +213,7 @@ impl ResponseTranslator {
             self.chain.whole();
             Source::Body(answer, Vec::new())
         } else {
-            let state = StreamState {
-                answer,
-                unreadable: 0,
-                done: false,
-                readable: false,
-            };
-            Source::Stream(SseDecoder::new(MAX_BODY), state)
+            Source::Stream(SseDecoder::new(MAX_BODY), StreamState::new(answer))
         };
     }
 
@@ -236,7 +222,7 @@ impl ResponseTranslator {
         if self.done {
             return;
         }
-        let readable = matches!(&self.source, Source::Stream(_, state) if state.readable);
+        let readable = matches!(&self.source, Source::Stream(_, state) if state.is_readable());
         if self.blocks.is_finished() {
             self.chain.event(Event::End, &mut self.events);
             self.write(out);
@@ -257,32 +243,13 @@ impl ResponseTranslator {
     fn write(&mut self, out: &mut BytesMut) {
         let mut events = std::mem::take(&mut self.events);
         for event in events.drain(..) {
-            let error = match &event {
-                Event::Error(error) => Some(Failure::in_band(error)),
-                _ => None,
+            let mut output = Output {
+                label: &self.label,
+                out: self.streams.then_some(&mut *out),
+                whole: &mut self.whole,
+                failure: &mut self.failure,
             };
-            if self.streams {
-                let mut writer = EventWriter {
-                    label: &self.label,
-                    out,
-                };
-                self.blocks.event(
-                    event,
-                    &mut Noting {
-                        parts: &mut writer,
-                        failure: &mut self.failure,
-                    },
-                );
-            } else {
-                self.blocks.event(
-                    event,
-                    &mut Noting {
-                        parts: &mut self.whole,
-                        failure: &mut self.failure,
-                    },
-                );
-            }
-            self.failure = self.failure.take().or(error);
+            self.blocks.event(event, &mut output);
         }
         self.events = events;
         if self.blocks.is_over() && !self.done {
@@ -290,8 +257,11 @@ impl ResponseTranslator {
             self.write_whole(out);
             return;
         }
+        if self.whole.len() > MAX_BODY {
+            return self.fail(too_large(), out);
+        }
         if let Source::Stream(_, state) = &self.source
-            && state.unreadable >= MAX_UNREADABLE
+            && state.is_unreadable()
         {
             let text = format!("{MAX_UNREADABLE} chunks in a row of the provider's answer cannot be read");
             self.fail(Failure::unreadable(&text), out);
@@ -330,63 +300,37 @@ impl ResponseTranslator {
 
 fn extend(body: &mut Vec<u8>, chunk: &[u8]) -> Result<(), Failure> {
     if body.len() + chunk.len() > MAX_BODY {
-        let text = format!("the provider's answer exceeds {MAX_BODY} bytes");
-        return Err(Failure::unreadable(&text));
+        return Err(too_large());
     }
     body.extend_from_slice(chunk);
     Ok(())
 }
 
-/// Reads the payloads of a stream.
-struct Take<'t> {
-    state: &'t mut StreamState,
-    chain: &'t mut ResponseChain,
-    events: &'t mut Vec<Event>,
+fn too_large() -> Failure {
+    Failure::unreadable(&format!("the provider's answer exceeds {MAX_BODY} bytes"))
 }
 
-impl Payloads for Take<'_> {
-    fn take(&mut self, data: &[u8]) -> Taken {
-        if self.state.done {
-            return Taken::Yes;
-        }
-        if data.trim_ascii() == b"[DONE]" {
-            self.state.done = true;
-            self.chain.event(Event::End, self.events);
-            return Taken::Yes;
-        }
-        let mut read = Vec::new();
-        if self.state.answer.chunk(data, &mut read).is_err() {
-            return Taken::No;
-        }
-        self.state.unreadable = 0;
-        self.state.readable = true;
-        for event in read {
-            self.state.done |= matches!(event, Event::Error(_) | Event::End);
-            self.chain.event(event, self.events);
-        }
-        Taken::Yes
-    }
-
-    fn lost(&mut self, _: &[u8]) {
-        if !self.state.done {
-            self.state.unreadable += 1;
-            // The third in a row ends the stream, even if a readable one follows in the same chunk.
-            self.state.done |= self.state.unreadable >= MAX_UNREADABLE;
-        }
-    }
+/// Writes the parts of a message as a stream, or collects them, and remembers an error among them.
+struct Output<'o> {
+    label: &'o str,
+    /// Where to write; `None` collects.
+    out: Option<&'o mut BytesMut>,
+    whole: &'o mut WholeMessage,
+    failure: &'o mut Option<Failure>,
 }
 
-/// Remembers an error of the allocator.
-struct Noting<'n, P> {
-    parts: &'n mut P,
-    failure: &'n mut Option<Failure>,
-}
-
-impl<P: Parts> Parts for Noting<'_, P> {
+impl Parts for Output<'_> {
     fn part(&mut self, part: Part<'_>) {
         if let Part::Error(error) = &part {
             *self.failure = Some(Failure::in_band(error));
         }
-        self.parts.part(part);
+        match &mut self.out {
+            Some(out) => EventWriter {
+                label: self.label,
+                out,
+            }
+            .part(part),
+            None => self.whole.part(part),
+        }
     }
 }

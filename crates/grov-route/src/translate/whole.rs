@@ -55,6 +55,12 @@ impl Parts for WholeMessage {
 }
 
 impl WholeMessage {
+    /// The bytes collected.
+    pub(crate) fn len(&self) -> usize {
+        let arguments: usize = self.calls.iter().map(|call| call.arguments.len()).sum();
+        self.thinking.len() + self.text.len() + arguments
+    }
+
     /// The body of the response.
     pub(crate) fn body(&self, label: &str, stop_reason: &str, usage: Usage) -> Vec<u8> {
         let mut content = Vec::new();

@@ -3,6 +3,12 @@
 use super::answer::CallDelta;
 use crate::translate::event::Event;
 
+/// Calls beyond this number are dropped. An answer with so many is refused before.
+const MAX_CALLS: usize = 8192;
+
+/// Arguments without a name are dropped beyond this size, in bytes.
+const MAX_EARLY: usize = 1 << 20;
+
 /// The calls seen so far.
 ///
 /// Providers name a call by `index`, by `id`, by both, or not at all. Some repeat the id or the name in every chunk, some
@@ -23,6 +29,9 @@ struct Call {
 impl Calls {
     /// Processes the part of a call that one chunk contains.
     pub(crate) fn delta(&mut self, delta: CallDelta, out: &mut Vec<Event>) {
+        if self.0.len() > MAX_CALLS {
+            return;
+        }
         let at = self.find(&delta).unwrap_or_else(|| {
             self.0.push(Call {
                 index: delta.index,
@@ -58,7 +67,7 @@ impl Calls {
                 call: at,
                 text: delta.arguments,
             });
-        } else {
+        } else if call.early.len() < MAX_EARLY {
             call.early.push_str(&delta.arguments);
         }
     }

@@ -18,6 +18,9 @@ const RESPONSE: &str = "The complete answer, shown to the user as it is written 
 const REMINDER: &str = "<system-reminder>Every turn must call a tool. Choose the tool that brings the task forward. When \
     none does, or the task is done, call `ExitTool` with your answer: it is the only way to write to the user.</system-reminder>";
 
+/// An answer is cut beyond this size, in bytes.
+const MAX_ANSWER: usize = 8 << 20;
+
 /// Adds the tool, if there are others and the request does not choose among them.
 pub(super) fn offer(chat: &mut Object<'_>) {
     let choice = chat.get("tool_choice");
@@ -117,7 +120,11 @@ impl Step for ExitTool {
             }
             Event::ToolArguments { call, .. } if self.dropped.contains(&call) => {}
             Event::ToolArguments { call, text } => match &mut self.exit {
-                Some(exit) if exit.call == call => exit.arguments.push_str(&text),
+                Some(exit) if exit.call == call => {
+                    if exit.arguments.len() < MAX_ANSWER {
+                        exit.arguments.push_str(&text);
+                    }
+                }
                 _ => out.push(Event::ToolArguments { call, text }),
             },
             Event::Finish(finish) => {

@@ -20,6 +20,9 @@ pub(super) fn split(text: &str, (open, close): Tags) -> Option<(String, String)>
     Some((thinking.to_owned(), rest.trim().to_owned()))
 }
 
+/// White space is not held back beyond this size, in bytes.
+const MAX_BLANK: usize = 64 << 10;
+
 /// Turns the text between the first pair of tags into thinking.
 ///
 /// White space around the thinking and at the end of the answer is dropped; nothing else is.
@@ -65,7 +68,7 @@ impl TagSplitter {
                 None => {
                     let keep = self.held.len() - partial(&self.held, self.tags.0);
                     // White space at the beginning counts only if no tag follows.
-                    if self.any_text || !self.held[..keep].trim().is_empty() {
+                    if self.any_text || keep > MAX_BLANK || !self.held[..keep].trim().is_empty() {
                         let rest = self.held.split_off(keep);
                         let text = std::mem::replace(&mut self.held, rest);
                         self.write(text, out);
@@ -92,14 +95,20 @@ impl TagSplitter {
         } else {
             self.held.len() - self.held.trim_start().len()
         };
-        let rest = self.held.split_off(self.held.trim_end().len().max(start));
+        let end = self.held.trim_end().len();
+        let end = if self.held.len() - end > MAX_BLANK {
+            self.held.len()
+        } else {
+            end.max(start)
+        };
+        let rest = self.held.split_off(end);
         let text = std::mem::replace(&mut self.held, rest);
         self.write(text[start..].to_owned(), out);
     }
 
     fn write(&mut self, text: String, out: &mut Vec<Event>) {
         let blank = text.trim().is_empty();
-        if blank && !self.any_text {
+        if blank && !self.any_text && text.len() <= MAX_BLANK {
             return;
         }
         self.any_text |= !blank;
