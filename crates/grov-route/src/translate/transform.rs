@@ -8,6 +8,7 @@ mod enhance_tool;
 mod exit_tool;
 mod fixes;
 mod force_reasoning;
+mod gemini;
 mod request;
 mod schema;
 mod tags;

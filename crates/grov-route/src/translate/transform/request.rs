@@ -1,7 +1,7 @@
 //! Transforms of requests, on the form of Chat Completions.
 
-use super::schema::each_schema;
-use super::{Phase, Transform, exit_tool, force_reasoning, run_order};
+use super::schema::{SchemaDialect, each_schema};
+use super::{Phase, Transform, exit_tool, force_reasoning, gemini, run_order};
 use crate::translate::json::{Json, Object};
 use serde_json::{Map, Value};
 
@@ -23,7 +23,12 @@ pub(crate) fn apply(transforms: &[Transform], chat: &mut Object<'_>, context: Re
     let stage = |transform| u8::from(transform != Transform::CustomParams);
     for transform in run_order(transforms, Phase::Request, stage) {
         match transform {
-            Transform::Schema(dialect) => each_schema(chat, |schema| dialect.clean(schema)),
+            Transform::Schema(dialect) => {
+                each_schema(chat, |schema| dialect.clean(schema));
+                if dialect == SchemaDialect::Gemini {
+                    gemini::sign_calls(chat);
+                }
+            }
             Transform::Reasoning => reasoning(chat),
             Transform::DeepSeek => {
                 let most = if context.limited {
