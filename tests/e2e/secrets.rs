@@ -141,6 +141,7 @@ fn old_database(path: &Path) -> Result<()> {
         let mut database = options.connect().await?;
         for statement in [
             "DROP TABLE cleaning",
+            "ALTER TABLE tasks DROP COLUMN screened",
             "PRAGMA user_version = 9",
             "INSERT INTO session_states (session_id, client_session_id, start_time, last_update, keywords) \
              VALUES ('s', 's', 1, 1, '[\"staples77\"]')",

@@ -75,7 +75,7 @@ free_text! {
         ],
         others: [
             id, project_path, client_session_id, session_id, status, trigger_reason, linked_commit,
-            parent_session_id, parent_task_id, superseded_by, created_at,
+            parent_session_id, parent_task_id, superseded_by, screened, created_at,
         ]
     }
     Decision { texts: [choice, reason], others: [] }

@@ -99,6 +99,9 @@ pub struct Task {
     pub file_pins: Vec<FilePin>,
     /// The task that supersedes this one. Both are kept.
     pub superseded_by: Option<TaskId>,
+    /// The fingerprint of the text that was checked for orders to the agent and had none; see `grov_memory::screened`.
+    #[serde(skip)]
+    pub screened: Option<i64>,
     /// Time of saving.
     #[serde(with = "time::serde::rfc3339")]
     pub created_at: OffsetDateTime,
@@ -128,6 +131,7 @@ impl Task {
             tags: Vec::new(),
             file_pins: Vec::new(),
             superseded_by: None,
+            screened: None,
             created_at: OffsetDateTime::UNIX_EPOCH,
         }
     }

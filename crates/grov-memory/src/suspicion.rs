@@ -15,6 +15,7 @@ mod hosts;
 mod mention;
 mod patterns;
 mod phrases;
+mod screening;
 
 use crate::quote::{is_hidden, line};
 use address::Address;
@@ -22,6 +23,7 @@ use commands::{Command, commands};
 use grov_domain::Task;
 use mention::{is_about_texts, is_mention, is_rejected};
 use phrases::{NormalizedText, PhraseMatch};
+pub use screening::screened;
 
 /// Maximum number of bytes of a memory checked before it is rendered; far fewer are rendered.
 const MAX_CHECKED_BYTES: usize = 64 * 1024;
@@ -218,8 +220,15 @@ pub fn suspicions(task: &Task) -> Vec<Suspicion> {
         .collect()
 }
 
-/// Whether a memory is withheld from agents. Checks its first [`MAX_CHECKED_BYTES`] bytes.
+/// Whether a memory is withheld from agents. Checks its first [`MAX_CHECKED_BYTES`] bytes, unless [`screened`] did.
 pub(crate) fn is_withheld(task: &Task) -> bool {
+    if screening::is_screened(task) {
+        return false;
+    }
+    is_found_to_order(task)
+}
+
+fn is_found_to_order(task: &Task) -> bool {
     let mut left = MAX_CHECKED_BYTES;
     let fields = fields(task);
     let texts: Vec<&str> = fields

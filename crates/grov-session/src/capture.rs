@@ -286,6 +286,7 @@ impl TaskMaterial {
             tags: reasoning.tags,
             file_pins: Vec::new(),
             superseded_by: saving.before.and_then(|before| before.superseded_by.clone()),
+            screened: None,
             created_at: saving.at,
         }
     }

@@ -12,6 +12,7 @@ use grov_domain::{
     StoreConnection, StoreError, SystemClock, Task, TaskId, TaskStatus, TaskTransition,
 };
 use grov_hooks::event;
+use grov_memory::screened;
 use grov_project::{GrovIgnore, ProjectLocation, hash_user, pins, without_ignored};
 use grov_redact::Redactor;
 use grov_rules::{AgentSummary, agent_summary, new_work, only_asks};
@@ -236,7 +237,7 @@ impl TurnWorker<'_> {
         let evidence = task_rows::evidence(&store.hook_checks(&id).await?, loaded.session.escalation);
         let mut task = without_ignored(reviewed(task, &evidence, POLICY), &loaded.ignore);
         task.file_pins = pins(&loaded.root, &task.files_touched);
-        Ok(Some(task))
+        Ok(Some(screened(task)))
     }
 
     /// Judges which task the newest turn belongs to and whether it is done; `None` if nothing is to be saved.

@@ -39,6 +39,7 @@ pub fn without_ignored(mut task: Task, ignore: &GrovIgnore) -> Task {
         parent_session_id: _,
         parent_task_id: _,
         superseded_by: _,
+        screened: _,
         created_at: _,
     } = &mut task;
     let files = files_touched.iter().chain(file_pins.iter().map(|pin| &pin.path));

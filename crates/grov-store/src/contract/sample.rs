@@ -179,6 +179,7 @@ pub(super) fn task(id: &str, seconds: i64) -> Task {
             path: "src/limit.rs".to_owned(),
             hash: Some("99aa06d3014798d86001c324468d497f".to_owned()),
         }],
+        screened: Some(-7),
         created_at: at(seconds),
         ..Task::new(id, PROJECT, "Please check the limit on every frame.")
     }

@@ -14,6 +14,7 @@ record! {
     files_touched, decisions, constraints, status, trigger_reason, linked_commit, parent_session_id, parent_task_id,
     tags, file_pins,
     superseded_by = "coalesce(excluded.superseded_by, superseded_by)",
+    screened,
     created_at
 }
 

@@ -16,6 +16,7 @@ async fn dirty() -> Home {
     let mut database = raw(&home.database()).await;
     for statement in [
         "DROP TABLE cleaning",
+        "ALTER TABLE tasks DROP COLUMN screened",
         "PRAGMA user_version = 9",
         "INSERT INTO session_states (session_id, client_session_id, start_time, last_update, original_goal, expected_scope, \
          constraints, keywords) VALUES ('s', 's', 1, 1, 'Run mysql with tr0ub4dor-and-3-staples', \

@@ -13,6 +13,7 @@ use crate::output::{Outcome, Style, note};
 use crate::table::one_line;
 use editor::Draft;
 use grov_domain::Task;
+use grov_memory::screened;
 use grov_redact::Redacted;
 use serde::Serialize;
 use std::collections::HashSet;
@@ -111,7 +112,7 @@ fn save(context: &Context, before: &Task, mut after: Task) -> Result<Saved, Fail
                 sessions: 0,
             });
         }
-        store.import(&[Redacted::of(&after)]).await?;
+        store.import(&[Redacted::of(&screened(after))]).await?;
         let uses = store.uses(std::slice::from_ref(&before.id)).await?;
         let lineages: HashSet<_> = uses.into_iter().map(|found| found.lineage).collect();
         // Redaction may have changed it.

@@ -10,6 +10,7 @@ use crate::output::{ExitStatus, Outcome, Style, note};
 use crate::progress::{Position, Progress};
 use crate::table::{one_line, truncated};
 use grov_domain::{Clock, Project, StoreConnection, SystemClock, Task, TaskId};
+use grov_memory::screened;
 use grov_project::{GrovIgnore, without_ignored};
 use grov_redact::Redacted;
 use serde::Serialize;
@@ -160,7 +161,7 @@ impl Import {
                     if read.is_undated {
                         batch.undated.insert(read.task.id.clone());
                     }
-                    batch.tasks.push(self.without_ignored(read.task));
+                    batch.tasks.push(screened(self.without_ignored(read.task)));
                 }
                 Err(reason) => self.progress.skip(&format!("line {number} {reason}")),
             }

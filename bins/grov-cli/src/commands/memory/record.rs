@@ -77,6 +77,7 @@ pub(super) fn read(line: &[u8], project: &Project, now: OffsetDateTime) -> Resul
         tags: fields.take("tags")?,
         file_pins: fields.take("file_pins")?,
         superseded_by: fields.take("superseded_by")?,
+        screened: None,
         created_at: match &created_at {
             Some(time) => OffsetDateTime::parse(time, &Rfc3339)
                 .map_err(|error| format!("has a bad created_at: {error}"))?,

@@ -9,6 +9,7 @@ use grov_domain::{
     DriftFilter, JudgedBy, Reasoning, SessionId, SessionState, SessionStatus, StepRow, StoreError, Task,
     TaskId, TaskTransition, time_before,
 };
+use grov_memory::screened;
 use grov_project::without_ignored;
 use grov_redact::Redactor;
 use grov_session::capture::{PerformedAction, SaveContext, TaskMaterial, prompts, reviewed};
@@ -117,7 +118,7 @@ impl Session {
                     let task = material.task(&state, reasoning, context);
                     let task = reviewed(task, &self.evidence(&state, &steps, until).await?, POLICY);
                     let task = with_file_pins(without_ignored(task, &ignore), location.root.clone()).await;
-                    transition.finished.push(task);
+                    transition.finished.push(screened(task));
                 }
             }
         }
