@@ -18,7 +18,6 @@ mod json_end;
 mod json_repair;
 mod lenient;
 mod messages;
-mod own_thinking;
 mod response;
 mod responses;
 mod sse;
@@ -31,7 +30,6 @@ pub use event::{Event, Finish, ProviderError, ReasoningField, Usage};
 pub use failure::{ErrorCategory, Failure, client_status, error_body, redact_provider_text};
 pub use ids::tool_id;
 pub use json_repair::repair;
-pub use own_thinking::without_own_thinking;
 pub use response::ResponseTranslator;
 pub use transform::{
     OrderError, Phase, ResponseChain, SchemaDialect, Transform, UnknownTransform, run_order,
