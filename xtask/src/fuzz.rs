@@ -9,10 +9,13 @@ use std::path::{Path, PathBuf};
 use std::process::Child;
 
 /// The targets, named as in `tests/fuzz`, with recorded inputs of the repository to start from.
-const TARGETS: [(&str, &[&str]); 6] = [
+const TARGETS: [(&str, &[&str]); 9] = [
     ("event-stream", &["crates/grov-wire/tests/golden/responses"]),
+    ("json-repair", &[]),
     ("redactor", &["tests/fuzz/corpus/shell"]),
     ("request-index", &["crates/grov-wire/tests/golden/requests"]),
+    ("route-answer", &[]),
+    ("route-request", &[]),
     ("settings", &[]),
     ("shell", &[]),
     ("transcript", &[]),

@@ -9,8 +9,11 @@
 )]
 
 mod event_stream;
+mod json_repair;
 mod redactor;
 mod request_index;
+mod route_answer;
+mod route_request;
 mod settings;
 mod shell;
 mod transcript;
@@ -31,12 +34,24 @@ pub const TARGETS: &[Target] = &[
         check: event_stream::check,
     },
     Target {
+        name: "json-repair",
+        check: json_repair::check,
+    },
+    Target {
         name: "redactor",
         check: redactor::check,
     },
     Target {
         name: "request-index",
         check: request_index::check,
+    },
+    Target {
+        name: "route-answer",
+        check: route_answer::check,
+    },
+    Target {
+        name: "route-request",
+        check: route_request::check,
     },
     Target {
         name: "settings",
