@@ -347,3 +347,25 @@ fn a_call_that_the_token_limit_cut_is_not_repaired() {
         "{out}"
     );
 }
+
+#[test]
+fn an_answer_through_the_exit_tool_streams() {
+    let chain = ["tooluse", "enhancetool", "schema:generic"].map(|name| Transform::parse(name).unwrap());
+    let mut translator = response(Api::Chat, &chain, true);
+    translator.head(200, None);
+    let mut seen = Vec::new();
+    for (at, part) in ["{\"respon", "se\": \"Hel", "lo \\u00e", "9\\", "n you\"", "}"]
+        .into_iter()
+        .enumerate()
+    {
+        let function = json!({"name": if at == 0 { "ExitTool" } else { "" }, "arguments": part});
+        let chunk =
+            json!({"id": "r", "choices": [{"delta": {"tool_calls": [{"index": 0, "function": function}]}}]});
+        let mut out = BytesMut::new();
+        translator.chunk(format!("data: {chunk}\n\n").as_bytes(), &mut out);
+        let events = events(std::str::from_utf8(&out).unwrap());
+        let texts = events.iter().filter_map(|event| event["delta"]["text"].as_str());
+        seen.push(texts.collect::<String>());
+    }
+    assert_eq!(seen, ["", "Hel", "", "", "lo é\n you", ""]);
+}

@@ -1,9 +1,9 @@
 //! The transforms of one response, in the order in which they run.
 
 use super::enhance_tool::EnhanceTool;
-use super::exit_tool::ExitTool;
+use super::exit_tool::{self, ExitTool};
 use super::fixes::{CallIds, Reasoning, ReasoningName};
-use super::tags::{REASONING_TAGS, THINK_TAGS, TagSplitter, Tags};
+use super::tags::{REASONING_TAGS, THINK_TAGS, TagSplitter};
 use super::text_calls::TextCalls;
 use super::{Phase, Transform, run_order};
 use crate::translate::event::Event;
@@ -38,9 +38,9 @@ impl ResponseChain {
 
     pub(crate) fn with_context(transforms: &[Transform], context: &ResponseContext) -> Self {
         let order = run_order(transforms, Phase::Response, stage);
-        let tags: Vec<Tags> = order.iter().copied().filter_map(tags).collect();
+        let tags = || order.iter().copied().filter_map(tags_step).collect();
         let mut steps: Vec<Box<dyn Step>> = Vec::new();
-        for transform in order {
+        for transform in order.iter().copied() {
             match transform {
                 Transform::Groq => steps.push(Box::new(CallIds)),
                 Transform::OpenRouter => {
@@ -54,9 +54,12 @@ impl ResponseChain {
                     if !context.tools.is_empty() {
                         steps.push(Box::new(TextCalls::new(context.tools.clone())));
                     }
-                    steps.push(Box::new(EnhanceTool::default()));
+                    let passed = transforms
+                        .contains(&Transform::ToolUse)
+                        .then_some(exit_tool::NAME);
+                    steps.push(Box::new(EnhanceTool::new(passed)));
                 }
-                Transform::ToolUse => steps.push(Box::new(ExitTool::new(tags.clone()))),
+                Transform::ToolUse => steps.push(Box::new(ExitTool::new(tags()))),
                 Transform::Reasoning => steps.push(Box::new(Reasoning)),
                 Transform::Schema(_)
                 | Transform::DeepSeek
@@ -79,7 +82,7 @@ impl ResponseChain {
     }
 }
 
-fn run(steps: &mut [Box<dyn Step>], event: Event, out: &mut Vec<Event>) {
+pub(super) fn run(steps: &mut [Box<dyn Step>], event: Event, out: &mut Vec<Event>) {
     let Some((first, rest)) = steps.split_first_mut() else {
         out.push(event);
         return;
@@ -102,14 +105,12 @@ fn stage(transform: Transform) -> u8 {
     }
 }
 
-fn tags(transform: Transform) -> Option<Tags> {
-    match transform {
-        Transform::ExtraThinkTag => Some(THINK_TAGS),
-        Transform::ForceReasoning => Some(REASONING_TAGS),
-        _ => None,
-    }
-}
-
+/// The step that finds thinking in text.
 fn tags_step(transform: Transform) -> Option<Box<dyn Step>> {
-    tags(transform).map(|tags| Box::new(TagSplitter::new(tags)) as Box<dyn Step>)
+    let tags = match transform {
+        Transform::ExtraThinkTag => THINK_TAGS,
+        Transform::ForceReasoning => REASONING_TAGS,
+        _ => return None,
+    };
+    Some(Box::new(TagSplitter::new(tags)))
 }

@@ -11,9 +11,9 @@ use std::collections::BTreeMap;
 const MAX_ARGUMENTS: usize = 1 << 20;
 
 /// Holds arguments back until they are valid, or until the answer ends and they are repaired.
-#[derive(Default)]
 pub(super) struct EnhanceTool {
     calls: BTreeMap<usize, Held>,
+    passed: Option<&'static str>,
 }
 
 #[derive(Default)]
@@ -34,6 +34,14 @@ enum State {
 }
 
 impl EnhanceTool {
+    /// Calls of the tool `passed` are repaired elsewhere.
+    pub(super) fn new(passed: Option<&'static str>) -> Self {
+        Self {
+            calls: BTreeMap::new(),
+            passed,
+        }
+    }
+
     fn arguments(&mut self, call: usize, text: String, out: &mut Vec<Event>) {
         let held = self.calls.entry(call).or_default();
         match held.state {
@@ -86,8 +94,11 @@ impl Step for EnhanceTool {
     fn event(&mut self, event: Event, out: &mut Vec<Event>) {
         match event {
             Event::ToolArguments { call, text } => self.arguments(call, text, out),
-            Event::ToolStart { call, .. } => {
-                self.calls.entry(call).or_default();
+            Event::ToolStart { call, ref name, .. } => {
+                let held = self.calls.entry(call).or_default();
+                if self.passed == Some(name.as_str()) {
+                    held.state = State::Passing;
+                }
                 out.push(event);
             }
             Event::Finish(finish) => {

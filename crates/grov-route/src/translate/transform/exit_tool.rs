@@ -1,14 +1,13 @@
 //! `tooluse`: a model that avoids tools must call one in every turn, and has a tool to answer the user.
 
-use super::chain::Step;
-use super::tags::{Tags, split};
+use super::chain::{Step, run};
 use crate::translate::event::{Event, Finish};
 use crate::translate::json::{Json, Object};
 use crate::translate::json_repair::repair;
 use serde_json::json;
 
 /// The tool that ends a turn.
-const NAME: &str = "ExitTool";
+pub(super) const NAME: &str = "ExitTool";
 
 const DESCRIPTION: &str = "Answers the user and ends the turn. Call it when the task is done, when you need to ask the \
     user, or when no other tool helps. It must be the only call of the turn.";
@@ -17,6 +16,9 @@ const RESPONSE: &str = "The complete answer, shown to the user as it is written 
 
 const REMINDER: &str = "<system-reminder>Every turn must call a tool. Choose the tool that brings the task forward. When \
     none does, or the task is done, call `ExitTool` with your answer: it is the only way to write to the user.</system-reminder>";
+
+/// A longer answer is written at its end, in bytes: finding what is new takes time in proportion to the whole.
+const MAX_STREAMED: usize = 64 << 10;
 
 /// An answer is cut beyond this size, in bytes.
 const MAX_ANSWER: usize = 8 << 20;
@@ -55,13 +57,13 @@ pub(super) fn offer(chat: &mut Object<'_>) {
     }
 }
 
-/// Turns a call of the tool into text.
+/// Turns a call of the tool into text, while it arrives.
 ///
 /// If it is the first call, the turn ends with it and later calls are dropped. After other calls it is dropped, because
 /// the turn goes on with their results.
 pub(super) struct ExitTool {
-    /// Tags of reasoning that the model may write inside the answer.
-    tags: Vec<Tags>,
+    /// Finds reasoning that the model writes inside the answer.
+    tags: Vec<Box<dyn Step>>,
     exit: Option<Exit>,
     any_call: bool,
     any_text: bool,
@@ -71,11 +73,14 @@ pub(super) struct ExitTool {
 struct Exit {
     call: usize,
     arguments: String,
-    written: bool,
+    /// The bytes of the answer that are already written.
+    written: usize,
+    over: bool,
 }
 
 impl ExitTool {
-    pub(super) fn new(tags: Vec<Tags>) -> Self {
+    /// `tags` are the steps that find thinking in text.
+    pub(super) fn new(tags: Vec<Box<dyn Step>>) -> Self {
         Self {
             tags,
             exit: None,
@@ -85,55 +90,92 @@ impl ExitTool {
         }
     }
 
-    fn write(&mut self, out: &mut Vec<Event>) {
-        let Some(exit) = self.exit.as_mut().filter(|exit| !exit.written) else {
+    fn arguments(&mut self, text: &str, out: &mut Vec<Event>) {
+        let Some(exit) = self
+            .exit
+            .as_mut()
+            .filter(|exit| exit.arguments.len() < MAX_ANSWER)
+        else {
             return;
         };
-        exit.written = true;
+        exit.arguments.push_str(text);
+        if exit.arguments.len() <= MAX_STREAMED && !ends_in_escape(&exit.arguments) {
+            self.write(out);
+        }
+    }
+
+    /// Writes what is new in the answer.
+    fn write(&mut self, out: &mut Vec<Event>) {
+        let Some(exit) = &mut self.exit else { return };
         let arguments: serde_json::Value = serde_json::from_str(&repair(&exit.arguments)).unwrap_or_default();
-        let mut text = arguments["response"].as_str().unwrap_or_default().to_owned();
-        for tags in &self.tags {
-            if let Some((thinking, rest)) = split(&text, *tags) {
-                out.push(Event::Thinking(thinking));
-                text = rest;
+        let answer = arguments["response"].as_str().unwrap_or_default();
+        let Some(new) = answer.get(exit.written..).filter(|new| !new.is_empty()) else {
+            return;
+        };
+        let gap = if exit.written == 0 && self.any_text {
+            "\n\n"
+        } else {
+            ""
+        };
+        exit.written = answer.len();
+        run(&mut self.tags, Event::Text(format!("{gap}{new}")), out);
+    }
+
+    /// Writes the rest of the answer.
+    fn end(&mut self, out: &mut Vec<Event>) {
+        if self.exit.as_ref().is_none_or(|exit| exit.over) {
+            return;
+        }
+        self.write(out);
+        let mut rest = Vec::new();
+        run(&mut self.tags, Event::End, &mut rest);
+        out.extend(rest.into_iter().filter(|event| *event != Event::End));
+        if let Some(exit) = &mut self.exit {
+            exit.over = true;
+            if exit.written == 0 {
+                out.push(Event::Text(String::new()));
             }
         }
-        if self.any_text && !text.is_empty() {
-            text.insert_str(0, "\n\n");
-        }
-        out.push(Event::Text(text));
     }
 }
 
+/// Whether the text may end within an escape sequence, so that its last character is not known yet.
+fn ends_in_escape(text: &str) -> bool {
+    let end = &text.as_bytes()[text.len().saturating_sub(11)..];
+    end.last() == Some(&b'\\') || end.windows(2).any(|pair| pair == b"\\u")
+}
+
 impl Step for ExitTool {
+    fn whole(&mut self) {
+        self.tags.iter_mut().for_each(|step| step.whole());
+    }
+
     fn event(&mut self, event: Event, out: &mut Vec<Event>) {
         match event {
             Event::ToolStart { call, name, .. } if name == NAME && !self.any_call && self.exit.is_none() => {
                 self.exit = Some(Exit {
                     call,
                     arguments: String::new(),
-                    written: false,
+                    written: 0,
+                    over: false,
                 });
             }
             Event::ToolStart { call, name, .. } if name == NAME || self.exit.is_some() => {
                 self.dropped.push(call)
             }
             Event::ToolArguments { call, .. } if self.dropped.contains(&call) => {}
-            Event::ToolArguments { call, text } => match &mut self.exit {
-                Some(exit) if exit.call == call => {
-                    if exit.arguments.len() < MAX_ANSWER {
-                        exit.arguments.push_str(&text);
-                    }
-                }
-                _ => out.push(Event::ToolArguments { call, text }),
-            },
+            Event::ToolArguments { call, text }
+                if self.exit.as_ref().is_some_and(|exit| exit.call == call) =>
+            {
+                self.arguments(&text, out);
+            }
             Event::Finish(finish) => {
-                self.write(out);
+                self.end(out);
                 let over = self.exit.is_some() && finish == Finish::ToolCalls;
                 out.push(Event::Finish(if over { Finish::Stop } else { finish }));
             }
             Event::End => {
-                self.write(out);
+                self.end(out);
                 out.push(Event::End);
             }
             other => {

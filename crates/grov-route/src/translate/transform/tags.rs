@@ -4,7 +4,7 @@ use super::chain::Step;
 use crate::translate::event::Event;
 
 /// An opening and a closing tag.
-pub(crate) type Tags = (&'static str, &'static str);
+pub(super) type Tags = (&'static str, &'static str);
 
 /// The tags that reasoning models write.
 pub(super) const THINK_TAGS: Tags = ("<think>", "</think>");
@@ -13,7 +13,7 @@ pub(super) const THINK_TAGS: Tags = ("<think>", "</think>");
 pub(super) const REASONING_TAGS: Tags = ("<reasoning_content>", "</reasoning_content>");
 
 /// Splits a complete text at its first pair of tags: the thinking, and the trimmed rest.
-pub(super) fn split(text: &str, (open, close): Tags) -> Option<(String, String)> {
+fn split(text: &str, (open, close): Tags) -> Option<(String, String)> {
     let (before, rest) = text.split_once(open)?;
     let (thinking, after) = rest.split_once(close)?;
     let rest = format!("{before}{after}");
