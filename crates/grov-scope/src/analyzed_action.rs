@@ -103,6 +103,13 @@ impl<'a> AnalyzedAction<'a> {
         }
     }
 
+    /// Whether constraints may be about an action that only reads or tests: it asks a server, or rewrites what tests expect.
+    pub fn needs_rules(&self) -> bool {
+        self.programs()
+            .iter()
+            .any(|program| asks_a_server(program) || updates_snapshots(program))
+    }
+
     /// Whether part of the action was not analyzed and may change something.
     pub fn is_partially_analyzed(&self) -> bool {
         let proves = |effect: &EffectKind| matches!(effect, EffectKind::Read | EffectKind::Test);
@@ -129,6 +136,39 @@ impl<'a> AnalyzedAction<'a> {
     pub fn content(&self) -> &str {
         self.sketch.content.as_deref().unwrap_or_default()
     }
+}
+
+/// Clients of servers.
+#[rustfmt::skip]
+const CLIENTS: &[&str] = &[
+    "mariadb", "mongodump", "mongoexport", "mongosh", "mysql", "mysqldump", "pg_dump", "psql", "redis-cli", "sqlcmd", "ssh",
+];
+
+/// Whether a program asks a server that its arguments name.
+pub(crate) fn asks_a_server(program: &Program) -> bool {
+    CLIENTS.contains(&program.name()) && program.arguments.len() > 1
+}
+
+/// Whether a test runner rewrites recorded outputs.
+pub(crate) fn updates_snapshots(program: &Program) -> bool {
+    const RUNNERS: &[&str] = &[
+        "ava",
+        "jest",
+        "playwright",
+        "pytest",
+        "test",
+        "test:unit",
+        "vitest",
+    ];
+    const OPTIONS: &[&str] = &[
+        "-u",
+        "--update",
+        "--updateSnapshot",
+        "--update-snapshots",
+        "--snapshot-update",
+        "--force-update-snapshots",
+    ];
+    program.words().any(|word| RUNNERS.contains(&word)) && program.has_word(OPTIONS)
 }
 
 /// The paths that programs change, without duplicates.

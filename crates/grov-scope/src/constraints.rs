@@ -9,6 +9,7 @@ mod clause;
 mod command_effects;
 mod commands;
 mod limit;
+mod named;
 mod packages;
 mod paths;
 mod permission;
@@ -33,6 +34,7 @@ use commands::CommandConstraint;
 pub(crate) use commands::pushes_by_force;
 use grov_domain::{ActionType, Breach, Finding, Rule, beginning_of, beginning_to};
 use limit::{Context, Limit};
+use named::NamedConstraint;
 use packages::PackageConstraint;
 use paths::PathConstraints;
 use permission::Permission;
@@ -61,6 +63,8 @@ pub(crate) struct Constraints {
     commands: Vec<CommandConstraint>,
     packages: Vec<PackageConstraint>,
     written: Vec<WrittenConstraint>,
+    /// The things that constraints name in words.
+    named: Vec<NamedConstraint>,
     /// The constraints that forbid new files.
     new_files: Vec<String>,
     /// Set if nothing may be changed.
@@ -117,6 +121,7 @@ impl Constraints {
         self.commands.extend(added.commands);
         self.packages.extend(added.packages);
         self.written.extend(added.written);
+        self.named.extend(added.named);
         self.new_files.extend(added.new_files);
         self.look_only = self.look_only.take().or(added.look_only);
     }
@@ -145,6 +150,12 @@ impl Constraints {
             Context::of(prompt, earlier, text, &words)
         });
         let text = text.to_owned();
+        let named = prompt.map_or_else(Vec::new, |prompt| named::read(&text, words.clone(), prompt));
+        self.named.extend(named.into_iter().map(|named| NamedConstraint {
+            text: text.clone(),
+            named,
+            lifted: Vec::new(),
+        }));
         for limit in limit::read(&text, words, &context) {
             let text = text.clone();
             match limit {
@@ -178,6 +189,15 @@ impl Constraints {
             .retain(|limit| !all().any(|sentence| limit.is_lifted_by(sentence)));
         self.written
             .retain(|limit| !later.iter().any(|sentence| limit.is_lifted_by(sentence)));
+        self.named
+            .retain(|limit| !later.iter().any(|sentence| limit.named.is_lifted_by(sentence)));
+        let requested = later.iter().filter_map(|sentence| sentence.change.as_ref());
+        let requested: Vec<_> = requested
+            .flat_map(|change| change.paths.iter().chain(&change.names))
+            .collect();
+        for limit in &mut self.named {
+            limit.lifted.extend(requested.iter().copied().cloned());
+        }
     }
 
     /// The text of the read-only constraint, if one applies.
@@ -231,6 +251,24 @@ impl Constraints {
             found.extend(places.map(|place| changed(place, text)));
         }
         found
+    }
+
+    /// The findings for an action that concerns what a constraint names in words. They are reasons to ask the user only.
+    pub(crate) fn questions(&self, action: &AnalyzedAction<'_>, compiled: &CompiledContract) -> Vec<Finding> {
+        let is_allowed =
+            !action.changed.is_empty() && action.changed.iter().all(|place| compiled.is_allowed(place));
+        if is_allowed || action.is_read_only() && !action.needs_rules() {
+            return Vec::new();
+        }
+        let broken = self.named.iter().find(|limit| limit.is_broken_by(action));
+        let finding = broken.map(|limit| match action.changed.first() {
+            Some(place) => changed(place, &limit.text),
+            None => {
+                let reason = format!("A command concerns \"{}\"", shown(&limit.text));
+                finding(Rule::Constraint, BROKEN, None, reason).breaking(Breach::Command, &limit.text)
+            }
+        });
+        finding.into_iter().collect()
     }
 
     /// The findings for an action.

@@ -291,13 +291,14 @@ impl Rules {
         })
     }
 
-    /// Edits that a careful colleague asks about, although no request is against them: the guard asks, and no correction
-    /// follows.
+    /// Actions that a careful colleague asks about, although no request is certainly against them: the guard asks, and no
+    /// correction follows.
     pub fn questions(&self, action: &ActionSketch, is_history_unknown: bool) -> Vec<Finding> {
         let action = AnalyzedAction::new(&self.root, action);
         let mut context = EvaluationContext::new(&self.root, &self.compiled, &self.state.history);
         context.is_history_unknown = is_history_unknown;
         let mut found = edits::findings(&action, &context, edits::Kind::Questions);
+        found.extend(self.compiled.limits.questions(&action, &self.compiled));
         self.state.grants.remove_from(&mut found, &action, &self.root);
         found
     }

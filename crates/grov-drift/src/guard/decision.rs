@@ -147,8 +147,9 @@ pub(super) fn is_never_stopped(action: &ActionSketch, root: Option<&str>) -> boo
 fn is_harmless(action: &AnalyzedAction<'_>) -> bool {
     let effects = &action.sketch.effects;
     let tests = |effect: &EffectKind| matches!(effect, EffectKind::Read | EffectKind::Test);
-    action.is_read_only()
-        || (!effects.is_empty() && !action.is_partially_analyzed() && effects.iter().all(tests))
+    !action.needs_rules()
+        && (action.is_read_only()
+            || !effects.is_empty() && !action.is_partially_analyzed() && effects.iter().all(tests))
 }
 
 /// The findings against an action, the most severe first.

@@ -2,7 +2,7 @@
 
 use super::limit::ForbiddenCommand;
 use super::place::path_words;
-use crate::analyzed_action::AnalyzedAction;
+use crate::analyzed_action::{AnalyzedAction, updates_snapshots};
 use crate::file_kind::{is_build_output, is_temporary};
 use crate::normalized_path::{NormalizedPath, ProjectRoot};
 use grov_domain::{EffectKind, Program};
@@ -44,18 +44,9 @@ pub(super) fn is_run(what: &ForbiddenCommand, action: &AnalyzedAction<'_>) -> bo
         ForbiddenCommand::In(environments) => programs.any(|program| acts_in(program, environments)),
         ForbiddenCommand::Format => programs.any(formats),
         ForbiddenCommand::Tests => has(EffectKind::Test),
-        ForbiddenCommand::Snapshots => programs.any(|program| {
-            has_test_runner(program)
-                && program.has_word(&[
-                    "-u",
-                    "--update",
-                    "--updateSnapshot",
-                    "--update-snapshots",
-                    "--snapshot-update",
-                    "--force-update-snapshots",
-                ])
-                || names(program, SNAPSHOTS)
-        }),
+        ForbiddenCommand::Snapshots => {
+            programs.any(|program| updates_snapshots(program) || names(program, SNAPSHOTS))
+        }
         ForbiddenCommand::Migrate => {
             programs.any(|program| names(program, MIGRATING) && !is_for_tests(program))
         }
@@ -254,6 +245,11 @@ const LOOKING: &[&str] = &[
     "version", "wait", "whoami",
 ];
 
+/// Whether a client of infrastructure only looks: `terraform state list`.
+pub(super) fn only_shows(program: &Program) -> bool {
+    REMOTE.contains(&program.name()) && program.operands().any(|word| LOOKING.contains(&word))
+}
+
 /// Whether a program acts in one of these environments, which an argument names: `-n prod`, `--context=prod-eu`.
 fn acts_in(program: &Program, environments: &[String]) -> bool {
     let acts = REMOTE.contains(&program.name())
@@ -307,7 +303,8 @@ const FORMATTERS: &[&str] = &[
     "standard", "stylua", "swiftformat", "yapf",
 ];
 
-fn formats(program: &Program) -> bool {
+/// Whether a program rewrites the style of files.
+pub(super) fn formats(program: &Program) -> bool {
     let name = program.name();
     let runs = |names: &[&str]| program.operands().any(|word| names.contains(&word));
     let rewrites = program.has_word(&["-w", "--write", "-i", "--fix", "--in-place"]);
@@ -332,17 +329,10 @@ fn formats(program: &Program) -> bool {
         || name == "google-java-format"
         || runs(&["spotless:apply", "spotlessApply"])
         || name == "rubocop" && program.has_word(&["-a", "-A", "--autocorrect", "--autocorrect-all"])
-        || name == "eslint" && rewrites
-        || matches!(name, "npx" | "pnpm" | "yarn" | "bunx") && runs(FORMATTERS) && rewrites
-}
-
-fn has_test_runner(program: &Program) -> bool {
-    program.words().any(|word| {
-        matches!(
-            word,
-            "jest" | "vitest" | "test" | "pytest" | "ava" | "playwright" | "test:unit"
-        )
-    })
+        || matches!(name, "eslint" | "stylelint" | "biome" | "ruff" | "oxlint") && rewrites
+        || matches!(name, "npx" | "pnpm" | "yarn" | "bunx")
+            && (runs(FORMATTERS) || runs(&["eslint", "stylelint", "biome", "oxlint"]))
+            && rewrites
 }
 
 /// Programs that talk to a database.
@@ -357,13 +347,18 @@ const DATABASES: &[&str] = &[
     "sqlite3",
 ];
 
+/// Whether a command upgrades all packages.
+pub(super) fn upgrades_everything(program: &Program) -> bool {
+    names(program, UPGRADING) && program.operands().count() == 1
+}
+
 /// Whether a command upgrades all packages without an exception for this one.
 fn upgrades_all_but(program: &Program, name: &str) -> bool {
     let all = program
         .words()
         .any(|word| matches!(word, "ncu" | "npm-check-updates"))
         && program.has("--upgrade", 'u')
-        || names(program, UPGRADING) && program.operands().count() == 1;
+        || upgrades_everything(program);
     all && !program
         .words()
         .any(|word| word.split([',', '=']).any(|part| part == name))
@@ -518,6 +513,31 @@ pub(super) fn changed_manifest(program: &Program) -> Option<&'static str> {
         .then_some(*manifest)
 }
 
+/// The file or folder into which an option lets a program write: `-o dist`.
+fn output_of(program: &Program) -> Option<&str> {
+    const OPTIONS: &[&str] = &[
+        "-o",
+        "--output",
+        "--out",
+        "--outdir",
+        "--out-dir",
+        "--output-dir",
+        "--outfile",
+        "--output-file",
+    ];
+    let words = || program.arguments.iter().map(|word| word.text.as_str());
+    let joined = words().find_map(|word| {
+        let (option, value) = word.split_once('=')?;
+        OPTIONS.contains(&option).then_some(value)
+    });
+    let next = words()
+        .zip(words().skip(1))
+        .find(|(option, _)| OPTIONS.contains(option));
+    joined
+        .or(next.map(|(_, value)| value))
+        .filter(|value| value.contains(['/', '.']) && !value.contains("://"))
+}
+
 /// The places that commands change although they do not name them as files, and whether they remove them: the manifests of
 /// package managers, in the folders where they run, and files moved to a store of objects.
 pub(super) fn implied_changes(
@@ -547,6 +567,9 @@ pub(super) fn implied_changes(
                 format!("{folder}/{manifest}")
             };
             found.push((NormalizedPath::new(root, &path), false));
+        } else if let Some(output) = output_of(program) {
+            let place = NormalizedPath::new(root, output);
+            found.extend((!is_build_output(&place)).then_some((place, false)));
         } else if program.name() == "aws" && program.has_word(&["mv"]) && !only_looks(program) {
             let moved = program.operands().nth(2);
             let moved = moved.filter(|path| !path.contains("://"));

@@ -9,6 +9,7 @@ mod reader;
 use super::written::Construct;
 use crate::file_kind::FileKind;
 pub(super) use context::Context;
+pub(super) use forbidden_commands::PROGRAMS;
 pub(super) use reader::read;
 
 /// Something that a constraint forbids.

@@ -107,6 +107,14 @@ impl Target {
             ]) && shares_name()
     }
 
+    /// Like [`Self::covers`], of all files that a path with wildcards names.
+    fn holds(&self, place: &NormalizedPath) -> bool {
+        match self {
+            Self::Path(pattern) => pattern.covers(place),
+            other => other.covers(place),
+        }
+    }
+
     fn covers(&self, place: &NormalizedPath) -> bool {
         match self {
             Self::Path(pattern) => pattern.covers(place) || glob_reaches(place.as_str(), pattern.text()),
@@ -133,13 +141,16 @@ impl PathConstraints {
             .iter()
             .filter_map(|sentence| sentence.change.as_ref())
             .collect();
-        let named = |limit: &mut PathConstraint| {
+        let named = |limit: &mut PathConstraint, with_own: bool| {
             // "Fix it in src/. Leave the snapshots alone" limits the change of src/.
             let is_file = |path: &&Pattern| {
                 let name = path.text().rsplit('/').next();
                 name.is_some_and(|name| name.contains('.'))
             };
-            let own = own.iter().filter_map(|sentence| sentence.change.as_ref());
+            let own = own
+                .iter()
+                .filter(|_| with_own)
+                .filter_map(|sentence| sentence.change.as_ref());
             let own = own.flat_map(|change| change.paths.iter().filter(is_file));
             let later = younger
                 .iter()
@@ -147,14 +158,19 @@ impl PathConstraints {
             limit.lifted.extend(own.chain(later).take(MAX_LIFTED).cloned());
         };
         for limit in &mut self.forbidden {
-            named(limit);
+            named(limit, true);
             limit
                 .targets
                 .retain(|target| !younger.iter().any(|change| target.is_requested_by(change)));
         }
         self.forbidden.retain(|limit| !limit.targets.is_empty());
         for limit in &mut self.only {
-            named(limit);
+            // "Write the missing tests of lib/cart.ts. Only tests"
+            let is_kind = limit
+                .targets
+                .iter()
+                .all(|target| matches!(target, Target::Kind(_)));
+            named(limit, !is_kind);
             let is_other = |path: &Pattern| !covered(&limit.targets, &NormalizedPath::new(root, path.text()));
             let ends = younger
                 .iter()
@@ -223,7 +239,7 @@ impl PathConstraints {
         let excludes = |limit: &&PathConstraint| {
             may_be_excluded
                 && !is_lifted(limit)
-                && !covered(&limit.targets, place)
+                && !limit.targets.iter().any(|target| target.holds(place))
                 && (limit.is_strict || !limit.targets.iter().any(|target| target.owns(place)))
                 && leaves_layer(&limit.targets, place)
         };

@@ -252,7 +252,7 @@ fn holds(line: &str, text: &str) -> bool {
 
 /// Words of programming languages. They are found wherever they stand as words of code.
 #[rustfmt::skip]
-const KEYWORDS: &[&str] = &[
+pub(super) const KEYWORDS: &[&str] = &[
     "any", "async", "await", "class", "clone", "eval", "goto", "innerhtml", "lambda", "let", "panic", "regex", "settimeout", "sleep", "static", "ts-ignore", "typeof", "unknown", "unsafe", "unwrap", "var",
 ];
 
@@ -412,7 +412,7 @@ fn version_in(line: &str, name: &str) -> Option<String> {
 }
 
 /// Whether a line gives a thing another version than this.
-fn has_other_version(line: &str, name: &str, version: &str) -> bool {
+pub(super) fn has_other_version(line: &str, name: &str, version: &str) -> bool {
     let wanted = version.trim_start_matches('v').trim_end_matches(".x");
     version_in(line, name).is_some_and(|found| {
         found != wanted
@@ -471,7 +471,7 @@ fn is_near(one: &str, other: &str) -> bool {
 }
 
 /// The name of the setting to which a line gives a value: `batch_size` of `batch_size: 256`.
-fn setting_of(line: &str) -> Option<&str> {
+pub(super) fn setting_of(line: &str) -> Option<&str> {
     const MOST: usize = 60;
     let end = line.find([':', '=', '{'])?;
     let name = line[..end].trim().trim_matches(['"', '\'']);

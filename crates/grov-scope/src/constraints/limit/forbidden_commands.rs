@@ -124,7 +124,7 @@ fn named_alone(
 
 /// Programs that a constraint names together with a subcommand, without a verb.
 #[rustfmt::skip]
-pub(super) const PROGRAMS: &[&str] = &[
+pub(in crate::constraints) const PROGRAMS: &[&str] = &[
     "ansible", "artisan", "aws", "az", "cargo", "docker", "docker-compose", "flutter", "gcloud", "gh", "git", "gradle", "helm", "kubectl", "mix", "mvn", "npm", "npx", "pnpm", "pip", "poetry",
     "rails", "rake", "terraform", "tofu", "uv", "yarn",
 ];

@@ -137,6 +137,14 @@ impl ClauseReader<'_> {
             (None, None) => match (at(&[Term::Leave, Term::Keep]), at(&[Term::Except])) {
                 (Some(cue), except) if except.is_none_or(|except| cue < except) => self.leave(cue),
                 (_, Some(cue)) => self.exclude(cue),
+                // "You may edit config/, nothing else"
+                _ if self
+                    .clause
+                    .first()
+                    .is_some_and(|token| token.is(Term::Else) && token.is_phrase) =>
+                {
+                    confine::only(Parts::of(self.before).places, true)
+                }
                 _ => Vec::new(),
             },
         }
@@ -249,6 +257,7 @@ impl ClauseReader<'_> {
         let is_verb_last = names_nothing
             && says.has_any(&[Term::Change, Term::Remove, Term::Rename])
             && !says.has_any(&[Term::That, Term::All])
+            && !before.iter().any(|token| token.is(Term::Except))
             && !Parts::of(before).is_empty();
         let is_last = names_nothing && Parts::of(before).has_any(NOUNS) || is_said_before || is_verb_last;
         // Japanese puts the verb first: "コミットしないで".

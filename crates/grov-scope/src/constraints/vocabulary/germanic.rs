@@ -6,7 +6,7 @@ use super::{Phrases, Term::*};
 pub(super) const ENGLISH: Phrases = &[
     (Not, &[
         "don't", "do not", "not", "no", "never", "without", "w/o", "avoid", "must not", "mustn't", "shouldn't", "should not", "may not", "can't",
-        "cannot", "zero", "neither", "nor", "refrain from", "skip", "stop", "forbidden to", "not allowed to", "you are not allowed to", "minus", "rather you didn't", "rather you don't", "prefer you didn't", "i'd rather you didn't", "i'd rather not", "rather not", "you may not", "don't want", "do not want", "i don't want", "i do not want", "didn't want", "nobody else",
+        "cannot", "zero", "neither", "nor", "refrain from", "skip", "stop", "forbidden to", "not allowed to", "you are not allowed to", "minus", "rather you didn't", "rather you don't", "prefer you didn't", "i'd rather you didn't", "i'd rather not", "rather not", "you may not", "don't want", "do not want", "i don't want", "i do not want", "didn't want", "didn't", "nobody else",
     ]),
     (Nothing, &["nothing", "no one", "none of"]),
     (Permit, &[

@@ -68,7 +68,7 @@ pub(super) const ROMANIAN: Phrases = &[
 
 #[rustfmt::skip]
 pub(super) const FRENCH: Phrases = &[
-    (Not, &["ne", "n", "pas", "pas de", "aucun", "aucune", "sans", "jamais", "evite", "evitez", "interdit de", "je ne veux pas", "pas question de", "interdiction de"]),
+    (Not, &["ne", "n", "pas", "pas de", "aucun", "aucune", "sans", "jamais", "evite", "evitez", "eviter", "eviter de", "interdit de", "je ne veux pas", "pas question de", "interdiction de"]),
     (Nothing, &["rien"]),
     (Permit, &["pas besoin", "pas la peine", "tu peux", "vous pouvez", "n hesite pas", "pas de souci", "pas seulement"]),
     (Only, &["seulement", "uniquement", "juste", "exclusivement", "que dans", "rien que", "reste dans", "limite-toi a"]),

@@ -1,0 +1,365 @@
+//! Things that constraints name in words, and the actions that concern them.
+//!
+//! The typed limits of [`super::limit`] know what a constraint means. This module knows only which words its object has, and
+//! looks for them in what an action changes: its paths, the lines that it removes and adds, and its commands. What it finds is
+//! a reason to ask the user, and none to correct the agent.
+
+mod aspects;
+mod change;
+mod concepts;
+mod reading;
+mod source;
+mod stem;
+
+use super::command_effects::{formats, only_shows, upgrades_everything};
+use super::written::has_other_version;
+use crate::analyzed_action::{AnalyzedAction, asks_a_server};
+use crate::file_kind::is_temporary;
+use crate::normalized_path::NormalizedPath;
+use crate::pattern::Pattern;
+use aspects::Aspect;
+use change::{Change, command_words, words_of};
+use grov_domain::{EffectKind, Program};
+pub(super) use reading::read;
+use stem::is_same_word;
+
+/// What must not happen to a thing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Rule {
+    /// It stays as it is.
+    #[default]
+    Keep,
+    /// It must not be added or used.
+    Add,
+    /// It must be neither changed, added nor run.
+    Any,
+    /// It must not be removed.
+    Stay,
+    /// It is left out of what is requested.
+    Except,
+    /// Nothing else may change.
+    Only,
+}
+
+/// The things that a clause names.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Named {
+    rule: Rule,
+    /// Words of which one tells that an action concerns them.
+    words: Vec<String>,
+    /// Properties of code.
+    aspects: Vec<Aspect>,
+    /// What people who speak other languages than the code call the thing, in code.
+    translated: Vec<String>,
+    /// The paths that the clause names.
+    places: Vec<String>,
+    /// The branches that it names.
+    branches: Vec<String>,
+    /// The hosts that it names.
+    hosts: Vec<String>,
+    /// Only what exists must not change.
+    is_existing: bool,
+    /// Versions and other numbers.
+    numbers: Vec<String>,
+    /// Everything else than what was requested.
+    rest: bool,
+    /// The thing is a part with files of its own, which others use.
+    is_part: bool,
+}
+
+/// A constraint on named things.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct NamedConstraint {
+    /// The text of the constraint.
+    pub(super) text: String,
+    pub(super) named: Named,
+    /// Paths that the user asked to change nevertheless.
+    pub(super) lifted: Vec<Pattern>,
+}
+
+impl NamedConstraint {
+    /// Whether an action concerns what must not change.
+    pub(super) fn is_broken_by(&self, action: &AnalyzedAction<'_>) -> bool {
+        let is_lifted = |place: &NormalizedPath| {
+            self.lifted
+                .iter()
+                .any(|pattern| pattern.covers(place) || pattern.expects(place))
+        };
+        let is_requested = !action.changed.is_empty() && action.changed.iter().all(is_lifted);
+        !is_requested && self.named.is_broken_by(action)
+    }
+}
+
+impl Named {
+    /// Whether an action concerns what must not change.
+    fn is_broken_by(&self, action: &AnalyzedAction<'_>) -> bool {
+        if action.is_read_only() {
+            return self.rule != Rule::Only && self.uses_branch_or_host(action) || self.reads_from(action);
+        }
+        let change = Change::of(action);
+        if !change.places.is_empty() && change.places.iter().all(|place| is_temporary(place)) {
+            return false;
+        }
+        if (self.rest || self.rule == Rule::Only) && self.reformats(action) {
+            return true;
+        }
+        if self.rule != Rule::Only && self.uses_branch_or_host(action) {
+            return true;
+        }
+        match self.rule {
+            Rule::Only => self.leaves(&change),
+            _ if self.rest => false,
+            _ if !self.numbers.is_empty() => {
+                self.changes_number(&change) || self.sets_number(action, &change)
+            }
+            Rule::Keep | Rule::Any if !self.aspects.is_empty() => {
+                self.changes_aspect(&change) || self.moves(action)
+            }
+            _ if self.is_existing => !change.is_whole && change.is_edit && self.is_in_path(&change),
+            Rule::Keep if self.is_part => self.is_in_path(&change),
+            Rule::Keep => {
+                self.is_in_path(&change)
+                    || self.is_in_lines(change.changed_lines())
+                    || self.is_added(&change)
+                    || self.is_run(action)
+            }
+            Rule::Except => self.is_in_path(&change) || self.is_in_lines(&change.removed),
+            Rule::Stay => {
+                action.removes && self.is_in_path(&change)
+                    || self.is_in_lines(&change.removed) && !self.is_in_lines(&change.added)
+            }
+            Rule::Add => self.is_added(&change) || self.is_run(action),
+            Rule::Any => self.is_in_path(&change) || self.is_added(&change) || self.is_run(action),
+        }
+    }
+
+    /// Whether a file is moved where names must not change.
+    fn moves(&self, action: &AnalyzedAction<'_>) -> bool {
+        let moves = |program: &Program| program.name() == "mv" || program.git().0 == "mv";
+        self.aspects.contains(&Aspect::Names) && self.words.is_empty() && action.programs().iter().any(moves)
+    }
+
+    /// Whether a Git command changes a branch, or a command reaches a host, that the clause names.
+    fn uses_branch_or_host(&self, action: &AnalyzedAction<'_>) -> bool {
+        let is_branch = |word: &str| {
+            let target = word
+                .rsplit(':')
+                .next()
+                .unwrap_or(word)
+                .trim_start_matches("origin/");
+            self.branches.iter().any(|branch| match branch.strip_suffix('/') {
+                Some(_) => target.starts_with(branch.as_str()),
+                None => target == branch,
+            })
+        };
+        let acts = |program: &Program| {
+            let (command, rest) = program.git();
+            let changes = matches!(
+                command,
+                "push" | "merge" | "rebase" | "cherry-pick" | "reset" | "switch" | "checkout" | "branch"
+            );
+            changes
+                && !rest.iter().any(|word| *word == "--")
+                && rest.iter().any(|word| is_branch(word.as_str()))
+        };
+        let reaches = |program: &Program| {
+            program
+                .words()
+                .any(|word| self.hosts.iter().any(|host| word.contains(host.as_str())))
+        };
+        action
+            .programs()
+            .iter()
+            .any(|program| acts(program) || reaches(program))
+    }
+
+    /// Whether a formatter rewrites more than what may change.
+    fn reformats(&self, action: &AnalyzedAction<'_>) -> bool {
+        let names_place = |program: &Program| {
+            let mut operands = program.operands();
+            operands.any(|word| {
+                self.places
+                    .iter()
+                    .any(|place| word.contains(place.trim_end_matches('/')))
+            })
+        };
+        let is_meant = |program: &Program| self.has(&command_words(program)) || names_place(program);
+        action.programs().iter().any(|program| {
+            (formats(program) || upgrades_everything(program)) && !looks(program) && !is_meant(program)
+        })
+    }
+
+    fn has(&self, words: &[String]) -> bool {
+        has_any(words, &self.words) || has_any(words, &self.translated)
+    }
+
+    fn is_in_path(&self, change: &Change<'_>) -> bool {
+        change
+            .places
+            .iter()
+            .any(|place| self.has(&words_of(place.display())))
+    }
+
+    fn is_in_lines(&self, lines: &[&str]) -> bool {
+        lines.iter().any(|line| self.has(&words_of(line)))
+    }
+
+    /// Whether an edit adds a word that was not there before.
+    fn is_added(&self, change: &Change<'_>) -> bool {
+        let known = words_of(change.before.unwrap_or_default());
+        change.added.iter().any(|line| {
+            let mut words = words_of(line);
+            words.retain(|word| !known.contains(word));
+            has_any(&words, &self.words)
+        })
+    }
+
+    /// Whether a number in a changed line is gone, and another one is there instead.
+    fn changes_number(&self, change: &Change<'_>) -> bool {
+        let has_number = |line: &str, number: &str| {
+            line.match_indices(number).any(|(at, _)| {
+                let before = line[..at].chars().next_back();
+                let after = line[at + number.len()..].chars().next();
+                !before.is_some_and(|letter| letter.is_ascii_digit() || letter == '.')
+                    && !after.is_some_and(|letter| letter.is_ascii_digit())
+            })
+        };
+        let any_digit = |line: &&str| line.contains(|letter: char| letter.is_ascii_digit());
+        self.numbers.iter().any(|number| {
+            change.removed.iter().any(|line| has_number(line, number))
+                && change.added.iter().any(|line| any_digit(line))
+                && !change.added.iter().any(|line| has_number(line, number))
+        })
+    }
+
+    /// Whether a line or a package gives a thing another number: `react@18` against "stay on react 17".
+    fn sets_number(&self, action: &AnalyzedAction<'_>, change: &Change<'_>) -> bool {
+        let Some(number) = self.numbers.first() else {
+            return false;
+        };
+        let differs = |line: &str| {
+            self.words
+                .iter()
+                .any(|word| has_other_version(line, word, number))
+        };
+        let installs = action
+            .programs()
+            .iter()
+            .flat_map(Program::operands)
+            .any(|word| word.contains(['@', '=']) && differs(word));
+        let is_unknown = change.is_edit && change.before.is_none();
+        let has_version = |line: &&str| {
+            line.contains('.')
+                && !line.contains(number.as_str())
+                && line.contains(|letter: char| letter.is_ascii_digit())
+        };
+        let is_there = self.is_in_path(change) && change.added.iter().any(|line| has_version(line));
+        installs || is_unknown && (is_there || change.added.iter().any(|line| differs(line)))
+    }
+
+    fn changes_aspect(&self, change: &Change<'_>) -> bool {
+        let extension = change.places.first().map_or("", |place| place.extension());
+        self.aspects
+            .iter()
+            .any(|aspect| aspect.is_changed_by(change, extension))
+    }
+
+    /// Whether a command that does something names it.
+    fn is_run(&self, action: &AnalyzedAction<'_>) -> bool {
+        let tests = |program: &Program| program.operands().any(|word| word == "test");
+        let acts =
+            |program: &&Program| !LOOKING.contains(&program.name()) && !looks(program) && !tests(program);
+        !action.sketch.effects.contains(&EffectKind::Test)
+            && action
+                .programs()
+                .iter()
+                .filter(acts)
+                .any(|program| self.has(&command_words(program)))
+    }
+
+    /// Whether a command reads from an environment that must not be used.
+    fn reads_from(&self, action: &AnalyzedAction<'_>) -> bool {
+        let names = self.words.iter().chain(&self.translated);
+        let environments: Vec<String> = names
+            .filter(|name| ENVIRONMENTS.contains(&name.as_str()))
+            .cloned()
+            .collect();
+        let uses = matches!(self.rule, Rule::Add | Rule::Any);
+        uses && action
+            .programs()
+            .iter()
+            .any(|program| asks_a_server(program) && has_any(&command_words(program), &environments))
+    }
+
+    /// Whether an edit changes code where only comments may change.
+    fn leaves(&self, change: &Change<'_>) -> bool {
+        let Some(place) = change.places.first().filter(|_| change.is_edit) else {
+            return false;
+        };
+        self.aspects.contains(&Aspect::Comments) && Aspect::Code.is_changed_by(change, place.extension())
+    }
+}
+
+/// Whether words, or two of them written as one, are among names.
+fn has_any(words: &[String], names: &[String]) -> bool {
+    words.iter().enumerate().any(|(at, word)| {
+        let joined = words.get(at + 1).map(|next| format!("{word}{next}"));
+        names
+            .iter()
+            .any(|name| is_same_word(word, name) || joined.as_ref().is_some_and(|joined| joined == name))
+    })
+}
+
+/// Names of environments.
+const ENVIRONMENTS: &[&str] = &[
+    "prod",
+    "production",
+    "live",
+    "staging",
+    "stage",
+    "primary",
+    "master",
+    "main",
+];
+
+/// Programs that change nothing.
+#[rustfmt::skip]
+const LOOKING: &[&str] = &[
+    "ag", "awk", "basename", "bat", "cat", "cd", "cmp", "comm", "cut", "date", "df", "diff", "dirname", "du", "echo", "env", "export", "fd", "file", "find", "grep", "head", "jq", "less", "ls", "more", "nl", "printf", "ps", "pwd", "rg",
+    "sha256sum", "sleep", "sort", "stat", "tail", "test", "tree", "true", "uniq", "wc", "which", "xxd", "yq",
+];
+
+/// Whether a program only shows something.
+fn looks(program: &Program) -> bool {
+    let git = program.git().0;
+    let is_git_reading = matches!(
+        git,
+        "log"
+            | "diff"
+            | "show"
+            | "status"
+            | "blame"
+            | "grep"
+            | "ls-files"
+            | "branch"
+            | "fetch"
+            | "rev-parse"
+            | "describe"
+    ) && !program.has_word(&["-D", "-d", "--delete", "-m", "-M"]);
+    let lists_tags = git == "tag" && program.has_word(&["-l", "--list"]);
+    is_git_reading
+        || only_shows(program)
+        || lists_tags
+        || program.has_word(&[
+            "--dry-run",
+            "--help",
+            "--version",
+            "--check",
+            "-check",
+            "--list",
+            "--collect-only",
+        ])
+}
+
+#[cfg(test)]
+mod tests;

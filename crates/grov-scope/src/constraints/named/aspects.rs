@@ -1,0 +1,232 @@
+//! Properties of code that a constraint keeps as they are: names, routes, formats, interfaces.
+
+use super::change::Change;
+use super::source::{code_of, defined_name};
+use crate::constraints::written::setting_of;
+
+/// A property of code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Aspect {
+    /// The names that lines define.
+    Names,
+    /// The paths of a web interface.
+    Routes,
+    /// What is printed or written, and how.
+    Format,
+    /// What others use: routes and exported definitions.
+    Interface,
+    /// All code but comments.
+    Code,
+    /// Comments.
+    Comments,
+    /// Versions.
+    Versions,
+}
+
+/// Words for properties, folded. Prefixes end with `*`.
+#[rustfmt::skip]
+const WORDS: &[(Aspect, &[&str])] = &[
+    (Aspect::Names, &[
+        "name", "names", "naming", "namen", "bezeichner*", "nom", "noms", "nombres", "nomes", "nomi", "nume", "numele", "nazw", "nazwy", "identifiers", "ids", "selectors", "classnames", "renaming",
+        "columns", "spalten*", "colonnes", "columnas", "colunas", "kolumn*", "kolommen", "fields", "felder", "champs", "campos",
+    ]),
+    (Aspect::Routes, &[
+        "route", "routes", "routing", "url", "urls", "permalink*", "slug", "slugs", "pfade", "routen", "ruta", "rutas", "rota", "rotas", "rute", "rutele", "rotte", "trasy", "adresy", "endpoint", "endpoints", "enlaces", "path", "paths",
+    ]),
+    (Aspect::Format, &[
+        "format", "formats", "output", "ausgabe*", "formato", "sortie", "salida", "saida", "uscita", "iesire*", "wyjsci*", "uitvoer", "formatul",
+    ]),
+    (Aspect::Interface, &[
+        "api", "apis", "interface", "interfaces", "contract", "schnittstelle*", "interfaz", "interfaccia", "interfejs*", "signature", "signatures", "signatur*", "types", "exports", "typen", "public",
+    ]),
+    (Aspect::Versions, &["version", "versions", "versionen", "version*", "wersj*", "versao", "versoes", "versie*"]),
+    (Aspect::Comments, &["comment", "comments", "docstring", "docstrings", "kommentar*", "commentaire*", "comentari*", "comentario*", "commenti", "komentarz*", "doc"]),
+];
+
+/// Parts of words for properties in languages without spaces.
+const PARTS: &[(Aspect, &[&str])] = &[
+    (Aspect::Names, &["名", "字段", "列"]),
+    (Aspect::Routes, &["路由", "ルート", "エンドポイント", "URL"]),
+    (Aspect::Format, &["输出", "格式", "出力", "書式"]),
+    (
+        Aspect::Interface,
+        &["接口", "インターフェース", "API", "签名", "シグネチャ"],
+    ),
+    (Aspect::Comments, &["注释", "コメント"]),
+];
+
+/// The properties that a word names.
+pub(super) fn named_by(word: &str) -> impl Iterator<Item = Aspect> {
+    let is_named = move |known: &&str| match known.strip_suffix('*') {
+        Some(stem) => word.starts_with(stem),
+        None => *known == word,
+    };
+    WORDS
+        .iter()
+        .filter(move |(_, words)| words.iter().any(|known| is_named(known)))
+        .map(|(aspect, _)| *aspect)
+}
+
+/// The properties that a text without spaces names.
+pub(super) fn named_in(text: &str) -> impl Iterator<Item = Aspect> {
+    PARTS
+        .iter()
+        .filter(move |(_, parts)| parts.iter().any(|part| text.contains(part)))
+        .map(|(aspect, _)| *aspect)
+}
+
+impl Aspect {
+    /// Whether an edit changes this property.
+    pub(super) fn is_changed_by(self, change: &Change<'_>, extension: &str) -> bool {
+        if !change.is_edit {
+            // A name is replaced everywhere.
+            let is_name = |text: &str| {
+                text.chars()
+                    .all(|letter| letter.is_alphanumeric() || "_-$:!\"'/".contains(letter))
+            };
+            return matches!(self, Self::Names | Self::Interface | Self::Routes)
+                && change.removed.iter().any(|old| is_name(old));
+        }
+        let Some(before) = change.before.filter(|_| !change.is_whole) else {
+            return false;
+        };
+        let loses = |key: &dyn Fn(&str) -> Option<String>| {
+            let kept: Vec<String> = change.after.lines().filter_map(key).collect();
+            change
+                .removed
+                .iter()
+                .filter_map(|line| key(line))
+                .any(|old| !kept.contains(&old))
+        };
+        match self {
+            Self::Names => loses(&|line| label_of(line, extension)),
+            Self::Routes => loses(&route_of),
+            Self::Format => loses(&format_of),
+            Self::Versions => loses(&version_of),
+            Self::Interface => loses(&route_line) || loses(&exported),
+            Self::Code => code_of(before, extension) != code_of(change.after, extension),
+            Self::Comments => {
+                let comments = |text: &str| {
+                    let code = code_of(text, extension);
+                    text.lines()
+                        .filter(|line| !code.iter().any(|known| known == line.trim()))
+                        .map(|line| line.trim().to_owned())
+                        .collect::<Vec<_>>()
+                };
+                comments(before)
+                    .iter()
+                    .any(|line| !comments(change.after).contains(line))
+            }
+        }
+    }
+}
+
+/// The names that a line defines or declares, as one text.
+fn label_of(line: &str, extension: &str) -> Option<String> {
+    let line = line.trim();
+    // ".price { float: left; }"
+    if line.starts_with(['.', '#']) && line.contains('{') {
+        return line.split('{').next().map(|selector| selector.trim().to_owned());
+    }
+    for mark in [
+        "class=\"",
+        "class='",
+        "id=\"",
+        "name=\"",
+        "DSN=",
+        "className=\"",
+        "json:\"",
+    ] {
+        if let Some((_, rest)) = line.split_once(mark) {
+            let end = rest.find(['"', '\'', ',']).unwrap_or(rest.len());
+            return Some(rest[..end].to_owned());
+        }
+    }
+    if let Some(name) = defined_name(line) {
+        return Some(name.to_owned());
+    }
+    ENTRIES
+        .contains(&extension)
+        .then(|| setting_of(line).map(str::to_owned))
+        .flatten()
+}
+
+/// Kinds of files whose lines are entries with keys.
+const ENTRIES: &[&str] = &[
+    "json",
+    "yml",
+    "yaml",
+    "toml",
+    "ini",
+    "properties",
+    "po",
+    "arb",
+    "strings",
+    "env",
+    "jcl",
+];
+
+/// The method and path of a line that declares a route.
+fn route_of(line: &str) -> Option<String> {
+    let literal = quoted(line).find(|text| text.contains('/') && !text.contains(' '))?;
+    let before = line.split(literal).next().unwrap_or_default();
+    let method: String = before.chars().filter(|letter| letter.is_alphanumeric()).collect();
+    Some(format!("{method} {literal}"))
+}
+
+/// A line that declares a route, whole.
+fn route_line(line: &str) -> Option<String> {
+    let lower = line.to_lowercase();
+    const DECLARING: &[&str] = &[
+        "route", "app.", "@get", "@post", "@put", "@delete", "mapping", "path(",
+    ];
+    (route_of(line).is_some() && DECLARING.iter().any(|mark| lower.contains(mark)))
+        .then(|| line.trim().to_owned())
+}
+
+/// A line that exports something.
+fn exported(line: &str) -> Option<String> {
+    let line = line.trim();
+    let is_shown = ["export ", "pub ", "public ", "module.exports", "__all__", "open "]
+        .iter()
+        .any(|begin| line.starts_with(begin));
+    is_shown.then(|| line.split(" {").next().unwrap_or(line).to_owned())
+}
+
+/// The texts between quotation marks.
+fn quoted(line: &str) -> impl Iterator<Item = &str> {
+    line.split(['"', '\'', '`']).skip(1).step_by(2)
+}
+
+/// What a line prints or formats: its texts, and the line itself if it fills columns.
+fn format_of(line: &str) -> Option<String> {
+    const CALLS: &[&str] = &[
+        "print",
+        "format",
+        "console.log",
+        "echo ",
+        "fmt.",
+        "writer",
+        "write(",
+        "strftime",
+        "f\"",
+        "f'",
+        "to_csv",
+        "join(",
+        "json:",
+    ];
+    const FILLING: &[&str] = &["ljust", "rjust", "padstart", "padend", "zfill"];
+    let lower = line.to_lowercase();
+    if FILLING.iter().any(|call| lower.contains(call)) {
+        return Some(line.trim().to_owned());
+    }
+    let texts: Vec<&str> = quoted(line).collect();
+    (CALLS.iter().any(|call| lower.contains(call)) && !texts.is_empty()).then(|| texts.join("\n"))
+}
+
+/// The thing to which a line gives a version, and the version.
+fn version_of(line: &str) -> Option<String> {
+    let digits = |word: &&str| word.starts_with(|letter: char| letter.is_ascii_digit()) && word.contains('.');
+    let mut words = line.split(|letter: char| !letter.is_alphanumeric() && letter != '.');
+    words.find(digits).map(|_| line.trim().to_owned())
+}

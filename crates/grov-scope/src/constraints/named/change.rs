@@ -1,0 +1,140 @@
+//! What an action changes, as words: of its paths, of the lines that it removes and adds, and of its commands.
+
+use crate::analyzed_action::AnalyzedAction;
+use crate::constraints::place::path_words;
+use crate::normalized_path::NormalizedPath;
+use crate::words::fold;
+use grov_domain::{ActionType, Program};
+
+/// The most lines of each side of a change that are read.
+const MAX_LINES: usize = 600;
+
+/// The most bytes of a command that are read.
+const MAX_COMMAND: usize = 4 * 1024;
+
+/// What an action changes.
+#[derive(Debug, Default)]
+pub(super) struct Change<'a> {
+    /// The changed files and folders of the project.
+    pub(super) places: Vec<&'a NormalizedPath>,
+    /// The lines that are no longer there.
+    pub(super) removed: Vec<&'a str>,
+    /// The lines that were not there before.
+    pub(super) added: Vec<&'a str>,
+    /// The whole texts before and after.
+    pub(super) before: Option<&'a str>,
+    pub(super) after: &'a str,
+    /// A tool of the client edits or writes a file.
+    pub(super) is_edit: bool,
+    /// A file is written as a whole.
+    pub(super) is_whole: bool,
+}
+
+impl<'a> Change<'a> {
+    /// What an action changes.
+    pub(super) fn of(action: &'a AnalyzedAction<'_>) -> Self {
+        let mut found = Self {
+            places: action
+                .changed
+                .iter()
+                .filter(|place| place.is_in_project())
+                .collect(),
+            is_edit: action.sketch.action_type.modifies_files(),
+            is_whole: action.sketch.action_type == ActionType::Write,
+            ..Self::default()
+        };
+        if found.is_edit {
+            let change = action.sketch.change.as_deref();
+            found.before = change
+                .and_then(|change| change.before.as_deref())
+                .filter(|before| !before.trim().is_empty());
+            found.after = change.map_or(action.content(), |change| change.after.as_str());
+            let before = found.before.unwrap_or_default();
+            found.removed = lines_without(before, found.after);
+            found.added = lines_without(found.after, before);
+        } else {
+            for (old, new) in action.programs().iter().filter_map(replaced_by) {
+                found.removed.push(old);
+                found.added.push(new);
+            }
+        }
+        found
+    }
+
+    /// The lines that change: the old ones, or the new ones if the old ones are unknown.
+    pub(super) fn changed_lines(&self) -> &[&'a str] {
+        if self.before.is_some() || !self.is_edit {
+            &self.removed
+        } else {
+            &self.added
+        }
+    }
+}
+
+/// The lines of a text that another one does not have.
+fn lines_without<'t>(text: &'t str, other: &str) -> Vec<&'t str> {
+    let is_new = |line: &&str| {
+        let line = line.trim();
+        !line.is_empty() && !other.lines().any(|known| known.trim() == line)
+    };
+    text.lines().take(MAX_LINES).filter(is_new).collect()
+}
+
+/// What `sed -i` replaces, and with what.
+fn replaced_by(program: &Program) -> Option<(&str, &str)> {
+    if !matches!(program.name(), "sed" | "perl") {
+        return None;
+    }
+    let script = program
+        .arguments
+        .iter()
+        .map(|argument| argument.text.as_str())
+        .find(|text| text.starts_with('s') && text.len() > 3)?;
+    let mark = script[1..].chars().next().filter(char::is_ascii_punctuation)?;
+    let mut parts = script[2..].split(mark);
+    Some((parts.next()?, parts.next()?))
+}
+
+/// The words of a text, folded: `tab` and `bar` of `tabBar`.
+pub(super) fn words_of(text: &str) -> Vec<String> {
+    let mut found = path_words(text);
+    found.retain(|word| !word.is_empty());
+    if !text.is_ascii() {
+        for word in &mut found {
+            *word = fold(word);
+        }
+    }
+    found
+}
+
+/// The words of a command: its program, and its arguments and input without what it leaves out (`--exclude docs`).
+pub(super) fn command_words(program: &Program) -> Vec<String> {
+    let mut text = String::new();
+    let mut is_left_out = false;
+    let input = program.input.as_deref();
+    for word in program
+        .words()
+        .chain(program.targets.iter().map(String::as_str))
+        .chain(input)
+    {
+        let leaves_out = EXCLUDING.iter().any(|option| word.starts_with(option)) || word == "-x";
+        if !(is_left_out || leaves_out) && text.len() + word.len() <= MAX_COMMAND {
+            text.push_str(word);
+            text.push(' ');
+        }
+        is_left_out = leaves_out && !word.contains('=');
+    }
+    words_of(&text)
+}
+
+/// Options for what a program leaves out.
+const EXCLUDING: &[&str] = &[
+    "--exclude",
+    "--except",
+    "--ignore",
+    "--reject",
+    "--skip",
+    "--not",
+    "--omit",
+    "--without",
+];

@@ -1,0 +1,326 @@
+//! Reads which things a constraint names, and what must not happen to them.
+
+use super::aspects::{self, Aspect};
+use super::change::words_of;
+use super::concepts;
+use super::stem::{is_same_word, is_unspaced_text};
+use super::{Named, Rule};
+use crate::constraints::clause::{Token, clauses};
+use crate::constraints::limit::PROGRAMS;
+use crate::constraints::request::Sentence;
+use crate::constraints::vocabulary::Term;
+use crate::constraints::written::KEYWORDS;
+use crate::words::fold;
+use grov_domain::both_ends;
+
+/// The bytes at each end of a prompt that are read.
+const END: usize = 2 * 1024;
+
+/// The fewest letters of a word that names a thing.
+const MIN_NAME: usize = 3;
+
+/// Words that occur in too many paths and texts to name a thing.
+#[rustfmt::skip]
+const COMMON: &[&str] = &[
+    "about", "access", "app", "approve", "array", "back", "bad", "base", "big", "bits", "bug", "case", "check", "class", "client", "code", "come", "const", "copy", "core", "course", "customer", "day", "default", "diff",
+    "dir", "drop", "edit", "end", "even", "export", "extra", "feature", "fields", "file", "first", "fix", "for", "format", "from", "full", "function", "get", "good", "group", "hand", "half", "help", "home", "idea", "import", "info",
+    "input", "issue", "item", "job", "just", "key", "kind", "last", "later", "let", "lib", "line", "list", "local", "look", "main", "make", "model", "module", "month", "monday", "most", "name", "need", "new", "next", "note", "now",
+    "number", "object", "once", "one", "open", "order", "other", "own", "page", "part", "path", "people", "place", "please", "problem", "project", "public", "read", "real", "really", "repo", "request", "result", "return",
+    "right", "root", "same", "save", "section", "self", "server", "service", "set", "show", "side", "site", "size", "some", "sort", "source", "src", "start", "state", "static", "step", "stuff", "style", "system", "task", "team",
+    "text", "thing", "things", "time", "today", "tomorrow", "tool", "type", "under", "unless", "user", "value", "var", "version", "want", "way", "week", "whole", "with", "word", "work", "world", "write", "year", "yet",
+    "heute", "alles", "teil", "sache", "todo", "toda", "coisa", "cosa", "chose", "lucru", "acum", "nadal", "jeszcze", "wszystko", "mismo", "misma", "igual", "asi", "encore", "comme", "elles", "sono", "anche", "esta", "este", "estos", "estas", "esses", "essas", "outros", "otros", "altri", "autres", "andere", "anderen",
+];
+
+/// Words that begin what is said about an object.
+#[rustfmt::skip]
+const RELATIVE: &[&str] = &[
+    "which", "who", "whose", "that's", "thats", "while", "since", "die", "das", "qui", "que", "che", "ktore", "ktory", "ktora", "omdat", "want", "weil", "wegen", "parce", "porque", "pq", "xq", "poi", "perche", "pentru", "car", "fiindca",
+    "where", "until", "after", "as",
+];
+
+/// Names of shared branches.
+const BRANCHES: &[&str] = &["main", "master", "develop", "trunk"];
+
+/// Conditions that only say when a limit holds.
+const TIMES: &[&str] = &[
+    "while", "when", "wenn", "mientras", "mentre", "enquanto", "pendant", "terwijl", "podczas",
+];
+
+/// Meanings of verbs that forbid to change something.
+const CHANGING: &[Term] = &[
+    Term::Change,
+    Term::Remove,
+    Term::Rename,
+    Term::Upgrade,
+    Term::Format,
+];
+
+/// Reads what a constraint with these words in a prompt names.
+pub(in crate::constraints) fn read(text: &str, words: Vec<Token>, prompt: &str) -> Vec<Named> {
+    // What is requested is no limit.
+    let others = both_ends(prompt, END, "\n").replace(text, " ");
+    let requested = &words_of(&fold(&others));
+    let clauses = &clauses(words);
+    let mut found = Vec::new();
+    for (at, clause) in clauses.iter().enumerate() {
+        let before = at
+            .checked_sub(1)
+            .map_or(&[][..], |before| clauses[before].as_slice());
+        let (rule, object) = match rule_of(clause) {
+            Some(found) => found,
+            // "No sleeps, retries or skips"
+            None if continues(clause) => match rule_of(before) {
+                Some((rule, _)) => (rule, clause.iter().collect()),
+                None => continue,
+            },
+            None => continue,
+        };
+        let mut named = Named::of(rule, clause, &object, requested);
+        // "En and de are the customer's, nothing changes there"
+        if named.is_empty() && rule_of(before).is_none() {
+            let before: Vec<&Token> = before.iter().collect();
+            named = Named::of(rule, clause, &before, requested);
+        }
+        if is_unspaced_text(text) {
+            named.add_unspaced(text, requested);
+        }
+        if !named.is_empty() {
+            found.push(named);
+        }
+    }
+    found
+}
+
+/// The most words of a clause that continues a list.
+const MAX_CONTINUATION: usize = 7;
+
+/// Whether a clause without a verb of its own goes on with the objects of the one before it.
+fn continues(clause: &[Token]) -> bool {
+    let may_follow =
+        |token: &Token| !token.is_any(&[Term::Permit, Term::If, Term::Because, Term::That, Term::Only]);
+    clause.len() <= MAX_CONTINUATION
+        && clause.iter().any(|token| token.is(Term::And))
+        && clause.iter().all(may_follow)
+}
+
+/// What a clause forbids, and the words of its object.
+fn rule_of(clause: &[Token]) -> Option<(Rule, Vec<&Token>)> {
+    let has = |term: Term| clause.iter().any(|token| token.is(term));
+    let at = |terms: &[Term]| clause.iter().position(|token| token.is_any(terms));
+    let excepts = at(&[Term::Except]);
+    // "Don't send mails while testing"
+    let is_condition = |token: &Token| token.is(Term::If) && !TIMES.contains(&token.folded.as_str());
+    if has(Term::Permit) || clause.iter().any(is_condition) && excepts.is_none() {
+        return None;
+    }
+    let keeps = |cue: usize| Some((Rule::Keep, object_of(clause, cue)));
+    if let Some(cue) = at(&[Term::HandsOff, Term::Myself]) {
+        return keeps(cue);
+    }
+    let changes = at(CHANGING).is_some();
+    if let Some(cue) = at(&[Term::Ask]) {
+        return changes.then(|| (Rule::Keep, object_of(clause, cue)));
+    }
+    if let Some(cue) = at(&[Term::Not, Term::Nothing]) {
+        if let Some(except) = excepts {
+            return (except < cue && !has(Term::Nothing) && !has(Term::All))
+                .then(|| (Rule::Except, object_of(clause, except)));
+        }
+        let is_verb =
+            |token: &Token| token.is_any(&[Term::Add, Term::Use, Term::Install]) && token.folded != "build";
+        let excludes = clause[cue].folded == "skip";
+        let removes = !clause
+            .iter()
+            .any(|token| token.is_any(&[Term::Change, Term::Rename, Term::Upgrade, Term::Format]));
+        if changes && removes {
+            return Some((Rule::Stay, object_of(clause, cue)));
+        }
+        let rule = match (changes || excludes, clause.iter().any(is_verb)) {
+            (true, _) => Rule::Keep,
+            (_, true) => Rule::Add,
+            _ => Rule::Any,
+        };
+        return Some((rule, object_of(clause, cue)));
+    }
+    if let (Some(cue), None) = (at(&[Term::Only]), at(&[Term::Leave])) {
+        return Some((Rule::Only, object_of(clause, cue)));
+    }
+    if let Some(cue) = at(&[Term::Leave, Term::Keep]) {
+        let stays = has(Term::Still) || names_version(clause);
+        let rule = if stays { Rule::Keep } else { Rule::Stay };
+        return Some((rule, object_of(clause, cue)));
+    }
+    let is_still =
+        |token: &Token| token.is(Term::Still) && !matches!(token.folded.as_str(), "be" | "read" | "out");
+    match clause.iter().position(is_still) {
+        Some(cue) if excepts.is_none() => keeps(cue),
+        _ => excepts.map(|cue| (Rule::Except, object_of(clause, cue))),
+    }
+}
+
+fn names_version(clause: &[Token]) -> bool {
+    clause.iter().any(|token| is_number(&token.raw))
+}
+
+/// The words after a cue up to a relative clause, or those before it if they say nothing.
+fn object_of(clause: &[Token], cue: usize) -> Vec<&Token> {
+    let names = |token: &&Token| token.term.is_none() || noun(token);
+    let mut found: Vec<&Token> = Vec::new();
+    for token in &clause[cue + 1..] {
+        let says_more = RELATIVE.contains(&token.folded.as_str()) && found.iter().any(names);
+        if says_more || token.is_any(&[Term::Until, Term::Before, Term::Because, Term::Except, Term::If]) {
+            break;
+        }
+        found.push(token);
+    }
+    if !found.iter().any(names) || clause[cue].is_any(&[Term::HandsOff, Term::Leave, Term::Still]) {
+        found.extend(&clause[..cue]);
+    }
+    found
+}
+
+/// Whether a token means a thing that the tables of concepts and properties may know.
+fn noun(token: &Token) -> bool {
+    token.is_any(&[
+        Term::Aspect,
+        Term::Signature,
+        Term::Public,
+        Term::Comment,
+        Term::Key,
+        Term::Deploy,
+        Term::Production,
+        Term::Asset,
+        Term::Code,
+        Term::Format,
+        Term::Query,
+        Term::Data,
+        Term::Badge,
+    ])
+}
+
+fn is_number(raw: &str) -> bool {
+    let raw = raw.trim_start_matches('v');
+    raw.starts_with(|letter: char| letter.is_ascii_digit())
+        && raw.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
+}
+
+impl Named {
+    fn of(rule: Rule, clause: &[Token], object: &[&Token], requested: &[String]) -> Self {
+        let mut named = Self {
+            rule,
+            ..Self::default()
+        };
+        named.is_existing = clause.iter().any(|token| token.is(Term::Existing));
+        let mut has_verb = false;
+        for token in object {
+            named.rest |= token.is_any(&[Term::Else, Term::Source]);
+            named.is_part |= token.is(Term::Component);
+            // "Don't touch the import": the second verb is a noun.
+            let is_verb = token.is_action();
+            let is_noun = token.term.is_none() || noun(token) || is_verb && has_verb && rule == Rule::Keep;
+            has_verb |= is_verb;
+            let is_route = token.raw.starts_with('/');
+            if token.is_place() {
+                named.places.push(token.raw.clone());
+                // "release/7.x", "gl/"
+                named
+                    .branches
+                    .extend(token.raw.contains('/').then(|| token.raw.clone()));
+            }
+            if !is_noun || token.is_place() && !is_route || PROGRAMS.contains(&token.folded.as_str()) {
+                continue;
+            }
+            if is_number(&token.raw) {
+                named.numbers.push(token.raw.trim_start_matches('v').to_owned());
+                continue;
+            }
+            if KEYWORDS.contains(&token.folded.as_str()) {
+                continue;
+            }
+            if BRANCHES.contains(&token.folded.as_str()) {
+                named.branches.push(token.folded.clone());
+            }
+            if token.raw.contains('.') && token.raw.contains('-') {
+                named.hosts.push(token.raw.clone());
+            }
+            // A domain, or a call that is recognized as it is written.
+            if token.raw.contains(['.', '(']) && !token.is_quoted {
+                continue;
+            }
+            for word in words_of(&token.raw) {
+                named.aspects.extend(aspects::named_by(&word));
+                named.add(&word, token, requested);
+            }
+        }
+        // "No renaming"
+        if named.words.is_empty()
+            && named.aspects.is_empty()
+            && clause.iter().any(|token| token.is(Term::Rename))
+            && rule == Rule::Keep
+        {
+            named.aspects.push(Aspect::Names);
+        }
+        if object.iter().any(|token| token.is(Term::Key)) {
+            named.aspects.push(Aspect::Names);
+        }
+        named
+    }
+
+    /// Adds a word, with what the thing that it names is called elsewhere.
+    fn add(&mut self, word: &str, token: &Token, requested: &[String]) {
+        let is_requested = requested.iter().any(|known| is_same_word(known, word));
+        if is_requested && !token.is_quoted && self.rule != Rule::Only {
+            return;
+        }
+        let mut is_known = false;
+        for concept in concepts::named_by(word) {
+            is_known = true;
+            let is_asked = |name: &&&str| requested.iter().any(|known| known == **name);
+            if concept.words.iter().find(is_asked).is_none() {
+                self.translated
+                    .extend(concept.words.iter().map(|word| (*word).to_owned()));
+            }
+        }
+        let is_plain = token.term.is_none() && word.chars().count() >= MIN_NAME && !COMMON.contains(&word);
+        if is_plain && !is_unspaced_text(word) || is_known {
+            self.words.push(word.to_owned());
+        }
+    }
+
+    /// Adds the things that a text of a language without spaces names.
+    fn add_unspaced(&mut self, text: &str, requested: &[String]) {
+        self.aspects.extend(aspects::named_in(text));
+        for concept in concepts::named_in(&fold(text)) {
+            if !concept
+                .words
+                .iter()
+                .any(|word| requested.iter().any(|known| known == word))
+            {
+                self.translated
+                    .extend(concept.words.iter().map(|word| (*word).to_owned()));
+            }
+        }
+    }
+
+    /// Whether a sentence that requests something names it.
+    pub(in crate::constraints) fn is_lifted_by(&self, sentence: &Sentence) -> bool {
+        let words: Vec<&str> = self
+            .words
+            .iter()
+            .chain(&self.translated)
+            .map(String::as_str)
+            .collect();
+        sentence.requests(&words)
+    }
+
+    fn is_empty(&self) -> bool {
+        self.words.is_empty()
+            && self.translated.is_empty()
+            && self.aspects.is_empty()
+            && self.numbers.is_empty()
+            && self.places.is_empty()
+            && self.hosts.is_empty()
+            && self.branches.is_empty()
+            && !self.rest
+    }
+}

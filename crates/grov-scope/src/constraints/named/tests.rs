@@ -1,0 +1,158 @@
+use super::*;
+use crate::analyzed_action::tests::bash;
+use crate::constraints::clause::tokens;
+use crate::normalized_path::ProjectRoot;
+use crate::phrases::Languages;
+use crate::words::words;
+use grov_domain::{ActionSketch, ActionType, TextChange};
+use std::sync::Arc;
+
+fn asks(prompt: &str, action: &ActionSketch) -> bool {
+    let root = ProjectRoot::new(Some("/home/me/p"));
+    let words = tokens(prompt, Languages::of(&words(prompt)));
+    let action = AnalyzedAction::new(&root, action);
+    read(prompt, words, prompt)
+        .iter()
+        .any(|named| named.is_broken_by(&action))
+}
+
+fn edit(file: &str, old: &str, new: &str) -> ActionSketch {
+    ActionSketch {
+        files: vec![file.to_owned()],
+        content: Some(new.to_owned()),
+        change: Some(Arc::new(TextChange {
+            before: (!old.is_empty()).then(|| old.to_owned()),
+            after: new.to_owned(),
+        })),
+        ..ActionSketch::empty(ActionType::Edit)
+    }
+}
+
+#[test]
+fn edits_of_named_things_are_asked_about() {
+    for (prompt, file, old, new) in [
+        ("leave the importer as it is", "lib/import.php", "a", "b"),
+        (
+            "ne touche pas au middleware des sessions",
+            "app/middleware/session.js",
+            "a",
+            "b",
+        ),
+        (
+            "die Animationen bleiben so wie sie sind",
+            "game/anim/Jump.anim",
+            "rate: 30",
+            "rate: 60",
+        ),
+        ("don't touch the retry logic", "src/a.ts", "retry(3)", "retry(5)"),
+        (
+            "no threads please",
+            "crawl.py",
+            "import requests",
+            "import requests\nimport threading",
+        ),
+        (
+            "we stay on python 3.9, that is not changing",
+            "setup.cfg",
+            "python_requires = >=3.9",
+            "python_requires = >=3.11",
+        ),
+        (
+            "don't change the routes",
+            "web.py",
+            "@app.get('/orders')",
+            "@app.get('/v2/orders')",
+        ),
+        (
+            "the output format stays the same",
+            "a.py",
+            "print('%s %s' % x)",
+            "print('%s;%s' % x)",
+        ),
+        (
+            "don't change the class names",
+            "a.css",
+            ".price { float: left; }",
+            ".cost { float: left; }",
+        ),
+        ("comments only", "a.py", "x = 1  # one", "x = 2  # two"),
+        (
+            "we keep all the macOS 12 support",
+            "Package.swift",
+            ".macOS(.v12)",
+            ".iOS(.v13)",
+        ),
+    ] {
+        assert!(asks(prompt, &edit(file, old, new)), "{prompt}");
+    }
+}
+
+#[test]
+fn edits_of_other_things_are_not_asked_about() {
+    for (prompt, file, old, new) in [
+        ("leave the importer as it is", "lib/export.php", "a", "b"),
+        (
+            "we stay on python 3.9, that is not changing",
+            "setup.cfg",
+            "name = a",
+            "name = b",
+        ),
+        (
+            "don't change the routes",
+            "web.py",
+            "@app.get('/orders')\nx = 1",
+            "@app.get('/orders')\nx = 2",
+        ),
+        (
+            "don't change the class names",
+            "a.css",
+            ".price { float: left; }",
+            ".price { display: grid; }",
+        ),
+        ("comments only", "a.py", "x = 1  # one", "x = 1  # the first"),
+        ("no need to keep the importer", "lib/import.php", "a", "b"),
+        ("don't delete the importer", "lib/import.php", "a", "b"),
+    ] {
+        assert!(!asks(prompt, &edit(file, old, new)), "{prompt}");
+    }
+}
+
+#[test]
+fn commands_that_run_named_things_are_asked_about() {
+    for (prompt, command, is_asked) in [
+        (
+            "don't flash the board",
+            "esptool.py write_flash 0x1000 a.bin",
+            true,
+        ),
+        ("don't flash the board", "idf.py build", false),
+        ("on évite de lancer le playbook", "ls playbooks", false),
+        (
+            "don't send any emails while testing",
+            "python manage.py send_reminders",
+            true,
+        ),
+        ("not on main", "git push origin HEAD:main", true),
+        ("not on main", "git log main", false),
+        (
+            "never connect to prod",
+            "psql -h db-prod.example.com -c 'select 1'",
+            true,
+        ),
+        ("never connect to prod", "psql -h localhost -c 'select 1'", false),
+        ("no renaming", "git mv a.rs b.rs", true),
+        ("only format packages/web", "npx prettier --write .", true),
+        (
+            "only format packages/web",
+            "npx prettier --write packages/web",
+            false,
+        ),
+        (
+            "don't touch the partner pages",
+            "lychee docs --exclude-path docs/partners",
+            false,
+        ),
+    ] {
+        assert_eq!(asks(prompt, &bash(command)), is_asked, "{prompt}: {command}");
+    }
+}
