@@ -3,6 +3,7 @@
 //! - [`ModelJudge`] asks the model named in [`JudgeSettings`]. Without one, and when a call fails, it answers with the rules
 //!   of [`grov_rules`].
 //! - [`HttpEmbedder`] gets embeddings from a server; [`StaticEmbedder`] computes them in this process from model files.
+//! - [`ProviderClient`] calls a provider of routing, to set it up.
 //! - [`list_price`] is the price of a known model's tokens.
 //!
 //! The crate does not depend on the store (the spending ledger is a port), the proxy, the hooks or the environment:
@@ -16,6 +17,7 @@ mod endpoint;
 mod judge;
 mod model;
 mod model_client;
+mod provider_client;
 mod questions;
 mod queue;
 mod quote;
@@ -28,6 +30,7 @@ mod status;
 
 pub use embed::{EmbedderProvider, EmbedderSettings, HttpEmbedder, StaticEmbedder, StaticModelError};
 pub use judge::ModelJudge;
+pub use provider_client::{ProviderCallError, ProviderClient, ProviderResponse};
 pub use settings::{
     DEFAULT_ANTHROPIC_MODEL, DEFAULT_CONCURRENCY, DEFAULT_DAILY_BUDGET, DEFAULT_TIMEOUT, JudgeSettings,
     Provider, SetupError,

@@ -2,7 +2,7 @@
 
 pub(crate) mod anthropic;
 pub(crate) mod openai;
-mod transport;
+pub(crate) mod transport;
 
 pub(crate) use anthropic::Anthropic;
 pub(crate) use openai::OpenAi;

@@ -142,21 +142,11 @@ impl Transport {
     }
 
     async fn client(&self) -> Result<Client, ClientError> {
-        let tls = if self.endpoint.is_secure()
-            || self.proxy.as_ref().is_some_and(|proxy| proxy.scheme() == "https")
-        {
-            // Loading the system's certificates blocks.
-            tokio::task::spawn_blocking(tls_with_machine_roots).await??
-        } else {
-            tls_without_roots()?
-        };
-        let mut builder = Client::builder()
-            .tls_backend_preconfigured(tls)
-            .no_proxy()
-            .redirect(reqwest::redirect::Policy::none())
+        let through_tls = self.proxy.as_ref().is_some_and(|proxy| proxy.scheme() == "https");
+        let mut builder = builder(self.endpoint.is_secure() || through_tls)
+            .await?
             .connect_timeout(CONNECT_TIMEOUT)
-            .pool_idle_timeout(IDLE_TIMEOUT)
-            .user_agent(concat!("grov/", env!("CARGO_PKG_VERSION")));
+            .pool_idle_timeout(IDLE_TIMEOUT);
         if let Some(proxy) = &self.proxy {
             builder = builder.proxy(reqwest::Proxy::all(proxy.clone())?);
         }
@@ -217,9 +207,24 @@ fn retry_after(text: &str, now: time::OffsetDateTime) -> Option<Duration> {
     Some(Duration::try_from(at - now).unwrap_or_default())
 }
 
+/// A client that follows no redirects and reads no environment, without timeouts. `is_secure`: it needs the system's certificates.
+pub(crate) async fn builder(is_secure: bool) -> Result<reqwest::ClientBuilder, ClientError> {
+    let tls = if is_secure {
+        // Loading the system's certificates blocks.
+        tokio::task::spawn_blocking(tls_with_machine_roots).await??
+    } else {
+        tls_without_roots()?
+    };
+    Ok(Client::builder()
+        .tls_backend_preconfigured(tls)
+        .no_proxy()
+        .redirect(reqwest::redirect::Policy::none())
+        .user_agent(concat!("grov/", env!("CARGO_PKG_VERSION"))))
+}
+
 /// Why the HTTP client could not be set up.
 #[derive(Debug, thiserror::Error)]
-enum ClientError {
+pub(crate) enum ClientError {
     #[error("{0}")]
     Tls(#[from] rustls::Error),
     #[error("{0}")]
@@ -265,7 +270,7 @@ impl rustls::time_provider::TimeProvider for TlsClock {
 }
 
 /// The error and its causes, on one line.
-fn with_causes(error: &(dyn std::error::Error + 'static)) -> String {
+pub(crate) fn with_causes(error: &(dyn std::error::Error + 'static)) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(inner) = cause {

@@ -3,6 +3,7 @@
 
 mod embeddings;
 mod ledger;
+mod provider_client;
 mod providers;
 mod server;
 mod simulated;

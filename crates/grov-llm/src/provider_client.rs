@@ -1,0 +1,165 @@
+//! Calls to a provider of routing, to set it up and to test it. Requests of agents go through the proxy instead.
+
+use crate::model::transport::{self, with_causes};
+use bytes::Bytes;
+use grov_redact::Secret;
+use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+use reqwest::{Client, Response, Url};
+use std::time::Duration;
+
+/// The limit of a response body, in bytes.
+const MAX_RESPONSE_BYTES: usize = 16 * 1024 * 1024;
+
+/// A client of one provider. It follows no redirects, so that a key never reaches another host.
+pub struct ProviderClient {
+    client: Client,
+    base: String,
+    headers: HeaderMap,
+    timeout: Duration,
+}
+
+/// A response whose body is read in parts.
+pub struct ProviderResponse {
+    response: Response,
+    read: usize,
+    timeout: Duration,
+}
+
+/// Why a call has no complete response.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ProviderCallError {
+    /// The client cannot be set up: an invalid URL, key or certificate store.
+    #[error("{0}")]
+    Setup(String),
+    /// There is no connection.
+    #[error("the server cannot be reached: {0}")]
+    Unreachable(String),
+    /// The server did not answer in time.
+    #[error("the server did not answer within {} seconds", .0.as_secs())]
+    TimedOut(Duration),
+    /// The response broke off or is too long.
+    #[error("the response is incomplete: {0}")]
+    Broken(String),
+}
+
+impl ProviderClient {
+    /// A client of the server at `base`. `headers` are sent with every request. `timeout` is the limit of silence: for the connection, and
+    /// between two reads of the response.
+    ///
+    /// # Errors
+    ///
+    /// If the URL or a header is invalid, or the system's certificates cannot be loaded.
+    pub async fn new(
+        base: &str,
+        headers: &[(&'static str, Secret)],
+        timeout: Duration,
+    ) -> Result<Self, ProviderCallError> {
+        let setup = |reason: &dyn std::fmt::Display| ProviderCallError::Setup(reason.to_string());
+        let url = Url::parse(base).map_err(|error| setup(&format_args!("the URL is invalid: {error}")))?;
+        let mut map = HeaderMap::new();
+        for (name, value) in headers {
+            let value = HeaderValue::from_str(value.expose());
+            let mut value = value.map_err(|_| setup(&format_args!("`{name}` cannot be sent in a header")))?;
+            value.set_sensitive(true);
+            map.insert(HeaderName::from_static(name), value);
+        }
+        let client = transport::builder(url.scheme() == "https")
+            .await
+            .map_err(|error| setup(&error))?
+            .connect_timeout(timeout)
+            .read_timeout(timeout)
+            .build()
+            .map_err(|error| setup(&with_causes(&error.without_url())))?;
+        Ok(Self {
+            client,
+            base: base.trim_end_matches('/').to_owned(),
+            headers: map,
+            timeout,
+        })
+    }
+
+    /// Gets `path` below the base URL.
+    ///
+    /// # Errors
+    ///
+    /// If there is no response. Any status is a response.
+    pub async fn get(&self, path: &str) -> Result<ProviderResponse, ProviderCallError> {
+        let request = self.client.get(format!("{}{path}", self.base));
+        self.send(request).await
+    }
+
+    /// Posts JSON to `path` below the base URL.
+    ///
+    /// # Errors
+    ///
+    /// If there is no response. Any status is a response.
+    pub async fn post(&self, path: &str, body: Vec<u8>) -> Result<ProviderResponse, ProviderCallError> {
+        let request = self.client.post(format!("{}{path}", self.base));
+        let request = request.header(CONTENT_TYPE, "application/json").body(body);
+        self.send(request).await
+    }
+
+    async fn send(&self, request: reqwest::RequestBuilder) -> Result<ProviderResponse, ProviderCallError> {
+        let sent = request.headers(self.headers.clone()).send().await;
+        let response = sent.map_err(|error| call_error(error, self.timeout))?;
+        Ok(ProviderResponse {
+            response,
+            read: 0,
+            timeout: self.timeout,
+        })
+    }
+}
+
+impl ProviderResponse {
+    /// The status.
+    pub fn status(&self) -> u16 {
+        self.response.status().as_u16()
+    }
+
+    /// The value of `content-type`.
+    pub fn content_type(&self) -> Option<&str> {
+        self.response.headers().get(CONTENT_TYPE)?.to_str().ok()
+    }
+
+    /// The next part of the body; `None` at its end.
+    ///
+    /// # Errors
+    ///
+    /// If the body breaks off, is silent for too long, or is longer than 16 MiB.
+    pub async fn chunk(&mut self) -> Result<Option<Bytes>, ProviderCallError> {
+        let timeout = self.timeout;
+        let chunk = self.response.chunk().await;
+        let chunk = chunk.map_err(|error| call_error(error, timeout))?;
+        self.read += chunk.as_ref().map_or(0, Bytes::len);
+        if self.read > MAX_RESPONSE_BYTES {
+            let reason = format!("it is longer than {MAX_RESPONSE_BYTES} bytes");
+            return Err(ProviderCallError::Broken(reason));
+        }
+        Ok(chunk)
+    }
+
+    /// The rest of the body.
+    ///
+    /// # Errors
+    ///
+    /// As [`ProviderResponse::chunk`].
+    pub async fn body(mut self) -> Result<Vec<u8>, ProviderCallError> {
+        let mut body = Vec::new();
+        while let Some(chunk) = self.chunk().await? {
+            body.extend_from_slice(&chunk);
+        }
+        Ok(body)
+    }
+}
+
+/// Without the URL: it may contain what the user did not mean to print.
+fn call_error(error: reqwest::Error, timeout: Duration) -> ProviderCallError {
+    let (timed_out, connecting) = (error.is_timeout(), error.is_connect());
+    let reason = with_causes(&error.without_url());
+    match (timed_out, connecting) {
+        (true, _) => ProviderCallError::TimedOut(timeout),
+        (false, true) => ProviderCallError::Unreachable(reason),
+        (false, false) => ProviderCallError::Broken(reason),
+    }
+}
