@@ -2,6 +2,7 @@
 
 mod drift;
 mod memory;
+mod route;
 
 use crate::failure::Failure;
 use clap::error::ErrorKind;
@@ -12,6 +13,7 @@ pub(crate) use memory::{
     AdoptArguments, ChangeArguments, EditArguments, ForgetArguments, ImportArguments, MemoryCommand,
     SearchArguments,
 };
+pub(crate) use route::{AgentArguments, AgentScope, ExplainArguments, RouteArguments, RouteCommand};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -105,6 +107,8 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: MemoryCommand,
     },
+    /// Route agents to other models: check the provider file, explain routes, write agents
+    Route(RouteArguments),
     /// Stop adding text to prompts, for this project or one session
     Off(SwitchArguments),
     /// Add text to prompts again

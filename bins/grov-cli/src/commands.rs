@@ -11,6 +11,7 @@ mod memory;
 mod proxy;
 mod proxy_status;
 mod registration;
+mod route;
 mod status;
 mod statusline;
 mod steps;
@@ -41,6 +42,7 @@ pub(crate) fn run(grov: Grov, terminal: Terminal) -> Outcome {
         Command::Drift { command } => drift::run(context, &command, terminal),
         Command::DriftTest(arguments) => drift_test::run(&context()?, &arguments),
         Command::Memory { command } => memory::run(&context()?, command),
+        Command::Route(arguments) => route::run(&context()?, &arguments),
         Command::Off(arguments) => switch::run(&context()?, &arguments, false),
         Command::On(arguments) => switch::run(&context()?, &arguments, true),
         Command::Store { command } => match command {

@@ -14,6 +14,7 @@ mod memory_changes;
 mod memory_import;
 mod proxy;
 mod registration;
+mod route;
 mod scene;
 mod spending;
 mod statusline;

@@ -1,0 +1,22 @@
+//! `grov route …`
+
+mod agent;
+mod check;
+mod explain;
+mod list;
+mod source;
+
+use crate::arguments::{RouteArguments, RouteCommand};
+use crate::context::Context;
+use crate::output::Outcome;
+use source::Source;
+
+pub(crate) fn run(context: &Context, arguments: &RouteArguments) -> Outcome {
+    let source = Source::new(context, arguments.providers.as_deref());
+    match &arguments.command {
+        RouteCommand::Check => check::run(context, &source),
+        RouteCommand::List => list::run(context, &source),
+        RouteCommand::Explain(arguments) => explain::run(context, &source, arguments),
+        RouteCommand::Agent(arguments) => agent::run(context, &source, arguments),
+    }
+}
