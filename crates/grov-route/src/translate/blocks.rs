@@ -201,8 +201,12 @@ impl Blocks {
         // A call whose block is closed had complete arguments.
         let Some(at) = at else { return };
         if let Some(Segment::Tool { arguments, end, .. }) = self.segments.get_mut(at) {
-            arguments.push_str(text);
-            end.feed(text);
+            // What follows complete arguments is a repetition, and would make them invalid.
+            if end.is_complete() {
+                return;
+            }
+            let end = end.feed(text).unwrap_or(text.len());
+            arguments.push_str(&text[..end]);
         }
         if at > 0 {
             self.waiting += text.len();

@@ -96,7 +96,11 @@ impl SseDecoder {
             self.dispatch(payloads);
             return Ok(());
         }
-        let Some(data) = line.strip_prefix(b"data:") else {
+        // llama.cpp names the field of an error `error`.
+        let data = line
+            .strip_prefix(b"data:")
+            .or_else(|| line.strip_prefix(b"error:"));
+        let Some(data) = data else {
             return Ok(());
         };
         let data = data.strip_prefix(b" ").unwrap_or(data);

@@ -7,6 +7,9 @@ use crate::translate::lenient::{Lenient, json_text, number, parts_text, text};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+/// Finish reasons of answers that are not complete: OpenRouter, DeepSeek, Zhipu.
+const FAILED: &[&str] = &["error", "insufficient_system_resource", "network_error"];
+
 /// Reads answers of Chat Completions.
 #[derive(Debug, Default)]
 pub(crate) struct ChatAnswer {
@@ -157,8 +160,8 @@ impl ChatAnswer {
         match text(choice.finish_reason) {
             None => {}
             Some(reason) if reason.is_empty() => {}
-            Some(reason) if reason == "error" => {
-                let message = "the provider reported an error".to_owned();
+            Some(reason) if FAILED.contains(&reason.as_str()) => {
+                let message = format!("the provider broke off its answer: {reason}");
                 out.push(Event::Error(ProviderError {
                     status: None,
                     message,

@@ -46,7 +46,7 @@ pub(crate) fn chat_request<'a>(
         push_message(message, &mut messages)?;
     }
     chat.push("messages", Json::Array(messages));
-    if let Some(asked) = body.max_tokens {
+    if let Some(asked) = body.max_tokens.filter(|asked| *asked > 0) {
         let limit = options.max_tokens.filter(|most| *most > 0);
         chat.push(
             "max_completion_tokens",
