@@ -12,7 +12,7 @@ pub(crate) struct SseDecoder {
     line: Vec<u8>,
     /// Lines of one event that only together are a payload.
     lines: Vec<Vec<u8>>,
-    /// Bytes in `lines`.
+    /// The memory of `lines`, in bytes.
     held: usize,
     /// The most bytes of one event.
     limit: usize,
@@ -47,8 +47,7 @@ impl SseDecoder {
         }
     }
 
-    /// Decodes a chunk. `take` is offered each payload and says whether it understood it; `lost` is told of each line
-    /// that is part of no payload.
+    /// Decodes a chunk. Each payload is offered to `payloads`; lines that are part of no payload are reported as lost.
     pub(crate) fn chunk(
         &mut self,
         mut chunk: &[u8],
@@ -104,12 +103,16 @@ impl SseDecoder {
             return Ok(());
         };
         let data = data.strip_prefix(b" ").unwrap_or(data);
+        // Some gateways keep the connection alive by empty events.
+        if data.trim_ascii().is_empty() {
+            return Ok(());
+        }
         if payloads.take(data) == Taken::Yes {
             // Lines before it belong to no payload.
             self.give_up(payloads);
             return Ok(());
         }
-        self.held += data.len();
+        self.held += data.len() + size_of::<Vec<u8>>();
         if self.held > self.limit {
             return Err(EventTooLarge { limit: self.limit });
         }
@@ -183,6 +186,12 @@ mod tests {
             seen,
             Seen(["1", "[2,\n3]", "4", "5"].map(String::from).into(), vec![])
         );
+    }
+
+    #[test]
+    fn empty_events_keep_a_connection_alive() {
+        let seen = decode(b"data: \n\ndata:\n\ndata: \r\n\r\ndata: 1\n\n", 100);
+        assert_eq!(seen, Seen(vec!["1".into()], vec![]));
     }
 
     #[test]

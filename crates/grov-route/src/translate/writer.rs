@@ -12,7 +12,7 @@ pub const PING_EVENT: &[u8] = b"event: ping\ndata: {\"type\": \"ping\"}\n\n";
 
 /// Writes parts as server-sent events.
 pub(crate) struct EventWriter<'w> {
-    /// The model that the client is told.
+    /// The name of the model for the client.
     pub(crate) label: &'w str,
     /// Where to write.
     pub(crate) out: &'w mut BytesMut,
