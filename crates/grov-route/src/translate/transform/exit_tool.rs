@@ -18,7 +18,7 @@ const REMINDER: &str = "<system-reminder>Every turn must call a tool. Choose the
     none does, or the task is done, call `ExitTool` with your answer: it is the only way to write to the user.</system-reminder>";
 
 /// A longer answer is written at its end, in bytes: finding what is new takes time in proportion to the whole.
-const MAX_STREAMED: usize = 64 << 10;
+const MAX_STREAMED: usize = 32 << 10;
 
 /// An answer is cut beyond this size, in bytes.
 const MAX_ANSWER: usize = 8 << 20;

@@ -21,7 +21,7 @@ fn split(text: &str, (open, close): Tags) -> Option<(String, String)> {
 }
 
 /// White space is not held back beyond this size, in bytes.
-const MAX_BLANK: usize = 64 << 10;
+const MAX_BLANK: usize = 4 << 10;
 
 /// Turns the text between the first pair of tags into thinking.
 ///

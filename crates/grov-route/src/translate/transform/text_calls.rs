@@ -4,6 +4,7 @@ use super::chain::Step;
 use super::tags::partial;
 use crate::translate::event::{Event, Finish};
 use crate::translate::json_repair::repair;
+use memchr::memmem;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -20,6 +21,8 @@ const FIRST_CALL: usize = 1 << 32;
 pub(super) struct TextCalls {
     tools: Vec<String>,
     held: String,
+    /// The bytes of `held` in which no tag begins.
+    searched: usize,
     inside: bool,
     next_call: usize,
 }
@@ -36,6 +39,7 @@ impl TextCalls {
         Self {
             tools,
             held: String::new(),
+            searched: 0,
             inside: false,
             next_call: FIRST_CALL,
         }
@@ -45,7 +49,12 @@ impl TextCalls {
         self.held.push_str(text);
         loop {
             let tag = if self.inside { CLOSE } else { OPEN };
-            let Some(at) = self.held.find(tag) else { break };
+            let found = memmem::find(&self.held.as_bytes()[self.searched..], tag.as_bytes());
+            let Some(at) = found.map(|at| at + self.searched) else {
+                self.searched = (self.held.len() + 1).saturating_sub(tag.len());
+                break;
+            };
+            self.searched = 0;
             let rest = self.held.split_off(at + tag.len());
             self.held.truncate(at);
             let before = std::mem::replace(&mut self.held, rest);
@@ -60,9 +69,11 @@ impl TextCalls {
             let keep = self.held.len() - partial(&self.held, OPEN);
             let rest = self.held.split_off(keep);
             let text = std::mem::replace(&mut self.held, rest);
+            self.searched = 0;
             self.prose(text, out);
         } else if self.held.len() > MAX_CALL {
             self.inside = false;
+            self.searched = 0;
             let text = format!("{OPEN}{}", std::mem::take(&mut self.held));
             self.prose(text, out);
         }
@@ -91,6 +102,7 @@ impl TextCalls {
     /// Processes what is held. A call that the token limit cut stays text.
     fn flush(&mut self, cut: bool, out: &mut Vec<Event>) {
         let text = std::mem::take(&mut self.held);
+        self.searched = 0;
         match (std::mem::take(&mut self.inside), cut) {
             (true, false) => self.call(&text, "", out),
             (true, true) => self.prose(format!("{OPEN}{text}"), out),
@@ -116,6 +128,65 @@ impl Step for TextCalls {
                 out.push(event);
             }
             other => out.push(other),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn run(text: &str, size: usize) -> Vec<Event> {
+        let mut step = TextCalls::new(vec!["f".to_owned()]);
+        let mut out = Vec::new();
+        let chars: Vec<char> = text.chars().collect();
+        for chunk in chars.chunks(size) {
+            step.event(Event::Text(chunk.iter().collect()), &mut out);
+        }
+        step.event(Event::End, &mut out);
+        let mut joined: Vec<Event> = Vec::new();
+        for event in out {
+            match (joined.last_mut(), event) {
+                (Some(Event::Text(all)), Event::Text(text)) => all.push_str(&text),
+                (_, event) => joined.push(event),
+            }
+        }
+        joined
+    }
+
+    #[test]
+    fn calls_are_found_in_any_split() {
+        let text = "é<tool_call>{\"name\":\"f\",\"arguments\":{\"a\":\"<tool_\"}}</tool_call>b";
+        for size in 1..20 {
+            let events = run(text, size);
+            assert_eq!(events[0], Event::Text("é".into()));
+            assert_eq!(
+                events[2],
+                Event::ToolArguments {
+                    call: FIRST_CALL,
+                    text: "{\"a\":\"<tool_\"}".into()
+                }
+            );
+            assert_eq!(events[3], Event::Text("b".into()));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn chunks_do_not_matter(
+            text in "(<tool_call>|</tool_call>|\\{\"name\":\"f\"\\}|<|[ab é\n]){0,12}",
+            size in 1usize..7,
+        ) {
+            // White space beside a call is dropped only if it arrives alone.
+            let visible = |events: Vec<Event>| -> Vec<Event> {
+                let visible = events.into_iter().map(|event| match event {
+                    Event::Text(text) => Event::Text(text.split_whitespace().collect()),
+                    other => other,
+                });
+                visible.filter(|event| *event != Event::Text(String::new())).collect()
+            };
+            prop_assert_eq!(visible(run(&text, size)), visible(run(&text, 1000)));
         }
     }
 }
