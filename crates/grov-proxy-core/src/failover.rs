@@ -104,7 +104,7 @@ struct Answered {
 
 /// What came of an attempt.
 enum Tried {
-    Response(UpstreamResponse),
+    Response(Box<UpstreamResponse>),
     /// The index of the next target.
     Next(usize),
 }
@@ -140,7 +140,7 @@ impl Forwarder {
             };
             let tried = self.attempt(target, head, copy, &mut running).await;
             match tried.map_err(|error| error.with_headers(&target.response_headers))? {
-                Tried::Response(response) => return Ok(response),
+                Tried::Response(response) => return Ok(*response),
                 Tried::Next(next) => index = next,
             }
         }
@@ -165,7 +165,7 @@ impl Forwarder {
             return Ok(Tried::Next(next));
         }
         match self.translated(target, answered).await {
-            Ok(response) => Ok(Tried::Response(response)),
+            Ok(response) => Ok(Tried::Response(Box::new(response))),
             Err(error) => running.failed(error).map(Tried::Next),
         }
     }

@@ -1,0 +1,168 @@
+//! Requests and responses of providers, in the types of the proxy.
+
+mod native;
+
+use crate::table::PreparedTarget;
+use bytes::{Bytes, BytesMut};
+use grov_proxy_core::{Codec, CodecError, Decoder, Delivery, Encoded, Interruption};
+use grov_route::strip_marker;
+use grov_route::translate::{PING_EVENT, ResponseTranslator};
+use http::header::{self, HeaderMap, HeaderValue};
+use http::uri::PathAndQuery;
+use http::{StatusCode, Uri, request, response};
+use std::sync::Arc;
+
+/// Response headers of a provider that the client gets.
+const KEPT: [header::HeaderName; 1] = [header::RETRY_AFTER];
+
+/// Translates the exchanges with a target.
+pub(crate) struct ProviderCodec {
+    prepared: Arc<PreparedTarget>,
+    /// The position of the key.
+    key: Option<usize>,
+}
+
+impl ProviderCodec {
+    pub(crate) fn new(prepared: &Arc<PreparedTarget>, key: Option<usize>) -> Self {
+        Self {
+            prepared: Arc::clone(prepared),
+            key,
+        }
+    }
+
+    /// Sets the provider's key.
+    fn authorize(&self, headers: &mut HeaderMap) -> Result<(), CodecError> {
+        let Some(key) = self.key.and_then(|key| self.prepared.provider.keys.get(key)) else {
+            return Ok(());
+        };
+        let sensitive = |text: String| {
+            let mut value = HeaderValue::try_from(text)
+                .map_err(|_| CodecError("The provider's key cannot be sent.".into()))?;
+            value.set_sensitive(true);
+            Ok(value)
+        };
+        if self.prepared.translator.is_none() {
+            headers.insert("x-api-key", sensitive(key.expose().to_owned())?);
+        }
+        // Anthropic itself takes a bearer token for a login.
+        if self.prepared.translator.is_some() || !native::is_anthropic(&self.prepared.target.endpoint) {
+            headers.insert(
+                header::AUTHORIZATION,
+                sensitive(format!("Bearer {}", key.expose()))?,
+            );
+        }
+        Ok(())
+    }
+}
+
+impl Codec for ProviderCodec {
+    fn encode(&self, head: &mut request::Parts, body: Bytes) -> Result<Encoded, CodecError> {
+        let body = match strip_marker(&body) {
+            Some(marked) => Bytes::from(marked.body),
+            None => body,
+        };
+        let target = &self.prepared.target;
+        self.authorize(&mut head.headers)?;
+        head.headers
+            .insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        let Some(translator) = &self.prepared.translator else {
+            head.uri = path(target.api_path())?;
+            return native::encode(head, &body, &target.model);
+        };
+        let translated = translator
+            .request(&body)
+            .map_err(|error| CodecError(error.to_string()))?;
+        head.uri = path(translated.path)?;
+        let accept = if translated.stream {
+            "text/event-stream"
+        } else {
+            "application/json"
+        };
+        head.headers
+            .insert(header::ACCEPT, HeaderValue::from_static(accept));
+        Ok(Encoded {
+            body: translated.body.into(),
+            decoder: Some(Box::new(TranslatedResponse(translated.response))),
+        })
+    }
+}
+
+fn path(path: &'static str) -> Result<Uri, CodecError> {
+    let uri = Uri::builder()
+        .path_and_query(PathAndQuery::from_static(path))
+        .build();
+    uri.map_err(|error| CodecError(error.to_string()))
+}
+
+/// The response of a provider with another API.
+struct TranslatedResponse(ResponseTranslator);
+
+impl TranslatedResponse {
+    fn set_status(head: &mut response::Parts, status: u16) {
+        head.status = StatusCode::from_u16(status).unwrap_or(StatusCode::BAD_GATEWAY);
+    }
+}
+
+/// Removes the headers of a provider that mean nothing to the client.
+fn filter(headers: &mut HeaderMap) {
+    let kept: Vec<_> = KEPT
+        .iter()
+        .filter_map(|name| Some((name.clone(), headers.remove(name)?)))
+        .collect();
+    headers.clear();
+    headers.extend(kept);
+}
+
+impl Decoder for TranslatedResponse {
+    fn head(&mut self, head: &mut response::Parts) -> Result<Delivery, CodecError> {
+        let content_type = head.headers.get(header::CONTENT_TYPE);
+        let content_type = content_type.and_then(|value| value.to_str().ok());
+        let status = self.0.head(head.status.as_u16(), content_type);
+        Self::set_status(head, status);
+        filter(&mut head.headers);
+        let content_type = HeaderValue::from_static(self.0.content_type());
+        head.headers.insert(header::CONTENT_TYPE, content_type);
+        Ok(if self.0.is_stream() {
+            Delivery::Stream
+        } else {
+            Delivery::Whole
+        })
+    }
+
+    fn chunk(&mut self, chunk: &[u8], out: &mut BytesMut) -> Result<(), CodecError> {
+        self.0.chunk(chunk, out);
+        Ok(())
+    }
+
+    fn end(&mut self, out: &mut BytesMut) -> Result<(), CodecError> {
+        self.0.end(out);
+        Ok(())
+    }
+
+    fn is_done(&self) -> bool {
+        self.0.is_done()
+    }
+
+    fn abort(&mut self, interruption: &Interruption, out: &mut BytesMut) {
+        self.0.abort(&reason(interruption), out);
+    }
+
+    fn ping(&mut self, out: &mut BytesMut) {
+        if !self.0.is_done() {
+            out.extend_from_slice(PING_EVENT);
+        }
+    }
+
+    fn collected(&mut self, head: &mut response::Parts, _: &[u8]) {
+        Self::set_status(head, self.0.status());
+    }
+}
+
+/// The reason of an interruption, in words that its class follows from.
+fn reason(interruption: &Interruption) -> String {
+    match interruption {
+        Interruption::Cut => "connection closed: the provider cut the response".to_owned(),
+        Interruption::Silent(limit) => format!("timed out: the provider sent nothing for {limit:?}"),
+        Interruption::Untranslatable(error) => error.to_string(),
+    }
+}

@@ -1,0 +1,190 @@
+//! One routed exchange: its attempts, its log lines, its counters.
+
+use crate::answers;
+use crate::plan::Plan;
+use crate::routes::Shared;
+use bytes::Bytes;
+use grov_proxy_core::{
+    Attempt, AttemptResult, Failover, Failure as Unanswered, FailureKind, Next, ObservedExchange, Outcome,
+};
+use grov_route::translate::{ErrorCategory, Failure};
+use grov_route::{is_about_key, is_retryable, retry_after};
+use http::{Response, header, response};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant, SystemTime};
+
+/// A routed exchange.
+pub(crate) struct RoutedExchange {
+    pub(crate) shared: Arc<Shared>,
+    /// The label that was chosen.
+    pub(crate) label: String,
+    /// The planned attempts, in the order of the route's targets.
+    pub(crate) plan: Vec<Plan>,
+    pub(crate) began: Instant,
+    /// The index of the current attempt.
+    current: AtomicUsize,
+}
+
+impl RoutedExchange {
+    pub(crate) fn new(shared: &Arc<Shared>, label: String, plan: Vec<Plan>) -> Self {
+        Self {
+            shared: Arc::clone(shared),
+            label,
+            plan,
+            began: Instant::now(),
+            current: AtomicUsize::new(0),
+        }
+    }
+
+    /// The provider and model of the current attempt, for the log.
+    fn answered_by(&self) -> String {
+        self.current_plan().map(Plan::name).unwrap_or_default()
+    }
+
+    fn current_plan(&self) -> Option<&Plan> {
+        self.plan.get(self.current.load(Ordering::Relaxed))
+    }
+
+    /// The index of the next planned attempt with another target.
+    fn next_target(&self, current: usize) -> Option<usize> {
+        let target = &self.plan.get(current)?.prepared;
+        let rest = self.plan.iter().enumerate().skip(current + 1);
+        let mut others = rest.filter(|(_, plan)| !Arc::ptr_eq(&plan.prepared, target));
+        others.next().map(|(index, _)| index)
+    }
+
+    /// The index of the next planned attempt with another key for the same target.
+    fn next_key(&self, current: usize) -> Option<usize> {
+        let target = &self.plan.get(current)?.prepared;
+        let next = self.plan.get(current + 1)?;
+        Arc::ptr_eq(&next.prepared, target).then_some(current + 1)
+    }
+
+    fn answered(&self, index: usize, plan: &Plan, head: &response::Parts, elapsed: Duration) -> Next {
+        let status = head.status.as_u16();
+        let pause = head.headers.get(header::RETRY_AFTER);
+        let pause = pause.and_then(|value| retry_after(value.to_str().ok()?, SystemTime::now()));
+        let provider = &plan.prepared.provider;
+        provider.answered(plan.key, status, pause, Instant::now());
+        if head.status.is_success() {
+            return Next::Stop;
+        }
+        let other_key = is_about_key(status).then(|| self.next_key(index)).flatten();
+        let next = other_key.or_else(|| is_retryable(status).then(|| self.next_target(index)).flatten());
+        self.log_error(
+            ErrorCategory::Http(status),
+            &format!("status {status}"),
+            elapsed,
+            next,
+        );
+        self.go_on(next)
+    }
+
+    fn failed(&self, index: usize, plan: &Plan, failure: &Unanswered, elapsed: Duration) -> Next {
+        let is_of_provider = failure.kind != FailureKind::Request;
+        if is_of_provider {
+            plan.prepared.provider.failed(Instant::now());
+        }
+        let next = is_of_provider.then(|| self.next_target(index)).flatten();
+        let Failure {
+            category, message, ..
+        } = translated(failure);
+        self.log_error(category, &message, elapsed, next);
+        self.go_on(next)
+    }
+
+    fn go_on(&self, next: Option<usize>) -> Next {
+        match next {
+            Some(next) => {
+                self.shared.counters.retried.increment();
+                Next::TryAt(next)
+            }
+            None => Next::Stop,
+        }
+    }
+
+    fn log_error(&self, category: ErrorCategory, detail: &str, elapsed: Duration, next: Option<usize>) {
+        let Self { label, .. } = self;
+        let (by, ms) = (self.answered_by(), elapsed.as_millis());
+        match next.and_then(|next| self.plan.get(next)).map(Plan::name) {
+            Some(next) => {
+                tracing::warn!("[LOCAL_ERR:{category}] {label} → {by} ({ms}ms): {detail}; next is {next}")
+            }
+            None => tracing::warn!("[LOCAL_ERR:{category}] {label} → {by} ({ms}ms): {detail}"),
+        }
+    }
+
+    /// Logs and counts the exchange after its response ended.
+    pub(crate) fn ended(&self, exchange: &ObservedExchange) {
+        let Self { label, shared, .. } = self;
+        let counters = &shared.counters;
+        let usage = &exchange.turn.usage;
+        let (by, ms) = (self.answered_by(), self.began.elapsed().as_millis());
+        for (counter, tokens) in [
+            (&counters.input_tokens, usage.input),
+            (&counters.cached_tokens, usage.cache_read),
+            (&counters.output_tokens, usage.output),
+        ] {
+            counter.add(usize::try_from(tokens).unwrap_or(usize::MAX));
+        }
+        if exchange.outcome == Outcome::Complete {
+            counters.completed.increment();
+            let (input, output) = (
+                usage.input + usage.cache_read + usage.cache_creation,
+                usage.output,
+            );
+            tracing::info!("LOCAL_OK {label} → {by} ({ms}ms, in={input} out={output})");
+            if let Some(plan) = self.current_plan() {
+                let body = exchange.request.body();
+                shared.calibrator.add(body, input, &plan.prepared.provider);
+            }
+            return;
+        }
+        counters.failed.increment();
+        // An error status was logged when it arrived.
+        if exchange.status == 200 {
+            let error = exchange.turn.error.as_ref().map(|error| error.message.as_str());
+            let detail = error.unwrap_or("the response was not complete");
+            tracing::warn!(
+                "[LOCAL_ERR:STREAM] {label} → {by} ({ms}ms): {:?}: {detail}",
+                exchange.outcome
+            );
+        }
+    }
+}
+
+impl Failover for RoutedExchange {
+    fn attempted(&self, attempt: &Attempt<'_>) -> Next {
+        let index = attempt.target;
+        self.current.store(index, Ordering::Relaxed);
+        let Some(plan) = self.plan.get(index) else {
+            return Next::Stop;
+        };
+        match &attempt.result {
+            AttemptResult::Answered(head) => self.answered(index, plan, head, attempt.elapsed),
+            AttemptResult::Failed(failure) => self.failed(index, plan, failure, attempt.elapsed),
+            AttemptResult::Abandoned => {
+                let (label, by) = (&self.label, self.answered_by());
+                tracing::info!("LOCAL_GONE {label} → {by}: the client disconnected before the response");
+                Next::Stop
+            }
+        }
+    }
+
+    fn exhausted(&self, failure: &Unanswered) -> Option<Response<Bytes>> {
+        self.shared.counters.failed.increment();
+        Some(answers::failure(&translated(failure)))
+    }
+}
+
+/// Returns the failure as the client and the log see it.
+fn translated(failure: &Unanswered) -> Failure {
+    let detail = &failure.detail;
+    match failure.kind {
+        FailureKind::Unreachable => Failure::transport(&format!("connection error: {detail}")),
+        FailureKind::TimedOut => Failure::transport(&format!("timed out: {detail}")),
+        FailureKind::Request => Failure::bad_request(detail),
+        FailureKind::Response => Failure::unreadable(detail),
+    }
+}

@@ -1,0 +1,160 @@
+//! The state of a provider: circuit breaker, keys, and what its token counts are like.
+
+use grov_redact::Secret;
+use grov_route::{Breaker, BreakerState, Calibration, Health, KeyPool, is_about_key};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// A provider. It survives changes of the provider file that do not change its endpoint and keys.
+pub(crate) struct Provider {
+    pub(crate) name: String,
+    pub(crate) endpoint: String,
+    pub(crate) keys: Vec<Secret>,
+    state: Mutex<State>,
+}
+
+struct State {
+    breaker: Breaker,
+    keys: KeyPool,
+    calibration: Calibration,
+    /// How many counts were compared.
+    compared: u32,
+}
+
+impl Provider {
+    pub(crate) fn new(name: &str, endpoint: &str, keys: &[Secret]) -> Self {
+        Self {
+            name: name.to_owned(),
+            endpoint: endpoint.to_owned(),
+            keys: keys.to_vec(),
+            state: Mutex::new(State {
+                breaker: Breaker::default(),
+                keys: KeyPool::new(keys.len()),
+                calibration: Calibration::default(),
+                compared: 0,
+            }),
+        }
+    }
+
+    /// Whether this is the same provider.
+    pub(crate) fn is(&self, name: &str, endpoint: &str, keys: &[Secret]) -> bool {
+        self.name == name && self.endpoint == endpoint && self.keys == keys
+    }
+
+    /// Whether a request may be sent to the provider as the first target. After a pause, one request at a time may.
+    pub(crate) fn try_acquire(&self, now: Instant) -> bool {
+        self.state().breaker.try_acquire(now)
+    }
+
+    /// The state of the circuit breaker.
+    pub(crate) fn circuit(&self, now: Instant) -> BreakerState {
+        self.state().breaker.state(now)
+    }
+
+    /// The keys to try, the next in turn first; a single `None` if the provider wants no key.
+    pub(crate) fn keys_in_turn(&self, now: Instant) -> Vec<Option<usize>> {
+        let Some(first) = self.state().keys.pick(now) else {
+            return vec![None];
+        };
+        let count = self.keys.len();
+        (0..count).map(|offset| Some((first + offset) % count)).collect()
+    }
+
+    /// Reports a response.
+    pub(crate) fn answered(
+        &self,
+        key: Option<usize>,
+        status: u16,
+        retry_after: Option<Duration>,
+        now: Instant,
+    ) {
+        let mut state = self.state();
+        if let Some(key) = key {
+            state.keys.report(key, status, retry_after, now);
+        }
+        let health = match status {
+            // Another key may still be usable.
+            429 if state.keys.has_rested(now) => return,
+            429 => Health::Limited { retry_after },
+            503 if retry_after.is_some() => Health::Limited { retry_after },
+            500.. => Health::Failure,
+            status if is_about_key(status) && state.keys.has_rested(now) => return,
+            _ => Health::Success,
+        };
+        state.breaker.report(now, health);
+    }
+
+    /// Reports that there was no usable response.
+    pub(crate) fn failed(&self, now: Instant) {
+        self.state().breaker.report(now, Health::Failure);
+    }
+
+    /// The probable token count of the provider for our count.
+    pub(crate) fn adjust(&self, counted: u64) -> u64 {
+        self.state().calibration.adjust(counted)
+    }
+
+    /// Whether the next count is worth comparing: the first ones, then one of 16.
+    pub(crate) fn wants_comparison(&self) -> bool {
+        let mut state = self.state();
+        state.compared = state.compared.wrapping_add(1);
+        state.compared <= 4 || state.compared.is_multiple_of(16)
+    }
+
+    /// Learns from a response.
+    pub(crate) fn compare(&self, counted: u64, reported: u64) {
+        self.state().calibration.observe(counted, reported);
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn with_keys(count: usize) -> Provider {
+        let keys: Vec<Secret> = (0..count).map(|key| Secret::new(format!("key-{key}"))).collect();
+        Provider::new("p", "http://p", &keys)
+    }
+
+    #[test]
+    fn keys_take_turns_and_a_limited_one_comes_last() {
+        let now = Instant::now();
+        let provider = with_keys(3);
+        assert_eq!(provider.keys_in_turn(now), [Some(0), Some(1), Some(2)]);
+        assert_eq!(provider.keys_in_turn(now), [Some(1), Some(2), Some(0)]);
+        provider.answered(Some(2), 429, None, now);
+        assert_eq!(provider.keys_in_turn(now)[0], Some(0));
+        assert_eq!(with_keys(0).keys_in_turn(now), [None]);
+    }
+
+    #[test]
+    fn limit_of_the_last_key_opens_the_circuit() {
+        let now = Instant::now();
+        let provider = with_keys(2);
+        let pause = Some(Duration::from_secs(7));
+        provider.answered(Some(0), 429, pause, now);
+        assert_eq!(provider.circuit(now), BreakerState::Closed);
+        provider.answered(Some(1), 429, pause, now);
+        assert!(matches!(provider.circuit(now), BreakerState::Open { .. }));
+        assert!(!provider.try_acquire(now));
+        assert!(provider.try_acquire(now + Duration::from_secs(7)));
+    }
+
+    #[test]
+    fn failures_open_the_circuit_and_refusals_do_not() {
+        let now = Instant::now();
+        let provider = with_keys(1);
+        for _ in 0..5 {
+            provider.answered(Some(0), 400, None, now);
+        }
+        assert!(provider.try_acquire(now));
+        for _ in 0..3 {
+            provider.failed(now);
+        }
+        assert!(!provider.try_acquire(now));
+    }
+}

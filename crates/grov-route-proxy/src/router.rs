@@ -1,0 +1,186 @@
+//! Routes the requests of the proxy.
+
+use crate::answers;
+use crate::exchange::RoutedExchange;
+use crate::own_thinking::OwnThinking;
+use crate::plan;
+use crate::routes::Routes;
+use crate::table::Table;
+use grov_domain::ClientDialect;
+use grov_proxy_core::{
+    Failover, Forward, MessagesRequest, ObservedExchange, Route, RouteRequest, Router, Target, TurnObserver,
+    UpstreamHandle,
+};
+use grov_route::{Agent, Choice, LocalAnswer, RouteDecision, Rules, choose, strip_marker};
+use http::{HeaderMap, Method};
+use std::sync::Arc;
+use std::time::Instant;
+
+/// What a request asks for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Asked {
+    Message,
+    TokenCount,
+    Other,
+}
+
+impl Asked {
+    fn of(request: &RouteRequest<'_>) -> Self {
+        let path = request.uri.path().trim_end_matches('/');
+        if *request.method != Method::POST {
+            Self::Other
+        } else if path.ends_with("/v1/messages") {
+            Self::Message
+        } else if path.ends_with("/v1/messages/count_tokens") {
+            Self::TokenCount
+        } else {
+            Self::Other
+        }
+    }
+}
+
+impl Router for Routes {
+    fn route(&self, request: &RouteRequest<'_>) -> Option<Route> {
+        let message = request.message?;
+        let table = self.table();
+        let asked = Asked::of(request);
+        let local = |answer: LocalAnswer, label: &str| {
+            self.shared.counters.answered_locally.increment();
+            Some(Route::answer(answers::response(answer, label)))
+        };
+        match choice(&table, message, request.headers) {
+            Choice::Anthropic => OwnThinking::is_in(message.body()).then(|| {
+                Route::to(Target {
+                    codec: Some(Arc::new(OwnThinking)),
+                    ..Target::new(UpstreamHandle::MAIN)
+                })
+            }),
+            Choice::UnknownLabel { label, nearest } => {
+                tracing::warn!("[LOCAL_ERR:HTTP_400] {label}: the provider file has no such label");
+                local(LocalAnswer::unknown_label(&label, nearest.as_deref()), &label)
+            }
+            Choice::Stub { label } => {
+                let problems = &table.problems;
+                let is_stream = message.index().is_some_and(|index| index.stream());
+                tracing::warn!(
+                    "LOCAL_ROUTE {} → model={label}: there is no usable provider file",
+                    request.uri.path()
+                );
+                if !problems.is_empty() {
+                    return local(answers::broken_file(table.path.as_deref(), problems), &label);
+                }
+                if asked == Asked::TokenCount {
+                    return Some(self.token_count(&table, message, label));
+                }
+                local(LocalAnswer::stub(&label, is_stream), &label)
+            }
+            Choice::Route(decision) => match asked {
+                Asked::Message => Some(self.forward(&table, message, request, decision)),
+                Asked::TokenCount => Some(self.token_count(&table, message, decision.label)),
+                Asked::Other => local(answers::unsupported(request.uri.path()), &decision.label),
+            },
+        }
+    }
+}
+
+impl Routes {
+    fn token_count(&self, table: &Table, message: &MessagesRequest, label: String) -> Route {
+        self.shared.counters.answered_locally.increment();
+        let provider = table
+            .target(&label)
+            .map(|prepared| Arc::clone(&prepared.provider));
+        answers::token_count(message.body().clone(), label, provider)
+    }
+
+    fn forward(
+        &self,
+        table: &Table,
+        message: &MessagesRequest,
+        request: &RouteRequest<'_>,
+        decision: RouteDecision,
+    ) -> Route {
+        let RouteDecision {
+            label,
+            provider,
+            model,
+            reason,
+        } = decision;
+        let reason = reason.to_string();
+        let is_stream = message.index().is_some_and(|index| index.stream());
+        let kind = if is_stream { "streaming" } else { "non-streaming" };
+        tracing::info!(
+            "LOCAL_ROUTE {} {} → model={label} ({kind}) {provider}/{model}: {reason}",
+            request.method,
+            request.uri.path()
+        );
+        let shared = &self.shared;
+        let plans = match plan::plan(table.chain(&label), Instant::now()) {
+            Ok(plans) => plans,
+            Err(open) => {
+                shared.counters.circuit_open.increment();
+                tracing::warn!(
+                    "[LOCAL_ERR:CONNECTION] {label}: the circuits of {} are open",
+                    open.providers
+                );
+                return Route::answer(answers::circuit_open(&label, &open.providers, open.remaining));
+            }
+        };
+        shared.counters.routed.increment();
+        let targets = plans
+            .iter()
+            .map(|plan| plan::target(plan, &label, &reason, &shared.settings))
+            .collect();
+        let exchange = Arc::new(RoutedExchange::new(shared, label, plans));
+        message.extensions().insert(Arc::clone(&exchange));
+        Route::Forward(Forward {
+            targets,
+            failover: Some(exchange as Arc<dyn Failover>),
+        })
+    }
+}
+
+/// Chooses what happens to a request. Without marker and rules, the body is only searched for the marker.
+fn choice(table: &Table, message: &MessagesRequest, headers: &HeaderMap) -> Choice {
+    let body = message.body();
+    let marker = strip_marker(body).map(|marked| marked.label);
+    let file = table.file.as_ref();
+    let has_rules = file.is_some_and(|file| *file.rules() != Rules::default());
+    let model = || message.index().and_then(|index| index.model());
+    let is_explicit = || file.is_some() && model().is_some_and(|model| model.contains(','));
+    let facts = if marker.is_some() {
+        grov_route::RouteRequest {
+            marker,
+            ..grov_route::RouteRequest::default()
+        }
+    } else if has_rules || is_explicit() {
+        grov_route::RouteRequest::read(body, None, agent(headers))
+    } else {
+        return Choice::Anthropic;
+    };
+    choose(&facts, file)
+}
+
+fn agent(headers: &HeaderMap) -> Agent {
+    let id = headers.get(ClientDialect::CLAUDE_CODE.agent_header);
+    Agent {
+        id: id.and_then(|id| id.to_str().ok()).map(str::to_owned),
+        kind: None,
+    }
+}
+
+impl TurnObserver for Routes {
+    fn name(&self) -> &'static str {
+        "routes"
+    }
+
+    fn observe(&self, exchange: &ObservedExchange) {
+        let routed = exchange
+            .request
+            .extensions()
+            .get::<Arc<RoutedExchange>>()
+            .cloned();
+        if let Some(routed) = routed {
+            routed.ended(exchange);
+        }
+    }
+}
