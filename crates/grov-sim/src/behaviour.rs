@@ -15,6 +15,7 @@
 //! requested |
 //! | `answer=WRONG` | a judge's answer is `truncated`, within `prose`, `fenced`, a `refusal`, `empty`, of other `types`, or has impossible `values` |
 //! | `structured=objects`, `none` | a wish for JSON by a schema is refused, for any JSON at all is refused |
+//! | `quirk=QUIRK` | an answer in the format of OpenAI's API has this peculiarity of a provider, see [`Quirk`]; may be repeated |
 //! | `encoding=gzip`, `deflate`, `br`, `zstd` | content encoding, flushed after every event |
 //! | `frame=event`, `whole`, N | one HTTP chunk per event (the default), for the whole body, for N bytes |
 //! | `write=frame`, `whole`, N | one write per chunk (the default), for the whole response, for N bytes |
@@ -102,6 +103,49 @@ pub enum Structured {
     ObjectsOnly,
     /// None.
     Refused,
+}
+
+/// A peculiarity of a provider with OpenAI's API.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Quirk {
+    /// `numeric-ids`: ids of tool calls are numbers.
+    NumericIds,
+    /// `no-ids`: tool calls have no ids.
+    NoIds,
+    /// `interleaved`: the arguments of parallel tool calls arrive in turn.
+    Interleaved,
+    /// `usage-on-finish`: the usage is in the chunk with the finish reason.
+    UsageOnFinish,
+    /// `usage-null-choices`: the chunk with the usage has `choices: null`.
+    UsageNullChoices,
+    /// `no-usage`: no usage is reported.
+    NoUsage,
+    /// `think`: thinking is text between `<think>` tags.
+    Think,
+    /// `reasoning`: thinking is in the field `reasoning` instead of `reasoning_content`.
+    Reasoning,
+    /// `no-done`: the stream ends without `[DONE]`.
+    NoDone,
+    /// `text-calls`: tool calls are printed as text.
+    TextCalls,
+}
+
+impl Quirk {
+    fn from_name(name: &str) -> Option<Self> {
+        Some(match name {
+            "numeric-ids" => Self::NumericIds,
+            "no-ids" => Self::NoIds,
+            "interleaved" => Self::Interleaved,
+            "usage-on-finish" => Self::UsageOnFinish,
+            "usage-null-choices" => Self::UsageNullChoices,
+            "no-usage" => Self::NoUsage,
+            "think" => Self::Think,
+            "reasoning" => Self::Reasoning,
+            "no-done" => Self::NoDone,
+            "text-calls" => Self::TextCalls,
+            _ => return None,
+        })
+    }
 }
 
 /// How a connection ends.
@@ -216,6 +260,8 @@ pub struct Behaviour {
     pub wrong: Option<Wrong>,
     /// Which requests for structured output are accepted.
     pub structured: Structured,
+    /// Peculiarities of an answer in the format of OpenAI's API.
+    pub quirks: Vec<Quirk>,
     /// Limits the behaviour to this number of requests. Only used in a rule, a header or a marker.
     pub times: Option<u32>,
     /// Limits the behaviour to this step of a prompt, from 1. Only used in a rule, a header or a marker.
@@ -276,6 +322,7 @@ impl Behaviour {
             ("crlf", None) => self.crlf = true,
             ("comments", None) => self.comments = true,
             ("answer", _) => self.wrong = Some(Wrong::from_name(value?)?),
+            ("quirk", _) => self.quirks.push(Quirk::from_name(value?)?),
             ("structured", Some("objects")) => self.structured = Structured::ObjectsOnly,
             ("structured", Some("none")) => self.structured = Structured::Refused,
             ("times", _) => self.times = Some(value?.parse().ok()?),

@@ -1,15 +1,21 @@
-//! `POST /v1/chat/completions`, as in OpenAI's API and compatible servers, as far as a judge needs it.
+//! `POST /v1/chat/completions`, as in OpenAI's API and compatible servers: for a judge, and for agents, whose conversation is
+//! answered by a scenario.
+
+mod completion;
+mod turn;
 
 use crate::behaviour::{Fault, Structured};
 use crate::json::Json;
-use crate::judge::{self, ModelAnswer, Question, Stop};
+use crate::judge::{self, Question};
 use crate::record::RecordedRequest;
 use crate::respond::Writer;
 use crate::routes::{self, Call};
+use crate::script;
 use crate::server::{Incoming, MAX_BODY};
 use crate::state::{Shared, lock};
 use crate::transmit::{Payload, Response};
 use crate::validate::Refusal;
+use completion::{ChatAnswer, Completion};
 
 /// The path of the endpoint.
 pub(crate) const PATH: &str = "/v1/chat/completions";
@@ -205,7 +211,14 @@ pub(crate) fn completions(
         ordinal: record.ordinal,
         judged: question.as_ref().map(|question| question.purpose),
     };
-    let behaviour = routes::given_behaviour(shared, incoming, call, None);
+    let turn = request
+        .as_ref()
+        .ok()
+        .filter(|_| question.is_none())
+        .and_then(|request| turn::of(&request.body));
+    let scripted = turn.map(|turn| script::reply(&lock(&shared.state).scenarios, &turn, "chat"));
+    let scripted_turn = scripted.as_ref().map(|reply| (reply, "chat"));
+    let behaviour = routes::given_behaviour(shared, incoming, call, scripted_turn);
     let checked = request.and_then(|request| {
         request.check_format(behaviour.structured)?;
         Ok(request)
@@ -217,16 +230,21 @@ pub(crate) fn completions(
     let answer = match &question {
         Some(question) => {
             let state = &mut *lock(&shared.state);
-            question.answer(state.scenarios.judge(), &mut state.questions, incoming.hash)
+            let answer = question.answer(state.scenarios.judge(), &mut state.questions, incoming.hash);
+            ChatAnswer::of_judge(&judge::distort(answer, behaviour.wrong))
         }
-        None => PLAIN.to_owned(),
+        None => match scripted {
+            Some(reply) => ChatAnswer::of_reply(&reply, &behaviour.quirks),
+            None => ChatAnswer::plain(PLAIN),
+        },
     };
     let completion = Completion {
         id: writer.request_id().replacen("req_", "chatcmpl-", 1),
         created: record.received_at.unix_timestamp().unsigned_abs(),
         model: &request.model,
-        answer: judge::distort(answer, behaviour.wrong),
+        answer,
         prompt_tokens: incoming.body.len().div_ceil(BYTES_PER_TOKEN) as u64,
+        quirks: &behaviour.quirks,
     };
     let stream = request.body.get("stream").and_then(Json::as_bool) == Some(true);
     let response = match stream && behaviour.fault != Some(Fault::JsonToStream) {
@@ -246,109 +264,4 @@ pub(crate) fn completions(
         false => writer.json(200, &completion.json()),
     };
     writer.deliver(response, behaviour)
-}
-
-struct Completion<'a> {
-    id: String,
-    created: u64,
-    model: &'a str,
-    answer: ModelAnswer,
-    prompt_tokens: u64,
-}
-
-impl Completion<'_> {
-    fn json(&self) -> Json {
-        let text = || Json::from(self.answer.text.as_str());
-        let (content, refusal) = match self.answer.stop {
-            Stop::Refused => (Json::Null, text()),
-            Stop::Complete | Stop::Length => (text(), Json::Null),
-        };
-        let message = Json::object([
-            ("role", "assistant".into()),
-            ("content", content),
-            ("refusal", refusal),
-        ]);
-        let choice = Json::object([
-            ("index", 0_u64.into()),
-            ("message", message),
-            ("logprobs", Json::Null),
-            ("finish_reason", self.finish_reason().into()),
-        ]);
-        let mut body = self.frame("chat.completion", vec![choice]);
-        body.set("usage", self.usage());
-        body
-    }
-
-    fn finish_reason(&self) -> &'static str {
-        match self.answer.stop {
-            Stop::Length => "length",
-            Stop::Complete | Stop::Refused => "stop",
-        }
-    }
-
-    fn usage(&self) -> Json {
-        let completion = self.answer.text.len().div_ceil(BYTES_PER_TOKEN) as u64;
-        Json::object([
-            ("prompt_tokens", self.prompt_tokens.into()),
-            ("completion_tokens", completion.into()),
-            ("total_tokens", (self.prompt_tokens + completion).into()),
-            (
-                "prompt_tokens_details",
-                Json::object([("cached_tokens", 0_u64.into())]),
-            ),
-        ])
-    }
-
-    fn frame(&self, object: &str, choices: Vec<Json>) -> Json {
-        Json::object([
-            ("id", self.id.as_str().into()),
-            ("object", object.into()),
-            ("created", self.created.into()),
-            ("model", self.model.into()),
-            ("choices", choices.into()),
-        ])
-    }
-
-    fn events(&self, delta: usize, usage: bool) -> Vec<Vec<u8>> {
-        let field = match self.answer.stop {
-            Stop::Refused => "refusal",
-            Stop::Complete | Stop::Length => "content",
-        };
-        let characters: Vec<char> = self.answer.text.chars().collect();
-        let mut deltas = vec![Json::object([("role", "assistant".into()), (field, "".into())])];
-        deltas.extend(
-            characters
-                .chunks(delta.max(1))
-                .map(|piece| Json::object([(field, piece.iter().collect::<String>().into())])),
-        );
-        deltas.push(Json::Object(Vec::new()));
-        let last = deltas.len() - 1;
-        let mut events: Vec<Vec<u8>> = deltas
-            .into_iter()
-            .enumerate()
-            .map(|(at, delta)| {
-                let reason = match at == last {
-                    true => self.finish_reason().into(),
-                    false => Json::Null,
-                };
-                let choice = Json::object([
-                    ("index", 0_u64.into()),
-                    ("delta", delta),
-                    ("finish_reason", reason),
-                ]);
-                data(&self.frame("chat.completion.chunk", vec![choice]).to_string())
-            })
-            .collect();
-        if usage {
-            let mut body = self.frame("chat.completion.chunk", Vec::new());
-            body.set("usage", self.usage());
-            events.push(data(&body.to_string()));
-        }
-        events.push(data("[DONE]"));
-        events
-    }
-}
-
-fn data(text: &str) -> Vec<u8> {
-    format!("data: {text}\n\n").into_bytes()
 }

@@ -6,7 +6,8 @@
 //! - [`cache`] is the prompt-cache model, pure; [`Sim::cache_report`] and [`cache::CacheAudit`] attribute its misses.
 //! - [`history`] generates random client histories: the requests of sessions that are resumed, forked, rewound, compacted
 //!   and so on.
-//! - [`judge`] answers questions that ask for JSON, correctly or not; also as `/v1/chat/completions`.
+//! - [`judge`] answers questions that ask for JSON, correctly or not; also as `/v1/chat/completions`, where agents are
+//!   answered by the same scenarios, with the quirks of providers.
 //! - [`player::Player`] is the scripted client.
 //! - [`wire`] is HTTP/1.1 that shows every byte, for tests that need it.
 //!

@@ -108,6 +108,16 @@ impl<'a> Writer<'a> {
         self.error(refusal.status, refusal.kind, &refusal.message)
     }
 
+    /// An error inside a stream.
+    fn error_event(&self) -> Vec<u8> {
+        match self.dialect {
+            Dialect::Anthropic => message::error_event("overloaded_error", "Overloaded"),
+            Dialect::OpenAi => {
+                format!("data: {}\n\n", openai_error(503, "The server is overloaded.")).into_bytes()
+            }
+        }
+    }
+
     /// The response under a behaviour, after faults that replace or damage the body.
     pub(crate) fn deliver(&self, mut response: Response, behaviour: Behaviour) -> Response {
         match behaviour.fault {
@@ -134,11 +144,7 @@ impl<'a> Writer<'a> {
                 );
             }
             Some(Fault::ErrorEvent(events)) => {
-                damage(
-                    &mut response.payload,
-                    events,
-                    &message::error_event("overloaded_error", "Overloaded"),
-                );
+                damage(&mut response.payload, events, &self.error_event());
             }
             _ => {}
         }
