@@ -11,6 +11,7 @@ use crate::judge_setup;
 use crate::listener;
 use crate::open_files;
 use crate::recording::Recording;
+use crate::route_setup;
 use crate::scrubbing;
 use crate::signals::Signals;
 use anyhow::{Context, anyhow};
@@ -267,7 +268,10 @@ impl Services<'_> {
         let drift_counters = drift.as_ref().map(|drift| drift.counters());
         let hook_counters = Arc::clone(&hooks);
         let upstream = Upstream::parse(settings.proxy().upstream.as_str()).map_err(Stop::usage)?;
-        let proxy = grov_live::configure(Proxy::builder(upstream), &recording.sink())
+        let builder = grov_live::configure(Proxy::builder(upstream), &recording.sink());
+        let (builder, routes) = route_setup::routed(builder, self.home, environment, settings.route());
+        self.tasks.spawn("provider file", routes.run(self.stopping()));
+        let proxy = builder
             .limits(limits(settings.proxy(), connections))
             .headers(match settings.proxy().headers {
                 grov_runtime::HeaderPolicy::Open => HeaderPolicy::Open,

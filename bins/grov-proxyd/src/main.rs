@@ -14,6 +14,7 @@ mod listener;
 mod open_files;
 mod port_holder;
 mod recording;
+mod route_setup;
 mod scrubbing;
 mod signals;
 

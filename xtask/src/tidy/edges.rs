@@ -132,6 +132,11 @@ const CRATES: &[Crate] = &[
         must_not_use: &["grov-store", "grov-llm", "grov-wire"],
     },
     Crate {
+        name: "grov-route-proxy",
+        layer: Layer::ProxyEdge,
+        must_not_use: &["grov-store", "grov-llm", "grov-wire"],
+    },
+    Crate {
         name: "grov-hooks",
         layer: Layer::HookEdge,
         must_not_use: &[
@@ -351,6 +356,8 @@ mod tests {
             ("grov-proxy-core", "grov-wire"),
             ("grov-live", "grov-proxy-core"),
             ("grov-live", "grov-actions"),
+            ("grov-route-proxy", "grov-route"),
+            ("grov-route-proxy", "grov-proxy-core"),
             ("grov-live", "grov-runtime"),
             ("grov-hooks", "grov-redact"),
             ("grov-cli", "grov-hooks"),
@@ -387,6 +394,9 @@ mod tests {
             ("grov-proxy-core", "grov-proxyd"),
             ("grov-hooks", "grov-proxy-core"),
             ("grov-hooks", "grov-drift-proxy"),
+            ("grov-drift", "grov-route-proxy"),
+            ("grov-route-proxy", "grov-store"),
+            ("grov-proxy-core", "grov-route"),
             ("grov-proxy-core", "grov-hooks"),
             ("grov-hooks", "grov-store"),
             ("grov-memory", "grov-hooks"),

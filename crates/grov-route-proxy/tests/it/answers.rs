@@ -1,0 +1,101 @@
+//! Requests that are answered without a provider, or go to Anthropic.
+
+use crate::scene::{Scene, file, message, saying, scenario};
+use serde_json::json;
+
+#[tokio::test]
+async fn request_without_marker_goes_to_anthropic_unchanged() {
+    let provider = saying("provider").await;
+    let scene = Scene::with(Some(&file(&[&provider], ""))).await;
+    scene.anthropic.set_script(scenario("anthropic"));
+    let body = message(None, false);
+    let answer = scene.ask(None, false).await;
+    assert_eq!(answer.json()["content"][0]["text"], "anthropic");
+    assert_eq!(answer.route, None);
+    let sent = scene.anthropic.messages().remove(0);
+    assert_eq!(sent.body, body.to_string());
+    assert_eq!(sent.header("x-api-key"), Some("client-secret"));
+    assert!(provider.requests().is_empty());
+}
+
+#[tokio::test]
+async fn marker_without_a_provider_file_gets_the_stub() {
+    let scene = Scene::with(None).await;
+    let whole = scene.ask(Some("fast"), false).await;
+    assert_eq!(
+        (whole.status, whole.json()["id"].as_str()),
+        (200, Some("msg_stub_local_route"))
+    );
+    let stream = scene.ask(Some("fast"), true).await;
+    assert_eq!(stream.events()[0]["message"]["id"], "msg_stub_local_route");
+    assert_eq!(stream.route.as_deref(), Some("fast; grov; answered locally"));
+    assert!(scene.anthropic.requests().is_empty());
+    // Without a marker, nothing changes.
+    assert_eq!(scene.ask(None, false).await.status, 200);
+    assert_eq!(scene.anthropic.requests().len(), 1);
+}
+
+#[tokio::test]
+async fn unknown_label_is_refused_with_the_nearest_one() {
+    let provider = saying("provider").await;
+    let scene = Scene::with(Some(&file(&[&provider], ""))).await;
+    let answer = scene.ask(Some("l9"), false).await;
+    assert_eq!(
+        (answer.status, &answer.json()["error"]["type"]),
+        (400, &json!("invalid_request_error"))
+    );
+    assert!(answer.error().contains("`l0`"), "{}", answer.error());
+    assert!(scene.anthropic.requests().is_empty() && provider.requests().is_empty());
+}
+
+#[tokio::test]
+async fn marker_with_a_broken_provider_file_says_what_is_wrong() {
+    let scene = Scene::with(Some("providers:\n\t- name: x\n")).await;
+    let answer = scene.ask(Some("fast"), false).await;
+    assert_eq!(answer.status, 400);
+    assert!(answer.error().contains("line 2"), "{}", answer.error());
+    assert!(scene.anthropic.requests().is_empty());
+    let health = scene.page("health").await;
+    assert_eq!(health["routes"]["problems"][0]["line"], 2);
+    assert_eq!(scene.counter("not_loaded"), 1);
+}
+
+#[tokio::test]
+async fn token_counts_are_answered_here() {
+    let provider = saying("provider").await;
+    let scene = Scene::with(Some(&file(&[&provider], ""))).await;
+    let answer = scene
+        .post("/v1/messages/count_tokens", &message(Some("l0"), false))
+        .await;
+    let tokens = answer.json()["input_tokens"].as_u64().unwrap();
+    assert!((20..200).contains(&tokens), "{tokens}");
+    assert_eq!(answer.route.as_deref(), Some("l0; grov; answered locally"));
+    let other = scene
+        .post("/v1/messages/batches", &message(Some("l0"), false))
+        .await;
+    assert_eq!(other.status, 400);
+    assert!(scene.anthropic.requests().is_empty() && provider.requests().is_empty());
+    // Without a marker, Anthropic counts.
+    scene
+        .post("/v1/messages/count_tokens", &message(None, false))
+        .await;
+    assert_eq!(scene.anthropic.requests().len(), 1);
+}
+
+#[tokio::test]
+async fn thinking_of_another_model_does_not_go_to_anthropic() {
+    let scene = Scene::with(None).await;
+    let mut body = message(None, false);
+    let own = json!({"type": "thinking", "thinking": "hm", "signature": grov_route::OWN_SIGNATURE});
+    body["messages"] = json!([
+        {"role": "user", "content": "hi"},
+        {"role": "assistant", "content": [own, {"type": "text", "text": "ho"}]},
+        {"role": "user", "content": "go"},
+    ]);
+    let answer = scene.post("/v1/messages", &body).await;
+    assert_eq!(answer.status, 200, "{}", answer.body);
+    let sent = scene.anthropic.messages().remove(0);
+    body["messages"][1]["content"].as_array_mut().unwrap().remove(0);
+    assert_eq!(sent.body, body.to_string());
+    assert_eq!(sent.header("x-api-key"), Some("client-secret"));
+}

@@ -1,0 +1,91 @@
+//! Fallbacks, keys and the circuit breaker.
+
+use crate::scene::{Scene, behave, file, saying};
+
+/// A provider file whose first label falls back to the second one.
+fn with_fallback(first: &str, second: &str) -> String {
+    format!(
+        "providers:\n  - name: first\n    endpoint: {first}/v1\n    api_keys: [key-a, key-b]\n    models:\n      l0:\n        model: m0\n        \
+         fallback: [l1]\n  - name: second\n    endpoint: {second}/v1\n    api_key: key-c\n    models:\n      l1: m1\n"
+    )
+}
+
+fn keys(sim: &grov_sim::Sim) -> Vec<String> {
+    let requests = sim.requests();
+    requests
+        .iter()
+        .filter_map(|request| request.header("authorization").map(str::to_owned))
+        .collect()
+}
+
+#[tokio::test]
+async fn next_target_answers_after_a_failure_of_the_first() {
+    for behaviour in ["status=500", "status=529", "status=408", "hangup", "reset"] {
+        let (first, second) = (saying("first").await, saying("second").await);
+        behave(&first, behaviour);
+        let scene = Scene::with(Some(&with_fallback(&first.url(), &second.url()))).await;
+        let answer = scene.ask(Some("l0"), true).await;
+        assert_eq!(answer.blocks()[0].1, "second", "{behaviour}");
+        assert!(answer.route.unwrap().starts_with("l0; second/m1"), "{behaviour}");
+        // One attempt: another key does not help.
+        assert_eq!(keys(&first), ["Bearer key-a"], "{behaviour}");
+        assert_eq!(keys(&second), ["Bearer key-c"], "{behaviour}");
+        assert_eq!(scene.counter("retried"), 1);
+    }
+}
+
+#[tokio::test]
+async fn next_target_answers_if_the_first_refuses_connections() {
+    let (first, second) = (saying("first").await, saying("second").await);
+    let url = first.url();
+    first.shutdown().await;
+    let scene = Scene::with(Some(&with_fallback(&url, &second.url()))).await;
+    let answer = scene.ask(Some("l0"), false).await;
+    assert_eq!(answer.json()["content"][0]["text"], "second");
+}
+
+#[tokio::test]
+async fn limited_key_is_replaced_by_the_next_and_rests() {
+    let (first, second) = (saying("first").await, saying("second").await);
+    behave(&first, "status=429,retry-after=60,times=1");
+    let scene = Scene::with(Some(&with_fallback(&first.url(), &second.url()))).await;
+    for _ in 0..2 {
+        let answer = scene.ask(Some("l0"), true).await;
+        assert_eq!(answer.blocks()[0].1, "first");
+    }
+    assert_eq!(keys(&first), ["Bearer key-a", "Bearer key-b", "Bearer key-b"]);
+    assert!(second.requests().is_empty());
+}
+
+#[tokio::test]
+async fn refusal_of_the_request_is_not_tried_elsewhere() {
+    let (first, second) = (saying("first").await, saying("second").await);
+    behave(&first, "status=400");
+    let scene = Scene::with(Some(&with_fallback(&first.url(), &second.url()))).await;
+    assert_eq!(scene.ask(Some("l0"), true).await.status, 400);
+    assert!(second.requests().is_empty());
+}
+
+#[tokio::test]
+async fn failing_provider_rests_until_it_may_have_recovered() {
+    let provider = saying("provider").await;
+    behave(&provider, "status=503,times=3");
+    let scene = Scene::with(Some(&file(&[&provider], ""))).await;
+    for _ in 0..3 {
+        assert_eq!(scene.ask(Some("l0"), false).await.status, 502);
+    }
+    let answer = scene.ask(Some("l0"), false).await;
+    assert_eq!(answer.status, 503);
+    let wait: u64 = answer.retry_after.unwrap().parse().unwrap();
+    assert!((1..=11).contains(&wait), "{wait}");
+    assert_eq!(provider.requests().len(), 3);
+    let routes = scene.page("routes").await;
+    let route = &routes["routes"][0];
+    assert_eq!(
+        (&route["label"], &route["healthy"], &route["circuit"]),
+        (&"l0".into(), &false.into(), &"open".into())
+    );
+    assert_eq!(scene.counter("circuit_open"), 1);
+    // A fallback would be used instead; Anthropic never is.
+    assert!(scene.anthropic.requests().is_empty());
+}
