@@ -369,3 +369,19 @@ fn an_answer_through_the_exit_tool_streams() {
     }
     assert_eq!(seen, ["", "Hel", "", "", "lo é\n you", ""]);
 }
+
+#[test]
+fn the_exit_tool_may_be_called_as_text() {
+    let chain = ["tooluse", "enhancetool"].map(|name| Transform::parse(name).unwrap());
+    let text = "<tool_call>{\"name\": \"ExitTool\", \"arguments\": {\"response\": \"done\"}}</tool_call>";
+    let body =
+        json!({"id": "r", "choices": [{"message": {"content": text}, "finish_reason": "stop"}]}).to_string();
+    let message: Value = serde_json::from_str(&translate(
+        response(Api::Chat, &chain, false),
+        body.as_bytes(),
+        10,
+    ))
+    .unwrap();
+    assert_eq!(message["content"], json!([{"type": "text", "text": "done"}]));
+    assert_eq!(message["stop_reason"], "end_turn");
+}

@@ -51,12 +51,14 @@ impl ResponseChain {
                     steps.extend(tags_step(transform));
                 }
                 Transform::EnhanceTool => {
-                    if !context.tools.is_empty() {
-                        steps.push(Box::new(TextCalls::new(context.tools.clone())));
-                    }
                     let passed = transforms
                         .contains(&Transform::ToolUse)
                         .then_some(exit_tool::NAME);
+                    if !context.tools.is_empty() {
+                        let mut tools = context.tools.clone();
+                        tools.extend(passed.map(str::to_owned));
+                        steps.push(Box::new(TextCalls::new(tools)));
+                    }
                     steps.push(Box::new(EnhanceTool::new(passed)));
                 }
                 Transform::ToolUse => steps.push(Box::new(ExitTool::new(tags()))),
