@@ -98,7 +98,7 @@ fn a_crash_right_after_saving_a_task_does_not_save_it_twice() -> Result<()> {
     home.judged(&person.session, 1)?;
     person.types("That is it. [[scenario:parallel]]")?;
     let saved = wait_for_saved_tasks(&home, &person.session, "the task to be saved", |saved| {
-        !saved.is_empty()
+        saved.iter().any(|task| task["status"] == "complete")
     })?;
     daemon.kill()?;
     assert_eq!(saved.len(), 1);
@@ -110,7 +110,9 @@ fn a_crash_right_after_saving_a_task_does_not_save_it_twice() -> Result<()> {
     home.judged(&other.session, 1)?;
     daemon.kill()?;
     let daemon = with_short_abandon_timeout(&home, port)?;
-    wait_for_saved_tasks(&home, &other.session, "the other task", |saved| !saved.is_empty())?;
+    home.wait_for_tasks(&other.session, "the other task to be abandoned", |tasks| {
+        tasks.iter().any(|task| task["status"] == "abandoned")
+    })?;
     let again = home.saved(&person.session)?;
     assert_eq!(again, saved);
     assert_eq!((&again[0]["status"], again.len()), (&json!("complete"), 1));

@@ -86,7 +86,11 @@ fn instructions_to_the_judge_in_a_prompt_are_treated_as_data() -> Result<()> {
         home.judged(&person.session, 1)?;
         let tasks = home.wait_for_tasks(&person.session, "a task", |tasks| tasks.len() == 1)?;
         assert!(has(&tasks[0], "main", "active", 1), "{order}: {tasks:#?}");
-        assert!(home.saved(&person.session)?.is_empty(), "{order}");
+        let saved = home.saved(&person.session)?;
+        assert!(
+            saved.iter().all(|task| task["status"] == "abandoned"),
+            "{order}: {saved:#?}"
+        );
 
         // A model receives them as data, in one section that they cannot close.
         let home = TestHome::new()?;
