@@ -41,6 +41,9 @@ pub(crate) enum Source {
     Remark,
 }
 
+/// The most candidates that are compared with each other.
+const MAX_CANDIDATES: usize = 64;
+
 /// A possible decision.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Candidate {
@@ -52,7 +55,7 @@ struct Candidate {
 
 /// Returns the decisions in texts, oldest first: at most 8, the surest ones.
 pub(crate) fn decisions<'a>(texts: impl IntoIterator<Item = (Source, &'a str)>) -> Vec<Decision> {
-    let mut found: Vec<Candidate> = Vec::new();
+    let mut known = Known::default();
     let mut last: Option<&str> = None;
     for (source, text) in texts {
         if last == Some(text) {
@@ -67,13 +70,10 @@ pub(crate) fn decisions<'a>(texts: impl IntoIterator<Item = (Source, &'a str)>) 
                 Source::Commit => 1,
                 Source::Remark => 0,
             };
-            match found.iter_mut().find(|known| known.is_same(&candidate)) {
-                Some(known) if known.weight < candidate.weight => *known = candidate,
-                Some(_) => {}
-                None => found.push(candidate),
-            }
+            known.add(candidate);
         }
     }
+    let mut found: Vec<Candidate> = known.list.into_iter().map(|(one, _)| one).collect();
     let mut weights: Vec<u8> = found.iter().map(|one| one.weight).collect();
     weights.sort_unstable_by(|one, other| other.cmp(one));
     let least = weights.get(MAX_DECISIONS).map_or(0, |next| next + 1);
@@ -91,20 +91,48 @@ pub(crate) fn decisions<'a>(texts: impl IntoIterator<Item = (Source, &'a str)>) 
         .collect()
 }
 
+/// Different candidates with their terms, oldest first.
+#[derive(Default)]
+struct Known {
+    list: Vec<(Candidate, Vec<String>)>,
+}
+
+impl Known {
+    /// Adds a candidate. Of two that say the same, the surer one is kept; of too many, the surest and oldest.
+    fn add(&mut self, candidate: Candidate) {
+        let terms = candidate.terms();
+        if let Some(same) = self.list.iter_mut().find(|(_, known)| is_same(known, &terms)) {
+            if same.0.weight < candidate.weight {
+                *same = (candidate, terms);
+            }
+            return;
+        }
+        self.list.push((candidate, terms));
+        if self.list.len() > MAX_CANDIDATES {
+            let places = self.list.iter().enumerate().rev();
+            let least = places
+                .min_by_key(|(_, (one, _))| one.weight)
+                .map(|(place, _)| place);
+            self.list.remove(least.unwrap_or(0));
+        }
+    }
+}
+
+/// Whether two candidates with these terms, which are sorted, say the same in similar words.
+fn is_same(one: &[String], other: &[String]) -> bool {
+    let shared = one
+        .iter()
+        .filter(|term| other.binary_search(term).is_ok())
+        .count();
+    shared * 10 >= one.len().min(other.len()) * SAME_TENTHS
+}
+
 impl Candidate {
     fn into_decision(self) -> Decision {
         Decision {
             choice: self.choice,
             reason: self.reason,
         }
-    }
-
-    /// Whether both say the same in similar words.
-    fn is_same(&self, other: &Self) -> bool {
-        let (one, two) = (self.terms(), other.terms());
-        let shared = one.iter().filter(|term| two.contains(term)).count();
-        let least = one.len().min(two.len());
-        shared * 10 >= least * SAME_TENTHS
     }
 
     fn terms(&self) -> Vec<String> {

@@ -387,3 +387,25 @@ fn decisions_without_the_usual_connectives_are_found() {
         (Commit, "价格按分存储\n\n用小数时每三张发票就少一分钱。", "价格按分存储", "用小数时每三张发票就少一分钱"),
     ]);
 }
+
+/// Thousands of candidates were compared with each other.
+#[test]
+fn of_thousands_of_decisions_the_surest_and_oldest_are_kept() {
+    let number = |number: usize| {
+        let letter = |place: u32| char::from(b'a' + u8::try_from(number / 26_usize.pow(place) % 26).unwrap());
+        format!("{0}{0}{1}{2}", letter(0), letter(1), letter(2))
+    };
+    let mut texts: Vec<String> = (0..3000)
+        .map(|place| {
+            let name = number(place);
+            format!("I chose q{name} w{name} e{name}, because r{name} t{name} y{name} u{name}.")
+        })
+        .collect();
+    texts.push("the queue in the database, because Redis is one more service".to_owned());
+    let closing = texts[..3000].iter().map(|text| (Source::Closing, text.as_str()));
+    let answer = std::iter::once((Source::Answer, texts[3000].as_str()));
+    let found = super::decisions(closing.chain(answer));
+    assert_eq!(found.len(), super::MAX_DECISIONS);
+    assert!(found[0].choice.contains("qaaaa"), "{found:?}");
+    assert!(found[7].choice.contains("queue"), "{found:?}");
+}
