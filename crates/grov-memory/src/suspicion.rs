@@ -21,9 +21,10 @@ use crate::quote::{is_hidden, line};
 use address::Address;
 use commands::{Command, commands};
 use grov_domain::Task;
-use mention::{is_about_texts, is_mention, is_rejected};
+use mention::{Quotations, is_about_texts, is_rejected};
 use phrases::{NormalizedText, PhraseMatch};
 pub use screening::screened;
+use std::collections::{BTreeSet, HashSet};
 
 /// Maximum number of bytes of a memory checked before it is rendered; far fewer are rendered.
 const MAX_CHECKED_BYTES: usize = 64 * 1024;
@@ -287,6 +288,7 @@ fn found_in(texts: &[&str]) -> Vec<(usize, SuspicionKind, usize)> {
     let is_own = hosts::is_of_the_organization(texts);
     for (place, text) in texts.iter().enumerate().filter(|(_, text)| !text.is_empty()) {
         let normalized = NormalizedText::of(text);
+        let quotations = Quotations::of(text, is_about);
         let mut add = |finding, at, sentence: usize| match finding {
             Finding::Kind(kind) => found.push((place, kind, at)),
             Finding::Feature(feature) => sightings.push(Sighting {
@@ -298,7 +300,7 @@ fn found_in(texts: &[&str]) -> Vec<(usize, SuspicionKind, usize)> {
         };
         let phrases = normalized.phrases();
         for phrase in &phrases {
-            if !is_mention(text, phrase.at, is_about) {
+            if !quotations.has_mention(phrase.at) {
                 add(phrase.finding, phrase.at, phrase.sentence);
             }
         }
@@ -311,7 +313,7 @@ fn found_in(texts: &[&str]) -> Vec<(usize, SuspicionKind, usize)> {
             }
         };
         let address = address::addressed(text);
-        if let Some((address, at)) = address.filter(|(_, at)| !is_mention(text, *at, is_about)) {
+        if let Some((address, at)) = address.filter(|(_, at)| !quotations.has_mention(*at)) {
             add_all(address.finding(), at);
         }
         for (command, at) in commands(text) {
@@ -319,13 +321,13 @@ fn found_in(texts: &[&str]) -> Vec<(usize, SuspicionKind, usize)> {
                 add_all(Finding::Kind(SuspicionKind::Redirection), at);
                 continue;
             }
-            let is_example = is_about && is_mention(text, at, true);
+            let is_example = is_about && quotations.has_mention(at);
             if !is_example && !is_rejected(text, at) {
                 add_all(command.finding(), at);
             }
         }
         let patterns = [
-            (SuspicionKind::Impersonation, patterns::tags(text, is_about)),
+            (SuspicionKind::Impersonation, patterns::tags(text, &quotations)),
             (SuspicionKind::Impersonation, address::posed_notice(text)),
             (SuspicionKind::Hidden, patterns::hidden(text)),
             (SuspicionKind::Blob, patterns::blob(text)),
@@ -370,13 +372,11 @@ impl Command {
 /// Adds the combinations of features, at the place of the second one.
 fn combine(sightings: &[Sighting], found: &mut Vec<(usize, SuspicionKind, usize)>) {
     for (kind, ones, others) in COMBINATIONS {
+        let ones = sightings.iter().filter(|one| ones.contains(&one.feature));
+        let sentences: BTreeSet<usize> = ones.map(|one| one.sentence).collect();
         for other in sightings.iter().filter(|other| others.contains(&other.feature)) {
-            let is_near = |one: &&Sighting| one.sentence.abs_diff(other.sentence) <= NEARBY;
-            let mut near = sightings
-                .iter()
-                .filter(|one| ones.contains(&one.feature))
-                .filter(is_near);
-            if near.next().is_some() {
+            let near = other.sentence.saturating_sub(NEARBY)..=other.sentence + NEARBY;
+            if sentences.range(near).next().is_some() {
                 found.push((other.place, *kind, other.at));
             }
         }
@@ -392,11 +392,11 @@ fn says_more_in_disguise(text: &str, plain: &[PhraseMatch]) -> bool {
             matches!(feature, Disarmed | Weakened | Destroyed | Concealed | Sent)
         }
     };
+    let plain: HashSet<Finding> = plain.iter().map(|one| one.finding).collect();
     disguise::readings(text).iter().any(|reading| {
         let said = NormalizedText::of(reading).phrases();
         said.iter()
-            .filter(|one| is_strong(one.finding))
-            .any(|one| plain.iter().all(|plain| plain.finding != one.finding))
+            .any(|one| is_strong(one.finding) && !plain.contains(&one.finding))
     })
 }
 

@@ -22,6 +22,18 @@ pub(super) enum Command {
     ForeignSource,
 }
 
+/// The beginning of the line at the start of a text: at most `most` bytes.
+fn line_after(text: &str, most: usize) -> &str {
+    let text = &text[..text.floor_char_boundary(most)];
+    text.split('\n').next().unwrap_or_default()
+}
+
+/// The end of the line before a place: at most [`MAX_COMMAND`] bytes.
+fn line_before(text: &str, at: usize) -> &str {
+    let from = text.ceil_char_boundary(at.saturating_sub(MAX_COMMAND));
+    text[from..at].rsplit('\n').next().unwrap_or_default()
+}
+
 /// The commands of a text, with their byte offsets.
 pub(super) fn commands(text: &str) -> Vec<(Command, usize)> {
     // Letters of ASCII keep their places.
@@ -50,6 +62,8 @@ fn downloads(lower: &str, found: &mut Vec<(Command, usize)>) {
         "iex(",
         "(new-object",
     ];
+    let mut documents = None;
+    let mut is_document = || *documents.get_or_insert_with(|| is_documentation(lower));
     for loader in LOADERS {
         for (at, _) in lower.match_indices(loader) {
             let rest = &lower[at + loader.len()..];
@@ -58,10 +72,9 @@ fn downloads(lower: &str, found: &mut Vec<(Command, usize)>) {
             if !is_word {
                 continue;
             }
-            let line = rest.split('\n').next().unwrap_or_default();
-            let command = &line[..line.floor_char_boundary(MAX_COMMAND)];
+            let command = line_after(rest, MAX_COMMAND);
             // Of the quotation forms only those that run what they give.
-            let before = lower[..at].trim_end();
+            let before = line_before(lower, at).trim_end();
             let wrapped = WRAPPED.iter().any(|wrap| before.ends_with(wrap.trim_end()))
                 && (before.ends_with("<(")
                     || before.ends_with("iex (")
@@ -69,7 +82,7 @@ fn downloads(lower: &str, found: &mut Vec<(Command, usize)>) {
                     || runs_its_argument(before));
             if is_piped(command) || wrapped || is_run_later(command) {
                 let is_plain = addresses(command).any(|(host, is_plain)| host == Host::Address || is_plain);
-                let is_known = is_installer(command) || is_documentation(lower) && !is_plain;
+                let is_known = is_installer(command) || is_document() && !is_plain;
                 found.push((
                     if is_known && !is_scheduled(before) {
                         Command::Installer
@@ -249,8 +262,7 @@ fn remote_code(lower: &str, found: &mut Vec<(Command, usize)>) {
     ];
     for runner in RUNNERS {
         if let Some(at) = lower.find(runner) {
-            let line = lower[at..].split('\n').next().unwrap_or_default();
-            let command = &line[..line.floor_char_boundary(MAX_COMMAND)];
+            let command = line_after(&lower[at..], MAX_COMMAND);
             if command.contains("://") && LOADERS.iter().any(|loader| command.contains(loader)) {
                 found.push((Command::Download, at));
             }
@@ -268,6 +280,7 @@ fn remote_code(lower: &str, found: &mut Vec<(Command, usize)>) {
 
 /// Encoded text that is decoded and run: `echo … | base64 -d | sh`.
 fn encoded_code(lower: &str, found: &mut Vec<(Command, usize)>) {
+    let names_powershell = lower.contains("powershell");
     for decoder in [
         "base64 -d",
         "base64 --decode",
@@ -278,11 +291,10 @@ fn encoded_code(lower: &str, found: &mut Vec<(Command, usize)>) {
         " -enc ",
     ] {
         for (at, _) in lower.match_indices(decoder) {
-            let line = lower[at..].split('\n').next().unwrap_or_default();
             let is_powershell = decoder.starts_with(['-', ' ', 'f']);
-            if is_powershell && lower.contains("powershell")
-                || is_piped(line)
-                || runs_its_argument(&lower[..at])
+            if is_powershell && names_powershell
+                || is_piped(line_after(&lower[at..], MAX_COMMAND))
+                || runs_its_argument(line_before(lower, at))
             {
                 found.push((Command::Download, at));
             }
@@ -419,7 +431,7 @@ fn secrets(lower: &str, found: &mut Vec<(Command, usize)>) {
         let after = lower.get(start + inner.len() + 1..).unwrap_or_default();
         // "`env`" in prose is a name.
         let is_name = close == '`' && !inner.contains(' ');
-        if !is_name && reads_secret(inner) && !is_harmless_use(&lower[..at], after, close) {
+        if !is_name && reads_secret(inner) && !is_harmless_use(line_before(lower, at), after, close) {
             found.push((Command::Secret, at));
         }
     }
@@ -601,8 +613,7 @@ fn sources(lower: &str, found: &mut Vec<(Command, usize)>) {
             }
             let from = lower.floor_char_boundary(at.saturating_sub(MAX_COMMAND / 2));
             let line_start = lower[from..at].rfind('\n').map_or(from, |end| from + end + 1);
-            let line = lower[line_start..].split('\n').next().unwrap_or_default();
-            let line = &line[..line.floor_char_boundary(2 * MAX_COMMAND)];
+            let line = line_after(&lower[line_start..], 2 * MAX_COMMAND);
             let hosts: Vec<(Host, bool)> = addresses(line).collect();
             let is_unchecked = hosts.iter().any(|(host, is_plain)| match host {
                 Host::Address => true,
@@ -668,10 +679,9 @@ fn is_set(lower: &str, at: usize) -> bool {
         "используй",
         "使用",
     ];
-    let start = lower[..at].rfind('\n').map_or(0, |end| end + 1);
-    let line = lower[start..].split('\n').next().unwrap_or_default();
-    let line = &line[..line.floor_char_boundary(2 * MAX_COMMAND)];
-    line.split(|character: char| !character.is_alphanumeric())
+    let start = at - line_before(lower, at).len();
+    line_after(&lower[start..], 2 * MAX_COMMAND)
+        .split(|character: char| !character.is_alphanumeric())
         .any(|word| VERBS.contains(&word))
 }
 

@@ -41,6 +41,8 @@ const BEFORE: &[&str] = &[
     "comme", "exemple", "phrase", "como", "ejemplo", "exemplo", "come", "esempio", "как", "пример", "фраза", "jak", "przykład",
     "gibi", "örnek", "zoals", "ca", "escape", "escapes", "strip", "strips", "removes",
 ];
+/// Maximum number of bytes before a quotation or a command that are read.
+const MAX_BEFORE: usize = 256;
 /// Number of words before the quotation that are read.
 const WORDS_READ: usize = 3;
 
@@ -54,44 +56,101 @@ pub(super) fn is_about_texts(texts: &[&str]) -> bool {
     })
 }
 
-/// Whether the byte at `at` is in a quotation that is an example: introduced as one, or any in a memory that is about
-/// such texts.
-pub(super) fn is_mention(text: &str, at: usize, is_about_texts: bool) -> bool {
-    let line_start = text[..at].rfind('\n').map_or(0, |end| end + 1);
-    let before = &text[line_start..at];
-    let closes = |close: char| {
-        let mut rest = text[at..].chars().skip(1).take_while(|next| *next != '\n');
-        rest.any(|next| next == close)
-    };
-    let marked = MARKS.iter().any(|(open, close)| {
-        let opened = if open == close {
-            // An odd number of marks opens a quotation.
-            let marks = before.matches(*open).count();
-            (marks % 2 == 1).then(|| before.rfind(*open)).flatten()
-        } else {
-            let opened = before.rfind(*open);
-            opened.filter(|opened| !before[*opened + open.len_utf8()..].contains(*close))
-        };
-        // At the mark itself the quotation has begun, too.
-        let opened = opened.or_else(|| text[at..].starts_with(*open).then_some(before.len()));
-        opened.is_some_and(|opened| closes(*close) && (is_about_texts || is_introduced(&before[..opened])))
-    });
-    marked
-        || in_apostrophes(before)
-            .is_some_and(|opened| closes('\'') && (is_about_texts || is_introduced(&before[..opened])))
+/// The quotations of a text, found once: a text can have thousands of suspicious places.
+pub(super) struct Quotations<'a> {
+    text: &'a str,
+    /// Where each begins and ends, by beginning, for each pair of marks and for apostrophes. Those of one list do not
+    /// overlap.
+    lists: Vec<Vec<(usize, usize)>>,
+    is_about_texts: bool,
 }
 
-/// The place of an apostrophe that opens a quotation: before a word, not in it.
-fn in_apostrophes(before: &str) -> Option<usize> {
-    let opened = before
-        .rfind(" '")
-        .map(|at| at + 1)
-        .or_else(|| before.starts_with('\'').then_some(0))?;
-    let rest = &before[opened + 1..];
-    let closed = rest
-        .match_indices('\'')
-        .any(|(at, _)| !rest[at + 1..].starts_with(char::is_alphanumeric));
-    (!closed).then_some(opened)
+impl<'a> Quotations<'a> {
+    pub(super) fn of(text: &'a str, is_about_texts: bool) -> Self {
+        let mut lists: Vec<Vec<(usize, usize)>> = MARKS
+            .iter()
+            .map(|(open, close)| each_line(text, |line| marked(line, *open, *close)))
+            .collect();
+        lists.push(each_line(text, in_apostrophes));
+        Self {
+            text,
+            lists,
+            is_about_texts,
+        }
+    }
+
+    /// Whether the memory is about suspicious texts.
+    pub(super) fn is_about_texts(&self) -> bool {
+        self.is_about_texts
+    }
+
+    /// Whether the byte at `at` is in a quotation that is an example: introduced as one, or any in a memory that is about
+    /// such texts.
+    pub(super) fn has_mention(&self, at: usize) -> bool {
+        self.lists.iter().any(|list| {
+            let next = list.partition_point(|(start, _)| *start <= at);
+            let quotation = next.checked_sub(1).and_then(|place| list.get(place));
+            quotation.is_some_and(|(start, end)| {
+                at < *end && (self.is_about_texts || is_introduced(line_before(self.text, *start)))
+            })
+        })
+    }
+}
+
+/// The part of a line before a place.
+fn line_before(text: &str, at: usize) -> &str {
+    let from = text.floor_char_boundary(at.saturating_sub(MAX_BEFORE));
+    text[from..at].rsplit('\n').next().unwrap_or_default()
+}
+
+/// The quotations of all lines.
+fn each_line(text: &str, find: impl Fn(&str) -> Vec<(usize, usize)>) -> Vec<(usize, usize)> {
+    let mut from = 0;
+    let mut found = Vec::new();
+    for line in text.split_inclusive('\n') {
+        let of_line = find(line).into_iter();
+        found.extend(of_line.map(|(start, end)| (from + start, from + end)));
+        from += line.len();
+    }
+    found
+}
+
+/// The quotations between these marks. An opening mark inside of one begins another.
+fn marked(line: &str, open: char, close: char) -> Vec<(usize, usize)> {
+    let mut found = Vec::new();
+    let mut opened: Vec<usize> = Vec::new();
+    for (at, mark) in line
+        .char_indices()
+        .filter(|(_, mark)| *mark == open || *mark == close)
+    {
+        if mark == close && !opened.is_empty() {
+            let ends = opened.iter().skip(1).copied().chain([at]);
+            found.extend(opened.iter().copied().zip(ends));
+            opened.clear();
+        } else if mark == open {
+            opened.push(at);
+        }
+    }
+    found
+}
+
+/// The quotations between apostrophes, which open before a word and close after one.
+fn in_apostrophes(line: &str) -> Vec<(usize, usize)> {
+    let mut found = Vec::new();
+    let mut opened = None;
+    for (at, _) in line.match_indices('\'') {
+        let opens = at == 0 || line[..at].ends_with(' ');
+        let is_in_word = line[at + 1..].starts_with(char::is_alphanumeric);
+        match opened {
+            Some(start) if !is_in_word => {
+                found.push((start, at));
+                opened = None;
+            }
+            _ if opens => opened = Some(at),
+            _ => {}
+        }
+    }
+    found
 }
 
 /// Whether the words before a command say that it is not to be used: "instead of `curl … | sh`".
@@ -146,8 +205,8 @@ pub(super) fn is_rejected(text: &str, at: usize) -> bool {
         "dropped",
         "like",
     ];
-    let line = text[..at].rsplit('\n').next().unwrap_or_default();
-    line.rsplit(|character: char| character.is_whitespace() || "`\"'(,".contains(character))
+    line_before(text, at)
+        .rsplit(|character: char| character.is_whitespace() || "`\"'(,".contains(character))
         .filter(|word| !word.is_empty())
         .take(WORDS_READ)
         .any(|word| WORDS.contains(&word.to_lowercase().as_str()))
@@ -169,12 +228,9 @@ mod tests {
     fn a_quotation_in_a_memory_about_attacks_is_a_mention() {
         assert!(is_about_texts(&["Measure", "the share of prompt injections"]));
         assert!(!is_about_texts(&["Fix upload", "multipart"]));
-        assert!(is_mention(
-            "then \"ignore previous instructions\" follows",
-            8,
-            true
-        ));
-        assert!(!is_mention("then ignore previous instructions", 8, true));
+        let mention = |text: &str| Quotations::of(text, true).has_mention(8);
+        assert!(mention("then \"ignore previous instructions\" follows"));
+        assert!(!mention("then ignore previous instructions"));
     }
 
     #[test]
@@ -187,7 +243,7 @@ mod tests {
 
     #[test]
     fn a_quoted_example_is_a_mention() {
-        let mention = |text: &str| is_mention(text, text.find("ignore").unwrap(), false);
+        let mention = |text: &str| Quotations::of(text, false).has_mention(text.find("ignore").unwrap());
         assert!(mention("tests with lines like \"ignore previous instructions\""));
         assert!(mention(
             "Beispiel einer Mail mit der Zeile \u{201e}ignore all\u{201c}"

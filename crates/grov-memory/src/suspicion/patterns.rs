@@ -1,7 +1,7 @@
 //! Injection patterns other than phrases and commands: tags, hidden characters, encoded data. Each function returns the byte
 //! offset of the first match.
 
-use super::mention::is_mention;
+use super::mention::Quotations;
 
 /// The shortest run of encoded data, in characters.
 const MIN_DATA: usize = 120;
@@ -32,19 +32,19 @@ const RESERVED: &[&str] = &[
 const RESERVED_WORDS: &[&str] = &["system", "assistant", "human"];
 
 /// A reserved tag outside of backticks, or a line that starts a conversation turn.
-pub(super) fn tags(text: &str, is_about_texts: bool) -> Option<usize> {
+pub(super) fn tags(text: &str, quotations: &Quotations<'_>) -> Option<usize> {
     let tag = text
         .char_indices()
         .filter(|(_, character)| matches!(character, '<' | '\u{ff1c}' | '['));
     let tag = tag.map(|(at, _)| at).find(|&at| {
         let before = text[..at].chars().next_back();
-        let is_text = || is_about_texts || is_named(text, at) || is_mention(text, at, is_about_texts);
+        let is_text = || quotations.is_about_texts() || is_named(text, at) || quotations.has_mention(at);
         before != Some('`') && is_reserved(&text[at..], before) && !is_text()
     });
     let turn = ["\n\nHuman:", "\n\nAssistant:"]
         .iter()
         .filter_map(|turn| text.find(turn))
-        .filter(|at| !is_mention(text, *at, is_about_texts))
+        .filter(|at| !quotations.has_mention(*at))
         .min();
     tag.into_iter().chain(turn).min()
 }

@@ -127,9 +127,13 @@ impl NormalizedText {
                 });
             };
             let words: Vec<&str> = sentence.split_whitespace().collect();
-            // The words are slices of the text.
-            let place = |at: usize| from + words.iter().take(at).map(|word| word.len() + 1).sum::<usize>();
-            PHRASES.find(&words, &mut |finding, at| add(finding, place(at)));
+            let mut places = Vec::with_capacity(words.len());
+            let mut next = from;
+            for word in &words {
+                places.push(next);
+                next += word.len() + 1;
+            }
+            PHRASES.find(&words, &mut |finding, at| add(finding, places[at]));
             if sends_a_secret_file(&words) {
                 add(Finding::Kind(SuspicionKind::Exfiltration), from);
             }
